@@ -1,1 +1,161 @@
-//! Placeholder.
+//! How bytes become durable: publish, append, map, lock.
+//!
+//! Comes in: bytes and paths. Goes out: bytes that survived a crash, or an [`Error`] that names the file. This crate must not
+//! know what the bytes mean. It is the only one with unsafe code, in `map.rs`, `prefetch.rs` and `fault.rs`.
+//!
+//! # What is durable, and when
+//!
+//! A crash (power lost, kernel stopped) leaves what was made durable, and of the rest *any* part, in any order. A killed process
+//! loses nothing it wrote. The rules follow POSIX, where it leaves a choice the worse one, and nothing else may be relied on:
+//!
+//! | what | is durable after | before that, a crash may leave |
+//! |---|---|---|
+//! | bytes written to a file | [`File::sync`] of that file | any subset of their 512-byte sectors, the others with zeros or what was there; any length between the old and the new |
+//! | the name of a created file | [`Disk::sync_directory`] | the name or not; the name with an empty file |
+//! | a rename | [`Disk::sync_directory`] | the old name, or the new one, **also before the file's own bytes** if they were not synced |
+//! | a removal | [`Disk::sync_directory`] | the file whole, or gone |
+//! | a created directory | [`Disk::create_directory`] itself | it, or some of its parents, or nothing |
+//! | a cut by [`Disk::append`] | [`Disk::append`] itself | the old length or the new |
+//!
+//! From which follow the two ways to write, and there are no others:
+//!
+//! - **A whole file** appears by [`publish`]: write beside, sync, rename, sync the directory. Or, under a name that nothing refers to
+//!   yet, by [`write_new`] and a sync of the directory, before whatever is published refers to it.
+//! - **A growing file** (a journal) is opened by [`Disk::append`] behind its valid bytes, which cuts the rest and makes both durable;
+//!   each record is written, then synced, then acknowledged; and the next is written only then. So a crash tears the last one at most,
+//!   and a checksum tells.
+//!
+//! After a failed write or sync nobody knows what the disk holds, and a second sync may claim success for bytes that are lost. So
+//! a [`File`] that failed once refuses all else, and whoever writes gives up and begins again from what can be read.
+
+mod error;
+pub mod fault;
+mod flock;
+mod map;
+mod prefetch;
+mod publish;
+mod real;
+
+pub use error::{Error, Result};
+pub use map::Map;
+pub use prefetch::prefetch;
+pub use publish::{publish, write_new};
+pub use real::RealDisk;
+
+use std::ffi::OsString;
+use std::fmt::Debug;
+use std::path::Path;
+
+/// A place that keeps files: the operating system's ([`RealDisk`]), or one that lies, for tests.
+///
+/// What is promised and what is not stands in the [crate's documentation](crate#what-is-durable-and-when).
+pub trait Disk: Send + Sync + Debug {
+    /// Returns the names in `directory`, in no order.
+    ///
+    /// # Errors
+    /// What the disk says; for an absent directory one that [`Error::is_not_found`].
+    fn list(&self, directory: &Path) -> Result<Vec<OsString>>;
+
+    /// Reads a whole file. For small files, and for files that may still be cut (a journal).
+    ///
+    /// # Errors
+    /// What the disk says; for an absent file one that [`Error::is_not_found`].
+    fn read(&self, path: &Path) -> Result<Vec<u8>>;
+
+    /// Maps a whole sealed file. Only for files that never change after they appear.
+    ///
+    /// # Errors
+    /// What the disk says; for an absent file one that [`Error::is_not_found`].
+    fn map(&self, path: &Path) -> Result<Map>;
+
+    /// Creates a new file, mode 0600, and opens it for writing.
+    ///
+    /// # Errors
+    /// What the disk says; an existing file is an error.
+    fn create(&self, path: &Path) -> Result<Box<dyn File>>;
+
+    /// Opens an existing file for appending after its first `length_bytes` bytes. What lies behind them is cut off; the cut and the
+    /// bytes before it are durable when this returns.
+    ///
+    /// # Errors
+    /// What the disk says; a file shorter than `length_bytes` is an error.
+    fn append(&self, path: &Path, length_bytes: u64) -> Result<Box<dyn File>>;
+
+    /// Renames a file within one directory, replacing what had the new name.
+    ///
+    /// # Errors
+    /// What the disk says. Which name the file then has must be looked up.
+    ///
+    /// # Panics
+    /// If the names are in two directories: one sync of one directory must make a rename durable.
+    fn rename(&self, from: &Path, to: &Path) -> Result<()>;
+
+    /// Removes a file. One that is not there is no error.
+    ///
+    /// # Errors
+    /// What the disk says.
+    fn remove(&self, path: &Path) -> Result<()>;
+
+    /// Creates a directory, mode 0700, with its parents; one that is there is no error. Durable when it returns: the caller
+    /// cannot know which parents were missing, and so not what to sync.
+    ///
+    /// # Errors
+    /// What the disk says.
+    fn create_directory(&self, directory: &Path) -> Result<()>;
+
+    /// Makes the names in `directory` durable.
+    ///
+    /// # Errors
+    /// What the disk says.
+    fn sync_directory(&self, directory: &Path) -> Result<()>;
+
+    /// Takes the exclusive lock kept in the file `path`, and writes `holder` (who, for people) into it. A lock ends with its
+    /// process; its file stays.
+    ///
+    /// # Errors
+    /// [`Error::Locked`] with the present holder's text if `wait` is [`Wait::Refuse`] and somebody has it; or what the disk says, in
+    /// a read-only directory that the lock file cannot be written.
+    fn lock(&self, path: &Path, holder: &str, wait: Wait) -> Result<Lock>;
+}
+
+/// A file being written. Dropping it closes it and promises nothing.
+pub trait File: Send {
+    /// Appends all of `bytes`.
+    ///
+    /// # Errors
+    /// What the disk says; part of the bytes may be in the file then. After any error every further call is one.
+    fn write(&mut self, bytes: &[u8]) -> Result<()>;
+
+    /// Makes all written bytes durable.
+    ///
+    /// # Errors
+    /// What the disk says; the bytes since the last sync are then lost or not, and every further call is an error.
+    fn sync(&mut self) -> Result<()>;
+}
+
+/// What to do when somebody else holds a lock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wait {
+    /// Return [`Error::Locked`] at once.
+    Refuse,
+    /// Wait until the lock is free.
+    Block,
+}
+
+/// A held lock; dropping it lets go.
+pub struct Lock {
+    _guard: Box<dyn Send + Sync>,
+}
+
+impl Lock {
+    /// Wraps whatever releases the lock when it is dropped.
+    pub fn new(guard: impl Send + Sync + 'static) -> Lock {
+        Lock { _guard: Box::new(guard) }
+    }
+}
+
+impl Debug for Lock {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str("Lock")
+    }
+}

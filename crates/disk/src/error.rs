@@ -1,0 +1,48 @@
+//! What can go wrong with a file, in sentences that name it.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// A failed disk operation.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The operating system refused.
+    #[error("cannot {action} {}: {source}", path.display())]
+    Io {
+        /// What was tried, as a verb: "read", "sync".
+        action: &'static str,
+        /// The file or directory.
+        path: PathBuf,
+        /// The reason.
+        source: io::Error,
+    },
+    /// Another process holds the lock.
+    #[error("{} is locked by {holder}", path.display())]
+    Locked {
+        /// The lock's file.
+        path: PathBuf,
+        /// What the holder wrote about itself.
+        holder: String,
+    },
+}
+
+/// The result of a disk operation.
+pub type Result<T> = std::result::Result<T, Error>;
+
+impl Error {
+    /// Returns an [`Error::Io`].
+    pub fn io(action: &'static str, path: &Path, source: io::Error) -> Error {
+        Error::Io { action, path: path.to_owned(), source }
+    }
+
+    /// Says whether a file or directory was not there.
+    pub fn is_not_found(&self) -> bool {
+        matches!(self, Error::Io { source, .. } if source.kind() == io::ErrorKind::NotFound)
+    }
+
+    /// Says whether the system refused for lack of rights, or because the file system is read-only.
+    pub fn is_permission_denied(&self) -> bool {
+        use io::ErrorKind::{PermissionDenied, ReadOnlyFilesystem};
+        matches!(self, Error::Io { source, .. } if matches!(source.kind(), PermissionDenied | ReadOnlyFilesystem))
+    }
+}

@@ -1,0 +1,89 @@
+//! A lock between processes that ends with its holder.
+//!
+//! Comes in: a path and who asks. Goes out: the lock, or who has it. Must not know what the lock protects.
+//!
+//! flock(2) and not a file that exists or not: the system lets go when the holder dies, however it dies. The text in the file is for
+//! people only; what a dead holder wrote there stops nobody.
+
+use crate::{Error, Lock, Result, Wait, real};
+use rustix::fs::FlockOperation;
+use std::fs::{self, OpenOptions};
+use std::io::{self, Read};
+use std::os::unix::fs::{FileExt, MetadataExt};
+use std::path::Path;
+
+/// How much of the holder's text is read back.
+const HOLDER_BYTES_MAX: u64 = 256;
+
+/// Takes the lock kept in the file `path`, which is created if need be and stays.
+pub(crate) fn lock(path: &Path, holder: &str, wait: Wait) -> Result<Lock> {
+    loop {
+        let file = open(path).map_err(|source| Error::io("write the lock file", path, source))?;
+        match take(&file, wait) {
+            Ok(()) => {}
+            Err(rustix::io::Errno::WOULDBLOCK) => {
+                return Err(Error::Locked { path: path.to_owned(), holder: read_holder(&file) });
+            }
+            Err(error) => return Err(Error::io("lock", path, error.into())),
+        }
+        let held = Held(file);
+        if held.is_at(path) {
+            held.write_holder(holder);
+            return Ok(Lock::new(held));
+        }
+        // Somebody removed the file, perhaps with its whole directory, while we opened it or waited: others would lock another one.
+    }
+}
+
+/// Opens the lock file, or creates it with the right mode.
+fn open(path: &Path) -> io::Result<fs::File> {
+    let created = real::create_new(path);
+    match created {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+            OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path)
+        }
+        _ => created,
+    }
+}
+
+/// Takes the lock; goes on waiting after an interruption.
+fn take(file: &fs::File, wait: Wait) -> rustix::io::Result<()> {
+    let operation = match wait {
+        Wait::Refuse => FlockOperation::NonBlockingLockExclusive,
+        Wait::Block => FlockOperation::LockExclusive,
+    };
+    rustix::io::retry_on_intr(|| rustix::fs::flock(file, operation))
+}
+
+/// Reads what the holder wrote about itself: its first line, without control characters.
+fn read_holder(file: &fs::File) -> String {
+    let mut bytes = Vec::new();
+    // An unreadable text must not hide that the lock is held.
+    let _ = file.take(HOLDER_BYTES_MAX).read_to_end(&mut bytes);
+    let text = String::from_utf8_lossy(&bytes);
+    let line: String = text.lines().next().unwrap_or_default().chars().filter(|c| !c.is_control()).collect();
+    if line.trim().is_empty() { "another process".to_owned() } else { line.trim().to_owned() }
+}
+
+/// A file with the lock on it.
+struct Held(fs::File);
+
+impl Held {
+    /// Says whether `path` still names the file.
+    fn is_at(&self, path: &Path) -> bool {
+        let (Ok(ours), Ok(there)) = (self.0.metadata(), fs::metadata(path)) else { return false };
+        (ours.dev(), ours.ino()) == (there.dev(), there.ino())
+    }
+
+    /// Replaces the text in the file. A full disk must not stop whoever came to make room, so that failure is no error.
+    fn write_holder(&self, holder: &str) {
+        let _ = self.0.set_len(0).and_then(|()| self.0.write_all_at(holder.as_bytes(), 0));
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        // Closing is not enough: a child between fork and exec has the descriptor too.
+        let _ = rustix::fs::flock(&self.0, FlockOperation::Unlock);
+    }
+}

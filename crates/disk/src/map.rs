@@ -1,0 +1,141 @@
+//! A whole file as bytes: mapped, or owned.
+//!
+//! Comes in: an open file, or bytes. Goes out: a [`Map`], which derefs to the bytes and costs a reference count to clone. Must
+//! not know what the bytes mean.
+
+#![expect(
+    unsafe_code,
+    reason = "a map is memory that another process could change; the promise that none does is made here"
+)]
+
+use crate::{Error, Result, fault};
+use std::fmt;
+use std::io;
+use std::ops::{Deref, Range};
+use std::path::Path;
+use std::ptr::NonNull;
+use std::sync::Arc;
+
+/// The bytes of a file that never changes. They begin at an address divisible by 8, so that columns of numbers are used in place.
+#[derive(Clone)]
+pub struct Map {
+    /// The bytes inside `keeper`, at hand without a look at what keeps them.
+    bytes: NonNull<[u8]>,
+    keeper: Arc<Keeper>,
+}
+
+/// Whatever keeps the bytes of a [`Map`] where they are.
+enum Keeper {
+    Mapped {
+        /// Declared, and so dropped, before `map`: the table never names memory that is somebody else's by now.
+        _registered: fault::Registered,
+        map: memmap2::Mmap,
+    },
+    /// Words and not bytes for their alignment.
+    Owned { _words: Box<[u64]> },
+}
+
+// SAFETY: `bytes` points into memory that `keeper` owns and that nobody writes to; both may be used from any thread.
+unsafe impl Send for Map {}
+// SAFETY: As above: there is no way to change anything through a shared `Map`.
+unsafe impl Sync for Map {}
+// SAFETY: The bytes lie in a file map or in a boxed slice, both behind an `Arc`: moving or cloning a `Map` moves neither.
+unsafe impl stable_deref_trait::StableDeref for Map {}
+// SAFETY: A clone shares the `Arc`, and so derefs to the same address.
+unsafe impl stable_deref_trait::CloneStableDeref for Map {}
+
+impl Map {
+    /// Maps all of `file`, which `path` names in errors. An empty file gives an empty owned map.
+    ///
+    /// # Errors
+    /// What the system says: the file cannot be mapped, or memory addresses ran out.
+    pub(crate) fn of_file(file: &std::fs::File, path: &Path) -> Result<Map> {
+        let length_bytes = file.metadata().map_err(|source| Error::io("map", path, source))?.len();
+        if length_bytes == 0 {
+            return Ok(Map::from(&[][..]));
+        }
+        let length_bytes = usize::try_from(length_bytes)
+            .map_err(|_| Error::io("map", path, io::Error::from(io::ErrorKind::FileTooLarge)))?;
+        // SAFETY: The file is a sealed one in a directory of ours with mode 0700: by our rules no program writes to it again.
+        // If its bytes change against the rules, checksums are wrong and readers, which check all they index by, say so; if it
+        // is cut, a touch is SIGBUS, which `fault` turns into a message and an exit.
+        let map = unsafe { memmap2::MmapOptions::new().len(length_bytes).map(file) }
+            .map_err(|source| Error::io("map", path, source))?;
+        let registered = fault::Registered::new(&map, path);
+        let bytes = NonNull::from(&map[..]);
+        Ok(Map { bytes, keeper: Arc::new(Keeper::Mapped { _registered: registered, map }) })
+    }
+
+    /// Tells the system that reads will jump about, so that it reads no pages ahead. A hint; an owned map ignores it.
+    pub fn advise_random(&self) {
+        if let Keeper::Mapped { map, .. } = &*self.keeper {
+            // A refused hint changes nothing that anybody could act on.
+            let _ = map.advise(memmap2::Advice::Random);
+        }
+    }
+
+    /// Tells the system that reads will go from front to back, so that it reads far ahead. A hint, like [`Map::advise_random`].
+    pub fn advise_sequential(&self) {
+        if let Keeper::Mapped { map, .. } = &*self.keeper {
+            let _ = map.advise(memmap2::Advice::Sequential);
+        }
+    }
+
+    /// Tells the system to begin to read `range` (in bytes; cut to the map's length) in the background. A hint.
+    pub fn will_need(&self, range: Range<usize>) {
+        if let Keeper::Mapped { map, .. } = &*self.keeper {
+            let end = range.end.min(map.len());
+            let length_bytes = end.saturating_sub(range.start);
+            if length_bytes > 0 {
+                let _ = map.advise_range(memmap2::Advice::WillNeed, range.start, length_bytes);
+            }
+        }
+    }
+}
+
+impl Deref for Map {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        // SAFETY: `bytes` was taken from what `keeper` holds, which lives as long as `self` and never moves or changes.
+        unsafe { self.bytes.as_ref() }
+    }
+}
+
+impl AsRef<[u8]> for Map {
+    fn as_ref(&self) -> &[u8] {
+        self
+    }
+}
+
+impl From<&[u8]> for Map {
+    /// Copies the bytes, for their alignment.
+    fn from(bytes: &[u8]) -> Map {
+        let mut words = vec![0_u64; bytes.len().div_ceil(8)].into_boxed_slice();
+        for (word, chunk) in words.iter_mut().zip(bytes.chunks(8)) {
+            let mut whole = [0; 8];
+            whole[..chunk.len()].copy_from_slice(chunk);
+            *word = u64::from_ne_bytes(whole);
+        }
+        let start = NonNull::from(&words[..]).cast::<u8>();
+        let bytes = NonNull::slice_from_raw_parts(start, bytes.len());
+        Map { bytes, keeper: Arc::new(Keeper::Owned { _words: words }) }
+    }
+}
+
+impl From<Vec<u8>> for Map {
+    /// Copies the bytes, for their alignment.
+    fn from(bytes: Vec<u8>) -> Map {
+        Map::from(&bytes[..])
+    }
+}
+
+impl fmt::Debug for Map {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let kind = match *self.keeper {
+            Keeper::Mapped { .. } => "mapped",
+            Keeper::Owned { .. } => "owned",
+        };
+        write!(formatter, "Map({} bytes, {kind})", self.len())
+    }
+}

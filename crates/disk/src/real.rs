@@ -1,0 +1,182 @@
+//! The operating system's disk.
+//!
+//! Comes in: paths and bytes. Goes out: files with mode 0600 in directories with mode 0700, whatever the umask. Must not know what
+//! the files mean, nor who calls.
+
+use crate::{Disk, Error, File, Lock, Map, Result, Wait, flock};
+use std::ffi::OsString;
+use std::fs::{self, OpenOptions, Permissions};
+use std::io::{self, Seek, SeekFrom, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+const FILE_MODE: u32 = 0o600;
+const DIRECTORY_MODE: u32 = 0o700;
+
+/// The operating system's disk. Every descriptor is closed on exec.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct RealDisk;
+
+impl Disk for RealDisk {
+    fn list(&self, directory: &Path) -> Result<Vec<OsString>> {
+        let names = fs::read_dir(directory)
+            .and_then(|entries| entries.map(|entry| Ok(entry?.file_name())).collect::<io::Result<_>>());
+        names.map_err(|source| Error::io("list", directory, source))
+    }
+
+    fn read(&self, path: &Path) -> Result<Vec<u8>> {
+        fs::read(path).map_err(|source| Error::io("read", path, source))
+    }
+
+    fn map(&self, path: &Path) -> Result<Map> {
+        let file = fs::File::open(path).map_err(|source| Error::io("open", path, source))?;
+        Map::of_file(&file, path)
+    }
+
+    fn create(&self, path: &Path) -> Result<Box<dyn File>> {
+        let file = create_new(path).map_err(|source| Error::io("create", path, source))?;
+        Ok(Box::new(RealFile::new(file, path, 0)))
+    }
+
+    fn append(&self, path: &Path, length_bytes: u64) -> Result<Box<dyn File>> {
+        let file = open_at(path, length_bytes).map_err(|source| Error::io("append to", path, source))?;
+        Ok(Box::new(RealFile::new(file, path, length_bytes)))
+    }
+
+    fn rename(&self, from: &Path, to: &Path) -> Result<()> {
+        assert_eq!(from.parent(), to.parent(), "one sync of one directory must make a rename durable");
+        fs::rename(from, to).map_err(|source| Error::io("rename", from, source))
+    }
+
+    fn remove(&self, path: &Path) -> Result<()> {
+        match fs::remove_file(path) {
+            Err(source) if source.kind() != io::ErrorKind::NotFound => Err(Error::io("remove", path, source)),
+            _ => Ok(()),
+        }
+    }
+
+    fn create_directory(&self, directory: &Path) -> Result<()> {
+        let missing: Vec<&Path> =
+            directory.ancestors().take_while(|ancestor| !is_directory(ancestor)).collect();
+        let found = missing.last().map_or(Some(directory), |path| path.parent());
+        // A run that was killed may have created it and not synced its name. Where we may not read its parent, it is no work of ours.
+        if let Some(above) = found.and_then(Path::parent)
+            && let Err(error) = self.sync_directory(above)
+            && !error.is_permission_denied()
+        {
+            return Err(error);
+        }
+        missing.iter().rev().try_for_each(|path| create_one_directory(path))
+    }
+
+    fn sync_directory(&self, directory: &Path) -> Result<()> {
+        fs::File::open(or_here(directory))
+            .and_then(|file| file.sync_all())
+            .map_err(|source| Error::io("sync", directory, source))
+    }
+
+    fn lock(&self, path: &Path, holder: &str, wait: Wait) -> Result<Lock> {
+        flock::lock(path, holder, wait)
+    }
+}
+
+/// A file being written by the operating system.
+///
+/// After a failed write or sync the system may show bytes that are not on the disk, and may call a second sync a success (it has
+/// marked the pages clean). So the first failure cuts the file back to what is known to be durable, as well as it can, and
+/// everything after it is refused: neither a reader nor the next writer builds on bytes that a crash would take away.
+struct RealFile {
+    file: fs::File,
+    path: PathBuf,
+    length_bytes: u64,
+    durable_bytes: u64,
+    has_failed: bool,
+}
+
+impl RealFile {
+    fn new(file: fs::File, path: &Path, length_bytes: u64) -> RealFile {
+        RealFile { file, path: path.to_owned(), length_bytes, durable_bytes: length_bytes, has_failed: false }
+    }
+
+    fn check(&mut self, action: &'static str, result: io::Result<()>) -> Result<()> {
+        result.map_err(|source| {
+            self.has_failed = true;
+            // If this fails too, checksums still tell a torn tail.
+            let _ = self.file.set_len(self.durable_bytes);
+            Error::io(action, &self.path, source)
+        })
+    }
+
+    fn refuse_if_failed(&self, action: &'static str) -> Result<()> {
+        if self.has_failed {
+            return Err(Error::io(action, &self.path, io::Error::other("an earlier write to it failed")));
+        }
+        Ok(())
+    }
+}
+
+impl File for RealFile {
+    fn write(&mut self, bytes: &[u8]) -> Result<()> {
+        self.refuse_if_failed("write")?;
+        // Goes on after short writes and interruptions.
+        let result = self.file.write_all(bytes);
+        self.check("write", result)?;
+        self.length_bytes += bytes.len() as u64;
+        Ok(())
+    }
+
+    fn sync(&mut self) -> Result<()> {
+        self.refuse_if_failed("sync")?;
+        // fsync and not fdatasync: the mode must be durable too, and a file that grew costs the same journal write with both.
+        let result = self.file.sync_all();
+        self.check("sync", result)?;
+        self.durable_bytes = self.length_bytes;
+        Ok(())
+    }
+}
+
+/// Creates the file with the right mode, whatever the umask.
+pub(crate) fn create_new(path: &Path) -> io::Result<fs::File> {
+    let file = OpenOptions::new().read(true).write(true).create_new(true).mode(FILE_MODE).open(path)?;
+    file.set_permissions(Permissions::from_mode(FILE_MODE))?;
+    Ok(file)
+}
+
+/// Opens the file, cuts what lies behind `length_bytes`, and makes what is left durable.
+fn open_at(path: &Path, length_bytes: u64) -> io::Result<fs::File> {
+    let mut file = OpenOptions::new().write(true).open(path)?;
+    let found_bytes = file.metadata()?.len();
+    if found_bytes < length_bytes {
+        let what = format!("it has {found_bytes} bytes, {length_bytes} expected");
+        return Err(io::Error::new(io::ErrorKind::UnexpectedEof, what));
+    }
+    if found_bytes > length_bytes {
+        file.set_len(length_bytes)?;
+    }
+    // Before anything is appended: else a crash could bring back the cut tail's sectors between the new bytes. Also if nothing
+    // was cut: a writer that was killed may have left bytes that are valid and not durable, and the caller will build on them.
+    file.sync_all()?;
+    file.seek(SeekFrom::Start(length_bytes))?;
+    Ok(file)
+}
+
+/// Creates a directory whose parent is there, with the right mode, and makes its name durable.
+fn create_one_directory(path: &Path) -> Result<()> {
+    match fs::DirBuilder::new().mode(DIRECTORY_MODE).create(path) {
+        Ok(()) => fs::set_permissions(path, Permissions::from_mode(DIRECTORY_MODE)),
+        // Another process was faster.
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists && is_directory(path) => Ok(()),
+        Err(error) => Err(error),
+    }
+    .map_err(|source| Error::io("create", path, source))?;
+    path.parent().map_or(Ok(()), |parent| RealDisk.sync_directory(parent))
+}
+
+fn is_directory(path: &Path) -> bool {
+    or_here(path).is_dir()
+}
+
+/// The parent of a bare name is the empty path, which stands for the current directory but cannot be opened.
+fn or_here(path: &Path) -> &Path {
+    if path.as_os_str().is_empty() { Path::new(".") } else { path }
+}
