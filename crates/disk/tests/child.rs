@@ -1,0 +1,51 @@
+//! Runs one test of this binary again as a process of its own: for what changes a whole process, or ends it.
+//!
+//! Comes in: the name of a test that plays the child. Goes out: a command to run it. Such a test asks [`directory`] first, and does
+//! nothing when it was not started by another test.
+
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+const VARIABLE: &str = "DISK_TEST_CHILD_DIRECTORY";
+
+/// Returns the directory a child works in, or nothing if the test runs as a test and not as a child.
+pub(crate) fn directory() -> Option<PathBuf> {
+    std::env::var_os(VARIABLE).map(PathBuf::from)
+}
+
+/// Runs the test `name` as a child in `directory`.
+pub(crate) fn run(name: &str, directory: &Path) -> Output {
+    run_under("exec \"$@\"", name, directory)
+}
+
+/// Runs the test `name` as a child in `directory`, started by `script`, a shell script whose arguments are the command.
+pub(crate) fn run_under(script: &str, name: &str, directory: &Path) -> Output {
+    run_program(&std::env::current_exe().unwrap(), script, name, directory)
+}
+
+/// Runs the test `name` as a child in `directory`, by a user for whom a read-only directory is read-only, as it is not for root.
+pub(crate) fn run_without_rights(name: &str, directory: &Path) -> Output {
+    let script =
+        "if test $(id -u) = 0; then exec setpriv --reuid=65534 --clear-groups \"$@\"; else exec \"$@\"; fi";
+    // That user may have no way to where this binary lies.
+    let place = tempfile::tempdir().unwrap();
+    std::fs::set_permissions(place.path(), Permissions::from_mode(0o755)).unwrap();
+    let program = place.path().join("test");
+    std::fs::copy(std::env::current_exe().unwrap(), &program).unwrap();
+    run_program(&program, script, name, directory)
+}
+
+fn run_program(program: &Path, script: &str, name: &str, directory: &Path) -> Output {
+    let options = ["--exact", name, "--nocapture", "--test-threads=1"];
+    let mut command = Command::new("sh");
+    command.args(["-c", script, "sh"]).arg(program).args(options).env(VARIABLE, directory);
+    command.output().unwrap()
+}
+
+/// Checks that the child ran its one test and that the test passed.
+pub(crate) fn assert_passed(output: &Output) {
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success() && text.contains("1 passed"), "{output:?}");
+}
