@@ -1,0 +1,15 @@
+//! The query language. In: a query as typed, the time, the headers that the configuration names. Out: a tree of what to
+//! look for, or an error that points at the place; and the tokenizer that the text index shares. Must not know: messages,
+//! tables, how anything is found.
+
+pub mod ast;
+pub mod fields;
+pub mod flags;
+pub mod fold;
+pub mod limits;
+pub mod words;
+
+pub use ast::{Leaf, Matcher, Pattern, Query, Target};
+pub use fields::{Field, FieldSet};
+pub use flags::{FlagName, Priority};
+pub use words::words;

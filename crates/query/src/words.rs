@@ -1,0 +1,239 @@
+//! The tokenizer: indexing and asking split text into the same words. In: text. Out: folded words, one after the other,
+//! each with its position. Must not know: fields, queries, the text index.
+//!
+//! Whatever is not a letter or digit separates words, so `foo_bar` is two and an address is several. Chinese, Japanese and
+//! Korean text has no separators: a run of it becomes overlapping pairs of characters (a run of one character, that one),
+//! so that any two characters next to each other can be found. A word longer than `WORD_BYTES_MAX` is cut there.
+
+use unicode_normalization::char::is_combining_mark;
+
+use crate::fold::{fold_into, is_ignorable};
+use crate::limits::WORD_BYTES_MAX;
+
+/// The words of a text, in order.
+#[derive(Clone, Debug)]
+pub struct Words<'a> {
+    /// What was not looked at yet.
+    rest: &'a str,
+    /// A stretch of letters that are not all ASCII, folded.
+    folded: String,
+    /// How much of `folded` was handed out, in bytes.
+    folded_offset: usize,
+    /// Whether the character at `folded_offset` was already the second of a pair.
+    paired: bool,
+    /// The next word's position.
+    position: u32,
+}
+
+/// One folded word.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Word {
+    /// The word.
+    pub text: String,
+    /// Its place among the words of the text, from 0.
+    pub position: u32,
+}
+
+/// Returns the words of a text.
+pub fn words(text: &str) -> Words<'_> {
+    Words { rest: text, folded: String::new(), folded_offset: 0, paired: false, position: 0 }
+}
+
+/// Returns whether the character is of a script that is written without spaces and indexed in pairs.
+pub fn is_paired_script(c: char) -> bool {
+    matches!(c,
+        // Hangul letters, radicals, kana, bopomofo, more Hangul letters and Han, Hangul syllables, halfwidth forms.
+        '\u{1100}'..='\u{11ff}' | '\u{2e80}'..='\u{2fdf}' | '\u{3005}'..='\u{3007}' | '\u{3021}'..='\u{3029}'
+        | '\u{3031}'..='\u{3035}' | '\u{3038}'..='\u{303c}' | '\u{3041}'..='\u{3096}' | '\u{309d}'..='\u{309f}'
+        | '\u{30a1}'..='\u{30fa}' | '\u{30fc}'..='\u{30ff}' | '\u{3105}'..='\u{312f}' | '\u{3131}'..='\u{318e}'
+        | '\u{31a0}'..='\u{31bf}' | '\u{31f0}'..='\u{31ff}' | '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}'
+        | '\u{a960}'..='\u{a97f}' | '\u{ac00}'..='\u{d7ff}' | '\u{f900}'..='\u{faff}' | '\u{ff66}'..='\u{ffdc}'
+        | '\u{1aff0}'..='\u{1b16f}' | '\u{20000}'..='\u{3ffff}')
+}
+
+impl<'a> Words<'a> {
+    /// Puts the next word into `word`, whatever was there before, and returns its position. Allocates nothing for ASCII
+    /// once `word` is large enough.
+    pub fn next_into(&mut self, word: &mut String) -> Option<u32> {
+        word.clear();
+        loop {
+            if self.next_folded(word) {
+                break;
+            }
+            let stretch = self.next_stretch()?;
+            if stretch.is_ascii() {
+                let cut = &stretch[..stretch.len().min(WORD_BYTES_MAX)];
+                word.push_str(cut);
+                word.make_ascii_lowercase();
+                break;
+            }
+            self.folded.clear();
+            self.folded_offset = 0;
+            fold_into(stretch, &mut self.folded);
+        }
+        let position = self.position;
+        self.position = position.saturating_add(1);
+        Some(position)
+    }
+
+    /// Takes the next letters and digits that no separator parts, unfolded.
+    fn next_stretch(&mut self) -> Option<&'a str> {
+        let start = self.rest.find(char::is_alphanumeric)?;
+        let rest = &self.rest[start..];
+        // Most text is ASCII: look at bytes first, at characters only from the first other byte on.
+        let ascii = rest.bytes().take_while(u8::is_ascii_alphanumeric).count();
+        let length = match rest[ascii..].find(|c: char| !is_inside(c)) {
+            _ if rest.as_bytes().get(ascii).is_none_or(u8::is_ascii) => ascii,
+            Some(more) => ascii + more,
+            None => rest.len(),
+        };
+        let (stretch, rest) = rest.split_at(length);
+        self.rest = rest;
+        Some(stretch)
+    }
+
+    /// Takes the next word from the folded stretch.
+    fn next_folded(&mut self, word: &mut String) -> bool {
+        while let Some(first) = self.folded[self.folded_offset..].chars().next() {
+            let rest = &self.folded[self.folded_offset..];
+            if is_paired_script(first) && first.is_alphanumeric() {
+                let after = first.len_utf8();
+                let second =
+                    rest[after..].chars().next().filter(|c| is_paired_script(*c) && c.is_alphanumeric());
+                let was_paired = std::mem::replace(&mut self.paired, second.is_some());
+                self.folded_offset += after;
+                if second.is_none() && was_paired {
+                    continue;
+                }
+                word.push(first);
+                word.extend(second);
+                return true;
+            }
+            if !first.is_alphanumeric() {
+                self.folded_offset += first.len_utf8();
+                continue;
+            }
+            let end = rest.find(|c: char| !is_inside(c) || is_paired_script(c)).unwrap_or(rest.len());
+            word.push_str(&rest[..rest.floor_char_boundary(end.min(WORD_BYTES_MAX))]);
+            self.folded_offset += end;
+            return true;
+        }
+        false
+    }
+}
+
+impl Iterator for Words<'_> {
+    type Item = Word;
+
+    fn next(&mut self) -> Option<Word> {
+        let mut text = String::new();
+        self.next_into(&mut text).map(|position| Word { text, position })
+    }
+}
+
+/// Returns whether a word that has begun goes on with this character.
+fn is_inside(c: char) -> bool {
+    c.is_alphanumeric() || is_combining_mark(c) || is_ignorable(c)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::fold::fold;
+
+    fn split(text: &str) -> Vec<String> {
+        words(text).map(|word| word.text).collect()
+    }
+
+    #[test]
+    fn text_in_words() {
+        for (text, expected) in [
+            ("", &[][..]),
+            (" -- ", &[]),
+            ("Hello, World!", &["hello", "world"]),
+            ("foo_bar", &["foo", "bar"]),
+            ("Bob.O'Neil+x@mail.example.org", &["bob", "o", "neil", "x", "mail", "example", "org"]),
+            ("http://example.org/a?b=1", &["http", "example", "org", "a", "b", "1"]),
+            ("12:30", &["12", "30"]),
+            ("Ångström's", &["angstrom", "s"]),
+            ("A\u{30a}ngstro\u{308}m", &["angstrom"]),
+            ("co\u{ad}operate naïve", &["cooperate", "naive"]),
+            ("foo™ ½ 1⁄2", &["foo", "1", "2", "1", "2"]),
+            ("日", &["日"]),
+            ("日本", &["日本"]),
+            ("日本語", &["日本", "本語"]),
+            ("日本語。テスト", &["日本", "本語", "テス", "スト"]),
+            ("ﾃｽﾄ", &["テス", "スト"]),
+            ("がぎぐ か\u{3099}", &["がぎ", "ぎぐ", "が"]),
+            ("한국어", &["한국", "국어"]),
+            ("iPhone手机壳x", &["iphone", "手机", "机壳", "x"]),
+            ("日 本語", &["日", "本語"]),
+            ("हिन्दी में", &["हिन्दी", "में"]),
+            ("🦀", &[]),
+        ] {
+            assert_eq!(split(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn positions_count_words() {
+        let positions: Vec<u32> = words("a 日本語 b").map(|word| word.position).collect();
+        assert_eq!(positions, [0, 1, 2, 3]);
+    }
+
+    #[test]
+    fn long_words_are_cut_at_a_character() {
+        let longest = "a".repeat(WORD_BYTES_MAX);
+        assert_eq!(split(&longest), [longest.as_str()]);
+        assert_eq!(split(&format!("{longest}b c")), [&longest, "c"]);
+        assert_eq!(split(&format!("a{} c", "д".repeat(100))), [&format!("a{}", "д".repeat(31)), "c"]);
+    }
+
+    #[test]
+    fn a_buffer_is_used_again() {
+        let (mut all, mut word) = (words("One two Drei"), "rubbish".to_owned());
+        let mut seen = Vec::new();
+        while let Some(position) = all.next_into(&mut word) {
+            seen.push((position, word.clone()));
+        }
+        assert_eq!(seen, [(0, "one".to_owned()), (1, "two".to_owned()), (2, "drei".to_owned())]);
+    }
+
+    /// The slow and obvious twin: separators out, fold each piece, split again, then pairs.
+    fn split_naively(text: &str) -> Vec<String> {
+        let mut found = Vec::new();
+        for piece in text.split(|c: char| !is_inside(c)) {
+            let Some(start) = piece.find(char::is_alphanumeric) else { continue };
+            let folded: Vec<char> = fold(&piece[start..]).chars().collect();
+            let paired = |c: &char| is_paired_script(*c) && c.is_alphanumeric();
+            for run in folded.chunk_by(|a, b| paired(a) == paired(b)) {
+                if run.len() > 1 && run.iter().all(paired) {
+                    found.extend(run.windows(2).map(String::from_iter));
+                    continue;
+                }
+                for word in run.split(|c| !is_inside(*c)) {
+                    let word = String::from_iter(word.iter().skip_while(|c| !c.is_alphanumeric()));
+                    found.push(word[..word.floor_char_boundary(WORD_BYTES_MAX)].to_owned());
+                }
+            }
+        }
+        found.retain(|word| !word.is_empty());
+        found
+    }
+
+    proptest! {
+        #[test]
+        fn words_are_those_of_the_naive_twin(text in "(\\PC{0,8}|[a-zA-Z0-9 _.@-]{0,90}|[ぁ-ん一-俿가-깋ａ-ｚäßéø\u{300}-\u{308}ㄱ-ㄵ -]{0,9}){0,3}") {
+            prop_assert_eq!(split(&text), split_naively(&text));
+        }
+
+        #[test]
+        fn a_word_is_its_own_only_word(text in "\\PC{0,30}") {
+            for word in split(&text) {
+                prop_assert_eq!(split(&word), [word.as_str()]);
+            }
+        }
+    }
+}
