@@ -1,0 +1,516 @@
+//! Rows in memory, by column: what is being loaded, what was just committed, what a journal record holds.
+//!
+//! Comes in: rows of values, or a batch's bytes. Goes out: columns, values, and a batch's bytes (docs/FORMAT.md, "Batch of
+//! rows"). Must not know files.
+
+use crate::column::{BytesSlice, ColumnSlice, Offsets};
+use crate::cursor::{Cursor, put_varint};
+use crate::error::{Damage, Error, Result, check_limit};
+use crate::limits::{COLUMN_BYTES_IN_MEMORY_MAX, ROW_BYTES_MAX, ROWS_PER_SEGMENT_MAX};
+use crate::schema::{Kind, Schema};
+use crate::value::Value;
+use std::sync::Arc;
+
+/// Rows of one table, in the order they were pushed.
+#[derive(Clone, Debug)]
+pub struct Rows {
+    schema: Arc<Schema>,
+    columns: Vec<Values>,
+    row_count: u32,
+}
+
+/// The values of one column.
+#[derive(Clone, Debug)]
+enum Values {
+    U8(Vec<u8>),
+    U16(Vec<u16>),
+    U32(Vec<u32>),
+    U64(Vec<u64>),
+    I64(Vec<i64>),
+    Id(Vec<[u8; 32]>),
+    Bytes {
+        /// Where each value begins in `blob`, and after the last where it ends.
+        offsets: Vec<u32>,
+        blob: Vec<u8>,
+    },
+}
+
+impl Rows {
+    /// Returns no rows of the table that `schema` describes.
+    pub fn new(schema: &Arc<Schema>) -> Rows {
+        let columns = schema.columns.iter().map(|column| Values::new(column.kind)).collect();
+        Rows { schema: Arc::clone(schema), columns, row_count: 0 }
+    }
+
+    /// Appends a row: one value for each column.
+    ///
+    /// # Errors
+    /// [`Error::Schema`] if the values do not fit the columns, [`Error::Limit`] if the row or the batch gets too large. Nothing
+    /// is appended then.
+    pub fn push(&mut self, row: &[Value]) -> Result<()> {
+        self.check(row)?;
+        for (values, value) in self.columns.iter_mut().zip(row) {
+            values.push(*value);
+        }
+        self.row_count += 1;
+        Ok(())
+    }
+
+    fn check(&self, row: &[Value]) -> Result<()> {
+        let columns = &self.schema.columns;
+        if row.len() != columns.len() {
+            let what = format!("a row has {} values for {} columns", row.len(), columns.len());
+            return Err(Error::schema(&self.schema.name, what));
+        }
+        let mut row_bytes = 0;
+        for ((value, column), values) in row.iter().zip(columns).zip(&self.columns) {
+            if !value.fits(column.kind) {
+                let what = format!("column {} is {:?}, not {value:?}", column.name, column.kind);
+                return Err(Error::schema(&self.schema.name, what));
+            }
+            let value_bytes = value.byte_count() as u64;
+            row_bytes += value_bytes;
+            if let Values::Bytes { blob, .. } = values {
+                check_column(blob.len() as u64, value_bytes)?;
+            }
+        }
+        check_limit("bytes in a row", row_bytes, ROW_BYTES_MAX)?;
+        check_rows(self.row_count, 1)
+    }
+
+    /// Appends all rows of `other`, which has the same schema.
+    ///
+    /// # Errors
+    /// [`Error::Limit`] if the batch gets too large, [`Error::Schema`] if the schemas differ. Nothing is appended then.
+    pub fn append(&mut self, other: &Rows) -> Result<()> {
+        if !Arc::ptr_eq(&self.schema, &other.schema) && self.schema != other.schema {
+            return Err(Error::schema(
+                &self.schema.name,
+                format!("no rows of table {} fit", other.schema.name),
+            ));
+        }
+        check_rows(self.row_count, other.row_count)?;
+        for (ours, theirs) in self.columns.iter().zip(&other.columns) {
+            check_column(ours.blob_bytes(), theirs.blob_bytes())?;
+        }
+        for (ours, theirs) in self.columns.iter_mut().zip(&other.columns) {
+            ours.append(theirs);
+        }
+        self.row_count += other.row_count;
+        Ok(())
+    }
+
+    /// Returns the table's schema.
+    pub fn schema(&self) -> &Arc<Schema> {
+        &self.schema
+    }
+
+    /// Returns how many rows there are.
+    pub fn len(&self) -> u32 {
+        self.row_count
+    }
+
+    /// Says whether there is no row.
+    pub fn is_empty(&self) -> bool {
+        self.row_count == 0
+    }
+
+    /// Returns all values of a column.
+    ///
+    /// # Panics
+    /// If there is no such column.
+    pub fn column(&self, column: usize) -> ColumnSlice<'_> {
+        match &self.columns[column] {
+            Values::U8(values) => ColumnSlice::U8(values),
+            Values::U16(values) => ColumnSlice::U16(values),
+            Values::U32(values) => ColumnSlice::U32(values),
+            Values::U64(values) => ColumnSlice::U64(values),
+            Values::I64(values) => ColumnSlice::I64(values),
+            Values::Id(values) => ColumnSlice::Id(values),
+            Values::Bytes { offsets, blob } => {
+                ColumnSlice::Bytes(BytesSlice { offsets: Offsets::Small(offsets), blob })
+            }
+        }
+    }
+
+    /// Returns one value.
+    ///
+    /// # Panics
+    /// If there is no such column or row.
+    #[inline]
+    pub fn value(&self, column: usize, row: u32) -> Value<'_> {
+        self.column(column).value(row).expect("the row exists")
+    }
+
+    /// Returns the bytes in a column of bytes or of payloads.
+    ///
+    /// # Panics
+    /// If there is no such row, or the column is of another kind.
+    #[inline]
+    pub fn bytes(&self, column: usize, row: u32) -> &[u8] {
+        match self.value(column, row) {
+            Value::Bytes(bytes) => bytes,
+            other => panic!("column {column} has no bytes but {other:?}"),
+        }
+    }
+
+    /// Returns the values of a `U8` column.
+    ///
+    /// # Panics
+    /// If the column is of another kind.
+    pub fn u8s(&self, column: usize) -> &[u8] {
+        match &self.columns[column] {
+            Values::U8(values) => values,
+            _ => panic!("column {column} is not U8"),
+        }
+    }
+
+    /// Returns the values of a `U16` column.
+    ///
+    /// # Panics
+    /// If the column is of another kind.
+    pub fn u16s(&self, column: usize) -> &[u16] {
+        match &self.columns[column] {
+            Values::U16(values) => values,
+            _ => panic!("column {column} is not U16"),
+        }
+    }
+
+    /// Returns the values of a `U32` column.
+    ///
+    /// # Panics
+    /// If the column is of another kind.
+    pub fn u32s(&self, column: usize) -> &[u32] {
+        match &self.columns[column] {
+            Values::U32(values) => values,
+            _ => panic!("column {column} is not U32"),
+        }
+    }
+
+    /// Returns the values of a `U64` column.
+    ///
+    /// # Panics
+    /// If the column is of another kind.
+    pub fn u64s(&self, column: usize) -> &[u64] {
+        match &self.columns[column] {
+            Values::U64(values) => values,
+            _ => panic!("column {column} is not U64"),
+        }
+    }
+
+    /// Returns the values of an `I64` column.
+    ///
+    /// # Panics
+    /// If the column is of another kind.
+    pub fn i64s(&self, column: usize) -> &[i64] {
+        match &self.columns[column] {
+            Values::I64(values) => values,
+            _ => panic!("column {column} is not I64"),
+        }
+    }
+
+    /// Returns the values of an `Id` column.
+    ///
+    /// # Panics
+    /// If the column is of another kind.
+    pub fn ids(&self, column: usize) -> &[[u8; 32]] {
+        match &self.columns[column] {
+            Values::Id(values) => values,
+            _ => panic!("column {column} is not Id"),
+        }
+    }
+
+    /// Returns how many bytes of memory the rows hold, spare room included.
+    pub fn memory_bytes(&self) -> usize {
+        self.columns.iter().map(Values::memory_bytes).sum()
+    }
+
+    /// Appends the batch's bytes to `out`.
+    pub fn encode(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(&self.row_count.to_le_bytes());
+        for values in &self.columns {
+            values.encode(out);
+        }
+    }
+
+    /// Reads a batch back from its bytes, all of them.
+    ///
+    /// # Errors
+    /// What is wrong with the bytes, and where. Never takes more memory than a small multiple of the bytes.
+    pub fn decode(schema: &Arc<Schema>, bytes: &[u8]) -> std::result::Result<Rows, Damage> {
+        let mut cursor = Cursor::new(bytes);
+        let row_count = cursor.u32("the row count")?;
+        // Every row has at least a byte in its first column, so that a wrong count is seen before anything is allocated.
+        if row_count > ROWS_PER_SEGMENT_MAX || row_count as usize > cursor.remaining() {
+            return Err(Damage::new(0, format!("{row_count} rows in {} bytes", cursor.remaining())));
+        }
+        let mut columns = Vec::with_capacity(schema.columns.len());
+        for column in &schema.columns {
+            columns.push(Values::decode(column.kind, row_count as usize, &mut cursor)?);
+        }
+        cursor.finish("the batch of rows")?;
+        Ok(Rows { schema: Arc::clone(schema), columns, row_count })
+    }
+}
+
+impl Values {
+    fn new(kind: Kind) -> Values {
+        match kind {
+            Kind::U8 => Values::U8(Vec::new()),
+            Kind::U16 => Values::U16(Vec::new()),
+            Kind::U32 => Values::U32(Vec::new()),
+            Kind::U64 => Values::U64(Vec::new()),
+            Kind::I64 => Values::I64(Vec::new()),
+            Kind::Id => Values::Id(Vec::new()),
+            Kind::Bytes | Kind::Payload(_) => Values::Bytes { offsets: vec![0], blob: Vec::new() },
+        }
+    }
+
+    #[inline]
+    fn push(&mut self, value: Value) {
+        match (self, value) {
+            (Values::U8(values), Value::U8(value)) => values.push(value),
+            (Values::U16(values), Value::U16(value)) => values.push(value),
+            (Values::U32(values), Value::U32(value)) => values.push(value),
+            (Values::U64(values), Value::U64(value)) => values.push(value),
+            (Values::I64(values), Value::I64(value)) => values.push(value),
+            (Values::Id(values), Value::Id(value)) => values.push(*value),
+            (Values::Bytes { offsets, blob }, Value::Bytes(value)) => {
+                blob.extend_from_slice(value);
+                offsets.push(small(blob.len()));
+            }
+            _ => unreachable!("the row was checked against the schema"),
+        }
+    }
+
+    fn append(&mut self, other: &Values) {
+        match (self, other) {
+            (Values::U8(ours), Values::U8(theirs)) => ours.extend_from_slice(theirs),
+            (Values::U16(ours), Values::U16(theirs)) => ours.extend_from_slice(theirs),
+            (Values::U32(ours), Values::U32(theirs)) => ours.extend_from_slice(theirs),
+            (Values::U64(ours), Values::U64(theirs)) => ours.extend_from_slice(theirs),
+            (Values::I64(ours), Values::I64(theirs)) => ours.extend_from_slice(theirs),
+            (Values::Id(ours), Values::Id(theirs)) => ours.extend_from_slice(theirs),
+            (Values::Bytes { offsets, blob }, Values::Bytes { offsets: more, blob: theirs }) => {
+                let base = small(blob.len());
+                offsets.extend(more.iter().skip(1).map(|offset| offset + base));
+                blob.extend_from_slice(theirs);
+            }
+            _ => unreachable!("the schemas were compared"),
+        }
+    }
+
+    fn blob_bytes(&self) -> u64 {
+        match self {
+            Values::Bytes { blob, .. } => blob.len() as u64,
+            _ => 0,
+        }
+    }
+
+    fn memory_bytes(&self) -> usize {
+        match self {
+            Values::U8(values) => values.capacity(),
+            Values::U16(values) => values.capacity() * 2,
+            Values::U32(values) => values.capacity() * 4,
+            Values::U64(values) => values.capacity() * 8,
+            Values::I64(values) => values.capacity() * 8,
+            Values::Id(values) => values.capacity() * 32,
+            Values::Bytes { offsets, blob } => offsets.capacity() * 4 + blob.capacity(),
+        }
+    }
+
+    fn encode(&self, out: &mut Vec<u8>) {
+        match self {
+            Values::U8(values) => out.extend_from_slice(values),
+            Values::U16(values) => out.extend_from_slice(bytemuck::cast_slice(values)),
+            Values::U32(values) => out.extend_from_slice(bytemuck::cast_slice(values)),
+            Values::U64(values) => out.extend_from_slice(bytemuck::cast_slice(values)),
+            Values::I64(values) => out.extend_from_slice(bytemuck::cast_slice(values)),
+            Values::Id(values) => out.extend_from_slice(values.as_flattened()),
+            Values::Bytes { offsets, blob } => {
+                for pair in offsets.windows(2) {
+                    put_varint(out, pair[1] - pair[0]);
+                }
+                out.extend_from_slice(blob);
+            }
+        }
+    }
+
+    #[deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
+    fn decode(kind: Kind, row_count: usize, cursor: &mut Cursor) -> std::result::Result<Values, Damage> {
+        let Some(width) = kind.width() else {
+            return Values::decode_bytes(row_count, cursor);
+        };
+        let bytes = cursor.take(row_count.saturating_mul(width), "a column")?;
+        Ok(match kind {
+            Kind::U8 => Values::U8(bytes.to_vec()),
+            Kind::U16 => Values::U16(collect(bytes)),
+            Kind::U32 => Values::U32(collect(bytes)),
+            Kind::U64 => Values::U64(collect(bytes)),
+            Kind::I64 => Values::I64(collect(bytes)),
+            Kind::Id => Values::Id(collect(bytes)),
+            Kind::Bytes | Kind::Payload(_) => unreachable!("they have no width"),
+        })
+    }
+
+    #[deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
+    fn decode_bytes(row_count: usize, cursor: &mut Cursor) -> std::result::Result<Values, Damage> {
+        if row_count > cursor.remaining() {
+            return Err(cursor.damage(format!("{row_count} lengths in {} bytes", cursor.remaining())));
+        }
+        let mut offsets = Vec::with_capacity(row_count.saturating_add(1));
+        let mut end = 0_u32;
+        offsets.push(end);
+        for _ in 0..row_count {
+            let length = cursor.varint("a value's length")?;
+            if u64::from(length) > ROW_BYTES_MAX {
+                return Err(cursor.damage(format!("a value of {length} bytes, the limit is {ROW_BYTES_MAX}")));
+            }
+            end = end.checked_add(length).ok_or_else(|| cursor.damage("a column is over 4 GiB"))?;
+            offsets.push(end);
+        }
+        Ok(Values::Bytes { offsets, blob: cursor.take(end as usize, "a column of bytes")?.to_vec() })
+    }
+}
+
+/// Returns a place in a column's bytes in its stored width.
+#[inline]
+fn small(offset: usize) -> u32 {
+    u32::try_from(offset).expect("a column in memory is under 4 GiB, which was checked")
+}
+
+/// Copies little-endian values to where they are aligned.
+fn collect<T: bytemuck::Pod>(bytes: &[u8]) -> Vec<T> {
+    let mut values = vec![T::zeroed(); bytes.len() / size_of::<T>()];
+    bytemuck::cast_slice_mut(&mut values).copy_from_slice(bytes);
+    values
+}
+
+/// Refuses a column that would get too large: `present` bytes and `added` ones.
+fn check_column(present: u64, added: u64) -> Result<()> {
+    check_limit("bytes in a column in memory", present.saturating_add(added), COLUMN_BYTES_IN_MEMORY_MAX)
+}
+
+/// Refuses a batch with too many rows.
+fn check_rows(present: u32, added: u32) -> Result<()> {
+    check_limit("rows in a batch", u64::from(present) + u64::from(added), u64::from(ROWS_PER_SEGMENT_MAX))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::schema::{Codec, Column};
+    use crate::value::OwnedValue;
+    use proptest::prelude::*;
+
+    fn schema() -> Arc<Schema> {
+        let kinds = [
+            Kind::U8,
+            Kind::U16,
+            Kind::U32,
+            Kind::U64,
+            Kind::I64,
+            Kind::Id,
+            Kind::Bytes,
+            Kind::Payload(Codec::None),
+        ];
+        let columns =
+            kinds.iter().enumerate().map(|(n, &kind)| Column { name: format!("c{n}"), kind }).collect();
+        Arc::new(Schema { name: "t".into(), columns, primary: vec![3], indexes: Vec::new() })
+    }
+
+    fn row() -> impl Strategy<Value = Vec<OwnedValue>> {
+        let bytes = || prop::collection::vec(any::<u8>(), 0..200).prop_map(OwnedValue::Bytes);
+        (any::<(u8, u16, u32, u64, i64)>(), any::<[u8; 32]>().prop_map(OwnedValue::Id), bytes(), bytes())
+            .prop_map(|((a, b, c, d, e), id, bytes, payload)| {
+                vec![
+                    OwnedValue::U8(a),
+                    OwnedValue::U16(b),
+                    OwnedValue::U32(c),
+                    OwnedValue::U64(d),
+                    OwnedValue::I64(e),
+                    id,
+                    bytes,
+                    payload,
+                ]
+            })
+    }
+
+    fn rows_of(list: &[Vec<OwnedValue>]) -> Rows {
+        let mut rows = Rows::new(&schema());
+        for row in list {
+            rows.push(&row.iter().map(OwnedValue::as_value).collect::<Vec<_>>()).unwrap();
+        }
+        rows
+    }
+
+    fn list_of(rows: &Rows) -> Vec<Vec<OwnedValue>> {
+        (0..rows.len()).map(|row| (0..8).map(|column| rows.value(column, row).to_owned()).collect()).collect()
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+        #[test]
+        fn rows_come_back_pushed_appended_and_from_their_bytes(
+            list in prop::collection::vec(row(), 0..20), split in 0_usize..20,
+        ) {
+            let split = split.min(list.len());
+            let mut rows = rows_of(&list[..split]);
+            rows.append(&rows_of(&list[split..])).unwrap();
+            prop_assert_eq!(&list_of(&rows), &list);
+            let mut bytes = Vec::new();
+            rows.encode(&mut bytes);
+            let again = Rows::decode(&schema(), &bytes).unwrap();
+            prop_assert_eq!(&list_of(&again), &list);
+        }
+
+        #[test]
+        fn damaged_bytes_never_panic(
+            list in prop::collection::vec(row(), 1..5), place in any::<prop::sample::Index>(), value in any::<u8>(),
+        ) {
+            let mut bytes = Vec::new();
+            rows_of(&list).encode(&mut bytes);
+            prop_assert!(Rows::decode(&schema(), &bytes[..place.index(bytes.len())]).is_err());
+            let place = place.index(bytes.len());
+            bytes[place] = value;
+            if let Ok(rows) = Rows::decode(&schema(), &bytes) {
+                list_of(&rows);
+            }
+        }
+    }
+
+    #[test]
+    fn rows_that_do_not_fit_are_refused_whole() {
+        let mut rows = Rows::new(&schema());
+        let id = [7; 32];
+        let huge = vec![0; usize::try_from(ROW_BYTES_MAX).unwrap() - 50];
+        let mut row = [
+            Value::U8(1),
+            Value::U16(2),
+            Value::U32(3),
+            Value::U64(4),
+            Value::I64(-5),
+            Value::Id(&id),
+            Value::Bytes(b""),
+            Value::Bytes(&huge),
+        ];
+        assert!(matches!(rows.push(&row), Err(Error::Limit { what: "bytes in a row", .. })));
+        assert!(matches!(rows.push(&row[..7]), Err(Error::Schema { .. })));
+        row[7] = Value::U8(1);
+        assert!(matches!(rows.push(&row), Err(Error::Schema { .. })));
+        assert!(rows.is_empty() && list_of(&rows).is_empty());
+        row[7] = Value::Bytes(&huge[5..]);
+        rows.push(&row).unwrap();
+        assert_eq!(rows.len(), 1);
+    }
+
+    #[test]
+    fn a_batch_has_limits() {
+        assert!(check_column(COLUMN_BYTES_IN_MEMORY_MAX - 1, 1).is_ok());
+        assert!(check_column(COLUMN_BYTES_IN_MEMORY_MAX - 1, 2).is_err());
+        assert!(check_rows(ROWS_PER_SEGMENT_MAX - 1, 1).is_ok());
+        assert!(check_rows(ROWS_PER_SEGMENT_MAX, 1).is_err());
+        let many = u32::MAX.to_le_bytes();
+        assert!(Rows::decode(&schema(), &many).is_err());
+    }
+}
