@@ -87,3 +87,22 @@ impl Drop for Held {
         let _ = rustix::fs::flock(&self.0, FlockOperation::Unlock);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The moment between opening a lock file and locking it, which no test of the whole can hit for sure.
+    #[test]
+    fn a_removed_or_replaced_lock_file_is_noticed() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("writer.lock");
+        let held = Held(open(&path).unwrap());
+        assert!(held.is_at(&path));
+        fs::remove_file(&path).unwrap();
+        assert!(!held.is_at(&path));
+        let other = Held(open(&path).unwrap());
+        assert!(!held.is_at(&path));
+        assert!(other.is_at(&path));
+    }
+}

@@ -22,26 +22,25 @@ pub(crate) fn run(name: &str, directory: &Path) -> Output {
 
 /// Runs the test `name` as a child in `directory`, started by `script`, a shell script whose arguments are the command.
 pub(crate) fn run_under(script: &str, name: &str, directory: &Path) -> Output {
-    run_program(&std::env::current_exe().unwrap(), script, name, directory)
+    let options = ["--exact", name, "--nocapture", "--test-threads=1"];
+    let mut command = Command::new("sh");
+    command.args(["-c", script, "sh"]).arg(std::env::current_exe().unwrap()).args(options);
+    command.env(VARIABLE, directory).output().unwrap()
 }
 
 /// Runs the test `name` as a child in `directory`, by a user for whom a read-only directory is read-only, as it is not for root.
 pub(crate) fn run_without_rights(name: &str, directory: &Path) -> Output {
-    let script =
-        "if test $(id -u) = 0; then exec setpriv --reuid=65534 --clear-groups \"$@\"; else exec \"$@\"; fi";
-    // That user may have no way to where this binary lies.
+    // That user may have no way to where this binary lies, hence the copy; the shell makes it, since a descriptor to write it that
+    // another thread's child had inherited here would keep it from being run.
     let place = tempfile::tempdir().unwrap();
     std::fs::set_permissions(place.path(), Permissions::from_mode(0o755)).unwrap();
-    let program = place.path().join("test");
-    std::fs::copy(std::env::current_exe().unwrap(), &program).unwrap();
-    run_program(&program, script, name, directory)
-}
-
-fn run_program(program: &Path, script: &str, name: &str, directory: &Path) -> Output {
-    let options = ["--exact", name, "--nocapture", "--test-threads=1"];
-    let mut command = Command::new("sh");
-    command.args(["-c", script, "sh"]).arg(program).args(options).env(VARIABLE, directory);
-    command.output().unwrap()
+    let copy = place.path().join("test");
+    let script = format!(
+        "cp \"$1\" {copy}; shift; set -- {copy} \"$@\"
+         if test $(id -u) = 0; then exec setpriv --reuid=65534 --clear-groups \"$@\"; else exec \"$@\"; fi",
+        copy = copy.display()
+    );
+    run_under(&script, name, directory)
 }
 
 /// Checks that the child ran its one test and that the test passed.
