@@ -1,1 +1,10 @@
-//! Placeholder.
+//! For tests, benchmarks and `xtask` only: a disk that lies, generated mail, real mail.
+//!
+//! Comes in: seeds and options. Goes out: Maildirs and misbehaving disks, the same ones each time. It is the one library that may
+//! read the environment (PNEU_REAL_MAIL, CI, UPDATE) and print: it runs beside tests. Must not know the crates it helps to test,
+//! but `disk`, whose trait it implements.
+
+pub mod corpus;
+mod random;
+
+pub use random::Random;
