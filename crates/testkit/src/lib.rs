@@ -6,5 +6,9 @@
 
 pub mod corpus;
 mod random;
+mod real_mail;
+mod tour;
 
 pub use random::Random;
+pub use real_mail::{RealMail, real_mail};
+pub use tour::check_tour;
