@@ -1,0 +1,114 @@
+//! The places and marks of every structure on disk, in the names and the order of docs/FORMAT.md.
+//!
+//! Comes in: nothing. Goes out: constants. Must not know who reads or writes.
+
+// ---- Sealed file ----
+
+/// What stands at the beginning of a sealed file's trailer.
+pub const SEALED_MAGIC: [u8; 8] = *b"pneuseal";
+/// The newest version of the sealed frame.
+pub const SEALED_VERSION: u32 = 1;
+/// Bytes of content that share one checksum.
+pub const CHUNK_BYTES: usize = 65_536;
+/// What sections begin at multiples of, in bytes.
+pub const SECTION_ALIGNMENT: u64 = 64;
+
+/// The trailer: [`SEALED_MAGIC`].
+pub const TRAILER_MAGIC_OFFSET: usize = 0;
+/// The trailer: the frame's version, u32.
+pub const TRAILER_VERSION_OFFSET: usize = TRAILER_MAGIC_OFFSET + 8;
+/// The trailer: the kind of the content, u32, never 0.
+pub const TRAILER_KIND_OFFSET: usize = TRAILER_VERSION_OFFSET + 4;
+/// The trailer: the content's length in bytes, u64.
+pub const TRAILER_CONTENT_LENGTH_OFFSET: usize = TRAILER_KIND_OFFSET + 4;
+/// The trailer: the XXH3-64 of the table of chunk checksums, u64.
+pub const TRAILER_TABLE_CHECKSUM_OFFSET: usize = TRAILER_CONTENT_LENGTH_OFFSET + 8;
+/// The trailer: zeros.
+pub const TRAILER_RESERVED_OFFSET: usize = TRAILER_TABLE_CHECKSUM_OFFSET + 8;
+/// The trailer: the XXH3-64 of the trailer's bytes before this, u64.
+pub const TRAILER_CHECKSUM_OFFSET: usize = TRAILER_RESERVED_OFFSET + 24;
+/// Bytes of the trailer.
+pub const TRAILER_BYTES: usize = TRAILER_CHECKSUM_OFFSET + 8;
+
+/// The kind of a sealed file that is a segment.
+pub const KIND_SEGMENT: u32 = 1;
+
+// ---- Segment: the content of a sealed file of kind 1 ----
+
+/// The newest version of the segment's layout.
+pub const SEGMENT_VERSION: u32 = 1;
+
+/// The footer, the content's last bytes: the segment's version, u32.
+pub const FOOTER_VERSION_OFFSET: usize = 0;
+/// The footer: how many rows, u32.
+pub const FOOTER_ROW_COUNT_OFFSET: usize = FOOTER_VERSION_OFFSET + 4;
+/// The footer: where the schema begins in the content, u64.
+pub const FOOTER_SCHEMA_OFFSET: usize = FOOTER_ROW_COUNT_OFFSET + 4;
+/// The footer: the schema's length in bytes, u64.
+pub const FOOTER_SCHEMA_LENGTH_OFFSET: usize = FOOTER_SCHEMA_OFFSET + 8;
+/// The footer: where the directory begins in the content, u64.
+pub const FOOTER_DIRECTORY_OFFSET: usize = FOOTER_SCHEMA_LENGTH_OFFSET + 8;
+/// The footer: how many sections the directory lists, u64.
+pub const FOOTER_SECTION_COUNT_OFFSET: usize = FOOTER_DIRECTORY_OFFSET + 8;
+/// The footer: zeros.
+pub const FOOTER_RESERVED_OFFSET: usize = FOOTER_SECTION_COUNT_OFFSET + 8;
+/// Bytes of the footer.
+pub const FOOTER_BYTES: usize = FOOTER_RESERVED_OFFSET + 24;
+
+/// A directory entry: what the section holds, u32, one of `SECTION_...`.
+pub const ENTRY_SECTION_OFFSET: usize = 0;
+/// A directory entry: the number of the column or index it belongs to, u32.
+pub const ENTRY_OWNER_OFFSET: usize = ENTRY_SECTION_OFFSET + 4;
+/// A directory entry: where the section begins in the content, u64.
+pub const ENTRY_START_OFFSET: usize = ENTRY_OWNER_OFFSET + 4;
+/// A directory entry: the section's length in bytes, u64.
+pub const ENTRY_LENGTH_OFFSET: usize = ENTRY_START_OFFSET + 8;
+/// A directory entry: for `SECTION_HASH_BUCKETS` how many home buckets, else 0, u64.
+pub const ENTRY_DETAIL_OFFSET: usize = ENTRY_LENGTH_OFFSET + 8;
+/// Bytes of a directory entry.
+pub const ENTRY_BYTES: usize = ENTRY_DETAIL_OFFSET + 8;
+
+/// A column's values, each as wide as its kind.
+pub const SECTION_FIXED: u32 = 1;
+/// Where each value begins in `SECTION_BLOB`, and after the last where it ends: u32 each.
+pub const SECTION_OFFSETS_SMALL: u32 = 2;
+/// The same, u64 each, for blobs of 4 GiB and more.
+pub const SECTION_OFFSETS_LARGE: u32 = 3;
+/// A column's bytes, value after value; in a payload column compressed row by row, if its codec says so.
+pub const SECTION_BLOB: u32 = 4;
+/// The places of compressed blocks.
+pub const SECTION_BLOCK_TABLE: u32 = 5;
+/// Compressed blocks, one after another.
+pub const SECTION_BLOCKS: u32 = 6;
+/// The dictionary of a payload column; empty if none could be trained.
+pub const SECTION_DICTIONARY: u32 = 7;
+/// An ordered index: row numbers in key order, u32 each.
+pub const SECTION_ORDER_ROWS: u32 = 8;
+/// An ordered index: the hints of the keys in the same order, u64 each.
+pub const SECTION_ORDER_HINTS: u32 = 9;
+/// A hash index: the buckets.
+pub const SECTION_HASH_BUCKETS: u32 = 10;
+/// A hash index: the rows of keys that have several, u32 each.
+pub const SECTION_HASH_GROUPS: u32 = 11;
+
+/// A block table entry: where the block begins in `SECTION_BLOCKS`, u64.
+pub const BLOCK_START_OFFSET: usize = 0;
+/// A block table entry: the number of its first row, u32.
+pub const BLOCK_FIRST_ROW_OFFSET: usize = BLOCK_START_OFFSET + 8;
+/// A block table entry: its length in bytes when decompressed, u32.
+pub const BLOCK_LENGTH_OFFSET: usize = BLOCK_FIRST_ROW_OFFSET + 4;
+/// Bytes of a block table entry.
+pub const BLOCK_ENTRY_BYTES: usize = BLOCK_LENGTH_OFFSET + 4;
+
+/// A bucket: the tags of its slots, u8 each; 0 is an empty slot.
+pub const BUCKET_TAGS_OFFSET: usize = 0;
+/// A bucket: which keys of this bucket lie in a later one, u32, a bit for each value of their hash's bits 8 to 12.
+pub const BUCKET_OVERFLOW_OFFSET: usize = BUCKET_TAGS_OFFSET + BUCKET_SLOT_COUNT;
+/// A bucket: the rows of its slots, u32 each.
+pub const BUCKET_ROWS_OFFSET: usize = BUCKET_OVERFLOW_OFFSET + 4;
+/// Slots in a bucket.
+pub const BUCKET_SLOT_COUNT: usize = 12;
+/// Bytes of a bucket: one cache line.
+pub const BUCKET_BYTES: usize = BUCKET_ROWS_OFFSET + 4 * BUCKET_SLOT_COUNT;
+/// In a slot: the lower 31 bits are the place of the key's first row in `SECTION_HASH_GROUPS`, not a row. In a group: the last row.
+pub const GROUP_MARK: u32 = 1 << 31;

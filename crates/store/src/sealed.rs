@@ -1,0 +1,376 @@
+//! The frame of every sealed file: content, a checksum for each 64 KiB of it, a trailer (docs/FORMAT.md, "Sealed file").
+//!
+//! Comes in: content as it is made, or the map of a finished file. Goes out: a synced file; ranges of content, each verified
+//! before it is first handed out. Must not know what the content means.
+#![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
+
+use crate::cursor::Cursor;
+use crate::error::{Damage, Error, Result};
+use crate::format::{
+    CHUNK_BYTES, SEALED_MAGIC, SEALED_VERSION, SECTION_ALIGNMENT, TRAILER_BYTES, TRAILER_CHECKSUM_OFFSET,
+    TRAILER_CONTENT_LENGTH_OFFSET, TRAILER_KIND_OFFSET, TRAILER_RESERVED_OFFSET,
+    TRAILER_TABLE_CHECKSUM_OFFSET, TRAILER_VERSION_OFFSET,
+};
+use disk::{Disk, File, Map};
+use rayon::prelude::*;
+use std::fmt;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use xxhash_rust::xxh3::xxh3_64;
+
+/// A finished file, mapped. Costs 2 KiB of memory for each GiB.
+pub struct Sealed {
+    path: PathBuf,
+    map: Map,
+    content_length: usize,
+    /// The checksums' place in the file.
+    table: Range<usize>,
+    /// A bit for each chunk that was verified in this process. Two threads may both verify a chunk at first; nothing is lost.
+    verified: Box<[AtomicU64]>,
+}
+
+impl Sealed {
+    /// Maps `path` and checks its length, trailer and table of checksums; the content is checked when it is handed out.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`] if the file is cut or damaged or not of this `kind`, [`Error::Version`] if it is too new, and what the
+    /// disk says.
+    pub fn open(disk: &dyn Disk, path: &Path, kind: u32) -> Result<Sealed> {
+        let map = disk.map(path)?;
+        let frame = match read_frame(&map, kind) {
+            Ok(frame) => frame,
+            Err(Refusal::Damage(damage)) => return Err(damage.in_file(path, 0)),
+            Err(Refusal::Version(found)) => {
+                return Err(Error::Version { path: path.to_owned(), found, newest: SEALED_VERSION });
+            }
+        };
+        let words = frame.content_length.div_ceil(CHUNK_BYTES).div_ceil(64);
+        Ok(Sealed {
+            path: path.to_owned(),
+            map,
+            content_length: frame.content_length,
+            table: frame.table,
+            verified: (0..words).map(|_| AtomicU64::new(0)).collect(),
+        })
+    }
+
+    /// Returns the file's path.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Returns the content's length in bytes.
+    pub fn content_length(&self) -> u64 {
+        self.content_length as u64
+    }
+
+    /// Returns the file's length in bytes.
+    pub fn file_bytes(&self) -> u64 {
+        self.map.len() as u64
+    }
+
+    /// Returns the map of the file, for hints to the system and to share its bytes. Nothing in it was verified.
+    pub fn map(&self) -> &Map {
+        &self.map
+    }
+
+    /// Returns a range of the content, in bytes, verified.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`] if the range is not within the content, or a checksum does not fit.
+    #[inline]
+    pub fn range(&self, range: Range<u64>) -> Result<&[u8]> {
+        let found = usize::try_from(range.start)
+            .ok()
+            .zip(usize::try_from(range.end).ok())
+            .filter(|&(_, end)| end <= self.content_length)
+            .and_then(|(start, end)| Some((start, end, self.map.get(start..end)?)));
+        let Some((start, end, bytes)) = found else {
+            return Err(self.outside(range));
+        };
+        if end > start {
+            self.verify_chunks(start / CHUNK_BYTES, end.saturating_sub(1) / CHUNK_BYTES)?;
+        }
+        Ok(bytes)
+    }
+
+    /// Verifies the chunks from `first` to `last`, both included, that were not verified before.
+    #[inline]
+    fn verify_chunks(&self, first: usize, last: usize) -> Result<()> {
+        for chunk in first..=last {
+            if !self.is_verified(chunk) {
+                self.verify_chunk(chunk)?;
+            }
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn is_verified(&self, chunk: usize) -> bool {
+        // Relaxed is enough: the bit guards nothing but the work of hashing bytes that never change.
+        self.verified
+            .get(chunk / 64)
+            .is_some_and(|word| word.load(Ordering::Relaxed) >> (chunk % 64) & 1 == 1)
+    }
+
+    #[cold]
+    fn verify_chunk(&self, chunk: usize) -> Result<()> {
+        let (start, bytes) = self.chunk(chunk);
+        if self.expected_checksum(chunk) != Some(xxh3_64(bytes)) {
+            let what = format!("the checksum of the {} bytes from here does not fit them", bytes.len());
+            return Err(Damage::new(start, what).in_file(&self.path, 0));
+        }
+        if let Some(word) = self.verified.get(chunk / 64) {
+            word.fetch_or(1 << (chunk % 64), Ordering::Relaxed);
+        }
+        Ok(())
+    }
+
+    /// Returns where a chunk begins, and its bytes.
+    fn chunk(&self, chunk: usize) -> (usize, &[u8]) {
+        let start = chunk.saturating_mul(CHUNK_BYTES).min(self.content_length);
+        let end = start.saturating_add(CHUNK_BYTES).min(self.content_length);
+        (start, self.map.get(start..end).unwrap_or_default())
+    }
+
+    fn expected_checksum(&self, chunk: usize) -> Option<u64> {
+        let table = self.map.get(self.table.clone())?;
+        let place = table.get(chunk.checked_mul(8)?..)?;
+        Some(u64::from_le_bytes(*place.first_chunk()?))
+    }
+
+    /// Verifies the whole content, whatever was verified before, on all cores, and returns all damage found.
+    pub fn verify_all(&self) -> Vec<Error> {
+        let chunk_count = self.content_length.div_ceil(CHUNK_BYTES);
+        (0..chunk_count).into_par_iter().filter_map(|chunk| self.verify_chunk(chunk).err()).collect()
+    }
+
+    /// Returns an error: the content does not hold at `offset` what its format asks for.
+    #[cold]
+    pub fn corrupt(&self, offset: u64, what: impl Into<String>) -> Error {
+        Error::Corrupt { path: self.path.clone(), offset, what: what.into() }
+    }
+
+    #[cold]
+    fn outside(&self, range: Range<u64>) -> Error {
+        let what =
+            format!("bytes {} to {} of {} were to be read", range.start, range.end, self.content_length);
+        self.corrupt(range.start, what)
+    }
+}
+
+impl fmt::Debug for Sealed {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "Sealed({}, {} bytes)", self.path.display(), self.content_length)
+    }
+}
+
+/// Where the parts of a sealed file lie.
+struct Frame {
+    content_length: usize,
+    table: Range<usize>,
+}
+
+/// Why a file is not a sealed file that we read.
+enum Refusal {
+    Damage(Damage),
+    Version(u32),
+}
+
+impl From<Damage> for Refusal {
+    fn from(damage: Damage) -> Refusal {
+        Refusal::Damage(damage)
+    }
+}
+
+/// Checks all of a file but its content.
+fn read_frame(file: &[u8], kind: u32) -> std::result::Result<Frame, Refusal> {
+    let Some(trailer_start) = file.len().checked_sub(TRAILER_BYTES) else {
+        let what = format!("a sealed file has {TRAILER_BYTES} bytes or more, this one {}", file.len());
+        return Err(Damage::new(0, what).into());
+    };
+    let trailer = file.get(trailer_start..).unwrap_or_default();
+    let content_length = read_trailer(trailer, trailer_start, kind)?;
+    let frame = usize::try_from(content_length)
+        .ok()
+        .and_then(frame_of)
+        .filter(|frame| frame.table.end == trailer_start);
+    let Some(frame) = frame else {
+        let what =
+            format!("the file has {} bytes, which does not fit {content_length} of content", file.len());
+        return Err(Damage::new(trailer_start, what).into());
+    };
+    let padding = file.get(frame.content_length..frame.table.start).unwrap_or_default();
+    if padding.iter().any(|&byte| byte != 0) {
+        return Err(Damage::new(frame.content_length, "padding is not zero").into());
+    }
+    let table = file.get(frame.table.clone()).unwrap_or_default();
+    let expected = trailer.get(TRAILER_TABLE_CHECKSUM_OFFSET..).and_then(|rest| rest.first_chunk());
+    if expected.copied().map(u64::from_le_bytes) != Some(xxh3_64(table)) {
+        return Err(
+            Damage::new(frame.table.start, "the checksum of the table of checksums does not fit it").into()
+        );
+    }
+    Ok(frame)
+}
+
+/// Checks the trailer itself and returns the content's length.
+fn read_trailer(trailer: &[u8], trailer_start: usize, kind: u32) -> std::result::Result<u64, Refusal> {
+    let damage = |offset: usize, what: String| Damage::new(trailer_start.saturating_add(offset), what);
+    let mut cursor = Cursor::new(trailer);
+    let magic: [u8; 8] = cursor.array("the magic")?;
+    let (version, found_kind) = (cursor.u32("the version")?, cursor.u32("the kind")?);
+    let content_length = cursor.u64("the content's length")?;
+    let _table_checksum = cursor.u64("the table's checksum")?;
+    let reserved: [u8; TRAILER_CHECKSUM_OFFSET - TRAILER_RESERVED_OFFSET] = cursor.array("zeros")?;
+    let checksum = cursor.u64("the trailer's checksum")?;
+    if magic != SEALED_MAGIC {
+        return Err(damage(0, "this is no sealed file, or it is cut".into()).into());
+    }
+    if checksum != xxh3_64(trailer.get(..TRAILER_CHECKSUM_OFFSET).unwrap_or_default()) {
+        return Err(damage(TRAILER_CHECKSUM_OFFSET, "the trailer's checksum does not fit it".into()).into());
+    }
+    if version > SEALED_VERSION {
+        return Err(Refusal::Version(version));
+    }
+    if version == 0 {
+        return Err(damage(TRAILER_VERSION_OFFSET, "there is no version 0".into()).into());
+    }
+    if found_kind != kind {
+        return Err(
+            damage(TRAILER_KIND_OFFSET, format!("the file is of kind {found_kind}, not {kind}")).into()
+        );
+    }
+    if reserved.iter().any(|&byte| byte != 0) {
+        return Err(damage(TRAILER_RESERVED_OFFSET, "reserved bytes are not zero".into()).into());
+    }
+    if content_length > u64::MAX / 2 {
+        return Err(
+            damage(TRAILER_CONTENT_LENGTH_OFFSET, format!("{content_length} bytes of content")).into()
+        );
+    }
+    Ok(content_length)
+}
+
+/// Returns where the parts of a file with so much content lie.
+fn frame_of(content_length: usize) -> Option<Frame> {
+    let alignment = usize::try_from(SECTION_ALIGNMENT).ok()?;
+    let table_start = content_length.checked_next_multiple_of(alignment)?;
+    let table_end = table_start.checked_add(content_length.div_ceil(CHUNK_BYTES).checked_mul(8)?)?;
+    Some(Frame { content_length, table: table_start..table_end })
+}
+
+/// A sealed file being written, front to back. Keeps 64 KiB, and 128 KiB of checksums for each GiB.
+///
+/// Dropped before [`SealedWriter::finish`] it leaves a file that no reader takes; the caller removes it.
+pub struct SealedWriter {
+    file: Box<dyn File>,
+    path: PathBuf,
+    kind: u32,
+    /// The content's end that does not fill a chunk yet.
+    tail: Vec<u8>,
+    position: u64,
+    checksums: Vec<u64>,
+}
+
+impl SealedWriter {
+    /// Creates the new file `path`, whose content is of `kind`.
+    ///
+    /// # Errors
+    /// What the disk says; an existing file is an error.
+    pub fn create(disk: &dyn Disk, path: &Path, kind: u32) -> Result<SealedWriter> {
+        assert_ne!(kind, 0, "kind 0 is never valid");
+        let file = disk.create(path)?;
+        let tail = Vec::with_capacity(CHUNK_BYTES);
+        Ok(SealedWriter { file, path: path.to_owned(), kind, tail, position: 0, checksums: Vec::new() })
+    }
+
+    /// Returns the path of the file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Returns how many bytes of content were written: where the next ones will lie.
+    pub fn position(&self) -> u64 {
+        self.position
+    }
+
+    /// Appends `bytes` to the content.
+    ///
+    /// # Errors
+    /// What the disk says. The file is then of no use.
+    pub fn write(&mut self, bytes: &[u8]) -> Result<()> {
+        self.position = self.position.saturating_add(bytes.len() as u64);
+        let mut rest = bytes;
+        if !self.tail.is_empty() {
+            let room = CHUNK_BYTES.saturating_sub(self.tail.len()).min(rest.len());
+            let (head, after) = rest.split_at(room);
+            self.tail.extend_from_slice(head);
+            rest = after;
+            if self.tail.len() < CHUNK_BYTES {
+                return Ok(());
+            }
+            self.checksums.push(xxh3_64(&self.tail));
+            self.file.write(&self.tail)?;
+            self.tail.clear();
+        }
+        let whole = rest.len().saturating_sub(rest.len() % CHUNK_BYTES);
+        let (chunks, after) = rest.split_at(whole);
+        if !chunks.is_empty() {
+            self.checksums.extend(chunks.chunks_exact(CHUNK_BYTES).map(xxh3_64));
+            self.file.write(chunks)?;
+        }
+        self.tail.extend_from_slice(after);
+        Ok(())
+    }
+
+    /// Appends zeros up to the next multiple of 64, where a section may begin.
+    ///
+    /// # Errors
+    /// As [`SealedWriter::write`].
+    pub fn align(&mut self) -> Result<()> {
+        self.write(padding(self.position))
+    }
+
+    /// Writes what follows the content, syncs the file, and returns its length in bytes.
+    ///
+    /// Its name is durable only after its directory is synced.
+    ///
+    /// # Errors
+    /// What the disk says. The file is then of no use.
+    pub fn finish(mut self) -> Result<u64> {
+        if !self.tail.is_empty() {
+            self.checksums.push(xxh3_64(&self.tail));
+        }
+        let mut end = std::mem::take(&mut self.tail);
+        end.extend_from_slice(padding(self.position));
+        let table: &[u8] = bytemuck::cast_slice(&self.checksums);
+        end.extend_from_slice(table);
+        end.extend_from_slice(&trailer(self.kind, self.position, xxh3_64(table)));
+        self.file.write(&end)?;
+        self.file.sync()?;
+        let padded = self.position.next_multiple_of(SECTION_ALIGNMENT);
+        Ok(padded.saturating_add(table.len() as u64).saturating_add(TRAILER_BYTES as u64))
+    }
+}
+
+/// Returns the zeros that lead from `position` to the next multiple of 64.
+fn padding(position: u64) -> &'static [u8] {
+    const ZEROS: [u8; 64] = [0; 64];
+    let length = position.next_multiple_of(SECTION_ALIGNMENT).saturating_sub(position);
+    usize::try_from(length).ok().and_then(|length| ZEROS.get(..length)).unwrap_or_default()
+}
+
+fn trailer(kind: u32, content_length: u64, table_checksum: u64) -> Vec<u8> {
+    let mut trailer = Vec::with_capacity(TRAILER_BYTES);
+    trailer.extend_from_slice(&SEALED_MAGIC);
+    trailer.extend_from_slice(&SEALED_VERSION.to_le_bytes());
+    trailer.extend_from_slice(&kind.to_le_bytes());
+    trailer.extend_from_slice(&content_length.to_le_bytes());
+    trailer.extend_from_slice(&table_checksum.to_le_bytes());
+    trailer.resize(TRAILER_CHECKSUM_OFFSET, 0);
+    let checksum = xxh3_64(&trailer);
+    trailer.extend_from_slice(&checksum.to_le_bytes());
+    trailer
+}
