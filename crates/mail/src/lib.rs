@@ -1,1 +1,22 @@
-//! Placeholder.
+//! What a Maildir and a message are.
+//!
+//! Comes in: directories, and the bytes of message files. Goes out: folders, names, stamps, and messages taken apart. This crate
+//! must not know how any of it is kept.
+
+mod error;
+mod flags;
+mod folder;
+mod name;
+mod read;
+mod scan;
+mod stamp;
+mod unpack;
+
+pub use error::{Error, Result};
+pub use flags::Flags;
+pub use folder::{Folder, FolderLimits, FolderProblem, FolderProblemKind, Folders, find_folders, find_folders_within, join};
+pub use name::{Name, SizeHints, is_draft, parse_name, size_hints, with_flags};
+pub use read::{Content, read_message, read_message_into};
+pub use scan::{Directory, Entry, EntryKind, Fingerprint, ScanBuffer, entry_hash, read_directory};
+pub use stamp::{FileStat, RACY_NS, Stamp, stat_directory, stat_file};
+pub use unpack::{Compression, Unpacked, unpack};

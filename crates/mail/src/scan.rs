@@ -1,0 +1,249 @@
+//! Reads a directory at the speed of the system call: names, inodes and kinds, and no stat of any file.
+//!
+//! Comes in: a directory. Goes out: each entry, one after another, in the memory that the kernel filled; the directory's stamp from
+//! before; the fingerprint of what was found. This file must not know what the names mean, or what was found before.
+
+#![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
+
+use crate::{Error, FileStat, Result, Stamp};
+use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, RawDir};
+use rustix::io::Errno;
+use std::fmt;
+use std::mem::MaybeUninit;
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+use xxhash_rust::xxh3::xxh3_128_with_seed;
+
+/// Larger is not faster: the kernel's own work on an entry is most of the time.
+const BUFFER_BYTES: usize = 32 << 10;
+
+/// Memory for reading directories, one after another.
+pub struct ScanBuffer {
+    bytes: Box<[MaybeUninit<u8>]>,
+}
+
+/// An open directory, and what it was when it was opened.
+#[derive(Debug)]
+pub struct Directory {
+    descriptor: OwnedFd,
+    path: PathBuf,
+    stamp: Stamp,
+}
+
+/// One name in a directory.
+#[derive(Clone, Copy, Debug)]
+pub struct Entry<'a> {
+    /// The name: any bytes but `/` and NUL.
+    pub name: &'a [u8],
+    /// The inode that the directory gives: of a symbolic link its own, of a mount point the one below the mount.
+    pub inode: u64,
+    /// What the directory says that it is.
+    pub kind: EntryKind,
+    directory: &'a Directory,
+}
+
+/// What has a name in a directory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EntryKind {
+    /// A regular file.
+    File,
+    /// A directory.
+    Directory,
+    /// A symbolic link, to whatever.
+    Link,
+    /// A pipe, socket or device.
+    Other,
+    /// The file system does not say.
+    Unknown,
+}
+
+/// What a set of entries adds up to: the sum of their [`entry_hash`]es modulo 2^128, in whatever order.
+///
+/// Two directories with the same fingerprint hold the same names with the same inodes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Fingerprint(pub u128);
+
+/// Reads a whole directory and hands each entry to `visit`, but those whose name begins with a dot: in a Maildir they are never
+/// messages. Returns the stamp of the directory from before it was read.
+///
+/// A file that is renamed meanwhile may be visited under both names, or under none.
+///
+/// # Errors
+/// [`Error::Io`] if it cannot be opened or read to its end. What was visited before is then no answer.
+pub fn read_directory(
+    path: &Path,
+    buffer: &mut ScanBuffer,
+    mut visit: impl FnMut(Entry<'_>),
+) -> Result<Stamp> {
+    let directory = Directory::open(path)?;
+    directory.read(buffer, |entry| {
+        if !entry.name.starts_with(b".") {
+            visit(entry);
+        }
+    })?;
+    Ok(directory.stamp)
+}
+
+/// Returns an entry's share of a [`Fingerprint`]: XXH3 of the name, with the inode as its seed.
+pub fn entry_hash(name: &[u8], inode: u64) -> u128 {
+    xxh3_128_with_seed(name, inode)
+}
+
+impl ScanBuffer {
+    /// Takes the memory, 32 KiB.
+    pub fn new() -> ScanBuffer {
+        ScanBuffer { bytes: vec![MaybeUninit::uninit(); BUFFER_BYTES].into_boxed_slice() }
+    }
+}
+
+impl Default for ScanBuffer {
+    fn default() -> ScanBuffer {
+        ScanBuffer::new()
+    }
+}
+
+impl fmt::Debug for ScanBuffer {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("ScanBuffer")
+    }
+}
+
+impl Directory {
+    /// Opens a directory, or the one that a symbolic link leads to, and takes its stamp.
+    ///
+    /// # Errors
+    /// [`Error::Io`] if it is not there, is no directory, or may not be read.
+    pub fn open(path: &Path) -> Result<Directory> {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let failed = |error| Error::io("open the directory", path, error);
+        let descriptor = rustix::fs::openat(CWD, path, flags, Mode::empty()).map_err(failed)?;
+        let stat = rustix::fs::fstat(&descriptor).map_err(failed)?;
+        Ok(Directory { descriptor, path: path.to_owned(), stamp: Stamp::from(FileStat::from(stat)) })
+    }
+
+    /// Returns its stamp from when it was opened.
+    pub fn stamp(&self) -> Stamp {
+        self.stamp
+    }
+
+    /// Reads all entries but `.` and `..`, those with a leading dot among them. Works once: there is nothing left to read then.
+    ///
+    /// # Errors
+    /// [`Error::Io`] if it cannot be read to its end.
+    pub fn read(&self, buffer: &mut ScanBuffer, mut visit: impl FnMut(Entry<'_>)) -> Result<()> {
+        let mut entries = RawDir::new(&self.descriptor, &mut buffer.bytes);
+        while let Some(entry) = entries.next() {
+            let entry = match entry {
+                Ok(entry) => entry,
+                Err(Errno::INTR) => continue,
+                Err(error) => return Err(Error::io("read the directory", &self.path, error)),
+            };
+            let name = entry.file_name().to_bytes();
+            if name != b"." && name != b".." {
+                let kind = EntryKind::from(entry.file_type());
+                visit(Entry { name, inode: entry.ino(), kind, directory: self });
+            }
+        }
+        Ok(())
+    }
+
+    fn stat(&self, name: &[u8], flags: AtFlags) -> Result<FileStat> {
+        match rustix::fs::statat(&self.descriptor, name, flags) {
+            Ok(stat) => Ok(FileStat::from(stat)),
+            Err(error) => Err(Error::io("look at", &crate::join(&self.path, name), error)),
+        }
+    }
+}
+
+impl Entry<'_> {
+    /// Says whether it is a message file: a regular file, or a symbolic link to one. Asks the disk only if the directory does not
+    /// say. A link that leads nowhere is none.
+    ///
+    /// # Errors
+    /// [`Error::Io`] if the disk cannot say either: the file is then unknown, not gone.
+    pub fn is_message_file(&self) -> Result<bool> {
+        match self.kind {
+            EntryKind::File => Ok(true),
+            EntryKind::Directory | EntryKind::Other => Ok(false),
+            EntryKind::Link | EntryKind::Unknown => match self.stat() {
+                Ok(stat) => Ok(stat.is_file()),
+                Err(error) if error.is_not_found() || error.is_link_loop() => Ok(false),
+                Err(error) => Err(error),
+            },
+        }
+    }
+
+    /// Returns what is there, asking the disk only if the directory does not say. Symbolic links are not followed.
+    ///
+    /// # Errors
+    /// [`Error::Io`] if the disk cannot say either.
+    pub fn resolve_kind(&self) -> Result<EntryKind> {
+        if self.kind != EntryKind::Unknown {
+            return Ok(self.kind);
+        }
+        let stat = self.directory.stat(self.name, AtFlags::SYMLINK_NOFOLLOW)?;
+        Ok(EntryKind::from(FileType::from_raw_mode(stat.mode)))
+    }
+
+    /// Returns what the file says of itself; of a symbolic link, what the file says that it leads to.
+    ///
+    /// # Errors
+    /// [`Error::Io`], of one that is gone meanwhile too.
+    pub fn stat(&self) -> Result<FileStat> {
+        self.directory.stat(self.name, AtFlags::empty())
+    }
+}
+
+impl From<FileType> for EntryKind {
+    fn from(file_type: FileType) -> EntryKind {
+        match file_type {
+            FileType::RegularFile => EntryKind::File,
+            FileType::Directory => EntryKind::Directory,
+            FileType::Symlink => EntryKind::Link,
+            FileType::Unknown => EntryKind::Unknown,
+            _ => EntryKind::Other,
+        }
+    }
+}
+
+impl Fingerprint {
+    /// Adds an entry, by its hash.
+    pub fn add(&mut self, hash: u128) {
+        self.0 = self.0.wrapping_add(hash);
+    }
+
+    /// Takes an entry away that was added, by its hash.
+    pub fn remove(&mut self, hash: u128) {
+        self.0 = self.0.wrapping_sub(hash);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn the_hash_is_the_one_in_old_indexes() {
+        assert_eq!(entry_hash(b"", 0), 0x99aa_06d3_0147_98d8_6001_c324_468d_497f);
+        let hash = entry_hash(b"1204680122.27448_1.coyote:2,S", 4711);
+        assert_eq!(hash, 0x8433_cd15_26f7_8fc1_565d_a794_ae83_32b7);
+        assert_ne!(hash, entry_hash(b"1204680122.27448_1.coyote:2,S", 4712));
+        assert_ne!(hash, entry_hash(b"1204680122.27448_1.coyote:2,", 4711));
+    }
+
+    proptest! {
+        #[test]
+        fn a_fingerprint_has_no_order_and_forgets_what_is_removed(
+            kept in proptest::collection::vec(any::<u128>(), 0..8),
+            dropped in proptest::collection::vec(any::<u128>(), 0..8),
+        ) {
+            let mut expected = Fingerprint::default();
+            kept.iter().for_each(|hash| expected.add(*hash));
+            let mut fingerprint = Fingerprint::default();
+            dropped.iter().chain(&kept).rev().for_each(|hash| fingerprint.add(*hash));
+            dropped.iter().for_each(|hash| fingerprint.remove(*hash));
+            prop_assert_eq!(fingerprint, expected);
+        }
+    }
+}
