@@ -1,2 +1,38 @@
-//! Placeholder.
-fn main() {}
+//! `cargo xtask`: the project's chores.
+//!
+//! Comes in: arguments. Goes out: what [`xtask`] does. Must not know how.
+
+use anyhow::Result;
+use clap::{Parser, Subcommand};
+use xtask::{ci, demo, docs, generate, tidy};
+
+#[derive(Parser)]
+#[command(name = "cargo xtask", about = "Chores of the project")]
+struct Arguments {
+    #[command(subcommand)]
+    chore: Chore,
+}
+
+#[derive(Subcommand)]
+enum Chore {
+    /// Run all checks: formatting, clippy, tests, docs, tidy, fuzz targets.
+    Ci,
+    /// Check what clippy cannot: files, dependencies, waivers, words.
+    Tidy,
+    /// Write generated docs and the tour's output anew.
+    Docs,
+    /// Make generated mail, index it and find something.
+    Demo,
+    /// Make a Maildir, always the same one for the same options.
+    GenerateMail(generate::GenerateArguments),
+}
+
+fn main() -> Result<()> {
+    match Arguments::parse().chore {
+        Chore::Ci => ci::ci(),
+        Chore::Tidy => tidy::run(),
+        Chore::Docs => docs::docs(),
+        Chore::Demo => demo::demo(),
+        Chore::GenerateMail(arguments) => generate::generate_mail(&arguments),
+    }
+}

@@ -1,0 +1,80 @@
+//! `cargo xtask ci`: every check there is, in order, each timed.
+//!
+//! Comes in: the workspace. Goes out: the first failure, or a table of times. Must not know what the checks look for.
+
+use crate::run::{cargo, run, say};
+use crate::tidy;
+use anyhow::Result;
+use std::fmt::Write;
+use std::process::{Command, Stdio};
+use std::time::Instant;
+
+/// A check: its name and what it does.
+type Step = (&'static str, fn() -> Result<()>);
+
+/// Cheap ones first, so that a small mistake is seen soon.
+const STEPS: [Step; 7] = [
+    ("formatting", formatting),
+    ("tidy", tidy::run),
+    ("clippy", clippy),
+    ("build", build),
+    ("tests", tests),
+    ("docs", docs),
+    ("fuzz targets", fuzz_targets),
+];
+
+/// Runs all checks.
+///
+/// # Errors
+/// The first check that fails.
+pub fn ci() -> Result<()> {
+    let mut table = String::new();
+    for (name, step) in STEPS {
+        say(&format!("== {name}"));
+        let begin = Instant::now();
+        step()?;
+        let seconds = begin.elapsed().as_secs_f64();
+        say(&format!("== {name}: done in {seconds:.1} s"));
+        writeln!(table, "{name:<14}{seconds:>8.1} s")?;
+    }
+    say(&format!("All checks passed.\n{}", table.trim_end()));
+    Ok(())
+}
+
+fn formatting() -> Result<()> {
+    run(&mut cargo(&["fmt", "--all", "--check"]))?;
+    run(&mut cargo(&["fmt", "--manifest-path", "fuzz/Cargo.toml", "--check"]))
+}
+
+fn clippy() -> Result<()> {
+    run(&mut cargo(&["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]))
+}
+
+/// The program and all tests, so that the tests' own time is seen apart.
+fn build() -> Result<()> {
+    run(&mut cargo(&["test", "--workspace", "--no-run"]))
+}
+
+fn tests() -> Result<()> {
+    run(&mut cargo(&["test", "--workspace", "--quiet"]))
+}
+
+fn docs() -> Result<()> {
+    run(cargo(&["doc", "--workspace", "--no-deps", "--quiet"]).env("RUSTDOCFLAGS", "-D warnings"))
+}
+
+/// Builds the fuzz targets without a sanitizer, which works on a stable toolchain.
+fn fuzz_targets() -> Result<()> {
+    let there = cargo(&["fuzz", "--version"]).stdout(Stdio::null()).stderr(Stdio::null()).status();
+    if !there.is_ok_and(|status| status.success()) {
+        say("fuzz targets are left out: cargo-fuzz is not installed (cargo install cargo-fuzz)");
+        return Ok(());
+    }
+    run(&mut fuzz_build())
+}
+
+fn fuzz_build() -> Command {
+    let mut command = cargo(&["fuzz", "build", "-s", "none"]);
+    command.arg("--target-dir").arg(crate::run::target_directory().join("fuzz"));
+    command
+}

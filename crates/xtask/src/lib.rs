@@ -1,0 +1,11 @@
+//! Chores of the project, as functions: what `cargo xtask` does.
+//!
+//! Comes in: the workspace. Goes out: generated mail and docs, findings, an exit. Must not know how pneu works: it runs cargo and
+//! the built program.
+
+pub mod ci;
+pub mod demo;
+pub mod docs;
+pub mod generate;
+pub mod run;
+pub mod tidy;

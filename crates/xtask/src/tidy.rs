@@ -1,0 +1,85 @@
+//! `cargo xtask tidy`: what clippy cannot check.
+//!
+//! Comes in: the files of the project. Goes out: findings, each with its place. Must not know more of the crates than their names.
+//! Each rule is a pure function over a [`Tree`], with a test that sees it fail.
+
+mod dependencies;
+mod files;
+mod format;
+mod reasons;
+mod source;
+mod tree;
+mod unsafe_code;
+mod waivers;
+mod words;
+
+pub use tree::Tree;
+
+use crate::run::{say, workspace_root};
+use anyhow::{Result, bail};
+use std::fmt;
+use std::path::Path;
+
+/// Something that is not as it should be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finding {
+    /// The file, below the workspace.
+    pub path: String,
+    /// The line, from 1; 0 stands for the whole file.
+    pub line: usize,
+    /// What is wrong, and the way out.
+    pub what: String,
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.line {
+            0 => write!(formatter, "{}: {}", self.path, self.what),
+            line => write!(formatter, "{}:{line}: {}", self.path, self.what),
+        }
+    }
+}
+
+/// Every rule.
+const RULES: [fn(&Tree) -> Vec<Finding>; 9] = [
+    files::openings,
+    files::lengths,
+    files::test_lists,
+    dependencies::table,
+    reasons::reasons,
+    unsafe_code::places,
+    waivers::ceiling,
+    format::constants,
+    words::words,
+];
+
+/// Returns what all rules find in `tree`, by file and line.
+pub fn findings(tree: &Tree) -> Vec<Finding> {
+    let mut findings: Vec<Finding> = RULES.iter().flat_map(|rule| rule(tree)).collect();
+    findings.sort_by(|left, right| (&left.path, left.line).cmp(&(&right.path, right.line)));
+    findings
+}
+
+/// Checks the files below `root` and returns the number of waivers in them.
+///
+/// # Errors
+/// All findings, a line each; or that the files cannot be read.
+pub fn check(root: &Path) -> Result<usize> {
+    let tree = Tree::read(root)?;
+    let findings = findings(&tree);
+    if !findings.is_empty() {
+        let lines: Vec<String> = findings.iter().map(Finding::to_string).collect();
+        bail!("tidy found {}:\n{}", findings.len(), lines.join("\n"));
+    }
+    Ok(waivers::count(&tree))
+}
+
+/// Checks the workspace and says how many waivers it has.
+///
+/// # Errors
+/// As [`check`].
+pub fn run() -> Result<()> {
+    let waivers = check(workspace_root())?;
+    say(&format!("tidy: all files are in order; {waivers} lint waivers, each with its reason"));
+    Ok(())
+}

@@ -1,0 +1,66 @@
+//! The files of the project, as text.
+//!
+//! Comes in: a directory. Goes out: paths and contents. Must not know what is in them.
+
+use anyhow::{Context, Result, bail};
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+/// The text files that git tracks, or would if they were added.
+#[derive(Debug, Default)]
+pub struct Tree {
+    files: BTreeMap<String, String>,
+}
+
+impl Tree {
+    /// Reads the files below `root` that git does not ignore. Files that are not UTF-8 have nothing to check and are left out.
+    ///
+    /// # Errors
+    /// If git cannot list them.
+    pub fn read(root: &Path) -> Result<Tree> {
+        let output = Command::new("git")
+            .args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"])
+            .current_dir(root)
+            .output()
+            .context("cannot start git, which lists the files for tidy")?;
+        if !output.status.success() {
+            bail!("git cannot list the files: {}", String::from_utf8_lossy(&output.stderr));
+        }
+        let names = String::from_utf8(output.stdout).context("a file name is not UTF-8")?;
+        let mut files = BTreeMap::new();
+        for name in names.split_terminator('\0') {
+            // A file that was removed but not yet committed is still listed.
+            if let Ok(Ok(text)) = fs::read(root.join(name)).map(String::from_utf8) {
+                files.insert(name.to_owned(), text);
+            }
+        }
+        Ok(Tree { files })
+    }
+
+    /// Returns a tree of made-up files.
+    pub fn from_files(files: &[(&str, &str)]) -> Tree {
+        Tree { files: files.iter().map(|&(path, text)| (path.to_owned(), text.to_owned())).collect() }
+    }
+
+    /// Returns the text of a file.
+    pub fn get(&self, path: &str) -> Option<&str> {
+        self.files.get(path).map(String::as_str)
+    }
+
+    /// Returns all paths and texts, by path.
+    pub fn files(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.files.iter().map(|(path, text)| (path.as_str(), text.as_str()))
+    }
+
+    /// Returns the Rust files.
+    pub fn rust(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.files().filter(|(path, _)| path.ends_with(".rs"))
+    }
+
+    /// Returns the manifests of crates, not that of the workspace.
+    pub fn manifests(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.files().filter(|(path, _)| path.ends_with("/Cargo.toml"))
+    }
+}

@@ -1,0 +1,44 @@
+//! Words that no file of the project may hold.
+//!
+//! Comes in: a [`Tree`]. Goes out: findings. Must not know what else the files say.
+
+use super::{Finding, Tree};
+
+/// Paths of one machine, numbers of a tracker and addresses of registries mean nothing to a reader. Written in two halves: this
+/// file is checked like any other.
+const FORBIDDEN: [&str; 6] = [
+    concat!("/wo", "rk/"),
+    concat!("/ro", "ot/"),
+    concat!("issue", " #"),
+    concat!("sparse", "+http"),
+    concat!("replace", "-with"),
+    concat!("GOP", "ROXY"),
+];
+
+/// No line holds a forbidden word, in upper or lower case.
+pub(super) fn words(tree: &Tree) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for (path, text) in tree.files().filter(|(path, _)| !path.contains("testdata/")) {
+        for (place, line) in text.lines().enumerate() {
+            let small = line.to_lowercase();
+            for word in FORBIDDEN.iter().filter(|word| small.contains(&word.to_lowercase())) {
+                let what = format!("holds \"{word}\", which belongs to one machine or place");
+                findings.push(Finding { path: path.to_owned(), line: place + 1, what });
+            }
+        }
+    }
+    findings
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_of_one_machine_is_found() {
+        let text = format!("fine\nsee {} and {}3\n", FORBIDDEN[0], FORBIDDEN[2].to_uppercase());
+        let tree = Tree::from_files(&[("a.md", &text), ("b.rs", "let network = a/work;\n")]);
+        let found: Vec<usize> = words(&tree).iter().map(|finding| finding.line).collect();
+        assert_eq!(found, [2, 2]);
+    }
+}

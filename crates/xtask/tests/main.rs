@@ -1,0 +1,3 @@
+//! The workspace itself, checked by tidy.
+
+mod workspace;

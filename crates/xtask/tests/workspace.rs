@@ -1,0 +1,11 @@
+//! Whether the project's own files are in order, so that `cargo test` says so too.
+
+use std::path::Path;
+
+#[test]
+fn the_workspace_is_tidy() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    if let Err(findings) = xtask::tidy::check(&root) {
+        panic!("{findings}");
+    }
+}
