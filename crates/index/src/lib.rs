@@ -1,1 +1,33 @@
-//! Placeholder.
+//! Mail becomes rows and text, questions become answers.
+//!
+//! In: roots with Maildirs, queries. Out: an index that follows the disk, and messages found in it. Joins `mail`, which knows what
+//! a message is, and `store`, which knows how rows live on disk; it must not know terminals or HTTP. Formats are in docs/FORMAT.md.
+
+mod check;
+mod environment;
+mod error;
+mod open;
+mod pass;
+mod record;
+mod rows;
+mod search;
+mod set;
+mod state;
+mod tables;
+mod text;
+
+pub use check::{Damage, Depth, check};
+pub use environment::Environment;
+pub use error::{Error, Result};
+pub use pass::{Loss, Mode, NoObserver, Observer, Problem, Stage, Summary, UpdateOptions, update};
+pub use record::{Contact, Rest};
+pub use search::{Counts, Direction, Hit, Hits, Line, Mailbox, Message, MessageFile, Order, SortKey};
+pub use set::NumberSet;
+pub use state::Root;
+pub use store::PayloadReader;
+
+/// Versions and magics of the formats that this crate writes, for docs/FORMAT.md.
+pub mod format {
+    pub use crate::state::{MAGIC as STATE_MAGIC, VERSION as STATE_VERSION};
+    pub use crate::text::SEALED_KIND as TEXT_SEALED_KIND;
+}

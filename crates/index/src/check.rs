@@ -1,0 +1,126 @@
+//! Checks an index: every checksum, every key order, and that the tables agree with each other and with the text index.
+//!
+//! In: an environment. Out: a list of damage, empty when all is well. Writes nothing.
+
+use crate::environment::Environment;
+use crate::error::Result;
+use crate::rows::{self, Place};
+use crate::search::Mailbox;
+use crate::set::NumberSet;
+use crate::tables::{absent, files, messages};
+use crate::{open, text};
+use mail::Fingerprint;
+use std::collections::HashMap;
+use std::path::PathBuf;
+use store::{PayloadReader, Snapshot};
+
+/// How much to check.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Depth {
+    /// That everything opens, and that the tables agree.
+    Quick,
+    /// Also every checksum, every key and every record.
+    Deep,
+}
+
+/// Something that is not as it should be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Damage {
+    /// The file or directory.
+    pub file: PathBuf,
+    /// What is wrong.
+    pub what: String,
+}
+
+/// Checks.
+///
+/// # Errors
+/// There is no index, or it cannot be opened.
+pub fn check(environment: &Environment, depth: Depth) -> Result<Vec<Damage>> {
+    let mailbox = Mailbox::open(environment)?;
+    let snapshot = open::snapshot(environment)?;
+    let mut found = Vec::new();
+    if depth == Depth::Deep {
+        for damage in store::verify(&snapshot) {
+            found.push(Damage { file: damage.file, what: damage.what });
+        }
+        found.extend(text::verify(environment, &mailbox_text(&snapshot, environment)?));
+        records(environment, &snapshot, &mut found)?;
+    }
+    agreement(environment, &snapshot, &mut found)?;
+    Ok(found)
+}
+
+fn mailbox_text(snapshot: &Snapshot, environment: &Environment) -> Result<Vec<crate::state::TextSegment>> {
+    Ok(open::state(snapshot, &environment.index_directory())?.text)
+}
+
+/// Every record can be read, and each message is in the text index once.
+fn records(environment: &Environment, snapshot: &Snapshot, found: &mut Vec<Damage>) -> Result<()> {
+    let directory = environment.index_directory();
+    let mut reader = PayloadReader::new();
+    let table = snapshot.table(messages::TABLE)?;
+    for part in table.parts() {
+        for row in rows::live(part) {
+            let both = rows::line(part, row, &mut reader, &directory)
+                .and_then(|_| rows::rest(part, row, &mut reader, &directory));
+            if let Err(error) = both {
+                found.push(Damage { file: directory.clone(), what: error.to_string() });
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Every file's message and folder exist, every message has a file or is absent, every fingerprint is the sum over its rows.
+fn agreement(environment: &Environment, snapshot: &Snapshot, found: &mut Vec<Damage>) -> Result<()> {
+    let directory = environment.index_directory();
+    let state = open::state(snapshot, &directory)?;
+    let mut damage = |what: String| found.push(Damage { file: directory.clone(), what });
+    let mut known = NumberSet::new(state.next_message);
+    for_each_number(snapshot, messages::TABLE, messages::NUMBER, |number| known.insert(number))?;
+    let mut without_file = known.clone();
+    let mut sums: HashMap<(u32, Place), Fingerprint> = HashMap::new();
+    for part in snapshot.table(files::TABLE)?.parts() {
+        for row in rows::live(part) {
+            let row = rows::file(part, row)?;
+            sums.entry((row.folder, row.place)).or_default().add(row.entry_hash());
+            without_file.remove(row.message);
+            if !known.contains(row.message) {
+                damage(format!("file {} has message {}, which has no row", String::from_utf8_lossy(&row.name), row.message));
+            }
+        }
+    }
+    for_each_number(snapshot, absent::TABLE, absent::MESSAGE, |number| {
+        if without_file.contains(number) {
+            without_file.remove(number);
+        } else {
+            damage(format!("message {number} is marked absent and has a file"));
+        }
+    })?;
+    for number in without_file.iter() {
+        damage(format!("message {number} has no file and is not marked absent"));
+    }
+    for folder in rows::folders(snapshot)? {
+        for place in Place::ALL {
+            let sum = sums.remove(&(folder.number, place)).unwrap_or_default();
+            if sum != folder.directories[place.index()].fingerprint {
+                let path = String::from_utf8_lossy(&folder.path).into_owned();
+                damage(format!("the fingerprint of {path}/{} is not the sum over its files", place.name()));
+            }
+        }
+    }
+    for (folder, _) in sums.keys() {
+        damage(format!("files are in folder {folder}, which has no row"));
+    }
+    Ok(())
+}
+
+fn for_each_number(snapshot: &Snapshot, table: &str, column: usize, mut visit: impl FnMut(u32)) -> Result<()> {
+    for part in snapshot.table(table)?.parts() {
+        for row in rows::live(part) {
+            visit(part.u32_at(column, row)?);
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,91 @@
+//! What can go wrong with the index, in sentences that name the file and the way out.
+
+use std::path::PathBuf;
+
+/// A failure that stops what was asked for.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The engine reports damage, a newer version, a full disk.
+    #[error(transparent)]
+    Store(#[from] store::Error),
+    /// The disk refused, or another process holds the lock.
+    #[error(transparent)]
+    Disk(#[from] disk::Error),
+    /// A Maildir could not be read.
+    #[error(transparent)]
+    Mail(#[from] mail::Error),
+    /// The text index reports a failure.
+    #[error("text index in {}: {source}", path.display())]
+    Text {
+        /// The directory of the text index.
+        path: PathBuf,
+        /// The reason.
+        source: tantivy::TantivyError,
+    },
+    /// There is no index yet.
+    #[error("no index in {}; run \"pneu index --maildir DIR\" first", path.display())]
+    NoIndex {
+        /// Where it was looked for.
+        path: PathBuf,
+    },
+    /// A stored value does not have the form that this version writes.
+    #[error("{what} in {} is damaged; delete that directory and run \"pneu index\" again", path.display())]
+    Damaged {
+        /// The index directory.
+        path: PathBuf,
+        /// What is wrong.
+        what: &'static str,
+    },
+    /// The stored value was written by a newer version.
+    #[error("the index in {} has version {found}, this program knows up to {newest}; use a newer pneu, or delete it and run \"pneu index\" again", path.display())]
+    Version {
+        /// The index directory.
+        path: PathBuf,
+        /// The version found.
+        found: u32,
+        /// The newest version known.
+        newest: u32,
+    },
+    /// A query is well formed but asks for what cannot be answered.
+    #[error("{what}")]
+    Query {
+        /// The place in the query, in bytes.
+        span: std::ops::Range<usize>,
+        /// What is wrong.
+        what: String,
+    },
+    /// A handle names no message.
+    #[error("no message is called {handle}")]
+    NoSuchMessage {
+        /// What was asked for.
+        handle: String,
+    },
+    /// A short SHA-256 names several messages.
+    #[error("{handle} is the beginning of {count} ids; give more of it")]
+    Ambiguous {
+        /// What was asked for.
+        handle: String,
+        /// How many messages begin so.
+        count: usize,
+    },
+    /// A commit in the making contradicts itself: a bug, not damage. Nothing was written.
+    #[error("the pass contradicts itself: {what}; nothing was written")]
+    Inconsistent {
+        /// What.
+        what: &'static str,
+    },
+    /// A limit was reached.
+    #[error("{what} is limited to {limit}")]
+    Limit {
+        /// What is limited.
+        what: &'static str,
+        /// The most there may be.
+        limit: u64,
+    },
+    /// Somebody asked to stop.
+    #[error("interrupted")]
+    Interrupted,
+}
+
+/// The result of an index operation.
+pub type Result<T> = std::result::Result<T, Error>;

@@ -1,0 +1,85 @@
+//! Opens the store of the mail tables, or creates it.
+//!
+//! In: an environment. Out: snapshots and writers with the mail part of their commit. Must not know what is written.
+
+use crate::environment::Environment;
+use crate::error::{Error, Result};
+use crate::pass::Observer;
+use crate::state::{self, ATTACHMENT, Root, State, Unusable};
+use crate::tables::schemas;
+use disk::Wait;
+use std::path::Path;
+use store::{Options, Snapshot, Transaction, Writer};
+
+/// What tells backup programs that the directory can be made again. See https://bford.info/cachedir/.
+const CACHE_TAG: &[u8] = b"Signature: 8a477f597d28d172789f06886806bc55\n# This directory is made from mail by pneu and may be deleted.\n";
+const CACHE_TAG_NAME: &str = "CACHEDIR.TAG";
+
+/// Opens the newest commit for reading.
+///
+/// # Errors
+/// [`Error::NoIndex`] if there is none; damage; a newer version.
+pub fn snapshot(environment: &Environment) -> Result<Snapshot> {
+    let directory = environment.index_directory();
+    match Snapshot::open(&environment.disk, &directory) {
+        Err(error) if error.is_not_found() => Err(Error::NoIndex { path: directory }),
+        other => Ok(other?),
+    }
+}
+
+/// Opens the newest commit, creating an empty store with these roots if there is none.
+///
+/// # Errors
+/// Damage, a newer version, a data directory that cannot be written.
+pub fn create_or_open(environment: &Environment, roots: &[Root]) -> Result<Snapshot> {
+    match snapshot(environment) {
+        Err(Error::NoIndex { .. }) => {}
+        other => {
+            let snapshot = other?;
+            state(&snapshot, &environment.index_directory())?;
+            return Ok(snapshot);
+        }
+    }
+    let directory = environment.index_directory();
+    environment.disk.create_directory(&environment.text_directory())?;
+    if !environment.disk.list(&directory)?.iter().any(|name| name == CACHE_TAG_NAME) {
+        disk::publish(environment.disk.as_ref(), &directory, CACHE_TAG_NAME, CACHE_TAG)?;
+    }
+    let mut writer = Writer::create(&environment.disk, &directory, schemas(), options(environment, Wait::Block))?;
+    let first = State { roots: roots.to_vec(), ..State::default() };
+    let mut transaction = Transaction::default();
+    transaction.attachments.push((ATTACHMENT.into(), state::encode(&first)));
+    writer.commit(transaction)?;
+    Ok(writer.snapshot()?)
+}
+
+/// Takes the writer's lock; says for whom it waits.
+///
+/// # Errors
+/// Damage, a newer version, a directory that cannot be written.
+pub fn writer(environment: &Environment, observer: &dyn Observer) -> Result<Writer> {
+    let directory = environment.index_directory();
+    match Writer::open(&environment.disk, &directory, options(environment, Wait::Refuse)) {
+        Err(store::Error::Disk(disk::Error::Locked { holder, .. })) => {
+            observer.waiting(&holder);
+            Ok(Writer::open(&environment.disk, &directory, options(environment, Wait::Block))?)
+        }
+        other => Ok(other?),
+    }
+}
+
+/// Returns the mail part of a commit.
+///
+/// # Errors
+/// Damage, a newer version.
+pub fn state(snapshot: &Snapshot, directory: &Path) -> Result<State> {
+    let bytes = snapshot.attachment(ATTACHMENT).unwrap_or_default();
+    state::decode(bytes).map_err(|unusable| match unusable {
+        Unusable::Damaged => Error::Damaged { path: directory.to_owned(), what: "the state of the index" },
+        Unusable::Version(found) => Error::Version { path: directory.to_owned(), found, newest: state::VERSION },
+    })
+}
+
+fn options(environment: &Environment, wait: Wait) -> Options {
+    Options { holder: environment.holder.clone(), wait, seed: environment.seed, ..Options::default() }
+}

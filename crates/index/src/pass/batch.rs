@@ -1,0 +1,294 @@
+//! One commit in the making: rows that come and go, and the fingerprints that follow them.
+//!
+//! In: changes, each with the row that it expects. Out: one transaction. A change whose row is not as expected is left out: another
+//! writer was faster. Fingerprints always equal the sum over the rows that the commit leaves.
+
+use crate::environment::Environment;
+use crate::error::{Error, Result};
+use crate::open;
+use crate::pass::compare::Found;
+use crate::pass::known::Known;
+use crate::pass::plan::PlannedFolder;
+use crate::rows::{self, FileRow, FolderRow, Place, file_key};
+use crate::state::{self, ATTACHMENT, Root, State, TextSegment};
+use crate::tables::{absent, files, folders, messages};
+use mail::{FileStat, Flags, Stamp};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use store::{OwnedValue, PRIMARY, Rows, Snapshot, Transaction, Value, Version, Writer};
+
+/// A commit in the making.
+pub struct Batch<'a> {
+    snapshot: Snapshot,
+    planned: &'a [PlannedFolder],
+    state: State,
+    roots_changed: bool,
+    /// Folders by number, as the commit will leave them.
+    folders: BTreeMap<u32, FolderRow>,
+    by_name: HashMap<(String, Vec<u8>), u32>,
+    changed_folders: BTreeSet<u32>,
+    removed_folders: BTreeSet<u32>,
+    files: Rows,
+    file_keys: HashSet<(u32, Place, Vec<u8>)>,
+    deleted: Vec<(u32, Place, Vec<u8>)>,
+    /// Messages that lost a file, and messages that got one.
+    lost: BTreeSet<u32>,
+    gained: BTreeSet<u32>,
+    /// Whether nobody wrote since the plan was made.
+    is_trusted: bool,
+    now_seconds: i64,
+}
+
+impl<'a> Batch<'a> {
+    /// Begins under the writer's lock.
+    pub fn begin(
+        writer: &Writer,
+        environment: &Environment,
+        roots: &[Root],
+        planned: &'a [PlannedFolder],
+        trusted: Version,
+    ) -> Result<Batch<'a>> {
+        let snapshot = writer.snapshot()?;
+        let mut state = open::state(&snapshot, &environment.index_directory())?;
+        let roots_changed = state.roots != roots;
+        state.roots = roots.to_vec();
+        let folders: BTreeMap<u32, FolderRow> =
+            rows::folders(&snapshot)?.into_iter().map(|row| (row.number, row)).collect();
+        let by_name = folders.values().map(|row| ((row.root.clone(), row.path.clone()), row.number)).collect();
+        Ok(Batch {
+            files: rows::empty(&snapshot, files::TABLE)?,
+            is_trusted: snapshot.version() == trusted,
+            snapshot,
+            planned,
+            state,
+            roots_changed,
+            folders,
+            by_name,
+            changed_folders: BTreeSet::new(),
+            removed_folders: BTreeSet::new(),
+            file_keys: HashSet::new(),
+            deleted: Vec::new(),
+            lost: BTreeSet::new(),
+            gained: BTreeSet::new(),
+            now_seconds: environment.now_seconds(),
+        })
+    }
+
+    /// Returns the commit that the batch is based on.
+    pub fn snapshot(&self) -> &Snapshot {
+        &self.snapshot
+    }
+
+    /// Returns the number that the next new message gets.
+    pub fn next_message(&self) -> u32 {
+        self.state.next_message
+    }
+
+    /// Gives a row another place, name, inode or time; its message stays. Says whether it was done.
+    pub fn change(&mut self, old: &FileRow, found: &Found, stat: Option<&FileStat>) -> Result<bool> {
+        let mut row = self.row_of(found, old.message, old.inode)?;
+        row.inode = found.inode;
+        match stat {
+            Some(stat) => set_stat(&mut row, stat),
+            None => {
+                row.size_bytes = old.size_bytes;
+                row.mtime_ns = old.mtime_ns;
+                row.ctime_ns = old.ctime_ns;
+            }
+        }
+        self.exchange(old, row)
+    }
+
+    /// Exchanges a row for what its file holds now. Says whether it was done.
+    pub fn replace(&mut self, old: &FileRow, found: &Found, (message, stat): (u32, &FileStat)) -> Result<bool> {
+        let mut row = self.row_of(found, message, found.inode)?;
+        set_stat(&mut row, stat);
+        self.exchange(old, row)
+    }
+
+    /// Adds a row. Says whether it was done.
+    pub fn add(&mut self, found: &Found, (message, stat): (u32, &FileStat)) -> Result<bool> {
+        let mut row = self.row_of(found, message, found.inode)?;
+        set_stat(&mut row, stat);
+        if !self.is_as_expected(row.folder, row.place, &row.name, None)? {
+            return Ok(false);
+        }
+        self.put(row)?;
+        Ok(true)
+    }
+
+    /// Takes a row out. Says whether it was done.
+    pub fn remove(&mut self, row: &FileRow) -> Result<bool> {
+        if !self.is_as_expected(row.folder, row.place, &row.name, Some(row))? {
+            return Ok(false);
+        }
+        self.forget(row)?;
+        self.deleted.push((row.folder, row.place, row.name.clone()));
+        Ok(true)
+    }
+
+    /// Stores the stamps of a folder, or takes out its row when it is gone and has no files left.
+    pub fn finish_folder(&mut self, index: usize, stamps: [Option<Stamp>; 2], is_gone: bool) -> Result<()> {
+        let number = self.folder_number(index)?;
+        let planned = self.planned.get(index).map(|folder| folder.row.no_update);
+        let Some(row) = self.folders.get_mut(&number) else { return Ok(()) };
+        row.no_update = planned.unwrap_or_default();
+        for (directory, stamp) in row.directories.iter_mut().zip(stamps) {
+            directory.stamp = stamp.unwrap_or(directory.stamp);
+        }
+        // An empty fingerprint is the sum over no rows.
+        if is_gone && row.directories.iter().all(|directory| directory.fingerprint == mail::Fingerprint::default()) {
+            self.removed_folders.insert(number);
+            self.changed_folders.remove(&number);
+        } else {
+            self.changed_folders.insert(number);
+        }
+        Ok(())
+    }
+
+    /// Returns the transaction, or none if there is nothing to write.
+    pub fn finish(mut self, messages: Vec<Rows>, text: Vec<TextSegment>, next_message: u32) -> Result<Option<Transaction>> {
+        let mut transaction = Transaction::default();
+        self.absences(&mut transaction)?;
+        let mut folder_rows = rows::empty(&self.snapshot, folders::TABLE)?;
+        for number in &self.changed_folders {
+            if let Some(row) = self.folders.get(number) {
+                rows::push_folder(&mut folder_rows, row)?;
+            }
+        }
+        for (folder, place, name) in &self.deleted {
+            if !self.file_keys.contains(&(*folder, *place, name.clone())) {
+                let key = file_key(*folder, *place, name).iter().map(OwnedValue::from).collect();
+                transaction.deletes.push((files::TABLE.into(), key));
+            }
+        }
+        for number in &self.removed_folders {
+            transaction.deletes.push((folders::TABLE.into(), vec![OwnedValue::U32(*number)]));
+        }
+        transaction.puts.extend(messages.into_iter().map(|rows| (messages::TABLE.to_owned(), rows)));
+        for (table, rows) in [(files::TABLE, self.files), (folders::TABLE, folder_rows)] {
+            if rows.len() > 0 {
+                transaction.puts.push((table.into(), rows));
+            }
+        }
+        if transaction.puts.is_empty() && transaction.deletes.is_empty() && !self.roots_changed {
+            return Ok(None);
+        }
+        self.state.next_message = next_message;
+        self.state.text.extend(text);
+        transaction.attachments.push((ATTACHMENT.into(), state::encode(&self.state)));
+        Ok(Some(transaction))
+    }
+
+    /// A row goes and another comes, under the same name or not.
+    fn exchange(&mut self, old: &FileRow, row: FileRow) -> Result<bool> {
+        let same_key = (old.folder, old.place, &old.name) == (row.folder, row.place, &row.name);
+        let expected = self.is_as_expected(old.folder, old.place, &old.name, Some(old))?
+            && (same_key || self.is_as_expected(row.folder, row.place, &row.name, None)?);
+        if !expected {
+            return Ok(false);
+        }
+        self.forget(old)?;
+        if !same_key {
+            self.deleted.push((old.folder, old.place, old.name.clone()));
+        }
+        self.put(row)?;
+        Ok(true)
+    }
+
+    fn put(&mut self, row: FileRow) -> Result<()> {
+        rows::push_file(&mut self.files, &row)?;
+        self.directory(&row)?.fingerprint.add(row.entry_hash());
+        self.gained.insert(row.message);
+        self.file_keys.insert((row.folder, row.place, row.name));
+        Ok(())
+    }
+
+    fn forget(&mut self, row: &FileRow) -> Result<()> {
+        self.directory(row)?.fingerprint.remove(row.entry_hash());
+        self.lost.insert(row.message);
+        Ok(())
+    }
+
+    fn directory(&mut self, row: &FileRow) -> Result<&mut rows::DirectoryState> {
+        self.changed_folders.insert(row.folder);
+        let folder = self.folders.get_mut(&row.folder);
+        folder.map(|folder| &mut folder.directories[row.place.index()]).ok_or(Error::Inconsistent { what: "a file's folder has no row" })
+    }
+
+    /// Checks a row against the newest commit, unless nobody else wrote since the plan was made.
+    fn is_as_expected(&self, folder: u32, place: Place, name: &[u8], expected: Option<&FileRow>) -> Result<bool> {
+        if self.is_trusted {
+            return Ok(true);
+        }
+        let row = Known::new(&self.snapshot)?.file(&file_key(folder, place, name))?;
+        Ok(row.as_ref() == expected)
+    }
+
+    fn row_of(&mut self, found: &Found, message: u32, inode: u64) -> Result<FileRow> {
+        let folder = self.folder_number(found.folder)?;
+        let name = mail::parse_name(&found.name);
+        let flags = if found.place == Place::New { name.flags.union(Flags::NEW) } else { name.flags };
+        Ok(FileRow {
+            folder,
+            place: found.place,
+            inode,
+            size_bytes: 0,
+            mtime_ns: 0,
+            ctime_ns: 0,
+            flags,
+            keywords: name.keywords,
+            message,
+            name: found.name.clone(),
+        })
+    }
+
+    /// Returns the number of a folder of the plan; a new one gets its number here.
+    fn folder_number(&mut self, index: usize) -> Result<u32> {
+        let planned = self.planned.get(index).ok_or(Error::Inconsistent { what: "a plan names a folder that it does not have" })?;
+        let key = (planned.row.root.clone(), planned.row.path.clone());
+        if let Some(number) = self.by_name.get(&key) {
+            return Ok(*number);
+        }
+        let number = self.state.next_folder;
+        self.state.next_folder =
+            number.checked_add(1).ok_or(Error::Limit { what: "the number of folders", limit: u64::from(u32::MAX) })?;
+        let row = FolderRow { number, directories: Default::default(), ..planned.row.clone() };
+        self.folders.insert(number, row);
+        self.by_name.insert(key, number);
+        self.changed_folders.insert(number);
+        Ok(number)
+    }
+
+    /// Messages that lost their last file become absent, absent ones that got a file are back.
+    fn absences(&mut self, transaction: &mut Transaction) -> Result<()> {
+        let absent_table = self.snapshot.table(absent::TABLE)?;
+        let mut gone = rows::empty(&self.snapshot, absent::TABLE)?;
+        let deleted: HashSet<&(u32, Place, Vec<u8>)> = self.deleted.iter().collect();
+        let file_table = self.snapshot.table(files::TABLE)?;
+        for message in self.lost.difference(&self.gained) {
+            let others = rows::files_of(&file_table, *message)?;
+            let is_left = |row: &FileRow| {
+                let key = (row.folder, row.place, row.name.clone());
+                !deleted.contains(&key) && !self.file_keys.contains(&key)
+            };
+            if !others.iter().any(is_left) {
+                rows::push_absent(&mut gone, *message, self.now_seconds)?;
+            }
+        }
+        for message in &self.gained {
+            if absent_table.row_count() > 0 && absent_table.get(PRIMARY, &[Value::U32(*message)])?.is_some() {
+                transaction.deletes.push((absent::TABLE.into(), vec![OwnedValue::U32(*message)]));
+            }
+        }
+        if gone.len() > 0 {
+            transaction.puts.push((absent::TABLE.into(), gone));
+        }
+        Ok(())
+    }
+}
+
+fn set_stat(row: &mut FileRow, stat: &FileStat) {
+    row.size_bytes = stat.size_bytes;
+    row.mtime_ns = stat.mtime_ns;
+    row.ctime_ns = stat.ctime_ns;
+}

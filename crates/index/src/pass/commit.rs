@@ -1,0 +1,182 @@
+//! Carries a plan out: under the writer's lock, batch by batch, each published whole.
+//!
+//! In: a plan made on an older commit. Out: commits. Under the lock every row is checked against the newest commit: what another
+//! writer changed meanwhile is left alone, and the next pass sees it. New numbers are given only there.
+
+use crate::environment::Environment;
+use crate::error::{Error, Result};
+use crate::open;
+use crate::pass::batch::Batch;
+use crate::pass::ingest::{CHUNK_FILE_COUNT, Ingest, Outcome, Source};
+use crate::pass::plan::{Candidate, Plan, PlannedFolder};
+use crate::pass::{Observer, Problem, Stage, Summary, UpdateOptions};
+use crate::state::Root;
+use crate::text::{TextFiles, remove_unnamed};
+use disk::Wait;
+use mail::FileStat;
+use std::collections::{HashSet, VecDeque};
+use std::path::Path;
+use std::time::Instant;
+use store::{Version, Writer};
+
+/// Name of the file whose lock says that segments of the text index are being merged.
+pub const TEXT_MERGE_LOCK: &str = "merge.lock";
+
+/// A pass that writes.
+pub struct Session<'a> {
+    environment: &'a Environment,
+    roots: &'a [Root],
+    options: &'a UpdateOptions,
+    observer: &'a dyn Observer,
+    files: TextFiles,
+    /// The commit that the plan, or our own last batch, is based on: newer ones are somebody else's.
+    trusted: Version,
+}
+
+impl<'a> Session<'a> {
+    /// Begins; `version` is the commit that the plan was made on.
+    pub fn new(
+        environment: &'a Environment,
+        roots: &'a [Root],
+        version: Version,
+        options: &'a UpdateOptions,
+        observer: &'a dyn Observer,
+    ) -> Session<'a> {
+        let files = TextFiles::new(&environment.disk, &environment.text_directory());
+        Session { environment, roots, options, observer, files, trusted: version }
+    }
+
+    /// Carries out the plan. Moves come first and what is gone last, so that a file that was copied and then removed is never absent.
+    ///
+    /// # Errors
+    /// A full disk, damage; everything published before stays.
+    pub fn run(&mut self, plan: Plan, summary: &mut Summary) -> Result<()> {
+        let Plan { folders, moved, restated, read, gone, .. } = plan;
+        if !read.is_empty() {
+            self.observer.stage(Stage::Read { file_count: read.len() as u64 });
+        }
+        let mut queue: VecDeque<Candidate> = read.into();
+        let mut first = Some((moved, restated));
+        let mut unreadable = HashSet::new();
+        loop {
+            let writer = open::writer(self.environment, self.observer)?;
+            self.remove_leftovers(&writer)?;
+            let mut batch = Batch::begin(&writer, self.environment, self.roots, &folders, self.trusted)?;
+            if let Some((moved, restated)) = first.take() {
+                for entry in &moved {
+                    summary.moved += u64::from(batch.change(&entry.old, &entry.new, None)?);
+                }
+                for (row, found, stat) in &restated {
+                    summary.changed += u64::from(batch.change(row, found, Some(stat))?);
+                }
+            }
+            let ingest = self.ingest(&mut batch, &folders, &mut queue, (summary, &mut unreadable))?;
+            let is_last = queue.is_empty() || self.observer.is_interrupted();
+            if is_last {
+                // An interrupted pass does not know of everything new: what seems gone may only have moved.
+                for row in gone.iter().filter(|_| queue.is_empty()) {
+                    summary.gone += u64::from(batch.remove(row)?);
+                }
+                finish_folders(&mut batch, &folders, &unreadable, queue.is_empty())?;
+            }
+            self.publish(writer, batch, ingest, summary)?;
+            if is_last {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Reads files until the batch is full, there are no more, or somebody asks to stop.
+    fn ingest(
+        &mut self,
+        batch: &mut Batch<'_>,
+        folders: &[PlannedFolder],
+        queue: &mut VecDeque<Candidate>,
+        (summary, unreadable): (&mut Summary, &mut HashSet<usize>),
+    ) -> Result<Ingest> {
+        let environment = self.environment;
+        let snapshot = batch.snapshot().clone();
+        let now = environment.now_seconds();
+        let mut ingest = Ingest::new(&snapshot, &self.files, batch.next_message(), environment.thread_count, now)?;
+        let directory = |index: usize| folders.get(index).map_or(Path::new(""), |folder| folder.path.as_path());
+        let source = Source { folders: &directory, snapshot: &snapshot };
+        let started = Instant::now();
+        while !queue.is_empty()
+            && ingest.new_message_count() < self.options.batch_message_count
+            && started.elapsed() < self.options.batch_time
+            && !self.observer.is_interrupted()
+        {
+            let room = self.options.batch_message_count - ingest.new_message_count();
+            let count = CHUNK_FILE_COUNT.min(queue.len()).min(room);
+            let chunk: Vec<Candidate> = queue.drain(..count).collect();
+            let outcomes = ingest.read(&source, &chunk)?;
+            for (candidate, outcome) in chunk.iter().zip(outcomes) {
+                match outcome {
+                    Outcome::Message { number, stat } => note(batch, candidate, (number, &stat), summary)?,
+                    Outcome::Vanished => {
+                        unreadable.insert(candidate.found.folder);
+                    }
+                    Outcome::Unreadable(error) => {
+                        unreadable.insert(candidate.found.folder);
+                        let path = mail::join(
+                            &directory(candidate.found.folder).join(candidate.found.place.name()),
+                            &candidate.found.name,
+                        );
+                        summary.problems.push(Problem { path, what: error.to_string() });
+                    }
+                }
+            }
+            self.observer.advance(count as u64);
+        }
+        Ok(ingest)
+    }
+
+    fn publish(&mut self, mut writer: Writer, batch: Batch<'_>, ingest: Ingest, summary: &mut Summary) -> Result<()> {
+        summary.new_messages += ingest.new_message_count() as u64;
+        let (messages, segments, next_message) = ingest.finish()?;
+        if !segments.is_empty() {
+            self.environment.disk.sync_directory(self.files.path())?;
+        }
+        let Some(transaction) = batch.finish(messages, segments, next_message)? else { return Ok(()) };
+        self.trusted = writer.commit(transaction)?;
+        Ok(())
+    }
+
+    /// Removes files of the text index that an interrupted run left, unless somebody merges.
+    fn remove_leftovers(&self, writer: &Writer) -> Result<()> {
+        let disk = self.environment.disk.as_ref();
+        let lock = self.files.path().join(TEXT_MERGE_LOCK);
+        match disk.lock(&lock, &self.environment.holder, Wait::Refuse) {
+            Ok(_held) => {
+                let state = open::state(&writer.snapshot()?, &self.environment.index_directory())?;
+                let named = state.text.iter().map(|segment| segment.id.as_str()).collect();
+                Ok(remove_unnamed(disk, self.files.path(), &named)?)
+            }
+            Err(disk::Error::Locked { .. }) => Ok(()),
+            Err(error) => Err(Error::Disk(error)),
+        }
+    }
+}
+
+/// Takes note of a file that was read.
+fn note(batch: &mut Batch<'_>, candidate: &Candidate, read: (u32, &FileStat), summary: &mut Summary) -> Result<()> {
+    match &candidate.replaces {
+        Some(old) => summary.changed += u64::from(batch.replace(old, &candidate.found, read)?),
+        None => summary.added += u64::from(batch.add(&candidate.found, read)?),
+    }
+    Ok(())
+}
+
+/// Stores what is known of folders as a whole. A stamp says that everything in the directory is done.
+fn finish_folders(
+    batch: &mut Batch<'_>,
+    folders: &[PlannedFolder],
+    unreadable: &HashSet<usize>,
+    is_complete: bool,
+) -> Result<()> {
+    for (index, folder) in folders.iter().enumerate().filter(|(_, folder)| folder.is_changed) {
+        let stamps = if is_complete && !unreadable.contains(&index) { folder.stamps } else { [None, None] };
+        batch.finish_folder(index, stamps, is_complete && folder.is_gone)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,102 @@
+//! The rows of `files` as the scan needs them: by directory, without copying names.
+//!
+//! In: a snapshot. Out: rows of one directory, or one row. Must not know the disk.
+
+use crate::error::{Error, Result};
+use crate::pass::compare::KnownRows;
+use crate::rows::{self, FileRow, Place};
+use crate::tables::files;
+use store::{PRIMARY, Part, Snapshot, Table, Value};
+
+/// The table `files` of one snapshot.
+pub struct Known<'a> {
+    table: Table<'a>,
+}
+
+impl<'a> Known<'a> {
+    /// Takes the table out of a snapshot.
+    ///
+    /// # Errors
+    /// The table is missing.
+    pub fn new(snapshot: &'a Snapshot) -> Result<Known<'a>> {
+        Ok(Known { table: snapshot.table(files::TABLE)? })
+    }
+
+    /// Returns how many files are known in one directory.
+    ///
+    /// # Errors
+    /// Damage in the store.
+    pub fn count(&self, folder: u32, place: Place) -> Result<u64> {
+        let mut count = 0;
+        for part in self.table.parts() {
+            count += part.primary_range(&directory_key(folder, place))?.count() as u64;
+        }
+        Ok(count)
+    }
+
+    /// Returns one file's row.
+    ///
+    /// # Errors
+    /// Damage in the store.
+    pub fn file(&self, key: &[Value<'_>]) -> Result<Option<FileRow>> {
+        match self.table.get(PRIMARY, key)? {
+            Some(id) => Ok(Some(rows::file(rows::part_of(&self.table, id), id.row)?)),
+            None => Ok(None),
+        }
+    }
+
+    /// Returns the rows of one directory.
+    ///
+    /// # Errors
+    /// Damage in the store.
+    pub fn directory(&self, folder: u32, place: Place) -> Result<DirectoryRows<'_>> {
+        Ok(DirectoryRows { parts: self.table.parts(), folder, place })
+    }
+}
+
+fn directory_key<'v>(folder: u32, place: Place) -> [Value<'v>; 2] {
+    [Value::U32(folder), Value::U8(place.number())]
+}
+
+/// The rows of one directory.
+pub struct DirectoryRows<'a> {
+    parts: &'a [Part],
+    folder: u32,
+    place: Place,
+}
+
+impl KnownRows for DirectoryRows<'_> {
+    type Key = (u32, u32);
+    type Error = Error;
+
+    fn visit(&self, visit: &mut dyn FnMut((u32, u32), &[u8], u64)) -> Result<()> {
+        for (number, part) in (0u32..).zip(self.parts) {
+            for row in part.primary_range(&directory_key(self.folder, self.place))? {
+                if !part.is_dead(row) {
+                    visit((number, row), part.bytes(files::NAME, row)?, part.u64_at(files::INODE, row)?);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn load(&self, (part, row): (u32, u32)) -> Result<FileRow> {
+        rows::file(&self.parts[part as usize], row)
+    }
+}
+
+/// A directory that has no rows yet.
+pub struct NoRows;
+
+impl KnownRows for NoRows {
+    type Key = ();
+    type Error = Error;
+
+    fn visit(&self, _visit: &mut dyn FnMut((), &[u8], u64)) -> Result<()> {
+        Ok(())
+    }
+
+    fn load(&self, (): ()) -> Result<FileRow> {
+        unreachable!("there is no row to load")
+    }
+}

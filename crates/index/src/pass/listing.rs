@@ -1,0 +1,62 @@
+//! What one directory holds: names and inodes, in memory that is used again.
+//!
+//! In: entries as the directory gives them. Out: the entries and their fingerprint. Must not know rows.
+
+use mail::Fingerprint;
+use std::ops::Range;
+
+/// The entries of one directory.
+#[derive(Debug, Default)]
+pub struct Listing {
+    names: Vec<u8>,
+    entries: Vec<Entry>,
+    fingerprint: Fingerprint,
+}
+
+/// One entry: a file's name (a range of the listing's bytes), its inode and the hash of both.
+#[derive(Clone, Debug)]
+pub struct Entry {
+    name: Range<usize>,
+    /// The inode that the directory gives.
+    pub inode: u64,
+    /// `mail::entry_hash` of name and inode.
+    pub hash: u128,
+}
+
+impl Listing {
+    /// Adds an entry.
+    pub fn push(&mut self, name: &[u8], inode: u64) {
+        let start = self.names.len();
+        self.names.extend_from_slice(name);
+        let hash = mail::entry_hash(name, inode);
+        self.fingerprint.add(hash);
+        self.entries.push(Entry { name: start..self.names.len(), inode, hash });
+    }
+
+    /// Forgets all entries, keeps the memory.
+    pub fn clear(&mut self) {
+        self.names.clear();
+        self.entries.clear();
+        self.fingerprint = Fingerprint::default();
+    }
+
+    /// Returns the sum over all entries.
+    pub fn fingerprint(&self) -> Fingerprint {
+        self.fingerprint
+    }
+
+    /// Returns the entries, as the directory gave them.
+    pub fn entries(&self) -> &[Entry] {
+        &self.entries
+    }
+
+    /// Returns an entry's name.
+    pub fn name(&self, entry: &Entry) -> &[u8] {
+        self.names.get(entry.name.clone()).unwrap_or_default()
+    }
+
+    /// Returns how many entries there are.
+    pub fn len(&self) -> usize {
+        self.entries.len()
+    }
+}

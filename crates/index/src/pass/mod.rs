@@ -1,0 +1,156 @@
+//! The one pass over the disk: what was added, moved, changed and gone since the last one.
+//!
+//! Data flows one way: `scan` lists directories and compares them with rows, `plan` decides, `ingest` reads what is new, `commit`
+//! writes. In: roots. Out: a new state of the store, and a summary. Must not know terminals or queries.
+
+mod batch;
+mod commit;
+mod compare;
+mod ingest;
+mod known;
+mod listing;
+mod moves;
+mod plan;
+mod scan;
+mod tidy;
+
+use crate::environment::Environment;
+use crate::error::{Error, Result};
+use crate::state::Root;
+use crate::{open, rows};
+use commit::Session;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// How much the pass trusts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// Names and inodes; a closer look at drafts.
+    Default,
+    /// Size and times of every file.
+    Thorough,
+}
+
+/// What to do when most of a root's files are gone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Loss {
+    /// Leave that root as it is and say so.
+    Refuse,
+    /// It is meant.
+    Accept,
+}
+
+/// How to run a pass.
+#[derive(Clone, Debug)]
+pub struct UpdateOptions {
+    /// How much to trust.
+    pub mode: Mode,
+    /// What to do when most files are gone.
+    pub loss: Loss,
+    /// New messages after which what is done so far is published.
+    pub batch_message_count: usize,
+    /// Time after which what is done so far is published.
+    pub batch_time: Duration,
+}
+
+impl Default for UpdateOptions {
+    fn default() -> UpdateOptions {
+        UpdateOptions {
+            mode: Mode::Default,
+            loss: Loss::Refuse,
+            batch_message_count: 65_536,
+            batch_time: Duration::from_secs(30),
+        }
+    }
+}
+
+/// What a pass did.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Summary {
+    /// Files seen.
+    pub file_count: u64,
+    /// New files, of them those with new content.
+    pub added: u64,
+    /// Messages that were not known before.
+    pub new_messages: u64,
+    /// Files moved, renamed or reflagged.
+    pub moved: u64,
+    /// Files whose content or times changed.
+    pub changed: u64,
+    /// Files gone.
+    pub gone: u64,
+    /// What could not be read, a sentence each; the rest was done.
+    pub problems: Vec<Problem>,
+}
+
+/// Something that could not be read or was not done; everything else was.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problem {
+    /// The file or directory.
+    pub path: PathBuf,
+    /// What is wrong and what to do about it, for people.
+    pub what: String,
+}
+
+/// What the pass is doing, for whoever watches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stage {
+    /// Listing directories.
+    Scan,
+    /// Reading new files, this many.
+    Read {
+        /// How many.
+        file_count: u64,
+    },
+    /// Merging segments.
+    Merge,
+}
+
+/// Watches a pass, and may end it.
+pub trait Observer: Sync {
+    /// A stage begins.
+    fn stage(&self, _stage: Stage) {}
+    /// So many more files are done.
+    fn advance(&self, _file_count: u64) {}
+    /// Another process holds the lock; the pass waits.
+    fn waiting(&self, _holder: &str) {}
+    /// Returns whether to stop: what is done so far is then published.
+    fn is_interrupted(&self) -> bool {
+        false
+    }
+}
+
+/// Watches nothing.
+#[derive(Clone, Copy, Debug)]
+pub struct NoObserver;
+
+impl Observer for NoObserver {}
+
+/// Brings the index in step with the disk.
+///
+/// # Errors
+/// [`Error::Interrupted`] when the observer asked to stop; what was done is published. Damage and a full disk: the index is then
+/// as it was at the last publish.
+pub fn update(
+    environment: &Environment,
+    roots: &[Root],
+    options: &UpdateOptions,
+    observer: &dyn Observer,
+) -> Result<Summary> {
+    observer.stage(Stage::Scan);
+    let snapshot = open::create_or_open(environment, roots)?;
+    let folders = rows::folders(&snapshot)?;
+    let scan = scan::scan(&scan::Input { environment, snapshot: &snapshot, roots, folders, mode: options.mode }, observer)?;
+    let plan = plan::plan(scan, options.loss);
+    let mut summary = plan.summary.clone();
+    if plan.is_empty() {
+        return Ok(summary);
+    }
+    Session::new(environment, roots, snapshot.version(), options, observer).run(plan, &mut summary)?;
+    if observer.is_interrupted() {
+        return Err(Error::Interrupted);
+    }
+    observer.stage(Stage::Merge);
+    tidy::merge_bounded(environment)?;
+    Ok(summary)
+}

@@ -1,0 +1,205 @@
+//! Decides from a scan what to do: which rows move, which files to read, what is gone, what is left alone.
+//!
+//! In: a scan. Out: a plan. Pure, but for the scan's own values.
+
+use crate::pass::compare::Found;
+use crate::pass::moves::{Devices, Move, match_moves};
+use crate::pass::scan::{Directory, Outcome, Scan, ScannedFolder};
+use crate::pass::{Loss, Problem, Summary};
+use crate::rows::{FileRow, FolderRow};
+use mail::{FileStat, Stamp};
+use std::path::PathBuf;
+
+/// What is to be done.
+#[derive(Debug, Default)]
+pub struct Plan {
+    /// The folders that things below name by their place here.
+    pub folders: Vec<PlannedFolder>,
+    /// Rows that get another name, folder or flags.
+    pub moved: Vec<Move>,
+    /// Rows that get another inode or other times.
+    pub restated: Vec<(FileRow, Found, FileStat)>,
+    /// Files to read, with the row that they replace.
+    pub read: Vec<Candidate>,
+    /// Rows that go.
+    pub gone: Vec<FileRow>,
+    /// What is known so far.
+    pub summary: Summary,
+}
+
+/// A folder and what the commit stores of it.
+#[derive(Debug)]
+pub struct PlannedFolder {
+    /// Where it is.
+    pub path: PathBuf,
+    /// The row as the scan knew it.
+    pub row: FolderRow,
+    /// Whether it has no row yet.
+    pub is_new: bool,
+    /// Whether its row goes when it has no files any more.
+    pub is_gone: bool,
+    /// The stamps to store once everything of the folder is done; `None`: as they are.
+    pub stamps: [Option<Stamp>; 2],
+    /// The devices on which its two directories are now; 0 where they were not read.
+    pub device_now: [u64; 2],
+    /// Whether the row itself changed.
+    pub is_changed: bool,
+}
+
+/// A file to read.
+#[derive(Clone, Debug)]
+pub struct Candidate {
+    /// Where it is.
+    pub found: Found,
+    /// The row that it replaces.
+    pub replaces: Option<FileRow>,
+}
+
+impl Plan {
+    /// Says whether there is nothing to write.
+    pub fn is_empty(&self) -> bool {
+        self.moved.is_empty()
+            && self.restated.is_empty()
+            && self.read.is_empty()
+            && self.gone.is_empty()
+            && !self.folders.iter().any(|folder| folder.is_changed)
+    }
+}
+
+/// Decides.
+pub fn plan(scan: Scan, loss: Loss) -> Plan {
+    let mut plan = Plan { summary: Summary { problems: scan.problems, ..Summary::default() }, ..Plan::default() };
+    let mut gone = Vec::new();
+    let mut added = Vec::new();
+    let mut roots = Vec::new();
+    let mut row_counts: Vec<u64> = Vec::new();
+    for mut folder in scan.folders {
+        let index = plan.folders.len();
+        let mut planned = planned(&folder, scan.started_ns);
+        for (place, outcome) in std::mem::take(&mut folder.directories).into_iter().enumerate() {
+            let Outcome::Read(directory) = outcome else { continue };
+            let directory = *directory;
+            plan.summary.file_count += directory.file_count;
+            if row_counts.len() <= folder.root {
+                row_counts.resize(folder.root + 1, 0);
+            }
+            row_counts[folder.root] += directory.row_count;
+            planned.device_now[place] = directory.state.stamp.device;
+            planned.stamps[place] = stamp_to_store(&directory, &folder.row.directories[place].stamp, scan.started_ns);
+            gone.extend(directory.gone);
+            added.extend(directory.added);
+            plan.restated.extend(directory.restated);
+            plan.read.extend(suspects(directory.suspect));
+        }
+        planned.is_changed |= planned.stamps.iter().any(Option::is_some);
+        roots.push(folder.root);
+        debug_assert_eq!(index + 1, roots.len());
+        plan.folders.push(planned);
+    }
+    let matched = match_moves(gone, added, &Places::new(&plan.folders));
+    plan.moved = matched.moved;
+    plan.gone = matched.gone;
+    plan.read.extend(matched.added.into_iter().map(|found| Candidate { found, replaces: None }));
+    let limits = Limits { row_counts, roots, other_device_roots: scan.other_device_roots };
+    if loss == Loss::Refuse {
+        refuse_losses(&mut plan, &limits);
+    }
+    plan.read.sort_by(|a, b| (a.found.folder, a.found.place, &a.found.name).cmp(&(b.found.folder, b.found.place, &b.found.name)));
+    plan
+}
+
+fn suspects(suspect: Vec<(FileRow, Found)>) -> impl Iterator<Item = Candidate> {
+    suspect.into_iter().map(|(row, found)| Candidate { found, replaces: Some(row) })
+}
+
+fn planned(folder: &ScannedFolder, started_ns: i64) -> PlannedFolder {
+    debug_assert!(started_ns >= 0);
+    PlannedFolder {
+        path: folder.path.clone(),
+        row: FolderRow { no_update: folder.no_update, ..folder.row.clone() },
+        is_new: folder.is_new,
+        is_gone: !folder.is_there,
+        stamps: [None, None],
+        device_now: [0, 0],
+        is_changed: folder.is_new || !folder.is_there || (folder.no_update != folder.row.no_update),
+    }
+}
+
+/// Returns the stamp to store: none if the stored one is right, or if this one could hide a change made right after it was taken.
+fn stamp_to_store(directory: &Directory, stored: &Stamp, started_ns: i64) -> Option<Stamp> {
+    let stamp = directory.state.stamp;
+    (stamp != *stored && !stamp.is_racy(started_ns)).then_some(stamp)
+}
+
+/// Answers where rows and files lie.
+struct Places<'a> {
+    folders: &'a [PlannedFolder],
+    by_number: std::collections::HashMap<u32, usize>,
+}
+
+impl<'a> Places<'a> {
+    fn new(folders: &'a [PlannedFolder]) -> Places<'a> {
+        let numbers = folders.iter().enumerate().filter(|(_, folder)| !folder.is_new);
+        Places { folders, by_number: numbers.map(|(index, folder)| (folder.row.number, index)).collect() }
+    }
+}
+
+impl Devices for Places<'_> {
+    fn of_row(&self, row: &FileRow) -> u64 {
+        let folder = self.by_number.get(&row.folder).and_then(|index| self.folders.get(*index));
+        folder.map_or(0, |folder| folder.row.directories[row.place.index()].stamp.device)
+    }
+
+    fn of_found(&self, found: &Found) -> u64 {
+        self.folders[found.folder].device_now[found.place.index()]
+    }
+
+    fn same_folder(&self, row: &FileRow, found: &Found) -> bool {
+        self.by_number.get(&row.folder) == Some(&found.folder)
+    }
+}
+
+/// What a pass may lose.
+struct Limits {
+    /// Rows of each root.
+    row_counts: Vec<u64>,
+    /// The root of each folder.
+    roots: Vec<usize>,
+    /// Roots on another device than before: these may lose nothing.
+    other_device_roots: Vec<usize>,
+}
+
+/// Takes everything out of the plan that belongs to a root which would lose over half of its files.
+fn refuse_losses(plan: &mut Plan, limits: &Limits) {
+    let root_of_number: std::collections::HashMap<u32, usize> = (plan.folders.iter().zip(&limits.roots))
+        .filter(|(folder, _)| !folder.is_new)
+        .map(|(folder, root)| (folder.row.number, *root))
+        .collect();
+    for (root, row_count) in limits.row_counts.iter().enumerate() {
+        let lost = plan.gone.iter().filter(|row| root_of_number.get(&row.folder) == Some(&root)).count() as u64;
+        let other_device = limits.other_device_roots.contains(&root) && lost > 0;
+        if lost * 2 <= *row_count && !other_device {
+            continue;
+        }
+        let what = if other_device {
+            format!("is on another device than before and {lost} of {row_count} messages are not there; nothing was changed. Mount it, or use --accept-loss")
+        } else {
+            format!("{lost} of {row_count} messages are gone; nothing was changed. If that is meant, use --accept-loss")
+        };
+        let is_other = |folder: usize| limits.roots.get(folder) != Some(&root);
+        let row_is_other = |row: &FileRow| root_of_number.get(&row.folder) != Some(&root);
+        plan.gone.retain(row_is_other);
+        plan.moved.retain(|moved| row_is_other(&moved.old) && is_other(moved.new.folder));
+        plan.restated.retain(|(row, _, _)| row_is_other(row));
+        plan.read.retain(|candidate| is_other(candidate.found.folder));
+        let mut path = PathBuf::new();
+        for (folder, _) in plan.folders.iter_mut().zip(&limits.roots).filter(|(_, of)| **of == root) {
+            folder.is_changed = false;
+            folder.stamps = [None, None];
+            if path.as_os_str().is_empty() || folder.path.as_os_str().len() < path.as_os_str().len() {
+                path.clone_from(&folder.path);
+            }
+        }
+        plan.summary.problems.push(Problem { path, what });
+    }
+}

@@ -1,0 +1,188 @@
+#![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
+//! Header records: the two payloads of a message's row, as bytes.
+//!
+//! In: what was parsed from a message. Out: bytes of two payload columns, and back. A field is a length (u32) and its bytes, a
+//! list is a count (u32) and its fields; a record that ends early or late is damaged. Must not know tables.
+
+/// What a list of messages shows.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Line {
+    /// The sender for people: the name, or else the address.
+    pub from: String,
+    /// The subject, decoded.
+    pub subject: String,
+}
+
+/// The header fields that a list does not show.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Rest {
+    /// The Message-ID without angle brackets; derived from the content where the message has none.
+    pub message_id: String,
+    /// Senders.
+    pub from: Vec<Contact>,
+    /// Recipients.
+    pub to: Vec<Contact>,
+    /// Recipients of a copy.
+    pub cc: Vec<Contact>,
+    /// Recipients of a blind copy.
+    pub bcc: Vec<Contact>,
+    /// Message-IDs of earlier messages, oldest first.
+    pub references: Vec<String>,
+    /// The mailing list's id.
+    pub list_id: String,
+    /// Names of attachments.
+    pub attachments: Vec<String>,
+    /// The first words of the text.
+    pub snippet: String,
+    /// What is wrong with the message, a sentence each.
+    pub problems: Vec<String>,
+}
+
+/// A name with an address; either may be empty.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Contact {
+    /// The display name.
+    pub name: String,
+    /// The address.
+    pub address: String,
+}
+
+/// Returns the bytes of a list line.
+pub fn encode_line(line: &Line) -> Vec<u8> {
+    let mut out = Vec::with_capacity(line.from.len().saturating_add(line.subject.len()).saturating_add(8));
+    put_text(&mut out, &line.from);
+    put_text(&mut out, &line.subject);
+    out
+}
+
+/// Reads a list line; `None` where it is damaged.
+pub fn decode_line(bytes: &[u8]) -> Option<Line> {
+    let mut input = bytes;
+    let line = Line { from: text(&mut input)?, subject: text(&mut input)? };
+    input.is_empty().then_some(line)
+}
+
+/// Returns the bytes of the other header fields.
+pub fn encode_rest(rest: &Rest) -> Vec<u8> {
+    let mut out = Vec::with_capacity(512);
+    put_text(&mut out, &rest.message_id);
+    for contacts in [&rest.from, &rest.to, &rest.cc, &rest.bcc] {
+        put_count(&mut out, contacts.len());
+        for contact in contacts {
+            put_text(&mut out, &contact.name);
+            put_text(&mut out, &contact.address);
+        }
+    }
+    put_texts(&mut out, &rest.references);
+    put_text(&mut out, &rest.list_id);
+    put_texts(&mut out, &rest.attachments);
+    put_text(&mut out, &rest.snippet);
+    put_texts(&mut out, &rest.problems);
+    out
+}
+
+/// Reads the other header fields; `None` where they are damaged.
+pub fn decode_rest(bytes: &[u8]) -> Option<Rest> {
+    let mut input = bytes;
+    let input = &mut input;
+    let rest = Rest {
+        message_id: text(input)?,
+        from: contacts(input)?,
+        to: contacts(input)?,
+        cc: contacts(input)?,
+        bcc: contacts(input)?,
+        references: texts(input)?,
+        list_id: text(input)?,
+        attachments: texts(input)?,
+        snippet: text(input)?,
+        problems: texts(input)?,
+    };
+    input.is_empty().then_some(rest)
+}
+
+/// Appends a count.
+pub fn put_count(out: &mut Vec<u8>, count: usize) {
+    // The parser's limits keep every count and length far below 4 GiB.
+    out.extend_from_slice(&u32::try_from(count).unwrap_or(u32::MAX).to_le_bytes());
+}
+
+/// Appends a length and its bytes.
+pub fn put_bytes(out: &mut Vec<u8>, bytes: &[u8]) {
+    put_count(out, bytes.len());
+    out.extend_from_slice(bytes);
+}
+
+/// Takes a count off the front.
+pub fn count(input: &mut &[u8]) -> Option<usize> {
+    let (head, tail) = input.split_first_chunk::<4>()?;
+    *input = tail;
+    usize::try_from(u32::from_le_bytes(*head)).ok()
+}
+
+/// Takes a length and its bytes off the front.
+pub fn bytes<'a>(input: &mut &'a [u8]) -> Option<&'a [u8]> {
+    let length = count(input)?;
+    let (head, tail) = input.split_at_checked(length)?;
+    *input = tail;
+    Some(head)
+}
+
+fn put_text(out: &mut Vec<u8>, text: &str) {
+    put_bytes(out, text.as_bytes());
+}
+
+fn put_texts(out: &mut Vec<u8>, texts: &[String]) {
+    put_count(out, texts.len());
+    for text in texts {
+        put_text(out, text);
+    }
+}
+
+fn text(input: &mut &[u8]) -> Option<String> {
+    String::from_utf8(bytes(input)?.to_vec()).ok()
+}
+
+fn texts(input: &mut &[u8]) -> Option<Vec<String>> {
+    // Each text takes at least its length: a count that the input cannot hold fails at its end, before memory is asked for.
+    (0..count(input)?).map(|_| text(input)).collect()
+}
+
+fn contacts(input: &mut &[u8]) -> Option<Vec<Contact>> {
+    (0..count(input)?).map(|_| Some(Contact { name: text(input)?, address: text(input)? })).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sample() -> Rest {
+        let contact = |name: &str| Contact { name: name.into(), address: format!("{name}@example.org") };
+        Rest {
+            message_id: "a@b".into(),
+            from: vec![contact("ana")],
+            to: vec![contact("bo"), contact("")],
+            references: vec!["x@y".into(), String::new()],
+            attachments: vec!["ä.pdf".into()],
+            snippet: "hello".into(),
+            ..Rest::default()
+        }
+    }
+
+    #[test]
+    fn reads_what_was_written() {
+        let line = Line { from: "Ana".into(), subject: "Grüße".into() };
+        assert_eq!(decode_line(&encode_line(&line)), Some(line));
+        assert_eq!(decode_rest(&encode_rest(&sample())), Some(sample()));
+    }
+
+    #[test]
+    fn every_cut_is_noticed() {
+        let whole = encode_rest(&sample());
+        for length in 0..whole.len() {
+            assert_eq!(decode_rest(&whole[..length]), None, "cut to {length}");
+        }
+        let mut longer = whole;
+        longer.push(0);
+        assert_eq!(decode_rest(&longer), None);
+    }
+}

@@ -1,0 +1,283 @@
+//! Rows of the mail tables as plain values, and their way into and out of the store.
+//!
+//! In: parts of a store snapshot. Out: folders and files as values; values as store rows. Must not know how they are used.
+
+use crate::error::{Error, Result};
+use crate::tables::{absent, files, folders, messages};
+use mail::{FileStat, Fingerprint, Flags, Stamp};
+use std::path::Path;
+use std::sync::Arc;
+use store::{Part, PayloadReader, RowId, Rows, Schema, Snapshot, Table, Value};
+
+/// The two directories of a Maildir that hold messages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Place {
+    /// `cur`: messages that a mail program has seen.
+    Cur,
+    /// `new`: messages just delivered.
+    New,
+}
+
+impl Place {
+    /// Both.
+    pub const ALL: [Place; 2] = [Place::Cur, Place::New];
+
+    /// Returns the directory's name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Place::Cur => "cur",
+            Place::New => "new",
+        }
+    }
+
+    /// Returns its number in rows.
+    pub fn number(self) -> u8 {
+        match self {
+            Place::Cur => 0,
+            Place::New => 1,
+        }
+    }
+
+    /// Returns the place that a row names.
+    pub fn from_number(number: u8) -> Place {
+        if number == 0 { Place::Cur } else { Place::New }
+    }
+
+    /// Returns its place in an array of both.
+    pub fn index(self) -> usize {
+        usize::from(self.number())
+    }
+}
+
+/// What is known of one of a folder's two directories.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct DirectoryState {
+    /// The directory as it was when it was read whole; zero if it never was.
+    pub stamp: Stamp,
+    /// The sum over its committed files.
+    pub fingerprint: Fingerprint,
+}
+
+/// A row of `folders`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FolderRow {
+    /// The folder's number.
+    pub number: u32,
+    /// The root's name.
+    pub root: String,
+    /// The path below the root.
+    pub path: Vec<u8>,
+    /// Whether `.noupdate` was seen.
+    pub no_update: bool,
+    /// `cur` and `new`.
+    pub directories: [DirectoryState; 2],
+}
+
+/// A row of `files`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FileRow {
+    /// The folder's number.
+    pub folder: u32,
+    /// `cur` or `new`.
+    pub place: Place,
+    /// The name, exact bytes.
+    pub name: Vec<u8>,
+    /// The file's inode.
+    pub inode: u64,
+    /// The file's size in bytes.
+    pub size_bytes: u64,
+    /// The file's time of modification, nanoseconds.
+    pub mtime_ns: i64,
+    /// The file's time of status change, nanoseconds.
+    pub ctime_ns: i64,
+    /// Maildir flags, `NEW` among them.
+    pub flags: Flags,
+    /// Dovecot keywords.
+    pub keywords: u32,
+    /// The message in it.
+    pub message: u32,
+}
+
+impl FileRow {
+    /// Returns the file's share of its directory's fingerprint.
+    pub fn entry_hash(&self) -> u128 {
+        mail::entry_hash(&self.name, self.inode)
+    }
+
+    /// Says whether a file has the size and the times that this row has.
+    pub fn has_stat(&self, stat: &FileStat) -> bool {
+        self.size_bytes == stat.size_bytes && self.mtime_ns == stat.mtime_ns && self.ctime_ns == stat.ctime_ns
+    }
+
+    /// Returns the row's primary key.
+    pub fn key(&self) -> [Value<'_>; 3] {
+        file_key(self.folder, self.place, &self.name)
+    }
+}
+
+/// Returns the primary key of a file.
+pub fn file_key(folder: u32, place: Place, name: &[u8]) -> [Value<'_>; 3] {
+    [Value::U32(folder), Value::U8(place.number()), Value::Bytes(name)]
+}
+
+/// Returns all folders.
+///
+/// # Errors
+/// Damage in the store.
+pub fn folders(snapshot: &Snapshot) -> Result<Vec<FolderRow>> {
+    let table = snapshot.table(folders::TABLE)?;
+    let mut rows = Vec::new();
+    for part in table.parts() {
+        for row in live(part) {
+            rows.push(folder(part, row)?);
+        }
+    }
+    Ok(rows)
+}
+
+fn folder(part: &Part, row: u32) -> Result<FolderRow> {
+    let directory = |first: usize| -> Result<DirectoryState> {
+        let low = u128::from(part.u64_at(first + 4, row)?);
+        let high = u128::from(part.u64_at(first + 5, row)?);
+        Ok(DirectoryState {
+            stamp: Stamp {
+                device: part.u64_at(first, row)?,
+                inode: part.u64_at(first + 1, row)?,
+                mtime_ns: part.i64_at(first + 2, row)?,
+                ctime_ns: part.i64_at(first + 3, row)?,
+            },
+            fingerprint: Fingerprint(high << 64 | low),
+        })
+    };
+    Ok(FolderRow {
+        number: part.u32_at(folders::NUMBER, row)?,
+        root: String::from_utf8_lossy(part.bytes(folders::ROOT, row)?).into_owned(),
+        path: part.bytes(folders::PATH, row)?.to_vec(),
+        no_update: part.u8_at(folders::NO_UPDATE, row)? != 0,
+        directories: [directory(folders::CUR)?, directory(folders::NEW)?],
+    })
+}
+
+/// Appends a folder to rows of `folders`.
+///
+/// # Errors
+/// A limit of the store.
+pub fn push_folder(rows: &mut Rows, folder: &FolderRow) -> Result<()> {
+    let mut values = vec![
+        Value::U32(folder.number),
+        Value::Bytes(folder.root.as_bytes()),
+        Value::Bytes(&folder.path),
+        Value::U8(u8::from(folder.no_update)),
+    ];
+    for directory in &folder.directories {
+        let fingerprint = directory.fingerprint.0.to_le_bytes();
+        let (low, high) = fingerprint.split_at(8);
+        let half = |bytes: &[u8]| u64::from_le_bytes(bytes.try_into().expect("half of 16 bytes is 8"));
+        values.extend([
+            Value::U64(directory.stamp.device),
+            Value::U64(directory.stamp.inode),
+            Value::I64(directory.stamp.mtime_ns),
+            Value::I64(directory.stamp.ctime_ns),
+            Value::U64(half(low)),
+            Value::U64(half(high)),
+        ]);
+    }
+    Ok(rows.push(&values)?)
+}
+
+/// Returns one file.
+///
+/// # Errors
+/// Damage in the store.
+pub fn file(part: &Part, row: u32) -> Result<FileRow> {
+    Ok(FileRow {
+        folder: part.u32_at(files::FOLDER, row)?,
+        place: Place::from_number(part.u8_at(files::PLACE, row)?),
+        name: part.bytes(files::NAME, row)?.to_vec(),
+        inode: part.u64_at(files::INODE, row)?,
+        size_bytes: part.u64_at(files::SIZE, row)?,
+        mtime_ns: part.i64_at(files::MTIME, row)?,
+        ctime_ns: part.i64_at(files::CTIME, row)?,
+        flags: Flags::from_bits(part.u16_at(files::FLAGS, row)?),
+        keywords: part.u32_at(files::KEYWORDS, row)?,
+        message: part.u32_at(files::MESSAGE, row)?,
+    })
+}
+
+/// Appends a file to rows of `files`.
+///
+/// # Errors
+/// A limit of the store.
+pub fn push_file(rows: &mut Rows, file: &FileRow) -> Result<()> {
+    Ok(rows.push(&[
+        Value::U32(file.folder),
+        Value::U8(file.place.number()),
+        Value::Bytes(&file.name),
+        Value::U64(file.inode),
+        Value::U64(file.size_bytes),
+        Value::I64(file.mtime_ns),
+        Value::I64(file.ctime_ns),
+        Value::U16(file.flags.bits()),
+        Value::U32(file.keywords),
+        Value::U32(file.message),
+    ])?)
+}
+
+/// Returns the files of a message, in no order.
+///
+/// # Errors
+/// Damage in the store.
+pub fn files_of(table: &Table, message: u32) -> Result<Vec<FileRow>> {
+    let found = table.find(files::BY_MESSAGE, &[Value::U32(message)])?;
+    found.into_iter().map(|id| file(part_of(table, id), id.row)).collect()
+}
+
+/// Returns the rows of a part that are alive.
+pub fn live(part: &Part) -> impl Iterator<Item = u32> + '_ {
+    (0..part.row_count()).filter(|row| !part.is_dead(*row))
+}
+
+/// Returns the part in which a row lies.
+pub fn part_of<'a>(table: &'a Table, id: RowId) -> &'a Part {
+    &table.parts()[id.part as usize]
+}
+
+/// Returns a message's two payloads.
+///
+/// # Errors
+/// Damage in the store, named by `directory`.
+pub fn line(part: &Part, row: u32, reader: &mut PayloadReader, directory: &Path) -> Result<crate::record::Line> {
+    let bytes = part.payload(messages::LINE, row, reader)?;
+    crate::record::decode_line(bytes).ok_or_else(|| damaged(directory, "a header record"))
+}
+
+/// Returns a message's other header fields.
+///
+/// # Errors
+/// Damage in the store, named by `directory`.
+pub fn rest(part: &Part, row: u32, reader: &mut PayloadReader, directory: &Path) -> Result<crate::record::Rest> {
+    let bytes = part.payload(messages::REST, row, reader)?;
+    crate::record::decode_rest(bytes).ok_or_else(|| damaged(directory, "a header record"))
+}
+
+/// Appends an absent message to rows of `absent`.
+///
+/// # Errors
+/// A limit of the store.
+pub fn push_absent(rows: &mut Rows, message: u32, since_seconds: i64) -> Result<()> {
+    debug_assert_eq!((absent::MESSAGE, absent::SINCE), (0, 1));
+    Ok(rows.push(&[Value::U32(message), Value::I64(since_seconds)])?)
+}
+
+/// Returns empty rows for a table.
+///
+/// # Errors
+/// The table is missing.
+pub fn empty(snapshot: &Snapshot, table: &str) -> Result<Rows> {
+    let schema: &Arc<Schema> = snapshot.table(table)?.schema();
+    Ok(Rows::new(schema))
+}
+
+fn damaged(directory: &Path, what: &'static str) -> Error {
+    Error::Damaged { path: directory.to_owned(), what }
+}

@@ -1,0 +1,133 @@
+//! A found message as a value: what a list shows, and everything else.
+//!
+//! In: a hit. Out: header fields, files and flags. Reads payloads, never mail.
+
+use crate::error::Result;
+use crate::record::{Line as LineRecord, Rest};
+use crate::rows::{self, Place};
+use crate::search::files::{folder_name, folder_path};
+use crate::search::{Hit, Mailbox};
+use crate::tables::{files, messages};
+use mail::{Derived, Flags};
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
+use store::PayloadReader;
+
+/// What a list shows of a message.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Summary {
+    /// Date in seconds since 1970.
+    pub date: i64,
+    /// Size of the content in bytes.
+    pub size_bytes: u64,
+    /// Derived flags.
+    pub derived: Derived,
+    /// The sender for people.
+    pub from: String,
+    /// The subject.
+    pub subject: String,
+}
+
+/// A file that holds a message.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MessageFile {
+    /// The root's name.
+    pub root: String,
+    /// The folder, as queries name it.
+    pub maildir: String,
+    /// Where the file is.
+    pub path: PathBuf,
+    /// Its flags.
+    pub flags: Flags,
+    /// Its Dovecot keywords, a-z as bits.
+    pub keywords: u32,
+}
+
+/// Everything known of a message.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Message {
+    /// SHA-256 of the content.
+    pub sha256: [u8; 32],
+    /// What a list shows.
+    pub line: Summary,
+    /// The other header fields.
+    pub rest: Rest,
+    /// Its files, in the order of their paths; empty when it is absent.
+    pub files: Vec<MessageFile>,
+}
+
+impl Message {
+    /// Returns the flags that any of its files has.
+    pub fn flags(&self) -> Flags {
+        union(&self.files)
+    }
+}
+
+impl Mailbox {
+    /// Returns what a list shows of a hit. `reader` keeps what many reads share.
+    ///
+    /// # Errors
+    /// Damage in the store.
+    pub fn line(&self, hit: &Hit, reader: &mut PayloadReader) -> Result<Summary> {
+        let table = self.snapshot.table(messages::TABLE)?;
+        let part = rows::part_of(&table, hit.row);
+        let LineRecord { from, subject } = rows::line(part, hit.row.row, reader, &self.directory)?;
+        Ok(Summary {
+            date: hit.date,
+            size_bytes: part.u64_at(messages::SIZE, hit.row.row)?,
+            derived: Derived::from_bits(part.u16_at(messages::DERIVED, hit.row.row)?),
+            from,
+            subject,
+        })
+    }
+
+    /// Returns everything known of a hit.
+    ///
+    /// # Errors
+    /// Damage in the store.
+    pub fn message(&self, hit: &Hit, reader: &mut PayloadReader) -> Result<Message> {
+        let table = self.snapshot.table(messages::TABLE)?;
+        let part = rows::part_of(&table, hit.row);
+        let line = self.line(hit, reader)?;
+        let rest = rows::rest(part, hit.row.row, reader, &self.directory)?;
+        let sha256 = part.ids(messages::SHA256, hit.row.row..hit.row.row + 1)?.first().copied().unwrap_or_default();
+        Ok(Message { sha256, line, rest, files: self.files(hit)? })
+    }
+
+    /// Returns the files of a hit, in the order of their paths.
+    ///
+    /// # Errors
+    /// Damage in the store.
+    pub fn files(&self, hit: &Hit) -> Result<Vec<MessageFile>> {
+        let table = self.snapshot.table(files::TABLE)?;
+        let mut found: Vec<MessageFile> =
+            rows::files_of(&table, hit.number)?.iter().filter_map(|row| self.message_file(row)).collect();
+        found.sort_by(|a, b| a.path.cmp(&b.path));
+        Ok(found)
+    }
+
+    /// Returns the flags that any file of a hit has.
+    ///
+    /// # Errors
+    /// Damage in the store.
+    pub fn flags(&self, hit: &Hit) -> Result<Flags> {
+        Ok(union(&self.files(hit)?))
+    }
+
+    pub(crate) fn message_file(&self, row: &rows::FileRow) -> Option<MessageFile> {
+        let folder = self.folder(row.folder)?;
+        let path = folder_path(self, folder).join(Place::name(row.place)).join(OsStr::from_bytes(&row.name));
+        Some(MessageFile {
+            root: folder.root.clone(),
+            maildir: folder_name(folder),
+            path,
+            flags: row.flags,
+            keywords: row.keywords,
+        })
+    }
+}
+
+fn union(files: &[MessageFile]) -> Flags {
+    files.iter().fold(Flags::NONE, |flags, file| flags.union(file.flags))
+}

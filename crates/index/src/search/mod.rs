@@ -1,0 +1,153 @@
+//! Answers questions from one commit: which messages, in which order, and what they say.
+//!
+//! In: queries, orders, handles. Out: hits, and messages as values. Takes no lock, writes nothing, is never blocked by a writer.
+
+mod eval;
+mod files;
+mod handle;
+mod message;
+mod order;
+mod pattern;
+mod values;
+
+use crate::environment::Environment;
+use crate::error::{Error, Result};
+use crate::open;
+use crate::rows::{self, FolderRow};
+use crate::set::NumberSet;
+use crate::state::{Root, State};
+use crate::tables::{absent, files as file_table, messages};
+use crate::text::{TextFiles, TextReader};
+use query::Query;
+use std::path::PathBuf;
+use store::Snapshot;
+
+pub use message::{Message, MessageFile, Summary as Line};
+pub use order::{Direction, Hit, Hits, Order, SortKey};
+
+/// How often an opening is tried again when a writer replaced files meanwhile.
+const OPEN_TRY_COUNT: usize = 20;
+
+/// One commit, open for reading for as long as it is kept.
+pub struct Mailbox {
+    snapshot: Snapshot,
+    state: State,
+    folders: Vec<FolderRow>,
+    text: TextReader,
+    directory: PathBuf,
+}
+
+/// How much there is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Messages with at least one file.
+    pub messages: u64,
+    /// Messages whose last file is gone.
+    pub absent: u64,
+    /// Files.
+    pub files: u64,
+    /// Folders.
+    pub folders: u64,
+    /// Segments of the store, all tables together.
+    pub store_segments: u64,
+    /// Segments of the text index.
+    pub text_segments: u64,
+    /// Rows in the journal that are not sealed yet.
+    pub journal_rows: u64,
+}
+
+impl Mailbox {
+    /// Opens the newest commit.
+    ///
+    /// # Errors
+    /// [`Error::NoIndex`] if there is none; damage; a newer version.
+    pub fn open(environment: &Environment) -> Result<Mailbox> {
+        let directory = environment.index_directory();
+        let files = TextFiles::new(&environment.disk, &environment.text_directory());
+        let mut tries = 0;
+        loop {
+            let snapshot = open::snapshot(environment)?;
+            let state = open::state(&snapshot, &directory)?;
+            match TextReader::open(&files, &state.text) {
+                Ok(text) => {
+                    let folders = rows::folders(&snapshot)?;
+                    return Ok(Mailbox { snapshot, state, folders, text, directory });
+                }
+                Err(source) => {
+                    // A file that is gone belongs to an older commit than the newest: look again, unless nothing is newer.
+                    tries += 1;
+                    let newest = open::snapshot(environment)?.version();
+                    if newest == snapshot.version() || tries == OPEN_TRY_COUNT {
+                        return Err(Error::Text { path: environment.text_directory(), source });
+                    }
+                }
+            }
+        }
+    }
+
+    /// Returns the roots that were indexed last.
+    pub fn roots(&self) -> &[Root] {
+        &self.state.roots
+    }
+
+    /// Returns how much there is.
+    ///
+    /// # Errors
+    /// Damage in the store.
+    pub fn counts(&self) -> Result<Counts> {
+        let absent = u64::from(self.snapshot.table(absent::TABLE)?.row_count());
+        let messages = u64::from(self.snapshot.table(messages::TABLE)?.row_count());
+        let mut counts = Counts {
+            messages: messages.saturating_sub(absent),
+            absent,
+            files: u64::from(self.snapshot.table(file_table::TABLE)?.row_count()),
+            folders: self.folders.len() as u64,
+            text_segments: self.state.text.len() as u64,
+            ..Counts::default()
+        };
+        for schema in crate::tables::schemas() {
+            let table = self.snapshot.table(&schema.name)?;
+            counts.store_segments += table.parts().len().saturating_sub(1) as u64;
+            counts.journal_rows += table.parts().last().map_or(0, |part| u64::from(part.row_count()));
+        }
+        Ok(counts)
+    }
+
+    /// Returns the messages that a query matches, in the order asked for.
+    ///
+    /// # Errors
+    /// [`Error::Query`] where the query asks for what cannot be answered; damage in the store.
+    pub fn find(&self, query: &Query, order: &Order) -> Result<Hits> {
+        let found = self.evaluate(query)?;
+        order::sort(self, &found, order)
+    }
+
+    /// Returns how many messages a query matches.
+    ///
+    /// # Errors
+    /// As for [`Mailbox::find`].
+    pub fn count(&self, query: &Query) -> Result<u64> {
+        Ok(self.evaluate(query)?.count())
+    }
+
+    /// Returns the set of messages that a query matches.
+    ///
+    /// # Errors
+    /// As for [`Mailbox::find`].
+    pub fn evaluate(&self, query: &Query) -> Result<NumberSet> {
+        eval::evaluate(self, query)
+    }
+
+    /// One more than the largest message number.
+    fn bound(&self) -> u32 {
+        self.state.next_message
+    }
+
+    fn empty(&self) -> NumberSet {
+        NumberSet::new(self.bound())
+    }
+
+    fn text_error(&self, source: tantivy::TantivyError) -> Error {
+        Error::Text { path: crate::environment::text_directory(&self.directory), source }
+    }
+}

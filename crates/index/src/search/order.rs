@@ -1,0 +1,231 @@
+//! Puts found messages in order.
+//!
+//! In: a set of numbers. Out: hits, newest first by default. Sorting by date walks the ordered index when few of many are wanted, so
+//! that the newest fifty of a large folder cost the same as those of a small one, and neither time nor memory grows with the folder.
+
+use crate::error::Result;
+use crate::rows;
+use crate::search::Mailbox;
+use crate::set::NumberSet;
+use crate::tables::messages;
+use query::fold::fold;
+use std::cmp::Ordering;
+use std::collections::BinaryHeap;
+use std::ops::Bound;
+use store::{PayloadReader, RowId};
+
+/// What to sort by. Messages that are alike in it come by date, those of one second by SHA-256.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SortKey {
+    /// The date.
+    #[default]
+    Date,
+    /// The size.
+    Size,
+    /// The subject, folded, without `Re:` and `Fwd:`.
+    Subject,
+    /// The sender, folded.
+    From,
+}
+
+/// Which end comes first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Direction {
+    /// Smallest or oldest first.
+    Ascending,
+    /// Largest or newest first.
+    #[default]
+    Descending,
+}
+
+/// The order of hits, and which of them are wanted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Order {
+    /// What to sort by.
+    pub key: SortKey,
+    /// Which end first.
+    pub direction: Direction,
+    /// How many to leave out at the beginning.
+    pub offset: usize,
+    /// How many to return at most.
+    pub limit: Option<usize>,
+}
+
+/// A found message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Hit {
+    /// Its number: good for this commit only.
+    pub number: u32,
+    /// Its row.
+    pub row: RowId,
+    /// Its date in seconds since 1970.
+    pub date: i64,
+}
+
+/// Found messages in order.
+#[derive(Clone, Debug, Default)]
+pub struct Hits {
+    /// How many matched, those left out included.
+    pub total: u64,
+    /// Those wanted.
+    pub list: Vec<Hit>,
+}
+
+/// How many index steps cost as much as scanning and sorting one hit.
+const WALK_FACTOR: u64 = 4;
+
+/// Sorts.
+pub fn sort(mailbox: &Mailbox, found: &NumberSet, order: &Order) -> Result<Hits> {
+    let total = found.count();
+    let wanted = order.limit.map_or(usize::MAX, |limit| limit.saturating_add(order.offset));
+    let mut list = match order.key {
+        SortKey::Date => by_date(mailbox, found, total, order.direction, wanted)?,
+        key => by_value(mailbox, found, key, order.direction)?,
+    };
+    list.drain(..order.offset.min(list.len()));
+    list.truncate(order.limit.unwrap_or(usize::MAX));
+    Ok(Hits { total, list })
+}
+
+fn by_date(
+    mailbox: &Mailbox,
+    found: &NumberSet,
+    total: u64,
+    direction: Direction,
+    wanted: usize,
+) -> Result<Vec<Hit>> {
+    let steps = u64::from(mailbox.bound()).saturating_mul(wanted as u64) / total.max(1);
+    if steps.saturating_mul(WALK_FACTOR) < total { walk(mailbox, found, direction, wanted) } else { scan(mailbox, found, direction, wanted) }
+}
+
+/// Follows the index by date until enough are found.
+fn walk(mailbox: &Mailbox, found: &NumberSet, direction: Direction, wanted: usize) -> Result<Vec<Hit>> {
+    let table = mailbox.snapshot.table(messages::TABLE)?;
+    let mut range = table.range(messages::BY_DATE, Bound::Unbounded, Bound::Unbounded)?;
+    let mut list = Vec::with_capacity(wanted.min(1 << 16));
+    while list.len() < wanted {
+        let next = match direction {
+            Direction::Ascending => range.next(),
+            Direction::Descending => range.next_back(),
+        };
+        let Some(row) = next.transpose()? else { break };
+        let part = rows::part_of(&table, row);
+        let number = part.u32_at(messages::NUMBER, row.row)?;
+        if found.contains(number) {
+            list.push(Hit { number, row, date: part.i64_at(messages::DATE, row.row)? });
+        }
+    }
+    Ok(list)
+}
+
+/// Takes the hits out of the columns and sorts them; keeps only as many as are wanted.
+fn scan(mailbox: &Mailbox, found: &NumberSet, direction: Direction, wanted: usize) -> Result<Vec<Hit>> {
+    let mut heap: BinaryHeap<Ranked> = BinaryHeap::new();
+    let mut all: Vec<Ranked> = Vec::new();
+    let bounded = wanted < usize::try_from(found.count()).unwrap_or(usize::MAX);
+    each(mailbox, found, |ranked| {
+        let ranked = Ranked { descending: direction == Direction::Descending, ..ranked };
+        if !bounded {
+            all.push(ranked);
+        } else if heap.len() < wanted {
+            heap.push(ranked);
+        } else if heap.peek().is_some_and(|worst| ranked < *worst) {
+            heap.pop();
+            heap.push(ranked);
+        }
+    })?;
+    if bounded {
+        all = heap.into_sorted_vec();
+    } else {
+        all.sort_unstable();
+    }
+    Ok(all.into_iter().map(|ranked| ranked.hit).collect())
+}
+
+/// A hit with all that orders it by date.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Ranked {
+    hit: Hit,
+    sha256: [u8; 8],
+    descending: bool,
+}
+
+impl Ord for Ranked {
+    fn cmp(&self, other: &Ranked) -> Ordering {
+        let ascending = (self.hit.date, self.sha256).cmp(&(other.hit.date, other.sha256));
+        if self.descending { ascending.reverse() } else { ascending }
+    }
+}
+
+impl PartialOrd for Ranked {
+    fn partial_cmp(&self, other: &Ranked) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+fn each(mailbox: &Mailbox, found: &NumberSet, mut visit: impl FnMut(Ranked)) -> Result<()> {
+    let table = mailbox.snapshot.table(messages::TABLE)?;
+    for (number, part) in (0u32..).zip(table.parts()) {
+        let count = part.row_count();
+        let numbers = part.u32s(messages::NUMBER, 0..count)?;
+        let dates = part.i64s(messages::DATE, 0..count)?;
+        let ids = part.ids(messages::SHA256, 0..count)?;
+        for (row, ((message, date), id)) in (0u32..).zip(numbers.iter().zip(dates).zip(ids)) {
+            if found.contains(*message) && !part.is_dead(row) {
+                let hit = Hit { number: *message, row: RowId { part: number, row }, date: *date };
+                let sha256 = *id.first_chunk::<8>().expect("an id has 32 bytes");
+                visit(Ranked { hit, sha256, descending: false });
+            }
+        }
+    }
+    Ok(())
+}
+
+fn by_value(mailbox: &Mailbox, found: &NumberSet, key: SortKey, direction: Direction) -> Result<Vec<Hit>> {
+    let table = mailbox.snapshot.table(messages::TABLE)?;
+    let mut reader = PayloadReader::new();
+    let mut list = Vec::new();
+    each(mailbox, found, |ranked| list.push(ranked))?;
+    let mut keyed = Vec::with_capacity(list.len());
+    for ranked in list {
+        let part = rows::part_of(&table, ranked.hit.row);
+        let row = ranked.hit.row.row;
+        let value = match key {
+            SortKey::Size => format!("{:020}", part.u64_at(messages::SIZE, row)?),
+            SortKey::Subject => subject_key(&rows::line(part, row, &mut reader, &mailbox.directory)?.subject),
+            SortKey::From | SortKey::Date => {
+                fold(&rows::line(part, row, &mut reader, &mailbox.directory)?.from).into_owned()
+            }
+        };
+        keyed.push((value, ranked));
+    }
+    keyed.sort_unstable_by(|a, b| a.cmp(b));
+    if direction == Direction::Descending {
+        keyed.reverse();
+    }
+    Ok(keyed.into_iter().map(|(_, ranked)| ranked.hit).collect())
+}
+
+/// Returns a subject as people sort it: folded, without what replies and forwards put before it.
+fn subject_key(subject: &str) -> String {
+    let folded = fold(subject);
+    let mut rest = folded.trim_start();
+    while let Some(shorter) =
+        ["re:", "fwd:", "fw:", "aw:", "wg:", "sv:"].iter().find_map(|prefix| rest.strip_prefix(prefix))
+    {
+        rest = shorter.trim_start();
+    }
+    rest.to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn subjects_sort_without_prefixes_of_replies() {
+        for subject in ["Grüße", "Re: grusse", "FWD: re: GRÜSSE", "  aw:grüße"] {
+            assert!(subject_key(subject).starts_with("gru"), "{subject}");
+        }
+    }
+}

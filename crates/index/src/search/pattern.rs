@@ -1,0 +1,66 @@
+//! Turns what a leaf looks for into a test of one folded value.
+//!
+//! In: a matcher. Out: a function that says whether a value matches. Must not know where values come from.
+
+use crate::error::{Error, Result};
+use crate::search::eval::unanswerable;
+use query::fold::fold;
+use query::{Leaf, Matcher, Pattern};
+
+/// Says whether a folded value, a word or a whole one, is wanted.
+pub type Wanted = Box<dyn Fn(&str) -> bool>;
+
+/// Returns the test that a leaf's matcher asks for. `is_known` says whether a value exists, for patterns that are then that value.
+pub fn wanted(leaf: &Leaf, is_known: impl Fn(&str) -> bool) -> Result<Wanted> {
+    Ok(match &leaf.matcher {
+        Matcher::Suffix(end) => ends(end),
+        Matcher::Infix(part) => holds(part),
+        Matcher::Regex(source) => regex(leaf, source)?,
+        Matcher::Value(pattern) => match pattern {
+            Pattern::Whole(value) => whole(value),
+            Pattern::Start(start) => {
+                let start = fold(start).into_owned();
+                Box::new(move |value| value.starts_with(&start))
+            }
+            Pattern::End(end) => ends(&fold(end)),
+            Pattern::Anywhere(part) => holds(&fold(part)),
+            Pattern::Below(name) => {
+                let name = fold(name).trim_end_matches('/').to_owned();
+                Box::new(move |value| is_below(value, &name))
+            }
+            Pattern::WholeElseRegex(source) => {
+                let name = format!("/{}", source.trim_matches('/'));
+                if is_known(&fold(&name)) { whole(&name) } else { regex(leaf, source)? }
+            }
+        },
+        _ => return Err(unanswerable(leaf, "this form of value")),
+    })
+}
+
+/// Says whether a path is a directory or lies below it. The directory is written without a slash behind.
+pub fn is_below(path: &str, directory: &str) -> bool {
+    path.strip_prefix(directory).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+fn whole(value: &str) -> Wanted {
+    let value = fold(value).into_owned();
+    Box::new(move |other| other == value)
+}
+
+fn ends(end: &str) -> Wanted {
+    let end = end.to_owned();
+    Box::new(move |value| value.ends_with(&end))
+}
+
+fn holds(part: &str) -> Wanted {
+    let part = part.to_owned();
+    Box::new(move |value| value.contains(&part))
+}
+
+fn regex(leaf: &Leaf, source: &str) -> Result<Wanted> {
+    let regex = regex::RegexBuilder::new(source).case_insensitive(true).build().map_err(|error| Error::Query {
+        span: leaf.span.clone(),
+        what: format!("the regular expression is not valid: {}", error.to_string().lines().last().unwrap_or_default()),
+    })?;
+    Ok(Box::new(move |value| regex.is_match(value)))
+}

@@ -1,0 +1,72 @@
+//! Leaves that are answered from columns of `messages`: dates, sizes, Message-IDs.
+//!
+//! In: ranges and ids. Out: message numbers added to a set. Columns are scanned in place, at memory speed.
+
+use crate::error::Result;
+use crate::rows;
+use crate::search::Mailbox;
+use crate::set::NumberSet;
+use crate::tables::messages;
+use store::{PayloadReader, Value};
+
+/// Adds messages of these seconds, both ends included.
+pub fn dates(mailbox: &Mailbox, range: (Option<i64>, Option<i64>), found: &mut NumberSet) -> Result<()> {
+    let (from, to) = (range.0.unwrap_or(i64::MIN), range.1.unwrap_or(i64::MAX));
+    for part in mailbox.snapshot.table(messages::TABLE)?.parts() {
+        let dates = part.i64s(messages::DATE, 0..part.row_count())?;
+        let numbers = part.u32s(messages::NUMBER, 0..part.row_count())?;
+        for (row, (date, number)) in (0u32..).zip(dates.iter().zip(numbers)) {
+            if (from..=to).contains(date) && !part.is_dead(row) {
+                found.insert(*number);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Adds messages of these sizes, both ends included.
+pub fn sizes(mailbox: &Mailbox, range: (Option<u64>, Option<u64>), found: &mut NumberSet) -> Result<()> {
+    let (from, to) = (range.0.unwrap_or(0), range.1.unwrap_or(u64::MAX));
+    for part in mailbox.snapshot.table(messages::TABLE)?.parts() {
+        let sizes = part.u64s(messages::SIZE, 0..part.row_count())?;
+        let numbers = part.u32s(messages::NUMBER, 0..part.row_count())?;
+        for (row, (size, number)) in (0u32..).zip(sizes.iter().zip(numbers)) {
+            if (from..=to).contains(size) && !part.is_dead(row) {
+                found.insert(*number);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Adds messages of which a derived flag is set.
+pub fn derived(mailbox: &Mailbox, bit: u16, found: &mut NumberSet) -> Result<()> {
+    for part in mailbox.snapshot.table(messages::TABLE)?.parts() {
+        let flags = part.u16s(messages::DERIVED, 0..part.row_count())?;
+        let numbers = part.u32s(messages::NUMBER, 0..part.row_count())?;
+        for (row, (flags, number)) in (0u32..).zip(flags.iter().zip(numbers)) {
+            if flags & bit != 0 && !part.is_dead(row) {
+                found.insert(*number);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Adds messages with this Message-ID, compared byte by byte.
+pub fn message_id(mailbox: &Mailbox, id: &str, found: &mut NumberSet) -> Result<()> {
+    let table = mailbox.snapshot.table(messages::TABLE)?;
+    let mut reader = PayloadReader::new();
+    for row in table.find(messages::BY_MESSAGE_ID, &[Value::U64(message_id_hash(id))])? {
+        let part = rows::part_of(&table, row);
+        if rows::rest(part, row.row, &mut reader, &mailbox.directory)?.message_id == id {
+            found.insert(part.u32_at(messages::NUMBER, row.row)?);
+        }
+    }
+    Ok(())
+}
+
+/// Returns what the index by Message-ID holds.
+pub fn message_id_hash(id: &str) -> u64 {
+    xxhash_rust::xxh3::xxh3_64(id.as_bytes())
+}

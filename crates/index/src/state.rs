@@ -1,0 +1,144 @@
+#![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
+//! What a commit needs named beside rows: the next numbers, the roots, and the segments of the text index.
+//!
+//! In and out: the bytes of the store's attachment `mail`. Must not know tables or tantivy.
+
+use crate::record::{bytes, count, put_bytes, put_count};
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
+
+/// The attachment's name.
+pub const ATTACHMENT: &str = "mail";
+/// First bytes of the attachment.
+pub const MAGIC: [u8; 8] = *b"PNEUMAIL";
+/// Version of the mail tables, the text index and this attachment; another version is rebuilt.
+pub const VERSION: u32 = 1;
+
+/// A directory that holds Maildirs, with the name that the configuration gives it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Root {
+    /// Its name; rows keep this, so that a root may move.
+    pub name: String,
+    /// Where it is.
+    pub path: PathBuf,
+}
+
+/// One segment of the text index.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TextSegment {
+    /// tantivy's id, 32 hex digits.
+    pub id: String,
+    /// How many documents are in it.
+    pub document_count: u32,
+}
+
+/// The mail part of one commit.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct State {
+    /// The number that the next message gets.
+    pub next_message: u32,
+    /// The number that the next folder gets.
+    pub next_folder: u32,
+    /// The roots that were indexed last.
+    pub roots: Vec<Root>,
+    /// The text index.
+    pub text: Vec<TextSegment>,
+}
+
+/// Why an attachment cannot be used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unusable {
+    /// It does not have the form.
+    Damaged,
+    /// It has this version.
+    Version(u32),
+}
+
+/// Returns the attachment's bytes.
+pub fn encode(state: &State) -> Vec<u8> {
+    let mut out = MAGIC.to_vec();
+    for number in [VERSION, state.next_message, state.next_folder] {
+        out.extend_from_slice(&number.to_le_bytes());
+    }
+    put_count(&mut out, state.roots.len());
+    for root in &state.roots {
+        put_bytes(&mut out, root.name.as_bytes());
+        put_bytes(&mut out, root.path.as_os_str().as_bytes());
+    }
+    put_count(&mut out, state.text.len());
+    for segment in &state.text {
+        put_bytes(&mut out, segment.id.as_bytes());
+        out.extend_from_slice(&segment.document_count.to_le_bytes());
+    }
+    out
+}
+
+/// Reads the attachment.
+///
+/// # Errors
+/// [`Unusable`] where it is damaged or of another version.
+pub fn decode(input: &[u8]) -> Result<State, Unusable> {
+    let mut input = input.strip_prefix(&MAGIC).ok_or(Unusable::Damaged)?;
+    match number(&mut input) {
+        Some(VERSION) => body(input).ok_or(Unusable::Damaged),
+        Some(version) => Err(Unusable::Version(version)),
+        None => Err(Unusable::Damaged),
+    }
+}
+
+fn body(mut input: &[u8]) -> Option<State> {
+    let input = &mut input;
+    let next_message = number(input)?;
+    let next_folder = number(input)?;
+    let roots = (0..count(input)?).map(|_| root(input)).collect::<Option<_>>()?;
+    let text = (0..count(input)?).map(|_| segment(input)).collect::<Option<_>>()?;
+    input.is_empty().then_some(State { next_message, next_folder, roots, text })
+}
+
+fn number(input: &mut &[u8]) -> Option<u32> {
+    let (head, tail) = input.split_first_chunk::<4>()?;
+    *input = tail;
+    Some(u32::from_le_bytes(*head))
+}
+
+fn root(input: &mut &[u8]) -> Option<Root> {
+    let name = String::from_utf8(bytes(input)?.to_vec()).ok()?;
+    let path = PathBuf::from(OsStr::from_bytes(bytes(input)?));
+    Some(Root { name, path })
+}
+
+fn segment(input: &mut &[u8]) -> Option<TextSegment> {
+    let id = String::from_utf8(bytes(input)?.to_vec()).ok()?;
+    Some(TextSegment { id, document_count: number(input)? })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sample() -> State {
+        State {
+            next_message: 7,
+            next_folder: 2,
+            roots: vec![Root { name: "mail".into(), path: "/mail".into() }],
+            text: vec![TextSegment { id: "0".repeat(32), document_count: 5 }],
+        }
+    }
+
+    #[test]
+    fn reads_what_was_written() {
+        assert_eq!(decode(&encode(&sample())), Ok(sample()));
+    }
+
+    #[test]
+    fn refuses_cuts_and_other_versions() {
+        let whole = encode(&sample());
+        for length in 0..whole.len() {
+            assert_eq!(decode(&whole[..length]), Err(Unusable::Damaged), "cut to {length}");
+        }
+        let mut newer = whole;
+        newer[8] = 9;
+        assert_eq!(decode(&newer), Err(Unusable::Version(9)));
+    }
+}

@@ -1,0 +1,183 @@
+//! The mail tables: their schemas, and the names of their columns.
+//!
+//! docs/FORMAT.md describes each column. This file must not know how rows come to be or what is asked of them.
+
+use store::{Codec, Column, Index, IndexKind, Kind, Schema};
+
+/// Directories that hold messages: a Maildir each.
+pub mod folders {
+    /// The table's name.
+    pub const TABLE: &str = "folders";
+    /// Folder number, given once (u32, primary key).
+    pub const NUMBER: usize = 0;
+    /// The root's name.
+    pub const ROOT: usize = 1;
+    /// The path below the root, as bytes; empty for the root itself.
+    pub const PATH: usize = 2;
+    /// 1 when `.noupdate` was seen (u8).
+    pub const NO_UPDATE: usize = 3;
+    /// First of the columns that describe `cur`; those of `new` follow in the same order.
+    pub const CUR: usize = 4;
+    /// Columns that describe one directory: device, inode, mtime, ctime, fingerprint low, fingerprint high.
+    pub const DIRECTORY_COLUMNS: usize = 6;
+    /// First of the columns that describe `new`.
+    pub const NEW: usize = CUR + DIRECTORY_COLUMNS;
+}
+
+/// Files that hold a message.
+pub mod files {
+    /// The table's name.
+    pub const TABLE: &str = "files";
+    /// Folder number (u32, first of the primary key).
+    pub const FOLDER: usize = 0;
+    /// 0 in `cur`, 1 in `new` (u8, second of the primary key).
+    pub const PLACE: usize = 1;
+    /// The file's name, exact bytes (third of the primary key).
+    pub const NAME: usize = 2;
+    /// The file's inode (u64).
+    pub const INODE: usize = 3;
+    /// The file's size in bytes (u64).
+    pub const SIZE: usize = 4;
+    /// The file's time of modification in nanoseconds since 1970 (i64).
+    pub const MTIME: usize = 5;
+    /// The file's time of status change in nanoseconds since 1970 (i64).
+    pub const CTIME: usize = 6;
+    /// Maildir flags, `mail::Flags` (u16).
+    pub const FLAGS: usize = 7;
+    /// Dovecot keywords a-z as bits (u32).
+    pub const KEYWORDS: usize = 8;
+    /// The message in it (u32).
+    pub const MESSAGE: usize = 9;
+    /// Index: files of a message.
+    pub const BY_MESSAGE: &str = "message";
+}
+
+/// Messages: one row for one content, however many files hold it.
+pub mod messages {
+    /// The table's name.
+    pub const TABLE: &str = "messages";
+    /// Message number (u32, primary key): dense, never used again.
+    pub const NUMBER: usize = 0;
+    /// SHA-256 of the content (id).
+    pub const SHA256: usize = 1;
+    /// XXH3-64 of the Message-ID (u64).
+    pub const MESSAGE_ID_HASH: usize = 2;
+    /// Hash of the decoded bodies, low half (u64).
+    pub const BODY_HASH_LOW: usize = 3;
+    /// Hash of the decoded bodies, high half (u64).
+    pub const BODY_HASH_HIGH: usize = 4;
+    /// Date in seconds since 1970 (i64).
+    pub const DATE: usize = 5;
+    /// Size of the content in bytes (u64).
+    pub const SIZE: usize = 6;
+    /// Derived flags, `mail::Derived` (u16).
+    pub const DERIVED: usize = 7;
+    /// What a list shows (payload).
+    pub const LINE: usize = 8;
+    /// All other header fields (payload).
+    pub const REST: usize = 9;
+    /// Index: the message with a SHA-256.
+    pub const BY_SHA256: &str = "sha256";
+    /// Index: messages with a Message-ID.
+    pub const BY_MESSAGE_ID: &str = "message-id";
+    /// Index: messages by date, those of one second by SHA-256.
+    pub const BY_DATE: &str = "date";
+}
+
+/// Messages whose last file is gone.
+pub mod absent {
+    /// The table's name.
+    pub const TABLE: &str = "absent";
+    /// Message number (u32, primary key).
+    pub const MESSAGE: usize = 0;
+    /// When the last file was found gone, in seconds since 1970 (i64).
+    pub const SINCE: usize = 1;
+}
+
+/// Returns the schemas of all mail tables.
+pub fn schemas() -> Vec<Schema> {
+    vec![folders_schema(), files_schema(), messages_schema(), absent_schema()]
+}
+
+fn folders_schema() -> Schema {
+    let mut columns = vec![
+        column("number", Kind::U32),
+        column("root", Kind::Bytes),
+        column("path", Kind::Bytes),
+        column("no_update", Kind::U8),
+    ];
+    for place in ["cur", "new"] {
+        columns.push(column(&format!("{place}_device"), Kind::U64));
+        columns.push(column(&format!("{place}_inode"), Kind::U64));
+        columns.push(column(&format!("{place}_mtime_ns"), Kind::I64));
+        columns.push(column(&format!("{place}_ctime_ns"), Kind::I64));
+        columns.push(column(&format!("{place}_fingerprint_low"), Kind::U64));
+        columns.push(column(&format!("{place}_fingerprint_high"), Kind::U64));
+    }
+    Schema { name: folders::TABLE.into(), columns, primary: vec![0], indexes: vec![] }
+}
+
+fn files_schema() -> Schema {
+    Schema {
+        name: files::TABLE.into(),
+        columns: vec![
+            column("folder", Kind::U32),
+            column("place", Kind::U8),
+            column("name", Kind::Bytes),
+            column("inode", Kind::U64),
+            column("size_bytes", Kind::U64),
+            column("mtime_ns", Kind::I64),
+            column("ctime_ns", Kind::I64),
+            column("flags", Kind::U16),
+            column("keywords", Kind::U32),
+            column("message", Kind::U32),
+        ],
+        primary: vec![0, 1, 2],
+        indexes: vec![index(files::BY_MESSAGE, IndexKind::Ordered, false, &[9])],
+    }
+}
+
+fn messages_schema() -> Schema {
+    // Rows are read in date order, which is not row order: compressed one by one with a dictionary, a row costs about 1 us
+    // wherever it lies, while blocks would be decoded again and again.
+    let line = Codec::ZstdDictionary { level: 3, dictionary_bytes: 16 * 1024 };
+    let rest = Codec::ZstdDictionary { level: 3, dictionary_bytes: 64 * 1024 };
+    Schema {
+        name: messages::TABLE.into(),
+        columns: vec![
+            column("number", Kind::U32),
+            column("sha256", Kind::Id),
+            column("message_id_hash", Kind::U64),
+            column("body_hash_low", Kind::U64),
+            column("body_hash_high", Kind::U64),
+            column("date", Kind::I64),
+            column("size_bytes", Kind::U64),
+            column("derived", Kind::U16),
+            column("line", Kind::Payload(line)),
+            column("rest", Kind::Payload(rest)),
+        ],
+        primary: vec![0],
+        indexes: vec![
+            index(messages::BY_SHA256, IndexKind::Hash, true, &[1]),
+            index(messages::BY_MESSAGE_ID, IndexKind::Hash, false, &[2]),
+            index(messages::BY_DATE, IndexKind::Ordered, true, &[5, 1]),
+        ],
+    }
+}
+
+fn absent_schema() -> Schema {
+    Schema {
+        name: absent::TABLE.into(),
+        columns: vec![column("message", Kind::U32), column("since", Kind::I64)],
+        primary: vec![0],
+        indexes: vec![],
+    }
+}
+
+fn column(name: &str, kind: Kind) -> Column {
+    Column { name: name.into(), kind }
+}
+
+fn index(name: &str, kind: IndexKind, unique: bool, columns: &[u16]) -> Index {
+    Index { name: name.into(), kind, unique, columns: columns.to_vec() }
+}

@@ -1,0 +1,181 @@
+//! tantivy's files over `disk`: each is a sealed file, checked 64 KiB by 64 KiB when it is read.
+//!
+//! In: file names and bytes from tantivy. Out: sealed files in one directory. Locks are no-ops and small files (tantivy's lists of
+//! its segments) stay in memory: who may write is the store's lock's business, what exists is the commit's.
+
+use crate::text::SEALED_KIND;
+use disk::Disk;
+use std::collections::{HashMap, HashSet};
+use std::fmt;
+use std::io;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use store::{Sealed, SealedWriter};
+use tantivy::HasLen;
+use tantivy::directory::error::{DeleteError, LockError, OpenReadError, OpenWriteError};
+use tantivy::directory::{
+    AntiCallToken, Directory, DirectoryLock, FileHandle, Lock, OwnedBytes, TerminatingWrite, WatchCallback, WatchHandle,
+    WritePtr,
+};
+
+/// One opening of the directory: real files are shared with every other, small ones are its own.
+#[derive(Clone)]
+pub struct TextFiles {
+    disk: Arc<dyn Disk>,
+    path: PathBuf,
+    small: Arc<Mutex<HashMap<PathBuf, Vec<u8>>>>,
+}
+
+impl TextFiles {
+    /// Opens the directory `path` on `disk`.
+    pub fn new(disk: &Arc<dyn Disk>, path: &Path) -> TextFiles {
+        TextFiles { disk: Arc::clone(disk), path: path.to_owned(), small: Arc::default() }
+    }
+
+    /// Opens the same directory with small files of its own.
+    pub fn with_own_small_files(&self) -> TextFiles {
+        TextFiles::new(&self.disk, &self.path)
+    }
+
+    /// Returns where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Keeps a small file in memory, where tantivy looks for it.
+    pub fn put_small(&self, name: &str, bytes: Vec<u8>) {
+        self.small.lock().unwrap_or_else(PoisonError::into_inner).insert(name.into(), bytes);
+    }
+
+    fn small(&self, path: &Path) -> Option<Vec<u8>> {
+        self.small.lock().unwrap_or_else(PoisonError::into_inner).get(path).cloned()
+    }
+}
+
+/// Removes the files of segments that `named` does not hold. The caller holds the writer's lock, and knows that no merge runs.
+///
+/// # Errors
+/// What the disk says.
+pub fn remove_unnamed(disk: &dyn Disk, directory: &Path, named: &HashSet<&str>) -> disk::Result<()> {
+    let names = match disk.list(directory) {
+        Ok(names) => names,
+        Err(error) if error.is_not_found() => return Ok(()),
+        Err(error) => return Err(error),
+    };
+    for name in names {
+        let keep = name.to_str().and_then(|text| text.split_once('.')).is_none_or(|(id, end)| {
+            // Only files of a form that this directory writes are ours to remove.
+            id.len() != 32 || !id.bytes().all(|byte| byte.is_ascii_hexdigit()) || end == "lock" || named.contains(id)
+        });
+        if !keep {
+            disk.remove(&directory.join(name))?;
+        }
+    }
+    Ok(())
+}
+
+impl fmt::Debug for TextFiles {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "TextFiles({})", self.path.display())
+    }
+}
+
+impl Directory for TextFiles {
+    fn get_file_handle(&self, path: &Path) -> Result<Arc<dyn FileHandle>, OpenReadError> {
+        let file = self.path.join(path);
+        let sealed = Sealed::open(self.disk.as_ref(), &file, SEALED_KIND).map_err(|error| match error {
+            store::Error::Disk(error) if error.is_not_found() => OpenReadError::FileDoesNotExist(file.clone()),
+            other => OpenReadError::wrap_io_error(io::Error::other(other), file.clone()),
+        })?;
+        Ok(Arc::new(SealedHandle { bytes: OwnedBytes::new(sealed.map().clone()), sealed }))
+    }
+
+    fn delete(&self, _path: &Path) -> Result<(), DeleteError> {
+        // Files go by `remove_unnamed` alone: a reader may still need them.
+        Ok(())
+    }
+
+    fn exists(&self, path: &Path) -> Result<bool, OpenReadError> {
+        Ok(self.small(path).is_some())
+    }
+
+    fn open_write(&self, path: &Path) -> Result<WritePtr, OpenWriteError> {
+        let file = self.path.join(path);
+        let wrap = |error: store::Error| OpenWriteError::wrap_io_error(io::Error::other(error), file.clone());
+        let created = self.disk.create(&file).map_err(|error| wrap(error.into()))?;
+        let writer = SealedWriter::new(created, &file, SEALED_KIND).map_err(wrap)?;
+        Ok(io::BufWriter::with_capacity(1 << 16, Box::new(SealedFile { writer: Some(writer) })))
+    }
+
+    fn atomic_read(&self, path: &Path) -> Result<Vec<u8>, OpenReadError> {
+        self.small(path).ok_or_else(|| OpenReadError::FileDoesNotExist(path.to_owned()))
+    }
+
+    fn atomic_write(&self, path: &Path, data: &[u8]) -> io::Result<()> {
+        self.small.lock().unwrap_or_else(PoisonError::into_inner).insert(path.to_owned(), data.to_vec());
+        Ok(())
+    }
+
+    fn sync_directory(&self) -> io::Result<()> {
+        // Done once for all segments of a commit, by the writer.
+        Ok(())
+    }
+
+    fn acquire_lock(&self, _lock: &Lock) -> Result<DirectoryLock, LockError> {
+        Ok(DirectoryLock::from(Box::new(())))
+    }
+
+    fn watch(&self, _callback: WatchCallback) -> tantivy::Result<WatchHandle> {
+        Ok(WatchHandle::empty())
+    }
+}
+
+struct SealedHandle {
+    bytes: OwnedBytes,
+    sealed: Sealed,
+}
+
+impl fmt::Debug for SealedHandle {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "SealedHandle({} bytes)", self.len())
+    }
+}
+
+impl HasLen for SealedHandle {
+    fn len(&self) -> usize {
+        usize::try_from(self.sealed.content_length()).unwrap_or(usize::MAX)
+    }
+}
+
+impl FileHandle for SealedHandle {
+    fn read_bytes(&self, range: Range<usize>) -> io::Result<OwnedBytes> {
+        self.sealed.range(range.start as u64..range.end as u64).map_err(io::Error::other)?;
+        Ok(self.bytes.slice(range))
+    }
+}
+
+struct SealedFile {
+    writer: Option<SealedWriter>,
+}
+
+impl io::Write for SealedFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let writer = self.writer.as_mut().ok_or_else(|| io::Error::other("the file is already sealed"))?;
+        writer.write(bytes).map_err(io::Error::other)?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl TerminatingWrite for SealedFile {
+    fn terminate_ref(&mut self, _token: AntiCallToken) -> io::Result<()> {
+        match self.writer.take() {
+            Some(writer) => writer.finish().map(|_| ()).map_err(io::Error::other),
+            None => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,182 @@
+//! Answers questions about text: which messages hold these words.
+//!
+//! In: needles of folded words. Out: sets of message numbers. Reads tantivy's segments one by one, without its reader, which would
+//! take a lock and start threads.
+
+use crate::set::NumberSet;
+use crate::state::TextSegment;
+use crate::text::directory::TextFiles;
+use crate::text::fields::{NUMBER, TextField, schema, tokenizers};
+use tantivy::postings::SegmentPostings;
+use tantivy::query::{EnableScoring, PhrasePrefixQuery, PhraseQuery, Query};
+use tantivy::schema::IndexRecordOption;
+use tantivy::{DocSet, Index, IndexMeta, SegmentReader, TERMINATED, Term};
+
+/// What to look for in one field.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Needle {
+    /// These words, one after another.
+    Phrase(Words),
+    /// These words one after another, of which the last may go on.
+    Prefix(Words),
+    /// A whole value, as `list` and `mime` have them.
+    Whole(String),
+    /// The beginning of a whole value.
+    WholePrefix(String),
+}
+
+/// Folded words; never empty.
+pub type Words = Vec<String>;
+
+/// The text index as one commit has it.
+pub struct TextReader {
+    segments: Vec<SegmentReader>,
+}
+
+impl TextReader {
+    /// Opens the segments that a commit names.
+    ///
+    /// # Errors
+    /// What tantivy says of a damaged or missing file.
+    pub fn open(files: &TextFiles, segments: &[TextSegment]) -> tantivy::Result<TextReader> {
+        if segments.is_empty() {
+            return Ok(TextReader { segments: Vec::new() });
+        }
+        let index = open_index(files, segments)?;
+        let segments =
+            index.searchable_segments()?.iter().map(SegmentReader::open).collect::<tantivy::Result<_>>()?;
+        Ok(TextReader { segments })
+    }
+
+    /// Adds to `found` the messages that hold `needle` in `field`.
+    ///
+    /// # Errors
+    /// What tantivy says of a damaged file.
+    pub fn find(&self, field: TextField, needle: &Needle, found: &mut NumberSet) -> tantivy::Result<()> {
+        for segment in &self.segments {
+            match needle {
+                Needle::Phrase(words) if words.len() == 1 => {
+                    word(segment, field, words.first().map_or("", String::as_str), found)?;
+                }
+                Needle::Phrase(words) => query(segment, &PhraseQuery::new(terms(field, words)), found)?,
+                Needle::Prefix(words) if words.len() == 1 => {
+                    prefix(segment, field, words.first().map_or("", String::as_str), found)?;
+                }
+                Needle::Prefix(words) => {
+                    let mut phrase = PhrasePrefixQuery::new(terms(field, words));
+                    phrase.set_max_expansions(u32::MAX);
+                    query(segment, &phrase, found)?;
+                }
+                Needle::Whole(value) => word(segment, field, value, found)?,
+                Needle::WholePrefix(value) => prefix(segment, field, value, found)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Calls `visit` with each distinct word of a field and says by its answer whether the word's messages are wanted.
+    ///
+    /// # Errors
+    /// What tantivy says of a damaged file.
+    pub fn find_words(
+        &self,
+        field: TextField,
+        mut wanted: impl FnMut(&str) -> bool,
+        found: &mut NumberSet,
+    ) -> tantivy::Result<()> {
+        for segment in &self.segments {
+            let inverted = segment.inverted_index(field.field())?;
+            let mut stream = inverted.terms().stream()?;
+            while stream.advance() {
+                if std::str::from_utf8(stream.key()).is_ok_and(&mut wanted) {
+                    let info = stream.value();
+                    collect(segment, inverted.read_postings_from_terminfo(info, IndexRecordOption::Basic)?, found)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns how many documents there are, those of swept messages included.
+    pub fn document_count(&self) -> u64 {
+        self.segments.iter().map(|segment| u64::from(segment.max_doc())).sum()
+    }
+}
+
+/// Opens tantivy's index over the segments that a commit names.
+pub fn open_index(files: &TextFiles, segments: &[TextSegment]) -> tantivy::Result<Index> {
+    let own = files.with_own_small_files();
+    own.put_small("meta.json", meta(segments)?);
+    let mut index = Index::open(own)?;
+    index.set_tokenizers(tokenizers());
+    Ok(index)
+}
+
+/// Returns the list of segments in the form that tantivy reads.
+fn meta(segments: &[TextSegment]) -> tantivy::Result<Vec<u8>> {
+    let empty = IndexMeta::with_schema(schema());
+    let mut value = serde_json::to_value(&empty).map_err(std::io::Error::other)?;
+    let list = segments
+        .iter()
+        .map(|segment| {
+            serde_json::json!({ "segment_id": dashed(&segment.id), "max_doc": segment.document_count, "deletes": null })
+        })
+        .collect();
+    if let Some(slot) = value.get_mut("segments") {
+        *slot = serde_json::Value::Array(list);
+    }
+    Ok(serde_json::to_vec(&value).map_err(std::io::Error::other)?)
+}
+
+/// tantivy names files by 32 hex digits and lists them in groups.
+fn dashed(id: &str) -> String {
+    let parts = [id.get(0..8), id.get(8..12), id.get(12..16), id.get(16..20), id.get(20..32)];
+    parts.map(|part| part.unwrap_or_default()).join("-")
+}
+
+fn terms(field: TextField, words: &[String]) -> Vec<Term> {
+    words.iter().map(|word| Term::from_field_text(field.field(), word)).collect()
+}
+
+fn word(segment: &SegmentReader, field: TextField, word: &str, found: &mut NumberSet) -> tantivy::Result<()> {
+    let inverted = segment.inverted_index(field.field())?;
+    let term = Term::from_field_text(field.field(), word);
+    match inverted.read_postings(&term, IndexRecordOption::Basic)? {
+        Some(postings) => collect(segment, postings, found),
+        None => Ok(()),
+    }
+}
+
+fn prefix(segment: &SegmentReader, field: TextField, prefix: &str, found: &mut NumberSet) -> tantivy::Result<()> {
+    let inverted = segment.inverted_index(field.field())?;
+    let mut stream = inverted.terms().range().ge(prefix).into_stream()?;
+    while stream.advance() && stream.key().starts_with(prefix.as_bytes()) {
+        let info = stream.value();
+        collect(segment, inverted.read_postings_from_terminfo(info, IndexRecordOption::Basic)?, found)?;
+    }
+    Ok(())
+}
+
+fn collect(segment: &SegmentReader, mut postings: SegmentPostings, found: &mut NumberSet) -> tantivy::Result<()> {
+    let numbers = segment.fast_fields().u64(NUMBER)?;
+    let mut document = postings.doc();
+    while document != TERMINATED {
+        insert(found, numbers.first(document));
+        document = postings.advance();
+    }
+    Ok(())
+}
+
+fn query(segment: &SegmentReader, query: &dyn Query, found: &mut NumberSet) -> tantivy::Result<()> {
+    let numbers = segment.fast_fields().u64(NUMBER)?;
+    let weight = query.weight(EnableScoring::disabled_from_schema(segment.schema()))?;
+    weight.for_each_no_score(segment, &mut |documents| {
+        documents.iter().for_each(|document| insert(found, numbers.first(*document)));
+    })
+}
+
+fn insert(found: &mut NumberSet, number: Option<u64>) {
+    if let Some(number) = number.and_then(|number| u32::try_from(number).ok()) {
+        found.insert(number);
+    }
+}

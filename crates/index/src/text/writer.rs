@@ -1,0 +1,111 @@
+//! Writes segments of the text index: one writer a thread, no thread of its own.
+//!
+//! In: documents with message numbers. Out: sealed files of new segments, synced but named by nobody until the caller commits.
+
+use crate::state::TextSegment;
+use crate::text::TextField;
+use crate::text::directory::TextFiles;
+use query::fold::fold;
+use crate::text::fields::{number_field, schema, tokenizers};
+use tantivy::indexer::SingleSegmentIndexWriter;
+use tantivy::{Index, TantivyDocument};
+
+/// Memory of a segment being written, in bytes, at which it is finished and the next one begun.
+const SEGMENT_MEMORY_BYTES: usize = 160 << 20;
+
+/// Longest whole value in bytes.
+const WHOLE_BYTES_MAX: usize = 1024;
+
+/// A message as the text index sees it.
+pub struct Document {
+    inner: TantivyDocument,
+}
+
+impl Document {
+    /// Begins the document of message `number`.
+    pub fn new(number: u32) -> Document {
+        let mut inner = TantivyDocument::new();
+        inner.add_u64(number_field(), u64::from(number));
+        Document { inner }
+    }
+
+    /// Adds text to a field. Texts of one field are kept apart: no phrase reaches from one into the next.
+    pub fn add(&mut self, field: TextField, text: &str) {
+        if !text.is_empty() {
+            self.inner.add_text(field.field(), text);
+        }
+    }
+
+    /// Adds a whole value, folded; one that is too long for a term is left out.
+    pub fn add_whole(&mut self, field: TextField, value: &str) {
+        self.add_exact(field, &fold(value));
+    }
+
+    /// Adds a whole value as it is; one that is too long for a term is left out.
+    pub fn add_exact(&mut self, field: TextField, value: &str) {
+        if !value.is_empty() && value.len() <= WHOLE_BYTES_MAX {
+            self.inner.add_text(field.field(), value);
+        }
+    }
+}
+
+/// Writes documents into segments.
+pub struct TextWriter {
+    files: TextFiles,
+    open: Option<SingleSegmentIndexWriter>,
+    finished: Vec<TextSegment>,
+}
+
+impl TextWriter {
+    /// Begins without a segment.
+    pub fn new(files: &TextFiles) -> TextWriter {
+        TextWriter { files: files.clone(), open: None, finished: Vec::new() }
+    }
+
+    /// Adds a document.
+    ///
+    /// # Errors
+    /// What tantivy says, a full disk among it.
+    pub fn add(&mut self, document: Document) -> tantivy::Result<()> {
+        let writer = match &mut self.open {
+            Some(writer) => writer,
+            None => self.open.insert(begin(&self.files)?),
+        };
+        writer.add_document(document.inner)?;
+        if writer.mem_usage() >= SEGMENT_MEMORY_BYTES {
+            self.finish_segment()?;
+        }
+        Ok(())
+    }
+
+    /// Finishes the open segment and returns all that were written. Their names still need the directory synced.
+    ///
+    /// # Errors
+    /// What tantivy says, a full disk among it.
+    pub fn finish(mut self) -> tantivy::Result<Vec<TextSegment>> {
+        self.finish_segment()?;
+        Ok(self.finished)
+    }
+
+    fn finish_segment(&mut self) -> tantivy::Result<()> {
+        if let Some(writer) = self.open.take() {
+            self.finished.extend(segments(&writer.finalize()?)?);
+        }
+        Ok(())
+    }
+}
+
+/// Returns the segments that an index lists.
+pub fn segments(index: &Index) -> tantivy::Result<Vec<TextSegment>> {
+    let metas = index.searchable_segment_metas()?;
+    Ok(metas.iter().map(|meta| TextSegment { id: meta.id().uuid_string(), document_count: meta.max_doc() }).collect())
+}
+
+fn begin(files: &TextFiles) -> tantivy::Result<SingleSegmentIndexWriter> {
+    // Its own small files: each writer's list of segments is its own.
+    let own = files.with_own_small_files();
+    Index::builder()
+        .schema(schema())
+        .tokenizers(tokenizers())
+        .single_segment_index_writer(own, SEGMENT_MEMORY_BYTES)
+}
