@@ -7,8 +7,10 @@
 pub mod corpus;
 mod random;
 mod real_mail;
+pub mod sim_disk;
 mod tour;
 
 pub use random::Random;
 pub use real_mail::{RealMail, real_mail};
+pub use sim_disk::SimDisk;
 pub use tour::check_tour;

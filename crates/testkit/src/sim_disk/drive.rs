@@ -1,0 +1,219 @@
+//! Runs a piece of work with a fault at every operation, and has every outcome checked.
+//!
+//! Comes in: a disk to start from, the work, and a check of what may be found. Goes out: a panic that says at which operation and how
+//! the check failed, or how much was tried. Must not know what the work is.
+
+use super::{Refusal, SimDisk};
+use std::fmt::{Debug, Write};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// How many of the last operations the message of a failed check shows.
+const SHOWN_COUNT: usize = 40;
+
+/// How much a driver tried, for a test to make sure that it was enough.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Runs {
+    /// Operations of the work when nothing goes wrong.
+    pub operation_count: usize,
+    /// Disks that were checked.
+    pub checked_count: usize,
+}
+
+/// What the work was told is done, and what it has begun: the model that the check compares a disk with. A clone is the same one.
+#[derive(Debug)]
+pub struct Acknowledged<A>(Arc<Mutex<A>>);
+
+impl<A> Acknowledged<A> {
+    /// Returns a model to be recorded in.
+    pub fn new(model: A) -> Acknowledged<A> {
+        Acknowledged(Arc::new(Mutex::new(model)))
+    }
+
+    /// Lets `change` record something. It must not use the disk: a crash could not see a model that is just being changed.
+    pub fn record<T>(&self, change: impl FnOnce(&mut A) -> T) -> T {
+        change(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn check(&self, check: &impl Fn(&SimDisk, &A), disk: &SimDisk) {
+        let model = self.0.try_lock().expect("no operation of the disk happens within record()");
+        check(disk, &model);
+    }
+}
+
+impl<A> Clone for Acknowledged<A> {
+    fn clone(&self) -> Acknowledged<A> {
+        Acknowledged(Arc::clone(&self.0))
+    }
+}
+
+/// Crashes `work` in the middle of each of its operations and after the last one, and calls `check` with every disk that may be found
+/// then and with the model as it was then.
+///
+/// The work runs once, on a fork of `start`, and is stopped at each operation that changes anything: what it did after a crash could
+/// not change the disk, so that running it anew for every crash would show the same at the square of the cost. It records in the
+/// model what it is about to do before it does, and what is acknowledged after that; `check` opens the disk it gets, which is its
+/// own, and panics if something acknowledged is missing, or something is there by half or was never begun. To crash what `check` does in
+/// its turn, call this function in it with its disk as `start`.
+///
+/// # Panics
+/// If a check panics or the work fails; says then where, on standard error.
+pub fn crash_at_every_operation<A, E>(
+    start: &SimDisk,
+    acknowledged: A,
+    work: impl FnOnce(&SimDisk, &Acknowledged<A>) -> Result<(), E>,
+    check: impl Fn(&SimDisk, &A) + Send + Sync + 'static,
+) -> Runs
+where
+    A: Send + 'static,
+    E: Debug,
+{
+    let disk = start.fork();
+    let model = Acknowledged::new(acknowledged);
+    let checked_count = Arc::new(AtomicUsize::new(0));
+    let check_images = {
+        let (live, model, checked_count) = (disk.clone(), model.clone(), Arc::clone(&checked_count));
+        Arc::new(move |number: usize, moment: &SimDisk| {
+            let count = check_images(moment, &model, &check, |lost| {
+                explain(&live, &format!("after a crash at operation {number}, of which is left: {lost}"))
+            });
+            checked_count.fetch_add(count, Ordering::Relaxed);
+        })
+    };
+    disk.observe({
+        let check_images = Arc::clone(&check_images);
+        move |number, moment| check_images(number, moment)
+    });
+    work(&disk, &model).expect("the work succeeds when nothing goes wrong");
+    // The observer holds the disk that holds the observer.
+    disk.observe_no_more();
+    let operation_count = disk.operation_count();
+    check_images(operation_count, &disk);
+    Runs { operation_count, checked_count: checked_count.load(Ordering::Relaxed) }
+}
+
+/// Runs `work` anew for each of its operations with that operation refused: alone, it and all later ones, and on a disk that is full
+/// from then on. Then the disk works again, and `check` is called with it as it was left and with every disk that may be found if the
+/// machine crashes right then.
+///
+/// The model is as for [`crash_at_every_operation`]; each run begins with a clone of it. Work that meets an error may go on or give up.
+///
+/// # Panics
+/// If a check panics or the work fails although nothing was refused; says then where, on standard error.
+pub fn fail_at_every_operation<A, E>(
+    start: &SimDisk,
+    acknowledged: A,
+    work: impl Fn(&SimDisk, &Acknowledged<A>) -> Result<(), E>,
+    check: impl Fn(&SimDisk, &A),
+) -> Runs
+where
+    A: Clone,
+    E: Debug,
+{
+    let disk = start.fork();
+    work(&disk, &Acknowledged::new(acknowledged.clone())).expect("the work succeeds when nothing goes wrong");
+    let trace = disk.trace();
+    let mut checked_count = 0;
+    for (number, operation) in trace.iter().enumerate() {
+        for (refusal, is_lasting) in
+            [(Refusal::Broken, false), (Refusal::Broken, true), (Refusal::Full, true)]
+        {
+            if refusal == Refusal::Full && !operation.needs_space() {
+                continue;
+            }
+            let disk = start.fork();
+            match is_lasting {
+                true => disk.refuse_from(number, refusal),
+                false => disk.refuse_at(number, refusal),
+            }
+            let model = Acknowledged::new(acknowledged.clone());
+            let lasting = if is_lasting { " and all later ones" } else { "" };
+            let what = format!("after operation {number}{lasting} was refused ({refusal:?})");
+            let in_work = Explained(|| explain(&disk, &format!("{what}, in the work itself")));
+            // An error is what is expected; what it left is checked.
+            let _ = work(&disk, &model);
+            drop(in_work);
+            let in_check = Explained(|| explain(&disk, &what));
+            model.check(&check, &disk.fork());
+            drop(in_check);
+            checked_count += 1 + check_images(&disk, &model, &check, |lost| {
+                explain(&disk, &format!("{what}, then a crash, of which is left: {lost}"))
+            });
+        }
+    }
+    Runs { operation_count: trace.len(), checked_count }
+}
+
+/// Runs `work` anew for each of its operations, reading ones too, with `other` run right before that operation, as by another process.
+/// `work` checks its own outcome: it is a reader beside a writer, or a writer beside a merge.
+///
+/// # Panics
+/// If the work or the other panics; says then where, on standard error.
+pub fn interrupt_at_every_operation(
+    start: &SimDisk,
+    work: impl Fn(&SimDisk),
+    other: impl Fn(&SimDisk) + Clone + Send + 'static,
+) -> Runs {
+    let alone = start.fork();
+    work(&alone);
+    let operation_count = alone.operation_count();
+    for number in 0..operation_count {
+        let disk = start.fork();
+        let _explained = Explained(|| explain(&disk, &format!("interrupted before operation {number}")));
+        disk.interrupt_at(number, {
+            let (other, disk) = (other.clone(), disk.clone());
+            move || other(&disk)
+        });
+        work(&disk);
+    }
+    Runs { operation_count, checked_count: operation_count }
+}
+
+/// Checks all images of `disk`, and returns how many there are.
+fn check_images<A>(
+    disk: &SimDisk,
+    model: &Acknowledged<A>,
+    check: &impl Fn(&SimDisk, &A),
+    explain: impl Fn(&str) -> String,
+) -> usize {
+    let images = disk.images();
+    for image in &images {
+        let found = files(&image.disk);
+        let _explained = Explained(|| format!("{}\nfound:\n{found}", explain(image.description)));
+        model.check(check, &image.disk);
+    }
+    images.len()
+}
+
+/// Says something if its scope is left by a panic.
+struct Explained<F: Fn() -> String>(F);
+
+impl<F: Fn() -> String> Drop for Explained<F> {
+    #[expect(clippy::print_stderr, reason = "beside the panic's own message, which knows nothing of disks")]
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            eprintln!("{}", (self.0)());
+        }
+    }
+}
+
+/// Returns the sentence for a failed check.
+fn explain(disk: &SimDisk, what: &str) -> String {
+    let trace = disk.trace();
+    let first = trace.len().saturating_sub(SHOWN_COUNT);
+    let mut text = format!("this failed {what}; the last operations were\n");
+    for (number, operation) in trace.iter().enumerate().skip(first) {
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "  {number} {operation}");
+    }
+    text
+}
+
+/// Lists the files of a disk with their lengths.
+fn files(disk: &SimDisk) -> String {
+    let inner = disk.inner();
+    let line = |path: &std::path::PathBuf| {
+        format!("  {}: {} bytes\n", path.display(), inner.state.read(path).map_or(0, <[u8]>::len))
+    };
+    inner.state.files().iter().map(line).collect()
+}
