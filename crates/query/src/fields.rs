@@ -296,7 +296,7 @@ pub fn find(name: &str) -> Option<&'static FieldInfo> {
 }
 
 /// Returns all names and synonyms, the long ones only.
-pub fn names() -> impl Iterator<Item = &'static str> {
+pub fn names<'a>() -> impl Iterator<Item = &'a str> {
     FIELDS.iter().flat_map(|info| std::iter::once(info.name).chain(info.synonyms.iter().copied()))
 }
 

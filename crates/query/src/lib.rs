@@ -3,13 +3,24 @@
 //! tables, how anything is found.
 
 pub mod ast;
+mod date;
+mod error;
 pub mod fields;
 pub mod flags;
 pub mod fold;
+mod lex;
 pub mod limits;
+mod near;
+mod parse;
+mod print;
+mod size;
+mod term;
+mod width;
 pub mod words;
 
 pub use ast::{Leaf, Matcher, Pattern, Query, Target};
+pub use error::{Error, Problem};
 pub use fields::{Field, FieldSet};
 pub use flags::{FlagName, Priority};
+pub use parse::{Context, parse};
 pub use words::words;

@@ -1,0 +1,265 @@
+//! What can be wrong with a query. In: the place and the problem. Out: a sentence, the query with a caret below the place,
+//! and a way out. Must not know: how queries are parsed.
+#![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
+
+use std::fmt;
+use std::ops::Range;
+
+use crate::flags::FLAGS;
+use crate::limits;
+use crate::width::{columns, printable};
+
+/// A query that cannot be answered, with the place where it goes wrong.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Error {
+    /// The whole query.
+    pub query: String,
+    /// The place, in bytes of the query.
+    pub span: Range<usize>,
+    /// What is wrong there.
+    pub problem: Problem,
+}
+
+/// What is wrong with a query.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Problem {
+    /// What stands before a colon looks like the name of a field with a typing mistake.
+    #[error("there is no field \"{typed}\"")]
+    UnknownField {
+        /// As typed.
+        typed: String,
+        /// The name that is nearest.
+        nearest: String,
+    },
+    /// Something of mu or notmuch that we do not have.
+    #[error("{what} is not supported")]
+    Unsupported {
+        /// What it is.
+        what: String,
+    },
+    /// A field without a value.
+    #[error("expected a value right behind \"{field}:\"")]
+    MissingValue {
+        /// As typed.
+        field: String,
+    },
+    /// A field inside another's parentheses.
+    #[error("expected values only: the parentheses already belong to \"{outer}:\"")]
+    FieldInGroup {
+        /// The field before the parentheses, as typed.
+        outer: String,
+    },
+    /// Nothing to the left of an operator.
+    #[error("expected a term before \"{operator}\"")]
+    MissingLeft {
+        /// As typed.
+        operator: String,
+    },
+    /// Nothing to the right of an operator.
+    #[error("expected a term behind \"{operator}\"")]
+    MissingRight {
+        /// As typed.
+        operator: String,
+    },
+    /// Parentheses around nothing.
+    #[error("expected a term between the parentheses")]
+    EmptyParentheses,
+    /// A parenthesis that nothing closes.
+    #[error("expected a \")\" for this \"(\"")]
+    UnclosedParenthesis,
+    /// A parenthesis that nothing opened.
+    #[error("expected no \")\" here: no \"(\" is open")]
+    UnexpectedClose,
+    /// A quotation mark that nothing closes.
+    #[error("expected another quotation mark for this one")]
+    UnclosedQuote,
+    /// A term without a letter or digit.
+    #[error("expected a letter or digit: nothing else is searched for in text")]
+    NoWords,
+    /// A star in the middle.
+    #[error("expected \"*\" at the start or end only")]
+    StarInside,
+    /// A star in front of, or around, more than one word.
+    #[error("expected one word behind \"*\", not {count}")]
+    StarOverWords {
+        /// How many there are.
+        count: usize,
+    },
+    /// A matcher that the field does not take.
+    #[error("\"{field}:\" takes no {what}")]
+    NotForField {
+        /// As typed.
+        field: String,
+        /// What it does not take.
+        what: &'static str,
+    },
+    /// Not a date or range of dates.
+    #[error("expected a date: {reason}")]
+    BadDate {
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// Not a size or range of sizes.
+    #[error("expected a size: {reason}")]
+    BadSize {
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// Not a flag.
+    #[error("there is no flag \"{typed}\"")]
+    UnknownFlag {
+        /// As typed.
+        typed: String,
+        /// The name that is nearest, if one is near.
+        nearest: Option<&'static str>,
+    },
+    /// Not a priority.
+    #[error("there is no priority \"{typed}\"")]
+    UnknownPriority {
+        /// As typed.
+        typed: String,
+    },
+    /// A regular expression that does not compile. Found by whoever evaluates it.
+    #[error("the regular expression cannot be used: {reason}")]
+    BadRegex {
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// Longer than `QUERY_BYTES_MAX`.
+    #[error("the query has {bytes} bytes, more than {}", limits::QUERY_BYTES_MAX)]
+    QueryTooLong {
+        /// How long it is.
+        bytes: usize,
+    },
+    /// More than `TERM_COUNT_MAX`.
+    #[error("the query has more than {} terms", limits::TERM_COUNT_MAX)]
+    TooManyTerms,
+    /// Deeper than `NESTING_DEPTH_MAX`.
+    #[error("parentheses are nested more than {} deep", limits::NESTING_DEPTH_MAX)]
+    TooDeep,
+    /// More than `PHRASE_WORD_COUNT_MAX`.
+    #[error("the phrase has more than {} words", limits::PHRASE_WORD_COUNT_MAX)]
+    PhraseTooLong,
+    /// Longer than `REGEX_BYTES_MAX`.
+    #[error("the regular expression has more than {} bytes", limits::REGEX_BYTES_MAX)]
+    RegexTooLong,
+}
+
+/// What is wrong with a date or size, and where in its text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ValueError {
+    /// The wrong part, in bytes of the text.
+    pub(crate) span: Range<usize>,
+    /// What is wrong with it, without a full stop.
+    pub(crate) reason: String,
+}
+
+/// Widest line of a query that is shown whole; of a longer one, the part around the place.
+const LINE_COLUMNS_MAX: usize = 100;
+
+/// How much of a longer query is shown before the place.
+const CONTEXT_COLUMNS: usize = 40;
+
+impl Error {
+    /// Returns the way out, if one can be told: a sentence without a full stop.
+    pub fn suggestion(&self) -> Option<String> {
+        let typed = self.query.get(self.span.clone()).unwrap_or("");
+        Some(match &self.problem {
+            Problem::UnknownField { nearest, typed } => {
+                format!("did you mean \"{nearest}:\"? To search for the text, quote it: \"{typed}:...\"")
+            }
+            Problem::MissingValue { field } => {
+                format!("write the value without a space: {field}:word, or {field}:\"two words\"")
+            }
+            Problem::MissingLeft { operator } | Problem::MissingRight { operator } => {
+                format!("to search for the word itself, quote it: \"{operator}\"")
+            }
+            Problem::UnclosedParenthesis | Problem::UnexpectedClose => {
+                "to search for text with parentheses, quote it: \"f(x)\"".to_owned()
+            }
+            Problem::UnclosedQuote => "to search without quotation marks, leave them out".to_owned(),
+            Problem::StarInside => {
+                format!("for part of a word, use a regular expression: /{}/", typed.replace('*', ".*"))
+            }
+            Problem::StarOverWords { .. } => {
+                "leave the first \"*\" out, or search for the words one by one".to_owned()
+            }
+            Problem::BadDate { .. } => {
+                "dates are such as 2024, 2024-03-05, 2w (two weeks ago), yesterday, 2024-03..now".to_owned()
+            }
+            Problem::BadSize { .. } => {
+                "sizes are such as 500, 10k, 2M; ranges such as 10k..2M or 1M..".to_owned()
+            }
+            Problem::UnknownFlag { nearest: Some(nearest), .. } => format!("did you mean \"{nearest}\"?"),
+            Problem::UnknownFlag { nearest: None, .. } => {
+                let names: Vec<&str> = FLAGS.iter().map(|info| info.name).collect();
+                format!("flags are {}", names.join(" "))
+            }
+            Problem::UnknownPriority { .. } => "priorities are low, normal, high".to_owned(),
+            Problem::Unsupported { .. } => "to search for the text, quote it".to_owned(),
+            _ => return None,
+        })
+    }
+}
+
+impl std::error::Error for Error {}
+
+impl fmt::Display for Error {
+    /// Writes the problem, the query, a line with carets, and the suggestion: lines without an end to the last.
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}", self.problem)?;
+        if !matches!(self.problem, Problem::QueryTooLong { .. }) {
+            let (line, carets) = self.lines();
+            write!(formatter, "\n  {line}\n  {carets}")?;
+        }
+        if let Some(suggestion) = self.suggestion() {
+            write!(formatter, "\n{suggestion}")?;
+        }
+        Ok(())
+    }
+}
+
+impl Error {
+    /// Returns the query, or the part around the place, and the line of carets below it.
+    fn lines(&self) -> (String, String) {
+        let shown: Vec<(usize, char)> = self.query.char_indices().map(|(at, c)| (at, printable(c))).collect();
+        let width = |part: &[(usize, char)]| part.iter().map(|(_, c)| columns(*c)).sum::<usize>();
+        let start = shown.partition_point(|(at, _)| *at < self.span.start);
+        let (before, after) = shown.split_at(start);
+        let is_long = width(&shown) > LINE_COLUMNS_MAX;
+        let before = if is_long { end_within(before, CONTEXT_COLUMNS) } else { before };
+        let (mut line, mut carets) = (String::new(), String::new());
+        if before.len() < start {
+            line.push('…');
+            carets.push(' ');
+        }
+        line.extend(before.iter().map(|(_, c)| *c));
+        carets.extend(std::iter::repeat_n(' ', width(before)));
+        let mut used = width(before);
+        let mut marked: usize = 0;
+        for (at, c) in after {
+            used = used.saturating_add(columns(*c));
+            if is_long && used > LINE_COLUMNS_MAX {
+                line.push('…');
+                break;
+            }
+            line.push(*c);
+            if *at < self.span.end {
+                marked = marked.saturating_add(columns(*c));
+            }
+        }
+        carets.extend(std::iter::repeat_n('^', marked.max(1)));
+        (line, carets)
+    }
+}
+
+/// Returns as much of the end as fits into so many columns.
+fn end_within(shown: &[(usize, char)], columns_max: usize) -> &[(usize, char)] {
+    let mut used: usize = 0;
+    let fits = shown.iter().rev().take_while(|(_, c)| {
+        used = used.saturating_add(columns(*c));
+        used <= columns_max
+    });
+    let count = fits.count();
+    shown.split_at(shown.len().saturating_sub(count)).1
+}
