@@ -2,9 +2,9 @@
 //!
 //! Comes in: arguments. Goes out: what [`xtask`] does. Must not know how.
 
-use anyhow::Result;
 use clap::{Parser, Subcommand};
-use xtask::{ci, demo, docs, generate, tidy};
+use std::process::ExitCode;
+use xtask::{ci, demo, docs, generate, run, tidy};
 
 #[derive(Parser)]
 #[command(name = "cargo xtask", about = "Chores of the project")]
@@ -27,12 +27,19 @@ enum Chore {
     GenerateMail(generate::GenerateArguments),
 }
 
-fn main() -> Result<()> {
-    match Arguments::parse().chore {
+fn main() -> ExitCode {
+    let done = match Arguments::parse().chore {
         Chore::Ci => ci::ci(),
         Chore::Tidy => tidy::run(),
         Chore::Docs => docs::docs(),
         Chore::Demo => demo::demo(),
         Chore::GenerateMail(arguments) => generate::generate_mail(&arguments),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            run::complain(&format!("error: {error:#}"));
+            ExitCode::FAILURE
+        }
     }
 }

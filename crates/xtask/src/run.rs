@@ -9,7 +9,7 @@ use std::process::Command;
 
 /// Returns the workspace's directory.
 pub fn workspace_root() -> &'static Path {
-    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).ancestors().next().unwrap_or(Path::new("."))
+    Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).expect("xtask lies in crates/xtask")
 }
 
 /// Returns the directory that cargo builds into: CARGO_TARGET_DIR, or `target` in the workspace.
@@ -56,6 +56,12 @@ pub fn run(command: &mut Command) -> Result<()> {
 #[expect(clippy::print_stdout, reason = "xtask is a program, and this is its voice")]
 pub fn say(line: &str) {
     println!("{line}");
+}
+
+/// Prints a line for the person in front, beside the output.
+#[expect(clippy::print_stderr, reason = "xtask is a program, and this is its voice")]
+pub fn complain(line: &str) {
+    eprintln!("{line}");
 }
 
 #[cfg(test)]

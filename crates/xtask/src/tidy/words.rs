@@ -21,13 +21,22 @@ pub(super) fn words(tree: &Tree) -> Vec<Finding> {
     for (path, text) in tree.files().filter(|(path, _)| !path.contains("testdata/")) {
         for (place, line) in text.lines().enumerate() {
             let small = line.to_lowercase();
-            for word in FORBIDDEN.iter().filter(|word| small.contains(&word.to_lowercase())) {
+            for word in FORBIDDEN.iter().filter(|word| holds(&small, &word.to_lowercase())) {
                 let what = format!("holds \"{word}\", which belongs to one machine or place");
                 findings.push(Finding { path: path.to_owned(), line: place + 1, what });
             }
         }
     }
     findings
+}
+
+/// Says whether `line` holds `word`; one that begins with `/` counts only where a path begins, not within one.
+fn holds(line: &str, word: &str) -> bool {
+    line.match_indices(word).any(|(at, _)| {
+        let before = line[..at].chars().next_back();
+        !word.starts_with('/')
+            || !before.is_some_and(|letter| letter.is_alphanumeric() || "_.-}/~".contains(letter))
+    })
 }
 
 #[cfg(test)]
@@ -37,7 +46,7 @@ mod tests {
     #[test]
     fn a_path_of_one_machine_is_found() {
         let text = format!("fine\nsee {} and {}3\n", FORBIDDEN[0], FORBIDDEN[2].to_uppercase());
-        let tree = Tree::from_files(&[("a.md", &text), ("b.rs", "let network = a/work;\n")]);
+        let tree = Tree::from_files(&[("a.md", &text), ("b.rs", concat!("let network = a/wo", "rk/b;\n"))]);
         let found: Vec<usize> = words(&tree).iter().map(|finding| finding.line).collect();
         assert_eq!(found, [2, 2]);
     }
