@@ -207,13 +207,15 @@ impl std::error::Error for Error {}
 impl fmt::Display for Error {
     /// Writes the problem, the query, a line with carets, and the suggestion: lines without an end to the last.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "{}", self.problem)?;
+        // What was typed stands in the sentences too.
+        let clean = |text: String| text.chars().map(printable).collect::<String>();
+        formatter.write_str(&clean(self.problem.to_string()))?;
         if !matches!(self.problem, Problem::QueryTooLong { .. }) {
             let (line, carets) = self.lines();
             write!(formatter, "\n  {line}\n  {carets}")?;
         }
         if let Some(suggestion) = self.suggestion() {
-            write!(formatter, "\n{suggestion}")?;
+            write!(formatter, "\n{}", clean(suggestion))?;
         }
         Ok(())
     }

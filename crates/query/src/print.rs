@@ -133,10 +133,11 @@ fn range<T: Display + PartialEq>(
     }
 }
 
-/// Writes a regular expression, with quotation marks where it would not be read to its end without.
+/// Writes a regular expression, with quotation marks where it would be read as something else without: not to its end, or
+/// as an address (`file://`).
 fn slashed(regex: &str, formatter: &mut Formatter<'_>) -> fmt::Result {
     let plain = format!("/{regex}/");
-    if regex_literal(&plain) == Some((regex, plain.len())) {
+    if !regex.starts_with('/') && regex_literal(&plain) == Some((regex, plain.len())) {
         formatter.write_str(&plain)
     } else {
         write!(formatter, "\"/{}/\"", regex.replace('"', "\"\""))

@@ -13,7 +13,7 @@ use crate::flags::{FLAGS, FlagName, Priority};
 use crate::lex::{Place, PlaceTarget, Shape, Value};
 use crate::limits::{PHRASE_WORD_COUNT_MAX, REGEX_BYTES_MAX};
 use crate::near::nearest;
-use crate::words::{is_paired_script, words};
+use crate::words::{goes_on, is_paired_script, words};
 use crate::{date, size};
 
 /// What is wrong with a term, and where in the query.
@@ -82,7 +82,7 @@ fn text(value: &Value) -> Result<Option<Matcher>, TermError> {
     // A star that touches no word adds nothing (`*.pdf`), nor does one that touches text which is found by any of its parts.
     let touches = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() && !is_paired_script(c));
     let before = stars_before > 0 && touches(value.text.chars().next());
-    let behind = stars_behind > 0 && touches(value.text.chars().next_back());
+    let behind = stars_behind > 0 && touches(value.text.trim_end_matches(goes_on).chars().next_back());
     if before && found.len() > 1 {
         return fail(Problem::StarOverWords { count: found.len() });
     }

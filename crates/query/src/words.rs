@@ -133,7 +133,12 @@ impl Iterator for Words<'_> {
 
 /// Returns whether a word that has begun goes on with this character.
 fn is_inside(c: char) -> bool {
-    c.is_alphanumeric() || is_combining_mark(c) || is_ignorable(c)
+    c.is_alphanumeric() || goes_on(c)
+}
+
+/// Returns whether the character belongs to the letter before it: no word begins with it.
+pub(crate) fn goes_on(c: char) -> bool {
+    !c.is_alphanumeric() && (is_combining_mark(c) || is_ignorable(c))
 }
 
 #[cfg(test)]

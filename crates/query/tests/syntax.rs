@@ -70,6 +70,9 @@ fn words_phrases_and_parts_of_words() {
         ("*.pdf", "pdf"),
         ("file:*.pdf", "file:pdf"),
         ("foo.*", "foo"),
+        ("e\u{301}*", "e*"),
+        ("ਲ\u{a3c}*", "ਲ\u{a3c}*"),
+        ("foo -\u{301}*", "foo"),
         ("subject:*", "subject:*"),
         ("-subject:*", "not subject:*"),
         ("foo\\*", "foo"),
@@ -107,6 +110,7 @@ fn regular_expressions() {
         ("tag:/^a/", "tag:/^a/"),
         ("msgid:/@example/", "msgid:/@example/"),
         ("/usr/bin", "\"usr bin\""),
+        ("file:\"///\"", "file:\"///\""),
         ("tag:\\/a/", "tag:\"\\/a/\""),
     ]);
 }
