@@ -4,28 +4,16 @@
 //! the unknown for empty. This file must not know what lies in `cur` and `new`.
 //!
 //! A folder is a directory that holds a directory `cur` or `new` or both. Any other directory in it may be a folder too: nested
-//! folders, and Maildir++'s `.Folder.Sub`. Real directories come first, in order of their paths, and symbolic links after them, so
-//! that of two ways to one folder the real one counts.
+//! folders, and Maildir++'s `.Folder.Sub`. How they are found stands in `walk.rs`.
 
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
-use crate::scan::{Directory, EntryKind, ScanBuffer};
-use crate::stamp::stat_file;
+use crate::walk::walk;
 use crate::{Error, Result, Stamp};
-use std::collections::{BTreeMap, HashMap};
 use std::ffi::OsStr;
 use std::fmt;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-
-/// The file that leaves a folder out, with everything below it.
-const NO_INDEX: &[u8] = b".noindex";
-/// The file that keeps a folder and everything below it as it is in the index.
-const NO_UPDATE: &[u8] = b".noupdate";
-/// Directories of other programs with thousands of directories inside; not entered unless they are folders themselves, because
-/// Maildir++ has folders of such names too.
-const FOREIGN: [&[u8]; 8] =
-    [b".bzr", b".git", b".hg", b".jj", b".nnmaildir", b".notmuch", b".snapshots", b".svn"];
 
 /// How far a walk goes.
 #[derive(Clone, Copy, Debug)]
@@ -102,30 +90,7 @@ pub fn find_folders(root: &Path) -> Result<Folders> {
 /// # Errors
 /// As [`find_folders`].
 pub fn find_folders_within(root: &Path, limits: FolderLimits) -> Result<Folders> {
-    let mut walk = Walk {
-        root,
-        limits,
-        buffer: ScanBuffer::new(),
-        seen: HashMap::new(),
-        pending: Vec::new(),
-        links: BTreeMap::new(),
-        found: Folders::default(),
-    };
-    walk.enter_root()?;
-    loop {
-        if let Some(candidate) = walk.pending.pop() {
-            walk.enter(candidate);
-        } else if let Some((path, no_update)) = walk.links.pop_first() {
-            walk.follow(Candidate { path, no_update });
-        } else {
-            break;
-        }
-    }
-    let mut found = walk.found;
-    found.folders.sort_unstable_by(|a, b| a.path.cmp(&b.path));
-    found.problems.sort_by(|a, b| a.path.as_os_str().cmp(b.path.as_os_str()));
-    found.excluded.sort_unstable();
-    Ok(found)
+    walk(root, limits)
 }
 
 /// Returns the path of what lies at `relative` below `root`; the root itself if that is empty.
@@ -167,165 +132,4 @@ impl fmt::Display for FolderProblem {
             }
         }
     }
-}
-
-/// A directory still to be read: its path relative to the root, and what it inherits.
-struct Candidate {
-    path: Vec<u8>,
-    no_update: bool,
-}
-
-/// What one directory holds, as far as it matters here.
-#[derive(Default)]
-struct Listing {
-    directories: Vec<Vec<u8>>,
-    links: Vec<Vec<u8>>,
-    no_index: bool,
-    no_update: bool,
-}
-
-struct Walk<'a> {
-    root: &'a Path,
-    limits: FolderLimits,
-    buffer: ScanBuffer,
-    /// By device and inode, the path at which a directory was first seen.
-    seen: HashMap<(u64, u64), Vec<u8>>,
-    /// A stack: the last is the next.
-    pending: Vec<Candidate>,
-    /// Symbolic links and what they inherit, for when no real directory is left.
-    links: BTreeMap<Vec<u8>, bool>,
-    found: Folders,
-}
-
-impl Walk<'_> {
-    fn enter_root(&mut self) -> Result<()> {
-        let directory = Directory::open(self.root)?;
-        self.found.stamp = directory.stamp();
-        let listing = list(&directory, &mut self.buffer)?;
-        let candidate = Candidate { path: Vec::new(), no_update: false };
-        self.remember(&directory, &candidate);
-        self.take(candidate, directory.stamp(), listing);
-        Ok(())
-    }
-
-    /// Reads one directory and notes what is in it.
-    fn enter(&mut self, candidate: Candidate) {
-        if depth(&candidate.path) > self.limits.depth_max {
-            return self.problem(&candidate.path, FolderProblemKind::TooDeep);
-        }
-        if self.seen.len() >= self.limits.directory_count_max {
-            self.pending.clear();
-            self.links.clear();
-            return self.problem(b"", FolderProblemKind::TooMany);
-        }
-        let directory = match Directory::open(&join(self.root, &candidate.path)) {
-            Ok(directory) => directory,
-            Err(error) => return self.problem(&candidate.path, FolderProblemKind::Unreadable(error)),
-        };
-        if !self.remember(&directory, &candidate) {
-            return;
-        }
-        match list(&directory, &mut self.buffer) {
-            Ok(listing) => self.take(candidate, directory.stamp(), listing),
-            Err(error) => self.problem(&candidate.path, FolderProblemKind::Unreadable(error)),
-        }
-    }
-
-    /// Says whether a directory is met for the first time. If it is one of those above, that is worth telling.
-    fn remember(&mut self, directory: &Directory, candidate: &Candidate) -> bool {
-        let identity = (directory.stamp().device, directory.stamp().inode);
-        match self.seen.get(&identity).map(|first| is_at_or_below(&candidate.path, first)) {
-            Some(true) => self.problem(&candidate.path, FolderProblemKind::Loop),
-            Some(false) => {}
-            None => {
-                self.seen.insert(identity, candidate.path.clone());
-                return true;
-            }
-        }
-        false
-    }
-
-    /// Follows a symbolic link, if it leads to a directory.
-    fn follow(&mut self, link: Candidate) {
-        match stat_file(&join(self.root, &link.path)) {
-            Ok(stat) if stat.is_directory() => self.pending.push(link),
-            Ok(_) => {}
-            Err(error) if error.is_not_found() => self.problem(&link.path, FolderProblemKind::Dangling),
-            Err(error) if error.is_link_loop() => self.problem(&link.path, FolderProblemKind::Loop),
-            Err(error) => self.problem(&link.path, FolderProblemKind::Unreadable(error)),
-        }
-    }
-
-    /// Notes a directory if it is a folder, and what is to be read below it.
-    fn take(&mut self, candidate: Candidate, stamp: Stamp, mut listing: Listing) {
-        let Candidate { path, no_update } = candidate;
-        if listing.no_index {
-            self.found.excluded.push(path);
-            return;
-        }
-        let no_update = no_update || listing.no_update;
-        let has_cur = self.has(&path, &listing, b"cur");
-        let has_new = self.has(&path, &listing, b"new");
-        let is_folder = has_cur || has_new;
-        if is_folder {
-            let is_other = |name: &Vec<u8>| !matches!(name.as_slice(), b"cur" | b"new" | b"tmp");
-            listing.directories.retain(is_other);
-            listing.links.retain(is_other);
-        } else if FOREIGN.contains(&last_name(&path)) {
-            return;
-        }
-        // The stack gives back the last first.
-        listing.directories.sort_unstable_by(|a, b| b.cmp(a));
-        let below = |name: &Vec<u8>| {
-            if path.is_empty() { name.clone() } else { [&path, name.as_slice()].join(&b'/') }
-        };
-        self.pending
-            .extend(listing.directories.iter().map(|name| Candidate { path: below(name), no_update }));
-        self.links.extend(listing.links.iter().map(|name| (below(name), no_update)));
-        if is_folder {
-            self.found.folders.push(Folder { path, has_cur, has_new, no_update, stamp });
-        }
-    }
-
-    /// Says whether a directory has one of a folder's own. A link there counts unless it is known to lead to something else: whoever
-    /// reads it then finds out, and does not take the folder for empty.
-    fn has(&self, path: &[u8], listing: &Listing, name: &[u8]) -> bool {
-        let is_it = |other: &Vec<u8>| other == name;
-        let leads_to_directory =
-            || stat_file(&join(&join(self.root, path), name)).map_or(true, |stat| stat.is_directory());
-        listing.directories.iter().any(is_it) || (listing.links.iter().any(is_it) && leads_to_directory())
-    }
-
-    fn problem(&mut self, path: &[u8], kind: FolderProblemKind) {
-        self.found.problems.push(FolderProblem { path: join(self.root, path), kind });
-    }
-}
-
-fn list(directory: &Directory, buffer: &mut ScanBuffer) -> Result<Listing> {
-    let mut listing = Listing::default();
-    directory.read(buffer, |entry| {
-        listing.no_index |= entry.name == NO_INDEX;
-        listing.no_update |= entry.name == NO_UPDATE;
-        match entry.resolve_kind() {
-            // What cannot be told is entered, so that the reason is found and told.
-            Ok(EntryKind::Directory | EntryKind::Unknown) | Err(_) => {
-                listing.directories.push(entry.name.to_vec());
-            }
-            Ok(EntryKind::Link) => listing.links.push(entry.name.to_vec()),
-            Ok(EntryKind::File | EntryKind::Other) => {}
-        }
-    })?;
-    Ok(listing)
-}
-
-fn depth(path: &[u8]) -> usize {
-    path.split(|byte| *byte == b'/').filter(|name| !name.is_empty()).count()
-}
-
-fn last_name(path: &[u8]) -> &[u8] {
-    path.rsplit(|byte| *byte == b'/').next().unwrap_or_default()
-}
-
-fn is_at_or_below(path: &[u8], above: &[u8]) -> bool {
-    path.strip_prefix(above).is_some_and(|rest| above.is_empty() || rest.is_empty() || rest.starts_with(b"/"))
 }

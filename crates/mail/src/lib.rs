@@ -11,10 +11,13 @@ mod read;
 mod scan;
 mod stamp;
 mod unpack;
+mod walk;
 
 pub use error::{Error, Result};
 pub use flags::Flags;
-pub use folder::{Folder, FolderLimits, FolderProblem, FolderProblemKind, Folders, find_folders, find_folders_within, join};
+pub use folder::{
+    Folder, FolderLimits, FolderProblem, FolderProblemKind, Folders, find_folders, find_folders_within, join,
+};
 pub use name::{Name, SizeHints, is_draft, parse_name, size_hints, with_flags};
 pub use read::{Content, read_message, read_message_into};
 pub use scan::{Directory, Entry, EntryKind, Fingerprint, ScanBuffer, entry_hash, read_directory};

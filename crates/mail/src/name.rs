@@ -146,4 +146,5 @@ fn number(digits: &[u8]) -> Option<u64> {
 }
 
 #[cfg(test)]
+#[expect(clippy::arithmetic_side_effects, reason = "a test that overflows fails")]
 mod tests;

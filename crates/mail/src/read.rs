@@ -152,4 +152,5 @@ fn size(length: usize) -> u64 {
 }
 
 #[cfg(test)]
+#[expect(clippy::arithmetic_side_effects, reason = "a test that overflows fails")]
 mod tests;

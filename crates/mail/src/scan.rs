@@ -222,6 +222,47 @@ impl Fingerprint {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+    use std::fs;
+    use std::os::unix::fs::symlink;
+
+    #[test]
+    fn the_disk_knows_what_the_directory_does_not_say() {
+        let root = tempfile::tempdir().unwrap();
+        let at = |name: &str| root.path().join(name);
+        fs::write(at("file"), b"").unwrap();
+        fs::create_dir(at("directory")).unwrap();
+        let pipe = FileType::Fifo;
+        rustix::fs::mknodat(CWD, at("pipe"), pipe, Mode::from_raw_mode(0o600), 0).unwrap();
+        for (name, target) in
+            [("link", "file"), ("dangling", "nowhere"), ("loop", "loop"), ("up", "directory")]
+        {
+            symlink(target, at(name)).unwrap();
+        }
+        let directory = Directory::open(root.path()).unwrap();
+        let mut told = Vec::new();
+        let tell = |entry: Entry<'_>| {
+            let name = String::from_utf8_lossy(entry.name).into_owned();
+            let unknown = Entry { kind: EntryKind::Unknown, ..entry };
+            assert_eq!(unknown.resolve_kind().unwrap(), entry.kind, "{name}");
+            assert_eq!(unknown.is_message_file().unwrap(), entry.is_message_file().unwrap(), "{name}");
+            told.push(format!("{name} {:?} {}", entry.kind, entry.is_message_file().unwrap()));
+        };
+        directory.read(&mut ScanBuffer::new(), tell).unwrap();
+        told.sort_unstable();
+        let expected = [
+            "dangling Link false",
+            "directory Directory false",
+            "file File true",
+            "link Link true",
+            "loop Link false",
+            "pipe Other false",
+            "up Link false",
+        ];
+        assert_eq!(told, expected);
+        let gone = Entry { name: b"gone", inode: 0, kind: EntryKind::Unknown, directory: &directory };
+        assert!(gone.resolve_kind().unwrap_err().is_not_found());
+        assert!(!gone.is_message_file().unwrap());
+    }
 
     #[test]
     fn the_hash_is_the_one_in_old_indexes() {

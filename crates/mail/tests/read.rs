@@ -1,0 +1,171 @@
+//! Reading message files: plain, compressed, damaged, too large, and what is no file.
+//!
+//! Comes in: files made for the tests. Goes out: their contents, or the sentence that is told. This file must not know messages.
+
+use crate::privileges::{permit, without_privileges};
+use flate2::write::GzEncoder;
+use mail::{Compression, Content, Error, read_message, read_message_into, stat_file};
+use std::fs;
+use std::io::Write;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use tempfile::TempDir;
+
+const LIMIT: usize = 1 << 20;
+
+/// Writes a file; the directory goes with the first value.
+fn file(bytes: &[u8]) -> (TempDir, PathBuf) {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("1204680122.27448_1.coyote:2,S");
+    fs::write(&path, bytes).unwrap();
+    (directory, path)
+}
+
+fn gzip(content: &[u8]) -> Vec<u8> {
+    let mut encoder = GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    encoder.write_all(content).unwrap();
+    encoder.finish().unwrap()
+}
+
+fn zstd(content: &[u8]) -> Vec<u8> {
+    zstd::encode_all(content, 3).unwrap()
+}
+
+/// Bytes that no program can compress.
+fn noise(length: usize) -> Vec<u8> {
+    let mut state = 1_u64;
+    let step = |_| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        state.to_le_bytes()[3]
+    };
+    (0..length).map(step).collect()
+}
+
+#[test]
+fn plain_and_compressed_files_give_the_message() {
+    let message = b"Subject: one\n\nbody\n".repeat(100);
+    for (bytes, compression) in [
+        (message.clone(), Compression::Plain),
+        (gzip(&message), Compression::Gzip),
+        (zstd(&message), Compression::Zstd),
+    ] {
+        let (_directory, path) = file(&bytes);
+        let content = read_message(&path, LIMIT).unwrap();
+        assert_eq!(content.bytes, message);
+        assert_eq!((content.compression, content.truncated), (compression, false));
+        assert_eq!(content.stat, stat_file(&path).unwrap());
+        assert_eq!(content.stat.size_bytes, bytes.len() as u64);
+    }
+}
+
+#[test]
+fn an_empty_file_is_an_empty_message() {
+    for bytes in [vec![], gzip(b""), zstd(b"")] {
+        let (_directory, path) = file(&bytes);
+        let content = read_message(&path, LIMIT).unwrap();
+        assert!(content.bytes.is_empty() && !content.truncated);
+    }
+}
+
+#[test]
+fn a_message_is_cut_at_the_limit() {
+    let message = noise(5000);
+    let packed = [message.clone(), gzip(&message), zstd(&message)];
+    for bytes in &packed {
+        let (_directory, path) = file(bytes);
+        // At the limit, and beyond it by one; a compressed file must fit as well as its content.
+        for limit_bytes in [0, 1, 4999, 5000, bytes.len()] {
+            let content = read_message(&path, limit_bytes).unwrap();
+            let is_short = bytes.len() > limit_bytes;
+            assert_eq!(content.truncated, is_short, "{limit_bytes} of {}", bytes.len());
+            if is_short {
+                assert!(content.bytes.len() <= limit_bytes);
+            } else {
+                assert_eq!(content.bytes, message);
+            }
+        }
+        assert!(read_message(&path, 4999).unwrap().bytes.len() > 4900, "what fits is there");
+    }
+    let (_directory, path) = file(&zstd(&vec![b' '; 10 * LIMIT]));
+    let content = read_message(&path, LIMIT).unwrap();
+    assert_eq!((content.bytes.len(), content.truncated), (LIMIT, true));
+}
+
+#[test]
+fn a_damaged_compressed_file_is_named() {
+    let message = b"Subject: one\n\nbody\n".repeat(100);
+    for mut bytes in [gzip(&message), zstd(&message)] {
+        bytes.truncate(bytes.len() / 2);
+        let (_directory, path) = file(&bytes);
+        let mut content = Content::default();
+        let error = read_message_into(&path, LIMIT, &mut content).unwrap_err();
+        assert!(matches!(error, Error::Damaged { .. }) && error.path() == path);
+        assert!(
+            error.to_string().starts_with(&format!("{} is a damaged compressed file: ", path.display())),
+            "{error}"
+        );
+        assert!(content.bytes.is_empty(), "half a message passes for one");
+    }
+}
+
+#[test]
+fn memory_is_used_again_and_nothing_of_the_message_before_stays() {
+    let long = b"Subject: long\n\n".repeat(1000);
+    let mut content = Content::default();
+    for bytes in [long.clone(), gzip(b"short"), b"short".to_vec(), zstd(&long), gzip(&long[..100]), vec![]] {
+        let (_directory, path) = file(&bytes);
+        let fresh = read_message(&path, 2000).unwrap();
+        read_message_into(&path, 2000, &mut content).unwrap();
+        assert_eq!(content.bytes, fresh.bytes);
+        assert_eq!(content.compression, fresh.compression);
+        assert_eq!((content.stat, content.truncated), (fresh.stat, fresh.truncated));
+    }
+}
+
+#[test]
+fn what_is_no_file_is_refused_at_once() {
+    let (directory, path) = file(b"message");
+    assert!(matches!(read_message(directory.path(), LIMIT), Err(Error::NotAFile { .. })));
+    let pipe = directory.path().join("pipe");
+    let mode = rustix::fs::Mode::from_raw_mode(0o600);
+    rustix::fs::mknodat(rustix::fs::CWD, &pipe, rustix::fs::FileType::Fifo, mode, 0).unwrap();
+    let error = read_message(&pipe, LIMIT).unwrap_err();
+    assert_eq!(error.to_string(), format!("{} is not a file", pipe.display()));
+    let link = directory.path().join("link");
+    symlink(&path, &link).unwrap();
+    assert_eq!(read_message(&link, LIMIT).unwrap().bytes, b"message");
+    let missing = directory.path().join("missing");
+    let error = read_message(&missing, LIMIT).unwrap_err();
+    assert!(error.is_not_found());
+    assert_eq!(
+        error.to_string(),
+        format!("cannot open {}: No such file or directory (os error 2)", missing.display())
+    );
+}
+
+#[test]
+fn names_are_bytes() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = mail::join(directory.path(), b"1\n\xff.host:2,S");
+    fs::write(&path, b"message").unwrap();
+    assert_eq!(read_message(&path, LIMIT).unwrap().bytes, b"message");
+}
+
+#[test]
+fn an_unreadable_file_is_an_error() {
+    without_privileges("read::an_unreadable_file_is_an_error", || {
+        let (_directory, path) = file(b"message");
+        permit(&path, 0);
+        let error = read_message(&path, LIMIT).unwrap_err();
+        assert!(error.to_string().contains("Permission denied"), "{error}");
+    });
+}
+
+#[test]
+fn a_file_whose_size_is_a_lie_is_no_content() {
+    // The kernel says 0 bytes of many files under /proc; a few file systems do so too.
+    let error = read_message(Path::new("/proc/self/status"), LIMIT).unwrap_err();
+    assert!(matches!(error, Error::Changed { .. }), "{error}");
+}
