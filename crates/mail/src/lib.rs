@@ -3,22 +3,48 @@
 //! Comes in: directories, and the bytes of message files. Goes out: folders, names, stamps, and messages taken apart. This crate
 //! must not know how any of it is kept.
 
+mod addresses;
+mod attachments;
+mod bodies;
+mod body_hash;
+mod bytes;
+mod charset;
+mod content;
+mod dates;
+mod derived;
 mod error;
 mod flags;
 mod folder;
+mod headers;
+mod html;
+mod ids;
+mod message;
 mod name;
+mod parts;
+mod problem;
 mod read;
 mod scan;
+mod snippet;
 mod stamp;
+mod transfer;
 mod unpack;
 mod walk;
+mod words;
 
+pub mod limits;
+
+pub use addresses::Address;
+pub use attachments::Attachment;
+pub use dates::DateSource;
+pub use derived::Derived;
 pub use error::{Error, Result};
 pub use flags::Flags;
 pub use folder::{
     Folder, FolderLimits, FolderProblem, FolderProblemKind, Folders, find_folders, find_folders_within, join,
 };
+pub use message::{Context, Message, parse};
 pub use name::{Name, SizeHints, is_draft, parse_name, size_hints, with_flags};
+pub use problem::Problem;
 pub use read::{Content, read_message, read_message_into};
 pub use scan::{Directory, Entry, EntryKind, Fingerprint, ScanBuffer, entry_hash, read_directory};
 pub use stamp::{FileStat, RACY_NS, Stamp, stat_directory, stat_file};

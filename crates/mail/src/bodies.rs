@@ -1,0 +1,262 @@
+//! Reads the contents of all parts of a message, each once: their text, hash and size.
+//!
+//! Parts come in, the text to be searched, the hash of the bodies and the attachments go out. Knows nothing of the
+//! message's own header.
+//!
+//! The text is that of all parts of text, attached ones and those of nested messages included, with the subjects of
+//! these, in the order of the message. Of a multipart/alternative only one form counts: the plain one, or if that has no
+//! words, HTML.
+#![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
+
+use std::borrow::Cow;
+
+use encoding_rs::Encoding;
+
+use crate::attachments::{Attachment, Verdict, verdict};
+use crate::body_hash::BodyHash;
+use crate::bytes::{after, before, cut};
+use crate::charset;
+use crate::content::{ContentFields, Disposition};
+use crate::headers::split;
+use crate::html::html_to_text;
+use crate::limits::{ATTACHMENT_COUNT_MAX, TEXT_BYTES_MAX, VALUE_BYTES_MAX};
+use crate::parts::{Body, Part};
+use crate::problem::{Problem, Problems};
+use crate::transfer::{decode, decode_by_blocks};
+use crate::words;
+
+/// What the contents of a message gave.
+#[derive(Default)]
+pub(crate) struct Bodies {
+    pub(crate) text: String,
+    pub(crate) hash: u128,
+    pub(crate) attachments: Vec<Attachment>,
+    /// Some part is an attachment, and not only embedded.
+    pub(crate) has_attachment: bool,
+}
+
+/// Reads the contents of all parts.
+pub(crate) fn read_bodies(
+    parts: &[Part<'_>],
+    fallback: Option<&'static Encoding>,
+    problems: &mut Problems,
+) -> Bodies {
+    let is_chosen = choose(parts);
+    let mut reader = Reader {
+        bodies: Bodies::default(),
+        hash: BodyHash::default(),
+        block: Vec::new(),
+        fallback,
+        problems,
+    };
+    for (part, is_chosen) in parts.iter().zip(is_chosen) {
+        let size_bytes = reader.part(part, is_chosen);
+        reader.attachment(part, verdict(part, parts), size_bytes);
+    }
+    let mut bodies = reader.bodies;
+    bodies.hash = reader.hash.finish();
+    bodies
+}
+
+/// The forms in which an alternative says the same, the best first.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Form {
+    Plain,
+    Html,
+    Other,
+    None,
+}
+
+fn form(content: &ContentFields) -> Option<Form> {
+    match content.mime.as_str() {
+        _ if content.disposition == Disposition::Attachment || !content.is_text() => None,
+        "text/plain" => Some(Form::Plain),
+        "text/html" => Some(Form::Html),
+        // An invitation says more than the text beside it.
+        "text/calendar" => None,
+        _ => Some(Form::Other),
+    }
+}
+
+/// Says of each part whether its text counts: all but the worse forms of an alternative.
+fn choose(parts: &[Part<'_>]) -> Vec<bool> {
+    let mut best = vec![Form::None; parts.len()];
+    for part in parts {
+        let Some(form) = form(&part.content) else { continue };
+        let alternatives = alternatives(part, parts);
+        if alternatives.is_empty() || !has_words(part) {
+            continue;
+        }
+        for number in alternatives {
+            if let Some(best) = best.get_mut(number) {
+                *best = form.min(*best);
+            }
+        }
+    }
+    let is_best = |part: &Part<'_>| {
+        let Some(form) = form(&part.content) else { return true };
+        alternatives(part, parts).into_iter().filter_map(|number| best.get(number)).all(|best| form <= *best)
+    };
+    parts.iter().map(is_best).collect()
+}
+
+/// Returns the numbers of the alternatives that a part lies in, within its own message.
+fn alternatives(part: &Part<'_>, parts: &[Part<'_>]) -> Vec<usize> {
+    let mut found = Vec::new();
+    let mut number = part.parent;
+    while let Some((at, parent)) = number.and_then(|at| Some((at, parts.get(at)?))) {
+        if !matches!(parent.body, Body::Multipart) {
+            break;
+        }
+        if parent.content.mime == "multipart/alternative" {
+            found.push(at);
+        }
+        number = parent.parent;
+    }
+    found
+}
+
+/// Says whether there is any letter or digit in a part's text. Mostly its first kilobyte tells.
+fn has_words(part: &Part<'_>) -> bool {
+    let Body::Leaf(content) = &part.body else { return false };
+    let is_word = |byte: &u8| byte.is_ascii_alphanumeric() || *byte >= 0x80;
+    let has = |bytes| decode(bytes, part.content.transfer).0.iter().any(is_word);
+    has(before(content, 1 << 10)) || (content.len() > 1 << 10 && has(content))
+}
+
+struct Reader<'p> {
+    bodies: Bodies,
+    hash: BodyHash,
+    /// Memory for blocks of attachments.
+    block: Vec<u8>,
+    fallback: Option<&'static Encoding>,
+    problems: &'p mut Problems,
+}
+
+impl Reader<'_> {
+    /// Reads one part and returns the size of its decoded content.
+    fn part(&mut self, part: &Part<'_>, is_chosen: bool) -> usize {
+        match &part.body {
+            Body::Multipart => 0,
+            Body::Message { headers, size_bytes } => {
+                self.hash.add_text("message/rfc822", headers);
+                if let Some(subject) = split(headers).first("subject") {
+                    let subject = words::text(before(subject, VALUE_BYTES_MAX), self.fallback, self.problems);
+                    self.add_text(&subject);
+                }
+                *size_bytes
+            }
+            Body::Leaf(content) if part.content.is_text() => {
+                let (decoded, is_clean) = decode(content, part.content.transfer);
+                self.note_damage(is_clean);
+                self.hash.add_text(&part.content.mime, &decoded);
+                if is_chosen {
+                    self.leaf_of_text(&part.content, &decoded);
+                }
+                decoded.len()
+            }
+            Body::Leaf(content) => self.leaf_of_data(&part.content, content),
+        }
+    }
+
+    fn note_damage(&mut self, is_clean: bool) {
+        if !is_clean {
+            self.problems.add(Problem::TransferDamaged);
+        }
+    }
+
+    fn leaf_of_data(&mut self, content: &ContentFields, bytes: &[u8]) -> usize {
+        let mut size_bytes = 0_usize;
+        let hash = &mut self.hash;
+        hash.begin(&content.mime);
+        let is_clean = decode_by_blocks(bytes, content.transfer, &mut self.block, |block| {
+            size_bytes = size_bytes.saturating_add(block.len());
+            hash.content(block);
+        });
+        hash.end();
+        self.note_damage(is_clean);
+        size_bytes
+    }
+
+    fn leaf_of_text(&mut self, content: &ContentFields, decoded: &[u8]) {
+        let room = TEXT_BYTES_MAX.saturating_sub(self.bodies.text.len());
+        // HTML is mostly markup, so more of it is needed for the same text.
+        let factor = if content.is_html() { 16 } else { 2 };
+        let bytes = cut_text(decoded, room.saturating_mul(factor).max(1 << 12));
+        if bytes.len() < decoded.len() {
+            self.problems.add(Problem::TextCut);
+        }
+        let label = content.charset.as_deref();
+        let meta = if label.is_none() && content.is_html() { meta_charset(bytes) } else { None };
+        let text = charset::decode(bytes, label.or(meta.as_deref()), self.fallback, self.problems);
+        if content.is_html() {
+            // One byte more than there is room for, so that cutting is noticed.
+            self.add_text(&html_to_text(&text, room.saturating_add(1)));
+        } else {
+            self.add_text(&text);
+        }
+    }
+
+    /// Adds a text after those that are there, with LF for line ends and without NULs.
+    fn add_text(&mut self, text: &str) {
+        let text = text.trim();
+        if text.is_empty() {
+            return;
+        }
+        let out = &mut self.bodies.text;
+        if !out.is_empty() {
+            out.push_str("\n\n");
+        }
+        let room = TEXT_BYTES_MAX.saturating_sub(out.len());
+        let kept = cut(text, room);
+        if kept.len() < text.len() {
+            self.problems.add(Problem::TextCut);
+        }
+        let mut rest = kept;
+        while let Some(at) = memchr::memchr2(b'\r', 0, rest.as_bytes()) {
+            let (plain, from) = rest.split_at_checked(at).unwrap_or((rest, ""));
+            out.push_str(plain);
+            if from.starts_with('\0') {
+                self.problems.add(Problem::NulBytes);
+            } else if !from.starts_with("\r\n") {
+                out.push('\n');
+            }
+            rest = from.get(1..).unwrap_or_default();
+        }
+        out.push_str(rest);
+    }
+
+    fn attachment(&mut self, part: &Part<'_>, verdict: Verdict, size_bytes: usize) {
+        if verdict == Verdict::Content {
+            return;
+        }
+        self.bodies.has_attachment |= verdict == Verdict::Attached;
+        if self.bodies.attachments.len() >= ATTACHMENT_COUNT_MAX {
+            return self.problems.add(Problem::AttachmentsCut);
+        }
+        let content = &part.content;
+        let (name, mime) = (content.name.clone(), content.mime.clone());
+        self.bodies.attachments.push(Attachment { name, mime, size_bytes: size_bytes as u64 });
+    }
+}
+
+/// Cuts bytes of text at a line end, so that no character is split.
+fn cut_text(bytes: &[u8], length: usize) -> &[u8] {
+    if bytes.len() <= length {
+        return bytes;
+    }
+    let bytes = before(bytes, length);
+    before(bytes, memchr::memrchr(b'\n', bytes).unwrap_or(bytes.len()))
+}
+
+/// Finds the charset that HTML names for itself, where its header names none.
+fn meta_charset(html: &[u8]) -> Option<String> {
+    let head = before(html, 1 << 10).to_ascii_lowercase();
+    let start = memchr::memmem::find(&head, b"charset=")?;
+    let value = after(&head, start.saturating_add(b"charset=".len()));
+    let value = value.strip_prefix(b"\"").or_else(|| value.strip_prefix(b"'")).unwrap_or(value);
+    let end = value.iter().position(|byte| !(byte.is_ascii_alphanumeric() || b"-_:.".contains(byte)))?;
+    let label: Cow<'_, str> = String::from_utf8_lossy(before(value, end));
+    // What names a charset in ASCII cannot be UTF-16.
+    (!label.is_empty() && !label.starts_with("utf-16")).then(|| label.into_owned())
+}

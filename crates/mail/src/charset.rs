@@ -1,0 +1,249 @@
+//! Turns bytes of a named, wrongly named or unnamed charset into text.
+//!
+//! Bytes and the charset's label come in, text goes out, always readable as far as it can be; what had to be guessed is
+//! added to the problems. Knows nothing of headers and parts.
+//!
+//! Labels are those of the WHATWG (encoding_rs), which reads gb2312 as gbk and iso-8859-1 as windows-1252 as mail needs
+//! it, and after them mail-parser's table, which adds cp850, utf-7 and aliases.
+#![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
+
+use std::borrow::Cow;
+
+use encoding_rs::{Encoding, ISO_2022_JP, REPLACEMENT, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252};
+use mail_parser::decoders::charsets::map::charset_decoder;
+
+use crate::problem::{Problem, Problems};
+
+/// What a label stands for.
+#[derive(Clone, Copy)]
+enum Charset {
+    /// Nothing is claimed, or no more than ASCII.
+    Unnamed,
+    Known(&'static Encoding),
+    Table(fn(&[u8]) -> String),
+    Unknown,
+}
+
+/// Returns the encoding a label stands for, if it can tell the charset of bytes without a label.
+pub(crate) fn encoding(label: &str) -> Option<&'static Encoding> {
+    match find(label) {
+        Charset::Known(encoding) if encoding != UTF_8 => Some(encoding),
+        _ => None,
+    }
+}
+
+/// Decodes bytes that claim to be in the charset of that label.
+///
+/// `fallback` is what bytes without a label are taken for if they are not UTF-8; without it, windows-1252.
+pub(crate) fn decode<'a>(
+    bytes: &'a [u8],
+    label: Option<&str>,
+    fallback: Option<&'static Encoding>,
+    problems: &mut Problems,
+) -> Cow<'a, str> {
+    let label = label.unwrap_or_default();
+    match find(label) {
+        Charset::Unnamed => {
+            let (text, is_guess) = guess(bytes, fallback);
+            if is_guess {
+                problems.add(Problem::CharsetWrong(if label.is_empty() { "us-ascii" } else { label }.into()));
+            }
+            text
+        }
+        Charset::Known(encoding) => decode_known(bytes, encoding, label, problems),
+        Charset::Table(decoder) => Cow::Owned(decoder(bytes)),
+        Charset::Unknown => {
+            problems.add(Problem::CharsetUnknown(label.into()));
+            guess(bytes, fallback).0
+        }
+    }
+}
+
+/// Decodes bytes without a label: UTF-8 if they are, then iso-2022-jp by its escapes, then the fallback, and last
+/// windows-1252, which has a character for every byte. Says whether it is more than ASCII and UTF-8.
+pub(crate) fn guess<'a>(bytes: &'a [u8], fallback: Option<&'static Encoding>) -> (Cow<'a, str>, bool) {
+    if memchr::memmem::find(bytes, b"\x1b$").is_some() {
+        let (text, has_errors) = decode_iso_2022_jp(bytes);
+        if !has_errors {
+            return (Cow::Owned(text), true);
+        }
+    }
+    if let Ok(text) = std::str::from_utf8(bytes) {
+        return (Cow::Borrowed(text.strip_prefix('\u{feff}').unwrap_or(text)), false);
+    }
+    if let Some(encoding) = fallback.filter(|encoding| encoding.is_ascii_compatible()) {
+        let (text, has_errors) = encoding.decode_without_bom_handling(bytes);
+        if !has_errors {
+            return (text, true);
+        }
+    }
+    (salvage_utf8(bytes), true)
+}
+
+fn find(label: &str) -> Charset {
+    // RFC 2231 lets a language follow: `utf-8*en`.
+    let label = label.split('*').next().unwrap_or_default().trim_matches(['"', '\'', ' ', '\t']);
+    let is_one_of = |labels: &[&str]| labels.iter().any(|known| label.eq_ignore_ascii_case(known));
+    if is_one_of(&[
+        "",
+        "us-ascii",
+        "ascii",
+        "ansi_x3.4-1968",
+        "unknown-8bit",
+        "x-unknown",
+        "unknown",
+        "default",
+    ]) {
+        return Charset::Unnamed;
+    }
+    if let Some(encoding) = Encoding::for_label(label.as_bytes()) {
+        // Its replacement encoding stands for iso-2022-kr, hz-gb-2312 and others that it does not know.
+        return if encoding == REPLACEMENT { Charset::Unknown } else { Charset::Known(encoding) };
+    }
+    // Windows code pages go by many names: cp-1252, windows1252, x-cp1252, ms936.
+    let digits = label.trim_start_matches(|character: char| !character.is_ascii_digit());
+    if digits.len() == 4
+        && digits.starts_with("125")
+        && let Some(encoding) = Encoding::for_label(format!("windows-{digits}").as_bytes())
+    {
+        return Charset::Known(encoding);
+    }
+    if is_one_of(&["utf8mb4", "utf_8", "unicode-1-1-utf-8", "utf-8n", "cp65001", "65001"]) {
+        return Charset::Known(UTF_8);
+    }
+    if is_one_of(&["cp932", "ms932", "windows-932"]) {
+        return Charset::Known(encoding_rs::SHIFT_JIS);
+    }
+    if is_one_of(&["cp949", "ms949", "uhc", "windows-949-2000"]) {
+        return Charset::Known(encoding_rs::EUC_KR);
+    }
+    if is_one_of(&["cp950", "ms950"]) {
+        return Charset::Known(encoding_rs::BIG5);
+    }
+    charset_decoder(label.as_bytes()).map_or(Charset::Unknown, Charset::Table)
+}
+
+fn decode_known<'a>(
+    bytes: &'a [u8],
+    encoding: &'static Encoding,
+    label: &str,
+    problems: &mut Problems,
+) -> Cow<'a, str> {
+    let is_ascii = bytes.is_ascii();
+    let is_utf8 = || std::str::from_utf8(bytes).is_ok();
+    let is_wide = encoding == UTF_16LE || encoding == UTF_16BE;
+    if is_wide && memchr::memchr(0, bytes).is_none() && is_utf8() {
+        problems.add(Problem::CharsetWrong(label.into()));
+        return salvage_utf8(bytes);
+    }
+    let (text, has_errors) = if encoding == ISO_2022_JP {
+        let (text, has_errors) = decode_iso_2022_jp(bytes);
+        (Cow::Owned(text), has_errors)
+    } else {
+        let (text, _, has_errors) = encoding.decode(bytes);
+        (text, has_errors)
+    };
+    if !has_errors {
+        return text;
+    }
+    problems.add(Problem::CharsetWrong(label.into()));
+    if encoding == UTF_8 || (!is_ascii && is_utf8()) { salvage_utf8(bytes) } else { text }
+}
+
+/// Decodes iso-2022-jp, of which browsers refuse an escape that follows another at once; mail has these wherever two
+/// encoded words or lines meet.
+fn decode_iso_2022_jp(bytes: &[u8]) -> (String, bool) {
+    let mut kept = Vec::with_capacity(bytes.len());
+    let mut rest = bytes;
+    while let Some((&byte, next)) = rest.split_first() {
+        if matches!(rest, [0x1b, b'(' | b'$', _, 0x1b, ..]) {
+            rest = rest.get(3..).unwrap_or_default();
+        } else {
+            kept.push(byte);
+            rest = next;
+        }
+    }
+    let (text, has_errors) = ISO_2022_JP.decode_without_bom_handling(&kept);
+    (text.into_owned(), has_errors)
+}
+
+/// Decodes bytes that claim to be UTF-8 and are not throughout: with replacement characters if anything beyond ASCII in
+/// them is UTF-8 (a text cut in the middle, one bad byte), else as windows-1252.
+fn salvage_utf8(bytes: &[u8]) -> Cow<'_, str> {
+    if bytes.utf8_chunks().any(|chunk| !chunk.valid().is_ascii()) {
+        return String::from_utf8_lossy(bytes);
+    }
+    WINDOWS_1252.decode_without_bom_handling(bytes).0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn show(bytes: &[u8], label: &str) -> (String, Vec<Problem>) {
+        let mut problems = Problems::default();
+        let text = decode(bytes, Some(label), None, &mut problems).into_owned();
+        (text, problems.into_list())
+    }
+
+    #[test]
+    fn charsets_are_known_by_many_names() {
+        for (label, bytes, text) in [
+            ("utf-8", &b"\xc3\xbcber"[..], "über"),
+            ("\"UTF-8\"", b"\xc3\xbcber", "über"),
+            ("utf-8*de", b"\xc3\xbcber", "über"),
+            ("utf8", b"\xef\xbb\xbf\xc3\xbc", "ü"),
+            ("iso-8859-1", b"\xfcber \x80", "über €"),
+            ("ISO-8859-2", b"\xb3\xf3d\xbc", "łódź"),
+            ("latin1", b"\xfc", "ü"),
+            ("cp-1252", b"\xfc", "ü"),
+            ("windows-1251", b"\xcf\xf0\xe8", "При"),
+            ("koi8-r", b"\xf0\xd2\xc9", "При"),
+            ("gb2312", b"\xc4\xe3\xba\xc3", "你好"),
+            ("gb18030", b"\xc4\xe3\x81\x39\xee\x39", "你\u{3400}"),
+            ("big5", b"\xa7A\xa6n", "你好"),
+            ("Shift_JIS", b"\x93\xfa\x96{", "日本"),
+            ("cp932", b"\x93\xfa\x96{", "日本"),
+            ("iso-2022-jp", b"\x1b$BF|K\\\x1b(B!", "日本!"),
+            ("iso-2022-jp", b"\x1b$BF|\x1b(B\x1b$BK\\\x1b(B", "日本"),
+            ("euc-jp", b"\xc6\xfc\xcb\xdc", "日本"),
+            ("euc-kr", b"\xb0\xa1\xb3\xaa", "가나"),
+            ("ks_c_5601-1987", b"\xb0\xa1", "가"),
+            ("cp850", b"\x81", "ü"),
+            ("utf-7", b"Hi +AOQ-", "Hi ä"),
+            ("utf-16le", b"\xe4\0!\0", "ä!"),
+            ("utf-16", b"\xfe\xff\0\xe4", "ä"),
+        ] {
+            assert_eq!(show(bytes, label), (text.to_owned(), Vec::new()), "{label}");
+        }
+    }
+
+    #[test]
+    fn wrong_labels_still_give_readable_text() {
+        let wrong = |label: &str| vec![Problem::CharsetWrong(label.to_owned())];
+        assert_eq!(show(b"\xfcber", "utf-8"), ("über".to_owned(), wrong("utf-8")));
+        assert_eq!(show(b"\xc3\xbcb\xc3", "utf-8"), ("üb\u{fffd}".to_owned(), wrong("utf-8")));
+        assert_eq!(show("日本語".as_bytes(), "shift_jis").0, "日本語");
+        assert_eq!(show(b"plain text", "utf-16"), ("plain text".to_owned(), wrong("utf-16")));
+        assert_eq!(show(b"\xfcber", "us-ascii"), ("über".to_owned(), wrong("us-ascii")));
+        assert_eq!(show("über".as_bytes(), "us-ascii"), ("über".to_owned(), Vec::new()));
+        assert_eq!(show(b"\x1b$BF|\x1b(B", "us-ascii"), ("日".to_owned(), wrong("us-ascii")));
+    }
+
+    #[test]
+    fn unknown_labels_are_guessed_and_said() {
+        for label in ["x-klingon", "iso-2022-kr", "hz-gb-2312"] {
+            let unknown = vec![Problem::CharsetUnknown(label.to_owned())];
+            assert_eq!(show("über".as_bytes(), label), ("über".to_owned(), unknown));
+        }
+    }
+
+    #[test]
+    fn bytes_without_a_label_take_the_charset_of_the_message() {
+        let koi8 = encoding("koi8-r");
+        assert_eq!(guess(b"\xf0\xd2\xc9", koi8), (Cow::Borrowed("При"), true));
+        assert_eq!(guess("При".as_bytes(), koi8), (Cow::Borrowed("При"), false));
+        assert_eq!(guess(b"\xfc", None), (Cow::Borrowed("ü"), true));
+        assert_eq!(guess(b"\xff\xff", encoding("big5")), (Cow::Borrowed("ÿÿ"), true));
+    }
+}

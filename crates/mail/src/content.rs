@@ -1,0 +1,210 @@
+//! Reads what the header of a part says about its content: type, boundary, charset, name, disposition, encoding.
+//!
+//! A header block comes in, a `ContentFields` goes out, with what is missing or broken replaced by what RFC 2045 says.
+//! mail-parser reads the parameters, with their continuations and charsets (RFC 2231); it gets one line of UTF-8, since
+//! it would lose raw 8-bit bytes. Knows nothing of the content itself.
+#![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
+
+use mail_parser::parsers::MessageStream;
+use mail_parser::{ContentType, HeaderValue};
+
+use crate::bytes::{before, cut};
+use crate::headers::Block;
+use crate::limits::{NAME_BYTES_MAX, VALUE_BYTES_MAX};
+use crate::problem::{Problem, Problems};
+use crate::transfer::{Transfer, transfer};
+use crate::words::{decode_words, tidy, unfold};
+
+/// How a part wants to be shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub(crate) enum Disposition {
+    /// Nothing is said.
+    #[default]
+    Unsaid,
+    Inline,
+    Attachment,
+}
+
+/// What is known of a part's content.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ContentFields {
+    /// `type/subtype` in lower case.
+    pub(crate) mime: String,
+    pub(crate) boundary: Option<String>,
+    pub(crate) charset: Option<String>,
+    /// The parameter `smime-type` in lower case.
+    pub(crate) smime_type: Option<String>,
+    /// The name of the file, or empty.
+    pub(crate) name: String,
+    pub(crate) disposition: Disposition,
+    pub(crate) transfer: Transfer,
+}
+
+impl ContentFields {
+    pub(crate) fn is_multipart(&self) -> bool {
+        self.mime.starts_with("multipart/")
+    }
+
+    pub(crate) fn is_message(&self) -> bool {
+        matches!(self.mime.as_str(), "message/rfc822" | "message/global" | "message/news")
+    }
+
+    /// Says whether the content is text: what a person reads, and the reports that mail servers send.
+    pub(crate) fn is_text(&self) -> bool {
+        self.mime.starts_with("text/")
+            || matches!(
+                self.mime.as_str(),
+                "message/delivery-status"
+                    | "message/disposition-notification"
+                    | "message/feedback-report"
+                    | "message/global-headers"
+                    | "message/global-delivery-status"
+            )
+    }
+
+    pub(crate) fn is_html(&self) -> bool {
+        matches!(
+            self.mime.as_str(),
+            "text/html" | "text/x-amp-html" | "text/watch-html" | "text/enriched" | "text/richtext"
+        )
+    }
+}
+
+/// Reads the content fields of a header block. `default` is the type of a part that names none.
+pub(crate) fn read_content(block: &Block<'_>, default: &str, problems: &mut Problems) -> ContentFields {
+    let mut content = ContentFields::default();
+    let line = one_line(block.first("content-type"), problems);
+    match parameters(&line) {
+        Some(found) => {
+            content.mime = mime(&found, default);
+            content.boundary =
+                attribute(&found, "boundary").filter(|boundary| !boundary.is_empty()).map(Into::into);
+            content.charset = attribute(&found, "charset").map(|charset| cut(charset, 64).into());
+            content.smime_type = attribute(&found, "smime-type").map(str::to_ascii_lowercase);
+            content.name = name(&found, "name", problems);
+        }
+        None => content.mime = default.into(),
+    }
+    let line = one_line(block.first("content-disposition"), problems);
+    if let Some(found) = parameters(&line) {
+        content.disposition = match found.ctype() {
+            "attachment" => Disposition::Attachment,
+            "inline" => Disposition::Inline,
+            _ => Disposition::Unsaid,
+        };
+        let file_name = name(&found, "filename", problems);
+        if !file_name.is_empty() {
+            content.name = file_name;
+        }
+    }
+    if let Some(value) = block.first("content-transfer-encoding") {
+        content.transfer = transfer(value).unwrap_or_else(|| {
+            problems.add(Problem::TransferUnknown(String::from_utf8_lossy(before(value, 64)).into_owned()));
+            Transfer::Identity
+        });
+    }
+    content
+}
+
+/// Makes one line of a value, in UTF-8; an empty one if there is none.
+fn one_line(value: Option<&[u8]>, problems: &mut Problems) -> Vec<u8> {
+    let Some(value) = value else { return Vec::new() };
+    let text = unfold(before(value, VALUE_BYTES_MAX), None, problems);
+    text.bytes().filter(|byte| !matches!(byte, b'\r' | b'\n' | 0)).chain([b'\n']).collect()
+}
+
+/// Reads a line of the form `word/word; name=value; ...`.
+fn parameters(line: &[u8]) -> Option<ContentType<'_>> {
+    match MessageStream::new(line).parse_content_type() {
+        HeaderValue::ContentType(found) => Some(found),
+        _ => None,
+    }
+}
+
+/// Returns the type; one that is none becomes the default, as RFC 2045, 5.2, says.
+fn mime(found: &ContentType<'_>, default: &str) -> String {
+    let is_token =
+        |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'/');
+    match (found.ctype(), found.subtype()) {
+        (main, Some(sub)) if is_token(main) && is_token(sub) => {
+            let mime = format!("{main}/{sub}").to_ascii_lowercase();
+            cut(&mime, 128).to_owned()
+        }
+        ("multipart", _) => "multipart/mixed".into(),
+        ("text" | "html", Some("html")) | ("html", None) => "text/html".into(),
+        ("application" | "image" | "audio" | "video", _) => "application/octet-stream".into(),
+        _ if found.has_attribute("boundary") => "multipart/mixed".into(),
+        _ if default.is_empty() => "text/plain".into(),
+        _ => default.into(),
+    }
+}
+
+fn attribute<'a>(found: &'a ContentType<'_>, name: &str) -> Option<&'a str> {
+    found.attribute(name).map(str::trim)
+}
+
+/// Returns the name of a file; encoded words in it are not allowed, and sent.
+fn name(found: &ContentType<'_>, parameter: &str, problems: &mut Problems) -> String {
+    let Some(value) = found.attribute(parameter) else { return String::new() };
+    cut(&tidy(&decode_words(value, problems)), NAME_BYTES_MAX).to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::headers::split;
+
+    fn read(header: &str) -> ContentFields {
+        read_content(&split(header.as_bytes()), "text/plain", &mut Problems::default())
+    }
+
+    #[test]
+    fn types_are_read() {
+        for (value, expected) in [
+            ("text/plain", "text/plain"),
+            ("TEXT/HTML; charset=x", "text/html"),
+            ("text", "text/plain"),
+            ("html", "text/html"),
+            ("", "text/plain"),
+            ("multipart", "multipart/mixed"),
+            ("application", "application/octet-stream"),
+            ("x; boundary=y", "multipart/mixed"),
+            ("image/png (comment)", "image/png"),
+            ("=?utf-8?q?a?=", "text/plain"),
+            (";;;", "text/plain"),
+        ] {
+            assert_eq!(read(&format!("Content-Type: {value}\n\n")).mime, expected, "{value}");
+        }
+        assert_eq!(read("\n").mime, "text/plain");
+    }
+
+    #[test]
+    fn parameters_are_read() {
+        let content = read("Content-Type: multipart/mixed;\r\n\tBOUNDARY=\"a b=\"; charset = UTF-8\r\n\r\n");
+        assert_eq!(content.boundary.as_deref(), Some("a b="));
+        assert_eq!(content.charset.as_deref(), Some("UTF-8"));
+        let content =
+            read("Content-Disposition: Attachment; filename=x.pdf\nContent-Transfer-Encoding: BASE64\n\n");
+        assert_eq!(content.disposition, Disposition::Attachment);
+        assert_eq!((content.name.as_str(), content.transfer), ("x.pdf", Transfer::Base64));
+    }
+
+    #[test]
+    fn names_are_read_however_they_are_written() {
+        for (value, expected) in [
+            ("name=plain.txt", "plain.txt"),
+            ("name=\"with space.txt\"", "with space.txt"),
+            ("name*=utf-8''caf%C3%A9.txt", "café.txt"),
+            ("name*0=\"one \"; name*1=\"two.txt\"", "one two.txt"),
+            ("name*0*=iso-8859-1'de'f%FCnf; name*1=\" b.txt\"", "fünf b.txt"),
+            ("name=\"=?utf-8?q?caf=C3=A9=2Etxt?=\"", "café.txt"),
+            ("name==?utf-8?q?caf=C3=A9=2Etxt?=", "café.txt"),
+            ("name=\"caf\u{e9}.txt\"", "café.txt"),
+            ("name=\"a \\\"b\\\".txt\"", "a \"b\".txt"),
+        ] {
+            assert_eq!(read(&format!("Content-Type: a/b; {value}\n\n")).name, expected, "{value}");
+        }
+        let block = split(b"Content-Type: a/b; name=\"caf\xe9.txt\"\n\n");
+        assert_eq!(read_content(&block, "", &mut Problems::default()).name, "café.txt");
+    }
+}

@@ -1,0 +1,50 @@
+//! How much of a message is kept, each limit under a name.
+//!
+//! Nothing comes in and nothing goes out but numbers. A message beyond a limit is still a message: what is over is left
+//! out, and its problems say so. Whoever knows the reason for a limit finds it here.
+
+/// Text kept of one message, in bytes of UTF-8. A novel has about 1 MiB; what is longer is a log or a dump.
+pub const TEXT_BYTES_MAX: usize = 2 << 20;
+
+/// Levels of multiparts and nested messages that are taken apart. What lies deeper is read as plain text, so that its
+/// words are still found. Each level costs one search for the boundary over everything within.
+pub const MIME_DEPTH_MAX: usize = 50;
+
+/// Parts of one message that are looked at.
+pub const PART_COUNT_MAX: usize = 10_000;
+
+/// Header fields of one message or part that are looked at.
+pub const FIELD_COUNT_MAX: usize = 4_096;
+
+/// Bytes of one header field that are read where it is one value: a subject, a date, a Content-Type.
+pub const VALUE_BYTES_MAX: usize = 16 << 10;
+
+/// Bytes of one header field that are read where it is a list: addresses, references, labels.
+pub const LIST_BYTES_MAX: usize = 1 << 20;
+
+/// Bytes of one display name, address, label, or name of an attachment.
+pub const NAME_BYTES_MAX: usize = 1 << 10;
+
+/// Addresses kept of each header field's kind.
+pub const ADDRESS_COUNT_MAX: usize = 5_000;
+
+/// Bytes of a Message-ID: what fits into a line of 998 bytes (RFC 5322, 2.1.1) between its brackets.
+pub const MESSAGE_ID_BYTES_MAX: usize = 996;
+
+/// References kept: the first, which names the thread, and the newest, which name the parents.
+pub const REFERENCE_COUNT_MAX: usize = 256;
+
+/// Attachments listed.
+pub const ATTACHMENT_COUNT_MAX: usize = 1_000;
+
+/// Different MIME types listed.
+pub const MIME_TYPE_COUNT_MAX: usize = 64;
+
+/// Labels kept.
+pub const LABEL_COUNT_MAX: usize = 256;
+
+/// Problems listed; a hundred times the same fault helps nobody.
+pub const PROBLEM_COUNT_MAX: usize = 32;
+
+/// Characters of the snippet, as many as fit beside a subject on a wide screen.
+pub const SNIPPET_CHARACTERS_MAX: usize = 120;

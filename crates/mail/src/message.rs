@@ -1,0 +1,234 @@
+//! What a message is, and how its bytes become one.
+//!
+//! The bytes of a message come in, a `Message` goes out, whatever the bytes are: what is missing is derived, what is
+//! broken is guessed, what is too much is left out, and the problems say so. Nothing here panics, nothing takes time
+//! that grows faster than the message. Knows nothing of files and of how messages are kept.
+#![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
+
+use std::borrow::Cow;
+
+use encoding_rs::Encoding;
+use xxhash_rust::xxh3::Xxh3;
+
+use crate::addresses::{Address, parse_addresses};
+use crate::attachments::Attachment;
+use crate::bodies::read_bodies;
+use crate::bytes::before;
+use crate::charset;
+use crate::dates::{self, DateSource};
+use crate::derived::{self, Derived};
+use crate::headers::{Block, skip_envelope, split};
+use crate::ids;
+use crate::limits::{LIST_BYTES_MAX, MIME_TYPE_COUNT_MAX, VALUE_BYTES_MAX};
+use crate::parts::{Part, take_apart};
+use crate::problem::{Problem, Problems};
+use crate::snippet::snippet;
+use crate::words;
+
+/// What a message cannot say of itself.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Context {
+    /// The modification time of its file, its date where it names none.
+    pub file_mtime_seconds: i64,
+    /// The time now; dates far ahead of it are not believed.
+    pub now_seconds: i64,
+}
+
+impl Context {
+    /// Returns what a message cannot say of itself.
+    #[must_use]
+    pub const fn new(file_mtime_seconds: i64, now_seconds: i64) -> Context {
+        Context { file_mtime_seconds, now_seconds }
+    }
+}
+
+/// A message taken apart. All strings are UTF-8; those of the header are one line, without NULs, but may hold other control
+/// characters, which are for whoever shows them to deal with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Message {
+    /// The decoded subject.
+    pub subject: String,
+    /// From.
+    pub from: Vec<Address>,
+    /// To.
+    pub to: Vec<Address>,
+    /// Cc.
+    pub cc: Vec<Address>,
+    /// Bcc.
+    pub bcc: Vec<Address>,
+    /// Reply-To.
+    pub reply_to: Vec<Address>,
+    /// The Message-ID without its brackets, or one derived from the content: 32 hexadecimal digits and `@derived.pneu`.
+    pub message_id: String,
+    /// The Message-ID was derived.
+    pub message_id_derived: bool,
+    /// The ids of References and then In-Reply-To, each once, the oldest first.
+    pub references: Vec<String>,
+    /// The ids of In-Reply-To.
+    pub in_reply_to: Vec<String>,
+    /// Seconds since 1970, UTC.
+    pub date_seconds: i64,
+    /// Where the date comes from.
+    pub date_source: DateSource,
+    /// The id of the mailing list, or empty.
+    pub list_id: String,
+    /// The attachments, in their order.
+    pub attachments: Vec<Attachment>,
+    /// The types of all parts, in lower case, each once.
+    pub mime_types: Vec<String>,
+    /// The text of all parts, HTML as text; lines end with LF.
+    pub text: String,
+    /// The first words of the text that its writer wrote.
+    pub snippet: String,
+    /// The hash of the decoded bodies; the same for copies that came different ways. See `body_hash.rs`.
+    pub body_hash: u128,
+    /// What follows from the content.
+    pub flags: Derived,
+    /// The labels of X-Keywords, X-Label and Keywords.
+    pub labels: Vec<String>,
+    /// What is wrong with the message.
+    pub problems: Vec<Problem>,
+}
+
+/// Takes a message apart. Every sequence of bytes is a message.
+#[must_use]
+pub fn parse(bytes: &[u8], context: &Context) -> Message {
+    let bytes = with_line_feeds(bytes);
+    let block = split(skip_envelope(&bytes));
+    let mut problems = Problems::default();
+    if block.fields.is_empty() {
+        problems.add(Problem::NoHeader);
+    }
+    let parts = take_apart(&block, &mut problems);
+    let fallback = parts.iter().find_map(|part| charset::encoding(part.content.charset.as_deref()?));
+    let bodies = read_bodies(&parts, fallback, &mut problems);
+    let mut header = Header { block: &block, fallback, problems: &mut problems };
+
+    let from = header.addresses("from");
+    let to = header.addresses("to");
+    let cc = header.addresses("cc");
+    let bcc = header.addresses("bcc");
+    let reply_to = header.addresses("reply-to");
+    let subject = header.text("subject");
+    let in_reply_to = header.references("in-reply-to");
+    let references = header.references("references");
+    let references = ids::merge(references, &in_reply_to, &mut problems);
+    let in_reply_to = ids::merge(in_reply_to, &[], &mut problems);
+    let (message_id, message_id_derived) = message_id(&block, bodies.hash, &mut problems);
+    let (date_seconds, date_source) =
+        dates::choose(block.first("date"), block.all("received"), context, &mut problems);
+
+    let mut flags = derived::flags_of(&block, &parts);
+    flags.insert(derived::flags_of_text(&bodies.text));
+    if bodies.has_attachment {
+        flags.insert(Derived::ATTACHMENT);
+    }
+    Message {
+        subject,
+        from,
+        to,
+        cc,
+        bcc,
+        reply_to,
+        message_id,
+        message_id_derived,
+        references,
+        in_reply_to,
+        date_seconds,
+        date_source,
+        list_id: derived::list_id(&block, fallback, &mut problems),
+        attachments: bodies.attachments,
+        mime_types: mime_types(&parts),
+        snippet: snippet(&bodies.text),
+        text: bodies.text,
+        body_hash: bodies.hash,
+        flags,
+        labels: derived::labels(&block, fallback, &mut problems),
+        problems: problems.into_list(),
+    }
+}
+
+/// Replaces CRs by LFs in a message that has no LF at all, as old Macintoshes wrote.
+fn with_line_feeds(bytes: &[u8]) -> Cow<'_, [u8]> {
+    if memchr::memchr(b'\n', bytes).is_some() || memchr::memchr(b'\r', bytes).is_none() {
+        return Cow::Borrowed(bytes);
+    }
+    Cow::Owned(bytes.iter().map(|&byte| if byte == b'\r' { b'\n' } else { byte }).collect())
+}
+
+/// The message's own header block, and how to decode it.
+struct Header<'a, 'p> {
+    block: &'a Block<'a>,
+    fallback: Option<&'static Encoding>,
+    problems: &'p mut Problems,
+}
+
+impl Header<'_, '_> {
+    fn text(&mut self, name: &str) -> String {
+        let Some(value) = self.block.first(name) else { return String::new() };
+        let value = limited(value, VALUE_BYTES_MAX, self.problems);
+        words::text(value, self.fallback, self.problems)
+    }
+
+    fn addresses(&mut self, name: &str) -> Vec<Address> {
+        let mut addresses = Vec::new();
+        for value in self.block.all(name) {
+            let value = limited(value, LIST_BYTES_MAX, self.problems);
+            parse_addresses(value, self.fallback, &mut addresses, self.problems);
+        }
+        addresses
+    }
+
+    fn references(&mut self, name: &str) -> Vec<String> {
+        let mut found = Vec::new();
+        for value in self.block.all(name) {
+            found.extend(ids::references(limited(value, LIST_BYTES_MAX, self.problems)));
+        }
+        found
+    }
+}
+
+/// Cuts a value that is too long, at a character of UTF-8.
+fn limited<'a>(value: &'a [u8], length: usize, problems: &mut Problems) -> &'a [u8] {
+    if value.len() <= length {
+        return value;
+    }
+    problems.add(Problem::HeaderCut);
+    let is_middle = |at: usize| value.get(at).is_some_and(|byte| byte & 0xc0 == 0x80);
+    let start = length.saturating_sub(3);
+    let end = (start..=length).rev().find(|&at| !is_middle(at)).unwrap_or(length);
+    before(value, end)
+}
+
+/// Returns the Message-ID, or one derived from the content, and whether it was.
+fn message_id(block: &Block<'_>, body_hash: u128, problems: &mut Problems) -> (String, bool) {
+    if let Some(id) = block.first("message-id").and_then(ids::message_id) {
+        return (id, false);
+    }
+    problems.add(Problem::MessageIdMissing);
+    (derive_id(block, body_hash), true)
+}
+
+/// Derives an id that stays the same as long as the message does, whatever happens to it on its way: the XXH3-128 of the
+/// fields Date, From, To, Cc and Subject, without their white space and each followed by a zero byte, and of the hash of
+/// the bodies.
+fn derive_id(block: &Block<'_>, body_hash: u128) -> String {
+    let mut hasher = Xxh3::new();
+    for name in ["date", "from", "to", "cc", "subject"] {
+        let value = block.first(name).unwrap_or_default();
+        value.split(u8::is_ascii_whitespace).for_each(|word| hasher.update(word));
+        hasher.update(&[0]);
+    }
+    hasher.update(&body_hash.to_le_bytes());
+    format!("{:032x}@derived.pneu", hasher.digest128())
+}
+
+fn mime_types(parts: &[Part<'_>]) -> Vec<String> {
+    let mut types: Vec<String> = Vec::new();
+    for part in parts {
+        if types.len() < MIME_TYPE_COUNT_MAX && !types.contains(&part.content.mime) {
+            types.push(part.content.mime.clone());
+        }
+    }
+    types
+}

@@ -1,0 +1,344 @@
+//! Decodes the transfer encodings of mail: base64, quoted-printable, and Q of encoded words.
+//!
+//! Encoded bytes come in, decoded ones go out, with a word on whether they were clean; damage never stops the decoding.
+//! Knows nothing of charsets and parts.
+#![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
+
+use std::borrow::Cow;
+
+use crate::bytes::{after, before};
+
+/// How the content of a part is encoded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub(crate) enum Transfer {
+    /// 7bit, 8bit, binary, and what is not known.
+    #[default]
+    Identity,
+    Base64,
+    QuotedPrintable,
+}
+
+/// Returns the encoding of that name, or `None` if it is not known.
+pub(crate) fn transfer(value: &[u8]) -> Option<Transfer> {
+    let end = value.iter().position(|byte| matches!(byte, b';' | b' ' | b'\t' | b'\r' | b'\n' | b'('));
+    let name = before(value, end.unwrap_or(value.len()));
+    let name = name.trim_ascii().strip_prefix(b"\"").unwrap_or(name);
+    let name = name.strip_suffix(b"\"").unwrap_or(name);
+    let is_one_of = |names: &[&str]| names.iter().any(|known| name.eq_ignore_ascii_case(known.as_bytes()));
+    if is_one_of(&["base64"]) {
+        Some(Transfer::Base64)
+    } else if is_one_of(&["quoted-printable"]) {
+        Some(Transfer::QuotedPrintable)
+    } else if is_one_of(&["", "7bit", "8bit", "binary", "7-bit", "8-bit", "none"]) {
+        Some(Transfer::Identity)
+    } else {
+        None
+    }
+}
+
+/// Decodes content, and says whether it was clean. What is not encoded is not copied.
+pub(crate) fn decode(bytes: &[u8], transfer: Transfer) -> (Cow<'_, [u8]>, bool) {
+    let mut decoded = Vec::new();
+    let is_clean = match transfer {
+        Transfer::Identity => return (Cow::Borrowed(bytes), true),
+        Transfer::Base64 => decode_base64(bytes, &mut decoded),
+        Transfer::QuotedPrintable => decode_quoted_printable(bytes, &mut decoded),
+    };
+    (Cow::Owned(decoded), is_clean)
+}
+
+/// Values of the base64 alphabet; `INVALID` for all else.
+static BASE64: [u8; 256] = base64_table();
+const INVALID: u8 = 0xff;
+
+#[expect(
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    reason = "runs when compiled, over constants"
+)]
+#[expect(clippy::cast_possible_truncation, reason = "there are 64 values")]
+const fn base64_table() -> [u8; 256] {
+    let alphabet = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut table = [INVALID; 256];
+    let mut value = 0;
+    while value < alphabet.len() {
+        table[alphabet[value] as usize] = value as u8;
+        value += 1;
+    }
+    table
+}
+
+fn base64_value(byte: u8) -> u8 {
+    BASE64.get(usize::from(byte)).copied().unwrap_or(INVALID)
+}
+
+/// Appends the decoded bytes and says whether they were clean.
+///
+/// What is not of the alphabet is passed over. Padding ends a block; what follows is decoded too if it is nothing but
+/// base64, and left out if not: it is the footer that a mailing list put under an encoded text.
+pub(crate) fn decode_base64(bytes: &[u8], decoded: &mut Vec<u8>) -> bool {
+    decoded.reserve(bytes.len().div_euclid(4).saturating_mul(3).saturating_add(3));
+    let mut decoder = Base64Decoder::default();
+    decoder.decode(bytes, &[], decoded);
+    decoder.flush(decoded);
+    !decoder.is_damaged
+}
+
+/// Hands out decoded content block by block, so that an attachment of many megabytes needs little memory; says whether
+/// it was clean. `block` is memory to work in.
+pub(crate) fn decode_by_blocks(
+    bytes: &[u8],
+    transfer: Transfer,
+    block: &mut Vec<u8>,
+    mut consume: impl FnMut(&[u8]),
+) -> bool {
+    const BLOCK_BYTES: usize = 48 << 10;
+    block.clear();
+    match transfer {
+        Transfer::Identity => {
+            consume(bytes);
+            true
+        }
+        Transfer::QuotedPrintable => {
+            let is_clean = decode_quoted_printable(bytes, block);
+            consume(block);
+            is_clean
+        }
+        Transfer::Base64 => {
+            let mut decoder = Base64Decoder::default();
+            let mut rest = bytes;
+            while !rest.is_empty() {
+                let piece = before(rest, BLOCK_BYTES);
+                rest = after(rest, BLOCK_BYTES);
+                decoder.decode(piece, rest, block);
+                if rest.is_empty() {
+                    decoder.flush(block);
+                }
+                consume(block);
+                block.clear();
+            }
+            !decoder.is_damaged
+        }
+    }
+}
+
+/// The state between two pieces of base64: the sextets of a group that is not yet complete.
+#[derive(Default)]
+struct Base64Decoder {
+    word: u32,
+    count: u8,
+    is_damaged: bool,
+    is_footer_checked: bool,
+    is_over: bool,
+}
+
+impl Base64Decoder {
+    /// Decodes a piece, which `following` follows.
+    fn decode(&mut self, piece: &[u8], following: &[u8], decoded: &mut Vec<u8>) {
+        let mut rest = piece;
+        while !self.is_over {
+            rest = self.decode_groups(rest, decoded);
+            let Some((&byte, next)) = rest.split_first() else { return };
+            rest = next;
+            match base64_value(byte) {
+                INVALID if byte == b'=' => {
+                    self.flush(decoded);
+                    self.check_footer(rest, following);
+                }
+                INVALID => self.is_damaged |= !byte.is_ascii_whitespace(),
+                value => self.push(value, decoded),
+            }
+        }
+    }
+
+    /// Decodes whole groups of four and returns what begins with no such group.
+    fn decode_groups<'a>(&self, mut rest: &'a [u8], decoded: &mut Vec<u8>) -> &'a [u8] {
+        if self.count != 0 {
+            return rest;
+        }
+        while let [first, second, third, fourth, next @ ..] = rest {
+            let values = [*first, *second, *third, *fourth].map(base64_value);
+            let [first, second, third, fourth] = values.map(u32::from);
+            if first | second | third | fourth > 63 {
+                break;
+            }
+            let [_, bytes @ ..] = (first << 18 | second << 12 | third << 6 | fourth).to_be_bytes();
+            decoded.extend_from_slice(&bytes);
+            rest = next;
+        }
+        rest
+    }
+
+    fn push(&mut self, value: u8, decoded: &mut Vec<u8>) {
+        self.word = self.word << 6 | u32::from(value);
+        self.count = self.count.saturating_add(1);
+        if self.count == 4 {
+            self.flush(decoded);
+        }
+    }
+
+    /// Writes the bytes that are complete, and begins a new group.
+    fn flush(&mut self, decoded: &mut Vec<u8>) {
+        let bits = match self.count {
+            2 => self.word << 12,
+            3 => self.word << 6,
+            _ => self.word,
+        };
+        let [_, bytes @ ..] = bits.to_be_bytes();
+        decoded.extend_from_slice(before(&bytes, usize::from(self.count.saturating_sub(1))));
+        self.word = 0;
+        self.count = 0;
+    }
+
+    /// Stops at the first padding if anything but base64 follows.
+    fn check_footer(&mut self, rest: &[u8], following: &[u8]) {
+        if !self.is_footer_checked {
+            self.is_footer_checked = true;
+            self.is_over = rest.iter().chain(following).any(|&byte| !is_base64_text(byte));
+            self.is_damaged |= self.is_over;
+        }
+    }
+}
+
+fn is_base64_text(byte: u8) -> bool {
+    base64_value(byte) != INVALID || byte == b'=' || byte.is_ascii_whitespace()
+}
+
+/// Appends the decoded bytes and says whether they were clean: an `=` that encodes nothing stays as it is.
+pub(crate) fn decode_quoted_printable(bytes: &[u8], decoded: &mut Vec<u8>) -> bool {
+    decoded.reserve(bytes.len());
+    let mut is_clean = true;
+    let mut rest = bytes;
+    while let Some(start) = memchr::memchr(b'=', rest) {
+        decoded.extend_from_slice(before(rest, start));
+        rest = after(rest, start.saturating_add(1));
+        if let Some((byte, next)) = hexadecimal(rest) {
+            decoded.push(byte);
+            rest = next;
+        } else if let Some(next) = soft_break(rest) {
+            rest = next;
+        } else {
+            decoded.push(b'=');
+            is_clean = false;
+        }
+    }
+    decoded.extend_from_slice(rest);
+    is_clean
+}
+
+/// Appends the decoded bytes of an encoded word in Q and says whether they were clean.
+///
+/// As quoted-printable, but `_` is a space, which must be told from an encoded `=5F`.
+pub(crate) fn decode_q(bytes: &[u8], decoded: &mut Vec<u8>) -> bool {
+    let mut is_clean = true;
+    for (number, piece) in bytes.split(|&byte| byte == b'_').enumerate() {
+        if number > 0 {
+            decoded.push(b' ');
+        }
+        is_clean &= decode_quoted_printable(piece, decoded);
+    }
+    is_clean
+}
+
+fn hexadecimal(bytes: &[u8]) -> Option<(u8, &[u8])> {
+    let (&[high, low], rest) = bytes.split_first_chunk()?;
+    let digit = |byte: u8| char::from(byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
+    Some((digit(high)? << 4 | digit(low)?, rest))
+}
+
+/// Returns what follows a line end, with white space before it allowed, that an `=` took out of the text.
+fn soft_break(bytes: &[u8]) -> Option<&[u8]> {
+    let blanks = bytes.iter().take_while(|byte| matches!(byte, b' ' | b'\t' | b'\r')).count();
+    match after(bytes, blanks) {
+        [] => Some(&[]),
+        [b'\n', rest @ ..] => Some(rest),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn show(text: &str, transfer: Transfer) -> (String, bool) {
+        let (decoded, is_clean) = decode(text.as_bytes(), transfer);
+        (String::from_utf8_lossy(&decoded).into_owned(), is_clean)
+    }
+
+    #[test]
+    fn base64_is_decoded_as_far_as_it_goes() {
+        for (text, expected, is_clean) in [
+            ("", "", true),
+            ("YQ==", "a", true),
+            ("YWI=", "ab", true),
+            ("YWJj", "abc", true),
+            ("YW\r\nJj\n", "abc", true),
+            ("YWI", "ab", true),
+            ("YQ", "a", true),
+            ("Y", "", true),
+            ("YW*Jj", "abc", false),
+            ("YQ==\nYg==\n", "ab", true),
+            ("YQ==\n\n____\nA list: see http://x/\n", "a", false),
+        ] {
+            assert_eq!(show(text, Transfer::Base64), (expected.to_owned(), is_clean), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn quoted_printable_is_decoded_as_far_as_it_goes() {
+        for (text, expected, is_clean) in [
+            ("a=3Db", "a=b", true),
+            ("caf=c3=A9", "café", true),
+            ("a=\nb=\r\nc= \t\nd=", "abcd", true),
+            ("1=2", "1=2", false),
+            ("a==3D", "a==", false),
+            ("=zz\nx", "=zz\nx", false),
+        ] {
+            assert_eq!(show(text, Transfer::QuotedPrintable), (expected.to_owned(), is_clean), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn blocks_give_what_the_whole_gives() {
+        let mut text = String::new();
+        for number in 0..20_000_u32 {
+            text.push_str(
+                ["QUJD\r\n", "QU JD", "RA==", "QUI=\n", "\n\n"]
+                    [(number.wrapping_mul(2_654_435_761) >> 29) as usize % 5],
+            );
+        }
+        for footer in ["", "\nfooter: no base64\n"] {
+            let text = [&text, footer].concat();
+            for transfer in [Transfer::Identity, Transfer::QuotedPrintable, Transfer::Base64] {
+                let (whole, whole_is_clean) = decode(text.as_bytes(), transfer);
+                let mut joined = Vec::new();
+                let is_clean = decode_by_blocks(text.as_bytes(), transfer, &mut Vec::new(), |block| {
+                    joined.extend_from_slice(block);
+                });
+                assert!(joined == *whole && is_clean == whole_is_clean, "{transfer:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn q_has_spaces() {
+        let mut decoded = Vec::new();
+        assert!(decode_q(b"a_b=5Fc=20d", &mut decoded));
+        assert_eq!(decoded, b"a b_c d");
+    }
+
+    #[test]
+    fn encodings_are_known_by_name() {
+        for (name, expected) in [
+            ("base64", Some(Transfer::Base64)),
+            ("BASE64 ", Some(Transfer::Base64)),
+            ("\"base64\"", Some(Transfer::Base64)),
+            ("Quoted-Printable (comment)", Some(Transfer::QuotedPrintable)),
+            ("8bit;", Some(Transfer::Identity)),
+            ("", Some(Transfer::Identity)),
+            ("x-uuencode", None),
+        ] {
+            assert_eq!(transfer(name.as_bytes()), expected, "{name}");
+        }
+    }
+}
