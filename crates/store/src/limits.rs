@@ -33,6 +33,8 @@ pub const SEGMENTS_MAX: usize = 1 << 16;
 pub const ATTACHMENTS_MAX: usize = 256;
 /// Bytes of one attachment.
 pub const ATTACHMENT_BYTES_MAX: u64 = 4 << 20;
+/// Bytes of all attachments together.
+pub const ATTACHMENTS_BYTES_MAX: u64 = 32 << 20;
 /// How often a reader begins again because files it was about to open were replaced.
 pub const OPEN_ATTEMPTS_MAX: u32 = 100;
 

@@ -6,6 +6,7 @@
 
 use crate::cursor::Cursor;
 use crate::error::{Damage, Error, Result, check_limit};
+use crate::journal::Identity;
 use crate::limits::{
     ATTACHMENT_BYTES_MAX, ATTACHMENTS_MAX, MANIFEST_BYTES_MAX, NAME_BYTES_MAX, ROWS_PER_SEGMENT_MAX,
     SEGMENTS_MAX, TABLES_MAX,
@@ -54,8 +55,8 @@ pub(crate) struct TableEntry {
 pub(crate) struct SegmentEntry {
     pub(crate) number: FileNumber,
     pub(crate) row_count: u32,
-    /// Tells this segment's file from any other.
-    pub(crate) checksum: u64,
+    /// The length of its file.
+    pub(crate) file_bytes: u64,
     pub(crate) dead: Option<DeadEntry>,
 }
 
@@ -66,7 +67,18 @@ pub(crate) struct DeadEntry {
     pub(crate) dead_count: u32,
 }
 
+impl SegmentEntry {
+    pub(crate) fn dead_count(&self) -> u32 {
+        self.dead.map_or(0, |dead| dead.dead_count)
+    }
+}
+
 impl Manifest {
+    /// Returns which journal belongs to this manifest.
+    pub(crate) fn journal_identity(&self) -> Identity {
+        Identity { manifest: self.number, seed: self.journal_seed, sequence: self.sequence }
+    }
+
     /// Returns the manifest's bytes.
     ///
     /// # Errors
@@ -181,7 +193,7 @@ fn take_table(cursor: &mut Cursor) -> std::result::Result<TableEntry, Damage> {
 fn put_segment(out: &mut Vec<u8>, segment: &SegmentEntry) {
     let dead = segment.dead.unwrap_or(DeadEntry { number: FileNumber(0), dead_count: 0 });
     put_u64(out, segment.number.0);
-    put_u64(out, segment.checksum);
+    put_u64(out, segment.file_bytes);
     put_u32(out, segment.row_count);
     put_u32(out, dead.dead_count);
     put_u64(out, dead.number.0);
@@ -189,7 +201,7 @@ fn put_segment(out: &mut Vec<u8>, segment: &SegmentEntry) {
 
 fn take_segment(cursor: &mut Cursor) -> std::result::Result<SegmentEntry, Damage> {
     let number = FileNumber(cursor.u64("a segment's name")?);
-    let checksum = cursor.u64("a segment's checksum")?;
+    let file_bytes = cursor.u64("a segment's length")?;
     let row_count = cursor.u32("a segment's row count")?;
     let dead_count = cursor.u32("a segment's count of dead rows")?;
     let dead_number = FileNumber(cursor.u64("the name of a segment's dead rows")?);
@@ -200,7 +212,7 @@ fn take_segment(cursor: &mut Cursor) -> std::result::Result<SegmentEntry, Damage
         return Err(cursor.damage("a segment without dead rows names a file of them"));
     }
     let dead = (dead_count > 0).then_some(DeadEntry { number: dead_number, dead_count });
-    Ok(SegmentEntry { number, row_count, checksum, dead })
+    Ok(SegmentEntry { number, row_count, file_bytes, dead })
 }
 
 /// Appends an attachment, as manifests and journal records hold it.
@@ -270,7 +282,7 @@ mod tests {
     }
 
     fn sample() -> Manifest {
-        let segment = SegmentEntry { number: FileNumber(7), row_count: 10, checksum: 3, dead: None };
+        let segment = SegmentEntry { number: FileNumber(7), row_count: 10, file_bytes: 3, dead: None };
         let dead = Some(DeadEntry { number: FileNumber(9), dead_count: 4 });
         Manifest {
             number: 5,

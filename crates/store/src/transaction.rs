@@ -31,7 +31,7 @@ impl Transaction {
 
     /// Adds the primary key of a row to remove.
     pub fn delete(&mut self, table: &str, key: &[Value]) -> &mut Transaction {
-        self.deletes.push((table.to_owned(), key.iter().map(|value| value.to_owned()).collect()));
+        self.deletes.push((table.to_owned(), key.iter().map(|&value| value.to_owned()).collect()));
         self
     }
 

@@ -1,0 +1,270 @@
+//! Publishes a manifest: everything else first, under names that nothing refers to yet (docs/FORMAT.md, "Order of writes").
+//!
+//! Comes in: a draft of the next state, with its new segments written. Goes out: the state, visible and durable. Must not know why
+//! it is published.
+
+use crate::dead::DeadRows;
+use crate::error::Result;
+use crate::journal::{self, Identity};
+use crate::limits::ROWS_PER_SEGMENT_MAX;
+use crate::manifest::{Attachments, DeadEntry, Manifest, SegmentEntry, TableEntry};
+use crate::names::{self, Maker, Namer};
+use crate::part::{Part, PartRows};
+use crate::resolve::Survivors;
+use crate::schema::Schema;
+use crate::sealed::SealedWriter;
+use crate::segment::Segment;
+use crate::segment_write::{Order, write_segment};
+use crate::snapshot::{KIND_DEAD, State};
+use crate::table::{Table, TableState};
+use disk::{Disk, File};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// The next state of a store while it is put together.
+pub(crate) struct Draft {
+    pub(crate) disk: Arc<dyn Disk>,
+    pub(crate) directory: PathBuf,
+    pub(crate) namer: Namer,
+    pub(crate) number: u64,
+    pub(crate) sequence: u64,
+    pub(crate) tables: Vec<DraftTable>,
+    pub(crate) attachments: Attachments,
+    /// Files written so far, which nothing names if this fails.
+    written: Vec<PathBuf>,
+}
+
+/// The segments of one table; nothing is left in its memtable.
+pub(crate) struct DraftTable {
+    pub(crate) schema: Arc<Schema>,
+    pub(crate) segments: Vec<DraftSegment>,
+}
+
+/// A segment with its dead rows as they are, and as its files have them.
+#[derive(Clone)]
+pub(crate) struct DraftSegment {
+    pub(crate) part: Part,
+    pub(crate) entry: SegmentEntry,
+}
+
+/// What a publish leaves to the writer.
+pub(crate) struct Published {
+    pub(crate) state: State,
+    /// The new journal, empty.
+    pub(crate) journal: Box<dyn File>,
+}
+
+impl Draft {
+    /// Begins the state after `state`. The rows in the memtables are not in it.
+    ///
+    /// # Errors
+    /// What the disk says.
+    pub(crate) fn after(state: &State, seed: u64) -> Result<Draft> {
+        let number = state.manifest.number + 1;
+        let namer = Namer::new(seed, Maker::Writer, number, state.disk.list(&state.directory)?);
+        let tables = state.manifest.tables.iter().zip(&state.tables).map(|(entry, table)| DraftTable {
+            schema: Arc::clone(&entry.schema),
+            segments: entry
+                .segments
+                .iter()
+                .zip(table.parts())
+                .map(|(&entry, part)| DraftSegment { part: part.clone(), entry })
+                .collect(),
+        });
+        Ok(Draft {
+            disk: Arc::clone(&state.disk),
+            directory: state.directory.clone(),
+            namer,
+            number,
+            sequence: state.sequence,
+            tables: tables.collect(),
+            attachments: state.attachments.clone(),
+            written: Vec::new(),
+        })
+    }
+
+    /// Begins the first state of a store, without rows.
+    pub(crate) fn first(disk: &Arc<dyn Disk>, directory: &Path, schemas: &[Schema], seed: u64) -> Draft {
+        let tables = schemas.iter().map(|schema| DraftTable { schema: Arc::new(schema.clone()), segments: Vec::new() });
+        Draft {
+            disk: Arc::clone(disk),
+            directory: directory.to_owned(),
+            namer: Namer::new(seed, Maker::Writer, 1, Vec::new()),
+            number: 1,
+            sequence: 0,
+            tables: tables.collect(),
+            attachments: Attachments::new(),
+            written: Vec::new(),
+        }
+    }
+
+    /// Writes rows as new segments of a table, of at most `rows_per_segment` rows each.
+    ///
+    /// # Errors
+    /// What the disk says, or that a source is damaged.
+    pub(crate) fn write_rows(&mut self, table: usize, rows: &Survivors, rows_per_segment: u32) -> Result<()> {
+        let row_count = rows.len();
+        let most = rows_per_segment.clamp(1, ROWS_PER_SEGMENT_MAX) as usize;
+        if row_count == 0 {
+            return Ok(());
+        }
+        if row_count <= most {
+            return self.write_one(table, rows, rows.sorted.order());
+        }
+        let all: Vec<_> = rows.iter().collect();
+        all.chunks(most).try_for_each(|chunk| self.write_one(table, rows, Order::Chosen(chunk)))
+    }
+
+    fn write_one(&mut self, table: usize, rows: &Survivors, order: Order) -> Result<()> {
+        let number = self.namer.next();
+        let path = self.directory.join(number.segment());
+        self.written.push(path.clone());
+        let segment = write_new_segment(&*self.disk, &path, &self.tables[table].schema, rows, order)?;
+        let (row_count, file_bytes) = (segment.row_count(), segment.file_bytes());
+        let entry = SegmentEntry { number, row_count, file_bytes, dead: None };
+        let part = Part { rows: PartRows::Segment(Arc::new(segment)), dead: DeadRows::default() };
+        self.tables[table].segments.push(DraftSegment { part, entry });
+        Ok(())
+    }
+
+    /// Makes the draft the store's state, visible and durable.
+    ///
+    /// # Errors
+    /// What the disk says. Then nobody knows whether the old state is in place or the new one, but it is one of them.
+    pub(crate) fn publish(&mut self) -> Result<Published> {
+        self.write_dead_rows()?;
+        let manifest = self.manifest();
+        let bytes = manifest.encode()?;
+        let (journal, journal_bytes) = self.create_journal(&manifest.journal_identity())?;
+        // All names must be durable before anything refers to them.
+        self.disk.sync_directory(&self.directory)?;
+        // From here on the files may be named by a manifest that survives.
+        self.written.clear();
+        disk::publish(&*self.disk, &self.directory, names::MANIFEST, &bytes)?;
+        let tables = self.tables.drain(..).map(DraftTable::into_table).collect();
+        let state = State {
+            disk: Arc::clone(&self.disk),
+            directory: self.directory.clone(),
+            manifest: Arc::new(manifest),
+            sequence: self.sequence,
+            tables,
+            attachments: std::mem::take(&mut self.attachments),
+            journal_bytes,
+            journal_rows: 0,
+        };
+        Ok(Published { state, journal })
+    }
+
+    /// Writes the dead rows of each segment that has more than its file says, and leaves segments without live rows out.
+    fn write_dead_rows(&mut self) -> Result<()> {
+        for table in 0..self.tables.len() {
+            self.tables[table].segments.retain(|segment| segment.part.live_count() > 0);
+            for index in 0..self.tables[table].segments.len() {
+                let DraftSegment { part, entry } = self.tables[table].segments[index].clone();
+                if part.dead_count() != entry.dead_count() {
+                    let dead = self.write_dead(&part)?;
+                    self.tables[table].segments[index].entry.dead = Some(dead);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn write_dead(&mut self, part: &Part) -> Result<DeadEntry> {
+        let number = self.namer.next();
+        let path = self.directory.join(number.dead());
+        self.written.push(path.clone());
+        let mut file = SealedWriter::create(&*self.disk, &path, KIND_DEAD)?;
+        file.write(&part.dead.encode(part.row_count()))?;
+        file.finish()?;
+        Ok(DeadEntry { number, dead_count: part.dead_count() })
+    }
+
+    fn manifest(&mut self) -> Manifest {
+        let tables = self.tables.iter().map(|table| TableEntry {
+            schema: Arc::clone(&table.schema),
+            segments: table.segments.iter().map(|segment| segment.entry).collect(),
+        });
+        Manifest {
+            number: self.number,
+            sequence: self.sequence,
+            journal_seed: self.namer.identity(),
+            tables: tables.collect(),
+            attachments: self.attachments.clone(),
+        }
+    }
+
+    fn create_journal(&mut self, identity: &Identity) -> Result<(Box<dyn File>, u64)> {
+        let path = self.directory.join(names::journal(identity.manifest));
+        // One of a publish that did not succeed: it holds no record.
+        self.disk.remove(&path)?;
+        self.written.push(path.clone());
+        let mut file = self.disk.create(&path)?;
+        let bytes = journal::encode_empty(identity);
+        file.write(&bytes)?;
+        file.sync()?;
+        Ok((file, bytes.len() as u64))
+    }
+}
+
+impl Drop for Draft {
+    fn drop(&mut self) {
+        // Nothing names these files. If this fails, the next writer removes them.
+        for path in &self.written {
+            let _ = self.disk.remove(path);
+        }
+    }
+}
+
+impl DraftTable {
+    fn into_table(self) -> Table {
+        let mut parts: Vec<Part> = self.segments.into_iter().map(|segment| segment.part).collect();
+        parts.push(Part::memtable(&self.schema));
+        Table { state: Arc::new(TableState { schema: self.schema, parts }) }
+    }
+}
+
+/// Writes a segment and opens it: what cannot be read back is not published.
+pub(crate) fn write_new_segment(
+    disk: &dyn Disk,
+    path: &Path,
+    schema: &Arc<Schema>,
+    rows: &Survivors,
+    order: Order,
+) -> Result<Segment> {
+    let written = write_segment(disk, path, schema, &rows.sources, order)?;
+    let segment = Segment::open(disk, path, schema)?;
+    assert_eq!(segment.row_count(), written.row_count, "a segment holds the rows that were written");
+    Ok(segment)
+}
+
+/// Removes what `old` names and `new` does not. Readers that have it open keep it; others read the new manifest.
+pub(crate) fn remove_replaced(disk: &dyn Disk, directory: &Path, old: &Manifest, new: &Manifest) {
+    let kept = named_files(new);
+    for name in named_files(old).into_iter().filter(|name| !kept.contains(name)) {
+        // If this fails, the next writer removes it.
+        let _ = disk.remove(&directory.join(name));
+    }
+}
+
+/// Removes the files that look like a store's and that its manifest does not name.
+///
+/// # Errors
+/// What the disk says about the directory; a file that cannot be removed is left.
+pub(crate) fn remove_unnamed(disk: &dyn Disk, directory: &Path, manifest: &Manifest) -> Result<()> {
+    let kept = named_files(manifest);
+    for name in disk.list(directory)? {
+        let is_kept = name.to_str().is_some_and(|name| kept.iter().any(|kept| kept == name));
+        if names::is_removable(&name) && !is_kept {
+            let _ = disk.remove(&directory.join(name));
+        }
+    }
+    Ok(())
+}
+
+fn named_files(manifest: &Manifest) -> std::collections::HashSet<String> {
+    let segments = manifest.tables.iter().flat_map(|table| &table.segments);
+    let dead = segments.clone().filter_map(|segment| Some(segment.dead?.number.dead()));
+    let segments = segments.map(|segment| segment.number.segment());
+    segments.chain(dead).chain([names::journal(manifest.number)]).collect()
+}

@@ -1,0 +1,301 @@
+//! What a group of transactions comes to in one table: which rows stay, and which older rows die of it.
+//!
+//! Comes in: transactions, and the table as it is. Goes out: rows in key order, each key once, and rows to kill. Must not know how
+//! any of it is written.
+
+use crate::error::{Error, Result};
+use crate::journal::{Kill, TableChange};
+use crate::part::{Part, check_whole_key, key_columns};
+use crate::rows::Rows;
+use crate::schema::Schema;
+use crate::segment_write::{RowRef, Sorted, Source, sort_by_primary};
+use crate::snapshot::{State, missing_table};
+use crate::table::{Table, TableState};
+use crate::transaction::Transaction;
+use crate::value::{OwnedValue, Value};
+use std::cmp::Ordering;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Keys that are looked up one by one; more are looked up in one pass over the part.
+const SINGLE_LOOKUPS_MAX: usize = 8;
+
+/// What a group of transactions puts into one table, and deletes from it.
+#[derive(Clone, Default)]
+pub(crate) struct Input<'a> {
+    /// In their order.
+    batches: Vec<Batch<'a>>,
+    deletes: Vec<Delete<'a>>,
+}
+
+#[derive(Clone, Copy)]
+struct Batch<'a> {
+    transaction: usize,
+    rows: &'a Rows,
+}
+
+#[derive(Clone)]
+struct Delete<'a> {
+    transaction: usize,
+    key: Vec<Value<'a>>,
+}
+
+/// The rows of some sources that stay.
+pub(crate) struct Survivors<'a> {
+    pub(crate) sources: Vec<&'a dyn Source>,
+    /// In key order.
+    pub(crate) sorted: Sorted,
+}
+
+/// Sorts out which table each put and delete is for, in the order of the tables.
+///
+/// # Errors
+/// If a table is not there, or rows or keys do not fit it.
+pub(crate) fn by_table<'a>(state: &State, group: &'a [Transaction]) -> Result<BTreeMap<usize, Input<'a>>> {
+    let mut inputs: BTreeMap<usize, Input> = BTreeMap::new();
+    for (number, transaction) in group.iter().enumerate() {
+        for (name, key) in &transaction.deletes {
+            let table = table_number(state, name)?;
+            let key: Vec<Value> = key.iter().map(OwnedValue::as_value).collect();
+            check_whole_key(state.tables[table].schema(), None, &key)?;
+            inputs.entry(table).or_default().deletes.push(Delete { transaction: number, key });
+        }
+        for (name, rows) in &transaction.puts {
+            let table = table_number(state, name)?;
+            let schema = state.tables[table].schema();
+            if !Arc::ptr_eq(schema, rows.schema()) && schema != rows.schema() {
+                return Err(Error::schema(name, "the rows were made for other columns"));
+            }
+            if !rows.is_empty() {
+                inputs.entry(table).or_default().batches.push(Batch { transaction: number, rows });
+            }
+        }
+    }
+    for input in inputs.values_mut() {
+        // Of deletes of one key only the last matters.
+        input.deletes.sort_by(|left, right| left.key.cmp(&right.key).then(right.transaction.cmp(&left.transaction)));
+        input.deletes.dedup_by(|later, kept| later.key == kept.key);
+    }
+    Ok(inputs)
+}
+
+fn table_number(state: &State, name: &str) -> Result<usize> {
+    let found = state.tables.iter().position(|table| table.schema().name == name);
+    found.ok_or_else(|| missing_table(name))
+}
+
+/// Returns what the journal has to say of `input`.
+///
+/// # Errors
+/// If a file is damaged.
+pub(crate) fn change(table: &Table, number: usize, input: &Input) -> Result<TableChange> {
+    let schema = table.schema();
+    let survivors = input.survivors(schema, None)?;
+    let keys = Keys::new(schema, &survivors.sources)?;
+    let mut kills = Vec::new();
+    for (part_number, part) in table.parts().iter().enumerate() {
+        let rows = input.live_rows(part, &survivors, &keys, 0)?;
+        if !rows.is_empty() {
+            kills.push(Kill { part: part_number, rows });
+        }
+    }
+    let mut rows = Rows::new(schema);
+    let mut row = Vec::new();
+    for RowRef { source, row: number } in survivors.iter() {
+        let batch = input.batches[source as usize].rows;
+        row.clear();
+        row.extend((0..schema.columns.len()).map(|column| batch.value(column, number)));
+        rows.push(&row)?;
+    }
+    Ok(TableChange { table: number, kills, rows })
+}
+
+impl<'a> Input<'a> {
+    /// Returns an upper bound of the rows that the input adds or kills.
+    pub(crate) fn row_count(&self) -> u64 {
+        let puts: u64 = self.batches.iter().map(|batch| u64::from(batch.rows.len())).sum();
+        // A put may kill a row, too.
+        puts + self.deletes.len() as u64
+    }
+
+    /// Returns the rows that are left of the memtable, if one is given, and of the input.
+    ///
+    /// # Errors
+    /// If a file is damaged.
+    pub(crate) fn survivors(&self, schema: &Schema, memtable: Option<&'a Part>) -> Result<Survivors<'a>> {
+        let first_batch = u32::from(memtable.is_some());
+        let batches = self.batches.iter().map(|batch| batch.rows as &dyn Source);
+        let sources: Vec<&dyn Source> = memtable.map(Part::source).into_iter().chain(batches).collect();
+        let is_live = |place: RowRef| place.source >= first_batch || memtable.is_none_or(|part| !part.is_dead(place.row));
+        let sorted = sort_by_primary(schema, &sources, &is_live)?;
+        let mut survivors = Survivors { sources, sorted };
+        if !self.deletes.is_empty() {
+            self.drop_deleted(schema, &mut survivors, first_batch as usize)?;
+        }
+        Ok(survivors)
+    }
+
+    /// Drops the rows that a later transaction deletes.
+    fn drop_deleted(&self, schema: &Schema, survivors: &mut Survivors<'a>, first_batch: usize) -> Result<()> {
+        let keys = Keys::new(schema, &survivors.sources)?;
+        let mut kept = Vec::new();
+        let mut deletes = self.deletes.iter().peekable();
+        for place in survivors.iter() {
+            while deletes.next_if(|delete| keys.compare(place, &delete.key).is_gt()).is_some() {}
+            // A transaction deletes before it puts; the memtable is older than any.
+            let put_by = (place.source as usize).checked_sub(first_batch).map(|batch| self.batches[batch].transaction);
+            let is_deleted = deletes.peek().is_some_and(|delete| {
+                keys.compare(place, &delete.key).is_eq() && put_by.is_none_or(|put_by| put_by < delete.transaction)
+            });
+            if !is_deleted {
+                kept.push(place);
+            }
+        }
+        survivors.sorted.rows = Some(kept);
+        Ok(())
+    }
+
+    /// Returns the live rows of a part that the surviving rows from source `first_source` on replace, or that are deleted.
+    pub(crate) fn live_rows(
+        &self,
+        part: &Part,
+        survivors: &Survivors,
+        keys: &Keys,
+        first_source: u32,
+    ) -> Result<Vec<u32>> {
+        let mut found = Vec::new();
+        let new = survivors.iter().filter(|place| place.source >= first_source);
+        let new_count = survivors.len();
+        let mut finder = Finder::new(part, new_count);
+        let mut key = Vec::new();
+        for place in new {
+            if finder.is_at_end() {
+                break;
+            }
+            keys.get(place, &mut key);
+            found.extend(finder.find(&key)?);
+        }
+        let mut finder = Finder::new(part, self.deletes.len());
+        for delete in &self.deletes {
+            found.extend(finder.find(&delete.key)?);
+        }
+        found.sort_unstable();
+        found.dedup();
+        Ok(found)
+    }
+}
+
+impl Survivors<'_> {
+    /// Returns the places of the rows in key order.
+    pub(crate) fn iter(&self) -> Box<dyn Iterator<Item = RowRef> + '_> {
+        match &self.sorted.rows {
+            Some(rows) => Box::new(rows.iter().copied()),
+            None => Box::new((0..).zip(&self.sources).flat_map(|(source, rows)| {
+                (0..rows.row_count()).map(move |row| RowRef { source, row })
+            })),
+        }
+    }
+
+    /// Returns how many rows survive.
+    pub(crate) fn len(&self) -> usize {
+        match &self.sorted.rows {
+            Some(rows) => rows.len(),
+            None => self.sources.iter().map(|source| source.row_count() as usize).sum(),
+        }
+    }
+}
+
+/// The primary keys of rows in several sources.
+pub(crate) struct Keys<'a> {
+    /// By source, then by column of the key.
+    columns: Vec<Vec<crate::column::ColumnSlice<'a>>>,
+}
+
+impl<'a> Keys<'a> {
+    pub(crate) fn new(schema: &Schema, sources: &[&'a dyn Source]) -> Result<Keys<'a>> {
+        let of_source =
+            |source: &&'a dyn Source| schema.primary.iter().map(|&column| source.column(usize::from(column))).collect();
+        Ok(Keys { columns: sources.iter().map(of_source).collect::<Result<_>>()? })
+    }
+
+    fn get(&self, place: RowRef, key: &mut Vec<Value<'a>>) {
+        key.clear();
+        key.extend(self.values(place));
+    }
+
+    fn compare(&self, place: RowRef, key: &[Value]) -> Ordering {
+        self.values(place).cmp(key.iter().copied())
+    }
+
+    fn values(&self, place: RowRef) -> impl Iterator<Item = Value<'a>> {
+        let columns = &self.columns[place.source as usize];
+        columns.iter().map(move |column| column.value(place.row).expect("rows in memory are whole"))
+    }
+}
+
+/// Looks up keys that come in ascending order.
+struct Finder<'a> {
+    part: &'a Part,
+    is_pass: bool,
+    /// All keys before this position are smaller than any to come.
+    position: u32,
+}
+
+impl<'a> Finder<'a> {
+    fn new(part: &'a Part, key_count: usize) -> Finder<'a> {
+        Finder { part, is_pass: key_count > SINGLE_LOOKUPS_MAX, position: 0 }
+    }
+
+    /// Says whether all keys of the part are smaller than any to come.
+    fn is_at_end(&self) -> bool {
+        self.position == self.part.row_count()
+    }
+
+    /// Returns the live row with this key.
+    fn find(&mut self, key: &[Value]) -> Result<Option<u32>> {
+        if !self.is_pass {
+            return self.part.primary_find(key);
+        }
+        let before = self.position;
+        self.skip_to_behind(key)?;
+        // Else the row in front of us was not behind the key before, which is smaller than this one.
+        let Some(last) = self.position.checked_sub(1).filter(|_| self.position > before) else { return Ok(None) };
+        // Of several rows with one key only the youngest can be alive, and it is the last of them.
+        let row = self.part.row_at(None, last)?;
+        let is_it = !self.part.is_dead(row) && self.compare(last, key)?.is_eq();
+        Ok(is_it.then_some(row))
+    }
+
+    /// Moves behind the last key that is not greater than `key`, by steps that double: keys far apart cost few comparisons, and
+    /// near ones one or two.
+    fn skip_to_behind(&mut self, key: &[Value]) -> Result<()> {
+        let end = self.part.row_count();
+        let (mut from, mut to, mut step) = (self.position, self.position, 1_u32);
+        while to < end && self.compare(to, key)?.is_le() {
+            from = to + 1;
+            to = to.saturating_add(step);
+            step = step.saturating_mul(2);
+        }
+        to = to.min(end);
+        while from < to {
+            let middle = from + (to - from) / 2;
+            if self.compare(middle, key)?.is_le() {
+                from = middle + 1;
+            } else {
+                to = middle;
+            }
+        }
+        self.position = from;
+        Ok(())
+    }
+
+    fn compare(&self, position: u32, key: &[Value]) -> Result<Ordering> {
+        let columns = key_columns(self.part.schema(), None);
+        self.part.compare(columns, self.part.row_at(None, position)?, key)
+    }
+}
+
+/// Returns the memtable as a part.
+pub(crate) fn memtable_part(table: &TableState) -> &Part {
+    table.parts.last().expect("the last part is the memtable")
+}

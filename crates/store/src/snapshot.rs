@@ -1,0 +1,361 @@
+//! A snapshot: everything in the store as of one commit, for as long as it is held.
+//!
+//! Comes in: a directory, by a [`Disk`]. Goes out: tables and attachments. Must not know how any of it is written; never locks and
+//! never writes.
+//!
+//! A commit is visible as soon as its record or manifest is in the file, which may be a moment before it is durable; what is
+//! acknowledged is durable. A reader that saw a commit which a crash then takes away is gone with the same crash.
+
+use crate::dead::DeadRows;
+use crate::error::{Error, Result};
+use crate::journal::{self, Contents, Identity, Record};
+use crate::limits::OPEN_ATTEMPTS_MAX;
+use crate::manifest::{Manifest, SegmentEntry, TableEntry};
+use crate::memtable::Memtable;
+use crate::names::{self, FileNumber};
+use crate::part::{Part, PartRows};
+use crate::schema::Schema;
+use crate::sealed::Sealed;
+use crate::segment::Segment;
+use crate::table::{Table, TableState};
+use disk::Disk;
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// The kind of a sealed file that holds dead rows.
+pub(crate) const KIND_DEAD: u32 = 2;
+
+/// A state of the store. A clone costs a reference count.
+#[derive(Clone, Debug)]
+pub struct Snapshot {
+    pub(crate) state: Arc<State>,
+}
+
+/// Which state of a store it is. Later states are greater.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Version {
+    /// How many commits it holds. States with the same number hold the same rows.
+    pub sequence: u64,
+    /// The manifest it rests on.
+    pub manifest: u64,
+}
+
+/// All that a snapshot holds.
+#[derive(Clone, Debug)]
+pub(crate) struct State {
+    pub(crate) disk: Arc<dyn Disk>,
+    pub(crate) directory: PathBuf,
+    pub(crate) manifest: Arc<Manifest>,
+    pub(crate) sequence: u64,
+    pub(crate) tables: Vec<Table>,
+    pub(crate) attachments: crate::manifest::Attachments,
+    /// Where the valid part of the journal ends.
+    pub(crate) journal_bytes: u64,
+    /// Rows that the journal adds or kills.
+    pub(crate) journal_rows: u64,
+}
+
+impl Snapshot {
+    /// Opens the newest state of the store in `directory`.
+    ///
+    /// # Errors
+    /// If there is no store, a file is damaged, missing or of a newer version, or the disk refuses.
+    pub fn open(disk: &Arc<dyn Disk>, directory: &Path) -> Result<Snapshot> {
+        let state = open_state(disk, directory, &HashMap::new())?;
+        Ok(Snapshot { state: Arc::new(state) })
+    }
+
+    /// Opens the newest state of the same store. Files that this snapshot has open are not opened again.
+    ///
+    /// # Errors
+    /// As [`Snapshot::open`].
+    pub fn newest(&self) -> Result<Snapshot> {
+        let state = open_state(&self.state.disk, &self.state.directory, &self.state.parts_by_number())?;
+        Ok(Snapshot { state: Arc::new(state) })
+    }
+
+    /// Returns which state this is.
+    pub fn version(&self) -> Version {
+        Version { sequence: self.state.sequence, manifest: self.state.manifest.number }
+    }
+
+    /// Returns the attachment of this name as it was last set.
+    pub fn attachment(&self, name: &str) -> Option<&[u8]> {
+        self.state.attachments.get(name).map(|bytes| &**bytes)
+    }
+
+    /// Returns the table of this name.
+    ///
+    /// # Errors
+    /// [`Error::Missing`] if there is none.
+    pub fn table(&self, name: &str) -> Result<Table> {
+        self.state.tables.iter().find(|table| table.schema().name == name).cloned().ok_or_else(|| missing_table(name))
+    }
+
+    /// Returns the tables in the order in which they were created.
+    pub fn tables(&self) -> &[Table] {
+        &self.state.tables
+    }
+
+    /// Returns how many segments a table has.
+    ///
+    /// # Errors
+    /// [`Error::Missing`] if there is no such table.
+    pub fn segment_count(&self, table: &str) -> Result<usize> {
+        // All parts but the memtable.
+        Ok(self.table(table)?.parts().len() - 1)
+    }
+
+    /// Returns the store's directory.
+    pub fn directory(&self) -> &Path {
+        &self.state.directory
+    }
+
+    /// Checks that the store has exactly these tables, in this order.
+    ///
+    /// # Errors
+    /// [`Error::Schema`], naming the first table that differs.
+    pub fn expect_schemas(&self, schemas: &[Schema]) -> Result<()> {
+        let directory = self.state.directory.display();
+        let found = self.state.tables.iter().map(|table| &**table.schema());
+        for (found, expected) in found.clone().zip(schemas) {
+            if found != expected {
+                let what = format!("{directory} keeps it with other columns or indexes, or another table in its place");
+                return Err(Error::schema(&expected.name, what));
+            }
+        }
+        if let Some(expected) = schemas.get(found.len()) {
+            return Err(Error::schema(&expected.name, format!("{directory} has no such table")));
+        }
+        match found.skip(schemas.len()).next() {
+            Some(found) => Err(Error::schema(&found.name, format!("{directory} has it, and it is not expected"))),
+            None => Ok(()),
+        }
+    }
+}
+
+impl State {
+    /// Returns where the checksums and sequence numbers of the journal begin.
+    pub(crate) fn journal_identity(&self) -> Identity {
+        self.manifest.journal_identity()
+    }
+
+    pub(crate) fn schemas(&self) -> Vec<Arc<Schema>> {
+        self.tables.iter().map(|table| Arc::clone(table.schema())).collect()
+    }
+
+    /// Does what a journal record says.
+    ///
+    /// # Errors
+    /// What in the record does not fit this state; which is then changed in part and of no use.
+    pub(crate) fn apply(&mut self, record: &Record) -> std::result::Result<(), String> {
+        self.sequence += 1;
+        self.journal_rows += record.row_count();
+        for change in &record.tables {
+            let table = self.tables.get_mut(change.table).ok_or("a table that is not there")?;
+            let state = Arc::make_mut(&mut table.state);
+            for kill in &change.kills {
+                let part = state.parts.get_mut(kill.part).ok_or("a part that is not there")?;
+                kill.rows.iter().try_for_each(|&row| kill_row(part, row))?;
+            }
+            let Some(Part { rows: PartRows::Memory(memtable), .. }) = state.parts.last_mut() else {
+                unreachable!("the last part is the memtable");
+            };
+            if !change.rows.is_empty() {
+                Arc::make_mut(memtable).append(&change.rows).map_err(|error| error.to_string())?;
+            }
+        }
+        self.attachments.extend(record.attachments.iter().map(|(name, bytes)| (name.clone(), Arc::clone(bytes))));
+        Ok(())
+    }
+
+    /// Returns the open segments with their dead rows as their files have them.
+    fn parts_by_number(&self) -> HashMap<FileNumber, OpenSegment> {
+        let mut parts = HashMap::new();
+        for (entry, table) in self.manifest.tables.iter().zip(&self.tables) {
+            for (entry, part) in entry.segments.iter().zip(table.parts()) {
+                if let PartRows::Segment(segment) = &part.rows {
+                    let dead = (part.dead_count() == entry.dead_count()).then(|| part.dead.clone());
+                    parts.insert(entry.number, OpenSegment { entry: *entry, segment: Arc::clone(segment), dead });
+                }
+            }
+        }
+        parts
+    }
+}
+
+fn kill_row(part: &mut Part, row: u32) -> std::result::Result<(), String> {
+    let row_count = part.row_count();
+    if row >= row_count {
+        return Err(format!("row {row} of {row_count} dies"));
+    }
+    if !part.dead.kill(row) {
+        return Err(format!("row {row} dies twice"));
+    }
+    Ok(())
+}
+
+/// A segment that an older snapshot has open.
+struct OpenSegment {
+    entry: SegmentEntry,
+    segment: Arc<Segment>,
+    /// Unless the journal killed more.
+    dead: Option<DeadRows>,
+}
+
+fn open_state(
+    disk: &Arc<dyn Disk>,
+    directory: &Path,
+    open: &HashMap<FileNumber, OpenSegment>,
+) -> Result<State> {
+    let mut manifest = read_manifest(&**disk, directory)?;
+    for _ in 0..OPEN_ATTEMPTS_MAX {
+        let error = match open_named(disk, directory, &manifest, open) {
+            Ok(state) => return Ok(state),
+            Err(error) => error,
+        };
+        // A writer may have published another manifest and removed what this one names, or cut the journal's torn tail.
+        let newer = read_manifest(&**disk, directory)?;
+        if newer == manifest {
+            return Err(missing_file(error));
+        }
+        manifest = newer;
+    }
+    Err(Error::Limit {
+        what: "attempts to open a store that changes all the time",
+        value: u64::from(OPEN_ATTEMPTS_MAX) + 1,
+        limit: u64::from(OPEN_ATTEMPTS_MAX),
+    })
+}
+
+/// Opens everything that a manifest names.
+fn open_named(
+    disk: &Arc<dyn Disk>,
+    directory: &Path,
+    manifest: &Manifest,
+    open: &HashMap<FileNumber, OpenSegment>,
+) -> Result<State> {
+    let tables = manifest.tables.iter().map(|table| open_table(&**disk, directory, table, open));
+    let mut state = State {
+        disk: Arc::clone(disk),
+        directory: directory.to_owned(),
+        manifest: Arc::new(manifest.clone()),
+        sequence: manifest.sequence,
+        tables: tables.collect::<Result<_>>()?,
+        attachments: manifest.attachments.clone(),
+        journal_bytes: 0,
+        journal_rows: 0,
+    };
+    let contents = read_journal(&state)?;
+    state.journal_bytes = contents.valid_bytes;
+    for record in &contents.records {
+        state.apply(record).map_err(|what| Error::Corrupt {
+            path: state.directory.join(names::journal(manifest.number)),
+            offset: journal::JOURNAL_HEAD_BYTES as u64,
+            what: format!("record {} does not fit: {what}", state.sequence),
+        })?;
+    }
+    Ok(state)
+}
+
+fn read_manifest(disk: &dyn Disk, directory: &Path) -> Result<Manifest> {
+    let path = directory.join(names::MANIFEST);
+    Manifest::decode(&path, &disk.read(&path)?)
+}
+
+fn read_journal(state: &State) -> Result<Contents> {
+    let path = state.directory.join(names::journal(state.manifest.number));
+    let schemas = state.schemas();
+    let mut bytes = state.disk.read(&path)?;
+    for _ in 0..OPEN_ATTEMPTS_MAX {
+        let contents = journal::read(&path, &bytes, &state.journal_identity(), &schemas);
+        let Err(Error::Corrupt { .. }) = contents else { return contents };
+        // If a writer cut a torn tail and wrote on while we read, we hold the beginning of the one and the end of the other.
+        let again = state.disk.read(&path)?;
+        if again == bytes {
+            return contents;
+        }
+        bytes = again;
+    }
+    journal::read(&path, &bytes, &state.journal_identity(), &schemas)
+}
+
+fn open_table(
+    disk: &dyn Disk,
+    directory: &Path,
+    entry: &TableEntry,
+    open: &HashMap<FileNumber, OpenSegment>,
+) -> Result<Table> {
+    let mut parts = Vec::with_capacity(entry.segments.len() + 1);
+    for segment in &entry.segments {
+        parts.push(open_segment(disk, directory, &entry.schema, segment, open.get(&segment.number))?);
+    }
+    parts.push(Part::memtable(&entry.schema));
+    Ok(Table { state: Arc::new(TableState { schema: Arc::clone(&entry.schema), parts }) })
+}
+
+fn open_segment(
+    disk: &dyn Disk,
+    directory: &Path,
+    schema: &Arc<Schema>,
+    entry: &SegmentEntry,
+    open: Option<&OpenSegment>,
+) -> Result<Part> {
+    let open = open.filter(|open| open.entry.file_bytes == entry.file_bytes && open.segment.schema() == schema);
+    let segment = match open {
+        Some(open) => Arc::clone(&open.segment),
+        None => Arc::new(Segment::open(disk, &directory.join(entry.number.segment()), schema)?),
+    };
+    check_equal(segment.path(), "row count", u64::from(segment.row_count()), u64::from(entry.row_count))?;
+    check_equal(segment.path(), "length", segment.file_bytes(), entry.file_bytes)?;
+    let reused = open.filter(|open| open.entry.dead == entry.dead).and_then(|open| open.dead.clone());
+    let dead = match (reused, entry.dead) {
+        (Some(dead), _) => dead,
+        (None, None) => DeadRows::default(),
+        (None, Some(dead)) => {
+            let found = read_dead(disk, &directory.join(dead.number.dead()), entry.row_count)?;
+            let path = directory.join(dead.number.dead());
+            check_equal(&path, "count of dead rows", u64::from(found.dead_count()), u64::from(dead.dead_count))?;
+            found
+        }
+    };
+    Ok(Part { rows: PartRows::Segment(segment), dead })
+}
+
+/// Reads a file of dead rows.
+pub(crate) fn read_dead(disk: &dyn Disk, path: &Path, row_count: u32) -> Result<DeadRows> {
+    let file = Sealed::open(disk, path, KIND_DEAD)?;
+    let content = file.range(0..file.content_length())?;
+    DeadRows::decode(content, row_count).map_err(|damage| damage.in_file(path, 0))
+}
+
+fn check_equal(path: &Path, what: &str, found: u64, expected: u64) -> Result<()> {
+    if found == expected {
+        return Ok(());
+    }
+    let what = format!("{what} is {found}, the manifest says {expected}");
+    Err(Error::Corrupt { path: path.to_owned(), offset: 0, what })
+}
+
+/// Makes the absence of a file that the newest manifest names what it is.
+fn missing_file(error: Error) -> Error {
+    match error {
+        Error::Io(disk::Error::Io { path, source, .. }) if source.kind() == std::io::ErrorKind::NotFound => {
+            Error::Corrupt { path, offset: 0, what: "the manifest names this file, and it is not there".into() }
+        }
+        other => other,
+    }
+}
+
+pub(crate) fn missing_table(name: &str) -> Error {
+    Error::Missing { what: "table", name: name.to_owned() }
+}
+
+/// Returns the memtable of a table.
+pub(crate) fn memtable_of(table: &TableState) -> &Memtable {
+    match table.parts.last() {
+        Some(Part { rows: PartRows::Memory(memtable), .. }) => memtable,
+        _ => unreachable!("the last part is the memtable"),
+    }
+}
