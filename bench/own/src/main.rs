@@ -1,2 +1,94 @@
-//! Placeholder.
-fn main() {}
+//! Measures the release program `pneu` on generated mail, beside a bare walk of the same directories.
+//!
+//! Comes in: the program, a directory for mail that is kept between runs, a directory for results. Goes out: a table and all
+//! samples. Must not know how pneu works: it runs the program as a user does, and checks its answers against what is known of the
+//! mail.
+
+mod child;
+mod corpora;
+mod flags;
+mod folder;
+mod machine;
+mod plan;
+mod program;
+mod report;
+mod small;
+mod text;
+mod walk;
+
+use anyhow::Result;
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::path::PathBuf;
+
+/// Measures pneu on generated mail.
+#[derive(Parser)]
+#[command(name = "bench-own")]
+struct Arguments {
+    #[command(subcommand)]
+    errand: Option<Errand>,
+    #[command(flatten)]
+    options: Options,
+}
+
+/// What to measure, and with what.
+#[derive(Args)]
+struct Options {
+    /// The release program.
+    #[arg(long, default_value = "target/release/pneu")]
+    program: PathBuf,
+    /// Where generated mail and its indexes are kept, outside the repository; about 12 GB.
+    #[arg(long, default_value = "/tmp/pneu-bench")]
+    corpora: PathBuf,
+    /// Where results go: a directory for this run is made in it.
+    #[arg(long, default_value = "bench/runs")]
+    runs: PathBuf,
+    /// The name of this machine in the results [default: from its processor].
+    #[arg(long)]
+    machine: Option<String>,
+    /// How often each thing is measured; the median counts.
+    #[arg(long, default_value_t = 5)]
+    rounds: usize,
+    /// How often a query is measured.
+    #[arg(long, default_value_t = 15)]
+    query_rounds: usize,
+    /// How many messages with text.
+    #[arg(long, default_value_t = 200_000)]
+    text_messages: u32,
+    /// How many small files.
+    #[arg(long, default_value_t = 1_370_000)]
+    small_messages: u32,
+    /// Only these parts.
+    #[arg(long, value_enum, value_delimiter = ',')]
+    only: Vec<Part>,
+}
+
+/// A part of the measurements.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Part {
+    /// First index, queries and changes, on messages with text.
+    Text,
+    /// One large folder and one a tenth of it.
+    Folder,
+    /// Many small files in many folders.
+    Small,
+}
+
+/// What the program does when it calls itself, so that everything measured is a process of its own.
+#[derive(Subcommand)]
+enum Errand {
+    /// List all directories below one, as bare as possible.
+    #[command(hide = true)]
+    Walk(walk::WalkArguments),
+    /// Make mail.
+    #[command(hide = true)]
+    Generate(corpora::GenerateArguments),
+}
+
+fn main() -> Result<()> {
+    let arguments = Arguments::parse();
+    match arguments.errand {
+        Some(Errand::Walk(arguments)) => walk::walk(&arguments),
+        Some(Errand::Generate(arguments)) => corpora::generate(&arguments),
+        None => plan::measure(&arguments.options),
+    }
+}

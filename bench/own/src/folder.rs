@@ -1,0 +1,46 @@
+//! A large folder and one a tenth of it: all headers by date, and the newest 50.
+//!
+//! Comes in: options. Goes out: series. Must not know how pneu does it.
+
+use crate::plan::{Trial, take_turns};
+use crate::program::Pneu;
+use crate::report::{Report, Series};
+use crate::{Options, child, corpora};
+use anyhow::Result;
+use testkit::corpus::CorpusOptions;
+
+/// Measures both folders.
+pub(crate) fn measure(options: &Options, report: &mut Report) -> Result<()> {
+    let text = CorpusOptions::varied(options.text_messages, corpora::SEED);
+    let text = corpora::kept(&options.corpora, "text", &text)?;
+    let maildir = corpora::kept_folders(&options.corpora, &text)?;
+    let pneu = &Pneu::new(&options.program, &maildir);
+    child::measure(&mut pneu.index())?;
+    let folders = [("the whole folder", "maildir:/Large"), ("a tenth of it", "maildir:/Middle")];
+    report.series.extend(listings(options, pneu, folders)?);
+    Ok(())
+}
+
+/// Lists two folders whole, and the newest 50 of each.
+pub(crate) fn listings(
+    options: &Options,
+    pneu: &Pneu,
+    folders: [(&str, &'static str); 2],
+) -> Result<Vec<Series>> {
+    let mut trials = Vec::new();
+    for (size, query) in folders {
+        let all = Series::new(&format!("all headers by date, {size}"), "<= 0.25 s for 200,000");
+        trials.push(Trial::new(all, move || Ok(pneu.command(&["find", query, "--sort", "date"]))));
+        let newest = Series::new(&format!("newest 50, {size}"), "<= 10 ms, memory as with any size");
+        let newest =
+            Trial::new(newest, move || Ok(pneu.command(&["find", query, "--sort", "date", "--max", "50"])));
+        trials.push(newest.printing(50));
+    }
+    let mut series = take_turns(options.query_rounds, trials)?;
+    for series in series.iter_mut().filter(|series| series.name.starts_with("all")) {
+        if let Some(sample) = series.samples.last() {
+            series.note = format!("{} lines", sample.lines);
+        }
+    }
+    Ok(series)
+}

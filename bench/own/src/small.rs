@@ -1,0 +1,37 @@
+//! Very many small files: passes that find nothing to do, queries and listings at this size.
+//!
+//! Comes in: options. Goes out: series. Must not know how pneu does it.
+
+use crate::plan::Trial;
+use crate::plan::take_turns;
+use crate::program::{Pneu, bytes_below};
+use crate::report::{Report, Series};
+use crate::{Options, child, corpora, folder, text};
+use anyhow::Result;
+use testkit::corpus::CorpusOptions;
+
+/// Measures everything about small files.
+pub(crate) fn measure(options: &Options, report: &mut Report) -> Result<()> {
+    let corpus = CorpusOptions::small(options.small_messages, corpora::SEED);
+    let maildir = corpora::kept(&options.corpora, "small", &corpus)?;
+    let pneu = &Pneu::new(&options.program, &maildir);
+    report.series.push(first_index(pneu)?);
+    report.series.extend(text::nothing_changed(options.rounds, pneu, "small")?);
+    report.series.extend(text::queries(options, pneu, &corpus, "small")?);
+    let nothing = Series::new("opening, as it is, small", "<= 5 ms");
+    let nothing = Trial::new(nothing, || Ok(pneu.command(&["count", "msgid:nothing@nowhere.example"])));
+    report.series.extend(take_turns(options.query_rounds, vec![nothing])?);
+    let folders =
+        [("small, root folder", "maildir:/"), ("small, a fourteenth of it", "maildir:/archive/1/folder-1")];
+    report.series.extend(folder::listings(options, pneu, folders)?);
+    Ok(())
+}
+
+/// One first index: it is here for its memory and its size on disk.
+fn first_index(pneu: &Pneu) -> Result<Series> {
+    pneu.forget()?;
+    let mut series = Series::new("first index, small", "<= 1 GiB");
+    series.samples.push(child::measure(&mut pneu.index())?);
+    series.note = format!("{:.0} MB of index", bytes_below(pneu.data())? as f64 / 1e6);
+    Ok(series)
+}

@@ -1,0 +1,234 @@
+//! Messages with text: the first index, queries in new processes, changes by another program.
+//!
+//! Comes in: options. Goes out: series. Must not know how pneu does it.
+
+use crate::flags::{Arrivals, Flagged};
+use crate::plan::{Trial, say, take_turns};
+use crate::program::{Pneu, bytes_below};
+use crate::report::{Report, Series};
+use crate::{Options, child, corpora};
+use anyhow::{Context, Result};
+use std::fs;
+use std::process::{Command, Stdio};
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
+use testkit::corpus::{CorpusOptions, facts};
+
+/// How many files change at a time.
+const CHANGED: u32 = 1000;
+/// How many change in each of the commits that fill a journal, and how many commits there are: below the rows at which it is sealed.
+const JOURNAL_STEP: usize = 400;
+const JOURNAL_COMMITS: usize = 9;
+/// How much a megabyte is.
+const MEGABYTE: f64 = 1e6;
+
+/// Measures everything about messages with text.
+pub(crate) fn measure(options: &Options, report: &mut Report) -> Result<()> {
+    let corpus = CorpusOptions::varied(options.text_messages, corpora::SEED);
+    let maildir = corpora::kept(&options.corpora, "text", &corpus)?;
+    Arrivals::take_away(&maildir)?;
+    let pneu = &Pneu::new(&options.program, &maildir);
+    report.series.extend(first_index(options, pneu)?);
+    report.series.push(meanwhile(pneu)?);
+    report.series.extend(nothing_changed(options.rounds, pneu, "text")?);
+    report.series.extend(queries(options, pneu, &corpus, "text")?);
+    report.series.extend(flag_changes(options, pneu)?);
+    report.series.extend(arrivals(options, pneu)?);
+    report.series.extend(journal(options, pneu)?);
+    Ok(())
+}
+
+fn first_index(options: &Options, pneu: &Pneu) -> Result<Vec<Series>> {
+    let series = Series::new("first index, text", "<= 60 s, <= 1 GiB");
+    let trial = Trial::new(series, || {
+        pneu.forget()?;
+        Ok(pneu.index())
+    });
+    let mut series = take_turns(options.rounds, vec![trial])?;
+    for series in &mut series {
+        series.note = format!(
+            "{} messages, {:.0} MB of files, {:.0} MB of index",
+            options.text_messages,
+            bytes_below(pneu.maildir())? as f64 / MEGABYTE,
+            bytes_below(pneu.data())? as f64 / MEGABYTE
+        );
+    }
+    Ok(series)
+}
+
+/// Counts all messages again and again while a first index runs.
+fn meanwhile(pneu: &Pneu) -> Result<Series> {
+    pneu.forget()?;
+    let mut series = Series::new("a count while the first index runs", "searchable meanwhile");
+    let begin = Instant::now();
+    let mut index = pneu.index().stdout(Stdio::null()).spawn().context("cannot start the index")?;
+    let (mut first_seen, mut seen) = (None, Vec::new());
+    while index.try_wait()?.is_none() {
+        // Until there is an index, counting is an error.
+        let Ok(output) = pneu.command(&["count", "*"]).stderr(Stdio::null()).output() else { continue };
+        let count: u64 = String::from_utf8_lossy(&output.stdout).trim().parse().unwrap_or(0);
+        if count == 0 {
+            continue;
+        }
+        first_seen.get_or_insert_with(|| begin.elapsed().as_secs_f64());
+        seen.push(count);
+        series.samples.push(child::measure(&mut pneu.command(&["count", "*"]))?);
+    }
+    seen.dedup();
+    let counts: Vec<String> = seen.iter().take(6).map(u64::to_string).collect();
+    series.note = match first_seen {
+        Some(seconds) => format!("first answer after {seconds:.1} s; counts {} ...", counts.join(", ")),
+        None => "no answer before the end".to_owned(),
+    };
+    say(&format!("  {}: {}", series.name, series.note));
+    Ok(series)
+}
+
+/// Compares a pass that finds nothing to do with bare walks.
+pub(crate) fn nothing_changed(rounds: usize, pneu: &Pneu, name: &str) -> Result<Vec<Series>> {
+    let mut trials = Vec::new();
+    for (threads, statx) in [(1, false), (2, false), (1, true), (2, true)] {
+        let calls = if statx { "getdents64 and statx" } else { "getdents64" };
+        let series = Series::new(&format!("bare walk, {name}, {calls}, threads: {threads}"), "");
+        trials.push(Trial::new(series, move || pneu.walk(threads, statx)));
+    }
+    let walk = format!("bare walk, {name}, getdents64, threads: 2");
+    let pass = Series::new(&format!("index, nothing changed, {name}"), "<= 1.3 x of the two-thread walk");
+    trials.push(Trial::new(pass.against(&walk), || Ok(pneu.index())));
+    take_turns(rounds, trials)
+}
+
+/// Asks in new processes for few and for many hits.
+pub(crate) fn queries(
+    options: &Options,
+    pneu: &Pneu,
+    corpus: &CorpusOptions,
+    name: &str,
+) -> Result<Vec<Series>> {
+    let mut trials = Vec::new();
+    for (fact, goal) in facts(corpus).iter().zip(["<= 15 ms", "<= 50 ms"]) {
+        for (kind, arguments) in [
+            ("plain", ["find", "--format", "plain"]),
+            ("json", ["find", "--format", "json"]),
+            ("paths", ["find", "--format", "paths"]),
+        ] {
+            let series = Series::new(&format!("find, {name}, {} hits, {kind}", fact.messages), goal);
+            let query = fact.query.clone();
+            let trial = Trial::new(series, move || {
+                let mut command = pneu.command(&arguments);
+                command.arg(&query);
+                Ok(command)
+            });
+            trials.push(trial.printing(fact.messages.into()));
+        }
+        let series = Series::new(&format!("count, {name}, {} hits", fact.messages), goal);
+        let query = fact.query.clone();
+        trials.push(Trial::new(series, move || {
+            let mut command = pneu.command(&["count"]);
+            command.arg(&query);
+            Ok(command)
+        }));
+    }
+    take_turns(options.query_rounds, trials)
+}
+
+fn flag_changes(options: &Options, pneu: &Pneu) -> Result<Vec<Series>> {
+    let mut flagged = Flagged::choose(pneu.maildir(), CHANGED as usize)?;
+    let same = Series::new("index, nothing changed, beside the flags", "");
+    let changed = Series::new("index, 1,000 flags changed", "<= 0.1 s beyond the walk").against(&same.name);
+    let trials = vec![
+        Trial::new(same, || Ok(pneu.index())),
+        Trial::new(changed, || {
+            flagged.toggle()?;
+            Ok(pneu.index())
+        }),
+    ];
+    let mut series = take_turns(options.rounds, trials)?;
+    flagged.toggle()?;
+    let opened = opened_messages(pneu)?;
+    if let [same, changed] = &mut series[..] {
+        let beyond = (changed.wall().0 - same.wall().0) * 1000.0;
+        changed.note = format!("{beyond:.0} ms more than an unchanged pass; {opened}");
+    }
+    Ok(series)
+}
+
+/// Counts with strace which message files a pass opens.
+fn opened_messages(pneu: &Pneu) -> Result<String> {
+    let trace = pneu.data().with_extension("strace");
+    let index = pneu.index();
+    let mut command = Command::new("strace");
+    command.args(["-f", "-qq", "-e", "trace=open,openat,openat2", "-o"]).arg(&trace);
+    command.arg(index.get_program()).args(index.get_args());
+    command.env("XDG_CONFIG_HOME", pneu.data().join("config")).stdout(Stdio::null());
+    if !command.status().is_ok_and(|status| status.success()) {
+        return Ok("strace is not there".to_owned());
+    }
+    let calls = fs::read_to_string(&trace)?;
+    fs::remove_file(&trace)?;
+    // Every message file of the generator has the host's name in its own.
+    let messages = calls.lines().filter(|call| call.contains(".tube")).count();
+    Ok(format!("strace: {messages} message files opened in {} calls of open", calls.lines().count()))
+}
+
+fn arrivals(options: &Options, pneu: &Pneu) -> Result<Vec<Series>> {
+    // The index remembers messages that are gone: each run needs others.
+    let seed = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs() * 1000);
+    let mut arrivals = Arrivals::new(&options.corpora, CHANGED, seed);
+    let mut deliveries = 0_u64;
+    let arrived = Series::new("index, 1,000 new messages", "<= 0.6 s");
+    let gone = Series::new("index, 1,000 messages gone", "");
+    let trials = vec![
+        Trial::new(arrived, || {
+            deliveries += 1;
+            arrivals.deliver(pneu.maildir())?;
+            Ok(pneu.index())
+        }),
+        Trial::new(gone, || {
+            Arrivals::take_away(pneu.maildir())?;
+            Ok(pneu.index())
+        }),
+    ];
+    take_turns(options.rounds, trials)
+}
+
+/// Asks for nothing, before and after the journal was filled by small commits.
+fn journal(options: &Options, pneu: &Pneu) -> Result<Vec<Series>> {
+    let ask = |name: &str| {
+        Trial::new(Series::new(name, "<= 5 ms"), || {
+            Ok(pneu.command(&["count", "msgid:nothing@nowhere.example"]))
+        })
+    };
+    let mut series = take_turns(options.query_rounds, vec![ask("opening, as it is, text")])?;
+    let mut largest = 0;
+    for commit in 0..JOURNAL_COMMITS {
+        let mut flagged = Flagged::choose(pneu.maildir(), JOURNAL_STEP + commit)?;
+        flagged.toggle()?;
+        child::measure(&mut pneu.index())?;
+        largest = journal_bytes(pneu)?.max(largest);
+    }
+    series.extend(take_turns(options.query_rounds, vec![ask("opening, the journal full, text")])?);
+    if let Some(full) = series.last_mut() {
+        let (now, largest) = (journal_bytes(pneu)? / 1024, largest / 1024);
+        full.note =
+            format!("journal of {now} KiB after {JOURNAL_COMMITS} commits, the largest seen {largest} KiB");
+    }
+    Ok(series)
+}
+
+/// Returns the length of the journals in the index.
+fn journal_bytes(pneu: &Pneu) -> Result<u64> {
+    let mut bytes = 0;
+    let mut waiting = vec![pneu.data().to_owned()];
+    while let Some(directory) = waiting.pop() {
+        for entry in fs::read_dir(directory)? {
+            let entry = entry?;
+            let metadata = entry.metadata()?;
+            if metadata.is_dir() {
+                waiting.push(entry.path());
+            } else if entry.file_name().to_string_lossy().contains("journal") {
+                bytes += metadata.len();
+            }
+        }
+    }
+    Ok(bytes)
+}
