@@ -4,6 +4,7 @@
 //! Whatever is not a letter or digit separates words, so `foo_bar` is two and an address is several. Chinese, Japanese and
 //! Korean text has no separators: a run of it becomes overlapping pairs of characters (a run of one character, that one),
 //! so that any two characters next to each other can be found. A word longer than `WORD_BYTES_MAX` is cut there.
+#![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
 use unicode_normalization::char::is_combining_mark;
 
@@ -62,8 +63,7 @@ impl<'a> Words<'a> {
             }
             let stretch = self.next_stretch()?;
             if stretch.is_ascii() {
-                let cut = &stretch[..stretch.len().min(WORD_BYTES_MAX)];
-                word.push_str(cut);
+                word.push_str(cut(stretch));
                 word.make_ascii_lowercase();
                 break;
             }
@@ -78,48 +78,53 @@ impl<'a> Words<'a> {
 
     /// Takes the next letters and digits that no separator parts, unfolded.
     fn next_stretch(&mut self) -> Option<&'a str> {
-        let start = self.rest.find(char::is_alphanumeric)?;
-        let rest = &self.rest[start..];
+        let (_, rest) = self.rest.split_at_checked(self.rest.find(char::is_alphanumeric)?)?;
         // Most text is ASCII: look at bytes first, at characters only from the first other byte on.
         let ascii = rest.bytes().take_while(u8::is_ascii_alphanumeric).count();
-        let length = match rest[ascii..].find(|c: char| !is_inside(c)) {
-            _ if rest.as_bytes().get(ascii).is_none_or(u8::is_ascii) => ascii,
-            Some(more) => ascii + more,
-            None => rest.len(),
+        let (_, behind) = rest.split_at_checked(ascii)?;
+        let more = match behind.bytes().next() {
+            Some(byte) if !byte.is_ascii() => behind.find(|c| !is_inside(c)).unwrap_or(behind.len()),
+            _ => 0,
         };
-        let (stretch, rest) = rest.split_at(length);
+        let (stretch, rest) = rest.split_at_checked(ascii.saturating_add(more))?;
         self.rest = rest;
         Some(stretch)
     }
 
     /// Takes the next word from the folded stretch.
     fn next_folded(&mut self, word: &mut String) -> bool {
-        while let Some(first) = self.folded[self.folded_offset..].chars().next() {
-            let rest = &self.folded[self.folded_offset..];
-            if is_paired_script(first) && first.is_alphanumeric() {
-                let after = first.len_utf8();
-                let second =
-                    rest[after..].chars().next().filter(|c| is_paired_script(*c) && c.is_alphanumeric());
+        loop {
+            let rest = self.folded.get(self.folded_offset..).unwrap_or("");
+            let mut chars = rest.chars();
+            let Some(first) = chars.next() else { return false };
+            let mut taken = first.len_utf8();
+            if is_paired(first) {
+                let second = chars.next().filter(|c| is_paired(*c));
                 let was_paired = std::mem::replace(&mut self.paired, second.is_some());
-                self.folded_offset += after;
-                if second.is_none() && was_paired {
-                    continue;
+                if second.is_some() || !was_paired {
+                    word.push(first);
+                    word.extend(second);
                 }
-                word.push(first);
-                word.extend(second);
+            } else if first.is_alphanumeric() {
+                taken = rest.find(|c| !is_inside(c) || is_paired(c)).unwrap_or(rest.len());
+                word.push_str(cut(rest.get(..taken).unwrap_or("")));
+            }
+            self.folded_offset = self.folded_offset.saturating_add(taken);
+            if !word.is_empty() {
                 return true;
             }
-            if !first.is_alphanumeric() {
-                self.folded_offset += first.len_utf8();
-                continue;
-            }
-            let end = rest.find(|c: char| !is_inside(c) || is_paired_script(c)).unwrap_or(rest.len());
-            word.push_str(&rest[..rest.floor_char_boundary(end.min(WORD_BYTES_MAX))]);
-            self.folded_offset += end;
-            return true;
         }
-        false
     }
+}
+
+/// Returns as much of a word as is indexed.
+fn cut(word: &str) -> &str {
+    word.get(..word.floor_char_boundary(WORD_BYTES_MAX)).unwrap_or(word)
+}
+
+/// Returns whether the character is indexed in pairs. Some of those scripts' characters are no letters: they separate.
+fn is_paired(c: char) -> bool {
+    is_paired_script(c) && c.is_alphanumeric()
 }
 
 impl Iterator for Words<'_> {

@@ -1,1 +1,254 @@
-//! x
+//! Errors, word for word. In: wrong queries. Out: the sentence, the place and the way out that a user sees. Must not know:
+//! who finds them.
+
+use query::{Error, Problem, parse};
+
+use crate::context::context;
+
+#[track_caller]
+fn assert_error(input: &str, expected: &[&str]) {
+    let found = parse(input, &context()).expect_err(input).to_string();
+    assert_eq!(found.lines().collect::<Vec<_>>(), expected, "{input}");
+}
+
+#[test]
+fn a_misspelled_field() {
+    assert_error(
+        "hello form:bob",
+        &[
+            "there is no field \"form\"",
+            "  hello form:bob",
+            "        ^^^^",
+            "did you mean \"from:\"? To search for the text, quote it: \"form:...\"",
+        ],
+    );
+    for (input, nearest) in [
+        ("subjcet:a", "subject"),
+        ("SUBJET:a", "subject"),
+        ("atachment:a", "attachment"),
+        ("maildri:/a", "maildir"),
+        ("contac:bob", "contact"),
+        ("x-maler:mutt", "X-Mailer"),
+        ("dat:2024", "date"),
+    ] {
+        let error = parse(input, &context()).expect_err(input);
+        assert!(
+            matches!(&error.problem, Problem::UnknownField { nearest: found, .. } if found == nearest),
+            "{error}"
+        );
+    }
+}
+
+#[test]
+fn a_field_without_a_value() {
+    let hint = "write the value without a space: from:word, or from:\"two words\"";
+    assert_error("from: bob", &["expected a value right behind \"from:\"", "  from: bob", "  ^^^^^", hint]);
+    assert_error("(from:)", &["expected a value right behind \"from:\"", "  (from:)", "   ^^^^^", hint]);
+    assert_error(
+        "tag:\"\"",
+        &[
+            "expected a value right behind \"tag:\"",
+            "  tag:\"\"",
+            "      ^^",
+            "write the value without a space: tag:word, or tag:\"two words\"",
+        ],
+    );
+}
+
+#[test]
+fn operators_without_terms() {
+    let hint = "to search for the word itself, quote it: \"or\"";
+    assert_error("a or", &["expected a term behind \"or\"", "  a or", "    ^^", hint]);
+    assert_error("or a", &["expected a term before \"or\"", "  or a", "  ^^", hint]);
+    assert_error("(a or) b", &["expected a term behind \"or\"", "  (a or) b", "     ^^", hint]);
+    assert_error(
+        "a AND or b",
+        &[
+            "expected a term behind \"AND\"",
+            "  a AND or b",
+            "    ^^^",
+            "to search for the word itself, quote it: \"AND\"",
+        ],
+    );
+    assert_error(
+        "not",
+        &[
+            "expected a term behind \"not\"",
+            "  not",
+            "  ^^^",
+            "to search for the word itself, quote it: \"not\"",
+        ],
+    );
+}
+
+#[test]
+fn parentheses_and_quotation_marks() {
+    let hint = "to search for text with parentheses, quote it: \"f(x)\"";
+    assert_error("a and (b", &["expected a \")\" for this \"(\"", "  a and (b", "        ^", hint]);
+    assert_error("((a)", &["expected a \")\" for this \"(\"", "  ((a)", "  ^", hint]);
+    assert_error("(", &["expected a \")\" for this \"(\"", "  (", "  ^", hint]);
+    assert_error("subject:(a", &["expected a \")\" for this \"(\"", "  subject:(a", "  ^^^^^^^^^", hint]);
+    assert_error("a) b", &["expected no \")\" here: no \"(\" is open", "  a) b", "   ^", hint]);
+    assert_error(")", &["expected no \")\" here: no \"(\" is open", "  )", "  ^", hint]);
+    assert_error("a ()", &["expected a term between the parentheses", "  a ()", "    ^^"]);
+    assert_error(
+        "say \"hello",
+        &[
+            "expected another quotation mark for this one",
+            "  say \"hello",
+            "      ^",
+            "to search without quotation marks, leave them out",
+        ],
+    );
+    assert_error(
+        "subject:(a or from:b)",
+        &[
+            "expected values only: the parentheses already belong to \"subject:\"",
+            "  subject:(a or from:b)",
+            "                ^^^^^^",
+        ],
+    );
+    assert_error(
+        "s:(a or from:(b))",
+        &[
+            "expected values only: the parentheses already belong to \"s:\"",
+            "  s:(a or from:(b))",
+            "          ^^^^^^",
+        ],
+    );
+}
+
+#[test]
+fn terms_that_ask_for_nothing() {
+    let problem = "expected a letter or digit: nothing else is searched for in text";
+    assert_error("&", &[problem, "  &", "  ^"]);
+    assert_error("a or 🦀", &[problem, "  a or 🦀", "       ^^"]);
+    assert_error("subject:--", &[problem, "  subject:--", "          ^^"]);
+    assert_error("\"\"", &[problem, "  \"\"", "  ^^"]);
+    assert_error("//", &[problem, "  //", "  ^^"]);
+}
+
+#[test]
+fn stars_in_wrong_places() {
+    assert_error(
+        "foo*bar",
+        &[
+            "expected \"*\" at the start or end only",
+            "  foo*bar",
+            "  ^^^^^^^",
+            "for part of a word, use a regular expression: /foo.*bar/",
+        ],
+    );
+    assert_error(
+        "*foo-bar*",
+        &[
+            "expected one word behind \"*\", not 2",
+            "  *foo-bar*",
+            "  ^^^^^^^^^",
+            "leave the first \"*\" out, or search for the words one by one",
+        ],
+    );
+    assert_error("size:1*", &["\"size:\" takes no \"*\"", "  size:1*", "       ^^"]);
+    assert_error("d:/2024/", &["\"d:\" takes no regular expression", "  d:/2024/", "    ^^^^^^"]);
+}
+
+#[test]
+fn dates_sizes_flags_and_priorities() {
+    let dates = "dates are such as 2024, 2024-03-05, 2w (two weeks ago), yesterday, 2024-03..now";
+    assert_error(
+        "a date:2024-03..2024-13 b",
+        &[
+            "expected a date: there is no month 13",
+            "  a date:2024-03..2024-13 b",
+            "                  ^^^^^^^",
+            dates,
+        ],
+    );
+    assert_error(
+        "date:\"soon..now\"",
+        &["expected a date: \"soon\" is not a date", "  date:\"soon..now\"", "       ^^^^^^^^^^^", dates],
+    );
+    assert_error(
+        "size:10k..many",
+        &[
+            "expected a size: \"many\" is not a size",
+            "  size:10k..many",
+            "            ^^^^",
+            "sizes are such as 500, 10k, 2M; ranges such as 10k..2M or 1M..",
+        ],
+    );
+    assert_error(
+        "flag:unraed",
+        &["there is no flag \"unraed\"", "  flag:unraed", "       ^^^^^^", "did you mean \"unread\"?"],
+    );
+    assert_error(
+        "g:j",
+        &[
+            "there is no flag \"j\"",
+            "  g:j",
+            "    ^",
+            "flags are draft flagged passed replied seen trashed new unread attach signed encrypted list calendar personal",
+        ],
+    );
+    assert_error(
+        "prio:urgent",
+        &[
+            "there is no priority \"urgent\"",
+            "  prio:urgent",
+            "       ^^^^^^",
+            "priorities are low, normal, high",
+        ],
+    );
+}
+
+#[test]
+fn what_other_programs_have() {
+    let hint = "to search for the text, quote it";
+    assert_error("query:mine", &["notmuch's \"query:\" is not supported", "  query:mine", "  ^^^^^", hint]);
+    assert_error(
+        "thread:\"{from:bob}\"",
+        &["a query in braces is not supported", "  thread:\"{from:bob}\"", "         ^^^^^^^^^^^^", hint],
+    );
+}
+
+#[test]
+fn the_caret_stands_below_the_place_whatever_stands_before_it() {
+    for (input, line, carets) in [
+        ("日本語 a)", "  日本語 a)", "          ^"),
+        ("e\u{301}e\u{301} a)", "  e\u{301}e\u{301} a)", "      ^"),
+        ("a\tb\nc)", "  a b c)", "       ^"),
+        ("🦀 ü)", "  🦀 ü)", "      ^"),
+        ("a)日", "  a)日", "   ^"),
+        // What turns the direction of writing, and what a terminal acts on, is shown but never sent.
+        ("a\u{202e}b\u{1b}c)", "  a\u{fffd}b\u{fffd}c)", "       ^"),
+        ("flag:日本", "  flag:日本", "       ^^^^"),
+    ] {
+        let shown = parse(input, &context()).expect_err(input).to_string();
+        let lines: Vec<&str> = shown.lines().collect();
+        assert_eq!(lines.get(1..3), Some(&[line, carets][..]), "{shown}");
+    }
+}
+
+#[test]
+fn of_a_long_query_the_part_around_the_place_is_shown() {
+    let input = format!("{}form:bob{}", "word ".repeat(100), " word".repeat(100));
+    let shown = parse(&input, &context()).expect_err("misspelled").to_string();
+    let lines: Vec<&str> = shown.lines().collect();
+    assert_eq!(
+        lines[1..3],
+        [
+            "  …word word word word word word word word form:bob word word word word word word word word word word w…",
+            "                                           ^^^^"
+        ]
+    );
+}
+
+#[test]
+fn who_evaluates_can_point_at_a_place_too() {
+    let error = Error {
+        query: "a /(/".to_owned(),
+        span: 2..5,
+        problem: Problem::BadRegex { reason: "unclosed group".to_owned() },
+    };
+    assert_eq!(error.to_string(), "the regular expression cannot be used: unclosed group\n  a /(/\n    ^^^");
+}
