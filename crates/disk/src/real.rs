@@ -70,9 +70,9 @@ impl Disk for RealDisk {
     }
 
     fn sync_directory(&self, directory: &Path) -> Result<()> {
-        fs::File::open(or_here(directory))
-            .and_then(|file| file.sync_all())
-            .map_err(|source| Error::io("sync", directory, source))
+        // A file in a directory's place must not pass for one.
+        let opened = OpenOptions::new().read(true).custom_flags(libc::O_DIRECTORY).open(or_here(directory));
+        opened.and_then(|file| file.sync_all()).map_err(|source| Error::io("sync", directory, source))
     }
 
     fn lock(&self, path: &Path, holder: &str, wait: Wait) -> Result<Lock> {

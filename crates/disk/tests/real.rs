@@ -88,6 +88,7 @@ fn directories_are_created_with_their_parents() {
     RealDisk.sync_directory(&deep).unwrap();
     disk::write_new(&RealDisk, &directory.path().join("file"), b"").unwrap();
     assert!(RealDisk.create_directory(&directory.path().join("file")).is_err());
+    assert!(RealDisk.sync_directory(&directory.path().join("file")).is_err());
     assert!(RealDisk.create_directory(&directory.path().join("file/below")).is_err());
     assert!(RealDisk.sync_directory(&directory.path().join("absent")).unwrap_err().is_not_found());
 }

@@ -244,7 +244,7 @@ impl State {
     fn expect_directory(&self, path: &Path) -> io::Result<()> {
         match self.seen.get(path) {
             Some(Entry::File(_)) => Err(io::ErrorKind::NotADirectory.into()),
-            None if !is_directory(&self.seen, path) => Err(io::ErrorKind::NotFound.into()),
+            None if !is_directory(&self.seen, path) => Err(self.absence(path)),
             _ => Ok(()),
         }
     }
@@ -253,7 +253,17 @@ impl State {
         match self.seen.get(path) {
             Some(Entry::File(inode)) => Ok(*inode),
             Some(Entry::Directory) => Err(io::ErrorKind::IsADirectory.into()),
-            None => Err(io::ErrorKind::NotFound.into()),
+            None => Err(self.absence(path)),
+        }
+    }
+
+    /// Returns the error for a name that is not there.
+    fn absence(&self, path: &Path) -> io::Error {
+        let is_file = |path: &Path| matches!(self.seen.get(path), Some(Entry::File(_)));
+        if path.ancestors().any(is_file) {
+            io::ErrorKind::NotADirectory.into()
+        } else {
+            io::ErrorKind::NotFound.into()
         }
     }
 
