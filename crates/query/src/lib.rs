@@ -23,4 +23,4 @@ pub use error::{Error, Problem};
 pub use fields::{Field, FieldSet};
 pub use flags::{FlagName, Priority};
 pub use parse::{Context, parse};
-pub use words::words;
+pub use words::{Word, Words, words};
