@@ -81,12 +81,6 @@ fn unpack_gzip(mut packed: &[u8], room: Room, content: &mut Vec<u8>) -> io::Resu
         if packed.iter().all(|byte| *byte == 0) {
             return Ok(Unpacked::Whole);
         }
-        if !packed.starts_with(&GZIP_MAGIC) {
-            return Err(io::Error::new(
-                io::ErrorKind::InvalidData,
-                "something else follows the compressed content",
-            ));
-        }
     }
 }
 

@@ -24,7 +24,9 @@ fn tree(lines: &str) -> TempDir {
         fs::create_dir_all(above).unwrap();
         match what {
             "maildir" => {
-                ["cur", "new", "tmp"].iter().for_each(|name| fs::create_dir(path.join(name)).unwrap())
+                for name in ["cur", "new", "tmp"] {
+                    fs::create_dir(path.join(name)).unwrap();
+                }
             }
             "directory" => {}
             "file" => fs::write(path, b"").unwrap(),
@@ -196,6 +198,7 @@ fn the_real_folder_counts_and_not_a_link_to_it() {
         link b -> z
         maildir z/real
         link z/again -> real
+        link z/really -> real
     ";
     assert_eq!(found(tree), ["z/real"]);
 }
@@ -265,10 +268,19 @@ fn limits_are_told() {
     let depth = FolderLimits { depth_max: 2, ..FolderLimits::default() };
     let tree_of_four = tree("maildir a/b/c/d\nmaildir a/b\nmaildir x");
     assert_eq!(told(tree_of_four.path(), depth), ["a/b", "x", "! a/b/c too deep"]);
+    let sorted = tree("maildir a/b/c\nmaildir a.b/b/c\nfile x/y/.noindex\nfile x.y/.noindex");
+    assert_eq!(told(sorted.path(), depth), ["- x.y", "- x/y", "! a.b/b/c too deep", "! a/b/c too deep"]);
     // The root, a, a/b, a/b/c, a/b/c/d and x.
     let count = |directory_count_max| FolderLimits { directory_count_max, ..FolderLimits::default() };
     assert_eq!(told(tree_of_four.path(), count(6)), ["a/b", "a/b/c/d", "x"]);
     assert_eq!(told(tree_of_four.path(), count(5)), ["a/b", "a/b/c/d", "! . too many"]);
+    let many: String =
+        ('a'..='z').rev().map(|letter| format!("maildir {letter}\nlink {letter}/l -> ../b\n")).collect();
+    assert_eq!(
+        told(tree(&many).path(), count(4)),
+        ["a", "b", "c", "! . too many"],
+        "the first in order are read"
+    );
 }
 
 #[test]
@@ -322,7 +334,7 @@ fn an_unreadable_directory_is_a_problem_and_the_rest_is_found() {
         let tree = tree("maildir a\nmaildir b/sub\nmaildir c\nmaildir d\nlink l -> c/inner\nmaildir c/inner");
         let modes = [("b", 0o000), ("c", 0o444), ("d/cur", 0o000)];
         modes.iter().for_each(|(path, mode)| permit(&tree.path().join(path), *mode));
-        let lines = told_with_unreadable(tree.path());
+        let lines = told(tree.path(), FolderLimits::default());
         modes.iter().for_each(|(path, _)| permit(&tree.path().join(path), 0o755));
         // What can be listed but not entered is there; what is in it is unknown.
         assert_eq!(lines, ["a", "c", "d", "! b unreadable", "! c/inner unreadable", "! l unreadable"]);
@@ -331,10 +343,6 @@ fn an_unreadable_directory_is_a_problem_and_the_rest_is_found() {
         permit(tree.path(), 0o755);
         assert!(error.to_string().contains("Permission denied"), "{error}");
     });
-}
-
-fn told_with_unreadable(root: &Path) -> Vec<String> {
-    told(root, FolderLimits::default())
 }
 
 /// Names of which trees are made: those with a meaning, and others.

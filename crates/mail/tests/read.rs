@@ -88,6 +88,11 @@ fn a_message_is_cut_at_the_limit() {
         }
         assert!(read_message(&path, 4999).unwrap().bytes.len() > 4900, "what fits is there");
     }
+    // Cut between two members, where what is left looks whole.
+    let first = gzip(&message);
+    let (_directory, path) = file(&[first.clone(), gzip(b"more")].concat());
+    let content = read_message(&path, first.len()).unwrap();
+    assert_eq!((content.bytes == message, content.truncated), (true, true));
     let (_directory, path) = file(&zstd(&vec![b' '; 10 * LIMIT]));
     let content = read_message(&path, LIMIT).unwrap();
     assert_eq!((content.bytes.len(), content.truncated), (LIMIT, true));
@@ -95,7 +100,8 @@ fn a_message_is_cut_at_the_limit() {
 
 #[test]
 fn a_damaged_compressed_file_is_named() {
-    let message = b"Subject: one\n\nbody\n".repeat(100);
+    // Long enough that the decompressor gives something before it meets the damage.
+    let message = noise(300_000);
     for mut bytes in [gzip(&message), zstd(&message)] {
         bytes.truncate(bytes.len() / 2);
         let (_directory, path) = file(&bytes);
@@ -107,6 +113,11 @@ fn a_damaged_compressed_file_is_named() {
             "{error}"
         );
         assert!(content.bytes.is_empty(), "half a message passes for one");
+        fs::write(&path, b"another").unwrap();
+        read_message_into(&path, LIMIT, &mut content).unwrap();
+        fs::remove_file(&path).unwrap();
+        assert!(read_message_into(&path, LIMIT, &mut content).unwrap_err().is_not_found());
+        assert!(content.bytes.is_empty(), "the message before passes for one");
     }
 }
 

@@ -24,7 +24,7 @@ fn entries(path: &Path) -> BTreeMap<Vec<u8>, u64> {
 fn fingerprint(path: &Path) -> Fingerprint {
     let mut fingerprint = Fingerprint::default();
     read_directory(path, &mut ScanBuffer::new(), |entry| {
-        fingerprint.add(entry_hash(entry.name, entry.inode))
+        fingerprint.add(entry_hash(entry.name, entry.inode));
     })
     .unwrap();
     fingerprint

@@ -81,7 +81,7 @@ fn sizes_stand_between_the_unique_part_and_the_flags() {
 
 #[test]
 fn other_flags_make_another_name() {
-    let cases: [(&str, Flags, &str); 10] = [
+    let cases: [(&str, Flags, &str); 11] = [
         ("1.host", Flags::SEEN, "1.host:2,S"),
         ("1.host", Flags::SEEN | Flags::NEW, "1.host:2,S"),
         ("1.host:2,S", Flags::NONE, "1.host:2,"),
@@ -89,6 +89,7 @@ fn other_flags_make_another_name() {
         ("1.host,S=5:2,FSa", Flags::SEEN, "1.host,S=5:2,Sa"),
         ("1.host;2,ba", Flags::SEEN | Flags::FLAGGED, "1.host;2,FSab"),
         ("1.host:2,XS!2", Flags::FLAGGED, "1.host:2,FX"),
+        ("1.host:2,XXa,x", Flags::SEEN, "1.host:2,SXa,x"),
         ("1.host:2,S,x=1", Flags::FLAGGED, "1.host:2,F,x=1"),
         ("1.host!1,abc", Flags::FLAGGED, "1.host!2,F"),
         ("1.host:2,S:2,F", Flags::REPLIED, "1.host:2,S:2,R"),

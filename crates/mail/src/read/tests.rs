@@ -24,6 +24,10 @@ impl Script {
         self.stats.get().min(self.contents.len() - 1)
     }
 
+    fn calls(&self) -> i64 {
+        i64::try_from(self.stats.get()).unwrap()
+    }
+
     /// Reads the file; what was read, and how many calls that took.
     fn read(&self, limit_bytes: usize) -> Option<(String, usize)> {
         let mut buffer = Vec::new();
@@ -31,6 +35,11 @@ impl Script {
         let stat = read_unchanged(self, first, limit_bytes, &mut buffer).unwrap()?;
         let text = String::from_utf8(buffer).unwrap();
         let content = self.contents[usize::try_from(stat.mtime_ns).unwrap()];
+        assert_eq!(
+            stat.ctime_ns,
+            self.calls() - 2,
+            "the stat is not the one from before the content was read"
+        );
         assert_eq!(text, content[..content.len().min(limit_bytes)], "the stat is of another content");
         Some((text, self.reads.get()))
     }
@@ -46,7 +55,8 @@ impl Source for &Script {
             .rposition(|before| *before != content)
             .map_or(0, |index| index + 1);
         let mtime_ns = i64::try_from(written).unwrap();
-        Ok(FileStat { size_bytes: size(content.len()), mtime_ns, ..FileStat::default() })
+        let ctime_ns = self.calls() - 1;
+        Ok(FileStat { size_bytes: size(content.len()), mtime_ns, ctime_ns, ..FileStat::default() })
     }
 
     fn read_at(self, buffer: &mut Vec<u8>, offset: u64) -> io::Result<usize> {
