@@ -4,10 +4,12 @@
 
 pub mod ast;
 mod date;
+pub mod differences;
 mod error;
 pub mod fields;
 pub mod flags;
 pub mod fold;
+pub mod help;
 mod lex;
 pub mod limits;
 mod near;

@@ -1,1 +1,133 @@
-//! x
+//! What the manuals of mu and notmuch give as examples. In: their queries. Out: what they mean here. Must not know: how either
+//! program reads them; `docs/query.md` lists where that is another way.
+
+use crate::context::assert_canonical;
+
+#[test]
+fn examples_of_mu() {
+    assert_canonical(&[
+        ("vacation", "vacation"),
+        ("subject:capybara", "subject:capybara"),
+        ("maildir:/inbox", "maildir:/inbox"),
+        ("Ångström", "angstrom"),
+        ("subject:\"hi there\"", "subject:\"hi there\""),
+        ("subject:hi there", "subject:hi and there"),
+        (
+            "(subject:beethoven or subject:bach) and not body:elvis",
+            "(subject:beethoven or subject:bach) and not body:elvis",
+        ),
+        ("subject:chip subject:dale", "subject:chip and subject:dale"),
+        ("subject:chip AND subject:dale", "subject:chip and subject:dale"),
+        ("not apples", "not apples"),
+        ("hello*", "hello*"),
+        ("subject:/h.llo/", "subject:/h.llo/"),
+        ("maildir:/foo", "maildir:/foo"),
+        ("maildir:/foo/", "maildir:/foo/"),
+        ("subject:/hello.world/", "subject:/hello.world/"),
+        ("subject:/^pie/", "subject:/^pie/"),
+        ("embed:war OR embed:peace", "embed:war or embed:peace"),
+        ("file:/image\\.*.jpg/", "file:/image\\.*.jpg/"),
+        ("flag:unread AND flag:personal", "flag:unread and flag:personal"),
+        ("from:jimbo", "from:jimbo"),
+        ("cc:quinn@example.com", "cc:\"quinn example com\""),
+        ("lang:nl", "lang:nl"),
+        ("maildir:/private/archive", "maildir:/private/archive"),
+        ("list:mu-discuss.example.com", "list:mu-discuss.example.com"),
+        ("msgid:abc@123", "msgid:abc@123"),
+        ("mime:image/jpeg", "mime:image/jpeg"),
+        ("path:/a/b/Maildir/cur/msg:2,S", "path:\"/a/b/Maildir/cur/msg:2,S\""),
+        ("prio:high", "priority:high"),
+        ("ref:E1rQJDx123@example.com", "reference:E1rQJDx123@example.com"),
+        ("size:1M..5M", "size:1048576..5242880"),
+        ("tag:projectx", "tag:projectx"),
+        ("label:projectx", "tag:projectx"),
+        ("thread:abcde789@example.com", "thread:abcde789@example.com"),
+        ("contact:fnorb@example.com", "contact:\"fnorb example com\""),
+        ("related:abc@123", "related:abc@123"),
+        ("size:10k..2m", "size:10240..2097152"),
+        ("size:10m..", "size:10485760.."),
+        ("size:..2000", "size:..2000"),
+        ("flag:attach", "flag:attach"),
+        ("flag:replied", "flag:replied"),
+        ("g:x", "flag:encrypted"),
+        ("maildir:/lists/running", "maildir:/lists/running"),
+        ("maildir:/", "maildir:/"),
+        ("maildir:\"/Sent Items\"", "maildir:\"/Sent Items\""),
+        ("bee AND bird", "bee and bird"),
+        ("Frodo OR Sam", "frodo or sam"),
+        ("subject:wombat and capybara", "subject:wombat and capybara"),
+        ("from:fred and maildir:/Archive", "from:fred and maildir:/Archive"),
+        ("flag:attach and flag:unread", "flag:attach and flag:unread"),
+        ("mime:application/pdf", "mime:application/pdf"),
+        ("mime:image/*", "mime:image/*"),
+        ("msgid:CAE56pjGU2oNxN-wWku69@mail.gmail.com", "msgid:CAE56pjGU2oNxN-wWku69@mail.gmail.com"),
+        ("hallo and (lang:nl or lang:de)", "hallo and (lang:nl or lang:de)"),
+        ("foo \"and\" bar", "foo and \"and\" and bar"),
+        ("Subject:foo", "subject:foo"),
+    ]);
+}
+
+#[test]
+fn dates_of_mu() {
+    assert_canonical(&[
+        ("date:20220101..20220505", "date:2021-12-31T23:00:00Z..2022-05-05T21:59:59Z"),
+        ("date:20170505..20170602", "date:2017-05-04T22:00:00Z..2017-06-02T21:59:59Z"),
+        ("date:2017-05-05..2017-06-02", "date:2017-05-04T22:00:00Z..2017-06-02T21:59:59Z"),
+        ("date:..2017-10-01T12:00", "date:..2017-10-01T10:00:59Z"),
+        ("date:2015-06-01..", "date:2015-05-31T22:00:00Z.."),
+        ("date:2016..2016", "date:2015-12-31T23:00:00Z..2016-12-31T22:59:59Z"),
+        ("date:20170505..now", "date:2017-05-04T22:00:00Z..2024-03-15T11:30:45Z"),
+        ("date:today..", "date:2024-03-14T23:00:00Z.."),
+        ("date:3m..", "date:2023-12-15T11:30:45Z.."),
+        ("date:2017.01.01..5w", "date:2016-12-31T23:00:00Z..2024-02-09T11:30:45Z"),
+        ("changed:30M..", "changed:2024-03-15T11:00:45Z.."),
+        (
+            "subject:wombat AND date:3m.. size:..2000",
+            "subject:wombat and date:2023-12-15T11:30:45Z.. and size:..2000",
+        ),
+    ]);
+}
+
+#[test]
+fn examples_of_notmuch() {
+    assert_canonical(&[
+        ("*", "*"),
+        ("from:\"/bob@.*[.]example[.]com/\"", "from:/bob@.*[.]example[.]com/"),
+        ("is:unread", "flag:unread"),
+        ("is:/^un/", "tag:/^un/"),
+        ("tag:/^in/", "tag:/^in/"),
+        ("mid:/@example/", "msgid:/@example/"),
+        ("attachment:report", "file:report"),
+        ("mimetype:text/calendar", "mime:text/calendar"),
+        ("path:lists/notmuch", "path:lists/notmuch"),
+        ("path:lists/**", "path:lists/**"),
+        ("path:**", "path:**"),
+        ("path:\"\"", "path:\"\""),
+        ("folder:\"\"", "maildir:/"),
+        ("folder:.classes.topology", "maildir:/.classes.topology"),
+        ("folder:classes/topology", "maildir:/classes/topology"),
+        ("folder:\"/^.*/(Junk|Spam)$/\"", "maildir:/^.*/(Junk|Spam)$/"),
+        ("wildc*", "wildc*"),
+        ("\"a list of words\"", "\"a list of words\""),
+        ("a-list-of-words", "\"a list of words\""),
+        ("a/list/of/words", "\"a list of words\""),
+        ("a.list.of.words", "\"a list of words\""),
+        ("subject:(pizza free)", "subject:pizza and subject:free"),
+        ("subject:\"pizza free\"", "subject:\"pizza free\""),
+        ("tag:\"a tag\"", "tag:\"a tag\""),
+        ("tag:\"\"\"quoted tag\"\"\"", "tag:\"\\\"quoted tag\\\"\""),
+        ("date:@1..@2", "date:1970-01-01T00:00:01Z..1970-01-01T00:00:02Z"),
+        ("date:january..february", "date:2023-12-31T23:00:00Z..2024-02-29T22:59:59Z"),
+        ("date:monday", "date:2024-03-10T23:00:00Z..2024-03-11T22:59:59Z"),
+        ("date:2010-12-16..!", "date:2010-12-15T23:00:00Z..2010-12-16T22:59:59Z"),
+        ("date:5M2d", "date:2024-03-13T11:25:45Z..2024-03-15T11:30:45Z"),
+        ("date:two_weeks", "date:2024-03-01T11:30:45Z..2024-03-15T11:30:45Z"),
+        ("date:5pm", "date:2024-03-15T16:00:00Z..2024-03-15T16:00:59Z"),
+        ("date:7/31/2012", "date:2012-07-30T22:00:00Z..2012-07-31T21:59:59Z"),
+        ("date:August_3", "date:2024-08-02T22:00:00Z..2024-08-03T21:59:59Z"),
+        (
+            "date:18-Nov-2009_02:19:26-0800..2009-11-18_04:49:52-06:00",
+            "date:2009-11-18T10:19:26Z..2009-11-18T10:49:52Z",
+        ),
+    ]);
+}

@@ -1,0 +1,146 @@
+//! Help made from the tables: for the terminal and for `docs/query.md`. In: the tables of fields, flags and differences. Out:
+//! text. Must not know: where it is printed or kept.
+
+use std::fmt::Write;
+
+use crate::differences::DIFFERENCES;
+use crate::fields::{FIELDS, FieldInfo};
+use crate::flags::FLAGS;
+
+/// Stands before a generated part of a document, with the part's name behind it.
+const BEGIN: &str = "<!-- generated:";
+
+/// Stands behind each.
+const END: &str = "<!-- end of generated -->";
+
+/// Returns the fields as lines for a terminal: name, letter, other names, description, example.
+pub fn fields_text() -> String {
+    let rows = FIELDS.iter().map(|info| {
+        let letter = info.letter.map(String::from).unwrap_or_default();
+        let description = info.description.replace('`', "");
+        [info.name.to_owned(), letter, info.synonyms.join(" "), description, info.example.to_owned()]
+    });
+    columns(["field", "", "also", "holds", "example"].map(str::to_owned), rows.collect())
+}
+
+/// Returns the flags as lines for a terminal.
+pub fn flags_text() -> String {
+    let rows = FLAGS.iter().map(|info| {
+        let description = info.description.replace('`', "");
+        [info.name.to_owned(), info.letter.to_string(), info.synonyms.join(" "), description]
+    });
+    columns(["flag", "", "also", "means that the message"].map(str::to_owned), rows.collect())
+}
+
+/// Returns a document with its generated parts (`fields`, `flags`, `differences`) made anew.
+pub fn refresh(document: &str) -> String {
+    let mut fresh = String::new();
+    let mut in_part = false;
+    for line in document.lines() {
+        in_part &= line != END;
+        if !in_part {
+            fresh.push_str(line);
+            fresh.push('\n');
+        }
+        let name = line.strip_prefix(BEGIN).and_then(|name| name.strip_suffix(" -->"));
+        if let Some(part) = name.and_then(generated) {
+            fresh.push_str(&part);
+            in_part = true;
+        }
+    }
+    fresh
+}
+
+fn generated(name: &str) -> Option<String> {
+    match name {
+        "fields" => Some(fields_markdown()),
+        "flags" => Some(flags_markdown()),
+        "differences" => Some(differences_markdown()),
+        _ => None,
+    }
+}
+
+fn fields_markdown() -> String {
+    let mut table = "| field | letter | also | holds | example |\n|---|---|---|---|---|\n".to_owned();
+    for FieldInfo { name, letter, synonyms, description, example, .. } in FIELDS {
+        let letter = letter.map(|letter| format!("`{letter}`")).unwrap_or_default();
+        let _ =
+            writeln!(table, "| `{name}` | {letter} | {} | {description} | `{example}` |", codes(synonyms));
+    }
+    table
+}
+
+fn flags_markdown() -> String {
+    let mut table = "| flag | letter | also | the message |\n|---|---|---|---|\n".to_owned();
+    for info in FLAGS {
+        let _ = writeln!(
+            table,
+            "| `{}` | `{}` | {} | {} |",
+            info.name,
+            info.letter,
+            codes(info.synonyms),
+            info.description
+        );
+    }
+    table
+}
+
+fn differences_markdown() -> String {
+    let mut table = "| query | mu | notmuch | pneu |\n|---|---|---|---|\n".to_owned();
+    for difference in DIFFERENCES {
+        let _ = writeln!(
+            table,
+            "| `{}` | {} | {} | {} |",
+            difference.query, difference.mu, difference.notmuch, difference.here
+        );
+    }
+    table
+}
+
+fn codes(names: &[&str]) -> String {
+    names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+}
+
+/// Lays rows out in columns, two spaces apart; the last is not padded. All of it is ASCII.
+fn columns<const COUNT: usize>(head: [String; COUNT], rows: Vec<[String; COUNT]>) -> String {
+    let mut all = vec![head];
+    all.extend(rows);
+    let mut lines = String::new();
+    for row in &all {
+        let mut line = String::new();
+        for (column, cell) in row.iter().enumerate() {
+            let width = all.iter().map(|other| other[column].len()).max().unwrap_or(0);
+            let _ = write!(line, "{cell:width$}  ");
+        }
+        lines.push_str(line.trim_end());
+        lines.push('\n');
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_for_the_terminal_are_plain_and_fit() {
+        for text in [fields_text(), flags_text()] {
+            assert!(text.is_ascii() && !text.contains('`'));
+            let longest = text.lines().map(str::len).max().unwrap_or(0);
+            assert!(longest <= 125, "{longest}\n{text}");
+        }
+        assert!(fields_text().starts_with("field         also"), "{}", fields_text());
+        assert_eq!(fields_text().lines().count(), FIELDS.len() + 1);
+        assert!(flags_text().contains("\nunread     u  unseen      new, or not seen\n"), "{}", flags_text());
+    }
+
+    #[test]
+    fn only_generated_parts_are_made_anew() {
+        let document = format!("a\n{BEGIN}flags -->\nold\n{END}\nb\n{BEGIN}unknown -->\nkept\n{END}\n");
+        let fresh = refresh(&document);
+        assert!(fresh.starts_with(&format!("a\n{BEGIN}flags -->\n| flag |")), "{fresh}");
+        assert!(fresh.ends_with(&format!("|\n{END}\nb\n{BEGIN}unknown -->\nkept\n{END}\n")), "{fresh}");
+        assert!(!fresh.contains("old"));
+        assert_eq!(refresh(&fresh), fresh);
+    }
+}
