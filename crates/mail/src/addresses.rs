@@ -37,7 +37,7 @@ pub(crate) fn parse_addresses(
     let mut reader = Reader {
         rest: &text,
         mailbox: Mailbox::default(),
-        is_apart: true,
+        gap: Gap::Space,
         lacks: Lacks::default(),
         is_in_group: false,
         group: None,
@@ -66,8 +66,16 @@ struct Mailbox<'a> {
 struct Word<'a> {
     text: Cow<'a, str>,
     is_quoted: bool,
-    /// White space or a comment came before it.
-    is_apart: bool,
+    gap: Gap,
+}
+
+/// What stands before a word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Gap {
+    None,
+    /// A fold, and nothing but the space that it needs.
+    Fold,
+    Space,
 }
 
 /// Closing characters that are known not to come any more, so that no search for them is done twice.
@@ -82,7 +90,7 @@ struct Lacks {
 struct Reader<'a> {
     rest: &'a str,
     mailbox: Mailbox<'a>,
-    is_apart: bool,
+    gap: Gap,
     lacks: Lacks,
     is_in_group: bool,
     /// The name of the group, until a member was met.
@@ -122,7 +130,7 @@ impl<'a> Reader<'a> {
     }
 
     fn finish_mailbox(&mut self) -> Option<Mailbox<'a>> {
-        self.is_apart = true;
+        self.gap = Gap::Space;
         let mailbox = std::mem::take(&mut self.mailbox);
         if mailbox.words.is_empty() && mailbox.comments.is_empty() && mailbox.bracketed.is_none() {
             return None;
@@ -151,16 +159,14 @@ impl<'a> Reader<'a> {
             b'(' if !self.lacks.parenthesis => match comment(self.rest) {
                 Some((text, rest)) => {
                     self.mailbox.comments.push(text);
-                    self.is_apart = true;
+                    self.gap = Gap::Space;
                     self.rest = rest;
                 }
                 None => self.lacks.parenthesis = true,
             },
             b'<' => self.read_bracketed(),
-            b' ' | b'\t' | b'\r' | b'\n' | b'\0' | b'>' | b'"' => {
-                self.is_apart = true;
-                self.skip(1);
-            }
+            b' ' | b'\t' | b'\r' | b'\n' => self.read_space(),
+            b'>' | b'"' | b'\0' => self.skip(1),
             _ => {
                 let (atom, rest) =
                     self.rest.split_at_checked(atom_length(self.rest)).unwrap_or((self.rest, ""));
@@ -179,13 +185,24 @@ impl<'a> Reader<'a> {
         if self.mailbox.bracketed.is_none_or(|found| found.trim_ascii().is_empty()) {
             self.mailbox.bracketed = Some(address);
         }
-        self.is_apart = true;
+        self.gap = Gap::Space;
         self.rest = rest.strip_prefix('>').unwrap_or(rest);
     }
 
+    /// Reads white space and tells a fold.
+    fn read_space(&mut self) {
+        let rest = self.rest.trim_ascii_start();
+        let space = self.rest.get(..self.rest.len().saturating_sub(rest.len())).unwrap_or_default();
+        self.gap = match space.as_bytes() {
+            [b'\n', b' ' | b'\t'] | [b'\r', b'\n', b' ' | b'\t'] => self.gap.max(Gap::Fold),
+            _ => Gap::Space,
+        };
+        self.rest = rest;
+    }
+
     fn push(&mut self, text: Cow<'a, str>, is_quoted: bool, rest: &'a str) {
-        self.mailbox.words.push(Word { text, is_quoted, is_apart: self.is_apart });
-        self.is_apart = false;
+        self.mailbox.words.push(Word { text, is_quoted, gap: self.gap });
+        self.gap = Gap::None;
         self.rest = rest;
     }
 
@@ -264,6 +281,7 @@ impl Mailbox<'_> {
             None if self.is_group => String::new(),
             None => self.take_bare_address(),
         };
+        let address = decode_words(&address, problems).into_owned();
         let is_encoded = self.words.iter().any(|word| word.text.starts_with("=?"));
         let name = tidy(&decode_words(&self.phrase(), problems));
         if address.is_empty() && is_encoded && name.contains('@') {
@@ -282,25 +300,21 @@ impl Mailbox<'_> {
 
     /// Takes the words out that are an address without brackets: those that touch an at sign, or a lone word.
     fn take_bare_address(&mut self) -> String {
-        let Some(at) = self
-            .words
-            .iter()
-            .position(|word| !word.is_quoted && word.text.contains('@') && !word.text.starts_with("=?"))
-        else {
-            let is_local = self.words.len() == 1
-                && self.words.iter().all(|word| !word.is_quoted && !word.text.starts_with("=?"));
-            return if is_local {
-                self.words.pop().map(|word| word.text.into_owned()).unwrap_or_default()
-            } else {
-                String::new()
-            };
+        let is_plain = |word: &Word<'_>| !word.is_quoted && !word.text.starts_with("=?");
+        let Some(at) = self.words.iter().position(|word| is_plain(word) && word.text.contains('@')) else {
+            let is_local = self.words.len() == 1 && self.words.iter().all(is_plain);
+            let word = if is_local { self.words.pop() } else { None };
+            return word.map(|word| word.text.into_owned()).unwrap_or_default();
         };
+        // A header cut at a fixed width: nothing but folds between the words, and one at sign in all.
+        let is_cut = self.words.iter().skip(1).all(|word| is_plain(word) && word.gap <= Gap::Fold)
+            && self.words.iter().map(|word| word.text.matches('@').count()).sum::<usize>() == 1;
         let mut first = at;
-        while first > 0 && self.touches(first) {
+        while first > 0 && (is_cut || self.touches(first)) {
             first = first.saturating_sub(1);
         }
         let mut end = at.saturating_add(1);
-        while end < self.words.len() && self.touches(end) {
+        while end < self.words.len() && (is_cut || self.touches(end)) {
             end = end.saturating_add(1);
         }
         let mut address = String::new();
@@ -317,14 +331,14 @@ impl Mailbox<'_> {
     /// Says whether the word of that number belongs to the one before: no space between, or an at sign or dot beside it.
     fn touches(&self, number: usize) -> bool {
         let Some([before, word]) = self.words.get(number.saturating_sub(1)..=number) else { return false };
-        !word.is_apart || before.text.ends_with(['@', '.']) || word.text.starts_with(['@', '.'])
+        word.gap == Gap::None || before.text.ends_with(['@', '.']) || word.text.starts_with(['@', '.'])
     }
 
     /// Puts the display name together, still encoded.
     fn phrase(&self) -> String {
         let mut phrase = String::new();
         for word in &self.words {
-            if word.is_apart && !phrase.is_empty() {
+            if word.gap != Gap::None && !phrase.is_empty() {
                 phrase.push(' ');
             }
             phrase.push_str(&word.text);
@@ -389,6 +403,7 @@ mod tests {
             ("a@b.example", "<a@b.example>"),
             ("<a@b.example>", "<a@b.example>"),
             ("Ann Bee <a@b.example>", "Ann Bee<a@b.example>"),
+            ("a@b, \"C D\" <c@d>, e@f", "<a@b> | C D<c@d> | <e@f>"),
             ("\"Bee, Ann\" <a@b.example>", "Bee, Ann<a@b.example>"),
             ("\"Ann \\\"A\\\" Bee\" <a@b>, c@d", "Ann \"A\" Bee<a@b> | <c@d>"),
             ("a@b (Ann Bee)", "Ann Bee<a@b>"),
@@ -441,6 +456,11 @@ mod tests {
             (",, a@b,,", "<a@b>"),
             ("J\u{f6}rg <j\u{f6}rg@x>", "Jörg<jörg@x>"),
             ("Ann\r\n Bee\t<a@\r\n b>", "Ann Bee<a@b>"),
+            ("a@ex\r\n ample.org, x@y", "<a@example.org> | <x@y>"),
+            ("long.na\n me@example.org", "<long.name@example.org>"),
+            ("a@b\n Ann B", "Ann B<a@b>"),
+            ("a@b\n c@d", "c@d<a@b>"),
+            ("=?iso-2022-jp?B?MTIx?=@example.org", "<121@example.org>"),
         ] {
             assert_eq!(show(value), expected, "{value}");
         }

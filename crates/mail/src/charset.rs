@@ -83,6 +83,7 @@ pub(crate) fn guess<'a>(bytes: &'a [u8], fallback: Option<&'static Encoding>) ->
 fn find(label: &str) -> Charset {
     // RFC 2231 lets a language follow: `utf-8*en`.
     let label = label.split('*').next().unwrap_or_default().trim_matches(['"', '\'', ' ', '\t']);
+    let label = label.strip_prefix("charset=").unwrap_or(label).trim_matches('"');
     let is_one_of = |labels: &[&str]| labels.iter().any(|known| label.eq_ignore_ascii_case(known));
     if is_one_of(&[
         "",
@@ -120,6 +121,7 @@ fn find(label: &str) -> Charset {
     if is_one_of(&["cp950", "ms950"]) {
         return Charset::Known(encoding_rs::BIG5);
     }
+    let label = if is_one_of(&["unicode-1-1-utf-7", "x-unicode-2-0-utf-7"]) { "utf-7" } else { label };
     charset_decoder(label.as_bytes()).map_or(Charset::Unknown, Charset::Table)
 }
 
@@ -167,10 +169,15 @@ fn decode_iso_2022_jp(bytes: &[u8]) -> (String, bool) {
     (text.into_owned(), has_errors)
 }
 
-/// Decodes bytes that claim to be UTF-8 and are not throughout: with replacement characters if anything beyond ASCII in
-/// them is UTF-8 (a text cut in the middle, one bad byte), else as windows-1252.
+/// Decodes bytes that claim to be UTF-8 and are not throughout: with replacement characters if most of them beyond ASCII
+/// are UTF-8 (a text cut in the middle, a few bad bytes), else as windows-1252.
 fn salvage_utf8(bytes: &[u8]) -> Cow<'_, str> {
-    if bytes.utf8_chunks().any(|chunk| !chunk.valid().is_ascii()) {
+    let (mut good, mut bad) = (0_usize, 0_usize);
+    for chunk in bytes.utf8_chunks() {
+        good = good.saturating_add(chunk.valid().chars().filter(|character| !character.is_ascii()).count());
+        bad = bad.saturating_add(usize::from(!chunk.invalid().is_empty()));
+    }
+    if good >= bad {
         return String::from_utf8_lossy(bytes);
     }
     WINDOWS_1252.decode_without_bom_handling(bytes).0
@@ -211,6 +218,8 @@ mod tests {
             ("ks_c_5601-1987", b"\xb0\xa1", "가"),
             ("cp850", b"\x81", "ü"),
             ("utf-7", b"Hi +AOQ-", "Hi ä"),
+            ("unicode-1-1-utf-7", b"Hi +AOQ-", "Hi ä"),
+            ("charset=koi8-r", b"\xf0", "П"),
             ("utf-16le", b"\xe4\0!\0", "ä!"),
             ("utf-16", b"\xfe\xff\0\xe4", "ä"),
         ] {
@@ -223,6 +232,7 @@ mod tests {
         let wrong = |label: &str| vec![Problem::CharsetWrong(label.to_owned())];
         assert_eq!(show(b"\xfcber", "utf-8"), ("über".to_owned(), wrong("utf-8")));
         assert_eq!(show(b"\xc3\xbcb\xc3", "utf-8"), ("üb\u{fffd}".to_owned(), wrong("utf-8")));
+        assert_eq!(show(b"\x93\xfa\x96{ \xc3\xbc \x8c\xea", "utf-8").0, "“ú–{ Ã¼ Œê");
         assert_eq!(show("日本語".as_bytes(), "shift_jis").0, "日本語");
         assert_eq!(show(b"plain text", "utf-16"), ("plain text".to_owned(), wrong("utf-16")));
         assert_eq!(show(b"\xfcber", "us-ascii"), ("über".to_owned(), wrong("us-ascii")));

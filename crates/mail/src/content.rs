@@ -51,7 +51,7 @@ impl ContentFields {
 
     /// Says whether the content is text: what a person reads, and the reports that mail servers send.
     pub(crate) fn is_text(&self) -> bool {
-        self.mime.starts_with("text/")
+        (self.mime.starts_with("text/") && !matches!(self.mime.as_str(), "text/css" | "text/javascript"))
             || matches!(
                 self.mime.as_str(),
                 "message/delivery-status"
@@ -110,7 +110,16 @@ pub(crate) fn read_content(block: &Block<'_>, default: &str, problems: &mut Prob
 fn one_line(value: Option<&[u8]>, problems: &mut Problems) -> Vec<u8> {
     let Some(value) = value else { return Vec::new() };
     let text = unfold(before(value, VALUE_BYTES_MAX), None, problems);
-    text.bytes().filter(|byte| !matches!(byte, b'\r' | b'\n' | 0)).chain([b'\n']).collect()
+    let mut line: Vec<u8> =
+        text.bytes().filter(|byte| !matches!(byte, b'\r' | b'\n' | 0)).chain([b'\n']).collect();
+    // `application/pdf name=a.pdf` lacks its semicolon.
+    if memchr::memchr(b';', &line).is_none()
+        && memchr::memchr(b'=', &line).is_some()
+        && let Some(space) = line.iter_mut().find(|byte| matches!(byte, b' ' | b'\t'))
+    {
+        *space = b';';
+    }
+    line
 }
 
 /// Reads a line of the form `word/word; name=value; ...`.
@@ -123,9 +132,10 @@ fn parameters(line: &[u8]) -> Option<ContentType<'_>> {
 
 /// Returns the type; one that is none becomes the default, as RFC 2045, 5.2, says.
 fn mime(found: &ContentType<'_>, default: &str) -> String {
+    let sub_type = found.subtype().map(|sub| sub.split_ascii_whitespace().next().unwrap_or_default());
     let is_token =
         |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'/');
-    match (found.ctype(), found.subtype()) {
+    match (found.ctype(), sub_type) {
         (main, Some(sub)) if is_token(main) && is_token(sub) => {
             let mime = format!("{main}/{sub}").to_ascii_lowercase();
             cut(&mime, 128).to_owned()
@@ -170,6 +180,8 @@ mod tests {
             ("application", "application/octet-stream"),
             ("x; boundary=y", "multipart/mixed"),
             ("image/png (comment)", "image/png"),
+            ("image/png name=a.png", "image/png"),
+            ("image/png\tname=a.png; x=y", "image/png"),
             ("=?utf-8?q?a?=", "text/plain"),
             (";;;", "text/plain"),
         ] {

@@ -116,6 +116,20 @@ impl<'a> Walk<'a, '_> {
         if !pieces.is_closed {
             self.problems.add(Problem::BoundaryUnclosed);
         }
+        if self.parts.len() == parent.saturating_add(1) {
+            self.lone_preamble(pieces.preamble, place);
+        }
+    }
+
+    /// Reads what stands before a boundary that nothing follows: the only part, whose own boundary was lost.
+    fn lone_preamble(&mut self, preamble: &'a [u8], place: Place) {
+        self.problems.add(Problem::BoundaryMissing);
+        let block = split(skip_envelope(preamble));
+        if block.first("content-type").is_some() {
+            self.entity(&block, place);
+        } else if !preamble.trim_ascii().is_empty() {
+            self.leaf_of_text(ContentFields::default(), preamble, place);
+        }
     }
 
     fn message(&mut self, content: ContentFields, body: &'a [u8], place: Place) {
@@ -172,6 +186,8 @@ impl Part<'_> {
 struct Pieces<'a, 'b> {
     finder: Finder<'b>,
     boundary_length: usize,
+    /// What stands before the first boundary.
+    preamble: &'a [u8],
     rest: &'a [u8],
     is_inside: bool,
     is_closed: bool,
@@ -183,6 +199,7 @@ impl<'a> Pieces<'a, '_> {
         Pieces {
             finder: Finder::new(&delimiter).into_owned(),
             boundary_length: delimiter.len(),
+            preamble: &[],
             rest: body,
             is_inside: false,
             is_closed: false,
@@ -196,7 +213,9 @@ impl<'a> Pieces<'a, '_> {
     fn next_piece(&mut self) -> Option<&'a [u8]> {
         if !self.is_inside {
             self.is_inside = true;
-            self.skip_delimiter();
+            let body = self.rest;
+            let end = self.skip_delimiter();
+            self.preamble = before(body, end);
         }
         if self.is_closed || self.rest.is_empty() {
             return None;
@@ -313,6 +332,11 @@ mod tests {
         let (lines, problems) = show(&multipart("--x\nContent-Type: a/b\n\none\n--x--\n"));
         assert_eq!(lines, "multipart/mixed\n  a/b \"one\"\n");
         assert_eq!(problems, []);
+        let (lines, problems) = show(&multipart("lost its boundary\n--b--\n"));
+        assert_eq!(lines, "multipart/mixed\n  text/plain \"lost its boundary\\n\"\n");
+        assert_eq!(problems, [Problem::BoundaryMissing]);
+        let (lines, _) = show(&multipart("\nContent-Type: text/html\n\none\n--b--\n"));
+        assert_eq!(lines, "multipart/mixed\n  text/html \"one\\n\"\n");
         let (lines, _) = show(&multipart("--b\n--b\n\n--b\nno header, no empty line\n--b--"));
         assert_eq!(lines, "multipart/mixed\n  text/plain \"no header, no empty line\"\n");
     }

@@ -20,16 +20,15 @@ pub(crate) enum Transfer {
 
 /// Returns the encoding of that name, or `None` if it is not known.
 pub(crate) fn transfer(value: &[u8]) -> Option<Transfer> {
-    let end = value.iter().position(|byte| matches!(byte, b';' | b' ' | b'\t' | b'\r' | b'\n' | b'('));
-    let name = before(value, end.unwrap_or(value.len()));
-    let name = name.trim_ascii().strip_prefix(b"\"").unwrap_or(name);
-    let name = name.strip_suffix(b"\"").unwrap_or(name);
+    let end = value.iter().position(|byte| matches!(byte, b';' | b'(')).unwrap_or(value.len());
+    let name: Vec<u8> =
+        before(value, end).iter().copied().filter(|byte| !b" \t\r\n\"-_".contains(byte)).collect();
     let is_one_of = |names: &[&str]| names.iter().any(|known| name.eq_ignore_ascii_case(known.as_bytes()));
     if is_one_of(&["base64"]) {
         Some(Transfer::Base64)
-    } else if is_one_of(&["quoted-printable"]) {
+    } else if is_one_of(&["quotedprintable"]) {
         Some(Transfer::QuotedPrintable)
-    } else if is_one_of(&["", "7bit", "8bit", "binary", "7-bit", "8-bit", "none"]) {
+    } else if is_one_of(&["", "7bit", "8bit", "binary", "7bits", "8bits", "plain", "none"]) {
         Some(Transfer::Identity)
     } else {
         None
@@ -334,7 +333,9 @@ mod tests {
             ("BASE64 ", Some(Transfer::Base64)),
             ("\"base64\"", Some(Transfer::Base64)),
             ("Quoted-Printable (comment)", Some(Transfer::QuotedPrintable)),
+            ("quoted printable", Some(Transfer::QuotedPrintable)),
             ("8bit;", Some(Transfer::Identity)),
+            ("8 bit", Some(Transfer::Identity)),
             ("", Some(Transfer::Identity)),
             ("x-uuencode", None),
         ] {

@@ -156,15 +156,34 @@ impl Run {
     }
 
     fn push(&mut self, word: &Word<'_>, decoded: &mut String, problems: &mut Problems) {
-        if !self.charset.eq_ignore_ascii_case(word.charset) {
+        // Each word of iso-2022-jp begins and ends in ASCII; joined, their escapes would meet.
+        if !self.charset.eq_ignore_ascii_case(word.charset)
+            || word.charset.eq_ignore_ascii_case("iso-2022-jp")
+        {
             self.finish(decoded, problems);
-            word.charset.clone_into(&mut self.charset);
         }
+        let is_raw = |character: char| !character.is_ascii();
+        let mut rest = word.data;
+        while let Some(start) = rest.find(is_raw) {
+            // Raw 8-bit bytes in an encoded word; `unfold` has decoded them already.
+            let (encoded, from_raw) = rest.split_at_checked(start).unwrap_or((rest, ""));
+            let end = from_raw.find(|character: char| character.is_ascii()).unwrap_or(from_raw.len());
+            let (raw, next) = from_raw.split_at_checked(end).unwrap_or((from_raw, ""));
+            self.add(word, encoded, problems);
+            self.finish(decoded, problems);
+            decoded.push_str(raw);
+            rest = next;
+        }
+        self.add(word, rest, problems);
+    }
+
+    fn add(&mut self, word: &Word<'_>, data: &str, problems: &mut Problems) {
+        word.charset.clone_into(&mut self.charset);
         self.has_words = true;
         let is_clean = if word.is_base64 {
-            decode_base64(word.data.as_bytes(), &mut self.bytes)
+            decode_base64(data.as_bytes(), &mut self.bytes)
         } else {
-            decode_q(word.data.as_bytes(), &mut self.bytes)
+            decode_q(data.as_bytes(), &mut self.bytes)
         };
         if !is_clean {
             problems.add(Problem::TransferDamaged);
@@ -220,6 +239,7 @@ mod tests {
             ("=?utf-8?q?=E4?=", "ä"),
             ("=?utf-8?b?Y2Fmw6k?=", "café"),
             ("=?utf-8?q?a?=be=?utf-8?q?c?=", "abec"),
+            ("=?iso-8859-1?q?a=E4\u{fc}b=F6_?= c", "aäübö c"),
         ] {
             assert_eq!(show(value), expected, "{value}");
         }
