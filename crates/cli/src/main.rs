@@ -1,2 +1,36 @@
-//! Placeholder.
-fn main() {}
+//! The program `pneu`: one tool for the mail that people keep on their own disk.
+//!
+//! In: arguments, environment, standard input. Out: results on standard output, all else on standard error, an exit code. Data
+//! flows from `args` through a `session` to one file in `command`, which calls the library and hands what it returns to `format`.
+
+mod args;
+mod command;
+mod config;
+mod environment;
+mod exit;
+mod format;
+mod locate;
+mod output;
+mod progress;
+mod question;
+mod roots;
+mod sanitise;
+mod session;
+mod terminal;
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let surroundings = environment::surroundings();
+    let result = match args::parse(environment::arguments()) {
+        Ok(arguments) => session::Session::new(&arguments.common, surroundings)
+            .and_then(|session| command::run(arguments.command, &session)),
+        Err(error) => return exit::usage(&error),
+    };
+    if let Err(error) = &result
+        && !exit::is_closed_pipe(error)
+    {
+        output::complain(error);
+    }
+    exit::code(&result)
+}

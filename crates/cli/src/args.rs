@@ -1,0 +1,206 @@
+//! The command line: which commands there are, and the options that all of them take, before or after the command.
+//!
+//! In: arguments. Out: values. Each command's own options and help stand in its file. Must not know what options do.
+
+use crate::command::{check, count, find, index, info, view};
+use crate::terminal::ColorChoice;
+use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+/// Keeps Maildirs indexed, however large, and finds and shows messages at once.
+#[derive(Debug, Parser)]
+#[command(name = "pneu", version, max_term_width = 100, disable_help_subcommand = true, after_help = EXAMPLES)]
+struct Program {
+    #[command(flatten)]
+    common: Common,
+    #[command(subcommand)]
+    command: CommandWithCommon,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  pneu index --maildir ~/Maildir           the first time; later just: pneu index
+  pneu find from:ana subject:invoice       newest first
+  pneu find 'date:2w.. and not flag:seen'
+  pneu view id:1234@example.org
+
+Exit codes: 0 found or done, 1 nothing found, 2 error, 3 done but some input could not be read,
+130 interrupted.";
+
+/// Stands at the end of each command's help.
+const SEE_ALSO: &str = "Options of all commands: --data, --maildir, --quiet, --color; see pneu --help";
+
+// Without a doc comment, which would become the help of every command.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Args)]
+#[command(next_help_heading = "Options of all commands")]
+pub(crate) struct Common {
+    /// Keep the index in this directory. Default: $XDG_DATA_HOME/pneu, which usually is ~/.local/share/pneu
+    #[arg(long, value_name = "DIR")]
+    pub data: Option<PathBuf>,
+    /// The directory that holds the Maildirs. Remembered: needed for the first index only. Several have a name each and
+    /// are repeated: --maildir work=DIR --maildir home=DIR. Default: what the configuration names
+    #[arg(long, value_name = "[NAME=]DIR")]
+    pub maildir: Vec<OsString>,
+    /// Print results and errors only: no progress, no summary
+    #[arg(long, short)]
+    pub quiet: bool,
+    /// When to use colours [default: auto]
+    #[arg(long, value_name = "WHEN", value_enum)]
+    pub color: Option<ColorChoice>,
+}
+
+impl Common {
+    /// Joins what stood before the command with what stands behind it. The latter is said later, so it counts; Maildirs add up.
+    fn then(mut self, later: Common) -> Common {
+        self.maildir.extend(later.maildir);
+        Common {
+            data: later.data.or(self.data),
+            maildir: self.maildir,
+            quiet: self.quiet || later.quiet,
+            color: later.color.or(self.color),
+        }
+    }
+}
+
+// A command with its own options, and those of all commands behind it. Without a doc comment, as above.
+#[derive(Debug, Args)]
+struct With<A: Args> {
+    #[command(flatten)]
+    arguments: A,
+    #[command(flatten)]
+    common: Common,
+}
+
+#[derive(Debug, Subcommand)]
+enum CommandWithCommon {
+    Index(With<index::Arguments>),
+    #[command(visible_alias = "search")]
+    Find(With<find::Arguments>),
+    Count(With<count::Arguments>),
+    #[command(visible_alias = "show")]
+    View(With<view::Arguments>),
+    Info(With<info::Arguments>),
+    Check(With<check::Arguments>),
+}
+
+/// A command with its own options.
+#[derive(Debug)]
+pub(crate) enum Command {
+    /// Bring the index in step with the disk.
+    Index(index::Arguments),
+    /// Find messages.
+    Find(find::Arguments),
+    /// Count messages.
+    Count(count::Arguments),
+    /// Show a message.
+    View(view::Arguments),
+    /// Say what is where.
+    Info(info::Arguments),
+    /// Look for damage.
+    Check(check::Arguments),
+}
+
+/// All that the user asked for.
+#[derive(Debug)]
+pub(crate) struct Arguments {
+    /// Options of all commands.
+    pub common: Common,
+    /// The command.
+    pub command: Command,
+}
+
+/// Reads the arguments, the program's name first.
+///
+/// # Errors
+/// What is wrong with them; or that help or the version was asked for, which is printed instead.
+pub(crate) fn parse(
+    arguments: impl IntoIterator<Item = impl Into<OsString> + Clone>,
+) -> Result<Arguments, clap::Error> {
+    let matches = definition().try_get_matches_from(arguments)?;
+    Program::from_arg_matches(&matches).map(joined)
+}
+
+/// Returns the definition of the command line. Help of a command names the options of all commands, and only the program's own
+/// help explains them.
+fn definition() -> clap::Command {
+    let common = Common::augment_args(clap::Command::new("common"));
+    let ids: Vec<_> = common.get_arguments().map(|argument| argument.get_id().clone()).collect();
+    Program::command().mut_subcommands(|command| {
+        let help = command.get_after_help().map(|help| format!("{help}\n\n")).unwrap_or_default();
+        let command = command.after_help(format!("{help}{SEE_ALSO}"));
+        ids.iter().fold(command, |command, id| command.mut_arg(id, |argument| argument.hide(true)))
+    })
+}
+
+fn joined(program: Program) -> Arguments {
+    let (command, common) = match program.command {
+        CommandWithCommon::Index(with) => (Command::Index(with.arguments), with.common),
+        CommandWithCommon::Find(with) => (Command::Find(with.arguments), with.common),
+        CommandWithCommon::Count(with) => (Command::Count(with.arguments), with.common),
+        CommandWithCommon::View(with) => (Command::View(with.arguments), with.common),
+        CommandWithCommon::Info(with) => (Command::Info(with.arguments), with.common),
+        CommandWithCommon::Check(with) => (Command::Check(with.arguments), with.common),
+    };
+    Arguments { common: program.common.then(common), command }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parsed(line: &str) -> Result<Arguments, clap::Error> {
+        parse(std::iter::once("pneu").chain(line.split_whitespace()))
+    }
+
+    fn common(line: &str) -> Common {
+        parsed(line).unwrap().common
+    }
+
+    #[test]
+    fn the_definitions_are_consistent() {
+        definition().debug_assert();
+    }
+
+    #[test]
+    fn options_stand_before_or_after_the_command() {
+        let expected = Common {
+            data: Some("d".into()),
+            maildir: vec!["a=x".into(), "b=y".into()],
+            quiet: true,
+            color: Some(ColorChoice::Never),
+        };
+        for line in [
+            "--data d --maildir a=x --maildir b=y --quiet --color never index",
+            "index --data d --maildir a=x --maildir b=y -q --color never",
+            "--maildir a=x --color always --data e index --data d --maildir b=y --quiet --color never",
+        ] {
+            assert_eq!(common(line), expected, "{line}");
+        }
+        assert_eq!(common("find ana --data d bo").data, Some("d".into()));
+    }
+
+    #[test]
+    fn commands_have_their_other_names_and_a_help() {
+        for line in ["search ana", "find", "show id:x", "view -", "count", "info", "check --deep"] {
+            common(line);
+        }
+        for command in definition().get_subcommands() {
+            assert!(
+                command.get_about().is_some_and(|about| !about.to_string().is_empty()),
+                "{}",
+                command.get_name()
+            );
+            assert!(command.get_after_help().unwrap().to_string().ends_with(SEE_ALSO));
+        }
+    }
+
+    #[test]
+    fn mistakes_are_refused() {
+        for line in
+            ["", "fnd x", "view", "index surplus", "find --max x", "find --max 0", "find --sort colour"]
+        {
+            assert!(parsed(line).is_err(), "{line}");
+        }
+    }
+}

@@ -1,0 +1,129 @@
+//! `pneu index`: brings the index in step with the disk.
+//!
+//! In: roots from the command line, the configuration, or the index itself. Out: a summary on standard output, and a line on
+//! standard error for each file or directory that could not be read.
+
+use crate::exit::Outcome;
+use crate::output;
+use crate::progress::Progress;
+use crate::roots;
+use crate::session::Session;
+use anyhow::{Result, anyhow, bail};
+use clap::Args;
+use index::{Error, Loss, Mailbox, Mode, Root, Summary, UpdateOptions};
+use std::time::Duration;
+
+/// Bring the index in step with the disk
+///
+/// Lists every folder and compares it with the index: new messages are read and added, moved and reflagged ones are noticed
+/// without being read, and those that are gone no longer found. Run it as often as you like: where nothing changed, it takes
+/// seconds for millions of messages. Finding works meanwhile, and Ctrl-C keeps what is done so far.
+///
+/// A directory that cannot be read keeps what is indexed of it, and so does one that lost most of its messages (is it mounted?);
+/// the exit code is then 3.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  pneu index --maildir ~/Maildir                     the first time
+  pneu index                                         ever after
+  pneu index --maildir work=/srv/mail --maildir home=$HOME/Maildir
+  pneu index --thorough                              after a restore from a backup")]
+pub(crate) struct Arguments {
+    /// Look at size and times of every file, not only at names: for files that were changed in place
+    #[arg(long)]
+    thorough: bool,
+    /// Believe that messages are gone even if most of a Maildir's are
+    #[arg(long)]
+    accept_loss: bool,
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// No root is known; the index is damaged or cannot be written; Ctrl-C.
+pub(crate) fn run(arguments: &Arguments, session: &Session) -> Result<Outcome> {
+    let roots = roots(session)?;
+    let options = UpdateOptions {
+        mode: if arguments.thorough { Mode::Thorough } else { Mode::Default },
+        loss: if arguments.accept_loss { Loss::Accept } else { Loss::Refuse },
+        ..UpdateOptions::default()
+    };
+    let progress = Progress::start(session.stderr_is_terminal, session.is_quiet)
+        .map_err(|error| anyhow!("cannot listen to Ctrl-C: {error}"))?;
+    let result = index::update(&session.index, &roots, &options, &progress);
+    progress.finish();
+    let summary = match result {
+        Err(Error::Interrupted) => {
+            output::complain("what was done so far is kept; run \"pneu index\" again for the rest");
+            return Err(Error::Interrupted.into());
+        }
+        other => other?,
+    };
+    for problem in &summary.problems {
+        output::complain(format!("{}: {}", problem.path.display(), problem.what));
+    }
+    if !session.is_quiet {
+        let mut output = session.output();
+        output.line(&line(&summary, progress.elapsed()))?;
+        output.finish()?;
+    }
+    Ok(if summary.problems.is_empty() { Outcome::Done } else { Outcome::Partly })
+}
+
+/// Returns the roots to index: those of the configuration if it names any, else those that the index remembers; and with either,
+/// those of the command line.
+fn roots(session: &Session) -> Result<Vec<Root>> {
+    let remembered = match Mailbox::open(&session.index) {
+        Ok(mailbox) => Some(mailbox.roots().to_vec()),
+        Err(Error::NoIndex { .. }) => None,
+        Err(error) => return Err(error.into()),
+    };
+    let is_first = remembered.is_none();
+    let configured = session.configured_roots()?;
+    let known = if configured.is_empty() { remembered.unwrap_or_default() } else { configured };
+    let roots = roots::joined(&known, session.given_roots.clone()).map_err(|what| anyhow!(what))?;
+    if roots.is_empty() {
+        bail!("where is your mail? Say it once: pneu index --maildir DIR");
+    }
+    if is_first {
+        roots.iter().try_for_each(has_maildir)?;
+    }
+    Ok(roots)
+}
+
+/// Refuses a directory without mail before an index is made for it: a mistyped name should leave nothing behind.
+fn has_maildir(root: &Root) -> Result<()> {
+    let path = root.path.display();
+    let found = mail::find_folders(&root.path)?;
+    if found.folders.is_empty() && found.problems.is_empty() {
+        bail!("{path} holds no Maildir: a directory with \"cur\" and \"new\" in it, at any depth");
+    }
+    Ok(())
+}
+
+/// Returns the summary of a pass.
+fn line(summary: &Summary, elapsed: Duration) -> String {
+    let seconds = elapsed.as_secs_f64();
+    format!(
+        "{} files: {} added, {} moved, {} changed, {} gone, {} unreadable; {seconds:.2} s",
+        summary.file_count,
+        summary.added,
+        summary.moved,
+        summary.changed,
+        summary.gone,
+        summary.problems.len(),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_summary_has_all_counts() {
+        let summary =
+            Summary { file_count: 9, added: 1, moved: 2, changed: 3, gone: 4, ..Summary::default() };
+        let line = line(&summary, Duration::from_millis(1234));
+        assert_eq!(line, "9 files: 1 added, 2 moved, 3 changed, 4 gone, 0 unreadable; 1.23 s");
+    }
+}

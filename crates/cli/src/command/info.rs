@@ -1,0 +1,72 @@
+//! `pneu info`: says what is where, and how much there is.
+
+use crate::exit::Outcome;
+use crate::sanitise::one_line;
+use crate::session::Session;
+use anyhow::Result;
+use clap::Args;
+use index::{Error, Mailbox, Root};
+use std::path::Path;
+
+/// Say where the index and the mail are, and how much there is
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {}
+
+/// Runs the command.
+///
+/// # Errors
+/// The index is damaged or newer; the configuration cannot be read.
+pub(crate) fn run(_: &Arguments, session: &Session) -> Result<Outcome> {
+    let mut lines = vec![
+        ("version", env!("CARGO_PKG_VERSION").to_owned()),
+        ("index format", index::format::STATE_VERSION.to_string()),
+        ("data", session.index.data.display().to_string()),
+    ];
+    if let Some(path) = &session.configuration {
+        let note = if path.exists() { "" } else { " (not there)" };
+        lines.push(("configuration", format!("{}{note}", path.display())));
+    }
+    lines.extend(session.configured_roots()?.iter().map(|root| ("configured root", shown(root))));
+    match session.mailbox() {
+        Ok(mailbox) => lines.extend(contents(&mailbox, session)?),
+        Err(error) if matches!(error.downcast_ref(), Some(Error::NoIndex { .. })) => {
+            lines.push(("index", "none yet; run \"pneu index --maildir DIR\"".to_owned()));
+        }
+        Err(error) => return Err(error),
+    }
+    let columns = lines.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
+    let mut output = session.output();
+    for (name, value) in &lines {
+        output.line(&format!("{name:columns$}  {}", one_line(value)))?;
+    }
+    output.finish()?;
+    Ok(Outcome::Done)
+}
+
+fn contents(mailbox: &Mailbox, session: &Session) -> Result<Vec<(&'static str, String)>> {
+    let counts = mailbox.counts()?;
+    let mut lines: Vec<_> = mailbox.roots().iter().map(|root| ("root", shown(root))).collect();
+    lines.extend([
+        ("messages", counts.messages.to_string()),
+        ("absent messages", counts.absent.to_string()),
+        ("files", counts.files.to_string()),
+        ("folders", counts.folders.to_string()),
+        ("segments", counts.store_segments.to_string()),
+        ("text segments", counts.text_segments.to_string()),
+        ("journal rows", counts.journal_rows.to_string()),
+        ("index bytes", size(session, &session.index.index_directory()).to_string()),
+        ("text bytes", size(session, &session.index.text_directory()).to_string()),
+    ]);
+    Ok(lines)
+}
+
+fn shown(root: &Root) -> String {
+    format!("{} {}", root.name, root.path.display())
+}
+
+/// Returns the bytes of the files in a directory, not of those below it. A file that goes away meanwhile has none.
+fn size(session: &Session, directory: &Path) -> u64 {
+    let names = session.index.disk.list(directory).unwrap_or_default();
+    let metadata = names.iter().filter_map(|name| std::fs::metadata(directory.join(name)).ok());
+    metadata.filter(std::fs::Metadata::is_file).map(|metadata| metadata.len()).sum()
+}

@@ -1,0 +1,28 @@
+//! The commands, one a file: each reads its arguments, calls the library, prints.
+
+pub(crate) mod check;
+pub(crate) mod count;
+pub(crate) mod find;
+pub(crate) mod index;
+pub(crate) mod info;
+pub(crate) mod view;
+
+use crate::args::Command;
+use crate::exit::Outcome;
+use crate::session::Session;
+use anyhow::Result;
+
+/// Runs a command.
+///
+/// # Errors
+/// What it could not do.
+pub(crate) fn run(command: Command, session: &Session) -> Result<Outcome> {
+    match command {
+        Command::Index(arguments) => index::run(&arguments, session),
+        Command::Find(arguments) => find::run(&arguments, session),
+        Command::Count(arguments) => count::run(&arguments, session),
+        Command::View(arguments) => view::run(&arguments, session),
+        Command::Info(arguments) => info::run(&arguments, session),
+        Command::Check(arguments) => check::run(&arguments, session),
+    }
+}

@@ -1,0 +1,138 @@
+//! Reads the process's surroundings: environment variables, the clock, what is a terminal. The only file that does.
+//!
+//! In: nothing. Out: values. Must not know what they are used for.
+
+use jiff::{Timestamp, Zoned};
+use std::ffi::OsString;
+use std::hash::{BuildHasher, RandomState};
+use std::io::{self, IsTerminal, stderr, stdout};
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+/// What surrounds the process.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Surroundings {
+    /// The user's home directory.
+    pub home: Option<PathBuf>,
+    /// Where programs keep data, and so our default data directory lies.
+    pub data_home: Option<PathBuf>,
+    /// Where programs keep their configuration.
+    pub config_home: Option<PathBuf>,
+    /// Whether the user wants no colours (`NO_COLOR`), or the terminal has none.
+    pub no_color: bool,
+    /// Columns of the terminal on standard output; `None` if that is no terminal.
+    pub columns: Option<usize>,
+    /// Whether standard error is a terminal.
+    pub stderr_is_terminal: bool,
+}
+
+/// Columns of a terminal that does not say.
+const COLUMNS_DEFAULT: usize = 80;
+
+/// Returns what surrounds the process.
+pub(crate) fn surroundings() -> Surroundings {
+    let columns = stdout().is_terminal().then(|| {
+        let size = terminal_size::terminal_size_of(stdout());
+        size.map_or(COLUMNS_DEFAULT, |(width, _)| usize::from(width.0)).max(1)
+    });
+    Surroundings {
+        columns,
+        stderr_is_terminal: stderr().is_terminal(),
+        ..from_variables(|name| std::env::var_os(name))
+    }
+}
+
+/// Reads variables by the rules of the XDG base directory specification: a path that is not absolute does not count.
+fn from_variables(variable: impl Fn(&str) -> Option<OsString>) -> Surroundings {
+    let directory = |name| variable(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let home = directory("HOME");
+    let below_home = |path| home.as_ref().map(|home| home.join(path));
+    let is_set = |name| variable(name).is_some_and(|value| !value.is_empty());
+    Surroundings {
+        data_home: directory("XDG_DATA_HOME").or_else(|| below_home(".local/share")),
+        config_home: directory("XDG_CONFIG_HOME").or_else(|| below_home(".config")),
+        no_color: is_set("NO_COLOR") || variable("TERM").is_some_and(|term| term == "dumb"),
+        home,
+        ..Surroundings::default()
+    }
+}
+
+/// Returns the process's arguments, the program's name first.
+pub(crate) fn arguments() -> impl Iterator<Item = OsString> {
+    std::env::args_os()
+}
+
+/// Returns the directory that relative paths start from.
+///
+/// # Errors
+/// It is gone.
+pub(crate) fn current_directory() -> io::Result<PathBuf> {
+    std::env::current_dir()
+}
+
+/// Returns the time in nanoseconds since 1970.
+pub(crate) fn clock_ns() -> i64 {
+    // Nanoseconds fit until the year 2262.
+    i64::try_from(Timestamp::now().as_nanosecond()).unwrap_or(i64::MAX)
+}
+
+/// Returns the time, in the time zone of the system.
+pub(crate) fn now() -> Zoned {
+    Zoned::now()
+}
+
+/// Returns a number that nobody else has.
+pub(crate) fn seed() -> u64 {
+    RandomState::new().hash_one(clock_ns())
+}
+
+/// Returns how many threads may work.
+pub(crate) fn thread_count() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}
+
+/// Measures how long something takes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Stopwatch(Instant);
+
+impl Stopwatch {
+    /// Starts to measure.
+    pub(crate) fn start() -> Stopwatch {
+        Stopwatch(Instant::now())
+    }
+
+    /// Returns the time since the start.
+    pub(crate) fn elapsed(self) -> Duration {
+        self.0.elapsed()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn from(pairs: &[(&str, &str)]) -> Surroundings {
+        from_variables(|name| {
+            pairs.iter().find(|(known, _)| *known == name).map(|(_, value)| OsString::from(value))
+        })
+    }
+
+    #[test]
+    fn directories_follow_the_specification() {
+        let plain = from(&[("HOME", "/home/ana")]);
+        assert_eq!(plain.data_home, Some("/home/ana/.local/share".into()));
+        assert_eq!(plain.config_home, Some("/home/ana/.config".into()));
+        let named =
+            from(&[("HOME", "/home/ana"), ("XDG_DATA_HOME", "/data"), ("XDG_CONFIG_HOME", "not/absolute")]);
+        assert_eq!(named.data_home, Some("/data".into()));
+        assert_eq!(named.config_home, Some("/home/ana/.config".into()));
+        assert_eq!(from(&[]), Surroundings::default());
+    }
+
+    #[test]
+    fn colours_can_be_refused() {
+        assert!(from(&[("NO_COLOR", "1")]).no_color);
+        assert!(from(&[("TERM", "dumb")]).no_color);
+        assert!(!from(&[("NO_COLOR", ""), ("TERM", "xterm")]).no_color);
+    }
+}

@@ -1,0 +1,100 @@
+//! Exit codes: the only place that knows them. docs/OUTPUT.md lists them.
+//!
+//! In: how a command ended. Out: the code of the process. Must not know what any command does.
+
+use std::io;
+use std::process::ExitCode;
+
+/// How a command ended that did not fail.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    /// It found something, or did all there was to do.
+    Done,
+    /// It found nothing.
+    Nothing,
+    /// It found damage.
+    Damaged,
+    /// It did what it could; some input could not be read.
+    Partly,
+}
+
+const DONE: u8 = 0;
+const NOTHING: u8 = 1;
+const FAILED: u8 = 2;
+const PARTLY: u8 = 3;
+/// What shells give to a process that Ctrl-C ended.
+pub(crate) const INTERRUPTED: u8 = 130;
+
+/// Nothing was found, and why is worth a sentence.
+#[derive(Debug)]
+pub(crate) struct NotFound(pub String);
+
+impl std::fmt::Display for NotFound {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for NotFound {}
+
+/// Returns the code for how a command ended.
+pub(crate) fn code(result: &anyhow::Result<Outcome>) -> ExitCode {
+    ExitCode::from(number(result))
+}
+
+/// Prints help, the version, or what is wrong with the arguments, and returns the code for it.
+pub(crate) fn usage(error: &clap::Error) -> ExitCode {
+    // Where not even this can be printed, nobody is left to tell.
+    let _ = error.print();
+    ExitCode::from(if error.use_stderr() { FAILED } else { DONE })
+}
+
+/// Says whether whoever read our output has gone, which is no error.
+pub(crate) fn is_closed_pipe(error: &anyhow::Error) -> bool {
+    error
+        .chain()
+        .filter_map(|cause| cause.downcast_ref::<io::Error>())
+        .any(|cause| cause.kind() == io::ErrorKind::BrokenPipe)
+}
+
+fn number(result: &anyhow::Result<Outcome>) -> u8 {
+    match result {
+        Ok(Outcome::Done) => DONE,
+        Ok(Outcome::Nothing) => NOTHING,
+        Ok(Outcome::Damaged) => FAILED,
+        Ok(Outcome::Partly) => PARTLY,
+        Err(error) if is_closed_pipe(error) => DONE,
+        Err(error) if error.is::<NotFound>() => NOTHING,
+        Err(error) => match error.downcast_ref() {
+            Some(index::Error::Interrupted) => INTERRUPTED,
+            Some(index::Error::NoSuchMessage { .. }) => NOTHING,
+            _ => FAILED,
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::output::Unwritable;
+
+    #[test]
+    fn every_ending_has_its_code() {
+        let failed = |error: anyhow::Error| number(&Err(error));
+        assert_eq!(number(&Ok(Outcome::Done)), 0);
+        assert_eq!(number(&Ok(Outcome::Nothing)), 1);
+        assert_eq!(number(&Ok(Outcome::Damaged)), 2);
+        assert_eq!(number(&Ok(Outcome::Partly)), 3);
+        assert_eq!(failed(anyhow::anyhow!("no")), 2);
+        assert_eq!(failed(NotFound("none".into()).into()), 1);
+        assert_eq!(failed(index::Error::NoSuchMessage { handle: "id:x".into() }.into()), 1);
+        assert_eq!(failed(index::Error::Interrupted.into()), 130);
+    }
+
+    #[test]
+    fn a_closed_pipe_is_no_error_and_a_full_disk_is_one() {
+        let unwritable = |kind| anyhow::Error::from(Unwritable(io::Error::from(kind)));
+        assert_eq!(number(&Err(unwritable(io::ErrorKind::BrokenPipe))), 0);
+        assert_eq!(number(&Err(unwritable(io::ErrorKind::StorageFull))), 2);
+    }
+}

@@ -1,0 +1,119 @@
+//! One message for a person to read: a block of header lines, an empty line, the text.
+//!
+//! In: a record with its text. Out: text without anything that a terminal would act on. Must not know where the message came from.
+
+use crate::format::record::{Contact, FilePath, Record};
+use crate::sanitise::{many_lines, one_line};
+use crate::terminal::{Look, Terminal};
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use std::fmt::Write;
+
+/// Returns a message as text, each line with its end.
+pub(crate) fn text(record: &Record, zone: &TimeZone, terminal: Terminal) -> String {
+    let mut out = String::new();
+    let mut field = |name: &str, value: &str| {
+        if !value.is_empty() {
+            let label = format!("{name}:");
+            writeln!(out, "{} {}", terminal.paint(Look::Label, &label), one_line(value))
+                .expect("writing to a string");
+        }
+    };
+    field("From", &people(&record.from));
+    field("To", &people(&record.to));
+    field("Cc", &people(&record.cc));
+    field("Bcc", &people(&record.bcc));
+    field("Date", &date(record.date_unix, zone));
+    field("Subject", &record.subject);
+    field("List", &record.list_id);
+    field("Message-ID", &record.message_id);
+    field("Flags", &record.flags.join(" "));
+    for attachment in &record.attachments {
+        let size = attachment.size.map(|size| format!("{size} bytes"));
+        let details: Vec<&str> =
+            [attachment.mime.as_deref(), size.as_deref()].into_iter().flatten().collect();
+        let name = if attachment.name.is_empty() { "(no name)" } else { &attachment.name };
+        field("Attachment", &format!("{name} ({})", details.join(", ")));
+    }
+    for file in &record.files {
+        match &file.path {
+            FilePath::Text(path) => field("File", path),
+            FilePath::Base64(path) => field("File", &format!("{path} (base64: the name is not UTF-8)")),
+        }
+    }
+    for problem in &record.problems {
+        field("Problem", problem);
+    }
+    let body = many_lines(record.text.as_deref().unwrap_or_default());
+    out.push('\n');
+    out.push_str(body.trim_end());
+    out.push_str(if body.trim_end().is_empty() { "" } else { "\n" });
+    out
+}
+
+/// Returns a date as mail writes it.
+fn date(seconds: i64, zone: &TimeZone) -> String {
+    match Timestamp::from_second(seconds) {
+        Ok(time) => time.to_zoned(zone.clone()).strftime("%a, %d %b %Y %H:%M:%S %z").to_string(),
+        Err(_) => "?".to_owned(),
+    }
+}
+
+fn people(list: &[Contact]) -> String {
+    let people: Vec<String> = list.iter().map(person).collect();
+    people.join(", ")
+}
+
+fn person(contact: &Contact) -> String {
+    match (contact.name.as_str(), contact.address.as_str()) {
+        ("", address) => address.to_owned(),
+        (name, "") => name.to_owned(),
+        (name, address) => format!("{name} <{address}>"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::format::record::{Attachment, File};
+    use mail::Flags;
+    use std::path::Path;
+
+    const PIPE: Terminal = Terminal { columns: None, has_color: false };
+
+    fn record() -> Record {
+        let contact = |name: &str, address: &str| Contact { name: name.into(), address: address.into() };
+        let mut record = Record::new(&[7; 32], 1_709_647_331, 100);
+        record.from = vec![contact("Ana", "ana@example.org")];
+        record.to = vec![contact("", "bo@example.org"), contact("undisclosed", "")];
+        record.subject = "Hi\u{1b}]0;owned\u{7}\r\nBcc: x".into();
+        record.attachments =
+            vec![Attachment { name: "a.pdf".into(), mime: Some("application/pdf".into()), size: Some(9) }];
+        record.files = vec![File::unknown(Path::new("/m/cur/1:2,S"), Flags::SEEN)];
+        record.problems = vec!["the message has no date".into()];
+        record.text = Some("one\r\ntwo\u{9b}2J\n\n\n".into());
+        record
+    }
+
+    #[test]
+    fn a_message_reads_as_text_and_nothing_escapes() {
+        insta::assert_snapshot!(text(&record(), &TimeZone::UTC, PIPE).replace('\u{fffd}', "?"), @r"
+        From: Ana <ana@example.org>
+        To: bo@example.org, undisclosed
+        Date: Tue, 05 Mar 2024 14:02:11 +0000
+        Subject: Hi?]0;owned? Bcc: x
+        Attachment: a.pdf (application/pdf, 9 bytes)
+        File: /m/cur/1:2,S
+        Problem: the message has no date
+
+        one
+        two?2J
+        ");
+    }
+
+    #[test]
+    fn labels_are_painted_where_there_are_colours() {
+        let terminal = Terminal { columns: Some(80), has_color: true };
+        assert!(text(&record(), &TimeZone::UTC, terminal).starts_with("\u{1b}[1mFrom:\u{1b}[0m Ana <"));
+    }
+}

@@ -1,0 +1,66 @@
+//! Standard output and standard error.
+//!
+//! In: finished lines. Out: bytes to whoever reads them, in large pieces. Must not know what they say; text from mail comes in
+//! sanitised.
+
+use crate::sanitise;
+use crate::terminal::Terminal;
+use std::fmt::{self, Display};
+use std::io::{self, BufWriter, StdoutLock, Write};
+
+/// Bytes gathered before they are written.
+const BUFFER_BYTES: usize = 64 << 10;
+
+/// Standard output. Call [`Output::finish`] at the end: only that says whether all was written.
+#[derive(Debug)]
+pub(crate) struct Output {
+    writer: BufWriter<StdoutLock<'static>>,
+    /// What it can show.
+    pub terminal: Terminal,
+}
+
+/// Standard output cannot be written.
+#[derive(Debug)]
+pub(crate) struct Unwritable(pub io::Error);
+
+impl Display for Unwritable {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "cannot write the output: {}", self.0)
+    }
+}
+
+impl std::error::Error for Unwritable {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        Some(&self.0)
+    }
+}
+
+impl Output {
+    /// Takes standard output.
+    pub(crate) fn new(terminal: Terminal) -> Output {
+        Output { writer: BufWriter::with_capacity(BUFFER_BYTES, io::stdout().lock()), terminal }
+    }
+
+    /// Writes bytes as they are.
+    pub(crate) fn bytes(&mut self, bytes: &[u8]) -> anyhow::Result<()> {
+        self.writer.write_all(bytes).map_err(|error| Unwritable(error).into())
+    }
+
+    /// Writes a line.
+    pub(crate) fn line(&mut self, line: &str) -> anyhow::Result<()> {
+        self.bytes(line.as_bytes())?;
+        self.bytes(b"\n")
+    }
+
+    /// Writes what is gathered.
+    pub(crate) fn finish(mut self) -> anyhow::Result<()> {
+        self.writer.flush().map_err(|error| Unwritable(error).into())
+    }
+}
+
+/// Tells the user something on standard error. Names and text in it may come from mail, so it is sanitised here.
+pub(crate) fn complain(message: impl Display) {
+    let text = message.to_string();
+    // Where standard error is closed, nobody is left to tell.
+    let _ = writeln!(io::stderr().lock(), "pneu: {}", sanitise::many_lines(&text));
+}

@@ -1,0 +1,147 @@
+//! Shows how far a pass is, and hears Ctrl-C.
+//!
+//! In: what the library says of its progress. Out: on a terminal, and only for what takes over a second, a line with rate and time
+//! left; in pipes silence. Must not know what a pass does.
+
+use crate::environment::Stopwatch;
+use crate::{exit, output};
+use index::{Observer, Stage};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use signal_hook::consts::SIGINT;
+use signal_hook::flag;
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+/// What is done sooner shows no progress.
+const SILENCE: Duration = Duration::from_secs(1);
+/// How often the line is drawn anew while nothing moves.
+const TICK: Duration = Duration::from_millis(200);
+
+/// Watches a pass for the user.
+#[derive(Debug)]
+pub(crate) struct Progress {
+    bar: ProgressBar,
+    may_show: bool,
+    is_shown: AtomicBool,
+    is_quiet: bool,
+    since: Stopwatch,
+    interrupted: Arc<AtomicBool>,
+    is_told: AtomicBool,
+}
+
+impl Progress {
+    /// Begins. From now on the first Ctrl-C asks the pass to end, and the second ends the process at once.
+    ///
+    /// # Errors
+    /// The system refuses the signal's handler.
+    pub(crate) fn start(stderr_is_terminal: bool, is_quiet: bool) -> io::Result<Progress> {
+        let interrupted = Arc::new(AtomicBool::new(false));
+        // In this order: the first signal finds the flag unset and sets it, the second finds it set.
+        flag::register_conditional_shutdown(SIGINT, i32::from(exit::INTERRUPTED), Arc::clone(&interrupted))?;
+        flag::register(SIGINT, Arc::clone(&interrupted))?;
+        Ok(Progress {
+            bar: ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden()),
+            may_show: stderr_is_terminal && !is_quiet,
+            is_shown: AtomicBool::new(false),
+            is_quiet,
+            since: Stopwatch::start(),
+            interrupted,
+            is_told: AtomicBool::new(false),
+        })
+    }
+
+    /// Takes the line away.
+    pub(crate) fn finish(&self) {
+        self.bar.finish_and_clear();
+    }
+
+    /// Returns the time since the start.
+    pub(crate) fn elapsed(&self) -> Duration {
+        self.since.elapsed()
+    }
+
+    fn show_when_due(&self) {
+        let is_due = self.may_show && self.since.elapsed() >= SILENCE;
+        if is_due && !self.is_shown.swap(true, Ordering::Relaxed) {
+            self.bar.set_draw_target(ProgressDrawTarget::stderr());
+            self.bar.enable_steady_tick(TICK);
+        }
+    }
+
+    fn tell(&self, message: &str) {
+        self.bar.suspend(|| output::complain(message));
+    }
+}
+
+impl Observer for Progress {
+    fn stage(&self, stage: Stage) {
+        let (template, length, message) = look(stage);
+        let style = ProgressStyle::with_template(template).expect("the templates below are valid");
+        self.bar.reset();
+        self.bar.set_style(style.progress_chars("=> "));
+        match length {
+            Some(length) => self.bar.set_length(length),
+            None => self.bar.unset_length(),
+        }
+        self.bar.set_message(message);
+        self.show_when_due();
+    }
+
+    fn advance(&self, file_count: u64) {
+        self.bar.inc(file_count);
+        self.show_when_due();
+    }
+
+    fn waiting(&self, holder: &str) {
+        if !self.is_quiet {
+            self.tell(&format!("waiting for another process: {holder}"));
+        }
+    }
+
+    fn is_interrupted(&self) -> bool {
+        let is_interrupted = self.interrupted.load(Ordering::Relaxed);
+        if is_interrupted && self.may_show && !self.is_told.swap(true, Ordering::Relaxed) {
+            self.tell("keeping what is done so far; Ctrl-C again ends at once");
+        }
+        is_interrupted
+    }
+}
+
+/// Returns how a stage looks: the template of its line, how many files it will do, and what it does.
+fn look(stage: Stage) -> (&'static str, Option<u64>, &'static str) {
+    match stage {
+        Stage::Scan => ("{spinner} {msg}: {human_pos} files", None, "listing folders"),
+        Stage::Read { file_count } => (
+            "{msg} [{wide_bar}] {human_pos} of {human_len} files, {per_sec}, {eta} left",
+            Some(file_count),
+            "reading",
+        ),
+        Stage::Merge => ("{spinner} {msg}", None, "merging"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_stage_has_a_valid_look() {
+        for stage in [Stage::Scan, Stage::Read { file_count: 7 }, Stage::Merge] {
+            assert!(ProgressStyle::with_template(look(stage).0).is_ok());
+        }
+    }
+
+    #[test]
+    fn nothing_is_shown_in_pipes_or_before_its_time() {
+        for (is_terminal, is_quiet) in [(false, false), (true, true), (true, false)] {
+            let progress = Progress::start(is_terminal, is_quiet).unwrap();
+            progress.stage(Stage::Read { file_count: 2 });
+            progress.advance(1);
+            assert!(progress.bar.is_hidden());
+            assert_eq!(progress.bar.position(), 1);
+            progress.finish();
+        }
+    }
+}

@@ -1,0 +1,61 @@
+//! A query as the user typed it, and errors that point at the place.
+//!
+//! In: words of the command line. Out: a query. Must not know how queries are answered.
+
+use crate::environment;
+use crate::sanitise::one_line;
+use crate::terminal::width;
+use anyhow::anyhow;
+use index::Error;
+use query::{Context, Query};
+use std::ops::Range;
+
+/// A query with its text.
+#[derive(Clone, Debug)]
+pub(crate) struct Question {
+    text: String,
+    /// What it asks.
+    pub query: Query,
+}
+
+impl Question {
+    /// Reads a query from words, which the shell took apart. None at all asks for every message.
+    ///
+    /// # Errors
+    /// It cannot be understood; the message shows where.
+    pub(crate) fn new(words: &[String]) -> anyhow::Result<Question> {
+        let text = words.join(" ");
+        let context = Context { now: environment::now(), headers: Vec::new() };
+        let query = query::parse(&text, &context)?;
+        Ok(Question { text, query })
+    }
+
+    /// Makes an error of the library point at its place in the query, if it has one.
+    pub(crate) fn explain(&self, error: Error) -> anyhow::Error {
+        match error {
+            Error::Query { span, what } => anyhow!("{what}\n{}", pointed(&self.text, span)),
+            other => other.into(),
+        }
+    }
+}
+
+/// Returns the query and a line with carets below the place.
+fn pointed(text: &str, span: Range<usize>) -> String {
+    let before = one_line(text.get(..span.start).unwrap_or_default());
+    let place = one_line(text.get(span).unwrap_or_default());
+    let carets = "^".repeat(width(&place).max(1));
+    format!("  {}\n  {}{carets}", one_line(text), " ".repeat(width(&before)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn carets_stand_below_the_place() {
+        assert_eq!(pointed("a prio:high b", 2..11), "  a prio:high b\n    ^^^^^^^^^");
+        assert_eq!(pointed("日本 x", 7..8), "  日本 x\n       ^");
+        assert_eq!(pointed("a", 9..12), "  a\n  ^");
+        assert_eq!(pointed("\u{1b}[m x:", 4..6), "  \u{fffd}[m x:\n      ^^");
+    }
+}

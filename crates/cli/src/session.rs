@@ -1,0 +1,118 @@
+//! What every command works with: where the index is, which roots were named, what the terminal can show.
+//!
+//! In: the options of all commands, and the surroundings. Out: an environment for the library, opened mailboxes, outputs. Must not
+//! know any command.
+
+use crate::args::Common;
+use crate::environment::{self, Surroundings};
+use crate::output::Output;
+use crate::terminal::Terminal;
+use crate::{config, roots};
+use anyhow::{Context, Result, anyhow, bail};
+use disk::RealDisk;
+use index::{Environment, Mailbox, Root};
+use std::io;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// Where the configuration lies below the directory of all configurations.
+const CONFIGURATION: &str = "pneu/config.toml";
+/// The default data directory below the directory of all data.
+const DATA: &str = "pneu";
+
+/// What a command works with.
+#[derive(Debug)]
+pub(crate) struct Session {
+    /// Where the index is, and what the library may use.
+    pub index: Environment,
+    /// The roots that the command line names.
+    pub given_roots: Vec<Root>,
+    /// What standard output can show.
+    pub terminal: Terminal,
+    /// Whether standard error is a terminal.
+    pub stderr_is_terminal: bool,
+    /// Whether to print results and errors only.
+    pub is_quiet: bool,
+    /// Where the configuration is, or would be.
+    pub configuration: Option<PathBuf>,
+    home: Option<PathBuf>,
+}
+
+impl Session {
+    /// Decides all of this.
+    ///
+    /// # Errors
+    /// Nobody says where to keep the index; a root cannot be meant so.
+    pub(crate) fn new(common: &Common, surroundings: Surroundings) -> Result<Session> {
+        let data = match (&common.data, &surroundings.data_home) {
+            (Some(data), _) => {
+                environment::current_directory().context("the current directory is gone")?.join(data)
+            }
+            (None, Some(home)) => home.join(DATA),
+            (None, None) => {
+                bail!("HOME is not set, so that there is no place for the index; say one with --data DIR")
+            }
+        };
+        let given_roots = if common.maildir.is_empty() {
+            Vec::new()
+        } else {
+            let current = environment::current_directory().context("the current directory is gone")?;
+            roots::from_arguments(&common.maildir, &current).map_err(|what| anyhow!(what))?
+        };
+        let index = Environment {
+            disk: Arc::new(RealDisk),
+            data,
+            clock_ns: environment::clock_ns,
+            seed: environment::seed(),
+            holder: format!("pneu, process {}", std::process::id()),
+            thread_count: environment::thread_count(),
+        };
+        Ok(Session {
+            index,
+            given_roots,
+            terminal: Terminal::new(
+                surroundings.columns,
+                surroundings.no_color,
+                common.color.unwrap_or_default(),
+            ),
+            stderr_is_terminal: surroundings.stderr_is_terminal,
+            is_quiet: common.quiet,
+            configuration: surroundings.config_home.map(|home| home.join(CONFIGURATION)),
+            home: surroundings.home,
+        })
+    }
+
+    /// Opens the index for reading.
+    ///
+    /// # Errors
+    /// There is none, it is damaged or newer; the command line names a root that is not in it.
+    pub(crate) fn mailbox(&self) -> Result<Mailbox> {
+        let mailbox = Mailbox::open(&self.index)?;
+        for given in &self.given_roots {
+            if !mailbox.roots().iter().any(|root| root.path == given.path) {
+                let path = given.path.display();
+                bail!("{path} is not indexed; run \"pneu index --maildir {path}\" first");
+            }
+        }
+        Ok(mailbox)
+    }
+
+    /// Takes standard output.
+    pub(crate) fn output(&self) -> Output {
+        Output::new(self.terminal)
+    }
+
+    /// Returns the roots that the configuration names; none if there is no configuration.
+    ///
+    /// # Errors
+    /// It cannot be read or says what it may not.
+    pub(crate) fn configured_roots(&self) -> Result<Vec<Root>> {
+        let Some(path) = &self.configuration else { return Ok(Vec::new()) };
+        match std::fs::read_to_string(path) {
+            Ok(text) => config::parse(&text, self.home.as_deref())
+                .map_err(|what| anyhow!("configuration {}: {what}", path.display())),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
+            Err(error) => Err(anyhow!("cannot read the configuration {}: {error}", path.display())),
+        }
+    }
+}
