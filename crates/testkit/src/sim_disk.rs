@@ -149,7 +149,7 @@ impl SimDisk {
     }
 
     /// Calls `observer` in the middle of each operation that changes anything (it has happened, but nothing of it is durable), with
-    /// its number and a fork.
+    /// its number and this disk: to be forked or asked for its images, since what is done to it would be observed in its turn.
     pub fn observe(&self, observer: impl Fn(usize, &SimDisk) + Send + Sync + 'static) {
         self.inner().faults.observer = Some(Arc::new(observer));
     }
@@ -233,7 +233,7 @@ impl<'a> Turn<'a> {
         if let Some(observer) = observer {
             let Turn { disk, inner, number, operation } = self;
             drop(inner);
-            observer(number, &disk.fork());
+            observer(number, disk);
             self = Turn { disk, inner: disk.inner(), number, operation };
         }
         Ok((self, value))

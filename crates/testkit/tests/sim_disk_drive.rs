@@ -3,7 +3,7 @@
 
 use disk::{Disk, File};
 use std::ops::RangeInclusive;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use testkit::SimDisk;
 use testkit::sim_disk::{
     Acknowledged, Refusal, crash_at_every_operation, fail_at_every_operation, interrupt_at_every_operation,
@@ -253,4 +253,35 @@ fn a_read_only_disk_can_be_read() {
     disk.refuse_from(0, Refusal::ReadOnly);
     assert_eq!(read(&disk).unwrap().0, 5);
     assert!(open(&disk, Wrong::Nothing).is_err());
+}
+
+#[test]
+#[should_panic(expected = "record() uses the disk")]
+fn a_model_that_is_changed_during_an_operation_is_caught() {
+    let work = |disk: &SimDisk, model: &Acknowledged<()>| {
+        model.record(|()| disk.create(Path::new("/db/file")).map(|_| ()))
+    };
+    crash_at_every_operation(&start(), (), work, |_, ()| {});
+}
+
+#[test]
+fn work_may_use_several_threads() {
+    let work = |disk: &SimDisk, model: &Acknowledged<usize>| {
+        std::thread::scope(|scope| {
+            let write = |number| {
+                let (disk, model) = (disk.clone(), model.clone());
+                move || {
+                    disk::publish(&disk, root(), &format!("file {number}"), b"bytes").unwrap();
+                    model.record(|count| *count += 1);
+                }
+            };
+            (0..4).for_each(|number| drop(scope.spawn(write(number))));
+        });
+        disk::Result::Ok(())
+    };
+    let runs = crash_at_every_operation(&start(), 0, work, |disk, count| {
+        let is_whole = |path: &&PathBuf| disk.read(path).unwrap() == b"bytes";
+        assert!(disk.files().iter().filter(is_whole).count() >= *count);
+    });
+    assert_eq!(runs.operation_count, 24);
 }

@@ -204,9 +204,49 @@ fn a_directory_may_be_lost_with_its_parents_while_it_is_created_and_not_later() 
         })
         .collect();
     assert!(depths.contains(&0) && depths.contains(&3), "{depths:?}");
+    let is_reachable =
+        |disk: &SimDisk| disk.list(Path::new("/a/b")).is_err() || disk.list(Path::new("/a")).is_ok();
+    assert!(disk.images().iter().all(|image| is_reachable(&image.disk)), "nothing is without its parent");
     let disk = SimDisk::new(3);
     disk.create_directory(Path::new("/a/b/c")).unwrap();
     assert!(disk.images()[0].disk.list(Path::new("/a/b/c")).is_ok());
+}
+
+#[test]
+fn a_rename_moves_no_older_file_of_that_name() {
+    let mut seen = BTreeSet::new();
+    for seed in 0..40 {
+        let disk = SimDisk::new(seed);
+        write_durably(&disk, "/a", b"old");
+        disk.remove(Path::new("/a")).unwrap();
+        write(&disk, "/a", b"new").sync().unwrap();
+        disk.rename(Path::new("/a"), Path::new("/b")).unwrap();
+        seen.extend(all_files(&disk));
+    }
+    let only_the_rename_happened = [("/a".into(), b"old".to_vec()), ("/b".into(), b"new".to_vec())];
+    assert!(seen.contains(&Files::from(only_the_rename_happened)), "{seen:?}");
+}
+
+#[test]
+fn what_is_appended_after_a_cut_replaces_the_tail_for_good() {
+    let disk = SimDisk::new(1);
+    disk.put(Path::new("/a"), &[1; 3000]);
+    let mut file = disk.append(Path::new("/a"), 1000).unwrap();
+    file.write(&[2; 500]).unwrap();
+    file.sync().unwrap();
+    let expected = [vec![1; 1000], vec![2; 500]].concat();
+    assert_eq!(all_files(&disk), [Files::from([("/a".into(), expected)])]);
+}
+
+#[test]
+fn where_much_is_unsynced_all_twelve_images_are_different() {
+    let disk = SimDisk::new(5);
+    write_durably(&disk, "/1", &[1; 5000]);
+    write_durably(&disk, "/0", &[1; 5000]).write(&[1; 5000]).unwrap();
+    (2..5).for_each(|number| drop(write(&disk, &format!("/{number}"), &[number; 5000])));
+    disk.remove(Path::new("/1")).unwrap();
+    let descriptions: Vec<_> = disk.images().into_iter().map(|image| image.description).collect();
+    assert_eq!(descriptions.len(), 12, "{descriptions:#?}");
 }
 
 #[test]

@@ -56,7 +56,7 @@ impl Player {
         random.fill(&mut bytes);
         let Some(file) = &mut self.open else { return Ok(Vec::new()) };
         file.write(&bytes)?;
-        if length_bytes.is_multiple_of(2) {
+        if length_bytes.is_multiple_of(8) {
             file.sync()?;
         }
         Ok(Vec::new())
@@ -87,7 +87,7 @@ fn blurred(answer: Answer) -> Answer {
 #[test]
 fn the_simulated_disk_answers_as_the_real_one() {
     let (mut done, mut refused) = (0, 0);
-    for seed in 0..60 {
+    for seed in 0..25 {
         let place = tempfile::tempdir().unwrap();
         let simulated = SimDisk::new(seed);
         simulated.create_directory(place.path()).unwrap();
@@ -95,7 +95,7 @@ fn the_simulated_disk_answers_as_the_real_one() {
         let mut twin =
             Player { disk: Box::new(simulated.clone()), place: place.path().to_owned(), open: None };
         let mut random = Random::new(seed);
-        for step in 0..120 {
+        for step in 0..100 {
             let mut same = random.clone();
             let expected = real.play(&mut random);
             let found = twin.play(&mut same);
@@ -109,7 +109,7 @@ fn the_simulated_disk_answers_as_the_real_one() {
             assert_eq!(twin.files(), real.files(), "seed {seed}, after step {step}, {last:?}");
         }
     }
-    assert!(done > 2000 && refused > 1000, "{done} done, {refused} refused");
+    assert!(done > 800 && refused > 400, "{done} done, {refused} refused");
 }
 
 #[test]

@@ -6,7 +6,8 @@
 use super::{Refusal, SimDisk};
 use std::fmt::{Debug, Write};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, ThreadId};
 
 /// How many of the last operations the message of a failed check shows.
 const SHOWN_COUNT: usize = 40;
@@ -22,29 +23,45 @@ pub struct Runs {
 
 /// What the work was told is done, and what it has begun: the model that the check compares a disk with. A clone is the same one.
 #[derive(Debug)]
-pub struct Acknowledged<A>(Arc<Mutex<A>>);
+pub struct Acknowledged<A> {
+    model: Arc<Mutex<A>>,
+    /// Who is just recording.
+    recorder: Arc<Mutex<Option<ThreadId>>>,
+}
 
 impl<A> Acknowledged<A> {
     /// Returns a model to be recorded in.
     pub fn new(model: A) -> Acknowledged<A> {
-        Acknowledged(Arc::new(Mutex::new(model)))
+        Acknowledged { model: Arc::new(Mutex::new(model)), recorder: Arc::default() }
     }
 
     /// Lets `change` record something. It must not use the disk: a crash could not see a model that is just being changed.
     pub fn record<T>(&self, change: impl FnOnce(&mut A) -> T) -> T {
-        change(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+        let mut model = locked(&self.model);
+        *locked(&self.recorder) = Some(thread::current().id());
+        let value = change(&mut model);
+        *locked(&self.recorder) = None;
+        value
     }
 
-    fn check(&self, check: &impl Fn(&SimDisk, &A), disk: &SimDisk) {
-        let model = self.0.try_lock().expect("no operation of the disk happens within record()");
-        check(disk, &model);
+    /// Calls `look` with the model as it is, while nobody can record. What a disk is compared with it must be read within: a moment
+    /// earlier, another thread might go on and record what that disk cannot have.
+    fn hold<T>(&self, look: impl FnOnce(&A) -> T) -> T {
+        let is_recording = *locked(&self.recorder) == Some(thread::current().id());
+        assert!(!is_recording, "record() uses the disk");
+        look(&locked(&self.model))
     }
 }
 
 impl<A> Clone for Acknowledged<A> {
     fn clone(&self) -> Acknowledged<A> {
-        Acknowledged(Arc::clone(&self.0))
+        Acknowledged { model: Arc::clone(&self.model), recorder: Arc::clone(&self.recorder) }
     }
+}
+
+/// A check that failed must not hide its message behind that of a poisoned lock.
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Crashes `work` in the middle of each of its operations and after the last one, and calls `check` with every disk that may be found
@@ -72,20 +89,19 @@ where
     let model = Acknowledged::new(acknowledged);
     let checked_count = Arc::new(AtomicUsize::new(0));
     let check_images = {
-        let (live, model, checked_count) = (disk.clone(), model.clone(), Arc::clone(&checked_count));
-        Arc::new(move |number: usize, moment: &SimDisk| {
-            let count = check_images(moment, &model, &check, |lost| {
-                explain(&live, &format!("after a crash at operation {number}, of which is left: {lost}"))
+        let (model, checked_count) = (model.clone(), Arc::clone(&checked_count));
+        Arc::new(move |number: usize, disk: &SimDisk| {
+            let count = check_images(disk, &model, &check, |lost| {
+                explain(disk, &format!("after a crash at operation {number}, of which is left: {lost}"))
             });
             checked_count.fetch_add(count, Ordering::Relaxed);
         })
     };
     disk.observe({
         let check_images = Arc::clone(&check_images);
-        move |number, moment| check_images(number, moment)
+        move |number, disk| check_images(number, disk)
     });
     work(&disk, &model).expect("the work succeeds when nothing goes wrong");
-    // The observer holds the disk that holds the observer.
     disk.observe_no_more();
     let operation_count = disk.operation_count();
     check_images(operation_count, &disk);
@@ -134,7 +150,7 @@ where
             let _ = work(&disk, &model);
             drop(in_work);
             let in_check = Explained(|| explain(&disk, &what));
-            model.check(&check, &disk.fork());
+            model.hold(|model| check(&disk.fork(), model));
             drop(in_check);
             checked_count += 1 + check_images(&disk, &model, &check, |lost| {
                 explain(&disk, &format!("{what}, then a crash, of which is left: {lost}"))
@@ -176,13 +192,15 @@ fn check_images<A>(
     check: &impl Fn(&SimDisk, &A),
     explain: impl Fn(&str) -> String,
 ) -> usize {
-    let images = disk.images();
-    for image in &images {
-        let found = files(&image.disk);
-        let _explained = Explained(|| format!("{}\nfound:\n{found}", explain(image.description)));
-        model.check(check, &image.disk);
-    }
-    images.len()
+    model.hold(|model| {
+        let images = disk.images();
+        for image in &images {
+            let found = files(&image.disk);
+            let _explained = Explained(|| format!("{}\nfound:\n{found}", explain(image.description)));
+            check(&image.disk, model);
+        }
+        images.len()
+    })
 }
 
 /// Says something if its scope is left by a panic.
@@ -191,7 +209,7 @@ struct Explained<F: Fn() -> String>(F);
 impl<F: Fn() -> String> Drop for Explained<F> {
     #[expect(clippy::print_stderr, reason = "beside the panic's own message, which knows nothing of disks")]
     fn drop(&mut self) {
-        if std::thread::panicking() {
+        if thread::panicking() {
             eprintln!("{}", (self.0)());
         }
     }

@@ -66,8 +66,9 @@ impl Faults {
 
     /// Crashes, if operation `number` is the one to crash at.
     pub(super) fn crashes(&mut self, number: usize) -> bool {
-        self.has_crashed |= self.crash_at == Some(number);
-        self.has_crashed
+        let is_now = self.crash_at == Some(number);
+        self.has_crashed |= is_now;
+        is_now
     }
 }
 

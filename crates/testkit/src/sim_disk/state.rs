@@ -176,9 +176,7 @@ impl State {
         if is_directory(&self.seen, to) {
             return Err(io::ErrorKind::IsADirectory.into());
         }
-        if from != to {
-            self.change(Change::Rename { from: from.to_owned(), to: to.to_owned(), entry });
-        }
+        self.change(Change::Rename { from: from.to_owned(), to: to.to_owned(), entry });
         Ok(())
     }
 
