@@ -44,18 +44,35 @@ pub fn check(environment: &Environment, depth: Depth) -> Result<Vec<Damage>> {
         for damage in store::verify(&snapshot) {
             found.push(Damage { file: damage.file, what: damage.what });
         }
-        found.extend(text::verify(environment, &mailbox_text(&snapshot, environment)?));
+        let state = open::state(&snapshot, &environment.index_directory())?;
+        let named = state.text.iter().map(|segment| segment.id.as_str()).collect();
+        let damage = text::verify(environment.disk.as_ref(), &environment.text_directory(), &named)?;
+        found.extend(damage.into_iter().map(|(file, what)| Damage { file, what }));
+        in_text(&mailbox, &snapshot, environment, &mut found)?;
         records(environment, &snapshot, &mut found)?;
     }
     agreement(environment, &snapshot, &mut found)?;
     Ok(found)
 }
 
-fn mailbox_text(snapshot: &Snapshot, environment: &Environment) -> Result<Vec<crate::state::TextSegment>> {
-    Ok(open::state(snapshot, &environment.index_directory())?.text)
+/// Each message is in the text index once, whether it has text or not.
+fn in_text(mailbox: &Mailbox, snapshot: &Snapshot, environment: &Environment, found: &mut Vec<Damage>) -> Result<()> {
+    let directory = environment.text_directory();
+    let mut seen = NumberSet::new(open::state(snapshot, &environment.index_directory())?.next_message);
+    for number in mailbox.text_numbers()? {
+        if seen.contains(number) {
+            found.push(Damage { file: directory.clone(), what: format!("message {number} is in the text index twice") });
+        }
+        seen.insert(number);
+    }
+    for_each_number(snapshot, messages::TABLE, messages::NUMBER, |number| {
+        if !seen.contains(number) {
+            found.push(Damage { file: directory.clone(), what: format!("message {number} is not in the text index") });
+        }
+    })
 }
 
-/// Every record can be read, and each message is in the text index once.
+/// Every record can be read.
 fn records(environment: &Environment, snapshot: &Snapshot, found: &mut Vec<Damage>) -> Result<()> {
     let directory = environment.index_directory();
     let mut reader = PayloadReader::new();

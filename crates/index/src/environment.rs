@@ -41,6 +41,6 @@ impl Environment {
 }
 
 /// Returns the directory of the text index beside a store.
-pub fn text_directory(index: &Path) -> PathBuf {
+pub(crate) fn text_directory(index: &Path) -> PathBuf {
     index.join("text")
 }

@@ -28,6 +28,14 @@ pub enum Error {
         /// Where it was looked for.
         path: PathBuf,
     },
+    /// There is no mail where a first index should begin.
+    #[error("no Maildir in {}: {what}", path.display())]
+    NoMaildir {
+        /// The root.
+        path: PathBuf,
+        /// Why.
+        what: String,
+    },
     /// A stored value does not have the form that this version writes.
     #[error("{what} in {} is damaged; delete that directory and run \"pneu index\" again", path.display())]
     Damaged {

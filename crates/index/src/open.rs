@@ -5,11 +5,11 @@
 use crate::environment::Environment;
 use crate::error::{Error, Result};
 use crate::pass::Observer;
-use crate::state::{self, ATTACHMENT, Root, State, Unusable};
+use crate::state::{self, ATTACHMENT, State, Unusable};
 use crate::tables::schemas;
 use disk::Wait;
 use std::path::Path;
-use store::{Options, Snapshot, Transaction, Writer};
+use store::{Options, Snapshot, Writer};
 
 /// What tells backup programs that the directory can be made again. See https://bford.info/cachedir/.
 const CACHE_TAG: &[u8] = b"Signature: 8a477f597d28d172789f06886806bc55\n# This directory is made from mail by pneu and may be deleted.\n";
@@ -19,7 +19,7 @@ const CACHE_TAG_NAME: &str = "CACHEDIR.TAG";
 ///
 /// # Errors
 /// [`Error::NoIndex`] if there is none; damage; a newer version.
-pub fn snapshot(environment: &Environment) -> Result<Snapshot> {
+pub(crate) fn snapshot(environment: &Environment) -> Result<Snapshot> {
     let directory = environment.index_directory();
     match Snapshot::open(&environment.disk, &directory) {
         Err(error) if error.is_not_found() => Err(Error::NoIndex { path: directory }),
@@ -27,11 +27,11 @@ pub fn snapshot(environment: &Environment) -> Result<Snapshot> {
     }
 }
 
-/// Opens the newest commit, creating an empty store with these roots if there is none.
+/// Opens the newest commit, creating an empty store if there is none.
 ///
 /// # Errors
 /// Damage, a newer version, a data directory that cannot be written.
-pub fn create_or_open(environment: &Environment, roots: &[Root]) -> Result<Snapshot> {
+pub(crate) fn create_or_open(environment: &Environment) -> Result<Snapshot> {
     match snapshot(environment) {
         Err(Error::NoIndex { .. }) => {}
         other => {
@@ -45,11 +45,7 @@ pub fn create_or_open(environment: &Environment, roots: &[Root]) -> Result<Snaps
     if !environment.disk.list(&directory)?.iter().any(|name| name == CACHE_TAG_NAME) {
         disk::publish(environment.disk.as_ref(), &directory, CACHE_TAG_NAME, CACHE_TAG)?;
     }
-    let mut writer = Writer::create(&environment.disk, &directory, schemas(), options(environment, Wait::Block))?;
-    let first = State { roots: roots.to_vec(), ..State::default() };
-    let mut transaction = Transaction::default();
-    transaction.attachments.push((ATTACHMENT.into(), state::encode(&first)));
-    writer.commit(transaction)?;
+    let writer = Writer::open_or_create(&environment.disk, &directory, &schemas(), options(environment, Wait::Block))?;
     Ok(writer.snapshot()?)
 }
 
@@ -57,10 +53,10 @@ pub fn create_or_open(environment: &Environment, roots: &[Root]) -> Result<Snaps
 ///
 /// # Errors
 /// Damage, a newer version, a directory that cannot be written.
-pub fn writer(environment: &Environment, observer: &dyn Observer) -> Result<Writer> {
+pub(crate) fn writer(environment: &Environment, observer: &dyn Observer) -> Result<Writer> {
     let directory = environment.index_directory();
     match Writer::open(&environment.disk, &directory, options(environment, Wait::Refuse)) {
-        Err(store::Error::Disk(disk::Error::Locked { holder, .. })) => {
+        Err(store::Error::Io(disk::Error::Locked { holder, .. })) => {
             observer.waiting(&holder);
             Ok(Writer::open(&environment.disk, &directory, options(environment, Wait::Block))?)
         }
@@ -72,8 +68,9 @@ pub fn writer(environment: &Environment, observer: &dyn Observer) -> Result<Writ
 ///
 /// # Errors
 /// Damage, a newer version.
-pub fn state(snapshot: &Snapshot, directory: &Path) -> Result<State> {
-    let bytes = snapshot.attachment(ATTACHMENT).unwrap_or_default();
+pub(crate) fn state(snapshot: &Snapshot, directory: &Path) -> Result<State> {
+    // A store that was created and never written to has none.
+    let Some(bytes) = snapshot.attachment(ATTACHMENT) else { return Ok(State::default()) };
     state::decode(bytes).map_err(|unusable| match unusable {
         Unusable::Damaged => Error::Damaged { path: directory.to_owned(), what: "the state of the index" },
         Unusable::Version(found) => Error::Version { path: directory.to_owned(), found, newest: state::VERSION },

@@ -6,7 +6,7 @@
 
 /// What a list of messages shows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Line {
+pub(crate) struct Line {
     /// The sender for people: the name, or else the address.
     pub from: String,
     /// The subject, decoded.
@@ -48,7 +48,7 @@ pub struct Contact {
 }
 
 /// Returns the bytes of a list line.
-pub fn encode_line(line: &Line) -> Vec<u8> {
+pub(crate) fn encode_line(line: &Line) -> Vec<u8> {
     let mut out = Vec::with_capacity(line.from.len().saturating_add(line.subject.len()).saturating_add(8));
     put_text(&mut out, &line.from);
     put_text(&mut out, &line.subject);
@@ -56,14 +56,14 @@ pub fn encode_line(line: &Line) -> Vec<u8> {
 }
 
 /// Reads a list line; `None` where it is damaged.
-pub fn decode_line(bytes: &[u8]) -> Option<Line> {
+pub(crate) fn decode_line(bytes: &[u8]) -> Option<Line> {
     let mut input = bytes;
     let line = Line { from: text(&mut input)?, subject: text(&mut input)? };
     input.is_empty().then_some(line)
 }
 
 /// Returns the bytes of the other header fields.
-pub fn encode_rest(rest: &Rest) -> Vec<u8> {
+pub(crate) fn encode_rest(rest: &Rest) -> Vec<u8> {
     let mut out = Vec::with_capacity(512);
     put_text(&mut out, &rest.message_id);
     for contacts in [&rest.from, &rest.to, &rest.cc, &rest.bcc] {
@@ -82,7 +82,7 @@ pub fn encode_rest(rest: &Rest) -> Vec<u8> {
 }
 
 /// Reads the other header fields; `None` where they are damaged.
-pub fn decode_rest(bytes: &[u8]) -> Option<Rest> {
+pub(crate) fn decode_rest(bytes: &[u8]) -> Option<Rest> {
     let mut input = bytes;
     let input = &mut input;
     let rest = Rest {
@@ -101,26 +101,26 @@ pub fn decode_rest(bytes: &[u8]) -> Option<Rest> {
 }
 
 /// Appends a count.
-pub fn put_count(out: &mut Vec<u8>, count: usize) {
+pub(crate) fn put_count(out: &mut Vec<u8>, count: usize) {
     // The parser's limits keep every count and length far below 4 GiB.
     out.extend_from_slice(&u32::try_from(count).unwrap_or(u32::MAX).to_le_bytes());
 }
 
 /// Appends a length and its bytes.
-pub fn put_bytes(out: &mut Vec<u8>, bytes: &[u8]) {
+pub(crate) fn put_bytes(out: &mut Vec<u8>, bytes: &[u8]) {
     put_count(out, bytes.len());
     out.extend_from_slice(bytes);
 }
 
 /// Takes a count off the front.
-pub fn count(input: &mut &[u8]) -> Option<usize> {
+pub(crate) fn count(input: &mut &[u8]) -> Option<usize> {
     let (head, tail) = input.split_first_chunk::<4>()?;
     *input = tail;
     usize::try_from(u32::from_le_bytes(*head)).ok()
 }
 
 /// Takes a length and its bytes off the front.
-pub fn bytes<'a>(input: &mut &'a [u8]) -> Option<&'a [u8]> {
+pub(crate) fn bytes<'a>(input: &mut &'a [u8]) -> Option<&'a [u8]> {
     let length = count(input)?;
     let (head, tail) = input.split_at_checked(length)?;
     *input = tail;

@@ -11,7 +11,7 @@ use store::{Part, PayloadReader, RowId, Rows, Schema, Snapshot, Table, Value};
 
 /// The two directories of a Maildir that hold messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Place {
+pub(crate) enum Place {
     /// `cur`: messages that a mail program has seen.
     Cur,
     /// `new`: messages just delivered.
@@ -20,10 +20,10 @@ pub enum Place {
 
 impl Place {
     /// Both.
-    pub const ALL: [Place; 2] = [Place::Cur, Place::New];
+    pub(crate) const ALL: [Place; 2] = [Place::Cur, Place::New];
 
     /// Returns the directory's name.
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Place::Cur => "cur",
             Place::New => "new",
@@ -31,7 +31,7 @@ impl Place {
     }
 
     /// Returns its number in rows.
-    pub fn number(self) -> u8 {
+    pub(crate) fn number(self) -> u8 {
         match self {
             Place::Cur => 0,
             Place::New => 1,
@@ -39,19 +39,19 @@ impl Place {
     }
 
     /// Returns the place that a row names.
-    pub fn from_number(number: u8) -> Place {
+    pub(crate) fn from_number(number: u8) -> Place {
         if number == 0 { Place::Cur } else { Place::New }
     }
 
     /// Returns its place in an array of both.
-    pub fn index(self) -> usize {
+    pub(crate) fn index(self) -> usize {
         usize::from(self.number())
     }
 }
 
 /// What is known of one of a folder's two directories.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct DirectoryState {
+pub(crate) struct DirectoryState {
     /// The directory as it was when it was read whole; zero if it never was.
     pub stamp: Stamp,
     /// The sum over its committed files.
@@ -60,7 +60,7 @@ pub struct DirectoryState {
 
 /// A row of `folders`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct FolderRow {
+pub(crate) struct FolderRow {
     /// The folder's number.
     pub number: u32,
     /// The root's name.
@@ -75,7 +75,7 @@ pub struct FolderRow {
 
 /// A row of `files`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FileRow {
+pub(crate) struct FileRow {
     /// The folder's number.
     pub folder: u32,
     /// `cur` or `new`.
@@ -100,23 +100,18 @@ pub struct FileRow {
 
 impl FileRow {
     /// Returns the file's share of its directory's fingerprint.
-    pub fn entry_hash(&self) -> u128 {
+    pub(crate) fn entry_hash(&self) -> u128 {
         mail::entry_hash(&self.name, self.inode)
     }
 
     /// Says whether a file has the size and the times that this row has.
-    pub fn has_stat(&self, stat: &FileStat) -> bool {
+    pub(crate) fn has_stat(&self, stat: &FileStat) -> bool {
         self.size_bytes == stat.size_bytes && self.mtime_ns == stat.mtime_ns && self.ctime_ns == stat.ctime_ns
-    }
-
-    /// Returns the row's primary key.
-    pub fn key(&self) -> [Value<'_>; 3] {
-        file_key(self.folder, self.place, &self.name)
     }
 }
 
 /// Returns the primary key of a file.
-pub fn file_key(folder: u32, place: Place, name: &[u8]) -> [Value<'_>; 3] {
+pub(crate) fn file_key(folder: u32, place: Place, name: &[u8]) -> [Value<'_>; 3] {
     [Value::U32(folder), Value::U8(place.number()), Value::Bytes(name)]
 }
 
@@ -124,7 +119,7 @@ pub fn file_key(folder: u32, place: Place, name: &[u8]) -> [Value<'_>; 3] {
 ///
 /// # Errors
 /// Damage in the store.
-pub fn folders(snapshot: &Snapshot) -> Result<Vec<FolderRow>> {
+pub(crate) fn folders(snapshot: &Snapshot) -> Result<Vec<FolderRow>> {
     let table = snapshot.table(folders::TABLE)?;
     let mut rows = Vec::new();
     for part in table.parts() {
@@ -162,7 +157,7 @@ fn folder(part: &Part, row: u32) -> Result<FolderRow> {
 ///
 /// # Errors
 /// A limit of the store.
-pub fn push_folder(rows: &mut Rows, folder: &FolderRow) -> Result<()> {
+pub(crate) fn push_folder(rows: &mut Rows, folder: &FolderRow) -> Result<()> {
     let mut values = vec![
         Value::U32(folder.number),
         Value::Bytes(folder.root.as_bytes()),
@@ -189,7 +184,7 @@ pub fn push_folder(rows: &mut Rows, folder: &FolderRow) -> Result<()> {
 ///
 /// # Errors
 /// Damage in the store.
-pub fn file(part: &Part, row: u32) -> Result<FileRow> {
+pub(crate) fn file(part: &Part, row: u32) -> Result<FileRow> {
     Ok(FileRow {
         folder: part.u32_at(files::FOLDER, row)?,
         place: Place::from_number(part.u8_at(files::PLACE, row)?),
@@ -208,7 +203,7 @@ pub fn file(part: &Part, row: u32) -> Result<FileRow> {
 ///
 /// # Errors
 /// A limit of the store.
-pub fn push_file(rows: &mut Rows, file: &FileRow) -> Result<()> {
+pub(crate) fn push_file(rows: &mut Rows, file: &FileRow) -> Result<()> {
     Ok(rows.push(&[
         Value::U32(file.folder),
         Value::U8(file.place.number()),
@@ -227,26 +222,26 @@ pub fn push_file(rows: &mut Rows, file: &FileRow) -> Result<()> {
 ///
 /// # Errors
 /// Damage in the store.
-pub fn files_of(table: &Table, message: u32) -> Result<Vec<FileRow>> {
+pub(crate) fn files_of(table: &Table, message: u32) -> Result<Vec<FileRow>> {
     let found = table.find(files::BY_MESSAGE, &[Value::U32(message)])?;
     found.into_iter().map(|id| file(part_of(table, id), id.row)).collect()
 }
 
 /// Returns the rows of a part that are alive.
-pub fn live(part: &Part) -> impl Iterator<Item = u32> + '_ {
+pub(crate) fn live(part: &Part) -> impl Iterator<Item = u32> + '_ {
     (0..part.row_count()).filter(|row| !part.is_dead(*row))
 }
 
 /// Returns the part in which a row lies.
-pub fn part_of<'a>(table: &'a Table, id: RowId) -> &'a Part {
-    &table.parts()[id.part as usize]
+pub(crate) fn part_of(table: &Table, id: RowId) -> &Part {
+    table.part(id)
 }
 
 /// Returns a message's two payloads.
 ///
 /// # Errors
 /// Damage in the store, named by `directory`.
-pub fn line(part: &Part, row: u32, reader: &mut PayloadReader, directory: &Path) -> Result<crate::record::Line> {
+pub(crate) fn line(part: &Part, row: u32, reader: &mut PayloadReader, directory: &Path) -> Result<crate::record::Line> {
     let bytes = part.payload(messages::LINE, row, reader)?;
     crate::record::decode_line(bytes).ok_or_else(|| damaged(directory, "a header record"))
 }
@@ -255,7 +250,7 @@ pub fn line(part: &Part, row: u32, reader: &mut PayloadReader, directory: &Path)
 ///
 /// # Errors
 /// Damage in the store, named by `directory`.
-pub fn rest(part: &Part, row: u32, reader: &mut PayloadReader, directory: &Path) -> Result<crate::record::Rest> {
+pub(crate) fn rest(part: &Part, row: u32, reader: &mut PayloadReader, directory: &Path) -> Result<crate::record::Rest> {
     let bytes = part.payload(messages::REST, row, reader)?;
     crate::record::decode_rest(bytes).ok_or_else(|| damaged(directory, "a header record"))
 }
@@ -264,7 +259,7 @@ pub fn rest(part: &Part, row: u32, reader: &mut PayloadReader, directory: &Path)
 ///
 /// # Errors
 /// A limit of the store.
-pub fn push_absent(rows: &mut Rows, message: u32, since_seconds: i64) -> Result<()> {
+pub(crate) fn push_absent(rows: &mut Rows, message: u32, since_seconds: i64) -> Result<()> {
     debug_assert_eq!((absent::MESSAGE, absent::SINCE), (0, 1));
     Ok(rows.push(&[Value::U32(message), Value::I64(since_seconds)])?)
 }
@@ -273,8 +268,9 @@ pub fn push_absent(rows: &mut Rows, message: u32, since_seconds: i64) -> Result<
 ///
 /// # Errors
 /// The table is missing.
-pub fn empty(snapshot: &Snapshot, table: &str) -> Result<Rows> {
-    let schema: &Arc<Schema> = snapshot.table(table)?.schema();
+pub(crate) fn empty(snapshot: &Snapshot, table: &str) -> Result<Rows> {
+    let table = snapshot.table(table)?;
+    let schema: &Arc<Schema> = table.schema();
     Ok(Rows::new(schema))
 }
 

@@ -9,7 +9,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
 /// The attachment's name.
-pub const ATTACHMENT: &str = "mail";
+pub(crate) const ATTACHMENT: &str = "mail";
 /// First bytes of the attachment.
 pub const MAGIC: [u8; 8] = *b"PNEUMAIL";
 /// Version of the mail tables, the text index and this attachment; another version is rebuilt.
@@ -26,7 +26,7 @@ pub struct Root {
 
 /// One segment of the text index.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TextSegment {
+pub(crate) struct TextSegment {
     /// tantivy's id, 32 hex digits.
     pub id: String,
     /// How many documents are in it.
@@ -35,7 +35,7 @@ pub struct TextSegment {
 
 /// The mail part of one commit.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct State {
+pub(crate) struct State {
     /// The number that the next message gets.
     pub next_message: u32,
     /// The number that the next folder gets.
@@ -48,7 +48,7 @@ pub struct State {
 
 /// Why an attachment cannot be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Unusable {
+pub(crate) enum Unusable {
     /// It does not have the form.
     Damaged,
     /// It has this version.
@@ -56,7 +56,7 @@ pub enum Unusable {
 }
 
 /// Returns the attachment's bytes.
-pub fn encode(state: &State) -> Vec<u8> {
+pub(crate) fn encode(state: &State) -> Vec<u8> {
     let mut out = MAGIC.to_vec();
     for number in [VERSION, state.next_message, state.next_folder] {
         out.extend_from_slice(&number.to_le_bytes());
@@ -78,7 +78,7 @@ pub fn encode(state: &State) -> Vec<u8> {
 ///
 /// # Errors
 /// [`Unusable`] where it is damaged or of another version.
-pub fn decode(input: &[u8]) -> Result<State, Unusable> {
+pub(crate) fn decode(input: &[u8]) -> Result<State, Unusable> {
     let mut input = input.strip_prefix(&MAGIC).ok_or(Unusable::Damaged)?;
     match number(&mut input) {
         Some(VERSION) => body(input).ok_or(Unusable::Damaged),

@@ -5,97 +5,97 @@
 use store::{Codec, Column, Index, IndexKind, Kind, Schema};
 
 /// Directories that hold messages: a Maildir each.
-pub mod folders {
+pub(crate) mod folders {
     /// The table's name.
-    pub const TABLE: &str = "folders";
+    pub(crate) const TABLE: &str = "folders";
     /// Folder number, given once (u32, primary key).
-    pub const NUMBER: usize = 0;
+    pub(crate) const NUMBER: usize = 0;
     /// The root's name.
-    pub const ROOT: usize = 1;
+    pub(crate) const ROOT: usize = 1;
     /// The path below the root, as bytes; empty for the root itself.
-    pub const PATH: usize = 2;
+    pub(crate) const PATH: usize = 2;
     /// 1 when `.noupdate` was seen (u8).
-    pub const NO_UPDATE: usize = 3;
+    pub(crate) const NO_UPDATE: usize = 3;
     /// First of the columns that describe `cur`; those of `new` follow in the same order.
-    pub const CUR: usize = 4;
+    pub(crate) const CUR: usize = 4;
     /// Columns that describe one directory: device, inode, mtime, ctime, fingerprint low, fingerprint high.
-    pub const DIRECTORY_COLUMNS: usize = 6;
+    pub(crate) const DIRECTORY_COLUMNS: usize = 6;
     /// First of the columns that describe `new`.
-    pub const NEW: usize = CUR + DIRECTORY_COLUMNS;
+    pub(crate) const NEW: usize = CUR + DIRECTORY_COLUMNS;
 }
 
 /// Files that hold a message.
-pub mod files {
+pub(crate) mod files {
     /// The table's name.
-    pub const TABLE: &str = "files";
+    pub(crate) const TABLE: &str = "files";
     /// Folder number (u32, first of the primary key).
-    pub const FOLDER: usize = 0;
+    pub(crate) const FOLDER: usize = 0;
     /// 0 in `cur`, 1 in `new` (u8, second of the primary key).
-    pub const PLACE: usize = 1;
+    pub(crate) const PLACE: usize = 1;
     /// The file's name, exact bytes (third of the primary key).
-    pub const NAME: usize = 2;
+    pub(crate) const NAME: usize = 2;
     /// The file's inode (u64).
-    pub const INODE: usize = 3;
+    pub(crate) const INODE: usize = 3;
     /// The file's size in bytes (u64).
-    pub const SIZE: usize = 4;
+    pub(crate) const SIZE: usize = 4;
     /// The file's time of modification in nanoseconds since 1970 (i64).
-    pub const MTIME: usize = 5;
+    pub(crate) const MTIME: usize = 5;
     /// The file's time of status change in nanoseconds since 1970 (i64).
-    pub const CTIME: usize = 6;
+    pub(crate) const CTIME: usize = 6;
     /// Maildir flags, `mail::Flags` (u16).
-    pub const FLAGS: usize = 7;
+    pub(crate) const FLAGS: usize = 7;
     /// Dovecot keywords a-z as bits (u32).
-    pub const KEYWORDS: usize = 8;
+    pub(crate) const KEYWORDS: usize = 8;
     /// The message in it (u32).
-    pub const MESSAGE: usize = 9;
+    pub(crate) const MESSAGE: usize = 9;
     /// Index: files of a message.
-    pub const BY_MESSAGE: &str = "message";
+    pub(crate) const BY_MESSAGE: &str = "message";
 }
 
 /// Messages: one row for one content, however many files hold it.
-pub mod messages {
+pub(crate) mod messages {
     /// The table's name.
-    pub const TABLE: &str = "messages";
+    pub(crate) const TABLE: &str = "messages";
     /// Message number (u32, primary key): dense, never used again.
-    pub const NUMBER: usize = 0;
+    pub(crate) const NUMBER: usize = 0;
     /// SHA-256 of the content (id).
-    pub const SHA256: usize = 1;
+    pub(crate) const SHA256: usize = 1;
     /// XXH3-64 of the Message-ID (u64).
-    pub const MESSAGE_ID_HASH: usize = 2;
+    pub(crate) const MESSAGE_ID_HASH: usize = 2;
     /// Hash of the decoded bodies, low half (u64).
-    pub const BODY_HASH_LOW: usize = 3;
+    pub(crate) const BODY_HASH_LOW: usize = 3;
     /// Hash of the decoded bodies, high half (u64).
-    pub const BODY_HASH_HIGH: usize = 4;
+    pub(crate) const BODY_HASH_HIGH: usize = 4;
     /// Date in seconds since 1970 (i64).
-    pub const DATE: usize = 5;
+    pub(crate) const DATE: usize = 5;
     /// Size of the content in bytes (u64).
-    pub const SIZE: usize = 6;
+    pub(crate) const SIZE: usize = 6;
     /// Derived flags, `mail::Derived` (u16).
-    pub const DERIVED: usize = 7;
+    pub(crate) const DERIVED: usize = 7;
     /// What a list shows (payload).
-    pub const LINE: usize = 8;
+    pub(crate) const LINE: usize = 8;
     /// All other header fields (payload).
-    pub const REST: usize = 9;
+    pub(crate) const REST: usize = 9;
     /// Index: the message with a SHA-256.
-    pub const BY_SHA256: &str = "sha256";
+    pub(crate) const BY_SHA256: &str = "sha256";
     /// Index: messages with a Message-ID.
-    pub const BY_MESSAGE_ID: &str = "message-id";
+    pub(crate) const BY_MESSAGE_ID: &str = "message-id";
     /// Index: messages by date, those of one second by SHA-256.
-    pub const BY_DATE: &str = "date";
+    pub(crate) const BY_DATE: &str = "date";
 }
 
 /// Messages whose last file is gone.
-pub mod absent {
+pub(crate) mod absent {
     /// The table's name.
-    pub const TABLE: &str = "absent";
+    pub(crate) const TABLE: &str = "absent";
     /// Message number (u32, primary key).
-    pub const MESSAGE: usize = 0;
+    pub(crate) const MESSAGE: usize = 0;
     /// When the last file was found gone, in seconds since 1970 (i64).
-    pub const SINCE: usize = 1;
+    pub(crate) const SINCE: usize = 1;
 }
 
 /// Returns the schemas of all mail tables.
-pub fn schemas() -> Vec<Schema> {
+pub(crate) fn schemas() -> Vec<Schema> {
     vec![folders_schema(), files_schema(), messages_schema(), absent_schema()]
 }
 

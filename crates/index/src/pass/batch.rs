@@ -17,7 +17,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use store::{OwnedValue, PRIMARY, Rows, Snapshot, Transaction, Value, Version, Writer};
 
 /// A commit in the making.
-pub struct Batch<'a> {
+pub(super) struct Batch<'a> {
     snapshot: Snapshot,
     planned: &'a [PlannedFolder],
     state: State,
@@ -40,7 +40,7 @@ pub struct Batch<'a> {
 
 impl<'a> Batch<'a> {
     /// Begins under the writer's lock.
-    pub fn begin(
+    pub(super) fn begin(
         writer: &Writer,
         environment: &Environment,
         roots: &[Root],
@@ -74,17 +74,17 @@ impl<'a> Batch<'a> {
     }
 
     /// Returns the commit that the batch is based on.
-    pub fn snapshot(&self) -> &Snapshot {
+    pub(super) fn snapshot(&self) -> &Snapshot {
         &self.snapshot
     }
 
     /// Returns the number that the next new message gets.
-    pub fn next_message(&self) -> u32 {
+    pub(super) fn next_message(&self) -> u32 {
         self.state.next_message
     }
 
     /// Gives a row another place, name, inode or time; its message stays. Says whether it was done.
-    pub fn change(&mut self, old: &FileRow, found: &Found, stat: Option<&FileStat>) -> Result<bool> {
+    pub(super) fn change(&mut self, old: &FileRow, found: &Found, stat: Option<&FileStat>) -> Result<bool> {
         let mut row = self.row_of(found, old.message, old.inode)?;
         row.inode = found.inode;
         match stat {
@@ -99,14 +99,14 @@ impl<'a> Batch<'a> {
     }
 
     /// Exchanges a row for what its file holds now. Says whether it was done.
-    pub fn replace(&mut self, old: &FileRow, found: &Found, (message, stat): (u32, &FileStat)) -> Result<bool> {
+    pub(super) fn replace(&mut self, old: &FileRow, found: &Found, (message, stat): (u32, &FileStat)) -> Result<bool> {
         let mut row = self.row_of(found, message, found.inode)?;
         set_stat(&mut row, stat);
         self.exchange(old, row)
     }
 
     /// Adds a row. Says whether it was done.
-    pub fn add(&mut self, found: &Found, (message, stat): (u32, &FileStat)) -> Result<bool> {
+    pub(super) fn add(&mut self, found: &Found, (message, stat): (u32, &FileStat)) -> Result<bool> {
         let mut row = self.row_of(found, message, found.inode)?;
         set_stat(&mut row, stat);
         if !self.is_as_expected(row.folder, row.place, &row.name, None)? {
@@ -117,7 +117,7 @@ impl<'a> Batch<'a> {
     }
 
     /// Takes a row out. Says whether it was done.
-    pub fn remove(&mut self, row: &FileRow) -> Result<bool> {
+    pub(super) fn remove(&mut self, row: &FileRow) -> Result<bool> {
         if !self.is_as_expected(row.folder, row.place, &row.name, Some(row))? {
             return Ok(false);
         }
@@ -127,7 +127,7 @@ impl<'a> Batch<'a> {
     }
 
     /// Stores the stamps of a folder, or takes out its row when it is gone and has no files left.
-    pub fn finish_folder(&mut self, index: usize, stamps: [Option<Stamp>; 2], is_gone: bool) -> Result<()> {
+    pub(super) fn finish_folder(&mut self, index: usize, stamps: [Option<Stamp>; 2], is_gone: bool) -> Result<()> {
         let number = self.folder_number(index)?;
         let planned = self.planned.get(index).map(|folder| folder.row.no_update);
         let Some(row) = self.folders.get_mut(&number) else { return Ok(()) };
@@ -146,7 +146,7 @@ impl<'a> Batch<'a> {
     }
 
     /// Returns the transaction, or none if there is nothing to write.
-    pub fn finish(mut self, messages: Vec<Rows>, text: Vec<TextSegment>, next_message: u32) -> Result<Option<Transaction>> {
+    pub(super) fn finish(mut self, messages: Vec<Rows>, text: Vec<TextSegment>, next_message: u32) -> Result<Option<Transaction>> {
         let mut transaction = Transaction::default();
         self.absences(&mut transaction)?;
         let mut folder_rows = rows::empty(&self.snapshot, folders::TABLE)?;
@@ -157,7 +157,7 @@ impl<'a> Batch<'a> {
         }
         for (folder, place, name) in &self.deleted {
             if !self.file_keys.contains(&(*folder, *place, name.clone())) {
-                let key = file_key(*folder, *place, name).iter().map(OwnedValue::from).collect();
+                let key = file_key(*folder, *place, name).iter().map(|value| Value::to_owned(*value)).collect();
                 transaction.deletes.push((files::TABLE.into(), key));
             }
         }
@@ -227,7 +227,7 @@ impl<'a> Batch<'a> {
     fn row_of(&mut self, found: &Found, message: u32, inode: u64) -> Result<FileRow> {
         let folder = self.folder_number(found.folder)?;
         let name = mail::parse_name(&found.name);
-        let flags = if found.place == Place::New { name.flags.union(Flags::NEW) } else { name.flags };
+        let flags = if found.place == Place::New { name.flags | Flags::NEW } else { name.flags };
         Ok(FileRow {
             folder,
             place: found.place,

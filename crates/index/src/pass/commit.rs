@@ -20,10 +20,10 @@ use std::time::Instant;
 use store::{Version, Writer};
 
 /// Name of the file whose lock says that segments of the text index are being merged.
-pub const TEXT_MERGE_LOCK: &str = "merge.lock";
+pub(super) const TEXT_MERGE_LOCK: &str = "merge.lock";
 
 /// A pass that writes.
-pub struct Session<'a> {
+pub(super) struct Session<'a> {
     environment: &'a Environment,
     roots: &'a [Root],
     options: &'a UpdateOptions,
@@ -35,7 +35,7 @@ pub struct Session<'a> {
 
 impl<'a> Session<'a> {
     /// Begins; `version` is the commit that the plan was made on.
-    pub fn new(
+    pub(super) fn new(
         environment: &'a Environment,
         roots: &'a [Root],
         version: Version,
@@ -50,7 +50,7 @@ impl<'a> Session<'a> {
     ///
     /// # Errors
     /// A full disk, damage; everything published before stays.
-    pub fn run(&mut self, plan: Plan, summary: &mut Summary) -> Result<()> {
+    pub(super) fn run(&mut self, plan: Plan, summary: &mut Summary) -> Result<()> {
         let Plan { folders, moved, restated, read, gone, .. } = plan;
         if !read.is_empty() {
             self.observer.stage(Stage::Read { file_count: read.len() as u64 });

@@ -10,7 +10,7 @@ use std::hash::{BuildHasherDefault, Hasher};
 
 /// A file in a directory, with what the listing says of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Found {
+pub(super) struct Found {
     /// The folder, by its place in this pass's list.
     pub folder: usize,
     /// `cur` or `new`.
@@ -23,7 +23,7 @@ pub struct Found {
 
 /// How a directory differs from its rows.
 #[derive(Debug, Default)]
-pub struct Difference {
+pub(super) struct Difference {
     /// Files without a row.
     pub added: Vec<Found>,
     /// Rows without a file.
@@ -36,7 +36,7 @@ pub struct Difference {
 
 /// Which files that seem unchanged are looked at one by one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Closer {
+pub(super) enum Closer {
     /// All of them.
     All,
     /// Those with the draft flag.
@@ -45,13 +45,13 @@ pub enum Closer {
 
 impl Closer {
     /// Says whether a name's file is looked at.
-    pub fn wants(self, name: &[u8]) -> bool {
+    pub(super) fn wants(self, name: &[u8]) -> bool {
         self == Closer::All || mail::is_draft(name)
     }
 }
 
 /// The rows of one directory, wherever they are kept.
-pub trait KnownRows {
+pub(super) trait KnownRows {
     /// Which row; given back to `load`.
     type Key: Copy;
     /// Why rows cannot be read.
@@ -72,7 +72,7 @@ pub trait KnownRows {
 ///
 /// # Errors
 /// What reading the rows says.
-pub fn compare<K: KnownRows>(
+pub(super) fn compare<K: KnownRows>(
     listing: &Listing,
     at: (usize, Place),
     closer: Closer,
@@ -131,7 +131,7 @@ fn short(hash: u128) -> u64 {
 
 /// Takes a key that is a hash for its hash.
 #[derive(Default)]
-pub struct AlreadyHashed(u64);
+pub(super) struct AlreadyHashed(u64);
 
 impl Hasher for AlreadyHashed {
     fn finish(&self) -> u64 {

@@ -20,17 +20,17 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use store::{Rows, Snapshot, Value};
 
 /// Files that are read before any is parsed.
-pub const CHUNK_FILE_COUNT: usize = 512;
+pub(super) const CHUNK_FILE_COUNT: usize = 512;
 /// Content up to which a file is read together with others.
-const SMALL_BYTES: u64 = 256 << 10;
+const SMALL_BYTES: usize = 256 << 10;
 /// Content that is indexed of one message; the rest is counted and hashed.
-const MESSAGE_BYTES_MAX: u64 = 100 << 20;
+const MESSAGE_BYTES_MAX: usize = 100 << 20;
 /// Documents a thread should at least have: fewer go into one segment of the text index.
 const DOCUMENTS_PER_WRITER_MIN: usize = 64;
 
 /// What came of one file.
 #[derive(Debug)]
-pub enum Outcome {
+pub(super) enum Outcome {
     /// It holds this message.
     Message {
         /// The message's number.
@@ -45,7 +45,7 @@ pub enum Outcome {
 }
 
 /// What a batch of files became.
-pub struct Ingest {
+pub(super) struct Ingest {
     files: TextFiles,
     writers: Vec<Worker>,
     numbers: HashMap<[u8; 32], u32>,
@@ -61,7 +61,7 @@ struct Worker {
 }
 
 /// Where files lie and what is known.
-pub struct Source<'a> {
+pub(super) struct Source<'a> {
     /// The directories of folders, by their place in the plan.
     pub folders: &'a dyn Fn(usize) -> &'a Path,
     /// The newest commit.
@@ -70,7 +70,7 @@ pub struct Source<'a> {
 
 impl Ingest {
     /// Begins a batch whose first new message gets `next_message`.
-    pub fn new(snapshot: &Snapshot, files: &TextFiles, next_message: u32, thread_count: usize, now_seconds: i64) -> Result<Ingest> {
+    pub(super) fn new(snapshot: &Snapshot, files: &TextFiles, next_message: u32, thread_count: usize, now_seconds: i64) -> Result<Ingest> {
         let mut writers = Vec::new();
         for _ in 0..thread_count.max(1) {
             writers.push(Worker { text: TextWriter::new(files), rows: rows::empty(snapshot, messages::TABLE)? });
@@ -80,7 +80,7 @@ impl Ingest {
     }
 
     /// Returns how many messages of this batch were not known before.
-    pub fn new_message_count(&self) -> usize {
+    pub(super) fn new_message_count(&self) -> usize {
         (self.next_message - self.first_message) as usize
     }
 
@@ -88,7 +88,7 @@ impl Ingest {
     ///
     /// # Errors
     /// A full disk, damage in the store; files that cannot be read are an outcome.
-    pub fn read(&mut self, source: &Source<'_>, chunk: &[Candidate]) -> Result<Vec<Outcome>> {
+    pub(super) fn read(&mut self, source: &Source<'_>, chunk: &[Candidate]) -> Result<Vec<Outcome>> {
         let path = |candidate: &Candidate| path_of((source.folders)(candidate.found.folder), candidate);
         let paths: Vec<PathBuf> = chunk.iter().map(path).collect();
         let mut contents: Vec<mail::Result<Read>> = paths.par_iter().map(|path| read(path, SMALL_BYTES)).collect();
@@ -106,7 +106,7 @@ impl Ingest {
                     let (number, is_new) = self.number(source.snapshot, read.sha256)?;
                     outcomes.push(Outcome::Message { number, stat });
                     if is_new {
-                        let is_large = read.content.bytes.len() as u64 > SMALL_BYTES;
+                        let is_large = read.content.bytes.len() > SMALL_BYTES;
                         fresh.push((number, read));
                         if is_large {
                             self.parse(std::mem::take(&mut fresh))?;
@@ -125,7 +125,7 @@ impl Ingest {
     ///
     /// # Errors
     /// A full disk.
-    pub fn finish(self) -> Result<(Vec<Rows>, Vec<TextSegment>, u32)> {
+    pub(super) fn finish(self) -> Result<(Vec<Rows>, Vec<TextSegment>, u32)> {
         let path = self.files.path().to_owned();
         let finished: Vec<_> = self.writers.into_par_iter().map(|worker| (worker.rows, worker.text.finish())).collect();
         let mut rows = Vec::new();
@@ -217,7 +217,7 @@ struct Read {
     size_bytes: u64,
 }
 
-fn read(path: &Path, limit_bytes: u64) -> mail::Result<Read> {
+fn read(path: &Path, limit_bytes: usize) -> mail::Result<Read> {
     let content = mail::read_message(path, limit_bytes)?;
     let sha256 = Sha256::digest(&content.bytes).into();
     let size_bytes = content.bytes.len() as u64;
@@ -230,9 +230,25 @@ fn read_large(path: &Path) -> mail::Result<Read> {
     if !whole.content.truncated {
         return Ok(whole);
     }
+    let (sha256, size_bytes) = hash_file(path).map_err(|error| mail::Error::io("read", path, error))?;
+    Ok(Read { content: whole.content, sha256, size_bytes })
+}
+
+/// Returns SHA-256 and size of a file's bytes, without keeping them.
+fn hash_file(path: &Path) -> std::io::Result<([u8; 32], u64)> {
+    let mut file = std::fs::File::open(path)?;
     let mut hasher = Sha256::new();
-    let size_bytes = mail::read_through(path, &mut |bytes| hasher.update(bytes))?;
-    Ok(Read { content: whole.content, sha256: hasher.finalize().into(), size_bytes })
+    let mut buffer = vec![0; 1 << 20];
+    let mut size_bytes = 0;
+    loop {
+        match std::io::Read::read(&mut file, &mut buffer)? {
+            0 => return Ok((hasher.finalize().into(), size_bytes)),
+            count => {
+                hasher.update(buffer.get(..count).unwrap_or_default());
+                size_bytes += count as u64;
+            }
+        }
+    }
 }
 
 fn path_of(folder: &Path, candidate: &Candidate) -> PathBuf {

@@ -9,16 +9,16 @@ use crate::tables::files;
 use store::{PRIMARY, Part, Snapshot, Table, Value};
 
 /// The table `files` of one snapshot.
-pub struct Known<'a> {
-    table: Table<'a>,
+pub(super) struct Known {
+    table: Table,
 }
 
-impl<'a> Known<'a> {
+impl Known {
     /// Takes the table out of a snapshot.
     ///
     /// # Errors
     /// The table is missing.
-    pub fn new(snapshot: &'a Snapshot) -> Result<Known<'a>> {
+    pub(super) fn new(snapshot: &Snapshot) -> Result<Known> {
         Ok(Known { table: snapshot.table(files::TABLE)? })
     }
 
@@ -26,7 +26,7 @@ impl<'a> Known<'a> {
     ///
     /// # Errors
     /// Damage in the store.
-    pub fn count(&self, folder: u32, place: Place) -> Result<u64> {
+    pub(super) fn count(&self, folder: u32, place: Place) -> Result<u64> {
         let mut count = 0;
         for part in self.table.parts() {
             count += part.primary_range(&directory_key(folder, place))?.count() as u64;
@@ -38,7 +38,7 @@ impl<'a> Known<'a> {
     ///
     /// # Errors
     /// Damage in the store.
-    pub fn file(&self, key: &[Value<'_>]) -> Result<Option<FileRow>> {
+    pub(super) fn file(&self, key: &[Value<'_>]) -> Result<Option<FileRow>> {
         match self.table.get(PRIMARY, key)? {
             Some(id) => Ok(Some(rows::file(rows::part_of(&self.table, id), id.row)?)),
             None => Ok(None),
@@ -49,7 +49,7 @@ impl<'a> Known<'a> {
     ///
     /// # Errors
     /// Damage in the store.
-    pub fn directory(&self, folder: u32, place: Place) -> Result<DirectoryRows<'_>> {
+    pub(super) fn directory(&self, folder: u32, place: Place) -> Result<DirectoryRows<'_>> {
         Ok(DirectoryRows { parts: self.table.parts(), folder, place })
     }
 }
@@ -59,7 +59,7 @@ fn directory_key<'v>(folder: u32, place: Place) -> [Value<'v>; 2] {
 }
 
 /// The rows of one directory.
-pub struct DirectoryRows<'a> {
+pub(super) struct DirectoryRows<'a> {
     parts: &'a [Part],
     folder: u32,
     place: Place,
@@ -72,9 +72,7 @@ impl KnownRows for DirectoryRows<'_> {
     fn visit(&self, visit: &mut dyn FnMut((u32, u32), &[u8], u64)) -> Result<()> {
         for (number, part) in (0u32..).zip(self.parts) {
             for row in part.primary_range(&directory_key(self.folder, self.place))? {
-                if !part.is_dead(row) {
-                    visit((number, row), part.bytes(files::NAME, row)?, part.u64_at(files::INODE, row)?);
-                }
+                visit((number, row), part.bytes(files::NAME, row)?, part.u64_at(files::INODE, row)?);
             }
         }
         Ok(())
@@ -86,7 +84,7 @@ impl KnownRows for DirectoryRows<'_> {
 }
 
 /// A directory that has no rows yet.
-pub struct NoRows;
+pub(super) struct NoRows;
 
 impl KnownRows for NoRows {
     type Key = ();

@@ -7,7 +7,7 @@ use std::ops::Range;
 
 /// The entries of one directory.
 #[derive(Debug, Default)]
-pub struct Listing {
+pub(super) struct Listing {
     names: Vec<u8>,
     entries: Vec<Entry>,
     fingerprint: Fingerprint,
@@ -15,7 +15,7 @@ pub struct Listing {
 
 /// One entry: a file's name (a range of the listing's bytes), its inode and the hash of both.
 #[derive(Clone, Debug)]
-pub struct Entry {
+pub(super) struct Entry {
     name: Range<usize>,
     /// The inode that the directory gives.
     pub inode: u64,
@@ -25,7 +25,7 @@ pub struct Entry {
 
 impl Listing {
     /// Adds an entry.
-    pub fn push(&mut self, name: &[u8], inode: u64) {
+    pub(super) fn push(&mut self, name: &[u8], inode: u64) {
         let start = self.names.len();
         self.names.extend_from_slice(name);
         let hash = mail::entry_hash(name, inode);
@@ -34,29 +34,29 @@ impl Listing {
     }
 
     /// Forgets all entries, keeps the memory.
-    pub fn clear(&mut self) {
+    pub(super) fn clear(&mut self) {
         self.names.clear();
         self.entries.clear();
         self.fingerprint = Fingerprint::default();
     }
 
     /// Returns the sum over all entries.
-    pub fn fingerprint(&self) -> Fingerprint {
+    pub(super) fn fingerprint(&self) -> Fingerprint {
         self.fingerprint
     }
 
     /// Returns the entries, as the directory gave them.
-    pub fn entries(&self) -> &[Entry] {
+    pub(super) fn entries(&self) -> &[Entry] {
         &self.entries
     }
 
     /// Returns an entry's name.
-    pub fn name(&self, entry: &Entry) -> &[u8] {
+    pub(super) fn name(&self, entry: &Entry) -> &[u8] {
         self.names.get(entry.name.clone()).unwrap_or_default()
     }
 
     /// Returns how many entries there are.
-    pub fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         self.entries.len()
     }
 }

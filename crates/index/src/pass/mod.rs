@@ -138,12 +138,23 @@ pub fn update(
     observer: &dyn Observer,
 ) -> Result<Summary> {
     observer.stage(Stage::Scan);
-    let snapshot = open::create_or_open(environment, roots)?;
+    let snapshot = match open::snapshot(environment) {
+        Err(Error::NoIndex { .. }) => {
+            scan::expect_mail(roots)?;
+            open::create_or_open(environment)?
+        }
+        other => other?,
+    };
+    let remembered = open::state(&snapshot, &environment.index_directory())?.roots;
     let folders = rows::folders(&snapshot)?;
     let scan = scan::scan(&scan::Input { environment, snapshot: &snapshot, roots, folders, mode: options.mode }, observer)?;
+    if observer.is_interrupted() {
+        // What was not listed may hold what seems gone.
+        return Err(Error::Interrupted);
+    }
     let plan = plan::plan(scan, options.loss);
     let mut summary = plan.summary.clone();
-    if plan.is_empty() {
+    if plan.is_empty() && remembered == roots {
         return Ok(summary);
     }
     Session::new(environment, roots, snapshot.version(), options, observer).run(plan, &mut summary)?;

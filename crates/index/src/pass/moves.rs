@@ -9,7 +9,7 @@ use std::collections::HashMap;
 
 /// A file that is somewhere else, or has another name, than its row says.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Move {
+pub(super) struct Move {
     /// The row as it is.
     pub old: FileRow,
     /// Where the file is now.
@@ -18,7 +18,7 @@ pub struct Move {
 
 /// What is left after moves are taken out.
 #[derive(Debug, Default)]
-pub struct Matched {
+pub(super) struct Matched {
     /// Pairs.
     pub moved: Vec<Move>,
     /// New files that no row fits.
@@ -28,7 +28,7 @@ pub struct Matched {
 }
 
 /// Says where things lie: the device of a row's folder as it was stored, that of a folder now, and whether both are one folder.
-pub trait Devices {
+pub(super) trait Devices {
     /// Returns the device on which the row's file lay.
     fn of_row(&self, row: &FileRow) -> u64;
     /// Returns the device on which a found file lies.
@@ -38,7 +38,7 @@ pub trait Devices {
 }
 
 /// Matches rows and files. Each row and each file is used once.
-pub fn match_moves(gone: Vec<FileRow>, added: Vec<Found>, devices: &impl Devices) -> Matched {
+pub(super) fn match_moves(gone: Vec<FileRow>, added: Vec<Found>, devices: &impl Devices) -> Matched {
     let mut by_inode: HashMap<u64, Vec<usize>> = HashMap::with_capacity(gone.len());
     for (index, row) in gone.iter().enumerate() {
         by_inode.entry(row.inode).or_default().push(index);

@@ -12,7 +12,7 @@ use std::path::PathBuf;
 
 /// What is to be done.
 #[derive(Debug, Default)]
-pub struct Plan {
+pub(super) struct Plan {
     /// The folders that things below name by their place here.
     pub folders: Vec<PlannedFolder>,
     /// Rows that get another name, folder or flags.
@@ -29,7 +29,7 @@ pub struct Plan {
 
 /// A folder and what the commit stores of it.
 #[derive(Debug)]
-pub struct PlannedFolder {
+pub(super) struct PlannedFolder {
     /// Where it is.
     pub path: PathBuf,
     /// The row as the scan knew it.
@@ -48,7 +48,7 @@ pub struct PlannedFolder {
 
 /// A file to read.
 #[derive(Clone, Debug)]
-pub struct Candidate {
+pub(super) struct Candidate {
     /// Where it is.
     pub found: Found,
     /// The row that it replaces.
@@ -57,7 +57,7 @@ pub struct Candidate {
 
 impl Plan {
     /// Says whether there is nothing to write.
-    pub fn is_empty(&self) -> bool {
+    pub(super) fn is_empty(&self) -> bool {
         self.moved.is_empty()
             && self.restated.is_empty()
             && self.read.is_empty()
@@ -67,7 +67,7 @@ impl Plan {
 }
 
 /// Decides.
-pub fn plan(scan: Scan, loss: Loss) -> Plan {
+pub(super) fn plan(scan: Scan, loss: Loss) -> Plan {
     let mut plan = Plan { summary: Summary { problems: scan.problems, ..Summary::default() }, ..Plan::default() };
     let mut gone = Vec::new();
     let mut added = Vec::new();

@@ -4,22 +4,22 @@
 //! never empty. Writes nothing.
 
 use crate::environment::Environment;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::pass::compare::{Closer, Difference, Found, compare};
 use crate::pass::known::Known;
 use crate::pass::listing::Listing;
 use crate::pass::{Mode, Observer, Problem};
 use crate::rows::{DirectoryState, FileRow, FolderRow, Place, file_key};
 use crate::state::Root;
-use mail::{FileStat, Fingerprint, FolderProblem, FolderProblemKind, ScanBuffer};
-use std::collections::HashMap;
+use mail::{FileStat, FolderProblem, FolderProblemKind, ScanBuffer};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use store::Snapshot;
 
 /// What a scan works from.
-pub struct Input<'a> {
+pub(super) struct Input<'a> {
     /// Clock and threads.
     pub environment: &'a Environment,
     /// The last commit.
@@ -34,7 +34,7 @@ pub struct Input<'a> {
 
 /// What a scan found.
 #[derive(Debug, Default)]
-pub struct Scan {
+pub(super) struct Scan {
     /// Every folder of the roots, on the disk or in rows.
     pub folders: Vec<ScannedFolder>,
     /// What could not be read.
@@ -49,7 +49,7 @@ pub struct Scan {
 
 /// A folder and what its two directories hold.
 #[derive(Debug)]
-pub struct ScannedFolder {
+pub(super) struct ScannedFolder {
     /// The root, by its place in the input.
     pub root: usize,
     /// Where it is.
@@ -68,7 +68,7 @@ pub struct ScannedFolder {
 
 /// What came of one directory.
 #[derive(Debug, Default)]
-pub enum Outcome {
+pub(super) enum Outcome {
     /// It was not read, or could not be: its rows stay.
     #[default]
     Unknown,
@@ -78,7 +78,7 @@ pub enum Outcome {
 
 /// A directory that was read.
 #[derive(Debug, Default)]
-pub struct Directory {
+pub(super) struct Directory {
     /// The directory before it was read.
     pub state: DirectoryState,
     /// Files in it.
@@ -99,27 +99,40 @@ pub struct Directory {
 ///
 /// # Errors
 /// Damage in the store.
-pub fn scan(input: &Input<'_>, observer: &dyn Observer) -> Result<Scan> {
+pub(super) fn scan(input: &Input<'_>, observer: &dyn Observer) -> Result<Scan> {
     let mut scan = Scan { started_ns: (input.environment.clock_ns)(), ..Scan::default() };
-    let mut known: HashMap<(&str, &[u8]), &FolderRow> =
-        input.folders.iter().map(|row| ((row.root.as_str(), row.path.as_slice()), row)).collect();
     for (index, root) in input.roots.iter().enumerate() {
-        list_root(&mut scan, index, root, &mut known);
+        let rows = input.folders.iter().filter(|row| row.root == root.name);
+        list_root(&mut scan, index, root, rows.map(|row| (row.path.as_slice(), row)).collect());
     }
     read_directories(input, &mut scan, observer)?;
     Ok(scan)
 }
 
-fn list_root<'a>(
-    scan: &mut Scan,
-    index: usize,
-    root: &'a Root,
-    known: &mut HashMap<(&'a str, &'a [u8]), &FolderRow>,
-) {
-    let has_rows = known.keys().any(|(name, _)| *name == root.name);
+/// Says whether there is mail to index: a first index of nothing is a mistake in the name of a directory.
+///
+/// # Errors
+/// [`Error::NoMaildir`] if no root holds a folder.
+pub(super) fn expect_mail(roots: &[Root]) -> Result<()> {
+    let mut first = None;
+    for root in roots {
+        let what = match mail::find_folders(&root.path) {
+            Ok(listed) if listed.folders.is_empty() => "no directory in it has cur and new".to_owned(),
+            Ok(_) => return Ok(()),
+            Err(error) => error.to_string(),
+        };
+        first.get_or_insert(Error::NoMaildir { path: root.path.clone(), what });
+    }
+    first.map_or(Ok(()), Err)
+}
+
+/// Folders of one root that have rows, by their path.
+type KnownFolders<'a> = BTreeMap<&'a [u8], &'a FolderRow>;
+
+fn list_root(scan: &mut Scan, index: usize, root: &Root, mut known: KnownFolders<'_>) {
     let listed = match mail::find_folders(&root.path) {
         Ok(listed) if listed.folders.is_empty() && listed.problems.is_empty() => {
-            let what = if has_rows {
+            let what = if !known.is_empty() {
                 "holds no Maildir any more; nothing was changed (is it not mounted?)"
             } else {
                 "holds no Maildir: no directory with cur and new in it"
@@ -133,13 +146,13 @@ fn list_root<'a>(
             return;
         }
     };
-    if is_on_other_device(root, listed.stamp.device, known) {
+    if is_on_other_device(listed.stamp.device, &known) {
         scan.other_device_roots.push(index);
     }
-    let hidden = hidden_paths(scan, root, listed.problems, known);
+    let hidden = hidden_paths(scan, root, listed.problems, &known);
     for folder in listed.folders {
         let path = mail::join(&root.path, &folder.path);
-        let row = known.remove(&(root.name.as_str(), folder.path.as_slice())).cloned();
+        let row = known.remove(folder.path.as_slice()).cloned();
         scan.folders.push(ScannedFolder {
             root: index,
             path,
@@ -151,9 +164,7 @@ fn list_root<'a>(
         });
     }
     // Folders that have rows and were not listed are gone, unless what hides them could not be read.
-    let rest: Vec<_> = known.keys().filter(|(name, _)| *name == root.name).copied().collect();
-    for key in rest {
-        let Some(row) = known.remove(&key) else { continue };
+    for row in known.into_values() {
         let path = mail::join(&root.path, &row.path);
         let is_hidden = hidden.iter().any(|hidden| path.starts_with(hidden));
         scan.folders.push(ScannedFolder {
@@ -178,13 +189,11 @@ fn hidden_paths(
     scan: &mut Scan,
     root: &Root,
     problems: Vec<FolderProblem>,
-    known: &HashMap<(&str, &[u8]), &FolderRow>,
+    known: &KnownFolders<'_>,
 ) -> Vec<PathBuf> {
     let mut hidden = Vec::new();
     for problem in problems.into_iter().filter(FolderProblem::hides_folders) {
-        let hides_known = known
-            .iter()
-            .any(|((name, path), _)| *name == root.name && mail::join(&root.path, path).starts_with(&problem.path));
+        let hides_known = known.keys().any(|path| mail::join(&root.path, path).starts_with(&problem.path));
         // A link that leads nowhere is worth a line only where there were folders: programs keep locks in such links.
         if hides_known || !matches!(problem.kind, FolderProblemKind::Dangling) {
             scan.problems.push(Problem { path: problem.path.clone(), what: format!("{problem}; what is indexed of it stays") });
@@ -194,11 +203,10 @@ fn hidden_paths(
     hidden
 }
 
-fn is_on_other_device(root: &Root, device: u64, known: &HashMap<(&str, &[u8]), &FolderRow>) -> bool {
+fn is_on_other_device(device: u64, known: &KnownFolders<'_>) -> bool {
     let mut devices = known
-        .iter()
-        .filter(|((name, _), _)| *name == root.name)
-        .flat_map(|(_, row)| row.directories.iter().map(|directory| directory.stamp.device))
+        .values()
+        .flat_map(|row| row.directories.iter().map(|directory| directory.stamp.device))
         .filter(|device| *device != 0)
         .peekable();
     devices.peek().is_some() && devices.all(|known| known != device)
@@ -257,7 +265,7 @@ fn read_directories(input: &Input<'_>, scan: &mut Scan, observer: &dyn Observer)
 /// Reads directories one after another with the same memory.
 struct Reader<'a> {
     input: &'a Input<'a>,
-    known: &'a Known<'a>,
+    known: &'a Known,
     buffer: ScanBuffer,
     listing: Listing,
 }
@@ -364,16 +372,6 @@ fn look_closer(folder: &Path, difference: Difference, directory: &mut Directory)
     for (row, found) in difference.to_stat {
         if stat(&found).is_some_and(|stat| !row.has_stat(&stat)) {
             directory.suspect.push((row, found));
-        }
-    }
-}
-
-impl Scan {
-    /// Returns the sum that a directory's rows should have after this scan; for tests.
-    pub fn fingerprint(&self, folder: usize, place: Place) -> Option<Fingerprint> {
-        match self.folders.get(folder)?.directories.get(place.index())? {
-            Outcome::Read(directory) => Some(directory.state.fingerprint),
-            Outcome::Unknown => None,
         }
     }
 }

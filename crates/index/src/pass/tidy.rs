@@ -20,7 +20,7 @@ const MERGES_PER_PASS: usize = 4;
 ///
 /// # Errors
 /// Damage, a full disk.
-pub fn merge_bounded(environment: &Environment) -> Result<()> {
+pub(super) fn merge_bounded(environment: &Environment) -> Result<()> {
     for _ in 0..MERGES_PER_PASS {
         if !merge_rows(environment)? {
             break;
@@ -40,7 +40,7 @@ fn merge_rows(environment: &Environment) -> Result<bool> {
     match store::merge(&environment.disk, &environment.index_directory(), &options) {
         Ok(report) => Ok(report.is_some()),
         // Somebody else merges: that will do.
-        Err(store::Error::Disk(disk::Error::Locked { .. })) => Ok(false),
+        Err(store::Error::Io(disk::Error::Locked { .. })) => Ok(false),
         Err(error) => Err(error.into()),
     }
 }

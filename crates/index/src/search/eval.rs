@@ -12,7 +12,7 @@ use query::fold::fold;
 use query::{Field, FieldSet, Leaf, Matcher, Pattern, Query, Target};
 
 /// Returns the messages that match.
-pub fn evaluate(mailbox: &Mailbox, query: &Query) -> Result<NumberSet> {
+pub(super) fn evaluate(mailbox: &Mailbox, query: &Query) -> Result<NumberSet> {
     let live = live(mailbox)?;
     let mut found = part(mailbox, query, &live)?;
     found.and(&live);
@@ -22,7 +22,7 @@ pub fn evaluate(mailbox: &Mailbox, query: &Query) -> Result<NumberSet> {
 /// Returns the messages that have a row and at least one file.
 fn live(mailbox: &Mailbox) -> Result<NumberSet> {
     let table = mailbox.snapshot.table(messages::TABLE)?;
-    let mut live = if table.row_count() == mailbox.bound() {
+    let mut live = if table.row_count() == u64::from(mailbox.bound()) {
         NumberSet::full(mailbox.bound())
     } else {
         let mut live = mailbox.empty();
@@ -148,6 +148,6 @@ fn text_field(field: Field) -> Option<TextField> {
 }
 
 /// Returns the error for a leaf that has no answer yet.
-pub fn unanswerable(leaf: &Leaf, what: &str) -> Error {
+pub(super) fn unanswerable(leaf: &Leaf, what: &str) -> Error {
     Error::Query { span: leaf.span.clone(), what: format!("{what} cannot be searched") }
 }

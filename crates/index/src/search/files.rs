@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use store::Value;
 
 /// Returns messages that have a flag.
-pub fn flag(mailbox: &Mailbox, flag: FlagName) -> Result<NumberSet> {
+pub(super) fn flag(mailbox: &Mailbox, flag: FlagName) -> Result<NumberSet> {
     let mut found = mailbox.empty();
     match flag {
         FlagName::Draft => with_flags(mailbox, Flags::DRAFT, &mut found)?,
@@ -54,7 +54,7 @@ fn with_flags(mailbox: &Mailbox, wanted: Flags, found: &mut NumberSet) -> Result
 }
 
 /// Adds messages of which a file changed in these seconds, both ends included.
-pub fn changed(mailbox: &Mailbox, range: (Option<i64>, Option<i64>), found: &mut NumberSet) -> Result<()> {
+pub(super) fn changed(mailbox: &Mailbox, range: (Option<i64>, Option<i64>), found: &mut NumberSet) -> Result<()> {
     let (from, to) = (range.0.unwrap_or(i64::MIN), range.1.unwrap_or(i64::MAX));
     for part in mailbox.snapshot.table(files::TABLE)?.parts() {
         let times = part.i64s(files::CTIME, 0..part.row_count())?;
@@ -69,7 +69,7 @@ pub fn changed(mailbox: &Mailbox, range: (Option<i64>, Option<i64>), found: &mut
 }
 
 /// Adds messages that have a file in a folder of this name.
-pub fn maildir(mailbox: &Mailbox, leaf: &Leaf, found: &mut NumberSet) -> Result<()> {
+pub(super) fn maildir(mailbox: &Mailbox, leaf: &Leaf, found: &mut NumberSet) -> Result<()> {
     let names: Vec<String> = mailbox.folders.iter().map(|folder| fold(&folder_name(folder)).into_owned()).collect();
     let wanted = pattern::wanted(leaf, |name| names.iter().any(|known| known == name))?;
     for (folder, name) in mailbox.folders.iter().zip(&names) {
@@ -81,7 +81,7 @@ pub fn maildir(mailbox: &Mailbox, leaf: &Leaf, found: &mut NumberSet) -> Result<
 }
 
 /// Adds messages that have a file of this path, or one below this directory.
-pub fn path(mailbox: &Mailbox, leaf: &Leaf, found: &mut NumberSet) -> Result<()> {
+pub(super) fn path(mailbox: &Mailbox, leaf: &Leaf, found: &mut NumberSet) -> Result<()> {
     match &leaf.matcher {
         Matcher::Value(Pattern::Whole(path)) => whole_path(mailbox, path, found),
         Matcher::Value(Pattern::Below(path)) => below(mailbox, path, found),
@@ -116,9 +116,7 @@ fn below(mailbox: &Mailbox, path: &str, found: &mut NumberSet) -> Result<()> {
 /// A path is that of a file, of a folder, or of a folder's `cur` or `new`.
 fn whole_path(mailbox: &Mailbox, path: &str, found: &mut NumberSet) -> Result<()> {
     for (place, row) in mailbox.rows_at(Path::new(path))? {
-        let part = &mailbox.snapshot.table(files::TABLE)?.parts()[place.part as usize];
-        debug_assert_eq!(place.row, row);
-        found.insert(part.u32_at(files::MESSAGE, row)?);
+        found.insert(mailbox.snapshot.table(files::TABLE)?.part(place).u32_at(files::MESSAGE, row)?);
     }
     for folder in &mailbox.folders {
         let directory = folder_path(mailbox, folder);
@@ -142,21 +140,19 @@ fn folder_files(mailbox: &Mailbox, folder: &FolderRow, place: Option<Place>, fou
     key.extend(place.map(|place| Value::U8(place.number())));
     for part in mailbox.snapshot.table(files::TABLE)?.parts() {
         for row in part.primary_range(&key)? {
-            if !part.is_dead(row) {
-                found.insert(part.u32_at(files::MESSAGE, row)?);
-            }
+            found.insert(part.u32_at(files::MESSAGE, row)?);
         }
     }
     Ok(())
 }
 
 /// Returns a folder's name as queries have it: `/` for the root, `/lists/rust` below it.
-pub fn folder_name(folder: &FolderRow) -> String {
+pub(super) fn folder_name(folder: &FolderRow) -> String {
     format!("/{}", String::from_utf8_lossy(&folder.path))
 }
 
 /// Returns where a folder is.
-pub fn folder_path(mailbox: &Mailbox, folder: &FolderRow) -> PathBuf {
+pub(super) fn folder_path(mailbox: &Mailbox, folder: &FolderRow) -> PathBuf {
     let root = mailbox.roots().iter().find(|root| root.name == folder.root);
     mail::join(root.map_or(Path::new(""), |root| &root.path), &folder.path)
 }

@@ -129,5 +129,5 @@ impl Mailbox {
 }
 
 fn union(files: &[MessageFile]) -> Flags {
-    files.iter().fold(Flags::NONE, |flags, file| flags.union(file.flags))
+    files.iter().fold(Flags::NONE, |flags, file| flags | file.flags)
 }

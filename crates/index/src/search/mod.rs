@@ -23,6 +23,7 @@ use std::path::PathBuf;
 use store::Snapshot;
 
 pub use message::{Message, MessageFile, Summary as Line};
+pub(crate) use values::message_id_hash;
 pub use order::{Direction, Hit, Hits, Order, SortKey};
 
 /// How often an opening is tried again when a writer replaced files meanwhile.
@@ -95,12 +96,12 @@ impl Mailbox {
     /// # Errors
     /// Damage in the store.
     pub fn counts(&self) -> Result<Counts> {
-        let absent = u64::from(self.snapshot.table(absent::TABLE)?.row_count());
-        let messages = u64::from(self.snapshot.table(messages::TABLE)?.row_count());
+        let absent = self.snapshot.table(absent::TABLE)?.row_count();
+        let messages = self.snapshot.table(messages::TABLE)?.row_count();
         let mut counts = Counts {
             messages: messages.saturating_sub(absent),
             absent,
-            files: u64::from(self.snapshot.table(file_table::TABLE)?.row_count()),
+            files: self.snapshot.table(file_table::TABLE)?.row_count(),
             folders: self.folders.len() as u64,
             text_segments: self.state.text.len() as u64,
             ..Counts::default()
@@ -136,6 +137,11 @@ impl Mailbox {
     /// As for [`Mailbox::find`].
     pub fn evaluate(&self, query: &Query) -> Result<NumberSet> {
         eval::evaluate(self, query)
+    }
+
+    /// Returns the message number of every document of the text index.
+    pub(crate) fn text_numbers(&self) -> Result<Vec<u32>> {
+        self.text.numbers().map_err(|error| self.text_error(error))
     }
 
     /// One more than the largest message number.

@@ -75,7 +75,7 @@ pub struct Hits {
 const WALK_FACTOR: u64 = 4;
 
 /// Sorts.
-pub fn sort(mailbox: &Mailbox, found: &NumberSet, order: &Order) -> Result<Hits> {
+pub(super) fn sort(mailbox: &Mailbox, found: &NumberSet, order: &Order) -> Result<Hits> {
     let total = found.count();
     let wanted = order.limit.map_or(usize::MAX, |limit| limit.saturating_add(order.offset));
     let mut list = match order.key {

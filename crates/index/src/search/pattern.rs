@@ -8,10 +8,10 @@ use query::fold::fold;
 use query::{Leaf, Matcher, Pattern};
 
 /// Says whether a folded value, a word or a whole one, is wanted.
-pub type Wanted = Box<dyn Fn(&str) -> bool>;
+pub(super) type Wanted = Box<dyn Fn(&str) -> bool>;
 
 /// Returns the test that a leaf's matcher asks for. `is_known` says whether a value exists, for patterns that are then that value.
-pub fn wanted(leaf: &Leaf, is_known: impl Fn(&str) -> bool) -> Result<Wanted> {
+pub(super) fn wanted(leaf: &Leaf, is_known: impl Fn(&str) -> bool) -> Result<Wanted> {
     Ok(match &leaf.matcher {
         Matcher::Suffix(end) => ends(end),
         Matcher::Infix(part) => holds(part),
@@ -38,7 +38,7 @@ pub fn wanted(leaf: &Leaf, is_known: impl Fn(&str) -> bool) -> Result<Wanted> {
 }
 
 /// Says whether a path is a directory or lies below it. The directory is written without a slash behind.
-pub fn is_below(path: &str, directory: &str) -> bool {
+pub(super) fn is_below(path: &str, directory: &str) -> bool {
     path.strip_prefix(directory).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 

@@ -10,7 +10,7 @@ use crate::tables::messages;
 use store::{PayloadReader, Value};
 
 /// Adds messages of these seconds, both ends included.
-pub fn dates(mailbox: &Mailbox, range: (Option<i64>, Option<i64>), found: &mut NumberSet) -> Result<()> {
+pub(super) fn dates(mailbox: &Mailbox, range: (Option<i64>, Option<i64>), found: &mut NumberSet) -> Result<()> {
     let (from, to) = (range.0.unwrap_or(i64::MIN), range.1.unwrap_or(i64::MAX));
     for part in mailbox.snapshot.table(messages::TABLE)?.parts() {
         let dates = part.i64s(messages::DATE, 0..part.row_count())?;
@@ -25,7 +25,7 @@ pub fn dates(mailbox: &Mailbox, range: (Option<i64>, Option<i64>), found: &mut N
 }
 
 /// Adds messages of these sizes, both ends included.
-pub fn sizes(mailbox: &Mailbox, range: (Option<u64>, Option<u64>), found: &mut NumberSet) -> Result<()> {
+pub(super) fn sizes(mailbox: &Mailbox, range: (Option<u64>, Option<u64>), found: &mut NumberSet) -> Result<()> {
     let (from, to) = (range.0.unwrap_or(0), range.1.unwrap_or(u64::MAX));
     for part in mailbox.snapshot.table(messages::TABLE)?.parts() {
         let sizes = part.u64s(messages::SIZE, 0..part.row_count())?;
@@ -40,7 +40,7 @@ pub fn sizes(mailbox: &Mailbox, range: (Option<u64>, Option<u64>), found: &mut N
 }
 
 /// Adds messages of which a derived flag is set.
-pub fn derived(mailbox: &Mailbox, bit: u16, found: &mut NumberSet) -> Result<()> {
+pub(super) fn derived(mailbox: &Mailbox, bit: u16, found: &mut NumberSet) -> Result<()> {
     for part in mailbox.snapshot.table(messages::TABLE)?.parts() {
         let flags = part.u16s(messages::DERIVED, 0..part.row_count())?;
         let numbers = part.u32s(messages::NUMBER, 0..part.row_count())?;
@@ -54,7 +54,7 @@ pub fn derived(mailbox: &Mailbox, bit: u16, found: &mut NumberSet) -> Result<()>
 }
 
 /// Adds messages with this Message-ID, compared byte by byte.
-pub fn message_id(mailbox: &Mailbox, id: &str, found: &mut NumberSet) -> Result<()> {
+pub(super) fn message_id(mailbox: &Mailbox, id: &str, found: &mut NumberSet) -> Result<()> {
     let table = mailbox.snapshot.table(messages::TABLE)?;
     let mut reader = PayloadReader::new();
     for row in table.find(messages::BY_MESSAGE_ID, &[Value::U64(message_id_hash(id))])? {
@@ -67,6 +67,6 @@ pub fn message_id(mailbox: &Mailbox, id: &str, found: &mut NumberSet) -> Result<
 }
 
 /// Returns what the index by Message-ID holds.
-pub fn message_id_hash(id: &str) -> u64 {
+pub(crate) fn message_id_hash(id: &str) -> u64 {
     xxhash_rust::xxh3::xxh3_64(id.as_bytes())
 }

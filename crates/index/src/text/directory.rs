@@ -21,7 +21,7 @@ use tantivy::directory::{
 
 /// One opening of the directory: real files are shared with every other, small ones are its own.
 #[derive(Clone)]
-pub struct TextFiles {
+pub(crate) struct TextFiles {
     disk: Arc<dyn Disk>,
     path: PathBuf,
     small: Arc<Mutex<HashMap<PathBuf, Vec<u8>>>>,
@@ -29,22 +29,22 @@ pub struct TextFiles {
 
 impl TextFiles {
     /// Opens the directory `path` on `disk`.
-    pub fn new(disk: &Arc<dyn Disk>, path: &Path) -> TextFiles {
+    pub(crate) fn new(disk: &Arc<dyn Disk>, path: &Path) -> TextFiles {
         TextFiles { disk: Arc::clone(disk), path: path.to_owned(), small: Arc::default() }
     }
 
     /// Opens the same directory with small files of its own.
-    pub fn with_own_small_files(&self) -> TextFiles {
+    pub(crate) fn with_own_small_files(&self) -> TextFiles {
         TextFiles::new(&self.disk, &self.path)
     }
 
     /// Returns where it is.
-    pub fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
     /// Keeps a small file in memory, where tantivy looks for it.
-    pub fn put_small(&self, name: &str, bytes: Vec<u8>) {
+    pub(crate) fn put_small(&self, name: &str, bytes: Vec<u8>) {
         self.small.lock().unwrap_or_else(PoisonError::into_inner).insert(name.into(), bytes);
     }
 
@@ -57,7 +57,7 @@ impl TextFiles {
 ///
 /// # Errors
 /// What the disk says.
-pub fn remove_unnamed(disk: &dyn Disk, directory: &Path, named: &HashSet<&str>) -> disk::Result<()> {
+pub(crate) fn remove_unnamed(disk: &dyn Disk, directory: &Path, named: &HashSet<&str>) -> disk::Result<()> {
     let names = match disk.list(directory) {
         Ok(names) => names,
         Err(error) if error.is_not_found() => return Ok(()),
@@ -75,6 +75,26 @@ pub fn remove_unnamed(disk: &dyn Disk, directory: &Path, named: &HashSet<&str>) 
     Ok(())
 }
 
+/// Verifies every checksum of the files of segments that `named` holds, and returns all damage found.
+///
+/// # Errors
+/// The directory cannot be read.
+pub(crate) fn verify(disk: &dyn Disk, directory: &Path, named: &HashSet<&str>) -> disk::Result<Vec<(PathBuf, String)>> {
+    let mut damage = Vec::new();
+    for name in disk.list(directory)? {
+        let is_named = name.to_str().and_then(|text| text.split_once('.')).is_some_and(|(id, _)| named.contains(id));
+        if !is_named {
+            continue;
+        }
+        let path = directory.join(name);
+        match Sealed::open(disk, &path, SEALED_KIND) {
+            Ok(sealed) => damage.extend(sealed.verify_all().into_iter().map(|error| (path.clone(), error.to_string()))),
+            Err(error) => damage.push((path, error.to_string())),
+        }
+    }
+    Ok(damage)
+}
+
 impl fmt::Debug for TextFiles {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "TextFiles({})", self.path.display())
@@ -85,7 +105,7 @@ impl Directory for TextFiles {
     fn get_file_handle(&self, path: &Path) -> Result<Arc<dyn FileHandle>, OpenReadError> {
         let file = self.path.join(path);
         let sealed = Sealed::open(self.disk.as_ref(), &file, SEALED_KIND).map_err(|error| match error {
-            store::Error::Disk(error) if error.is_not_found() => OpenReadError::FileDoesNotExist(file.clone()),
+            store::Error::Io(error) if error.is_not_found() => OpenReadError::FileDoesNotExist(file.clone()),
             other => OpenReadError::wrap_io_error(io::Error::other(other), file.clone()),
         })?;
         Ok(Arc::new(SealedHandle { bytes: OwnedBytes::new(sealed.map().clone()), sealed }))
@@ -103,9 +123,9 @@ impl Directory for TextFiles {
     fn open_write(&self, path: &Path) -> Result<WritePtr, OpenWriteError> {
         let file = self.path.join(path);
         let wrap = |error: store::Error| OpenWriteError::wrap_io_error(io::Error::other(error), file.clone());
-        let created = self.disk.create(&file).map_err(|error| wrap(error.into()))?;
-        let writer = SealedWriter::new(created, &file, SEALED_KIND).map_err(wrap)?;
-        Ok(io::BufWriter::with_capacity(1 << 16, Box::new(SealedFile { writer: Some(writer) })))
+        let writer = SealedWriter::create(self.disk.as_ref(), &file, SEALED_KIND).map_err(wrap)?;
+        // The sealed writer gathers 64 KiB itself.
+        Ok(io::BufWriter::with_capacity(1 << 12, Box::new(SealedFile { writer: Mutex::new(Some(writer)) })))
     }
 
     fn atomic_read(&self, path: &Path) -> Result<Vec<u8>, OpenReadError> {
@@ -155,13 +175,20 @@ impl FileHandle for SealedHandle {
     }
 }
 
+/// tantivy asks for a writer that threads may share; none is ever shared.
 struct SealedFile {
-    writer: Option<SealedWriter>,
+    writer: Mutex<Option<SealedWriter>>,
+}
+
+impl SealedFile {
+    fn writer(&mut self) -> &mut Option<SealedWriter> {
+        self.writer.get_mut().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 impl io::Write for SealedFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let writer = self.writer.as_mut().ok_or_else(|| io::Error::other("the file is already sealed"))?;
+        let writer = self.writer().as_mut().ok_or_else(|| io::Error::other("the file is already sealed"))?;
         writer.write(bytes).map_err(io::Error::other)?;
         Ok(bytes.len())
     }
@@ -173,7 +200,7 @@ impl io::Write for SealedFile {
 
 impl TerminatingWrite for SealedFile {
     fn terminate_ref(&mut self, _token: AntiCallToken) -> io::Result<()> {
-        match self.writer.take() {
+        match self.writer().take() {
             Some(writer) => writer.finish().map(|_| ()).map_err(io::Error::other),
             None => Ok(()),
         }

@@ -7,7 +7,7 @@ use tantivy::tokenizer::{TextAnalyzer, Token, TokenStream, Tokenizer, TokenizerM
 
 /// A field of the text index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum TextField {
+pub(crate) enum TextField {
     /// Names and addresses of senders.
     From,
     /// Names and addresses of recipients.
@@ -51,24 +51,24 @@ const FIELDS: [(TextField, &str, bool); 12] = [
 ];
 
 /// The fast field with the message number.
-pub const NUMBER: &str = "number";
+pub(super) const NUMBER: &str = "number";
 const WORDS: &str = "words";
 
 impl TextField {
     /// Returns the field's place in the schema.
-    pub fn field(self) -> Field {
+    pub(crate) fn field(self) -> Field {
         // The message number is field 0.
         Field::from_field_id(self as u32 + 1)
     }
 }
 
 /// Returns the field of the message number.
-pub fn number_field() -> Field {
+pub(super) fn number_field() -> Field {
     Field::from_field_id(0)
 }
 
 /// Returns the text index's schema.
-pub fn schema() -> Schema {
+pub(super) fn schema() -> Schema {
     let mut builder = Schema::builder();
     builder.add_u64_field(NUMBER, NumericOptions::from(FAST));
     for (_, name, is_text) in FIELDS {
@@ -84,7 +84,7 @@ pub fn schema() -> Schema {
 }
 
 /// Returns tantivy's tokenizers with ours among them.
-pub fn tokenizers() -> TokenizerManager {
+pub(super) fn tokenizers() -> TokenizerManager {
     let manager = TokenizerManager::default();
     manager.register(WORDS, TextAnalyzer::from(WordTokenizer));
     manager

@@ -21,7 +21,7 @@ const TIER_FACTOR: u32 = 8;
 
 /// An exchange of segments.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TextMerge {
+pub(crate) struct TextMerge {
     /// Ids of the segments that go.
     pub old: Vec<String>,
     /// The segments that come.
@@ -29,7 +29,7 @@ pub struct TextMerge {
 }
 
 /// Chooses which segments to merge next, or none: those of the smallest tier that has too many.
-pub fn choose(segments: &[TextSegment]) -> Option<Vec<TextSegment>> {
+pub(crate) fn choose(segments: &[TextSegment]) -> Option<Vec<TextSegment>> {
     (0..8).find_map(|tier| {
         let members: Vec<_> = segments.iter().filter(|segment| tier_of(segment.document_count) == tier).cloned().collect();
         (members.len() >= TIER_SEGMENT_COUNT).then(|| members.into_iter().take(MERGE_SEGMENT_COUNT_MAX).collect())
@@ -40,7 +40,7 @@ pub fn choose(segments: &[TextSegment]) -> Option<Vec<TextSegment>> {
 ///
 /// # Errors
 /// What tantivy says: a damaged file, a full disk.
-pub fn merge(files: &TextFiles, chosen: &[TextSegment]) -> tantivy::Result<TextMerge> {
+pub(crate) fn merge(files: &TextFiles, chosen: &[TextSegment]) -> tantivy::Result<TextMerge> {
     let index = open_index(files, chosen)?;
     let sources: Vec<Segment> = index.searchable_segments()?;
     let keep_all = sources.iter().map(|_| None).collect();

@@ -9,11 +9,11 @@ mod merge;
 mod reader;
 mod writer;
 
-pub use directory::{TextFiles, remove_unnamed};
-pub use fields::TextField;
-pub use merge::{TextMerge, choose, merge};
-pub use reader::{Needle, TextReader, Words};
-pub use writer::{Document, TextWriter};
+pub(crate) use directory::{TextFiles, remove_unnamed, verify};
+pub(crate) use fields::TextField;
+pub(crate) use merge::{TextMerge, choose, merge};
+pub(crate) use reader::{Needle, TextReader};
+pub(crate) use writer::{Document, TextWriter};
 
 /// The kind of a sealed file that holds part of the text index.
 pub const SEALED_KIND: u32 = 0x5458_4554;

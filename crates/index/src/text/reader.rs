@@ -14,7 +14,7 @@ use tantivy::{DocSet, Index, IndexMeta, SegmentReader, TERMINATED, Term};
 
 /// What to look for in one field.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Needle {
+pub(crate) enum Needle {
     /// These words, one after another.
     Phrase(Words),
     /// These words one after another, of which the last may go on.
@@ -26,10 +26,10 @@ pub enum Needle {
 }
 
 /// Folded words; never empty.
-pub type Words = Vec<String>;
+pub(super) type Words = Vec<String>;
 
 /// The text index as one commit has it.
-pub struct TextReader {
+pub(crate) struct TextReader {
     segments: Vec<SegmentReader>,
 }
 
@@ -38,7 +38,7 @@ impl TextReader {
     ///
     /// # Errors
     /// What tantivy says of a damaged or missing file.
-    pub fn open(files: &TextFiles, segments: &[TextSegment]) -> tantivy::Result<TextReader> {
+    pub(crate) fn open(files: &TextFiles, segments: &[TextSegment]) -> tantivy::Result<TextReader> {
         if segments.is_empty() {
             return Ok(TextReader { segments: Vec::new() });
         }
@@ -52,7 +52,7 @@ impl TextReader {
     ///
     /// # Errors
     /// What tantivy says of a damaged file.
-    pub fn find(&self, field: TextField, needle: &Needle, found: &mut NumberSet) -> tantivy::Result<()> {
+    pub(crate) fn find(&self, field: TextField, needle: &Needle, found: &mut NumberSet) -> tantivy::Result<()> {
         for segment in &self.segments {
             match needle {
                 Needle::Phrase(words) if words.len() == 1 => {
@@ -78,7 +78,7 @@ impl TextReader {
     ///
     /// # Errors
     /// What tantivy says of a damaged file.
-    pub fn find_words(
+    pub(crate) fn find_words(
         &self,
         field: TextField,
         mut wanted: impl FnMut(&str) -> bool,
@@ -97,14 +97,23 @@ impl TextReader {
         Ok(())
     }
 
-    /// Returns how many documents there are, those of swept messages included.
-    pub fn document_count(&self) -> u64 {
-        self.segments.iter().map(|segment| u64::from(segment.max_doc())).sum()
+    /// Returns the message number of every document, those of swept messages included.
+    ///
+    /// # Errors
+    /// What tantivy says of a damaged file.
+    pub(crate) fn numbers(&self) -> tantivy::Result<Vec<u32>> {
+        let mut all = Vec::new();
+        for segment in &self.segments {
+            let numbers = segment.fast_fields().u64(NUMBER)?;
+            let documents = 0..segment.max_doc();
+            all.extend(documents.filter_map(|document| u32::try_from(numbers.first(document)?).ok()));
+        }
+        Ok(all)
     }
 }
 
 /// Opens tantivy's index over the segments that a commit names.
-pub fn open_index(files: &TextFiles, segments: &[TextSegment]) -> tantivy::Result<Index> {
+pub(super) fn open_index(files: &TextFiles, segments: &[TextSegment]) -> tantivy::Result<Index> {
     let own = files.with_own_small_files();
     own.put_small("meta.json", meta(segments)?);
     let mut index = Index::open(own)?;

@@ -17,32 +17,32 @@ const SEGMENT_MEMORY_BYTES: usize = 160 << 20;
 const WHOLE_BYTES_MAX: usize = 1024;
 
 /// A message as the text index sees it.
-pub struct Document {
+pub(crate) struct Document {
     inner: TantivyDocument,
 }
 
 impl Document {
     /// Begins the document of message `number`.
-    pub fn new(number: u32) -> Document {
+    pub(crate) fn new(number: u32) -> Document {
         let mut inner = TantivyDocument::new();
         inner.add_u64(number_field(), u64::from(number));
         Document { inner }
     }
 
     /// Adds text to a field. Texts of one field are kept apart: no phrase reaches from one into the next.
-    pub fn add(&mut self, field: TextField, text: &str) {
+    pub(crate) fn add(&mut self, field: TextField, text: &str) {
         if !text.is_empty() {
             self.inner.add_text(field.field(), text);
         }
     }
 
     /// Adds a whole value, folded; one that is too long for a term is left out.
-    pub fn add_whole(&mut self, field: TextField, value: &str) {
+    pub(crate) fn add_whole(&mut self, field: TextField, value: &str) {
         self.add_exact(field, &fold(value));
     }
 
     /// Adds a whole value as it is; one that is too long for a term is left out.
-    pub fn add_exact(&mut self, field: TextField, value: &str) {
+    pub(crate) fn add_exact(&mut self, field: TextField, value: &str) {
         if !value.is_empty() && value.len() <= WHOLE_BYTES_MAX {
             self.inner.add_text(field.field(), value);
         }
@@ -50,7 +50,7 @@ impl Document {
 }
 
 /// Writes documents into segments.
-pub struct TextWriter {
+pub(crate) struct TextWriter {
     files: TextFiles,
     open: Option<SingleSegmentIndexWriter>,
     finished: Vec<TextSegment>,
@@ -58,7 +58,7 @@ pub struct TextWriter {
 
 impl TextWriter {
     /// Begins without a segment.
-    pub fn new(files: &TextFiles) -> TextWriter {
+    pub(crate) fn new(files: &TextFiles) -> TextWriter {
         TextWriter { files: files.clone(), open: None, finished: Vec::new() }
     }
 
@@ -66,7 +66,7 @@ impl TextWriter {
     ///
     /// # Errors
     /// What tantivy says, a full disk among it.
-    pub fn add(&mut self, document: Document) -> tantivy::Result<()> {
+    pub(crate) fn add(&mut self, document: Document) -> tantivy::Result<()> {
         let writer = match &mut self.open {
             Some(writer) => writer,
             None => self.open.insert(begin(&self.files)?),
@@ -82,7 +82,7 @@ impl TextWriter {
     ///
     /// # Errors
     /// What tantivy says, a full disk among it.
-    pub fn finish(mut self) -> tantivy::Result<Vec<TextSegment>> {
+    pub(crate) fn finish(mut self) -> tantivy::Result<Vec<TextSegment>> {
         self.finish_segment()?;
         Ok(self.finished)
     }
@@ -96,7 +96,7 @@ impl TextWriter {
 }
 
 /// Returns the segments that an index lists.
-pub fn segments(index: &Index) -> tantivy::Result<Vec<TextSegment>> {
+pub(super) fn segments(index: &Index) -> tantivy::Result<Vec<TextSegment>> {
     let metas = index.searchable_segment_metas()?;
     Ok(metas.iter().map(|meta| TextSegment { id: meta.id().uuid_string(), document_count: meta.max_doc() }).collect())
 }

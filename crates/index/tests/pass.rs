@@ -1,0 +1,296 @@
+//! The pass: what was added, moved, changed and gone is seen, and nothing is read that need not be.
+
+use crate::support::{Fixture, message};
+use index::{Loss, Mode, UpdateOptions};
+use std::fs;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+
+fn accept() -> UpdateOptions {
+    UpdateOptions { loss: Loss::Accept, ..UpdateOptions::default() }
+}
+
+#[test]
+fn finds_what_is_there_and_nothing_twice() {
+    let fixture = Fixture::new();
+    fixture.put("inbox", "cur", "1.a:2,S", &message("a", "apples", "red and green"));
+    fixture.put("inbox", "new", "2.b", &message("b", "pears", "green"));
+    let summary = fixture.update();
+    assert_eq!((summary.added, summary.new_messages, summary.problems.len()), (2, 2, 0));
+    assert_eq!(fixture.find("green").len(), 2);
+    assert_eq!(fixture.find("red"), ["apples"]);
+    assert_eq!(fixture.find("flag:new"), ["pears"]);
+    let again = fixture.update();
+    assert_eq!((again.added, again.moved, again.changed, again.gone, again.file_count), (0, 0, 0, 0, 2));
+    fixture.check();
+}
+
+#[test]
+fn a_move_or_a_flag_change_never_reads_the_message() {
+    let fixture = Fixture::new();
+    let path = fixture.put("inbox", "new", "1.a", &message("a", "apples", "red"));
+    fixture.put("archive", "cur", "2.b:2,S", &message("b", "pears", "green"));
+    fixture.update();
+    // Whoever read the file now would see another message: size and times are not looked at either.
+    fs::write(&path, message("x", "poison", "poison")).unwrap();
+    let steps = [
+        ("inbox/new/1.a", "inbox/cur/1.a:2,S"),
+        ("inbox/cur/1.a:2,S", "inbox/cur/1.a:2,FS"),
+        ("inbox/cur/1.a:2,FS", "archive/cur/1.a:2,FS"),
+        ("archive/cur/1.a:2,FS", "archive/cur/1.a,U=5:2,FS"),
+    ];
+    for (from, to) in steps {
+        fs::rename(fixture.root().join(from), fixture.root().join(to)).unwrap();
+        let summary = fixture.update();
+        assert_eq!((summary.moved, summary.added, summary.gone, summary.changed), (1, 0, 0, 0), "{to}");
+        assert_eq!(fixture.find(&format!("path:\"{}\"", fixture.root().join(to).display())), ["apples"]);
+        fixture.check();
+    }
+    assert_eq!(fixture.find("flag:flagged"), ["apples"]);
+    assert!(fixture.find("poison").is_empty());
+}
+
+#[test]
+fn a_renamed_folder_is_moves() {
+    let fixture = Fixture::new();
+    for number in 0..20 {
+        fixture.put("old", "cur", &format!("{number}.m:2,S"), &message(&number.to_string(), "hello", "text"));
+    }
+    fixture.update();
+    fs::rename(fixture.root().join("old"), fixture.root().join("new name")).unwrap();
+    let summary = fixture.update();
+    assert_eq!((summary.moved, summary.added, summary.gone), (20, 0, 0));
+    assert_eq!(fixture.find("maildir:\"/new name\"").len(), 20);
+    assert_eq!(fixture.mailbox().counts().unwrap().folders, 1);
+    fixture.check();
+}
+
+#[test]
+fn one_content_in_several_folders_is_one_message() {
+    let fixture = Fixture::new();
+    let content = message("a", "apples", "red");
+    fixture.put("inbox", "cur", "1.a:2,S", &content);
+    fixture.put("lists/fruit", "cur", "7.c:2,F", &content);
+    fixture.put(".Sub.Folder", "new", "9.d", &content);
+    let summary = fixture.update();
+    assert_eq!((summary.added, summary.new_messages), (3, 1));
+    let dump = fixture.dump();
+    assert_eq!(dump.len(), 1);
+    let (_, flags, files) = dump.values().next().unwrap();
+    assert_eq!(files, &[".Sub.Folder/new/9.d", "inbox/cur/1.a:2,S", "lists/fruit/cur/7.c:2,F"]);
+    assert!(flags.contains("flagged") && flags.contains("seen") && flags.contains("new"), "{flags}");
+    fixture.check();
+}
+
+#[test]
+fn a_message_whose_last_file_is_gone_is_absent_until_it_is_seen_again() {
+    let fixture = Fixture::new();
+    let path = fixture.put("inbox", "cur", "1.a:2,S", &message("a", "apples", "red"));
+    fixture.put("inbox", "cur", "2.b:2,S", &message("b", "pears", "green"));
+    fixture.put("inbox", "cur", "3.c:2,S", &message("c", "plums", "blue"));
+    fixture.update();
+    fs::remove_file(&path).unwrap();
+    assert_eq!(fixture.update().gone, 1);
+    assert!(fixture.find("apples").is_empty());
+    assert_eq!(fixture.mailbox().counts().unwrap().absent, 1);
+    fixture.check();
+    fixture.put("other", "cur", "9.z:2,", &message("a", "apples", "red"));
+    let summary = fixture.update();
+    assert_eq!((summary.added, summary.new_messages), (1, 0), "its row and its text are still there");
+    assert_eq!(fixture.find("apples"), ["apples"]);
+    assert_eq!(fixture.mailbox().counts().unwrap().absent, 0);
+    fixture.check();
+}
+
+#[test]
+fn a_draft_rewritten_in_place_is_read_again() {
+    let fixture = Fixture::new();
+    let draft = fixture.put("inbox", "cur", "1.a:2,D", &message("a", "first", "one"));
+    let other = fixture.put("Drafts", "cur", "2.b:2,S", &message("b", "second", "two"));
+    let plain = fixture.put("inbox", "cur", "3.c:2,S", &message("c", "third", "three"));
+    fixture.update();
+    for (path, id, subject) in [(&draft, "a", "changed"), (&other, "b", "altered"), (&plain, "c", "unseen")] {
+        let inode = fs::metadata(path).unwrap().ino();
+        fs::write(path, message(id, subject, "rewritten in place")).unwrap();
+        assert_eq!(fs::metadata(path).unwrap().ino(), inode);
+    }
+    let summary = fixture.update();
+    assert_eq!(summary.changed, 2);
+    let mut found = fixture.find("rewritten");
+    found.sort();
+    assert_eq!(found, ["altered", "changed"]);
+    let thorough = UpdateOptions { mode: Mode::Thorough, ..UpdateOptions::default() };
+    assert_eq!(fixture.update_with(&thorough).changed, 1);
+    assert_eq!(fixture.find("rewritten").len(), 3);
+    fixture.check();
+}
+
+#[test]
+fn a_restored_disk_changes_rows_and_reads_nothing() {
+    let fixture = Fixture::new();
+    let path = fixture.put("inbox", "cur", "1.a:2,S", &message("a", "apples", "red"));
+    let changed = fixture.put("inbox", "cur", "2.b:2,S", &message("b", "pears", "green"));
+    fixture.update();
+    // The same name, size and time of modification with another inode; the content would tell whether it was read.
+    let metadata = fs::metadata(&path).unwrap();
+    let copy = path.with_file_name(".copy");
+    fs::write(&copy, message("a", "apples", "rex")).unwrap();
+    fs::File::options().append(true).open(&copy).unwrap().set_modified(metadata.modified().unwrap()).unwrap();
+    fs::rename(&copy, &path).unwrap();
+    let copy = changed.with_file_name(".copy");
+    fs::write(&copy, message("b", "pears", "a longer text")).unwrap();
+    fs::rename(&copy, &changed).unwrap();
+    let summary = fixture.update();
+    assert_eq!((summary.changed, summary.added, summary.gone), (2, 0, 0));
+    assert_eq!(fixture.find("red"), ["apples"], "not read");
+    assert_eq!(fixture.find("longer"), ["pears"], "read");
+    assert_eq!(fixture.update().changed, 0);
+    fixture.check();
+}
+
+#[test]
+fn a_root_that_is_missing_empty_or_nearly_so_keeps_its_rows() {
+    let fixture = Fixture::new();
+    for number in 0..4 {
+        fixture.put("inbox", "cur", &format!("{number}.a:2,S"), &message(&number.to_string(), "hello", "text"));
+    }
+    fixture.update();
+    let away = fixture.directory.path().join("away");
+    fs::rename(fixture.root(), &away).unwrap();
+    let summary = fixture.update();
+    assert_eq!((summary.gone, summary.problems.len()), (0, 1));
+    fs::create_dir(fixture.root()).unwrap();
+    let summary = fixture.update();
+    assert_eq!((summary.gone, summary.problems.len()), (0, 1));
+    fs::create_dir_all(fixture.root().join("inbox/cur")).unwrap();
+    let summary = fixture.update();
+    assert_eq!((summary.gone, summary.problems.len()), (0, 1));
+    assert!(summary.problems[0].what.contains("--accept-loss"), "{:?}", summary.problems);
+    assert_eq!(fixture.find("hello").len(), 4);
+    assert_eq!(fixture.update_with(&accept()).gone, 4);
+    assert_eq!(fixture.find("hello").len(), 0);
+    fixture.check();
+}
+
+#[test]
+fn a_directory_that_cannot_be_listed_is_unknown_and_the_rest_is_done() {
+    let fixture = Fixture::new();
+    fixture.put("inbox", "cur", "1.a:2,S", &message("a", "apples", "red"));
+    fixture.put("other", "cur", "2.b:2,S", &message("b", "pears", "green"));
+    fixture.update();
+    // A file where a directory was: reading it as a directory fails, for root too.
+    fs::rename(fixture.root().join("inbox/cur"), fixture.root().join("aside")).unwrap();
+    fs::write(fixture.root().join("inbox/cur"), "").unwrap();
+    fixture.put("other", "cur", "3.c:2,S", &message("c", "plums", "blue"));
+    let summary = fixture.update();
+    assert_eq!((summary.added, summary.gone), (1, 0));
+    assert_eq!(summary.problems.len(), 1, "{:?}", summary.problems);
+    assert_eq!(fixture.find("apples"), ["apples"]);
+    fixture.check();
+}
+
+#[test]
+fn an_unreadable_file_is_told_and_tried_again() {
+    if fs::metadata("/proc/self").unwrap().uid() == 0 {
+        // For root every file is readable: a socket's name stands in for a file that cannot be opened, below.
+    }
+    let fixture = Fixture::new();
+    let path = fixture.put("inbox", "cur", "1.a:2,S", "\u{1f}\u{8b}");
+    // A broken gzip file cannot be read as a message.
+    fs::write(&path, [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3, 1, 2, 3]).unwrap();
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
+    fixture.put("inbox", "cur", "2.b:2,S", &message("b", "pears", "green"));
+    let summary = fixture.update();
+    assert_eq!((summary.added, summary.problems.len()), (1, 1));
+    assert_eq!(summary.problems[0].path, path);
+    fs::write(&path, message("a", "apples", "red")).unwrap();
+    let summary = fixture.update();
+    assert_eq!((summary.added, summary.problems.len()), (1, 0));
+    fixture.check();
+}
+
+#[test]
+fn a_folder_with_noupdate_is_left_alone_and_one_with_noindex_left_out() {
+    let fixture = Fixture::new();
+    fixture.put("inbox", "cur", "1.a:2,S", &message("a", "apples", "red"));
+    fixture.put("quiet", "cur", "2.b:2,S", &message("b", "pears", "green"));
+    fixture.put("stays", "cur", "4.d:2,S", &message("d", "nuts", "brown"));
+    fixture.update();
+    fs::write(fixture.root().join("quiet/.noupdate"), "").unwrap();
+    fixture.put("quiet", "cur", "3.c:2,S", &message("c", "plums", "blue"));
+    let summary = fixture.update();
+    assert_eq!((summary.added, summary.gone), (0, 0));
+    assert_eq!(fixture.find("pears"), ["pears"]);
+    fs::write(fixture.root().join("inbox/.noindex"), "").unwrap();
+    assert_eq!(fixture.update().gone, 1);
+    assert!(fixture.find("apples").is_empty());
+    fixture.check();
+}
+
+#[test]
+fn names_are_bytes() {
+    use std::os::unix::ffi::OsStrExt;
+    let fixture = Fixture::new();
+    fixture.put("inbox", "cur", "x", &message("x", "first", "text"));
+    let directory = fixture.root().join("inbox/cur");
+    let names: [&[u8]; 5] = [b"1.A", b"1.a", b"1.\xff\xfe:2,S", b"1.new\nline:2,F", b"1.a\xcc\x81"];
+    for (number, name) in names.iter().enumerate() {
+        let path = directory.join(std::ffi::OsStr::from_bytes(name));
+        fs::write(path, message(&format!("n{number}"), &format!("name {number}"), "text")).unwrap();
+    }
+    fixture.update();
+    assert_eq!(fixture.find("text").len(), 6);
+    assert_eq!(fixture.update().file_count, 6);
+    fixture.check();
+}
+
+#[test]
+fn many_batches_give_what_one_gives() {
+    let one = Fixture::new();
+    let many = Fixture::new();
+    for number in 0..300 {
+        let content = message(&format!("m{}", number % 250), &format!("subject {}", number % 250), "some words");
+        for fixture in [&one, &many] {
+            fixture.put(&format!("f{}", number % 7), "cur", &format!("{number}.x:2,S"), &content);
+        }
+    }
+    one.update();
+    many.update_with(&UpdateOptions { batch_message_count: 17, ..UpdateOptions::default() });
+    assert_eq!(one.dump(), many.dump());
+    assert_eq!(one.find("words"), many.find("words"));
+    assert_eq!(many.update().added, 0);
+    one.check();
+    many.check();
+}
+
+#[test]
+fn an_index_that_was_deleted_gives_the_same_answers_again() {
+    let fixture = Fixture::new();
+    for number in 0..40 {
+        fixture.put("inbox", "cur", &format!("{number}.x:2,S"), &message(&number.to_string(), &format!("s{number}"), "word"));
+        if number % 10 == 9 {
+            fixture.update();
+        }
+    }
+    let (before, found) = (fixture.dump(), fixture.find("word"));
+    fs::remove_dir_all(fixture.environment.index_directory()).unwrap();
+    fixture.update();
+    assert_eq!(fixture.dump(), before);
+    assert_eq!(fixture.find("word"), found, "in the same order");
+}
+
+#[test]
+fn two_roots_with_the_same_folders_are_kept_apart() {
+    let mut fixture = Fixture::new();
+    let second = fixture.directory.path().join("work");
+    fs::create_dir_all(second.join("inbox/cur")).unwrap();
+    fs::write(second.join("inbox/cur/1.a:2,S"), message("w", "work", "text")).unwrap();
+    fixture.put("inbox", "cur", "1.a:2,S", &message("h", "home", "text"));
+    fixture.roots.push(index::Root { name: "work".into(), path: second.clone() });
+    assert_eq!(fixture.update().added, 2);
+    assert_eq!(fixture.find(&format!("path:{}", second.join("inbox/cur/1.a:2,S").display())), ["work"]);
+    fs::remove_dir_all(&second).unwrap();
+    let summary = fixture.update();
+    assert_eq!((summary.gone, summary.problems.len()), (0, 1));
+    assert_eq!(fixture.find("text").len(), 2);
+    fixture.check();
+}

@@ -1,0 +1,129 @@
+//! A small mailbox in a temporary directory, and what an index says of it in a form that tests can compare.
+//!
+//! In: file names and messages. Out: an environment, and dumps. Knows only the public interface of the index.
+
+use disk::{Disk, RealDisk};
+use index::{Environment, Mailbox, NoObserver, Order, PayloadReader, Root, Summary, UpdateOptions};
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use tempfile::TempDir;
+
+/// A mailbox and its index.
+pub struct Fixture {
+    pub directory: TempDir,
+    pub environment: Environment,
+    pub roots: Vec<Root>,
+}
+
+/// What an index says of one message: subject, flags and paths below the root.
+pub type Dump = BTreeMap<String, (String, String, Vec<String>)>;
+
+impl Fixture {
+    /// Begins with an empty root and no index, on the real disk.
+    pub fn new() -> Fixture {
+        Fixture::on(Arc::new(RealDisk))
+    }
+
+    /// Begins with the index on another disk.
+    pub fn on(disk: Arc<dyn Disk>) -> Fixture {
+        let directory = tempfile::tempdir().unwrap();
+        let root = directory.path().join("mail");
+        fs::create_dir(&root).unwrap();
+        let environment = environment(disk, &directory.path().join("data"));
+        Fixture { environment, roots: vec![Root { name: "mail".into(), path: root }], directory }
+    }
+
+    pub fn root(&self) -> &Path {
+        &self.roots[0].path
+    }
+
+    /// Makes a folder and writes a message into it.
+    pub fn put(&self, folder: &str, place: &str, name: &str, content: &str) -> PathBuf {
+        for each in ["cur", "new", "tmp"] {
+            fs::create_dir_all(self.root().join(folder).join(each)).unwrap();
+        }
+        let path = self.root().join(folder).join(place).join(name);
+        fs::write(&path, content).unwrap();
+        path
+    }
+
+    pub fn update(&self) -> Summary {
+        self.update_with(&UpdateOptions::default())
+    }
+
+    pub fn update_with(&self, options: &UpdateOptions) -> Summary {
+        index::update(&self.environment, &self.roots, options, &NoObserver).unwrap()
+    }
+
+    pub fn mailbox(&self) -> Mailbox {
+        Mailbox::open(&self.environment).unwrap()
+    }
+
+    /// Returns the subjects that a query finds, newest first.
+    pub fn find(&self, query: &str) -> Vec<String> {
+        subjects(&self.mailbox(), query)
+    }
+
+    pub fn dump(&self) -> Dump {
+        dump(&self.mailbox(), self.root())
+    }
+
+    /// Fails unless a deep check finds nothing.
+    pub fn check(&self) {
+        let damage = index::check(&self.environment, index::Depth::Deep).unwrap();
+        assert!(damage.is_empty(), "{damage:#?}");
+    }
+}
+
+/// An environment whose clock stands in the future, so that no stamp is too young.
+pub fn environment(disk: Arc<dyn Disk>, data: &Path) -> Environment {
+    Environment {
+        disk,
+        data: data.to_owned(),
+        clock_ns: || 1_900_000_000_000_000_000,
+        seed: 7,
+        holder: "a test".into(),
+        thread_count: 2,
+    }
+}
+
+/// Returns a simple message.
+pub fn message(id: &str, subject: &str, body: &str) -> String {
+    format!(
+        "From: Ana Ito <ana@example.org>\nTo: Bo <bo@example.org>\nSubject: {subject}\n\
+         Date: Tue, 4 Mar 2025 10:00:00 +0000\nMessage-ID: <{id}@example.org>\n\n{body}\n"
+    )
+}
+
+fn context() -> query::Context {
+    let now = jiff::Timestamp::from_second(1_900_000_000).unwrap().to_zoned(jiff::tz::TimeZone::UTC);
+    query::Context { now, headers: Vec::new() }
+}
+
+/// Parses a query as a test may: local time is UTC, now is far in the future.
+pub fn query(text: &str) -> query::Query {
+    query::parse(text, &context()).unwrap()
+}
+
+pub fn subjects(mailbox: &Mailbox, text: &str) -> Vec<String> {
+    let hits = mailbox.find(&query(text), &Order::default()).unwrap();
+    let mut reader = PayloadReader::new();
+    hits.list.iter().map(|hit| mailbox.line(hit, &mut reader).unwrap().subject).collect()
+}
+
+pub fn dump(mailbox: &Mailbox, root: &Path) -> Dump {
+    let hits = mailbox.find(&query::Query::All, &Order::default()).unwrap();
+    let mut reader = PayloadReader::new();
+    let mut dump = Dump::new();
+    for hit in &hits.list {
+        let message = mailbox.message(hit, &mut reader).unwrap();
+        let flags = message.flags().words().collect::<Vec<_>>().join(",");
+        let relative = |path: &Path| path.strip_prefix(root).unwrap().display().to_string();
+        let files = message.files.iter().map(|file| relative(&file.path)).collect();
+        let key = message.sha256.iter().map(|byte| format!("{byte:02x}")).collect();
+        assert!(dump.insert(key, (message.line.subject, flags, files)).is_none(), "one content, one message");
+    }
+    dump
+}
