@@ -1,7 +1,8 @@
 //! Where a query means another thing here than in mu or notmuch. In: nothing. Out: a table for `docs/query.md`, each row with
 //! the canonical form that a test compares. Must not know: how the language is read.
 //!
-//! Where mu and notmuch differ mu's meaning is taken; rows in which the last column departs from both say why.
+//! Where mu and notmuch differ mu's meaning is taken; rows in which the last column departs from both say why. A dash stands
+//! for what a manual does not say.
 
 /// A query, and what it means to whom.
 #[derive(Clone, Copy, Debug)]
@@ -50,7 +51,7 @@ pub const DIFFERENCES: &[Difference] = &[
         "date:2023-02-31",
         "date:2023-02-28T22:59:59Z",
         "the last second of February",
-        "an error",
+        "—",
         "the last second of February",
     ),
     row(
@@ -60,13 +61,7 @@ pub const DIFFERENCES: &[Difference] = &[
         "local time, changes of clocks apart",
         "local time, changes of clocks too",
     ),
-    row(
-        "date:soon",
-        "expected a date: \"soon\" is not a date",
-        "any date",
-        "an error",
-        "an error: an open end would find what nobody asked for",
-    ),
+    row("date:soon", "expected a date: \"soon\" is not a date", "—", "an error", "an error"),
     row(
         "1700000000..1700003600",
         "\"1700000000 1700003600\"",
@@ -85,7 +80,7 @@ pub const DIFFERENCES: &[Difference] = &[
         "the folder if there is one, else a regular expression",
     ),
     row("folder:INBOX", "maildir:/INBOX", "no such field", "the folder `INBOX`", "the folder `/INBOX`"),
-    row("path:x/**", "path:x/**", "files that begin so", "`x` and all below", "`x` and all below"),
+    row("path:x/**", "path:x/**", "—", "`x` and all below", "`x` and all below"),
     row("path:x/cur", "path:x/cur", "the file of that full name", "the directory below the root", "either"),
     row(
         "is:inbox",
@@ -132,12 +127,12 @@ pub const DIFFERENCES: &[Difference] = &[
         "`a` without `b`",
         "`a` without `b`; at the start of a query too",
     ),
-    row("*oob*", "*oob*", "the word `oob`", "the word `oob`", "words that hold `oob`"),
+    row("*oob*", "*oob*", "the word `oob`", "—", "words that hold `oob`"),
     row(
         "foo*bar",
         "expected \"*\" at the start or end only",
         "the words `foo bar`",
-        "the words `foo` and `bar`",
+        "—",
         "an error that suggests `/foo.*bar/`",
     ),
     row(
@@ -156,13 +151,7 @@ pub const DIFFERENCES: &[Difference] = &[
         "a phrase",
         "a phrase: what is in quotation marks is text",
     ),
-    row(
-        "(subject:a",
-        "expected a \")\" for this \"(\"",
-        "closes itself",
-        "an error",
-        "an error that points at it",
-    ),
+    row("(subject:a", "expected a \")\" for this \"(\"", "closes itself", "—", "an error that points at it"),
     row("a or", "expected a term behind \"or\"", "`a`", "an error", "an error that points at it"),
     row(
         "http://example.org",

@@ -219,6 +219,7 @@ fn the_caret_stands_below_the_place_whatever_stands_before_it() {
         ("a\tb\nc)", "  a b c)", "       ^"),
         ("🦀 ü)", "  🦀 ü)", "      ^"),
         ("a)日", "  a)日", "   ^"),
+        ("한글 a)", "  한글 a)", "        ^"),
         // What turns the direction of writing, and what a terminal acts on, is shown but never sent.
         ("a\u{202e}b\u{1b}c)", "  a\u{fffd}b\u{fffd}c)", "       ^"),
         ("flag:日本", "  flag:日本", "       ^^^^"),
@@ -227,6 +228,28 @@ fn the_caret_stands_below_the_place_whatever_stands_before_it() {
         let lines: Vec<&str> = shown.lines().collect();
         assert_eq!(lines.get(1..3), Some(&[line, carets][..]), "{shown}");
     }
+}
+
+#[test]
+fn what_a_terminal_acts_on_stands_in_no_sentence() {
+    assert_error(
+        "flag:\"a\u{1b}\u{202e}b\"",
+        &[
+            "there is no flag \"a\u{fffd}\u{fffd}b\"",
+            "  flag:\"a\u{fffd}\u{fffd}b\"",
+            "       ^^^^^^",
+            "flags are draft flagged passed replied seen trashed new unread attach signed encrypted list calendar personal",
+        ],
+    );
+    assert_error(
+        "a*\u{202e}b",
+        &[
+            "expected \"*\" at the start or end only",
+            "  a*\u{fffd}b",
+            "  ^^^^",
+            "for part of a word, use a regular expression: /a.*\u{fffd}b/",
+        ],
+    );
 }
 
 #[test]
