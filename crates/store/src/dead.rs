@@ -70,8 +70,10 @@ impl DeadRows {
 
     /// Returns the content of a `.dead` file for a segment of `row_count` rows.
     pub(crate) fn encode(&self, row_count: u32) -> Vec<u8> {
-        let present: Vec<(u32, &Piece)> =
-            (0..).zip(&self.pieces).filter_map(|(number, piece)| Some((number, &**piece.as_ref()?))).collect();
+        let present: Vec<(u32, &Piece)> = (0..)
+            .zip(&self.pieces)
+            .filter_map(|(number, piece)| Some((number, &**piece.as_ref()?)))
+            .collect();
         let mut out = Vec::new();
         for word in [row_count, self.dead_count, u32::try_from(present.len()).unwrap_or(u32::MAX), 0] {
             out.extend_from_slice(&word.to_le_bytes());

@@ -181,12 +181,7 @@ impl std::fmt::Debug for RowIter<'_> {
 }
 
 /// Drops dead rows from one end of a run, and returns the live row that is then there.
-fn next_live(
-    part: &Part,
-    index: Option<usize>,
-    positions: &mut Range<u32>,
-    end: End,
-) -> Result<Option<u32>> {
+fn next_live(part: &Part, index: Option<usize>, positions: &mut Range<u32>, end: End) -> Result<Option<u32>> {
     while positions.start < positions.end {
         let position = match end {
             End::Front => positions.start,

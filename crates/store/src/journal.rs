@@ -99,7 +99,8 @@ pub(crate) fn encode_empty(identity: &Identity) -> Vec<u8> {
 impl Record {
     /// Returns how many rows the record adds or kills.
     pub(crate) fn row_count(&self) -> u64 {
-        let kills = |change: &TableChange| change.kills.iter().map(|kill| kill.rows.len() as u64).sum::<u64>();
+        let kills =
+            |change: &TableChange| change.kills.iter().map(|kill| kill.rows.len() as u64).sum::<u64>();
         self.tables.iter().map(|change| kills(change).saturating_add(u64::from(change.rows.len()))).sum()
     }
 
@@ -160,7 +161,12 @@ fn put_change(out: &mut Vec<u8>, change: &TableChange) -> Result<()> {
 ///
 /// # Errors
 /// [`crate::Error::Version`] or [`crate::Error::Corrupt`], naming the file.
-pub(crate) fn read(path: &Path, bytes: &[u8], identity: &Identity, schemas: &[Arc<Schema>]) -> Result<Contents> {
+pub(crate) fn read(
+    path: &Path,
+    bytes: &[u8],
+    identity: &Identity,
+    schemas: &[Arc<Schema>],
+) -> Result<Contents> {
     check_head(path, bytes, JOURNAL_MAGIC, JOURNAL_VERSION)?;
     check_identity(bytes, identity)
         .and_then(|()| read_records(bytes, identity, schemas))
@@ -215,7 +221,10 @@ fn take_record(
 ) -> std::result::Result<ControlFlow<(), &[u8]>, Damage> {
     let Some(head) = decode_head(rest, seed) else { return Ok(ControlFlow::Break(())) };
     if head.sequence != sequence {
-        return Err(Damage::new(offset, format!("record {} stands where {sequence} is expected", head.sequence)));
+        return Err(Damage::new(
+            offset,
+            format!("record {} stands where {sequence} is expected", head.sequence),
+        ));
     }
     let payload = rest.get(RECORD_HEAD_BYTES..).and_then(|rest| rest.get(..head.length as usize));
     let whole = payload.filter(|payload| xxh3_64_with_seed(payload, seed) == head.checksum);
@@ -232,7 +241,8 @@ fn check_nothing_follows(
     for later in (offset..bytes.len()).step_by(ALIGNMENT).skip(1) {
         let head = bytes.get(later..).and_then(|rest| decode_head(rest, seed));
         if let Some(head) = head.filter(|head| head.sequence > sequence) {
-            let what = format!("record {sequence} is damaged, record {} at byte {later} is there", head.sequence);
+            let what =
+                format!("record {sequence} is damaged, record {} at byte {later} is there", head.sequence);
             return Err(Damage::new(offset, what));
         }
     }
@@ -343,7 +353,8 @@ mod tests {
         let mut bytes = encode_empty(&IDENTITY);
         let starts = [1, 2, 3].map(|number| {
             let start = bytes.len();
-            bytes.extend(record(number).encode(IDENTITY.seed, IDENTITY.sequence + u64::from(number)).unwrap());
+            bytes
+                .extend(record(number).encode(IDENTITY.seed, IDENTITY.sequence + u64::from(number)).unwrap());
             start
         });
         (bytes, starts)
@@ -412,7 +423,10 @@ mod tests {
         let valid_bytes = bytes.len() as u64;
         bytes.resize(bytes.len() + 1000, 0);
         let contents = read_bytes(&bytes).unwrap();
-        assert_eq!((contents.records.len(), contents.valid_bytes, contents.torn_bytes), (3, valid_bytes, 1000));
+        assert_eq!(
+            (contents.records.len(), contents.valid_bytes, contents.torn_bytes),
+            (3, valid_bytes, 1000)
+        );
     }
 
     #[test]

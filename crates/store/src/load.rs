@@ -2,8 +2,8 @@
 //!
 //! Comes in: batches of rows of one table. Goes out: their segments, published. Must not know how the rows were made.
 //!
-//! The rows are sorted and each segment is written on all cores; sorted rows cost no sort. Memory: the batches themselves, 24
-//! bytes a row while they are sorted and 8 a row after that, and what writing one segment takes (its indexes, built one at a time).
+//! The rows are sorted and each segment is written on all cores; sorted rows cost no sort. Memory: the batches themselves, 32
+//! bytes a row while they are sorted (none if they are in order) and 8 a row after that, and what writing one segment takes (its indexes, built one at a time).
 
 use crate::error::Result;
 use crate::resolve;

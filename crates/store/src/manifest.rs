@@ -233,10 +233,13 @@ pub(crate) fn take_attachment(cursor: &mut Cursor) -> std::result::Result<(Strin
     let name_length = take_count(cursor, "bytes in an attachment's name", NAME_BYTES_MAX)?;
     let length = cursor.u32("an attachment's length")?;
     if u64::from(length) > ATTACHMENT_BYTES_MAX {
-        return Err(cursor.damage(format!("an attachment of {length} bytes, the limit is {ATTACHMENT_BYTES_MAX}")));
+        return Err(
+            cursor.damage(format!("an attachment of {length} bytes, the limit is {ATTACHMENT_BYTES_MAX}"))
+        );
     }
     let name = cursor.take(name_length, "an attachment's name")?;
-    let name = String::from_utf8(name.to_vec()).map_err(|_| cursor.damage("an attachment's name is not UTF-8"))?;
+    let name =
+        String::from_utf8(name.to_vec()).map_err(|_| cursor.damage("an attachment's name is not UTF-8"))?;
     Ok((name, cursor.take(length as usize, "an attachment")?.into()))
 }
 
@@ -289,10 +292,15 @@ mod tests {
             sequence: 77,
             journal_seed: 0x0123_4567_89ab_cdef,
             tables: vec![
-                TableEntry { schema: schema("one"), segments: vec![segment, SegmentEntry { dead, ..segment }] },
+                TableEntry {
+                    schema: schema("one"),
+                    segments: vec![segment, SegmentEntry { dead, ..segment }],
+                },
                 TableEntry { schema: schema("two"), segments: Vec::new() },
             ],
-            attachments: [("a", &b"bytes"[..]), ("b", b"")].map(|(name, bytes)| (name.into(), bytes.into())).into(),
+            attachments: [("a", &b"bytes"[..]), ("b", b"")]
+                .map(|(name, bytes)| (name.into(), bytes.into()))
+                .into(),
         }
     }
 
@@ -352,9 +360,13 @@ mod tests {
     #[test]
     fn limits_are_kept_by_the_writer_and_the_reader() {
         let mut manifest = sample();
-        manifest.attachments.insert("c".into(), vec![0; usize::try_from(ATTACHMENT_BYTES_MAX).unwrap()].into());
+        manifest
+            .attachments
+            .insert("c".into(), vec![0; usize::try_from(ATTACHMENT_BYTES_MAX).unwrap()].into());
         assert!(manifest.encode().is_ok());
-        manifest.attachments.insert("c".into(), vec![0; usize::try_from(ATTACHMENT_BYTES_MAX).unwrap() + 1].into());
+        manifest
+            .attachments
+            .insert("c".into(), vec![0; usize::try_from(ATTACHMENT_BYTES_MAX).unwrap() + 1].into());
         assert!(matches!(manifest.encode(), Err(Error::Limit { what: "bytes in an attachment", .. })));
         let mut manifest = sample();
         manifest.attachments = (0..=ATTACHMENTS_MAX).map(|n| (n.to_string(), [].into())).collect();
@@ -363,7 +375,9 @@ mod tests {
         manifest.attachments = [("x".repeat(NAME_BYTES_MAX + 1), [].into())].into();
         assert!(matches!(manifest.encode(), Err(Error::Limit { .. })));
         let mut manifest = sample();
-        manifest.tables = (0..=TABLES_MAX).map(|n| TableEntry { schema: schema(&n.to_string()), segments: vec![] }).collect();
+        manifest.tables = (0..=TABLES_MAX)
+            .map(|n| TableEntry { schema: schema(&n.to_string()), segments: vec![] })
+            .collect();
         assert!(matches!(manifest.encode(), Err(Error::Limit { what: "tables", .. })));
         let mut manifest = sample();
         let segment = manifest.tables[0].segments[0];

@@ -4,7 +4,7 @@
 //! chosen.
 //!
 //! The new segment is written under the lock of merges only. The writer's lock is taken to publish it: rows that died meanwhile die
-//! in the new segment, too. Memory: 32 bytes a row of the merged segments while they are sorted and 8 a row after that, and what
+//! in the new segment, too. Memory: at most 40 bytes a row of the merged segments while they are sorted, 8 a row after that, and what
 //! writing one segment takes (its indexes, built one at a time); the rows themselves stay in mapped files.
 
 use crate::error::{Error, Result};
@@ -16,15 +16,33 @@ use crate::policy::{self, SegmentSize};
 use crate::publish::{Draft, DraftSegment, write_new_segment};
 use crate::resolve::Survivors;
 use crate::segment::Segment;
-use crate::segment_write::{RowRef, sort_by_primary};
+use crate::segment_write::RowRef;
 use crate::snapshot::{Snapshot, State};
 use crate::table::Table;
 use crate::writer::{Options, Writer};
-use disk::Disk;
+use disk::{Disk, Wait};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+
+/// How a merge behaves.
+#[derive(Clone, Debug)]
+pub struct MergeOptions {
+    /// Who merges, for whoever finds the store locked: process number and command.
+    pub holder: String,
+    /// What to do if somebody else merges. For a writer a merge waits in any case.
+    pub wait: Wait,
+    /// The name of the new file comes from it, and from nothing else that is random.
+    pub seed: u64,
+}
+
+impl Default for MergeOptions {
+    fn default() -> MergeOptions {
+        let Options { holder, wait, seed, .. } = Options::default();
+        MergeOptions { holder, wait, seed }
+    }
+}
 
 /// What a merge did.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -59,9 +77,9 @@ struct Merged {
 /// a store that opens fast. Must not be called by whoever holds a [`Writer`] of the same store: it waits for it.
 ///
 /// # Errors
-/// If somebody else merges, or at the end somebody else writes, and `options.wait` is [`disk::Wait::Refuse`] (a writer that is being
-/// opened holds the lock of merges for a moment); if a file is damaged; or what the disk says. The store is as it was, or merged.
-pub fn merge(disk: &Arc<dyn Disk>, directory: &Path, options: &Options) -> Result<Option<MergeReport>> {
+/// [`disk::Error::Locked`] if somebody else merges and `options.wait` is [`Wait::Refuse`]: a writer that is being opened holds the
+/// lock of merges for a moment, too. If a file is damaged; or what the disk says. The store is as it was, or merged.
+pub fn merge(disk: &Arc<dyn Disk>, directory: &Path, options: &MergeOptions) -> Result<Option<MergeReport>> {
     merge_chosen(disk, directory, options, &policy::choose)
 }
 
@@ -69,7 +87,11 @@ pub fn merge(disk: &Arc<dyn Disk>, directory: &Path, options: &Options) -> Resul
 ///
 /// # Errors
 /// As [`merge`].
-pub fn merge_all(disk: &Arc<dyn Disk>, directory: &Path, options: &Options) -> Result<Option<MergeReport>> {
+pub fn merge_all(
+    disk: &Arc<dyn Disk>,
+    directory: &Path,
+    options: &MergeOptions,
+) -> Result<Option<MergeReport>> {
     merge_chosen(disk, directory, options, &|segments| {
         let live_rows: u64 = segments.iter().map(|size| u64::from(size.live_row_count)).sum();
         let is_worth_it = segments.len() > 1 || segments.iter().any(|size| size.dead_row_count > 0);
@@ -80,7 +102,7 @@ pub fn merge_all(disk: &Arc<dyn Disk>, directory: &Path, options: &Options) -> R
 fn merge_chosen(
     disk: &Arc<dyn Disk>,
     directory: &Path,
-    options: &Options,
+    options: &MergeOptions,
     choose: &dyn Fn(&[SegmentSize]) -> Option<Range<usize>>,
 ) -> Result<Option<MergeReport>> {
     // Files that no manifest names stay as long as this is held.
@@ -130,15 +152,14 @@ fn write_merged(before: &State, plan: &Plan, seed: u64) -> Result<Merged> {
     let parts = &segments_of(table)[plan.run.clone()];
     let sources: Vec<_> = parts.iter().map(Part::source).collect();
     let is_live = |place: RowRef| !parts[place.source as usize].is_dead(place.row);
-    let sorted = sort_by_primary(table.schema(), &sources, &is_live)?;
-    let rows = Survivors { sources, sorted };
+    let rows = Survivors::sort(table.schema(), sources, &is_live)?;
     let taken = before.disk.list(&before.directory)?;
     let number = Namer::new(seed, Maker::Merge, before.manifest.number, taken).next();
     let path = before.directory.join(number.segment());
     if rows.len() == 0 {
         return Ok(Merged { number, path, segment: None });
     }
-    match write_new_segment(&*before.disk, &path, table.schema(), &rows, rows.sorted.order()) {
+    match write_new_segment(&*before.disk, &path, table.schema(), &rows, rows.order()) {
         Ok(segment) => Ok(Merged { number, path, segment: Some(segment) }),
         Err(error) => {
             let _ = before.disk.remove(&path);
@@ -152,10 +173,12 @@ fn publish_merged(
     before: &State,
     plan: &Plan,
     merged: Merged,
-    options: &Options,
+    options: &MergeOptions,
     may_remove: &mut bool,
 ) -> Result<bool> {
-    let mut writer = Writer::open(&before.disk, &before.directory, options.clone())?;
+    let MergeOptions { holder, seed, .. } = options.clone();
+    let options = Options { holder, seed, wait: Wait::Block, ..Options::default() };
+    let mut writer = Writer::open(&before.disk, &before.directory, options)?;
     let mut draft = writer.draft(&BTreeMap::new())?;
     let old = &before.manifest.tables[plan.table].segments[plan.run.clone()];
     let segments = &draft.tables[plan.table].segments;
@@ -165,7 +188,8 @@ fn publish_merged(
         return Ok(false);
     };
     let run = from..from + segments[from..].iter().take_while(|segment| is_old(segment)).count();
-    let new = merged.segment.map(|segment| carry_over(before, plan, &draft, merged.number, segment)).transpose()?;
+    let new =
+        merged.segment.map(|segment| carry_over(before, plan, &draft, merged.number, segment)).transpose()?;
     draft.tables[plan.table].segments.splice(run, new);
     *may_remove = false;
     writer.publish(draft)?;
@@ -189,7 +213,9 @@ fn carry_over(
         match now {
             Some(now) => now.part.dead.since(&then.dead).try_for_each(|row| kill(&mut part, then, row))?,
             // All its rows died, and it was left out.
-            None => (0..then.row_count()).filter(|&row| !then.is_dead(row)).try_for_each(|row| kill(&mut part, then, row))?,
+            None => (0..then.row_count())
+                .filter(|&row| !then.is_dead(row))
+                .try_for_each(|row| kill(&mut part, then, row))?,
         }
     }
     Ok(DraftSegment { part, entry: SegmentEntry { number, row_count, file_bytes, dead: None } })
@@ -198,7 +224,8 @@ fn carry_over(
 /// Kills the row of `part` that was made from `row` of `old`.
 fn kill(part: &mut Part, old: &Part, row: u32) -> Result<()> {
     let columns = key_columns(old.schema(), None);
-    let key = columns.iter().map(|&column| old.value(usize::from(column), row)).collect::<Result<Vec<_>>>()?;
+    let key =
+        columns.iter().map(|&column| old.value(usize::from(column), row)).collect::<Result<Vec<_>>>()?;
     let found = part.primary_find(&key)?;
     let PartRows::Segment(segment) = &part.rows else { unreachable!("it was made from a segment") };
     let Some(row) = found else {

@@ -105,8 +105,16 @@ mod tests {
     fn only_our_files_are_removable() {
         let ours = ["journal-7", "manifest.new", "00000000000000ff.seg", "0123456789abcdef.dead"];
         assert!(ours.iter().all(|name| is_removable(name.as_ref())));
-        let others =
-            ["manifest", "lock", "merge.lock", "journal-", "journal-x", "notes.seg", "0123456789abcdef.txt", ""];
+        let others = [
+            "manifest",
+            "lock",
+            "merge.lock",
+            "journal-",
+            "journal-x",
+            "notes.seg",
+            "0123456789abcdef.txt",
+            "",
+        ];
         assert!(others.iter().all(|name| !is_removable(name.as_ref())));
     }
 

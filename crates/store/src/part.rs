@@ -31,7 +31,7 @@ pub(crate) enum PartRows {
 }
 
 macro_rules! column_range {
-    ($(#[$doc:meta])* $name:ident, $variant:ident, $type:ty) => {
+    ($(#[$doc:meta])* $name:ident, $at:ident, $variant:ident, $type:ty) => {
         $(#[$doc])*
         ///
         /// # Errors
@@ -46,6 +46,18 @@ macro_rules! column_range {
                     };
                     found.ok_or_else(|| self.no_such(column, rows))
                 }
+            }
+        }
+
+        /// Returns one such value.
+        ///
+        /// # Errors
+        /// If the column is of another kind, there is no such row, or the file is damaged.
+        #[inline]
+        pub fn $at(&self, column: usize, row: u32) -> Result<$type> {
+            match self.$name(column, row..row.saturating_add(1))? {
+                [value] => Ok(*value),
+                _ => Err(self.no_such(column, row..row)),
             }
         }
     };
@@ -89,27 +101,27 @@ impl Part {
 
     column_range!(
         /// Returns the values of some rows in a `U8` column.
-        u8s, U8, u8
+        u8s, u8_at, U8, u8
     );
     column_range!(
         /// Returns the values of some rows in a `U16` column.
-        u16s, U16, u16
+        u16s, u16_at, U16, u16
     );
     column_range!(
         /// Returns the values of some rows in a `U32` column.
-        u32s, U32, u32
+        u32s, u32_at, U32, u32
     );
     column_range!(
         /// Returns the values of some rows in a `U64` column.
-        u64s, U64, u64
+        u64s, u64_at, U64, u64
     );
     column_range!(
         /// Returns the values of some rows in an `I64` column.
-        i64s, I64, i64
+        i64s, i64_at, I64, i64
     );
     column_range!(
         /// Returns the values of some rows in an `Id` column.
-        ids, Id, [u8; 32]
+        ids, id_at, Id, [u8; 32]
     );
 
     /// Returns a whole column of any kind but a compressed payload. Verifies all of it.

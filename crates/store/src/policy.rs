@@ -127,7 +127,8 @@ mod tests {
     #[test]
     fn too_many_are_merged_whatever_their_proportions() {
         // Each twice the size of the next: no run is in proportion.
-        let steep: Vec<u32> = (0..=SEGMENTS_BEFORE_MERGE).map(|index| 3_u32.pow(20 - index as u32 % 21)).collect();
+        let steep: Vec<u32> =
+            (0..=SEGMENTS_BEFORE_MERGE).map(|index| 3_u32.pow(20 - index as u32 % 21)).collect();
         assert!(choose(&live(&steep)).is_some());
     }
 

@@ -85,7 +85,9 @@ impl Draft {
 
     /// Begins the first state of a store, without rows.
     pub(crate) fn first(disk: &Arc<dyn Disk>, directory: &Path, schemas: &[Schema], seed: u64) -> Draft {
-        let tables = schemas.iter().map(|schema| DraftTable { schema: Arc::new(schema.clone()), segments: Vec::new() });
+        let tables = schemas
+            .iter()
+            .map(|schema| DraftTable { schema: Arc::new(schema.clone()), segments: Vec::new() });
         Draft {
             disk: Arc::clone(disk),
             directory: directory.to_owned(),
@@ -109,7 +111,7 @@ impl Draft {
             return Ok(());
         }
         if row_count <= most {
-            return self.write_one(table, rows, rows.sorted.order());
+            return self.write_one(table, rows, rows.order());
         }
         let all: Vec<_> = rows.iter().collect();
         all.chunks(most).try_for_each(|chunk| self.write_one(table, rows, Order::Chosen(chunk)))

@@ -8,7 +8,7 @@ use crate::journal::{Kill, TableChange};
 use crate::part::{Part, check_whole_key, key_columns};
 use crate::rows::Rows;
 use crate::schema::Schema;
-use crate::segment_write::{RowRef, Sorted, Source, sort_by_primary};
+use crate::segment_write::{Order, RowRef, Source, sort_by_primary};
 use crate::snapshot::{State, missing_table};
 use crate::table::{Table, TableState};
 use crate::transaction::Transaction;
@@ -43,8 +43,8 @@ struct Delete<'a> {
 /// The rows of some sources that stay.
 pub(crate) struct Survivors<'a> {
     pub(crate) sources: Vec<&'a dyn Source>,
-    /// In key order.
-    pub(crate) sorted: Sorted,
+    /// In key order; none if that is all rows as they are.
+    rows: Option<Vec<RowRef>>,
 }
 
 /// Sorts out which table each put and delete is for, in the order of the tables.
@@ -73,7 +73,9 @@ pub(crate) fn by_table<'a>(state: &State, group: &'a [Transaction]) -> Result<BT
     }
     for input in inputs.values_mut() {
         // Of deletes of one key only the last matters.
-        input.deletes.sort_by(|left, right| left.key.cmp(&right.key).then(right.transaction.cmp(&left.transaction)));
+        input
+            .deletes
+            .sort_by(|left, right| left.key.cmp(&right.key).then(right.transaction.cmp(&left.transaction)));
         input.deletes.dedup_by(|later, kept| later.key == kept.key);
     }
     Ok(inputs)
@@ -91,7 +93,7 @@ fn table_number(state: &State, name: &str) -> Result<usize> {
 pub(crate) fn change(table: &Table, number: usize, input: &Input) -> Result<TableChange> {
     let schema = table.schema();
     let survivors = input.survivors(schema, None)?;
-    let keys = Keys::new(schema, &survivors.sources)?;
+    let keys = PrimaryKeys::new(schema, &survivors.sources)?;
     let mut kills = Vec::new();
     for (part_number, part) in table.parts().iter().enumerate() {
         let rows = input.live_rows(part, &survivors, &keys, 0)?;
@@ -126,9 +128,10 @@ impl<'a> Input<'a> {
         let first_batch = u32::from(memtable.is_some());
         let batches = self.batches.iter().map(|batch| batch.rows as &dyn Source);
         let sources: Vec<&dyn Source> = memtable.map(Part::source).into_iter().chain(batches).collect();
-        let is_live = |place: RowRef| place.source >= first_batch || memtable.is_none_or(|part| !part.is_dead(place.row));
-        let sorted = sort_by_primary(schema, &sources, &is_live)?;
-        let mut survivors = Survivors { sources, sorted };
+        let is_live = |place: RowRef| {
+            place.source >= first_batch || memtable.is_none_or(|part| !part.is_dead(place.row))
+        };
+        let mut survivors = Survivors::sort(schema, sources, &is_live)?;
         if !self.deletes.is_empty() {
             self.drop_deleted(schema, &mut survivors, first_batch as usize)?;
         }
@@ -137,21 +140,23 @@ impl<'a> Input<'a> {
 
     /// Drops the rows that a later transaction deletes.
     fn drop_deleted(&self, schema: &Schema, survivors: &mut Survivors<'a>, first_batch: usize) -> Result<()> {
-        let keys = Keys::new(schema, &survivors.sources)?;
+        let keys = PrimaryKeys::new(schema, &survivors.sources)?;
         let mut kept = Vec::new();
         let mut deletes = self.deletes.iter().peekable();
         for place in survivors.iter() {
             while deletes.next_if(|delete| keys.compare(place, &delete.key).is_gt()).is_some() {}
             // A transaction deletes before it puts; the memtable is older than any.
-            let put_by = (place.source as usize).checked_sub(first_batch).map(|batch| self.batches[batch].transaction);
+            let put_by =
+                (place.source as usize).checked_sub(first_batch).map(|batch| self.batches[batch].transaction);
             let is_deleted = deletes.peek().is_some_and(|delete| {
-                keys.compare(place, &delete.key).is_eq() && put_by.is_none_or(|put_by| put_by < delete.transaction)
+                keys.compare(place, &delete.key).is_eq()
+                    && put_by.is_none_or(|put_by| put_by < delete.transaction)
             });
             if !is_deleted {
                 kept.push(place);
             }
         }
-        survivors.sorted.rows = Some(kept);
+        survivors.rows = Some(kept);
         Ok(())
     }
 
@@ -160,7 +165,7 @@ impl<'a> Input<'a> {
         &self,
         part: &Part,
         survivors: &Survivors,
-        keys: &Keys,
+        keys: &PrimaryKeys,
         first_source: u32,
     ) -> Result<Vec<u32>> {
         let mut found = Vec::new();
@@ -185,20 +190,40 @@ impl<'a> Input<'a> {
     }
 }
 
-impl Survivors<'_> {
+impl<'a> Survivors<'a> {
+    /// Sorts the live rows of some sources; of equal keys the last one survives.
+    ///
+    /// # Errors
+    /// If a file is damaged, or there are too many rows.
+    pub(crate) fn sort(
+        schema: &Schema,
+        sources: Vec<&'a dyn Source>,
+        is_live: &(dyn Fn(RowRef) -> bool + Sync),
+    ) -> Result<Survivors<'a>> {
+        let rows = sort_by_primary(schema, &sources, is_live)?.rows;
+        Ok(Survivors { sources, rows })
+    }
+
+    /// Returns the order as the writer of segments takes it.
+    pub(crate) fn order(&self) -> Order<'_> {
+        self.rows.as_deref().map_or(Order::AsIs, Order::Chosen)
+    }
+
     /// Returns the places of the rows in key order.
     pub(crate) fn iter(&self) -> Box<dyn Iterator<Item = RowRef> + '_> {
-        match &self.sorted.rows {
+        match &self.rows {
             Some(rows) => Box::new(rows.iter().copied()),
-            None => Box::new((0..).zip(&self.sources).flat_map(|(source, rows)| {
-                (0..rows.row_count()).map(move |row| RowRef { source, row })
-            })),
+            None => Box::new(
+                (0..)
+                    .zip(&self.sources)
+                    .flat_map(|(source, rows)| (0..rows.row_count()).map(move |row| RowRef { source, row })),
+            ),
         }
     }
 
     /// Returns how many rows survive.
     pub(crate) fn len(&self) -> usize {
-        match &self.sorted.rows {
+        match &self.rows {
             Some(rows) => rows.len(),
             None => self.sources.iter().map(|source| source.row_count() as usize).sum(),
         }
@@ -206,16 +231,17 @@ impl Survivors<'_> {
 }
 
 /// The primary keys of rows in several sources.
-pub(crate) struct Keys<'a> {
+pub(crate) struct PrimaryKeys<'a> {
     /// By source, then by column of the key.
     columns: Vec<Vec<crate::column::ColumnSlice<'a>>>,
 }
 
-impl<'a> Keys<'a> {
-    pub(crate) fn new(schema: &Schema, sources: &[&'a dyn Source]) -> Result<Keys<'a>> {
-        let of_source =
-            |source: &&'a dyn Source| schema.primary.iter().map(|&column| source.column(usize::from(column))).collect();
-        Ok(Keys { columns: sources.iter().map(of_source).collect::<Result<_>>()? })
+impl<'a> PrimaryKeys<'a> {
+    pub(crate) fn new(schema: &Schema, sources: &[&'a dyn Source]) -> Result<PrimaryKeys<'a>> {
+        let of_source = |source: &&'a dyn Source| {
+            schema.primary.iter().map(|&column| source.column(usize::from(column))).collect()
+        };
+        Ok(PrimaryKeys { columns: sources.iter().map(of_source).collect::<Result<_>>()? })
     }
 
     fn get(&self, place: RowRef, key: &mut Vec<Value<'a>>) {
@@ -259,7 +285,9 @@ impl<'a> Finder<'a> {
         let before = self.position;
         self.skip_to_behind(key)?;
         // Else the row in front of us was not behind the key before, which is smaller than this one.
-        let Some(last) = self.position.checked_sub(1).filter(|_| self.position > before) else { return Ok(None) };
+        let Some(last) = self.position.checked_sub(1).filter(|_| self.position > before) else {
+            return Ok(None);
+        };
         // Of several rows with one key only the youngest can be alive, and it is the last of them.
         let row = self.part.row_at(None, last)?;
         let is_it = !self.part.is_dead(row) && self.compare(last, key)?.is_eq();

@@ -90,7 +90,12 @@ impl Snapshot {
     /// # Errors
     /// [`Error::Missing`] if there is none.
     pub fn table(&self, name: &str) -> Result<Table> {
-        self.state.tables.iter().find(|table| table.schema().name == name).cloned().ok_or_else(|| missing_table(name))
+        self.state
+            .tables
+            .iter()
+            .find(|table| table.schema().name == name)
+            .cloned()
+            .ok_or_else(|| missing_table(name))
     }
 
     /// Returns the tables in the order in which they were created.
@@ -121,7 +126,9 @@ impl Snapshot {
         let found = self.state.tables.iter().map(|table| &**table.schema());
         for (found, expected) in found.clone().zip(schemas) {
             if found != expected {
-                let what = format!("{directory} keeps it with other columns or indexes, or another table in its place");
+                let what = format!(
+                    "{directory} keeps it with other columns or indexes, or another table in its place"
+                );
                 return Err(Error::schema(&expected.name, what));
             }
         }
@@ -129,7 +136,9 @@ impl Snapshot {
             return Err(Error::schema(&expected.name, format!("{directory} has no such table")));
         }
         match found.skip(schemas.len()).next() {
-            Some(found) => Err(Error::schema(&found.name, format!("{directory} has it, and it is not expected"))),
+            Some(found) => {
+                Err(Error::schema(&found.name, format!("{directory} has it, and it is not expected")))
+            }
             None => Ok(()),
         }
     }
@@ -166,7 +175,8 @@ impl State {
                 Arc::make_mut(memtable).append(&change.rows).map_err(|error| error.to_string())?;
             }
         }
-        self.attachments.extend(record.attachments.iter().map(|(name, bytes)| (name.clone(), Arc::clone(bytes))));
+        self.attachments
+            .extend(record.attachments.iter().map(|(name, bytes)| (name.clone(), Arc::clone(bytes))));
         Ok(())
     }
 
@@ -177,7 +187,10 @@ impl State {
             for (entry, part) in entry.segments.iter().zip(table.parts()) {
                 if let PartRows::Segment(segment) = &part.rows {
                     let dead = (part.dead_count() == entry.dead_count()).then(|| part.dead.clone());
-                    parts.insert(entry.number, OpenSegment { entry: *entry, segment: Arc::clone(segment), dead });
+                    parts.insert(
+                        entry.number,
+                        OpenSegment { entry: *entry, segment: Arc::clone(segment), dead },
+                    );
                 }
             }
         }
@@ -302,7 +315,8 @@ fn open_segment(
     entry: &SegmentEntry,
     open: Option<&OpenSegment>,
 ) -> Result<Part> {
-    let open = open.filter(|open| open.entry.file_bytes == entry.file_bytes && open.segment.schema() == schema);
+    let open =
+        open.filter(|open| open.entry.file_bytes == entry.file_bytes && open.segment.schema() == schema);
     let segment = match open {
         Some(open) => Arc::clone(&open.segment),
         None => Arc::new(Segment::open(disk, &directory.join(entry.number.segment()), schema)?),
@@ -316,7 +330,12 @@ fn open_segment(
         (None, Some(dead)) => {
             let found = read_dead(disk, &directory.join(dead.number.dead()), entry.row_count)?;
             let path = directory.join(dead.number.dead());
-            check_equal(&path, "count of dead rows", u64::from(found.dead_count()), u64::from(dead.dead_count))?;
+            check_equal(
+                &path,
+                "count of dead rows",
+                u64::from(found.dead_count()),
+                u64::from(dead.dead_count),
+            )?;
             found
         }
     };
@@ -342,7 +361,11 @@ fn check_equal(path: &Path, what: &str, found: u64, expected: u64) -> Result<()>
 fn missing_file(error: Error) -> Error {
     match error {
         Error::Io(disk::Error::Io { path, source, .. }) if source.kind() == std::io::ErrorKind::NotFound => {
-            Error::Corrupt { path, offset: 0, what: "the manifest names this file, and it is not there".into() }
+            Error::Corrupt {
+                path,
+                offset: 0,
+                what: "the manifest names this file, and it is not there".into(),
+            }
         }
         other => other,
     }

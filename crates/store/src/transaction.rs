@@ -43,6 +43,8 @@ impl Transaction {
 
     /// Says whether nothing is to change.
     pub fn is_empty(&self) -> bool {
-        self.puts.iter().all(|(_, rows)| rows.is_empty()) && self.deletes.is_empty() && self.attachments.is_empty()
+        self.puts.iter().all(|(_, rows)| rows.is_empty())
+            && self.deletes.is_empty()
+            && self.attachments.is_empty()
     }
 }

@@ -1,6 +1,6 @@
 //! Checks a whole store: every byte under a checksum, and that what belongs together fits together.
 //!
-//! Comes in: a snapshot. Goes out: all damage found, as errors that name their files. Must not repair anything.
+//! Comes in: a snapshot. Goes out: all damage found, by file. Must not repair anything.
 
 use crate::error::{Error, Result};
 use crate::journal;
@@ -11,14 +11,30 @@ use crate::snapshot::{Snapshot, State, read_dead};
 use crate::table::{PRIMARY, Table};
 use crate::value::OwnedValue;
 use std::ops::Bound;
+use std::path::PathBuf;
+
+/// What is wrong with a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FileDamage {
+    /// The file.
+    pub file: PathBuf,
+    /// What is wrong, as a sentence that names the file.
+    pub what: String,
+}
 
 /// Reads everything that the snapshot stands on again, and returns all damage.
 ///
 /// For each segment: every checksum, keys in order, every payload, each row exactly once in each index and there in key order. The
 /// manifest, the journal and the files of dead rows, unless a writer has replaced them since. That no two live rows of a table
 /// have the same primary key.
-pub fn verify(snapshot: &Snapshot) -> Vec<Error> {
-    let state = &*snapshot.state;
+pub fn verify(snapshot: &Snapshot) -> Vec<FileDamage> {
+    let damage = damage(&snapshot.state);
+    let in_file =
+        |error: Error| FileDamage { file: file_of(&snapshot.state, &error), what: error.to_string() };
+    damage.into_iter().map(in_file).collect()
+}
+
+fn damage(state: &State) -> Vec<Error> {
     let mut damage = Vec::new();
     damage.extend(verify_manifest(state).err());
     for (table, entry) in state.tables.iter().zip(&state.manifest.tables) {
@@ -41,6 +57,15 @@ pub fn verify(snapshot: &Snapshot) -> Vec<Error> {
         }
     }
     damage
+}
+
+fn file_of(state: &State, error: &Error) -> PathBuf {
+    match error {
+        Error::Io(disk::Error::Io { path, .. })
+        | Error::Corrupt { path, .. }
+        | Error::Version { path, .. } => path.clone(),
+        _ => state.directory.clone(),
+    }
 }
 
 fn verify_manifest(state: &State) -> Result<()> {

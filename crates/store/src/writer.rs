@@ -10,7 +10,7 @@ use crate::limits::{
 };
 use crate::names;
 use crate::publish::{Draft, Published, remove_replaced, remove_unnamed};
-use crate::resolve::{self, Input, Keys, memtable_part};
+use crate::resolve::{self, Input, PrimaryKeys, memtable_part};
 use crate::schema::Schema;
 use crate::snapshot::{Snapshot, State, Version};
 use crate::transaction::Transaction;
@@ -44,6 +44,12 @@ pub struct Limits {
     pub rows_per_segment: u32,
 }
 
+impl Default for Options {
+    fn default() -> Options {
+        Options { holder: String::new(), wait: Wait::Refuse, seed: 0, limits: Limits::default() }
+    }
+}
+
 impl Default for Limits {
     fn default() -> Limits {
         Limits {
@@ -68,11 +74,18 @@ impl Writer {
     ///
     /// # Errors
     /// If there is a store already, somebody else writes, a schema is not valid, or the disk refuses.
-    pub fn create(disk: &Arc<dyn Disk>, directory: &Path, schemas: &[Schema], options: Options) -> Result<Writer> {
+    pub fn create(
+        disk: &Arc<dyn Disk>,
+        directory: &Path,
+        schemas: &[Schema],
+        options: Options,
+    ) -> Result<Writer> {
         let lock = lock_new(disk, directory, &options)?;
         if has_manifest(&**disk, directory)? {
             let path = directory.join(names::MANIFEST);
-            return Err(disk::Error::io("create", &path, io::Error::from(io::ErrorKind::AlreadyExists)).into());
+            return Err(
+                disk::Error::io("create", &path, io::Error::from(io::ErrorKind::AlreadyExists)).into()
+            );
         }
         create_locked(disk, directory, schemas, options, lock)
     }
@@ -173,7 +186,11 @@ impl Writer {
     /// Says whether the group is worth the work of encoding it for the journal.
     fn may_fit_journal(&self, group: &[Transaction], inputs: &BTreeMap<usize, Input>) -> bool {
         let rows: u64 = inputs.values().map(Input::row_count).sum();
-        let bytes: u64 = group.iter().flat_map(|transaction| &transaction.attachments).map(|(_, bytes)| bytes.len() as u64).sum();
+        let bytes: u64 = group
+            .iter()
+            .flat_map(|transaction| &transaction.attachments)
+            .map(|(_, bytes)| bytes.len() as u64)
+            .sum();
         rows + self.state.journal_rows <= self.journal_rows_max() && bytes <= JOURNAL_BYTES_MAX
     }
 
@@ -240,7 +257,7 @@ impl Writer {
                 continue;
             }
             let survivors = input.survivors(table.schema(), Some(memtable_part(&table.state)))?;
-            let keys = Keys::new(table.schema(), &survivors.sources)?;
+            let keys = PrimaryKeys::new(table.schema(), &survivors.sources)?;
             for segment in &mut draft.tables[number].segments {
                 // Source 0 is the memtable: what its rows replace is dead already.
                 for row in input.live_rows(&segment.part, &survivors, &keys, 1)? {
@@ -283,7 +300,10 @@ impl Writer {
 impl std::fmt::Debug for Writer {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let mut debug = formatter.debug_struct("Writer");
-        debug.field("directory", &self.state.directory).field("version", &self.version()).finish_non_exhaustive()
+        debug
+            .field("directory", &self.state.directory)
+            .field("version", &self.version())
+            .finish_non_exhaustive()
     }
 }
 

@@ -1,0 +1,309 @@
+//! Crashes, refused operations and interruptions at every operation of commits, seals, loads and merges.
+//!
+//! Comes in: one workload with all of them. Goes out: failures, with the operation and what was left of the disk. Must not know the
+//! crate's insides.
+
+use crate::support::{
+    Change, TABLES, Twin, check, directory, item, key_of, link, options, read_all, schemas, shared,
+};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use store::{Error, MergeOptions, Result, Snapshot, Version, Writer, merge, merge_all, verify};
+use testkit::SimDisk;
+use testkit::sim_disk::{
+    Acknowledged, crash_at_every_operation, fail_at_every_operation, interrupt_at_every_operation,
+};
+
+const ATTACHMENTS: [&str; 2] = ["state", "note"];
+
+/// What the work was told, and what it has begun.
+#[derive(Clone, Debug, Default)]
+struct Model {
+    is_created: bool,
+    acknowledged: Twin,
+    in_flight: Option<Twin>,
+}
+
+type Ledger = Acknowledged<Model>;
+
+#[derive(Clone, Debug)]
+enum Step {
+    Commit(Change),
+    Group(Vec<Change>),
+    Load(Change),
+    Flush,
+    Reopen,
+    Merge,
+    MergeAll,
+}
+
+fn items(numbers: std::ops::Range<u32>, version: u32) -> Change {
+    let change = Change::default().attach("state", &version.to_le_bytes());
+    numbers.fold(change, |change, number| {
+        change.put(0, item(number, version)).put(1, link(u64::from(number % 3), "end", version as u8))
+    })
+}
+
+/// All kinds of work, each after each that matters.
+fn workload() -> Vec<Step> {
+    let forget = |change: Change, number| change.delete(0, key_of(0, &item(number, 0)));
+    vec![
+        Step::Commit(items(0..3, 1)),
+        Step::Commit(forget(items(2..4, 2), 0)),
+        Step::Flush,
+        Step::Commit(items(1..3, 3)),
+        Step::Group(vec![items(4..5, 4), forget(items(5..6, 5), 4)]),
+        // More than the journal takes.
+        Step::Commit(items(3..20, 6)),
+        Step::Reopen,
+        Step::Load(forget(items(18..24, 7), 5)),
+        Step::Commit(forget(Change::default(), 20).attach("note", b"short")),
+        Step::Load(items(30..31, 8)),
+        Step::Merge,
+        Step::Commit(items(6..8, 9)),
+        Step::MergeAll,
+        Step::Commit(items(7..9, 10)),
+        Step::Flush,
+    ]
+}
+
+fn begin(ledger: &Ledger, changes: &[Change]) {
+    ledger.record(|model| {
+        let after = changes.iter().fold(model.acknowledged.clone(), |twin, change| twin.after(change));
+        model.in_flight = Some(after);
+    });
+}
+
+fn acknowledge(ledger: &Ledger) {
+    ledger.record(|model| model.acknowledged = model.in_flight.take().expect("it was begun"));
+}
+
+fn open(disk: &SimDisk) -> Result<Writer> {
+    Writer::open(&shared(disk), directory(), options(20))
+}
+
+/// Does all the work, and gives up at the first error.
+fn work(disk: &SimDisk, ledger: &Ledger) -> Result<()> {
+    let mut writer = Writer::open_or_create(&shared(disk), directory(), &schemas(), options(20))?;
+    ledger.record(|model| model.is_created = true);
+    for step in workload() {
+        match step {
+            Step::Commit(change) => {
+                begin(ledger, std::slice::from_ref(&change));
+                attempt(&mut writer, |writer| writer.commit(change.transaction()))?;
+                acknowledge(ledger);
+            }
+            Step::Group(changes) => {
+                begin(ledger, &changes);
+                let group: Vec<_> = changes.iter().map(Change::transaction).collect();
+                attempt(&mut writer, |writer| writer.commit_group(&group))?;
+                acknowledge(ledger);
+            }
+            Step::Load(change) => {
+                begin(ledger, std::slice::from_ref(&change));
+                attempt(&mut writer, |writer| writer.load_transaction(change.transaction()))?;
+                acknowledge(ledger);
+            }
+            Step::Flush => drop(attempt(&mut writer, Writer::flush)?),
+            Step::Reopen => {
+                drop(writer);
+                writer = open(disk)?;
+            }
+            Step::Merge | Step::MergeAll => {
+                drop(writer);
+                let options = MergeOptions { seed: 5, ..MergeOptions::default() };
+                match step {
+                    Step::Merge => drop(merge(&shared(disk), directory(), &options)?),
+                    _ => while merge_all(&shared(disk), directory(), &options)?.is_some() {},
+                }
+                writer = open(disk)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// After an error the writer either refuses everything, or nothing happened and it goes on.
+fn attempt(writer: &mut Writer, act: impl FnOnce(&mut Writer) -> Result<Version>) -> Result<Version> {
+    let before = writer.version();
+    let result = act(writer);
+    if result.is_err() {
+        assert_eq!(writer.version(), before);
+        let refuses = |result: Result<Version>| matches!(result, Err(Error::Poisoned { .. }));
+        if writer.snapshot().is_err() {
+            assert!(refuses(writer.flush()) && refuses(writer.commit(items(0..1, 0).transaction())));
+        }
+    }
+    result
+}
+
+/// The store holds all that was acknowledged, and what was in flight wholly or not at all; and it can be written again.
+fn check_found(disk: &SimDisk, model: &Model) {
+    let found = match Snapshot::open(&shared(disk), directory()) {
+        Err(error) if error.is_not_found() && !model.is_created => Twin::default(),
+        other => {
+            let snapshot = other.expect("a store that was created can be opened");
+            let found = read_all(&snapshot, &ATTACHMENTS).unwrap();
+            check(&snapshot, &found).unwrap();
+            assert_eq!(verify(&snapshot), []);
+            found
+        }
+    };
+    assert!(
+        found == model.acknowledged || Some(&found) == model.in_flight.as_ref(),
+        "found {found:#?}, which is neither of {model:#?}"
+    );
+    go_on(disk, found);
+}
+
+fn go_on(disk: &SimDisk, found: Twin) {
+    let mut writer = Writer::open_or_create(&shared(disk), directory(), &schemas(), options(20)).unwrap();
+    let change = items(50..52, 11).put(0, item(1, 12));
+    writer.commit(change.transaction()).unwrap();
+    writer.flush().unwrap();
+    let twin = found.after(&change);
+    check(&writer.snapshot().unwrap(), &twin).unwrap();
+    drop(writer);
+    while merge_all(&shared(disk), directory(), &MergeOptions::default()).unwrap().is_some() {}
+    let snapshot = open(disk).unwrap().snapshot().unwrap();
+    check(&snapshot, &twin).unwrap();
+    // manifest, journal, two locks, two segments: whatever was left over is gone.
+    assert_eq!(disk.files().len(), 6, "{:?}", disk.files());
+}
+
+#[test]
+fn a_crash_at_any_operation_loses_nothing_acknowledged() {
+    let runs = crash_at_every_operation(&SimDisk::new(11), Model::default(), work, check_found);
+    assert!(runs.operation_count > 150 && runs.checked_count > 500, "{runs:?}");
+}
+
+#[test]
+fn a_crash_while_the_store_is_opened_again_loses_nothing_either() {
+    let count = AtomicUsize::new(0);
+    crash_at_every_operation(&SimDisk::new(12), Model::default(), work, move |disk, model| {
+        // Each state that a crash leaves is much like its neighbours.
+        if count.fetch_add(1, Ordering::Relaxed) % 23 != 0 {
+            return;
+        }
+        let reopen = |disk: &SimDisk, _: &Ledger| {
+            Writer::open_or_create(&shared(disk), directory(), &schemas(), options(20)).map(drop)
+        };
+        crash_at_every_operation(disk, model.clone(), reopen, |disk, model| {
+            let model = Model { is_created: false, ..model.clone() };
+            check_found(disk, &model);
+        });
+    });
+}
+
+#[test]
+fn a_refused_operation_loses_nothing_acknowledged() {
+    let runs = fail_at_every_operation(&SimDisk::new(13), Model::default(), work, |disk, model| {
+        // Checking everything of everything takes too long here; the crashes do.
+        match Snapshot::open(&shared(disk), directory()) {
+            Err(error) if error.is_not_found() => assert!(!model.is_created),
+            other => {
+                let found = read_all(&other.unwrap(), &ATTACHMENTS).unwrap();
+                assert!(
+                    found == model.acknowledged || Some(&found) == model.in_flight.as_ref(),
+                    "found {found:#?}, which is neither of {model:#?}"
+                );
+            }
+        }
+        let mut writer = Writer::open_or_create(&shared(disk), directory(), &schemas(), options(20)).unwrap();
+        writer.commit(items(0..1, 12).transaction()).unwrap();
+    });
+    assert!(runs.operation_count > 150, "{runs:?}");
+}
+
+/// A store with segments, dead rows and a journal.
+fn filled(disk: &SimDisk) -> Twin {
+    let ledger = Acknowledged::new(Model::default());
+    work(disk, &ledger).unwrap();
+    let change = items(2..5, 20);
+    open(disk).unwrap().commit(change.transaction()).unwrap();
+    ledger.record(|model| model.acknowledged.after(&change))
+}
+
+#[test]
+fn a_reader_is_never_disturbed_by_a_writer_that_comes_in_between() {
+    let disk = SimDisk::new(14);
+    let before = filled(&disk);
+    let changes = [items(3..6, 30), items(5..40, 31), items(0..2, 32)];
+    let states: Vec<Twin> = changes.iter().fold(vec![before], |mut states, change| {
+        states.push(states[states.len() - 1].after(change));
+        states
+    });
+    let read = move |disk: &SimDisk| {
+        let snapshot = Snapshot::open(&shared(disk), directory()).unwrap();
+        let found = read_all(&snapshot, &ATTACHMENTS).unwrap();
+        assert!(states.contains(&found), "a state that never was");
+        let newest = snapshot.newest().unwrap();
+        assert_eq!(Some(&read_all(&newest, &ATTACHMENTS).unwrap()), states.last());
+        assert_eq!(verify(&newest), []);
+    };
+    let write = move |disk: &SimDisk| {
+        let mut writer = open(disk).unwrap();
+        for change in &changes {
+            writer.commit(change.transaction()).unwrap();
+            writer.flush().unwrap();
+        }
+        drop(writer);
+        while merge_all(&shared(disk), directory(), &MergeOptions::default()).unwrap().is_some() {}
+    };
+    // One that is not interrupted sees no writer.
+    let alone = disk.fork();
+    write(&alone);
+    let started = Arc::new(AtomicBool::new(false));
+    let runs = interrupt_at_every_operation(
+        &disk,
+        move |disk| {
+            if started.swap(true, Ordering::Relaxed) {
+                read(disk);
+            } else {
+                drop(read_all(&Snapshot::open(&shared(disk), directory()).unwrap(), &ATTACHMENTS).unwrap());
+            }
+        },
+        write,
+    );
+    assert!(runs.operation_count >= 4, "{runs:?}");
+}
+
+#[test]
+fn a_merge_carries_over_what_a_writer_does_meanwhile() {
+    let disk = SimDisk::new(15);
+    let before = filled(&disk);
+    // Rows in all places die: in the segments that are merged, by the journal and by seals.
+    let changes = [items(1..4, 40).delete(0, key_of(0, &item(7, 0))), items(5..31, 41), items(6..7, 42)];
+    let after = changes.iter().fold(before.clone(), |twin, change| twin.after(change));
+    let has_written = Arc::new(AtomicBool::new(false));
+    let check_merge = {
+        let has_written = Arc::clone(&has_written);
+        move |disk: &SimDisk| {
+            has_written.store(false, Ordering::Relaxed);
+            let options = MergeOptions { seed: 9, ..MergeOptions::default() };
+            merge_all(&shared(disk), directory(), &options).unwrap();
+            let snapshot = Snapshot::open(&shared(disk), directory()).unwrap();
+            check(&snapshot, if has_written.load(Ordering::Relaxed) { &after } else { &before }).unwrap();
+            assert_eq!(verify(&snapshot), []);
+            assert!(snapshot.segment_count(TABLES[0]).unwrap() <= 4);
+            drop(open(disk).unwrap());
+            let snapshot = Snapshot::open(&shared(disk), directory()).unwrap();
+            let parts = snapshot.tables().iter().flat_map(|table| table.parts());
+            let named = parts.map(|part| 1 + usize::from(part.has_dead())).sum::<usize>();
+            assert!(disk.files().len() <= named + 4, "{:?}", disk.files());
+        }
+    };
+    let write = move |disk: &SimDisk| {
+        let mut writer = match open(disk) {
+            // The merge is publishing.
+            Err(Error::Io(disk::Error::Locked { .. })) => return,
+            other => other.unwrap(),
+        };
+        for change in &changes {
+            writer.commit(change.transaction()).unwrap();
+        }
+        has_written.store(true, Ordering::Relaxed);
+    };
+    let runs = interrupt_at_every_operation(&disk, check_merge, write);
+    assert!(runs.operation_count > 20, "{runs:?}");
+}

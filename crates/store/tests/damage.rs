@@ -1,0 +1,237 @@
+//! A cut and a flipped bit at every place of every kind of file, and files of newer versions.
+//!
+//! Comes in: a store with all kinds of files. Goes out: failures. Must not know the crate's insides, but the names of its files and the
+//! places of versions.
+
+use crate::support::{
+    Change, Twin, check, directory, item, key_of, link, options, read_all, schemas, shared,
+};
+use disk::Disk;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use store::format::{TRAILER_BYTES, TRAILER_CHECKSUM_OFFSET, TRAILER_VERSION_OFFSET};
+use store::{Error, Snapshot, Writer, verify};
+use testkit::SimDisk;
+use xxhash_rust::xxh3::xxh3_64;
+
+/// What may come of a damaged file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Outcome {
+    /// The store cannot be opened, and the error names the file.
+    Refused,
+    /// It is opened; what is read is right, or an error that names the file; and `verify` names the file.
+    Noticed,
+    /// It is opened as if the last record of the journal had never been written.
+    Shorter,
+    /// Nothing is lost: the file means nothing to a reader.
+    Unmoved,
+}
+
+struct Sample {
+    disk: SimDisk,
+    /// Before and after the journal's last record.
+    before: Twin,
+    after: Twin,
+}
+
+/// A store with two segments in one table, dead rows in one, and a journal of two records.
+fn sample() -> Sample {
+    let disk = SimDisk::new(21);
+    let mut writer = Writer::create(&shared(&disk), directory(), &schemas(), options(100)).unwrap();
+    let mut before = Twin::default();
+    let fill = (0..30).fold(Change::default().attach("state", b"one"), |change, number| {
+        change.put(0, item(number, number % 4)).put(1, link(u64::from(number % 5), "right", number as u8))
+    });
+    // So long that it lies in several pieces with a checksum each, of which opening reads the last.
+    let mut random = testkit::Random::new(1);
+    let noise = (0..25_000).flat_map(|_| random.next_u64().to_le_bytes()).collect();
+    let fill =
+        fill.put(0, item(50, 1).into_iter().take(5).chain([store::OwnedValue::Bytes(noise)]).collect());
+    for (change, is_load) in [
+        (fill, true),
+        (Change::default().put(0, item(3, 9)).delete(0, key_of(0, &item(4, 0))), true),
+        (Change::default().put(0, item(40, 1)).attach("state", b"two"), false),
+    ] {
+        let transaction = change.transaction();
+        let version = if is_load { writer.load_transaction(transaction) } else { writer.commit(transaction) };
+        version.unwrap();
+        before.apply(&change);
+    }
+    let last = Change::default().put(0, item(5, 8)).delete(1, key_of(1, &link(1, "right", 0)));
+    writer.commit(last.transaction()).unwrap();
+    let after = before.after(&last);
+    Sample { disk, before, after }
+}
+
+/// Opens and reads a store in which `file` is damaged, and says what came of it.
+fn outcome(disk: &SimDisk, sample: &Sample, file: &Path) -> Outcome {
+    let names_file = |text: String| assert!(text.contains(&file.display().to_string()), "{text}");
+    let snapshot = match Snapshot::open(&shared(disk), directory()) {
+        Err(error) => {
+            names_file(error.to_string());
+            assert!(Writer::open(&shared(disk), directory(), options(100)).is_err(), "nor for writing");
+            return Outcome::Refused;
+        }
+        Ok(snapshot) => snapshot,
+    };
+    let damage = verify(&snapshot);
+    damage.iter().for_each(|damage| {
+        assert_eq!(damage.file, file);
+        names_file(damage.what.clone());
+    });
+    match read_all(&snapshot, &["state"]) {
+        Ok(found) if found == sample.before => {
+            check(&snapshot, &sample.before).unwrap();
+            assert!(damage.is_empty());
+            Outcome::Shorter
+        }
+        Ok(found) => {
+            assert_eq!(found, sample.after, "never a wrong answer");
+            // Indexes may be damaged although rows are not.
+            if let Err(error) = check(&snapshot, &sample.after) {
+                names_file(error.to_string());
+            }
+            if damage.is_empty() { Outcome::Unmoved } else { Outcome::Noticed }
+        }
+        Err(error) => {
+            names_file(error.to_string());
+            assert!(!damage.is_empty(), "what a reader notices, verify does");
+            Outcome::Noticed
+        }
+    }
+}
+
+fn file_of_kind(disk: &SimDisk, ending: &str) -> Vec<PathBuf> {
+    disk.files().into_iter().filter(|path| path.to_string_lossy().ends_with(ending)).collect()
+}
+
+/// Returns the outcomes of damage at many places of a file, each once.
+fn outcomes(sample: &Sample, file: &Path, damage: fn(&SimDisk, &Path, usize)) -> BTreeSet<Outcome> {
+    let length = sample.disk.read(file).unwrap().len();
+    // Large files are tried at places that come to lie everywhere in an aligned structure, and at all of their end.
+    let stride = match length {
+        0..500 => 1,
+        500..10_000 => 13,
+        _ => 1_999,
+    };
+    let places = (0..length).filter(|place| place % stride == 0 || place + 70 > length);
+    let outcomes = places.map(|place| {
+        let disk = sample.disk.fork();
+        damage(&disk, file, place);
+        outcome(&disk, sample, file)
+    });
+    outcomes.collect()
+}
+
+#[test]
+fn each_kind_of_file_has_its_outcomes() {
+    use Outcome::{Noticed, Refused, Shorter, Unmoved};
+    let sample = sample();
+    check(&Snapshot::open(&shared(&sample.disk), directory()).unwrap(), &sample.after).unwrap();
+    let table: [(&str, usize, &[Outcome], &[Outcome]); 5] = [
+        // Ending, how many, outcomes of cuts, outcomes of flips.
+        ("/manifest", 1, &[Refused], &[Refused]),
+        // A flip in a record that another one follows is damage; for cuts see the next test.
+        ("/journal-3", 1, &[], &[Refused, Shorter]),
+        (".seg", 3, &[Refused], &[Refused, Noticed]),
+        (".dead", 1, &[Refused], &[Refused]),
+        ("/lock", 1, &[Unmoved], &[Unmoved]),
+    ];
+    for (ending, count, of_cuts, of_flips) in table {
+        let files = file_of_kind(&sample.disk, ending);
+        assert_eq!(files.len(), count, "{ending}: {files:?}");
+        let of_all = |damage| -> Vec<Outcome> {
+            let found: BTreeSet<Outcome> =
+                files.iter().flat_map(|file| outcomes(&sample, file, damage)).collect();
+            found.into_iter().collect()
+        };
+        if !of_cuts.is_empty() {
+            assert_eq!(of_all(SimDisk::cut), of_cuts, "cuts of {ending}");
+        }
+        assert_eq!(of_all(SimDisk::flip), of_flips, "flips in {ending}");
+    }
+}
+
+#[test]
+fn a_cut_journal_is_a_shorter_one() {
+    let sample = sample();
+    let file = directory().join("journal-3");
+    let length = sample.disk.read(&file).unwrap().len();
+    let mut counts = Vec::new();
+    for length in 0..length {
+        let disk = sample.disk.fork();
+        disk.cut(&file, length);
+        match Snapshot::open(&shared(&disk), directory()) {
+            Err(error) => {
+                assert!(length < 32 && error.to_string().contains("journal-3"), "{length}: {error}")
+            }
+            Ok(snapshot) => {
+                counts.push(snapshot.version().sequence);
+                // The next writer cuts what is torn, and goes on.
+                let mut writer = Writer::open(&shared(&disk), directory(), options(100)).unwrap();
+                let found = read_all(&writer.snapshot().unwrap(), &["state"]).unwrap();
+                let more = Change::default().put(0, item(60, 1));
+                writer.commit(more.transaction()).unwrap();
+                check(&Snapshot::open(&shared(&disk), directory()).unwrap(), &found.after(&more)).unwrap();
+            }
+        }
+    }
+    counts.dedup();
+    assert_eq!(counts, [2, 3], "first without both records, then without the last");
+}
+
+#[test]
+fn a_missing_file_is_named() {
+    let sample = sample();
+    for file in
+        sample.disk.files().into_iter().filter(|file| !file.ends_with("lock") && !file.ends_with("manifest"))
+    {
+        let disk = sample.disk.fork();
+        disk.remove(&file).unwrap();
+        let error = Snapshot::open(&shared(&disk), directory()).unwrap_err();
+        let expected = "the manifest names this file, and it is not there";
+        assert!(
+            matches!(&error, Error::Corrupt { path, what, .. } if *path == file && what == expected),
+            "{error}"
+        );
+    }
+}
+
+#[test]
+fn files_that_changed_places_are_noticed() {
+    let sample = sample();
+    let segments = file_of_kind(&sample.disk, ".seg");
+    for (one, other) in [(0, 1), (1, 2), (2, 0)] {
+        let disk = sample.disk.fork();
+        disk.put(&segments[one], &sample.disk.read(&segments[other]).unwrap());
+        let error = Snapshot::open(&shared(&disk), directory()).unwrap_err();
+        assert!(error.to_string().contains(&segments[one].display().to_string()), "{error}");
+    }
+}
+
+#[test]
+fn a_newer_version_of_any_file_is_said_as_such() {
+    let sample = sample();
+    let sealed = |bytes: &mut Vec<u8>| {
+        let trailer = bytes.len() - TRAILER_BYTES;
+        bytes[trailer + TRAILER_VERSION_OFFSET] += 1;
+        let checksum = xxh3_64(&bytes[trailer..trailer + TRAILER_CHECKSUM_OFFSET]);
+        bytes[trailer + TRAILER_CHECKSUM_OFFSET..].copy_from_slice(&checksum.to_le_bytes());
+    };
+    let headed = |bytes: &mut Vec<u8>| bytes[8] += 1;
+    let newer: [(&str, &dyn Fn(&mut Vec<u8>)); 4] =
+        [("/manifest", &headed), ("/journal-3", &headed), (".seg", &sealed), (".dead", &sealed)];
+    for (ending, raise) in newer {
+        let disk = sample.disk.fork();
+        let file = file_of_kind(&disk, ending).remove(0);
+        let mut bytes = disk.read(&file).unwrap();
+        raise(&mut bytes);
+        disk.put(&file, &bytes);
+        let error = Snapshot::open(&shared(&disk), directory()).unwrap_err();
+        assert!(
+            matches!(&error, Error::Version { path, found: 2, newest: 1 } if *path == file),
+            "{ending}: {error}"
+        );
+        assert!(error.to_string().ends_with("use a newer program"), "{error}");
+    }
+}

@@ -1,0 +1,209 @@
+//! The limits of journals, segments and attachments, and what happens at them.
+//!
+//! Comes in: stores at their limits. Goes out: failures. Must not know the crate's insides. Limits of rows, schemas, manifests and
+//! merges are tested beside the code.
+
+use crate::support::{
+    Change, TABLES, Twin, check, directory, item, key_of, link, options, rows_of, schemas, shared,
+};
+use disk::{Disk, File, Lock, Map, Wait};
+use std::ffi::OsString;
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+use store::limits::{
+    ATTACHMENT_BYTES_MAX, ATTACHMENTS_BYTES_MAX, ATTACHMENTS_MAX, JOURNAL_BYTES_MAX, JOURNAL_ROWS_MAX,
+    NAME_BYTES_MAX, OPEN_ATTEMPTS_MAX,
+};
+use store::{Error, Limits, Options, Snapshot, Transaction, Writer};
+use testkit::SimDisk;
+
+fn create(limits: Limits) -> (SimDisk, Writer) {
+    let disk = SimDisk::new(1);
+    let options = Options { limits, ..options(0) };
+    let writer = Writer::create(&shared(&disk), directory(), &schemas(), options).unwrap();
+    (disk, writer)
+}
+
+fn journal_bytes(disk: &SimDisk, writer: &Writer) -> usize {
+    disk.read(&directory().join(format!("journal-{}", writer.version().manifest))).unwrap().len()
+}
+
+fn attachments(list: impl IntoIterator<Item = (String, usize)>) -> Transaction {
+    let mut transaction = Transaction::new();
+    for (name, length) in list {
+        transaction.attach(&name, vec![0; length]);
+    }
+    transaction
+}
+
+#[test]
+fn a_journal_has_a_limit_of_rows_dead_ones_included() {
+    let (_disk, mut writer) = create(Limits::default());
+    let half: Vec<_> = (0..JOURNAL_ROWS_MAX / 2).map(|number| item(number, 1)).collect();
+    let other: Vec<_> = (JOURNAL_ROWS_MAX / 2..JOURNAL_ROWS_MAX).map(|number| item(number, 1)).collect();
+    let put = |rows: &[crate::support::Row]| {
+        let mut transaction = Transaction::new();
+        transaction.put(rows_of(0, rows));
+        transaction
+    };
+    assert_eq!(writer.commit(put(&half)).unwrap().manifest, 1);
+    assert_eq!(writer.commit(put(&other)).unwrap().manifest, 1, "exactly full");
+    assert_eq!(writer.commit(put(&[item(9999, 1)])).unwrap().manifest, 2);
+    assert_eq!(writer.commit(put(&half)).unwrap().manifest, 2, "as many dead as new");
+    assert_eq!(writer.commit(put(&[item(9998, 1)])).unwrap().manifest, 3);
+    assert_eq!(
+        writer.snapshot().unwrap().table(TABLES[0]).unwrap().row_count(),
+        u64::from(JOURNAL_ROWS_MAX) + 2
+    );
+}
+
+#[test]
+fn a_journal_has_a_limit_of_bytes() {
+    let (disk, mut writer) = create(Limits::default());
+    let most = usize::try_from(JOURNAL_BYTES_MAX).unwrap();
+    // What a record takes beside the attachment's bytes: head, counts, name.
+    writer.commit(attachments([("a".to_owned(), 0)])).unwrap();
+    let overhead = journal_bytes(&disk, &writer) - 32;
+    let room = most - journal_bytes(&disk, &writer) - overhead;
+    assert_eq!(writer.commit(attachments([("a".to_owned(), room)])).unwrap().manifest, 1);
+    assert_eq!(journal_bytes(&disk, &writer), most);
+    Snapshot::open(&shared(&disk), directory()).unwrap();
+    assert_eq!(writer.commit(attachments([("a".to_owned(), 0)])).unwrap().manifest, 2);
+    assert_eq!(
+        writer.commit(attachments([("a".to_owned(), most)])).unwrap().manifest,
+        3,
+        "too large for any journal"
+    );
+    let long = item(1, 1).into_iter().take(5).chain([store::OwnedValue::Bytes(vec![1; most])]).collect();
+    let change = Change::default().put(0, long);
+    assert_eq!(writer.commit(change.transaction()).unwrap().manifest, 4, "rows, too");
+    check(&writer.snapshot().unwrap(), &Twin::default().after(&change)).unwrap();
+}
+
+#[test]
+fn smaller_limits_of_the_journal_are_kept_and_larger_ones_are_not() {
+    let (disk, mut writer) = create(Limits { journal_bytes: 400, ..Limits::default() });
+    while writer.commit(attachments([("a".to_owned(), 50)])).unwrap().manifest == 1 {
+        assert!(journal_bytes(&disk, &writer) <= 400);
+    }
+    let unlimited = Limits { journal_bytes: u64::MAX, journal_rows: u32::MAX, rows_per_segment: u32::MAX };
+    let (_disk, mut writer) = create(unlimited);
+    let rows: Vec<_> = (0..=JOURNAL_ROWS_MAX).map(|number| item(number, 1)).collect();
+    assert_eq!(writer.load(TABLES[0], vec![rows_of(0, &rows)]).unwrap().manifest, 2);
+    let mut transaction = Transaction::new();
+    transaction.put(rows_of(0, &rows));
+    assert_eq!(writer.commit(transaction).unwrap().manifest, 3);
+}
+
+#[test]
+fn what_is_too_much_for_a_segment_becomes_several() {
+    for journal_rows in [0, 100] {
+        let (disk, mut writer) = create(Limits { journal_rows, rows_per_segment: 10, ..Limits::default() });
+        let change =
+            (0..35).fold(Change::default(), |change, number| change.put(0, item((number * 8) % 35, 1)));
+        let change = change.put(1, link(1, "a", 1)).delete(0, key_of(0, &item(99, 0)));
+        writer.commit(change.transaction()).unwrap();
+        writer.flush().unwrap();
+        let snapshot = Snapshot::open(&shared(&disk), directory()).unwrap();
+        check(&snapshot, &Twin::default().after(&change)).unwrap();
+        let table = snapshot.table(TABLES[0]).unwrap();
+        assert_eq!(table.parts().iter().map(store::Part::row_count).collect::<Vec<_>>(), [10, 10, 10, 5, 0]);
+        assert_eq!(snapshot.segment_count(TABLES[1]).unwrap(), 1);
+    }
+}
+
+#[test]
+fn attachments_have_limits_and_what_is_refused_changes_nothing() {
+    let (disk, mut writer) = create(Limits::default());
+    let most = usize::try_from(ATTACHMENT_BYTES_MAX).unwrap();
+    let all = usize::try_from(ATTACHMENTS_BYTES_MAX).unwrap();
+    let whole = (0..all / most).map(|number| (format!("{number:0>100}"), most));
+    writer.commit(attachments(whole)).unwrap();
+    let version = writer.version();
+    let refused = [
+        ("bytes in an attachment", attachments([("0".to_owned(), most + 1)])),
+        ("bytes in all attachments", attachments([("one more".to_owned(), 1)])),
+        ("bytes in an attachment's name", attachments([("n".repeat(NAME_BYTES_MAX + 1), 1)])),
+        ("attachments", attachments((0..ATTACHMENTS_MAX).map(|number| (number.to_string(), 0)))),
+    ];
+    for (expected, transaction) in refused {
+        let error = writer.commit(transaction).unwrap_err();
+        assert!(matches!(&error, Error::Limit { what, .. } if *what == expected), "{error}");
+    }
+    assert_eq!(writer.version(), version);
+    let few = ATTACHMENTS_MAX - all / most;
+    writer.commit(attachments((0..few).map(|number| (number.to_string(), 0)))).unwrap();
+    let snapshot = Snapshot::open(&shared(&disk), directory()).unwrap();
+    assert_eq!(snapshot.attachment(&"0".repeat(100)).map(<[u8]>::len), Some(most));
+}
+
+/// A disk on which a writer always publishes between the moments when a reader reads the manifest and opens a segment.
+#[derive(Debug)]
+struct Restless {
+    disk: SimDisk,
+    commits: Mutex<(u32, u32)>,
+}
+
+impl Disk for Restless {
+    fn map(&self, path: &Path) -> disk::Result<Map> {
+        let mut commits = self.commits.lock().unwrap();
+        if commits.0 < commits.1 {
+            commits.0 += 1;
+            let mut writer = Writer::open(&shared(&self.disk), directory(), options(0)).unwrap();
+            writer.commit(Change::default().put(0, item(1, commits.0)).transaction()).unwrap();
+        }
+        self.disk.map(path)
+    }
+
+    fn list(&self, directory: &Path) -> disk::Result<Vec<OsString>> {
+        self.disk.list(directory)
+    }
+
+    fn read(&self, path: &Path) -> disk::Result<Vec<u8>> {
+        self.disk.read(path)
+    }
+
+    fn create(&self, path: &Path) -> disk::Result<Box<dyn File>> {
+        self.disk.create(path)
+    }
+
+    fn append(&self, path: &Path, length_bytes: u64) -> disk::Result<Box<dyn File>> {
+        self.disk.append(path, length_bytes)
+    }
+
+    fn rename(&self, from: &Path, to: &Path) -> disk::Result<()> {
+        self.disk.rename(from, to)
+    }
+
+    fn remove(&self, path: &Path) -> disk::Result<()> {
+        self.disk.remove(path)
+    }
+
+    fn create_directory(&self, directory: &Path) -> disk::Result<()> {
+        self.disk.create_directory(directory)
+    }
+
+    fn sync_directory(&self, directory: &Path) -> disk::Result<()> {
+        self.disk.sync_directory(directory)
+    }
+
+    fn lock(&self, path: &Path, holder: &str, wait: Wait) -> disk::Result<Lock> {
+        self.disk.lock(path, holder, wait)
+    }
+}
+
+#[test]
+fn a_reader_begins_again_as_often_as_said_and_then_gives_up() {
+    let (disk, mut writer) = create(Limits { journal_rows: 0, ..Limits::default() });
+    writer.commit(Change::default().put(0, item(1, 0)).transaction()).unwrap();
+    drop(writer);
+    let open = |count| {
+        let restless: Arc<dyn Disk> =
+            Arc::new(Restless { disk: disk.clone(), commits: Mutex::new((0, count)) });
+        Snapshot::open(&restless, directory())
+    };
+    let snapshot = open(OPEN_ATTEMPTS_MAX - 1).unwrap();
+    let twin = Twin::default().after(&Change::default().put(0, item(1, OPEN_ATTEMPTS_MAX - 1)));
+    check(&snapshot, &twin).unwrap();
+    assert!(matches!(open(OPEN_ATTEMPTS_MAX), Err(Error::Limit { limit: 100, .. })));
+}

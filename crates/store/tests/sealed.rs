@@ -1,0 +1,133 @@
+//! The sealed frame: any content comes back, any damage is found where it lies, and only there.
+//!
+//! Comes in: content of many lengths. Goes out: failures. Must not know what content means.
+
+use disk::Disk;
+use proptest::prelude::*;
+use std::path::Path;
+use store::format::{CHUNK_BYTES, TRAILER_BYTES};
+use store::{Error, Sealed, SealedWriter};
+use testkit::{Random, SimDisk};
+
+const KIND: u32 = 77;
+
+fn path() -> &'static Path {
+    Path::new("/file.sealed")
+}
+
+fn content(length: usize) -> Vec<u8> {
+    let mut bytes = vec![0; length];
+    Random::new(length as u64).fill(&mut bytes);
+    bytes
+}
+
+/// Writes content in pieces of these lengths, again and again.
+fn seal(disk: &SimDisk, content: &[u8], pieces: &[usize]) -> u64 {
+    let mut writer = SealedWriter::create(disk, path(), KIND).unwrap();
+    let mut rest = content;
+    for piece in pieces.iter().cycle() {
+        if rest.is_empty() {
+            break;
+        }
+        let (head, after) = rest.split_at((*piece).clamp(1, rest.len()));
+        writer.write(head).unwrap();
+        rest = after;
+    }
+    assert_eq!(writer.position(), content.len() as u64);
+    writer.finish().unwrap()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    #[test]
+    fn content_comes_back_however_it_was_written(
+        length in prop_oneof![0_usize..300, CHUNK_BYTES - 70..CHUNK_BYTES + 70, 0..4 * CHUNK_BYTES],
+        pieces in prop::collection::vec(prop_oneof![1_usize..5000, 1..3 * CHUNK_BYTES], 1..4),
+        start in any::<prop::sample::Index>(), end in any::<prop::sample::Index>(),
+    ) {
+        let (disk, content) = (SimDisk::new(1), content(length));
+        // Pieces of a byte would take long.
+        let pieces: Vec<usize> = pieces.iter().map(|piece| piece + length / 1000).collect();
+        let file_bytes = seal(&disk, &content, &pieces);
+        prop_assert_eq!(disk.read(path()).unwrap().len() as u64, file_bytes);
+        let sealed = Sealed::open(&disk, path(), KIND).unwrap();
+        prop_assert_eq!((sealed.content_length(), sealed.file_bytes()), (length as u64, file_bytes));
+        let (start, end) = (start.index(length + 1), end.index(length + 1));
+        let (start, end) = (start.min(end), start.max(end));
+        prop_assert_eq!(sealed.range(start as u64..end as u64).unwrap(), &content[start..end]);
+        prop_assert!(sealed.verify_all().is_empty());
+        prop_assert!(sealed.range(0..length as u64 + 1).is_err());
+        prop_assert!(sealed.range(u64::MAX - 1..u64::MAX).is_err());
+    }
+}
+
+#[test]
+fn damage_is_found_where_it_lies_and_only_there() {
+    let disk = SimDisk::new(1);
+    let length = 3 * CHUNK_BYTES + 1000;
+    seal(&disk, &content(length), &[CHUNK_BYTES * 2]);
+    let clean = disk.read(path()).unwrap();
+    for offset in (0..clean.len()).step_by(4097).chain(length..clean.len()) {
+        let disk = SimDisk::new(1);
+        disk.put(path(), &clean);
+        disk.flip(path(), offset);
+        let opened = Sealed::open(&disk, path(), KIND);
+        if offset >= length {
+            assert!(matches!(opened, Err(Error::Corrupt { .. })), "byte {offset}: {opened:?}");
+            continue;
+        }
+        let sealed = opened.unwrap();
+        let chunk = offset / CHUNK_BYTES;
+        for other in 0..4 {
+            let start = (other * CHUNK_BYTES) as u64;
+            let end = (start + CHUNK_BYTES as u64).min(length as u64);
+            match sealed.range(start..end) {
+                Ok(bytes) => assert!(other != chunk && bytes.len() as u64 == end - start),
+                Err(Error::Corrupt { offset, .. }) => assert_eq!((other, offset), (chunk, start)),
+                Err(error) => panic!("{error}"),
+            }
+        }
+        let damage = sealed.verify_all();
+        assert_eq!(damage.len(), 1);
+        assert!(damage[0].to_string().starts_with("/file.sealed is damaged at byte "), "{}", damage[0]);
+    }
+}
+
+#[test]
+fn cuts_and_strangers_are_refused() {
+    let disk = SimDisk::new(1);
+    seal(&disk, &content(100_000), &[1000]);
+    let whole = disk.read(path()).unwrap();
+    for length in (0..whole.len()).rev().step_by(999).chain([0, 1, TRAILER_BYTES - 1, TRAILER_BYTES]) {
+        disk.put(path(), &whole[..length]);
+        let refused = Sealed::open(&disk, path(), KIND).unwrap_err();
+        assert!(matches!(refused, Error::Corrupt { .. }), "{refused}");
+    }
+    disk.put(path(), &whole);
+    let refused = Sealed::open(&disk, path(), KIND + 1).unwrap_err();
+    assert!(refused.to_string().contains("of kind 77, not 78"), "{refused}");
+    // A whole file in front changes where everything lies.
+    disk.put(path(), &[whole.as_slice(), &whole].concat());
+    assert!(Sealed::open(&disk, path(), KIND).is_err());
+}
+
+#[test]
+fn sections_begin_at_multiples_of_64() {
+    let disk = SimDisk::new(1);
+    let mut writer = SealedWriter::create(&disk, path(), KIND).unwrap();
+    for length in [0, 1, 63, 64, 65] {
+        writer.write(&content(length)).unwrap();
+        writer.align().unwrap();
+        assert!(writer.position().is_multiple_of(64));
+    }
+    assert_eq!(writer.position(), 64 + 64 + 64 + 128);
+}
+
+#[test]
+fn an_existing_file_is_not_replaced() {
+    let disk = SimDisk::new(1);
+    disk.put(path(), b"precious");
+    assert!(SealedWriter::create(&disk, path(), KIND).is_err());
+    assert_eq!(disk.read(path()).unwrap(), b"precious");
+}

@@ -1,0 +1,248 @@
+//! What a writer promises beside its answers: one at a time, all or nothing, versions, and sentences for what is refused.
+//!
+//! Comes in: small stores on simulated disks. Goes out: failures. Must not know the crate's insides.
+
+use crate::support::{
+    BY_GROUP, BY_ID, Change, DIRECTORY, TABLES, Twin, check, directory, item, key_of, link, options, rows_of,
+    schemas, shared, values,
+};
+use std::ops::Bound;
+use store::{Error, MergeOptions, OwnedValue, PRIMARY, Snapshot, Transaction, Value, Writer, merge_all};
+use testkit::SimDisk;
+use testkit::sim_disk::Refusal;
+
+fn create(disk: &SimDisk) -> Writer {
+    Writer::create(&shared(disk), directory(), &schemas(), options(100)).unwrap()
+}
+
+#[test]
+fn a_second_writer_is_told_who_has_the_lock() {
+    let disk = SimDisk::new(1);
+    let first = create(&disk);
+    let error = Writer::open(&shared(&disk), directory(), options(100)).unwrap_err();
+    assert_eq!(error.to_string(), "/data/store/lock is locked by test");
+    drop(first);
+    Writer::open(&shared(&disk), directory(), options(100)).unwrap();
+}
+
+#[test]
+fn no_store_two_stores_and_other_tables_are_sentences() {
+    let disk = SimDisk::new(1);
+    assert!(Snapshot::open(&shared(&disk), directory()).unwrap_err().is_not_found());
+    drop(Writer::open_or_create(&shared(&disk), directory(), &schemas(), options(100)).unwrap());
+    drop(Writer::open_or_create(&shared(&disk), directory(), &schemas(), options(100)).unwrap());
+    let again = Writer::create(&shared(&disk), directory(), &schemas(), options(100)).unwrap_err();
+    assert_eq!(again.to_string(), "cannot create /data/store/manifest: entity already exists");
+    let mut other = schemas();
+    other[1].indexes.clear();
+    let error = Writer::open_or_create(&shared(&disk), directory(), &other, options(100)).unwrap_err();
+    assert!(error.to_string().starts_with("table links: /data/store keeps it with other columns"), "{error}");
+    let error =
+        Writer::open_or_create(&shared(&disk), directory(), &schemas()[..1], options(100)).unwrap_err();
+    assert!(error.to_string().starts_with("table links: /data/store has it, and"), "{error}");
+    other = schemas();
+    other.push(store::Schema { name: "more".into(), ..other[0].clone() });
+    let error = Writer::open_or_create(&shared(&disk), directory(), &other, options(100)).unwrap_err();
+    assert_eq!(error.to_string(), "table more: /data/store has no such table");
+    let twice = [schemas()[0].clone(), schemas()[0].clone()];
+    let fresh = SimDisk::new(1);
+    let error = Writer::create(&shared(&fresh), directory(), &twice, options(100)).unwrap_err();
+    assert_eq!(error.to_string(), "table items: two tables have this name");
+}
+
+#[test]
+fn a_transaction_that_does_not_fit_changes_nothing() {
+    let disk = SimDisk::new(1);
+    let mut writer = create(&disk);
+    let change = Change::default().put(0, item(1, 1));
+    let version = writer.commit(change.transaction()).unwrap();
+    let good = || {
+        let mut transaction = Transaction::new();
+        transaction.put(rows_of(0, &[item(2, 1)]));
+        transaction
+    };
+    let mut unknown = good();
+    unknown.delete("nowhere", &[Value::U32(1)]);
+    let mut short = good();
+    short.delete(TABLES[1], &[Value::U64(1)]);
+    let mut wrong = good();
+    wrong.delete(TABLES[0], &[Value::U64(1)]);
+    let mut misplaced = good();
+    misplaced.puts.push((TABLES[1].to_owned(), rows_of(0, &[item(3, 1)])));
+    let sentences = [
+        (unknown, "there is no table named nowhere"),
+        (short, "table links: a key has 1 values for 2 columns"),
+        (wrong, "table items: column number is U32, not U64(1)"),
+        (misplaced, "table links: the rows were made for other columns"),
+    ];
+    for (transaction, expected) in sentences {
+        assert_eq!(writer.commit(transaction.clone()).unwrap_err().to_string(), expected);
+        assert_eq!(writer.load_transaction(transaction).unwrap_err().to_string(), expected);
+    }
+    assert_eq!(writer.version(), version);
+    check(&writer.snapshot().unwrap(), &Twin::default().after(&change)).unwrap();
+}
+
+#[test]
+fn questions_that_do_not_fit_are_sentences() {
+    let disk = SimDisk::new(1);
+    let snapshot = create(&disk).snapshot().unwrap();
+    let table = snapshot.table(TABLES[0]).unwrap();
+    let all = (Bound::Unbounded, Bound::Unbounded);
+    let questions = [
+        (table.get("none", &[]).unwrap_err(), "there is no index named items.none"),
+        (table.range("none", all.0, all.1).unwrap_err(), "there is no index named items.none"),
+        (
+            table.range(BY_ID, all.0, all.1).unwrap_err(),
+            "table items: index by_id is a hash index and has no order",
+        ),
+        (table.get(BY_GROUP, &[Value::U16(1)]).unwrap_err(), "table items: a key has 1 values for 2 columns"),
+        (table.find(PRIMARY, &[Value::U8(1)]).unwrap_err(), "table items: column number is U32, not U8(1)"),
+        (
+            table.range(PRIMARY, Bound::Included(&[Value::U32(1), Value::U32(1)]), all.1).unwrap_err(),
+            "table items: a key has 2 values for 1 columns",
+        ),
+        (snapshot.table("none").unwrap_err(), "there is no table named none"),
+    ];
+    for (error, expected) in questions {
+        assert_eq!(error.to_string(), expected);
+    }
+}
+
+#[test]
+fn versions_grow_with_commits_and_not_with_merges() {
+    let disk = SimDisk::new(1);
+    let mut writer = create(&disk);
+    let first = writer.commit(Change::default().put(0, item(1, 1)).transaction()).unwrap();
+    assert!(!writer.changed_since(&first));
+    assert_eq!(writer.commit(Transaction::new()).unwrap(), first, "nothing is no commit");
+    let sealed = writer.flush().unwrap();
+    assert!(sealed > first && !writer.changed_since(&first));
+    assert_eq!(writer.flush().unwrap(), sealed, "there is nothing more to seal");
+    let second = writer.load("items", vec![rows_of(0, &[item(2, 1)])]).unwrap();
+    assert!(second > sealed && writer.changed_since(&first));
+    drop(writer);
+    merge_all(&shared(&disk), directory(), &MergeOptions::default()).unwrap().unwrap();
+    let writer = Writer::open(&shared(&disk), directory(), options(100)).unwrap();
+    assert!(!writer.changed_since(&second) && writer.version() > second);
+}
+
+#[test]
+fn the_last_put_of_a_key_wins_and_deletes_come_first() {
+    for journal_rows in [0, 100] {
+        let disk = SimDisk::new(1);
+        let mut writer =
+            Writer::create(&shared(&disk), directory(), &schemas(), options(journal_rows)).unwrap();
+        let key = |number| key_of(0, &item(number, 0));
+        let first =
+            Change::default().put(0, item(1, 1)).put(0, item(2, 1)).put(0, item(1, 2)).delete(0, key(2));
+        let second = Change::default().put(1, link(1, "a", 1)).delete(0, key(1)).delete(0, key(9));
+        let third = Change::default().put(0, item(3, 1)).put(1, link(1, "a", 2)).put(0, item(3, 2));
+        writer.commit_group(&[first.transaction(), second.transaction(), third.transaction()]).unwrap();
+        let twin = Twin::default().after(&first).after(&second).after(&third);
+        assert_eq!(twin.tables[0].keys().cloned().collect::<Vec<_>>(), [key(2), key(3)]);
+        check(&writer.snapshot().unwrap(), &twin).unwrap();
+        assert_eq!(writer.version().sequence, 1, "a group is one commit");
+    }
+}
+
+#[test]
+fn a_commit_under_held_snapshots_leaves_them_alone() {
+    let disk = SimDisk::new(1);
+    let mut writer = create(&disk);
+    let mut twin = Twin::default();
+    let mut held = Vec::new();
+    for number in 0..20 {
+        let change = Change::default().put(0, item(number % 7, number)).attach("a", &number.to_le_bytes());
+        writer.commit(change.transaction()).unwrap();
+        twin.apply(&change);
+        if number == 10 {
+            writer.flush().unwrap();
+        }
+        held.push((writer.snapshot().unwrap(), twin.clone()));
+    }
+    for (snapshot, twin) in &held {
+        check(snapshot, twin).unwrap();
+    }
+}
+
+#[test]
+fn readers_need_no_right_to_write_and_write_nothing() {
+    let disk = SimDisk::new(1);
+    let mut writer = create(&disk);
+    let change = Change::default().put(0, item(1, 1));
+    writer.load_transaction(change.transaction()).unwrap();
+    let journalled = Change::default().put(0, item(2, 1)).delete(0, key_of(0, &item(1, 1)));
+    writer.commit(journalled.transaction()).unwrap();
+    let other = disk.fork();
+    other.refuse_from(0, Refusal::ReadOnly);
+    let snapshot = Snapshot::open(&shared(&other), directory()).unwrap();
+    check(&snapshot, &Twin::default().after(&change).after(&journalled)).unwrap();
+    assert_eq!(store::verify(&snapshot), []);
+    assert!(other.trace().iter().all(|operation| !operation.changes()));
+    let error = Writer::open(&shared(&other), directory(), options(100)).unwrap_err();
+    assert!(error.to_string().contains("/data/store/lock"), "{error}");
+}
+
+#[test]
+fn a_full_disk_in_the_middle_of_a_seal_loses_nothing_and_leaves_nothing() {
+    let disk = SimDisk::new(1);
+    let mut writer = create(&disk);
+    let change = Change::default().put(0, item(1, 1)).put(1, link(1, "a", 1));
+    writer.commit(change.transaction()).unwrap();
+    let before = disk.operation_count();
+    drop(writer.flush().unwrap());
+    let needed = disk.operation_count() - before;
+    for after in 0..needed {
+        let change = Change::default().put(0, item(1, 1)).put(1, link(1, "a", 1));
+        let disk = SimDisk::new(1);
+        let mut writer = create(&disk);
+        writer.commit(change.transaction()).unwrap();
+        disk.refuse_from(disk.operation_count() + after, Refusal::Full);
+        let result = writer.flush();
+        disk.allow_all();
+        if let Err(error) = result {
+            let text = error.to_string();
+            assert!(text.contains(DIRECTORY) && text.contains("No space left"), "{text}");
+            assert!(matches!(writer.flush(), Err(Error::Poisoned { .. })));
+            assert!(matches!(writer.commit(change.transaction()), Err(Error::Poisoned { .. })));
+            assert!(matches!(writer.snapshot(), Err(Error::Poisoned { .. })));
+        }
+        drop(writer);
+        let mut writer = Writer::open(&shared(&disk), directory(), options(100)).unwrap();
+        check(&writer.snapshot().unwrap(), &Twin::default().after(&change)).unwrap();
+        writer.flush().unwrap();
+        drop(writer);
+        drop(Writer::open(&shared(&disk), directory(), options(100)).unwrap());
+        // manifest, journal, two locks, two segments.
+        assert_eq!(disk.files().len(), 6, "{:?}", disk.files());
+    }
+}
+
+#[test]
+fn loads_replace_what_is_there_and_the_last_of_equal_keys_wins() {
+    let disk = SimDisk::new(1);
+    let mut writer = create(&disk);
+    let mut twin = Twin::default();
+    for change in
+        [Change::default().put(0, item(1, 1)).put(0, item(2, 1)), Change::default().put(0, item(3, 1))]
+    {
+        writer.commit(change.transaction()).unwrap();
+        twin.apply(&change);
+        writer.flush().unwrap();
+    }
+    let journalled = Change::default().put(0, item(4, 1));
+    writer.commit(journalled.transaction()).unwrap();
+    let loaded = [item(2, 7), item(4, 7), item(5, 1), item(5, 2), item(6, 1)];
+    writer
+        .load(TABLES[0], vec![rows_of(0, &loaded[..3]), rows_of(0, &[]), rows_of(0, &loaded[3..])])
+        .unwrap();
+    twin.apply(&journalled);
+    loaded.iter().for_each(|row| drop(twin.tables[0].insert(key_of(0, row), row.clone())));
+    let snapshot = writer.snapshot().unwrap();
+    check(&snapshot, &twin).unwrap();
+    assert_eq!(snapshot.segment_count(TABLES[0]).unwrap(), 3, "two seals and one load");
+    let table = snapshot.table(TABLES[0]).unwrap();
+    let newest = table.get(PRIMARY, &values(&[OwnedValue::U32(5)])).unwrap().unwrap();
+    assert_eq!(newest.part, 2);
+}
