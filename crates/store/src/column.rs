@@ -47,6 +47,29 @@ pub enum Offsets<'a> {
 }
 
 impl<'a> ColumnSlice<'a> {
+    /// Returns how many values there are.
+    pub fn len(&self) -> usize {
+        match self {
+            ColumnSlice::U8(values) => values.len(),
+            ColumnSlice::U16(values) => values.len(),
+            ColumnSlice::U32(values) => values.len(),
+            ColumnSlice::U64(values) => values.len(),
+            ColumnSlice::I64(values) => values.len(),
+            ColumnSlice::Id(values) => values.len(),
+            ColumnSlice::Bytes(BytesSlice { offsets: Offsets::Small(offsets), .. }) => {
+                offsets.len().saturating_sub(1)
+            }
+            ColumnSlice::Bytes(BytesSlice { offsets: Offsets::Large(offsets), .. }) => {
+                offsets.len().saturating_sub(1)
+            }
+        }
+    }
+
+    /// Says whether there is no value.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
     /// Returns the value in `row`; none if there is no such row, or if the places found there are damaged.
     #[inline]
     pub fn value(&self, row: u32) -> Option<Value<'a>> {

@@ -1,29 +1,77 @@
 //! One table's rows in one sealed file: by column, in primary-key order, with their indexes (docs/FORMAT.md, "Segment").
+//!
+//! Comes in: the map of a segment file, numbers of columns and rows. Goes out: values, used in place where they lie. Must not know
+//! which rows are dead. Searches by key are in `segment_find.rs`, the check of everything in `segment_verify.rs`.
+#![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
-use crate::column::ColumnSlice;
+use crate::column::{BytesSlice, ColumnSlice, Offsets};
 use crate::error::{Error, Result};
-use crate::payload::PayloadReader;
-use crate::schema::Schema;
+use crate::format::{BLOCK_ENTRY_BYTES, KIND_SEGMENT};
+use crate::payload::{PayloadReader, StoredBlock};
+use crate::schema::{Codec, Kind, Schema};
+use crate::sealed::Sealed;
+use crate::segment_layout::{ColumnLayout, Layout, OffsetsSection, Section, read_layout};
 use crate::value::Value;
 use disk::Disk;
-use std::ops::{Bound, Range};
+use std::ops::Range;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
+use zstd::zstd_safe::DDict;
 
 /// A mapped segment. Cheap to open whatever its size; rows are numbered from 0 in primary-key order.
-#[derive(Debug)]
 pub struct Segment {
-    schema: Arc<Schema>,
-    row_count: u32,
+    pub(crate) sealed: Sealed,
+    pub(crate) schema: Arc<Schema>,
+    pub(crate) layout: Layout,
+    /// Tells this segment's blocks from all others' in a reader's cache.
+    number: u64,
+    /// For each column its dictionary, prepared when it is first used.
+    dictionaries: Box<[OnceLock<DDict<'static>>]>,
+}
+
+/// The number of the next segment to be opened in this process.
+static NEXT_NUMBER: AtomicU64 = AtomicU64::new(0);
+
+/// A block table entry, as it lies in the file.
+#[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
+#[repr(C)]
+pub(crate) struct BlockEntry {
+    pub(crate) start: u64,
+    pub(crate) first_row: u32,
+    pub(crate) length: u32,
+}
+
+const _: () = assert!(size_of::<BlockEntry>() == BLOCK_ENTRY_BYTES);
+
+/// Defines the accessor of a range of one kind of fixed-width column.
+macro_rules! range_of {
+    ($(#[$doc:meta])* $name:ident, $type:ty, $kind:pat) => {
+        $(#[$doc])*
+        ///
+        /// # Errors
+        /// [`Error::Corrupt`] if the file is damaged there, [`Error::Schema`] if the column is of another kind or lacks the rows.
+        pub fn $name(&self, column: usize, rows: Range<u32>) -> Result<&[$type]> {
+            match (self.layout.columns.get(column), self.schema.kind(column)) {
+                (Some(ColumnLayout::Fixed(section)), Some($kind)) => self.rows_of(*section, rows),
+                _ => Err(self.misused(format!("column {column} is not {}", stringify!($kind)))),
+            }
+        }
+    };
 }
 
 impl Segment {
-    /// Maps the segment `path`, whose rows are of the table that `schema` describes.
+    /// Maps the segment `path`, whose rows are of the table that `schema` describes, and checks where everything lies.
     ///
     /// # Errors
-    /// [`Error::Corrupt`] if the file is cut or damaged, [`Error::Version`] if it is too new, and what the disk says.
-    pub fn open(_disk: &dyn Disk, _path: &Path, _schema: &Arc<Schema>) -> Result<Segment> {
-        unimplemented!()
+    /// [`Error::Corrupt`] if the file is cut or damaged, [`Error::Version`] if it is too new, [`Error::Schema`] if it has rows of
+    /// another schema, and what the disk says.
+    pub fn open(disk: &dyn Disk, path: &Path, schema: &Arc<Schema>) -> Result<Segment> {
+        let sealed = Sealed::open(disk, path, KIND_SEGMENT)?;
+        let layout = read_layout(&sealed, schema)?;
+        let dictionaries = schema.columns.iter().map(|_| OnceLock::new()).collect();
+        let number = NEXT_NUMBER.fetch_add(1, Ordering::Relaxed);
+        Ok(Segment { sealed, schema: Arc::clone(schema), layout, number, dictionaries })
     }
 
     /// Returns the table's schema.
@@ -33,92 +81,259 @@ impl Segment {
 
     /// Returns the file's path.
     pub fn path(&self) -> &Path {
-        unimplemented!()
+        self.sealed.path()
     }
 
     /// Returns the file's length in bytes.
     pub fn file_bytes(&self) -> u64 {
-        unimplemented!()
+        self.sealed.file_bytes()
     }
 
     /// Returns how many rows there are, dead ones included.
     pub fn row_count(&self) -> u32 {
-        self.row_count
+        self.layout.row_count
     }
 
-    /// u8s, u16s, u64s, i64s, ids likewise. Errors: Corrupt; Schema if column is of another kind or the range is outside.
-    pub fn u32s(&self, _column: usize, _rows: Range<u32>) -> Result<&[u32]> {
-        unimplemented!()
+    range_of! {
+        /// Returns the values of some rows of a `U8` column.
+        u8s, u8, Kind::U8
+    }
+    range_of! {
+        /// Returns the values of some rows of a `U16` column.
+        u16s, u16, Kind::U16
+    }
+    range_of! {
+        /// Returns the values of some rows of a `U32` column.
+        u32s, u32, Kind::U32
+    }
+    range_of! {
+        /// Returns the values of some rows of a `U64` column.
+        u64s, u64, Kind::U64
+    }
+    range_of! {
+        /// Returns the values of some rows of an `I64` column.
+        i64s, i64, Kind::I64
+    }
+    range_of! {
+        /// Returns the values of some rows of an `Id` column.
+        ids, [u8; 32], Kind::Id
     }
 
-    /// All of a column (verifies all of it); error Schema for compressed payloads.
-    pub fn column(&self, _column: usize) -> Result<ColumnSlice<'_>> {
-        unimplemented!()
+    /// Returns a whole column of any kind but a compressed payload. Verifies all of it.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`] if the column is damaged, [`Error::Schema`] if there is none or it is compressed.
+    pub fn column(&self, column: usize) -> Result<ColumnSlice<'_>> {
+        let all = 0..self.row_count();
+        Ok(match self.schema.kind(column) {
+            Some(Kind::U8) => ColumnSlice::U8(self.u8s(column, all)?),
+            Some(Kind::U16) => ColumnSlice::U16(self.u16s(column, all)?),
+            Some(Kind::U32) => ColumnSlice::U32(self.u32s(column, all)?),
+            Some(Kind::U64) => ColumnSlice::U64(self.u64s(column, all)?),
+            Some(Kind::I64) => ColumnSlice::I64(self.i64s(column, all)?),
+            Some(Kind::Id) => ColumnSlice::Id(self.ids(column, all)?),
+            Some(Kind::Bytes | Kind::Payload(_)) | None => {
+                let (blob, offsets) = self.plain_bytes(column)?;
+                let offsets = match offsets.is_large {
+                    false => Offsets::Small(self.all_of(offsets.section)?),
+                    true => Offsets::Large(self.all_of(offsets.section)?),
+                };
+                ColumnSlice::Bytes(BytesSlice { offsets, blob: self.all_of(blob)? })
+            }
+        })
     }
 
-    /// One value; Error::Schema for compressed payload columns.
-    pub fn value(&self, _column: usize, _row: u32) -> Result<Value<'_>> {
-        unimplemented!()
+    /// Returns one value of any kind of column but a compressed payload.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`] if the file is damaged there, [`Error::Schema`] if there is no such value or it is compressed.
+    pub fn value(&self, column: usize, row: u32) -> Result<Value<'_>> {
+        let Some(ColumnLayout::Fixed(section)) = self.layout.columns.get(column) else {
+            return Ok(Value::Bytes(self.bytes(column, row)?));
+        };
+        let section = *section;
+        Ok(match self.schema.kind(column) {
+            Some(Kind::U8) => Value::U8(*self.row_of(section, row)?),
+            Some(Kind::U16) => Value::U16(*self.row_of(section, row)?),
+            Some(Kind::U32) => Value::U32(*self.row_of(section, row)?),
+            Some(Kind::U64) => Value::U64(*self.row_of(section, row)?),
+            Some(Kind::I64) => Value::I64(*self.row_of(section, row)?),
+            _ => Value::Id(self.row_of(section, row)?),
+        })
     }
 
-    /// Bytes or uncompressed payload.
-    pub fn bytes(&self, _column: usize, _row: u32) -> Result<&[u8]> {
-        unimplemented!()
+    /// Returns the bytes in a row of a `Bytes` column or of a payload column that is not compressed.
+    ///
+    /// # Errors
+    /// As [`Segment::value`].
+    #[inline]
+    pub fn bytes(&self, column: usize, row: u32) -> Result<&[u8]> {
+        let (blob, offsets) = self.plain_bytes(column)?;
+        self.stored_row(blob, offsets, row)
     }
 
-    /// A payload of any codec (or bytes).
-    pub fn payload<'a>(
-        &'a self,
-        _column: usize,
-        _row: u32,
-        _reader: &'a mut PayloadReader,
-    ) -> Result<&'a [u8]> {
-        unimplemented!()
+    /// Returns a payload, decompressed if it must be. `reader` keeps what was decompressed with it.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`] if the file is damaged there, [`Error::Schema`] if there is no such value.
+    pub fn payload<'a>(&'a self, column: usize, row: u32, reader: &'a mut PayloadReader) -> Result<&'a [u8]> {
+        match (self.layout.columns.get(column), self.schema.kind(column)) {
+            (Some(ColumnLayout::Rows { blob, offsets, dictionary }), Some(Kind::Payload(codec)))
+                if codec != Codec::None =>
+            {
+                let stored = self.stored_row(*blob, *offsets, row)?;
+                let dictionary =
+                    dictionary.map(|section| self.dictionary(column, section)).transpose()?.flatten();
+                reader
+                    .row(codec, dictionary, stored)
+                    .map_err(|what| self.damaged_row(*blob, column, row, &what))
+            }
+            (Some(ColumnLayout::Blocks { blocks, table }), Some(Kind::Payload(codec))) => {
+                let owner = (self.number, column);
+                // Asked twice: a borrow returned from one branch alone is more than the compiler can follow.
+                if reader.kept_row(owner, row).is_none() {
+                    let block = self.block_of(codec, *blocks, *table, row)?;
+                    reader
+                        .keep(owner, &block)
+                        .map_err(|what| self.damaged_row(*blocks, column, row, &what))?;
+                }
+                let found = reader.kept_row(owner, row);
+                found.ok_or_else(|| self.damaged_row(*blocks, column, row, "it is not in its block"))
+            }
+            _ => self.bytes(column, row),
+        }
     }
 
-    /// The row with exactly this primary key.
-    pub fn primary_find(&self, _key: &[Value]) -> Result<Option<u32>> {
-        unimplemented!()
+    fn damaged_row(&self, section: Section, column: usize, row: u32, what: &str) -> Error {
+        self.sealed.corrupt(section.start, format!("row {row} of column {column}: {what}"))
     }
 
-    /// The rows whose primary key lies between two ends; an end may be a prefix and then stands for all keys that begin with it.
-    pub fn primary_range(&self, _from: Bound<&[Value]>, _to: Bound<&[Value]>) -> Result<Range<u32>> {
-        unimplemented!()
+    /// Returns where the values of a column lie that has its bytes as they are.
+    #[inline]
+    fn plain_bytes(&self, column: usize) -> Result<(Section, OffsetsSection)> {
+        match (self.layout.columns.get(column), self.schema.kind(column)) {
+            (
+                Some(ColumnLayout::Rows { blob, offsets, .. }),
+                Some(Kind::Bytes | Kind::Payload(Codec::None)),
+            ) => Ok((*blob, *offsets)),
+            _ => Err(self.misused(format!("column {column} has no plain bytes"))),
+        }
     }
 
-    /// Positions in an ordered index, ends as in `primary_range`.
-    pub fn index_range(
+    /// Returns the bytes stored for a row, checked to lie within the column.
+    #[inline]
+    pub(crate) fn stored_row(&self, blob: Section, offsets: OffsetsSection, row: u32) -> Result<&[u8]> {
+        if row >= self.row_count() {
+            return Err(self.misused(format!("row {row} of {}", self.row_count())));
+        }
+        let places = u64::from(row)..u64::from(row).saturating_add(2);
+        let found = if offsets.is_large {
+            self.slice::<u64>(offsets.section, places)?.first_chunk().copied()
+        } else {
+            let pair = self.slice::<u32>(offsets.section, places)?.first_chunk();
+            pair.map(|&[start, end]: &[u32; 2]| [u64::from(start), u64::from(end)])
+        };
+        match found {
+            Some([start, end]) if start <= end && end <= blob.length => {
+                self.sealed.range(blob.start.saturating_add(start)..blob.start.saturating_add(end))
+            }
+            _ => Err(self
+                .sealed
+                .corrupt(offsets.section.start, format!("row {row} lies outside of its column"))),
+        }
+    }
+
+    /// Returns a column's dictionary, or none if its rows are compressed without.
+    fn dictionary(&self, column: usize, section: Section) -> Result<Option<&DDict<'static>>> {
+        let Some(prepared) = self.dictionaries.get(column).filter(|_| section.length > 0) else {
+            return Ok(None);
+        };
+        if let Some(dictionary) = prepared.get() {
+            return Ok(Some(dictionary));
+        }
+        let made = DDict::try_create(self.all_of(section)?)
+            .ok_or_else(|| self.sealed.corrupt(section.start, "this is no dictionary"))?;
+        Ok(Some(prepared.get_or_init(|| made)))
+    }
+
+    /// Returns the block that has a row, as it is stored.
+    fn block_of(&self, codec: Codec, blocks: Section, table: Section, row: u32) -> Result<StoredBlock<'_>> {
+        if row >= self.row_count() {
+            return Err(self.misused(format!("row {row} of {}", self.row_count())));
+        }
+        let entries = self.all_of::<BlockEntry>(table)?;
+        let after = entries.partition_point(|entry| entry.first_row <= row);
+        let pair = after.checked_sub(1).and_then(|index| entries.get(index)).zip(entries.get(after));
+        pair.and_then(|(entry, next)| self.stored_block(codec, blocks, *entry, *next).transpose())
+            .unwrap_or_else(|| Err(self.sealed.corrupt(table.start, format!("no block has row {row}"))))
+    }
+
+    /// Returns the block between two table entries, or none if they do not lie within the blocks.
+    pub(crate) fn stored_block(
         &self,
-        _index: usize,
-        _from: Bound<&[Value]>,
-        _to: Bound<&[Value]>,
-    ) -> Result<Range<u32>> {
-        unimplemented!()
+        codec: Codec,
+        blocks: Section,
+        entry: BlockEntry,
+        next: BlockEntry,
+    ) -> Result<Option<StoredBlock<'_>>> {
+        let row_count = next.first_row.checked_sub(entry.first_row);
+        let (Some(row_count), true) = (row_count, entry.start <= next.start && next.start <= blocks.length)
+        else {
+            return Ok(None);
+        };
+        let place = blocks.start.saturating_add(entry.start)..blocks.start.saturating_add(next.start);
+        let bytes = self.sealed.range(place)?;
+        Ok(Some(StoredBlock { codec, first_row: entry.first_row, row_count, length: entry.length, bytes }))
     }
 
-    /// The rows at positions of an ordered index, in key order (equal keys: in row order).
-    pub fn rows_at(&self, _index: usize, _positions: Range<u32>) -> Result<&[u32]> {
-        unimplemented!()
+    /// Returns all of a section as values.
+    pub(crate) fn all_of<T: bytemuck::Pod>(&self, section: Section) -> Result<&[T]> {
+        let count = section.length.checked_div(size_of::<T>() as u64).unwrap_or(0);
+        self.slice(section, 0..count)
     }
 
-    /// Appends all rows with exactly this key (whole key) to `found`; hash or ordered index.
-    pub fn find(&self, _index: usize, _key: &[Value], _found: &mut Vec<u32>) -> Result<()> {
-        unimplemented!()
+    /// Returns the values of some rows in a section that has one for each row.
+    fn rows_of<T: bytemuck::Pod>(&self, section: Section, rows: Range<u32>) -> Result<&[T]> {
+        if rows.start > rows.end || rows.end > self.row_count() {
+            return Err(self.misused(format!("rows {} to {} of {}", rows.start, rows.end, self.row_count())));
+        }
+        self.slice(section, u64::from(rows.start)..u64::from(rows.end))
     }
 
-    /// Looks up many keys at once in a hash index: keys given by column (one slice per index column, equal lengths);
-    /// appends (key number, row) for each row found, in order of key numbers.
-    pub fn find_batch(
-        &self,
-        _index: usize,
-        _keys: &[ColumnSlice],
-        _found: &mut Vec<(u32, u32)>,
-    ) -> Result<()> {
-        unimplemented!()
+    /// Returns the value of one row in a section that has one for each row.
+    #[inline]
+    pub(crate) fn row_of<T: bytemuck::Pod>(&self, section: Section, row: u32) -> Result<&T> {
+        if row >= self.row_count() {
+            return Err(self.misused(format!("row {row} of {}", self.row_count())));
+        }
+        let found = self.slice(section, u64::from(row)..u64::from(row).saturating_add(1))?;
+        found.first().ok_or_else(|| self.sealed.corrupt(section.start, "a section is cut"))
     }
 
-    /// Checks everything: checksums, places, key order, every payload, every index entry. Returns all damage.
-    pub fn verify(&self) -> Vec<Error> {
-        unimplemented!()
+    /// Returns some of the values in a section, verified.
+    #[inline]
+    pub(crate) fn slice<T: bytemuck::Pod>(&self, section: Section, values: Range<u64>) -> Result<&[T]> {
+        let width = size_of::<T>() as u64;
+        let start = values.start.saturating_mul(width);
+        let end = values.end.saturating_mul(width);
+        if end > section.length {
+            let what = format!("value {} is outside of a section of {} bytes", values.end, section.length);
+            return Err(self.sealed.corrupt(section.start, what));
+        }
+        let bytes =
+            self.sealed.range(section.start.saturating_add(start)..section.start.saturating_add(end))?;
+        bytemuck::try_cast_slice(bytes).map_err(|_| self.misused("a map is not aligned to 8 bytes".into()))
+    }
+
+    /// Returns an error: the caller asked for what this table does not have.
+    #[cold]
+    pub(crate) fn misused(&self, what: String) -> Error {
+        Error::schema(&self.schema.name, what)
+    }
+}
+
+impl std::fmt::Debug for Segment {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(formatter, "Segment({}, {} rows)", self.path().display(), self.row_count())
     }
 }

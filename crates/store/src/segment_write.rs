@@ -1,12 +1,33 @@
-//! Writes segments: for the memtable's seal, bulk load and merge alike.
+//! Writes segments: the memtable's seal, bulk load and merge all end here (docs/FORMAT.md, "Segment").
+//!
+//! Comes in: rows of some sources, in any order. Goes out: the order by primary key; one synced segment file. Must not know which
+//! rows are dead or why these are written. All cores are used (those of the current rayon pool); the file's bytes do not
+//! depend on how many there are.
+//!
+//! Memory besides the sources: 8 bytes a row for an order; 24 bytes a row while an ordered index is made, 12 for a hash
+//! index (and 4 for each row whose key is another's too), one index at a time; 4 bytes a row while a column of bytes is written;
+//! about 16 MiB of buffers.
 
 use crate::column::ColumnSlice;
-use crate::error::Result;
+use crate::column_write::{ColumnOf, write_blob, write_fixed, write_offsets};
+use crate::error::{Result, check_limit};
+use crate::format::{
+    FOOTER_BYTES, KIND_SEGMENT, SECTION_BLOB, SECTION_BLOCK_TABLE, SECTION_BLOCKS, SECTION_DICTIONARY,
+    SECTION_FIXED, SECTION_HASH_BUCKETS, SECTION_HASH_GROUPS, SECTION_OFFSETS_LARGE, SECTION_OFFSETS_SMALL,
+    SECTION_ORDER_HINTS, SECTION_ORDER_ROWS, SEGMENT_VERSION,
+};
+use crate::keys::{Keys, RowSet, narrow};
+use crate::limits::ROWS_PER_SEGMENT_MAX;
 use crate::payload::PayloadReader;
+use crate::payload_write::{make_dictionary, write_blocks, write_rows};
 use crate::rows::Rows;
-use crate::schema::Schema;
+use crate::schema::{Codec, Index, IndexKind, Kind, Schema};
+use crate::sealed::SealedWriter;
 use crate::segment::Segment;
+use crate::value::Value;
+use crate::{hash_index, radix};
 use disk::Disk;
+use rayon::prelude::*;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -16,9 +37,21 @@ pub trait Source: Sync {
     fn row_count(&self) -> u32;
 
     /// Returns a whole column of any kind but a compressed payload.
+    ///
+    /// # Errors
+    /// What is wrong with the source.
     fn column(&self, column: usize) -> Result<ColumnSlice<'_>>;
 
+    /// Returns one value of any kind of column but a compressed payload.
+    ///
+    /// # Errors
+    /// What is wrong with the source.
+    fn value(&self, column: usize, row: u32) -> Result<Value<'_>>;
+
     /// Returns one value of a payload column.
+    ///
+    /// # Errors
+    /// What is wrong with the source.
     fn payload<'a>(&'a self, column: usize, row: u32, reader: &'a mut PayloadReader) -> Result<&'a [u8]>;
 }
 
@@ -31,6 +64,10 @@ impl Source for Rows {
         Ok(Rows::column(self, column))
     }
 
+    fn value(&self, column: usize, row: u32) -> Result<Value<'_>> {
+        Ok(Rows::value(self, column, row))
+    }
+
     fn payload<'a>(&'a self, column: usize, row: u32, _reader: &'a mut PayloadReader) -> Result<&'a [u8]> {
         Ok(self.bytes(column, row))
     }
@@ -38,21 +75,24 @@ impl Source for Rows {
 
 impl Source for Segment {
     fn row_count(&self) -> u32 {
-        self.row_count()
+        Segment::row_count(self)
     }
 
     fn column(&self, column: usize) -> Result<ColumnSlice<'_>> {
-        self.column(column)
+        Segment::column(self, column)
+    }
+
+    fn value(&self, column: usize, row: u32) -> Result<Value<'_>> {
+        Segment::value(self, column, row)
     }
 
     fn payload<'a>(&'a self, column: usize, row: u32, reader: &'a mut PayloadReader) -> Result<&'a [u8]> {
-        self.payload(column, row, reader)
+        Segment::payload(self, column, row, reader)
     }
 }
 
 /// A row of one of several sources.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, bytemuck::Pod, bytemuck::Zeroable)]
-#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RowRef {
     /// The number of the source.
     pub source: u32,
@@ -60,7 +100,7 @@ pub struct RowRef {
     pub row: u32,
 }
 
-/// Which rows of the sources become the segment's, in which order.
+/// Which rows of some sources, in which order.
 #[derive(Clone, Copy, Debug)]
 pub enum Order<'a> {
     /// All rows of the first source, then all of the second, and so on.
@@ -69,13 +109,13 @@ pub enum Order<'a> {
     Chosen(&'a [RowRef]),
 }
 
-/// The order of rows by primary key.
+/// Rows in the order of their primary keys, no key twice.
 #[derive(Clone, Debug)]
 pub struct Sorted {
-    /// The rows in key order, or none if that is all rows as they are.
+    /// The rows, or none if they are all rows of all sources as they are.
     pub rows: Option<Vec<RowRef>>,
     /// How many rows were left out because a later one has the same key.
-    pub replaced: u64,
+    pub replaced: u32,
 }
 
 impl Sorted {
@@ -94,25 +134,241 @@ pub struct SegmentWritten {
     pub file_bytes: u64,
 }
 
-/// Sorts the live rows of some sources by primary key, on all cores. Of rows with the same key the last one is kept: of the last
-/// source that has it, and there the last row. Needs 24 bytes of memory a row while it runs, and 8 a row for its answer.
+/// Sorts the live rows of some sources by primary key. Of live rows with the same key the last one is kept: of the last source
+/// that has it, and there the last row.
+///
+/// Rows that are all live and in order already cost little and no memory. Else it takes 32 bytes a row while it runs, of which the
+/// answer is 8, and 8 more if any is dead.
+///
+/// # Errors
+/// What is wrong with a source; [`Error::Limit`](crate::Error::Limit) if there are more than 2^32 - 1 rows.
 pub fn sort_by_primary(
-    _schema: &Schema,
-    _sources: &[&dyn Source],
-    _is_live: &(dyn Fn(RowRef) -> bool + Sync),
+    schema: &Schema,
+    sources: &[&dyn Source],
+    is_live: &(dyn Fn(RowRef) -> bool + Sync),
 ) -> Result<Sorted> {
-    unimplemented!()
+    let live = live_rows(sources, is_live);
+    let given = live.as_deref().map_or(Order::AsIs, Order::Chosen);
+    let rows = RowSet::new(sources.iter().map(|source| source.row_count()), given)?;
+    let keys = Keys::new(&rows, sources, &schema.primary)?;
+    let sorted = radix::sort(&keys);
+    let hints = &sorted.hints;
+    let at = |index: usize| sorted.rows.as_ref().map_or(narrow(index as u64), |rows| rows[index]);
+    let is_replaced = |index: usize| {
+        hints.get(index + 1) == Some(&hints[index])
+            && (keys.is_exact() || keys.compare(at(index), at(index + 1)).is_eq())
+    };
+    let replaced = (0..hints.len()).into_par_iter().filter(|&index| is_replaced(index)).count();
+    check_keys(&keys, sources, &schema.primary)?;
+    if replaced == 0 && sorted.rows.is_none() {
+        return Ok(Sorted { rows: live, replaced: 0 });
+    }
+    let kept = (0..hints.len()).filter(|&index| replaced == 0 || !is_replaced(index));
+    Ok(Sorted {
+        rows: Some(kept.map(|index| rows.at(at(index))).collect()),
+        replaced: narrow(replaced as u64),
+    })
 }
 
-/// Writes rows as a new segment file, synced (its directory is not): all columns, one after another, then all indexes.
+/// Returns the live rows in the order of the sources, or none if all are live.
+fn live_rows(sources: &[&dyn Source], is_live: &(dyn Fn(RowRef) -> bool + Sync)) -> Option<Vec<RowRef>> {
+    let rows_of = |(number, source): (usize, &&dyn Source)| {
+        let number = narrow(number as u64);
+        (0..source.row_count()).map(move |row| RowRef { source: number, row })
+    };
+    if sources.par_iter().enumerate().all(|source| rows_of(source).all(is_live)) {
+        return None;
+    }
+    Some(sources.iter().enumerate().flat_map(rows_of).filter(|&row| is_live(row)).collect())
+}
+
+/// Returns the error of the source whose key could not be read, if there is one.
+fn check_keys(keys: &Keys, sources: &[&dyn Source], columns: &[u16]) -> Result<()> {
+    let Some(row) = keys.damaged() else { return Ok(()) };
+    for &column in columns {
+        sources[row.source as usize].value(usize::from(column), row.row)?;
+    }
+    unreachable!("a value that could not be read is an error when it is read alone")
+}
+
+/// Writes rows of some sources as the new segment file `path` and syncs it; its name is durable only after its directory is synced.
 ///
-/// `order` must have the rows in strictly ascending primary-key order (panics otherwise: a bug).
+/// The columns are written one after another, then the indexes: what is in memory beside the sources is bounded as said above.
+///
+/// # Errors
+/// What is wrong with a source, and what the disk says; [`Error::Limit`] if there are too many rows. What was written is then of no
+/// use, and the caller removes it.
+///
+/// # Panics
+/// If the rows are not in the order of their primary keys, or a key is there twice: [`sort_by_primary`] makes such an order.
 pub fn write_segment(
-    _disk: &dyn Disk,
-    _path: &Path,
-    _schema: &Arc<Schema>,
-    _sources: &[&dyn Source],
-    _order: Order,
+    disk: &dyn Disk,
+    path: &Path,
+    schema: &Arc<Schema>,
+    sources: &[&dyn Source],
+    order: Order,
 ) -> Result<SegmentWritten> {
-    unimplemented!()
+    let rows = RowSet::new(sources.iter().map(|source| source.row_count()), order)?;
+    check_limit("rows in a segment", u64::from(rows.len()), u64::from(ROWS_PER_SEGMENT_MAX))?;
+    assert_ascending(&rows, sources, &schema.primary)?;
+    let writer = SealedWriter::create(disk, path, KIND_SEGMENT)?;
+    let mut job = Job { writer, entries: Vec::new(), rows: &rows, sources };
+    for (number, column) in schema.columns.iter().enumerate() {
+        job.column(number, column.kind)?;
+    }
+    for (number, index) in schema.indexes.iter().enumerate() {
+        match index.kind {
+            IndexKind::Ordered => job.ordered_index(number, index)?,
+            IndexKind::Hash => job.hash_index(number, index)?,
+        }
+    }
+    job.finish(schema)
+}
+
+/// Refuses an order that would make wrong answers: only a bug brings one here.
+fn assert_ascending(rows: &RowSet, sources: &[&dyn Source], primary: &[u16]) -> Result<()> {
+    const BLOCK_ROWS: u32 = 1 << 16;
+    let keys = Keys::new(rows, sources, primary)?;
+    let blocks = (0..rows.len().div_ceil(BLOCK_ROWS)).into_par_iter();
+    let is_ascending = blocks.map_init(Vec::new, |hints, block| {
+        let start = block * BLOCK_ROWS;
+        let end = rows.len().min(start.saturating_add(BLOCK_ROWS + 1));
+        hints.clear();
+        keys.hints(start..end, hints);
+        (start..).zip(hints.windows(2)).all(|(row, pair)| {
+            pair[0] < pair[1] || pair[0] == pair[1] && !keys.is_exact() && keys.compare(row, row + 1).is_lt()
+        })
+    });
+    let is_ascending = is_ascending.reduce(|| true, |one, two| one && two);
+    check_keys(&keys, sources, primary)?;
+    assert!(is_ascending, "rows for a segment are in strict primary-key order");
+    Ok(())
+}
+
+/// A segment being written.
+struct Job<'a> {
+    writer: SealedWriter,
+    /// The directory so far.
+    entries: Vec<u8>,
+    rows: &'a RowSet<'a>,
+    sources: &'a [&'a dyn Source],
+}
+
+impl Job<'_> {
+    fn column(&mut self, number: usize, kind: Kind) -> Result<()> {
+        let column = ColumnOf { rows: self.rows, sources: self.sources, number };
+        let start = self.writer.position();
+        match kind {
+            Kind::Payload(codec) if codec != Codec::None => self.payload(&column, codec),
+            Kind::Bytes | Kind::Payload(_) => {
+                let lengths = write_blob(&mut self.writer, &column)?;
+                self.end_section(SECTION_BLOB, number, start, 0)?;
+                self.offsets(number, &lengths)
+            }
+            _ => {
+                write_fixed(&mut self.writer, &column)?;
+                self.end_section(SECTION_FIXED, number, start, 0)
+            }
+        }
+    }
+
+    fn payload(&mut self, column: &ColumnOf, codec: Codec) -> Result<()> {
+        let number = column.number;
+        let mut start = self.writer.position();
+        if let Some(block_bytes) = codec.block_bytes() {
+            let table = write_blocks(&mut self.writer, column, codec, block_bytes)?;
+            self.end_section(SECTION_BLOCKS, number, start, 0)?;
+            start = self.writer.position();
+            self.writer.write(bytemuck::cast_slice(&table))?;
+            return self.end_section(SECTION_BLOCK_TABLE, number, start, 0);
+        }
+        let mut dictionary = Vec::new();
+        if let Codec::ZstdDictionary { dictionary_bytes, .. } = codec {
+            dictionary = make_dictionary(column, codec.sample_bytes(), dictionary_bytes)?;
+            self.writer.write(&dictionary)?;
+            self.end_section(SECTION_DICTIONARY, number, start, 0)?;
+            start = self.writer.position();
+        }
+        let lengths = write_rows(&mut self.writer, column, codec, &dictionary)?;
+        self.end_section(SECTION_BLOB, number, start, 0)?;
+        self.offsets(number, &lengths)
+    }
+
+    fn offsets(&mut self, number: usize, lengths: &[u32]) -> Result<()> {
+        let start = self.writer.position();
+        let is_large = write_offsets(&mut self.writer, lengths)?;
+        let tag = if is_large { SECTION_OFFSETS_LARGE } else { SECTION_OFFSETS_SMALL };
+        self.end_section(tag, number, start, 0)
+    }
+
+    fn ordered_index(&mut self, number: usize, index: &Index) -> Result<()> {
+        let keys = Keys::new(self.rows, self.sources, &index.columns)?;
+        let sorted = radix::sort(&keys);
+        check_keys(&keys, self.sources, &index.columns)?;
+        let mut start = self.writer.position();
+        match &sorted.rows {
+            Some(rows) => self.writer.write(bytemuck::cast_slice(rows))?,
+            None => self.all_rows()?,
+        }
+        self.end_section(SECTION_ORDER_ROWS, number, start, 0)?;
+        start = self.writer.position();
+        self.writer.write(bytemuck::cast_slice(&sorted.hints))?;
+        self.end_section(SECTION_ORDER_HINTS, number, start, 0)
+    }
+
+    /// Writes the numbers of all rows as they are.
+    fn all_rows(&mut self) -> Result<()> {
+        let mut block = Vec::new();
+        for start in (0..self.rows.len()).step_by(1 << 16) {
+            block.clear();
+            block.extend(start..self.rows.len().min(start.saturating_add(1 << 16)));
+            self.writer.write(bytemuck::cast_slice(&block))?;
+        }
+        Ok(())
+    }
+
+    fn hash_index(&mut self, number: usize, index: &Index) -> Result<()> {
+        let keys = Keys::new(self.rows, self.sources, &index.columns)?;
+        let mut start = self.writer.position();
+        let writer = &mut self.writer;
+        let mut sink = |buckets: &[hash_index::Bucket]| writer.write(bytemuck::cast_slice(buckets));
+        let built = hash_index::build(&keys, index.unique, &mut sink)?;
+        check_keys(&keys, self.sources, &index.columns)?;
+        self.end_section(SECTION_HASH_BUCKETS, number, start, built.home_count)?;
+        start = self.writer.position();
+        self.writer.write(bytemuck::cast_slice(&built.groups))?;
+        self.end_section(SECTION_HASH_GROUPS, number, start, 0)
+    }
+
+    /// Notes a section in the directory, and leads to where the next one may begin.
+    fn end_section(&mut self, tag: u32, owner: usize, start: u64, detail: u64) -> Result<()> {
+        let length = self.writer.position() - start;
+        self.entries.extend_from_slice(&tag.to_le_bytes());
+        self.entries.extend_from_slice(&narrow(owner as u64).to_le_bytes());
+        for number in [start, length, detail] {
+            self.entries.extend_from_slice(&number.to_le_bytes());
+        }
+        self.writer.align()
+    }
+
+    fn finish(mut self, schema: &Schema) -> Result<SegmentWritten> {
+        let schema_start = self.writer.position();
+        let schema_bytes = schema.encode();
+        self.writer.write(&schema_bytes)?;
+        self.writer.align()?;
+        let directory_start = self.writer.position();
+        self.writer.write(&self.entries)?;
+        self.writer.align()?;
+        let mut footer = Vec::with_capacity(FOOTER_BYTES);
+        footer.extend_from_slice(&SEGMENT_VERSION.to_le_bytes());
+        footer.extend_from_slice(&self.rows.len().to_le_bytes());
+        let section_count = (self.entries.len() / crate::format::ENTRY_BYTES) as u64;
+        for number in [schema_start, schema_bytes.len() as u64, directory_start, section_count] {
+            footer.extend_from_slice(&number.to_le_bytes());
+        }
+        footer.resize(FOOTER_BYTES, 0);
+        self.writer.write(&footer)?;
+        let file_bytes = self.writer.finish()?;
+        Ok(SegmentWritten { row_count: self.rows.len(), file_bytes })
+    }
 }

@@ -171,6 +171,36 @@ pub fn hash(normalised: &[u8]) -> u64 {
     xxh3_64(normalised)
 }
 
+/// Returns the hash of a whole key.
+#[inline]
+pub fn hash_key(key: &[Value]) -> u64 {
+    match key {
+        [Value::Id(id)] => hash(*id),
+        [Value::Bytes(bytes)] => hash(bytes),
+        [Value::U32(number)] => hash(&number.to_be_bytes()),
+        [Value::U64(number)] => hash(&number.to_be_bytes()),
+        _ => {
+            let mut normalised = Vec::with_capacity(64);
+            normalise(key, key.len(), &mut normalised);
+            hash(&normalised)
+        }
+    }
+}
+
+/// Returns the hint of a key that is one value.
+#[inline]
+pub fn hint_of(value: Value) -> u64 {
+    match value {
+        Value::U8(number) => u64::from(number) << 56,
+        Value::U16(number) => u64::from(number) << 48,
+        Value::U32(number) => u64::from(number) << 32,
+        Value::U64(number) => number,
+        Value::I64(number) => order_i64(number),
+        Value::Id(id) => hint(id),
+        Value::Bytes(bytes) => hint(bytes),
+    }
+}
+
 /// Compares the first values of a row's key, as many as `key` has, with `key`.
 pub fn compare_prefix<'a>(row: impl IntoIterator<Item = Value<'a>>, key: &[Value]) -> Ordering {
     for (ours, theirs) in row.into_iter().zip(key) {

@@ -1,0 +1,163 @@
+//! Searches among keys in order, whether they lie in an index or are the primary key.
+//!
+//! Comes in: the ends of a range, and a way to compare the key at a position. Goes out: positions. Must not know where keys lie.
+
+use crate::error::Result;
+use crate::value::{Value, hint, hint_last, normalise};
+use std::cmp::Ordering;
+use std::ops::{Bound, Range};
+
+/// A key or a prefix to search for.
+pub(crate) struct Needle<'k> {
+    /// Its values.
+    pub(crate) key: &'k [Value<'k>],
+    /// The smallest and the largest hint of keys that begin with it.
+    low: u64,
+    high: u64,
+    /// Says that only keys that begin with it have such hints.
+    is_exact: bool,
+}
+
+impl<'k> Needle<'k> {
+    /// Takes the first values of keys of `column_count` columns.
+    pub(crate) fn new(key: &'k [Value<'k>], column_count: usize) -> Needle<'k> {
+        let mut normalised = Vec::with_capacity(64);
+        normalise(key, column_count, &mut normalised);
+        let has_bytes = key.iter().any(|value| matches!(value, Value::Bytes(_)));
+        let is_exact = !has_bytes && normalised.len() <= 8;
+        Needle { key, low: hint(&normalised), high: hint_last(&normalised), is_exact }
+    }
+
+    /// Returns the smallest hint of keys that begin with it.
+    pub(crate) fn hint(&self) -> u64 {
+        self.low
+    }
+
+    /// Compares a key, of which the hint is at hand, with this one: `whole` does it if the hint does not decide.
+    #[inline]
+    pub(crate) fn compare(&self, hint: u64, whole: impl FnOnce() -> Result<Ordering>) -> Result<Ordering> {
+        if hint < self.low {
+            Ok(Ordering::Less)
+        } else if hint > self.high {
+            Ok(Ordering::Greater)
+        } else if self.is_exact {
+            Ok(Ordering::Equal)
+        } else {
+            whole()
+        }
+    }
+}
+
+/// Returns the positions of the keys between two ends, of `count` keys in order. An end may be a prefix: all keys that begin with it
+/// are then equal to it. `compare` compares the key at a position with an end; `guess` says where it may be.
+pub(crate) fn find_range(
+    count: u32,
+    from: Bound<&Needle>,
+    to: Bound<&Needle>,
+    compare: &dyn Fn(u32, &Needle) -> Result<Ordering>,
+    guess: &dyn Fn(&Needle) -> Result<Option<u32>>,
+) -> Result<Range<u32>> {
+    let before = |needle: &Needle| {
+        partition_point(count, guess(needle)?, |position| Ok(compare(position, needle)?.is_lt()))
+    };
+    let behind = |needle: &Needle| {
+        partition_point(count, guess(needle)?, |position| Ok(compare(position, needle)?.is_le()))
+    };
+    let start = match from {
+        Bound::Unbounded => 0,
+        Bound::Included(needle) => before(needle)?,
+        Bound::Excluded(needle) => behind(needle)?,
+    };
+    let end = match to {
+        Bound::Unbounded => count,
+        Bound::Included(needle) => behind(needle)?,
+        Bound::Excluded(needle) => before(needle)?,
+    };
+    Ok(start..end.max(start))
+}
+
+/// Returns the first of `count` positions where `is_before` is false; it is true before that and false behind.
+///
+/// With a guess the search widens from there in growing steps: a good one costs two comparisons, a bad one twice a binary search.
+pub(crate) fn partition_point(
+    count: u32,
+    guess: Option<u32>,
+    is_before: impl Fn(u32) -> Result<bool>,
+) -> Result<u32> {
+    let (mut low, mut high) = (0, count);
+    if let Some(guess) = guess.filter(|&guess| guess < count) {
+        let mut step = 1_u32;
+        if is_before(guess)? {
+            low = guess + 1;
+            while low < high && is_before(low.saturating_add(step).min(high) - 1)? {
+                low = low.saturating_add(step).min(high);
+                step = step.saturating_mul(2);
+            }
+            high = low.saturating_add(step).min(high);
+        } else {
+            high = guess;
+            while low < high && !is_before(high.saturating_sub(step).max(low))? {
+                high = high.saturating_sub(step).max(low);
+                step = step.saturating_mul(2);
+            }
+            low = high.saturating_sub(step).max(low);
+        }
+    }
+    while low < high {
+        let middle = low + (high - low) / 2;
+        if is_before(middle)? {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    Ok(low)
+}
+
+/// Guesses the position of the key with `hint` among `count` keys from the hints of the first and the last, as if hints were spread
+/// evenly: true for dense numbers and for random ids.
+pub(crate) fn interpolate(hint: u64, first: u64, last: u64, count: u32) -> Option<u32> {
+    let span = u128::from(last.checked_sub(first)?);
+    let into = u128::from(hint.clamp(first, last) - first);
+    let position = (into * u128::from(count.checked_sub(1)?)).checked_div(span)?;
+    u32::try_from(position).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn a_search_finds_the_same_place_whatever_the_guess(
+            count in 0_u32..200, place in 0_u32..200, guess in prop::option::of(0_u32..250),
+        ) {
+            let place = place.min(count);
+            let found = partition_point(count, guess, |position| {
+                assert!(position < count);
+                Ok(position < place)
+            });
+            prop_assert_eq!(found.unwrap(), place);
+        }
+
+        #[test]
+        fn guesses_lie_within(hint: u64, first: u64, last: u64, count in 0_u32..5) {
+            if let Some(guess) = interpolate(hint, first, last, count) {
+                prop_assert!(guess < count);
+            }
+        }
+    }
+
+    #[test]
+    fn dense_numbers_are_guessed_exactly() {
+        for hint in 100..200 {
+            assert_eq!(
+                interpolate(hint << 32, 100 << 32, 199 << 32, 100),
+                Some(u32::try_from(hint - 100).unwrap())
+            );
+        }
+        assert_eq!(interpolate(7, 7, 7, 1), None);
+        assert_eq!(interpolate(u64::MAX, 0, u64::MAX, u32::MAX), Some(u32::MAX - 1));
+    }
+}

@@ -1,0 +1,208 @@
+//! Sorts rows by key: by the keys' hints first, by radix, and by whole keys only where hints are equal.
+//!
+//! Comes in: the keys of many rows. Goes out: their positions in key order, rows with equal keys in row order. Must not know what
+//! the order is for. Rows that are in order already are noticed while their hints are made, and cost nothing more.
+//!
+//! Memory: 24 bytes a row while it runs (12 in parts, 12 for the result).
+
+use crate::keys::{Keys, narrow};
+use crate::partition::{Pair, Parts, part_count, partition};
+use crate::value::hint;
+use rayon::prelude::*;
+use std::cmp::Ordering;
+use std::ops::Range;
+
+/// Rows in key order.
+pub(crate) struct KeyOrder {
+    /// The positions in key order, or none if all are in order as they are.
+    pub(crate) rows: Option<Vec<u32>>,
+    /// The hints in key order.
+    pub(crate) hints: Vec<u64>,
+}
+
+/// Rows whose hints are made together.
+const BLOCK_ROWS: usize = 1 << 16;
+/// Pairs from which a run is sorted on all cores: such a run fills no core's cache and keeps all others waiting.
+const LARGE_RUN: usize = 1 << 16;
+/// Pairs below which comparing is faster than counting.
+const SMALL_RUN: usize = 64;
+/// Pairs with equal hints from which the next 8 bytes of their keys are made their hints, so that their keys are read once and
+/// not once a comparison.
+const TIES_BY_HINT: usize = 16;
+/// How often the next 8 bytes are tried before whole keys are compared.
+const TIE_DEPTH_MAX: usize = 32;
+
+/// Sorts the rows of `keys`.
+pub(crate) fn sort(keys: &Keys) -> KeyOrder {
+    let mut hints = vec![0; keys.len() as usize];
+    let range = make_hints(keys, &mut hints);
+    if is_sorted(keys, &hints) {
+        return KeyOrder { rows: None, hints };
+    }
+    let count = part_count(keys.len());
+    let shift = shift_for(&range, count);
+    let base = range.start;
+    let parts = partition(
+        keys.len(),
+        count,
+        |rows, out| out.extend_from_slice(&hints[rows.start as usize..rows.end as usize]),
+        |hint| digit(hint, base, shift),
+    );
+    let mut rows = vec![0; hints.len()];
+    sort_parts(keys, &parts, Digits { base, shift }, &mut hints, &mut rows);
+    KeyOrder { rows: Some(rows), hints }
+}
+
+/// Where in a hint the digits to sort by lie: above `shift` the rows of a part are equal.
+#[derive(Clone, Copy)]
+pub(crate) struct Digits {
+    /// What to subtract first.
+    pub(crate) base: u64,
+    /// How many low bits are to be sorted by.
+    pub(crate) shift: u32,
+}
+
+#[inline]
+#[expect(clippy::cast_possible_truncation, reason = "the shift leaves at most 12 bits")]
+fn digit(hint: u64, base: u64, shift: u32) -> u32 {
+    // One part of hints over all 64 bits leaves no bit.
+    (hint - base).checked_shr(shift).unwrap_or(0) as u32
+}
+
+/// Fills in all hints and returns the smallest, and the largest as the range's end.
+fn make_hints(keys: &Keys, hints: &mut [u64]) -> Range<u64> {
+    let blocks = hints.par_chunks_mut(BLOCK_ROWS).enumerate();
+    let ranges = blocks.map_init(Vec::new, |buffer, (number, block)| {
+        let start = number * BLOCK_ROWS;
+        buffer.clear();
+        keys.hints(narrow(start as u64)..narrow((start + block.len()) as u64), buffer);
+        block.copy_from_slice(buffer);
+        let smallest = buffer.iter().copied().min().unwrap_or(u64::MAX);
+        smallest..buffer.iter().copied().max().unwrap_or(0)
+    });
+    ranges.reduce(|| u64::MAX..0, |one, two| one.start.min(two.start)..one.end.max(two.end))
+}
+
+/// Says whether all rows are in key order as they are.
+fn is_sorted(keys: &Keys, hints: &[u64]) -> bool {
+    let last = keys.len().saturating_sub(1);
+    (0..last).into_par_iter().all(|row| match hints[row as usize].cmp(&hints[row as usize + 1]) {
+        Ordering::Less => true,
+        Ordering::Equal => keys.is_exact() || keys.compare(row, row + 1).is_le(),
+        Ordering::Greater => false,
+    })
+}
+
+/// Returns how many low bits to leave out so that all hints in `range` fall into `count` parts.
+fn shift_for(range: &Range<u64>, count: u32) -> u32 {
+    let bits = 64 - (range.end - range.start).leading_zeros();
+    bits.saturating_sub(count.trailing_zeros())
+}
+
+/// Sorts each part and puts the parts one after another.
+fn sort_parts(keys: &Keys, parts: &Parts, digits: Digits, hints: &mut [u64], rows: &mut [u32]) {
+    let mut places = Vec::with_capacity(parts.count());
+    let (mut hints, mut rows) = (hints, rows);
+    for part in 0..parts.count() {
+        let (part_hints, later_hints) = hints.split_at_mut(parts.row_count(part));
+        let (part_rows, later_rows) = rows.split_at_mut(parts.row_count(part));
+        (hints, rows) = (later_hints, later_rows);
+        places.push((part, part_hints, part_rows));
+    }
+    places.into_par_iter().for_each_init(
+        || (Vec::new(), Vec::new()),
+        |(pairs, spare), (part, part_hints, part_rows)| {
+            parts.gather(part, pairs);
+            sort_pairs(pairs, spare, digits);
+            for (hint, pair) in part_hints.iter_mut().zip(pairs.iter()) {
+                *hint = pair.number();
+            }
+            if !keys.is_exact() {
+                for_runs(pairs, |pair| pair.number(), |run| sort_ties(keys, run, 1));
+            }
+            for (row, pair) in part_rows.iter_mut().zip(pairs.iter()) {
+                *row = pair.row;
+            }
+        },
+    );
+}
+
+/// Sorts the pairs of one part by number; those with equal numbers stay in row order.
+///
+/// Two passes over 8 bits each leave only short runs to compare if hints are spread evenly; if they are not, the runs are long and
+/// comparing them costs what any sort costs.
+pub(crate) fn sort_pairs(pairs: &mut Vec<Pair>, spare: &mut Vec<Pair>, digits: Digits) {
+    if pairs.len() < SMALL_RUN {
+        return sort_run(pairs);
+    }
+    let rest = digits.shift.saturating_sub(16);
+    for shift in [rest, rest + 8] {
+        if shift < digits.shift {
+            sort_by_byte(pairs, spare, digits.base, shift);
+        }
+    }
+    if rest > 0 {
+        for_runs(pairs, |pair| (pair.number() - digits.base) >> rest, sort_run);
+    }
+}
+
+/// Sorts pairs by 8 bits of their numbers, and keeps the order of those that are equal there.
+fn sort_by_byte(pairs: &mut Vec<Pair>, spare: &mut Vec<Pair>, base: u64, shift: u32) {
+    let byte = |pair: &Pair| ((pair.number() - base) >> shift & 0xff) as usize;
+    let mut starts = [0_usize; 256];
+    for pair in pairs.iter() {
+        starts[byte(pair)] += 1;
+    }
+    let mut sum = 0;
+    for start in &mut starts {
+        sum += std::mem::replace(start, sum);
+    }
+    spare.clear();
+    spare.resize(pairs.len(), Pair::default());
+    for pair in pairs.iter() {
+        let place = &mut starts[byte(pair)];
+        spare[*place] = *pair;
+        *place += 1;
+    }
+    std::mem::swap(pairs, spare);
+}
+
+/// Calls `each` with every run of two or more neighbours that are equal in `by`.
+fn for_runs(pairs: &mut [Pair], by: impl Fn(&Pair) -> u64, mut each: impl FnMut(&mut [Pair])) {
+    for run in pairs.chunk_by_mut(|one, two| by(one) == by(two)) {
+        if run.len() > 1 {
+            each(run);
+        }
+    }
+}
+
+/// Sorts pairs by number and row.
+fn sort_run(run: &mut [Pair]) {
+    let by = |pair: &Pair| (pair.number(), pair.row);
+    if run.len() >= LARGE_RUN { run.par_sort_unstable_by_key(by) } else { run.sort_unstable_by_key(by) }
+}
+
+/// Sorts pairs whose keys are equal in their first `depth` times 8 bytes by key and row.
+fn sort_ties(keys: &Keys, run: &mut [Pair], depth: usize) {
+    if run.len() < TIES_BY_HINT || depth >= TIE_DEPTH_MAX || !make_deeper_hints(keys, run, depth) {
+        let by = |one: &Pair, two: &Pair| keys.compare(one.row, two.row).then(one.row.cmp(&two.row));
+        return if run.len() >= LARGE_RUN { run.par_sort_unstable_by(by) } else { run.sort_unstable_by(by) };
+    }
+    sort_run(run);
+    for_runs(run, Pair::number, |ties| sort_ties(keys, ties, depth + 1));
+}
+
+/// Makes the numbers of pairs the 8 bytes at `depth` of their keys, and says whether any key is so long.
+fn make_deeper_hints(keys: &Keys, run: &mut [Pair], depth: usize) -> bool {
+    let deepen = |buffer: &mut Vec<u8>, pair: &mut Pair| {
+        let rest = keys.normalised(pair.row, buffer).get(depth * 8..).unwrap_or_default();
+        *pair = Pair::new(hint(rest), pair.row);
+        !rest.is_empty()
+    };
+    if run.len() >= LARGE_RUN {
+        run.par_iter_mut().map_init(Vec::new, deepen).reduce(|| false, |one, two| one | two)
+    } else {
+        let mut buffer = Vec::new();
+        run.iter_mut().fold(false, |any, pair| deepen(&mut buffer, pair) | any)
+    }
+}

@@ -1,0 +1,303 @@
+//! Finds rows of a segment by key: by the primary key, in whose order they lie, or through an index.
+//!
+//! Comes in: keys and ends of ranges. Goes out: row numbers. Must not know which rows are dead.
+#![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
+
+use crate::column::ColumnSlice;
+use crate::error::{Error, Result};
+use crate::format::{BUCKET_BYTES, GROUP_MARK};
+use crate::hash_index::{Bucket, home, probe};
+use crate::ordered_index::{Needle, find_range, interpolate};
+use crate::segment::Segment;
+use crate::segment_layout::{ColumnLayout, IndexLayout, Section};
+use crate::value::{Value, hash_key, hint_of};
+use disk::prefetch;
+use std::cmp::Ordering;
+use std::ops::{Bound, Range};
+
+/// Keys of a batch that are looked up side by side: enough to hide a cache miss, few enough to stay in the first cache.
+const BATCH_KEYS: usize = 32;
+
+/// A hash index at hand.
+struct HashIndex<'a> {
+    columns: &'a [u16],
+    buckets: Section,
+    bucket_count: u64,
+    home_count: u64,
+    groups: Section,
+}
+
+impl Segment {
+    /// Returns the row with this primary key.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`] if the file is damaged where the search comes by, [`Error::Schema`] if the key does not fit.
+    pub fn primary_find(&self, key: &[Value]) -> Result<Option<u32>> {
+        self.check_key(&self.schema.primary, key, true)?;
+        let rows = self.primary_range(Bound::Included(key), Bound::Included(key))?;
+        Ok(rows.into_iter().next())
+    }
+
+    /// Returns the rows whose primary key lies between two ends. An end may be a prefix of keys, and then stands for all keys that
+    /// begin with it.
+    ///
+    /// # Errors
+    /// As [`Segment::primary_find`].
+    pub fn primary_range(&self, from: Bound<&[Value]>, to: Bound<&[Value]>) -> Result<Range<u32>> {
+        let columns = self.schema.primary.as_slice();
+        let (from, to) = (self.needle(columns, from)?, self.needle(columns, to)?);
+        let compare = |row: u32, needle: &Needle| self.compare_row(columns, row, needle.key);
+        let guess = |needle: &Needle| self.guess_row(columns, needle);
+        find_range(self.row_count(), from.as_ref(), to.as_ref(), &compare, &guess)
+    }
+
+    /// Returns the positions in an ordered index of the keys between two ends, which may be prefixes as in
+    /// [`Segment::primary_range`].
+    ///
+    /// # Errors
+    /// As [`Segment::primary_find`]; [`Error::Schema`] also if there is no such ordered index.
+    pub fn index_range(
+        &self,
+        index: usize,
+        from: Bound<&[Value]>,
+        to: Bound<&[Value]>,
+    ) -> Result<Range<u32>> {
+        let (columns, rows, hints) = self.ordered(index)?;
+        let (from, to) = (self.needle(columns, from)?, self.needle(columns, to)?);
+        let compare = |position: u32, needle: &Needle| {
+            let hint = *self.row_of::<u64>(hints, position)?;
+            needle.compare(hint, || {
+                let row = *self.row_of::<u32>(rows, position)?;
+                self.check_row(row, rows)?;
+                self.compare_row(columns, row, needle.key)
+            })
+        };
+        find_range(self.row_count(), from.as_ref(), to.as_ref(), &compare, &|_| Ok(None))
+    }
+
+    /// Returns the rows at some positions of an ordered index: in key order, rows with equal keys in row order.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`] if the file is damaged there, [`Error::Schema`] if there is no such ordered index or position.
+    pub fn rows_at(&self, index: usize, positions: Range<u32>) -> Result<&[u32]> {
+        let (_, rows, _) = self.ordered(index)?;
+        if positions.start > positions.end || positions.end > self.row_count() {
+            let what = format!("positions {} to {} of {}", positions.start, positions.end, self.row_count());
+            return Err(self.misused(what));
+        }
+        let found = self.slice::<u32>(rows, u64::from(positions.start)..u64::from(positions.end))?;
+        match found.iter().max() {
+            Some(&largest) => self.check_row(largest, rows).map(|()| found),
+            None => Ok(found),
+        }
+    }
+
+    /// Appends all rows with this key to `found`, lower rows first: through a hash or an ordered index.
+    ///
+    /// # Errors
+    /// As [`Segment::primary_find`]; [`Error::Schema`] also if there is no such index.
+    pub fn find(&self, index: usize, key: &[Value], found: &mut Vec<u32>) -> Result<()> {
+        match self.hash_index(index) {
+            Some(hash_index) => {
+                self.check_key(hash_index.columns, key, true)?;
+                self.probe(&hash_index, hash_key(key), |slot| self.confirm(&hash_index, slot, key, found))
+            }
+            None => {
+                let (columns, ..) = self.ordered(index)?;
+                self.check_key(columns, key, true)?;
+                let positions = self.index_range(index, Bound::Included(key), Bound::Included(key))?;
+                found.extend_from_slice(self.rows_at(index, positions)?);
+                Ok(())
+            }
+        }
+    }
+
+    /// Looks many keys up in a hash index, and appends (number of the key, row) to `found` for each row found, in the order of the
+    /// keys. The keys are given by column: in `keys` a slice for each column of the index, all of one length.
+    ///
+    /// Faster than one by one where the index does not fit a cache, because its lines are asked for ahead.
+    ///
+    /// # Errors
+    /// As [`Segment::primary_find`]; [`Error::Schema`] also if there is no such hash index.
+    pub fn find_batch(&self, index: usize, keys: &[ColumnSlice], found: &mut Vec<(u32, u32)>) -> Result<()> {
+        let hash_index =
+            self.hash_index(index).ok_or_else(|| self.misused(format!("there is no hash index {index}")))?;
+        let key_count = u32::try_from(keys.first().map_or(0, ColumnSlice::len)).unwrap_or(u32::MAX);
+        let (mut key, mut rows) = (Vec::new(), Vec::new());
+        let mut hashes = Vec::with_capacity(BATCH_KEYS);
+        let mut slots = Vec::new();
+        for first in (0..key_count).step_by(BATCH_KEYS) {
+            let numbers = first..key_count.min(first.saturating_add(BATCH_KEYS as u32));
+            hashes.clear();
+            for number in numbers.clone() {
+                self.key_at(&hash_index, keys, number, &mut key)?;
+                let hash = hash_key(&key);
+                self.prefetch(hash_index.buckets, home(hash, hash_index.home_count), BUCKET_BYTES);
+                hashes.push(hash);
+            }
+            slots.clear();
+            for (number, &hash) in numbers.zip(&hashes) {
+                self.probe(&hash_index, hash, |slot| {
+                    self.prefetch_key(&hash_index, slot);
+                    slots.push((number, slot));
+                    Ok(())
+                })?;
+            }
+            for &(number, slot) in &slots {
+                self.key_at(&hash_index, keys, number, &mut key)?;
+                rows.clear();
+                self.confirm(&hash_index, slot, &key, &mut rows)?;
+                found.extend(rows.iter().map(|&row| (number, row)));
+            }
+        }
+        Ok(())
+    }
+
+    /// Puts a key of a batch into `key`.
+    fn key_at<'k>(
+        &self,
+        hash_index: &HashIndex,
+        keys: &[ColumnSlice<'k>],
+        number: u32,
+        key: &mut Vec<Value<'k>>,
+    ) -> Result<()> {
+        key.clear();
+        for column in keys {
+            key.push(column.value(number).ok_or_else(|| self.misused(format!("there is no key {number}")))?);
+        }
+        self.check_key(hash_index.columns, key, true)
+    }
+
+    fn prefetch(&self, section: Section, element: u64, width: usize) {
+        let place = section.start.saturating_add(element.saturating_mul(width as u64));
+        prefetch(self.sealed.map(), usize::try_from(place).unwrap_or(0));
+    }
+
+    /// Asks for the first column of the key that a slot may have.
+    fn prefetch_key(&self, hash_index: &HashIndex, slot: u32) {
+        let column = hash_index.columns.first().copied().map_or(0, usize::from);
+        let layout = (self.layout.columns.get(column), self.schema.kind(column));
+        if let (Some(ColumnLayout::Fixed(section)), Some(kind)) = layout
+            && slot & GROUP_MARK == 0
+        {
+            self.prefetch(*section, u64::from(slot), kind.width().unwrap_or(1));
+        }
+    }
+
+    fn probe(
+        &self,
+        hash_index: &HashIndex,
+        hash: u64,
+        mut visit: impl FnMut(u32) -> Result<()>,
+    ) -> Result<()> {
+        let bucket = |number: u64| {
+            let found = self.slice::<Bucket>(hash_index.buckets, number..number.saturating_add(1))?;
+            found.first().ok_or_else(|| self.sealed.corrupt(hash_index.buckets.start, "the index is cut"))
+        };
+        probe(hash, hash_index.home_count, hash_index.bucket_count, bucket, |slot| visit(slot).map(|()| true))
+    }
+
+    /// Appends the rows of a slot to `found` if they have this key.
+    fn confirm(&self, hash_index: &HashIndex, slot: u32, key: &[Value], found: &mut Vec<u32>) -> Result<()> {
+        if slot & GROUP_MARK == 0 {
+            self.check_row(slot, hash_index.buckets)?;
+            if self.compare_row(hash_index.columns, slot, key)?.is_eq() {
+                found.push(slot);
+            }
+            return Ok(());
+        }
+        let mut place = u64::from(slot & !GROUP_MARK);
+        let mut is_first = true;
+        loop {
+            let entry = self.slice::<u32>(hash_index.groups, place..place.saturating_add(1))?;
+            let entry = entry.first().copied().unwrap_or(GROUP_MARK);
+            let row = entry & !GROUP_MARK;
+            self.check_row(row, hash_index.groups)?;
+            if is_first && self.compare_row(hash_index.columns, row, key)?.is_ne() {
+                return Ok(());
+            }
+            found.push(row);
+            if entry & GROUP_MARK != 0 {
+                return Ok(());
+            }
+            place = place.saturating_add(1);
+            is_first = false;
+        }
+    }
+
+    fn check_row(&self, row: u32, section: Section) -> Result<()> {
+        if row < self.row_count() {
+            return Ok(());
+        }
+        let what = format!("an index names row {row} of {}", self.row_count());
+        Err(self.sealed.corrupt(section.start, what))
+    }
+
+    /// Compares the first columns of a row's key, as many as `key` has, with `key`.
+    #[inline]
+    pub(crate) fn compare_row(&self, columns: &[u16], row: u32, key: &[Value]) -> Result<Ordering> {
+        for (column, wanted) in columns.iter().zip(key) {
+            match self.value(usize::from(*column), row)?.cmp(wanted) {
+                Ordering::Equal => {}
+                unequal => return Ok(unequal),
+            }
+        }
+        Ok(Ordering::Equal)
+    }
+
+    /// Guesses the row of a key of one column of fixed width: primary keys are often dense or random numbers.
+    fn guess_row(&self, columns: &[u16], needle: &Needle) -> Result<Option<u32>> {
+        let ([column], Some(last)) = (columns, self.row_count().checked_sub(1)) else {
+            return Ok(None);
+        };
+        let column = usize::from(*column);
+        if !matches!(self.layout.columns.get(column), Some(ColumnLayout::Fixed(_))) {
+            return Ok(None);
+        }
+        let (first, last) = (hint_of(self.value(column, 0)?), hint_of(self.value(column, last)?));
+        Ok(interpolate(needle.hint(), first, last, self.row_count()))
+    }
+
+    fn needle<'k>(&self, columns: &[u16], bound: Bound<&'k [Value<'k>]>) -> Result<Bound<Needle<'k>>> {
+        if let Bound::Included(key) | Bound::Excluded(key) = bound {
+            self.check_key(columns, key, false)?;
+        }
+        Ok(bound.map(|key| Needle::new(key, columns.len())))
+    }
+
+    /// Checks that a key fits its columns: all of them, or the first ones.
+    fn check_key(&self, columns: &[u16], key: &[Value], is_whole: bool) -> Result<()> {
+        if key.len() > columns.len() || is_whole && key.len() < columns.len() {
+            return Err(self.misused(format!(
+                "a key has {} values for {} columns",
+                key.len(),
+                columns.len()
+            )));
+        }
+        for (column, value) in columns.iter().zip(key) {
+            let kind = self.schema.kind(usize::from(*column));
+            if !kind.is_some_and(|kind| value.fits(kind)) {
+                return Err(self.misused(format!("column {column} is {kind:?}, not {value:?}")));
+            }
+        }
+        Ok(())
+    }
+
+    fn hash_index(&self, index: usize) -> Option<HashIndex<'_>> {
+        let IndexLayout::Hash { buckets, home_count, groups } = *self.layout.indexes.get(index)? else {
+            return None;
+        };
+        let columns = self.schema.indexes.get(index)?.columns.as_slice();
+        let bucket_count = buckets.length.checked_div(BUCKET_BYTES as u64)?;
+        Some(HashIndex { columns, buckets, bucket_count, home_count, groups })
+    }
+
+    fn ordered(&self, index: usize) -> Result<(&[u16], Section, Section)> {
+        match (self.layout.indexes.get(index), self.schema.indexes.get(index)) {
+            (Some(IndexLayout::Ordered { rows, hints }), Some(of_schema)) => {
+                Ok((of_schema.columns.as_slice(), *rows, *hints))
+            }
+            _ => Err(self.misused(format!("there is no ordered index {index}"))),
+        }
+    }
+}

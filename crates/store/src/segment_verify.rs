@@ -1,0 +1,223 @@
+//! Checks all of a segment: what reading meets only when it comes by.
+//!
+//! Comes in: an open segment. Goes out: all damage found. Must not know what to do about it. Takes a bit of memory a row.
+#![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
+
+use crate::error::{Error, Result};
+use crate::format::{GROUP_MARK, SECTION_ALIGNMENT};
+use crate::hash_index::Bucket;
+use crate::keys::narrow;
+use crate::payload::PayloadReader;
+use crate::schema::{Index, Kind};
+use crate::segment::{BlockEntry, Segment};
+use crate::segment_layout::{ColumnLayout, IndexLayout, Section};
+use crate::value::{Value, hint, normalise};
+use rayon::prelude::*;
+use std::cmp::Ordering;
+
+/// Rows that one thread checks at a time.
+const PIECE_ROWS: u32 = 1 << 14;
+
+impl Segment {
+    /// Verifies all checksums, and if they fit, all that they cannot say: that places lie within their columns, rows in the order of
+    /// their keys, that every payload can be decompressed, that every index has every row once, under its own key.
+    ///
+    /// Returns all damaged chunks, or else the first damage in each column and index. Reads the whole file, on all cores.
+    pub fn verify(&self) -> Vec<Error> {
+        let damage = self.sealed.verify_all();
+        if !damage.is_empty() {
+            return damage;
+        }
+        let columns = (0..self.layout.columns.len()).into_par_iter();
+        let indexes = (0..self.layout.indexes.len()).into_par_iter();
+        let mut found: Vec<Error> = self.verify_padding().err().into_iter().collect();
+        found.extend(columns.filter_map(|column| self.verify_column(column).err()).collect::<Vec<_>>());
+        found.extend(self.verify_order().err());
+        if found.is_empty() {
+            found.extend(indexes.filter_map(|index| self.verify_index(index).err()).collect::<Vec<_>>());
+        }
+        found
+    }
+
+    /// Calls `check` for every row, on all cores.
+    fn for_rows<S>(
+        &self,
+        start: impl Fn() -> S + Sync,
+        check: impl Fn(&mut S, u32) -> Result<()> + Sync,
+    ) -> Result<()> {
+        (0..self.row_count().div_ceil(PIECE_ROWS)).into_par_iter().try_for_each(|piece| {
+            let mut state = start();
+            let first = piece.saturating_mul(PIECE_ROWS);
+            let end = self.row_count().min(first.saturating_add(PIECE_ROWS));
+            (first..end).try_for_each(|row| check(&mut state, row))
+        })
+    }
+
+    fn verify_padding(&self) -> Result<()> {
+        for section in &self.layout.sections {
+            let end = section.start.saturating_add(section.length);
+            let padding = self.sealed.range(end..end.next_multiple_of(SECTION_ALIGNMENT))?;
+            if padding.iter().any(|&byte| byte != 0) {
+                return Err(self.sealed.corrupt(end, "padding is not zero"));
+            }
+        }
+        Ok(())
+    }
+
+    fn verify_column(&self, column: usize) -> Result<()> {
+        match self.layout.columns.get(column) {
+            Some(ColumnLayout::Fixed(_)) | None => Ok(()),
+            Some(ColumnLayout::Rows { blob, offsets, .. }) => {
+                let mut ends = [0, 0];
+                for (end, place) in ends.iter_mut().zip([0, u64::from(self.row_count())]) {
+                    let next = place.saturating_add(1);
+                    let found = match offsets.is_large {
+                        true => self.slice::<u64>(offsets.section, place..next)?.first().copied(),
+                        false => self
+                            .slice::<u32>(offsets.section, place..next)?
+                            .first()
+                            .map(|&end| u64::from(end)),
+                    };
+                    *end = found.unwrap_or(u64::MAX);
+                }
+                if ends != [0, blob.length] {
+                    let what = format!("places run from {} to {} in {} bytes", ends[0], ends[1], blob.length);
+                    return Err(self.sealed.corrupt(offsets.section.start, what));
+                }
+                self.verify_payloads(column)
+            }
+            Some(ColumnLayout::Blocks { blocks, table }) => {
+                self.verify_table(*blocks, *table)?;
+                self.verify_payloads(column)
+            }
+        }
+    }
+
+    fn verify_payloads(&self, column: usize) -> Result<()> {
+        self.for_rows(PayloadReader::new, |reader, row| self.payload(column, row, reader).map(drop))
+    }
+
+    /// Checks that blocks follow one another and have all rows.
+    fn verify_table(&self, blocks: Section, table: Section) -> Result<()> {
+        let entries = self.all_of::<BlockEntry>(table)?;
+        let first = entries.first().map(|entry| (entry.start, entry.first_row));
+        let last = entries.last().map(|entry| (entry.start, entry.first_row, entry.length));
+        let follows = |pair: &[BlockEntry]| match pair {
+            [one, two] => one.start < two.start && one.first_row < two.first_row,
+            _ => true,
+        };
+        if first == Some((0, 0))
+            && last == Some((blocks.length, self.row_count(), 0))
+            && entries.windows(2).all(follows)
+        {
+            return Ok(());
+        }
+        Err(self.sealed.corrupt(table.start, "the blocks do not follow one another, or lack rows"))
+    }
+
+    /// Checks that primary keys ascend.
+    fn verify_order(&self) -> Result<()> {
+        let columns = &self.schema.primary;
+        self.for_rows(Vec::new, |key, row| {
+            let Some(before) = row.checked_sub(1) else { return Ok(()) };
+            self.read_key(columns, before, key)?;
+            match self.compare_row(columns, row, key)? {
+                Ordering::Greater => Ok(()),
+                _ => Err(self.sealed.corrupt(0, format!("row {row} does not come after row {before}"))),
+            }
+        })
+    }
+
+    fn read_key<'a>(&'a self, columns: &[u16], row: u32, key: &mut Vec<Value<'a>>) -> Result<()> {
+        key.clear();
+        columns.iter().try_for_each(|&column| {
+            key.push(self.value(usize::from(column), row)?);
+            Ok(())
+        })
+    }
+
+    fn verify_index(&self, number: usize) -> Result<()> {
+        match (self.layout.indexes.get(number), self.schema.indexes.get(number)) {
+            (Some(IndexLayout::Ordered { rows, hints }), Some(index)) => {
+                self.verify_ordered(index, *rows, *hints)
+            }
+            (Some(IndexLayout::Hash { buckets, groups, .. }), Some(_)) => {
+                self.verify_hash(number, *buckets, *groups)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Checks that each row is there once, beside its hint, in the order of keys and then rows.
+    fn verify_ordered(&self, index: &Index, rows: Section, hints: Section) -> Result<()> {
+        self.verify_all_rows(rows, self.all_of::<u32>(rows)?.iter().copied())?;
+        self.for_rows(Default::default, |state: &mut (Vec<Value>, Vec<u8>), position| {
+            let (key, normalised) = state;
+            let row = *self.row_of::<u32>(rows, position)?;
+            if let Some(before) = position.checked_sub(1) {
+                let row_before = *self.row_of::<u32>(rows, before)?;
+                self.read_key(&index.columns, row_before, key)?;
+                if self.compare_row(&index.columns, row, key)?.then(row.cmp(&row_before)).is_le() {
+                    let what = format!("position {position} of index {} is out of order", index.name);
+                    return Err(self.sealed.corrupt(rows.start, what));
+                }
+            }
+            self.read_key(&index.columns, row, key)?;
+            normalised.clear();
+            normalise(key, index.columns.len(), normalised);
+            if *self.row_of::<u64>(hints, position)? != hint(normalised) {
+                let what = format!("the hint at position {position} of index {} is wrong", index.name);
+                return Err(self.sealed.corrupt(hints.start, what));
+            }
+            Ok(())
+        })
+    }
+
+    /// Checks that each row is there once, and found by its key.
+    fn verify_hash(&self, number: usize, buckets: Section, groups: Section) -> Result<()> {
+        let in_slots = self.all_of::<Bucket>(buckets)?.iter().flat_map(|bucket| {
+            let slots = bucket.tags.iter().zip(&bucket.rows);
+            slots.filter(|&(&tag, &row)| tag != 0 && row & GROUP_MARK == 0).map(|(_, &row)| row)
+        });
+        let in_groups = self.all_of::<u32>(groups)?.iter().map(|row| row & !GROUP_MARK);
+        self.verify_all_rows(buckets, in_slots.chain(in_groups))?;
+        let columns = self.schema.indexes.get(number).map_or(&[][..], |index| &index.columns);
+        self.for_rows(Default::default, |state: &mut (Vec<Value>, Vec<u32>), row| {
+            let (key, found) = state;
+            found.clear();
+            self.read_key(columns, row, key)?;
+            self.find(number, key, found)?;
+            // A group of a key with very many rows would be read as often as it has rows.
+            match found.binary_search(&row) {
+                Ok(_) => Ok(()),
+                Err(_) => {
+                    Err(self.sealed.corrupt(buckets.start, format!("row {row} is not found by its key")))
+                }
+            }
+        })
+    }
+
+    /// Checks that an index has each row once.
+    fn verify_all_rows(&self, section: Section, rows: impl Iterator<Item = u32>) -> Result<()> {
+        let mut seen = vec![0_u64; self.row_count().div_ceil(64) as usize];
+        let mut count = 0_u64;
+        for row in rows {
+            let word = seen.get_mut((row / 64) as usize).filter(|_| row < self.row_count());
+            let bit = 1 << (row % 64);
+            match word {
+                Some(word) if *word & bit == 0 => *word |= bit,
+                _ => {
+                    return Err(self
+                        .sealed
+                        .corrupt(section.start, format!("row {row} is in an index twice")));
+                }
+            }
+            count = count.saturating_add(1);
+        }
+        if count == u64::from(self.row_count()) {
+            return Ok(());
+        }
+        let what = format!("an index has {count} rows of {}", narrow(u64::from(self.row_count())));
+        Err(self.sealed.corrupt(section.start, what))
+    }
+}
