@@ -281,7 +281,7 @@ impl Mailbox<'_> {
             None if self.is_group => String::new(),
             None => self.take_bare_address(),
         };
-        let address = decode_words(&address, problems).into_owned();
+        let address = if address.contains("=?") { tidy(&decode_words(&address, problems)) } else { address };
         let is_encoded = self.words.iter().any(|word| word.text.starts_with("=?"));
         let name = tidy(&decode_words(&self.phrase(), problems));
         if address.is_empty() && is_encoded && name.contains('@') {
@@ -349,7 +349,8 @@ impl Mailbox<'_> {
 
 /// Leaves out white space, comments, a route (`@a,@b:`) and `mailto:`.
 fn clean(address: &str) -> String {
-    let mut address = Cow::Borrowed(address.trim_ascii());
+    // Cut first, since taking comments out copies what is left.
+    let mut address = Cow::Borrowed(cut(address.trim_ascii(), 2 * NAME_BYTES_MAX));
     while let Some(start) = address.find('(').filter(|_| !address.contains('"')) {
         let Some((_, rest)) = address.get(start..).and_then(comment) else { break };
         let before = address.get(..start).unwrap_or_default();
@@ -481,8 +482,9 @@ mod tests {
     /// Each of these would take hours if a search began again at every character.
     #[test]
     fn a_megabyte_of_nonsense_is_read_once() {
-        for piece in ["(", "\"", "<", "=?a?q?b", "a:", "((\\", "\"\\", "<a", "@ ", ";"] {
+        for piece in ["(a)", "(", "\"", "<", "=?a?q?b", "a:", "((\\", "\"\\", "<a", "@ ", ";"] {
             show(&piece.repeat((1 << 20) / piece.len()));
         }
+        show(&format!("<{}>", "(a)".repeat(1 << 18)));
     }
 }

@@ -204,6 +204,9 @@ impl Reader<'_> {
             return;
         }
         let out = &mut self.bodies.text;
+        if out.len().saturating_add(2) > TEXT_BYTES_MAX {
+            return self.problems.add(Problem::TextCut);
+        }
         if !out.is_empty() {
             out.push_str("\n\n");
         }

@@ -10,7 +10,7 @@ use mail_parser::{ContentType, HeaderValue};
 
 use crate::bytes::{before, cut};
 use crate::headers::Block;
-use crate::limits::{NAME_BYTES_MAX, VALUE_BYTES_MAX};
+use crate::limits::{NAME_BYTES_MAX, PARAMETERS_BYTES_MAX};
 use crate::problem::{Problem, Problems};
 use crate::transfer::{Transfer, transfer};
 use crate::words::{decode_words, tidy, unfold};
@@ -109,7 +109,7 @@ pub(crate) fn read_content(block: &Block<'_>, default: &str, problems: &mut Prob
 /// Makes one line of a value, in UTF-8; an empty one if there is none.
 fn one_line(value: Option<&[u8]>, problems: &mut Problems) -> Vec<u8> {
     let Some(value) = value else { return Vec::new() };
-    let text = unfold(before(value, VALUE_BYTES_MAX), None, problems);
+    let text = unfold(before(value, PARAMETERS_BYTES_MAX), None, problems);
     let mut line: Vec<u8> =
         text.bytes().filter(|byte| !matches!(byte, b'\r' | b'\n' | 0)).chain([b'\n']).collect();
     // `application/pdf name=a.pdf` lacks its semicolon.

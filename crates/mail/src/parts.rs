@@ -242,15 +242,22 @@ impl<'a> Pieces<'a, '_> {
     /// Finds the next line that is a delimiter, and says whether it is the last one.
     fn delimiter(&self) -> Option<(usize, bool)> {
         for start in self.finder.find_iter(self.rest) {
-            let is_line_start = start == 0 || self.rest.get(start.wrapping_sub(1)) == Some(&b'\n');
+            // Asked first, so that the rest of a line is read once, however often the boundary stands in it.
+            if !is_line_start(self.rest, start) {
+                continue;
+            }
             let following =
                 line(after(self.rest, start.saturating_add(self.boundary_length))).0.trim_ascii_end();
-            if is_line_start && (following.is_empty() || following == b"--") {
+            if following.is_empty() || following == b"--" {
                 return Some((start, !following.is_empty()));
             }
         }
         None
     }
+}
+
+fn is_line_start(bytes: &[u8], at: usize) -> bool {
+    before(bytes, at).last().is_none_or(|&byte| byte == b'\n')
 }
 
 /// Finds a boundary that the header does not name, or names wrongly: the first line that begins with two hyphens and is
@@ -260,10 +267,9 @@ fn guess_boundary(body: &[u8]) -> Option<String> {
     while let Some(found) = memchr::memmem::find(after(body, from), b"--") {
         let start = from.saturating_add(found);
         let (first, next) = line(after(body, start));
-        let is_line_start = start == 0 || body.get(start.wrapping_sub(1)) == Some(&b'\n');
         let boundary = after(first, 2).trim_ascii_end();
         let follows = before(next, b"content-".len()).eq_ignore_ascii_case(b"content-");
-        if is_line_start && follows && !boundary.is_empty() {
+        if is_line_start(body, start) && follows && !boundary.is_empty() {
             return std::str::from_utf8(boundary).ok().map(Into::into);
         }
         from = until(body, next).len().max(start.saturating_add(2));
@@ -375,5 +381,7 @@ mod tests {
         let piece = "--b\nContent-Type: multipart/mixed; boundary=zz\n\nx\n";
         let (lines, _) = show(&multipart(&piece.repeat(200_000)));
         assert_eq!(lines.lines().count(), PART_COUNT_MAX);
+        let (lines, _) = show(&multipart(&"--b".repeat(1 << 20)));
+        assert_eq!(lines.lines().count(), 1);
     }
 }
