@@ -256,6 +256,19 @@ fn a_read_only_disk_can_be_read() {
 }
 
 #[test]
+#[should_panic(expected = "the last one is lost")]
+fn what_is_acknowledged_after_the_last_operation_is_checked_too() {
+    let work = |disk: &SimDisk, acknowledged: &Acknowledged<bool>| {
+        drop(disk.create(&root().join("file"))?);
+        acknowledged.record(|acknowledged| *acknowledged = true);
+        disk::Result::Ok(())
+    };
+    crash_at_every_operation(&start(), false, work, |disk, acknowledged| {
+        assert!(!acknowledged || disk.files().len() == 1, "the last one is lost");
+    });
+}
+
+#[test]
 #[should_panic(expected = "record() uses the disk")]
 fn a_model_that_is_changed_during_an_operation_is_caught() {
     let work = |disk: &SimDisk, model: &Acknowledged<()>| {

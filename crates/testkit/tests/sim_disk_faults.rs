@@ -96,11 +96,15 @@ fn a_refused_sync_leaves_the_bytes_or_not_and_a_later_crash_too() {
         disk.refuse_at(disk.operation_count(), Refusal::Broken);
         assert!(file.sync().is_err());
         assert!(file.sync().is_err(), "a second sync must not claim success");
-        seen.insert(disk.read(Path::new("/a")).unwrap());
-        found.extend(disk.images().iter().map(|image| image.disk.read(Path::new("/a")).unwrap()));
+        let left = disk.read(Path::new("/a")).unwrap();
+        let images = disk.images();
+        found.extend(images.iter().map(|image| (left.clone(), image.disk.read(Path::new("/a")).unwrap())));
+        seen.insert(left);
     }
     assert!(seen.iter().eq([&b"old"[..], b"old new"]), "{seen:?}");
-    assert!(found.contains(&b"old"[..]) && found.contains(&b"old new"[..]), "{found:?}");
+    for (left, after) in [("old", "old"), ("old", "old new"), ("old new", "old"), ("old new", "old new")] {
+        assert!(found.contains(&(left.into(), after.into())), "{left:?}, then {after:?} after a crash");
+    }
 }
 
 #[test]

@@ -239,6 +239,15 @@ fn what_is_appended_after_a_cut_replaces_the_tail_for_good() {
 }
 
 #[test]
+fn an_append_makes_durable_what_it_builds_on() {
+    let disk = SimDisk::new(1);
+    drop(write(&disk, "/a", b"by a writer that was killed"));
+    disk.sync_directory(Path::new("/")).unwrap();
+    drop(disk.append(Path::new("/a"), 11).unwrap());
+    assert_eq!(all_files(&disk), [Files::from([("/a".into(), b"by a writer".to_vec())])]);
+}
+
+#[test]
 fn where_much_is_unsynced_all_twelve_images_are_different() {
     let disk = SimDisk::new(5);
     write_durably(&disk, "/1", &[1; 5000]);
