@@ -159,6 +159,7 @@ fn place(row: u32) -> (usize, usize, u64) {
 }
 
 #[cfg(test)]
+#[expect(clippy::arithmetic_side_effects, reason = "a wrong number fails the test")]
 mod tests {
     use super::*;
     use proptest::prelude::*;

@@ -318,6 +318,7 @@ fn take_kill(cursor: &mut Cursor) -> std::result::Result<Kill, Damage> {
 }
 
 #[cfg(test)]
+#[expect(clippy::arithmetic_side_effects, reason = "a wrong number fails the test")]
 mod tests {
     use super::*;
     use crate::error::Error;

@@ -271,6 +271,7 @@ pub(crate) fn put_u64(out: &mut Vec<u8>, value: u64) {
 }
 
 #[cfg(test)]
+#[expect(clippy::arithmetic_side_effects, reason = "a wrong number fails the test")]
 mod tests {
     use super::*;
     use crate::schema::{Column, Kind};

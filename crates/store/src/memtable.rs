@@ -147,7 +147,7 @@ mod tests {
             memtable.row_at(Some(0), 0);
             memtable.append(&rows(&list[split..])).unwrap();
             for (index, by_b) in [(None, false), (Some(0), true)] {
-                let mut expected: Vec<u32> = (0..list.len() as u32).collect();
+                let mut expected: Vec<u32> = (0..memtable.rows().len()).collect();
                 let key = |row: u32| {
                     let (a, b) = &list[row as usize];
                     (by_b.then_some(b), *a, row)

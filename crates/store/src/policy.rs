@@ -12,11 +12,11 @@ use std::ops::Range;
 
 /// How many rows a segment has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SegmentSize {
+pub(crate) struct SegmentSize {
     /// Rows that count.
-    pub live_row_count: u32,
+    pub(crate) live_row_count: u32,
     /// Rows that were replaced or deleted since.
-    pub dead_row_count: u32,
+    pub(crate) dead_row_count: u32,
 }
 
 /// A run of neighbours that look worth a merge.
@@ -35,7 +35,7 @@ struct Candidate {
 ///    large as the one any of its rows came from, so a row is copied at most log2(rows) times in its life.
 /// 2. With too many segments, the cheapest run, whatever its proportions.
 /// 3. A single segment with more dead rows than live ones, to be written again without them.
-pub fn choose(segments: &[SegmentSize]) -> Option<Range<usize>> {
+pub(crate) fn choose(segments: &[SegmentSize]) -> Option<Range<usize>> {
     cheapest(segments, |largest, total| largest <= total - largest)
         .or_else(|| {
             let too_many = segments.len() > SEGMENTS_BEFORE_MERGE;
@@ -94,7 +94,8 @@ mod tests {
     #[test]
     fn choices() {
         const K: u32 = 1000 * 1000;
-        let table: &[(&str, &[u32], Option<Range<usize>>)] = &[
+        type Line<'a> = (&'a str, &'a [u32], Option<Range<usize>>);
+        let table: &[Line] = &[
             ("nothing there", &[], None),
             ("one is enough", &[5], None),
             ("three are not yet worth it", &[K, K, K], None),
@@ -128,7 +129,7 @@ mod tests {
     fn too_many_are_merged_whatever_their_proportions() {
         // Each twice the size of the next: no run is in proportion.
         let steep: Vec<u32> =
-            (0..=SEGMENTS_BEFORE_MERGE).map(|index| 3_u32.pow(20 - index as u32 % 21)).collect();
+            (0..21).rev().cycle().take(SEGMENTS_BEFORE_MERGE + 1).map(|power| 3_u32.pow(power)).collect();
         assert!(choose(&live(&steep)).is_some());
     }
 

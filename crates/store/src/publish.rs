@@ -152,6 +152,7 @@ impl Draft {
             tables,
             attachments: std::mem::take(&mut self.attachments),
             journal_bytes,
+            torn_bytes: 0,
             journal_rows: 0,
         };
         Ok(Published { state, journal })

@@ -11,7 +11,6 @@ use crate::error::{Error, Result};
 use crate::journal::{self, Contents, Identity, Record};
 use crate::limits::OPEN_ATTEMPTS_MAX;
 use crate::manifest::{Manifest, SegmentEntry, TableEntry};
-use crate::memtable::Memtable;
 use crate::names::{self, FileNumber};
 use crate::part::{Part, PartRows};
 use crate::schema::Schema;
@@ -52,6 +51,8 @@ pub(crate) struct State {
     pub(crate) attachments: crate::manifest::Attachments,
     /// Where the valid part of the journal ends.
     pub(crate) journal_bytes: u64,
+    /// How many bytes of a record that is not whole follow.
+    pub(crate) torn_bytes: u64,
     /// Rows that the journal adds or kills.
     pub(crate) journal_rows: u64,
 }
@@ -135,7 +136,7 @@ impl Snapshot {
         if let Some(expected) = schemas.get(found.len()) {
             return Err(Error::schema(&expected.name, format!("{directory} has no such table")));
         }
-        match found.skip(schemas.len()).next() {
+        match found.clone().nth(schemas.len()) {
             Some(found) => {
                 Err(Error::schema(&found.name, format!("{directory} has it, and it is not expected")))
             }
@@ -258,10 +259,12 @@ fn open_named(
         tables: tables.collect::<Result<_>>()?,
         attachments: manifest.attachments.clone(),
         journal_bytes: 0,
+        torn_bytes: 0,
         journal_rows: 0,
     };
     let contents = read_journal(&state)?;
     state.journal_bytes = contents.valid_bytes;
+    state.torn_bytes = contents.torn_bytes;
     for record in &contents.records {
         state.apply(record).map_err(|what| Error::Corrupt {
             path: state.directory.join(names::journal(manifest.number)),
@@ -373,12 +376,4 @@ fn missing_file(error: Error) -> Error {
 
 pub(crate) fn missing_table(name: &str) -> Error {
     Error::Missing { what: "table", name: name.to_owned() }
-}
-
-/// Returns the memtable of a table.
-pub(crate) fn memtable_of(table: &TableState) -> &Memtable {
-    match table.parts.last() {
-        Some(Part { rows: PartRows::Memory(memtable), .. }) => memtable,
-        _ => unreachable!("the last part is the memtable"),
-    }
 }

@@ -66,6 +66,7 @@ pub struct Writer {
     state: Arc<State>,
     journal: Box<dyn File>,
     is_poisoned: bool,
+    cut_bytes: u64,
     _lock: Lock,
 }
 
@@ -131,6 +132,11 @@ impl Writer {
     /// Returns which state is the newest.
     pub fn version(&self) -> Version {
         Version { sequence: self.state.sequence, manifest: self.state.manifest.number }
+    }
+
+    /// Returns how many bytes of a commit that was never acknowledged were cut off when the store was opened: a writer died there.
+    pub fn cut_bytes(&self) -> u64 {
+        self.cut_bytes
     }
 
     /// Says whether anything was committed since `version`: whether a plan made on it must be checked again.
@@ -334,7 +340,7 @@ fn create_locked(
         }
     }
     let Published { state, journal } = Draft::first(disk, directory, schemas, options.seed).publish()?;
-    Ok(Writer { options, state: Arc::new(state), journal, is_poisoned: false, _lock: lock })
+    Ok(Writer { options, state: Arc::new(state), journal, is_poisoned: false, cut_bytes: 0, _lock: lock })
 }
 
 fn open_locked(disk: &Arc<dyn Disk>, directory: &Path, options: Options, lock: Lock) -> Result<Writer> {
@@ -351,7 +357,8 @@ fn open_locked(disk: &Arc<dyn Disk>, directory: &Path, options: Options, lock: L
         Err(disk::Error::Locked { .. }) => {}
         Err(error) => return Err(error.into()),
     }
-    Ok(Writer { options, state, journal, is_poisoned: false, _lock: lock })
+    let cut_bytes = state.torn_bytes;
+    Ok(Writer { options, state, journal, is_poisoned: false, cut_bytes, _lock: lock })
 }
 
 /// Refuses attachments that no manifest would take.

@@ -40,7 +40,9 @@ enum Step {
 fn items(numbers: std::ops::Range<u32>, version: u32) -> Change {
     let change = Change::default().attach("state", &version.to_le_bytes());
     numbers.fold(change, |change, number| {
-        change.put(0, item(number, version)).put(1, link(u64::from(number % 3), "end", version as u8))
+        change
+            .put(0, item(number, version))
+            .put(1, link(u64::from(number % 3), "end", u8::try_from(version).unwrap()))
     })
 }
 
@@ -182,7 +184,7 @@ fn a_crash_while_the_store_is_opened_again_loses_nothing_either() {
     let count = AtomicUsize::new(0);
     crash_at_every_operation(&SimDisk::new(12), Model::default(), work, move |disk, model| {
         // Each state that a crash leaves is much like its neighbours.
-        if count.fetch_add(1, Ordering::Relaxed) % 23 != 0 {
+        if !count.fetch_add(1, Ordering::Relaxed).is_multiple_of(151) {
             return;
         }
         let reopen = |disk: &SimDisk, _: &Ledger| {
@@ -288,7 +290,7 @@ fn a_merge_carries_over_what_a_writer_does_meanwhile() {
             assert!(snapshot.segment_count(TABLES[0]).unwrap() <= 4);
             drop(open(disk).unwrap());
             let snapshot = Snapshot::open(&shared(disk), directory()).unwrap();
-            let parts = snapshot.tables().iter().flat_map(|table| table.parts());
+            let parts = snapshot.tables().iter().flat_map(store::Table::parts);
             let named = parts.map(|part| 1 + usize::from(part.has_dead())).sum::<usize>();
             assert!(disk.files().len() <= named + 4, "{:?}", disk.files());
         }

@@ -17,7 +17,7 @@ const ROW_COUNT: u32 = 12;
 fn change(number: u32) -> Change {
     let change = Change::default().attach("number", &number.to_le_bytes());
     (0..ROW_COUNT).fold(change, |change, row| {
-        change.put(0, item(row, number)).put(1, link(u64::from(row), "same", number as u8))
+        change.put(0, item(row, number)).put(1, link(u64::from(row), "same", u8::try_from(number).unwrap()))
     })
 }
 
@@ -36,7 +36,7 @@ fn check_whole(snapshot: &Snapshot) -> u32 {
         let found = links.get(PRIMARY, &key).unwrap().expect("each link is there");
         assert_eq!(
             links.value(2, found).unwrap().to_owned(),
-            OwnedValue::U8(number as u8),
+            OwnedValue::U8(u8::try_from(number).unwrap()),
             "commit {number}"
         );
     }

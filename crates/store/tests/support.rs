@@ -14,39 +14,39 @@ use store::{
 };
 use testkit::SimDisk;
 
-pub type Row = Vec<OwnedValue>;
-pub type Key = Vec<OwnedValue>;
+pub(crate) type Row = Vec<OwnedValue>;
+pub(crate) type Key = Vec<OwnedValue>;
 
 /// Where the store is on simulated disks.
-pub const DIRECTORY: &str = "/data/store";
+pub(crate) const DIRECTORY: &str = "/data/store";
 /// The tables' names, by their number.
-pub const TABLES: [&str; 2] = ["items", "links"];
-pub const BY_ID: &str = "by_id";
-pub const BY_GROUP: &str = "by_group";
-pub const BY_SIZE: &str = "by_size";
-pub const BY_RIGHT: &str = "by_right";
+pub(crate) const TABLES: [&str; 2] = ["items", "links"];
+pub(crate) const BY_ID: &str = "by_id";
+pub(crate) const BY_GROUP: &str = "by_group";
+pub(crate) const BY_SIZE: &str = "by_size";
+pub(crate) const BY_RIGHT: &str = "by_right";
 
 /// What is to change, in the words of the twin.
 #[derive(Clone, Debug, Default)]
-pub struct Change {
+pub(crate) struct Change {
     /// By number of the table.
-    pub puts: Vec<(usize, Row)>,
-    pub deletes: Vec<(usize, Key)>,
-    pub attachments: Vec<(String, Vec<u8>)>,
+    pub(crate) puts: Vec<(usize, Row)>,
+    pub(crate) deletes: Vec<(usize, Key)>,
+    pub(crate) attachments: Vec<(String, Vec<u8>)>,
 }
 
 /// The store as maps.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Twin {
-    pub tables: [BTreeMap<Key, Row>; 2],
-    pub attachments: BTreeMap<String, Vec<u8>>,
+pub(crate) struct Twin {
+    pub(crate) tables: [BTreeMap<Key, Row>; 2],
+    pub(crate) attachments: BTreeMap<String, Vec<u8>>,
 }
 
-pub fn directory() -> &'static Path {
+pub(crate) fn directory() -> &'static Path {
     Path::new(DIRECTORY)
 }
 
-pub fn schemas() -> Vec<Schema> {
+pub(crate) fn schemas() -> Vec<Schema> {
     let column = |name: &str, kind| Column { name: name.into(), kind };
     let index = |name: &str, kind, unique, columns: &[u16]| Index {
         name: name.into(),
@@ -81,7 +81,7 @@ pub fn schemas() -> Vec<Schema> {
 }
 
 /// Returns an item; equal numbers give equal keys, `version` changes all the rest.
-pub fn item(number: u32, version: u32) -> Row {
+pub(crate) fn item(number: u32, version: u32) -> Row {
     let mut id = [0; 32];
     id[..4].copy_from_slice(&number.to_be_bytes());
     id[28..].copy_from_slice(&version.to_be_bytes());
@@ -97,15 +97,15 @@ pub fn item(number: u32, version: u32) -> Row {
 }
 
 /// Returns a link; equal ends give equal keys.
-pub fn link(left: u64, right: &str, weight: u8) -> Row {
+pub(crate) fn link(left: u64, right: &str, weight: u8) -> Row {
     vec![OwnedValue::U64(left), OwnedValue::Bytes(right.into()), OwnedValue::U8(weight)]
 }
 
-pub fn values(row: &[OwnedValue]) -> Vec<Value<'_>> {
+pub(crate) fn values(row: &[OwnedValue]) -> Vec<Value<'_>> {
     row.iter().map(OwnedValue::as_value).collect()
 }
 
-pub fn rows_of(table: usize, list: &[Row]) -> Rows {
+pub(crate) fn rows_of(table: usize, list: &[Row]) -> Rows {
     let mut rows = Rows::new(&Arc::new(schemas()[table].clone()));
     for row in list {
         rows.push(&values(row)).unwrap();
@@ -114,7 +114,7 @@ pub fn rows_of(table: usize, list: &[Row]) -> Rows {
 }
 
 /// Returns the primary key of a row.
-pub fn key_of(table: usize, row: &Row) -> Key {
+pub(crate) fn key_of(table: usize, row: &Row) -> Key {
     columns_of(row, &schemas()[table].primary)
 }
 
@@ -123,23 +123,23 @@ fn columns_of(row: &Row, columns: &[u16]) -> Key {
 }
 
 impl Change {
-    pub fn put(mut self, table: usize, row: Row) -> Change {
+    pub(crate) fn put(mut self, table: usize, row: Row) -> Change {
         self.puts.push((table, row));
         self
     }
 
-    pub fn delete(mut self, table: usize, key: Key) -> Change {
+    pub(crate) fn delete(mut self, table: usize, key: Key) -> Change {
         self.deletes.push((table, key));
         self
     }
 
-    pub fn attach(mut self, name: &str, bytes: &[u8]) -> Change {
+    pub(crate) fn attach(mut self, name: &str, bytes: &[u8]) -> Change {
         self.attachments.push((name.to_owned(), bytes.to_vec()));
         self
     }
 
     /// Returns the transaction: a batch for each run of rows of one table.
-    pub fn transaction(&self) -> Transaction {
+    pub(crate) fn transaction(&self) -> Transaction {
         let mut transaction = Transaction::new();
         for run in self.puts.chunk_by(|(left, _), (right, _)| left == right) {
             let list: Vec<Row> = run.iter().map(|(_, row)| row.clone()).collect();
@@ -156,7 +156,7 @@ impl Change {
 }
 
 impl Twin {
-    pub fn apply(&mut self, change: &Change) {
+    pub(crate) fn apply(&mut self, change: &Change) {
         for (table, key) in &change.deletes {
             self.tables[*table].remove(key);
         }
@@ -168,19 +168,19 @@ impl Twin {
         }
     }
 
-    pub fn after(&self, change: &Change) -> Twin {
+    pub(crate) fn after(&self, change: &Change) -> Twin {
         let mut twin = self.clone();
         twin.apply(change);
         twin
     }
 }
 
-pub fn shared(disk: &SimDisk) -> Arc<dyn Disk> {
+pub(crate) fn shared(disk: &SimDisk) -> Arc<dyn Disk> {
     Arc::new(disk.clone())
 }
 
 /// Options with a journal of few rows.
-pub fn options(journal_rows: u32) -> Options {
+pub(crate) fn options(journal_rows: u32) -> Options {
     let limits = Limits { journal_rows, ..Limits::default() };
     Options { holder: "test".into(), wait: Wait::Refuse, seed: 7, limits }
 }
@@ -204,7 +204,7 @@ fn read_rows(table: &Table, ids: impl Iterator<Item = Result<RowId>>) -> Result<
 }
 
 /// Reads all that a snapshot holds, by primary key, with the attachments of these names.
-pub fn read_all(snapshot: &Snapshot, attachments: &[&str]) -> Result<Twin> {
+pub(crate) fn read_all(snapshot: &Snapshot, attachments: &[&str]) -> Result<Twin> {
     let mut twin = Twin::default();
     for (number, name) in TABLES.iter().enumerate() {
         let table = snapshot.table(name)?;
@@ -223,7 +223,7 @@ pub fn read_all(snapshot: &Snapshot, attachments: &[&str]) -> Result<Twin> {
 ///
 /// # Errors
 /// Damage. An answer that is not the twin's panics.
-pub fn check(snapshot: &Snapshot, twin: &Twin) -> Result<()> {
+pub(crate) fn check(snapshot: &Snapshot, twin: &Twin) -> Result<()> {
     for (name, bytes) in &twin.attachments {
         assert_eq!(snapshot.attachment(name), Some(bytes.as_slice()), "attachment {name}");
     }

@@ -148,7 +148,7 @@ fn run(journal_rows: u32, steps: &[Step]) {
     run.writer = None;
     drop(run.writer());
     let segments = opened.tables().iter().map(|table| table.parts().len() - 1).sum::<usize>();
-    let dead = opened.tables().iter().flat_map(|table| table.parts()).filter(|part| part.has_dead()).count();
+    let dead = opened.tables().iter().flat_map(store::Table::parts).filter(|part| part.has_dead()).count();
     assert!(disk.files().len() <= segments + dead + 4, "{:?}", disk.files());
 }
 
