@@ -38,7 +38,7 @@ pub(crate) fn home(hash: u64, home_count: u64) -> u64 {
 
 /// Returns the tag of a key's slot, never 0.
 #[inline]
-fn tag(hash: u64) -> u8 {
+pub(crate) fn tag_of(hash: u64) -> u8 {
     let [low, ..] = hash.to_le_bytes();
     low.max(1)
 }
@@ -60,12 +60,18 @@ impl Bucket {
         matches
     }
 
+    /// Says whether a search for a key goes on in the next bucket.
+    #[inline]
+    pub(crate) fn leads_on(&self, hash: u64) -> bool {
+        self.overflow & overflow_bit(hash) != 0
+    }
+
     /// Puts a key into a free slot, or notes that it lies in a later bucket and returns false.
     #[inline]
     fn insert(&mut self, key: &Pair) -> bool {
         match self.tags.iter().position(|&tag| tag == 0) {
             Some(slot) => {
-                self.tags[slot] = tag(key.number());
+                self.tags[slot] = tag_of(key.number());
                 self.rows[slot] = key.row;
                 true
             }
@@ -91,7 +97,7 @@ pub(crate) fn probe<'a>(
     let mut number = home(hash, home_count);
     while number < bucket_count {
         let bucket = bucket(number)?;
-        let mut matches = bucket.matches(tag(hash));
+        let mut matches = bucket.matches(tag_of(hash));
         while matches != 0 {
             let slot = matches.trailing_zeros() as usize;
             if !visit(bucket.rows[slot])? {
@@ -99,7 +105,7 @@ pub(crate) fn probe<'a>(
             }
             matches &= matches - 1;
         }
-        if bucket.overflow & overflow_bit(hash) == 0 {
+        if !bucket.leads_on(hash) {
             return Ok(());
         }
         number += 1;

@@ -223,7 +223,7 @@ pub(crate) fn make_dictionary(
     // Runs of neighbours cost one block each where rows come from blocks.
     let run_rows = 16;
     let run_count = row_count.div_ceil(run_rows);
-    let wanted_runs = run_count.min(1024).max(1);
+    let wanted_runs = run_count.clamp(1, 1024);
     for run in 0..wanted_runs {
         let mut position = narrow(u64::from(run) * u64::from(run_count) / u64::from(wanted_runs)) * run_rows;
         let end = row_count.min(position.saturating_add(run_rows));

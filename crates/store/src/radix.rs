@@ -10,7 +10,6 @@ use crate::partition::{Pair, Parts, part_count, partition};
 use crate::value::hint;
 use rayon::prelude::*;
 use std::cmp::Ordering;
-use std::ops::Range;
 
 /// Rows in key order.
 pub(crate) struct KeyOrder {
@@ -35,13 +34,12 @@ const TIE_DEPTH_MAX: usize = 32;
 /// Sorts the rows of `keys`.
 pub(crate) fn sort(keys: &Keys) -> KeyOrder {
     let mut hints = vec![0; keys.len() as usize];
-    let range = make_hints(keys, &mut hints);
+    let (base, largest) = make_hints(keys, &mut hints);
     if is_sorted(keys, &hints) {
         return KeyOrder { rows: None, hints };
     }
     let count = part_count(keys.len());
-    let shift = shift_for(&range, count);
-    let base = range.start;
+    let shift = shift_for(largest - base, count);
     let parts = partition(
         keys.len(),
         count,
@@ -69,8 +67,8 @@ fn digit(hint: u64, base: u64, shift: u32) -> u32 {
     (hint - base).checked_shr(shift).unwrap_or(0) as u32
 }
 
-/// Fills in all hints and returns the smallest, and the largest as the range's end.
-fn make_hints(keys: &Keys, hints: &mut [u64]) -> Range<u64> {
+/// Fills in all hints and returns the smallest and the largest.
+fn make_hints(keys: &Keys, hints: &mut [u64]) -> (u64, u64) {
     let blocks = hints.par_chunks_mut(BLOCK_ROWS).enumerate();
     let ranges = blocks.map_init(Vec::new, |buffer, (number, block)| {
         let start = number * BLOCK_ROWS;
@@ -78,9 +76,9 @@ fn make_hints(keys: &Keys, hints: &mut [u64]) -> Range<u64> {
         keys.hints(narrow(start as u64)..narrow((start + block.len()) as u64), buffer);
         block.copy_from_slice(buffer);
         let smallest = buffer.iter().copied().min().unwrap_or(u64::MAX);
-        smallest..buffer.iter().copied().max().unwrap_or(0)
+        (smallest, buffer.iter().copied().max().unwrap_or(0))
     });
-    ranges.reduce(|| u64::MAX..0, |one, two| one.start.min(two.start)..one.end.max(two.end))
+    ranges.reduce(|| (u64::MAX, 0), |one, two| (one.0.min(two.0), one.1.max(two.1)))
 }
 
 /// Says whether all rows are in key order as they are.
@@ -93,9 +91,9 @@ fn is_sorted(keys: &Keys, hints: &[u64]) -> bool {
     })
 }
 
-/// Returns how many low bits to leave out so that all hints in `range` fall into `count` parts.
-fn shift_for(range: &Range<u64>, count: u32) -> u32 {
-    let bits = 64 - (range.end - range.start).leading_zeros();
+/// Returns how many low bits to leave out so that numbers up to `largest` fall into `count` parts.
+fn shift_for(largest: u64, count: u32) -> u32 {
+    let bits = 64 - largest.leading_zeros();
     bits.saturating_sub(count.trailing_zeros())
 }
 
@@ -118,7 +116,7 @@ fn sort_parts(keys: &Keys, parts: &Parts, digits: Digits, hints: &mut [u64], row
                 *hint = pair.number();
             }
             if !keys.is_exact() {
-                for_runs(pairs, |pair| pair.number(), |run| sort_ties(keys, run, 1));
+                for_runs(pairs, Pair::number, |run| sort_ties(keys, run, 1));
             }
             for (row, pair) in part_rows.iter_mut().zip(pairs.iter()) {
                 *row = pair.row;

@@ -4,7 +4,7 @@
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
 use crate::column::ColumnSlice;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::format::{BUCKET_BYTES, GROUP_MARK};
 use crate::hash_index::{Bucket, home, probe};
 use crate::ordered_index::{Needle, find_range, interpolate};
@@ -16,7 +16,7 @@ use std::cmp::Ordering;
 use std::ops::{Bound, Range};
 
 /// Keys of a batch that are looked up side by side: enough to hide a cache miss, few enough to stay in the first cache.
-const BATCH_KEYS: usize = 32;
+const BATCH_KEYS: u32 = 32;
 
 /// A hash index at hand.
 struct HashIndex<'a> {
@@ -124,10 +124,10 @@ impl Segment {
             self.hash_index(index).ok_or_else(|| self.misused(format!("there is no hash index {index}")))?;
         let key_count = u32::try_from(keys.first().map_or(0, ColumnSlice::len)).unwrap_or(u32::MAX);
         let (mut key, mut rows) = (Vec::new(), Vec::new());
-        let mut hashes = Vec::with_capacity(BATCH_KEYS);
+        let mut hashes = Vec::with_capacity(BATCH_KEYS as usize);
         let mut slots = Vec::new();
-        for first in (0..key_count).step_by(BATCH_KEYS) {
-            let numbers = first..key_count.min(first.saturating_add(BATCH_KEYS as u32));
+        for first in (0..key_count).step_by(BATCH_KEYS as usize) {
+            let numbers = first..key_count.min(first.saturating_add(BATCH_KEYS));
             hashes.clear();
             for number in numbers.clone() {
                 self.key_at(&hash_index, keys, number, &mut key)?;

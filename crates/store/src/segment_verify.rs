@@ -5,13 +5,13 @@
 
 use crate::error::{Error, Result};
 use crate::format::{GROUP_MARK, SECTION_ALIGNMENT};
-use crate::hash_index::Bucket;
+use crate::hash_index::{Bucket, home, tag_of};
 use crate::keys::narrow;
 use crate::payload::PayloadReader;
-use crate::schema::{Index, Kind};
+use crate::schema::Index;
 use crate::segment::{BlockEntry, Segment};
 use crate::segment_layout::{ColumnLayout, IndexLayout, Section};
-use crate::value::{Value, hint, normalise};
+use crate::value::{Value, hash_key, hint, normalise};
 use rayon::prelude::*;
 use std::cmp::Ordering;
 
@@ -141,9 +141,7 @@ impl Segment {
             (Some(IndexLayout::Ordered { rows, hints }), Some(index)) => {
                 self.verify_ordered(index, *rows, *hints)
             }
-            (Some(IndexLayout::Hash { buckets, groups, .. }), Some(_)) => {
-                self.verify_hash(number, *buckets, *groups)
-            }
+            (Some(layout @ IndexLayout::Hash { .. }), Some(index)) => self.verify_hash(index, layout),
             _ => Ok(()),
         }
     }
@@ -173,28 +171,35 @@ impl Segment {
         })
     }
 
-    /// Checks that each row is there once, and found by its key.
-    fn verify_hash(&self, number: usize, buckets: Section, groups: Section) -> Result<()> {
-        let in_slots = self.all_of::<Bucket>(buckets)?.iter().flat_map(|bucket| {
-            let slots = bucket.tags.iter().zip(&bucket.rows);
-            slots.filter(|&(&tag, &row)| tag != 0 && row & GROUP_MARK == 0).map(|(_, &row)| row)
-        });
-        let in_groups = self.all_of::<u32>(groups)?.iter().map(|row| row & !GROUP_MARK);
-        self.verify_all_rows(buckets, in_slots.chain(in_groups))?;
-        let columns = self.schema.indexes.get(number).map_or(&[][..], |index| &index.columns);
-        self.for_rows(Default::default, |state: &mut (Vec<Value>, Vec<u32>), row| {
-            let (key, found) = state;
-            found.clear();
-            self.read_key(columns, row, key)?;
-            self.find(number, key, found)?;
-            // A group of a key with very many rows would be read as often as it has rows.
-            match found.binary_search(&row) {
-                Ok(_) => Ok(()),
-                Err(_) => {
-                    Err(self.sealed.corrupt(buckets.start, format!("row {row} is not found by its key")))
+    /// Checks that each row is there once, and found by its key: from slot to row, because a key may have any number of rows.
+    fn verify_hash(&self, index: &Index, layout: &IndexLayout) -> Result<()> {
+        let IndexLayout::Hash { buckets: section, home_count, groups } = *layout else { return Ok(()) };
+        let buckets = self.all_of::<Bucket>(section)?;
+        let groups = self.all_of::<u32>(groups)?;
+        let slots = |bucket: &Bucket| bucket.tags.into_iter().zip(bucket.rows).filter(|&(tag, _)| tag != 0);
+        let alone = buckets.iter().flat_map(slots).map(|(_, row)| row).filter(|row| row & GROUP_MARK == 0);
+        self.verify_all_rows(section, alone.chain(groups.iter().map(|row| row & !GROUP_MARK)))?;
+        let numbered = buckets
+            .par_iter()
+            .enumerate()
+            .flat_map_iter(|(number, bucket)| slots(bucket).map(move |(tag, slot)| (number, tag, slot)));
+        numbered.try_for_each_init(
+            Default::default,
+            |state: &mut (Vec<Value>, Vec<u32>), (number, tag, slot)| {
+                let (key, one) = state;
+                one.clear();
+                one.push(slot | GROUP_MARK);
+                let rows = if slot & GROUP_MARK == 0 { one.as_slice() } else { group_at(groups, slot) };
+                let first = rows.first().map_or(u32::MAX, |row| row & !GROUP_MARK);
+                self.read_key(&index.columns, first, key)?;
+                let mut is_right = finds(buckets, home_count, hash_key(key), (number, tag));
+                for row in rows {
+                    is_right &= self.compare_row(&index.columns, row & !GROUP_MARK, key)?.is_eq();
                 }
-            }
-        })
+                let what = || format!("row {first} is not found by its key in index {}", index.name);
+                if is_right { Ok(()) } else { Err(self.sealed.corrupt(section.start, what())) }
+            },
+        )
     }
 
     /// Checks that an index has each row once.
@@ -220,4 +225,18 @@ impl Segment {
         let what = format!("an index has {count} rows of {}", narrow(u64::from(self.row_count())));
         Err(self.sealed.corrupt(section.start, what))
     }
+}
+
+/// Returns the rows of a group, the last one marked; none if the slot names no place of a group.
+fn group_at(groups: &[u32], slot: u32) -> &[u32] {
+    let rest = groups.get((slot & !GROUP_MARK) as usize..).unwrap_or_default();
+    let end = rest.iter().position(|row| row & GROUP_MARK != 0);
+    end.and_then(|end| rest.get(..=end)).unwrap_or_default()
+}
+
+/// Says whether a search for a key comes by a slot: it has the key's tag, and each bucket before it back to the key's home leads on.
+fn finds(buckets: &[Bucket], home_count: u64, hash: u64, (number, tag): (usize, u8)) -> bool {
+    let home = usize::try_from(home(hash, home_count)).unwrap_or(usize::MAX);
+    let before = buckets.get(home..number);
+    tag == tag_of(hash) && before.is_some_and(|before| before.iter().all(|bucket| bucket.leads_on(hash)))
 }

@@ -8,6 +8,8 @@ use crate::segment_support::{
 };
 use disk::Disk;
 use proptest::prelude::*;
+use proptest::strategy::ValueTree;
+use proptest::test_runner::TestRunner;
 use std::ops::Bound;
 use std::path::Path;
 use std::sync::Arc;
@@ -211,12 +213,8 @@ fn rows_in_order_need_no_list() {
 fn no_rows_and_one_row_make_segments() {
     let (disk, schema) = (SimDisk::new(1), schema());
     let empty = write_sorted(&disk, &schema, &[]);
-    let row: Row = proptest::strategy::Strategy::new_tree(
-        &any_row(),
-        &mut proptest::test_runner::TestRunner::deterministic(),
-    )
-    .map(|tree| proptest::strategy::ValueTree::current(&tree))
-    .unwrap();
+    let tree = any_row().new_tree(&mut TestRunner::deterministic());
+    let row: Row = tree.unwrap().current();
     check_answers(&empty, &[], std::slice::from_ref(&row)).unwrap();
     assert!(empty.verify().is_empty());
     disk.remove(path()).unwrap();

@@ -111,13 +111,11 @@ fn damage_behind_fitting_checksums_never_panics() {
     let sealed = store::Sealed::open(&disk, path(), KIND_SEGMENT).unwrap();
     let content = sealed.range(0..sealed.content_length()).unwrap();
     assert_eq!(reframe(content), bytes);
-    for offset in (0..content.len()).step_by(5) {
-        for flip in [1 << (offset % 8), 0xff] {
-            let mut flipped = content.to_vec();
-            flipped[offset] ^= flip;
-            if let Ok(segment) = open(&reframe(&flipped)) {
-                touch_everything(&segment, &twin[..5]);
-            }
+    for offset in (0..content.len()).step_by(13) {
+        let mut flipped = content.to_vec();
+        flipped[offset] ^= if offset % 2 == 0 { 1 << (offset % 8) } else { 0xff };
+        if let Ok(segment) = open(&reframe(&flipped)) {
+            touch_everything(&segment, &twin[..5]);
         }
     }
 }

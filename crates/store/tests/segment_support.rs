@@ -12,17 +12,17 @@ use store::{
 };
 use testkit::SimDisk;
 
-pub type Row = Vec<OwnedValue>;
+pub(crate) type Row = Vec<OwnedValue>;
 
 /// The number of the first payload column.
-pub const PAYLOADS: usize = 7;
+pub(crate) const PAYLOADS: usize = 7;
 
 /// Where the tests keep their file.
-pub fn path() -> &'static Path {
+pub(crate) fn path() -> &'static Path {
     Path::new("/table.segment")
 }
 
-pub fn schema() -> Arc<Schema> {
+pub(crate) fn schema() -> Arc<Schema> {
     let column = |name: &str, kind| Column { name: name.into(), kind };
     let index = |name: &str, kind, unique, columns: &[u16]| Index {
         name: name.into(),
@@ -63,7 +63,7 @@ pub fn schema() -> Arc<Schema> {
 }
 
 /// Few distinct values, so that keys are often equal or begin alike; also zeros, 0xff and negative numbers.
-pub fn any_row() -> impl Strategy<Value = Row> {
+pub(crate) fn any_row() -> impl Strategy<Value = Row> {
     let key_bytes = prop_oneof![
         prop::collection::vec(prop_oneof![Just(0_u8), Just(0xff), Just(b'a')], 0..4),
         prop::collection::vec(Just(b'x'), 7..20),
@@ -95,11 +95,11 @@ pub fn any_row() -> impl Strategy<Value = Row> {
     )
 }
 
-pub fn values(row: &[OwnedValue]) -> Vec<Value<'_>> {
+pub(crate) fn values(row: &[OwnedValue]) -> Vec<Value<'_>> {
     row.iter().map(OwnedValue::as_value).collect()
 }
 
-pub fn rows_of<'a>(schema: &Arc<Schema>, list: impl IntoIterator<Item = &'a Row>) -> Rows {
+pub(crate) fn rows_of<'a>(schema: &Arc<Schema>, list: impl IntoIterator<Item = &'a Row>) -> Rows {
     let mut rows = Rows::new(schema);
     for row in list {
         rows.push(&values(row)).unwrap();
@@ -108,7 +108,7 @@ pub fn rows_of<'a>(schema: &Arc<Schema>, list: impl IntoIterator<Item = &'a Row>
 }
 
 /// Writes all rows of some sources in key order to [`path`].
-pub fn write_sorted(disk: &SimDisk, schema: &Arc<Schema>, sources: &[&dyn Source]) -> Segment {
+pub(crate) fn write_sorted(disk: &SimDisk, schema: &Arc<Schema>, sources: &[&dyn Source]) -> Segment {
     let sorted = sort_by_primary(schema, sources, &|_| true).unwrap();
     let written = write_segment(disk, path(), schema, sources, sorted.order()).unwrap();
     let segment = Segment::open(disk, path(), schema).unwrap();
@@ -116,12 +116,12 @@ pub fn write_sorted(disk: &SimDisk, schema: &Arc<Schema>, sources: &[&dyn Source
     segment
 }
 
-pub fn key_of(row: &Row, columns: &[u16]) -> Row {
+pub(crate) fn key_of(row: &Row, columns: &[u16]) -> Row {
     columns.iter().map(|&column| row[usize::from(column)].clone()).collect()
 }
 
 /// What the segment of some rows must have: the last row of each key, in key order.
-pub fn twin_of(schema: &Schema, list: &[Row]) -> Vec<Row> {
+pub(crate) fn twin_of(schema: &Schema, list: &[Row]) -> Vec<Row> {
     let mut by_key = std::collections::BTreeMap::new();
     for row in list {
         by_key.insert(key_of(row, &schema.primary), row.clone());
@@ -129,7 +129,7 @@ pub fn twin_of(schema: &Schema, list: &[Row]) -> Vec<Row> {
     by_key.into_values().collect()
 }
 
-pub fn read_row(segment: &Segment, row: u32, reader: &mut PayloadReader) -> store::Result<Row> {
+pub(crate) fn read_row(segment: &Segment, row: u32, reader: &mut PayloadReader) -> store::Result<Row> {
     (0..segment.schema().columns.len())
         .map(|column| {
             if column < PAYLOADS {
@@ -141,7 +141,12 @@ pub fn read_row(segment: &Segment, row: u32, reader: &mut PayloadReader) -> stor
 }
 
 /// The numbers of the twin's rows with a key in a range, in the order of the index: by key, then by row.
-pub fn twin_range(twin: &[Row], columns: &[u16], from: Bound<&[Value]>, to: Bound<&[Value]>) -> Vec<u32> {
+pub(crate) fn twin_range(
+    twin: &[Row],
+    columns: &[u16],
+    from: Bound<&[Value]>,
+    to: Bound<&[Value]>,
+) -> Vec<u32> {
     let mut found: Vec<(Row, u32)> = (0..)
         .zip(twin)
         .map(|(number, row)| (key_of(row, columns), number))
@@ -151,13 +156,13 @@ pub fn twin_range(twin: &[Row], columns: &[u16], from: Bound<&[Value]>, to: Boun
     found.into_iter().map(|(_, number)| number).collect()
 }
 
-pub fn twin_find(twin: &[Row], columns: &[u16], key: &[Value]) -> Vec<u32> {
+pub(crate) fn twin_find(twin: &[Row], columns: &[u16], key: &[Value]) -> Vec<u32> {
     let has_key = |row: &Row| compare_prefix(values(&key_of(row, columns)), key).is_eq();
     (0..).zip(twin).filter(|(_, row)| has_key(row)).map(|(number, _)| number).collect()
 }
 
 /// Compares everything that a segment can be asked with the twin; `questions` are rows whose keys are looked for.
-pub fn check_answers(segment: &Segment, twin: &[Row], questions: &[Row]) -> store::Result<()> {
+pub(crate) fn check_answers(segment: &Segment, twin: &[Row], questions: &[Row]) -> store::Result<()> {
     let schema = Arc::clone(segment.schema());
     assert_eq!(segment.row_count() as usize, twin.len());
     let mut reader = PayloadReader::with_cache(500);
