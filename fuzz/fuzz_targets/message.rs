@@ -1,0 +1,19 @@
+//! Any bytes are a message: parsing never fails, gives the same each time, and keeps its promises about strings.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use mail::{Address, Context, parse};
+
+fuzz_target!(|bytes: &[u8]| {
+    let context = Context::new(1_700_000_000, 1_800_000_000);
+    let message = parse(bytes, &context);
+    assert_eq!(message, parse(bytes, &context), "the same bytes gave two messages");
+    assert!(!message.message_id.is_empty());
+    let people = [&message.from, &message.to, &message.cc, &message.bcc, &message.reply_to];
+    let addresses = people.into_iter().flatten().flat_map(|Address { name, address }| [name, address]);
+    let lines = [&message.subject, &message.message_id, &message.list_id];
+    let ids = message.references.iter().chain(&message.in_reply_to).chain(&message.labels);
+    for text in addresses.chain(lines).chain(ids) {
+        assert!(!text.contains(['\n', '\0']), "{text:?} is not one line");
+    }
+});

@@ -1,0 +1,19 @@
+//! Any text is a query or an error that points into it; a query that is printed and read again is the same.
+#![no_main]
+
+use jiff::{Timestamp, tz::TimeZone};
+use libfuzzer_sys::fuzz_target;
+use query::{Context, parse};
+
+fuzz_target!(|text: &str| {
+    let now = Timestamp::from_second(1_700_000_000).expect("a time").to_zoned(TimeZone::UTC);
+    let context = Context { now, headers: vec!["x-tube".to_owned()] };
+    match parse(text, &context) {
+        Ok(query) => {
+            let printed = query.to_string();
+            let again = parse(&printed, &context);
+            assert_eq!(again.as_ref().ok(), Some(&query), "{text:?} was printed as {printed:?}");
+        }
+        Err(error) => assert!(!error.to_string().is_empty()),
+    }
+});
