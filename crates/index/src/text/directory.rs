@@ -25,17 +25,28 @@ pub(crate) struct TextFiles {
     disk: Arc<dyn Disk>,
     path: PathBuf,
     small: Arc<Mutex<HashMap<PathBuf, Vec<u8>>>>,
+    held: Arc<Mutex<HashMap<PathBuf, Arc<dyn FileHandle>>>>,
 }
 
 impl TextFiles {
     /// Opens the directory `path` on `disk`.
     pub(crate) fn new(disk: &Arc<dyn Disk>, path: &Path) -> TextFiles {
-        TextFiles { disk: Arc::clone(disk), path: path.to_owned(), small: Arc::default() }
+        TextFiles { disk: Arc::clone(disk), path: path.to_owned(), small: Arc::default(), held: Arc::default() }
     }
 
     /// Opens the same directory with small files of its own.
     pub(crate) fn with_own_small_files(&self) -> TextFiles {
         TextFiles::new(&self.disk, &self.path)
+    }
+
+    /// Opens a file and holds it, so that whoever opens it later by this opening of the directory gets the same one.
+    ///
+    /// # Errors
+    /// It is gone, or damaged.
+    pub(crate) fn hold(&self, path: &Path) -> Result<(), OpenReadError> {
+        let handle = self.get_file_handle(path)?;
+        self.held.lock().unwrap_or_else(PoisonError::into_inner).insert(path.to_owned(), handle);
+        Ok(())
     }
 
     /// Returns where it is.
@@ -103,6 +114,9 @@ impl fmt::Debug for TextFiles {
 
 impl Directory for TextFiles {
     fn get_file_handle(&self, path: &Path) -> Result<Arc<dyn FileHandle>, OpenReadError> {
+        if let Some(handle) = self.held.lock().unwrap_or_else(PoisonError::into_inner).get(path) {
+            return Ok(Arc::clone(handle));
+        }
         let file = self.path.join(path);
         let sealed = Sealed::open(self.disk.as_ref(), &file, SEALED_KIND).map_err(|error| match error {
             store::Error::Io(error) if error.is_not_found() => OpenReadError::FileDoesNotExist(file.clone()),

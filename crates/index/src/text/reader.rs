@@ -7,6 +7,7 @@ use crate::set::NumberSet;
 use crate::state::TextSegment;
 use crate::text::directory::TextFiles;
 use crate::text::fields::{NUMBER, TextField, schema, tokenizers};
+use std::path::Path;
 use tantivy::postings::SegmentPostings;
 use tantivy::query::{EnableScoring, PhrasePrefixQuery, PhraseQuery, Query};
 use tantivy::schema::IndexRecordOption;
@@ -62,11 +63,7 @@ impl TextReader {
                 Needle::Prefix(words) if words.len() == 1 => {
                     prefix(segment, field, words.first().map_or("", String::as_str), found)?;
                 }
-                Needle::Prefix(words) => {
-                    let mut phrase = PhrasePrefixQuery::new(terms(field, words));
-                    phrase.set_max_expansions(u32::MAX);
-                    query(segment, &phrase, found)?;
-                }
+                Needle::Prefix(words) => phrase_prefix(segment, field, words, found)?,
                 Needle::Whole(value) => word(segment, field, value, found)?,
                 Needle::WholePrefix(value) => prefix(segment, field, value, found)?,
             }
@@ -116,6 +113,10 @@ impl TextReader {
 pub(super) fn open_index(files: &TextFiles, segments: &[TextSegment]) -> tantivy::Result<Index> {
     let own = files.with_own_small_files();
     own.put_small("meta.json", meta(segments)?);
+    for segment in segments {
+        // tantivy takes a missing file of positions for a segment without any; every segment of ours has one.
+        own.hold(Path::new(&format!("{}.pos", segment.id)))?;
+    }
     let mut index = Index::open(own)?;
     index.set_tokenizers(tokenizers());
     Ok(index)
@@ -164,6 +165,23 @@ fn prefix(segment: &SegmentReader, field: TextField, prefix: &str, found: &mut N
         collect(segment, inverted.read_postings_from_terminfo(info, IndexRecordOption::Basic)?, found)?;
     }
     Ok(())
+}
+
+fn phrase_prefix(segment: &SegmentReader, field: TextField, words: &[String], found: &mut NumberSet) -> tantivy::Result<()> {
+    let Some(last) = words.last() else { return Ok(()) };
+    // tantivy takes room for as many words as it is allowed, so it is told how many there are.
+    let inverted = segment.inverted_index(field.field())?;
+    let mut stream = inverted.terms().range().ge(last).into_stream()?;
+    let mut count = 0;
+    while stream.advance() && stream.key().starts_with(last.as_bytes()) {
+        count += 1;
+    }
+    if count == 0 {
+        return Ok(());
+    }
+    let mut phrase = PhrasePrefixQuery::new(terms(field, words));
+    phrase.set_max_expansions(count);
+    query(segment, &phrase, found)
 }
 
 fn collect(segment: &SegmentReader, mut postings: SegmentPostings, found: &mut NumberSet) -> tantivy::Result<()> {
