@@ -190,8 +190,8 @@ impl Reader<'_> {
         let meta = if label.is_none() && content.is_html() { meta_charset(bytes) } else { None };
         let text = charset::decode(bytes, label.or(meta.as_deref()), self.fallback, self.problems);
         if content.is_html() {
-            // One byte more than there is room for, so that cutting is noticed.
-            self.add_text(&html_to_text(&text, room.saturating_add(1)));
+            // One character more than there is room for, so that cutting is noticed.
+            self.add_text(&html_to_text(&text, room.saturating_add(4)));
         } else {
             self.add_text(&text);
         }

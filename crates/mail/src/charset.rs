@@ -4,7 +4,7 @@
 //! added to the problems. Knows nothing of headers and parts.
 //!
 //! Labels are those of the WHATWG (encoding_rs), which reads gb2312 as gbk and iso-8859-1 as windows-1252 as mail needs
-//! it, and after them mail-parser's table, which adds cp850, utf-7 and aliases.
+//! it, and after them mail-parser's table, which adds cp850 and aliases.
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
 use std::borrow::Cow;
@@ -13,6 +13,7 @@ use encoding_rs::{Encoding, ISO_2022_JP, REPLACEMENT, UTF_8, UTF_16BE, UTF_16LE,
 use mail_parser::decoders::charsets::map::charset_decoder;
 
 use crate::problem::{Problem, Problems};
+use crate::utf7::decode_utf7;
 
 /// What a label stands for.
 #[derive(Clone, Copy)]
@@ -46,7 +47,7 @@ pub(crate) fn decode<'a>(
         Charset::Unnamed => {
             let (text, is_guess) = guess(bytes, fallback);
             if is_guess {
-                problems.add(Problem::CharsetWrong(if label.is_empty() { "us-ascii" } else { label }.into()));
+                problems.add(Problem::CharsetUnsaid);
             }
             text
         }
@@ -121,7 +122,9 @@ fn find(label: &str) -> Charset {
     if is_one_of(&["cp950", "ms950"]) {
         return Charset::Known(encoding_rs::BIG5);
     }
-    let label = if is_one_of(&["unicode-1-1-utf-7", "x-unicode-2-0-utf-7"]) { "utf-7" } else { label };
+    if is_one_of(&["utf-7", "utf7", "unicode-1-1-utf-7", "x-unicode-2-0-utf-7", "csunicode11utf7"]) {
+        return Charset::Table(decode_utf7);
+    }
     charset_decoder(label.as_bytes()).map_or(Charset::Unknown, Charset::Table)
 }
 
@@ -235,9 +238,10 @@ mod tests {
         assert_eq!(show(b"\x93\xfa\x96{ \xc3\xbc \x8c\xea", "utf-8").0, "“ú–{ Ã¼ Œê");
         assert_eq!(show("日本語".as_bytes(), "shift_jis").0, "日本語");
         assert_eq!(show(b"plain text", "utf-16"), ("plain text".to_owned(), wrong("utf-16")));
-        assert_eq!(show(b"\xfcber", "us-ascii"), ("über".to_owned(), wrong("us-ascii")));
+        let unsaid = vec![Problem::CharsetUnsaid];
+        assert_eq!(show(b"\xfcber", "us-ascii"), ("über".to_owned(), unsaid.clone()));
         assert_eq!(show("über".as_bytes(), "us-ascii"), ("über".to_owned(), Vec::new()));
-        assert_eq!(show(b"\x1b$BF|\x1b(B", "us-ascii"), ("日".to_owned(), wrong("us-ascii")));
+        assert_eq!(show(b"\x1b$BF|\x1b(B", "us-ascii"), ("日".to_owned(), unsaid));
     }
 
     #[test]

@@ -17,10 +17,8 @@ pub(crate) fn message_id(value: &[u8]) -> Option<String> {
     usable(text.trim_matches(|character: char| character.is_ascii_whitespace() || "<>\0".contains(character)))
 }
 
-/// Returns the ids that a References or In-Reply-To field names, with repetitions.
-///
-/// In-Reply-To used to be prose (`Your message of Monday <id>`), so bare words count only if there are no brackets, and
-/// only if they look like an id.
+/// Returns the ids that a References field names, with repetitions. Bare words count only if there are no brackets, and only
+/// if they look like an id.
 pub(crate) fn references(value: &[u8]) -> Vec<String> {
     let (text, _) = guess(value, None);
     let ids: Vec<String> = bracketed(&text).collect();
@@ -30,6 +28,24 @@ pub(crate) fn references(value: &[u8]) -> Vec<String> {
     let words =
         text.split(|character: char| character.is_ascii_whitespace() || "<>,;()\"\0".contains(character));
     words.filter(|word| has_two_sides(word)).filter_map(usable).collect()
+}
+
+/// Returns the ids that an In-Reply-To field names.
+///
+/// It used to be prose: `Message from Bob <bob@example.org> of Monday <id>`, or `<id> from Bob <bob@example.org>`. An address
+/// taken for an id would join all answers to Bob into one thread, so of prose only the first or the last bracket counts.
+pub(crate) fn in_reply_to(value: &[u8]) -> Vec<String> {
+    let (text, _) = guess(value, None);
+    let mut ids = references(value);
+    let mut between =
+        text.split('<').skip(1).filter_map(|piece| piece.split_once('>')).map(|(_, between)| between);
+    let begins_with_id = text.trim_ascii_start().starts_with('<');
+    let is_prose = !begins_with_id || between.any(|between| between.contains(char::is_alphabetic));
+    if is_prose && text.contains('<') {
+        ids =
+            if begins_with_id { ids.into_iter().take(1).collect() } else { ids.pop().into_iter().collect() };
+    }
+    ids
 }
 
 /// Puts the ids of References and In-Reply-To together, each once, where it came first. Over `REFERENCE_COUNT_MAX` the
@@ -111,6 +127,21 @@ mod tests {
             ("<> < > <a@b>", vec!["a@b"]),
         ] {
             assert_eq!(references(value.as_bytes()), expected, "{value}");
+        }
+    }
+
+    #[test]
+    fn an_address_in_prose_is_no_id() {
+        for (value, expected) in [
+            ("<a@b>", vec!["a@b"]),
+            ("<a@b> <c@d>", vec!["a@b", "c@d"]),
+            ("Message from Ann <ann@x> of Monday <a@b>", vec!["a@b"]),
+            ("<a@b> from Ann <ann@x>", vec!["a@b"]),
+            ("<a@b>; from ann@x on Monday", vec!["a@b"]),
+            ("a@b", vec!["a@b"]),
+            ("Your message of Monday", vec![]),
+        ] {
+            assert_eq!(in_reply_to(value.as_bytes()), expected, "{value}");
         }
     }
 

@@ -28,6 +28,7 @@ mod snippet;
 mod stamp;
 mod transfer;
 mod unpack;
+mod utf7;
 mod walk;
 mod words;
 

@@ -110,8 +110,8 @@ pub fn parse(bytes: &[u8], context: &Context) -> Message {
     let bcc = header.addresses("bcc");
     let reply_to = header.addresses("reply-to");
     let subject = header.text("subject");
-    let in_reply_to = header.references("in-reply-to");
-    let references = header.references("references");
+    let in_reply_to = header.ids("in-reply-to", ids::in_reply_to);
+    let references = header.ids("references", ids::references);
     let references = ids::merge(references, &in_reply_to, &mut problems);
     let in_reply_to = ids::merge(in_reply_to, &[], &mut problems);
     let (message_id, message_id_derived) = message_id(&block, bodies.hash, &mut problems);
@@ -179,10 +179,10 @@ impl Header<'_, '_> {
         addresses
     }
 
-    fn references(&mut self, name: &str) -> Vec<String> {
+    fn ids(&mut self, name: &str, read: fn(&[u8]) -> Vec<String>) -> Vec<String> {
         let mut found = Vec::new();
         for value in self.block.all(name) {
-            found.extend(ids::references(limited(value, LIST_BYTES_MAX, self.problems)));
+            found.extend(read(limited(value, LIST_BYTES_MAX, self.problems)));
         }
         found
     }

@@ -17,8 +17,8 @@ pub enum Problem {
     /// Over `FIELD_COUNT_MAX` fields, or one longer than is read.
     #[error("the header is too long; the rest of it was left out")]
     HeaderCut,
-    /// Bytes over 127 in a header field.
-    #[error("a header field holds raw 8-bit bytes that are not UTF-8; their charset was guessed")]
+    /// Raw bytes in a header field that are not UTF-8.
+    #[error("a header field holds raw bytes that are not UTF-8; their charset was guessed")]
     HeaderCharsetGuessed,
     /// Over `ADDRESS_COUNT_MAX` addresses.
     #[error("there are too many addresses; the rest was left out")]
@@ -44,6 +44,9 @@ pub enum Problem {
     /// A charset that is not known.
     #[error("the charset {0:?} is not known; another was guessed")]
     CharsetUnknown(String),
+    /// Text that is neither ASCII nor UTF-8, without a charset.
+    #[error("some text names no charset and is not UTF-8; its charset was guessed")]
+    CharsetUnsaid,
     /// Bytes that the charset they claim does not have.
     #[error("some text is not in the charset {0:?} that it claims")]
     CharsetWrong(String),

@@ -1,4 +1,4 @@
-//! The crate `mail` from outside: directories and files on a real disk.
+//! The crate `mail` from outside: directories and files on a real disk, and messages taken apart.
 //!
 //! Comes in: the modules below. Goes out: one test program. This file must not hold a test.
 
@@ -8,6 +8,11 @@
 )]
 
 mod folder;
+mod message;
+mod message_golden;
+mod message_limits;
+mod message_random;
+mod message_real;
 mod privileges;
 mod read;
 mod scan;

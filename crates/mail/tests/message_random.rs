@@ -1,0 +1,124 @@
+//! Messages of random bytes, and golden messages with random damage: every one of them is a message.
+//!
+//! Comes in: proptest's bytes. Goes out: what holds of every message. Must not compare with expected values.
+
+use crate::message::{CONTEXT, golden, parsed};
+use mail::{Address, Message, limits, parse};
+use proptest::prelude::*;
+use std::sync::LazyLock;
+
+static GOLDEN: LazyLock<Vec<Vec<u8>>> =
+    LazyLock::new(|| golden().iter().map(|path| std::fs::read(path).unwrap()).collect());
+
+/// What means something to a parser of mail, and so does most damage.
+const PIECES: [&[u8]; 32] = [
+    b"\n",
+    b"\r\n",
+    b"\r",
+    b"\n ",
+    b"\n\n",
+    b"\0",
+    b"\xff",
+    b"\xc3",
+    b":",
+    b";",
+    b",",
+    b"<",
+    b">",
+    b"\"",
+    b"(",
+    b")",
+    b"\\",
+    b"=?utf-8?q?",
+    b"?=",
+    b"=?iso-2022-jp?b?",
+    b"\x1b$B",
+    b"\x1b(B",
+    b"--",
+    b"=",
+    b"=\n",
+    b"&#",
+    b"<!--",
+    b"*0*=",
+    b"\nContent-Type: multipart/mixed; boundary=b\n\n--b\n",
+    b"\nContent-Type: message/rfc822\n\n",
+    b"\nContent-Transfer-Encoding: base64\n\n",
+    b"; charset=utf-7",
+];
+
+/// One change of a message: at a place (in thousandths), some bytes less, and a piece more.
+fn changes() -> impl Strategy<Value = Vec<(usize, usize, usize)>> {
+    prop::collection::vec((0..1000_usize, 0..40_usize, 0..PIECES.len()), 1..12)
+}
+
+fn damaged(mut bytes: Vec<u8>, changes: &[(usize, usize, usize)]) -> Vec<u8> {
+    for &(place, removed, piece) in changes {
+        let start = bytes.len() * place / 1000;
+        let end = (start + removed).min(bytes.len());
+        bytes.splice(start..end, PIECES[piece].iter().copied());
+    }
+    bytes
+}
+
+/// What holds of every message, whatever its bytes.
+fn check(message: &Message) {
+    let is_line = |text: &str| !text.contains(['\n', '\r', '\t', '\0']) && text.trim_ascii() == text;
+    let is_address = |found: &Address| {
+        is_line(&found.name)
+            && is_line(&found.address)
+            && !(found.name.is_empty() && found.address.is_empty())
+    };
+    assert!(is_line(&message.subject) && is_line(&message.list_id) && is_line(&message.snippet));
+    for list in [&message.from, &message.to, &message.cc, &message.bcc, &message.reply_to] {
+        assert!(list.iter().all(is_address), "{list:?}");
+    }
+    for id in message.references.iter().chain([&message.message_id]).chain(&message.in_reply_to) {
+        assert!(!id.is_empty() && id.len() <= limits::MESSAGE_ID_BYTES_MAX);
+        assert!(!id.contains([' ', '\n', '\r', '\t', '\0', '<', '>']), "{id:?}");
+    }
+    assert_eq!(message.message_id_derived, message.message_id.ends_with("@derived.pneu"));
+    assert!(!message.text.contains(['\r', '\0']) && message.text.len() <= limits::TEXT_BYTES_MAX);
+    assert!(message.snippet.chars().count() <= limits::SNIPPET_CHARACTERS_MAX);
+    assert!(!message.mime_types.is_empty() && message.mime_types.iter().all(|mime| mime.contains('/')));
+    assert!((0..=CONTEXT.now_seconds + 366 * 86_400).contains(&message.date_seconds));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 256, ..ProptestConfig::default() })]
+
+    #[test]
+    fn random_bytes_are_a_message(bytes in prop::collection::vec(any::<u8>(), 0..2000)) {
+        check(&parsed(bytes));
+    }
+
+    #[test]
+    fn pieces_of_mail_are_a_message(pieces in prop::collection::vec(0..PIECES.len(), 0..100)) {
+        let bytes: Vec<u8> = pieces.iter().flat_map(|&piece| PIECES[piece].iter().copied()).collect();
+        check(&parsed(bytes));
+    }
+
+    #[test]
+    fn damaged_messages_are_messages(number in any::<prop::sample::Index>(), changes in changes()) {
+        check(&parsed(damaged(number.get(GOLDEN.as_slice()).clone(), &changes)));
+    }
+
+    #[test]
+    fn a_message_cut_anywhere_is_a_message(number in any::<prop::sample::Index>(), place in 0..1000_usize) {
+        let bytes = number.get(GOLDEN.as_slice());
+        check(&parsed(&bytes[..bytes.len() * place / 1000]));
+    }
+
+    /// What happens to a message on its way changes neither its derived id nor the hash of its bodies.
+    #[test]
+    fn the_way_of_a_message_does_not_count(number in any::<prop::sample::Index>(), time in 0..2_000_000_000_i64) {
+        let bytes = number.get(GOLDEN.as_slice());
+        let received = [b"Received: from a by b; Mon, 5 Jan 2004 10:00:00 +0000\nX-TUID: x\n", bytes.as_slice()].concat();
+        let (before, after) = (parsed(bytes), parse(&received, &mail::Context::new(time, time)));
+        let begins_with_field = before.problems.iter().all(|problem| *problem != mail::Problem::NoHeader)
+            && !bytes.starts_with(b"\n") && !bytes.starts_with(b"\xef") && bytes.contains(&b'\n')
+            && !bytes.starts_with(b"From ");
+        prop_assume!(begins_with_field);
+        prop_assert_eq!(before.body_hash, after.body_hash);
+        prop_assert_eq!(before.message_id, after.message_id);
+    }
+}
