@@ -179,6 +179,13 @@ impl Segment {
         let slots = |bucket: &Bucket| bucket.tags.into_iter().zip(bucket.rows).filter(|&(tag, _)| tag != 0);
         let alone = buckets.iter().flat_map(slots).map(|(_, row)| row).filter(|row| row & GROUP_MARK == 0);
         self.verify_all_rows(section, alone.chain(groups.iter().map(|row| row & !GROUP_MARK)))?;
+        let in_groups = buckets.iter().flat_map(slots).filter(|(_, row)| row & GROUP_MARK != 0);
+        let mut named: Vec<usize> = in_groups.map(|(_, row)| (row & !GROUP_MARK) as usize).collect();
+        named.sort_unstable();
+        if !group_starts(groups).eq(named) {
+            let what = format!("index {} has groups of rows that no slot names, or several", index.name);
+            return Err(self.sealed.corrupt(section.start, what));
+        }
         let numbered = buckets
             .par_iter()
             .enumerate()
@@ -225,6 +232,13 @@ impl Segment {
         let what = format!("an index has {count} rows of {}", narrow(u64::from(self.row_count())));
         Err(self.sealed.corrupt(section.start, what))
     }
+}
+
+/// Returns where each group begins: at the start, and after each marked row but the last.
+fn group_starts(groups: &[u32]) -> impl Iterator<Item = usize> {
+    let marks = groups.iter().enumerate().filter(|(_, row)| **row & GROUP_MARK != 0);
+    let starts = std::iter::once(0).chain(marks.map(|(place, _)| place.saturating_add(1)));
+    starts.filter(|&start| start < groups.len())
 }
 
 /// Returns the rows of a group, the last one marked; none if the slot names no place of a group.
