@@ -128,3 +128,58 @@ fn mail_is_as_large_and_as_varied_as_real_mail() {
     assert!((12..30).contains(&share(html)), "{} % have HTML", share(html));
     assert!((2..5).contains(&share(copies)), "{} % have copies", share(copies));
 }
+
+#[test]
+fn second_files_lie_in_another_folder_with_the_same_bytes_or_other_transport() {
+    let options = CorpusOptions::varied(1500, 5);
+    let (corpus, files) = generated(&options);
+    let folders = folders(options.folders);
+    let shapes = (0..options.messages).map(|number| shape(&options, &folders, number));
+    let (mut same, mut travelled) = (0, 0);
+    for shape in shapes.filter(|shape| shape.copy.is_some()) {
+        // The number stands in the name, as a process id.
+        let part = format!("P{}.tube", shape.number);
+        let is_one = |path: &PathBuf| {
+            let name = path.file_name().unwrap().to_string_lossy().into_owned();
+            name.split([',', ':']).next().unwrap().ends_with(&part)
+        };
+        let found: Vec<_> = files.iter().filter(|(path, _)| is_one(path)).collect();
+        assert_eq!(found.len(), 2, "message {}", shape.number);
+        assert_ne!(found[0].0.parent(), found[1].0.parent());
+        let contents = found.iter().map(|(_, content)| unpacked(content)).collect::<Vec<_>>();
+        if shape.copy.is_some_and(|copy| copy.travelled) {
+            let (short, long) = if contents[0].len() < contents[1].len() { (0, 1) } else { (1, 0) };
+            assert!(
+                contents[long].ends_with(&contents[short]) && contents[long].starts_with(b"Delivered-To")
+            );
+            travelled += 1;
+        } else {
+            assert!(contents[0] == contents[1], "message {}", shape.number);
+            same += 1;
+        }
+    }
+    assert!(same > 20 && travelled > 5, "{same} {travelled}");
+    assert_eq!(corpus.files, u64::from(options.messages) + same + travelled);
+}
+
+fn unpacked(content: &[u8]) -> Vec<u8> {
+    zstd::decode_all(content).unwrap_or_else(|_| content.to_vec())
+}
+
+#[test]
+fn programs_have_their_habits() {
+    let (_, files) = generated(&CorpusOptions::varied(1500, 5));
+    let all_in = |folder: &str, holds: &dyn Fn(&str, &[u8]) -> bool| {
+        let inside: Vec<_> = files.iter().filter(|(path, _)| path.starts_with(folder)).collect();
+        let name = |path: &Path| path.file_name().unwrap().to_string_lossy().into_owned();
+        !inside.is_empty() && inside.iter().all(|(path, content)| holds(&name(path), content))
+    };
+    assert!(all_in("archive/compressed", &|name, content| {
+        let size = unpacked(content).len();
+        content.starts_with(&[0x28, 0xb5, 0x2f, 0xfd]) && name.contains(&format!(",S={size},W="))
+    }));
+    assert!(all_in(".lists.kernel", &|name, content| name.contains(&format!(",S={},", content.len()))));
+    assert!(all_in("Sent/cur", &|name, _| name.contains(",U=") && name.ends_with(":2,S")));
+    assert!(all_in("Drafts/cur", &|name, _| name.ends_with(":2,DS")));
+    assert!(all_in("lists/tubes/new", &|name, _| !name.contains(':')));
+}
