@@ -12,19 +12,10 @@ use std::borrow::Cow;
 
 use encoding_rs::Encoding;
 
-use crate::bytes::cut;
-use crate::limits::{ADDRESS_COUNT_MAX, NAME_BYTES_MAX};
+use crate::limits::ADDRESS_COUNT_MAX;
+use crate::mailbox::{Address, Gap, Mailbox, Word, comment, unescape};
 use crate::problem::{Problem, Problems};
-use crate::words::{decode_words, encoded_word_length, tidy, unfold};
-
-/// One address of a header field.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Address {
-    /// The display name, or empty.
-    pub name: String,
-    /// The address itself without brackets; empty for a name alone.
-    pub address: String,
-}
+use crate::words::{encoded_word_length, unfold};
 
 /// Appends the addresses of one field's value; `ADDRESS_COUNT_MAX` in all.
 pub(crate) fn parse_addresses(
@@ -50,32 +41,6 @@ pub(crate) fn parse_addresses(
         }
         addresses.push(address);
     }
-}
-
-/// What was read of one mailbox: still encoded, with its quotes and brackets off.
-#[derive(Default)]
-struct Mailbox<'a> {
-    words: Vec<Word<'a>>,
-    comments: Vec<&'a str>,
-    bracketed: Option<&'a str>,
-    /// It is the name of a group.
-    is_group: bool,
-}
-
-/// A word of a display name, or of an address that stands without brackets.
-struct Word<'a> {
-    text: Cow<'a, str>,
-    is_quoted: bool,
-    gap: Gap,
-}
-
-/// What stands before a word.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Gap {
-    None,
-    /// A fold, and nothing but the space that it needs.
-    Fold,
-    Space,
 }
 
 /// Closing characters that are known not to come any more, so that no search for them is done twice.
@@ -240,154 +205,10 @@ fn quoted(text: &str) -> Option<(Cow<'_, str>, &str)> {
     }
 }
 
-/// Splits a comment with its parentheses off from what follows; `None` if it is not closed.
-fn comment(text: &str) -> Option<(&str, &str)> {
-    let mut depth = 0_usize;
-    let mut is_escaped = false;
-    for (offset, byte) in text.bytes().enumerate() {
-        match byte {
-            _ if is_escaped => is_escaped = false,
-            b'\\' => is_escaped = true,
-            b'(' => depth = depth.saturating_add(1),
-            b')' => depth = depth.saturating_sub(1),
-            _ => {}
-        }
-        if depth == 0 {
-            return Some((text.get(1..offset)?, text.get(offset.saturating_add(1)..)?));
-        }
-    }
-    None
-}
-
-/// Takes the backslashes off that escape a character.
-fn unescape(text: &str) -> Cow<'_, str> {
-    if !text.contains('\\') {
-        return Cow::Borrowed(text);
-    }
-    let mut plain = String::with_capacity(text.len());
-    let mut characters = text.chars();
-    while let Some(character) = characters.next() {
-        let escaped = if character == '\\' { characters.next() } else { None };
-        plain.push(escaped.unwrap_or(character));
-    }
-    Cow::Owned(plain)
-}
-
-impl Mailbox<'_> {
-    /// Puts name and address together; `None` if there is neither.
-    fn into_address(mut self, problems: &mut Problems) -> Option<Address> {
-        let address = match self.bracketed {
-            Some(bracketed) => clean(bracketed),
-            None if self.is_group => String::new(),
-            None => self.take_bare_address(),
-        };
-        let address = if address.contains("=?") { tidy(&decode_words(&address, problems)) } else { address };
-        let is_encoded = self.words.iter().any(|word| word.text.starts_with("=?"));
-        let name = tidy(&decode_words(&self.phrase(), problems));
-        if address.is_empty() && is_encoded && name.contains('@') {
-            return Some(split_decoded(&name));
-        }
-        let comments: Vec<_> = self.comments.iter().map(|comment| unescape(comment)).collect();
-        let comment = tidy(&decode_words(&comments.join(" "), problems));
-        let name = match (name.is_empty(), comment.is_empty()) {
-            (_, true) => name,
-            (true, false) => comment,
-            (false, false) => format!("{name} ({comment})"),
-        };
-        let found = Address { name: shorten(name), address: shorten(address) };
-        (found != Address::default()).then_some(found)
-    }
-
-    /// Takes the words out that are an address without brackets: those that touch an at sign, or a lone word.
-    fn take_bare_address(&mut self) -> String {
-        let is_plain = |word: &Word<'_>| !word.is_quoted && !word.text.starts_with("=?");
-        let Some(at) = self.words.iter().position(|word| is_plain(word) && word.text.contains('@')) else {
-            let is_local = self.words.len() == 1 && self.words.iter().all(is_plain);
-            let word = if is_local { self.words.pop() } else { None };
-            return word.map(|word| word.text.into_owned()).unwrap_or_default();
-        };
-        // A header cut at a fixed width: nothing but folds between the words, and one at sign in all.
-        let is_cut = self.words.iter().skip(1).all(|word| is_plain(word) && word.gap <= Gap::Fold)
-            && self.words.iter().map(|word| word.text.matches('@').count()).sum::<usize>() == 1;
-        let mut first = at;
-        while first > 0 && (is_cut || self.touches(first)) {
-            first = first.saturating_sub(1);
-        }
-        let mut end = at.saturating_add(1);
-        while end < self.words.len() && (is_cut || self.touches(end)) {
-            end = end.saturating_add(1);
-        }
-        let mut address = String::new();
-        for word in self.words.drain(first..end) {
-            if word.is_quoted {
-                address.extend(["\"", &word.text, "\""]);
-            } else {
-                address.push_str(&word.text);
-            }
-        }
-        clean(&address)
-    }
-
-    /// Says whether the word of that number belongs to the one before: no space between, or an at sign or dot beside it.
-    fn touches(&self, number: usize) -> bool {
-        let Some([before, word]) = self.words.get(number.saturating_sub(1)..=number) else { return false };
-        word.gap == Gap::None || before.text.ends_with(['@', '.']) || word.text.starts_with(['@', '.'])
-    }
-
-    /// Puts the display name together, still encoded.
-    fn phrase(&self) -> String {
-        let mut phrase = String::new();
-        for word in &self.words {
-            if word.gap != Gap::None && !phrase.is_empty() {
-                phrase.push(' ');
-            }
-            phrase.push_str(&word.text);
-        }
-        phrase
-    }
-}
-
-/// Leaves out white space, comments, a route (`@a,@b:`) and `mailto:`.
-fn clean(address: &str) -> String {
-    // Cut first, since taking comments out copies what is left.
-    let mut address = Cow::Borrowed(cut(address.trim_ascii(), 2 * NAME_BYTES_MAX));
-    while let Some(start) = address.find('(').filter(|_| !address.contains('"')) {
-        let Some((_, rest)) = address.get(start..).and_then(comment) else { break };
-        let before = address.get(..start).unwrap_or_default();
-        address = Cow::Owned([before, rest].concat());
-    }
-    let mut bare = address.as_ref();
-    if bare.starts_with('@') {
-        bare = bare.rsplit(':').next().unwrap_or(bare);
-    }
-    if let Some((scheme, rest)) = bare.split_once(':') {
-        bare = if scheme.eq_ignore_ascii_case("mailto") { rest } else { bare };
-    }
-    let is_quoted = bare.starts_with('"');
-    bare.chars()
-        .filter(|character| {
-            !matches!(character, '\t' | '\r' | '\n' | '\0') && (is_quoted || *character != ' ')
-        })
-        .collect()
-}
-
-/// Splits `name <address>` that was encoded as a whole.
-fn split_decoded(text: &str) -> Address {
-    let (name, address) = match text.split_once('<') {
-        Some((name, address)) => (name, address.split('>').next().unwrap_or(address)),
-        None if text.contains(' ') => (text, ""),
-        None => ("", text),
-    };
-    Address { name: shorten(name.trim().trim_matches('"').to_owned()), address: shorten(clean(address)) }
-}
-
-fn shorten(text: String) -> String {
-    if text.len() <= NAME_BYTES_MAX { text } else { cut(&text, NAME_BYTES_MAX).to_owned() }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::limits::NAME_BYTES_MAX;
 
     fn show(value: &str) -> String {
         let mut addresses = Vec::new();

@@ -5,8 +5,10 @@
 
 mod addresses;
 mod attachments;
+mod base64;
 mod bodies;
 mod body_hash;
+mod boundary;
 mod bytes;
 mod charset;
 mod content;
@@ -18,6 +20,7 @@ mod folder;
 mod headers;
 mod html;
 mod ids;
+mod mailbox;
 mod message;
 mod name;
 mod parts;
@@ -34,7 +37,6 @@ mod words;
 
 pub mod limits;
 
-pub use addresses::Address;
 pub use attachments::Attachment;
 pub use dates::DateSource;
 pub use derived::Derived;
@@ -43,6 +45,7 @@ pub use flags::Flags;
 pub use folder::{
     Folder, FolderLimits, FolderProblem, FolderProblemKind, Folders, find_folders, find_folders_within, join,
 };
+pub use mailbox::Address;
 pub use message::{Context, Message, parse};
 pub use name::{Name, SizeHints, is_draft, parse_name, size_hints, with_flags};
 pub use problem::Problem;

@@ -10,7 +10,7 @@ use std::borrow::Cow;
 use encoding_rs::Encoding;
 use xxhash_rust::xxh3::Xxh3;
 
-use crate::addresses::{Address, parse_addresses};
+use crate::addresses::parse_addresses;
 use crate::attachments::Attachment;
 use crate::bodies::read_bodies;
 use crate::bytes::before;
@@ -20,6 +20,7 @@ use crate::derived::{self, Derived};
 use crate::headers::{Block, skip_envelope, split};
 use crate::ids;
 use crate::limits::{LIST_BYTES_MAX, MIME_TYPE_COUNT_MAX, VALUE_BYTES_MAX};
+use crate::mailbox::Address;
 use crate::parts::{Part, take_apart};
 use crate::problem::{Problem, Problems};
 use crate::snippet::snippet;

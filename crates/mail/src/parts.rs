@@ -12,9 +12,7 @@
 
 use std::borrow::Cow;
 
-use memchr::memmem::Finder;
-
-use crate::bytes::{after, before, line, trim_cr, until};
+use crate::boundary::{Pieces, guess_boundary};
 use crate::content::{ContentFields, read_content};
 use crate::headers::{Block, skip_envelope, split};
 use crate::limits::{MIME_DEPTH_MAX, PART_COUNT_MAX};
@@ -180,101 +178,6 @@ impl Part<'_> {
         };
         Part { parent: self.parent, content: self.content, body }
     }
-}
-
-/// The pieces of a multipart between its boundaries. What stands before the first and after the last is no piece.
-struct Pieces<'a, 'b> {
-    finder: Finder<'b>,
-    boundary_length: usize,
-    /// What stands before the first boundary.
-    preamble: &'a [u8],
-    rest: &'a [u8],
-    is_inside: bool,
-    is_closed: bool,
-}
-
-impl<'a> Pieces<'a, '_> {
-    fn new(body: &'a [u8], boundary: &[u8]) -> Pieces<'a, 'static> {
-        let delimiter = [b"--", boundary].concat();
-        Pieces {
-            finder: Finder::new(&delimiter).into_owned(),
-            boundary_length: delimiter.len(),
-            preamble: &[],
-            rest: body,
-            is_inside: false,
-            is_closed: false,
-        }
-    }
-
-    fn has_any(&self) -> bool {
-        self.delimiter().is_some()
-    }
-
-    fn next_piece(&mut self) -> Option<&'a [u8]> {
-        if !self.is_inside {
-            self.is_inside = true;
-            let body = self.rest;
-            let end = self.skip_delimiter();
-            self.preamble = before(body, end);
-        }
-        if self.is_closed || self.rest.is_empty() {
-            return None;
-        }
-        let piece = self.rest;
-        let end = self.skip_delimiter();
-        let piece = before(piece, end);
-        // The line end before a boundary belongs to the boundary.
-        Some(trim_cr(piece.strip_suffix(b"\n").unwrap_or(piece)))
-    }
-
-    /// Goes behind the next delimiter, or to the end, and returns where it began.
-    fn skip_delimiter(&mut self) -> usize {
-        let Some((start, is_last)) = self.delimiter() else {
-            let end = self.rest.len();
-            self.rest = &[];
-            return end;
-        };
-        self.is_closed = is_last;
-        self.rest = line(after(self.rest, start)).1;
-        start
-    }
-
-    /// Finds the next line that is a delimiter, and says whether it is the last one.
-    fn delimiter(&self) -> Option<(usize, bool)> {
-        for start in self.finder.find_iter(self.rest) {
-            // Asked first, so that the rest of a line is read once, however often the boundary stands in it.
-            if !is_line_start(self.rest, start) {
-                continue;
-            }
-            let following =
-                line(after(self.rest, start.saturating_add(self.boundary_length))).0.trim_ascii_end();
-            if following.is_empty() || following == b"--" {
-                return Some((start, !following.is_empty()));
-            }
-        }
-        None
-    }
-}
-
-fn is_line_start(bytes: &[u8], at: usize) -> bool {
-    before(bytes, at).last().is_none_or(|&byte| byte == b'\n')
-}
-
-/// Finds a boundary that the header does not name, or names wrongly: the first line that begins with two hyphens and is
-/// followed by a content field.
-fn guess_boundary(body: &[u8]) -> Option<String> {
-    let mut from = 0;
-    while let Some(found) = memchr::memmem::find(after(body, from), b"--") {
-        let start = from.saturating_add(found);
-        let (first, next) = line(after(body, start));
-        let boundary = after(first, 2).trim_ascii_end();
-        let follows = before(next, b"content-".len()).eq_ignore_ascii_case(b"content-");
-        if is_line_start(body, start) && follows && !boundary.is_empty() {
-            return std::str::from_utf8(boundary).ok().map(Into::into);
-        }
-        from = until(body, next).len().max(start.saturating_add(2));
-    }
-    None
 }
 
 #[cfg(test)]

@@ -4,8 +4,8 @@
 //! encoded run that does not end in a hyphen, line ends among them. Knows nothing of mail.
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
+use crate::base64::decode_base64;
 use crate::bytes::{after, before};
-use crate::transfer::decode_base64;
 
 /// Decodes UTF-7; what is not ASCII is taken as Latin-1.
 pub(crate) fn decode_utf7(bytes: &[u8]) -> String {

@@ -12,10 +12,11 @@ use std::borrow::Cow;
 
 use encoding_rs::Encoding;
 
+use crate::base64::decode_base64;
 use crate::bytes::{after, before};
 use crate::charset;
 use crate::problem::{Problem, Problems};
-use crate::transfer::{decode_base64, decode_q};
+use crate::transfer::decode_q;
 
 /// Decodes the raw bytes of a value; what is not UTF-8 is guessed.
 pub(crate) fn unfold<'a>(
