@@ -10,7 +10,7 @@ use std::path::PathBuf;
 
 /// Keeps Maildirs indexed, however large, and finds and shows messages at once.
 #[derive(Debug, Parser)]
-#[command(name = "pneu", version, max_term_width = 100, disable_help_subcommand = true, after_help = EXAMPLES)]
+#[command(name = "pneu", version, max_term_width = 100, after_help = EXAMPLES)]
 struct Program {
     #[command(flatten)]
     common: Common,

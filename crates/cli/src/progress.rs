@@ -28,6 +28,8 @@ pub(crate) struct Progress {
     is_quiet: bool,
     since: Stopwatch,
     interrupted: Arc<AtomicBool>,
+    /// Whether Ctrl-C ends the process: it waits for another one, so that nothing asks whether to stop.
+    may_end: Arc<AtomicBool>,
     is_told: AtomicBool,
 }
 
@@ -38,8 +40,11 @@ impl Progress {
     /// The system refuses the signal's handler.
     pub(crate) fn start(stderr_is_terminal: bool, is_quiet: bool) -> io::Result<Progress> {
         let interrupted = Arc::new(AtomicBool::new(false));
+        let may_end = Arc::new(AtomicBool::new(false));
         // In this order: the first signal finds the flag unset and sets it, the second finds it set.
-        flag::register_conditional_shutdown(SIGINT, i32::from(exit::INTERRUPTED), Arc::clone(&interrupted))?;
+        for ends in [&interrupted, &may_end] {
+            flag::register_conditional_shutdown(SIGINT, i32::from(exit::INTERRUPTED), Arc::clone(ends))?;
+        }
         flag::register(SIGINT, Arc::clone(&interrupted))?;
         Ok(Progress {
             bar: ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden()),
@@ -48,6 +53,7 @@ impl Progress {
             is_quiet,
             since: Stopwatch::start(),
             interrupted,
+            may_end,
             is_told: AtomicBool::new(false),
         })
     }
@@ -77,6 +83,7 @@ impl Progress {
 
 impl Observer for Progress {
     fn stage(&self, stage: Stage) {
+        self.may_end.store(false, Ordering::Relaxed);
         let (template, length, message) = look(stage);
         let style = ProgressStyle::with_template(template).expect("the templates below are valid");
         self.bar.reset();
@@ -95,12 +102,14 @@ impl Observer for Progress {
     }
 
     fn waiting(&self, holder: &str) {
+        self.may_end.store(true, Ordering::Relaxed);
         if !self.is_quiet {
             self.tell(&format!("waiting for another process: {holder}"));
         }
     }
 
     fn is_interrupted(&self) -> bool {
+        self.may_end.store(false, Ordering::Relaxed);
         let is_interrupted = self.interrupted.load(Ordering::Relaxed);
         if is_interrupted && self.may_show && !self.is_told.swap(true, Ordering::Relaxed) {
             self.tell("keeping what is done so far; Ctrl-C again ends at once");

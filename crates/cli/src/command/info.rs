@@ -54,8 +54,8 @@ fn contents(mailbox: &Mailbox, session: &Session) -> Result<Vec<(&'static str, S
         ("segments", counts.store_segments.to_string()),
         ("text segments", counts.text_segments.to_string()),
         ("journal rows", counts.journal_rows.to_string()),
-        ("index bytes", size(session, &session.index.index_directory()).to_string()),
-        ("text bytes", size(session, &session.index.text_directory()).to_string()),
+        ("index size", people(size(session, &session.index.index_directory()))),
+        ("text size", people(size(session, &session.index.text_directory()))),
     ]);
     Ok(lines)
 }
@@ -69,4 +69,34 @@ fn size(session: &Session, directory: &Path) -> u64 {
     let names = session.index.disk.list(directory).unwrap_or_default();
     let metadata = names.iter().filter_map(|name| std::fs::metadata(directory.join(name)).ok());
     metadata.filter(std::fs::Metadata::is_file).map(|metadata| metadata.len()).sum()
+}
+
+/// Returns a number of bytes as people read it.
+fn people(bytes: u64) -> String {
+    let (mut value, mut unit) = (bytes as f64, "bytes");
+    for larger in ["KiB", "MiB", "GiB", "TiB"] {
+        if value >= 1024.0 {
+            (value, unit) = (value / 1024.0, larger);
+        }
+    }
+    if unit == "bytes" { format!("{bytes} bytes") } else { format!("{value:.1} {unit}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_for_people() {
+        let pairs = [
+            (0, "0 bytes"),
+            (1023, "1023 bytes"),
+            (1024, "1.0 KiB"),
+            (1_483_564, "1.4 MiB"),
+            (3 << 30, "3.0 GiB"),
+        ];
+        for (bytes, text) in pairs {
+            assert_eq!(people(bytes), text);
+        }
+    }
 }

@@ -24,6 +24,7 @@ pub(crate) struct Record {
     /// Of the content, 64 digits.
     pub sha256: String,
     /// In UTC; none if the date is past what a calendar has.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub date: Option<String>,
     /// In seconds since 1970.
     pub date_unix: i64,

@@ -1,0 +1,157 @@
+//! Exit codes, and sentences for what goes wrong.
+//!
+//! Comes in: mistakes of users and of the system. Goes out: whether each gets its code and a way out. Must not know how they are noticed.
+
+use crate::support::{Home, end, run};
+use std::fs::{self, OpenOptions};
+use std::process::Stdio;
+use testkit::corpus::{CorpusOptions, generate};
+
+#[test]
+fn nothing_found_is_one_and_says_so() {
+    let home = Home::indexed();
+    let none = home.pneu(&["find", "nowhere"]);
+    assert_eq!(
+        (none.code, none.out.as_str(), none.err.as_str()),
+        (Some(1), "", "pneu: no message matches\n")
+    );
+    let quiet = home.pneu(&["find", "--quiet", "nowhere"]);
+    assert_eq!((quiet.code, quiet.err.as_str()), (Some(1), ""));
+    let behind = home.pneu(&["find", "--offset", "9", "hello"]);
+    assert_eq!(
+        (behind.code, behind.err.as_str()),
+        (Some(1), "pneu: 2 messages match, none behind the first 9\n")
+    );
+}
+
+#[test]
+fn a_mistake_in_a_query_is_pointed_at() {
+    let home = Home::indexed();
+    let wrong = home.pneu(&["find", "hello", "form:bob"]);
+    assert_eq!(wrong.code, Some(2));
+    assert_eq!(
+        wrong.err,
+        "\
+pneu: there is no field \"form\"
+  hello form:bob
+        ^^^^
+did you mean \"from:\"? To search for the text, quote it: \"form:...\"
+"
+    );
+    let unanswerable = home.pneu(&["count", "hello", "prio:high"]);
+    assert_eq!(unanswerable.code, Some(2));
+    assert!(unanswerable.err.ends_with("\n  hello prio:high\n        ^^^^^^^^^\n"), "{}", unanswerable.err);
+}
+
+#[test]
+fn a_mistake_in_arguments_is_two() {
+    let home = Home::indexed();
+    for (arguments, part) in [
+        (&["fnd"][..], "unrecognized subcommand"),
+        (&["find", "--fields", "d o"], "there is no field 'o'; fields are d date"),
+        (&["find", "--print0", "--format", "json"], "--print0 goes with"),
+        (&["find", "--maildir", "Elsewhere"], "Elsewhere is not indexed; run \"pneu index --maildir"),
+        (&["view", "subject:second or subject:first"], "2 messages match"),
+    ] {
+        let wrong = home.pneu(arguments);
+        assert_eq!((wrong.code, wrong.out.as_str()), (Some(2), ""), "{arguments:?}");
+        assert!(wrong.err.contains(part), "{arguments:?}: {}", wrong.err);
+    }
+}
+
+#[test]
+fn without_an_index_everything_says_how_to_make_one() {
+    let home = Home::new();
+    for arguments in [&["find"][..], &["count"], &["check"], &["view", "id:x"]] {
+        let run = home.pneu(arguments);
+        assert_eq!(run.code, Some(2), "{arguments:?}");
+        assert!(run.err.contains("run \"pneu index --maildir DIR\" first"), "{}", run.err);
+    }
+    let index = home.pneu(&["index"]);
+    assert_eq!(
+        (index.code, index.err.as_str()),
+        (Some(2), "pneu: where is your mail? Say it once: pneu index --maildir DIR\n")
+    );
+    assert!(home.good(&["info"]).contains("none yet"));
+    assert!(!home.data().exists(), "nothing is made by looking");
+}
+
+#[test]
+fn a_closed_pipe_ends_quietly() {
+    let home = Home::indexed();
+    for arguments in [&["find"][..], &["find", "--format", "json"], &["view", "id:1@example.org"], &["info"]]
+    {
+        let mut child = home.start(arguments);
+        drop(child.stdout.take());
+        let run = end(child);
+        assert_eq!((run.code, run.err.as_str()), (Some(0), ""), "{arguments:?}");
+    }
+}
+
+#[test]
+fn a_full_disk_under_the_output_is_an_error() {
+    let home = Home::indexed();
+    let full = OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let mut command = home.command(&["find"]);
+    let output = command.stdout(full).stderr(Stdio::piped()).spawn().unwrap().wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(said.starts_with("pneu: cannot write the output: No space left on device"), "{said}");
+}
+
+#[test]
+fn an_index_of_a_newer_version_is_refused_and_left_alone() {
+    let home = Home::indexed();
+    let manifest = home.index_directory().join("manifest");
+    let mut bytes = fs::read(&manifest).unwrap();
+    // The version follows the magic.
+    bytes[8] = 99;
+    fs::write(&manifest, &bytes).unwrap();
+    for arguments in [&["find"][..], &["index"], &["check"]] {
+        let run = home.pneu(arguments);
+        assert_eq!((run.code, run.out.as_str()), (Some(2), ""), "{arguments:?}");
+        assert!(
+            run.err.contains("manifest") && run.err.contains("99") && run.err.contains("newer"),
+            "{}",
+            run.err
+        );
+    }
+    assert_eq!(fs::read(&manifest).unwrap(), bytes);
+}
+
+#[test]
+fn a_damaged_index_is_an_error_that_names_the_file() {
+    let home = Home::new();
+    // More rows than the journal takes.
+    generate(&home.mail().join("more"), &CorpusOptions { folders: 5, ..CorpusOptions::small(5000, 3) })
+        .unwrap();
+    home.first_index();
+    assert_eq!(home.good(&["check", "--deep"]), "no damage found\n");
+    let names = fs::read_dir(home.index_directory()).unwrap().map(|entry| entry.unwrap().path());
+    let segments: Vec<_> =
+        names.filter(|path| path.extension().is_some_and(|extension| extension == "seg")).collect();
+    for path in &segments {
+        let bytes = fs::read(path).unwrap();
+        let mut flipped = bytes.clone();
+        flipped[bytes.len() / 2] ^= 1;
+        fs::write(path, &flipped).unwrap();
+        let run = home.pneu(&["check", "--deep"]);
+        assert_eq!(run.code, Some(2), "{run:?}");
+        let name = path.file_name().unwrap().to_str().unwrap();
+        assert!(run.out.contains(name) || run.err.contains(name), "{name}: {run:?}");
+        fs::write(path, &bytes).unwrap();
+    }
+    assert!(!segments.is_empty());
+    assert_eq!(home.good(&["check", "--deep"]), "no damage found\n");
+}
+
+#[test]
+fn help_and_version_are_zero() {
+    let home = Home::new();
+    for arguments in [&["--help"][..], &["help", "find"], &["index", "-h"], &["--version"]] {
+        assert!(!home.good(arguments).is_empty());
+    }
+    let nothing = run(&mut home.command::<&str>(&[]));
+    assert_eq!(nothing.code, Some(2));
+    assert!(nothing.err.contains("Usage: pneu"));
+}

@@ -1,0 +1,119 @@
+//! Passes that are ended in the middle: by Ctrl-C, by kill -9, by another process at work.
+//!
+//! Comes in: signals at moments that a held lock or a written file makes certain. Goes out: whether the next pass gives what one pass
+//! gives. Must not know how much was kept.
+
+use crate::support::{Home, end};
+use disk::{Disk, Lock, RealDisk, Wait};
+use rustix::process::{Pid, Signal, kill_process};
+use std::io::{BufRead, BufReader};
+use std::process::{Child, ChildStderr};
+use testkit::corpus::{CorpusOptions, generate};
+
+const MESSAGES: u32 = 1500;
+
+fn signal(child: &Child, signal: Signal) {
+    let id = i32::try_from(child.id()).unwrap();
+    kill_process(Pid::from_raw(id).unwrap(), signal).unwrap();
+}
+
+/// Makes a home with an index of one message, and more mail beside it that is not indexed yet.
+fn home() -> Home {
+    let home = Home::indexed();
+    generate(&home.mail().join("more"), &CorpusOptions { folders: 5, ..CorpusOptions::varied(MESSAGES, 7) })
+        .unwrap();
+    home
+}
+
+fn hold_lock(home: &Home) -> Lock {
+    RealDisk.lock(&home.index_directory().join("lock"), "a test", Wait::Refuse).unwrap()
+}
+
+/// Starts an index while the lock is held, and returns when it waits.
+fn waiting(home: &Home) -> (Child, BufReader<ChildStderr>) {
+    let mut child = home.start(&["index"]);
+    let mut errors = BufReader::new(child.stderr.take().unwrap());
+    let mut line = String::new();
+    errors.read_line(&mut line).unwrap();
+    assert_eq!(line, "pneu: waiting for another process: a test\n");
+    (child, errors)
+}
+
+/// Indexes again, and fails unless the result is that of one pass.
+fn assert_complete_after_next_pass(home: &Home) {
+    home.good(&["index"]);
+    assert_eq!(home.good(&["check", "--deep"]), "no damage found\n");
+    let fresh = ["--data", "fresh"];
+    home.good(&[&fresh[..], &["index", "--maildir", "Mail"]].concat());
+    let list = ["find", "--fields", "i l g", "--files"];
+    let expected = home.good(&[&fresh[..], &list].concat());
+    assert!(expected.lines().count() > MESSAGES as usize);
+    assert_eq!(home.good(&list), expected);
+    let again = home.good(&["index"]);
+    assert!(again.contains(" 0 added, 0 moved, 0 changed, 0 gone, 0 unreadable"), "{again}");
+}
+
+#[test]
+fn a_second_writer_waits_and_says_for_whom() {
+    let home = home();
+    let lock = hold_lock(&home);
+    let (child, _errors) = waiting(&home);
+    assert_eq!(home.good(&["count", "hello"]), "2\n", "readers wait for nobody");
+    drop(lock);
+    assert_eq!(end(child).code, Some(0));
+    assert_complete_after_next_pass(&home);
+}
+
+#[test]
+fn ctrl_c_while_waiting_ends_at_once() {
+    let home = home();
+    let lock = hold_lock(&home);
+    let (child, _errors) = waiting(&home);
+    signal(&child, Signal::INT);
+    assert_eq!(end(child).code, Some(130));
+    drop(lock);
+    assert_complete_after_next_pass(&home);
+}
+
+#[test]
+fn ctrl_c_while_reading_keeps_what_is_done() {
+    let home = home();
+    let mut child = home.start(&["index"]);
+    wait_for_text(&home, &mut child, 1);
+    signal(&child, Signal::INT);
+    let run = end(child);
+    // It may have been done with reading when the signal came.
+    match run.code {
+        Some(130) => assert!(run.err.contains("run \"pneu index\" again"), "{run:?}"),
+        code => assert_eq!(code, Some(0), "{run:?}"),
+    }
+    assert_complete_after_next_pass(&home);
+}
+
+#[test]
+fn kill_9_at_any_moment_loses_nothing() {
+    let home = home();
+    let lock = hold_lock(&home);
+    let (mut child, _errors) = waiting(&home);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    drop(lock);
+    for file_count in [1, 3, 5] {
+        let mut child = home.start(&["index"]);
+        wait_for_text(&home, &mut child, file_count);
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert_eq!(home.good(&["check", "--deep"]), "no damage found\n");
+        assert_eq!(home.good(&["count", "hello pneumatic"]), "1\n");
+    }
+    assert_complete_after_next_pass(&home);
+}
+
+/// Returns when a started pass has written so many more files for text, or has ended.
+fn wait_for_text(home: &Home, child: &mut Child, file_count: usize) {
+    let count = || std::fs::read_dir(home.index_directory().join("text")).map_or(0, Iterator::count);
+    let before = count();
+    while count() < before + file_count && child.try_wait().unwrap().is_none() {
+        std::thread::yield_now();
+    }
+}

@@ -1,0 +1,19 @@
+//! Runs the real program against small Maildirs in temporary directories. All integration tests of the crate, in one binary.
+//!
+//! Comes in: the built program. Goes out: whether it prints, leaves and returns what it should. Must not know its modules.
+
+#![expect(
+    clippy::unwrap_used,
+    reason = "a test that fails names its line, and clippy's leave for tests stops at helpers"
+)]
+
+mod endings;
+mod formats;
+mod generated;
+mod hostile;
+mod interrupted;
+mod pass;
+mod rights;
+mod roots;
+mod support;
+mod view;

@@ -1,0 +1,77 @@
+//! Passes over mail that other programs changed: moved, reflagged, deleted, rewritten, added.
+//!
+//! Comes in: changes by hand. Goes out: whether the summary counts each, and everything is still found. Must not know how changes are noticed.
+
+use crate::support::{Home, letter};
+use std::fs;
+
+#[test]
+fn the_first_index_counts_and_the_second_has_nothing_to_do() {
+    let home = Home::new();
+    for name in ["1:2,S", "2:2,", "3:2,F"] {
+        home.deliver("", name, &letter(&name[..1], "Some subject", "text"));
+    }
+    let first = home.first_index();
+    assert!(first.starts_with("3 files: 3 added, 0 moved, 0 changed, 0 gone, 0 unreadable; "), "{first}");
+    assert!(first.ends_with(" s\n"), "{first}");
+    let second = home.good(&["index"]);
+    assert!(second.starts_with("3 files: 0 added, 0 moved, 0 changed, 0 gone, 0 unreadable; "), "{second}");
+    assert_eq!(home.good(&["index", "--quiet"]), "");
+}
+
+#[test]
+fn moves_and_flags_by_hand_are_counted_and_found() {
+    let home = Home::indexed();
+    let folder = home.folder("keep");
+    fs::rename(home.mail().join("cur/1:2,S"), folder.join("cur/1:2,S")).unwrap();
+    fs::rename(home.mail().join("cur/2:2,"), home.mail().join("cur/2:2,RS")).unwrap();
+    fs::remove_file(home.mail().join(".Archive.2024/cur/4:2,S")).unwrap();
+    home.deliver("", "5:2,", &letter("5", "A fifth", "just came"));
+    let summary = home.good(&["index"]);
+    assert!(summary.starts_with("4 files: 1 added, 2 moved, 0 changed, 1 gone, 0 unreadable; "), "{summary}");
+    assert_eq!(home.subjects("maildir:/keep"), ["First steps"]);
+    assert_eq!(home.subjects("flag:replied"), ["Second thoughts"]);
+    assert_eq!(home.subjects("dispatch"), Vec::<String>::new(), "gone is not found");
+    assert_eq!(home.subjects("fifth"), ["A fifth"]);
+    assert!(home.good(&["info"]).contains("absent messages  1\n"));
+    assert_eq!(home.good(&["check", "--deep"]), "no damage found\n");
+}
+
+#[test]
+fn a_message_that_comes_back_is_found_again() {
+    let home = Home::indexed();
+    let path = home.mail().join(".Archive.2024/cur/4:2,S");
+    let content = fs::read(&path).unwrap();
+    fs::remove_file(&path).unwrap();
+    home.good(&["index"]);
+    let absent = home.pneu(&["view", "id:4@example.org"]);
+    assert_eq!(absent.code, Some(1));
+    assert!(absent.err.contains("the last file of id:4@example.org is gone"), "{}", absent.err);
+    home.deliver("elsewhere", "9:2,", &content);
+    home.good(&["index"]);
+    assert_eq!(home.subjects("dispatch"), ["A fourth"]);
+    assert!(home.good(&["view", "id:4@example.org"]).contains("/elsewhere/cur/9:2,"));
+}
+
+#[test]
+fn files_changed_in_place_are_seen_by_a_thorough_pass() {
+    let home = Home::indexed();
+    let path = home.mail().join("cur/1:2,S");
+    fs::write(&path, letter("1", "Rewritten", "quite another text")).unwrap();
+    let summary = home.good(&["index", "--thorough"]);
+    assert!(summary.contains(" 0 added, 0 moved, 1 changed, 0 gone, "), "{summary}");
+    assert_eq!(home.subjects("another"), ["Rewritten"]);
+    assert_eq!(home.subjects("pneumatic"), Vec::<String>::new());
+}
+
+#[test]
+fn a_rebuilt_index_gives_the_same_answers() {
+    let home = Home::indexed();
+    let queries =
+        ["", "hello", "flag:seen", "maildir:/lists/rust", "date:2024-03-03..", "subject:fourth or tubes"];
+    let answers = || queries.map(|query| home.good(&["find", "--format", "json", query]));
+    let before = answers();
+    fs::remove_dir_all(home.index_directory()).unwrap();
+    home.first_index();
+    assert_eq!(answers(), before);
+}

@@ -1,0 +1,122 @@
+//! Which directories are indexed, and what happens when one is missing, empty, or not what it was.
+//!
+//! Comes in: options, configurations, directories that go away. Goes out: whether what was indexed is kept, and the way out is told.
+//! Must not know how roots are kept.
+
+use crate::support::{Home, letter};
+use std::fs;
+
+fn configure(home: &Home, text: &str) {
+    fs::create_dir_all(home.path().join(".config/pneu")).unwrap();
+    fs::write(home.path().join(".config/pneu/config.toml"), text).unwrap();
+}
+
+#[test]
+fn the_root_is_remembered() {
+    let home = Home::indexed();
+    home.deliver("", "6:2,", &letter("6", "Six", "text"));
+    assert!(home.good(&["index"]).contains(" 1 added"));
+    let root = format!("root             mail {}\n", home.mail().display());
+    let info = home.good(&["info"]);
+    assert!(info.contains(&root), "{info}");
+    assert_eq!(home.good(&["--maildir", "Mail", "count"]), "5\n");
+}
+
+#[test]
+fn a_directory_without_mail_leaves_nothing_behind() {
+    let home = Home::new();
+    fs::create_dir(home.path().join("empty")).unwrap();
+    let empty = home.pneu(&["index", "--maildir", "empty"]);
+    assert_eq!(empty.code, Some(2));
+    assert!(
+        empty.err.contains("/empty holds no Maildir: a directory with \"cur\" and \"new\" in it"),
+        "{}",
+        empty.err
+    );
+    let missing = home.pneu(&["--maildir", "missing", "index"]);
+    assert_eq!(missing.code, Some(2));
+    assert!(missing.err.contains("/missing"), "{}", missing.err);
+    assert!(!home.data().exists());
+}
+
+#[test]
+fn a_root_that_goes_away_keeps_its_rows() {
+    let home = Home::indexed();
+    let before = home.good(&["find", "--format", "json"]);
+    let aside = home.path().join("aside");
+    fs::rename(home.mail(), &aside).unwrap();
+    let missing = home.pneu(&["index"]);
+    assert_eq!(missing.code, Some(3), "{missing:?}");
+    assert!(missing.err.contains(&home.mail().display().to_string()), "{}", missing.err);
+    assert!(missing.out.contains("0 gone, 1 unreadable"), "{}", missing.out);
+    assert_eq!(home.good(&["find", "--format", "json"]), before);
+
+    fs::create_dir(home.mail()).unwrap();
+    let empty = home.pneu(&["index"]);
+    assert_eq!(empty.code, Some(3), "{empty:?}");
+    assert!(empty.err.contains("holds no Maildir any more"), "{}", empty.err);
+    assert_eq!(home.good(&["find", "--format", "json"]), before);
+
+    fs::remove_dir(home.mail()).unwrap();
+    fs::rename(aside, home.mail()).unwrap();
+    assert!(home.good(&["index"]).contains(" 0 added, 0 moved, 0 changed, 0 gone, "));
+}
+
+#[test]
+fn losing_most_of_a_root_must_be_meant() {
+    let home = Home::indexed();
+    for path in ["cur/1:2,S", "cur/2:2,", "lists/rust/cur/3:2,FS"] {
+        fs::remove_file(home.mail().join(path)).unwrap();
+    }
+    let refused = home.pneu(&["index"]);
+    assert_eq!(refused.code, Some(3), "{refused:?}");
+    assert!(
+        refused.err.contains("3 of 4 messages are gone") && refused.err.contains("--accept-loss"),
+        "{}",
+        refused.err
+    );
+    assert_eq!(home.good(&["count"]), "4\n");
+    let accepted = home.good(&["index", "--accept-loss"]);
+    assert!(accepted.contains(" 3 gone, 0 unreadable"), "{accepted}");
+    assert_eq!(home.good(&["count"]), "1\n");
+}
+
+#[test]
+fn the_configuration_names_several_roots() {
+    let home = Home::new();
+    home.deliver("", "1:2,", &letter("1", "One", "text"));
+    home.deliver("../Other", "2:2,", &letter("2", "Two", "text"));
+    configure(
+        &home,
+        "[[root]]\nname = \"a\"\npath = \"~/Mail\"\n\n[[root]]\nname = \"b\"\npath = \"~/Other\"\n",
+    );
+    assert!(home.good(&["index"]).starts_with("2 files: 2 added, "));
+    assert_eq!(home.good(&["find", "--fields", "s"]), "Two\nOne\n");
+    let info = home.good(&["info"]);
+    assert!(info.contains("a ") && info.contains("/Other"), "{info}");
+    let json = home.good(&["find", "--format", "json", "two"]);
+    assert!(json.contains("\"root\":\"b\""), "{json}");
+}
+
+#[test]
+fn several_roots_on_the_command_line_have_names() {
+    let home = Home::new();
+    home.deliver("", "1:2,", &letter("1", "One", "text"));
+    home.deliver("../Other", "2:2,", &letter("2", "Two", "text"));
+    let unnamed = home.pneu(&["index", "--maildir", "Mail", "--maildir", "Other"]);
+    assert_eq!(unnamed.code, Some(2));
+    assert!(unnamed.err.contains("a name each"), "{}", unnamed.err);
+    assert!(
+        home.good(&["--maildir", "a=Mail", "index", "--maildir", "b=Other"]).starts_with("2 files: 2 added")
+    );
+    assert!(home.good(&["index"]).starts_with("2 files: 0 added"));
+}
+
+#[test]
+fn mistakes_in_the_configuration_name_file_and_key() {
+    let home = Home::new();
+    configure(&home, "[[root]]\nname = \"a\"\npth = \"~/Mail\"\n");
+    let wrong = home.pneu(&["index"]);
+    assert_eq!(wrong.code, Some(2));
+    assert!(wrong.err.contains(".config/pneu/config.toml") && wrong.err.contains("pth"), "{}", wrong.err);
+}

@@ -1,0 +1,219 @@
+//! A home directory with mail in it, and the program run there as a user would.
+//!
+//! Comes in: messages and arguments. Goes out: exit codes and what was printed. Must not know what is tested.
+
+use std::ffi::OsStr;
+use std::fs::{self, Permissions};
+use std::io::Write;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use tempfile::TempDir;
+
+/// The user that has no rights anywhere.
+const NOBODY: &str = "65534";
+
+/// A home directory; the mail is in `Mail`, the index where it is by default.
+pub(crate) struct Home {
+    directory: TempDir,
+}
+
+/// What a run of the program left.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Run {
+    pub(crate) code: Option<i32>,
+    pub(crate) out: String,
+    pub(crate) err: String,
+    pub(crate) bytes: Vec<u8>,
+}
+
+impl Home {
+    /// Makes a home with an empty Maildir.
+    pub(crate) fn new() -> Home {
+        let home = Home { directory: tempfile::tempdir().unwrap() };
+        home.folder("");
+        home
+    }
+
+    /// Makes a home with [`SAMPLE`] indexed.
+    pub(crate) fn indexed() -> Home {
+        let home = Home::new();
+        for (folder, name, subject, body) in SAMPLE {
+            home.deliver(folder, name, &letter(name.split(':').next().unwrap(), subject, body));
+        }
+        home.first_index();
+        home
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        self.directory.path()
+    }
+
+    pub(crate) fn mail(&self) -> PathBuf {
+        self.path().join("Mail")
+    }
+
+    pub(crate) fn data(&self) -> PathBuf {
+        self.path().join(".local/share/pneu")
+    }
+
+    pub(crate) fn index_directory(&self) -> PathBuf {
+        self.data().join("index")
+    }
+
+    /// Makes a folder with its three directories.
+    pub(crate) fn folder(&self, folder: &str) -> PathBuf {
+        let path = self.mail().join(folder);
+        for place in ["cur", "new", "tmp"] {
+            fs::create_dir_all(path.join(place)).unwrap();
+        }
+        path
+    }
+
+    /// Writes a message into a folder's `cur`.
+    pub(crate) fn deliver(&self, folder: &str, name: &str, content: &[u8]) -> PathBuf {
+        self.deliver_bytes(folder, name.as_bytes(), content)
+    }
+
+    /// Writes a message into a folder's `cur`, under a name that may not be text.
+    pub(crate) fn deliver_bytes(&self, folder: &str, name: &[u8], content: &[u8]) -> PathBuf {
+        let path = self.folder(folder).join("cur").join(OsStr::from_bytes(name));
+        fs::write(&path, content).unwrap();
+        path
+    }
+
+    /// Returns the command that runs the program here, with nothing of the test's own environment.
+    pub(crate) fn command<S: AsRef<OsStr>>(&self, arguments: &[S]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_pneu"));
+        command.args(arguments).env_clear().current_dir(self.path()).stdin(Stdio::null());
+        command
+            .env("HOME", self.path())
+            .env("TZ", "UTC")
+            .env("PATH", "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin");
+        command
+    }
+
+    /// Runs the program.
+    pub(crate) fn pneu(&self, arguments: &[&str]) -> Run {
+        run(&mut self.command(arguments))
+    }
+
+    /// Runs the program and returns what it printed; fails unless it ended with 0 and said nothing else.
+    pub(crate) fn good(&self, arguments: &[&str]) -> String {
+        let run = self.pneu(arguments);
+        assert_eq!((run.code, run.err.as_str()), (Some(0), ""), "{arguments:?}: {run:?}");
+        run.out
+    }
+
+    /// Indexes for the first time.
+    pub(crate) fn first_index(&self) -> String {
+        self.good(&["index", "--maildir", "Mail"])
+    }
+
+    /// Returns the subjects that a query finds.
+    pub(crate) fn subjects(&self, query: &str) -> Vec<String> {
+        let run = self.pneu(&["find", "--fields", "s", query]);
+        assert!(matches!(run.code, Some(0 | 1)), "{query}: {run:?}");
+        run.out.lines().map(str::to_owned).collect()
+    }
+
+    /// Starts the program and leaves it running, its outputs to be read.
+    pub(crate) fn start(&self, arguments: &[&str]) -> Child {
+        self.command(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+    }
+
+    /// Runs the program as a user for whom modes count, as they do not for root: all of the home then is that user's.
+    pub(crate) fn without_rights(&self, arguments: &[&str]) -> Run {
+        if is_root() {
+            run_ok(Command::new("chown").args(["-R", &format!("{NOBODY}:{NOBODY}")]).arg(self.path()));
+        }
+        self.unprivileged(arguments)
+    }
+
+    /// Runs the program as a user who owns nothing here, if we may; else as ourselves.
+    pub(crate) fn unprivileged(&self, arguments: &[&str]) -> Run {
+        let place = tempfile::tempdir().unwrap();
+        fs::set_permissions(place.path(), Permissions::from_mode(0o755)).unwrap();
+        fs::set_permissions(self.path(), Permissions::from_mode(0o755)).unwrap();
+        let copy = place.path().join("pneu");
+        // A process of its own makes the copy: a descriptor for writing that another thread's child had inherited here would
+        // keep it from being run.
+        run_ok(Command::new("cp").arg(env!("CARGO_BIN_EXE_pneu")).arg(&copy));
+        let script = format!(
+            "if test $(id -u) = 0; then exec setpriv --reuid={NOBODY} --regid={NOBODY} --clear-groups \"$@\"; else exec \"$@\"; fi"
+        );
+        let own = self.command(arguments);
+        let mut command = Command::new("sh");
+        command
+            .args(["-c", &script, "sh"])
+            .arg(&copy)
+            .args(own.get_args())
+            .env_clear()
+            .current_dir(self.path());
+        command.envs(own.get_envs().filter_map(|(name, value)| Some((name, value?)))).stdin(Stdio::null());
+        run(&mut command)
+    }
+}
+
+/// Says whether the tests run as root, for whom no mode counts.
+pub(crate) fn is_root() -> bool {
+    rustix::process::geteuid().is_root()
+}
+
+fn run_ok(command: &mut Command) {
+    let output = command.output().unwrap();
+    assert!(output.status.success(), "{command:?}: {output:?}");
+}
+
+/// Runs a command to its end.
+pub(crate) fn run(command: &mut Command) -> Run {
+    outcome(command.output().unwrap())
+}
+
+/// Runs a command with something on its standard input.
+pub(crate) fn run_with_input(command: &mut Command, input: &[u8]) -> Run {
+    let mut child =
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    child.stdin.take().unwrap().write_all(input).unwrap();
+    outcome(child.wait_with_output().unwrap())
+}
+
+/// Waits for a started program.
+pub(crate) fn end(child: Child) -> Run {
+    outcome(child.wait_with_output().unwrap())
+}
+
+fn outcome(output: Output) -> Run {
+    Run {
+        code: output.status.code(),
+        out: String::from_utf8_lossy(&output.stdout).into_owned(),
+        err: String::from_utf8_lossy(&output.stderr).into_owned(),
+        bytes: output.stdout,
+    }
+}
+
+/// Messages that most tests begin with: folder, file name, subject, text. Dates rise, a day each; sizes with the text.
+pub(crate) const SAMPLE: [(&str, &str, &str, &str); 4] = [
+    ("", "1:2,S", "First steps", "hello pneumatic world"),
+    ("", "2:2,", "Second thoughts", "hello again, with more words than before"),
+    ("lists/rust", "3:2,FS", "Third time", "tubes under the city"),
+    (
+        ".Archive.2024",
+        "4:2,S",
+        "A fourth",
+        "dispatch by dispatch by dispatch, letter after letter, longest of all",
+    ),
+];
+
+/// Returns a message. Its Message-ID is `ID@example.org` and its day of March 2024 the number.
+pub(crate) fn letter(id: &str, subject: &str, body: &str) -> Vec<u8> {
+    let day: u32 =
+        id.bytes().filter(u8::is_ascii_digit).fold(0, |day, digit| (day * 10 + u32::from(digit - b'0')) % 27);
+    format!(
+        "From: Ana Example <ana@example.org>\nTo: bo@example.org\nSubject: {subject}\nDate: {:02} Mar 2024 12:00:00 +0000\n\
+         Message-ID: <{id}@example.org>\n\n{body}\n",
+        day + 1
+    )
+    .into_bytes()
+}

@@ -1,0 +1,145 @@
+//! What `view` shows, and how it finds a message that went elsewhere since the last index.
+//!
+//! Comes in: handles of every kind. Goes out: whether the right message is shown, and from where. Must not know how it is located.
+
+use crate::support::{Home, letter, run_with_input};
+use std::fs;
+
+#[test]
+fn a_message_reads_as_header_and_text() {
+    let home = Home::indexed();
+    let path = home.mail().join("lists/rust/cur/3:2,FS");
+    let expected = format!(
+        "\
+From: Ana Example <ana@example.org>
+To: bo@example.org
+Date: Mon, 04 Mar 2024 12:00:00 +0000
+Subject: Third time
+Message-ID: 3@example.org
+Flags: flagged seen
+File: {}
+
+tubes under the city
+",
+        path.display()
+    );
+    assert_eq!(home.good(&["view", "id:3@example.org"]), expected);
+    assert_eq!(home.good(&["show", path.to_str().unwrap()]), expected);
+    assert_eq!(home.good(&["view", "Mail/lists/rust/cur/3:2,FS"]).lines().last(), expected.lines().last());
+    assert_eq!(home.good(&["view", "subject:\"third time\""]), expected);
+    let json: serde_json::Value =
+        serde_json::from_str(&home.good(&["find", "--format", "json", "subject:third"])).unwrap();
+    let sha256 = json["sha256"].as_str().unwrap();
+    assert_eq!(home.good(&["view", sha256]), expected);
+    assert_eq!(home.good(&["view", &sha256[..12]]), expected);
+}
+
+#[test]
+fn raw_is_every_byte_of_the_file() {
+    let home = Home::new();
+    let mut content = letter("1", "Raw", "caf\u{e9}");
+    content.extend_from_slice(b"\r\n\0\xff\x1b[2J without an end");
+    home.deliver("", "1:2,", &content);
+    home.first_index();
+    let run = home.pneu(&["view", "--format", "raw", "id:1@example.org"]);
+    assert_eq!((run.code, run.bytes), (Some(0), content.clone()));
+    let piped = run_with_input(&mut home.command(&["view", "--format", "raw", "-"]), &content);
+    assert_eq!((piped.code, piped.bytes), (Some(0), content));
+}
+
+#[test]
+fn standard_input_is_shown_without_any_index() {
+    let home = Home::new();
+    let content = letter("1", "Piped", "through a tube");
+    let shown = run_with_input(&mut home.command(&["view", "-"]), &content);
+    assert_eq!((shown.code, shown.err.as_str()), (Some(0), ""));
+    assert!(
+        shown.out.ends_with("Subject: Piped\nMessage-ID: 1@example.org\n\nthrough a tube\n"),
+        "{}",
+        shown.out
+    );
+    let json = run_with_input(&mut home.command(&["view", "--format", "json", "-"]), &content);
+    let json: serde_json::Value = serde_json::from_str(&json.out).unwrap();
+    assert_eq!((&json["text"], &json["size"]), (&"through a tube".into(), &content.len().into()));
+    let nothing = run_with_input(&mut home.command(&["view", "-"]), b"");
+    assert_eq!(nothing.code, Some(0), "an empty message is a message: {nothing:?}");
+}
+
+#[test]
+fn a_message_is_found_under_its_new_name() {
+    let home = Home::indexed();
+    let old = home.mail().join("cur/2:2,");
+    let new = home.mail().join("cur/2:2,RS");
+    fs::rename(&old, &new).unwrap();
+    for handle in ["id:2@example.org", old.to_str().unwrap()] {
+        let shown = home.good(&["view", handle]);
+        assert!(shown.contains(&format!("File: {}\n", new.display())), "{shown}");
+        assert!(shown.contains("hello again"));
+    }
+    fs::remove_file(&new).unwrap();
+    let gone = home.pneu(&["view", "id:2@example.org"]);
+    assert_eq!(gone.code, Some(2));
+    assert!(gone.err.contains("is gone; run \"pneu index\" to see where to"), "{}", gone.err);
+}
+
+#[test]
+fn another_copy_is_read_when_one_is_gone() {
+    let home = Home::new();
+    let content = letter("1", "Twice", "the same");
+    let first = home.deliver("a", "1:2,S", &content);
+    home.deliver("b", "1:2,S", &content);
+    home.first_index();
+    fs::remove_file(first).unwrap();
+    assert!(home.good(&["view", "id:1@example.org"]).ends_with("the same\n"));
+}
+
+#[test]
+fn a_file_that_holds_another_message_now_is_not_shown_for_the_old_one() {
+    let home = Home::indexed();
+    let path = home.mail().join("cur/1:2,S");
+    fs::write(&path, letter("77", "Somebody else", "not what was asked for")).unwrap();
+    let other = home.pneu(&["view", "id:1@example.org"]);
+    assert_eq!((other.code, other.out.as_str()), (Some(2), ""));
+    assert!(other.err.contains("holds another message now; run \"pneu index\""), "{}", other.err);
+    assert!(
+        home.good(&["view", path.to_str().unwrap()]).contains("not what was asked for"),
+        "a path is what is in it"
+    );
+}
+
+#[test]
+fn a_draft_that_was_saved_again_is_shown_as_it_is_now() {
+    let home = Home::indexed();
+    let path = home.mail().join("cur/1:2,S");
+    fs::write(&path, letter("1", "First steps", "hello, rewritten")).unwrap();
+    let shown = home.pneu(&["view", "id:1@example.org"]);
+    assert_eq!(shown.code, Some(0));
+    assert!(shown.out.ends_with("hello, rewritten\n"), "{}", shown.out);
+    assert_eq!(shown.err, "pneu: the message changed since it was indexed; run \"pneu index\"\n");
+}
+
+#[test]
+fn handles_that_name_nothing_are_one() {
+    let home = Home::indexed();
+    for (handle, part) in [
+        ("id:nobody@example.org", "no message is called id:nobody@example.org"),
+        ("/nowhere/cur/1:2,S", "no message is called /nowhere/cur/1:2,S"),
+        ("subject:nothing", "none matches it as a query"),
+        ("0000000000000000", "none matches it as a query"),
+    ] {
+        let none = home.pneu(&["view", handle]);
+        assert_eq!((none.code, none.out.as_str()), (Some(1), ""), "{handle}: {none:?}");
+        assert!(none.err.contains(part), "{}", none.err);
+    }
+}
+
+#[test]
+fn several_messages_of_one_id_are_told_of() {
+    let home = Home::new();
+    home.deliver("", "1:2,", &letter("1", "One way", "a"));
+    home.deliver("", "2:2,", &letter("1", "Another way", "b"));
+    home.first_index();
+    let shown = home.pneu(&["view", "id:1@example.org"]);
+    assert_eq!(shown.code, Some(0));
+    assert!(shown.err.contains("1 more messages have this Message-ID"), "{}", shown.err);
+}
