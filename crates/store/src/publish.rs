@@ -250,19 +250,16 @@ pub(crate) fn remove_replaced(disk: &dyn Disk, directory: &Path, old: &Manifest,
     }
 }
 
-/// Removes the files that look like a store's and that its manifest does not name.
-///
-/// # Errors
-/// What the disk says about the directory; a file that cannot be removed is left.
-pub(crate) fn remove_unnamed(disk: &dyn Disk, directory: &Path, manifest: &Manifest) -> Result<()> {
+/// Removes the files that look like a store's and that its manifest does not name. What cannot be removed waits for the next writer:
+/// a full disk must not keep anybody from opening the store.
+pub(crate) fn remove_unnamed(disk: &dyn Disk, directory: &Path, manifest: &Manifest) {
     let kept = named_files(manifest);
-    for name in disk.list(directory)? {
-        let is_kept = name.to_str().is_some_and(|name| kept.iter().any(|kept| kept == name));
+    for name in disk.list(directory).unwrap_or_default() {
+        let is_kept = name.to_str().is_some_and(|name| kept.contains(name));
         if names::is_removable(&name) && !is_kept {
             let _ = disk.remove(&directory.join(name));
         }
     }
-    Ok(())
 }
 
 fn named_files(manifest: &Manifest) -> std::collections::HashSet<String> {

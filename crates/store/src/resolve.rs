@@ -13,12 +13,15 @@ use crate::snapshot::{State, missing_table};
 use crate::table::{Table, TableState};
 use crate::transaction::Transaction;
 use crate::value::{OwnedValue, Value};
+use rayon::prelude::*;
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Keys that are looked up one by one; more are looked up in one pass over the part.
 const SINGLE_LOOKUPS_MAX: usize = 8;
+/// Keys that are looked up on all cores, as are more; for fewer waking them costs more than they save.
+const PARALLEL_LOOKUPS_MIN: usize = 512;
 
 /// What a group of transactions puts into one table, and deletes from it.
 #[derive(Clone, Default)]
@@ -94,13 +97,9 @@ pub(crate) fn change(table: &Table, number: usize, input: &Input) -> Result<Tabl
     let schema = table.schema();
     let survivors = input.survivors(schema, None)?;
     let keys = PrimaryKeys::new(schema, &survivors.sources)?;
-    let mut kills = Vec::new();
-    for (part_number, part) in table.parts().iter().enumerate() {
-        let rows = input.live_rows(part, &survivors, &keys, 0)?;
-        if !rows.is_empty() {
-            kills.push(Kill { part: part_number, rows });
-        }
-    }
+    let dying = input.dying_rows(&table.parts().iter().collect::<Vec<_>>(), &survivors, &keys, 0)?;
+    let kills = dying.into_iter().enumerate().map(|(part, rows)| Kill { part, rows });
+    let kills = kills.filter(|kill| !kill.rows.is_empty()).collect();
     let mut rows = Rows::new(schema);
     let mut row = Vec::new();
     for RowRef { source, row: number } in survivors.iter() {
@@ -160,8 +159,26 @@ impl<'a> Input<'a> {
         Ok(())
     }
 
-    /// Returns the live rows of a part that the surviving rows from source `first_source` on replace, or that are deleted.
-    pub(crate) fn live_rows(
+    /// Returns for each part the live rows that the surviving rows from source `first_source` on replace, or that are deleted.
+    ///
+    /// # Errors
+    /// If a file is damaged.
+    pub(crate) fn dying_rows(
+        &self,
+        parts: &[&Part],
+        survivors: &Survivors,
+        keys: &PrimaryKeys,
+        first_source: u32,
+    ) -> Result<Vec<Vec<u32>>> {
+        let in_part = |part: &&Part| self.dying_rows_in(part, survivors, keys, first_source);
+        if survivors.len() + self.deletes.len() < PARALLEL_LOOKUPS_MIN {
+            parts.iter().map(in_part).collect()
+        } else {
+            parts.par_iter().map(in_part).collect()
+        }
+    }
+
+    fn dying_rows_in(
         &self,
         part: &Part,
         survivors: &Survivors,

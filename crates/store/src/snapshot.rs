@@ -4,7 +4,8 @@
 //! never writes.
 //!
 //! A commit is visible as soon as its record or manifest is in the file, which may be a moment before it is durable; what is
-//! acknowledged is durable. A reader that saw a commit which a crash then takes away is gone with the same crash.
+//! acknowledged is durable. A reader that saw a commit which a crash then takes away is gone with the same crash. Only where the
+//! disk itself fails, in the sync, may a reader have seen a commit that is then taken back.
 
 use crate::dead::DeadRows;
 use crate::error::{Error, Result};

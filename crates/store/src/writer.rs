@@ -9,6 +9,7 @@ use crate::limits::{
     NAME_BYTES_MAX, ROWS_PER_SEGMENT_MAX,
 };
 use crate::names;
+use crate::part::Part;
 use crate::publish::{Draft, Published, remove_replaced, remove_unnamed};
 use crate::resolve::{self, Input, PrimaryKeys, memtable_part};
 use crate::schema::Schema;
@@ -264,9 +265,12 @@ impl Writer {
             }
             let survivors = input.survivors(table.schema(), Some(memtable_part(&table.state)))?;
             let keys = PrimaryKeys::new(table.schema(), &survivors.sources)?;
-            for segment in &mut draft.tables[number].segments {
-                // Source 0 is the memtable: what its rows replace is dead already.
-                for row in input.live_rows(&segment.part, &survivors, &keys, 1)? {
+            let segments = &mut draft.tables[number].segments;
+            let parts: Vec<&Part> = segments.iter().map(|segment| &segment.part).collect();
+            // Source 0 is the memtable: what its rows replace is dead already.
+            let dying = input.dying_rows(&parts, &survivors, &keys, 1)?;
+            for (segment, rows) in segments.iter_mut().zip(dying) {
+                for row in rows {
                     segment.part.dead.kill(row);
                 }
             }
@@ -351,11 +355,9 @@ fn open_locked(disk: &Arc<dyn Disk>, directory: &Path, options: Options, lock: L
     // only one of the two that survives.
     let path = directory.join(names::journal(state.manifest.number));
     let journal = disk.append(&path, state.journal_bytes)?;
-    match disk.lock(&directory.join(names::MERGE_LOCK), &options.holder, Wait::Refuse) {
-        Ok(_merge_lock) => remove_unnamed(&**disk, directory, &state.manifest)?,
-        // A merge writes files that no manifest names yet.
-        Err(disk::Error::Locked { .. }) => {}
-        Err(error) => return Err(error.into()),
+    // A merge writes files that no manifest names yet.
+    if let Ok(_merge_lock) = disk.lock(&directory.join(names::MERGE_LOCK), &options.holder, Wait::Refuse) {
+        remove_unnamed(&**disk, directory, &state.manifest);
     }
     let cut_bytes = state.torn_bytes;
     Ok(Writer { options, state, journal, is_poisoned: false, cut_bytes, _lock: lock })

@@ -4,11 +4,13 @@
 //! places of versions.
 
 use crate::support::{
-    Change, Twin, check, directory, item, key_of, link, options, read_all, schemas, shared,
+    Change, Meddled, Twin, check, directory, item, key_of, link, options, read_all, schemas, shared,
 };
 use disk::Disk;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use store::format::{TRAILER_BYTES, TRAILER_CHECKSUM_OFFSET, TRAILER_VERSION_OFFSET};
 use store::{Error, Snapshot, Writer, verify};
 use testkit::SimDisk;
@@ -153,6 +155,28 @@ fn each_kind_of_file_has_its_outcomes() {
         }
         assert_eq!(of_all(SimDisk::flip), of_flips, "flips in {ending}");
     }
+}
+
+#[test]
+fn a_journal_that_changed_while_it_was_read_is_read_again() {
+    let sample = sample(0);
+    // The beginning of a record that was torn and then cut, and what a writer wrote after that.
+    let mix = |count: usize| {
+        let times = AtomicUsize::new(0);
+        let after_read = move |path: &Path, mut bytes: Vec<u8>| {
+            if path.ends_with("journal-3") && times.fetch_add(1, Ordering::Relaxed) < count {
+                bytes[50 + times.load(Ordering::Relaxed)] ^= 1;
+            }
+            bytes
+        };
+        let disk = Meddled { after_read: Box::new(after_read), ..Meddled::new(&sample.disk) };
+        Snapshot::open(&(Arc::new(disk) as Arc<dyn Disk>), directory())
+    };
+    for count in [0, 1, 3] {
+        check(&mix(count).unwrap(), &sample.after).unwrap();
+    }
+    let error = mix(usize::MAX).unwrap_err();
+    assert!(error.to_string().contains("journal-3 is damaged"), "{error}");
 }
 
 /// Returns where the head and each record of a journal end.

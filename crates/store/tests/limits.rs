@@ -4,12 +4,11 @@
 //! merges are tested beside the code.
 
 use crate::support::{
-    Change, TABLES, Twin, check, directory, item, key_of, link, options, rows_of, schemas, shared,
+    Change, Meddled, TABLES, Twin, check, directory, item, key_of, link, options, rows_of, schemas, shared,
 };
-use disk::{Disk, File, Lock, Map, Wait};
-use std::ffi::OsString;
-use std::path::Path;
-use std::sync::{Arc, Mutex};
+use disk::Disk;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 use store::limits::{
     ATTACHMENT_BYTES_MAX, ATTACHMENTS_BYTES_MAX, ATTACHMENTS_MAX, JOURNAL_BYTES_MAX, JOURNAL_ROWS_MAX,
     NAME_BYTES_MAX, OPEN_ATTEMPTS_MAX,
@@ -137,70 +136,24 @@ fn attachments_have_limits_and_what_is_refused_changes_nothing() {
     assert_eq!(snapshot.attachment(&"0".repeat(100)).map(<[u8]>::len), Some(most));
 }
 
-/// A disk on which a writer always publishes between the moments when a reader reads the manifest and opens a segment.
-#[derive(Debug)]
-struct Restless {
-    disk: SimDisk,
-    commits: Mutex<(u32, u32)>,
-}
-
-impl Disk for Restless {
-    fn map(&self, path: &Path) -> disk::Result<Map> {
-        let mut commits = self.commits.lock().unwrap();
-        if commits.0 < commits.1 {
-            commits.0 += 1;
-            let mut writer = Writer::open(&shared(&self.disk), directory(), options(0)).unwrap();
-            writer.commit(Change::default().put(0, item(1, commits.0)).transaction()).unwrap();
-        }
-        self.disk.map(path)
-    }
-
-    fn list(&self, directory: &Path) -> disk::Result<Vec<OsString>> {
-        self.disk.list(directory)
-    }
-
-    fn read(&self, path: &Path) -> disk::Result<Vec<u8>> {
-        self.disk.read(path)
-    }
-
-    fn create(&self, path: &Path) -> disk::Result<Box<dyn File>> {
-        self.disk.create(path)
-    }
-
-    fn append(&self, path: &Path, length_bytes: u64) -> disk::Result<Box<dyn File>> {
-        self.disk.append(path, length_bytes)
-    }
-
-    fn rename(&self, from: &Path, to: &Path) -> disk::Result<()> {
-        self.disk.rename(from, to)
-    }
-
-    fn remove(&self, path: &Path) -> disk::Result<()> {
-        self.disk.remove(path)
-    }
-
-    fn create_directory(&self, directory: &Path) -> disk::Result<()> {
-        self.disk.create_directory(directory)
-    }
-
-    fn sync_directory(&self, directory: &Path) -> disk::Result<()> {
-        self.disk.sync_directory(directory)
-    }
-
-    fn lock(&self, path: &Path, holder: &str, wait: Wait) -> disk::Result<Lock> {
-        self.disk.lock(path, holder, wait)
-    }
-}
-
 #[test]
 fn a_reader_begins_again_as_often_as_said_and_then_gives_up() {
     let (disk, mut writer) = create(Limits { journal_rows: 0, ..Limits::default() });
     writer.commit(Change::default().put(0, item(1, 0)).transaction()).unwrap();
     drop(writer);
+    // A writer always publishes between the moments when the reader reads the manifest and opens a segment.
     let open = |count| {
-        let restless: Arc<dyn Disk> =
-            Arc::new(Restless { disk: disk.clone(), commits: Mutex::new((0, count)) });
-        Snapshot::open(&restless, directory())
+        let (commit_count, other) = (AtomicU32::new(0), disk.clone());
+        let commit = move || {
+            let number = commit_count.load(Ordering::Relaxed) + 1;
+            if number <= count {
+                commit_count.store(number, Ordering::Relaxed);
+                let mut writer = Writer::open(&shared(&other), directory(), options(0)).unwrap();
+                writer.commit(Change::default().put(0, item(1, number)).transaction()).unwrap();
+            }
+        };
+        let restless = Meddled { before_map: Box::new(commit), ..Meddled::new(&disk) };
+        Snapshot::open(&(Arc::new(restless) as Arc<dyn Disk>), directory())
     };
     let snapshot = open(OPEN_ATTEMPTS_MAX - 1).unwrap();
     let twin = Twin::default().after(&Change::default().put(0, item(1, OPEN_ATTEMPTS_MAX - 1)));

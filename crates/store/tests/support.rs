@@ -3,8 +3,10 @@
 //! Comes in: changes. Goes out: the same changes as transactions, and what a store must answer after them. Must not know how the
 //! store keeps anything.
 
-use disk::{Disk, Wait};
+use disk::{Disk, File, Lock, Map, Wait};
 use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::fmt;
 use std::ops::Bound;
 use std::path::Path;
 use std::sync::Arc;
@@ -342,4 +344,69 @@ fn check_primary_prefixes(table: &Table, primary: &[u16], rows: &[&Row]) -> Resu
         assert_eq!(count, expected, "rows that begin with {prefix:?}");
     }
     Ok(())
+}
+
+/// What comes of the bytes of a file that is read.
+type AfterRead = dyn Fn(&Path, Vec<u8>) -> Vec<u8> + Send + Sync;
+
+/// A simulated disk with somebody between it and the reader.
+pub(crate) struct Meddled {
+    pub(crate) disk: SimDisk,
+    pub(crate) before_map: Box<dyn Fn() + Send + Sync>,
+    pub(crate) after_read: Box<AfterRead>,
+}
+
+impl Meddled {
+    pub(crate) fn new(disk: &SimDisk) -> Meddled {
+        Meddled { disk: disk.clone(), before_map: Box::new(|| ()), after_read: Box::new(|_, bytes| bytes) }
+    }
+}
+
+impl fmt::Debug for Meddled {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.disk.fmt(formatter)
+    }
+}
+
+impl Disk for Meddled {
+    fn map(&self, path: &Path) -> disk::Result<Map> {
+        (self.before_map)();
+        self.disk.map(path)
+    }
+
+    fn read(&self, path: &Path) -> disk::Result<Vec<u8>> {
+        Ok((self.after_read)(path, self.disk.read(path)?))
+    }
+
+    fn list(&self, directory: &Path) -> disk::Result<Vec<OsString>> {
+        self.disk.list(directory)
+    }
+
+    fn create(&self, path: &Path) -> disk::Result<Box<dyn File>> {
+        self.disk.create(path)
+    }
+
+    fn append(&self, path: &Path, length_bytes: u64) -> disk::Result<Box<dyn File>> {
+        self.disk.append(path, length_bytes)
+    }
+
+    fn rename(&self, from: &Path, to: &Path) -> disk::Result<()> {
+        self.disk.rename(from, to)
+    }
+
+    fn remove(&self, path: &Path) -> disk::Result<()> {
+        self.disk.remove(path)
+    }
+
+    fn create_directory(&self, directory: &Path) -> disk::Result<()> {
+        self.disk.create_directory(directory)
+    }
+
+    fn sync_directory(&self, directory: &Path) -> disk::Result<()> {
+        self.disk.sync_directory(directory)
+    }
+
+    fn lock(&self, path: &Path, holder: &str, wait: Wait) -> disk::Result<Lock> {
+        self.disk.lock(path, holder, wait)
+    }
 }

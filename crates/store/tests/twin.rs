@@ -146,7 +146,7 @@ fn run(journal_rows: u32, steps: &[Step]) {
     assert_eq!(verify(&held.0), [], "what a newer manifest replaced is no damage");
     // Nothing is left over but what the manifest names.
     run.writer = None;
-    drop(run.writer());
+    run.writer();
     let segments = opened.tables().iter().map(|table| table.parts().len() - 1).sum::<usize>();
     let dead = opened.tables().iter().flat_map(store::Table::parts).filter(|part| part.has_dead()).count();
     assert!(disk.files().len() <= segments + dead + 4, "{:?}", disk.files());
