@@ -9,13 +9,10 @@
 
 use crate::cursor::Cursor;
 use crate::error::Damage;
+use crate::format::{DEAD_COUNT_OFFSET, DEAD_PIECE_ROWS, DEAD_PIECE_WORDS, DEAD_ROW_COUNT_OFFSET};
 use std::sync::Arc;
 
-const DEAD_COUNT_OFFSET: usize = 4;
-const PIECE_ROWS: u32 = 65_536;
-const PIECE_WORDS: usize = 1024;
-
-type Piece = [u64; PIECE_WORDS];
+type Piece = [u64; DEAD_PIECE_WORDS];
 
 /// A set of rows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -51,7 +48,7 @@ impl DeadRows {
             self.pieces.resize(piece.saturating_add(1), None);
         }
         let Some(slot) = self.pieces.get_mut(piece) else { return false };
-        let piece = Arc::make_mut(slot.get_or_insert_with(|| Arc::new([0; PIECE_WORDS])));
+        let piece = Arc::make_mut(slot.get_or_insert_with(|| Arc::new([0; DEAD_PIECE_WORDS])));
         let Some(word) = piece.get_mut(word) else { return false };
         let was_alive = *word & bit == 0;
         *word |= bit;
@@ -90,7 +87,10 @@ impl DeadRows {
         let mut cursor = Cursor::new(bytes);
         let found = cursor.u32("the row count")?;
         if found != row_count {
-            return Err(Damage::new(0, format!("row count is {found}, expected {row_count}")));
+            return Err(Damage::new(
+                DEAD_ROW_COUNT_OFFSET,
+                format!("row count is {found}, expected {row_count}"),
+            ));
         }
         let dead_count = cursor.u32("the count of dead rows")?;
         let piece_count = cursor.u32("the count of pieces")?;
@@ -112,12 +112,12 @@ impl DeadRows {
     fn decode_piece(&mut self, cursor: &mut Cursor, row_count: u32) -> Result<(), Damage> {
         let offset = cursor.offset();
         let number = cursor.u64("a piece's number")?;
-        let piece_count = row_count.div_ceil(PIECE_ROWS);
+        let piece_count = row_count.div_ceil(DEAD_PIECE_ROWS);
         let number = u32::try_from(number).ok().filter(|&number| number < piece_count);
         let Some(number) = number.filter(|&number| number as usize >= self.pieces.len()) else {
             return Err(Damage::new(offset, "pieces are not in order, or are behind the last row"));
         };
-        let mut piece = [0; PIECE_WORDS];
+        let mut piece = [0; DEAD_PIECE_WORDS];
         let bytes = cursor.take(size_of::<Piece>(), "a piece")?;
         for (word, bytes) in piece.iter_mut().zip(bytes.as_chunks().0) {
             *word = u64::from_le_bytes(*bytes);
@@ -142,7 +142,7 @@ fn rows_of_piece<'a>(
     now: &'a Piece,
     before: Option<&'a Piece>,
 ) -> impl Iterator<Item = u32> + 'a {
-    let first = number.saturating_mul(PIECE_ROWS);
+    let first = number.saturating_mul(DEAD_PIECE_ROWS);
     now.iter().enumerate().flat_map(move |(index, &word)| {
         let mut rest = word & !before.and_then(|piece| piece.get(index)).copied().unwrap_or(0);
         let first = first.saturating_add(u32::try_from(index).unwrap_or(u32::MAX).saturating_mul(64));
@@ -155,7 +155,7 @@ fn rows_of_piece<'a>(
 }
 
 fn place(row: u32) -> (usize, usize, u64) {
-    ((row / PIECE_ROWS) as usize, ((row % PIECE_ROWS) / 64) as usize, 1 << (row % 64))
+    ((row / DEAD_PIECE_ROWS) as usize, ((row % DEAD_PIECE_ROWS) / 64) as usize, 1 << (row % 64))
 }
 
 #[cfg(test)]

@@ -112,3 +112,72 @@ pub const BUCKET_SLOT_COUNT: usize = 12;
 pub const BUCKET_BYTES: usize = BUCKET_ROWS_OFFSET + 4 * BUCKET_SLOT_COUNT;
 /// In a slot: the lower 31 bits are the place of the key's first row in `SECTION_HASH_GROUPS`, not a row. In a group: the last row.
 pub const GROUP_MARK: u32 = 1 << 31;
+
+/// The kind of a sealed file that holds dead rows.
+pub const KIND_DEAD: u32 = 2;
+
+// ---- Manifest ----
+
+/// The first bytes of a manifest.
+pub const MANIFEST_MAGIC: [u8; 8] = *b"pneuMANI";
+/// The newest version of the manifest.
+pub const MANIFEST_VERSION: u32 = 1;
+
+/// A manifest or a journal: its magic, 8 bytes.
+pub const HEAD_MAGIC_OFFSET: usize = 0;
+/// A manifest or a journal: its version, u32.
+pub const HEAD_VERSION_OFFSET: usize = HEAD_MAGIC_OFFSET + 8;
+/// A manifest or a journal: zeros.
+pub const HEAD_PADDING_OFFSET: usize = HEAD_VERSION_OFFSET + 4;
+/// Bytes of the head that manifest and journal share.
+pub const HEAD_BYTES: usize = HEAD_PADDING_OFFSET + 4;
+/// Bytes of the checksum at a manifest's end.
+pub const MANIFEST_CHECKSUM_BYTES: usize = 8;
+
+// ---- Journal ----
+
+/// The first bytes of a journal.
+pub const JOURNAL_MAGIC: [u8; 8] = *b"pneuJRNL";
+/// The newest version of the journal.
+pub const JOURNAL_VERSION: u32 = 1;
+
+/// The journal: the number of its manifest, u64.
+pub const JOURNAL_MANIFEST_OFFSET: usize = HEAD_BYTES;
+/// The journal: the XXH3-64 of its bytes before this, seeded, u64.
+pub const JOURNAL_CHECKSUM_OFFSET: usize = JOURNAL_MANIFEST_OFFSET + 8;
+/// The journal: where the first record begins.
+pub const JOURNAL_RECORDS_OFFSET: usize = JOURNAL_CHECKSUM_OFFSET + 8;
+
+/// What records and their lengths are multiples of, in bytes.
+pub const RECORD_ALIGNMENT: usize = 8;
+/// A record: what it begins with.
+pub const RECORD_MAGIC: [u8; 4] = *b"pneR";
+/// A record: [`RECORD_MAGIC`].
+pub const RECORD_MAGIC_OFFSET: usize = 0;
+/// A record: the payload's length in bytes, padding included, u32.
+pub const RECORD_LENGTH_OFFSET: usize = RECORD_MAGIC_OFFSET + 4;
+/// A record: its sequence number, u64.
+pub const RECORD_SEQUENCE_OFFSET: usize = RECORD_LENGTH_OFFSET + 4;
+/// A record: the XXH3-64 of the payload, seeded, u64.
+pub const RECORD_PAYLOAD_CHECKSUM_OFFSET: usize = RECORD_SEQUENCE_OFFSET + 8;
+/// A record: the XXH3-64 of its bytes before this, seeded, u64.
+pub const RECORD_CHECKSUM_OFFSET: usize = RECORD_PAYLOAD_CHECKSUM_OFFSET + 8;
+/// A record: where its payload begins.
+pub const RECORD_PAYLOAD_OFFSET: usize = RECORD_CHECKSUM_OFFSET + 8;
+
+// ---- Dead rows: the content of a sealed file of kind 2 ----
+
+/// Dead rows: how many rows the segment has, u32.
+pub const DEAD_ROW_COUNT_OFFSET: usize = 0;
+/// Dead rows: how many of them are dead, u32.
+pub const DEAD_COUNT_OFFSET: usize = DEAD_ROW_COUNT_OFFSET + 4;
+/// Dead rows: how many pieces follow, u32.
+pub const DEAD_PIECE_COUNT_OFFSET: usize = DEAD_COUNT_OFFSET + 4;
+/// Dead rows: zeros.
+pub const DEAD_PADDING_OFFSET: usize = DEAD_PIECE_COUNT_OFFSET + 4;
+/// Dead rows: where the pieces begin.
+pub const DEAD_PIECES_OFFSET: usize = DEAD_PADDING_OFFSET + 4;
+/// Rows that one piece stands for.
+pub const DEAD_PIECE_ROWS: u32 = 65_536;
+/// Words of 64 rows in a piece.
+pub const DEAD_PIECE_WORDS: usize = 1024;

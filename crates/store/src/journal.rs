@@ -6,6 +6,10 @@
 
 use crate::cursor::Cursor;
 use crate::error::{Damage, Result, check_limit};
+use crate::format::{
+    JOURNAL_MAGIC, JOURNAL_MANIFEST_OFFSET, JOURNAL_RECORDS_OFFSET, JOURNAL_VERSION, RECORD_ALIGNMENT,
+    RECORD_MAGIC, RECORD_PAYLOAD_OFFSET,
+};
 use crate::limits::{ATTACHMENTS_MAX, JOURNAL_BYTES_MAX, JOURNAL_ROWS_MAX, TABLES_MAX};
 use crate::manifest::{
     Attachments, check_head, put_attachment, put_count, put_u32, put_u64, take_attachment, take_count,
@@ -16,18 +20,6 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
-
-/// The first bytes of every journal.
-pub(crate) const JOURNAL_MAGIC: [u8; 8] = *b"pneuJRNL";
-/// The newest version of the format, and the one that is written.
-pub(crate) const JOURNAL_VERSION: u32 = 1;
-/// Bytes in front of the first record.
-pub(crate) const JOURNAL_HEAD_BYTES: usize = 32;
-
-const RECORD_MAGIC: u32 = u32::from_le_bytes(*b"pneR");
-const RECORD_HEAD_BYTES: usize = 32;
-/// Records begin at multiples of this.
-const ALIGNMENT: usize = 8;
 
 /// Which journal it is, as its manifest says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -109,7 +101,7 @@ impl Record {
     /// # Errors
     /// [`crate::Error::Limit`] if it is too large for a journal.
     pub(crate) fn encode(&self, seed: u64, sequence: u64) -> Result<Vec<u8>> {
-        let mut out = vec![0; RECORD_HEAD_BYTES];
+        let mut out = vec![0; RECORD_PAYLOAD_OFFSET];
         put_count(&mut out, "tables in a commit", self.tables.len(), TABLES_MAX)?;
         for change in &self.tables {
             put_change(&mut out, change)?;
@@ -119,8 +111,8 @@ impl Record {
             put_attachment(&mut out, name, bytes)?;
         }
         check_limit("bytes in a journal record", out.len() as u64, JOURNAL_BYTES_MAX)?;
-        out.resize(out.len().next_multiple_of(ALIGNMENT), 0);
-        let Some((head, payload)) = out.split_first_chunk_mut::<RECORD_HEAD_BYTES>() else {
+        out.resize(out.len().next_multiple_of(RECORD_ALIGNMENT), 0);
+        let Some((head, payload)) = out.split_first_chunk_mut::<RECORD_PAYLOAD_OFFSET>() else {
             unreachable!("the head was put there first");
         };
         *head = encode_head(seed, sequence, payload);
@@ -128,9 +120,9 @@ impl Record {
     }
 }
 
-fn encode_head(seed: u64, sequence: u64, payload: &[u8]) -> [u8; RECORD_HEAD_BYTES] {
-    let mut head = Vec::with_capacity(RECORD_HEAD_BYTES);
-    put_u32(&mut head, RECORD_MAGIC);
+fn encode_head(seed: u64, sequence: u64, payload: &[u8]) -> [u8; RECORD_PAYLOAD_OFFSET] {
+    let mut head = Vec::with_capacity(RECORD_PAYLOAD_OFFSET);
+    head.extend_from_slice(&RECORD_MAGIC);
     put_u32(&mut head, u32::try_from(payload.len()).expect("the limit is far below 4 GiB"));
     put_u64(&mut head, sequence);
     put_u64(&mut head, xxh3_64_with_seed(payload, seed));
@@ -178,9 +170,12 @@ fn check_identity(bytes: &[u8], identity: &Identity) -> std::result::Result<(), 
         let what = format!("it has {} bytes, the limit is {JOURNAL_BYTES_MAX}", bytes.len());
         return Err(Damage::new(bytes.len(), what));
     }
-    match bytes.get(..JOURNAL_HEAD_BYTES) {
+    match bytes.get(..JOURNAL_RECORDS_OFFSET) {
         Some(head) if head == encode_empty(identity).as_slice() => Ok(()),
-        Some(_) => Err(Damage::new(16, format!("it is not the journal of manifest {}", identity.manifest))),
+        Some(_) => Err(Damage::new(
+            JOURNAL_MANIFEST_OFFSET,
+            format!("it is not the journal of manifest {}", identity.manifest),
+        )),
         None => Err(Damage::new(bytes.len(), "the file's head is cut")),
     }
 }
@@ -191,7 +186,7 @@ fn read_records(
     schemas: &[Arc<Schema>],
 ) -> std::result::Result<Contents, Damage> {
     let mut records = Vec::new();
-    let mut offset = JOURNAL_HEAD_BYTES;
+    let mut offset = JOURNAL_RECORDS_OFFSET;
     let mut sequence = identity.sequence;
     while offset < bytes.len() {
         sequence = sequence.saturating_add(1);
@@ -200,7 +195,7 @@ fn read_records(
             check_nothing_follows(bytes, identity.seed, sequence, offset)?;
             break;
         };
-        let payload_offset = offset.saturating_add(RECORD_HEAD_BYTES);
+        let payload_offset = offset.saturating_add(RECORD_PAYLOAD_OFFSET);
         let record = decode_payload(payload, schemas).map_err(|damage| Damage {
             offset: damage.offset.saturating_add(payload_offset as u64),
             what: damage.what,
@@ -226,7 +221,7 @@ fn take_record(
             format!("record {} stands where {sequence} is expected", head.sequence),
         ));
     }
-    let payload = rest.get(RECORD_HEAD_BYTES..).and_then(|rest| rest.get(..head.length as usize));
+    let payload = rest.get(RECORD_PAYLOAD_OFFSET..).and_then(|rest| rest.get(..head.length as usize));
     let whole = payload.filter(|payload| xxh3_64_with_seed(payload, seed) == head.checksum);
     Ok(whole.map_or(ControlFlow::Break(()), ControlFlow::Continue))
 }
@@ -238,7 +233,7 @@ fn check_nothing_follows(
     sequence: u64,
     offset: usize,
 ) -> std::result::Result<(), Damage> {
-    for later in (offset..bytes.len()).step_by(ALIGNMENT).skip(1) {
+    for later in (offset..bytes.len()).step_by(RECORD_ALIGNMENT).skip(1) {
         let head = bytes.get(later..).and_then(|rest| decode_head(rest, seed));
         if let Some(head) = head.filter(|head| head.sequence > sequence) {
             let what =
@@ -251,8 +246,8 @@ fn check_nothing_follows(
 
 /// Reads the head in front of `rest`; none if there is no valid one.
 fn decode_head(rest: &[u8], seed: u64) -> Option<Head> {
-    let mut cursor = Cursor::new(rest.get(..RECORD_HEAD_BYTES)?);
-    if cursor.u32("magic").ok()? != RECORD_MAGIC {
+    let mut cursor = Cursor::new(rest.get(..RECORD_PAYLOAD_OFFSET)?);
+    if cursor.array("magic").ok()? != RECORD_MAGIC {
         return None;
     }
     let length = cursor.u32("length").ok()?;
@@ -260,7 +255,11 @@ fn decode_head(rest: &[u8], seed: u64) -> Option<Head> {
     let checksum = cursor.u64("checksum").ok()?;
     let checked = rest.get(..cursor.offset())?;
     let is_valid = xxh3_64_with_seed(checked, seed) == cursor.u64("checksum").ok()?;
-    (is_valid && (length as usize).is_multiple_of(ALIGNMENT)).then_some(Head { length, sequence, checksum })
+    (is_valid && (length as usize).is_multiple_of(RECORD_ALIGNMENT)).then_some(Head {
+        length,
+        sequence,
+        checksum,
+    })
 }
 
 fn decode_payload(payload: &[u8], schemas: &[Arc<Schema>]) -> std::result::Result<Record, Damage> {
@@ -278,7 +277,7 @@ fn decode_payload(payload: &[u8], schemas: &[Arc<Schema>]) -> std::result::Resul
         record.attachments.insert(name, bytes);
     }
     let padding = cursor.take(cursor.remaining(), "padding")?;
-    if padding.len() >= ALIGNMENT || padding.iter().any(|&byte| byte != 0) {
+    if padding.len() >= RECORD_ALIGNMENT || padding.iter().any(|&byte| byte != 0) {
         return Err(cursor.damage("padding is not zero, or too long"));
     }
     if record.row_count() > u64::from(JOURNAL_ROWS_MAX) {
@@ -385,7 +384,7 @@ mod tests {
         let (bytes, starts) = sample();
         for length in 0..bytes.len() {
             let contents = read_bytes(&bytes[..length]);
-            if length < JOURNAL_HEAD_BYTES {
+            if length < JOURNAL_RECORDS_OFFSET {
                 assert!(contents.unwrap_err().to_string().contains("/store/journal-7"), "cut at {length}");
                 continue;
             }
@@ -457,10 +456,10 @@ mod tests {
     #[test]
     fn changed_payloads_under_right_checksums_never_panic() {
         let good = record(3).encode(IDENTITY.seed, 41).unwrap();
-        for offset in RECORD_HEAD_BYTES..good.len() {
+        for offset in RECORD_PAYLOAD_OFFSET..good.len() {
             for value in [0, 1, 2, 0x7f, 0xff] {
-                let mut payload = good[RECORD_HEAD_BYTES..].to_vec();
-                payload[offset - RECORD_HEAD_BYTES] = value;
+                let mut payload = good[RECORD_PAYLOAD_OFFSET..].to_vec();
+                payload[offset - RECORD_PAYLOAD_OFFSET] = value;
                 let mut bytes = encode_empty(&IDENTITY);
                 bytes.extend(encode_head(IDENTITY.seed, 41, &payload));
                 bytes.extend(&payload);

@@ -17,10 +17,13 @@ mod journal;
 mod keys;
 pub mod limits;
 mod load;
+mod lookup;
 mod manifest;
 mod memtable;
 mod merge;
 mod names;
+mod open;
+mod options;
 mod ordered_index;
 mod part;
 mod partition;
@@ -49,6 +52,7 @@ pub use column::{BytesSlice, ColumnSlice, Offsets};
 pub use error::{Damage, Error, Result};
 pub use iterate::RowIter;
 pub use merge::{MergeOptions, MergeReport, merge, merge_all};
+pub use options::{Limits, Options};
 pub use part::Part;
 pub use payload::PayloadReader;
 pub use rows::Rows;
@@ -64,4 +68,4 @@ pub use value::{
     order_i64,
 };
 pub use verify::{FileDamage, verify};
-pub use writer::{Limits, Options, Writer};
+pub use writer::Writer;

@@ -6,6 +6,10 @@
 
 use crate::cursor::Cursor;
 use crate::error::{Damage, Error, Result, check_limit};
+use crate::format::{
+    HEAD_BYTES, HEAD_MAGIC_OFFSET, HEAD_PADDING_OFFSET, HEAD_VERSION_OFFSET, MANIFEST_CHECKSUM_BYTES,
+    MANIFEST_MAGIC, MANIFEST_VERSION,
+};
 use crate::journal::Identity;
 use crate::limits::{
     ATTACHMENT_BYTES_MAX, ATTACHMENTS_MAX, MANIFEST_BYTES_MAX, NAME_BYTES_MAX, ROWS_PER_SEGMENT_MAX,
@@ -17,14 +21,6 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 use xxhash_rust::xxh3::xxh3_64;
-
-/// The first bytes of every manifest.
-pub(crate) const MANIFEST_MAGIC: [u8; 8] = *b"pneuMANI";
-/// The newest version of the format, and the one that is written.
-pub(crate) const MANIFEST_VERSION: u32 = 1;
-
-const HEAD_BYTES: usize = 16;
-const CHECKSUM_BYTES: usize = 8;
 
 /// Byte strings that are committed with rows and carried along, by name.
 pub(crate) type Attachments = BTreeMap<String, Arc<[u8]>>;
@@ -116,7 +112,7 @@ impl Manifest {
     pub(crate) fn decode(path: &Path, bytes: &[u8]) -> Result<Manifest> {
         let damaged = |damage: Damage| damage.in_file(path, 0);
         check_head(path, bytes, MANIFEST_MAGIC, MANIFEST_VERSION)?;
-        let Some((content, checksum)) = bytes.split_last_chunk::<CHECKSUM_BYTES>() else {
+        let Some((content, checksum)) = bytes.split_last_chunk::<MANIFEST_CHECKSUM_BYTES>() else {
             return Err(damaged(Damage::new(bytes.len(), "the file is cut")));
         };
         if xxh3_64(content) != u64::from_le_bytes(*checksum) {
@@ -129,7 +125,7 @@ impl Manifest {
     }
 }
 
-/// Checks a file's first 16 bytes: magic, version, padding.
+/// Checks a file's first [`HEAD_BYTES`]: magic, version, padding.
 ///
 /// # Errors
 /// [`Error::Version`] or [`Error::Corrupt`], naming the file.
@@ -139,17 +135,17 @@ pub(crate) fn check_head(path: &Path, bytes: &[u8], magic: [u8; 8], newest: u32)
     let found: [u8; 8] = cursor.array("the file's head").map_err(damaged)?;
     if found != magic {
         let what = format!("it begins with {}, expected {}", found.escape_ascii(), magic.escape_ascii());
-        return Err(damaged(Damage::new(0, what)));
+        return Err(damaged(Damage::new(HEAD_MAGIC_OFFSET, what)));
     }
     let found = cursor.u32("the version").map_err(damaged)?;
     if found > newest {
         return Err(Error::Version { path: path.to_owned(), found, newest });
     }
     if found == 0 {
-        return Err(damaged(Damage::new(8, "there is no version 0")));
+        return Err(damaged(Damage::new(HEAD_VERSION_OFFSET, "there is no version 0")));
     }
     if cursor.u32("padding").map_err(damaged)? != 0 {
-        return Err(damaged(Damage::new(12, "padding is not zero")));
+        return Err(damaged(Damage::new(HEAD_PADDING_OFFSET, "padding is not zero")));
     }
     Ok(())
 }
@@ -311,7 +307,7 @@ mod tests {
 
     /// Makes the checksum fit after a change.
     fn checked(mut bytes: Vec<u8>) -> Vec<u8> {
-        let end = bytes.len() - CHECKSUM_BYTES;
+        let end = bytes.len() - MANIFEST_CHECKSUM_BYTES;
         let checksum = xxh3_64(&bytes[..end]).to_le_bytes();
         bytes[end..].copy_from_slice(&checksum);
         bytes
@@ -342,7 +338,7 @@ mod tests {
     #[test]
     fn changed_bytes_under_a_right_checksum_never_panic() {
         let bytes = sample().encode().unwrap();
-        for offset in 0..bytes.len() - CHECKSUM_BYTES {
+        for offset in 0..bytes.len() - MANIFEST_CHECKSUM_BYTES {
             for value in [0, 1, 0x7f, 0xff] {
                 let mut changed = bytes.clone();
                 changed[offset] = value;
@@ -354,7 +350,7 @@ mod tests {
     #[test]
     fn a_newer_version_is_said_as_such() {
         let mut bytes = sample().encode().unwrap();
-        bytes[8] = 2;
+        bytes[HEAD_VERSION_OFFSET] = 2;
         assert!(matches!(decode(&checked(bytes)), Err(Error::Version { found: 2, newest: 1, .. })));
     }
 

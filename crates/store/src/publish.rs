@@ -5,6 +5,7 @@
 
 use crate::dead::DeadRows;
 use crate::error::Result;
+use crate::format::KIND_DEAD;
 use crate::journal::{self, Identity};
 use crate::limits::ROWS_PER_SEGMENT_MAX;
 use crate::manifest::{Attachments, DeadEntry, Manifest, SegmentEntry, TableEntry};
@@ -15,7 +16,7 @@ use crate::schema::Schema;
 use crate::sealed::SealedWriter;
 use crate::segment::Segment;
 use crate::segment_write::{Order, write_segment};
-use crate::snapshot::{KIND_DEAD, State};
+use crate::snapshot::State;
 use crate::table::{Table, TableState};
 use disk::{Disk, File};
 use std::path::{Path, PathBuf};

@@ -6,12 +6,14 @@ use crate::error::{Error, Result, check_limit};
 use crate::journal::Record;
 use crate::limits::{
     ATTACHMENT_BYTES_MAX, ATTACHMENTS_BYTES_MAX, ATTACHMENTS_MAX, JOURNAL_BYTES_MAX, JOURNAL_ROWS_MAX,
-    NAME_BYTES_MAX, ROWS_PER_SEGMENT_MAX,
+    NAME_BYTES_MAX,
 };
+use crate::lookup::PrimaryKeys;
 use crate::names;
+use crate::options::Options;
 use crate::part::Part;
 use crate::publish::{Draft, Published, remove_replaced, remove_unnamed};
-use crate::resolve::{self, Input, PrimaryKeys, memtable_part};
+use crate::resolve::{self, Input, memtable_part};
 use crate::schema::Schema;
 use crate::snapshot::{Snapshot, State, Version};
 use crate::transaction::Transaction;
@@ -20,46 +22,6 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
-
-/// How a writer or a merge behaves.
-#[derive(Clone, Debug)]
-pub struct Options {
-    /// Who writes, for whoever finds the store locked: process number and command.
-    pub holder: String,
-    /// What to do if somebody else writes.
-    pub wait: Wait,
-    /// Names of files and identities of journals come from it, and from nothing else that is random.
-    pub seed: u64,
-    /// When commits go to segments.
-    pub limits: Limits,
-}
-
-/// When commits go to segments. Smaller than the defaults for tests; larger counts as the default.
-#[derive(Clone, Copy, Debug)]
-pub struct Limits {
-    /// Bytes of a journal.
-    pub journal_bytes: u64,
-    /// Rows, new and dead together, in a journal.
-    pub journal_rows: u32,
-    /// Rows in one segment.
-    pub rows_per_segment: u32,
-}
-
-impl Default for Options {
-    fn default() -> Options {
-        Options { holder: String::new(), wait: Wait::Refuse, seed: 0, limits: Limits::default() }
-    }
-}
-
-impl Default for Limits {
-    fn default() -> Limits {
-        Limits {
-            journal_bytes: JOURNAL_BYTES_MAX,
-            journal_rows: JOURNAL_ROWS_MAX,
-            rows_per_segment: ROWS_PER_SEGMENT_MAX,
-        }
-    }
-}
 
 /// Holds the writer's lock of a store, and its newest state.
 pub struct Writer {

@@ -1,0 +1,190 @@
+//! Opens what a manifest names, and begins again if a writer replaced it meanwhile.
+//!
+//! Comes in: a directory, and what an older snapshot has open. Goes out: a [`State`]. Must not know what is asked of it; never locks
+//! and never writes (docs/FORMAT.md, "Order of writes").
+
+use crate::dead::DeadRows;
+use crate::error::{Error, Result};
+use crate::format::{JOURNAL_RECORDS_OFFSET, KIND_DEAD};
+use crate::journal::{self, Contents};
+use crate::limits::OPEN_ATTEMPTS_MAX;
+use crate::manifest::{Manifest, SegmentEntry, TableEntry};
+use crate::names::{self, FileNumber};
+use crate::part::{Part, PartRows};
+use crate::schema::Schema;
+use crate::sealed::Sealed;
+use crate::segment::Segment;
+use crate::snapshot::State;
+use crate::table::{Table, TableState};
+use disk::Disk;
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::Arc;
+
+/// A segment that an older snapshot has open.
+pub(crate) struct OpenSegment {
+    pub(crate) entry: SegmentEntry,
+    pub(crate) segment: Arc<Segment>,
+    /// Unless the journal killed more.
+    pub(crate) dead: Option<DeadRows>,
+}
+
+/// Opens the newest state of the store in `directory`; what is in `open` is not opened again.
+///
+/// # Errors
+/// If there is no store, a file is damaged, missing or of a newer version, or the disk refuses.
+pub(crate) fn open_state(
+    disk: &Arc<dyn Disk>,
+    directory: &Path,
+    open: &HashMap<FileNumber, OpenSegment>,
+) -> Result<State> {
+    let mut manifest = read_manifest(&**disk, directory)?;
+    for _ in 0..OPEN_ATTEMPTS_MAX {
+        let error = match open_named(disk, directory, &manifest, open) {
+            Ok(state) => return Ok(state),
+            Err(error) => error,
+        };
+        // A writer may have published another manifest and removed what this one names, or cut the journal's torn tail.
+        let newer = read_manifest(&**disk, directory)?;
+        if newer == manifest {
+            return Err(missing_file(error));
+        }
+        manifest = newer;
+    }
+    Err(Error::Limit {
+        what: "attempts to open a store that changes all the time",
+        value: u64::from(OPEN_ATTEMPTS_MAX) + 1,
+        limit: u64::from(OPEN_ATTEMPTS_MAX),
+    })
+}
+
+/// Opens everything that a manifest names.
+fn open_named(
+    disk: &Arc<dyn Disk>,
+    directory: &Path,
+    manifest: &Manifest,
+    open: &HashMap<FileNumber, OpenSegment>,
+) -> Result<State> {
+    let tables = manifest.tables.iter().map(|table| open_table(&**disk, directory, table, open));
+    let mut state = State {
+        disk: Arc::clone(disk),
+        directory: directory.to_owned(),
+        manifest: Arc::new(manifest.clone()),
+        sequence: manifest.sequence,
+        tables: tables.collect::<Result<_>>()?,
+        attachments: manifest.attachments.clone(),
+        journal_bytes: 0,
+        torn_bytes: 0,
+        journal_rows: 0,
+    };
+    let contents = read_journal(&state)?;
+    state.journal_bytes = contents.valid_bytes;
+    state.torn_bytes = contents.torn_bytes;
+    for record in &contents.records {
+        state.apply(record).map_err(|what| Error::Corrupt {
+            path: state.directory.join(names::journal(manifest.number)),
+            offset: JOURNAL_RECORDS_OFFSET as u64,
+            what: format!("record {} does not fit: {what}", state.sequence),
+        })?;
+    }
+    Ok(state)
+}
+
+fn read_manifest(disk: &dyn Disk, directory: &Path) -> Result<Manifest> {
+    let path = directory.join(names::MANIFEST);
+    Manifest::decode(&path, &disk.read(&path)?)
+}
+
+fn read_journal(state: &State) -> Result<Contents> {
+    let path = state.directory.join(names::journal(state.manifest.number));
+    let schemas = state.schemas();
+    let mut bytes = state.disk.read(&path)?;
+    for _ in 0..OPEN_ATTEMPTS_MAX {
+        let contents = journal::read(&path, &bytes, &state.journal_identity(), &schemas);
+        let Err(Error::Corrupt { .. }) = contents else { return contents };
+        // If a writer cut a torn tail and wrote on while we read, we hold the beginning of the one and the end of the other.
+        let again = state.disk.read(&path)?;
+        if again == bytes {
+            return contents;
+        }
+        bytes = again;
+    }
+    journal::read(&path, &bytes, &state.journal_identity(), &schemas)
+}
+
+fn open_table(
+    disk: &dyn Disk,
+    directory: &Path,
+    entry: &TableEntry,
+    open: &HashMap<FileNumber, OpenSegment>,
+) -> Result<Table> {
+    let mut parts = Vec::with_capacity(entry.segments.len() + 1);
+    for segment in &entry.segments {
+        parts.push(open_segment(disk, directory, &entry.schema, segment, open.get(&segment.number))?);
+    }
+    parts.push(Part::memtable(&entry.schema));
+    Ok(Table { state: Arc::new(TableState { schema: Arc::clone(&entry.schema), parts }) })
+}
+
+fn open_segment(
+    disk: &dyn Disk,
+    directory: &Path,
+    schema: &Arc<Schema>,
+    entry: &SegmentEntry,
+    open: Option<&OpenSegment>,
+) -> Result<Part> {
+    let open =
+        open.filter(|open| open.entry.file_bytes == entry.file_bytes && open.segment.schema() == schema);
+    let segment = match open {
+        Some(open) => Arc::clone(&open.segment),
+        None => Arc::new(Segment::open(disk, &directory.join(entry.number.segment()), schema)?),
+    };
+    check_equal(segment.path(), "row count", u64::from(segment.row_count()), u64::from(entry.row_count))?;
+    check_equal(segment.path(), "length", segment.file_bytes(), entry.file_bytes)?;
+    let reused = open.filter(|open| open.entry.dead == entry.dead).and_then(|open| open.dead.clone());
+    let dead = match (reused, entry.dead) {
+        (Some(dead), _) => dead,
+        (None, None) => DeadRows::default(),
+        (None, Some(dead)) => {
+            let found = read_dead(disk, &directory.join(dead.number.dead()), entry.row_count)?;
+            let path = directory.join(dead.number.dead());
+            check_equal(
+                &path,
+                "count of dead rows",
+                u64::from(found.dead_count()),
+                u64::from(dead.dead_count),
+            )?;
+            found
+        }
+    };
+    Ok(Part { rows: PartRows::Segment(segment), dead })
+}
+
+/// Reads a file of dead rows.
+pub(crate) fn read_dead(disk: &dyn Disk, path: &Path, row_count: u32) -> Result<DeadRows> {
+    let file = Sealed::open(disk, path, KIND_DEAD)?;
+    let content = file.range(0..file.content_length())?;
+    DeadRows::decode(content, row_count).map_err(|damage| damage.in_file(path, 0))
+}
+
+fn check_equal(path: &Path, what: &str, found: u64, expected: u64) -> Result<()> {
+    if found == expected {
+        return Ok(());
+    }
+    let what = format!("{what} is {found}, the manifest says {expected}");
+    Err(Error::Corrupt { path: path.to_owned(), offset: 0, what })
+}
+
+/// Makes the absence of a file that the newest manifest names what it is.
+fn missing_file(error: Error) -> Error {
+    match error {
+        Error::Io(disk::Error::Io { path, source, .. }) if source.kind() == std::io::ErrorKind::NotFound => {
+            Error::Corrupt {
+                path,
+                offset: 0,
+                what: "the manifest names this file, and it is not there".into(),
+            }
+        }
+        other => other,
+    }
+}
