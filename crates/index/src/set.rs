@@ -98,7 +98,7 @@ impl NumberSet {
     }
 
     fn trim(&mut self) {
-        if self.bound % 64 != 0
+        if !self.bound.is_multiple_of(64)
             && let Some(last) = self.words.last_mut()
         {
             *last &= (1 << (self.bound % 64)) - 1;

@@ -60,12 +60,6 @@ pub(crate) mod messages {
     pub(crate) const NUMBER: usize = 0;
     /// SHA-256 of the content (id).
     pub(crate) const SHA256: usize = 1;
-    /// XXH3-64 of the Message-ID (u64).
-    pub(crate) const MESSAGE_ID_HASH: usize = 2;
-    /// Hash of the decoded bodies, low half (u64).
-    pub(crate) const BODY_HASH_LOW: usize = 3;
-    /// Hash of the decoded bodies, high half (u64).
-    pub(crate) const BODY_HASH_HIGH: usize = 4;
     /// Date in seconds since 1970 (i64).
     pub(crate) const DATE: usize = 5;
     /// Size of the content in bytes (u64).
@@ -147,7 +141,9 @@ fn messages_schema() -> Schema {
         columns: vec![
             column("number", Kind::U32),
             column("sha256", Kind::Id),
+            // XXH3-64 of the Message-ID: rows are found by it through an index alone.
             column("message_id_hash", Kind::U64),
+            // Hash of the decoded bodies, low and high half: copies that came different ways have the same.
             column("body_hash_low", Kind::U64),
             column("body_hash_high", Kind::U64),
             column("date", Kind::I64),

@@ -166,7 +166,7 @@ impl<'a> Batch<'a> {
         }
         transaction.puts.extend(messages.into_iter().map(|rows| (messages::TABLE.to_owned(), rows)));
         for (table, rows) in [(files::TABLE, self.files), (folders::TABLE, folder_rows)] {
-            if rows.len() > 0 {
+            if !rows.is_empty() {
                 transaction.puts.push((table.into(), rows));
             }
         }
@@ -280,7 +280,7 @@ impl<'a> Batch<'a> {
                 transaction.deletes.push((absent::TABLE.into(), vec![OwnedValue::U32(*message)]));
             }
         }
-        if gone.len() > 0 {
+        if !gone.is_empty() {
             transaction.puts.push((absent::TABLE.into(), gone));
         }
         Ok(())

@@ -50,6 +50,9 @@ impl Closer {
     }
 }
 
+/// Takes key, name and inode of a row.
+pub(crate) type Visit<'a, Key> = &'a mut dyn FnMut(Key, &[u8], u64);
+
 /// The rows of one directory, wherever they are kept.
 pub(super) trait KnownRows {
     /// Which row; given back to `load`.
@@ -60,7 +63,7 @@ pub(super) trait KnownRows {
     ///
     /// # Errors
     /// Damage.
-    fn visit(&self, visit: &mut dyn FnMut(Self::Key, &[u8], u64)) -> Result<(), Self::Error>;
+    fn visit(&self, visit: Visit<'_, Self::Key>) -> Result<(), Self::Error>;
     /// Returns a whole row.
     ///
     /// # Errors

@@ -134,7 +134,7 @@ impl Ingest {
             rows.push(part);
             segments.extend(text.map_err(|source| Error::Text { path: path.clone(), source })?);
         }
-        rows.retain(|rows| rows.len() > 0);
+        rows.retain(|rows| !rows.is_empty());
         Ok((rows, segments, self.next_message))
     }
 

@@ -3,7 +3,7 @@
 //! In: a snapshot. Out: rows of one directory, or one row. Must not know the disk.
 
 use crate::error::{Error, Result};
-use crate::pass::compare::KnownRows;
+use crate::pass::compare::{KnownRows, Visit};
 use crate::rows::{self, FileRow, Place};
 use crate::tables::files;
 use store::{PRIMARY, Part, Snapshot, Table, Value};
@@ -69,7 +69,7 @@ impl KnownRows for DirectoryRows<'_> {
     type Key = (u32, u32);
     type Error = Error;
 
-    fn visit(&self, visit: &mut dyn FnMut((u32, u32), &[u8], u64)) -> Result<()> {
+    fn visit(&self, visit: Visit<'_, (u32, u32)>) -> Result<()> {
         for (number, part) in (0u32..).zip(self.parts) {
             for row in part.primary_range(&directory_key(self.folder, self.place))? {
                 visit((number, row), part.bytes(files::NAME, row)?, part.u64_at(files::INODE, row)?);
@@ -90,7 +90,7 @@ impl KnownRows for NoRows {
     type Key = ();
     type Error = Error;
 
-    fn visit(&self, _visit: &mut dyn FnMut((), &[u8], u64)) -> Result<()> {
+    fn visit(&self, _visit: Visit<'_, ()>) -> Result<()> {
         Ok(())
     }
 

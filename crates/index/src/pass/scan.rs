@@ -62,6 +62,8 @@ pub(super) struct ScannedFolder {
     pub is_there: bool,
     /// Whether `.noupdate` says to leave it alone.
     pub no_update: bool,
+    /// Which of `cur` and `new` were listed: one that cannot be read then is unknown, not empty.
+    pub has: [bool; 2],
     /// `cur` and `new`.
     pub directories: [Outcome; 2],
 }
@@ -131,7 +133,7 @@ type KnownFolders<'a> = BTreeMap<&'a [u8], &'a FolderRow>;
 
 fn list_root(scan: &mut Scan, index: usize, root: &Root, mut known: KnownFolders<'_>) {
     let listed = match mail::find_folders(&root.path) {
-        Ok(listed) if listed.folders.is_empty() && listed.problems.is_empty() => {
+        Ok(listed) if listed.folders.is_empty() && listed.problems.is_empty() && listed.excluded.is_empty() => {
             let what = if !known.is_empty() {
                 "holds no Maildir any more; nothing was changed (is it not mounted?)"
             } else {
@@ -159,6 +161,7 @@ fn list_root(scan: &mut Scan, index: usize, root: &Root, mut known: KnownFolders
             is_new: row.is_none(),
             is_there: true,
             no_update: folder.no_update,
+            has: [folder.has_cur, folder.has_new],
             row: row.unwrap_or_else(|| FolderRow { root: root.name.clone(), path: folder.path, ..FolderRow::default() }),
             directories: Default::default(),
         });
@@ -174,6 +177,7 @@ fn list_root(scan: &mut Scan, index: usize, root: &Root, mut known: KnownFolders
             is_new: false,
             is_there: is_hidden,
             no_update: is_hidden,
+            has: [false, false],
             directories: Default::default(),
         });
     }
@@ -273,7 +277,7 @@ struct Reader<'a> {
 impl Reader<'_> {
     fn read(&mut self, folder: &ScannedFolder, task: &Task) -> Result<(Outcome, Vec<Problem>)> {
         let mut problems = Vec::new();
-        let stamp = if folder.is_there {
+        let stamp = if folder.is_there && folder.has[task.place.index()] {
             match self.list(&folder.path.join(task.place.name()), &mut problems) {
                 Some(stamp) => stamp,
                 None => return Ok((Outcome::Unknown, problems)),
@@ -307,7 +311,7 @@ impl Reader<'_> {
         if self.input.mode == Mode::Thorough || is_drafts_folder(&folder.row.path) { Closer::All } else { Closer::Drafts }
     }
 
-    /// Fills the listing; `None` if the directory cannot be read. One that is not there is empty.
+    /// Fills the listing; `None` if the directory cannot be read.
     fn list(&mut self, path: &Path, problems: &mut Vec<Problem>) -> Option<mail::Stamp> {
         self.listing.clear();
         let listing = &mut self.listing;
@@ -320,10 +324,6 @@ impl Reader<'_> {
         let result = unknown.map_or(result, Err);
         match result {
             Ok(stamp) => Some(stamp),
-            Err(error) if error.is_not_found() => {
-                self.listing.clear();
-                Some(mail::Stamp::default())
-            }
             Err(error) => {
                 problems.push(Problem { path: path.to_owned(), what: format!("{error}; what is indexed of it stays") });
                 None

@@ -199,7 +199,7 @@ fn by_value(mailbox: &Mailbox, found: &NumberSet, key: SortKey, direction: Direc
         };
         keyed.push((value, ranked));
     }
-    keyed.sort_unstable_by(|a, b| a.cmp(b));
+    keyed.sort_unstable();
     if direction == Direction::Descending {
         keyed.reverse();
     }

@@ -141,7 +141,7 @@ fn meta(segments: &[TextSegment]) -> tantivy::Result<Vec<u8>> {
 /// tantivy names files by 32 hex digits and lists them in groups.
 fn dashed(id: &str) -> String {
     let parts = [id.get(0..8), id.get(8..12), id.get(12..16), id.get(16..20), id.get(20..32)];
-    parts.map(|part| part.unwrap_or_default()).join("-")
+    parts.map(Option::unwrap_or_default).join("-")
 }
 
 fn terms(field: TextField, words: &[String]) -> Vec<Term> {
