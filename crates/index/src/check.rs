@@ -56,18 +56,29 @@ pub fn check(environment: &Environment, depth: Depth) -> Result<Vec<Damage>> {
 }
 
 /// Each message is in the text index once, whether it has text or not.
-fn in_text(mailbox: &Mailbox, snapshot: &Snapshot, environment: &Environment, found: &mut Vec<Damage>) -> Result<()> {
+fn in_text(
+    mailbox: &Mailbox,
+    snapshot: &Snapshot,
+    environment: &Environment,
+    found: &mut Vec<Damage>,
+) -> Result<()> {
     let directory = environment.text_directory();
     let mut seen = NumberSet::new(open::state(snapshot, &environment.index_directory())?.next_message);
     for number in mailbox.text_numbers()? {
         if seen.contains(number) {
-            found.push(Damage { file: directory.clone(), what: format!("message {number} is in the text index twice") });
+            found.push(Damage {
+                file: directory.clone(),
+                what: format!("message {number} is in the text index twice"),
+            });
         }
         seen.insert(number);
     }
     for_each_number(snapshot, messages::TABLE, messages::NUMBER, |number| {
         if !seen.contains(number) {
-            found.push(Damage { file: directory.clone(), what: format!("message {number} is not in the text index") });
+            found.push(Damage {
+                file: directory.clone(),
+                what: format!("message {number} is not in the text index"),
+            });
         }
     })
 }
@@ -104,7 +115,11 @@ fn agreement(environment: &Environment, snapshot: &Snapshot, found: &mut Vec<Dam
             sums.entry((row.folder, row.place)).or_default().add(row.entry_hash());
             without_file.remove(row.message);
             if !known.contains(row.message) {
-                damage(format!("file {} has message {}, which has no row", String::from_utf8_lossy(&row.name), row.message));
+                damage(format!(
+                    "file {} has message {}, which has no row",
+                    String::from_utf8_lossy(&row.name),
+                    row.message
+                ));
             }
         }
     }
@@ -133,7 +148,12 @@ fn agreement(environment: &Environment, snapshot: &Snapshot, found: &mut Vec<Dam
     Ok(())
 }
 
-fn for_each_number(snapshot: &Snapshot, table: &str, column: usize, mut visit: impl FnMut(u32)) -> Result<()> {
+fn for_each_number(
+    snapshot: &Snapshot,
+    table: &str,
+    column: usize,
+    mut visit: impl FnMut(u32),
+) -> Result<()> {
     for part in snapshot.table(table)?.parts() {
         for row in rows::live(part) {
             visit(part.u32_at(column, row)?);

@@ -45,7 +45,8 @@ pub(crate) fn create_or_open(environment: &Environment) -> Result<Snapshot> {
     if !environment.disk.list(&directory)?.iter().any(|name| name == CACHE_TAG_NAME) {
         disk::publish(environment.disk.as_ref(), &directory, CACHE_TAG_NAME, CACHE_TAG)?;
     }
-    let writer = Writer::open_or_create(&environment.disk, &directory, &schemas(), options(environment, Wait::Block))?;
+    let writer =
+        Writer::open_or_create(&environment.disk, &directory, &schemas(), options(environment, Wait::Block))?;
     Ok(writer.snapshot()?)
 }
 
@@ -73,7 +74,9 @@ pub(crate) fn state(snapshot: &Snapshot, directory: &Path) -> Result<State> {
     let Some(bytes) = snapshot.attachment(ATTACHMENT) else { return Ok(State::default()) };
     state::decode(bytes).map_err(|unusable| match unusable {
         Unusable::Damaged => Error::Damaged { path: directory.to_owned(), what: "the state of the index" },
-        Unusable::Version(found) => Error::Version { path: directory.to_owned(), found, newest: state::VERSION },
+        Unusable::Version(found) => {
+            Error::Version { path: directory.to_owned(), found, newest: state::VERSION }
+        }
     })
 }
 

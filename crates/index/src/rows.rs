@@ -241,7 +241,12 @@ pub(crate) fn part_of(table: &Table, id: RowId) -> &Part {
 ///
 /// # Errors
 /// Damage in the store, named by `directory`.
-pub(crate) fn line(part: &Part, row: u32, reader: &mut PayloadReader, directory: &Path) -> Result<crate::record::Line> {
+pub(crate) fn line(
+    part: &Part,
+    row: u32,
+    reader: &mut PayloadReader,
+    directory: &Path,
+) -> Result<crate::record::Line> {
     let bytes = part.payload(messages::LINE, row, reader)?;
     crate::record::decode_line(bytes).ok_or_else(|| damaged(directory, "a header record"))
 }
@@ -250,7 +255,12 @@ pub(crate) fn line(part: &Part, row: u32, reader: &mut PayloadReader, directory:
 ///
 /// # Errors
 /// Damage in the store, named by `directory`.
-pub(crate) fn rest(part: &Part, row: u32, reader: &mut PayloadReader, directory: &Path) -> Result<crate::record::Rest> {
+pub(crate) fn rest(
+    part: &Part,
+    row: u32,
+    reader: &mut PayloadReader,
+    directory: &Path,
+) -> Result<crate::record::Rest> {
     let bytes = part.payload(messages::REST, row, reader)?;
     crate::record::decode_rest(bytes).ok_or_else(|| damaged(directory, "a header record"))
 }

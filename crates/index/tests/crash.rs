@@ -68,7 +68,9 @@ fn killed_at_any_operation_and_run_again_it_gives_what_one_run_gives() {
         disk.crash_at(number);
         assert!(workload.pass(&disk).is_err() || !disk.has_crashed(), "a crash is an error");
         for image in disk.images() {
-            workload.pass(&image.disk).unwrap_or_else(|error| panic!("crash at {number}, {}: {error}", image.description));
+            workload
+                .pass(&image.disk)
+                .unwrap_or_else(|error| panic!("crash at {number}, {}: {error}", image.description));
             assert_eq!(workload.dump(&image.disk), expected, "crash at {number}, {}", image.description);
         }
     }

@@ -1,8 +1,8 @@
 //! A cut or a flipped byte in every kind of file: a sentence that names the file, or the same answers; never a panic, never a wrong
 //! answer, and deleting the index directory is always the way out.
 
-use crate::support::{Dump, dump, environment, message, query};
 use crate::support::Fixture;
+use crate::support::{Dump, dump, environment, message, query};
 use index::{Environment, Mailbox, NoObserver};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -13,10 +13,12 @@ fn indexed() -> (Fixture, SimDisk) {
     let fixture = Fixture::new();
     let disk = SimDisk::new(5);
     for number in 0..30 {
-        let content = message(&format!("m{number}"), &format!("subject {number}"), &format!("words number{number}"));
+        let content =
+            message(&format!("m{number}"), &format!("subject {number}"), &format!("words number{number}"));
         fixture.put(&format!("f{}", number % 3), "cur", &format!("{number}.x:2,S"), &content);
     }
-    index::update(&environment_of(&disk), &fixture.roots, &index::UpdateOptions::default(), &NoObserver).unwrap();
+    index::update(&environment_of(&disk), &fixture.roots, &index::UpdateOptions::default(), &NoObserver)
+        .unwrap();
     (fixture, disk)
 }
 
@@ -27,7 +29,16 @@ fn environment_of(disk: &SimDisk) -> Environment {
 /// Everything a user can ask, or the first error.
 fn ask(disk: &SimDisk, root: &Path) -> Result<(Dump, Vec<u64>), index::Error> {
     let mailbox = Mailbox::open(&environment_of(disk))?;
-    let questions = ["words", "\"words number7\"", "num*", "subject:subject", "date:2025", "size:1..", "flag:seen", "maildir:/f1"];
+    let questions = [
+        "words",
+        "\"words number7\"",
+        "num*",
+        "subject:subject",
+        "date:2025",
+        "size:1..",
+        "flag:seen",
+        "maildir:/f1",
+    ];
     let counts = questions.iter().map(|text| mailbox.count(&query(text))).collect::<Result<Vec<_>, _>>()?;
     let hits = mailbox.find(&query::Query::All, &index::Order::default())?;
     let mut reader = index::PayloadReader::new();
@@ -44,7 +55,9 @@ fn damage_is_an_error_that_names_the_file_or_changes_nothing() {
     let mut kinds: BTreeMap<String, PathBuf> = BTreeMap::new();
     for path in disk.files() {
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
-        let kind = path.extension().map_or(name.trim_end_matches(char::is_numeric).to_owned(), |end| end.to_string_lossy().into_owned());
+        let kind = path.extension().map_or(name.trim_end_matches(char::is_numeric).to_owned(), |end| {
+            end.to_string_lossy().into_owned()
+        });
         kinds.entry(kind).or_insert(path);
     }
     assert!(kinds.len() >= 8, "journal, manifest, segments and the text index's files: {kinds:?}");
@@ -53,19 +66,19 @@ fn damage_is_an_error_that_names_the_file_or_changes_nothing() {
         for offset in (0..length).step_by((length / 60).max(1)) {
             let flipped = disk.fork();
             flipped.flip(&path, offset);
-            expect(&kind, &path, "flipped", offset, ask(&flipped, fixture.root()), &right);
+            expect((&kind, &path, "flipped", offset), ask(&flipped, fixture.root()), &right);
             let cut = disk.fork();
             cut.cut(&path, offset);
-            expect(&kind, &path, "cut", offset, ask(&cut, fixture.root()), &right);
+            expect((&kind, &path, "cut", offset), ask(&cut, fixture.root()), &right);
         }
     }
 }
 
+/// A file's kind, its path, and what was done to it where.
+type Harm<'a> = (&'a str, &'a Path, &'a str, usize);
+
 fn expect(
-    kind: &str,
-    path: &Path,
-    how: &str,
-    offset: usize,
+    (kind, path, how, offset): Harm<'_>,
     answer: Result<(Dump, Vec<u64>), index::Error>,
     right: &(Dump, Vec<u64>),
 ) {

@@ -1,4 +1,8 @@
 //! Integration tests of the index: the pass, queries, crashes, readers beside a writer, real mail.
+#![expect(
+    clippy::unwrap_used,
+    reason = "clippy takes helpers of integration tests for code that is not tested"
+)]
 
 mod crash;
 mod damage;

@@ -155,13 +155,16 @@ fn a_leaf() -> impl Strategy<Value = Query> {
         let all: Vec<String> = words.iter().flat_map(|word| folded(word)).collect();
         Matcher::Words(all)
     });
-    let prefix = (prop::collection::vec(a_word(), 0..2), prop::sample::select(&["re", "a", "b", "fo", "東京"][..]))
-        .prop_map(|(before, last)| Matcher::Prefix {
-            before: before.iter().flat_map(|word| folded(word)).collect(),
-            last: last.to_owned(),
-        });
-    let infix = prop::sample::select(&["ppl", "e", "oo"][..]).prop_map(|part| Matcher::Infix(part.to_owned()));
-    let text = (fields, prop_oneof![3 => words, 2 => prefix, 1 => infix]).prop_map(|(fields, matcher)| leaf(fields, matcher));
+    let prefix =
+        (prop::collection::vec(a_word(), 0..2), prop::sample::select(&["re", "a", "b", "fo", "東京"][..]))
+            .prop_map(|(before, last)| Matcher::Prefix {
+                before: before.iter().flat_map(|word| folded(word)).collect(),
+                last: last.to_owned(),
+            });
+    let infix =
+        prop::sample::select(&["ppl", "e", "oo"][..]).prop_map(|part| Matcher::Infix(part.to_owned()));
+    let text = (fields, prop_oneof![3 => words, 2 => prefix, 1 => infix])
+        .prop_map(|(fields, matcher)| leaf(fields, matcher));
     let flag = prop::sample::select(vec![FlagName::Seen, FlagName::Unread, FlagName::Flagged, FlagName::New])
         .prop_map(|flag| leaf(FieldSet::of(Field::Flag), Matcher::Flag(flag)));
     let day = (1u32..28, 1u32..28).prop_map(|(from, to)| {

@@ -26,7 +26,11 @@ fn readers_in_a_loop_never_see_half_a_commit() {
         }
         for round in 0..rounds {
             for half in ["left", "right"] {
-                let content = message(&format!("{round}{half}"), &format!("pair{round}"), &format!("pair{round} {half}"));
+                let content = message(
+                    &format!("{round}{half}"),
+                    &format!("pair{round}"),
+                    &format!("pair{round} {half}"),
+                );
                 fixture.put("f", "cur", &format!("{round}.{half}:2,S"), &content);
             }
             fixture.update_with(&UpdateOptions { batch_message_count: 64, ..UpdateOptions::default() });

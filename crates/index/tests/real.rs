@@ -23,7 +23,7 @@ fn all_odd_mail_is_found() {
         fs::create_dir_all(fixture.root().join("edge/cur")).unwrap();
         fs::copy(path, fixture.root().join(format!("edge/cur/{number}.edge:2,S"))).unwrap();
     }
-    check_root(&fixture, &fixture.root().to_owned());
+    check_root(&fixture, fixture.root());
 }
 
 fn check_root(fixture: &Fixture, root: &Path) {
@@ -63,7 +63,11 @@ fn every_message_is_found(mailbox: &Mailbox) {
         }
         let target = Target::Fields(FieldSet::of(Field::Subject));
         let leaf = Query::Leaf(Leaf { target, matcher: Matcher::Words(words.clone()), span: 0..0 });
-        assert!(mailbox.evaluate(&leaf).unwrap().contains(hit.number), "{words:?} of {:?}", message.line.subject);
+        assert!(
+            mailbox.evaluate(&leaf).unwrap().contains(hit.number),
+            "{words:?} of {:?}",
+            message.line.subject
+        );
     }
 }
 

@@ -11,23 +11,23 @@ use std::sync::Arc;
 use tempfile::TempDir;
 
 /// A mailbox and its index.
-pub struct Fixture {
-    pub directory: TempDir,
-    pub environment: Environment,
-    pub roots: Vec<Root>,
+pub(crate) struct Fixture {
+    pub(crate) directory: TempDir,
+    pub(crate) environment: Environment,
+    pub(crate) roots: Vec<Root>,
 }
 
 /// What an index says of one message: subject, flags and paths below the root.
-pub type Dump = BTreeMap<String, (String, String, Vec<String>)>;
+pub(crate) type Dump = BTreeMap<String, (String, String, Vec<String>)>;
 
 impl Fixture {
     /// Begins with an empty root and no index, on the real disk.
-    pub fn new() -> Fixture {
+    pub(crate) fn new() -> Fixture {
         Fixture::on(Arc::new(RealDisk))
     }
 
     /// Begins with the index on another disk.
-    pub fn on(disk: Arc<dyn Disk>) -> Fixture {
+    pub(crate) fn on(disk: Arc<dyn Disk>) -> Fixture {
         let directory = tempfile::tempdir().unwrap();
         let root = directory.path().join("mail");
         fs::create_dir(&root).unwrap();
@@ -35,12 +35,12 @@ impl Fixture {
         Fixture { environment, roots: vec![Root { name: "mail".into(), path: root }], directory }
     }
 
-    pub fn root(&self) -> &Path {
+    pub(crate) fn root(&self) -> &Path {
         &self.roots[0].path
     }
 
     /// Makes a folder and writes a message into it.
-    pub fn put(&self, folder: &str, place: &str, name: &str, content: &str) -> PathBuf {
+    pub(crate) fn put(&self, folder: &str, place: &str, name: &str, content: &str) -> PathBuf {
         for each in ["cur", "new", "tmp"] {
             fs::create_dir_all(self.root().join(folder).join(each)).unwrap();
         }
@@ -49,36 +49,36 @@ impl Fixture {
         path
     }
 
-    pub fn update(&self) -> Summary {
+    pub(crate) fn update(&self) -> Summary {
         self.update_with(&UpdateOptions::default())
     }
 
-    pub fn update_with(&self, options: &UpdateOptions) -> Summary {
+    pub(crate) fn update_with(&self, options: &UpdateOptions) -> Summary {
         index::update(&self.environment, &self.roots, options, &NoObserver).unwrap()
     }
 
-    pub fn mailbox(&self) -> Mailbox {
+    pub(crate) fn mailbox(&self) -> Mailbox {
         Mailbox::open(&self.environment).unwrap()
     }
 
     /// Returns the subjects that a query finds, newest first.
-    pub fn find(&self, query: &str) -> Vec<String> {
+    pub(crate) fn find(&self, query: &str) -> Vec<String> {
         subjects(&self.mailbox(), query)
     }
 
-    pub fn dump(&self) -> Dump {
+    pub(crate) fn dump(&self) -> Dump {
         dump(&self.mailbox(), self.root())
     }
 
     /// Fails unless a deep check finds nothing.
-    pub fn check(&self) {
+    pub(crate) fn check(&self) {
         let damage = index::check(&self.environment, index::Depth::Deep).unwrap();
         assert!(damage.is_empty(), "{damage:#?}");
     }
 }
 
 /// An environment whose clock stands in the future, so that no stamp is too young.
-pub fn environment(disk: Arc<dyn Disk>, data: &Path) -> Environment {
+pub(crate) fn environment(disk: Arc<dyn Disk>, data: &Path) -> Environment {
     Environment {
         disk,
         data: data.to_owned(),
@@ -90,7 +90,7 @@ pub fn environment(disk: Arc<dyn Disk>, data: &Path) -> Environment {
 }
 
 /// Returns a simple message.
-pub fn message(id: &str, subject: &str, body: &str) -> String {
+pub(crate) fn message(id: &str, subject: &str, body: &str) -> String {
     format!(
         "From: Ana Ito <ana@example.org>\nTo: Bo <bo@example.org>\nSubject: {subject}\n\
          Date: Tue, 4 Mar 2025 10:00:00 +0000\nMessage-ID: <{id}@example.org>\n\n{body}\n"
@@ -103,17 +103,17 @@ fn context() -> query::Context {
 }
 
 /// Parses a query as a test may: local time is UTC, now is far in the future.
-pub fn query(text: &str) -> query::Query {
+pub(crate) fn query(text: &str) -> query::Query {
     query::parse(text, &context()).unwrap()
 }
 
-pub fn subjects(mailbox: &Mailbox, text: &str) -> Vec<String> {
+pub(crate) fn subjects(mailbox: &Mailbox, text: &str) -> Vec<String> {
     let hits = mailbox.find(&query(text), &Order::default()).unwrap();
     let mut reader = PayloadReader::new();
     hits.list.iter().map(|hit| mailbox.line(hit, &mut reader).unwrap().subject).collect()
 }
 
-pub fn dump(mailbox: &Mailbox, root: &Path) -> Dump {
+pub(crate) fn dump(mailbox: &Mailbox, root: &Path) -> Dump {
     let hits = mailbox.find(&query::Query::All, &Order::default()).unwrap();
     let mut reader = PayloadReader::new();
     let mut dump = Dump::new();

@@ -53,7 +53,8 @@ impl<'a> Batch<'a> {
         state.roots = roots.to_vec();
         let folders: BTreeMap<u32, FolderRow> =
             rows::folders(&snapshot)?.into_iter().map(|row| (row.number, row)).collect();
-        let by_name = folders.values().map(|row| ((row.root.clone(), row.path.clone()), row.number)).collect();
+        let by_name =
+            folders.values().map(|row| ((row.root.clone(), row.path.clone()), row.number)).collect();
         Ok(Batch {
             files: rows::empty(&snapshot, files::TABLE)?,
             is_trusted: snapshot.version() == trusted,
@@ -99,7 +100,12 @@ impl<'a> Batch<'a> {
     }
 
     /// Exchanges a row for what its file holds now. Says whether it was done.
-    pub(super) fn replace(&mut self, old: &FileRow, found: &Found, (message, stat): (u32, &FileStat)) -> Result<bool> {
+    pub(super) fn replace(
+        &mut self,
+        old: &FileRow,
+        found: &Found,
+        (message, stat): (u32, &FileStat),
+    ) -> Result<bool> {
         let mut row = self.row_of(found, message, found.inode)?;
         set_stat(&mut row, stat);
         self.exchange(old, row)
@@ -127,7 +133,12 @@ impl<'a> Batch<'a> {
     }
 
     /// Stores the stamps of a folder, or takes out its row when it is gone and has no files left.
-    pub(super) fn finish_folder(&mut self, index: usize, stamps: [Option<Stamp>; 2], is_gone: bool) -> Result<()> {
+    pub(super) fn finish_folder(
+        &mut self,
+        index: usize,
+        stamps: [Option<Stamp>; 2],
+        is_gone: bool,
+    ) -> Result<()> {
         let number = self.folder_number(index)?;
         let planned = self.planned.get(index).map(|folder| folder.row.no_update);
         let Some(row) = self.folders.get_mut(&number) else { return Ok(()) };
@@ -136,7 +147,9 @@ impl<'a> Batch<'a> {
             directory.stamp = stamp.unwrap_or(directory.stamp);
         }
         // An empty fingerprint is the sum over no rows.
-        if is_gone && row.directories.iter().all(|directory| directory.fingerprint == mail::Fingerprint::default()) {
+        if is_gone
+            && row.directories.iter().all(|directory| directory.fingerprint == mail::Fingerprint::default())
+        {
             self.removed_folders.insert(number);
             self.changed_folders.remove(&number);
         } else {
@@ -146,7 +159,12 @@ impl<'a> Batch<'a> {
     }
 
     /// Returns the transaction, or none if there is nothing to write.
-    pub(super) fn finish(mut self, messages: Vec<Rows>, text: Vec<TextSegment>, next_message: u32) -> Result<Option<Transaction>> {
+    pub(super) fn finish(
+        mut self,
+        messages: Vec<Rows>,
+        text: Vec<TextSegment>,
+        next_message: u32,
+    ) -> Result<Option<Transaction>> {
         let mut transaction = Transaction::default();
         self.absences(&mut transaction)?;
         let mut folder_rows = rows::empty(&self.snapshot, folders::TABLE)?;
@@ -157,7 +175,8 @@ impl<'a> Batch<'a> {
         }
         for (folder, place, name) in &self.deleted {
             if !self.file_keys.contains(&(*folder, *place, name.clone())) {
-                let key = file_key(*folder, *place, name).iter().map(|value| Value::to_owned(*value)).collect();
+                let key =
+                    file_key(*folder, *place, name).iter().map(|value| Value::to_owned(*value)).collect();
                 transaction.deletes.push((files::TABLE.into(), key));
             }
         }
@@ -212,11 +231,19 @@ impl<'a> Batch<'a> {
     fn directory(&mut self, row: &FileRow) -> Result<&mut rows::DirectoryState> {
         self.changed_folders.insert(row.folder);
         let folder = self.folders.get_mut(&row.folder);
-        folder.map(|folder| &mut folder.directories[row.place.index()]).ok_or(Error::Inconsistent { what: "a file's folder has no row" })
+        folder
+            .map(|folder| &mut folder.directories[row.place.index()])
+            .ok_or(Error::Inconsistent { what: "a file's folder has no row" })
     }
 
     /// Checks a row against the newest commit, unless nobody else wrote since the plan was made.
-    fn is_as_expected(&self, folder: u32, place: Place, name: &[u8], expected: Option<&FileRow>) -> Result<bool> {
+    fn is_as_expected(
+        &self,
+        folder: u32,
+        place: Place,
+        name: &[u8],
+        expected: Option<&FileRow>,
+    ) -> Result<bool> {
         if self.is_trusted {
             return Ok(true);
         }
@@ -244,14 +271,18 @@ impl<'a> Batch<'a> {
 
     /// Returns the number of a folder of the plan; a new one gets its number here.
     fn folder_number(&mut self, index: usize) -> Result<u32> {
-        let planned = self.planned.get(index).ok_or(Error::Inconsistent { what: "a plan names a folder that it does not have" })?;
+        let planned = self
+            .planned
+            .get(index)
+            .ok_or(Error::Inconsistent { what: "a plan names a folder that it does not have" })?;
         let key = (planned.row.root.clone(), planned.row.path.clone());
         if let Some(number) = self.by_name.get(&key) {
             return Ok(*number);
         }
         let number = self.state.next_folder;
-        self.state.next_folder =
-            number.checked_add(1).ok_or(Error::Limit { what: "the number of folders", limit: u64::from(u32::MAX) })?;
+        self.state.next_folder = number
+            .checked_add(1)
+            .ok_or(Error::Limit { what: "the number of folders", limit: u64::from(u32::MAX) })?;
         let row = FolderRow { number, directories: Default::default(), ..planned.row.clone() };
         self.folders.insert(number, row);
         self.by_name.insert(key, number);

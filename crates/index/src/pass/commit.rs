@@ -97,8 +97,10 @@ impl<'a> Session<'a> {
         let environment = self.environment;
         let snapshot = batch.snapshot().clone();
         let now = environment.now_seconds();
-        let mut ingest = Ingest::new(&snapshot, &self.files, batch.next_message(), environment.thread_count, now)?;
-        let directory = |index: usize| folders.get(index).map_or(Path::new(""), |folder| folder.path.as_path());
+        let mut ingest =
+            Ingest::new(&snapshot, &self.files, batch.next_message(), environment.thread_count, now)?;
+        let directory =
+            |index: usize| folders.get(index).map_or(Path::new(""), |folder| folder.path.as_path());
         let source = Source { folders: &directory, snapshot: &snapshot };
         let started = Instant::now();
         while !queue.is_empty()
@@ -131,7 +133,13 @@ impl<'a> Session<'a> {
         Ok(ingest)
     }
 
-    fn publish(&mut self, mut writer: Writer, batch: Batch<'_>, ingest: Ingest, summary: &mut Summary) -> Result<()> {
+    fn publish(
+        &mut self,
+        mut writer: Writer,
+        batch: Batch<'_>,
+        ingest: Ingest,
+        summary: &mut Summary,
+    ) -> Result<()> {
         summary.new_messages += ingest.new_message_count() as u64;
         let (messages, segments, next_message) = ingest.finish()?;
         if !segments.is_empty() {
@@ -159,7 +167,12 @@ impl<'a> Session<'a> {
 }
 
 /// Takes note of a file that was read.
-fn note(batch: &mut Batch<'_>, candidate: &Candidate, read: (u32, &FileStat), summary: &mut Summary) -> Result<()> {
+fn note(
+    batch: &mut Batch<'_>,
+    candidate: &Candidate,
+    read: (u32, &FileStat),
+    summary: &mut Summary,
+) -> Result<()> {
     match &candidate.replaces {
         Some(old) => summary.changed += u64::from(batch.replace(old, &candidate.found, read)?),
         None => summary.added += u64::from(batch.add(&candidate.found, read)?),

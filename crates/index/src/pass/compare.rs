@@ -90,7 +90,8 @@ pub(super) fn compare<K: KnownRows>(
     let mut unmatched = Vec::new();
     let mut looked_at = Vec::new();
     known.visit(&mut |key, name, inode| {
-        let index = by_hash.get(&short(mail::entry_hash(name, inode))).map_or(usize::MAX, |index| *index as usize);
+        let index =
+            by_hash.get(&short(mail::entry_hash(name, inode))).map_or(usize::MAX, |index| *index as usize);
         match (listing.entries().get(index), seen.get_mut(index)) {
             (Some(entry), Some(slot)) if entry.inode == inode && listing.name(entry) == name => {
                 *slot = true;

@@ -70,13 +70,27 @@ pub(super) struct Source<'a> {
 
 impl Ingest {
     /// Begins a batch whose first new message gets `next_message`.
-    pub(super) fn new(snapshot: &Snapshot, files: &TextFiles, next_message: u32, thread_count: usize, now_seconds: i64) -> Result<Ingest> {
+    pub(super) fn new(
+        snapshot: &Snapshot,
+        files: &TextFiles,
+        next_message: u32,
+        thread_count: usize,
+        now_seconds: i64,
+    ) -> Result<Ingest> {
         let mut writers = Vec::new();
         for _ in 0..thread_count.max(1) {
-            writers.push(Worker { text: TextWriter::new(files), rows: rows::empty(snapshot, messages::TABLE)? });
+            writers
+                .push(Worker { text: TextWriter::new(files), rows: rows::empty(snapshot, messages::TABLE)? });
         }
         let first_message = next_message;
-        Ok(Ingest { files: files.clone(), writers, numbers: HashMap::new(), next_message, first_message, now_seconds })
+        Ok(Ingest {
+            files: files.clone(),
+            writers,
+            numbers: HashMap::new(),
+            next_message,
+            first_message,
+            now_seconds,
+        })
     }
 
     /// Returns how many messages of this batch were not known before.
@@ -91,7 +105,8 @@ impl Ingest {
     pub(super) fn read(&mut self, source: &Source<'_>, chunk: &[Candidate]) -> Result<Vec<Outcome>> {
         let path = |candidate: &Candidate| path_of((source.folders)(candidate.found.folder), candidate);
         let paths: Vec<PathBuf> = chunk.iter().map(path).collect();
-        let mut contents: Vec<mail::Result<Read>> = paths.par_iter().map(|path| read(path, SMALL_BYTES)).collect();
+        let mut contents: Vec<mail::Result<Read>> =
+            paths.par_iter().map(|path| read(path, SMALL_BYTES)).collect();
         let mut outcomes = Vec::with_capacity(chunk.len());
         let mut fresh = Vec::new();
         for (content, path) in contents.iter_mut().zip(&paths) {
@@ -100,7 +115,8 @@ impl Ingest {
                 self.parse(std::mem::take(&mut fresh))?;
                 *content = read_large(path);
             }
-            match std::mem::replace(content, Err(mail::Error::io("read", path, std::io::ErrorKind::NotFound))) {
+            match std::mem::replace(content, Err(mail::Error::io("read", path, std::io::ErrorKind::NotFound)))
+            {
                 Ok(read) => {
                     let stat = read.content.stat;
                     let (number, is_new) = self.number(source.snapshot, read.sha256)?;
@@ -127,7 +143,8 @@ impl Ingest {
     /// A full disk.
     pub(super) fn finish(self) -> Result<(Vec<Rows>, Vec<TextSegment>, u32)> {
         let path = self.files.path().to_owned();
-        let finished: Vec<_> = self.writers.into_par_iter().map(|worker| (worker.rows, worker.text.finish())).collect();
+        let finished: Vec<_> =
+            self.writers.into_par_iter().map(|worker| (worker.rows, worker.text.finish())).collect();
         let mut rows = Vec::new();
         let mut segments = Vec::new();
         for (part, text) in finished {
@@ -291,10 +308,16 @@ fn document(number: u32, message: &mail::Message) -> Document {
 
 /// Returns the header records of a message.
 fn records(message: &mail::Message, is_cut: bool) -> (Line, Rest) {
-    let from = message.from.first().map_or("", |address| if address.name.is_empty() { &address.address } else { &address.name });
+    let from = message
+        .from
+        .first()
+        .map_or("", |address| if address.name.is_empty() { &address.address } else { &address.name });
     let line = Line { from: from.to_owned(), subject: message.subject.clone() };
     let contacts = |addresses: &[mail::Address]| -> Vec<Contact> {
-        addresses.iter().map(|address| Contact { name: address.name.clone(), address: address.address.clone() }).collect()
+        addresses
+            .iter()
+            .map(|address| Contact { name: address.name.clone(), address: address.address.clone() })
+            .collect()
     };
     let mut problems: Vec<String> = message.problems.iter().map(ToString::to_string).collect();
     if is_cut {

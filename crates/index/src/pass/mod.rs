@@ -147,7 +147,10 @@ pub fn update(
     };
     let remembered = open::state(&snapshot, &environment.index_directory())?.roots;
     let folders = rows::folders(&snapshot)?;
-    let scan = scan::scan(&scan::Input { environment, snapshot: &snapshot, roots, folders, mode: options.mode }, observer)?;
+    let scan = scan::scan(
+        &scan::Input { environment, snapshot: &snapshot, roots, folders, mode: options.mode },
+        observer,
+    )?;
     if observer.is_interrupted() {
         // What was not listed may hold what seems gone.
         return Err(Error::Interrupted);

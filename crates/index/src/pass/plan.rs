@@ -68,7 +68,8 @@ impl Plan {
 
 /// Decides.
 pub(super) fn plan(scan: Scan, loss: Loss) -> Plan {
-    let mut plan = Plan { summary: Summary { problems: scan.problems, ..Summary::default() }, ..Plan::default() };
+    let mut plan =
+        Plan { summary: Summary { problems: scan.problems, ..Summary::default() }, ..Plan::default() };
     let mut gone = Vec::new();
     let mut added = Vec::new();
     let mut roots = Vec::new();
@@ -85,7 +86,8 @@ pub(super) fn plan(scan: Scan, loss: Loss) -> Plan {
             }
             row_counts[folder.root] += directory.row_count;
             planned.device_now[place] = directory.state.stamp.device;
-            planned.stamps[place] = stamp_to_store(&directory, &folder.row.directories[place].stamp, scan.started_ns);
+            planned.stamps[place] =
+                stamp_to_store(&directory, &folder.row.directories[place].stamp, scan.started_ns);
             gone.extend(directory.gone);
             added.extend(directory.added);
             plan.restated.extend(directory.restated);
@@ -104,7 +106,9 @@ pub(super) fn plan(scan: Scan, loss: Loss) -> Plan {
     if loss == Loss::Refuse {
         refuse_losses(&mut plan, &limits);
     }
-    plan.read.sort_by(|a, b| (a.found.folder, a.found.place, &a.found.name).cmp(&(b.found.folder, b.found.place, &b.found.name)));
+    plan.read.sort_by(|a, b| {
+        (a.found.folder, a.found.place, &a.found.name).cmp(&(b.found.folder, b.found.place, &b.found.name))
+    });
     plan
 }
 
@@ -176,15 +180,20 @@ fn refuse_losses(plan: &mut Plan, limits: &Limits) {
         .map(|(folder, root)| (folder.row.number, *root))
         .collect();
     for (root, row_count) in limits.row_counts.iter().enumerate() {
-        let lost = plan.gone.iter().filter(|row| root_of_number.get(&row.folder) == Some(&root)).count() as u64;
+        let lost =
+            plan.gone.iter().filter(|row| root_of_number.get(&row.folder) == Some(&root)).count() as u64;
         let other_device = limits.other_device_roots.contains(&root) && lost > 0;
         if lost * 2 <= *row_count && !other_device {
             continue;
         }
         let what = if other_device {
-            format!("is on another device than before and {lost} of {row_count} messages are not there; nothing was changed. Mount it, or use --accept-loss")
+            format!(
+                "is on another device than before and {lost} of {row_count} messages are not there; nothing was changed. Mount it, or use --accept-loss"
+            )
         } else {
-            format!("{lost} of {row_count} messages are gone; nothing was changed. If that is meant, use --accept-loss")
+            format!(
+                "{lost} of {row_count} messages are gone; nothing was changed. If that is meant, use --accept-loss"
+            )
         };
         let is_other = |folder: usize| limits.roots.get(folder) != Some(&root);
         let row_is_other = |row: &FileRow| root_of_number.get(&row.folder) != Some(&root);

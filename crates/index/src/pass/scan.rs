@@ -133,7 +133,9 @@ type KnownFolders<'a> = BTreeMap<&'a [u8], &'a FolderRow>;
 
 fn list_root(scan: &mut Scan, index: usize, root: &Root, mut known: KnownFolders<'_>) {
     let listed = match mail::find_folders(&root.path) {
-        Ok(listed) if listed.folders.is_empty() && listed.problems.is_empty() && listed.excluded.is_empty() => {
+        Ok(listed)
+            if listed.folders.is_empty() && listed.problems.is_empty() && listed.excluded.is_empty() =>
+        {
             let what = if !known.is_empty() {
                 "holds no Maildir any more; nothing was changed (is it not mounted?)"
             } else {
@@ -162,7 +164,11 @@ fn list_root(scan: &mut Scan, index: usize, root: &Root, mut known: KnownFolders
             is_there: true,
             no_update: folder.no_update,
             has: [folder.has_cur, folder.has_new],
-            row: row.unwrap_or_else(|| FolderRow { root: root.name.clone(), path: folder.path, ..FolderRow::default() }),
+            row: row.unwrap_or_else(|| FolderRow {
+                root: root.name.clone(),
+                path: folder.path,
+                ..FolderRow::default()
+            }),
             directories: Default::default(),
         });
     }
@@ -200,7 +206,10 @@ fn hidden_paths(
         let hides_known = known.keys().any(|path| mail::join(&root.path, path).starts_with(&problem.path));
         // A link that leads nowhere is worth a line only where there were folders: programs keep locks in such links.
         if hides_known || !matches!(problem.kind, FolderProblemKind::Dangling) {
-            scan.problems.push(Problem { path: problem.path.clone(), what: format!("{problem}; what is indexed of it stays") });
+            scan.problems.push(Problem {
+                path: problem.path.clone(),
+                what: format!("{problem}; what is indexed of it stays"),
+            });
         }
         hidden.push(problem.path);
     }
@@ -237,7 +246,8 @@ fn read_directories(input: &Input<'_>, scan: &mut Scan, observer: &dyn Observer)
     let next = AtomicUsize::new(0);
     let results = Mutex::new(Vec::with_capacity(tasks.len()));
     let worker = || {
-        let mut reader = Reader { input, known: &known, buffer: ScanBuffer::new(), listing: Listing::default() };
+        let mut reader =
+            Reader { input, known: &known, buffer: ScanBuffer::new(), listing: Listing::default() };
         while let Some(task) = tasks.get(next.fetch_add(1, Ordering::Relaxed)) {
             if observer.is_interrupted() {
                 break;
@@ -308,7 +318,11 @@ impl Reader<'_> {
     }
 
     fn closer(&self, folder: &ScannedFolder) -> Closer {
-        if self.input.mode == Mode::Thorough || is_drafts_folder(&folder.row.path) { Closer::All } else { Closer::Drafts }
+        if self.input.mode == Mode::Thorough || is_drafts_folder(&folder.row.path) {
+            Closer::All
+        } else {
+            Closer::Drafts
+        }
     }
 
     /// Fills the listing; `None` if the directory cannot be read.
@@ -325,7 +339,10 @@ impl Reader<'_> {
         match result {
             Ok(stamp) => Some(stamp),
             Err(error) => {
-                problems.push(Problem { path: path.to_owned(), what: format!("{error}; what is indexed of it stays") });
+                problems.push(Problem {
+                    path: path.to_owned(),
+                    what: format!("{error}; what is indexed of it stays"),
+                });
                 None
             }
         }
@@ -357,9 +374,8 @@ fn is_drafts_folder(path: &[u8]) -> bool {
 fn look_closer(folder: &Path, difference: Difference, directory: &mut Directory) {
     directory.added = difference.added;
     directory.gone = difference.gone;
-    let stat = |found: &Found| {
-        mail::stat_file(&mail::join(&folder.join(found.place.name()), &found.name)).ok()
-    };
+    let stat =
+        |found: &Found| mail::stat_file(&mail::join(&folder.join(found.place.name()), &found.name)).ok();
     for (row, found) in difference.other_inode {
         match stat(&found) {
             Some(stat) if stat.size_bytes == row.size_bytes && stat.mtime_ns == row.mtime_ns => {

@@ -36,7 +36,11 @@ pub(super) fn merge_bounded(environment: &Environment) -> Result<()> {
 
 /// Merges one group of segments of one table; says whether there was one.
 fn merge_rows(environment: &Environment) -> Result<bool> {
-    let options = MergeOptions { holder: environment.holder.clone(), seed: environment.seed, ..MergeOptions::default() };
+    let options = MergeOptions {
+        holder: environment.holder.clone(),
+        seed: environment.seed,
+        ..MergeOptions::default()
+    };
     match store::merge(&environment.disk, &environment.index_directory(), &options) {
         Ok(report) => Ok(report.is_some()),
         // Somebody else merges: that will do.

@@ -28,13 +28,19 @@ fn live(mailbox: &Mailbox) -> Result<NumberSet> {
         let mut live = mailbox.empty();
         for part in table.parts() {
             let numbers = part.u32s(messages::NUMBER, 0..part.row_count())?;
-            (0u32..).zip(numbers).filter(|(row, _)| !part.is_dead(*row)).for_each(|(_, number)| live.insert(*number));
+            (0u32..)
+                .zip(numbers)
+                .filter(|(row, _)| !part.is_dead(*row))
+                .for_each(|(_, number)| live.insert(*number));
         }
         live
     };
     for part in mailbox.snapshot.table(absent::TABLE)?.parts() {
         let numbers = part.u32s(absent::MESSAGE, 0..part.row_count())?;
-        (0u32..).zip(numbers).filter(|(row, _)| !part.is_dead(*row)).for_each(|(_, number)| live.remove(*number));
+        (0u32..)
+            .zip(numbers)
+            .filter(|(row, _)| !part.is_dead(*row))
+            .for_each(|(_, number)| live.remove(*number));
     }
     Ok(live)
 }
@@ -70,7 +76,9 @@ fn combine(
 }
 
 fn leaf(mailbox: &Mailbox, leaf: &Leaf) -> Result<NumberSet> {
-    let Target::Fields(fields) = &leaf.target else { return Err(unanswerable(leaf, "headers that the configuration names")) };
+    let Target::Fields(fields) = &leaf.target else {
+        return Err(unanswerable(leaf, "headers that the configuration names"));
+    };
     let mut found = mailbox.empty();
     match &leaf.matcher {
         Matcher::DateRange { from, to } => dates(mailbox, leaf, *fields, (*from, *to), &mut found)?,
@@ -102,7 +110,13 @@ fn dates(
     }
 }
 
-fn field_leaf(mailbox: &Mailbox, leaf: &Leaf, field: Field, matcher: &Matcher, found: &mut NumberSet) -> Result<()> {
+fn field_leaf(
+    mailbox: &Mailbox,
+    leaf: &Leaf,
+    field: Field,
+    matcher: &Matcher,
+    found: &mut NumberSet,
+) -> Result<()> {
     match (field, matcher) {
         (Field::Maildir, _) => files::maildir(mailbox, leaf, found),
         (Field::Path, _) => files::path(mailbox, leaf, found),

@@ -54,7 +54,11 @@ fn with_flags(mailbox: &Mailbox, wanted: Flags, found: &mut NumberSet) -> Result
 }
 
 /// Adds messages of which a file changed in these seconds, both ends included.
-pub(super) fn changed(mailbox: &Mailbox, range: (Option<i64>, Option<i64>), found: &mut NumberSet) -> Result<()> {
+pub(super) fn changed(
+    mailbox: &Mailbox,
+    range: (Option<i64>, Option<i64>),
+    found: &mut NumberSet,
+) -> Result<()> {
     let (from, to) = (range.0.unwrap_or(i64::MIN), range.1.unwrap_or(i64::MAX));
     for part in mailbox.snapshot.table(files::TABLE)?.parts() {
         let times = part.i64s(files::CTIME, 0..part.row_count())?;
@@ -70,7 +74,8 @@ pub(super) fn changed(mailbox: &Mailbox, range: (Option<i64>, Option<i64>), foun
 
 /// Adds messages that have a file in a folder of this name.
 pub(super) fn maildir(mailbox: &Mailbox, leaf: &Leaf, found: &mut NumberSet) -> Result<()> {
-    let names: Vec<String> = mailbox.folders.iter().map(|folder| fold(&folder_name(folder)).into_owned()).collect();
+    let names: Vec<String> =
+        mailbox.folders.iter().map(|folder| fold(&folder_name(folder)).into_owned()).collect();
     let wanted = pattern::wanted(leaf, |name| names.iter().any(|known| known == name))?;
     for (folder, name) in mailbox.folders.iter().zip(&names) {
         if wanted(name) {
@@ -92,7 +97,9 @@ pub(super) fn path(mailbox: &Mailbox, leaf: &Leaf, found: &mut NumberSet) -> Res
             for part in table.parts() {
                 for row in rows::live(part) {
                     let row = rows::file(part, row)?;
-                    let path = mailbox.message_file(&row).map(|file| fold(&file.path.to_string_lossy()).into_owned());
+                    let path = mailbox
+                        .message_file(&row)
+                        .map(|file| fold(&file.path.to_string_lossy()).into_owned());
                     if path.is_some_and(|path| wanted(&path)) {
                         found.insert(row.message);
                     }
@@ -106,7 +113,9 @@ pub(super) fn path(mailbox: &Mailbox, leaf: &Leaf, found: &mut NumberSet) -> Res
 fn below(mailbox: &Mailbox, path: &str, found: &mut NumberSet) -> Result<()> {
     let name = format!("/{}", path.trim_matches('/'));
     for folder in &mailbox.folders {
-        if folder_path(mailbox, folder).starts_with(path) || pattern::is_below(&folder_name(folder), name.trim_end_matches('/')) {
+        if folder_path(mailbox, folder).starts_with(path)
+            || pattern::is_below(&folder_name(folder), name.trim_end_matches('/'))
+        {
             folder_files(mailbox, folder, None, found)?;
         }
     }
@@ -120,7 +129,11 @@ fn whole_path(mailbox: &Mailbox, path: &str, found: &mut NumberSet) -> Result<()
     }
     for folder in &mailbox.folders {
         let directory = folder_path(mailbox, folder);
-        let names = [directory.clone(), PathBuf::from(folder_name(folder)), PathBuf::from(folder_name(folder).trim_start_matches('/'))];
+        let names = [
+            directory.clone(),
+            PathBuf::from(folder_name(folder)),
+            PathBuf::from(folder_name(folder).trim_start_matches('/')),
+        ];
         for name in names {
             if name == Path::new(path) {
                 folder_files(mailbox, folder, None, found)?;
@@ -135,7 +148,12 @@ fn whole_path(mailbox: &Mailbox, path: &str, found: &mut NumberSet) -> Result<()
     Ok(())
 }
 
-fn folder_files(mailbox: &Mailbox, folder: &FolderRow, place: Option<Place>, found: &mut NumberSet) -> Result<()> {
+fn folder_files(
+    mailbox: &Mailbox,
+    folder: &FolderRow,
+    place: Option<Place>,
+    found: &mut NumberSet,
+) -> Result<()> {
     let mut key = vec![Value::U32(folder.number)];
     key.extend(place.map(|place| Value::U8(place.number())));
     for part in mailbox.snapshot.table(files::TABLE)?.parts() {

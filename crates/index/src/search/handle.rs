@@ -89,7 +89,8 @@ impl Mailbox {
         let (Some(place), Some(folder_directory)) = (directory.file_name(), directory.parent()) else {
             return Ok(Vec::new());
         };
-        let Some(place) = Place::ALL.into_iter().find(|known| known.name().as_bytes() == place.as_bytes()) else {
+        let Some(place) = Place::ALL.into_iter().find(|known| known.name().as_bytes() == place.as_bytes())
+        else {
             return Ok(Vec::new());
         };
         let table = self.snapshot.table(files::TABLE)?;

@@ -91,7 +91,8 @@ impl Mailbox {
         let part = rows::part_of(&table, hit.row);
         let line = self.line(hit, reader)?;
         let rest = rows::rest(part, hit.row.row, reader, &self.directory)?;
-        let sha256 = part.ids(messages::SHA256, hit.row.row..hit.row.row + 1)?.first().copied().unwrap_or_default();
+        let sha256 =
+            part.ids(messages::SHA256, hit.row.row..hit.row.row + 1)?.first().copied().unwrap_or_default();
         Ok(Message { sha256, line, rest, files: self.files(hit)? })
     }
 

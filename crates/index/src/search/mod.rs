@@ -23,8 +23,8 @@ use std::path::PathBuf;
 use store::Snapshot;
 
 pub use message::{Message, MessageFile, Summary as Line};
-pub(crate) use values::message_id_hash;
 pub use order::{Direction, Hit, Hits, Order, SortKey};
+pub(crate) use values::message_id_hash;
 
 /// How often an opening is tried again when a writer replaced files meanwhile.
 const OPEN_TRY_COUNT: usize = 20;

@@ -95,7 +95,11 @@ fn by_date(
     wanted: usize,
 ) -> Result<Vec<Hit>> {
     let steps = u64::from(mailbox.bound()).saturating_mul(wanted as u64) / total.max(1);
-    if steps.saturating_mul(WALK_FACTOR) < total { walk(mailbox, found, direction, wanted) } else { scan(mailbox, found, direction, wanted) }
+    if steps.saturating_mul(WALK_FACTOR) < total {
+        walk(mailbox, found, direction, wanted)
+    } else {
+        scan(mailbox, found, direction, wanted)
+    }
 }
 
 /// Follows the index by date until enough are found.

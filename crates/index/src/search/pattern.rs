@@ -58,9 +58,13 @@ fn holds(part: &str) -> Wanted {
 }
 
 fn regex(leaf: &Leaf, source: &str) -> Result<Wanted> {
-    let regex = regex::RegexBuilder::new(source).case_insensitive(true).build().map_err(|error| Error::Query {
-        span: leaf.span.clone(),
-        what: format!("the regular expression is not valid: {}", error.to_string().lines().last().unwrap_or_default()),
-    })?;
+    let regex =
+        regex::RegexBuilder::new(source).case_insensitive(true).build().map_err(|error| Error::Query {
+            span: leaf.span.clone(),
+            what: format!(
+                "the regular expression is not valid: {}",
+                error.to_string().lines().last().unwrap_or_default()
+            ),
+        })?;
     Ok(Box::new(move |value| regex.is_match(value)))
 }

@@ -10,7 +10,11 @@ use crate::tables::messages;
 use store::{PayloadReader, Value};
 
 /// Adds messages of these seconds, both ends included.
-pub(super) fn dates(mailbox: &Mailbox, range: (Option<i64>, Option<i64>), found: &mut NumberSet) -> Result<()> {
+pub(super) fn dates(
+    mailbox: &Mailbox,
+    range: (Option<i64>, Option<i64>),
+    found: &mut NumberSet,
+) -> Result<()> {
     let (from, to) = (range.0.unwrap_or(i64::MIN), range.1.unwrap_or(i64::MAX));
     for part in mailbox.snapshot.table(messages::TABLE)?.parts() {
         let dates = part.i64s(messages::DATE, 0..part.row_count())?;
@@ -25,7 +29,11 @@ pub(super) fn dates(mailbox: &Mailbox, range: (Option<i64>, Option<i64>), found:
 }
 
 /// Adds messages of these sizes, both ends included.
-pub(super) fn sizes(mailbox: &Mailbox, range: (Option<u64>, Option<u64>), found: &mut NumberSet) -> Result<()> {
+pub(super) fn sizes(
+    mailbox: &Mailbox,
+    range: (Option<u64>, Option<u64>),
+    found: &mut NumberSet,
+) -> Result<()> {
     let (from, to) = (range.0.unwrap_or(0), range.1.unwrap_or(u64::MAX));
     for part in mailbox.snapshot.table(messages::TABLE)?.parts() {
         let sizes = part.u64s(messages::SIZE, 0..part.row_count())?;

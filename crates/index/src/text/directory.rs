@@ -15,8 +15,8 @@ use store::{Sealed, SealedWriter};
 use tantivy::HasLen;
 use tantivy::directory::error::{DeleteError, LockError, OpenReadError, OpenWriteError};
 use tantivy::directory::{
-    AntiCallToken, Directory, DirectoryLock, FileHandle, Lock, OwnedBytes, TerminatingWrite, WatchCallback, WatchHandle,
-    WritePtr,
+    AntiCallToken, Directory, DirectoryLock, FileHandle, Lock, OwnedBytes, TerminatingWrite, WatchCallback,
+    WatchHandle, WritePtr,
 };
 
 /// One opening of the directory: real files are shared with every other, small ones are its own.
@@ -31,7 +31,12 @@ pub(crate) struct TextFiles {
 impl TextFiles {
     /// Opens the directory `path` on `disk`.
     pub(crate) fn new(disk: &Arc<dyn Disk>, path: &Path) -> TextFiles {
-        TextFiles { disk: Arc::clone(disk), path: path.to_owned(), small: Arc::default(), held: Arc::default() }
+        TextFiles {
+            disk: Arc::clone(disk),
+            path: path.to_owned(),
+            small: Arc::default(),
+            held: Arc::default(),
+        }
     }
 
     /// Opens the same directory with small files of its own.
@@ -77,7 +82,10 @@ pub(crate) fn remove_unnamed(disk: &dyn Disk, directory: &Path, named: &HashSet<
     for name in names {
         let keep = name.to_str().and_then(|text| text.split_once('.')).is_none_or(|(id, end)| {
             // Only files of a form that this directory writes are ours to remove.
-            id.len() != 32 || !id.bytes().all(|byte| byte.is_ascii_hexdigit()) || end == "lock" || named.contains(id)
+            id.len() != 32
+                || !id.bytes().all(|byte| byte.is_ascii_hexdigit())
+                || end == "lock"
+                || named.contains(id)
         });
         if !keep {
             disk.remove(&directory.join(name))?;
@@ -90,16 +98,23 @@ pub(crate) fn remove_unnamed(disk: &dyn Disk, directory: &Path, named: &HashSet<
 ///
 /// # Errors
 /// The directory cannot be read.
-pub(crate) fn verify(disk: &dyn Disk, directory: &Path, named: &HashSet<&str>) -> disk::Result<Vec<(PathBuf, String)>> {
+pub(crate) fn verify(
+    disk: &dyn Disk,
+    directory: &Path,
+    named: &HashSet<&str>,
+) -> disk::Result<Vec<(PathBuf, String)>> {
     let mut damage = Vec::new();
     for name in disk.list(directory)? {
-        let is_named = name.to_str().and_then(|text| text.split_once('.')).is_some_and(|(id, _)| named.contains(id));
+        let is_named =
+            name.to_str().and_then(|text| text.split_once('.')).is_some_and(|(id, _)| named.contains(id));
         if !is_named {
             continue;
         }
         let path = directory.join(name);
         match Sealed::open(disk, &path, SEALED_KIND) {
-            Ok(sealed) => damage.extend(sealed.verify_all().into_iter().map(|error| (path.clone(), error.to_string()))),
+            Ok(sealed) => {
+                damage.extend(sealed.verify_all().into_iter().map(|error| (path.clone(), error.to_string())))
+            }
             Err(error) => damage.push((path, error.to_string())),
         }
     }

@@ -31,8 +31,10 @@ pub(crate) struct TextMerge {
 /// Chooses which segments to merge next, or none: those of the smallest tier that has too many.
 pub(crate) fn choose(segments: &[TextSegment]) -> Option<Vec<TextSegment>> {
     (0..8).find_map(|tier| {
-        let members: Vec<_> = segments.iter().filter(|segment| tier_of(segment.document_count) == tier).cloned().collect();
-        (members.len() >= TIER_SEGMENT_COUNT).then(|| members.into_iter().take(MERGE_SEGMENT_COUNT_MAX).collect())
+        let members: Vec<_> =
+            segments.iter().filter(|segment| tier_of(segment.document_count) == tier).cloned().collect();
+        (members.len() >= TIER_SEGMENT_COUNT)
+            .then(|| members.into_iter().take(MERGE_SEGMENT_COUNT_MAX).collect())
     })
 }
 
@@ -65,13 +67,18 @@ mod tests {
 
     fn segments(counts: &[u32]) -> Vec<TextSegment> {
         let id = |index: usize| format!("{index:032x}");
-        counts.iter().enumerate().map(|(index, count)| TextSegment { id: id(index), document_count: *count }).collect()
+        counts
+            .iter()
+            .enumerate()
+            .map(|(index, count)| TextSegment { id: id(index), document_count: *count })
+            .collect()
     }
 
     #[test]
     fn merges_the_smallest_tier_that_is_full() {
         let chosen = |counts: &[u32]| {
-            choose(&segments(counts)).map(|chosen| chosen.iter().map(|segment| segment.document_count).collect::<Vec<_>>())
+            choose(&segments(counts))
+                .map(|chosen| chosen.iter().map(|segment| segment.document_count).collect::<Vec<_>>())
         };
         assert_eq!(chosen(&[]), None);
         assert_eq!(chosen(&[1, 2, 3, 4, 5]), None);

@@ -53,7 +53,12 @@ impl TextReader {
     ///
     /// # Errors
     /// What tantivy says of a damaged file.
-    pub(crate) fn find(&self, field: TextField, needle: &Needle, found: &mut NumberSet) -> tantivy::Result<()> {
+    pub(crate) fn find(
+        &self,
+        field: TextField,
+        needle: &Needle,
+        found: &mut NumberSet,
+    ) -> tantivy::Result<()> {
         for segment in &self.segments {
             match needle {
                 Needle::Phrase(words) if words.len() == 1 => {
@@ -87,7 +92,11 @@ impl TextReader {
             while stream.advance() {
                 if std::str::from_utf8(stream.key()).is_ok_and(&mut wanted) {
                     let info = stream.value();
-                    collect(segment, inverted.read_postings_from_terminfo(info, IndexRecordOption::Basic)?, found)?;
+                    collect(
+                        segment,
+                        inverted.read_postings_from_terminfo(info, IndexRecordOption::Basic)?,
+                        found,
+                    )?;
                 }
             }
         }
@@ -157,7 +166,12 @@ fn word(segment: &SegmentReader, field: TextField, word: &str, found: &mut Numbe
     }
 }
 
-fn prefix(segment: &SegmentReader, field: TextField, prefix: &str, found: &mut NumberSet) -> tantivy::Result<()> {
+fn prefix(
+    segment: &SegmentReader,
+    field: TextField,
+    prefix: &str,
+    found: &mut NumberSet,
+) -> tantivy::Result<()> {
     let inverted = segment.inverted_index(field.field())?;
     let mut stream = inverted.terms().range().ge(prefix).into_stream()?;
     while stream.advance() && stream.key().starts_with(prefix.as_bytes()) {
@@ -167,7 +181,12 @@ fn prefix(segment: &SegmentReader, field: TextField, prefix: &str, found: &mut N
     Ok(())
 }
 
-fn phrase_prefix(segment: &SegmentReader, field: TextField, words: &[String], found: &mut NumberSet) -> tantivy::Result<()> {
+fn phrase_prefix(
+    segment: &SegmentReader,
+    field: TextField,
+    words: &[String],
+    found: &mut NumberSet,
+) -> tantivy::Result<()> {
     let Some(last) = words.last() else { return Ok(()) };
     // tantivy takes room for as many words as it is allowed, so it is told how many there are.
     let inverted = segment.inverted_index(field.field())?;
@@ -184,7 +203,11 @@ fn phrase_prefix(segment: &SegmentReader, field: TextField, words: &[String], fo
     query(segment, &phrase, found)
 }
 
-fn collect(segment: &SegmentReader, mut postings: SegmentPostings, found: &mut NumberSet) -> tantivy::Result<()> {
+fn collect(
+    segment: &SegmentReader,
+    mut postings: SegmentPostings,
+    found: &mut NumberSet,
+) -> tantivy::Result<()> {
     let numbers = segment.fast_fields().u64(NUMBER)?;
     let mut document = postings.doc();
     while document != TERMINATED {

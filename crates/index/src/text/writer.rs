@@ -5,8 +5,8 @@
 use crate::state::TextSegment;
 use crate::text::TextField;
 use crate::text::directory::TextFiles;
-use query::fold::fold;
 use crate::text::fields::{number_field, schema, tokenizers};
+use query::fold::fold;
 use tantivy::indexer::SingleSegmentIndexWriter;
 use tantivy::{Index, TantivyDocument};
 
@@ -98,7 +98,10 @@ impl TextWriter {
 /// Returns the segments that an index lists.
 pub(super) fn segments(index: &Index) -> tantivy::Result<Vec<TextSegment>> {
     let metas = index.searchable_segment_metas()?;
-    Ok(metas.iter().map(|meta| TextSegment { id: meta.id().uuid_string(), document_count: meta.max_doc() }).collect())
+    Ok(metas
+        .iter()
+        .map(|meta| TextSegment { id: meta.id().uuid_string(), document_count: meta.max_doc() })
+        .collect())
 }
 
 fn begin(files: &TextFiles) -> tantivy::Result<SingleSegmentIndexWriter> {
