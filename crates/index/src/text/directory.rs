@@ -113,7 +113,7 @@ pub(crate) fn verify(
         let path = directory.join(name);
         match Sealed::open(disk, &path, SEALED_KIND) {
             Ok(sealed) => {
-                damage.extend(sealed.verify_all().into_iter().map(|error| (path.clone(), error.to_string())))
+                damage.extend(sealed.verify_all().into_iter().map(|error| (path.clone(), error.to_string())));
             }
             Err(error) => damage.push((path, error.to_string())),
         }
