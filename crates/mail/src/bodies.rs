@@ -150,7 +150,7 @@ impl Reader<'_> {
                 let (decoded, is_clean) = decode(content, part.content.transfer);
                 self.note_damage(is_clean);
                 self.hash.add_text(&part.content.mime, &decoded);
-                if is_chosen {
+                if is_chosen && !part.content.is_code() {
                     self.leaf_of_text(&part.content, &decoded);
                 }
                 decoded.len()

@@ -49,9 +49,9 @@ impl ContentFields {
         matches!(self.mime.as_str(), "message/rfc822" | "message/global" | "message/news")
     }
 
-    /// Says whether the content is text: what a person reads, and the reports that mail servers send.
+    /// Says whether the content is text, the reports that mail servers send included.
     pub(crate) fn is_text(&self) -> bool {
-        (self.mime.starts_with("text/") && !matches!(self.mime.as_str(), "text/css" | "text/javascript"))
+        self.mime.starts_with("text/")
             || matches!(
                 self.mime.as_str(),
                 "message/delivery-status"
@@ -60,6 +60,11 @@ impl ContentFields {
                     | "message/global-headers"
                     | "message/global-delivery-status"
             )
+    }
+
+    /// Says whether text is for programs, so that no person would search for it.
+    pub(crate) fn is_code(&self) -> bool {
+        matches!(self.mime.as_str(), "text/css" | "text/javascript")
     }
 
     pub(crate) fn is_html(&self) -> bool {
