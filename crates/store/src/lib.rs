@@ -2,6 +2,46 @@
 //!
 //! Comes in: schemas, rows, keys. Goes out: rows that survived a crash. Must not know what the rows mean. The formats are in
 //! docs/FORMAT.md.
+//!
+//! - A [`Schema`] says what a table looks like; [`Rows`] are rows in memory, by column.
+//! - A [`Writer`] holds the writer's lock and commits [`Transaction`]s, each all or nothing and durable when it returns. Small ones are
+//!   records of a journal, large ones and bulk loads go straight to sealed files.
+//! - A [`Snapshot`] is the newest state for as long as it is held. Opening one takes no lock, writes nothing, and costs the same for a
+//!   thousand rows and a hundred million. A [`Table`] of it finds rows by key and walks them in order; its [`Part`]s hand out whole
+//!   columns in place.
+//! - [`merge`] makes few segments of many, beside a writer. [`verify`] reads everything again.
+//!
+//! ```
+//! # use std::{ops::Bound, sync::Arc};
+//! use store::{Column, Index, IndexKind, Kind, PRIMARY, Rows, Schema, Snapshot, Transaction, Value, Writer};
+//!
+//! # let temporary = tempfile::tempdir().unwrap();
+//! # let directory = temporary.path().join("store");
+//! let disk: Arc<dyn disk::Disk> = Arc::new(disk::RealDisk);
+//! let column = |name: &str, kind| Column { name: name.into(), kind };
+//! let schema = Arc::new(Schema {
+//!     name: "letters".into(),
+//!     columns: vec![column("number", Kind::U32), column("to", Kind::Bytes)],
+//!     primary: vec![0],
+//!     indexes: vec![Index { name: "by_to".into(), kind: IndexKind::Ordered, unique: false, columns: vec![1] }],
+//! });
+//! let mut writer = Writer::create(&disk, &directory, &[Schema::clone(&schema)], Default::default())?;
+//!
+//! let mut rows = Rows::new(&schema);
+//! rows.push(&[Value::U32(1), Value::Bytes(b"Paris")])?;
+//! rows.push(&[Value::U32(2), Value::Bytes(b"Lyon")])?;
+//! let mut transaction = Transaction::new();
+//! transaction.put(rows).attach("last station", b"Louvre".to_vec());
+//! writer.commit(transaction)?;
+//!
+//! let snapshot = Snapshot::open(&disk, &directory)?;
+//! let letters = snapshot.table("letters")?;
+//! assert!(letters.get(PRIMARY, &[Value::U32(2)])?.is_some());
+//! for row in letters.range("by_to", Bound::Unbounded, Bound::Unbounded)?.rev().take(1) {
+//!     assert_eq!(letters.value(1, row?)?, Value::Bytes(b"Paris"));
+//! }
+//! # Ok::<(), store::Error>(())
+//! ```
 
 mod codec;
 mod column;

@@ -16,6 +16,8 @@ impl Writer {
     /// Commits batches of rows of one table as segments, however few they are. A row replaces the one with the same primary
     /// key, also among the batches: the last one wins.
     ///
+    /// Memory: at most 40 bytes a row beside the batches, and what one index takes while it is built.
+    ///
     /// # Errors
     /// As [`Writer::commit`].
     pub fn load(&mut self, table: &str, batches: Vec<Rows>) -> Result<Version> {

@@ -77,6 +77,9 @@ struct Merged {
 /// Merges the segments of the first table where the policy chooses any; none if there is nothing to do. Called until then, it leaves
 /// a store that opens fast. Must not be called by whoever holds a [`Writer`] of the same store: it waits for it.
 ///
+/// Memory: at most 40 bytes for each row of the merged segments, and what one index takes while it is built. The rows stay in
+/// mapped files.
+///
 /// # Errors
 /// [`disk::Error::Locked`] if somebody else merges and `options.wait` is [`Wait::Refuse`]: a writer that is being opened holds the
 /// lock of merges for a moment, too. If a file is damaged; or what the disk says. The store is as it was, or merged.
