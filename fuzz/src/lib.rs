@@ -6,6 +6,7 @@
 mod edit;
 mod look;
 mod made;
+pub mod repair;
 
 pub use edit::edited;
 pub use look::look_at_everything;
