@@ -52,12 +52,12 @@ fn overflow_bit(hash: u64) -> u32 {
 impl Bucket {
     /// Returns a bit for each slot with the key's tag.
     #[inline]
-    fn matches(&self, tag: u8) -> u32 {
-        let mut matches = 0;
-        for (slot, &other) in self.tags.iter().enumerate() {
-            matches |= u32::from(other == tag) << slot;
-        }
-        matches
+    fn matches(&self, tag: u8) -> u64 {
+        let [a, b, c, d, e, f, g, h, i, j, k, l] = self.tags;
+        let repeated = u64::from(tag) * 0x0101_0101_0101_0101;
+        let first = zero_bytes(u64::from_le_bytes([a, b, c, d, e, f, g, h]) ^ repeated);
+        let second = zero_bytes(u64::from_le_bytes([i, j, k, l, 0, 0, 0, 0]) ^ repeated);
+        first | (second & 0xf) << 8
     }
 
     /// Says whether a search for a key goes on in the next bucket.
@@ -81,6 +81,16 @@ impl Bucket {
             }
         }
     }
+}
+
+/// Returns a bit for each zero byte of a number.
+#[inline]
+fn zero_bytes(number: u64) -> u64 {
+    const LOW_BITS: u64 = 0x7f7f_7f7f_7f7f_7f7f;
+    // The high bit of a byte stays off only where the byte is zero; no carry leaves a byte.
+    let marked = !(((number & LOW_BITS) + LOW_BITS) | number | LOW_BITS);
+    // The product gathers the bits of all bytes in the highest one.
+    marked.wrapping_mul(0x0002_0408_1020_4081) >> 56
 }
 
 /// Visits the slots that may have the key with this hash: a row each, or the marked place of a group of rows.

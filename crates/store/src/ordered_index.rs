@@ -3,7 +3,7 @@
 //! Comes in: the ends of a range, and a way to compare the key at a position. Goes out: positions. Must not know where keys lie.
 
 use crate::error::Result;
-use crate::value::{Value, hint, hint_last, normalise};
+use crate::value::{Value, hint_range};
 use std::cmp::Ordering;
 use std::ops::{Bound, Range};
 
@@ -21,11 +21,10 @@ pub(crate) struct Needle<'k> {
 impl<'k> Needle<'k> {
     /// Takes the first values of keys of `column_count` columns.
     pub(crate) fn new(key: &'k [Value<'k>], column_count: usize) -> Needle<'k> {
-        let mut normalised = Vec::with_capacity(64);
-        normalise(key, column_count, &mut normalised);
+        let (low, high) = hint_range(key, column_count);
         let has_bytes = key.iter().any(|value| matches!(value, Value::Bytes(_)));
-        let is_exact = !has_bytes && normalised.len() <= 8;
-        Needle { key, low: hint(&normalised), high: hint_last(&normalised), is_exact }
+        let width: usize = key.iter().map(|value| value.byte_count()).sum();
+        Needle { key, low, high, is_exact: !has_bytes && width <= 8 }
     }
 
     /// Returns the smallest hint of keys that begin with it.

@@ -95,6 +95,31 @@ impl Sealed {
         Ok(bytes)
     }
 
+    /// Returns one value at `place` in the content, verified: what [`Sealed::range`] does, in few steps for searches that jump about.
+    #[inline]
+    pub(crate) fn one<T: bytemuck::Pod>(&self, place: u64) -> Result<&T> {
+        let width = size_of::<T>();
+        let start = usize::try_from(place).unwrap_or(usize::MAX);
+        let end = start.saturating_add(width);
+        let is_in_one_chunk = (start % CHUNK_BYTES).saturating_add(width) <= CHUNK_BYTES;
+        if is_in_one_chunk
+            && end <= self.content_length
+            && self.is_verified(start / CHUNK_BYTES)
+            && let Some(bytes) = self.map.get(start..end)
+            && let Ok(value) = bytemuck::try_from_bytes(bytes)
+        {
+            return Ok(value);
+        }
+        self.one_after_verifying(place..place.saturating_add(width as u64))
+    }
+
+    #[cold]
+    fn one_after_verifying<T: bytemuck::Pod>(&self, place: Range<u64>) -> Result<&T> {
+        let start = place.start;
+        bytemuck::try_from_bytes(self.range(place)?)
+            .map_err(|_| self.corrupt(start, "a value is not aligned"))
+    }
+
     /// Verifies the chunks from `first` to `last`, both included, that were not verified before.
     #[inline]
     fn verify_chunks(&self, first: usize, last: usize) -> Result<()> {

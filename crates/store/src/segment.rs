@@ -10,6 +10,7 @@ use crate::format::{BLOCK_ENTRY_BYTES, KIND_SEGMENT};
 use crate::payload::{PayloadReader, StoredBlock};
 use crate::schema::{Codec, Kind, Schema};
 use crate::sealed::Sealed;
+use crate::segment_find::HashIndex;
 use crate::segment_layout::{ColumnLayout, Layout, OffsetsSection, Section, read_layout};
 use crate::value::Value;
 use disk::Disk;
@@ -26,6 +27,7 @@ pub struct Segment {
     pub(crate) layout: Layout,
     /// Tells this segment's blocks from all others' in a reader's cache.
     number: u64,
+    pub(crate) hash_indexes: Box<[Option<HashIndex>]>,
     /// For each column its dictionary, prepared when it is first used.
     dictionaries: Box<[OnceLock<DDict<'static>>]>,
 }
@@ -71,7 +73,8 @@ impl Segment {
         let layout = read_layout(&sealed, schema)?;
         let dictionaries = schema.columns.iter().map(|_| OnceLock::new()).collect();
         let number = NEXT_NUMBER.fetch_add(1, Ordering::Relaxed);
-        Ok(Segment { sealed, schema: Arc::clone(schema), layout, number, dictionaries })
+        let hash_indexes = HashIndex::all_of(schema, &layout);
+        Ok(Segment { sealed, schema: Arc::clone(schema), layout, number, hash_indexes, dictionaries })
     }
 
     /// Returns the table's schema.
@@ -147,6 +150,7 @@ impl Segment {
     ///
     /// # Errors
     /// [`Error::Corrupt`] if the file is damaged there, [`Error::Schema`] if there is no such value or it is compressed.
+    #[inline]
     pub fn value(&self, column: usize, row: u32) -> Result<Value<'_>> {
         let Some(ColumnLayout::Fixed(section)) = self.layout.columns.get(column) else {
             return Ok(Value::Bytes(self.bytes(column, row)?));
@@ -224,23 +228,20 @@ impl Segment {
     #[inline]
     pub(crate) fn stored_row(&self, blob: Section, offsets: OffsetsSection, row: u32) -> Result<&[u8]> {
         if row >= self.row_count() {
-            return Err(self.misused(format!("row {row} of {}", self.row_count())));
+            return Err(self.no_row(row));
         }
-        let places = u64::from(row)..u64::from(row).saturating_add(2);
-        let found = if offsets.is_large {
-            self.slice::<u64>(offsets.section, places)?.first_chunk().copied()
+        let (index, next) = (u64::from(row), u64::from(row).saturating_add(1));
+        let (start, end) = if offsets.is_large {
+            (*self.at::<u64>(offsets.section, index)?, *self.at::<u64>(offsets.section, next)?)
         } else {
-            let pair = self.slice::<u32>(offsets.section, places)?.first_chunk();
-            pair.map(|&[start, end]: &[u32; 2]| [u64::from(start), u64::from(end)])
+            let place = |index| self.at::<u32>(offsets.section, index).map(|&place| u64::from(place));
+            (place(index)?, place(next)?)
         };
-        match found {
-            Some([start, end]) if start <= end && end <= blob.length => {
-                self.sealed.range(blob.start.saturating_add(start)..blob.start.saturating_add(end))
-            }
-            _ => Err(self
-                .sealed
-                .corrupt(offsets.section.start, format!("row {row} lies outside of its column"))),
+        if start > end || end > blob.length {
+            let what = format!("row {row} lies outside of its column");
+            return Err(self.sealed.corrupt(offsets.section.start, what));
         }
+        self.sealed.range(blob.start.saturating_add(start)..blob.start.saturating_add(end))
     }
 
     /// Returns a column's dictionary, or none if its rows are compressed without.
@@ -259,7 +260,7 @@ impl Segment {
     /// Returns the block that has a row, as it is stored.
     fn block_of(&self, codec: Codec, blocks: Section, table: Section, row: u32) -> Result<StoredBlock<'_>> {
         if row >= self.row_count() {
-            return Err(self.misused(format!("row {row} of {}", self.row_count())));
+            return Err(self.no_row(row));
         }
         let entries = self.all_of::<BlockEntry>(table)?;
         let after = entries.partition_point(|entry| entry.first_row <= row);
@@ -304,10 +305,27 @@ impl Segment {
     #[inline]
     pub(crate) fn row_of<T: bytemuck::Pod>(&self, section: Section, row: u32) -> Result<&T> {
         if row >= self.row_count() {
-            return Err(self.misused(format!("row {row} of {}", self.row_count())));
+            return Err(self.no_row(row));
         }
-        let found = self.slice(section, u64::from(row)..u64::from(row).saturating_add(1))?;
-        found.first().ok_or_else(|| self.sealed.corrupt(section.start, "a section is cut"))
+        self.at(section, u64::from(row))
+    }
+
+    /// Returns one of the values in a section, verified.
+    #[inline]
+    pub(crate) fn at<T: bytemuck::Pod>(&self, section: Section, index: u64) -> Result<&T> {
+        let width = size_of::<T>() as u64;
+        match section.length.checked_div(width) {
+            Some(count) if index < count => {}
+            _ => return Err(self.outside(section, index)),
+        }
+        // Within the section, and so without overflow.
+        self.sealed.one(section.start.wrapping_add(index.wrapping_mul(width)))
+    }
+
+    #[cold]
+    fn outside(&self, section: Section, index: u64) -> Error {
+        let what = format!("value {index} is outside of a section of {} bytes", section.length);
+        self.sealed.corrupt(section.start, what)
     }
 
     /// Returns some of the values in a section, verified.
@@ -317,12 +335,16 @@ impl Segment {
         let start = values.start.saturating_mul(width);
         let end = values.end.saturating_mul(width);
         if end > section.length {
-            let what = format!("value {} is outside of a section of {} bytes", values.end, section.length);
-            return Err(self.sealed.corrupt(section.start, what));
+            return Err(self.outside(section, values.end));
         }
         let bytes =
             self.sealed.range(section.start.saturating_add(start)..section.start.saturating_add(end))?;
         bytemuck::try_cast_slice(bytes).map_err(|_| self.misused("a map is not aligned to 8 bytes".into()))
+    }
+
+    #[cold]
+    fn no_row(&self, row: u32) -> Error {
+        self.misused(format!("row {row} of {}", self.row_count()))
     }
 
     /// Returns an error: the caller asked for what this table does not have.

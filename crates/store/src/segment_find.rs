@@ -7,9 +7,10 @@ use crate::column::ColumnSlice;
 use crate::error::Result;
 use crate::format::{BUCKET_BYTES, GROUP_MARK};
 use crate::hash_index::{Bucket, home, probe};
-use crate::ordered_index::{Needle, find_range, interpolate};
+use crate::ordered_index::{Needle, find_range, interpolate, partition_point};
+use crate::schema::{Index, Kind, Schema};
 use crate::segment::Segment;
-use crate::segment_layout::{ColumnLayout, IndexLayout, Section};
+use crate::segment_layout::{ColumnLayout, IndexLayout, Layout, Section};
 use crate::value::{Value, hash_key, hint_of};
 use disk::prefetch;
 use std::cmp::Ordering;
@@ -19,12 +20,45 @@ use std::ops::{Bound, Range};
 const BATCH_KEYS: u32 = 32;
 
 /// A hash index at hand.
-struct HashIndex<'a> {
-    columns: &'a [u16],
+pub(crate) struct HashIndex {
+    columns: Box<[u16]>,
     buckets: Section,
     bucket_count: u64,
     home_count: u64,
     groups: Section,
+    /// The column that has the keys, if they are ids: the most frequent keys by far are compared without detours.
+    ids: Option<Section>,
+}
+
+impl HashIndex {
+    /// Returns the hash indexes of a segment by their number; none for an ordered index.
+    pub(crate) fn all_of(schema: &Schema, layout: &Layout) -> Box<[Option<HashIndex>]> {
+        let of_index = |(index, place): (&Index, &IndexLayout)| {
+            let IndexLayout::Hash { buckets, home_count, groups } = *place else { return None };
+            let bucket_count = buckets.length.checked_div(BUCKET_BYTES as u64)?;
+            let ids = match index.columns.as_slice() {
+                [column] => id_section(schema, layout, usize::from(*column)),
+                _ => None,
+            };
+            Some(HashIndex {
+                columns: index.columns.as_slice().into(),
+                buckets,
+                bucket_count,
+                home_count,
+                groups,
+                ids,
+            })
+        };
+        schema.indexes.iter().zip(&layout.indexes).map(of_index).collect()
+    }
+}
+
+/// Returns where a column lies if its values are ids.
+fn id_section(schema: &Schema, layout: &Layout, column: usize) -> Option<Section> {
+    match (schema.kind(column)?, layout.columns.get(column)?) {
+        (Kind::Id, ColumnLayout::Fixed(section)) => Some(*section),
+        _ => None,
+    }
 }
 
 impl Segment {
@@ -34,8 +68,18 @@ impl Segment {
     /// [`Error::Corrupt`] if the file is damaged where the search comes by, [`Error::Schema`] if the key does not fit.
     pub fn primary_find(&self, key: &[Value]) -> Result<Option<u32>> {
         self.check_key(&self.schema.primary, key, true)?;
-        let rows = self.primary_range(Bound::Included(key), Bound::Included(key))?;
-        Ok(rows.into_iter().next())
+        let columns = self.schema.primary.as_slice();
+        let needle = Needle::new(key, columns.len());
+        let guess = self.guess_row(columns, &needle)?;
+        if let Some(guess) = guess
+            && self.compare_row(columns, guess, key)?.is_eq()
+        {
+            return Ok(Some(guess));
+        }
+        let found =
+            partition_point(self.row_count(), guess, |row| Ok(self.compare_row(columns, row, key)?.is_lt()))?;
+        let is_there = found < self.row_count() && self.compare_row(columns, found, key)?.is_eq();
+        Ok(is_there.then_some(found))
     }
 
     /// Returns the rows whose primary key lies between two ends. An end may be a prefix of keys, and then stands for all keys that
@@ -97,19 +141,18 @@ impl Segment {
     /// # Errors
     /// As [`Segment::primary_find`]; [`Error::Schema`] also if there is no such index.
     pub fn find(&self, index: usize, key: &[Value], found: &mut Vec<u32>) -> Result<()> {
-        match self.hash_index(index) {
-            Some(hash_index) => {
-                self.check_key(hash_index.columns, key, true)?;
-                self.probe(&hash_index, hash_key(key), |slot| self.confirm(&hash_index, slot, key, found))
-            }
-            None => {
-                let (columns, ..) = self.ordered(index)?;
-                self.check_key(columns, key, true)?;
-                let positions = self.index_range(index, Bound::Included(key), Bound::Included(key))?;
-                found.extend_from_slice(self.rows_at(index, positions)?);
-                Ok(())
-            }
+        let Some(hash_index) = self.hash_index(index) else {
+            let (columns, ..) = self.ordered(index)?;
+            self.check_key(columns, key, true)?;
+            let positions = self.index_range(index, Bound::Included(key), Bound::Included(key))?;
+            found.extend_from_slice(self.rows_at(index, positions)?);
+            return Ok(());
+        };
+        let are_ids = matches!(key, [Value::Id(_)]) && hash_index.ids.is_some();
+        if !are_ids {
+            self.check_key(&hash_index.columns, key, true)?;
         }
+        self.probe(hash_index, hash_key(key), |slot| self.confirm(hash_index, slot, key, found))
     }
 
     /// Looks many keys up in a hash index, and appends (number of the key, row) to `found` for each row found, in the order of the
@@ -122,50 +165,56 @@ impl Segment {
     pub fn find_batch(&self, index: usize, keys: &[ColumnSlice], found: &mut Vec<(u32, u32)>) -> Result<()> {
         let hash_index =
             self.hash_index(index).ok_or_else(|| self.misused(format!("there is no hash index {index}")))?;
-        let key_count = u32::try_from(keys.first().map_or(0, ColumnSlice::len)).unwrap_or(u32::MAX);
-        let (mut key, mut rows) = (Vec::new(), Vec::new());
-        let mut hashes = Vec::with_capacity(BATCH_KEYS as usize);
-        let mut slots = Vec::new();
+        let key_count = self.check_batch(&hash_index.columns, keys)?;
+        let width = keys.len();
+        let (mut batch, mut hashes, mut slots, mut rows) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         for first in (0..key_count).step_by(BATCH_KEYS as usize) {
             let numbers = first..key_count.min(first.saturating_add(BATCH_KEYS));
+            batch.clear();
             hashes.clear();
-            for number in numbers.clone() {
-                self.key_at(&hash_index, keys, number, &mut key)?;
-                let hash = hash_key(&key);
+            for number in numbers {
+                for column in keys {
+                    let value = column.value(number);
+                    batch.push(value.ok_or_else(|| self.misused(format!("there is no key {number}")))?);
+                }
+                let start = batch.len().saturating_sub(width);
+                let hash = hash_key(batch.get(start..).unwrap_or_default());
                 self.prefetch(hash_index.buckets, home(hash, hash_index.home_count), BUCKET_BYTES);
                 hashes.push(hash);
             }
             slots.clear();
-            for (number, &hash) in numbers.zip(&hashes) {
-                self.probe(&hash_index, hash, |slot| {
-                    self.prefetch_key(&hash_index, slot);
-                    slots.push((number, slot));
+            for (place, &hash) in hashes.iter().enumerate() {
+                self.probe(hash_index, hash, |slot| {
+                    self.prefetch_key(hash_index, slot);
+                    slots.push((place, slot));
                     Ok(())
                 })?;
             }
-            for &(number, slot) in &slots {
-                self.key_at(&hash_index, keys, number, &mut key)?;
+            for &(place, slot) in &slots {
+                let key = batch.chunks_exact(width).nth(place).unwrap_or_default();
                 rows.clear();
-                self.confirm(&hash_index, slot, &key, &mut rows)?;
+                self.confirm(hash_index, slot, key, &mut rows)?;
+                let number = first.saturating_add(u32::try_from(place).unwrap_or(0));
                 found.extend(rows.iter().map(|&row| (number, row)));
             }
         }
         Ok(())
     }
 
-    /// Puts a key of a batch into `key`.
-    fn key_at<'k>(
-        &self,
-        hash_index: &HashIndex,
-        keys: &[ColumnSlice<'k>],
-        number: u32,
-        key: &mut Vec<Value<'k>>,
-    ) -> Result<()> {
-        key.clear();
-        for column in keys {
-            key.push(column.value(number).ok_or_else(|| self.misused(format!("there is no key {number}")))?);
+    /// Checks that keys given by column fit an index, and returns how many there are.
+    fn check_batch(&self, columns: &[u16], keys: &[ColumnSlice]) -> Result<u32> {
+        let key_count = keys.first().map_or(0, ColumnSlice::len);
+        if keys.iter().any(|column| column.len() != key_count) || u32::try_from(key_count).is_err() {
+            return Err(self.misused("the columns of keys have unequal lengths, or over 2^32 keys".into()));
         }
-        self.check_key(hash_index.columns, key, true)
+        let mut first = Vec::with_capacity(keys.len());
+        for column in keys {
+            let Some(value) = column.value(0) else { return Ok(0) };
+            first.push(value);
+        }
+        // All values of a column are of one kind.
+        self.check_key(columns, &first, true)?;
+        Ok(u32::try_from(key_count).unwrap_or(u32::MAX))
     }
 
     fn prefetch(&self, section: Section, element: u64, width: usize) {
@@ -184,38 +233,45 @@ impl Segment {
         }
     }
 
+    #[inline]
     fn probe(
         &self,
         hash_index: &HashIndex,
         hash: u64,
         mut visit: impl FnMut(u32) -> Result<()>,
     ) -> Result<()> {
-        let bucket = |number: u64| {
-            let found = self.slice::<Bucket>(hash_index.buckets, number..number.saturating_add(1))?;
-            found.first().ok_or_else(|| self.sealed.corrupt(hash_index.buckets.start, "the index is cut"))
-        };
+        let bucket = |number: u64| self.at::<Bucket>(hash_index.buckets, number);
         probe(hash, hash_index.home_count, hash_index.bucket_count, bucket, |slot| visit(slot).map(|()| true))
     }
 
     /// Appends the rows of a slot to `found` if they have this key.
+    #[inline(always)]
     fn confirm(&self, hash_index: &HashIndex, slot: u32, key: &[Value], found: &mut Vec<u32>) -> Result<()> {
         if slot & GROUP_MARK == 0 {
-            self.check_row(slot, hash_index.buckets)?;
-            if self.compare_row(hash_index.columns, slot, key)?.is_eq() {
+            if self.has_key(hash_index, slot, key)? {
                 found.push(slot);
             }
             return Ok(());
         }
-        let mut place = u64::from(slot & !GROUP_MARK);
+        self.confirm_group(hash_index, slot & !GROUP_MARK, key, found)
+    }
+
+    fn confirm_group(
+        &self,
+        hash_index: &HashIndex,
+        first: u32,
+        key: &[Value],
+        found: &mut Vec<u32>,
+    ) -> Result<()> {
+        let mut place = u64::from(first);
         let mut is_first = true;
         loop {
-            let entry = self.slice::<u32>(hash_index.groups, place..place.saturating_add(1))?;
-            let entry = entry.first().copied().unwrap_or(GROUP_MARK);
+            let entry = *self.at::<u32>(hash_index.groups, place)?;
             let row = entry & !GROUP_MARK;
-            self.check_row(row, hash_index.groups)?;
-            if is_first && self.compare_row(hash_index.columns, row, key)?.is_ne() {
+            if is_first && !self.has_key(hash_index, row, key)? {
                 return Ok(());
             }
+            self.check_row(row, hash_index.groups)?;
             found.push(row);
             if entry & GROUP_MARK != 0 {
                 return Ok(());
@@ -225,6 +281,17 @@ impl Segment {
         }
     }
 
+    /// Says whether a row that an index names has a whole key.
+    #[inline(always)]
+    fn has_key(&self, hash_index: &HashIndex, row: u32, key: &[Value]) -> Result<bool> {
+        if let (Some(ids), [Value::Id(id)]) = (hash_index.ids, key) {
+            return Ok(self.at::<[u8; 32]>(ids, u64::from(row))? == *id);
+        }
+        self.check_row(row, hash_index.buckets)?;
+        Ok(self.compare_row(&hash_index.columns, row, key)?.is_eq())
+    }
+
+    #[inline]
     fn check_row(&self, row: u32, section: Section) -> Result<()> {
         if row < self.row_count() {
             return Ok(());
@@ -283,13 +350,9 @@ impl Segment {
         Ok(())
     }
 
-    fn hash_index(&self, index: usize) -> Option<HashIndex<'_>> {
-        let IndexLayout::Hash { buckets, home_count, groups } = *self.layout.indexes.get(index)? else {
-            return None;
-        };
-        let columns = self.schema.indexes.get(index)?.columns.as_slice();
-        let bucket_count = buckets.length.checked_div(BUCKET_BYTES as u64)?;
-        Some(HashIndex { columns, buckets, bucket_count, home_count, groups })
+    #[inline]
+    fn hash_index(&self, index: usize) -> Option<&HashIndex> {
+        self.hash_indexes.get(index)?.as_ref()
     }
 
     fn ordered(&self, index: usize) -> Result<(&[u16], Section, Section)> {

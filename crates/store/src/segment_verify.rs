@@ -68,18 +68,11 @@ impl Segment {
         match self.layout.columns.get(column) {
             Some(ColumnLayout::Fixed(_)) | None => Ok(()),
             Some(ColumnLayout::Rows { blob, offsets, .. }) => {
-                let mut ends = [0, 0];
-                for (end, place) in ends.iter_mut().zip([0, u64::from(self.row_count())]) {
-                    let next = place.saturating_add(1);
-                    let found = match offsets.is_large {
-                        true => self.slice::<u64>(offsets.section, place..next)?.first().copied(),
-                        false => self
-                            .slice::<u32>(offsets.section, place..next)?
-                            .first()
-                            .map(|&end| u64::from(end)),
-                    };
-                    *end = found.unwrap_or(u64::MAX);
-                }
+                let place = |index: u32| match offsets.is_large {
+                    true => self.at::<u64>(offsets.section, u64::from(index)).copied(),
+                    false => self.at::<u32>(offsets.section, u64::from(index)).map(|&place| u64::from(place)),
+                };
+                let ends = [place(0)?, place(self.row_count())?];
                 if ends != [0, blob.length] {
                     let what = format!("places run from {} to {} in {} bytes", ends[0], ends[1], blob.length);
                     return Err(self.sealed.corrupt(offsets.section.start, what));

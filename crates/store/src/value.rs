@@ -165,6 +165,31 @@ fn short_hint(normalised: &[u8], fill: u8) -> u64 {
     u64::from_be_bytes(first)
 }
 
+/// Returns the smallest and the largest hint of all keys of `column_count` columns that begin with these values.
+#[inline]
+pub(crate) fn hint_range(key: &[Value], column_count: usize) -> (u64, u64) {
+    if let [value] = key
+        && let Some(free_bits) = free_bits(*value)
+    {
+        let low = hint_of(*value);
+        return (low, low | ((1 << free_bits) - 1));
+    }
+    let mut normalised = Vec::with_capacity(64);
+    normalise(key, column_count, &mut normalised);
+    (hint(&normalised), hint_last(&normalised))
+}
+
+/// Returns how many bits of a hint come after a value of fixed width.
+fn free_bits(value: Value) -> Option<u32> {
+    match value {
+        Value::U8(_) => Some(56),
+        Value::U16(_) => Some(48),
+        Value::U32(_) => Some(32),
+        Value::U64(_) | Value::I64(_) | Value::Id(_) => Some(0),
+        Value::Bytes(_) => None,
+    }
+}
+
 /// Returns the hash of a whole key's normalised bytes, as hash indexes use it.
 #[inline]
 pub fn hash(normalised: &[u8]) -> u64 {
@@ -269,6 +294,11 @@ mod tests {
         fn byte_order_is_key_order((first, second) in two_keys()) {
             let (one, two) = (normalised(&first, first.len()), normalised(&second, second.len()));
             prop_assert_eq!(one.cmp(&two), first.cmp(&second));
+            if let [value] = first.as_slice() {
+                prop_assert_eq!(hint_of(value.as_value()), hint(&one));
+            }
+            let key: Vec<Value> = first.iter().map(OwnedValue::as_value).collect();
+            prop_assert_eq!(hash_key(&key), hash(&one));
             let hints = hint(&one).cmp(&hint(&two));
             prop_assert!(hints == first.cmp(&second) || hints == Ordering::Equal && first != second);
         }
@@ -282,8 +312,11 @@ mod tests {
             let prefix = normalised(&first, length);
             let key = normalised(&second, second.len());
             prop_assert_eq!(key.starts_with(&prefix), first[..length] == second[..length]);
+            let values: Vec<Value> = first[..length].iter().map(OwnedValue::as_value).collect();
+            let (low, high) = hint_range(&values, first.len());
+            prop_assert_eq!((low, high), (hint(&prefix), hint_last(&prefix)));
             if key.starts_with(&prefix) {
-                prop_assert!((hint(&prefix)..=hint_last(&prefix)).contains(&hint(&key)));
+                prop_assert!((low..=high).contains(&hint(&key)));
             }
         }
     }
