@@ -1,4 +1,4 @@
-//! The configuration file, `config.toml`: which directories hold Maildirs. docs/OUTPUT.md does not know it; README shows one.
+//! The configuration file, `config.toml`: which directories hold Maildirs. `pneu index --help` shows one.
 //!
 //! In: the text of the file. Out: roots. Must not know where the file lies, nor what is done with roots.
 

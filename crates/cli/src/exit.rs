@@ -16,6 +16,8 @@ pub(crate) enum Outcome {
     Damaged,
     /// It did what it could; some input could not be read.
     Partly,
+    /// Ctrl-C ended it.
+    Interrupted,
 }
 
 const DONE: u8 = 0;
@@ -63,13 +65,11 @@ fn number(result: &anyhow::Result<Outcome>) -> u8 {
         Ok(Outcome::Nothing) => NOTHING,
         Ok(Outcome::Damaged) => FAILED,
         Ok(Outcome::Partly) => PARTLY,
+        Ok(Outcome::Interrupted) => INTERRUPTED,
         Err(error) if is_closed_pipe(error) => DONE,
         Err(error) if error.is::<NotFound>() => NOTHING,
-        Err(error) => match error.downcast_ref() {
-            Some(index::Error::Interrupted) => INTERRUPTED,
-            Some(index::Error::NoSuchMessage { .. }) => NOTHING,
-            _ => FAILED,
-        },
+        Err(error) if matches!(error.downcast_ref(), Some(index::Error::NoSuchMessage { .. })) => NOTHING,
+        Err(_) => FAILED,
     }
 }
 
@@ -85,10 +85,10 @@ mod tests {
         assert_eq!(number(&Ok(Outcome::Nothing)), 1);
         assert_eq!(number(&Ok(Outcome::Damaged)), 2);
         assert_eq!(number(&Ok(Outcome::Partly)), 3);
+        assert_eq!(number(&Ok(Outcome::Interrupted)), 130);
         assert_eq!(failed(anyhow::anyhow!("no")), 2);
         assert_eq!(failed(NotFound("none".into()).into()), 1);
         assert_eq!(failed(index::Error::NoSuchMessage { handle: "id:x".into() }.into()), 1);
-        assert_eq!(failed(index::Error::Interrupted.into()), 130);
     }
 
     #[test]

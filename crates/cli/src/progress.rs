@@ -6,9 +6,10 @@
 use crate::environment::Stopwatch;
 use crate::{exit, output};
 use index::{Observer, Stage};
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use signal_hook::consts::SIGINT;
 use signal_hook::flag;
+use std::fmt;
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -18,6 +19,9 @@ use std::time::Duration;
 const SILENCE: Duration = Duration::from_secs(1);
 /// How often the line is drawn anew while nothing moves.
 const TICK: Duration = Duration::from_millis(200);
+
+/// The line of work whose end nobody knows.
+const WORKING: &str = "{spinner} {msg}";
 
 /// Watches a pass for the user.
 #[derive(Debug)]
@@ -76,6 +80,11 @@ impl Progress {
         }
     }
 
+    fn draw(&self, template: &str, message: &'static str) {
+        self.bar.set_style(style(template));
+        self.bar.set_message(message);
+    }
+
     fn tell(&self, message: &str) {
         self.bar.suspend(|| output::complain(message));
     }
@@ -85,19 +94,21 @@ impl Observer for Progress {
     fn stage(&self, stage: Stage) {
         self.may_end.store(false, Ordering::Relaxed);
         let (template, length, message) = look(stage);
-        let style = ProgressStyle::with_template(template).expect("the templates below are valid");
-        self.bar.reset();
-        self.bar.set_style(style.progress_chars("=> "));
+        self.draw(template, message);
         match length {
             Some(length) => self.bar.set_length(length),
             None => self.bar.unset_length(),
         }
-        self.bar.set_message(message);
+        self.bar.reset();
         self.show_when_due();
     }
 
     fn advance(&self, file_count: u64) {
         self.bar.inc(file_count);
+        if self.bar.length() == Some(self.bar.position()) {
+            // All is read; what remains is to write it.
+            self.draw(WORKING, "writing");
+        }
         self.show_when_due();
     }
 
@@ -123,12 +134,21 @@ fn look(stage: Stage) -> (&'static str, Option<u64>, &'static str) {
     match stage {
         Stage::Scan => ("{spinner} {msg}: {human_pos} files", None, "listing folders"),
         Stage::Read { file_count } => (
-            "{msg} [{wide_bar}] {human_pos} of {human_len} files, {per_sec}, {eta} left",
+            "{msg} [{wide_bar}] {human_pos} of {human_len} files, {rate}, {eta} left",
             Some(file_count),
             "reading",
         ),
-        Stage::Merge => ("{spinner} {msg}", None, "merging"),
+        Stage::Merge => (WORKING, None, "merging"),
     }
+}
+
+fn style(template: &str) -> ProgressStyle {
+    let style = ProgressStyle::with_template(template).expect("the templates here are valid, a test says so");
+    let rate = |state: &ProgressState, out: &mut dyn fmt::Write| {
+        // A line that cannot be written is not worth an error.
+        let _ = write!(out, "{:.0} files/s", state.per_sec());
+    };
+    style.progress_chars("=> ").with_key("rate", rate)
 }
 
 #[cfg(test)]
@@ -138,8 +158,9 @@ mod tests {
     #[test]
     fn every_stage_has_a_valid_look() {
         for stage in [Stage::Scan, Stage::Read { file_count: 7 }, Stage::Merge] {
-            assert!(ProgressStyle::with_template(look(stage).0).is_ok());
+            style(look(stage).0);
         }
+        style(WORKING);
     }
 
     #[test]

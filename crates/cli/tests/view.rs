@@ -143,3 +143,17 @@ fn several_messages_of_one_id_are_told_of() {
     assert_eq!(shown.code, Some(0));
     assert!(shown.err.contains("1 more messages have this Message-ID"), "{}", shown.err);
 }
+
+#[test]
+fn a_compressed_message_is_shown_unpacked_and_its_raw_bytes_are_those_of_the_file() {
+    let home = Home::new();
+    let content = letter("1", "Packed", "squeezed");
+    let length = u8::try_from(content.len()).unwrap();
+    let [low, high, ..] = (u32::from(length) << 3 | 1).to_le_bytes();
+    // A zstd frame with one block that is stored as it is.
+    let packed = [&[0x28, 0xb5, 0x2f, 0xfd, 0x20, length, low, high, 0][..], &content].concat();
+    home.deliver("", "1:2,S", &packed);
+    home.first_index();
+    assert!(home.good(&["view", "id:1@example.org"]).ends_with("\n\nsqueezed\n"));
+    assert_eq!(home.pneu(&["view", "--format", "raw", "id:1@example.org"]).bytes, packed);
+}

@@ -27,7 +27,15 @@ Examples:
   pneu index --maildir ~/Maildir                     the first time
   pneu index                                         ever after
   pneu index --maildir work=/srv/mail --maildir home=$HOME/Maildir
-  pneu index --thorough                              after a restore from a backup")]
+  pneu index --thorough                              after a restore from a backup
+
+Configuration, if you want one: $XDG_CONFIG_HOME/pneu/config.toml, usually ~/.config/pneu/config.toml
+  [[root]]
+  name = \"work\"
+  path = \"/srv/mail\"
+  [[root]]
+  name = \"home\"
+  path = \"~/Maildir\"")]
 pub(crate) struct Arguments {
     /// Look at size and times of every file, not only at names: for files that were changed in place
     #[arg(long)]
@@ -54,8 +62,10 @@ pub(crate) fn run(arguments: &Arguments, session: &Session) -> Result<Outcome> {
     progress.finish();
     let summary = match result {
         Err(Error::Interrupted) => {
-            output::complain("what was done so far is kept; run \"pneu index\" again for the rest");
-            return Err(Error::Interrupted.into());
+            output::complain(
+                "interrupted; what was done so far is kept, run \"pneu index\" again for the rest",
+            );
+            return Ok(Outcome::Interrupted);
         }
         other => other?,
     };
