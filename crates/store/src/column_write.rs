@@ -5,10 +5,11 @@
 
 use crate::column::ColumnSlice;
 use crate::error::{Error, Result};
-use crate::keys::{Fixed, PREFETCH_DISTANCE, RowSet, Runs, fixed_slices, narrow, visit_fixed, with_fixed};
+use crate::keys::{
+    Fixed, RowSet, Runs, fixed_slices, narrow, prefetch_bytes, prefetch_place, visit_fixed, with_fixed,
+};
 use crate::sealed::SealedWriter;
 use crate::segment_write::{RowRef, Source};
-use disk::prefetch;
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -120,12 +121,24 @@ fn measure(column: &ColumnOf, slices: &[ColumnSlice]) -> Result<Vec<u32>> {
     let pieces = lengths.par_chunks_mut(PIECE_ROWS).enumerate();
     pieces.try_for_each(|(number, piece)| {
         let first = narrow((number * PIECE_ROWS) as u64);
-        for (position, length) in (first..).zip(piece) {
-            let value = bytes_at(slices, column.rows.at(position));
-            let found = value.and_then(|value| u32::try_from(value.len()).ok());
+        let end = first + narrow(piece.len() as u64);
+        let mut places = (first..).zip(piece);
+        let mut measure_row = |row: RowRef| {
+            let Some((position, length)) = places.next() else { return Ok(()) };
+            let found = bytes_at(slices, row).and_then(|value| u32::try_from(value.len()).ok());
             *length = found.ok_or_else(|| column.damage(position))?;
+            Result::Ok(())
+        };
+        match column.rows.runs(first..end) {
+            Runs::Whole(runs) => runs.into_iter().try_for_each(|(source, mut rows)| {
+                let source = narrow(source as u64);
+                rows.try_for_each(|row| measure_row(RowRef { source, row: narrow(row as u64) }))
+            }),
+            Runs::Chosen(rows) => rows.iter().enumerate().try_for_each(|(index, row)| {
+                prefetch_place(slices, rows, index);
+                measure_row(*row)
+            }),
         }
-        Result::Ok(())
     })?;
     Ok(lengths)
 }
@@ -176,31 +189,18 @@ fn gather(
         rest = after;
     }
     pieces.into_par_iter().for_each(|(positions, mut out)| {
-        let end = positions.end;
-        for position in positions {
-            ask_ahead(rows, slices, position, end);
-            let value = bytes_at(slices, rows.at(narrow(position as u64))).expect("each row was read before");
+        let Runs::Chosen(rows) = rows.runs(narrow(positions.start as u64)..narrow(positions.end as u64))
+        else {
+            unreachable!("rows as they are were written by runs");
+        };
+        for (index, row) in rows.iter().enumerate() {
+            prefetch_bytes(slices, rows, index);
+            let value = bytes_at(slices, *row).expect("each row was read before");
             let (head, after) = out.split_at_mut(value.len());
             head.copy_from_slice(value);
             out = after;
         }
     });
-}
-
-/// Asks for the bytes of a later position, and for the place of those of an even later one.
-fn ask_ahead(rows: &RowSet, slices: &[ColumnSlice], position: usize, end: usize) {
-    let row_at = |position: usize| (position < end).then(|| rows.at(narrow(position as u64)));
-    if let Some(row) = row_at(position + 2 * PREFETCH_DISTANCE)
-        && let ColumnSlice::Bytes(values) = &slices[row.source as usize]
-    {
-        match values.offsets {
-            crate::column::Offsets::Small(offsets) => prefetch(offsets, row.row as usize),
-            crate::column::Offsets::Large(offsets) => prefetch(offsets, row.row as usize),
-        }
-    }
-    if let Some(value) = row_at(position + PREFETCH_DISTANCE).and_then(|row| bytes_at(slices, row)) {
-        prefetch(value, 0);
-    }
 }
 
 /// Writes where each value begins and after the last where it ends, and says whether 8 bytes each were needed.

@@ -224,6 +224,10 @@ fn group_part(keys: &Keys, parts: &Parts, part: usize, scratch: &mut Scratch) {
     }
     spare.clear();
     for run in pairs.chunk_by_mut(|one, two| one.number() == two.number()) {
+        if let [alone] = run {
+            spare.push(*alone);
+            continue;
+        }
         let is_one_key = run.iter().all(|pair| keys.compare(run[0].row, pair.row).is_eq());
         if !is_one_key {
             run.sort_by(|one, two| keys.compare(one.row, two.row));

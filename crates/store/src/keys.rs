@@ -3,7 +3,7 @@
 //! Comes in: the key's columns of some sources, and which rows in which order. Goes out: hints and hashes of whole ranges, and
 //! comparisons. Must not know files, nor what is built.
 
-use crate::column::{BytesSlice, ColumnSlice};
+use crate::column::{BytesSlice, ColumnSlice, Offsets};
 use crate::error::{Result, check_limit};
 use crate::segment_write::{Order, RowRef, Source};
 use crate::value::{Value, hash, hint, normalise, order_i64};
@@ -202,6 +202,31 @@ pub(crate) fn visit_fixed<T: Fixed>(slices: &[&[T]], runs: &Runs, mut visit: imp
     }
 }
 
+/// Asks for the place of the bytes of a row some way ahead.
+#[inline]
+pub(crate) fn prefetch_place(column: &[ColumnSlice], rows: &[RowRef], index: usize) {
+    if let Some(row) = rows.get(index + 2 * PREFETCH_DISTANCE)
+        && let ColumnSlice::Bytes(values) = &column[row.source as usize]
+    {
+        match values.offsets {
+            Offsets::Small(offsets) => prefetch(offsets, row.row as usize),
+            Offsets::Large(offsets) => prefetch(offsets, row.row as usize),
+        }
+    }
+}
+
+/// Asks for the bytes of a row some way ahead, and for the place of those of a row further on.
+#[inline]
+pub(crate) fn prefetch_bytes(column: &[ColumnSlice], rows: &[RowRef], index: usize) {
+    prefetch_place(column, rows, index);
+    if let Some(row) = rows.get(index + PREFETCH_DISTANCE)
+        && let ColumnSlice::Bytes(values) = &column[row.source as usize]
+        && let Some((start, _)) = values.offsets.place(row.row)
+    {
+        prefetch(values.blob, usize::try_from(start).unwrap_or(0));
+    }
+}
+
 /// The keys of a [`RowSet`].
 pub(crate) struct Keys<'a> {
     rows: &'a RowSet<'a>,
@@ -269,9 +294,37 @@ impl<'a> Keys<'a> {
     }
 
     fn visit_normalised(&self, positions: Range<u32>, mut visit: impl FnMut(&[u8])) {
+        if let [column] = self.columns.as_slice() {
+            return self.visit_bytes(column, positions, visit);
+        }
         let mut buffer = Buffer::new();
         for position in positions {
             visit(self.normalised(position, &mut buffer));
+        }
+    }
+
+    /// Visits the keys that are one column of bytes.
+    fn visit_bytes(&self, column: &[ColumnSlice<'a>], positions: Range<u32>, mut visit: impl FnMut(&[u8])) {
+        let mut position = positions.start;
+        let mut visit_row = |row: RowRef| {
+            if let ColumnSlice::Bytes(values) = &column[row.source as usize] {
+                visit(self.bytes(values, row, position));
+            }
+            position += 1;
+        };
+        match self.rows.runs(positions) {
+            Runs::Whole(runs) => {
+                for (source, rows) in runs {
+                    let source = narrow(source as u64);
+                    rows.for_each(|row| visit_row(RowRef { source, row: narrow(row as u64) }));
+                }
+            }
+            Runs::Chosen(rows) => {
+                for (index, row) in rows.iter().enumerate() {
+                    prefetch_bytes(column, rows, index);
+                    visit_row(*row);
+                }
+            }
         }
     }
 
