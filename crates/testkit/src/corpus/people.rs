@@ -28,7 +28,7 @@ pub(super) fn person(seed: u64, number: u64) -> Person {
     let random = &mut Random::of(seed, STREAM_PERSON, number);
     let language = draw_language(random);
     let words = vocabulary(language);
-    let (given, family) = (capital(words.rare_word(random)), capital(words.rare_word(random)));
+    let (given, family) = (*random.pick(&words.given), capital(words.rare_word(random)));
     let name = format!("{given}{}{family}", words.gap);
     let latin = vocabulary(Language::English).rare_word(random);
     let bound = random.between(1, DOMAIN_COUNT);

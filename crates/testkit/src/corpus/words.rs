@@ -33,6 +33,8 @@ const WORD_SEED: u64 = 0x006f_6c64_6d61_696c;
 struct Source {
     /// Real words, most frequent first, with spaces between.
     words: &'static str,
+    /// Given names.
+    given: &'static str,
     /// Beginnings and ends of syllables.
     onsets: &'static str,
     rhymes: &'static str,
@@ -46,6 +48,8 @@ struct Source {
 pub(super) struct Vocabulary {
     words: Vec<String>,
     slots: Vec<u16>,
+    /// Given names.
+    pub(super) given: Vec<&'static str>,
     /// Charsets its people use, from usual to rare.
     pub(super) charsets: &'static [&'static str],
     /// What stands between two words: nothing in Chinese and Japanese.
@@ -103,7 +107,8 @@ fn build(source: &Source, number: u64) -> Vocabulary {
             words.push(word);
         }
     }
-    Vocabulary { slots: zipf_slots(), words, charsets: source.charsets, gap: source.gap }
+    let given = source.given.split_whitespace().collect();
+    Vocabulary { slots: zipf_slots(), words, given, charsets: source.charsets, gap: source.gap }
 }
 
 /// Returns word numbers, each as often as Zipf and Mandelbrot say: as `1 / (rank + 2.7)`.
@@ -157,6 +162,7 @@ const ENGLISH: Source = Source {
         client proposal deadline milestone feature bug fix error warning crash log trace commit branch merge
         deploy monitor alert capacity latency throughput benchmark measurement figure result analysis paper
         conference talk slides abstract author editor chapter section page line word sentence paragraph",
+    given: "Ada Alan Clara Edith George Grace Harriet Henry Mabel Oscar Ruth Walter Winifred Arthur Florence Edgar",
     onsets: "b c d f g h l m n p r s t v w br cl dr fl gr pl pr st tr th sh ch",
     rhymes: "a e i o u an en in on er ar or al el ing ess ent ate ine ous ern ick ove ame ild ound",
     charsets: &["us-ascii", "us-ascii", "us-ascii", "utf-8", "utf-8", "windows-1252", "iso-8859-1"],
@@ -171,6 +177,7 @@ const GERMAN: Source = Source {
         hatte seine mehr am denn nun unter sehr selbst schon hier bis habe ihre dann ihnen seiner alle wieder
         Grüße Rechnung Angebot Besprechung Anhang Entwurf Änderung Überprüfung Straße Bücher Rohrpost Brief
         Schlüssel größer Verfügung Prüfung Gespräch später können möchte würde müssen schön",
+    given: "Anna Björn Frieda Günter Jürgen Käthe Lotte Max Otto Ursula",
     onsets: "b d f g h k l m n r s t w z sch st br kr pf tr qu",
     rhymes: "a e i o u ä ö ü ei au eu ie en er un ich ung eit aft ich uß",
     charsets: &["utf-8", "iso-8859-1", "iso-8859-15", "windows-1252"],
@@ -182,6 +189,7 @@ const FRENCH: Source = Source {
         avec son mais on été cette comme ont ou leur elle aux deux même ses tout bien entre fait sans peut très
         réunion facture commande pièce jointe déjà où être après général élève château garçon noël été français
         lettre pneumatique bonjour merci cordialement demain matin soir semaine année février août décembre",
+    given: "Aurélie Chloé Élise François Hélène Jérôme Noémie René Théo Zoé",
     onsets: "b c d f g j l m n p r s t v ch br cl gr pr tr qu",
     rhymes: "a e i o u é è ê ai eau oi ou an on in eur ette ique ance ère ation ois",
     charsets: &["utf-8", "iso-8859-1", "iso-8859-15", "windows-1252"],
@@ -193,6 +201,7 @@ const SPANISH: Source = Source {
         sin sobre este ya entre cuando todo esta ser son dos también fue había era muy años hasta desde está mi
         reunión factura mañana señor niño corazón árbol canción información según días aquí así después país
         gracias saludos carta correo oficina semana lunes miércoles sábado enero próximo teléfono",
+    given: "Álvaro Begoña Inés Íñigo José Lucía María Raúl Sofía Tomás",
     onsets: "b c d f g j l m n ñ p r s t v ch ll br tr pr gr",
     rhymes: "a e i o u á é í ó ú an en ar er ir os as ción dad ero illo eza ura ante",
     charsets: &["utf-8", "iso-8859-1", "windows-1252"],
@@ -204,6 +213,7 @@ const POLISH: Source = Source {
         "i w nie na się z do to że jest o jak ale za po co tak od jego już czy być tylko przez który tym dla
         był ich może też są tego bardzo jeszcze kiedy spotkanie faktura zamówienie dziękuję proszę święta łódź
         źródło książka pięć środa tydzień miesiąc załącznik pozdrawiam list poczta",
+    given: "Agnieszka Bożena Grażyna Jerzy Łukasz Małgorzata Paweł Stanisław",
     onsets: "b c d g k l ł m n p r s t w z ż cz sz rz prz krz st",
     rhymes: "a e i o u y ą ę ó ać eć ować nie ość ka ek owy ego ami",
     charsets: &["utf-8", "iso-8859-2", "windows-1250"],
@@ -215,6 +225,7 @@ const RUSSIAN: Source = Source {
         вы же год о один такой или если только его бы себя ещё другой когда уже человек при время дело письмо
         встреча счёт договор вложение спасибо привет завтра неделя почта ответ вопрос отчёт проект версия город
         дом книга музыка понедельник среда январь июль ёлка",
+    given: "Анна Борис Екатерина Иван Мария Николай Ольга Пётр",
     onsets: "б в г д ж з к л м н п р с т ф х ц ч ш пр ст тр кр вл",
     rhymes: "а е ё и о у ы э ю я ой ый ние ость ить ать ок ец ель ами ого",
     charsets: &["utf-8", "koi8-r", "windows-1251", "utf-8"],
@@ -226,6 +237,7 @@ const GREEK: Source = Source {
         "και το να του η της με που την από για είναι των σε ο οι στο θα τα τη δεν στην ένα τον ότι μια ήταν
         ή τους στη αλλά αν ως μας αυτό επιστολή συνάντηση τιμολόγιο ευχαριστώ καλημέρα αύριο εβδομάδα γράμμα
         ταχυδρομείο απάντηση ερώτηση βιβλίο μουσική σπίτι πόλη",
+    given: "Αθηνά Γιώργος Ελένη Κώστας Μαρία Νίκος Σοφία Γιάννης",
     onsets: "β γ δ ζ θ κ λ μ ν π ρ σ τ φ χ στ πρ τρ κρ",
     rhymes: "α ε η ι ο υ ω ά έ ή ί ό ύ ώ ος ης ας ια ου ων εια ικό",
     charsets: &["utf-8", "iso-8859-7", "windows-1253"],
@@ -235,6 +247,7 @@ const GREEK: Source = Source {
 const CHINESE: Source = Source {
     words: "的 是 在 了 我们 你 他 这 不 有 和 人 中 大 为 上 个 国 以 到 说 时 要 就 出 会 可 也 对 生 能 邮件 会议 发票 \
         合同 附件 谢谢 您好 明天 星期 项目 问题 报告 版本 测试 地址 电话 城市 音乐 图书 北京 上海",
+    given: "明 建国 小红 志强 海燕 文华 秀英",
     onsets: "安 白 北 本 成 大 东 方 高 公 国 海 和 华 家 建 江 金 开 李",
     rhymes: "明 南 平 前 清 人 山 水 天 王 文 西 新 学 一 永 有 中 子 作",
     charsets: &["utf-8", "gbk", "gb18030", "utf-8"],
@@ -244,6 +257,7 @@ const CHINESE: Source = Source {
 const JAPANESE: Source = Source {
     words: "の に は を た が で て と し れ さ ある いる も する から な こと として い や など なっ ない この ため その 会議 \
         請求書 添付 明日 来週 ありがとう お願いします メール 手紙 郵便 サーバー テスト 報告 東京 京都 音楽 電話 問題",
+    given: "さくら 太郎 花子 健一 ゆき 直子",
     onsets: "あ か さ た な は ま や ら わ が ざ だ ば カ サ タ ナ ハ マ",
     rhymes: "い き し ち に ひ み り う く す つ ン ル ト ス 本 山 川 田",
     charsets: &["utf-8", "iso-2022-jp", "shift_jis", "iso-2022-jp"],
@@ -253,6 +267,7 @@ const JAPANESE: Source = Source {
 const KOREAN: Source = Source {
     words: "이 그 저 것 수 등 들 및 에서 있는 하는 그리고 회의 계약 첨부 감사합니다 안녕하세요 내일 다음 주 편지 우편 \
         서버 시험 보고 서울 음악 전화 문제 질문 답장",
+    given: "민준 서연 지우 현우 은영 수진",
     onsets: "가 나 다 라 마 바 사 아 자 차 카 타 파 하 고 노 도 로",
     rhymes: "각 간 남 당 람 만 산 성 원 정 준 진 희 은 을 는 에 서",
     charsets: &["utf-8", "euc-kr"],
@@ -284,10 +299,12 @@ mod tests {
             assert_eq!(vocabulary.words.len(), WORD_COUNT);
             for label in vocabulary.charsets.iter().filter(|&&label| label != "us-ascii") {
                 let encoding = Encoding::for_label(label.as_bytes()).unwrap();
-                for word in &vocabulary.words {
+                for word in
+                    vocabulary.words.iter().map(String::as_str).chain(vocabulary.given.iter().copied())
+                {
                     let (bytes, used, lost) = encoding.encode(word);
                     assert!(!lost, "{word} cannot be written in {label}");
-                    assert_eq!(used.decode(&bytes).0, word.as_str());
+                    assert_eq!(used.decode(&bytes).0, word);
                 }
             }
         }
