@@ -6,7 +6,7 @@
 use crate::support::{Home, Run};
 
 /// What must not come out: escape, bell, C1, turned text, carriage return.
-const HARMFUL: [char; 9] =
+pub(crate) const HARMFUL: [char; 9] =
     ['\u{1b}', '\u{7}', '\u{9b}', '\u{85}', '\u{202e}', '\u{2066}', '\u{200f}', '\u{61c}', '\r'];
 
 /// All of it in one encoded word, with a line break and something that looks like a message of its own.
@@ -46,7 +46,13 @@ fn nothing_of_a_message_reaches_the_terminal() {
         assert_eq!(shown.code, Some(0), "{shown:?}");
         assert_harmless(&shown, format);
     }
-    for arguments in [["view", "\u{1b}[2J"], ["find", "subject:\u{1b}\u{9b}("], ["count", "form:\u{202e}x"]] {
+    for arguments in [
+        ["view", "\u{1b}[2J"],
+        ["view", "/nowhere/cur/\u{1b}[2J\u{9b}\u{202e}"],
+        ["find", "--maildir=\u{1b}[2J\u{7}"],
+        ["find", "subject:\u{1b}\u{9b}("],
+        ["count", "form:\u{202e}x"],
+    ] {
         assert_harmless(&home.pneu(&arguments), "an error");
     }
 }

@@ -13,6 +13,7 @@ mod generated;
 mod hostile;
 mod interrupted;
 mod pass;
+mod real;
 mod rights;
 mod roots;
 mod support;

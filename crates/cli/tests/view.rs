@@ -110,8 +110,12 @@ fn a_file_that_holds_another_message_now_is_not_shown_for_the_old_one() {
 #[test]
 fn a_draft_that_was_saved_again_is_shown_as_it_is_now() {
     let home = Home::indexed();
+    let found: serde_json::Value =
+        serde_json::from_str(&home.good(&["find", "--format", "json", "subject:first"])).unwrap();
     let path = home.mail().join("cur/1:2,S");
     fs::write(&path, letter("1", "First steps", "hello, rewritten")).unwrap();
+    let by_content = home.pneu(&["view", &found["sha256"].as_str().unwrap()[..16]]);
+    assert_eq!((by_content.code, by_content.out.as_str()), (Some(2), ""), "that content is nowhere any more");
     let shown = home.pneu(&["view", "id:1@example.org"]);
     assert_eq!(shown.code, Some(0));
     assert!(shown.out.ends_with("hello, rewritten\n"), "{}", shown.out);
