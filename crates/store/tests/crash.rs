@@ -274,22 +274,35 @@ fn a_reader_is_never_disturbed_by_a_writer_that_comes_in_between() {
 fn a_merge_carries_over_what_a_writer_does_meanwhile() {
     let disk = SimDisk::new(15);
     let before = filled(&disk);
-    // Rows in all places die: in the segments that are merged, by the journal and by seals.
-    let changes = [items(1..4, 40).delete(0, key_of(0, &item(7, 0))), items(5..31, 41), items(6..7, 42)];
+    // Some rows of the older segment die and all of the younger one, by the journal and by a seal.
+    let changes = [
+        items(1..4, 40).delete(0, key_of(0, &item(7, 0))),
+        items(8..11, 41),
+        items(40..60, 42),
+        items(12..13, 43),
+    ];
     let after = changes.iter().fold(before.clone(), |twin, change| twin.after(change));
     let has_written = Arc::new(AtomicBool::new(false));
+    let carried_count = Arc::new(AtomicUsize::new(0));
     let check_merge = {
-        let has_written = Arc::clone(&has_written);
+        let (has_written, carried_count) = (Arc::clone(&has_written), Arc::clone(&carried_count));
         move |disk: &SimDisk| {
             has_written.store(false, Ordering::Relaxed);
             let options = MergeOptions { seed: 9, ..MergeOptions::default() };
-            merge_all(&shared(disk), directory(), &options).unwrap();
+            let report = merge_all(&shared(disk), directory(), &options).unwrap().unwrap();
+            let has_written = has_written.load(Ordering::Relaxed);
+            // Nobody comes in between from here on.
+            let disk = &disk.fork();
             let snapshot = Snapshot::open(&shared(disk), directory()).unwrap();
-            check(&snapshot, if has_written.load(Ordering::Relaxed) { &after } else { &before }).unwrap();
+            check(&snapshot, if has_written { &after } else { &before }).unwrap();
             assert_eq!(verify(&snapshot), []);
-            assert!(snapshot.segment_count(TABLES[0]).unwrap() <= 4);
+            let items = snapshot.table(TABLES[0]).unwrap();
+            let merged = &items.parts()[0];
+            assert_eq!(merged.row_count(), report.row_count);
+            if has_written && merged.has_dead() {
+                carried_count.fetch_add(1, Ordering::Relaxed);
+            }
             drop(open(disk).unwrap());
-            let snapshot = Snapshot::open(&shared(disk), directory()).unwrap();
             let parts = snapshot.tables().iter().flat_map(store::Table::parts);
             let named = parts.map(|part| 1 + usize::from(part.has_dead())).sum::<usize>();
             assert!(disk.files().len() <= named + 4, "{:?}", disk.files());
@@ -308,4 +321,36 @@ fn a_merge_carries_over_what_a_writer_does_meanwhile() {
     };
     let runs = interrupt_at_every_operation(&disk, check_merge, write);
     assert!(runs.operation_count > 20, "{runs:?}");
+    assert!(carried_count.load(Ordering::Relaxed) >= 5, "{carried_count:?}");
+}
+
+#[test]
+fn what_is_committed_after_a_kill_survives_a_crash() {
+    let count = Arc::new(AtomicUsize::new(0));
+    let disk = SimDisk::new(16);
+    let ledger: Ledger = Acknowledged::new(Model::default());
+    disk.observe({
+        let (ledger, count) = (ledger.clone(), Arc::clone(&count));
+        // Here the first writer is killed: nothing of its last operation is durable, but everybody sees it.
+        move |_, disk| {
+            let killed = &disk.fork();
+            let model = ledger.record(|model| model.clone());
+            let change = Change::default().put(0, item(77, 1)).attach("note", b"after the kill");
+            let mut writer =
+                Writer::open_or_create(&shared(killed), directory(), &schemas(), options(20)).unwrap();
+            writer.commit(change.transaction()).unwrap();
+            for image in killed.images() {
+                let snapshot = Snapshot::open(&shared(&image.disk), directory())
+                    .unwrap_or_else(|error| panic!("{}: {error}", image.description));
+                let found = read_all(&snapshot, &ATTACHMENTS).unwrap();
+                let may_be = [Some(&model.acknowledged), model.in_flight.as_ref()];
+                let is_whole = may_be.into_iter().flatten().any(|twin| twin.after(&change) == found);
+                assert!(is_whole, "{}: found {found:#?} after {model:#?}", image.description);
+                count.fetch_add(1, Ordering::Relaxed);
+            }
+        }
+    });
+    work(&disk, &ledger).unwrap();
+    disk.observe_no_more();
+    assert!(count.load(Ordering::Relaxed) > 150, "{count:?}");
 }
