@@ -1,8 +1,8 @@
-#![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 //! Header records: the two payloads of a message's row, as bytes.
 //!
 //! In: what was parsed from a message. Out: bytes of two payload columns, and back. A field is a length (u32) and its bytes, a
 //! list is a count (u32) and its fields; a record that ends early or late is damaged. Must not know tables.
+#![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
 /// What a list of messages shows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -1,7 +1,7 @@
-#![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 //! What a commit needs named beside rows: the next numbers, the roots, and the segments of the text index.
 //!
 //! In and out: the bytes of the store's attachment `mail`. Must not know tables or tantivy.
+#![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
 use crate::record::{bytes, count, put_bytes, put_count};
 use std::ffi::OsStr;

@@ -301,3 +301,47 @@ fn two_roots_with_the_same_folders_are_kept_apart() {
     assert_eq!(fixture.find("text").len(), 2);
     fixture.check();
 }
+
+#[test]
+fn a_root_that_is_no_longer_named_goes_only_when_that_is_meant() {
+    let mut fixture = Fixture::new();
+    let second = fixture.directory.path().join("work");
+    fs::create_dir_all(second.join("inbox/cur")).unwrap();
+    fs::write(second.join("inbox/cur/1.a:2,S"), message("w", "work", "text")).unwrap();
+    fixture.put("inbox", "cur", "1.a:2,S", &message("h", "home", "text"));
+    fixture.roots.push(index::Root { name: "work".into(), path: second.clone() });
+    fixture.update();
+    fixture.roots.pop();
+    let summary = fixture.update();
+    assert_eq!((summary.gone, summary.problems.len()), (0, 1));
+    let path = format!("path:{}", second.join("inbox/cur/1.a:2,S").display());
+    assert_eq!(fixture.find(&path), ["work"], "where it lies is still known");
+    assert_eq!(fixture.update_with(&accept()).gone, 1);
+    assert_eq!(fixture.find("text"), ["home"]);
+    assert!(fixture.update().problems.is_empty());
+    assert_eq!(fixture.mailbox().roots(), fixture.roots);
+    fixture.check();
+}
+
+#[test]
+fn a_message_over_the_limit_is_cut_and_told_by_all_of_its_bytes() {
+    let fixture = Fixture::new();
+    let long = |end: &str| message("a", "long", &format!("beginning {} {end}", "filler ".repeat(60_000)));
+    fixture.put("inbox", "cur", "1.a:2,S", &long("one"));
+    fixture.put("inbox", "cur", "2.b:2,S", &long("two"));
+    let options = UpdateOptions { message_bytes_max: 300_000, ..UpdateOptions::default() };
+    let summary = fixture.update_with(&options);
+    assert_eq!((summary.new_messages, summary.problems.len()), (2, 0), "they differ behind the limit");
+    assert_eq!(fixture.find("beginning").len(), 2);
+    assert!(fixture.find("one").is_empty(), "what lies behind the limit is not indexed");
+    let mailbox = fixture.mailbox();
+    let hits = mailbox.find(&crate::support::query("beginning"), &index::Order::default()).unwrap();
+    let message = mailbox.message(&hits.list[0], &mut index::PayloadReader::new()).unwrap();
+    assert!(
+        message.rest.problems.iter().any(|problem| problem.contains("too long")),
+        "{:?}",
+        message.rest.problems
+    );
+    assert!(message.line.size_bytes > 400_000);
+    fixture.check();
+}

@@ -34,7 +34,7 @@ struct Candidate {
 /// 1. The cheapest run in which no segment is larger than the others together. The merged segment is then at least twice as
 ///    large as the one any of its rows came from, so a row is copied at most log2(rows) times in its life.
 /// 2. With too many segments, the cheapest run, whatever its proportions.
-/// 3. A single segment with more dead rows than live ones, to be written again without them.
+/// 3. A single segment with more dead rows than live ones, and not just a few, to be written again without them.
 pub(crate) fn choose(segments: &[SegmentSize]) -> Option<Range<usize>> {
     cheapest(segments, |largest, total| largest <= total - largest)
         .or_else(|| {
@@ -42,7 +42,11 @@ pub(crate) fn choose(segments: &[SegmentSize]) -> Option<Range<usize>> {
             too_many.then(|| cheapest(segments, |_, _| true)).flatten()
         })
         .or_else(|| {
-            let mostly_dead = |size: &SegmentSize| size.dead_row_count > size.live_row_count;
+            // A merge seals the memtable: for a few dead rows, as a table of forty has after every commit, that costs more than it
+            // brings.
+            let mostly_dead = |size: &SegmentSize| {
+                size.dead_row_count > size.live_row_count && size.dead_row_count >= MERGE_SMALL_ROWS
+            };
             segments.iter().position(mostly_dead).map(|index| index..index + 1)
         })
 }
@@ -123,6 +127,15 @@ mod tests {
         assert_eq!(choose(&segments), None, "half is not yet worth it");
         segments[1].dead_row_count += 1;
         assert_eq!(choose(&segments), Some(1..2));
+    }
+
+    #[test]
+    fn a_few_dead_rows_are_left() {
+        let mut segments = live(&[1]);
+        segments[0].dead_row_count = MERGE_SMALL_ROWS - 1;
+        assert_eq!(choose(&segments), None);
+        segments[0].dead_row_count += 1;
+        assert_eq!(choose(&segments), Some(0..1));
     }
 
     #[test]

@@ -96,9 +96,8 @@ impl<'a> Session<'a> {
     ) -> Result<Ingest> {
         let environment = self.environment;
         let snapshot = batch.snapshot().clone();
-        let now = environment.now_seconds();
         let mut ingest =
-            Ingest::new(&snapshot, &self.files, batch.next_message(), environment.thread_count, now)?;
+            Ingest::new(&snapshot, &self.files, batch.next_message(), environment, self.options)?;
         let directory =
             |index: usize| folders.get(index).map_or(Path::new(""), |folder| folder.path.as_path());
         let source = Source { folders: &directory, snapshot: &snapshot };

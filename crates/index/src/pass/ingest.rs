@@ -3,7 +3,9 @@
 //! In: files to read, and which contents are known. Out: rows of `messages`, documents of the text index, and what each file holds.
 //! Memory is bounded: small files are read many at a time, large ones alone. Commits nothing.
 
+use crate::environment::Environment;
 use crate::error::{Error, Result};
+use crate::pass::UpdateOptions;
 use crate::pass::plan::Candidate;
 use crate::record::{self, Contact, Line, Rest};
 use crate::rows;
@@ -23,8 +25,6 @@ use store::{Rows, Snapshot, Value};
 pub(super) const CHUNK_FILE_COUNT: usize = 512;
 /// Content up to which a file is read together with others.
 const SMALL_BYTES: usize = 256 << 10;
-/// Content that is indexed of one message; the rest is counted and hashed.
-const MESSAGE_BYTES_MAX: usize = 100 << 20;
 /// Documents a thread should at least have: fewer go into one segment of the text index.
 const DOCUMENTS_PER_WRITER_MIN: usize = 64;
 
@@ -52,6 +52,7 @@ pub(super) struct Ingest {
     next_message: u32,
     first_message: u32,
     now_seconds: i64,
+    message_bytes_max: usize,
 }
 
 /// What one thread writes.
@@ -74,22 +75,22 @@ impl Ingest {
         snapshot: &Snapshot,
         files: &TextFiles,
         next_message: u32,
-        thread_count: usize,
-        now_seconds: i64,
+        environment: &Environment,
+        options: &UpdateOptions,
     ) -> Result<Ingest> {
         let mut writers = Vec::new();
-        for _ in 0..thread_count.max(1) {
+        for _ in 0..environment.thread_count.max(1) {
             writers
                 .push(Worker { text: TextWriter::new(files), rows: rows::empty(snapshot, messages::TABLE)? });
         }
-        let first_message = next_message;
         Ok(Ingest {
             files: files.clone(),
             writers,
             numbers: HashMap::new(),
             next_message,
-            first_message,
-            now_seconds,
+            first_message: next_message,
+            now_seconds: environment.now_seconds(),
+            message_bytes_max: options.message_bytes_max,
         })
     }
 
@@ -113,7 +114,7 @@ impl Ingest {
             if matches!(content, Ok(read) if read.content.truncated) {
                 // Whatever is small goes first, so that only one large file is in memory at a time.
                 self.parse(std::mem::take(&mut fresh))?;
-                *content = read_large(path);
+                *content = read_large(path, self.message_bytes_max);
             }
             match std::mem::replace(content, Err(mail::Error::io("read", path, std::io::ErrorKind::NotFound)))
             {
@@ -242,8 +243,8 @@ fn read(path: &Path, limit_bytes: usize) -> mail::Result<Read> {
 }
 
 /// Reads a file that is not small. Of one over the limit the first part is indexed, and all of it is hashed.
-fn read_large(path: &Path) -> mail::Result<Read> {
-    let whole = read(path, MESSAGE_BYTES_MAX)?;
+fn read_large(path: &Path, limit_bytes: usize) -> mail::Result<Read> {
+    let whole = read(path, limit_bytes)?;
     if !whole.content.truncated {
         return Ok(whole);
     }
@@ -321,7 +322,7 @@ fn records(message: &mail::Message, is_cut: bool) -> (Line, Rest) {
     };
     let mut problems: Vec<String> = message.problems.iter().map(ToString::to_string).collect();
     if is_cut {
-        problems.push(format!("only the first {MESSAGE_BYTES_MAX} bytes are indexed"));
+        problems.push("it is too long: only its beginning is indexed".to_owned());
     }
     let rest = Rest {
         message_id: message.message_id.clone(),

@@ -51,6 +51,8 @@ pub struct UpdateOptions {
     pub batch_message_count: usize,
     /// Time after which what is done so far is published.
     pub batch_time: Duration,
+    /// Content of one message that is indexed; what is longer is cut there, counted and hashed whole.
+    pub message_bytes_max: usize,
 }
 
 impl Default for UpdateOptions {
@@ -60,6 +62,7 @@ impl Default for UpdateOptions {
             loss: Loss::Refuse,
             batch_message_count: 65_536,
             batch_time: Duration::from_secs(30),
+            message_bytes_max: 100 << 20,
         }
     }
 }
@@ -147,24 +150,43 @@ pub fn update(
     };
     let remembered = open::state(&snapshot, &environment.index_directory())?.roots;
     let folders = rows::folders(&snapshot)?;
-    let scan = scan::scan(
-        &scan::Input { environment, snapshot: &snapshot, roots, folders, mode: options.mode },
-        observer,
-    )?;
+    let all_roots = with_forgotten(roots, &remembered, &folders);
+    let input = scan::Input {
+        environment,
+        snapshot: &snapshot,
+        roots: &all_roots,
+        named_count: roots.len(),
+        folders,
+        mode: options.mode,
+    };
+    let scan = scan::scan(&input, observer)?;
     if observer.is_interrupted() {
         // What was not listed may hold what seems gone.
         return Err(Error::Interrupted);
     }
     let plan = plan::plan(scan, options.loss);
     let mut summary = plan.summary.clone();
-    if plan.is_empty() && remembered == roots {
+    if plan.is_empty() && remembered == all_roots {
         return Ok(summary);
     }
-    Session::new(environment, roots, snapshot.version(), options, observer).run(plan, &mut summary)?;
+    Session::new(environment, &all_roots, snapshot.version(), options, observer).run(plan, &mut summary)?;
     if observer.is_interrupted() {
         return Err(Error::Interrupted);
     }
     observer.stage(Stage::Merge);
     tidy::merge_bounded(environment)?;
     Ok(summary)
+}
+
+/// Returns the roots, and after them those that are remembered, are no longer named, and still have rows: their files count as gone,
+/// which a pass does not take for granted.
+fn with_forgotten(roots: &[Root], remembered: &[Root], folders: &[rows::FolderRow]) -> Vec<Root> {
+    let mut all = roots.to_vec();
+    for root in remembered {
+        if !all.iter().any(|named| named.name == root.name) && folders.iter().any(|row| row.root == root.name)
+        {
+            all.push(root.clone());
+        }
+    }
+    all
 }

@@ -24,8 +24,10 @@ pub(super) struct Input<'a> {
     pub environment: &'a Environment,
     /// The last commit.
     pub snapshot: &'a Snapshot,
-    /// The roots to list.
+    /// The roots: first those to list, then those that are no longer named and still have rows.
     pub roots: &'a [Root],
+    /// How many of the roots are to be listed.
+    pub named_count: usize,
     /// All folders of the last commit.
     pub folders: Vec<FolderRow>,
     /// How much to trust.
@@ -105,7 +107,12 @@ pub(super) fn scan(input: &Input<'_>, observer: &dyn Observer) -> Result<Scan> {
     let mut scan = Scan { started_ns: (input.environment.clock_ns)(), ..Scan::default() };
     for (index, root) in input.roots.iter().enumerate() {
         let rows = input.folders.iter().filter(|row| row.root == root.name);
-        list_root(&mut scan, index, root, rows.map(|row| (row.path.as_slice(), row)).collect());
+        let known = rows.map(|row| (row.path.as_slice(), row)).collect();
+        if index < input.named_count {
+            list_root(&mut scan, index, root, known);
+        } else {
+            missing_folders(&mut scan, index, root, known, &[]);
+        }
     }
     read_directories(input, &mut scan, observer)?;
     Ok(scan)
@@ -172,7 +179,11 @@ fn list_root(scan: &mut Scan, index: usize, root: &Root, mut known: KnownFolders
             directories: Default::default(),
         });
     }
-    // Folders that have rows and were not listed are gone, unless what hides them could not be read.
+    missing_folders(scan, index, root, known, &hidden);
+}
+
+/// Folders that have rows and were not listed are gone, unless what hides them could not be read.
+fn missing_folders(scan: &mut Scan, index: usize, root: &Root, known: KnownFolders<'_>, hidden: &[PathBuf]) {
     for row in known.into_values() {
         let path = mail::join(&root.path, &row.path);
         let is_hidden = hidden.iter().any(|hidden| path.starts_with(hidden));

@@ -157,8 +157,12 @@ fn folder_files(
     let mut key = vec![Value::U32(folder.number)];
     key.extend(place.map(|place| Value::U8(place.number())));
     for part in mailbox.snapshot.table(files::TABLE)?.parts() {
-        for row in part.primary_range(&key)? {
-            found.insert(part.u32_at(files::MESSAGE, row)?);
+        // Rows of a folder lie together: their column is taken once, not once a row.
+        let rows: Vec<u32> = part.primary_range(&key)?.collect();
+        let (Some(first), Some(last)) = (rows.iter().min(), rows.iter().max()) else { continue };
+        let messages = part.u32s(files::MESSAGE, *first..last + 1)?;
+        for row in &rows {
+            found.insert(messages[(row - first) as usize]);
         }
     }
     Ok(())
