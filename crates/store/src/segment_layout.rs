@@ -30,7 +30,7 @@ pub(crate) struct Layout {
     pub(crate) row_count: u32,
     pub(crate) columns: Vec<ColumnLayout>,
     pub(crate) indexes: Vec<IndexLayout>,
-    /// All sections in file order.
+    /// All that lies in the content, in file order, but the footer.
     pub(crate) sections: Vec<Section>,
 }
 
@@ -90,7 +90,8 @@ pub(crate) fn read_layout(sealed: &Sealed, schema: &Schema) -> Result<Layout> {
     let in_directory = |damage: Damage| damage.in_file(sealed.path(), directory_section.start);
     let entries = read_entries(directory, footer.section_count).map_err(in_directory)?;
     let mut walk = Walk { entries: &entries, index: 0, position: 0 };
-    let layout = walk.layout(schema, footer.row_count).map_err(in_directory)?;
+    let mut layout = walk.layout(schema, footer.row_count).map_err(in_directory)?;
+    layout.sections.extend([schema_section, directory_section]);
     if walk.position != schema_section.start || walk.index != entries.len() {
         return Err(
             sealed.corrupt(directory_section.start, "there are more sections than the schema asks for")

@@ -14,6 +14,7 @@ mod readers;
 mod sealed;
 mod segment;
 mod segment_damage;
+mod segment_format;
 mod segment_support;
 mod support;
 mod twin;

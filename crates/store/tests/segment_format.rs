@@ -1,0 +1,142 @@
+//! The segment's format: it lies where docs/FORMAT.md says, and files of all versions still open.
+//!
+//! Comes in: a segment just written, and those in `testdata/format`. Goes out: failures. Reads the bytes by hand, as a stranger would.
+//!
+//! `UPDATE=1` writes the file of the newest version anew; those of older versions are never touched.
+
+use crate::segment_support::{Row, check_answers, path, rows_of, schema, twin_of, write_sorted};
+use disk::Disk;
+use std::path::PathBuf;
+use store::format::{
+    BLOCK_ENTRY_BYTES, BUCKET_BYTES, CHUNK_BYTES, ENTRY_BYTES, ENTRY_DETAIL_OFFSET, ENTRY_LENGTH_OFFSET,
+    ENTRY_OWNER_OFFSET, ENTRY_SECTION_OFFSET, ENTRY_START_OFFSET, FOOTER_BYTES, FOOTER_DIRECTORY_OFFSET,
+    FOOTER_ROW_COUNT_OFFSET, FOOTER_SCHEMA_LENGTH_OFFSET, FOOTER_SCHEMA_OFFSET, FOOTER_SECTION_COUNT_OFFSET,
+    FOOTER_VERSION_OFFSET, KIND_SEGMENT, SEALED_MAGIC, SEALED_VERSION, SECTION_BLOCK_TABLE, SECTION_FIXED,
+    SECTION_HASH_BUCKETS, SECTION_OFFSETS_SMALL, SECTION_ORDER_ROWS, SEGMENT_VERSION, TRAILER_BYTES,
+    TRAILER_CHECKSUM_OFFSET, TRAILER_CONTENT_LENGTH_OFFSET, TRAILER_KIND_OFFSET, TRAILER_MAGIC_OFFSET,
+    TRAILER_TABLE_CHECKSUM_OFFSET, TRAILER_VERSION_OFFSET,
+};
+use store::{OwnedValue, Schema, Segment};
+use testkit::SimDisk;
+use xxhash_rust::xxh3::xxh3_64;
+
+/// The rows of the files in `testdata/format`: never to be changed.
+fn golden_rows() -> Vec<Row> {
+    let text = |number: u32| OwnedValue::Bytes("word ".repeat(number as usize % 9).into_bytes());
+    (0..50_u32)
+        .map(|n| {
+            let byte = u8::try_from(n * 37 % 256).unwrap();
+            let mut row = vec![
+                OwnedValue::U32(n * 7 % 50),
+                OwnedValue::Bytes(vec![byte; n as usize % 5]),
+                OwnedValue::I64(i64::from(n % 10) - 5),
+                OwnedValue::Id([byte; 32]),
+                OwnedValue::U8(byte % 4),
+                OwnedValue::U16(u16::from(byte) * 257),
+                OwnedValue::U64(u64::from(n) << 40),
+            ];
+            row.extend((0..6).map(|column| text(n + column)));
+            row
+        })
+        .collect()
+}
+
+fn golden_path(version: u32) -> PathBuf {
+    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../testdata/format");
+    root.join(format!("v{version}")).join("all_kinds.seg")
+}
+
+#[test]
+fn files_of_all_versions_still_open_and_answer() {
+    let (disk, schema, rows) = (SimDisk::new(1), schema(), golden_rows());
+    write_sorted(&disk, &schema, &[&rows_of(&schema, &rows)]);
+    let newest = golden_path(SEGMENT_VERSION);
+    if std::env::var_os("UPDATE").is_some() {
+        std::fs::create_dir_all(newest.parent().unwrap()).unwrap();
+        std::fs::write(&newest, disk.read(path()).unwrap()).unwrap();
+    }
+    for version in 1..=SEGMENT_VERSION {
+        disk.put(path(), &std::fs::read(golden_path(version)).unwrap());
+        let segment = Segment::open(&disk, path(), &schema).unwrap();
+        assert!(segment.verify().is_empty(), "version {version}");
+        check_answers(&segment, &twin_of(&schema, &rows), &rows[..5]).unwrap();
+    }
+}
+
+fn number<const WIDTH: usize>(bytes: &[u8], offset: usize) -> u64 {
+    let mut wide = [0; 8];
+    wide[..WIDTH].copy_from_slice(&bytes[offset..offset + WIDTH]);
+    u64::from_le_bytes(wide)
+}
+
+fn place(bytes: &[u8], offset: usize) -> usize {
+    usize::try_from(number::<8>(bytes, offset)).unwrap()
+}
+
+/// Checks the frame as the format page has it, and returns the content.
+fn check_frame(file: &[u8]) -> &[u8] {
+    let (before, trailer) = file.split_at(file.len() - TRAILER_BYTES);
+    assert_eq!(&trailer[TRAILER_MAGIC_OFFSET..][..8], SEALED_MAGIC);
+    assert_eq!(number::<4>(trailer, TRAILER_VERSION_OFFSET), u64::from(SEALED_VERSION));
+    assert_eq!(number::<4>(trailer, TRAILER_KIND_OFFSET), u64::from(KIND_SEGMENT));
+    let content_length = place(trailer, TRAILER_CONTENT_LENGTH_OFFSET);
+    let table = &before[content_length.next_multiple_of(64)..];
+    let content = &before[..content_length];
+    let checksums: Vec<u64> = content.chunks(CHUNK_BYTES).map(xxh3_64).collect();
+    assert_eq!(table.chunks(8).map(|entry| number::<8>(entry, 0)).collect::<Vec<u64>>(), checksums);
+    assert_eq!(number::<8>(trailer, TRAILER_TABLE_CHECKSUM_OFFSET), xxh3_64(table));
+    assert_eq!(number::<8>(trailer, TRAILER_CHECKSUM_OFFSET), xxh3_64(&trailer[..TRAILER_CHECKSUM_OFFSET]));
+    content
+}
+
+#[test]
+fn everything_lies_where_the_format_page_says() {
+    let (disk, schema, rows) = (SimDisk::new(1), schema(), golden_rows());
+    write_sorted(&disk, &schema, &[&rows_of(&schema, &rows)]);
+    let file = disk.read(path()).unwrap();
+    let content = check_frame(&file);
+    let footer = &content[content.len() - FOOTER_BYTES..];
+    assert_eq!(number::<4>(footer, FOOTER_VERSION_OFFSET), u64::from(SEGMENT_VERSION));
+    assert_eq!(number::<4>(footer, FOOTER_ROW_COUNT_OFFSET), 50);
+    let schema_bytes =
+        &content[place(footer, FOOTER_SCHEMA_OFFSET)..][..place(footer, FOOTER_SCHEMA_LENGTH_OFFSET)];
+    assert_eq!(Schema::decode(schema_bytes).as_ref(), Ok(&*schema));
+    let directory = &content[place(footer, FOOTER_DIRECTORY_OFFSET)..];
+    let section_count = place(footer, FOOTER_SECTION_COUNT_OFFSET);
+    let mut seen = Vec::new();
+    for entry in directory.chunks_exact(ENTRY_BYTES).take(section_count) {
+        let tag = u32::try_from(number::<4>(entry, ENTRY_SECTION_OFFSET)).unwrap();
+        let owner = number::<4>(entry, ENTRY_OWNER_OFFSET);
+        let section = &content[place(entry, ENTRY_START_OFFSET)..][..place(entry, ENTRY_LENGTH_OFFSET)];
+        assert!(tag == SECTION_HASH_BUCKETS || number::<8>(entry, ENTRY_DETAIL_OFFSET) == 0);
+        check_section(tag, owner, section);
+        seen.push((tag, owner));
+    }
+    assert_eq!(seen.len(), section_count);
+    assert_eq!(&seen[..4], [(1, 0), (4, 1), (2, 1), (1, 2)]);
+    assert_eq!(&seen[seen.len() - 4..], [(8, 7), (9, 7), (8, 8), (9, 8)]);
+}
+
+fn check_section(tag: u32, owner: u64, section: &[u8]) {
+    match (tag, owner) {
+        // The first column is most significant in the primary key.
+        (SECTION_FIXED, 0) => {
+            let values: Vec<u64> = section.chunks(4).map(|value| number::<4>(value, 0)).collect();
+            assert_eq!(values, (0..50).collect::<Vec<u64>>());
+        }
+        (SECTION_OFFSETS_SMALL, 1) => {
+            assert_eq!((section.len(), number::<4>(section, 0)), (4 * 51, 0));
+        }
+        (SECTION_BLOCK_TABLE, _) => assert!(section.len().is_multiple_of(BLOCK_ENTRY_BYTES)),
+        (SECTION_ORDER_ROWS, _) => assert_eq!(section.len(), 4 * 50),
+        (SECTION_HASH_BUCKETS, 0) => {
+            // 50 keys at 9 a bucket.
+            assert_eq!(section.len(), 6 * BUCKET_BYTES);
+            let used = section
+                .chunks(BUCKET_BYTES)
+                .map(|bucket| bucket[..12].iter().filter(|&&tag| tag != 0).count());
+            assert_eq!(used.sum::<usize>(), 50);
+        }
+        _ => {}
+    }
+}
