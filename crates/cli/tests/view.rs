@@ -161,3 +161,13 @@ fn a_compressed_message_is_shown_unpacked_and_its_raw_bytes_are_those_of_the_fil
     assert!(home.good(&["view", "id:1@example.org"]).ends_with("\n\nsqueezed\n"));
     assert_eq!(home.pneu(&["view", "--format", "raw", "id:1@example.org"]).bytes, packed);
 }
+
+#[test]
+fn a_file_without_an_index_shows_the_flags_of_its_name() {
+    let home = Home::new();
+    let old = home.deliver("", "1:2,FS", &letter("1", "Old", "a"));
+    let new = home.folder("").join("new/2");
+    fs::write(&new, letter("2", "New", "b")).unwrap();
+    assert!(home.good(&["view", old.to_str().unwrap()]).contains("\nFlags: flagged seen\n"));
+    assert!(home.good(&["view", new.to_str().unwrap()]).contains("\nFlags: new unread\n"));
+}
