@@ -14,7 +14,7 @@ use crate::names::{self, Maker, Namer};
 use crate::options::Options;
 use crate::part::{Part, PartRows, key_columns};
 use crate::policy::{self, SegmentSize};
-use crate::publish::{Draft, DraftSegment, write_new_segment};
+use crate::publish::{Draft, DraftSegment, Unnamed, write_new_segment};
 use crate::resolve::Survivors;
 use crate::segment::Segment;
 use crate::segment_write::RowRef;
@@ -24,7 +24,7 @@ use crate::writer::Writer;
 use disk::{Disk, Wait};
 use std::collections::BTreeMap;
 use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 /// How a merge behaves.
@@ -69,7 +69,7 @@ struct Plan {
 /// A merged segment that nothing names yet.
 struct Merged {
     number: names::FileNumber,
-    path: PathBuf,
+    file: Unnamed,
     /// None if no row was alive.
     segment: Option<Segment>,
 }
@@ -115,13 +115,7 @@ fn merge_chosen(
     let Some(plan) = plan(&before, choose) else { return Ok(None) };
     let merged = write_merged(&before, &plan, options.seed)?;
     let report = report(&before, &plan, merged.segment.as_ref());
-    let (path, mut may_remove) = (merged.path.clone(), true);
-    let result = publish_merged(&before, &plan, merged, options, &mut may_remove);
-    if may_remove {
-        // Nothing names it. If this fails, the next writer removes it.
-        let _ = disk.remove(&path);
-    }
-    Ok(result?.then_some(report))
+    Ok(publish_merged(&before, &plan, merged, options)?.then_some(report))
 }
 
 fn plan(state: &State, choose: &dyn Fn(&[SegmentSize]) -> Option<Range<usize>>) -> Option<Plan> {
@@ -159,27 +153,18 @@ fn write_merged(before: &State, plan: &Plan, seed: u64) -> Result<Merged> {
     let rows = Survivors::sort(table.schema(), sources, &is_live)?;
     let taken = before.disk.list(&before.directory)?;
     let number = Namer::new(seed, Maker::Merge, before.manifest.number, taken).next();
-    let path = before.directory.join(number.segment());
+    let mut file = Unnamed::new(&before.disk);
     if rows.len() == 0 {
-        return Ok(Merged { number, path, segment: None });
+        return Ok(Merged { number, file, segment: None });
     }
-    match write_new_segment(&*before.disk, &path, table.schema(), &rows, rows.order()) {
-        Ok(segment) => Ok(Merged { number, path, segment: Some(segment) }),
-        Err(error) => {
-            let _ = before.disk.remove(&path);
-            Err(error)
-        }
-    }
+    let path = before.directory.join(number.segment());
+    file.add(&path);
+    let segment = write_new_segment(&*before.disk, &path, table.schema(), &rows, rows.order())?;
+    Ok(Merged { number, file, segment: Some(segment) })
 }
 
 /// Puts the merged segment in the place of those it was made from; says whether they were still there.
-fn publish_merged(
-    before: &State,
-    plan: &Plan,
-    merged: Merged,
-    options: &MergeOptions,
-    may_remove: &mut bool,
-) -> Result<bool> {
+fn publish_merged(before: &State, plan: &Plan, merged: Merged, options: &MergeOptions) -> Result<bool> {
     let MergeOptions { holder, seed, .. } = options.clone();
     let options = Options { holder, seed, wait: Wait::Block, ..Options::default() };
     let mut writer = Writer::open(&before.disk, &before.directory, options)?;
@@ -195,7 +180,7 @@ fn publish_merged(
     let new =
         merged.segment.map(|segment| carry_over(before, plan, &draft, merged.number, segment)).transpose()?;
     draft.tables[plan.table].segments.splice(run, new);
-    *may_remove = false;
+    draft.written.adopt(merged.file);
     writer.publish(draft)?;
     Ok(true)
 }

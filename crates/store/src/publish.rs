@@ -31,8 +31,14 @@ pub(crate) struct Draft {
     pub(crate) sequence: u64,
     pub(crate) tables: Vec<DraftTable>,
     pub(crate) attachments: Attachments,
-    /// Files written so far, which nothing names if this fails.
-    written: Vec<PathBuf>,
+    /// Files written for this state.
+    pub(crate) written: Unnamed,
+}
+
+/// Files that nothing names yet. Dropped, it removes them.
+pub(crate) struct Unnamed {
+    disk: Arc<dyn Disk>,
+    paths: Vec<PathBuf>,
 }
 
 /// The segments of one table; nothing is left in its memtable.
@@ -80,7 +86,7 @@ impl Draft {
             sequence: state.sequence,
             tables: tables.collect(),
             attachments: state.attachments.clone(),
-            written: Vec::new(),
+            written: Unnamed::new(&state.disk),
         })
     }
 
@@ -97,7 +103,7 @@ impl Draft {
             sequence: 0,
             tables: tables.collect(),
             attachments: Attachments::new(),
-            written: Vec::new(),
+            written: Unnamed::new(disk),
         }
     }
 
@@ -121,7 +127,7 @@ impl Draft {
     fn write_one(&mut self, table: usize, rows: &Survivors, order: Order) -> Result<()> {
         let number = self.namer.next();
         let path = self.directory.join(number.segment());
-        self.written.push(path.clone());
+        self.written.add(&path);
         let segment = write_new_segment(&*self.disk, &path, &self.tables[table].schema, rows, order)?;
         let (row_count, file_bytes) = (segment.row_count(), segment.file_bytes());
         let entry = SegmentEntry { number, row_count, file_bytes, dead: None };
@@ -142,7 +148,7 @@ impl Draft {
         // All names must be durable before anything refers to them.
         self.disk.sync_directory(&self.directory)?;
         // From here on the files may be named by a manifest that survives.
-        self.written.clear();
+        self.written.keep();
         disk::publish(&*self.disk, &self.directory, names::MANIFEST, &bytes)?;
         let tables = self.tables.drain(..).map(DraftTable::into_table).collect();
         let state = State {
@@ -177,7 +183,7 @@ impl Draft {
     fn write_dead(&mut self, part: &Part) -> Result<DeadEntry> {
         let number = self.namer.next();
         let path = self.directory.join(number.dead());
-        self.written.push(path.clone());
+        self.written.add(&path);
         let mut file = SealedWriter::create(&*self.disk, &path, KIND_DEAD)?;
         file.write(&part.dead.encode(part.row_count()))?;
         file.finish()?;
@@ -202,7 +208,7 @@ impl Draft {
         let path = self.directory.join(names::journal(identity.manifest));
         // One of a publish that did not succeed: it holds no record.
         self.disk.remove(&path)?;
-        self.written.push(path.clone());
+        self.written.add(&path);
         let mut file = self.disk.create(&path)?;
         let bytes = journal::encode_empty(identity);
         file.write(&bytes)?;
@@ -211,10 +217,31 @@ impl Draft {
     }
 }
 
-impl Drop for Draft {
+impl Unnamed {
+    pub(crate) fn new(disk: &Arc<dyn Disk>) -> Unnamed {
+        Unnamed { disk: Arc::clone(disk), paths: Vec::new() }
+    }
+
+    /// Adds a file that is about to be written.
+    pub(crate) fn add(&mut self, path: &Path) {
+        self.paths.push(path.to_owned());
+    }
+
+    /// Takes over the files of another.
+    pub(crate) fn adopt(&mut self, mut other: Unnamed) {
+        self.paths.append(&mut other.paths);
+    }
+
+    /// Forgets all files: they are named now, or may be.
+    fn keep(&mut self) {
+        self.paths.clear();
+    }
+}
+
+impl Drop for Unnamed {
     fn drop(&mut self) {
-        // Nothing names these files. If this fails, the next writer removes them.
-        for path in &self.written {
+        // If this fails, the next writer removes them.
+        for path in &self.paths {
             let _ = self.disk.remove(path);
         }
     }
