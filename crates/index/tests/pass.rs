@@ -345,3 +345,21 @@ fn a_message_over_the_limit_is_cut_and_told_by_all_of_its_bytes() {
     assert!(message.line.size_bytes > 400_000);
     fixture.check();
 }
+
+#[test]
+fn a_move_right_after_the_first_index_is_a_move() {
+    let mut fixture = Fixture::new();
+    // A clock as it is: every directory was changed too recently for its times to be trusted.
+    fixture.environment.clock_ns = || {
+        let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
+        i64::try_from(now.as_nanos()).unwrap()
+    };
+    fixture.put("inbox", "new", "1.a", &message("a", "apples", "red"));
+    fixture.put("archive", "cur", "2.b:2,S", &message("b", "pears", "green"));
+    fixture.update();
+    fs::rename(fixture.root().join("inbox/new/1.a"), fixture.root().join("archive/cur/1.a:2,S")).unwrap();
+    let summary = fixture.update();
+    assert_eq!((summary.moved, summary.added, summary.gone), (1, 0, 0));
+    let again = fixture.update();
+    assert_eq!((again.moved, again.changed, again.gone), (0, 0, 0));
+}

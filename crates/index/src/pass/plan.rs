@@ -129,10 +129,14 @@ fn planned(folder: &ScannedFolder, started_ns: i64) -> PlannedFolder {
     }
 }
 
-/// Returns the stamp to store: none if the stored one is right, or if this one could hide a change made right after it was taken.
+/// Returns the stamp to store, or none if the stored one will do. Times that could hide a change made right after they were taken are
+/// left out; the device is stored in any case: moves between folders are told by it.
 fn stamp_to_store(directory: &Directory, stored: &Stamp, started_ns: i64) -> Option<Stamp> {
     let stamp = directory.state.stamp;
-    (stamp != *stored && !stamp.is_racy(started_ns)).then_some(stamp)
+    let trusted = if stamp.is_racy(started_ns) { Stamp { mtime_ns: 0, ctime_ns: 0, ..stamp } } else { stamp };
+    let is_same_directory = (stamp.device, stamp.inode) == (stored.device, stored.inode);
+    let is_good_enough = if trusted == stamp { stamp == *stored } else { is_same_directory };
+    (!is_good_enough).then_some(trusted)
 }
 
 /// Answers where rows and files lie.

@@ -298,8 +298,13 @@ struct Reader<'a> {
 impl Reader<'_> {
     fn read(&mut self, folder: &ScannedFolder, task: &Task) -> Result<(Outcome, Vec<Problem>)> {
         let mut problems = Vec::new();
-        let stamp = if folder.is_there && folder.has[task.place.index()] {
-            match self.list(&folder.path.join(task.place.name()), &mut problems) {
+        let path = folder.path.join(task.place.name());
+        let is_listed = folder.has[task.place.index()];
+        let stamp = if folder.is_there && !is_listed && task.row_count > 0 {
+            let what = "is no directory any more; what is indexed of it stays".to_owned();
+            return Ok((Outcome::Unknown, vec![Problem { path, what }]));
+        } else if folder.is_there && is_listed {
+            match self.list(&path, &mut problems) {
                 Some(stamp) => stamp,
                 None => return Ok((Outcome::Unknown, problems)),
             }
