@@ -21,6 +21,8 @@ mod terminal;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    // Without it an I/O error under a map ends the program with "Bus error" and no name. It can do without.
+    let _ = disk::fault::install();
     let surroundings = environment::surroundings();
     let result = match args::parse(environment::arguments()) {
         Ok(arguments) => session::Session::new(&arguments.common, surroundings)
