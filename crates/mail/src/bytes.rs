@@ -34,7 +34,33 @@ pub(crate) fn until<'a>(whole: &'a [u8], rest: &[u8]) -> &'a [u8] {
     before(whole, whole.len().saturating_sub(rest.len()))
 }
 
-/// Cuts `text` to at most `length` bytes, at a character.
+/// Cuts `text` to at most `length` bytes, at a character, without white space at its end.
 pub(crate) fn cut(text: &str, length: usize) -> &str {
-    text.get(..text.floor_char_boundary(length)).unwrap_or(text)
+    if text.len() <= length {
+        return text;
+    }
+    text.get(..text.floor_char_boundary(length)).unwrap_or(text).trim_end()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slices_never_reach_beyond_the_end() {
+        assert_eq!((before(b"abc", 2), before(b"abc", 9)), (&b"ab"[..], &b"abc"[..]));
+        assert_eq!((after(b"abc", 2), after(b"abc", 9)), (&b"c"[..], &b""[..]));
+        assert_eq!(line(b"a\r\r\nb"), (&b"a"[..], &b"b"[..]));
+        assert_eq!(line(b"a\rb\r"), (&b"a\rb"[..], &b""[..]));
+        assert_eq!(until(b"abc", b"c"), b"ab");
+    }
+
+    #[test]
+    fn text_is_cut_at_a_character() {
+        for (length, expected) in
+            [(0, ""), (1, "a"), (2, "a"), (3, "a"), (5, "a é"), (6, "a é b"), (9, "a é b")]
+        {
+            assert_eq!(cut("a é b", length), expected, "{length}");
+        }
+    }
 }

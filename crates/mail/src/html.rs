@@ -30,7 +30,7 @@ pub(crate) fn html_to_text(html: &str, length_max: usize) -> String {
         reader.text.add_encoded(rest);
     }
     let mut text = reader.text.out;
-    text.truncate(cut(&text, length_max).trim_end().len());
+    text.truncate(cut(text.trim_end(), length_max).len());
     text
 }
 

@@ -136,11 +136,11 @@ fn clean(address: &str) -> String {
         bare = if scheme.eq_ignore_ascii_case("mailto") { rest } else { bare };
     }
     let is_quoted = bare.starts_with('"');
-    bare.chars()
-        .filter(|character| {
-            !matches!(character, '\t' | '\r' | '\n' | '\0') && (is_quoted || *character != ' ')
-        })
-        .collect()
+    let is_kept = |&character: &char| match character {
+        ' ' => is_quoted,
+        _ => character != '\0' && !character.is_ascii_whitespace(),
+    };
+    bare.trim_ascii_end().chars().filter(is_kept).collect()
 }
 
 /// Splits `name <address>` that was encoded as a whole.

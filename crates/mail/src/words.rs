@@ -44,7 +44,8 @@ pub(crate) fn text(value: &[u8], fallback: Option<&'static Encoding>, problems: 
 /// Makes one space of every run of white space, cuts it at both ends, and leaves out NULs.
 pub(crate) fn tidy(text: &str) -> String {
     let mut tidy = String::with_capacity(text.len());
-    for word in text.split([' ', '\t', '\r', '\n', '\0']).filter(|word| !word.is_empty()) {
+    let is_space = |character: char| character.is_ascii_whitespace() || character == '\0';
+    for word in text.split(is_space).filter(|word| !word.is_empty()) {
         if !tidy.is_empty() {
             tidy.push(' ');
         }
@@ -264,7 +265,7 @@ mod tests {
 
     #[test]
     fn values_are_tidied() {
-        assert_eq!(show(" a\r\n\tb \0 c  d\t"), "a b c d");
+        assert_eq!(show(" a\r\n\tb \0 c  d\t\x0c"), "a b c d");
         assert_eq!(show("=?utf-8?q?a=0Ab=00?="), "a b");
     }
 
