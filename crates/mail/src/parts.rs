@@ -5,7 +5,7 @@
 //!
 //! This is done by hand and not by mail-parser 0.11, for four reasons, each tried: it searches the rest of the message
 //! again for every boundary that never comes (390 kB take 0.8 s, and it grows with the square); it overflows the stack
-//! when it drops 100,000 nested messages (3 MB); it loses a letter of quoted-printable text that ends in a soft line break,
+//! when it drops a million nested messages; it loses a letter of quoted-printable text that ends in a soft line break,
 //! and panics in a build with overflow checks; and it gives text of an unknown charset only after its bytes are lost.
 //! Here every level searches its bytes once, and there are `MIME_DEPTH_MAX` levels.
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]

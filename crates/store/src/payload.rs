@@ -166,7 +166,8 @@ mod tests {
     const CODEC: Codec = Codec::Lz4 { block_bytes: 1000 };
 
     fn block(first_row: u32) -> (Vec<u8>, u32) {
-        let rows: Vec<String> = (first_row..first_row.saturating_add(10)).map(|row| format!("{row:>50}")).collect();
+        let rows: Vec<String> =
+            (first_row..first_row.saturating_add(10)).map(|row| format!("{row:>50}")).collect();
         let mut raw = Vec::new();
         for row in &rows {
             put_varint(&mut raw, u32::try_from(row.len()).unwrap());
