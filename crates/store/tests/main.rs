@@ -16,6 +16,7 @@ mod segment;
 mod segment_damage;
 mod segment_format;
 mod segment_support;
+mod store_format;
 mod support;
 mod twin;
 mod writer;

@@ -1,0 +1,232 @@
+//! The formats of manifest, journal and dead rows: they lie where docs/FORMAT.md says, and stores of all versions still open.
+//!
+//! Comes in: a store just written, and those in `testdata/format`. Goes out: failures. Reads the bytes by hand, as a stranger would.
+//!
+//! `UPDATE=1` writes the store of the newest version anew; those of older versions are never touched.
+
+use crate::support::{Change, Twin, check, directory, item, key_of, link, options, schemas, shared};
+use disk::Disk;
+use std::path::PathBuf;
+use store::format::{
+    DEAD_PIECE_WORDS, DEAD_PIECES_OFFSET, HEAD_BYTES, HEAD_MAGIC_OFFSET, HEAD_VERSION_OFFSET,
+    JOURNAL_CHECKSUM_OFFSET, JOURNAL_MAGIC, JOURNAL_MANIFEST_OFFSET, JOURNAL_RECORDS_OFFSET, JOURNAL_VERSION,
+    KIND_DEAD, MANIFEST_CHECKSUM_BYTES, MANIFEST_MAGIC, MANIFEST_VERSION, RECORD_CHECKSUM_OFFSET,
+    RECORD_LENGTH_OFFSET, RECORD_MAGIC, RECORD_PAYLOAD_CHECKSUM_OFFSET, RECORD_PAYLOAD_OFFSET,
+    RECORD_SEQUENCE_OFFSET,
+};
+use store::{Rows, Schema, Sealed, Snapshot, Writer, verify};
+use testkit::SimDisk;
+use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
+
+/// Writes the store that lies in `testdata/format`: two segments of items, dead rows in the first, one segment of links, a journal of
+/// two records. Never to be changed.
+fn golden(disk: &SimDisk) -> Twin {
+    let mut writer = Writer::create(&shared(disk), directory(), &schemas(), options(100)).unwrap();
+    let many = (0..30).fold(Change::default().attach("state", b"one"), |change, number| {
+        change.put(0, item(number, number % 4)).put(1, link(u64::from(number % 5), "right", 7))
+    });
+    let changes = [
+        many,
+        Change::default().put(0, item(3, 9)).delete(0, key_of(0, &item(4, 0))).attach("other", b""),
+        Change::default().put(0, item(40, 1)).attach("state", b"two"),
+        Change::default().put(0, item(5, 8)).delete(1, key_of(1, &link(1, "right", 0))),
+    ];
+    let mut twin = Twin::default();
+    for (number, change) in changes.iter().enumerate() {
+        match number {
+            0 | 1 => writer.load_transaction(change.transaction()).unwrap(),
+            _ => writer.commit(change.transaction()).unwrap(),
+        };
+        twin.apply(change);
+    }
+    twin
+}
+
+fn golden_directory(version: u32) -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(format!("../../testdata/format/v{version}/store"))
+}
+
+/// Puts the files of a store of an older version on a disk.
+fn put_golden(disk: &SimDisk, version: u32) {
+    disk.create_directory(directory()).unwrap();
+    for entry in std::fs::read_dir(golden_directory(version)).unwrap() {
+        let entry = entry.unwrap();
+        disk.put(&directory().join(entry.file_name()), &std::fs::read(entry.path()).unwrap());
+    }
+}
+
+fn update(disk: &SimDisk) {
+    let to = golden_directory(MANIFEST_VERSION);
+    if to.exists() {
+        std::fs::remove_dir_all(&to).unwrap();
+    }
+    std::fs::create_dir_all(&to).unwrap();
+    for path in disk.files().iter().filter(|path| !path.ends_with("lock")) {
+        std::fs::write(to.join(path.file_name().unwrap()), disk.read(path).unwrap()).unwrap();
+    }
+}
+
+#[test]
+fn stores_of_all_versions_still_open_answer_and_can_be_written() {
+    let disk = SimDisk::new(1);
+    let twin = golden(&disk);
+    if std::env::var_os("UPDATE").is_some() {
+        update(&disk);
+    }
+    for version in 1..=MANIFEST_VERSION {
+        let disk = SimDisk::new(1);
+        put_golden(&disk, version);
+        let snapshot = Snapshot::open(&shared(&disk), directory()).unwrap();
+        check(&snapshot, &twin).unwrap();
+        assert_eq!(verify(&snapshot), [], "version {version}");
+        let mut writer = Writer::open(&shared(&disk), directory(), options(100)).unwrap();
+        let change = Change::default().put(0, item(6, 6));
+        writer.commit(change.transaction()).unwrap();
+        writer.flush().unwrap();
+        check(&writer.snapshot().unwrap(), &twin.after(&change)).unwrap();
+    }
+}
+
+/// Takes bytes from the front.
+struct Reader<'a>(&'a [u8]);
+
+impl<'a> Reader<'a> {
+    fn take(&mut self, length: usize) -> &'a [u8] {
+        let (taken, rest) = self.0.split_at(length);
+        self.0 = rest;
+        taken
+    }
+
+    fn u32(&mut self) -> usize {
+        u32::from_le_bytes(self.take(4).try_into().unwrap()) as usize
+    }
+
+    fn u64(&mut self) -> u64 {
+        u64::from_le_bytes(self.take(8).try_into().unwrap())
+    }
+
+    fn attachment(&mut self) -> (&'a [u8], &'a [u8]) {
+        let (name_length, length) = (self.u32(), self.u32());
+        (self.take(name_length), self.take(length))
+    }
+}
+
+fn number_at(bytes: &[u8], offset: usize) -> u64 {
+    Reader(&bytes[offset..]).u64()
+}
+
+fn check_head(bytes: &[u8], magic: [u8; 8], version: u32) {
+    assert_eq!(bytes[HEAD_MAGIC_OFFSET..][..8], magic);
+    assert_eq!(bytes[HEAD_VERSION_OFFSET..HEAD_BYTES], [version.to_le_bytes(), [0; 4]].concat());
+}
+
+/// What a manifest says of its segments: name, length, row count, dead count, name of the dead rows.
+type Segments = Vec<(u64, u64, usize, usize, u64)>;
+
+/// Reads a manifest by hand; returns the journal's seed and the segments of each table.
+fn read_manifest(bytes: &[u8]) -> (u64, Vec<Segments>) {
+    check_head(bytes, MANIFEST_MAGIC, MANIFEST_VERSION);
+    let (content, checksum) = bytes.split_at(bytes.len() - MANIFEST_CHECKSUM_BYTES);
+    assert_eq!(Reader(checksum).u64(), xxh3_64(content));
+    let mut reader = Reader(&content[HEAD_BYTES..]);
+    assert_eq!((reader.u64(), reader.u64()), (3, 2), "the third manifest, after two commits");
+    let seed = reader.u64();
+    let mut tables = Vec::new();
+    let table_count = reader.u32();
+    for expected in &schemas()[..table_count] {
+        let length = reader.u32();
+        assert_eq!(Schema::decode(reader.take(length)).as_ref(), Ok(expected));
+        let segment_count = reader.u32();
+        let segment = |_| (reader.u64(), reader.u64(), reader.u32(), reader.u32(), reader.u64());
+        tables.push((0..segment_count).map(segment).collect());
+    }
+    assert_eq!(reader.u32(), 2);
+    assert_eq!(reader.attachment(), (&b"other"[..], &b""[..]));
+    assert_eq!(reader.attachment(), (&b"state"[..], &b"one"[..]));
+    assert!(reader.0.is_empty());
+    (seed, tables)
+}
+
+#[test]
+fn a_manifest_lies_where_the_format_page_says() {
+    let disk = SimDisk::new(1);
+    golden(&disk);
+    let (_, tables) = read_manifest(&disk.read(&directory().join("manifest")).unwrap());
+    assert_eq!(tables.iter().map(Vec::len).collect::<Vec<_>>(), [2, 1]);
+    for (row_counts, segments) in [(&[(30, 2), (1, 0)][..], &tables[0]), (&[(5, 0)], &tables[1])] {
+        for (&(row_count, dead_count), segment) in row_counts.iter().zip(segments) {
+            assert_eq!((segment.2, segment.3), (row_count, dead_count));
+            assert_eq!(segment.4 == 0, dead_count == 0);
+            let file = disk.read(&directory().join(format!("{:016x}.seg", segment.0))).unwrap();
+            assert_eq!(segment.1, file.len() as u64);
+        }
+    }
+}
+
+#[test]
+fn dead_rows_lie_where_the_format_page_says() {
+    let disk = SimDisk::new(1);
+    golden(&disk);
+    let (_, tables) = read_manifest(&disk.read(&directory().join("manifest")).unwrap());
+    let path = directory().join(format!("{:016x}.dead", tables[0][0].4));
+    let file = Sealed::open(&disk, &path, KIND_DEAD).unwrap();
+    let content = file.range(0..file.content_length()).unwrap();
+    let mut reader = Reader(content);
+    assert_eq!([reader.u32(), reader.u32(), reader.u32(), reader.u32()], [30, 2, 1, 0]);
+    assert_eq!(content.len() - reader.0.len(), DEAD_PIECES_OFFSET);
+    assert_eq!(reader.u64(), 0, "the first piece");
+    assert_eq!(reader.u64(), 1 << 3 | 1 << 4, "items 3 and 4");
+    assert_eq!(reader.0, [0; (DEAD_PIECE_WORDS - 1) * 8]);
+}
+
+#[test]
+fn a_journal_lies_where_the_format_page_says() {
+    let disk = SimDisk::new(1);
+    golden(&disk);
+    let (seed, _) = read_manifest(&disk.read(&directory().join("manifest")).unwrap());
+    let bytes = disk.read(&directory().join("journal-3")).unwrap();
+    check_head(&bytes, JOURNAL_MAGIC, JOURNAL_VERSION);
+    assert_eq!(number_at(&bytes, JOURNAL_MANIFEST_OFFSET), 3);
+    let checksum = xxh3_64_with_seed(&bytes[..JOURNAL_CHECKSUM_OFFSET], seed);
+    assert_eq!(number_at(&bytes, JOURNAL_CHECKSUM_OFFSET), checksum);
+    let (first, rest) = take_record(&bytes[JOURNAL_RECORDS_OFFSET..], seed, 3);
+    let (second, rest) = take_record(rest, seed, 4);
+    assert!(rest.is_empty());
+
+    let mut reader = Reader(first);
+    // One table, number 0; no row dies; one row; one attachment.
+    assert_eq!([reader.u32(), reader.u32(), reader.u32()], [1, 0, 0]);
+    check_batch(&mut reader, 0, 1);
+    assert_eq!(reader.u32(), 1);
+    assert_eq!(reader.attachment(), (&b"state"[..], &b"two"[..]));
+    assert!(reader.0.len() < 8 && reader.0.iter().all(|&byte| byte == 0));
+
+    let mut reader = Reader(second);
+    // Two tables. Of the first, part 0 loses row 5, and one row comes; of the second, part 0 loses row 1, and none comes.
+    assert_eq!([reader.u32(), reader.u32(), reader.u32()], [2, 0, 1]);
+    assert_eq!([reader.u32(), reader.u32(), reader.u32()], [0, 1, 5]);
+    check_batch(&mut reader, 0, 1);
+    assert_eq!([reader.u32(), reader.u32()], [1, 1]);
+    assert_eq!([reader.u32(), reader.u32(), reader.u32()], [0, 1, 1]);
+    check_batch(&mut reader, 1, 0);
+    assert_eq!(reader.u32(), 0, "no attachments");
+}
+
+/// Returns the payload of the record in front, and what follows it.
+fn take_record(bytes: &[u8], seed: u64, sequence: u64) -> (&[u8], &[u8]) {
+    assert_eq!(bytes[..4], RECORD_MAGIC);
+    let length = Reader(&bytes[RECORD_LENGTH_OFFSET..]).u32();
+    assert_eq!(length % 8, 0);
+    assert_eq!(number_at(bytes, RECORD_SEQUENCE_OFFSET), sequence);
+    let (payload, rest) = bytes[RECORD_PAYLOAD_OFFSET..].split_at(length);
+    assert_eq!(number_at(bytes, RECORD_PAYLOAD_CHECKSUM_OFFSET), xxh3_64_with_seed(payload, seed));
+    let checksum = xxh3_64_with_seed(&bytes[..RECORD_CHECKSUM_OFFSET], seed);
+    assert_eq!(number_at(bytes, RECORD_CHECKSUM_OFFSET), checksum);
+    (payload, rest)
+}
+
+fn check_batch(reader: &mut Reader, table: usize, row_count: u32) {
+    let length = reader.u32();
+    let schema = std::sync::Arc::new(schemas()[table].clone());
+    assert_eq!(Rows::decode(&schema, reader.take(length)).unwrap().len(), row_count);
+}
