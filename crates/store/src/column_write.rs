@@ -5,11 +5,11 @@
 
 use crate::column::ColumnSlice;
 use crate::error::{Error, Result};
-use crate::keys::{
+use crate::row_set::{
     Fixed, RowSet, Runs, fixed_slices, narrow, prefetch_bytes, prefetch_place, visit_fixed, with_fixed,
 };
-use crate::sealed::SealedWriter;
-use crate::segment_write::{RowRef, Source};
+use crate::sealed_write::SealedWriter;
+use crate::source::{RowRef, Source};
 use rayon::prelude::*;
 use std::ops::Range;
 

@@ -9,9 +9,10 @@
 
 use crate::error::Result;
 use crate::format::{BUCKET_SLOT_COUNT, GROUP_MARK};
-use crate::keys::{Keys, narrow};
+use crate::keys::Keys;
 use crate::partition::{Pair, Parts, part_count, partition};
 use crate::radix::{Digits, sort_pairs};
+use crate::row_set::narrow;
 use rayon::prelude::*;
 
 /// One cache line of slots.

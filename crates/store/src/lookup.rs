@@ -6,7 +6,7 @@ use crate::column::ColumnSlice;
 use crate::error::Result;
 use crate::part::{Part, key_columns};
 use crate::schema::Schema;
-use crate::segment_write::{RowRef, Source};
+use crate::source::{RowRef, Source};
 use crate::value::Value;
 use std::cmp::Ordering;
 

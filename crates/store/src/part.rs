@@ -10,7 +10,7 @@ use crate::memtable::Memtable;
 use crate::payload::PayloadReader;
 use crate::schema::Schema;
 use crate::segment::Segment;
-use crate::segment_write::Source;
+use crate::source::Source;
 use crate::value::{Value, compare_prefix};
 use std::cmp::Ordering;
 use std::ops::{Bound, Range};

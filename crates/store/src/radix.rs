@@ -5,8 +5,9 @@
 //!
 //! Memory: 24 bytes a row while it runs (12 in parts, 12 for the result).
 
-use crate::keys::{Keys, narrow};
+use crate::keys::Keys;
 use crate::partition::{Pair, Parts, part_count, partition};
+use crate::row_set::narrow;
 use crate::value::hint;
 use rayon::prelude::*;
 use std::cmp::Ordering;

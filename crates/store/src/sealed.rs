@@ -1,7 +1,7 @@
-//! The frame of every sealed file: content, a checksum for each 64 KiB of it, a trailer (docs/FORMAT.md, "Sealed file").
+//! Reads sealed files: content, a checksum for each 64 KiB of it, a trailer (docs/FORMAT.md, "Sealed file").
 //!
-//! Comes in: content as it is made, or the map of a finished file. Goes out: a synced file; ranges of content, each verified
-//! before it is first handed out. Must not know what the content means.
+//! Comes in: the map of a finished file. Goes out: ranges of its content, each verified before it is first handed out. Must not
+//! know what the content means. `sealed_write.rs` writes them.
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
 use crate::cursor::Cursor;
@@ -11,7 +11,7 @@ use crate::format::{
     TRAILER_CONTENT_LENGTH_OFFSET, TRAILER_KIND_OFFSET, TRAILER_RESERVED_OFFSET,
     TRAILER_TABLE_CHECKSUM_OFFSET, TRAILER_VERSION_OFFSET,
 };
-use disk::{Disk, File, Map};
+use disk::{Disk, Map};
 use rayon::prelude::*;
 use std::fmt;
 use std::ops::Range;
@@ -284,118 +284,4 @@ fn frame_of(content_length: usize) -> Option<Frame> {
     let table_start = content_length.checked_next_multiple_of(alignment)?;
     let table_end = table_start.checked_add(content_length.div_ceil(CHUNK_BYTES).checked_mul(8)?)?;
     Some(Frame { content_length, table: table_start..table_end })
-}
-
-/// A sealed file being written, front to back. Keeps 64 KiB, and 128 KiB of checksums for each GiB.
-///
-/// Dropped before [`SealedWriter::finish`] it leaves a file that no reader takes; the caller removes it.
-pub struct SealedWriter {
-    file: Box<dyn File>,
-    path: PathBuf,
-    kind: u32,
-    /// The content's end that does not fill a chunk yet.
-    tail: Vec<u8>,
-    position: u64,
-    checksums: Vec<u64>,
-}
-
-impl SealedWriter {
-    /// Creates the new file `path`, whose content is of `kind`.
-    ///
-    /// # Errors
-    /// What the disk says; an existing file is an error.
-    pub fn create(disk: &dyn Disk, path: &Path, kind: u32) -> Result<SealedWriter> {
-        assert_ne!(kind, 0, "kind 0 is never valid");
-        let file = disk.create(path)?;
-        let tail = Vec::with_capacity(CHUNK_BYTES);
-        Ok(SealedWriter { file, path: path.to_owned(), kind, tail, position: 0, checksums: Vec::new() })
-    }
-
-    /// Returns the path of the file.
-    pub fn path(&self) -> &Path {
-        &self.path
-    }
-
-    /// Returns how many bytes of content were written: where the next ones will lie.
-    pub fn position(&self) -> u64 {
-        self.position
-    }
-
-    /// Appends `bytes` to the content.
-    ///
-    /// # Errors
-    /// What the disk says. The file is then of no use.
-    pub fn write(&mut self, bytes: &[u8]) -> Result<()> {
-        self.position = self.position.saturating_add(bytes.len() as u64);
-        let mut rest = bytes;
-        if !self.tail.is_empty() {
-            let room = CHUNK_BYTES.saturating_sub(self.tail.len()).min(rest.len());
-            let (head, after) = rest.split_at(room);
-            self.tail.extend_from_slice(head);
-            rest = after;
-            if self.tail.len() < CHUNK_BYTES {
-                return Ok(());
-            }
-            self.checksums.push(xxh3_64(&self.tail));
-            self.file.write(&self.tail)?;
-            self.tail.clear();
-        }
-        let whole = rest.len().saturating_sub(rest.len() % CHUNK_BYTES);
-        let (chunks, after) = rest.split_at(whole);
-        if !chunks.is_empty() {
-            self.checksums.extend(chunks.chunks_exact(CHUNK_BYTES).map(xxh3_64));
-            self.file.write(chunks)?;
-        }
-        self.tail.extend_from_slice(after);
-        Ok(())
-    }
-
-    /// Appends zeros up to the next multiple of 64, where a section may begin.
-    ///
-    /// # Errors
-    /// As [`SealedWriter::write`].
-    pub fn align(&mut self) -> Result<()> {
-        self.write(padding(self.position))
-    }
-
-    /// Writes what follows the content, syncs the file, and returns its length in bytes.
-    ///
-    /// Its name is durable only after its directory is synced.
-    ///
-    /// # Errors
-    /// What the disk says. The file is then of no use.
-    pub fn finish(mut self) -> Result<u64> {
-        if !self.tail.is_empty() {
-            self.checksums.push(xxh3_64(&self.tail));
-        }
-        let mut end = std::mem::take(&mut self.tail);
-        end.extend_from_slice(padding(self.position));
-        let table: &[u8] = bytemuck::cast_slice(&self.checksums);
-        end.extend_from_slice(table);
-        end.extend_from_slice(&trailer(self.kind, self.position, xxh3_64(table)));
-        self.file.write(&end)?;
-        self.file.sync()?;
-        let padded = self.position.next_multiple_of(SECTION_ALIGNMENT);
-        Ok(padded.saturating_add(table.len() as u64).saturating_add(TRAILER_BYTES as u64))
-    }
-}
-
-/// Returns the zeros that lead from `position` to the next multiple of 64.
-fn padding(position: u64) -> &'static [u8] {
-    const ZEROS: [u8; 64] = [0; 64];
-    let length = position.next_multiple_of(SECTION_ALIGNMENT).saturating_sub(position);
-    usize::try_from(length).ok().and_then(|length| ZEROS.get(..length)).unwrap_or_default()
-}
-
-fn trailer(kind: u32, content_length: u64, table_checksum: u64) -> Vec<u8> {
-    let mut trailer = Vec::with_capacity(TRAILER_BYTES);
-    trailer.extend_from_slice(&SEALED_MAGIC);
-    trailer.extend_from_slice(&SEALED_VERSION.to_le_bytes());
-    trailer.extend_from_slice(&kind.to_le_bytes());
-    trailer.extend_from_slice(&content_length.to_le_bytes());
-    trailer.extend_from_slice(&table_checksum.to_le_bytes());
-    trailer.resize(TRAILER_CHECKSUM_OFFSET, 0);
-    let checksum = xxh3_64(&trailer);
-    trailer.extend_from_slice(&checksum.to_le_bytes());
-    trailer
 }

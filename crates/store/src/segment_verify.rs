@@ -6,8 +6,8 @@
 use crate::error::{Error, Result};
 use crate::format::{GROUP_MARK, SECTION_ALIGNMENT};
 use crate::hash_index::{Bucket, home, tag_of};
-use crate::keys::narrow;
 use crate::payload::PayloadReader;
+use crate::row_set::narrow;
 use crate::schema::Index;
 use crate::segment::{BlockEntry, Segment};
 use crate::segment_layout::{ColumnLayout, IndexLayout, Section};

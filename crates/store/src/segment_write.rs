@@ -1,14 +1,13 @@
 //! Writes segments: the memtable's seal, bulk load and merge all end here (docs/FORMAT.md, "Segment").
 //!
-//! Comes in: rows of some sources, in any order. Goes out: the order by primary key; one synced segment file. Must not know which
-//! rows are dead or why these are written. All cores are used (those of the current rayon pool); the file's bytes do not
+//! Comes in: rows of some sources, in the order of their primary keys. Goes out: one synced segment file. Must not know why these rows
+//! are written. All cores are used (those of the current rayon pool); the file's bytes do not
 //! depend on how many there are.
 //!
 //! Memory besides the sources: 8 bytes a row for an order; 24 bytes a row while an ordered index is made, 12 for a hash
 //! index (and 4 for each row whose key is another's too), one index at a time; 4 bytes a row while a column of bytes is written;
 //! about 16 MiB of buffers.
 
-use crate::column::ColumnSlice;
 use crate::column_write::{ColumnOf, write_blob, write_fixed, write_offsets};
 use crate::error::{Result, check_limit};
 use crate::format::{
@@ -16,114 +15,18 @@ use crate::format::{
     SECTION_FIXED, SECTION_HASH_BUCKETS, SECTION_HASH_GROUPS, SECTION_OFFSETS_LARGE, SECTION_OFFSETS_SMALL,
     SECTION_ORDER_HINTS, SECTION_ORDER_ROWS, SEGMENT_VERSION,
 };
-use crate::keys::{Keys, RowSet, narrow};
+use crate::keys::Keys;
 use crate::limits::ROWS_PER_SEGMENT_MAX;
-use crate::payload::PayloadReader;
 use crate::payload_write::{make_dictionary, write_blocks, write_rows};
-use crate::rows::Rows;
+use crate::row_set::{RowSet, narrow};
 use crate::schema::{Codec, Index, IndexKind, Kind, Schema};
-use crate::sealed::SealedWriter;
-use crate::segment::Segment;
-use crate::value::Value;
+use crate::sealed_write::SealedWriter;
+use crate::source::{Order, Source};
 use crate::{hash_index, radix};
 use disk::Disk;
 use rayon::prelude::*;
 use std::path::Path;
 use std::sync::Arc;
-
-/// Where rows come from.
-pub trait Source: Sync {
-    /// Returns how many rows there are.
-    fn row_count(&self) -> u32;
-
-    /// Returns a whole column of any kind but a compressed payload.
-    ///
-    /// # Errors
-    /// What is wrong with the source.
-    fn column(&self, column: usize) -> Result<ColumnSlice<'_>>;
-
-    /// Returns one value of any kind of column but a compressed payload.
-    ///
-    /// # Errors
-    /// What is wrong with the source.
-    fn value(&self, column: usize, row: u32) -> Result<Value<'_>>;
-
-    /// Returns one value of a payload column.
-    ///
-    /// # Errors
-    /// What is wrong with the source.
-    fn payload<'a>(&'a self, column: usize, row: u32, reader: &'a mut PayloadReader) -> Result<&'a [u8]>;
-}
-
-impl Source for Rows {
-    fn row_count(&self) -> u32 {
-        self.len()
-    }
-
-    fn column(&self, column: usize) -> Result<ColumnSlice<'_>> {
-        Ok(Rows::column(self, column))
-    }
-
-    fn value(&self, column: usize, row: u32) -> Result<Value<'_>> {
-        Ok(Rows::value(self, column, row))
-    }
-
-    fn payload<'a>(&'a self, column: usize, row: u32, _reader: &'a mut PayloadReader) -> Result<&'a [u8]> {
-        Ok(self.bytes(column, row))
-    }
-}
-
-impl Source for Segment {
-    fn row_count(&self) -> u32 {
-        Segment::row_count(self)
-    }
-
-    fn column(&self, column: usize) -> Result<ColumnSlice<'_>> {
-        Segment::column(self, column)
-    }
-
-    fn value(&self, column: usize, row: u32) -> Result<Value<'_>> {
-        Segment::value(self, column, row)
-    }
-
-    fn payload<'a>(&'a self, column: usize, row: u32, reader: &'a mut PayloadReader) -> Result<&'a [u8]> {
-        Segment::payload(self, column, row, reader)
-    }
-}
-
-/// A row of one of several sources.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RowRef {
-    /// The number of the source.
-    pub source: u32,
-    /// The number of the row in it.
-    pub row: u32,
-}
-
-/// Which rows of some sources, in which order.
-#[derive(Clone, Copy, Debug)]
-pub enum Order<'a> {
-    /// All rows of the first source, then all of the second, and so on.
-    AsIs,
-    /// These.
-    Chosen(&'a [RowRef]),
-}
-
-/// Rows in the order of their primary keys, no key twice.
-#[derive(Clone, Debug)]
-pub struct Sorted {
-    /// The rows, or none if they are all rows of all sources as they are.
-    pub rows: Option<Vec<RowRef>>,
-    /// How many rows were left out because a later one has the same key.
-    pub replaced: u32,
-}
-
-impl Sorted {
-    /// Returns the order as [`write_segment`] takes it.
-    pub fn order(&self) -> Order<'_> {
-        self.rows.as_deref().map_or(Order::AsIs, Order::Chosen)
-    }
-}
 
 /// What was written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -134,73 +37,16 @@ pub struct SegmentWritten {
     pub file_bytes: u64,
 }
 
-/// Sorts the live rows of some sources by primary key. Of live rows with the same key the last one is kept: of the last source
-/// that has it, and there the last row.
-///
-/// Rows that are all live and in order already cost little and no memory. Else it takes 32 bytes a row while it runs, of which the
-/// answer is 8, and 8 more if any is dead.
-///
-/// # Errors
-/// What is wrong with a source; [`Error::Limit`](crate::Error::Limit) if there are more than 2^32 - 1 rows.
-pub fn sort_by_primary(
-    schema: &Schema,
-    sources: &[&dyn Source],
-    is_live: &(dyn Fn(RowRef) -> bool + Sync),
-) -> Result<Sorted> {
-    let live = live_rows(sources, is_live);
-    let given = live.as_deref().map_or(Order::AsIs, Order::Chosen);
-    let rows = RowSet::new(sources.iter().map(|source| source.row_count()), given)?;
-    let keys = Keys::new(&rows, sources, &schema.primary)?;
-    let sorted = radix::sort(&keys);
-    let hints = &sorted.hints;
-    let at = |index: usize| sorted.rows.as_ref().map_or(narrow(index as u64), |rows| rows[index]);
-    let is_replaced = |index: usize| {
-        hints.get(index + 1) == Some(&hints[index])
-            && (keys.is_exact() || keys.compare(at(index), at(index + 1)).is_eq())
-    };
-    let replaced = (0..hints.len()).into_par_iter().filter(|&index| is_replaced(index)).count();
-    check_keys(&keys, sources, &schema.primary)?;
-    if replaced == 0 && sorted.rows.is_none() {
-        return Ok(Sorted { rows: live, replaced: 0 });
-    }
-    let kept = (0..hints.len()).filter(|&index| replaced == 0 || !is_replaced(index));
-    Ok(Sorted {
-        rows: Some(kept.map(|index| rows.at(at(index))).collect()),
-        replaced: narrow(replaced as u64),
-    })
-}
-
-/// Returns the live rows in the order of the sources, or none if all are live.
-fn live_rows(sources: &[&dyn Source], is_live: &(dyn Fn(RowRef) -> bool + Sync)) -> Option<Vec<RowRef>> {
-    let rows_of = |(number, source): (usize, &&dyn Source)| {
-        let number = narrow(number as u64);
-        (0..source.row_count()).map(move |row| RowRef { source: number, row })
-    };
-    if sources.par_iter().enumerate().all(|source| rows_of(source).all(is_live)) {
-        return None;
-    }
-    Some(sources.iter().enumerate().flat_map(rows_of).filter(|&row| is_live(row)).collect())
-}
-
-/// Returns the error of the source whose key could not be read, if there is one.
-fn check_keys(keys: &Keys, sources: &[&dyn Source], columns: &[u16]) -> Result<()> {
-    let Some(row) = keys.damaged() else { return Ok(()) };
-    for &column in columns {
-        sources[row.source as usize].value(usize::from(column), row.row)?;
-    }
-    unreachable!("a value that could not be read is an error when it is read alone")
-}
-
 /// Writes rows of some sources as the new segment file `path` and syncs it; its name is durable only after its directory is synced.
 ///
 /// The columns are written one after another, then the indexes: what is in memory beside the sources is bounded as said above.
 ///
 /// # Errors
-/// What is wrong with a source, and what the disk says; [`Error::Limit`] if there are too many rows. What was written is then of no
+/// What is wrong with a source, and what the disk says; [`Error::Limit`](crate::Error::Limit) if there are too many rows. What was written is then of no
 /// use, and the caller removes it.
 ///
 /// # Panics
-/// If the rows are not in the order of their primary keys, or a key is there twice: [`sort_by_primary`] makes such an order.
+/// If the rows are not in the order of their primary keys, or a key is there twice: [`sort_by_primary`](crate::sort_by_primary) makes such an order.
 pub fn write_segment(
     disk: &dyn Disk,
     path: &Path,
@@ -240,7 +86,7 @@ fn assert_ascending(rows: &RowSet, sources: &[&dyn Source], primary: &[u16]) -> 
         })
     });
     let is_ascending = is_ascending.reduce(|| true, |one, two| one && two);
-    check_keys(&keys, sources, primary)?;
+    keys.check()?;
     assert!(is_ascending, "rows for a segment are in strict primary-key order");
     Ok(())
 }
@@ -304,7 +150,7 @@ impl Job<'_> {
     fn ordered_index(&mut self, number: usize, index: &Index) -> Result<()> {
         let keys = Keys::new(self.rows, self.sources, &index.columns)?;
         let sorted = radix::sort(&keys);
-        check_keys(&keys, self.sources, &index.columns)?;
+        keys.check()?;
         let mut start = self.writer.position();
         match &sorted.rows {
             Some(rows) => self.writer.write(bytemuck::cast_slice(rows))?,
@@ -333,7 +179,7 @@ impl Job<'_> {
         let writer = &mut self.writer;
         let mut sink = |buckets: &[hash_index::Bucket]| writer.write(bytemuck::cast_slice(buckets));
         let built = hash_index::build(&keys, index.unique, &mut sink)?;
-        check_keys(&keys, self.sources, &index.columns)?;
+        keys.check()?;
         self.end_section(SECTION_HASH_BUCKETS, number, start, built.home_count)?;
         start = self.writer.position();
         self.writer.write(bytemuck::cast_slice(&built.groups))?;
