@@ -13,11 +13,16 @@ use std::ops::Range;
 /// How many rows ahead of use a value in another place of memory is asked for.
 pub(crate) const PREFETCH_DISTANCE: usize = 16;
 
+/// Positions in a block of [`RowSet::block_sources`].
+const BLOCK_ROWS: u32 = 1 << 12;
+
 /// Some rows of some sources in some order; a *position* counts in that order.
 #[derive(Debug)]
 pub(crate) struct RowSet<'a> {
     /// Where each source's rows begin if all follow one another, and after the last where they end.
     starts: Vec<u64>,
+    /// For each block of positions the source of its first one, so that few of many sources are left to search.
+    block_sources: Vec<u32>,
     order: Order<'a>,
     row_count: u32,
 }
@@ -36,7 +41,11 @@ impl<'a> RowSet<'a> {
             Order::Chosen(rows) => rows.len() as u64,
         };
         check_limit("rows to put in order", wanted, u64::from(u32::MAX))?;
-        Ok(RowSet { starts, order, row_count: u32::try_from(wanted).unwrap_or(u32::MAX) })
+        let block_sources = match order {
+            Order::AsIs => sources_of_blocks(&starts),
+            Order::Chosen(_) => Vec::new(),
+        };
+        Ok(RowSet { starts, block_sources, order, row_count: narrow(wanted) })
     }
 
     pub(crate) fn len(&self) -> u32 {
@@ -60,7 +69,10 @@ impl<'a> RowSet<'a> {
 
     /// Returns the source that has the row at a position of [`Order::AsIs`].
     fn source_of(&self, position: u32) -> usize {
-        self.starts.partition_point(|&start| start <= u64::from(position)) - 1
+        let block = (position / BLOCK_ROWS) as usize;
+        let first = self.block_sources[block] as usize;
+        let last = self.block_sources.get(block + 1).map_or(self.starts.len(), |&source| source as usize + 1);
+        first + self.starts[first..last].partition_point(|&start| start <= u64::from(position)) - 1
     }
 
     /// Returns the rows at a range of positions as runs: a source and a range of its rows, or rows chosen one by one.
@@ -85,6 +97,19 @@ impl<'a> RowSet<'a> {
             }
         }
     }
+}
+
+/// Returns the source of the first position of each block.
+fn sources_of_blocks(starts: &[u64]) -> Vec<u32> {
+    let end = starts.last().copied().unwrap_or(0);
+    let mut source = 0;
+    let blocks = (0..end).step_by(BLOCK_ROWS as usize).map(|position| {
+        while starts[source + 1] <= position {
+            source += 1;
+        }
+        narrow(source as u64)
+    });
+    blocks.collect()
 }
 
 /// The rows at a range of positions.
