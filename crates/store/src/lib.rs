@@ -43,11 +43,13 @@
 //! # Ok::<(), store::Error>(())
 //! ```
 
+mod batch;
 mod codec;
 mod column;
 mod column_write;
 mod cursor;
 mod dead;
+mod decompress;
 mod error;
 pub mod format;
 mod hash_index;

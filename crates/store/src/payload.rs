@@ -3,8 +3,8 @@
 //! Comes in: stored rows and blocks. Goes out: a row's bytes. Must not know where stored bytes come from.
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
-use crate::codec::Decompressor;
 use crate::cursor::Cursor;
+use crate::decompress::Decompressor;
 use crate::schema::Codec;
 use zstd::zstd_safe::DDict;
 

@@ -1,11 +1,9 @@
 //! Rows in memory, by column: what is being loaded, what was just committed, what a journal record holds.
 //!
-//! Comes in: rows of values, or a batch's bytes. Goes out: columns, values, and a batch's bytes (docs/FORMAT.md, "Batch of
-//! rows"). Must not know files.
+//! Comes in: rows of values. Goes out: columns and values. Must not know files; `batch.rs` has their bytes.
 
 use crate::column::{BytesSlice, ColumnSlice, Offsets};
-use crate::cursor::{Cursor, put_varint};
-use crate::error::{Damage, Error, Result, check_limit};
+use crate::error::{Error, Result, check_limit};
 use crate::limits::{COLUMN_BYTES_IN_MEMORY_MAX, ROW_BYTES_MAX, ROWS_PER_SEGMENT_MAX};
 use crate::schema::{Kind, Schema};
 use crate::value::Value;
@@ -14,14 +12,14 @@ use std::sync::Arc;
 /// Rows of one table, in the order they were pushed.
 #[derive(Clone, Debug)]
 pub struct Rows {
-    schema: Arc<Schema>,
-    columns: Vec<Values>,
-    row_count: u32,
+    pub(crate) schema: Arc<Schema>,
+    pub(crate) columns: Vec<Values>,
+    pub(crate) row_count: u32,
 }
 
 /// The values of one column.
 #[derive(Clone, Debug)]
-enum Values {
+pub(crate) enum Values {
     U8(Vec<u8>),
     U16(Vec<u16>),
     U32(Vec<u32>),
@@ -224,33 +222,6 @@ impl Rows {
     pub fn memory_bytes(&self) -> usize {
         self.columns.iter().map(Values::memory_bytes).sum()
     }
-
-    /// Appends the batch's bytes to `out`.
-    pub fn encode(&self, out: &mut Vec<u8>) {
-        out.extend_from_slice(&self.row_count.to_le_bytes());
-        for values in &self.columns {
-            values.encode(out);
-        }
-    }
-
-    /// Reads a batch back from its bytes, all of them.
-    ///
-    /// # Errors
-    /// What is wrong with the bytes, and where. Never takes more memory than a small multiple of the bytes.
-    pub fn decode(schema: &Arc<Schema>, bytes: &[u8]) -> std::result::Result<Rows, Damage> {
-        let mut cursor = Cursor::new(bytes);
-        let row_count = cursor.u32("the row count")?;
-        // Every row has at least a byte in its first column, so that a wrong count is seen before anything is allocated.
-        if row_count > ROWS_PER_SEGMENT_MAX || row_count as usize > cursor.remaining() {
-            return Err(Damage::new(0, format!("{row_count} rows in {} bytes", cursor.remaining())));
-        }
-        let mut columns = Vec::with_capacity(schema.columns.len());
-        for column in &schema.columns {
-            columns.push(Values::decode(column.kind, row_count as usize, &mut cursor)?);
-        }
-        cursor.finish("the batch of rows")?;
-        Ok(Rows { schema: Arc::clone(schema), columns, row_count })
-    }
 }
 
 impl Values {
@@ -318,72 +289,12 @@ impl Values {
             Values::Bytes { offsets, blob } => offsets.capacity() * 4 + blob.capacity(),
         }
     }
-
-    fn encode(&self, out: &mut Vec<u8>) {
-        match self {
-            Values::U8(values) => out.extend_from_slice(values),
-            Values::U16(values) => out.extend_from_slice(bytemuck::cast_slice(values)),
-            Values::U32(values) => out.extend_from_slice(bytemuck::cast_slice(values)),
-            Values::U64(values) => out.extend_from_slice(bytemuck::cast_slice(values)),
-            Values::I64(values) => out.extend_from_slice(bytemuck::cast_slice(values)),
-            Values::Id(values) => out.extend_from_slice(values.as_flattened()),
-            Values::Bytes { offsets, blob } => {
-                for pair in offsets.windows(2) {
-                    put_varint(out, pair[1] - pair[0]);
-                }
-                out.extend_from_slice(blob);
-            }
-        }
-    }
-
-    #[deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
-    fn decode(kind: Kind, row_count: usize, cursor: &mut Cursor) -> std::result::Result<Values, Damage> {
-        let Some(width) = kind.width() else {
-            return Values::decode_bytes(row_count, cursor);
-        };
-        let bytes = cursor.take(row_count.saturating_mul(width), "a column")?;
-        Ok(match kind {
-            Kind::U8 => Values::U8(bytes.to_vec()),
-            Kind::U16 => Values::U16(collect(bytes)),
-            Kind::U32 => Values::U32(collect(bytes)),
-            Kind::U64 => Values::U64(collect(bytes)),
-            Kind::I64 => Values::I64(collect(bytes)),
-            Kind::Id => Values::Id(collect(bytes)),
-            Kind::Bytes | Kind::Payload(_) => unreachable!("they have no width"),
-        })
-    }
-
-    #[deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
-    fn decode_bytes(row_count: usize, cursor: &mut Cursor) -> std::result::Result<Values, Damage> {
-        if row_count > cursor.remaining() {
-            return Err(cursor.damage(format!("{row_count} lengths in {} bytes", cursor.remaining())));
-        }
-        let mut offsets = Vec::with_capacity(row_count.saturating_add(1));
-        let mut end = 0_u32;
-        offsets.push(end);
-        for _ in 0..row_count {
-            let length = cursor.varint("a value's length")?;
-            if u64::from(length) > ROW_BYTES_MAX {
-                return Err(cursor.damage(format!("a value of {length} bytes, the limit is {ROW_BYTES_MAX}")));
-            }
-            end = end.checked_add(length).ok_or_else(|| cursor.damage("a column is over 4 GiB"))?;
-            offsets.push(end);
-        }
-        Ok(Values::Bytes { offsets, blob: cursor.take(end as usize, "a column of bytes")?.to_vec() })
-    }
 }
 
 /// Returns a place in a column's bytes in its stored width.
 #[inline]
 fn small(offset: usize) -> u32 {
     u32::try_from(offset).expect("a column in memory is under 4 GiB, which was checked")
-}
-
-/// Copies little-endian values to where they are aligned.
-fn collect<T: bytemuck::Pod>(bytes: &[u8]) -> Vec<T> {
-    let mut values = vec![T::zeroed(); bytes.len() / size_of::<T>()];
-    bytemuck::cast_slice_mut(&mut values).copy_from_slice(bytes);
-    values
 }
 
 /// Refuses a column that would get too large: `present` bytes and `added` ones.

@@ -65,7 +65,7 @@ impl Segment {
     /// Returns the row with this primary key.
     ///
     /// # Errors
-    /// [`Error::Corrupt`] if the file is damaged where the search comes by, [`Error::Schema`] if the key does not fit.
+    /// [`Error::Corrupt`](crate::Error::Corrupt) if the file is damaged where the search comes by, [`Error::Schema`](crate::Error::Schema) if the key does not fit.
     pub fn primary_find(&self, key: &[Value]) -> Result<Option<u32>> {
         self.check_key(&self.schema.primary, key, true)?;
         let columns = self.schema.primary.as_slice();
@@ -99,7 +99,7 @@ impl Segment {
     /// [`Segment::primary_range`].
     ///
     /// # Errors
-    /// As [`Segment::primary_find`]; [`Error::Schema`] also if there is no such ordered index.
+    /// As [`Segment::primary_find`]; [`Error::Schema`](crate::Error::Schema) also if there is no such ordered index.
     pub fn index_range(
         &self,
         index: usize,
@@ -122,7 +122,7 @@ impl Segment {
     /// Returns the rows at some positions of an ordered index: in key order, rows with equal keys in row order.
     ///
     /// # Errors
-    /// [`Error::Corrupt`] if the file is damaged there, [`Error::Schema`] if there is no such ordered index or position.
+    /// [`Error::Corrupt`](crate::Error::Corrupt) if the file is damaged there, [`Error::Schema`](crate::Error::Schema) if there is no such ordered index or position.
     pub fn rows_at(&self, index: usize, positions: Range<u32>) -> Result<&[u32]> {
         let (_, rows, _) = self.ordered(index)?;
         if positions.start > positions.end || positions.end > self.row_count() {
@@ -139,7 +139,7 @@ impl Segment {
     /// Appends all rows with this key to `found`, lower rows first: through a hash or an ordered index.
     ///
     /// # Errors
-    /// As [`Segment::primary_find`]; [`Error::Schema`] also if there is no such index.
+    /// As [`Segment::primary_find`]; [`Error::Schema`](crate::Error::Schema) also if there is no such index.
     pub fn find(&self, index: usize, key: &[Value], found: &mut Vec<u32>) -> Result<()> {
         let Some(hash_index) = self.hash_index(index) else {
             let (columns, ..) = self.ordered(index)?;
@@ -161,7 +161,7 @@ impl Segment {
     /// Faster than one by one where the index does not fit a cache, because its lines are asked for ahead.
     ///
     /// # Errors
-    /// As [`Segment::primary_find`]; [`Error::Schema`] also if there is no such hash index.
+    /// As [`Segment::primary_find`]; [`Error::Schema`](crate::Error::Schema) also if there is no such hash index.
     pub fn find_batch(&self, index: usize, keys: &[ColumnSlice], found: &mut Vec<(u32, u32)>) -> Result<()> {
         let hash_index =
             self.hash_index(index).ok_or_else(|| self.misused(format!("there is no hash index {index}")))?;

@@ -21,7 +21,7 @@ pub struct Sorted {
 }
 
 impl Sorted {
-    /// Returns the order as [`write_segment`] takes it.
+    /// Returns the order as [`crate::write_segment`] takes it.
     pub fn order(&self) -> Order<'_> {
         self.rows.as_deref().map_or(Order::AsIs, Order::Chosen)
     }
