@@ -14,6 +14,7 @@ use crate::partition::{Pair, Parts, part_count, partition};
 use crate::radix::{Digits, sort_pairs};
 use crate::row_set::narrow;
 use rayon::prelude::*;
+use std::cmp::Ordering;
 
 /// One cache line of slots.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, bytemuck::Pod, bytemuck::Zeroable)]
@@ -219,25 +220,34 @@ fn group_part(keys: &Keys, parts: &Parts, part: usize, scratch: &mut Scratch) {
     parts.gather(part, pairs);
     sort_pairs(pairs, spare, Digits { base: 0, shift: 64 - (parts.count().trailing_zeros()) });
     groups.clear();
-    let has_equal = pairs.windows(2).any(|pair| pair[0].number() == pair[1].number());
-    if !has_equal {
-        return;
+    if pairs.windows(2).any(|pair| pair[0].number() == pair[1].number()) {
+        spare.clear();
+        group_equal(pairs, |one, two| keys.compare(one, two), spare, groups);
+        std::mem::swap(pairs, spare);
     }
-    spare.clear();
+}
+
+/// Makes one pair of all rows with the same key, among pairs in the order of their hashes and rows. Keys with the same hash may
+/// differ: `compare` compares those of two rows.
+fn group_equal(
+    pairs: &mut [Pair],
+    compare: impl Fn(u32, u32) -> Ordering,
+    keys: &mut Vec<Pair>,
+    groups: &mut Vec<u32>,
+) {
     for run in pairs.chunk_by_mut(|one, two| one.number() == two.number()) {
         if let [alone] = run {
-            spare.push(*alone);
+            keys.push(*alone);
             continue;
         }
-        let is_one_key = run.iter().all(|pair| keys.compare(run[0].row, pair.row).is_eq());
+        let is_one_key = run.iter().all(|pair| compare(run[0].row, pair.row).is_eq());
         if !is_one_key {
-            run.sort_by(|one, two| keys.compare(one.row, two.row));
+            run.sort_by(|one, two| compare(one.row, two.row));
         }
-        for group in run.chunk_by(|one, two| is_one_key || keys.compare(one.row, two.row).is_eq()) {
-            spare.push(Pair::new(group[0].number(), add_group(group, groups)));
+        for group in run.chunk_by(|one, two| is_one_key || compare(one.row, two.row).is_eq()) {
+            keys.push(Pair::new(group[0].number(), add_group(group, groups)));
         }
     }
-    std::mem::swap(pairs, spare);
 }
 
 /// Returns the slot of a key with these rows.
@@ -274,4 +284,36 @@ fn place_carried(buckets: &mut [Bucket], mut carried: Vec<Pair>) -> Vec<Pair> {
 
 fn insert_from(buckets: &mut [Bucket], first: usize, key: &Pair) -> bool {
     buckets.iter_mut().skip(first).any(|bucket| bucket.insert(key))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_with_the_same_hash_are_told_apart() {
+        // Rows 0 to 5 have the keys a b a c b a, all with one hash; row 6 is alone.
+        let key = |row: u32| b"abacbad"[row as usize];
+        let mut pairs: Vec<Pair> = (0..7).map(|row| Pair::new(if row < 6 { 8 } else { 9 }, row)).collect();
+        let (mut keys, mut groups) = (Vec::new(), Vec::new());
+        group_equal(&mut pairs, |one, two| key(one).cmp(&key(two)), &mut keys, &mut groups);
+        assert_eq!(groups, [0, 2, 5 | GROUP_MARK, 1, 4 | GROUP_MARK]);
+        let slots =
+            [Pair::new(8, GROUP_MARK), Pair::new(8, 3 | GROUP_MARK), Pair::new(8, 3), Pair::new(9, 6)];
+        assert_eq!(keys, slots);
+    }
+
+    #[test]
+    fn tags_are_matched_wherever_they_are() {
+        for slot in 0..BUCKET_SLOT_COUNT {
+            for tag in 1..=255_u8 {
+                let mut bucket = Bucket { tags: [tag ^ 0x80; BUCKET_SLOT_COUNT], ..Bucket::default() };
+                bucket.tags[slot] = tag;
+                assert_eq!(bucket.matches(tag), 1 << slot, "tag {tag} in slot {slot}");
+                bucket.tags = [tag; BUCKET_SLOT_COUNT];
+                assert_eq!(bucket.matches(tag), (1 << BUCKET_SLOT_COUNT) - 1);
+                assert_eq!(bucket.matches(tag.wrapping_add(1).max(1)), 0);
+            }
+        }
+    }
 }

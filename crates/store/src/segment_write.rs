@@ -6,7 +6,7 @@
 //!
 //! Memory besides the sources: 8 bytes a row for an order; 24 bytes a row while an ordered index is made, 12 for a hash
 //! index (and 4 for each row whose key is another's too), one index at a time; 4 bytes a row while a column of bytes is written;
-//! about 16 MiB of buffers.
+//! about 16 MiB of buffers; while a payload column is merged, a decompressed block of each source, 256 MiB in all at most.
 
 use crate::column_write::{ColumnOf, write_blob, write_fixed, write_offsets};
 use crate::error::{Result, check_limit};
