@@ -14,6 +14,9 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use store::{PayloadReader, Snapshot};
 
+/// How often a check is repeated when a writer replaced files meanwhile.
+const TRY_COUNT: usize = 5;
+
 /// How much to check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Depth {
@@ -37,21 +40,34 @@ pub struct Damage {
 /// # Errors
 /// There is no index, or it cannot be opened.
 pub fn check(environment: &Environment, depth: Depth) -> Result<Vec<Damage>> {
-    let mailbox = Mailbox::open(environment)?;
-    let snapshot = open::snapshot(environment)?;
+    let mut tries = 0;
+    loop {
+        let mailbox = Mailbox::open(environment)?;
+        let found = check_commit(environment, &mailbox, depth)?;
+        tries += 1;
+        // A writer that merged meanwhile removed files of this commit: what seems damage may be its age.
+        let is_newest = mailbox.snapshot().version() == open::snapshot(environment)?.version();
+        if found.is_empty() || is_newest || tries == TRY_COUNT {
+            return Ok(found);
+        }
+    }
+}
+
+fn check_commit(environment: &Environment, mailbox: &Mailbox, depth: Depth) -> Result<Vec<Damage>> {
+    let snapshot = mailbox.snapshot();
     let mut found = Vec::new();
     if depth == Depth::Deep {
-        for damage in store::verify(&snapshot) {
+        for damage in store::verify(snapshot) {
             found.push(Damage { file: damage.file, what: damage.what });
         }
-        let state = open::state(&snapshot, &environment.index_directory())?;
+        let state = open::state(snapshot, &environment.index_directory())?;
         let named = state.text.iter().map(|segment| segment.id.as_str()).collect();
         let damage = text::verify(environment.disk.as_ref(), &environment.text_directory(), &named)?;
         found.extend(damage.into_iter().map(|(file, what)| Damage { file, what }));
-        in_text(&mailbox, &snapshot, environment, &mut found)?;
-        records(environment, &snapshot, &mut found)?;
+        in_text(mailbox, snapshot, environment, &mut found)?;
+        records(environment, snapshot, &mut found)?;
     }
-    agreement(environment, &snapshot, &mut found)?;
+    agreement(environment, snapshot, &mut found)?;
     Ok(found)
 }
 

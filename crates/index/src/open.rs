@@ -42,12 +42,22 @@ pub(crate) fn create_or_open(environment: &Environment) -> Result<Snapshot> {
     }
     let directory = environment.index_directory();
     environment.disk.create_directory(&environment.text_directory())?;
-    if !environment.disk.list(&directory)?.iter().any(|name| name == CACHE_TAG_NAME) {
-        disk::publish(environment.disk.as_ref(), &directory, CACHE_TAG_NAME, CACHE_TAG)?;
-    }
     let writer =
         Writer::open_or_create(&environment.disk, &directory, &schemas(), options(environment, Wait::Block))?;
+    tag(environment)?;
     Ok(writer.snapshot()?)
+}
+
+/// Tells backup programs what the directory is, if that was not done. The caller holds the writer's lock.
+fn tag(environment: &Environment) -> Result<()> {
+    let directory = environment.index_directory();
+    match environment.disk.read(&directory.join(CACHE_TAG_NAME)) {
+        Ok(_) => Ok(()),
+        Err(error) if error.is_not_found() => {
+            Ok(disk::publish(environment.disk.as_ref(), &directory, CACHE_TAG_NAME, CACHE_TAG)?)
+        }
+        Err(error) => Err(error.into()),
+    }
 }
 
 /// Takes the writer's lock; says for whom it waits.
@@ -56,13 +66,15 @@ pub(crate) fn create_or_open(environment: &Environment) -> Result<Snapshot> {
 /// Damage, a newer version, a directory that cannot be written.
 pub(crate) fn writer(environment: &Environment, observer: &dyn Observer) -> Result<Writer> {
     let directory = environment.index_directory();
-    match Writer::open(&environment.disk, &directory, options(environment, Wait::Refuse)) {
+    let writer = match Writer::open(&environment.disk, &directory, options(environment, Wait::Refuse)) {
         Err(store::Error::Io(disk::Error::Locked { holder, .. })) => {
             observer.waiting(&holder);
-            Ok(Writer::open(&environment.disk, &directory, options(environment, Wait::Block))?)
+            Writer::open(&environment.disk, &directory, options(environment, Wait::Block))?
         }
-        other => Ok(other?),
-    }
+        other => other?,
+    };
+    tag(environment)?;
+    Ok(writer)
 }
 
 /// Returns the mail part of a commit.

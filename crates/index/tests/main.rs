@@ -6,8 +6,10 @@
 
 mod crash;
 mod damage;
+mod handles;
 mod pass;
 mod queries;
 mod readers;
 mod real;
 mod support;
+mod writers;

@@ -363,3 +363,18 @@ fn a_move_right_after_the_first_index_is_a_move() {
     let again = fixture.update();
     assert_eq!((again.moved, again.changed, again.gone), (0, 0, 0));
 }
+
+#[test]
+fn a_folder_with_an_unreadable_file_is_written_once() {
+    let fixture = Fixture::new();
+    let path = fixture.put("inbox", "cur", "1.a:2,S", "");
+    fs::write(&path, [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3, 1, 2, 3]).unwrap();
+    fixture.put("inbox", "cur", "2.b:2,S", &message("b", "pears", "green"));
+    fixture.put("other", "cur", "3.c:2,S", &message("c", "plums", "blue"));
+    fixture.update();
+    let rows = fixture.mailbox().counts().unwrap().journal_rows;
+    assert_eq!(fixture.update().problems.len(), 1);
+    assert_eq!(fixture.mailbox().counts().unwrap().journal_rows, rows, "nothing new is committed");
+    fs::rename(fixture.root().join("inbox/cur/2.b:2,S"), fixture.root().join("other/cur/2.b:2,S")).unwrap();
+    assert_eq!(fixture.update().moved, 1, "the folder's device is known");
+}

@@ -16,6 +16,25 @@ use mail::{FileStat, Flags, Stamp};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use store::{OwnedValue, PRIMARY, Rows, Snapshot, Transaction, Value, Version, Writer};
 
+/// What a pass does to the list of roots.
+#[derive(Clone, Debug, Default)]
+pub(super) struct RootChange {
+    /// The roots that the plan was made on.
+    pub remembered: Vec<Root>,
+    /// The roots to remember.
+    pub wanted: Vec<Root>,
+}
+
+impl RootChange {
+    /// Applies the change to the newest list: roots that another writer added meanwhile stay.
+    fn apply(&self, newest: &[Root]) -> Vec<Root> {
+        let is_in = |list: &[Root], root: &Root| list.iter().any(|other| other.name == root.name);
+        let others =
+            newest.iter().filter(|root| !is_in(&self.wanted, root) && !is_in(&self.remembered, root));
+        self.wanted.iter().chain(others).cloned().collect()
+    }
+}
+
 /// A commit in the making.
 pub(super) struct Batch<'a> {
     snapshot: Snapshot,
@@ -43,14 +62,15 @@ impl<'a> Batch<'a> {
     pub(super) fn begin(
         writer: &Writer,
         environment: &Environment,
-        roots: &[Root],
+        roots: &RootChange,
         planned: &'a [PlannedFolder],
         trusted: Version,
     ) -> Result<Batch<'a>> {
         let snapshot = writer.snapshot()?;
         let mut state = open::state(&snapshot, &environment.index_directory())?;
-        let roots_changed = state.roots != roots;
-        state.roots = roots.to_vec();
+        let new_roots = roots.apply(&state.roots);
+        let roots_changed = state.roots != new_roots;
+        state.roots = new_roots;
         let folders: BTreeMap<u32, FolderRow> =
             rows::folders(&snapshot)?.into_iter().map(|row| (row.number, row)).collect();
         let by_name =
@@ -77,6 +97,16 @@ impl<'a> Batch<'a> {
     /// Returns the commit that the batch is based on.
     pub(super) fn snapshot(&self) -> &Snapshot {
         &self.snapshot
+    }
+
+    /// Says whether nobody wrote since the plan was made.
+    pub(super) fn is_trusted(&self) -> bool {
+        self.is_trusted
+    }
+
+    /// Takes note of a message that was read and whose file was not added: it may have no other.
+    pub(super) fn left_over(&mut self, message: u32) {
+        self.lost.insert(message);
     }
 
     /// Returns the number that the next new message gets.
@@ -142,17 +172,19 @@ impl<'a> Batch<'a> {
         let number = self.folder_number(index)?;
         let planned = self.planned.get(index).map(|folder| folder.row.no_update);
         let Some(row) = self.folders.get_mut(&number) else { return Ok(()) };
+        let before = row.clone();
         row.no_update = planned.unwrap_or_default();
         for (directory, stamp) in row.directories.iter_mut().zip(stamps) {
             directory.stamp = stamp.unwrap_or(directory.stamp);
         }
+        let is_changed = before != *row;
         // An empty fingerprint is the sum over no rows.
         if is_gone
             && row.directories.iter().all(|directory| directory.fingerprint == mail::Fingerprint::default())
         {
             self.removed_folders.insert(number);
             self.changed_folders.remove(&number);
-        } else {
+        } else if is_changed {
             self.changed_folders.insert(number);
         }
         Ok(())
@@ -302,7 +334,8 @@ impl<'a> Batch<'a> {
                 let key = (row.folder, row.place, row.name.clone());
                 !deleted.contains(&key) && !self.file_keys.contains(&key)
             };
-            if !others.iter().any(is_left) {
+            let is_known = || absent_table.get(PRIMARY, &[Value::U32(*message)]).map(|row| row.is_some());
+            if !others.iter().any(is_left) && !is_known()? {
                 rows::push_absent(&mut gone, *message, self.now_seconds)?;
             }
         }

@@ -6,14 +6,13 @@
 use crate::environment::Environment;
 use crate::error::{Error, Result};
 use crate::open;
-use crate::pass::batch::Batch;
+use crate::pass::batch::{Batch, RootChange};
 use crate::pass::ingest::{CHUNK_FILE_COUNT, Ingest, Outcome, Source};
 use crate::pass::plan::{Candidate, Plan, PlannedFolder};
 use crate::pass::{Observer, Problem, Stage, Summary, UpdateOptions};
-use crate::state::Root;
 use crate::text::{TextFiles, remove_unnamed};
 use disk::Wait;
-use mail::FileStat;
+use mail::{FileStat, Stamp};
 use std::collections::{HashSet, VecDeque};
 use std::path::Path;
 use std::time::Instant;
@@ -25,7 +24,7 @@ pub(super) const TEXT_MERGE_LOCK: &str = "merge.lock";
 /// A pass that writes.
 pub(super) struct Session<'a> {
     environment: &'a Environment,
-    roots: &'a [Root],
+    roots: &'a RootChange,
     options: &'a UpdateOptions,
     observer: &'a dyn Observer,
     files: TextFiles,
@@ -37,7 +36,7 @@ impl<'a> Session<'a> {
     /// Begins; `version` is the commit that the plan was made on.
     pub(super) fn new(
         environment: &'a Environment,
-        roots: &'a [Root],
+        roots: &'a RootChange,
         version: Version,
         options: &'a UpdateOptions,
         observer: &'a dyn Observer,
@@ -144,8 +143,13 @@ impl<'a> Session<'a> {
         if !segments.is_empty() {
             self.environment.disk.sync_directory(self.files.path())?;
         }
+        let is_trusted = batch.is_trusted();
         let Some(transaction) = batch.finish(messages, segments, next_message)? else { return Ok(()) };
-        self.trusted = writer.commit(transaction)?;
+        let version = writer.commit(transaction)?;
+        // The plan knows nothing of what somebody else committed: after that, our own commits are no ground to stand on either.
+        if is_trusted {
+            self.trusted = version;
+        }
         Ok(())
     }
 
@@ -172,9 +176,21 @@ fn note(
     read: (u32, &FileStat),
     summary: &mut Summary,
 ) -> Result<()> {
-    match &candidate.replaces {
-        Some(old) => summary.changed += u64::from(batch.replace(old, &candidate.found, read)?),
-        None => summary.added += u64::from(batch.add(&candidate.found, read)?),
+    let is_done = match &candidate.replaces {
+        Some(old) => {
+            let is_done = batch.replace(old, &candidate.found, read)?;
+            summary.changed += u64::from(is_done);
+            is_done
+        }
+        None => {
+            let is_done = batch.add(&candidate.found, read)?;
+            summary.added += u64::from(is_done);
+            is_done
+        }
+    };
+    if !is_done {
+        // Another writer was faster: the message may be left without a file.
+        batch.left_over(read.0);
     }
     Ok(())
 }
@@ -187,8 +203,14 @@ fn finish_folders(
     is_complete: bool,
 ) -> Result<()> {
     for (index, folder) in folders.iter().enumerate().filter(|(_, folder)| folder.is_changed) {
-        let stamps = if is_complete && !unreadable.contains(&index) { folder.stamps } else { [None, None] };
+        let is_whole = is_complete && !unreadable.contains(&index);
+        let stamps = folder.stamps.map(|stamp| if is_whole { stamp } else { stamp.map(without_times) });
         batch.finish_folder(index, stamps, is_complete && folder.is_gone)?;
     }
     Ok(())
+}
+
+/// Returns where a directory lies, without times to trust: something in it is still to be done.
+fn without_times(stamp: Stamp) -> Stamp {
+    Stamp { mtime_ns: 0, ctime_ns: 0, ..stamp }
 }

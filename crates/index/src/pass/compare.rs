@@ -112,6 +112,12 @@ pub(super) fn compare<K: KnownRows>(
         let found = found(listing, entry, at);
         fresh.insert(found.name.clone(), found);
     }
+    if !fresh.is_empty() {
+        // A name may be listed twice: given twice by a network file system, or removed and made again meanwhile. Its row is seen.
+        for (entry, _) in listing.entries().iter().zip(&seen).filter(|(_, seen)| **seen) {
+            fresh.remove(listing.name(entry));
+        }
+    }
     for key in unmatched {
         let row = known.load(key)?;
         match fresh.remove(&row.name) {

@@ -80,8 +80,10 @@ impl Ingest {
     ) -> Result<Ingest> {
         let mut writers = Vec::new();
         for _ in 0..environment.thread_count.max(1) {
-            writers
-                .push(Worker { text: TextWriter::new(files), rows: rows::empty(snapshot, messages::TABLE)? });
+            writers.push(Worker {
+                text: TextWriter::new(files, environment.thread_count),
+                rows: rows::empty(snapshot, messages::TABLE)?,
+            });
         }
         Ok(Ingest {
             files: files.clone(),

@@ -18,6 +18,7 @@ use crate::environment::Environment;
 use crate::error::{Error, Result};
 use crate::state::Root;
 use crate::{open, rows};
+use batch::RootChange;
 use commit::Session;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -158,6 +159,7 @@ pub fn update(
         named_count: roots.len(),
         folders,
         mode: options.mode,
+        loss: options.loss,
     };
     let scan = scan::scan(&input, observer)?;
     if observer.is_interrupted() {
@@ -166,10 +168,12 @@ pub fn update(
     }
     let plan = plan::plan(scan, options.loss);
     let mut summary = plan.summary.clone();
-    if plan.is_empty() && remembered == all_roots {
+    let wanted = to_remember(&all_roots, &remembered, &plan.kept_roots);
+    if plan.is_empty() && remembered == wanted {
         return Ok(summary);
     }
-    Session::new(environment, &all_roots, snapshot.version(), options, observer).run(plan, &mut summary)?;
+    let change = RootChange { remembered, wanted };
+    Session::new(environment, &change, snapshot.version(), options, observer).run(plan, &mut summary)?;
     if observer.is_interrupted() {
         return Err(Error::Interrupted);
     }
@@ -189,4 +193,16 @@ fn with_forgotten(roots: &[Root], remembered: &[Root], folders: &[rows::FolderRo
         }
     }
     all
+}
+
+/// Returns the roots to remember: one of which nothing is known, a mistyped one perhaps, stays as it was remembered, or is left out.
+fn to_remember(roots: &[Root], remembered: &[Root], kept: &[usize]) -> Vec<Root> {
+    let choose = |(index, root): (usize, &Root)| {
+        if kept.contains(&index) {
+            remembered.iter().find(|known| known.name == root.name).cloned()
+        } else {
+            Some(root.clone())
+        }
+    };
+    roots.iter().enumerate().filter_map(choose).collect()
 }

@@ -23,6 +23,8 @@ pub(super) struct Plan {
     pub read: Vec<Candidate>,
     /// Rows that go.
     pub gone: Vec<FileRow>,
+    /// Roots, by their place in the scan's input, of which nothing is known or whose losses are refused: they stay as remembered.
+    pub kept_roots: Vec<usize>,
     /// What is known so far.
     pub summary: Summary,
 }
@@ -68,8 +70,11 @@ impl Plan {
 
 /// Decides.
 pub(super) fn plan(scan: Scan, loss: Loss) -> Plan {
-    let mut plan =
-        Plan { summary: Summary { problems: scan.problems, ..Summary::default() }, ..Plan::default() };
+    let mut plan = Plan {
+        summary: Summary { problems: scan.problems, ..Summary::default() },
+        kept_roots: scan.unknown_roots,
+        ..Plan::default()
+    };
     let mut gone = Vec::new();
     let mut added = Vec::new();
     let mut roots = Vec::new();
@@ -214,5 +219,6 @@ fn refuse_losses(plan: &mut Plan, limits: &Limits) {
             }
         }
         plan.summary.problems.push(Problem { path, what });
+        plan.kept_roots.push(root);
     }
 }

@@ -8,10 +8,10 @@ use crate::error::{Error, Result};
 use crate::pass::compare::{Closer, Difference, Found, compare};
 use crate::pass::known::Known;
 use crate::pass::listing::Listing;
-use crate::pass::{Mode, Observer, Problem};
+use crate::pass::{Loss, Mode, Observer, Problem};
 use crate::rows::{DirectoryState, FileRow, FolderRow, Place, file_key};
 use crate::state::Root;
-use mail::{FileStat, FolderProblem, FolderProblemKind, ScanBuffer};
+use mail::{FileStat, FolderProblem, FolderProblemKind, Folders, ScanBuffer};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -32,6 +32,8 @@ pub(super) struct Input<'a> {
     pub folders: Vec<FolderRow>,
     /// How much to trust.
     pub mode: Mode,
+    /// Whether folders that may only be unmounted count as gone.
+    pub loss: Loss,
 }
 
 /// What a scan found.
@@ -109,9 +111,9 @@ pub(super) fn scan(input: &Input<'_>, observer: &dyn Observer) -> Result<Scan> {
         let rows = input.folders.iter().filter(|row| row.root == root.name);
         let known = rows.map(|row| (row.path.as_slice(), row)).collect();
         if index < input.named_count {
-            list_root(&mut scan, index, root, known);
+            list_root(&mut scan, input, index, known);
         } else {
-            missing_folders(&mut scan, index, root, known, &[]);
+            missing_folders(&mut scan, input, index, (known, &[]));
         }
     }
     read_directories(input, &mut scan, observer)?;
@@ -138,7 +140,8 @@ pub(super) fn expect_mail(roots: &[Root]) -> Result<()> {
 /// Folders of one root that have rows, by their path.
 type KnownFolders<'a> = BTreeMap<&'a [u8], &'a FolderRow>;
 
-fn list_root(scan: &mut Scan, index: usize, root: &Root, mut known: KnownFolders<'_>) {
+fn list_root(scan: &mut Scan, input: &Input<'_>, index: usize, mut known: KnownFolders<'_>) {
+    let root = &input.roots[index];
     let listed = match mail::find_folders(&root.path) {
         Ok(listed)
             if listed.folders.is_empty() && listed.problems.is_empty() && listed.excluded.is_empty() =>
@@ -157,7 +160,7 @@ fn list_root(scan: &mut Scan, index: usize, root: &Root, mut known: KnownFolders
             return;
         }
     };
-    if is_on_other_device(listed.stamp.device, &known) {
+    if is_on_other_device(&listed, &known) {
         scan.other_device_roots.push(index);
     }
     let hidden = hidden_paths(scan, root, listed.problems, &known);
@@ -179,25 +182,53 @@ fn list_root(scan: &mut Scan, index: usize, root: &Root, mut known: KnownFolders
             directories: Default::default(),
         });
     }
-    missing_folders(scan, index, root, known, &hidden);
+    missing_folders(scan, input, index, (known, &hidden));
 }
 
-/// Folders that have rows and were not listed are gone, unless what hides them could not be read.
-fn missing_folders(scan: &mut Scan, index: usize, root: &Root, known: KnownFolders<'_>, hidden: &[PathBuf]) {
+/// Folders that have rows and were not listed are gone, unless what hides them could not be read, or they lay on a device that is
+/// not mounted there now.
+fn missing_folders(
+    scan: &mut Scan,
+    input: &Input<'_>,
+    index: usize,
+    (known, hidden): (KnownFolders<'_>, &[PathBuf]),
+) {
+    let root = &input.roots[index];
     for row in known.into_values() {
         let path = mail::join(&root.path, &row.path);
         let is_hidden = hidden.iter().any(|hidden| path.starts_with(hidden));
+        let is_unmounted = !is_hidden
+            && index < input.named_count
+            && input.loss == Loss::Refuse
+            && is_unmounted(&path, &root.path, row);
+        if is_unmounted {
+            let what =
+                "is not there, and lay on another device: is it not mounted? What is indexed of it stays. \
+                        If it is gone for good, use --accept-loss"
+                    .to_owned();
+            scan.problems.push(Problem { path: path.clone(), what });
+        }
         scan.folders.push(ScannedFolder {
             root: index,
             path,
             row: row.clone(),
             is_new: false,
-            is_there: is_hidden,
-            no_update: is_hidden,
+            is_there: is_hidden || is_unmounted,
+            no_update: is_hidden || is_unmounted,
             has: [false, false],
             directories: Default::default(),
         });
     }
+}
+
+/// Says whether a folder that is not there lay on another device than what is left of its path.
+fn is_unmounted(path: &Path, root: &Path, row: &FolderRow) -> bool {
+    let left = path
+        .ancestors()
+        .take_while(|part| part.starts_with(root))
+        .find_map(|part| mail::stat_directory(part).ok());
+    let devices = row.directories.iter().map(|directory| directory.stamp.device);
+    left.is_some_and(|left| devices.into_iter().any(|device| device != 0 && device != left.device))
 }
 
 fn unknown_root(scan: &mut Scan, index: usize, path: &Path, what: &str) {
@@ -227,13 +258,24 @@ fn hidden_paths(
     hidden
 }
 
-fn is_on_other_device(device: u64, known: &KnownFolders<'_>) -> bool {
-    let mut devices = known
-        .values()
-        .flat_map(|row| row.directories.iter().map(|directory| directory.stamp.device))
-        .filter(|device| *device != 0)
-        .peekable();
-    devices.peek().is_some() && devices.all(|known| known != device)
+/// Says whether no folder is on the device that it was on. Of a root whose folders are all gone the root's own device counts.
+fn is_on_other_device(listed: &Folders, known: &KnownFolders<'_>) -> bool {
+    let was_on = |row: &FolderRow, device: u64| {
+        row.directories.iter().any(|directory| directory.stamp.device == device)
+    };
+    let has_device = |row: &&FolderRow| !was_on(row, 0);
+    let here: Vec<bool> = listed
+        .folders
+        .iter()
+        .filter_map(|folder| Some((*known.get(folder.path.as_slice())?, folder.stamp.device)))
+        .filter(|(row, _)| has_device(row))
+        .map(|(row, device)| was_on(row, device))
+        .collect();
+    if !here.is_empty() {
+        return !here.contains(&true);
+    }
+    let mut rows = known.values().copied().filter(has_device).peekable();
+    rows.peek().is_some() && rows.all(|row| !was_on(row, listed.stamp.device))
 }
 
 /// One directory to read.

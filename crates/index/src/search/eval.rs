@@ -4,11 +4,11 @@
 //! an absent message is in none.
 
 use crate::error::{Error, Result};
-use crate::search::{Mailbox, files, pattern, values};
+use crate::search::pattern::{self, Spelling};
+use crate::search::{Mailbox, files, values};
 use crate::set::NumberSet;
 use crate::tables::{absent, messages};
 use crate::text::{Needle, TextField};
-use query::fold::fold;
 use query::{Field, FieldSet, Leaf, Matcher, Pattern, Query, Target};
 
 /// Returns the messages that match.
@@ -128,9 +128,9 @@ fn field_leaf(
                 Matcher::Prefix { before, last } => {
                     Needle::Prefix(before.iter().cloned().chain([last.clone()]).collect())
                 }
-                Matcher::Value(Pattern::Whole(value)) => Needle::Whole(fold(value).into_owned()),
-                Matcher::Value(Pattern::Start(value)) => Needle::WholePrefix(fold(value).into_owned()),
-                _ => return by_word(mailbox, leaf, text, found),
+                Matcher::Value(Pattern::Whole(value)) => Needle::Whole(spelling(field).apply(value)),
+                Matcher::Value(Pattern::Start(value)) => Needle::WholePrefix(spelling(field).apply(value)),
+                _ => return by_word(mailbox, leaf, (field, text), found),
             };
             mailbox.text.find(text, &needle, found).map_err(|error| mailbox.text_error(error))
         }
@@ -138,9 +138,19 @@ fn field_leaf(
 }
 
 /// Answers what needs a look at every distinct word or value.
-fn by_word(mailbox: &Mailbox, leaf: &Leaf, text: TextField, found: &mut NumberSet) -> Result<()> {
-    let wanted = pattern::wanted(leaf, |_| false)?;
+fn by_word(
+    mailbox: &Mailbox,
+    leaf: &Leaf,
+    (field, text): (Field, TextField),
+    found: &mut NumberSet,
+) -> Result<()> {
+    let wanted = pattern::wanted(leaf, spelling(field), |_| false)?;
     mailbox.text.find_words(text, wanted, found).map_err(|error| mailbox.text_error(error))
+}
+
+/// Ids are compared byte by byte, everything else folded.
+fn spelling(field: Field) -> Spelling {
+    if field.kind() == query::fields::Kind::Id { Spelling::Exact } else { Spelling::Folded }
 }
 
 fn text_field(field: Field) -> Option<TextField> {

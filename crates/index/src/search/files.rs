@@ -4,7 +4,8 @@
 
 use crate::error::Result;
 use crate::rows::{self, FolderRow, Place};
-use crate::search::{Mailbox, pattern, values};
+use crate::search::pattern::{self, Spelling};
+use crate::search::{Mailbox, values};
 use crate::set::NumberSet;
 use crate::tables::files;
 use mail::{Derived, Flags};
@@ -76,7 +77,7 @@ pub(super) fn changed(
 pub(super) fn maildir(mailbox: &Mailbox, leaf: &Leaf, found: &mut NumberSet) -> Result<()> {
     let names: Vec<String> =
         mailbox.folders.iter().map(|folder| fold(&folder_name(folder)).into_owned()).collect();
-    let wanted = pattern::wanted(leaf, |name| names.iter().any(|known| known == name))?;
+    let wanted = pattern::wanted(leaf, Spelling::Folded, |name| names.iter().any(|known| known == name))?;
     for (folder, name) in mailbox.folders.iter().zip(&names) {
         if wanted(name) {
             folder_files(mailbox, folder, None, found)?;
@@ -92,7 +93,7 @@ pub(super) fn path(mailbox: &Mailbox, leaf: &Leaf, found: &mut NumberSet) -> Res
         Matcher::Value(Pattern::Below(path)) => below(mailbox, path, found),
         _ => {
             // Any other pattern is held against the path of every file.
-            let wanted = pattern::wanted(leaf, |_| false)?;
+            let wanted = pattern::wanted(leaf, Spelling::Folded, |_| false)?;
             let table = mailbox.snapshot.table(files::TABLE)?;
             for part in table.parts() {
                 for row in rows::live(part) {
@@ -111,12 +112,21 @@ pub(super) fn path(mailbox: &Mailbox, leaf: &Leaf, found: &mut NumberSet) -> Res
 }
 
 fn below(mailbox: &Mailbox, path: &str, found: &mut NumberSet) -> Result<()> {
-    let name = format!("/{}", path.trim_matches('/'));
+    let relative = format!("/{}", path.trim_matches('/'));
+    let is_below = |directory: &Path, name: &str| {
+        directory.starts_with(path) || pattern::is_below(name, relative.trim_end_matches('/'))
+    };
     for folder in &mailbox.folders {
-        if folder_path(mailbox, folder).starts_with(path)
-            || pattern::is_below(&folder_name(folder), name.trim_end_matches('/'))
-        {
+        let (directory, name) = (folder_path(mailbox, folder), folder_name(folder));
+        if is_below(&directory, &name) {
             folder_files(mailbox, folder, None, found)?;
+            continue;
+        }
+        for place in Place::ALL {
+            let place_name = format!("{}/{}", name.trim_end_matches('/'), place.name());
+            if is_below(&directory.join(place.name()), &place_name) {
+                folder_files(mailbox, folder, Some(place), found)?;
+            }
         }
     }
     Ok(())

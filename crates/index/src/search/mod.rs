@@ -139,6 +139,11 @@ impl Mailbox {
         eval::evaluate(self, query)
     }
 
+    /// Returns the commit.
+    pub(crate) fn snapshot(&self) -> &Snapshot {
+        &self.snapshot
+    }
+
     /// Returns the message number of every document of the text index.
     pub(crate) fn text_numbers(&self) -> Result<Vec<u32>> {
         self.text.numbers().map_err(|error| self.text_error(error))

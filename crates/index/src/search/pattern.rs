@@ -10,27 +10,50 @@ use query::{Leaf, Matcher, Pattern};
 /// Says whether a folded value, a word or a whole one, is wanted.
 pub(super) type Wanted = Box<dyn Fn(&str) -> bool>;
 
+/// How values are compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Spelling {
+    /// Without case and diacritics: values are folded already.
+    Folded,
+    /// Byte by byte.
+    Exact,
+}
+
+impl Spelling {
+    /// Returns a value of a query as values are kept.
+    pub(crate) fn apply(self, value: &str) -> String {
+        match self {
+            Spelling::Folded => fold(value).into_owned(),
+            Spelling::Exact => value.to_owned(),
+        }
+    }
+}
+
 /// Returns the test that a leaf's matcher asks for. `is_known` says whether a value exists, for patterns that are then that value.
-pub(super) fn wanted(leaf: &Leaf, is_known: impl Fn(&str) -> bool) -> Result<Wanted> {
+pub(super) fn wanted(leaf: &Leaf, spelling: Spelling, is_known: impl Fn(&str) -> bool) -> Result<Wanted> {
     Ok(match &leaf.matcher {
         Matcher::Suffix(end) => ends(end),
         Matcher::Infix(part) => holds(part),
         Matcher::Regex(source) => regex(leaf, source)?,
         Matcher::Value(pattern) => match pattern {
-            Pattern::Whole(value) => whole(value),
+            Pattern::Whole(value) => whole(spelling.apply(value)),
             Pattern::Start(start) => {
-                let start = fold(start).into_owned();
+                let start = spelling.apply(start);
                 Box::new(move |value| value.starts_with(&start))
             }
-            Pattern::End(end) => ends(&fold(end)),
-            Pattern::Anywhere(part) => holds(&fold(part)),
+            Pattern::End(end) => ends(&spelling.apply(end)),
+            Pattern::Anywhere(part) => holds(&spelling.apply(part)),
             Pattern::Below(name) => {
-                let name = fold(name).trim_end_matches('/').to_owned();
+                let name = spelling.apply(name).trim_end_matches('/').to_owned();
                 Box::new(move |value| is_below(value, &name))
             }
             Pattern::WholeElseRegex(source) => {
                 let name = format!("/{}", source.trim_matches('/'));
-                if is_known(&fold(&name)) { whole(&name) } else { regex(leaf, source)? }
+                if is_known(&spelling.apply(&name)) {
+                    whole(spelling.apply(&name))
+                } else {
+                    regex(leaf, source)?
+                }
             }
         },
         _ => return Err(unanswerable(leaf, "this form of value")),
@@ -42,8 +65,7 @@ pub(super) fn is_below(path: &str, directory: &str) -> bool {
     path.strip_prefix(directory).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
-fn whole(value: &str) -> Wanted {
-    let value = fold(value).into_owned();
+fn whole(value: String) -> Wanted {
     Box::new(move |other| other == value)
 }
 

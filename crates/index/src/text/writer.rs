@@ -10,8 +10,10 @@ use query::fold::fold;
 use tantivy::indexer::SingleSegmentIndexWriter;
 use tantivy::{Index, TantivyDocument};
 
-/// Memory of a segment being written, in bytes, at which it is finished and the next one begun.
-const SEGMENT_MEMORY_BYTES: usize = 160 << 20;
+/// Memory of all segments being written, in bytes. A writer whose share is used up finishes its segment and begins the next.
+const MEMORY_BYTES: usize = 320 << 20;
+/// Least share of a writer: tantivy takes no less than 15 MB.
+const SHARE_BYTES_MIN: usize = 32 << 20;
 
 /// Longest whole value in bytes.
 const WHOLE_BYTES_MAX: usize = 1024;
@@ -52,14 +54,20 @@ impl Document {
 /// Writes documents into segments.
 pub(crate) struct TextWriter {
     files: TextFiles,
+    share_bytes: usize,
     open: Option<SingleSegmentIndexWriter>,
     finished: Vec<TextSegment>,
 }
 
 impl TextWriter {
-    /// Begins without a segment.
-    pub(crate) fn new(files: &TextFiles) -> TextWriter {
-        TextWriter { files: files.clone(), open: None, finished: Vec::new() }
+    /// Begins without a segment; `writer_count` such writers share the memory.
+    pub(crate) fn new(files: &TextFiles, writer_count: usize) -> TextWriter {
+        TextWriter {
+            files: files.clone(),
+            share_bytes: (MEMORY_BYTES / writer_count.max(1)).max(SHARE_BYTES_MIN),
+            open: None,
+            finished: Vec::new(),
+        }
     }
 
     /// Adds a document.
@@ -69,10 +77,10 @@ impl TextWriter {
     pub(crate) fn add(&mut self, document: Document) -> tantivy::Result<()> {
         let writer = match &mut self.open {
             Some(writer) => writer,
-            None => self.open.insert(begin(&self.files)?),
+            None => self.open.insert(begin(&self.files, self.share_bytes)?),
         };
         writer.add_document(document.inner)?;
-        if writer.mem_usage() >= SEGMENT_MEMORY_BYTES {
+        if writer.mem_usage() >= self.share_bytes {
             self.finish_segment()?;
         }
         Ok(())
@@ -104,11 +112,8 @@ pub(super) fn segments(index: &Index) -> tantivy::Result<Vec<TextSegment>> {
         .collect())
 }
 
-fn begin(files: &TextFiles) -> tantivy::Result<SingleSegmentIndexWriter> {
+fn begin(files: &TextFiles, share_bytes: usize) -> tantivy::Result<SingleSegmentIndexWriter> {
     // Its own small files: each writer's list of segments is its own.
     let own = files.with_own_small_files();
-    Index::builder()
-        .schema(schema())
-        .tokenizers(tokenizers())
-        .single_segment_index_writer(own, SEGMENT_MEMORY_BYTES)
+    Index::builder().schema(schema()).tokenizers(tokenizers()).single_segment_index_writer(own, share_bytes)
 }

@@ -1,0 +1,113 @@
+//! Several writers: what one does while another's plan is under way is neither lost nor done twice.
+//!
+//! A second pass runs in the middle of the first, called from its observer between two batches, where the lock is free.
+
+use crate::support::{Fixture, message};
+use index::{Observer, Root, Stage, UpdateOptions};
+use std::fs;
+use std::sync::Mutex;
+
+/// Runs something once, at the first file that is read.
+struct Meanwhile<'a>(Mutex<Option<Box<dyn FnOnce() + Send + 'a>>>);
+
+impl<'a> Meanwhile<'a> {
+    fn new(what: impl FnOnce() + Send + 'a) -> Meanwhile<'a> {
+        Meanwhile(Mutex::new(Some(Box::new(what))))
+    }
+}
+
+impl Observer for Meanwhile<'_> {
+    fn stage(&self, stage: Stage) {
+        // The plan is made, the lock is not taken yet.
+        if let Stage::Read { .. } = stage {
+            let what = self.0.lock().unwrap().take();
+            what.into_iter().for_each(|what| what());
+        }
+    }
+}
+
+fn small_batches() -> UpdateOptions {
+    UpdateOptions { batch_message_count: 5, ..UpdateOptions::default() }
+}
+
+fn filled(count: usize) -> Fixture {
+    let fixture = Fixture::new();
+    for number in 0..count {
+        let content = message(&format!("m{number}"), &format!("subject {number}"), "words");
+        fixture.put(&format!("f{}", number % 3), "cur", &format!("{number}.x:2,S"), &content);
+    }
+    fixture
+}
+
+#[test]
+fn two_first_indexes_at_once_give_what_one_gives() {
+    let fixture = filled(23);
+    let meanwhile = Meanwhile::new(|| {
+        fixture.update_with(&small_batches());
+    });
+    index::update(&fixture.environment, &fixture.roots, &small_batches(), &meanwhile).unwrap();
+    assert_eq!(fixture.find("words").len(), 23);
+    fixture.check();
+    assert_eq!(fixture.update().added, 0);
+}
+
+#[test]
+fn a_plan_that_another_pass_overtook_takes_nothing_back() {
+    let fixture = filled(9);
+    fixture.update();
+    let root = fixture.root();
+    // The first pass plans: 0 gone, 3 moved, some new. Meanwhile those files come back, move on, and go.
+    fs::rename(root.join("f0/cur/0.x:2,S"), fixture.directory.path().join("aside")).unwrap();
+    fs::rename(root.join("f0/cur/3.x:2,S"), root.join("f0/cur/3.x:2,FS")).unwrap();
+    for number in 20..32 {
+        fixture.put(
+            "f1",
+            "cur",
+            &format!("{number}.y:2,S"),
+            &message(&format!("m{number}"), "late", "words"),
+        );
+    }
+    let meanwhile = Meanwhile::new(|| {
+        fs::rename(fixture.directory.path().join("aside"), root.join("f0/cur/0.x:2,FS")).unwrap();
+        fs::rename(root.join("f0/cur/3.x:2,FS"), root.join("f2/cur/3.x:2,FS")).unwrap();
+        fs::remove_file(root.join("f1/cur/25.y:2,S")).unwrap();
+        fixture.update();
+    });
+    index::update(&fixture.environment, &fixture.roots, &small_batches(), &meanwhile).unwrap();
+    fixture.check();
+    fixture.update();
+    fixture.check();
+    assert_eq!(fixture.find("words").len(), 20);
+    assert_eq!(fixture.find("flag:flagged").len(), 2);
+}
+
+#[test]
+fn a_root_that_another_pass_adds_stays() {
+    let fixture = filled(12);
+    let second = fixture.directory.path().join("work");
+    fs::create_dir_all(second.join("inbox/cur")).unwrap();
+    fs::write(second.join("inbox/cur/1.a:2,S"), message("w", "work", "words")).unwrap();
+    let work = Root { name: "work".into(), path: second };
+    let both = vec![fixture.roots[0].clone(), work.clone()];
+    let meanwhile = Meanwhile::new(|| {
+        index::update(&fixture.environment, &both, &small_batches(), &index::NoObserver).unwrap();
+    });
+    index::update(&fixture.environment, &fixture.roots, &small_batches(), &meanwhile).unwrap();
+    assert!(fixture.mailbox().roots().contains(&work));
+    assert_eq!(fixture.find("words").len(), 13);
+    fixture.check();
+}
+
+#[test]
+fn a_mistyped_root_is_not_remembered() {
+    let fixture = filled(3);
+    fixture.update();
+    let typo = Root { name: "mail".into(), path: fixture.directory.path().join("mial") };
+    let other = Root { name: "other".into(), path: fixture.directory.path().join("nowhere") };
+    let summary =
+        index::update(&fixture.environment, &[typo, other], &UpdateOptions::default(), &index::NoObserver)
+            .unwrap();
+    assert_eq!(summary.problems.len(), 2);
+    assert_eq!(fixture.mailbox().roots(), fixture.roots);
+    assert_eq!(fixture.find("words").len(), 3);
+}
