@@ -230,3 +230,33 @@ fn write_ends<const WIDTH: usize>(
     }
     writer.write(&block)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sealed::Sealed;
+    use std::path::Path;
+
+    #[test]
+    fn offsets_are_large_from_4_gib_on() {
+        for (lengths, expected) in [(&[u32::MAX - 5, 5][..], false), (&[u32::MAX, 1, 2], true)] {
+            let disk = testkit::SimDisk::new(1);
+            let path = Path::new("/offsets");
+            let mut writer = SealedWriter::create(&disk, path, 9).unwrap();
+            assert_eq!(write_offsets(&mut writer, lengths).unwrap(), expected);
+            writer.finish().unwrap();
+            let sealed = Sealed::open(&disk, path, 9).unwrap();
+            let bytes = sealed.range(0..sealed.content_length()).unwrap();
+            let ends = lengths.iter().scan(0_u64, |end, &length| {
+                *end += u64::from(length);
+                Some(*end)
+            });
+            let expected_ends: Vec<u64> = std::iter::once(0).chain(ends).collect();
+            let found: Vec<u64> = match expected {
+                true => bytemuck::cast_slice(bytes).to_vec(),
+                false => bytemuck::cast_slice::<u8, u32>(bytes).iter().map(|&end| u64::from(end)).collect(),
+            };
+            assert_eq!(found, expected_ends);
+        }
+    }
+}

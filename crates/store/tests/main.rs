@@ -13,6 +13,7 @@ mod limits;
 mod readers;
 mod sealed;
 mod segment;
+mod segment_by_hand;
 mod segment_damage;
 mod segment_format;
 mod segment_support;

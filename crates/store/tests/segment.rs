@@ -14,8 +14,8 @@ use std::ops::Bound;
 use std::path::Path;
 use std::sync::Arc;
 use store::{
-    Codec, Column, ColumnSlice, Error, Index, IndexKind, Kind, Order, OwnedValue, PayloadReader, RowRef,
-    Rows, Schema, Segment, Source, Value, sort_by_primary, write_segment,
+    BytesSlice, Codec, Column, ColumnSlice, Error, Index, IndexKind, Kind, Offsets, Order, OwnedValue,
+    PayloadReader, RowRef, Rows, Schema, Segment, Source, Value, sort_by_primary, write_segment,
 };
 use testkit::{Random, SimDisk};
 
@@ -262,6 +262,41 @@ fn too_many_rows_are_refused() {
     let three: [&dyn Source; 3] = [&many, &many, &many];
     let refused = write_segment(&disk, path(), &schema, &three, Order::AsIs);
     assert!(matches!(refused, Err(Error::Limit { what: "rows to put in order", .. })), "{refused:?}");
+}
+
+/// A source with two rows of bytes, the second of which lies nowhere.
+struct Broken;
+
+impl Source for Broken {
+    fn row_count(&self) -> u32 {
+        2
+    }
+
+    fn column(&self, _: usize) -> store::Result<ColumnSlice<'_>> {
+        let offsets = Offsets::Small(&[0, 2, 9]);
+        Ok(ColumnSlice::Bytes(BytesSlice { offsets, blob: b"abc" }))
+    }
+
+    fn value(&self, _: usize, row: u32) -> store::Result<Value<'_>> {
+        if row == 0 { Ok(Value::Bytes(b"ab")) } else { Err(Error::Missing { what: "row", name: "1".into() }) }
+    }
+
+    fn payload<'a>(&'a self, _: usize, _: u32, _: &'a mut PayloadReader) -> store::Result<&'a [u8]> {
+        unreachable!("bytes are no payload")
+    }
+}
+
+#[test]
+fn a_damaged_source_is_an_error_wherever_it_is_noticed() {
+    let bytes = &[Kind::Bytes][..];
+    let schema = plain_schema(bytes, &[0], &[]);
+    let sorted = sort_by_primary(&schema, &[&Broken], &|_| true);
+    assert!(matches!(sorted, Err(Error::Missing { .. })), "{sorted:?}");
+    let order = [RowRef { source: 0, row: 1 }, RowRef { source: 0, row: 0 }];
+    for order in [Order::AsIs, Order::Chosen(&order)] {
+        let written = write_segment(&SimDisk::new(1), path(), &schema, &[&Broken], order);
+        assert!(matches!(written, Err(Error::Missing { .. })), "{written:?}");
+    }
 }
 
 #[test]

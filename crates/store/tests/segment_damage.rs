@@ -5,6 +5,7 @@
 //! Each flip is tried twice: as it is, where checksums find it; and with all checksums made to fit it, where only the checks
 //! of each structure are left. Then a wrong value is no wonder; a panic, a hang or memory without bound would be.
 
+use crate::segment_by_hand::{HandMade, Section, block_table, u32s};
 use crate::segment_support::{
     any_row, check_answers, path, read_row, rows_of, schema, twin_of, values, write_sorted,
 };
@@ -12,9 +13,17 @@ use disk::Disk;
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::TestRunner;
 use std::ops::Bound;
-use store::format::{KIND_SEGMENT, SEALED_VERSION, TRAILER_BYTES, TRAILER_VERSION_OFFSET};
-use store::{Error, IndexKind, PayloadReader, SealedWriter, Segment, Source, sort_by_primary, write_segment};
-use testkit::SimDisk;
+use std::sync::Arc;
+use store::format::{
+    CHUNK_BYTES, KIND_SEGMENT, SEALED_VERSION, SECTION_BLOB, SECTION_BLOCK_TABLE, SECTION_BLOCKS,
+    SECTION_FIXED, SECTION_HASH_BUCKETS, SECTION_HASH_GROUPS, SECTION_OFFSETS_SMALL, SECTION_ORDER_HINTS,
+    SECTION_ORDER_ROWS, TRAILER_BYTES, TRAILER_VERSION_OFFSET,
+};
+use store::{
+    Column, ColumnSlice, Error, Index, IndexKind, Kind, PayloadReader, Rows, Schema, SealedWriter, Segment,
+    Source, Value, sort_by_primary, write_segment,
+};
+use testkit::{Random, SimDisk};
 
 type Row = crate::segment_support::Row;
 
@@ -120,22 +129,199 @@ fn damage_behind_fitting_checksums_never_panics() {
     }
 }
 
+/// A way to damage the segment made by hand, and what must be said about it when everything is touched.
+type Damaging = (&'static str, fn(&mut HandMade));
+
+const REFUSED: [Damaging; 26] = [
+    ("section 1 of 1 at byte 0 stands where", |made| made.section(SECTION_FIXED).owner = 1),
+    ("section 4 of 1 at byte 128 stands where", |made| made.section(SECTION_BLOB).shift = 64),
+    ("stands where section 1 of 0", |made| made.sections.swap(0, 1)),
+    ("more sections than the schema asks for", |made| {
+        made.sections.push(Section { tag: 1, owner: 9, bytes: vec![], detail: 0, shift: 0, padding: 0 });
+        made.footer_end[0] += 1;
+    }),
+    ("section 11 of 1 is missing", |made| {
+        made.sections.pop();
+        made.footer_end[0] -= 1;
+    }),
+    ("do not follow one another", |made| made.footer_end[0] += 2),
+    ("do not follow one another", |made| made.footer_end[7] = 0xff),
+    ("reserved bytes are not zero", |made| made.footer_end[20] = 1),
+    ("with 4294967295 rows", |made| made.row_count = u32::MAX),
+    ("section 1 of 0 cannot have 2 bytes", |made| made.row_count = 3),
+    ("section 1 of 0 cannot have 2 bytes and 7", |made| made.section(SECTION_FIXED).detail = 7),
+    ("section 10 of 1 cannot have 63 bytes", |made| made.section(SECTION_HASH_BUCKETS).bytes.truncate(63)),
+    ("0 of 1 buckets are homes", |made| made.section(SECTION_HASH_BUCKETS).detail = 0),
+    ("2 of 1 buckets are homes", |made| made.section(SECTION_HASH_BUCKETS).detail = 2),
+    ("cannot have 8 bytes", |made| made.section(SECTION_BLOCK_TABLE).bytes.truncate(8)),
+    ("row 1 lies outside of its column", |made| made.section(SECTION_OFFSETS_SMALL).bytes = u32s(&[0, 2, 7])),
+    ("row 0 lies outside of its column", |made| made.section(SECTION_OFFSETS_SMALL).bytes = u32s(&[3, 2, 6])),
+    ("an index names row 2 of 2", |made| made.section(SECTION_ORDER_ROWS).bytes = u32s(&[0, 2])),
+    ("an index names row 7 of 2", |made| made.section(SECTION_HASH_BUCKETS).bytes[16] = 7),
+    ("value 0 is outside of a section of 0 bytes", |made| {
+        made.section(SECTION_HASH_BUCKETS).bytes[19] = 0x80;
+    }),
+    ("value 2 is outside of a section of 8 bytes", |made| {
+        // A group without an end.
+        made.section(SECTION_HASH_BUCKETS).bytes[16..24].copy_from_slice(&u32s(&[1 << 31, 1 << 31]));
+        made.section(SECTION_HASH_GROUPS).bytes = u32s(&[0, 0]);
+    }),
+    ("no block has row 0", |made| {
+        made.section(SECTION_BLOCK_TABLE).bytes = block_table(&[(0, 1, 5), (6, 2, 0)]);
+    }),
+    ("no block has row 0", |made| {
+        made.section(SECTION_BLOCK_TABLE).bytes = block_table(&[(0, 0, 5), (7, 2, 0)]);
+    }),
+    ("5 bytes were decompressed, not 6", |made| {
+        made.section(SECTION_BLOCK_TABLE).bytes = block_table(&[(0, 0, 6), (6, 2, 0)]);
+    }),
+    ("the limit is", |made| {
+        made.section(SECTION_BLOCK_TABLE).bytes = block_table(&[(0, 0, u32::MAX), (6, 2, 0)]);
+    }),
+    ("3 bytes for rows that have 4", |made| made.section(SECTION_BLOCKS).bytes[2] = 3),
+];
+
 #[test]
-fn verify_finds_what_checksums_cannot_say() {
-    let (bytes, _) = sample();
-    let disk = SimDisk::new(1);
-    disk.put(path(), &bytes);
-    let sealed = store::Sealed::open(&disk, path(), KIND_SEGMENT).unwrap();
-    let content = sealed.range(0..sealed.content_length()).unwrap();
-    let (mut found, mut tried) = (0, 0);
-    for offset in (0..content.len()).step_by(11) {
-        let mut flipped = content.to_vec();
-        flipped[offset] ^= 0x10;
-        tried += 1;
-        found += u32::from(open(&reframe(&flipped)).map_or(true, |segment| !segment.verify().is_empty()));
+fn each_structure_is_checked_behind_its_checksum() {
+    for (number, (expected, damage)) in REFUSED.into_iter().enumerate() {
+        let (disk, mut made) = (SimDisk::new(1), HandMade::sample());
+        damage(&mut made);
+        let said = match made.open(&disk) {
+            Err(error) => vec![error],
+            Ok(segment) => ask_all(&segment),
+        };
+        let said: Vec<String> = said.iter().map(ToString::to_string).collect();
+        let is_said = said.iter().any(|message| message.contains(expected));
+        assert!(is_said, "{number}: {said:?} should say {expected}");
+        assert!(
+            said.iter().all(|message| message.starts_with("/table.segment is damaged at byte ")),
+            "{said:?}"
+        );
     }
-    // Values outside of keys are believed: nothing beside their checksum knows them.
-    assert!(found * 10 > tried * 6, "{found} of {tried}");
+}
+
+/// Asks the segment made by hand all it knows, and returns all errors.
+fn ask_all(segment: &Segment) -> Vec<Error> {
+    let mut reader = PayloadReader::new();
+    let mut found = Vec::new();
+    let mut errors = Vec::new();
+    for row in 0..2 {
+        errors.extend(segment.value(0, row).err());
+        errors.extend(segment.bytes(1, row).err());
+        errors.extend(segment.payload(2, row, &mut reader).err());
+        errors.extend(segment.rows_at(0, row..row + 1).err());
+    }
+    for key in [3, 5] {
+        errors.extend(segment.find(0, &[Value::U8(key)], &mut found).err());
+        errors.extend(segment.find(1, &[Value::U8(key)], &mut found).err());
+    }
+    errors
+}
+
+/// What is only noticed when all is compared with all.
+const UNNOTICED: [Damaging; 14] = [
+    ("padding is not zero", |made| made.section(SECTION_BLOB).padding = 1),
+    ("row 1 does not come after row 0", |made| made.section(SECTION_FIXED).bytes = vec![5, 3]),
+    ("row 1 does not come after row 0", |made| made.section(SECTION_FIXED).bytes = vec![5, 5]),
+    ("places run from 1 to 6 in 6 bytes", |made| made.section(SECTION_OFFSETS_SMALL).bytes[0] = 1),
+    ("places run from 0 to 5 in 6 bytes", |made| made.section(SECTION_OFFSETS_SMALL).bytes[8] = 5),
+    ("the blocks do not follow one another", |made| {
+        made.section(SECTION_BLOCKS).bytes.push(0);
+    }),
+    ("row 1 is in an index twice", |made| made.section(SECTION_ORDER_ROWS).bytes = u32s(&[1, 1])),
+    ("position 1 of index ordered is out of order", |made| {
+        made.section(SECTION_ORDER_ROWS).bytes = u32s(&[1, 0]);
+        made.section(SECTION_ORDER_HINTS).bytes.rotate_left(8);
+    }),
+    ("the hint at position 1 of index ordered is wrong", |made| {
+        made.section(SECTION_ORDER_HINTS).bytes[15] = 6;
+    }),
+    ("an index has 1 rows of 2", |made| made.section(SECTION_HASH_BUCKETS).bytes[1] = 0),
+    ("is not found by its key in index hash", |made| made.section(SECTION_HASH_BUCKETS).bytes[0] ^= 0x40),
+    ("is not found by its key in index hash", |made| {
+        // In a later bucket, and no overflow bit leads there.
+        let bucket = made.section(SECTION_HASH_BUCKETS);
+        let later = bucket.bytes.clone();
+        bucket.bytes.fill(0);
+        bucket.bytes.extend(later);
+    }),
+    ("groups of rows that no slot names", |made| {
+        made.section(SECTION_HASH_BUCKETS).bytes[1] = 0;
+        let alone = made.section(SECTION_HASH_BUCKETS).bytes[16];
+        made.section(SECTION_HASH_GROUPS).bytes = u32s(&[u32::from(1 - alone) | 1 << 31]);
+    }),
+    ("is not found by its key in index hash", |made| {
+        // Both rows in the group of one key.
+        made.section(SECTION_HASH_BUCKETS).bytes[1] = 0;
+        made.section(SECTION_HASH_BUCKETS).bytes[16..20].copy_from_slice(&u32s(&[1 << 31]));
+        made.section(SECTION_HASH_GROUPS).bytes = u32s(&[0, 1 | 1 << 31]);
+    }),
+];
+
+#[test]
+fn verify_finds_what_reading_does_not_notice() {
+    for (number, (expected, damage)) in UNNOTICED.into_iter().enumerate() {
+        let (disk, mut made) = (SimDisk::new(1), HandMade::sample());
+        damage(&mut made);
+        let said: Vec<String> = made.open(&disk).unwrap().verify().iter().map(ToString::to_string).collect();
+        assert!(
+            said.iter().any(|message| message.contains(expected)),
+            "{number}: {said:?} should say {expected}"
+        );
+    }
+}
+
+/// In a file of many chunks a damaged one is met on the way to some answers, and the others are right.
+#[test]
+fn a_damaged_chunk_never_gives_a_wrong_answer() {
+    let schema = Arc::new(Schema {
+        name: "ids".into(),
+        columns: vec![
+            Column { name: "id".into(), kind: Kind::Id },
+            Column { name: "number".into(), kind: Kind::U32 },
+        ],
+        primary: vec![0],
+        indexes: vec![
+            Index { name: "id".into(), kind: IndexKind::Hash, unique: true, columns: vec![0] },
+            Index { name: "number".into(), kind: IndexKind::Ordered, unique: true, columns: vec![1] },
+        ],
+    });
+    let mut random = Random::new(5);
+    let mut rows = Rows::new(&schema);
+    for number in 0..12_000 {
+        let mut id = [0; 32];
+        random.fill(&mut id);
+        rows.push(&[Value::Id(&id), Value::U32(number)]).unwrap();
+    }
+    let disk = SimDisk::new(1);
+    let clean = write_sorted(&disk, &schema, &[&rows]);
+    let bytes = disk.read(path()).unwrap();
+    let ids = clean.ids(0, 0..12_000).unwrap();
+    let numbers = clean.u32s(1, 0..12_000).unwrap();
+    let chunk_count = bytes.len() / CHUNK_BYTES;
+    assert!(chunk_count >= 8);
+    for chunk in 0..chunk_count {
+        let damaged = SimDisk::new(1);
+        damaged.put(path(), &bytes);
+        damaged.flip(path(), chunk * CHUNK_BYTES + 5_000);
+        let segment = Segment::open(&damaged, path(), &schema).unwrap();
+        let (mut found, mut errors) = (Vec::new(), 0);
+        for row in (0..12_000_u32).step_by(7) {
+            let (id, number) = (Value::Id(&ids[row as usize]), Value::U32(numbers[row as usize]));
+            let by_key = segment.primary_find(&[id]);
+            errors += u32::from(by_key.map(|found| assert_eq!(found, Some(row))).is_err());
+            for (index, key) in [(0, id), (1, number)] {
+                found.clear();
+                let done = segment.find(index, &[key], &mut found);
+                errors += u32::from(done.map(|()| assert_eq!(found, [row])).is_err());
+            }
+        }
+        assert!(errors > 0, "chunk {chunk} was never met");
+        found.clear();
+        let mut pairs = Vec::new();
+        let batch = segment.find_batch(0, &[ColumnSlice::Id(ids)], &mut pairs);
+        assert!(batch.is_err() || pairs.iter().all(|&(number, row)| number == row) && pairs.len() == 12_000);
+    }
 }
 
 #[test]

@@ -4,19 +4,22 @@
 //!
 //! `UPDATE=1` writes the file of the newest version anew; those of older versions are never touched.
 
+use crate::segment_by_hand::HandMade;
 use crate::segment_support::{Row, check_answers, path, rows_of, schema, twin_of, write_sorted};
 use disk::Disk;
 use std::path::PathBuf;
+use std::sync::Arc;
 use store::format::{
-    BLOCK_ENTRY_BYTES, BUCKET_BYTES, CHUNK_BYTES, ENTRY_BYTES, ENTRY_DETAIL_OFFSET, ENTRY_LENGTH_OFFSET,
-    ENTRY_OWNER_OFFSET, ENTRY_SECTION_OFFSET, ENTRY_START_OFFSET, FOOTER_BYTES, FOOTER_DIRECTORY_OFFSET,
-    FOOTER_ROW_COUNT_OFFSET, FOOTER_SCHEMA_LENGTH_OFFSET, FOOTER_SCHEMA_OFFSET, FOOTER_SECTION_COUNT_OFFSET,
-    FOOTER_VERSION_OFFSET, KIND_SEGMENT, SEALED_MAGIC, SEALED_VERSION, SECTION_BLOCK_TABLE, SECTION_FIXED,
-    SECTION_HASH_BUCKETS, SECTION_OFFSETS_SMALL, SECTION_ORDER_ROWS, SEGMENT_VERSION, TRAILER_BYTES,
-    TRAILER_CHECKSUM_OFFSET, TRAILER_CONTENT_LENGTH_OFFSET, TRAILER_KIND_OFFSET, TRAILER_MAGIC_OFFSET,
-    TRAILER_TABLE_CHECKSUM_OFFSET, TRAILER_VERSION_OFFSET,
+    BLOCK_ENTRY_BYTES, BLOCK_FIRST_ROW_OFFSET, BUCKET_BYTES, CHUNK_BYTES, ENTRY_BYTES, ENTRY_DETAIL_OFFSET,
+    ENTRY_LENGTH_OFFSET, ENTRY_OWNER_OFFSET, ENTRY_SECTION_OFFSET, ENTRY_START_OFFSET, FOOTER_BYTES,
+    FOOTER_DIRECTORY_OFFSET, FOOTER_ROW_COUNT_OFFSET, FOOTER_SCHEMA_LENGTH_OFFSET, FOOTER_SCHEMA_OFFSET,
+    FOOTER_SECTION_COUNT_OFFSET, FOOTER_VERSION_OFFSET, KIND_SEGMENT, SEALED_MAGIC, SEALED_VERSION,
+    SECTION_BLOCK_TABLE, SECTION_FIXED, SECTION_HASH_BUCKETS, SECTION_OFFSETS_LARGE, SECTION_OFFSETS_SMALL,
+    SECTION_ORDER_ROWS, SEGMENT_VERSION, TRAILER_BYTES, TRAILER_CHECKSUM_OFFSET,
+    TRAILER_CONTENT_LENGTH_OFFSET, TRAILER_KIND_OFFSET, TRAILER_MAGIC_OFFSET, TRAILER_TABLE_CHECKSUM_OFFSET,
+    TRAILER_VERSION_OFFSET,
 };
-use store::{OwnedValue, Schema, Segment};
+use store::{Codec, Column, Kind, OwnedValue, Schema, Segment, Value};
 use testkit::SimDisk;
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -139,4 +142,65 @@ fn check_section(tag: u32, owner: u64, section: &[u8]) {
         }
         _ => {}
     }
+}
+
+fn table_of(kinds: &[Kind]) -> Arc<Schema> {
+    let column = |(number, &kind): (usize, &Kind)| Column { name: format!("c{number}"), kind };
+    let columns = kinds.iter().enumerate().map(column).collect();
+    Arc::new(Schema { name: "t".into(), columns, primary: vec![0], indexes: Vec::new() })
+}
+
+/// More rows than are gathered at once: where blocks end must not depend on where that ends.
+#[test]
+fn a_block_ends_with_the_row_that_fills_it() {
+    let schema = table_of(&[Kind::U32, Kind::Payload(Codec::Lz4 { block_bytes: 65_536 })]);
+    let list: Vec<Row> =
+        (0..90_000).map(|n| vec![OwnedValue::U32(n), OwnedValue::Bytes(vec![b'x'; 100])]).collect();
+    let disk = SimDisk::new(1);
+    write_sorted(&disk, &schema, &[&rows_of(&schema, &list)]);
+    let file = disk.read(path()).unwrap();
+    let content = check_frame(&file);
+    let footer = &content[content.len() - FOOTER_BYTES..];
+    let directory = &content[place(footer, FOOTER_DIRECTORY_OFFSET)..];
+    let entry =
+        directory.chunks(ENTRY_BYTES).find(|entry| number::<4>(entry, 0) == u64::from(SECTION_BLOCK_TABLE));
+    let entry = entry.unwrap();
+    let table = &content[place(entry, ENTRY_START_OFFSET)..][..place(entry, ENTRY_LENGTH_OFFSET)];
+    let first_rows: Vec<u64> =
+        table.chunks(BLOCK_ENTRY_BYTES).map(|entry| number::<4>(entry, BLOCK_FIRST_ROW_OFFSET)).collect();
+    let (last, full) = first_rows.split_last().unwrap();
+    let rows_per_block = 65_536_u64.div_ceil(104);
+    assert!(full.iter().zip(0..).all(|(&first_row, block)| first_row == block * rows_per_block), "{full:?}");
+    assert_eq!(*last, 90_000);
+}
+
+/// What a column of 4 GiB and more would look like, but small.
+#[test]
+fn large_offsets_are_read() {
+    let (disk, mut made) = (SimDisk::new(1), HandMade::sample());
+    made.replace(SECTION_OFFSETS_SMALL, SECTION_OFFSETS_LARGE, &[0_u64, 2, 6].map(u64::to_le_bytes).concat());
+    let segment = made.open(&disk).unwrap();
+    assert!(segment.verify().is_empty(), "{:?}", segment.verify());
+    assert_eq!((segment.bytes(1, 0).unwrap(), segment.bytes(1, 1).unwrap()), (&b"ab"[..], &b"cdef"[..]));
+    let column = segment.column(1).unwrap();
+    assert_eq!(column.value(1), Some(Value::Bytes(b"cdef")));
+    assert_eq!((column.len(), column.value(2)), (2, None));
+    disk.remove(path()).unwrap();
+    let again = write_sorted(&disk, segment.schema(), &[&segment]);
+    assert_eq!(again.bytes(1, 1).unwrap(), b"cdef");
+}
+
+#[test]
+fn a_segment_made_by_hand_is_what_the_writer_writes() {
+    let (disk, made) = (SimDisk::new(1), HandMade::sample());
+    let segment = made.open(&disk).unwrap();
+    assert!(segment.verify().is_empty(), "{:?}", segment.verify());
+    let by_hand = disk.read(path()).unwrap();
+    disk.remove(path()).unwrap();
+    let row = |key, bytes: &[u8], payload: &[u8]| {
+        vec![OwnedValue::U8(key), OwnedValue::Bytes(bytes.to_vec()), OwnedValue::Bytes(payload.to_vec())]
+    };
+    let list = [row(5, b"cdef", b"yz"), row(3, b"ab", b"x")];
+    write_sorted(&disk, segment.schema(), &[&rows_of(segment.schema(), &list)]);
+    assert_eq!(disk.read(path()).unwrap(), by_hand);
 }
