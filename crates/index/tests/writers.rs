@@ -111,3 +111,31 @@ fn a_mistyped_root_is_not_remembered() {
     assert_eq!(fixture.mailbox().roots(), fixture.roots);
     assert_eq!(fixture.find("words").len(), 3);
 }
+
+#[test]
+fn a_commit_of_our_own_does_not_vouch_for_those_of_others() {
+    let fixture = filled(6);
+    let second = fixture.directory.path().join("work");
+    fs::create_dir_all(second.join("inbox/cur")).unwrap();
+    fs::write(second.join("inbox/cur/0.w:2,S"), message("w0", "work", "words")).unwrap();
+    let both = vec![fixture.roots[0].clone(), Root { name: "work".into(), path: second.clone() }];
+    let pass = |roots: &[Root], observer: &dyn Observer| {
+        index::update(&fixture.environment, roots, &small_batches(), observer).unwrap();
+    };
+    pass(&both, &index::NoObserver);
+    // The first pass finds new files in both roots, the other one only those of the second. The first batch of the first pass has
+    // files of the first root, and commits; its second batch has those that the other pass has added.
+    for number in 0..5 {
+        let content = message(&format!("a{number}"), "late", "words");
+        fixture.put("f0", "cur", &format!("a{number}.x:2,S"), &content);
+        fs::write(
+            second.join(format!("inbox/cur/b{number}.x:2,S")),
+            message(&format!("b{number}"), "late", "words"),
+        )
+        .unwrap();
+    }
+    let meanwhile = Meanwhile::new(|| pass(&both[1..], &index::NoObserver));
+    pass(&both, &meanwhile);
+    fixture.check();
+    assert_eq!(fixture.find("words").len(), 17);
+}
