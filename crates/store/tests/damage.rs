@@ -11,7 +11,9 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use store::format::{TRAILER_BYTES, TRAILER_CHECKSUM_OFFSET, TRAILER_VERSION_OFFSET};
+use store::format::{
+    MANIFEST_CHECKSUM_BYTES, TRAILER_BYTES, TRAILER_CHECKSUM_OFFSET, TRAILER_VERSION_OFFSET,
+};
 use store::{Error, Snapshot, Writer, verify};
 use testkit::SimDisk;
 use xxhash_rust::xxh3::xxh3_64;
@@ -233,6 +235,39 @@ fn a_missing_file_is_named() {
             "{error}"
         );
     }
+}
+
+#[test]
+fn what_is_damaged_while_a_snapshot_is_held_is_found_by_verify() {
+    let sample = sample(0);
+    for ending in ["/manifest", "/journal-3", ".dead"] {
+        let disk = sample.disk.fork();
+        let snapshot = Snapshot::open(&shared(&disk), directory()).unwrap();
+        let file = file_of_kind(&disk, ending).remove(0);
+        disk.flip(&file, 40);
+        let files: Vec<PathBuf> = verify(&snapshot).into_iter().map(|damage| damage.file).collect();
+        assert!(files.contains(&file), "{ending}: {files:?}");
+        check(&snapshot, &sample.after).unwrap();
+    }
+}
+
+#[test]
+fn two_rows_with_one_key_are_found_by_verify() {
+    let sample = sample(0);
+    let dead = file_of_kind(&sample.disk, ".dead").remove(0);
+    let number = u64::from_str_radix(dead.file_stem().unwrap().to_str().unwrap(), 16).unwrap();
+    let manifest = directory().join("manifest");
+    let mut bytes = sample.disk.read(&manifest).unwrap();
+    // Brings the dead rows back to life: no more count of them, and no name.
+    let place = bytes.windows(8).position(|window| window == number.to_le_bytes()).unwrap();
+    bytes[place - 4..place + 8].fill(0);
+    let end = bytes.len() - MANIFEST_CHECKSUM_BYTES;
+    let checksum = xxh3_64(&bytes[..end]);
+    bytes[end..].copy_from_slice(&checksum.to_le_bytes());
+    sample.disk.put(&manifest, &bytes);
+    let damage = verify(&Snapshot::open(&shared(&sample.disk), directory()).unwrap());
+    assert_eq!(damage.len(), 1);
+    assert!(damage[0].what.contains("table items has two rows with the key [U32(3)]"), "{}", damage[0].what);
 }
 
 #[test]

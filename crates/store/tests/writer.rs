@@ -222,6 +222,30 @@ fn a_full_disk_in_the_middle_of_a_seal_loses_nothing_and_leaves_nothing() {
 }
 
 #[test]
+fn a_writer_whose_journal_failed_refuses_everything() {
+    let change = Change::default().put(0, item(1, 1));
+    let more = Change::default().put(0, item(2, 1));
+    // The write, then the sync.
+    for after in 0..2 {
+        let disk = SimDisk::new(1);
+        let mut writer = create(&disk);
+        writer.commit(change.transaction()).unwrap();
+        disk.refuse_at(disk.operation_count() + after, Refusal::Broken);
+        let error = writer.commit(more.transaction()).unwrap_err();
+        assert!(error.to_string().contains("/data/store/journal-1"), "{error}");
+        assert!(matches!(writer.commit(more.transaction()), Err(Error::Poisoned { .. })));
+        assert!(matches!(writer.load_transaction(more.transaction()), Err(Error::Poisoned { .. })));
+        assert!(matches!(writer.flush(), Err(Error::Poisoned { .. })));
+        let error = writer.snapshot().unwrap_err();
+        assert_eq!(error.to_string(), "an earlier write to /data/store failed: open the store again");
+        drop(writer);
+        let mut writer = Writer::open(&shared(&disk), directory(), options(100)).unwrap();
+        writer.commit(more.transaction()).unwrap();
+        check(&writer.snapshot().unwrap(), &Twin::default().after(&change).after(&more)).unwrap();
+    }
+}
+
+#[test]
 fn loads_replace_what_is_there_and_the_last_of_equal_keys_wins() {
     let disk = SimDisk::new(1);
     let mut writer = create(&disk);
