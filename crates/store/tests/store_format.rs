@@ -212,6 +212,35 @@ fn a_journal_lies_where_the_format_page_says() {
     assert_eq!(reader.u32(), 0, "no attachments");
 }
 
+#[test]
+fn a_record_that_does_not_fit_the_rows_is_damage() {
+    let disk = SimDisk::new(1);
+    golden(&disk);
+    let (seed, _) = read_manifest(&disk.read(&directory().join("manifest")).unwrap());
+    let path = directory().join("journal-3");
+    let bytes = disk.read(&path).unwrap();
+    let (_, rest) = take_record(&bytes[JOURNAL_RECORDS_OFFSET..], seed, 3);
+    let (again, _) = take_record(rest, seed, 4);
+    // The first dead row of the last record stands behind five numbers: tables, table, parts, part, rows.
+    for (row, expected) in [(5, "row 5 dies twice"), (30, "row 30 of 30 dies")] {
+        let mut payload = again.to_vec();
+        payload[20..24].copy_from_slice(&u32::to_le_bytes(row));
+        disk.put(&path, &[&bytes[..], &record(&payload, seed, 5)].concat());
+        let error = Snapshot::open(&shared(&disk), directory()).unwrap_err().to_string();
+        assert!(error.contains("journal-3") && error.contains(expected), "{error}");
+    }
+}
+
+/// Returns a record under right checksums.
+fn record(payload: &[u8], seed: u64, sequence: u64) -> Vec<u8> {
+    let length = u32::try_from(payload.len()).unwrap();
+    let mut bytes = [&RECORD_MAGIC[..], &length.to_le_bytes(), &sequence.to_le_bytes()].concat();
+    bytes.extend(xxh3_64_with_seed(payload, seed).to_le_bytes());
+    bytes.extend(xxh3_64_with_seed(&bytes, seed).to_le_bytes());
+    bytes.extend(payload);
+    bytes
+}
+
 /// Returns the payload of the record in front, and what follows it.
 fn take_record(bytes: &[u8], seed: u64, sequence: u64) -> (&[u8], &[u8]) {
     assert_eq!(bytes[..4], RECORD_MAGIC);

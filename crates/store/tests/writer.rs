@@ -9,7 +9,7 @@ use crate::support::{
 use std::ops::Bound;
 use store::{Error, MergeOptions, OwnedValue, PRIMARY, Snapshot, Transaction, Value, Writer, merge_all};
 use testkit::SimDisk;
-use testkit::sim_disk::Refusal;
+use testkit::sim_disk::{Operation, Refusal};
 
 fn create(disk: &SimDisk) -> Writer {
     Writer::create(&shared(disk), directory(), &schemas(), options(100)).unwrap()
@@ -134,16 +134,50 @@ fn the_last_put_of_a_key_wins_and_deletes_come_first() {
         let mut writer =
             Writer::create(&shared(&disk), directory(), &schemas(), options(journal_rows)).unwrap();
         let key = |number| key_of(0, &item(number, 0));
-        let first =
-            Change::default().put(0, item(1, 1)).put(0, item(2, 1)).put(0, item(1, 2)).delete(0, key(2));
-        let second = Change::default().put(1, link(1, "a", 1)).delete(0, key(1)).delete(0, key(9));
-        let third = Change::default().put(0, item(3, 1)).put(1, link(1, "a", 2)).put(0, item(3, 2));
-        writer.commit_group(&[first.transaction(), second.transaction(), third.transaction()]).unwrap();
-        let twin = Twin::default().after(&first).after(&second).after(&third);
+        let changes = [
+            Change::default().put(0, item(1, 1)).put(0, item(2, 1)).put(0, item(1, 2)).delete(0, key(2)),
+            Change::default().put(1, link(1, "a", 1)).delete(0, key(1)).delete(0, key(9)).delete(0, key(4)),
+            Change::default()
+                .put(0, item(3, 1))
+                .put(1, link(1, "a", 2))
+                .put(0, item(3, 2))
+                .put(0, item(4, 1)),
+            Change::default().delete(0, key(4)),
+        ];
+        writer.commit_group(&changes.each_ref().map(Change::transaction)).unwrap();
+        let twin = changes.iter().fold(Twin::default(), |twin, change| twin.after(change));
         assert_eq!(twin.tables[0].keys().cloned().collect::<Vec<_>>(), [key(2), key(3)]);
         check(&writer.snapshot().unwrap(), &twin).unwrap();
         assert_eq!(writer.version().sequence, 1, "a group is one commit");
     }
+}
+
+#[test]
+fn the_newest_snapshot_opens_only_what_is_new() {
+    let disk = SimDisk::new(1);
+    let mut writer = create(&disk);
+    let load = |writer: &mut Writer, numbers: std::ops::Range<u32>, version| {
+        let change = numbers.fold(Change::default(), |change, number| change.put(0, item(number, version)));
+        writer.load_transaction(change.transaction()).unwrap();
+        change
+    };
+    let mut twin = Twin::default();
+    for numbers in [0..3, 3..6, 2..4] {
+        twin.apply(&load(&mut writer, numbers, 1));
+    }
+    let snapshot = Snapshot::open(&shared(&disk), directory()).unwrap();
+    let newest_and_maps = |snapshot: &Snapshot| {
+        let before = disk.operation_count();
+        let newest = snapshot.newest().unwrap();
+        let is_map = |operation: &&Operation| matches!(operation, Operation::Map(_));
+        (newest, disk.trace()[before..].iter().filter(is_map).count())
+    };
+    assert_eq!(newest_and_maps(&snapshot).1, 0);
+    // One new segment, and one more dead row in each of two old ones.
+    twin.apply(&load(&mut writer, 1..3, 2));
+    let (newest, map_count) = newest_and_maps(&snapshot);
+    assert_eq!(map_count, 3);
+    check(&newest, &twin).unwrap();
 }
 
 #[test]
