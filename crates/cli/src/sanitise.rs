@@ -25,9 +25,15 @@ pub(crate) fn is_harmful(character: char) -> bool {
     )
 }
 
+/// Says of most texts without harm that they have none, looking at bytes only: a text without any byte that a harmful character
+/// begins with.
+pub(crate) fn may_be_harmful(text: &str) -> bool {
+    text.bytes().any(|byte| matches!(byte, 0..=0x1f | 0x7f | 0xc2 | 0xd8 | 0xe2 | 0xef))
+}
+
 /// Returns text as one line: line breaks and tabs become spaces, what is harmful [`REPLACEMENT`].
 pub(crate) fn one_line(text: &str) -> Cow<'_, str> {
-    if !text.contains(is_harmful) {
+    if !may_be_harmful(text) || !text.contains(is_harmful) {
         return Cow::Borrowed(text);
     }
     let shown = text.replace("\r\n", " ");
@@ -47,7 +53,9 @@ pub(crate) fn one_line(text: &str) -> Cow<'_, str> {
 
 /// Returns text with its lines and tabs: every kind of line break becomes a line feed, what is harmful [`REPLACEMENT`].
 pub(crate) fn many_lines(text: &str) -> Cow<'_, str> {
-    if !text.contains(|character| is_harmful(character) && !matches!(character, '\n' | '\t')) {
+    if !may_be_harmful(text)
+        || !text.contains(|character| is_harmful(character) && !matches!(character, '\n' | '\t'))
+    {
         return Cow::Borrowed(text);
     }
     let shown = text.replace("\r\n", "\n");
@@ -98,6 +106,14 @@ mod tests {
             assert!(!lines.chars().any(is_left), "{character:?}");
             assert_eq!(lines.chars().count(), 3, "{character:?}");
         }
+    }
+
+    #[test]
+    fn bytes_tell_of_every_harmful_character() {
+        for character in all().filter(|character| is_harmful(*character)) {
+            assert!(may_be_harmful(&format!("a{character}")), "{character:?}");
+        }
+        assert!(!may_be_harmful("Grüße, Ana 日本語"));
     }
 
     #[test]

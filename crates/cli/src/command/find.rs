@@ -2,16 +2,16 @@
 
 use crate::environment;
 use crate::exit::{NotFound, Outcome};
-use crate::format::paths::{self, End};
-use crate::format::plain::{FIELDS_DEFAULT, Fields, Need, Row};
-use crate::format::{json, record::Record};
-use crate::output::Output;
+use crate::format::fields::{self, FIELDS_DEFAULT, Piece};
+use crate::format::json::Json;
+use crate::format::paths::{End, Paths};
+use crate::format::plain::Plain;
+use crate::format::{self, Places, Printer};
 use crate::question::Question;
 use crate::session::Session;
 use anyhow::{Result, anyhow, bail};
 use clap::{Args, ValueEnum};
-use index::{Direction, Hit, Hits, Mailbox, MessageFile, Order, PayloadReader, SortKey};
-use jiff::tz::TimeZone;
+use index::{Direction, Hits, Order, SortKey};
 use std::num::NonZeroUsize;
 
 /// Find messages
@@ -43,7 +43,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "KEY", value_enum, default_value_t = Sort::Date)]
     sort: Sort,
     /// Turn the order around
-    #[arg(long)]
+    #[arg(long, short = 'z')]
     reverse: bool,
     /// List so many messages at most
     #[arg(long, short = 'n', value_name = "COUNT")]
@@ -87,7 +87,7 @@ enum Format {
 /// # Errors
 /// The query cannot be understood or answered; there is no index, or a damaged one.
 pub(crate) fn run(arguments: &Arguments, session: &Session) -> Result<Outcome> {
-    let fields = Fields::parse(&arguments.fields).map_err(|what| anyhow!("--fields: {what}"))?;
+    let pieces = fields::parse(&arguments.fields).map_err(|what| anyhow!("--fields: {what}"))?;
     if arguments.print0 && !matches!(arguments.format, Format::Plain | Format::Paths) {
         bail!("--print0 goes with --format plain and --format paths");
     }
@@ -100,27 +100,28 @@ pub(crate) fn run(arguments: &Arguments, session: &Session) -> Result<Outcome> {
     if hits.list.is_empty() {
         return nothing(&hits, arguments, session);
     }
-    let mut printer = Printer {
-        mailbox: &mailbox,
-        fields,
-        end: if arguments.print0 { End::Zero } else { End::Line },
-        all_files: arguments.files,
-        zone: environment::now().time_zone().clone(),
-        reader: PayloadReader::new(),
-        output: session.output(),
-    };
-    for hit in &hits.list {
-        match arguments.format {
-            Format::Json => printer.json(hit)?,
-            Format::Paths => printer.paths(hit)?,
-            Format::Plain | Format::Count => printer.plain(hit)?,
-        }
-    }
-    printer.output.finish()?;
+    let mut output = session.output();
+    format::print(&mailbox, &hits.list, &*arguments.printer(pieces, session), &mut output)?;
+    output.finish()?;
     Ok(Outcome::Done)
 }
 
 impl Arguments {
+    /// Returns what prints messages in the format that was asked for.
+    fn printer(&self, pieces: Vec<Piece>, session: &Session) -> Box<dyn Printer> {
+        let end = if self.print0 { End::Zero } else { End::Line };
+        let places = if self.files { Places::All } else { Places::First };
+        let terminal = session.terminal;
+        match self.format {
+            Format::Json => Box::new(Json),
+            Format::Paths => Box::new(Paths { end, places, is_terminal: terminal.is_terminal() }),
+            Format::Plain | Format::Count => {
+                let zone = environment::now().time_zone().clone();
+                Box::new(Plain { pieces, end, places, zone, terminal })
+            }
+        }
+    }
+
     fn order(&self) -> Order {
         let (key, natural) = match self.sort {
             Sort::Date => (SortKey::Date, Direction::Descending),
@@ -146,60 +147,6 @@ fn nothing(hits: &Hits, arguments: &Arguments, session: &Session) -> Result<Outc
         total => format!("{total} messages match, none behind the first {}", arguments.offset),
     };
     Err(NotFound(what).into())
-}
-
-/// Prints hits, one after the other.
-struct Printer<'a> {
-    mailbox: &'a Mailbox,
-    fields: Fields,
-    end: End,
-    all_files: bool,
-    zone: TimeZone,
-    reader: PayloadReader,
-    output: Output,
-}
-
-impl Printer<'_> {
-    fn plain(&mut self, hit: &Hit) -> Result<()> {
-        if self.fields.need() == Need::All {
-            let message = self.mailbox.message(hit, &mut self.reader)?;
-            return self.rows(&Row { line: &message.line, files: &message.files, message: Some(&message) });
-        }
-        let line = self.mailbox.line(hit, &mut self.reader)?;
-        let needs_files = self.all_files || self.fields.need() == Need::Files;
-        let files = if needs_files { self.mailbox.files(hit)? } else { Vec::new() };
-        self.rows(&Row { line: &line, files: &files, message: None })
-    }
-
-    fn rows(&mut self, row: &Row<'_>) -> Result<()> {
-        if self.all_files {
-            row.files.iter().try_for_each(|file| self.row(&Row { files: std::slice::from_ref(file), ..*row }))
-        } else {
-            self.row(row)
-        }
-    }
-
-    fn row(&mut self, row: &Row<'_>) -> Result<()> {
-        let line = self.fields.line(row, &self.zone, self.output.terminal);
-        self.output.bytes(line.as_bytes())?;
-        self.output.bytes(self.end.bytes())
-    }
-
-    fn json(&mut self, hit: &Hit) -> Result<()> {
-        let record = Record::from_index(self.mailbox.message(hit, &mut self.reader)?);
-        self.output.bytes(&json::line(&record))?;
-        self.output.bytes(b"\n")
-    }
-
-    fn paths(&mut self, hit: &Hit) -> Result<()> {
-        let files = self.mailbox.files(hit)?;
-        let wanted: &[MessageFile] = if self.all_files { &files } else { files.get(..1).unwrap_or_default() };
-        for file in wanted {
-            let bytes = paths::bytes(&file.path, self.end, self.output.terminal.is_terminal());
-            self.output.bytes(&bytes)?;
-        }
-        Ok(())
-    }
 }
 
 #[cfg(test)]

@@ -71,11 +71,14 @@ pub(crate) fn run(arguments: &Arguments, session: &Session) -> Result<Outcome> {
     match arguments.format {
         Format::Plain => {
             let zone = environment::now().time_zone().clone();
-            output.bytes(message::text(&record(&located, session), &zone, session.terminal).as_bytes())?;
+            let text =
+                with_record(&located, session, |record| message::text(record, &zone, session.terminal));
+            output.bytes(text.as_bytes())?;
         }
         Format::Json => {
-            output.bytes(&json::line(&record(&located, session)))?;
-            output.bytes(b"\n")?;
+            let mut line = Vec::new();
+            with_record(&located, session, |record| json::line(record, &mut line));
+            output.bytes(&line)?;
         }
         Format::Raw => raw(&located, &mut output)?,
     }
@@ -96,32 +99,39 @@ fn from_standard_input() -> Result<Located> {
     Ok(Located::new(None, content))
 }
 
-/// Returns all that is shown of a message.
-fn record(located: &Located, session: &Session) -> Record {
+/// Hands all that is shown of a message to `show`.
+fn with_record<T>(located: &Located, session: &Session, show: impl FnOnce(&Record<'_>) -> T) -> T {
     let message = locate::parse(&located.content, environment::clock_ns().div_euclid(1_000_000_000));
     let size = located.content.bytes.len() as u64;
-    Record::from_mail(&message, &located.sha256, size, files(located, session))
-}
-
-/// Returns the message's files with the flags of all of them: those that the index knows, or else the one that was read.
-fn files(located: &Located, session: &Session) -> (Flags, Vec<File>) {
-    let Some(path) = &located.path else { return (Flags::NONE, Vec::new()) };
-    // Without an index a file can be shown all the same, so that whatever is wrong with the index is no matter here.
-    let known = Mailbox::open(&session.index).ok().and_then(|mailbox| {
-        let hit = *mailbox.resolve(&hex(&located.sha256)).ok()?.first()?;
-        mailbox.message(&hit, &mut PayloadReader::new()).ok()
-    });
-    match known.filter(|message| message.files.iter().any(|file| file.path == *path)) {
-        Some(message) => (message.flags(), message.files.into_iter().map(File::from_index).collect()),
-        None => {
-            let name = path.file_name().unwrap_or_default();
-            let mut flags = mail::parse_name(name.as_bytes()).flags;
-            if path.parent().is_some_and(|parent| parent.ends_with("new")) {
-                flags |= Flags::NEW;
-            }
+    let known = known(located, session);
+    let files = match (&known, &located.path) {
+        (Some(known), _) => (known.flags(), known.files.iter().map(File::from_index).collect()),
+        (None, Some(path)) => {
+            let flags = flags_of(path);
             (flags, vec![File::unknown(path, flags)])
         }
+        (None, None) => (Flags::NONE, Vec::new()),
+    };
+    show(&Record::from_mail(&message, &located.sha256, size, files))
+}
+
+/// Returns the message as the index knows it, if it knows that the file that was read holds it.
+fn known(located: &Located, session: &Session) -> Option<index::Message> {
+    let path = located.path.as_ref()?;
+    // Without an index a file can be shown all the same, so that whatever is wrong with the index is no matter here.
+    let mailbox = Mailbox::open(&session.index).ok()?;
+    let hit = *mailbox.resolve(&hex(&located.sha256)).ok()?.first()?;
+    let message = mailbox.message(&hit, &mut PayloadReader::new()).ok()?;
+    message.files.iter().any(|file| file.path == *path).then_some(message)
+}
+
+/// Returns the flags that a file's name and place give it.
+fn flags_of(path: &Path) -> Flags {
+    let mut flags = mail::parse_name(path.file_name().unwrap_or_default().as_bytes()).flags;
+    if path.parent().is_some_and(|parent| parent.ends_with("new")) {
+        flags |= Flags::NEW;
     }
+    flags
 }
 
 /// Writes the exact bytes; on a terminal as text.

@@ -1,21 +1,35 @@
 //! JSON Lines: one message on one line.
 //!
-//! In: records. Out: a line of JSON. Characters that a terminal would act on are written as `\u` escapes, which changes nothing for
+//! In: records. Out: lines of JSON. Characters that a terminal would act on are written as `\u` escapes, which changes nothing for
 //! whoever reads JSON. Must not know which keys a record has.
 
 use crate::format::record::Record;
-use crate::sanitise::is_harmful;
+use crate::format::{Listed, Need, Printer};
+use crate::sanitise::{is_harmful, may_be_harmful};
 use serde::Serialize;
 use serde_json::Serializer;
 use serde_json::ser::Formatter;
 use std::io::{self, Write};
 
-/// Returns a record as a line, without its end.
-pub(crate) fn line(record: &Record) -> Vec<u8> {
-    let mut line = Vec::with_capacity(1024);
-    let mut serializer = Serializer::with_formatter(&mut line, Harmless);
+/// Prints JSON Lines.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Json;
+
+impl Printer for Json {
+    fn need(&self) -> Need {
+        Need::ALL
+    }
+
+    fn print(&self, listed: &Listed, out: &mut Vec<u8>) {
+        line(&Record::from_index(&listed.message), out);
+    }
+}
+
+/// Appends a record as a line.
+pub(crate) fn line(record: &Record<'_>, out: &mut Vec<u8>) {
+    let mut serializer = Serializer::with_formatter(&mut *out, Harmless);
     record.serialize(&mut serializer).expect("writing to memory does not fail, and all keys are strings");
-    line
+    out.push(b'\n');
 }
 
 /// Writes compact JSON with harmful characters escaped.
@@ -23,6 +37,9 @@ struct Harmless;
 
 impl Formatter for Harmless {
     fn write_string_fragment<W: ?Sized + Write>(&mut self, writer: &mut W, fragment: &str) -> io::Result<()> {
+        if !may_be_harmful(fragment) {
+            return writer.write_all(fragment.as_bytes());
+        }
         let mut rest = fragment;
         while let Some((at, character)) = rest.char_indices().find(|(_, character)| is_harmful(*character)) {
             let (before, behind) = rest.split_at(at);

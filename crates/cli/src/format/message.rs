@@ -2,7 +2,7 @@
 //!
 //! In: a record with its text. Out: text without anything that a terminal would act on. Must not know where the message came from.
 
-use crate::format::record::{Contact, FilePath, Record};
+use crate::format::record::{Contact, Record};
 use crate::sanitise::{many_lines, one_line};
 use crate::terminal::{Look, Terminal};
 use jiff::Timestamp;
@@ -10,7 +10,7 @@ use jiff::tz::TimeZone;
 use std::fmt::Write;
 
 /// Returns a message as text, each line with its end.
-pub(crate) fn text(record: &Record, zone: &TimeZone, terminal: Terminal) -> String {
+pub(crate) fn text(record: &Record<'_>, zone: &TimeZone, terminal: Terminal) -> String {
     let mut out = String::new();
     let mut field = |name: &str, value: &str| {
         if !value.is_empty() {
@@ -24,27 +24,27 @@ pub(crate) fn text(record: &Record, zone: &TimeZone, terminal: Terminal) -> Stri
     field("Cc", &people(&record.cc));
     field("Bcc", &people(&record.bcc));
     field("Date", &date(record.date_unix, zone));
-    field("Subject", &record.subject);
-    field("List", &record.list_id);
-    field("Message-ID", &record.message_id);
+    field("Subject", record.subject);
+    field("List", record.list_id);
+    field("Message-ID", record.message_id);
     field("Flags", &record.flags.join(" "));
     for attachment in &record.attachments {
         let size = attachment.size.map(|size| format!("{size} bytes"));
-        let details: Vec<&str> =
-            [attachment.mime.as_deref(), size.as_deref()].into_iter().flatten().collect();
-        let name = if attachment.name.is_empty() { "(no name)" } else { &attachment.name };
+        let details: Vec<&str> = [attachment.mime, size.as_deref()].into_iter().flatten().collect();
+        let name = if attachment.name.is_empty() { "(no name)" } else { attachment.name };
         field("Attachment", &format!("{name} ({})", details.join(", ")));
     }
     for file in &record.files {
-        match &file.path {
-            FilePath::Text(path) => field("File", path),
-            FilePath::Base64(path) => field("File", &format!("{path} (base64: the name is not UTF-8)")),
+        match (file.path, &file.path_base64) {
+            (Some(path), _) => field("File", path),
+            (None, Some(path)) => field("File", &format!("{path} (base64: the name is not UTF-8)")),
+            (None, None) => {}
         }
     }
-    for problem in &record.problems {
+    for problem in record.problems.iter() {
         field("Problem", problem);
     }
-    let body = many_lines(record.text.as_deref().unwrap_or_default());
+    let body = many_lines(record.text.unwrap_or_default());
     out.push('\n');
     out.push_str(body.trim_end());
     out.push_str(if body.trim_end().is_empty() { "" } else { "\n" });
@@ -59,13 +59,13 @@ fn date(seconds: i64, zone: &TimeZone) -> String {
     }
 }
 
-fn people(list: &[Contact]) -> String {
+fn people(list: &[Contact<'_>]) -> String {
     let people: Vec<String> = list.iter().map(person).collect();
     people.join(", ")
 }
 
-fn person(contact: &Contact) -> String {
-    match (contact.name.as_str(), contact.address.as_str()) {
+fn person(contact: &Contact<'_>) -> String {
+    match (contact.name, contact.address) {
         ("", address) => address.to_owned(),
         (name, "") => name.to_owned(),
         (name, address) => format!("{name} <{address}>"),
@@ -81,17 +81,16 @@ mod tests {
 
     const PIPE: Terminal = Terminal { columns: None, has_color: false };
 
-    fn record() -> Record {
-        let contact = |name: &str, address: &str| Contact { name: name.into(), address: address.into() };
+    fn record() -> Record<'static> {
+        let contact = |name: &'static str, address: &'static str| Contact { name, address };
         let mut record = Record::new(&[7; 32], 1_709_647_331, 100);
         record.from = vec![contact("Ana", "ana@example.org")];
         record.to = vec![contact("", "bo@example.org"), contact("undisclosed", "")];
-        record.subject = "Hi\u{1b}]0;owned\u{7}\r\nBcc: x".into();
-        record.attachments =
-            vec![Attachment { name: "a.pdf".into(), mime: Some("application/pdf".into()), size: Some(9) }];
+        record.subject = "Hi\u{1b}]0;owned\u{7}\r\nBcc: x";
+        record.attachments = vec![Attachment { name: "a.pdf", mime: Some("application/pdf"), size: Some(9) }];
         record.files = vec![File::unknown(Path::new("/m/cur/1:2,S"), Flags::SEEN)];
-        record.problems = vec!["the message has no date".into()];
-        record.text = Some("one\r\ntwo\u{9b}2J\n\n\n".into());
+        record.problems = vec!["the message has no date".to_owned()].into();
+        record.text = Some("one\r\ntwo\u{9b}2J\n\n\n");
         record
     }
 

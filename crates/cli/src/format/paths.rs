@@ -1,7 +1,8 @@
 //! Paths, for pipes: the exact bytes, each with an end.
 //!
-//! In: paths. Out: bytes. On a terminal harmful characters are replaced: there nobody takes the bytes further.
+//! In: messages with their files. Out: bytes. On a terminal harmful characters are replaced: there nobody takes the bytes further.
 
+use crate::format::{Listed, Need, Places, Printer};
 use crate::sanitise;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
@@ -25,13 +26,39 @@ impl End {
     }
 }
 
-/// Returns a path's bytes with their end.
-pub(crate) fn bytes(path: &Path, end: End, is_terminal: bool) -> Vec<u8> {
-    let exact = path.as_os_str().as_bytes();
-    let mut bytes =
-        if is_terminal { sanitise::one_line_of_bytes(exact).into_bytes() } else { exact.to_vec() };
-    bytes.extend_from_slice(end.bytes());
-    bytes
+/// Prints paths.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Paths {
+    /// What stands behind each.
+    pub end: End,
+    /// Which files of each message.
+    pub places: Places,
+    /// Whether a person looks at them.
+    pub is_terminal: bool,
+}
+
+impl Printer for Paths {
+    fn need(&self) -> Need {
+        Need::FILES
+    }
+
+    fn print(&self, listed: &Listed, out: &mut Vec<u8>) {
+        for file in self.places.of(&listed.message.files) {
+            self.path(&file.path, out);
+        }
+    }
+}
+
+impl Paths {
+    fn path(&self, path: &Path, out: &mut Vec<u8>) {
+        let exact = path.as_os_str().as_bytes();
+        if self.is_terminal {
+            out.extend_from_slice(sanitise::one_line_of_bytes(exact).as_bytes());
+        } else {
+            out.extend_from_slice(exact);
+        }
+        out.extend_from_slice(self.end.bytes());
+    }
 }
 
 #[cfg(test)]
@@ -42,7 +69,12 @@ mod tests {
     #[test]
     fn paths_are_exact_in_pipes_and_harmless_on_terminals() {
         let path = Path::new(OsStr::from_bytes(b"/m/\x1b\xff\n"));
-        assert_eq!(bytes(path, End::Zero, false), b"/m/\x1b\xff\n\0");
-        assert_eq!(bytes(path, End::Line, true), "/m/\u{fffd}\u{fffd} \n".as_bytes());
+        let bytes = |end, is_terminal| {
+            let mut out = Vec::new();
+            Paths { end, places: Places::First, is_terminal }.path(path, &mut out);
+            out
+        };
+        assert_eq!(bytes(End::Zero, false), b"/m/\x1b\xff\n\0");
+        assert_eq!(bytes(End::Line, true), "/m/\u{fffd}\u{fffd} \n".as_bytes());
     }
 }

@@ -1,12 +1,14 @@
 //! A message with all that is shown of it, whether it comes from the index or was just read.
 //!
-//! In: the library's messages. Out: one value, which serialises as docs/OUTPUT.md describes it. Must not know how it is printed.
+//! In: the library's messages. Out: one value, which borrows from them and serialises as docs/OUTPUT.md describes it. Must not know
+//! how it is printed.
 
 use crate::format::flags;
 use index::{Message, MessageFile};
 use jiff::Timestamp;
-use mail::Flags;
+use mail::{Derived, Flags};
 use serde::Serialize;
+use std::borrow::Cow;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
@@ -15,12 +17,12 @@ pub(crate) const VERSION: u32 = 1;
 
 /// A message.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub(crate) struct Record {
+pub(crate) struct Record<'a> {
     version: u32,
     #[serde(rename = "type")]
     kind: &'static str,
     /// Without angle brackets.
-    pub message_id: String,
+    pub message_id: &'a str,
     /// Of the content, 64 digits.
     pub sha256: String,
     /// In UTC; none if the date is past what a calendar has.
@@ -33,49 +35,49 @@ pub(crate) struct Record {
     /// Names of flags, of any file and of the content.
     pub flags: Vec<&'static str>,
     /// Senders.
-    pub from: Vec<Contact>,
+    pub from: Vec<Contact<'a>>,
     /// Recipients.
-    pub to: Vec<Contact>,
+    pub to: Vec<Contact<'a>>,
     /// Recipients of a copy.
-    pub cc: Vec<Contact>,
+    pub cc: Vec<Contact<'a>>,
     /// Recipients of a blind copy.
-    pub bcc: Vec<Contact>,
+    pub bcc: Vec<Contact<'a>>,
     /// The subject.
-    pub subject: String,
+    pub subject: &'a str,
     /// The mailing list; empty if there is none.
-    pub list_id: String,
+    pub list_id: &'a str,
     /// Message-IDs of earlier messages, oldest first.
-    pub references: Vec<String>,
+    pub references: &'a [String],
     /// Attachments.
-    pub attachments: Vec<Attachment>,
+    pub attachments: Vec<Attachment<'a>>,
     /// The first words of the text.
-    pub snippet: String,
+    pub snippet: &'a str,
     /// What is wrong with the message, a sentence each.
-    pub problems: Vec<String>,
+    pub problems: Cow<'a, [String]>,
     /// Its files.
-    pub files: Vec<File>,
+    pub files: Vec<File<'a>>,
     /// The text, where it was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub text: Option<String>,
+    pub text: Option<&'a str>,
 }
 
 /// A name with an address.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub(crate) struct Contact {
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub(crate) struct Contact<'a> {
     /// The display name.
-    pub name: String,
+    pub name: &'a str,
     /// The address.
-    pub address: String,
+    pub address: &'a str,
 }
 
 /// An attachment.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub(crate) struct Attachment {
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub(crate) struct Attachment<'a> {
     /// Its file name.
-    pub name: String,
+    pub name: &'a str,
     /// Its MIME type, where the message was read for it.
     #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
-    pub mime: Option<String>,
+    pub mime: Option<&'a str>,
     /// Its size in bytes, where the message was read for it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub size: Option<u64>,
@@ -83,92 +85,92 @@ pub(crate) struct Attachment {
 
 /// A file that holds the message.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub(crate) struct File {
+pub(crate) struct File<'a> {
     /// The root's name; none if the file is not indexed.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub root: Option<String>,
+    pub root: Option<&'a str>,
     /// The folder as queries name it; none if the file is not indexed.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub maildir: Option<String>,
-    /// Where it is.
-    #[serde(flatten)]
-    pub path: FilePath,
+    pub maildir: Option<&'a str>,
+    /// Where it is, if that is text.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub path: Option<&'a str>,
+    /// Where it is in base64, if that is no text.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub path_base64: Option<String>,
     /// Names of its flags.
     pub flags: Vec<&'static str>,
+    /// Where it is.
+    #[serde(skip)]
+    pub place: &'a Path,
+    /// When it was last changed, in seconds since 1970; none if the file is not indexed.
+    #[serde(skip)]
+    pub changed: Option<i64>,
 }
 
-/// A path, as text where it is UTF-8.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub(crate) enum FilePath {
-    /// As it is.
-    #[serde(rename = "path")]
-    Text(String),
-    /// The bytes in base64.
-    #[serde(rename = "path_base64")]
-    Base64(String),
-}
-
-impl Record {
+impl<'a> Record<'a> {
     /// Returns what the index knows of a message.
-    pub(crate) fn from_index(message: Message) -> Record {
-        let flags = flags::names(message.flags(), message.line.derived, !message.files.is_empty());
-        let rest = message.rest;
-        let named = |name| Attachment { name, mime: None, size: None };
+    pub(crate) fn from_index(message: &'a Message) -> Record<'a> {
+        let rest = &message.rest;
         Record {
-            message_id: rest.message_id,
-            flags,
+            message_id: &rest.message_id,
+            flags: flags::names(message.flags(), message.line.derived, !message.files.is_empty()),
             from: contacts(&rest.from),
             to: contacts(&rest.to),
             cc: contacts(&rest.cc),
             bcc: contacts(&rest.bcc),
-            subject: message.line.subject,
-            list_id: rest.list_id,
-            references: rest.references,
-            attachments: rest.attachments.into_iter().map(named).collect(),
-            snippet: rest.snippet,
-            problems: rest.problems,
-            files: message.files.into_iter().map(File::from_index).collect(),
+            subject: &message.line.subject,
+            list_id: &rest.list_id,
+            references: &rest.references,
+            attachments: rest
+                .attachments
+                .iter()
+                .map(|name| Attachment { name, mime: None, size: None })
+                .collect(),
+            snippet: &rest.snippet,
+            problems: Cow::Borrowed(&rest.problems),
+            files: message.files.iter().map(File::from_index).collect(),
             ..Record::new(&message.sha256, message.line.date, message.line.size_bytes)
         }
     }
 
     /// Returns what a message says that was read just now, from these files.
     pub(crate) fn from_mail(
-        message: &mail::Message,
+        message: &'a mail::Message,
         sha256: &[u8; 32],
         size: u64,
-        (set, files): (Flags, Vec<File>),
-    ) -> Record {
-        let attachment = |attachment: &mail::Attachment| Attachment {
-            name: attachment.name.clone(),
-            mime: Some(attachment.mime.clone()),
+        (set, files): (Flags, Vec<File<'a>>),
+    ) -> Record<'a> {
+        let attachment = |attachment: &'a mail::Attachment| Attachment {
+            name: &attachment.name,
+            mime: Some(&attachment.mime),
             size: Some(attachment.size_bytes),
         };
         Record {
-            message_id: message.message_id.clone(),
+            message_id: &message.message_id,
             flags: flags::names(set, message.flags, !files.is_empty()),
             from: addresses(&message.from),
             to: addresses(&message.to),
             cc: addresses(&message.cc),
             bcc: addresses(&message.bcc),
-            subject: message.subject.clone(),
-            list_id: message.list_id.clone(),
-            references: message.references.clone(),
+            subject: &message.subject,
+            list_id: &message.list_id,
+            references: &message.references,
             attachments: message.attachments.iter().map(attachment).collect(),
-            snippet: message.snippet.clone(),
+            snippet: &message.snippet,
             problems: message.problems.iter().map(ToString::to_string).collect(),
             files,
-            text: Some(message.text.clone()),
+            text: Some(&message.text),
             ..Record::new(sha256, message.date_seconds, size)
         }
     }
 
     /// Returns a message of which nothing else is known.
-    pub(crate) fn new(sha256: &[u8; 32], date_unix: i64, size: u64) -> Record {
+    pub(crate) fn new(sha256: &[u8; 32], date_unix: i64, size: u64) -> Record<'a> {
         Record {
             version: VERSION,
             kind: "message",
-            message_id: String::new(),
+            message_id: "",
             sha256: hex(sha256),
             date: Timestamp::from_second(date_unix).ok().map(|date| date.to_string()),
             date_unix,
@@ -178,65 +180,51 @@ impl Record {
             to: Vec::new(),
             cc: Vec::new(),
             bcc: Vec::new(),
-            subject: String::new(),
-            list_id: String::new(),
-            references: Vec::new(),
+            subject: "",
+            list_id: "",
+            references: &[],
             attachments: Vec::new(),
-            snippet: String::new(),
-            problems: Vec::new(),
+            snippet: "",
+            problems: Cow::Borrowed(&[]),
             files: Vec::new(),
             text: None,
         }
     }
 }
 
-impl File {
+impl<'a> File<'a> {
     /// Returns what the index knows of a file.
-    pub(crate) fn from_index(file: MessageFile) -> File {
+    pub(crate) fn from_index(file: &'a MessageFile) -> File<'a> {
         File {
-            root: Some(file.root),
-            maildir: Some(file.maildir),
-            path: FilePath::new(&file.path),
-            flags: flags::names(file.flags, mail::Derived::NONE, true),
+            root: Some(&file.root),
+            maildir: Some(&file.maildir),
+            changed: Some(file.changed_seconds),
+            ..File::unknown(&file.path, file.flags)
         }
     }
 
     /// Returns a file that the index does not know.
-    pub(crate) fn unknown(path: &Path, set: Flags) -> File {
-        File {
-            root: None,
-            maildir: None,
-            path: FilePath::new(path),
-            flags: flags::names(set, mail::Derived::NONE, true),
-        }
+    pub(crate) fn unknown(place: &'a Path, set: Flags) -> File<'a> {
+        let path = place.to_str();
+        let path_base64 = path.is_none().then(|| base64(place.as_os_str().as_bytes()));
+        let flags = flags::names(set, Derived::NONE, true);
+        File { root: None, maildir: None, path, path_base64, flags, place, changed: None }
     }
 }
 
-impl FilePath {
-    /// Returns a path as JSON can hold it.
-    pub(crate) fn new(path: &Path) -> FilePath {
-        match path.to_str() {
-            Some(text) => FilePath::Text(text.to_owned()),
-            None => FilePath::Base64(base64(path.as_os_str().as_bytes())),
-        }
-    }
+fn contacts(list: &[index::Contact]) -> Vec<Contact<'_>> {
+    list.iter().map(|contact| Contact { name: &contact.name, address: &contact.address }).collect()
 }
 
-fn contacts(list: &[index::Contact]) -> Vec<Contact> {
-    list.iter()
-        .map(|contact| Contact { name: contact.name.clone(), address: contact.address.clone() })
-        .collect()
-}
-
-fn addresses(list: &[mail::Address]) -> Vec<Contact> {
-    list.iter()
-        .map(|address| Contact { name: address.name.clone(), address: address.address.clone() })
-        .collect()
+fn addresses(list: &[mail::Address]) -> Vec<Contact<'_>> {
+    list.iter().map(|address| Contact { name: &address.name, address: &address.address }).collect()
 }
 
 /// Returns bytes as lower-case hexadecimal digits.
 pub(crate) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    let digit = |half: u8| char::from(DIGITS[usize::from(half & 15)]);
+    bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(*byte)]).collect()
 }
 
 /// Returns bytes in base64 with padding (RFC 4648, section 4).
@@ -278,12 +266,20 @@ mod tests {
     }
 
     #[test]
+    fn digits_are_those_of_every_byte() {
+        let all: Vec<u8> = (0..=255).collect();
+        let slow: String = all.iter().map(|byte| format!("{byte:02x}")).collect();
+        assert_eq!(hex(&all), slow);
+    }
+
+    #[test]
     fn paths_are_text_where_they_can_be() {
         let json = |bytes: &[u8]| {
-            serde_json::to_string(&FilePath::new(Path::new(OsStr::from_bytes(bytes)))).unwrap()
+            let path = Path::new(OsStr::from_bytes(bytes));
+            serde_json::to_string(&File::unknown(path, Flags::SEEN)).unwrap()
         };
-        assert_eq!(json("/m/ä".as_bytes()), r#"{"path":"/m/ä"}"#);
-        assert_eq!(json(b"/m/\xff"), r#"{"path_base64":"L20v/w=="}"#);
+        assert_eq!(json("/m/ä".as_bytes()), r#"{"path":"/m/ä","flags":["seen"]}"#);
+        assert_eq!(json(b"/m/\xff"), r#"{"path_base64":"L20v/w==","flags":["seen"]}"#);
     }
 
     #[test]

@@ -42,6 +42,8 @@ pub struct MessageFile {
     pub flags: Flags,
     /// Its Dovecot keywords, a-z as bits.
     pub keywords: u32,
+    /// When it was last changed, in seconds since 1970.
+    pub changed_seconds: i64,
 }
 
 /// Everything known of a message.
@@ -125,6 +127,7 @@ impl Mailbox {
             path,
             flags: row.flags,
             keywords: row.keywords,
+            changed_seconds: row.ctime_ns.div_euclid(1_000_000_000),
         })
     }
 }

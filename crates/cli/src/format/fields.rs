@@ -1,0 +1,239 @@
+//! What a list can show of a message, and lists of fields as users write them: mu's letters (`d f s`), or names (`date,from`).
+//!
+//! In: a list of fields, messages. Out: the text of each field. Text is as the message has it: whoever prints it makes it safe. Must
+//! not know how lines are laid out.
+
+use crate::format::{Need, flags};
+use crate::sanitise::is_harmful;
+use crate::terminal::Look;
+use index::{Contact, Message, MessageFile};
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use mail::Flags;
+use std::borrow::Cow;
+use std::os::unix::ffi::OsStrExt;
+
+/// What a list shows of a message if nothing else is asked for: date, sender, subject.
+pub(crate) const FIELDS_DEFAULT: &str = "d f s";
+
+/// A message with what a line shows of its files.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Row<'a> {
+    /// The message.
+    pub message: &'a Message,
+    /// Its files. Of several the first stands for all, but for flags.
+    pub files: &'a [MessageFile],
+    /// Where dates are shown.
+    pub zone: &'a TimeZone,
+}
+
+/// Which side of its column a field stands at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Side {
+    /// Text.
+    Left,
+    /// Numbers.
+    Right,
+}
+
+/// Something of a message that a line can show.
+#[derive(Debug)]
+pub(crate) struct Field {
+    /// Its letter, that of mu and of the query language.
+    pub letter: char,
+    /// Its name in the query language.
+    pub name: &'static str,
+    /// Columns that it takes, unless it is the last.
+    pub columns: usize,
+    /// What must be read for it.
+    pub need: Need,
+    /// Where in its column it stands.
+    pub side: Side,
+    /// What it looks like.
+    pub look: Look,
+    /// Its text.
+    pub value: for<'a> fn(&Row<'a>) -> Cow<'a, str>,
+}
+
+/// Every field. One more is one line here.
+pub(crate) static FIELDS: [Field; 15] = [
+    Field {
+        look: Look::Date,
+        ..field('d', "date", 16, Need::NOTHING, |row| date(row.message.line.date, row))
+    },
+    Field { look: Look::Person, ..field('f', "from", 24, Need::LINE, |row| text(&row.message.line.from)) },
+    field('t', "to", 24, Need::ALL, |row| people(&row.message.rest.to)),
+    field('c', "cc", 24, Need::ALL, |row| people(&row.message.rest.cc)),
+    field('h', "bcc", 24, Need::ALL, |row| people(&row.message.rest.bcc)),
+    field('s', "subject", 40, Need::LINE, |row| text(&row.message.line.subject)),
+    field('i', "message-id", 40, Need::ALL, |row| text(&row.message.rest.message_id)),
+    field('m', "maildir", 16, Need::FILES, |row| {
+        row.files.first().map_or(text(""), |file| text(&file.maildir))
+    }),
+    field('l', "path", 40, Need::FILES, path),
+    field('g', "flags", 6, Need::LINE_AND_FILES, letters),
+    Field {
+        side: Side::Right,
+        ..field('z', "size", 9, Need::LINE, |row| Cow::Owned(row.message.line.size_bytes.to_string()))
+    },
+    field('v', "list", 24, Need::ALL, |row| text(&row.message.rest.list_id)),
+    field('j', "attachment", 24, Need::ALL, |row| Cow::Owned(row.message.rest.attachments.join(", "))),
+    field('r', "references", 40, Need::ALL, |row| Cow::Owned(row.message.rest.references.join(" "))),
+    field('k', "changed", 16, Need::FILES, |row| changed(row).map_or(text(""), |seconds| date(seconds, row))),
+];
+
+const fn field(
+    letter: char,
+    name: &'static str,
+    columns: usize,
+    need: Need,
+    value: for<'a> fn(&Row<'a>) -> Cow<'a, str>,
+) -> Field {
+    Field { letter, name, columns, need, side: Side::Left, look: Look::Plain, value }
+}
+
+/// A part of a line: what stands between fields, or a field.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Piece {
+    /// A character that stands for itself.
+    Between(char),
+    /// A field.
+    Field(&'static Field),
+}
+
+/// Reads a list of fields. Names, or names and letters, stand with commas or spaces between them, and are shown with a space between
+/// them. In a list of letters alone anything that is no letter or digit stands for itself.
+///
+/// # Errors
+/// A sentence that lists the fields.
+pub(crate) fn parse(list: &str) -> Result<Vec<Piece>, String> {
+    let words: Vec<&str> = list.split([',', ' ']).filter(|word| !word.is_empty()).collect();
+    let is_name = |word: &&str| word.chars().count() > 1 && find(word).is_some();
+    let pieces = if words.iter().any(is_name) {
+        by_name(&words)?
+    } else {
+        list.chars().map(by_letter).collect::<Result<_, _>>()?
+    };
+    if pieces.iter().any(|piece| matches!(piece, Piece::Field(_))) {
+        Ok(pieces)
+    } else {
+        Err(format!("a line needs a field; {}", known()))
+    }
+}
+
+fn by_name(words: &[&str]) -> Result<Vec<Piece>, String> {
+    let mut pieces = Vec::new();
+    for word in words {
+        if !pieces.is_empty() {
+            pieces.push(Piece::Between(' '));
+        }
+        pieces.push(Piece::Field(find(word).ok_or_else(|| unknown(word))?));
+    }
+    Ok(pieces)
+}
+
+fn by_letter(character: char) -> Result<Piece, String> {
+    match FIELDS.iter().find(|field| field.letter == character) {
+        Some(field) => Ok(Piece::Field(field)),
+        None if character.is_alphanumeric() => Err(unknown(&character.to_string())),
+        None => Ok(Piece::Between(if is_harmful(character) && character != '\t' { ' ' } else { character })),
+    }
+}
+
+/// Returns the field that the query language knows by this name or letter.
+fn find(name: &str) -> Option<&'static Field> {
+    let info = query::fields::find(name)?;
+    FIELDS.iter().find(|field| info.letter == Some(field.letter))
+}
+
+fn unknown(word: &str) -> String {
+    match query::fields::find(word) {
+        Some(info) => format!("'{word}' ({}) can be searched but not listed; {}", info.name, known()),
+        None => format!("there is no field '{word}'; {}", known()),
+    }
+}
+
+fn known() -> String {
+    let list: Vec<String> = FIELDS.iter().map(|field| format!("{} {}", field.letter, field.name)).collect();
+    format!("fields are {}", list.join(", "))
+}
+
+fn text(text: &str) -> Cow<'_, str> {
+    Cow::Borrowed(text)
+}
+
+/// Returns a date as lists show it, to the minute.
+fn date<'a>(seconds: i64, row: &Row<'_>) -> Cow<'a, str> {
+    Cow::Owned(match Timestamp::from_second(seconds) {
+        Ok(time) => {
+            let at = row.zone.to_datetime(time);
+            format!("{:04}-{:02}-{:02} {:02}:{:02}", at.year(), at.month(), at.day(), at.hour(), at.minute())
+        }
+        Err(_) => "?".to_owned(),
+    })
+}
+
+/// Returns who that is for people: names, or else addresses.
+fn people(list: &[Contact]) -> Cow<'static, str> {
+    let names: Vec<&str> = list
+        .iter()
+        .map(|one| if one.name.is_empty() { one.address.as_str() } else { one.name.as_str() })
+        .collect();
+    Cow::Owned(names.join(", "))
+}
+
+fn path<'a>(row: &Row<'a>) -> Cow<'a, str> {
+    row.files.first().map_or(text(""), |file| String::from_utf8_lossy(file.path.as_os_str().as_bytes()))
+}
+
+fn letters<'a>(row: &Row<'a>) -> Cow<'a, str> {
+    let set = row.files.iter().fold(Flags::NONE, |set, file| set | file.flags);
+    Cow::Owned(flags::letters(set, row.message.line.derived, !row.files.is_empty()))
+}
+
+/// Returns when a file of the message changed last.
+fn changed(row: &Row<'_>) -> Option<i64> {
+    row.files.iter().map(|file| file.changed_seconds).max()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(list: &str) -> String {
+        let shown = |piece: &Piece| match piece {
+            Piece::Between(character) => character.to_string(),
+            Piece::Field(field) => format!("<{}>", field.name),
+        };
+        parse(list).unwrap().iter().map(shown).collect()
+    }
+
+    #[test]
+    fn fields_are_written_as_letters_or_as_names() {
+        assert_eq!(read("d f s"), "<date> <from> <subject>");
+        assert_eq!(read("ds|z\tm"), "<date><subject>|<size>\t<maildir>");
+        assert_eq!(read("date,from,subject"), "<date> <from> <subject>");
+        assert_eq!(read("date f, msgid"), "<date> <from> <message-id>");
+        assert_eq!(read("size"), "<size>");
+        assert_eq!(read("d,s"), "<date>,<subject>");
+    }
+
+    #[test]
+    fn unknown_fields_are_refused() {
+        let refused = |list: &str| parse(list).unwrap_err();
+        assert!(refused("d o").starts_with("there is no field 'o'; fields are d date, f from"));
+        assert!(refused("b").starts_with("'b' (body) can be searched but not listed"));
+        assert!(refused("date,form").starts_with("there is no field 'form'; fields"));
+        assert!(refused("date body").starts_with("'body' (body) can be searched but not listed"));
+        assert!(refused(" - ").starts_with("a line needs a field"));
+        assert!(refused("").starts_with("a line needs a field"));
+    }
+
+    #[test]
+    fn letters_are_those_of_the_query_language() {
+        for field in &FIELDS {
+            let by_letter = query::fields::find(&field.letter.to_string()).unwrap();
+            assert_eq!(by_letter.name, query::fields::find(field.name).unwrap().name);
+        }
+    }
+}
