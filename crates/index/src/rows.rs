@@ -71,6 +71,8 @@ pub(crate) struct FolderRow {
     pub no_update: bool,
     /// `cur` and `new`.
     pub directories: [DirectoryState; 2],
+    /// The names of keywords, separated by line feeds, that of letter `a` first.
+    pub keyword_names: Vec<u8>,
 }
 
 /// A row of `files`.
@@ -150,6 +152,7 @@ fn folder(part: &Part, row: u32) -> Result<FolderRow> {
         path: part.bytes(folders::PATH, row)?.to_vec(),
         no_update: part.u8_at(folders::NO_UPDATE, row)? != 0,
         directories: [directory(folders::CUR)?, directory(folders::NEW)?],
+        keyword_names: part.bytes(folders::KEYWORDS, row)?.to_vec(),
     })
 }
 
@@ -177,6 +180,7 @@ pub(crate) fn push_folder(rows: &mut Rows, folder: &FolderRow) -> Result<()> {
             Value::U64(half(high)),
         ]);
     }
+    values.push(Value::Bytes(&folder.keyword_names));
     Ok(rows.push(&values)?)
 }
 

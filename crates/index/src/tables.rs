@@ -22,6 +22,8 @@ pub(crate) mod folders {
     pub(crate) const DIRECTORY_COLUMNS: usize = 6;
     /// First of the columns that describe `new`.
     pub(crate) const NEW: usize = CUR + DIRECTORY_COLUMNS;
+    /// Names of keywords, separated by line feeds: that of letter `a` first.
+    pub(crate) const KEYWORDS: usize = NEW + DIRECTORY_COLUMNS;
 }
 
 /// Files that hold a message.
@@ -108,6 +110,7 @@ fn folders_schema() -> Schema {
         columns.push(column(&format!("{place}_fingerprint_low"), Kind::U64));
         columns.push(column(&format!("{place}_fingerprint_high"), Kind::U64));
     }
+    columns.push(column("keywords", Kind::Bytes));
     Schema { name: folders::TABLE.into(), columns, primary: vec![0], indexes: vec![] }
 }
 

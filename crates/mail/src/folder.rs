@@ -48,6 +48,8 @@ pub struct Folder {
     pub has_new: bool,
     /// Whether a file `.noupdate` here or above says that the index should leave it alone.
     pub no_update: bool,
+    /// Whether something in it is called `dovecot-keywords`.
+    pub has_keywords: bool,
     /// The folder's own directory, before it was read.
     pub stamp: Stamp,
 }

@@ -20,6 +20,7 @@ mod folder;
 mod headers;
 mod html;
 mod ids;
+mod keywords;
 mod mailbox;
 mod message;
 mod name;
@@ -45,6 +46,7 @@ pub use flags::Flags;
 pub use folder::{
     Folder, FolderLimits, FolderProblem, FolderProblemKind, Folders, find_folders, find_folders_within, join,
 };
+pub use keywords::{KEYWORD_COUNT_MAX, KEYWORDS_FILE, KEYWORDS_FILE_BYTES_MAX, read_keyword_names};
 pub use mailbox::Address;
 pub use message::{Context, Message, parse};
 pub use name::{Name, SizeHints, is_draft, parse_name, size_hints, with_flags};

@@ -9,6 +9,7 @@
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
 use crate::folder::{Folder, FolderLimits, FolderProblem, FolderProblemKind, Folders, join};
+use crate::keywords::KEYWORDS_FILE;
 use crate::scan::{Directory, EntryKind, ScanBuffer};
 use crate::stamp::stat_file;
 use crate::{Result, Stamp};
@@ -67,6 +68,7 @@ struct Listing {
     links: Vec<Vec<u8>>,
     no_index: bool,
     no_update: bool,
+    has_keywords: bool,
 }
 
 struct Walk<'a> {
@@ -168,7 +170,8 @@ impl Walk<'_> {
             .extend(listing.directories.iter().map(|name| Candidate { path: below(name), no_update }));
         self.links.extend(listing.links.iter().map(|name| (below(name), no_update)));
         if is_folder {
-            self.found.folders.push(Folder { path, has_cur, has_new, no_update, stamp });
+            let has_keywords = listing.has_keywords;
+            self.found.folders.push(Folder { path, has_cur, has_new, no_update, has_keywords, stamp });
         }
     }
 
@@ -194,6 +197,7 @@ fn list(directory: &Directory, buffer: &mut ScanBuffer) -> Result<Listing> {
         }
         listing.no_index |= entry.name == NO_INDEX;
         listing.no_update |= entry.name == NO_UPDATE;
+        listing.has_keywords |= entry.name == KEYWORDS_FILE;
         match entry.resolve_kind() {
             // What cannot be told is entered, so that the reason is found and told.
             Ok(EntryKind::Directory | EntryKind::Unknown) | Err(_) => {

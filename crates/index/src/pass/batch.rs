@@ -170,10 +170,11 @@ impl<'a> Batch<'a> {
         is_gone: bool,
     ) -> Result<()> {
         let number = self.folder_number(index)?;
-        let planned = self.planned.get(index).map(|folder| folder.row.no_update);
-        let Some(row) = self.folders.get_mut(&number) else { return Ok(()) };
+        let planned = self.planned.get(index).map(|folder| &folder.row);
+        let (Some(row), Some(planned)) = (self.folders.get_mut(&number), planned) else { return Ok(()) };
         let before = row.clone();
-        row.no_update = planned.unwrap_or_default();
+        row.no_update = planned.no_update;
+        row.keyword_names.clone_from(&planned.keyword_names);
         for (directory, stamp) in row.directories.iter_mut().zip(stamps) {
             directory.stamp = stamp.unwrap_or(directory.stamp);
         }

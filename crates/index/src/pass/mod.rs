@@ -12,6 +12,8 @@ mod listing;
 mod moves;
 mod plan;
 mod scan;
+#[cfg(test)]
+mod tests;
 mod tidy;
 
 use crate::environment::Environment;

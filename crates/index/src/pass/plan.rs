@@ -125,12 +125,19 @@ fn planned(folder: &ScannedFolder, started_ns: i64) -> PlannedFolder {
     debug_assert!(started_ns >= 0);
     PlannedFolder {
         path: folder.path.clone(),
-        row: FolderRow { no_update: folder.no_update, ..folder.row.clone() },
+        row: FolderRow {
+            no_update: folder.no_update,
+            keyword_names: folder.keyword_names.clone(),
+            ..folder.row.clone()
+        },
         is_new: folder.is_new,
         is_gone: !folder.is_there,
         stamps: [None, None],
         device_now: [0, 0],
-        is_changed: folder.is_new || !folder.is_there || (folder.no_update != folder.row.no_update),
+        is_changed: folder.is_new
+            || !folder.is_there
+            || folder.no_update != folder.row.no_update
+            || folder.keyword_names != folder.row.keyword_names,
     }
 }
 

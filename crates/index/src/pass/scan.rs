@@ -11,7 +11,7 @@ use crate::pass::listing::Listing;
 use crate::pass::{Loss, Mode, Observer, Problem};
 use crate::rows::{DirectoryState, FileRow, FolderRow, Place, file_key};
 use crate::state::Root;
-use mail::{FileStat, FolderProblem, FolderProblemKind, Folders, ScanBuffer};
+use mail::{FileStat, Folder, FolderProblem, FolderProblemKind, Folders, ScanBuffer};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -68,6 +68,8 @@ pub(super) struct ScannedFolder {
     pub no_update: bool,
     /// Which of `cur` and `new` were listed: one that cannot be read then is unknown, not empty.
     pub has: [bool; 2],
+    /// The names of its keywords.
+    pub keyword_names: Vec<u8>,
     /// `cur` and `new`.
     pub directories: [Outcome; 2],
 }
@@ -167,6 +169,7 @@ fn list_root(scan: &mut Scan, input: &Input<'_>, index: usize, mut known: KnownF
     for folder in listed.folders {
         let path = mail::join(&root.path, &folder.path);
         let row = known.remove(folder.path.as_slice()).cloned();
+        let keyword_names = keyword_names(scan, &folder, &path, row.as_ref());
         scan.folders.push(ScannedFolder {
             root: index,
             path,
@@ -174,6 +177,7 @@ fn list_root(scan: &mut Scan, input: &Input<'_>, index: usize, mut known: KnownF
             is_there: true,
             no_update: folder.no_update,
             has: [folder.has_cur, folder.has_new],
+            keyword_names,
             row: row.unwrap_or_else(|| FolderRow {
                 root: root.name.clone(),
                 path: folder.path,
@@ -183,6 +187,26 @@ fn list_root(scan: &mut Scan, input: &Input<'_>, index: usize, mut known: KnownF
         });
     }
     missing_folders(scan, input, index, (known, &hidden));
+}
+
+/// Returns the names of a folder's keywords: those known if they cannot be read now, or are to be left alone.
+fn keyword_names(scan: &mut Scan, folder: &Folder, path: &Path, row: Option<&FolderRow>) -> Vec<u8> {
+    let known = || row.map(|row| row.keyword_names.clone()).unwrap_or_default();
+    if folder.no_update {
+        return known();
+    }
+    if !folder.has_keywords {
+        return Vec::new();
+    }
+    match mail::read_keyword_names(path) {
+        Ok(names) => names,
+        Err(error) if error.is_not_found() => Vec::new(),
+        Err(error) => {
+            let what = format!("{error}; the names of keywords stay as they were");
+            scan.problems.push(Problem { path: error.path().to_owned(), what });
+            known()
+        }
+    }
 }
 
 /// Folders that have rows and were not listed are gone, unless what hides them could not be read, or they lay on a device that is
@@ -216,6 +240,7 @@ fn missing_folders(
             is_there: is_hidden || is_unmounted,
             no_update: is_hidden || is_unmounted,
             has: [false, false],
+            keyword_names: row.keyword_names.clone(),
             directories: Default::default(),
         });
     }
