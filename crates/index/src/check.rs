@@ -2,6 +2,8 @@
 //!
 //! In: an environment. Out: a list of damage, empty when all is well. Writes nothing.
 
+mod threads;
+
 use crate::environment::Environment;
 use crate::error::Result;
 use crate::rows::{self, Place};
@@ -121,6 +123,7 @@ fn agreement(environment: &Environment, snapshot: &Snapshot, found: &mut Vec<Dam
     let directory = environment.index_directory();
     let state = open::state(snapshot, &directory)?;
     let mut damage = |what: String| found.push(Damage { file: directory.clone(), what });
+    threads::agree(snapshot, state.next_node, &mut damage)?;
     let mut known = NumberSet::new(state.next_message);
     for_each_number(snapshot, messages::TABLE, messages::NUMBER, |number| known.insert(number))?;
     let mut without_file = known.clone();

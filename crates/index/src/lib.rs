@@ -21,7 +21,10 @@ pub use environment::Environment;
 pub use error::{Error, Result};
 pub use pass::{Loss, Mode, NoObserver, Observer, Problem, Stage, Summary, UpdateOptions, update};
 pub use record::{Contact, Rest};
-pub use search::{Counts, Direction, Hit, Hits, Line, Mailbox, Message, MessageFile, Order, SortKey};
+pub use search::{
+    Counts, Direction, Hit, Hits, Line, Mailbox, Message, MessageFile, Order, Origin, SortKey, Thread,
+    ThreadEntry, ThreadOrder, Threads,
+};
 pub use set::NumberSet;
 pub use state::Root;
 pub use store::PayloadReader;

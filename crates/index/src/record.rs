@@ -26,7 +26,7 @@ pub struct Rest {
     pub cc: Vec<Contact>,
     /// Recipients of a blind copy.
     pub bcc: Vec<Contact>,
-    /// Message-IDs of earlier messages, oldest first.
+    /// Message-IDs of earlier messages, oldest first, the one that it answers last.
     pub references: Vec<String>,
     /// The mailing list's id.
     pub list_id: String,

@@ -156,6 +156,14 @@ fn folder(part: &Part, row: u32) -> Result<FolderRow> {
     })
 }
 
+/// Returns the low and the high half of a number, as two columns hold it.
+pub(crate) fn halves(number: u128) -> (u64, u64) {
+    let bytes = number.to_le_bytes();
+    let (low, high) = bytes.split_at(8);
+    let half = |bytes: &[u8]| u64::from_le_bytes(bytes.try_into().expect("half of 16 bytes is 8"));
+    (half(low), half(high))
+}
+
 /// Appends a folder to rows of `folders`.
 ///
 /// # Errors
@@ -168,16 +176,14 @@ pub(crate) fn push_folder(rows: &mut Rows, folder: &FolderRow) -> Result<()> {
         Value::U8(u8::from(folder.no_update)),
     ];
     for directory in &folder.directories {
-        let fingerprint = directory.fingerprint.0.to_le_bytes();
-        let (low, high) = fingerprint.split_at(8);
-        let half = |bytes: &[u8]| u64::from_le_bytes(bytes.try_into().expect("half of 16 bytes is 8"));
+        let (low, high) = halves(directory.fingerprint.0);
         values.extend([
             Value::U64(directory.stamp.device),
             Value::U64(directory.stamp.inode),
             Value::I64(directory.stamp.mtime_ns),
             Value::I64(directory.stamp.ctime_ns),
-            Value::U64(half(low)),
-            Value::U64(half(high)),
+            Value::U64(low),
+            Value::U64(high),
         ]);
     }
     values.push(Value::Bytes(&folder.keyword_names));

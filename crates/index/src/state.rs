@@ -13,7 +13,7 @@ pub(crate) const ATTACHMENT: &str = "mail";
 /// First bytes of the attachment.
 pub const MAGIC: [u8; 8] = *b"PNEUMAIL";
 /// Version of the mail tables, the text index and this attachment; another version is rebuilt.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// A directory that holds Maildirs, with the name that the configuration gives it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,6 +40,8 @@ pub(crate) struct State {
     pub next_message: u32,
     /// The number that the next folder gets.
     pub next_folder: u32,
+    /// The number that the next node of a thread gets.
+    pub next_node: u32,
     /// The roots that were indexed last.
     pub roots: Vec<Root>,
     /// The text index.
@@ -58,7 +60,7 @@ pub(crate) enum Unusable {
 /// Returns the attachment's bytes.
 pub(crate) fn encode(state: &State) -> Vec<u8> {
     let mut out = MAGIC.to_vec();
-    for number in [VERSION, state.next_message, state.next_folder] {
+    for number in [VERSION, state.next_message, state.next_folder, state.next_node] {
         out.extend_from_slice(&number.to_le_bytes());
     }
     put_count(&mut out, state.roots.len());
@@ -91,9 +93,10 @@ fn body(mut input: &[u8]) -> Option<State> {
     let input = &mut input;
     let next_message = number(input)?;
     let next_folder = number(input)?;
+    let next_node = number(input)?;
     let roots = (0..count(input)?).map(|_| root(input)).collect::<Option<_>>()?;
     let text = (0..count(input)?).map(|_| segment(input)).collect::<Option<_>>()?;
-    input.is_empty().then_some(State { next_message, next_folder, roots, text })
+    input.is_empty().then_some(State { next_message, next_folder, next_node, roots, text })
 }
 
 fn number(input: &mut &[u8]) -> Option<u32> {
@@ -121,6 +124,7 @@ mod tests {
         State {
             next_message: 7,
             next_folder: 2,
+            next_node: 9,
             roots: vec![Root { name: "mail".into(), path: "/mail".into() }],
             text: vec![TextSegment { id: "0".repeat(32), document_count: 5 }],
         }

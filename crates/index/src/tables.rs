@@ -62,16 +62,28 @@ pub(crate) mod messages {
     pub(crate) const NUMBER: usize = 0;
     /// SHA-256 of the content (id).
     pub(crate) const SHA256: usize = 1;
+    /// XXH3-64 of the Message-ID (u64).
+    pub(crate) const MESSAGE_ID_HASH: usize = 2;
+    /// Low half of the hash of the decoded bodies (u64).
+    pub(crate) const BODY_HASH_LOW: usize = 3;
+    /// High half of it (u64).
+    pub(crate) const BODY_HASH_HIGH: usize = 4;
     /// Date in seconds since 1970 (i64).
     pub(crate) const DATE: usize = 5;
     /// Size of the content in bytes (u64).
     pub(crate) const SIZE: usize = 6;
     /// Derived flags, `mail::Derived` (u16).
     pub(crate) const DERIVED: usize = 7;
+    /// The node of its Message-ID in `threads` (u32).
+    pub(crate) const NODE: usize = 8;
+    /// The node of the message that it answers (u32), or [`super::NO_NODE`].
+    pub(crate) const PARENT: usize = 9;
+    /// The first message with the same Message-ID and the same bodies (u32): itself, mostly.
+    pub(crate) const COPY_OF: usize = 10;
     /// What a list shows (payload).
-    pub(crate) const LINE: usize = 8;
+    pub(crate) const LINE: usize = 11;
     /// All other header fields (payload).
-    pub(crate) const REST: usize = 9;
+    pub(crate) const REST: usize = 12;
     /// Index: the message with a SHA-256.
     pub(crate) const BY_SHA256: &str = "sha256";
     /// Index: messages with a Message-ID.
@@ -90,9 +102,26 @@ pub(crate) mod absent {
     pub(crate) const SINCE: usize = 1;
 }
 
+/// Message-IDs, and which belong together: a union-find. A node whose message was never seen is a ghost.
+pub(crate) mod threads {
+    /// The table's name.
+    pub(crate) const TABLE: &str = "threads";
+    /// Node number (u32, primary key): dense, from 0, never removed.
+    pub(crate) const NODE: usize = 0;
+    /// XXH3-64 of the Message-ID (u64).
+    pub(crate) const MESSAGE_ID_HASH: usize = 1;
+    /// A node of the same thread with a lower number (u32), or itself: the root, by which the thread is known.
+    pub(crate) const ABOVE: usize = 2;
+    /// Index: the node of a Message-ID.
+    pub(crate) const BY_MESSAGE_ID: &str = "message-id";
+}
+
+/// Stands for "no node".
+pub(crate) const NO_NODE: u32 = u32::MAX;
+
 /// Returns the schemas of all mail tables.
 pub(crate) fn schemas() -> Vec<Schema> {
-    vec![folders_schema(), files_schema(), messages_schema(), absent_schema()]
+    vec![folders_schema(), files_schema(), messages_schema(), absent_schema(), threads_schema()]
 }
 
 fn folders_schema() -> Schema {
@@ -152,6 +181,9 @@ fn messages_schema() -> Schema {
             column("date", Kind::I64),
             column("size_bytes", Kind::U64),
             column("derived", Kind::U16),
+            column("node", Kind::U32),
+            column("parent", Kind::U32),
+            column("copy_of", Kind::U32),
             column("line", Kind::Payload(line)),
             column("rest", Kind::Payload(rest)),
         ],
@@ -170,6 +202,19 @@ fn absent_schema() -> Schema {
         columns: vec![column("message", Kind::U32), column("since", Kind::I64)],
         primary: vec![0],
         indexes: vec![],
+    }
+}
+
+fn threads_schema() -> Schema {
+    Schema {
+        name: threads::TABLE.into(),
+        columns: vec![
+            column("node", Kind::U32),
+            column("message_id_hash", Kind::U64),
+            column("above", Kind::U32),
+        ],
+        primary: vec![0],
+        indexes: vec![index(threads::BY_MESSAGE_ID, IndexKind::Hash, true, &[1])],
     }
 }
 

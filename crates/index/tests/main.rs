@@ -12,4 +12,5 @@ mod queries;
 mod readers;
 mod real;
 mod support;
+mod threads;
 mod writers;

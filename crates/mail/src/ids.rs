@@ -48,12 +48,14 @@ pub(crate) fn in_reply_to(value: &[u8]) -> Vec<String> {
     ids
 }
 
-/// Puts the ids of References and In-Reply-To together, each once, where it came first. Over `REFERENCE_COUNT_MAX` the
-/// first is kept, which names the thread, and the last, which name the parents.
+/// Puts the ids of References and In-Reply-To together, each once, where it came first; but what the message answers comes last: the
+/// only id of In-Reply-To, wherever References has it, because some programs put those out of order. Over `REFERENCE_COUNT_MAX`
+/// the first is kept, which names the thread, and the last, which name the parents.
 pub(crate) fn merge(references: Vec<String>, in_reply_to: &[String], problems: &mut Problems) -> Vec<String> {
     let mut seen = std::collections::HashSet::new();
-    let all: Vec<String> = references.into_iter().chain(in_reply_to.iter().cloned()).collect();
-    let mut ids: Vec<&String> = all.iter().filter(|id| seen.insert(id.as_str())).collect();
+    let parent = if let [parent] = in_reply_to { Some(parent) } else { None };
+    let before = references.iter().chain(in_reply_to).filter(|id| Some(*id) != parent);
+    let mut ids: Vec<&String> = before.chain(parent).filter(|id| seen.insert(id.as_str())).collect();
     if ids.len() > REFERENCE_COUNT_MAX {
         problems.add(Problem::ReferencesCut);
         let surplus = ids.len().saturating_sub(REFERENCE_COUNT_MAX);
@@ -150,6 +152,9 @@ mod tests {
         let ids = |ids: &[&str]| ids.iter().map(|id| (*id).to_owned()).collect::<Vec<_>>();
         let mut problems = Problems::default();
         assert_eq!(merge(ids(&["a", "b", "a"]), &ids(&["b", "c"]), &mut problems), ids(&["a", "b", "c"]));
+        assert_eq!(merge(ids(&["a", "b", "c"]), &ids(&["b"]), &mut problems), ids(&["a", "c", "b"]));
+        assert_eq!(merge(ids(&["a", "b"]), &ids(&["b"]), &mut problems), ids(&["a", "b"]));
+        assert_eq!(merge(ids(&[]), &ids(&["b"]), &mut problems), ids(&["b"]));
         assert!(problems.into_list().is_empty());
         let many: Vec<String> = (0..REFERENCE_COUNT_MAX + 10).map(|number| number.to_string()).collect();
         let mut problems = Problems::default();

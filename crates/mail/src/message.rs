@@ -63,7 +63,7 @@ pub struct Message {
     pub message_id: String,
     /// The Message-ID was derived.
     pub message_id_derived: bool,
-    /// The ids of References and then In-Reply-To, each once, the oldest first.
+    /// The ids of References and In-Reply-To, each once, the oldest first, what the message answers last.
     pub references: Vec<String>,
     /// The ids of In-Reply-To.
     pub in_reply_to: Vec<String>,

@@ -7,11 +7,12 @@ use crate::environment::Environment;
 use crate::error::{Error, Result};
 use crate::open;
 use crate::pass::compare::Found;
+use crate::pass::ingest::{Ingested, Next};
 use crate::pass::known::Known;
 use crate::pass::plan::PlannedFolder;
 use crate::rows::{self, FileRow, FolderRow, Place, file_key};
-use crate::state::{self, ATTACHMENT, Root, State, TextSegment};
-use crate::tables::{absent, files, folders, messages};
+use crate::state::{self, ATTACHMENT, Root, State};
+use crate::tables::{absent, files, folders};
 use mail::{FileStat, Flags, Stamp};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use store::{OwnedValue, PRIMARY, Rows, Snapshot, Transaction, Value, Version, Writer};
@@ -109,9 +110,9 @@ impl<'a> Batch<'a> {
         self.lost.insert(message);
     }
 
-    /// Returns the number that the next new message gets.
-    pub(super) fn next_message(&self) -> u32 {
-        self.state.next_message
+    /// Returns the numbers that new messages and their threads get.
+    pub(super) fn next(&self) -> Next {
+        Next { message: self.state.next_message, node: self.state.next_node }
     }
 
     /// Gives a row another place, name, inode or time; its message stays. Says whether it was done.
@@ -192,12 +193,7 @@ impl<'a> Batch<'a> {
     }
 
     /// Returns the transaction, or none if there is nothing to write.
-    pub(super) fn finish(
-        mut self,
-        messages: Vec<Rows>,
-        text: Vec<TextSegment>,
-        next_message: u32,
-    ) -> Result<Option<Transaction>> {
+    pub(super) fn finish(mut self, ingested: Ingested) -> Result<Option<Transaction>> {
         let mut transaction = Transaction::default();
         self.absences(&mut transaction)?;
         let mut folder_rows = rows::empty(&self.snapshot, folders::TABLE)?;
@@ -216,7 +212,7 @@ impl<'a> Batch<'a> {
         for number in &self.removed_folders {
             transaction.deletes.push((folders::TABLE.into(), vec![OwnedValue::U32(*number)]));
         }
-        transaction.puts.extend(messages.into_iter().map(|rows| (messages::TABLE.to_owned(), rows)));
+        transaction.puts.extend(ingested.rows.into_iter().map(|(table, rows)| (table.to_owned(), rows)));
         for (table, rows) in [(files::TABLE, self.files), (folders::TABLE, folder_rows)] {
             if !rows.is_empty() {
                 transaction.puts.push((table.into(), rows));
@@ -225,8 +221,9 @@ impl<'a> Batch<'a> {
         if transaction.puts.is_empty() && transaction.deletes.is_empty() && !self.roots_changed {
             return Ok(None);
         }
-        self.state.next_message = next_message;
-        self.state.text.extend(text);
+        self.state.next_message = ingested.next_message;
+        self.state.next_node = ingested.next_node;
+        self.state.text.extend(ingested.text);
         transaction.attachments.push((ATTACHMENT.into(), state::encode(&self.state)));
         Ok(Some(transaction))
     }

@@ -95,8 +95,7 @@ impl<'a> Session<'a> {
     ) -> Result<Ingest> {
         let environment = self.environment;
         let snapshot = batch.snapshot().clone();
-        let mut ingest =
-            Ingest::new(&snapshot, &self.files, batch.next_message(), environment, self.options)?;
+        let mut ingest = Ingest::new(&snapshot, &self.files, batch.next(), environment, self.options)?;
         let directory =
             |index: usize| folders.get(index).map_or(Path::new(""), |folder| folder.path.as_path());
         let source = Source { folders: &directory, snapshot: &snapshot };
@@ -139,12 +138,12 @@ impl<'a> Session<'a> {
         summary: &mut Summary,
     ) -> Result<()> {
         summary.new_messages += ingest.new_message_count() as u64;
-        let (messages, segments, next_message) = ingest.finish()?;
-        if !segments.is_empty() {
+        let ingested = ingest.finish()?;
+        if !ingested.text.is_empty() {
             self.environment.disk.sync_directory(self.files.path())?;
         }
         let is_trusted = batch.is_trusted();
-        let Some(transaction) = batch.finish(messages, segments, next_message)? else { return Ok(()) };
+        let Some(transaction) = batch.finish(ingested)? else { return Ok(()) };
         let version = writer.commit(transaction)?;
         // The plan knows nothing of what somebody else committed: after that, our own commits are no ground to stand on either.
         if is_trusted {

@@ -6,12 +6,13 @@
 use crate::environment::Environment;
 use crate::error::{Error, Result};
 use crate::pass::UpdateOptions;
+use crate::pass::link::{Ids, Linker};
 use crate::pass::plan::Candidate;
 use crate::record::{self, Contact, Line, Rest};
 use crate::rows;
 use crate::search::message_id_hash;
 use crate::state::TextSegment;
-use crate::tables::messages;
+use crate::tables::{messages, threads};
 use crate::text::{Document, TextField, TextFiles, TextWriter};
 use mail::{Content, FileStat};
 use rayon::prelude::*;
@@ -47,7 +48,9 @@ pub(super) enum Outcome {
 /// What a batch of files became.
 pub(super) struct Ingest {
     files: TextFiles,
-    writers: Vec<Worker>,
+    writers: Vec<TextWriter>,
+    rows: Rows,
+    linker: Linker,
     numbers: HashMap<[u8; 32], u32>,
     next_message: u32,
     first_message: u32,
@@ -55,10 +58,25 @@ pub(super) struct Ingest {
     message_bytes_max: usize,
 }
 
-/// What one thread writes.
-struct Worker {
-    text: TextWriter,
-    rows: Rows,
+/// What a batch leaves to be committed.
+pub(super) struct Ingested {
+    /// Rows of new messages and of their threads, by table.
+    pub rows: Vec<(&'static str, Rows)>,
+    /// New segments of the text index.
+    pub text: Vec<TextSegment>,
+    /// The number that the next message gets.
+    pub next_message: u32,
+    /// The number that the next node of a thread gets.
+    pub next_node: u32,
+}
+
+/// The numbers from which a batch goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Next {
+    /// That of the next message.
+    pub message: u32,
+    /// That of the next node of a thread.
+    pub node: u32,
 }
 
 /// Where files lie and what is known.
@@ -70,27 +88,23 @@ pub(super) struct Source<'a> {
 }
 
 impl Ingest {
-    /// Begins a batch whose first new message gets `next_message`.
+    /// Begins a batch that goes on with these numbers.
     pub(super) fn new(
         snapshot: &Snapshot,
         files: &TextFiles,
-        next_message: u32,
+        next: Next,
         environment: &Environment,
         options: &UpdateOptions,
     ) -> Result<Ingest> {
-        let mut writers = Vec::new();
-        for _ in 0..environment.thread_count.max(1) {
-            writers.push(Worker {
-                text: TextWriter::new(files, environment.thread_count),
-                rows: rows::empty(snapshot, messages::TABLE)?,
-            });
-        }
+        let count = environment.thread_count.max(1);
         Ok(Ingest {
             files: files.clone(),
-            writers,
+            writers: (0..count).map(|_| TextWriter::new(files, count)).collect(),
+            rows: rows::empty(snapshot, messages::TABLE)?,
+            linker: Linker::new(snapshot, next.node)?,
             numbers: HashMap::new(),
-            next_message,
-            first_message: next_message,
+            next_message: next.message,
+            first_message: next.message,
             now_seconds: environment.now_seconds(),
             message_bytes_max: options.message_bytes_max,
         })
@@ -140,22 +154,21 @@ impl Ingest {
         Ok(outcomes)
     }
 
-    /// Finishes the batch: the rows of new messages, the new segments of the text index, and the next number.
+    /// Finishes the batch.
     ///
     /// # Errors
     /// A full disk.
-    pub(super) fn finish(self) -> Result<(Vec<Rows>, Vec<TextSegment>, u32)> {
+    pub(super) fn finish(self) -> Result<Ingested> {
         let path = self.files.path().to_owned();
-        let finished: Vec<_> =
-            self.writers.into_par_iter().map(|worker| (worker.rows, worker.text.finish())).collect();
-        let mut rows = Vec::new();
-        let mut segments = Vec::new();
-        for (part, text) in finished {
-            rows.push(part);
-            segments.extend(text.map_err(|source| Error::Text { path: path.clone(), source })?);
+        let finished: Vec<_> = self.writers.into_par_iter().map(TextWriter::finish).collect();
+        let mut text = Vec::new();
+        for segments in finished {
+            text.extend(segments.map_err(|source| Error::Text { path: path.clone(), source })?);
         }
-        rows.retain(|rows| !rows.is_empty());
-        Ok((rows, segments, self.next_message))
+        let (nodes, next_node) = self.linker.finish()?;
+        let mut rows = vec![(messages::TABLE, self.rows), (threads::TABLE, nodes)];
+        rows.retain(|(_, rows)| !rows.is_empty());
+        Ok(Ingested { rows, text, next_message: self.next_message, next_node })
     }
 
     /// Returns the number of a content, and whether it is new.
@@ -178,56 +191,88 @@ impl Ingest {
         Ok((number, known.is_none()))
     }
 
-    /// Parses new messages and writes their text and rows.
+    /// Parses new messages and writes their text on all cores, then ties them to each other in the order of their numbers.
     fn parse(&mut self, fresh: Vec<(u32, Read)>) -> Result<()> {
         let now_seconds = self.now_seconds;
-        let text_error = |source| Error::Text { path: self.files.path().to_owned(), source };
         let next = AtomicUsize::new(0);
         let count = (fresh.len() / DOCUMENTS_PER_WRITER_MIN + 1).min(self.writers.len());
-        let results: Vec<Result<()>> = self.writers[..count]
-            .par_iter_mut()
-            .map(|worker| {
-                while let Some((number, read)) = fresh.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    worker.add(*number, read, now_seconds).map_err(|failure| match failure {
-                        Failure::Text(source) => text_error(source),
-                        Failure::Store(error) => Error::Store(error),
-                    })?;
-                }
-                Ok(())
-            })
-            .collect();
-        results.into_iter().collect()
+        let work = |writer: &mut TextWriter| -> tantivy::Result<Vec<Parsed>> {
+            let mut parsed = Vec::new();
+            while let Some((number, read)) = fresh.get(next.fetch_add(1, Ordering::Relaxed)) {
+                let (document, row) = parse(*number, read, now_seconds);
+                writer.add(document)?;
+                parsed.push(row);
+            }
+            Ok(parsed)
+        };
+        let results: Vec<_> = self.writers[..count].par_iter_mut().map(work).collect();
+        let mut parsed = Vec::with_capacity(fresh.len());
+        for result in results {
+            parsed
+                .extend(result.map_err(|source| Error::Text { path: self.files.path().to_owned(), source })?);
+        }
+        parsed.sort_unstable_by_key(|message| message.number);
+        parsed.iter().try_for_each(|message| self.push(message))
     }
-}
 
-enum Failure {
-    Text(tantivy::TantivyError),
-    Store(store::Error),
-}
-
-impl Worker {
-    fn add(&mut self, number: u32, read: &Read, now_seconds: i64) -> std::result::Result<(), Failure> {
-        let context = mail::Context::new(read.content.stat.mtime_ns.div_euclid(1_000_000_000), now_seconds);
-        let message = mail::parse(&read.content.bytes, &context);
-        self.text.add(document(number, &message)).map_err(Failure::Text)?;
-        let body = message.body_hash.to_le_bytes();
-        let (low, high) = body.split_at(8);
-        let half = |bytes: &[u8]| u64::from_le_bytes(bytes.try_into().expect("half of 16 bytes is 8"));
-        let (line, rest) = records(&message, read.content.truncated);
-        let pushed = self.rows.push(&[
-            Value::U32(number),
-            Value::Id(&read.sha256),
-            Value::U64(message_id_hash(&message.message_id)),
-            Value::U64(half(low)),
-            Value::U64(half(high)),
+    fn push(&mut self, message: &Parsed) -> Result<()> {
+        let links = self.linker.link(message.number, &message.ids)?;
+        let [body_low, body_high] = message.ids.bodies;
+        Ok(self.rows.push(&[
+            Value::U32(message.number),
+            Value::Id(&message.sha256),
+            Value::U64(message.ids.own),
+            Value::U64(body_low),
+            Value::U64(body_high),
             Value::I64(message.date_seconds),
-            Value::U64(read.size_bytes),
-            Value::U16(message.flags.bits()),
-            Value::Bytes(&record::encode_line(&line)),
-            Value::Bytes(&record::encode_rest(&rest)),
-        ]);
-        pushed.map_err(Failure::Store)
+            Value::U64(message.size_bytes),
+            Value::U16(message.derived),
+            Value::U32(links.node),
+            Value::U32(links.parent),
+            Value::U32(links.copy_of),
+            Value::Bytes(&message.line),
+            Value::Bytes(&message.rest),
+        ])?)
     }
+}
+
+/// A message's row, without what ties it to others.
+struct Parsed {
+    number: u32,
+    sha256: [u8; 32],
+    ids: Ids,
+    date_seconds: i64,
+    size_bytes: u64,
+    derived: u16,
+    line: Vec<u8>,
+    rest: Vec<u8>,
+}
+
+/// Returns what the text index and the table hold of a message.
+fn parse(number: u32, read: &Read, now_seconds: i64) -> (Document, Parsed) {
+    let context = mail::Context::new(read.content.stat.mtime_ns.div_euclid(1_000_000_000), now_seconds);
+    let message = mail::parse(&read.content.bytes, &context);
+    // What was not read whole may differ in the rest: it is a copy of nothing but itself.
+    let is_whole = !read.content.truncated && !message.problems.contains(&mail::Problem::PartsCut);
+    let sha256_half = u128::from_le_bytes(*read.sha256.first_chunk().expect("an id has 32 bytes"));
+    let (low, high) = rows::halves(if is_whole { message.body_hash } else { sha256_half });
+    let ids = Ids {
+        own: message_id_hash(&message.message_id),
+        references: message.references.iter().map(|id| message_id_hash(id)).collect(),
+        bodies: [low, high],
+    };
+    let (line, rest) = records(&message, read.content.truncated);
+    let parsed = Parsed {
+        number,
+        sha256: read.sha256,
+        ids,
+        date_seconds: message.date_seconds,
+        size_bytes: read.size_bytes,
+        derived: message.flags.bits(),
+        line: record::encode_line(&line),
+        rest: record::encode_rest(&rest),
+    };
+    (document(number, &message), parsed)
 }
 
 /// A file's content with its id.

@@ -8,6 +8,7 @@ mod commit;
 mod compare;
 mod ingest;
 mod known;
+mod link;
 mod listing;
 mod moves;
 mod plan;

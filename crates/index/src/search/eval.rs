@@ -20,7 +20,7 @@ pub(super) fn evaluate(mailbox: &Mailbox, query: &Query) -> Result<NumberSet> {
 }
 
 /// Returns the messages that have a row and at least one file.
-fn live(mailbox: &Mailbox) -> Result<NumberSet> {
+pub(super) fn live(mailbox: &Mailbox) -> Result<NumberSet> {
     let table = mailbox.snapshot.table(messages::TABLE)?;
     let mut live = if table.row_count() == u64::from(mailbox.bound()) {
         NumberSet::full(mailbox.bound())
@@ -121,6 +121,17 @@ fn field_leaf(
         (Field::Maildir, _) => files::maildir(mailbox, leaf, found),
         (Field::Path, _) => files::path(mailbox, leaf, found),
         (Field::MessageId, Matcher::Value(Pattern::Whole(id))) => values::message_id(mailbox, id, found),
+        (Field::Thread, Matcher::Value(Pattern::Whole(id))) => {
+            found.or(&mailbox.thread_of_id(id)?);
+            Ok(())
+        }
+        (Field::Thread, matcher) => {
+            // The threads of all messages whose Message-ID looks so.
+            let mut named = mailbox.empty();
+            field_leaf(mailbox, leaf, Field::MessageId, matcher, &mut named)?;
+            found.or(&mailbox.with_related(&named)?);
+            Ok(())
+        }
         (field, matcher) => {
             let Some(text) = text_field(field) else { return Err(unanswerable(leaf, field.info().name)) };
             let needle = match matcher {

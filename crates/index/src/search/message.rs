@@ -98,14 +98,16 @@ impl Mailbox {
         Ok(Message { sha256, line, rest, files: self.files(hit)? })
     }
 
-    /// Returns the files of a hit, in the order of their paths.
+    /// Returns the files of a hit and of its copies, in the order of their paths.
     ///
     /// # Errors
     /// Damage in the store.
     pub fn files(&self, hit: &Hit) -> Result<Vec<MessageFile>> {
         let table = self.snapshot.table(files::TABLE)?;
-        let mut found: Vec<MessageFile> =
-            rows::files_of(&table, hit.number)?.iter().filter_map(|row| self.message_file(row)).collect();
+        let mut found: Vec<MessageFile> = Vec::new();
+        for number in self.copies_of(hit.number)? {
+            found.extend(rows::files_of(&table, number)?.iter().filter_map(|row| self.message_file(row)));
+        }
         found.sort_by(|a, b| a.path.cmp(&b.path));
         Ok(found)
     }

@@ -2,12 +2,14 @@
 //!
 //! In: queries, orders, handles. Out: hits, and messages as values. Takes no lock, writes nothing, is never blocked by a writer.
 
+mod copies;
 mod eval;
 mod files;
 mod handle;
 mod message;
 mod order;
 mod pattern;
+mod threads;
 mod values;
 
 use crate::environment::Environment;
@@ -18,12 +20,16 @@ use crate::set::NumberSet;
 use crate::state::{Root, State};
 use crate::tables::{absent, files as file_table, messages};
 use crate::text::{TextFiles, TextReader};
+use copies::Copies;
 use query::Query;
 use std::path::PathBuf;
+use std::sync::OnceLock;
 use store::Snapshot;
 
 pub use message::{Message, MessageFile, Summary as Line};
 pub use order::{Direction, Hit, Hits, Order, SortKey};
+pub(crate) use threads::Forest;
+pub use threads::{Origin, Thread, ThreadEntry, ThreadOrder, Threads};
 pub(crate) use values::message_id_hash;
 
 /// How often an opening is tried again when a writer replaced files meanwhile.
@@ -36,6 +42,9 @@ pub struct Mailbox {
     folders: Vec<FolderRow>,
     text: TextReader,
     directory: PathBuf,
+    /// What takes a look at every message to know: made when it is first asked for.
+    forest: OnceLock<Forest>,
+    copies: OnceLock<Copies>,
 }
 
 /// How much there is.
@@ -72,7 +81,15 @@ impl Mailbox {
             match TextReader::open(&files, &state.text) {
                 Ok(text) => {
                     let folders = rows::folders(&snapshot)?;
-                    return Ok(Mailbox { snapshot, state, folders, text, directory });
+                    return Ok(Mailbox {
+                        snapshot,
+                        state,
+                        folders,
+                        text,
+                        directory,
+                        forest: OnceLock::new(),
+                        copies: OnceLock::new(),
+                    });
                 }
                 Err(source) => {
                     // A file that is gone belongs to an older commit than the newest: look again, unless nothing is newer.
@@ -114,24 +131,31 @@ impl Mailbox {
         Ok(counts)
     }
 
-    /// Returns the messages that a query matches, in the order asked for.
+    /// Returns the messages that a query matches, of copies one, in the order asked for.
     ///
     /// # Errors
     /// [`Error::Query`] where the query asks for what cannot be answered; damage in the store.
     pub fn find(&self, query: &Query, order: &Order) -> Result<Hits> {
-        let found = self.evaluate(query)?;
-        order::sort(self, &found, order)
+        self.sorted(&self.without_copies(&self.evaluate(query)?, None)?, order)
     }
 
-    /// Returns how many messages a query matches.
+    /// Returns how many messages a query matches, copies counted once.
     ///
     /// # Errors
     /// As for [`Mailbox::find`].
     pub fn count(&self, query: &Query) -> Result<u64> {
-        Ok(self.evaluate(query)?.count())
+        Ok(self.without_copies(&self.evaluate(query)?, None)?.count())
     }
 
-    /// Returns the set of messages that a query matches.
+    /// Returns the messages of a set in the order asked for.
+    ///
+    /// # Errors
+    /// Damage in the store.
+    pub fn sorted(&self, found: &NumberSet, order: &Order) -> Result<Hits> {
+        order::sort(self, found, order)
+    }
+
+    /// Returns the set of messages that a query matches, every copy of its own.
     ///
     /// # Errors
     /// As for [`Mailbox::find`].
@@ -149,6 +173,18 @@ impl Mailbox {
         self.text.numbers().map_err(|error| self.text_error(error))
     }
 
+    fn live(&self) -> Result<NumberSet> {
+        eval::live(self)
+    }
+
+    fn forest(&self) -> Result<&Forest> {
+        once(&self.forest, || Forest::load(&self.snapshot, self.state.next_node))
+    }
+
+    fn copies(&self) -> Result<&Copies> {
+        once(&self.copies, || Copies::load(self))
+    }
+
     /// One more than the largest message number.
     fn bound(&self) -> u32 {
         self.state.next_message
@@ -161,4 +197,12 @@ impl Mailbox {
     fn text_error(&self, source: tantivy::TantivyError) -> Error {
         Error::Text { path: crate::environment::text_directory(&self.directory), source }
     }
+}
+
+fn once<T>(cell: &OnceLock<T>, make: impl FnOnce() -> Result<T>) -> Result<&T> {
+    if let Some(made) = cell.get() {
+        return Ok(made);
+    }
+    let made = make()?;
+    Ok(cell.get_or_init(|| made))
 }

@@ -1,0 +1,64 @@
+//! Checks that messages and `threads` agree: every node has its row, every message the node of its Message-ID, every copy its first.
+//!
+//! In: a snapshot. Out: sentences. Writes nothing.
+
+use crate::error::Result;
+use crate::rows;
+use crate::tables::{NO_NODE, messages, threads};
+use std::collections::HashMap;
+use store::Snapshot;
+
+/// Calls `damage` for everything that does not agree. Nodes are numbered below `node_count`.
+///
+/// # Errors
+/// Damage in the store.
+pub(super) fn agree(snapshot: &Snapshot, node_count: u32, damage: &mut impl FnMut(String)) -> Result<()> {
+    let hashes = nodes(snapshot, node_count, damage)?;
+    let mut firsts: HashMap<u32, [u64; 3]> = HashMap::new();
+    for part in snapshot.table(messages::TABLE)?.parts() {
+        for row in rows::live(part) {
+            let number = part.u32_at(messages::NUMBER, row)?;
+            let hash = part.u64_at(messages::MESSAGE_ID_HASH, row)?;
+            let node = part.u32_at(messages::NODE, row)?;
+            let parent = part.u32_at(messages::PARENT, row)?;
+            if hashes.get(node as usize) != Some(&Some(hash)) {
+                damage(format!("message {number} has node {node}, which is not that of its Message-ID"));
+            }
+            if parent != NO_NODE && parent >= node_count {
+                damage(format!("message {number} answers node {parent}, which has no row"));
+            }
+            let low = part.u64_at(messages::BODY_HASH_LOW, row)?;
+            let high = part.u64_at(messages::BODY_HASH_HIGH, row)?;
+            let first = part.u32_at(messages::COPY_OF, row)?;
+            // Of each group, all must be alike; the first itself may be swept.
+            if *firsts.entry(first).or_insert([hash, low, high]) != [hash, low, high] {
+                damage(format!("message {number} is marked a copy of message {first}, and is another"));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Returns the hashes of all nodes.
+fn nodes(snapshot: &Snapshot, node_count: u32, damage: &mut impl FnMut(String)) -> Result<Vec<Option<u64>>> {
+    let mut hashes = vec![None; node_count as usize];
+    for part in snapshot.table(threads::TABLE)?.parts() {
+        for row in rows::live(part) {
+            let node = part.u32_at(threads::NODE, row)?;
+            let above = part.u32_at(threads::ABOVE, row)?;
+            match hashes.get_mut(node as usize) {
+                Some(slot) => *slot = Some(part.u64_at(threads::MESSAGE_ID_HASH, row)?),
+                None => damage(format!("node {node} of a thread is not numbered below {node_count}")),
+            }
+            if above > node {
+                damage(format!("node {node} of a thread stands below node {above}, whose number is higher"));
+            }
+        }
+    }
+    for (node, hash) in hashes.iter().enumerate() {
+        if hash.is_none() {
+            damage(format!("node {node} of a thread has no row"));
+        }
+    }
+    Ok(hashes)
+}

@@ -1,0 +1,201 @@
+//! Ties new messages to what is known: to the thread they belong to, and to the first of their copies.
+//!
+//! In: Message-IDs and references of new messages, one message at a time. Out: numbers for their rows, and rows of `threads`. Threads
+//! are a union-find: which messages belong together does not depend on the order in which they came. Must not know files or text.
+
+use crate::error::{Error, Result};
+use crate::rows;
+use crate::tables::{NO_NODE, messages, threads};
+use std::collections::{BTreeSet, HashMap};
+use store::{PRIMARY, RowId, Rows, Snapshot, Table, Value};
+
+/// What a message says of itself and of others.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Ids {
+    /// Hash of its Message-ID.
+    pub own: u64,
+    /// Hashes of the Message-IDs that it names; the last is the message that it answers.
+    pub references: Vec<u64>,
+    /// Low and high half of the hash of its bodies.
+    pub bodies: [u64; 2],
+}
+
+/// Where a message belongs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Links {
+    /// The node of its Message-ID.
+    pub node: u32,
+    /// The node of the message that it answers, or [`NO_NODE`].
+    pub parent: u32,
+    /// The first message with its Message-ID and bodies: itself, mostly.
+    pub copy_of: u32,
+}
+
+/// Ties the messages of one batch.
+pub(super) struct Linker {
+    threads: Table,
+    messages: Table,
+    next_node: u32,
+    first_new: u32,
+    /// Nodes by the hash of their Message-ID, as far as the batch asked for them.
+    nodes: HashMap<u64, u32>,
+    /// Hashes of new nodes, in the order of their numbers.
+    hashes: Vec<u64>,
+    /// What is above nodes that are new, or were looked at.
+    above: HashMap<u32, u32>,
+    /// Older nodes whose row changes.
+    changed: BTreeSet<u32>,
+    /// First messages of the batch by Message-ID and bodies.
+    copies: HashMap<(u64, [u64; 2]), u32>,
+}
+
+impl Linker {
+    /// Begins; the first new node gets `next_node`.
+    pub(super) fn new(snapshot: &Snapshot, next_node: u32) -> Result<Linker> {
+        Ok(Linker {
+            threads: snapshot.table(threads::TABLE)?,
+            messages: snapshot.table(messages::TABLE)?,
+            next_node,
+            first_new: next_node,
+            nodes: HashMap::new(),
+            hashes: Vec::new(),
+            above: HashMap::new(),
+            changed: BTreeSet::new(),
+            copies: HashMap::new(),
+        })
+    }
+
+    /// Ties message `number`.
+    ///
+    /// # Errors
+    /// Damage in the store; more nodes than there are numbers.
+    pub(super) fn link(&mut self, number: u32, ids: &Ids) -> Result<Links> {
+        let node = self.node(ids.own)?;
+        let mut parent = NO_NODE;
+        for hash in &ids.references {
+            let other = self.node(*hash)?;
+            self.join(node, other)?;
+            // A message that names itself answers nobody.
+            parent = if other == node { parent } else { other };
+        }
+        Ok(Links { node, parent, copy_of: self.first_copy(number, ids)? })
+    }
+
+    /// Returns the rows of new and changed nodes, and the number that the next node gets.
+    ///
+    /// # Errors
+    /// Damage in the store.
+    pub(super) fn finish(mut self) -> Result<(Rows, u32)> {
+        let mut rows = Rows::new(self.threads.schema());
+        for node in std::mem::take(&mut self.changed) {
+            let row = self.row(node)?;
+            let hash = rows::part_of(&self.threads, row).u64_at(threads::MESSAGE_ID_HASH, row.row)?;
+            let above = self.root(node)?;
+            rows.push(&[Value::U32(node), Value::U64(hash), Value::U32(above)])?;
+        }
+        for (node, hash) in (self.first_new..).zip(std::mem::take(&mut self.hashes)) {
+            let above = self.root(node)?;
+            rows.push(&[Value::U32(node), Value::U64(hash), Value::U32(above)])?;
+        }
+        Ok((rows, self.next_node))
+    }
+
+    /// Returns the node of a Message-ID; a new one gets its number here.
+    fn node(&mut self, hash: u64) -> Result<u32> {
+        if let Some(node) = self.nodes.get(&hash) {
+            return Ok(*node);
+        }
+        let node = match self.threads.get(threads::BY_MESSAGE_ID, &[Value::U64(hash)])? {
+            Some(row) => rows::part_of(&self.threads, row).u32_at(threads::NODE, row.row)?,
+            None => self.new_node(hash)?,
+        };
+        self.nodes.insert(hash, node);
+        Ok(node)
+    }
+
+    fn new_node(&mut self, hash: u64) -> Result<u32> {
+        let node = self.next_node;
+        if node == NO_NODE {
+            return Err(Error::Limit { what: "the number of Message-IDs", limit: u64::from(NO_NODE) });
+        }
+        self.next_node += 1;
+        self.hashes.push(hash);
+        self.above.insert(node, node);
+        Ok(node)
+    }
+
+    /// Makes two threads one: the root with the lower number stays root.
+    fn join(&mut self, left: u32, right: u32) -> Result<()> {
+        let (left, right) = (self.root(left)?, self.root(right)?);
+        let (low, high) = (left.min(right), left.max(right));
+        if low != high {
+            self.put_above(high, low);
+        }
+        Ok(())
+    }
+
+    /// Returns the root of a node, and shortens the way to it.
+    fn root(&mut self, node: u32) -> Result<u32> {
+        let mut root = node;
+        let mut above = self.above(root)?;
+        // What is above has a lower number, so this ends.
+        while above != root {
+            root = above;
+            above = self.above(root)?;
+        }
+        let mut below = node;
+        while below != root {
+            let next = self.above(below)?;
+            // Of older rows only those that must are written again.
+            self.above.insert(below, root);
+            below = next;
+        }
+        Ok(root)
+    }
+
+    fn above(&mut self, node: u32) -> Result<u32> {
+        if let Some(above) = self.above.get(&node) {
+            return Ok(*above);
+        }
+        let row = self.row(node)?;
+        let above = rows::part_of(&self.threads, row).u32_at(threads::ABOVE, row.row)?;
+        if above > node {
+            return Err(Error::Inconsistent {
+                what: "a node of a thread stands above one with a lower number",
+            });
+        }
+        self.above.insert(node, above);
+        Ok(above)
+    }
+
+    fn put_above(&mut self, node: u32, above: u32) {
+        self.above.insert(node, above);
+        if node < self.first_new {
+            self.changed.insert(node);
+        }
+    }
+
+    fn row(&self, node: u32) -> Result<RowId> {
+        let row = self.threads.get(PRIMARY, &[Value::U32(node)])?;
+        row.ok_or(Error::Inconsistent { what: "a node of a thread has no row" })
+    }
+
+    /// Returns the first message with the Message-ID and the bodies of message `number`.
+    fn first_copy(&mut self, number: u32, ids: &Ids) -> Result<u32> {
+        if let Some(first) = self.copies.get(&(ids.own, ids.bodies)) {
+            return Ok(*first);
+        }
+        let mut first = number;
+        for row in self.messages.find(messages::BY_MESSAGE_ID, &[Value::U64(ids.own)])? {
+            let part = rows::part_of(&self.messages, row);
+            let low = part.u64_at(messages::BODY_HASH_LOW, row.row)?;
+            let high = part.u64_at(messages::BODY_HASH_HIGH, row.row)?;
+            if [low, high] == ids.bodies {
+                first = part.u32_at(messages::COPY_OF, row.row)?;
+                break;
+            }
+        }
+        self.copies.insert((ids.own, ids.bodies), first);
+        Ok(first)
+    }
+}
