@@ -9,7 +9,7 @@ use crate::format::record::hex;
 use crate::question::Question;
 use crate::session::Session;
 use anyhow::{Result, anyhow, bail};
-use index::{Error, Hit, Mailbox, Order, PayloadReader};
+use index::{Error, Hit, Mailbox, Message, Order, PayloadReader};
 use mail::Content;
 use sha2::{Digest, Sha256};
 use std::os::unix::ffi::OsStrExt;
@@ -52,7 +52,13 @@ pub(crate) fn locate(handle: &str, path: &Path, session: &Session) -> Result<Loc
         other => other?,
     };
     let (hit, other_count) = hit(&mailbox, handle)?;
-    let mut located = read(&mailbox, &hit, handle)?;
+    let message = mailbox.message(&hit, &mut PayloadReader::new())?;
+    if message.files.is_empty() {
+        let what = format!("the last file of {handle} is gone; only its header is still indexed");
+        return Err(NotFound(what).into());
+    }
+    let by_content = hex(&message.sha256).starts_with(&handle.to_ascii_lowercase());
+    let mut located = read(&message, if by_content { Asked::Content } else { Asked::Message })?;
     if other_count > 0 && located.note.is_none() {
         located.note = Some(format!(
             "{other_count} more messages have this Message-ID; this is the newest. The others: pneu find {handle}"
@@ -76,6 +82,11 @@ fn at_path(path: &Path) -> Result<Option<Located>> {
         }
         None => Ok(None),
     }
+}
+
+/// Returns where a file is now: at its path, or where [`renamed`] finds it.
+pub(crate) fn present(path: &Path) -> Option<PathBuf> {
+    if path.symlink_metadata().is_ok() { Some(path.to_owned()) } else { renamed(path) }
 }
 
 /// Returns where a Maildir's file is now if its flags changed or if it went from `new` to `cur`.
@@ -128,15 +139,22 @@ fn by_query(mailbox: &Mailbox, handle: &str) -> Result<(Hit, usize)> {
     }
 }
 
+/// What of a message was asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Asked {
+    /// Exactly this content.
+    Content,
+    /// The message, which a draft still is when its editor saved it again.
+    Message,
+}
+
 /// Reads the first of a message's files that still holds it.
-fn read(mailbox: &Mailbox, hit: &Hit, handle: &str) -> Result<Located> {
-    let message = mailbox.message(hit, &mut PayloadReader::new())?;
-    let Some(first) = message.files.first() else {
-        return Err(
-            NotFound(format!("the last file of {handle} is gone; only its header is still indexed")).into()
-        );
-    };
-    let mut trouble = anyhow!("{} is gone; run \"pneu index\" to see where to", first.path.display());
+///
+/// # Errors
+/// None of them can be read or holds it.
+pub(crate) fn read(message: &Message, asked: Asked) -> Result<Located> {
+    let first = message.files.first().map_or(Path::new("its last file"), |file| &file.path);
+    let mut trouble = anyhow!("{} is gone; run \"pneu index\" to see where to", first.display());
     let mut rewritten = None;
     for file in &message.files {
         match at_path(&file.path) {
@@ -151,9 +169,8 @@ fn read(mailbox: &Mailbox, hit: &Hit, handle: &str) -> Result<Located> {
             Err(error) => trouble = error,
         }
     }
-    // A draft that its editor saved again is still what was asked for, unless that was asked for by its content.
     match rewritten.filter(|located| has_message_id(located, &message.rest.message_id)) {
-        Some(mut located) if !hex(&message.sha256).starts_with(&handle.to_ascii_lowercase()) => {
+        Some(mut located) if asked == Asked::Message => {
             located.note = Some("the message changed since it was indexed; run \"pneu index\"".to_owned());
             Ok(located)
         }

@@ -6,6 +6,7 @@
 mod args;
 mod command;
 mod config;
+mod deliver;
 mod environment;
 mod exit;
 mod format;
@@ -16,7 +17,9 @@ mod question;
 mod roots;
 mod sanitise;
 mod session;
+mod sort;
 mod terminal;
+mod words;
 
 use std::process::ExitCode;
 

@@ -17,6 +17,10 @@ fn nothing_found_is_one_and_says_so() {
     );
     let quiet = home.pneu(&["find", "--quiet", "nowhere"]);
     assert_eq!((quiet.code, quiet.err.as_str()), (Some(1), ""));
+    for format in ["plain", "json", "sexp", "paths", "mbox"] {
+        assert_eq!(home.pneu(&["find", "--format", format, "nowhere"]), none, "{format}");
+    }
+    assert_eq!(home.pneu(&["find", "--exec", "echo", "nowhere"]), none);
     let behind = home.pneu(&["find", "--offset", "9", "hello"]);
     assert_eq!(
         (behind.code, behind.err.as_str()),
@@ -49,6 +53,8 @@ fn a_mistake_in_arguments_is_two() {
     for (arguments, part) in [
         (&["fnd"][..], "unrecognized subcommand"),
         (&["find", "--fields", "d o"], "there is no field 'o'; fields are d date"),
+        (&["find", "--fields", "date,form"], "there is no field 'form'; fields are d date"),
+        (&["find", "--sort", "colour"], "possible values: date, size"),
         (&["find", "--print0", "--format", "json"], "--print0 goes with"),
         (&["find", "--maildir", "Elsewhere"], "Elsewhere is not indexed; run \"pneu index --maildir"),
         (&["view", "subject:second or subject:first"], "2 messages match"),
@@ -79,8 +85,17 @@ fn without_an_index_everything_says_how_to_make_one() {
 #[test]
 fn a_closed_pipe_ends_quietly() {
     let home = Home::indexed();
-    for arguments in [&["find"][..], &["find", "--format", "json"], &["view", "id:1@example.org"], &["info"]]
-    {
+    for arguments in [
+        &["find"][..],
+        &["find", "--format", "json"],
+        &["find", "--format", "sexp"],
+        &["find", "--format", "paths"],
+        &["find", "--format", "mbox"],
+        &["find", "--format", "count"],
+        &["find", "--format", "links", "--links-dir", "Found"],
+        &["view", "id:1@example.org"],
+        &["info"],
+    ] {
         let mut child = home.start(arguments);
         drop(child.stdout.take());
         let run = end(child);

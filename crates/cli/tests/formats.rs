@@ -45,6 +45,10 @@ fn results_are_sorted_turned_and_cut() {
     assert_eq!(subjects(&["--sort", "size"]), ["A", "Second", "First", "Third"]);
     assert_eq!(subjects(&["--sort", "size", "--reverse", "--max", "1"]), ["Third"]);
     assert_eq!(subjects(&["-n", "2", "--offset", "1"]), ["Third", "Second"]);
+    assert_eq!(subjects(&["-s", "maildir"]), ["First", "Second", "A", "Third"]);
+    assert_eq!(subjects(&["-s", "m", "-z"]), ["Third", "A", "Second", "First"]);
+    assert_eq!(subjects(&["-s", "flags"]), ["Third", "First", "A", "Second"]);
+    assert_eq!(subjects(&["--sortfield", "msgid", "--maxnum", "3"]), ["First", "Second", "Third"]);
 }
 
 #[test]
@@ -55,6 +59,33 @@ fn counts_are_numbers_and_none_is_an_exit_code() {
     assert_eq!(home.good(&["find", "--format", "count", "flag:seen"]), "3\n");
     let none = home.pneu(&["count", "nowhere"]);
     assert_eq!((none.code, none.out.as_str(), none.err.as_str()), (Some(1), "0\n", ""));
+}
+
+#[test]
+fn sexp_has_every_documented_key() {
+    let home = Home::indexed();
+    let line = home.good(&["find", "--format", "sexp", "subject:third"]);
+    let path = home.mail().join("lists/rust/cur/3:2,FS");
+    let size = letter("3", "Third time", "tubes under the city").len();
+    let begin = format!(
+        "(:path \"{}\" :maildir \"/lists/rust\" :size {size} :date (26085 47040 0) :changed (",
+        path.display()
+    );
+    assert!(line.starts_with(&begin), "{line}");
+    let end = " :subject \"Third time\" :from ((:email \"ana@example.org\" :name \"Ana Example\")) \
+        :to ((:email \"bo@example.org\")) :flags (flagged seen))\n";
+    assert!(line.ends_with(end), "{line}");
+    let document = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/OUTPUT.md")).unwrap();
+    for key in line.split(['(', ' ']).filter(|word| word.starts_with(':')) {
+        assert!(document.contains(&format!("`{key}`")), "docs/OUTPUT.md does not explain {key}");
+    }
+}
+
+#[test]
+fn fields_are_chosen_by_name() {
+    let home = Home::indexed();
+    assert_eq!(home.good(&["find", "-f", "size,msgid", "subject:third"]), "      158 3@example.org\n");
+    assert_eq!(home.good(&["find", "-f", "date,from,subject"]), home.good(&["find"]));
 }
 
 #[test]

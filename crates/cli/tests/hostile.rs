@@ -35,13 +35,15 @@ fn assert_harmless(run: &Run, what: &str) {
 #[test]
 fn nothing_of_a_message_reaches_the_terminal() {
     let home = home();
-    let all = home.pneu(&["find", "--fields", "d f t c h s i m g z v j l"]);
+    let all = home.pneu(&["find", "--fields", "d f t c h s i m g z v j l r k"]);
     assert_harmless(&all, "find");
     assert_eq!(all.out.lines().count(), 1, "a message is one line: {}", all.out);
-    for format in ["plain", "json"] {
+    for format in ["plain", "json", "sexp"] {
         let found = home.pneu(&["find", "--format", format]);
         assert_eq!(found.code, Some(0));
         assert_harmless(&found, format);
+    }
+    for format in ["plain", "json"] {
         let shown = home.pneu(&["view", "--format", format, "forged"]);
         assert_eq!(shown.code, Some(0), "{shown:?}");
         assert_harmless(&shown, format);

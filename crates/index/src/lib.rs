@@ -23,7 +23,7 @@ pub use pass::{Loss, Mode, NoObserver, Observer, Problem, Stage, Summary, Update
 pub use record::{Contact, Rest};
 pub use search::{
     Counts, Direction, Hit, Hits, Line, Mailbox, Message, MessageFile, Order, Origin, SortKey, Thread,
-    ThreadEntry, ThreadOrder, Threads,
+    ThreadEntry, ThreadOrder, Threads, shown_flags,
 };
 pub use set::NumberSet;
 pub use state::Root;

@@ -11,6 +11,7 @@ mod pass;
 mod queries;
 mod readers;
 mod real;
+mod sorting;
 mod support;
 mod threads;
 mod writers;

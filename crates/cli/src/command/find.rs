@@ -1,18 +1,25 @@
 //! `pneu find`: lists the messages that a query matches.
 
+use crate::deliver::links::{Earlier, Links};
+use crate::deliver::{exec, mbox};
 use crate::environment;
 use crate::exit::{NotFound, Outcome};
 use crate::format::fields::{self, FIELDS_DEFAULT, Piece};
 use crate::format::json::Json;
 use crate::format::paths::{End, Paths};
 use crate::format::plain::Plain;
+use crate::format::sexp::Sexp;
 use crate::format::{self, Places, Printer};
 use crate::question::Question;
+use crate::sanitise::one_line;
 use crate::session::Session;
-use anyhow::{Result, anyhow, bail};
+use crate::sort::{self, Sort};
+use crate::words;
+use anyhow::{Context, Result, anyhow, bail};
 use clap::{Args, ValueEnum};
-use index::{Direction, Hits, Order, SortKey};
+use index::{Hits, Mailbox, Order};
 use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
 
 /// Find messages
 ///
@@ -34,51 +41,65 @@ Examples:
   pneu find --sort size --max 10
   pneu find --fields 'd g f s' flag:flagged
   pneu find --format paths --print0 list:announce | xargs -0 grep -l urgent
-  pneu find --format json subject:invoice | jq -r .message_id")]
+  pneu find --format json subject:invoice | jq -r .message_id
+  pneu find --format mbox date:2023 > 2023.mbox
+  pneu find --format links --links-dir ~/Found --clear-links flag:unread
+  pneu find --exec 'cp {} /tmp/invoices' subject:invoice 'file:*.pdf'")]
 pub(crate) struct Arguments {
     /// What to find. Several words are joined with spaces; put ' ' around what the shell would change
     #[arg(value_name = "QUERY")]
     query: Vec<String>,
-    /// What to sort by: dates and sizes from the largest, subjects and senders from A
-    #[arg(long, value_name = "KEY", value_enum, default_value_t = Sort::Date)]
+    /// What to sort by, a name or its letter: dates and sizes from the largest, all else from A
+    #[arg(long, short, alias = "sortfield", value_name = "KEY", value_enum, default_value_t = Sort::Date)]
     sort: Sort,
     /// Turn the order around
     #[arg(long, short = 'z')]
     reverse: bool,
     /// List so many messages at most
-    #[arg(long, short = 'n', value_name = "COUNT")]
+    #[arg(long, short = 'n', alias = "maxnum", value_name = "COUNT")]
     max: Option<NonZeroUsize>,
     /// Leave out so many at the beginning
     #[arg(long, value_name = "COUNT", default_value_t = 0)]
     offset: usize,
-    /// What to print: aligned columns, JSON Lines, a path each, or only the number of messages
-    #[arg(long, value_enum, default_value_t = Format::Plain)]
+    /// What to print
+    #[arg(long, short = 'o', value_enum, default_value_t = Format::Plain)]
     format: Format,
-    /// The columns of plain lines, by their letters: d date, f from, t to, c cc, h bcc, s subject, i message-id, m maildir,
-    /// l path, g flags, z size, v list, j attachments
-    #[arg(long, value_name = "LETTERS", default_value = FIELDS_DEFAULT)]
+    /// The columns of plain lines, by their letters (d f s) or names (date,from,subject): d date, f from, t to, c cc, h bcc,
+    /// s subject, i message-id, m maildir, l path, g flags, z size, v list, j attachment, r references, k changed
+    #[arg(long, short, value_name = "FIELDS", default_value = FIELDS_DEFAULT)]
     fields: String,
-    /// A line for every file of a message, where it has copies in several folders
+    /// Every file of a message, where it has copies in several folders, and not only the first
     #[arg(long)]
     files: bool,
     /// End each line or path with a zero byte instead of a line feed
     #[arg(long)]
     print0: bool,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Sort {
-    Date,
-    Size,
-    Subject,
-    From,
+    /// Make the links of --format links in this directory, a Maildir that is made if it is not there
+    #[arg(long, alias = "linksdir", value_name = "DIR")]
+    links_dir: Option<PathBuf>,
+    /// Before, remove the links that earlier searches made there, and nothing else
+    #[arg(long, short = 'c', alias = "clearlinks", requires = "links_dir")]
+    clear_links: bool,
+    /// Run a command for each message, without a shell, with the path of its file as last argument or in place of {}
+    #[arg(long, value_name = "COMMAND", conflicts_with_all = ["format", "fields", "print0"])]
+    exec: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Format {
+    /// Aligned columns, a message on each line
     Plain,
+    /// JSON Lines
     Json,
+    /// S-expressions for Emacs, as mu prints them
+    Sexp,
+    /// A path on each line
     Paths,
+    /// The messages themselves, as one mbox
+    Mbox,
+    /// Symbolic links in --links-dir
+    Links,
+    /// The number of messages
     Count,
 }
 
@@ -88,53 +109,97 @@ enum Format {
 /// The query cannot be understood or answered; there is no index, or a damaged one.
 pub(crate) fn run(arguments: &Arguments, session: &Session) -> Result<Outcome> {
     let pieces = fields::parse(&arguments.fields).map_err(|what| anyhow!("--fields: {what}"))?;
-    if arguments.print0 && !matches!(arguments.format, Format::Plain | Format::Paths) {
-        bail!("--print0 goes with --format plain and --format paths");
-    }
+    arguments.check()?;
+    let command = arguments.exec.as_deref().map(words::split).transpose();
+    let command = command.map_err(|what| anyhow!("--exec: {what}"))?;
     let question = Question::new(&arguments.query)?;
     let mailbox = session.mailbox()?;
     if arguments.format == Format::Count {
         return super::count::print(&mailbox, &question, session);
     }
     let hits = mailbox.find(&question.query, &arguments.order()).map_err(|error| question.explain(error))?;
+    if let Some(directory) = &arguments.links_dir {
+        return arguments.links(directory, (&mailbox, &hits), session);
+    }
     if hits.list.is_empty() {
         return nothing(&hits, arguments, session);
     }
+    if let Some(command) = command {
+        return exec::run(&mailbox, &hits.list, arguments.places(), &command);
+    }
     let mut output = session.output();
-    format::print(&mailbox, &hits.list, &*arguments.printer(pieces, session), &mut output)?;
+    let Some(printer) = arguments.printer(pieces, session) else {
+        return mbox::write(&mailbox, &hits.list, output);
+    };
+    format::print(&mailbox, &hits.list, &*printer, &mut output)?;
     output.finish()?;
     Ok(Outcome::Done)
 }
 
 impl Arguments {
-    /// Returns what prints messages in the format that was asked for.
-    fn printer(&self, pieces: Vec<Piece>, session: &Session) -> Box<dyn Printer> {
+    /// Refuses options that do not go together.
+    fn check(&self) -> Result<()> {
+        if self.print0 && !matches!(self.format, Format::Plain | Format::Paths) {
+            bail!("--print0 goes with --format plain and --format paths");
+        }
+        if (self.format == Format::Links) != self.links_dir.is_some() {
+            bail!("--format links and --links-dir DIR go together");
+        }
+        Ok(())
+    }
+
+    fn places(&self) -> Places {
+        if self.files { Places::All } else { Places::First }
+    }
+
+    /// Returns what prints messages in the format that was asked for, if the index alone can.
+    fn printer(&self, pieces: Vec<Piece>, session: &Session) -> Option<Box<dyn Printer>> {
         let end = if self.print0 { End::Zero } else { End::Line };
-        let places = if self.files { Places::All } else { Places::First };
+        let places = self.places();
         let terminal = session.terminal;
         match self.format {
-            Format::Json => Box::new(Json),
-            Format::Paths => Box::new(Paths { end, places, is_terminal: terminal.is_terminal() }),
-            Format::Plain | Format::Count => {
+            Format::Json => Some(Box::new(Json)),
+            Format::Sexp => Some(Box::new(Sexp)),
+            Format::Paths => Some(Box::new(Paths { end, places, is_terminal: terminal.is_terminal() })),
+            Format::Plain => {
                 let zone = environment::now().time_zone().clone();
-                Box::new(Plain { pieces, end, places, zone, terminal })
+                Some(Box::new(Plain { pieces, end, places, zone, terminal }))
             }
+            Format::Mbox | Format::Links | Format::Count => None,
         }
     }
 
+    /// Makes links, and clears them even if nothing is found: what was found before is no answer now.
+    fn links(
+        &self,
+        directory: &Path,
+        (mailbox, hits): (&Mailbox, &Hits),
+        session: &Session,
+    ) -> Result<Outcome> {
+        let directory =
+            environment::current_directory().context("the current directory is gone")?.join(directory);
+        let mut links =
+            Links::open(&directory, if self.clear_links { Earlier::Clear } else { Earlier::Keep })?;
+        if hits.list.is_empty() {
+            return nothing(hits, self, session);
+        }
+        let (count, outcome) = links.add(mailbox, &hits.list, self.places())?;
+        if !session.is_quiet {
+            let mut output = session.output();
+            output.line(&one_line(&format!("{count} links in {}", directory.display())))?;
+            output.finish()?;
+        }
+        Ok(outcome)
+    }
+
     fn order(&self) -> Order {
-        let (key, natural) = match self.sort {
-            Sort::Date => (SortKey::Date, Direction::Descending),
-            Sort::Size => (SortKey::Size, Direction::Descending),
-            Sort::Subject => (SortKey::Subject, Direction::Ascending),
-            Sort::From => (SortKey::From, Direction::Ascending),
-        };
-        let direction = match (natural, self.reverse) {
-            (direction, false) => direction,
-            (Direction::Ascending, true) => Direction::Descending,
-            (Direction::Descending, true) => Direction::Ascending,
-        };
-        Order { key, direction, offset: self.offset, limit: self.max.map(NonZeroUsize::get) }
+        let natural = self.sort.natural();
+        Order {
+            key: self.sort.key(),
+            direction: if self.reverse { sort::turned(natural) } else { natural },
+            offset: self.offset,
+            limit: self.max.map(NonZeroUsize::get),
+        }
     }
 }
 
@@ -147,36 +212,4 @@ fn nothing(hits: &Hits, arguments: &Arguments, session: &Session) -> Result<Outc
         total => format!("{total} messages match, none behind the first {}", arguments.offset),
     };
     Err(NotFound(what).into())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn order(sort: Sort, reverse: bool) -> Direction {
-        let arguments = Arguments {
-            query: vec![],
-            sort,
-            reverse,
-            max: None,
-            offset: 0,
-            format: Format::Plain,
-            fields: String::new(),
-            files: false,
-            print0: false,
-        };
-        arguments.order().direction
-    }
-
-    #[test]
-    fn the_newest_the_largest_and_a_come_first() {
-        for (sort, natural, other) in [
-            (Sort::Date, Direction::Descending, Direction::Ascending),
-            (Sort::Size, Direction::Descending, Direction::Ascending),
-            (Sort::Subject, Direction::Ascending, Direction::Descending),
-            (Sort::From, Direction::Ascending, Direction::Descending),
-        ] {
-            assert_eq!((order(sort, false), order(sort, true)), (natural, other), "{sort:?}");
-        }
-    }
 }

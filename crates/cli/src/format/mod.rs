@@ -10,6 +10,7 @@ pub(crate) mod message;
 pub(crate) mod paths;
 pub(crate) mod plain;
 pub(crate) mod record;
+pub(crate) mod sexp;
 mod stream;
 
 pub(crate) use listed::{Listed, Need};

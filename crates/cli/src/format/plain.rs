@@ -129,6 +129,31 @@ mod tests {
     }
 
     #[test]
+    fn every_field_has_its_letter() {
+        let lines = crate::format::fields::FIELDS.iter().map(|field| {
+            let shown = shown(&field.letter.to_string(), PIPE).replace('\u{fffd}', "?");
+            format!("{} {:<12}{}\n", field.letter, field.name, shown.trim())
+        });
+        insta::assert_snapshot!(lines.collect::<String>(), @r#"
+        d date        2024-03-05 14:02
+        f from        Ana?[31m
+        t to          bo@example.org, Cy
+        c cc          undisclosed
+        h bcc         Dee
+        s subject     Grüße From: x?
+        i message-id  x"y\@example.org
+        m maildir     /lists
+        l path        /m/lists/cur/1:2,S
+        g flags       FSa
+        z size        4096
+        v list        tubes.example.org
+        j attachment  plan.pdf, ä.txt
+        r references  v@example.org w@example.org
+        k changed     2024-05-01 12:00
+        "#);
+    }
+
+    #[test]
     fn terminals_cut_and_color() {
         let terminal = Terminal { columns: Some(46), has_color: false };
         assert_eq!(shown("d f s", terminal), "2024-03-05 14:02 Ana\u{fffd}[31m                 Grü…");

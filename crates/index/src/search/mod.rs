@@ -5,10 +5,12 @@
 mod copies;
 mod eval;
 mod files;
+mod flags;
 mod handle;
 mod message;
 mod order;
 mod pattern;
+mod sort_key;
 mod threads;
 mod values;
 
@@ -26,8 +28,10 @@ use std::path::PathBuf;
 use std::sync::OnceLock;
 use store::Snapshot;
 
+pub use flags::shown_flags;
 pub use message::{Message, MessageFile, Summary as Line};
-pub use order::{Direction, Hit, Hits, Order, SortKey};
+pub use order::{Direction, Hit, Hits, Order};
+pub use sort_key::SortKey;
 pub(crate) use threads::Forest;
 pub use threads::{Origin, Thread, ThreadEntry, ThreadOrder, Threads};
 pub(crate) use values::message_id_hash;

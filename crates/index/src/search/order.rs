@@ -2,31 +2,18 @@
 //!
 //! In: a set of numbers. Out: hits, newest first by default. Sorting by date walks the ordered index when few of many are wanted, so
 //! that the newest fifty of a large folder cost the same as those of a small one, and neither time nor memory grows with the folder.
+//! What the other keys compare is in `sort_key.rs`.
 
 use crate::error::Result;
 use crate::rows;
 use crate::search::Mailbox;
+use crate::search::sort_key::{self, SortKey};
 use crate::set::NumberSet;
 use crate::tables::messages;
-use query::fold::fold;
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 use std::ops::Bound;
-use store::{PayloadReader, RowId};
-
-/// What to sort by. Messages that are alike in it come by date, those of one second by SHA-256.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum SortKey {
-    /// The date.
-    #[default]
-    Date,
-    /// The size.
-    Size,
-    /// The subject, folded, without `Re:` and `Fwd:`.
-    Subject,
-    /// The sender, folded.
-    From,
-}
+use store::RowId;
 
 /// Which end comes first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -80,7 +67,7 @@ pub(super) fn sort(mailbox: &Mailbox, found: &NumberSet, order: &Order) -> Resul
     let wanted = order.limit.map_or(usize::MAX, |limit| limit.saturating_add(order.offset));
     let mut list = match order.key {
         SortKey::Date => by_date(mailbox, found, total, order.direction, wanted)?,
-        key => by_value(mailbox, found, key, order.direction)?,
+        key => sort_key::sort(mailbox, all(mailbox, found)?, (key, order.direction), wanted)?,
     };
     list.drain(..order.offset.min(list.len()));
     list.truncate(order.limit.unwrap_or(usize::MAX));
@@ -148,8 +135,8 @@ fn scan(mailbox: &Mailbox, found: &NumberSet, direction: Direction, wanted: usiz
 
 /// A hit with all that orders it by date.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Ranked {
-    hit: Hit,
+pub(super) struct Ranked {
+    pub(super) hit: Hit,
     sha256: [u8; 8],
     descending: bool,
 }
@@ -185,51 +172,9 @@ fn each(mailbox: &Mailbox, found: &NumberSet, mut visit: impl FnMut(Ranked)) -> 
     Ok(())
 }
 
-fn by_value(mailbox: &Mailbox, found: &NumberSet, key: SortKey, direction: Direction) -> Result<Vec<Hit>> {
-    let table = mailbox.snapshot.table(messages::TABLE)?;
-    let mut reader = PayloadReader::new();
+/// Returns all hits, in no order.
+fn all(mailbox: &Mailbox, found: &NumberSet) -> Result<Vec<Ranked>> {
     let mut list = Vec::new();
     each(mailbox, found, |ranked| list.push(ranked))?;
-    let mut keyed = Vec::with_capacity(list.len());
-    for ranked in list {
-        let part = rows::part_of(&table, ranked.hit.row);
-        let row = ranked.hit.row.row;
-        let value = match key {
-            SortKey::Size => format!("{:020}", part.u64_at(messages::SIZE, row)?),
-            SortKey::Subject => subject_key(&rows::line(part, row, &mut reader, &mailbox.directory)?.subject),
-            SortKey::From | SortKey::Date => {
-                fold(&rows::line(part, row, &mut reader, &mailbox.directory)?.from).into_owned()
-            }
-        };
-        keyed.push((value, ranked));
-    }
-    keyed.sort_unstable();
-    if direction == Direction::Descending {
-        keyed.reverse();
-    }
-    Ok(keyed.into_iter().map(|(_, ranked)| ranked.hit).collect())
-}
-
-/// Returns a subject as people sort it: folded, without what replies and forwards put before it.
-fn subject_key(subject: &str) -> String {
-    let folded = fold(subject);
-    let mut rest = folded.trim_start();
-    while let Some(shorter) =
-        ["re:", "fwd:", "fw:", "aw:", "wg:", "sv:"].iter().find_map(|prefix| rest.strip_prefix(prefix))
-    {
-        rest = shorter.trim_start();
-    }
-    rest.to_owned()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn subjects_sort_without_prefixes_of_replies() {
-        for subject in ["Grüße", "Re: grusse", "FWD: re: GRÜSSE", "  aw:grüße"] {
-            assert!(subject_key(subject).starts_with("gru"), "{subject}");
-        }
-    }
+    Ok(list)
 }

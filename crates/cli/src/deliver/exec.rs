@@ -1,0 +1,79 @@
+//! Runs a command for each message, with the path of its file.
+//!
+//! In: a command line, hits. Out: processes, one after the other, on our own standard input and outputs. No shell reads the line or
+//! the path. One that fails is told of, and the next is run.
+
+use super::{Troubles, each_file};
+use crate::exit::Outcome;
+use crate::format::Places;
+use anyhow::{Result, anyhow};
+use index::{Hit, Mailbox};
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::process::ExitStatusExt;
+use std::path::Path;
+use std::process::{Command, ExitStatus};
+
+/// What stands for the path.
+const PATH: &str = "{}";
+
+/// Runs `command` for all hits.
+///
+/// # Errors
+/// It cannot be started at all; damage in the store.
+pub(crate) fn run(mailbox: &Mailbox, hits: &[Hit], places: Places, command: &[String]) -> Result<Outcome> {
+    let mut troubles = Troubles::default();
+    each_file((mailbox, hits), places, &mut troubles, |_, path, troubles| {
+        let words = words(command, &path);
+        let (program, arguments) = words.split_first().ok_or_else(|| anyhow!("a command needs a word"))?;
+        let status = Command::new(program)
+            .args(arguments)
+            .status()
+            .map_err(|error| anyhow!("cannot run {}: {error}", program.display()))?;
+        if !status.success() {
+            troubles.add(format!("{} {} for {}", program.display(), ending(status), path.display()));
+        }
+        Ok(())
+    })?;
+    Ok(troubles.outcome())
+}
+
+/// Returns the words to run: the path in place of each `{}`, or else behind all.
+fn words(command: &[String], path: &Path) -> Vec<OsString> {
+    let mut words: Vec<OsString> = command.iter().map(|word| with_path(word, path)).collect();
+    if !command.iter().any(|word| word.contains(PATH)) {
+        words.push(path.into());
+    }
+    words
+}
+
+fn with_path(word: &str, path: &Path) -> OsString {
+    let pieces: Vec<&[u8]> = word.split(PATH).map(str::as_bytes).collect();
+    OsString::from_vec(pieces.join(OsStr::as_bytes(path.as_os_str())))
+}
+
+fn ending(status: ExitStatus) -> String {
+    match (status.code(), status.signal()) {
+        (Some(code), _) => format!("failed with {code}"),
+        (None, Some(signal)) => format!("was ended by signal {signal}"),
+        (None, None) => "failed".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_path_stands_where_it_is_wanted_or_last() {
+        let words = |command: &[&str]| {
+            let command: Vec<String> = command.iter().map(|word| (*word).to_owned()).collect();
+            words(&command, Path::new("/m/1 2:2,S"))
+        };
+        assert_eq!(words(&["less", "-R"]), ["less", "-R", "/m/1 2:2,S"]);
+        assert_eq!(words(&["cp", "{}", "/tmp"]), ["cp", "/m/1 2:2,S", "/tmp"]);
+        assert_eq!(words(&["x", "a={}={}"]), ["x", "a=/m/1 2:2,S=/m/1 2:2,S"]);
+        let odd = Path::new(OsStr::from_bytes(b"/m/\xff"));
+        assert_eq!(super::words(&["x{}".to_owned()], odd)[0].as_bytes(), b"x/m/\xff");
+    }
+}

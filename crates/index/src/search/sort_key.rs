@@ -1,0 +1,208 @@
+//! What messages are compared by when they are not sorted by date.
+//!
+//! In: hits. Out: the same in order. Text is compared folded, as people sort it; ids and paths byte by byte. What is compared is read
+//! on all processors. Must not know queries.
+
+use crate::error::Result;
+use crate::record::Contact;
+use crate::rows;
+use crate::search::flags::shown_flags;
+use crate::search::order::Ranked;
+use crate::search::{Direction, Hit, Mailbox, MessageFile};
+use crate::tables::messages;
+use mail::{Derived, Flags};
+use query::flags::FLAGS;
+use query::fold::fold;
+use rayon::prelude::*;
+use std::os::unix::ffi::OsStrExt;
+use store::{PayloadReader, Table};
+
+/// What to sort by. Messages that are alike in it come by date, those of one second by SHA-256. Of several files of a message the
+/// first counts, in the order of paths, but for flags and times of change.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SortKey {
+    /// The date.
+    #[default]
+    Date,
+    /// The size.
+    Size,
+    /// The subject, folded, without `Re:` and `Fwd:`.
+    Subject,
+    /// The sender: the name, or else the address, folded.
+    From,
+    /// The recipients, in the same way, one after the other.
+    To,
+    /// The recipients of a copy.
+    Cc,
+    /// The recipients of a blind copy.
+    Bcc,
+    /// The mailing list, folded.
+    List,
+    /// Names of attachments, folded.
+    Attachment,
+    /// The Message-ID.
+    MessageId,
+    /// The folder, folded.
+    Maildir,
+    /// The path.
+    Path,
+    /// The flags: a message with the first of all flags is smaller than one without.
+    Flags,
+    /// When a file of it last changed.
+    Changed,
+}
+
+/// Fewer hits than this are read where we are: other threads would not be awake before it is done.
+const PARALLEL_COUNT_MIN: usize = 512;
+
+/// Sorts hits and keeps as many as are wanted.
+pub(super) fn sort(
+    mailbox: &Mailbox,
+    hits: Vec<Ranked>,
+    (key, direction): (SortKey, Direction),
+    wanted: usize,
+) -> Result<Vec<Hit>> {
+    let table = mailbox.snapshot.table(messages::TABLE)?;
+    let at = |hit: &Hit| At { mailbox, table: &table, hit: *hit };
+    let sorter = Sorter { direction, wanted };
+    match key {
+        SortKey::Date => sorter.sort(hits, |hit, _| Ok(hit.date)),
+        SortKey::Size => sorter.sort(hits, |hit, _| at(hit).size()),
+        SortKey::Changed => sorter.sort(hits, |hit, _| at(hit).changed()),
+        SortKey::Flags => sorter.sort(hits, |hit, _| at(hit).flags()),
+        SortKey::Path => {
+            sorter.sort(hits, |hit, _| at(hit).first_file(|file| file.path.as_os_str().as_bytes().to_vec()))
+        }
+        SortKey::Maildir => {
+            sorter.sort(hits, |hit, _| at(hit).first_file(|file| fold(&file.maildir).into_owned()))
+        }
+        text => sorter.sort(hits, |hit, reader| at(hit).text(text, reader)),
+    }
+}
+
+/// How to sort, whatever is compared.
+#[derive(Clone, Copy)]
+struct Sorter {
+    direction: Direction,
+    wanted: usize,
+}
+
+impl Sorter {
+    fn sort<K: Ord + Send>(
+        self,
+        hits: Vec<Ranked>,
+        key: impl Fn(&Hit, &mut PayloadReader) -> Result<K> + Sync,
+    ) -> Result<Vec<Hit>> {
+        let with_key = |reader: &mut PayloadReader, ranked: Ranked| Ok((key(&ranked.hit, reader)?, ranked));
+        let mut keyed: Vec<(K, Ranked)> = if hits.len() < PARALLEL_COUNT_MIN {
+            let mut reader = PayloadReader::new();
+            hits.into_iter().map(|ranked| with_key(&mut reader, ranked)).collect::<Result<_>>()?
+        } else {
+            let hits = hits.into_par_iter().with_min_len(PARALLEL_COUNT_MIN);
+            hits.map_init(PayloadReader::new, with_key).collect::<Result<_>>()?
+        };
+        let order = |a: &(K, Ranked), b: &(K, Ranked)| match self.direction {
+            Direction::Ascending => a.cmp(b),
+            Direction::Descending => b.cmp(a),
+        };
+        if self.wanted < keyed.len() {
+            keyed.select_nth_unstable_by(self.wanted, order);
+            keyed.truncate(self.wanted);
+        }
+        if keyed.len() < PARALLEL_COUNT_MIN {
+            keyed.sort_unstable_by(order);
+        } else {
+            keyed.par_sort_unstable_by(order);
+        }
+        Ok(keyed.into_iter().map(|(_, ranked)| ranked.hit).collect())
+    }
+}
+
+/// One hit, and where it is read.
+struct At<'a> {
+    mailbox: &'a Mailbox,
+    table: &'a Table,
+    hit: Hit,
+}
+
+impl At<'_> {
+    fn size(&self) -> Result<u64> {
+        Ok(rows::part_of(self.table, self.hit.row).u64_at(messages::SIZE, self.hit.row.row)?)
+    }
+
+    fn changed(&self) -> Result<Option<i64>> {
+        Ok(self.mailbox.files(&self.hit)?.iter().map(|file| file.changed_seconds).max())
+    }
+
+    fn first_file<K>(&self, key: impl Fn(&MessageFile) -> K) -> Result<Option<K>> {
+        Ok(self.mailbox.files(&self.hit)?.first().map(key))
+    }
+
+    /// Returns a number of which the highest bit is 0 if the message has the first of all flags, and so on.
+    fn flags(&self) -> Result<u32> {
+        let part = rows::part_of(self.table, self.hit.row);
+        let derived = Derived::from_bits(part.u16_at(messages::DERIVED, self.hit.row.row)?);
+        let files = self.mailbox.files(&self.hit)?;
+        let set = files.iter().fold(Flags::NONE, |set, file| set | file.flags);
+        let place = |name| FLAGS.iter().position(|info| info.flag == name).unwrap_or(31);
+        let shown = shown_flags(set, derived, !files.is_empty());
+        Ok(shown.fold(u32::MAX, |bits, info| bits & !(1 << (31 - place(info.flag).min(31)))))
+    }
+
+    fn text(&self, key: SortKey, reader: &mut PayloadReader) -> Result<String> {
+        let (part, row) = (rows::part_of(self.table, self.hit.row), self.hit.row.row);
+        let directory = &self.mailbox.directory;
+        if matches!(key, SortKey::Subject | SortKey::From) {
+            let line = rows::line(part, row, reader, directory)?;
+            return Ok(match key {
+                SortKey::Subject => subject_key(&line.subject),
+                _ => fold(&line.from).into_owned(),
+            });
+        }
+        let rest = rows::rest(part, row, reader, directory)?;
+        Ok(match key {
+            SortKey::To => people(&rest.to),
+            SortKey::Cc => people(&rest.cc),
+            SortKey::Bcc => people(&rest.bcc),
+            SortKey::List => fold(&rest.list_id).into_owned(),
+            SortKey::Attachment => fold(&rest.attachments.join(", ")).into_owned(),
+            _ => rest.message_id,
+        })
+    }
+}
+
+/// Returns people as lists show them, folded: names, or else addresses.
+fn people(list: &[Contact]) -> String {
+    let names = list.iter().map(|one| if one.name.is_empty() { &one.address } else { &one.name });
+    names.map(|name| fold(name)).collect::<Vec<_>>().join(", ")
+}
+
+/// Returns a subject as people sort it: folded, without what replies and forwards put before it.
+fn subject_key(subject: &str) -> String {
+    let folded = fold(subject);
+    let mut rest = folded.trim_start();
+    while let Some(shorter) =
+        ["re:", "fwd:", "fw:", "aw:", "wg:", "sv:"].iter().find_map(|prefix| rest.strip_prefix(prefix))
+    {
+        rest = shorter.trim_start();
+    }
+    rest.to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn subjects_sort_without_prefixes_of_replies() {
+        for subject in ["Grüße", "Re: grusse", "FWD: re: GRÜSSE", "  aw:grüße"] {
+            assert!(subject_key(subject).starts_with("gru"), "{subject}");
+        }
+    }
+
+    #[test]
+    fn people_sort_by_name_or_address() {
+        let contact = |name: &str, address: &str| Contact { name: name.into(), address: address.into() };
+        assert_eq!(people(&[contact("Änne", "z@x"), contact("", "Bo@x")]), "anne, bo@x");
+    }
+}

@@ -1,0 +1,102 @@
+//! Every key to sort by, compared with a slow twin.
+//!
+//! In: generated mail of all kinds, more of it than is sorted on one thread. Out: whether hits come in the order that plain values give.
+
+use crate::support::{Fixture, query};
+use index::{Direction, Hit, Mailbox, Message, Order, PayloadReader, SortKey, shown_flags};
+use query::flags::FLAGS;
+use query::fold::fold;
+use testkit::corpus::{CorpusOptions, generate};
+
+const KEYS: [SortKey; 14] = [
+    SortKey::Date,
+    SortKey::Size,
+    SortKey::Subject,
+    SortKey::From,
+    SortKey::To,
+    SortKey::Cc,
+    SortKey::Bcc,
+    SortKey::List,
+    SortKey::Attachment,
+    SortKey::MessageId,
+    SortKey::Maildir,
+    SortKey::Path,
+    SortKey::Flags,
+    SortKey::Changed,
+];
+
+/// What is compared, as a text: slow, and as docs/OUTPUT.md says it.
+fn key(message: &Message, key: SortKey) -> String {
+    let people = |list: &[index::Contact]| {
+        let name =
+            |one: &index::Contact| if one.name.is_empty() { one.address.clone() } else { one.name.clone() };
+        fold(&list.iter().map(name).collect::<Vec<_>>().join(", ")).into_owned()
+    };
+    let first = message.files.first().unwrap();
+    match key {
+        SortKey::Date => String::new(),
+        SortKey::Size => format!("{:020}", message.line.size_bytes),
+        SortKey::Subject => without_prefixes(&fold(&message.line.subject)),
+        SortKey::From => fold(&message.line.from).into_owned(),
+        SortKey::To => people(&message.rest.to),
+        SortKey::Cc => people(&message.rest.cc),
+        SortKey::Bcc => people(&message.rest.bcc),
+        SortKey::List => fold(&message.rest.list_id).into_owned(),
+        SortKey::Attachment => fold(&message.rest.attachments.join(", ")).into_owned(),
+        SortKey::MessageId => message.rest.message_id.clone(),
+        SortKey::Maildir => fold(&first.maildir).into_owned(),
+        SortKey::Path => first.path.to_str().unwrap().to_owned(),
+        SortKey::Flags => {
+            let shown: Vec<_> = shown_flags(message.flags(), message.line.derived, true).collect();
+            FLAGS.iter().map(|info| if shown.contains(&info) { 'a' } else { 'b' }).collect()
+        }
+        SortKey::Changed => {
+            let latest = message.files.iter().map(|file| file.changed_seconds).max();
+            format!("{:020}", latest.unwrap())
+        }
+    }
+}
+
+fn without_prefixes(subject: &str) -> String {
+    let rest = subject.trim_start();
+    let prefix =
+        ["re:", "fwd:", "fw:", "aw:", "wg:", "sv:"].into_iter().find(|prefix| rest.starts_with(prefix));
+    prefix.map_or_else(|| rest.to_owned(), |prefix| without_prefixes(&rest[prefix.len()..]))
+}
+
+fn sorted_slowly(mailbox: &Mailbox, wanted: SortKey, direction: Direction) -> Vec<Hit> {
+    let all = mailbox.find(&query(""), &Order::default()).unwrap().list;
+    let mut reader = PayloadReader::new();
+    let mut keyed: Vec<_> = all
+        .into_iter()
+        .map(|hit| {
+            let message = mailbox.message(&hit, &mut reader).unwrap();
+            ((key(&message, wanted), hit.date, message.sha256), hit)
+        })
+        .collect();
+    keyed.sort_by(|a, b| a.0.cmp(&b.0));
+    if direction == Direction::Descending {
+        keyed.reverse();
+    }
+    keyed.into_iter().map(|(_, hit)| hit).collect()
+}
+
+#[test]
+fn every_key_sorts_as_its_values_do() {
+    let fixture = Fixture::new();
+    generate(&fixture.root().join("mail"), &CorpusOptions { folders: 7, ..CorpusOptions::varied(1200, 5) })
+        .unwrap();
+    fixture.update();
+    let mailbox = fixture.mailbox();
+    for key in KEYS {
+        for direction in [Direction::Ascending, Direction::Descending] {
+            let expected = sorted_slowly(&mailbox, key, direction);
+            assert!(expected.len() > 1000);
+            let found = |offset, limit| {
+                mailbox.find(&query(""), &Order { key, direction, offset, limit }).unwrap().list
+            };
+            assert!(found(0, None) == expected, "{key:?} {direction:?}");
+            assert!(found(5, Some(20)) == expected[5..25], "{key:?} {direction:?}, some");
+        }
+    }
+}
