@@ -2,9 +2,9 @@
 //!
 //! In: arguments. Out: values. Each command's own options and help stand in its file. Must not know what options do.
 
-use crate::command::{check, count, find, index, info, view};
+use crate::command::{check, count, find, index, info, tag, view};
 use crate::terminal::ColorChoice;
-use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
+use clap::{Arg, ArgAction, Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use std::ffi::OsString;
 use std::path::PathBuf;
 
@@ -80,6 +80,7 @@ enum CommandWithCommon {
     Count(With<count::Arguments>),
     #[command(visible_alias = "show")]
     View(With<view::Arguments>),
+    Tag(With<tag::Arguments>),
     Info(With<info::Arguments>),
     Check(With<check::Arguments>),
 }
@@ -95,6 +96,8 @@ pub(crate) enum Command {
     Count(count::Arguments),
     /// Show a message.
     View(view::Arguments),
+    /// Change tags.
+    Tag(tag::Arguments),
     /// Say what is where.
     Info(info::Arguments),
     /// Look for damage.
@@ -126,11 +129,17 @@ pub(crate) fn parse(
 fn definition() -> clap::Command {
     let common = Common::augment_args(clap::Command::new("common"));
     let ids: Vec<_> = common.get_arguments().map(|argument| argument.get_id().clone()).collect();
-    Program::command().mut_subcommands(|command| {
+    Program::command().mut_subcommand("tag", without_letters).mut_subcommands(|command| {
         let help = command.get_after_help().map(|help| format!("{help}\n\n")).unwrap_or_default();
         let command = command.after_help(format!("{help}{SEE_ALSO}"));
         ids.iter().fold(command, |command, id| command.mut_arg(id, |argument| argument.hide(true)))
     })
+}
+
+/// Takes the letters of options away, where -q and -h are tags to remove.
+fn without_letters(command: clap::Command) -> clap::Command {
+    let help = Arg::new("help").long("help").action(ArgAction::Help).help("Print help");
+    command.mut_arg("quiet", |argument| argument.short(None)).disable_help_flag(true).arg(help)
 }
 
 fn joined(program: Program) -> Arguments {
@@ -139,6 +148,7 @@ fn joined(program: Program) -> Arguments {
         CommandWithCommon::Find(with) => (Command::Find(with.arguments), with.common),
         CommandWithCommon::Count(with) => (Command::Count(with.arguments), with.common),
         CommandWithCommon::View(with) => (Command::View(with.arguments), with.common),
+        CommandWithCommon::Tag(with) => (Command::Tag(with.arguments), with.common),
         CommandWithCommon::Info(with) => (Command::Info(with.arguments), with.common),
         CommandWithCommon::Check(with) => (Command::Check(with.arguments), with.common),
     };
@@ -182,7 +192,9 @@ mod tests {
 
     #[test]
     fn commands_have_their_other_names_and_a_help() {
-        for line in ["search ana", "find", "show id:x", "view -", "count", "info", "check --deep"] {
+        for line in
+            ["search ana", "find", "show id:x", "view -", "count", "info", "check --deep", "tag +a -b -- x"]
+        {
             common(line);
         }
         for command in definition().get_subcommands() {
@@ -192,6 +204,18 @@ mod tests {
                 command.get_name()
             );
             assert!(command.get_after_help().unwrap().to_string().ends_with(SEE_ALSO));
+        }
+    }
+
+    #[test]
+    fn tags_are_taken_as_they_stand() {
+        for line in ["tag -q -h -V -- x", "tag --quiet -todo +a x", "tag +a -q -- -b"] {
+            let arguments = parsed(line).unwrap();
+            assert_eq!(arguments.common.quiet, line.contains("--quiet"), "{line}");
+            let Command::Tag(tag) = arguments.command else { panic!("{line}") };
+            let words: Vec<&str> =
+                line.split(' ').filter(|word| !["tag", "--quiet"].contains(word)).collect();
+            assert_eq!(tag.words(), words, "{line}");
         }
     }
 

@@ -11,7 +11,7 @@ use std::sync::Arc;
 pub struct Environment {
     /// The disk that holds the index. Mail itself is always read from the operating system's.
     pub disk: Arc<dyn Disk>,
-    /// The data directory; `index/` in it is ours.
+    /// The data directory; `index/` and `user/` in it are ours.
     pub data: PathBuf,
     /// Returns the time in nanoseconds since 1970.
     pub clock_ns: fn() -> i64,

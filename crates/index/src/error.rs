@@ -54,6 +54,30 @@ pub enum Error {
         /// The newest version known.
         newest: u32,
     },
+    /// The store of what the user said was written by a newer version.
+    #[error("the tags in {} have version {found}, this program knows up to {newest}; use a newer pneu", path.display())]
+    UserVersion {
+        /// The store's directory.
+        path: PathBuf,
+        /// The version found.
+        found: u32,
+        /// The newest version known.
+        newest: u32,
+    },
+    /// The store of what the user said does not say which version it has.
+    #[error("the tags in {} are damaged: their version cannot be read; put them back from a backup", path.display())]
+    UserDamaged {
+        /// The store's directory.
+        path: PathBuf,
+    },
+    /// A text cannot be a tag.
+    #[error("\"{}\" cannot be a tag: {what}", tag.escape_debug())]
+    Tag {
+        /// The text.
+        tag: String,
+        /// Why not.
+        what: String,
+    },
     /// A query is well formed but asks for what cannot be answered.
     #[error("{what}")]
     Query {

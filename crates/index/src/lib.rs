@@ -15,6 +15,7 @@ mod set;
 mod state;
 mod tables;
 mod text;
+mod user;
 
 pub use check::{Damage, Depth, check};
 pub use environment::Environment;
@@ -28,9 +29,11 @@ pub use search::{
 pub use set::NumberSet;
 pub use state::Root;
 pub use store::PayloadReader;
+pub use user::{TAG_BYTES_MAX, TagChange, TagSummary, change_tags, check_tag};
 
 /// Versions and magics of the formats that this crate writes, for docs/FORMAT.md.
 pub mod format {
     pub use crate::state::{MAGIC as STATE_MAGIC, VERSION as STATE_VERSION};
     pub use crate::text::SEALED_KIND as TEXT_SEALED_KIND;
+    pub use crate::user::{MAGIC as USER_MAGIC, VERSION as USER_VERSION};
 }

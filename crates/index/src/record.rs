@@ -32,6 +32,8 @@ pub struct Rest {
     pub list_id: String,
     /// Names of attachments.
     pub attachments: Vec<String>,
+    /// Labels of X-Keywords, X-Label and Keywords.
+    pub labels: Vec<String>,
     /// The first words of the text.
     pub snippet: String,
     /// What is wrong with the message, a sentence each.
@@ -76,6 +78,7 @@ pub(crate) fn encode_rest(rest: &Rest) -> Vec<u8> {
     put_texts(&mut out, &rest.references);
     put_text(&mut out, &rest.list_id);
     put_texts(&mut out, &rest.attachments);
+    put_texts(&mut out, &rest.labels);
     put_text(&mut out, &rest.snippet);
     put_texts(&mut out, &rest.problems);
     out
@@ -94,6 +97,7 @@ pub(crate) fn decode_rest(bytes: &[u8]) -> Option<Rest> {
         references: texts(input)?,
         list_id: text(input)?,
         attachments: texts(input)?,
+        labels: texts(input)?,
         snippet: text(input)?,
         problems: texts(input)?,
     };
@@ -163,6 +167,7 @@ mod tests {
             to: vec![contact("bo"), contact("")],
             references: vec!["x@y".into(), String::new()],
             attachments: vec!["ä.pdf".into()],
+            labels: vec!["work".into()],
             snippet: "hello".into(),
             ..Rest::default()
         }

@@ -13,5 +13,6 @@ mod readers;
 mod real;
 mod sorting;
 mod support;
+mod tags;
 mod threads;
 mod writers;

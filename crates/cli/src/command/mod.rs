@@ -5,6 +5,7 @@ pub(crate) mod count;
 pub(crate) mod find;
 pub(crate) mod index;
 pub(crate) mod info;
+pub(crate) mod tag;
 pub(crate) mod view;
 
 use crate::args::Command;
@@ -22,6 +23,7 @@ pub(crate) fn run(command: Command, session: &Session) -> Result<Outcome> {
         Command::Find(arguments) => find::run(&arguments, session),
         Command::Count(arguments) => count::run(&arguments, session),
         Command::View(arguments) => view::run(&arguments, session),
+        Command::Tag(arguments) => tag::run(&arguments, session),
         Command::Info(arguments) => info::run(&arguments, session),
         Command::Check(arguments) => check::run(&arguments, session),
     }

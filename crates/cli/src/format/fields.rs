@@ -56,7 +56,7 @@ pub(crate) struct Field {
 }
 
 /// Every field. One more is one line here.
-pub(crate) static FIELDS: [Field; 15] = [
+pub(crate) static FIELDS: [Field; 16] = [
     Field {
         look: Look::Date,
         ..field('d', "date", 16, Need::NOTHING, |row| date(row.message.line.date, row))
@@ -79,6 +79,7 @@ pub(crate) static FIELDS: [Field; 15] = [
     field('v', "list", 24, Need::ALL, |row| text(&row.message.rest.list_id)),
     field('j', "attachment", 24, Need::ALL, |row| Cow::Owned(row.message.rest.attachments.join(", "))),
     field('r', "references", 40, Need::ALL, |row| Cow::Owned(row.message.rest.references.join(" "))),
+    field('x', "tag", 16, Need::ALL, |row| Cow::Owned(row.message.tags.join(","))),
     field('k', "changed", 16, Need::FILES, |row| changed(row).map_or(text(""), |seconds| date(seconds, row))),
 ];
 

@@ -66,7 +66,9 @@ impl Listed {
         }
         let line = if need.line { mailbox.line(hit, reader)? } else { unread(hit) };
         let files = if need.files { mailbox.files(hit)? } else { Vec::new() };
-        Ok(Listed { message: Message { sha256: [0; 32], line, rest: Rest::default(), files } })
+        Ok(Listed {
+            message: Message { sha256: [0; 32], line, rest: Rest::default(), tags: Vec::new(), files },
+        })
     }
 }
 
@@ -114,10 +116,19 @@ pub(crate) mod tests {
             references: vec!["v@example.org".into(), "w@example.org".into()],
             list_id: "tubes.example.org".into(),
             attachments: vec!["plan.pdf".into(), "ä.txt".into()],
+            labels: vec!["work".into()],
             snippet: "hello".into(),
             problems: vec!["the date is odd".into()],
         };
         let files = vec![file("/lists", "1:2,S", Flags::SEEN), file("/copies", "2:2,F", Flags::FLAGGED)];
-        Listed { message: Message { sha256: [0xab; 32], line, rest, files } }
+        Listed {
+            message: Message {
+                sha256: [0xab; 32],
+                line,
+                rest,
+                tags: vec!["todo".into(), "work".into()],
+                files,
+            },
+        }
     }
 }

@@ -48,6 +48,8 @@ pub(crate) struct Record<'a> {
     pub list_id: &'a str,
     /// Message-IDs of earlier messages, oldest first.
     pub references: &'a [String],
+    /// Tags, and labels that it brought with it.
+    pub tags: &'a [String],
     /// Attachments.
     pub attachments: Vec<Attachment<'a>>,
     /// The first words of the text.
@@ -122,6 +124,7 @@ impl<'a> Record<'a> {
             subject: &message.line.subject,
             list_id: &rest.list_id,
             references: &rest.references,
+            tags: &message.tags,
             attachments: rest
                 .attachments
                 .iter()
@@ -156,6 +159,7 @@ impl<'a> Record<'a> {
             subject: &message.subject,
             list_id: &message.list_id,
             references: &message.references,
+            tags: &message.labels,
             attachments: message.attachments.iter().map(attachment).collect(),
             snippet: &message.snippet,
             problems: message.problems.iter().map(ToString::to_string).collect(),
@@ -183,6 +187,7 @@ impl<'a> Record<'a> {
             subject: "",
             list_id: "",
             references: &[],
+            tags: &[],
             attachments: Vec::new(),
             snippet: "",
             problems: Cow::Borrowed(&[]),

@@ -380,6 +380,7 @@ fn records(message: &mail::Message, is_cut: bool) -> (Line, Rest) {
         references: message.references.clone(),
         list_id: message.list_id.clone(),
         attachments: message.attachments.iter().map(|attachment| attachment.name.clone()).collect(),
+        labels: message.labels.clone(),
         snippet: message.snippet.clone(),
         problems,
     };

@@ -13,9 +13,9 @@ use query::{Field, FieldSet, Leaf, Matcher, Pattern, Query, Target};
 
 /// Returns the messages that match.
 pub(super) fn evaluate(mailbox: &Mailbox, query: &Query) -> Result<NumberSet> {
-    let live = live(mailbox)?;
-    let mut found = part(mailbox, query, &live)?;
-    found.and(&live);
+    let live = mailbox.live()?;
+    let mut found = part(mailbox, query, live)?;
+    found.and(live);
     Ok(found)
 }
 
@@ -121,6 +121,10 @@ fn field_leaf(
         (Field::Maildir, _) => files::maildir(mailbox, leaf, found),
         (Field::Path, _) => files::path(mailbox, leaf, found),
         (Field::MessageId, Matcher::Value(Pattern::Whole(id))) => values::message_id(mailbox, id, found),
+        (Field::Tag, _) => {
+            mailbox.tagged(pattern::wanted(leaf, Spelling::Folded, |_| false)?, found)?;
+            by_word(mailbox, leaf, (field, TextField::Label), found)
+        }
         (Field::Thread, Matcher::Value(Pattern::Whole(id))) => {
             found.or(&mailbox.thread_of_id(id)?);
             Ok(())

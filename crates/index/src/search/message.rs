@@ -55,6 +55,8 @@ pub struct Message {
     pub line: Summary,
     /// The other header fields.
     pub rest: Rest,
+    /// Its tags in their order: those that the user gave, and the labels that it brought with it.
+    pub tags: Vec<String>,
     /// Its files, in the order of their paths; empty when it is absent.
     pub files: Vec<MessageFile>,
 }
@@ -95,7 +97,9 @@ impl Mailbox {
         let rest = rows::rest(part, hit.row.row, reader, &self.directory)?;
         let sha256 =
             part.ids(messages::SHA256, hit.row.row..hit.row.row + 1)?.first().copied().unwrap_or_default();
-        Ok(Message { sha256, line, rest, files: self.files(hit)? })
+        let mut tags = self.tags_of(hit)?;
+        tags.extend(rest.labels.iter().cloned());
+        Ok(Message { sha256, line, tags: tags.into_iter().collect(), rest, files: self.files(hit)? })
     }
 
     /// Returns the files of a hit and of its copies, in the order of their paths.

@@ -11,6 +11,7 @@ mod message;
 mod order;
 mod pattern;
 mod sort_key;
+mod tags;
 mod threads;
 mod values;
 
@@ -22,16 +23,19 @@ use crate::set::NumberSet;
 use crate::state::{Root, State};
 use crate::tables::{absent, files as file_table, messages};
 use crate::text::{TextFiles, TextReader};
+use crate::user::{self, Tags};
 use copies::Copies;
+use disk::Disk;
 use query::Query;
 use std::path::PathBuf;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 use store::Snapshot;
 
 pub use flags::shown_flags;
 pub use message::{Message, MessageFile, Summary as Line};
 pub use order::{Direction, Hit, Hits, Order};
 pub use sort_key::SortKey;
+pub(crate) use tags::TaggedMessage;
 pub(crate) use threads::Forest;
 pub use threads::{Origin, Thread, ThreadEntry, ThreadOrder, Threads};
 pub(crate) use values::message_id_hash;
@@ -49,6 +53,10 @@ pub struct Mailbox {
     /// What takes a look at every message to know: made when it is first asked for.
     forest: OnceLock<Forest>,
     copies: OnceLock<Copies>,
+    live: OnceLock<NumberSet>,
+    user: OnceLock<Option<Tags>>,
+    disk: Arc<dyn Disk>,
+    user_directory: PathBuf,
 }
 
 /// How much there is.
@@ -93,6 +101,10 @@ impl Mailbox {
                         directory,
                         forest: OnceLock::new(),
                         copies: OnceLock::new(),
+                        live: OnceLock::new(),
+                        user: OnceLock::new(),
+                        disk: environment.disk.clone(),
+                        user_directory: user::directory(&environment.data),
                     });
                 }
                 Err(source) => {
@@ -177,8 +189,16 @@ impl Mailbox {
         self.text.numbers().map_err(|error| self.text_error(error))
     }
 
-    fn live(&self) -> Result<NumberSet> {
-        eval::live(self)
+    /// Returns the messages that have a row and at least one file.
+    fn live(&self) -> Result<&NumberSet> {
+        once(&self.live, || eval::live(self))
+    }
+
+    /// Returns what the user said, as it was when it was first asked for; none if nothing ever was.
+    fn user_tags(&self) -> Result<Option<&Tags>> {
+        let load =
+            || user::snapshot(&self.disk, &self.user_directory)?.map(|user| Tags::new(&user)).transpose();
+        Ok(once(&self.user, load)?.as_ref())
     }
 
     fn forest(&self) -> Result<&Forest> {

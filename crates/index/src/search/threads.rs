@@ -136,10 +136,10 @@ impl Mailbox {
         let mut related = self.of_roots(&wanted, roots)?;
         let live = self.live()?;
         let mut shown = related.clone();
-        shown.and(&live);
+        shown.and(live);
         let shown = self.without_copies(&shown, Some(found))?;
         // What is absent is not shown, and still tells what it answered.
-        related.minus(&live);
+        related.minus(live);
         related.or(&shown);
         let ranks = rank(self, &shown, roots, order)?;
         let mut members = members(self, &related, roots, &ranks.of_root)?;
@@ -184,7 +184,7 @@ impl Mailbox {
 
     fn live_of_roots(&self, wanted: &NumberSet, roots: &Forest) -> Result<NumberSet> {
         let mut related = self.of_roots(wanted, roots)?;
-        related.and(&self.live()?);
+        related.and(self.live()?);
         Ok(related)
     }
 

@@ -1,0 +1,148 @@
+//! Tags of messages: those that the user gave, and the labels that the message brought with it.
+//!
+//! In: patterns, hits. Out: message numbers, tags. A message has the tags that were given to its content. One of which nothing was ever
+//! said has those of a content with the same Message-ID that is no longer there: its headers changed on the way.
+
+use crate::error::Result;
+use crate::rows;
+use crate::search::{Hit, Mailbox, message_id_hash};
+use crate::set::NumberSet;
+use crate::tables::messages;
+use crate::user::Tags;
+use query::fold::fold;
+use rayon::prelude::*;
+use std::collections::{BTreeMap, BTreeSet};
+use store::{PayloadReader, Table, Value};
+
+/// A message by what tags are kept under.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct TaggedMessage {
+    /// SHA-256 of its content.
+    pub sha256: [u8; 32],
+    /// The hash of its Message-ID.
+    pub message_id_hash: u64,
+    /// Its Message-ID.
+    pub message_id: String,
+}
+
+impl Mailbox {
+    /// Returns all tags that the user gave, each with how many messages have it, copies counted once.
+    ///
+    /// # Errors
+    /// Damage in the store.
+    pub fn tags(&self) -> Result<BTreeMap<String, u64>> {
+        let mut counts = BTreeMap::new();
+        let Some(tags) = self.user_tags()? else { return Ok(counts) };
+        let live = self.live()?;
+        for name in tags.names()? {
+            let mut found = self.empty();
+            self.with_tag(tags, &name, &mut found)?;
+            found.and(live);
+            let count = self.without_copies(&found, None)?.count();
+            if count > 0 {
+                counts.insert(name, count);
+            }
+        }
+        Ok(counts)
+    }
+
+    /// Returns the tags that the user gave to a hit and to its copies.
+    ///
+    /// # Errors
+    /// Damage in the store.
+    pub fn tags_of(&self, hit: &Hit) -> Result<BTreeSet<String>> {
+        let mut found = BTreeSet::new();
+        let Some(tags) = self.user_tags()? else { return Ok(found) };
+        let table = self.snapshot.table(messages::TABLE)?;
+        for copy in self.copies_of_hit(hit)? {
+            let part = rows::part_of(&table, copy.row);
+            let row = copy.row.row;
+            let own = match part.ids(messages::SHA256, row..row + 1)?.first() {
+                Some(sha256) => tags.own(sha256)?,
+                None => None,
+            };
+            found.extend(match own {
+                Some(own) => own,
+                None => self.inherited_tags(tags, part.u64_at(messages::MESSAGE_ID_HASH, row)?)?,
+            });
+        }
+        Ok(found)
+    }
+
+    /// Adds messages with a tag that the user gave and whose folded name is wanted.
+    pub(super) fn tagged(&self, wanted: impl Fn(&str) -> bool, found: &mut NumberSet) -> Result<()> {
+        let Some(tags) = self.user_tags()? else { return Ok(()) };
+        for name in tags.names()? {
+            if wanted(&fold(&name)) {
+                self.with_tag(tags, &name, found)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the tags that a message of which nothing was said has from contents with its Message-ID that are no longer there.
+    pub(crate) fn inherited_tags(&self, tags: &Tags, message_id_hash: u64) -> Result<BTreeSet<String>> {
+        let mut found = BTreeSet::new();
+        for sha256 in tags.with_message_id(message_id_hash)? {
+            if self.live_number(&sha256)?.is_none() {
+                found.extend(tags.own(&sha256)?.unwrap_or_default());
+            }
+        }
+        Ok(found)
+    }
+
+    /// Returns the messages of a set and all their copies, as tags know them.
+    pub(crate) fn tagged_messages(&self, found: &NumberSet) -> Result<Vec<TaggedMessage>> {
+        let mut numbers = BTreeSet::new();
+        for number in found.iter() {
+            numbers.extend(self.copies_of(number)?);
+        }
+        let table = self.snapshot.table(messages::TABLE)?;
+        let mut reader = PayloadReader::new();
+        let mut list = Vec::with_capacity(numbers.len());
+        for number in numbers {
+            let Some(hit) = self.hit(number)? else { continue };
+            let part = rows::part_of(&table, hit.row);
+            let row = hit.row.row;
+            let message_id = rows::rest(part, row, &mut reader, &self.directory)?.message_id;
+            let sha256 = part.ids(messages::SHA256, row..row + 1)?.first().copied().unwrap_or_default();
+            list.push(TaggedMessage { sha256, message_id_hash: message_id_hash(&message_id), message_id });
+        }
+        Ok(list)
+    }
+
+    /// Adds the messages that have a tag.
+    fn with_tag(&self, tags: &Tags, tag: &str, found: &mut NumberSet) -> Result<()> {
+        let tagged = tags.tagged(tag)?;
+        let numbers: Vec<Vec<u32>> =
+            tagged.par_iter().map(|sha256| self.numbers_of(tags, sha256)).collect::<Result<_>>()?;
+        numbers.iter().flatten().for_each(|number| found.insert(*number));
+        Ok(())
+    }
+
+    /// Returns the live message with a content; if it is gone, those that have its Message-ID and of which nothing was said.
+    fn numbers_of(&self, tags: &Tags, sha256: &[u8; 32]) -> Result<Vec<u32>> {
+        if let Some(number) = self.live_number(sha256)? {
+            return Ok(vec![number]);
+        }
+        let Some(message_id_hash) = tags.message_id_hash(sha256)? else { return Ok(Vec::new()) };
+        let table: Table = self.snapshot.table(messages::TABLE)?;
+        let mut numbers = Vec::new();
+        for row in table.find(messages::BY_MESSAGE_ID, &[Value::U64(message_id_hash)])? {
+            let part = rows::part_of(&table, row);
+            let id = part.ids(messages::SHA256, row.row..row.row + 1)?.first().copied().unwrap_or_default();
+            if tags.message_id_hash(&id)?.is_none() {
+                numbers.push(part.u32_at(messages::NUMBER, row.row)?);
+            }
+        }
+        Ok(numbers)
+    }
+
+    /// Returns the number of a content that has a file.
+    fn live_number(&self, sha256: &[u8; 32]) -> Result<Option<u32>> {
+        let table = self.snapshot.table(messages::TABLE)?;
+        let Some(row) = table.get(messages::BY_SHA256, &[Value::Id(sha256)])? else { return Ok(None) };
+        let number = rows::part_of(&table, row).u32_at(messages::NUMBER, row.row)?;
+        Ok(self.live()?.contains(number).then_some(number))
+    }
+}

@@ -1,0 +1,126 @@
+//! Gives tags to messages and takes them away.
+//!
+//! In: messages of one commit of the index, and what to change. Out: one commit of `user/`. What is written is checked against its
+//! newest commit, under its lock; the index and the mail are not touched.
+
+use crate::environment::Environment;
+use crate::error::Result;
+use crate::search::{Mailbox, TaggedMessage};
+use crate::set::NumberSet;
+use crate::user::tables::{contents, tags};
+use crate::user::{ATTACHMENT, Tags, check_tag, version_bytes, writer};
+use std::collections::BTreeSet;
+use store::{OwnedValue, Rows, Snapshot, Transaction, Value};
+
+/// What to do with the tags of messages. What is to be added and removed is added.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TagChange {
+    /// Tags to add.
+    pub add: BTreeSet<String>,
+    /// Tags to remove.
+    pub remove: BTreeSet<String>,
+}
+
+/// What a change did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TagSummary {
+    /// Messages that were meant, copies counted once.
+    pub messages: u64,
+    /// Messages whose tags changed, each copy counted.
+    pub changed: u64,
+}
+
+/// Changes the tags of the messages of a set, and of all their copies.
+///
+/// # Errors
+/// A text that is no tag; damage, a full disk, a data directory that cannot be written: then nothing was changed.
+pub fn change_tags(
+    environment: &Environment,
+    mailbox: &Mailbox,
+    found: &NumberSet,
+    change: &TagChange,
+) -> Result<TagSummary> {
+    for tag in change.add.iter().chain(&change.remove) {
+        check_tag(tag).map_err(|what| crate::Error::Tag { tag: tag.clone(), what })?;
+    }
+    let mut summary =
+        TagSummary { messages: mailbox.without_copies(found, None)?.count(), ..TagSummary::default() };
+    if summary.messages == 0 {
+        return Ok(summary);
+    }
+    let messages = mailbox.tagged_messages(found)?;
+    let mut writer = writer(environment)?;
+    let snapshot = writer.snapshot()?;
+    let mut changes = Changes::new(&snapshot)?;
+    let now = Tags::new(&snapshot)?;
+    for message in &messages {
+        let own = now.own(&message.sha256)?;
+        let before = match &own {
+            Some(own) => own.clone(),
+            None => mailbox.inherited_tags(&now, message.message_id_hash)?,
+        };
+        let mut after: BTreeSet<String> = before.difference(&change.remove).cloned().collect();
+        after.extend(change.add.iter().cloned());
+        if after != before {
+            summary.changed += 1;
+            changes.write(message, own, &after)?;
+        }
+    }
+    if summary.changed > 0 {
+        writer.commit(changes.transaction(&snapshot))?;
+    }
+    Ok(summary)
+}
+
+/// Rows in the making.
+struct Changes {
+    contents: Rows,
+    tags: Rows,
+    deletes: Vec<(String, Vec<OwnedValue>)>,
+}
+
+impl Changes {
+    fn new(snapshot: &Snapshot) -> Result<Changes> {
+        let empty = |table| Ok(Rows::new(snapshot.table(table)?.schema()));
+        let contents: Result<Rows> = empty(contents::TABLE);
+        Ok(Changes { contents: contents?, tags: empty(tags::TABLE)?, deletes: Vec::new() })
+    }
+
+    /// Gives a message these tags instead of those that it has of its own, if any.
+    fn write(
+        &mut self,
+        message: &TaggedMessage,
+        own: Option<BTreeSet<String>>,
+        after: &BTreeSet<String>,
+    ) -> Result<()> {
+        if own.is_none() {
+            self.contents.push(&[
+                Value::Id(&message.sha256),
+                Value::U64(message.message_id_hash),
+                Value::Bytes(message.message_id.as_bytes()),
+            ])?;
+        }
+        let own = own.unwrap_or_default();
+        for tag in after.difference(&own) {
+            self.tags.push(&[Value::Bytes(tag.as_bytes()), Value::Id(&message.sha256)])?;
+        }
+        for tag in own.difference(after) {
+            let key = vec![OwnedValue::Bytes(tag.clone().into_bytes()), OwnedValue::Id(message.sha256)];
+            self.deletes.push((tags::TABLE.to_owned(), key));
+        }
+        Ok(())
+    }
+
+    fn transaction(self, snapshot: &Snapshot) -> Transaction {
+        let mut transaction = Transaction { deletes: self.deletes, ..Transaction::default() };
+        for rows in [self.contents, self.tags] {
+            if !rows.is_empty() {
+                transaction.put(rows);
+            }
+        }
+        if snapshot.attachment(ATTACHMENT).is_none() {
+            transaction.attach(ATTACHMENT, version_bytes());
+        }
+        transaction
+    }
+}

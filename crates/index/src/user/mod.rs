@@ -1,0 +1,78 @@
+//! What the user said of messages and mail does not tell: tags. Kept in a store of its own, `user/`, which outlives the index.
+//!
+//! In: an environment. Out: snapshots of that store, and writers. Must not know how messages are found.
+
+mod change;
+mod tables;
+mod tags;
+
+use crate::environment::Environment;
+use crate::error::{Error, Result};
+use disk::{Disk, Wait};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use store::{Options, Snapshot, Writer};
+
+pub use change::{TagChange, TagSummary, change_tags};
+pub(crate) use tags::Tags;
+pub use tags::{TAG_BYTES_MAX, check_tag};
+
+/// Name of the attachment that says which version the tables have.
+const ATTACHMENT: &str = "user";
+/// First bytes of the attachment.
+pub const MAGIC: [u8; 8] = *b"PNEUUSER";
+/// Version of the tables of `user/`.
+pub const VERSION: u32 = 1;
+
+/// Opens the newest commit for reading; there is none until something was said.
+///
+/// # Errors
+/// Damage, a newer version.
+pub(crate) fn snapshot(disk: &Arc<dyn Disk>, directory: &Path) -> Result<Option<Snapshot>> {
+    match Snapshot::open(disk, directory) {
+        Err(error) if error.is_not_found() => Ok(None),
+        Err(error) => Err(error.into()),
+        Ok(snapshot) => {
+            check_version(&snapshot, directory)?;
+            Ok(Some(snapshot))
+        }
+    }
+}
+
+/// Takes the writer's lock, waiting for others; creates the store if there is none.
+///
+/// # Errors
+/// Damage, a newer version, a data directory that cannot be written.
+fn writer(environment: &Environment) -> Result<Writer> {
+    let directory = directory(&environment.data);
+    let options = Options {
+        holder: environment.holder.clone(),
+        wait: Wait::Block,
+        seed: environment.seed,
+        ..Options::default()
+    };
+    let writer = Writer::open_or_create(&environment.disk, &directory, &tables::schemas(), options)?;
+    check_version(&writer.snapshot()?, &directory)?;
+    Ok(writer)
+}
+
+/// Returns the store's directory.
+pub(crate) fn directory(data: &Path) -> PathBuf {
+    data.join("user")
+}
+
+/// Returns the bytes of the attachment.
+fn version_bytes() -> Vec<u8> {
+    [&MAGIC[..], &VERSION.to_le_bytes()].concat()
+}
+
+fn check_version(snapshot: &Snapshot, directory: &Path) -> Result<()> {
+    // A store that was created and never written to has none.
+    let Some(bytes) = snapshot.attachment(ATTACHMENT) else { return Ok(()) };
+    let version = bytes.strip_prefix(&MAGIC).and_then(|rest| <[u8; 4]>::try_from(rest).ok());
+    match version.map(u32::from_le_bytes) {
+        Some(VERSION) => Ok(snapshot.expect_schemas(&tables::schemas())?),
+        Some(found) => Err(Error::UserVersion { path: directory.to_owned(), found, newest: VERSION }),
+        None => Err(Error::UserDamaged { path: directory.to_owned() }),
+    }
+}

@@ -1,0 +1,120 @@
+//! Tags as one commit of `user/` has them.
+//!
+//! In: a snapshot. Out: the tags of a content, and the contents of a tag. Must not know which contents there are.
+
+use crate::error::Result;
+use crate::rows::part_of;
+use crate::user::tables::{contents, tags};
+use std::collections::BTreeSet;
+use std::ops::Bound;
+use store::{PRIMARY, RowId, Snapshot, Table, Value};
+
+/// Longest tag in bytes.
+pub const TAG_BYTES_MAX: usize = 200;
+
+/// Tags as one commit has them.
+pub(crate) struct Tags {
+    contents: Table,
+    tags: Table,
+}
+
+impl Tags {
+    /// Takes the tables out of a snapshot.
+    pub(crate) fn new(snapshot: &Snapshot) -> Result<Tags> {
+        Ok(Tags { contents: snapshot.table(contents::TABLE)?, tags: snapshot.table(tags::TABLE)? })
+    }
+
+    /// Returns the tags of a content, or none if nothing was ever said of it.
+    pub(crate) fn own(&self, sha256: &[u8; 32]) -> Result<Option<BTreeSet<String>>> {
+        if self.contents.get(PRIMARY, &[Value::Id(sha256)])?.is_none() {
+            return Ok(None);
+        }
+        let rows = self.tags.find(tags::BY_SHA256, &[Value::Id(sha256)])?;
+        let text = |row: RowId| Ok(text(part_of(&self.tags, row).bytes(tags::TAG, row.row)?));
+        rows.into_iter().map(text).collect::<Result<_>>().map(Some)
+    }
+
+    /// Returns the contents with a Message-ID of which something was said.
+    pub(crate) fn with_message_id(&self, hash: u64) -> Result<Vec<[u8; 32]>> {
+        let mut found = Vec::new();
+        for row in self.contents.find(contents::BY_MESSAGE_ID, &[Value::U64(hash)])? {
+            let part = part_of(&self.contents, row);
+            found.extend_from_slice(part.ids(contents::SHA256, row.row..row.row + 1)?);
+        }
+        Ok(found)
+    }
+
+    /// Returns all tags, in order.
+    pub(crate) fn names(&self) -> Result<Vec<String>> {
+        let mut names: Vec<String> = Vec::new();
+        let mut last: Option<Vec<u8>> = None;
+        loop {
+            // The key's first value stands for all keys that begin with it: the next row has the next tag.
+            let key = last.as_deref().map(|tag| [Value::Bytes(tag)]);
+            let from = key.as_ref().map_or(Bound::Unbounded, |key| Bound::Excluded(&key[..]));
+            let Some(row) = self.tags.range(PRIMARY, from, Bound::Unbounded)?.next().transpose()? else {
+                return Ok(names);
+            };
+            let tag = part_of(&self.tags, row).bytes(tags::TAG, row.row)?.to_vec();
+            names.push(text(&tag));
+            last = Some(tag);
+        }
+    }
+
+    /// Returns the contents that have a tag.
+    pub(crate) fn tagged(&self, tag: &str) -> Result<Vec<[u8; 32]>> {
+        let mut found = Vec::new();
+        for part in self.tags.parts() {
+            let ids = part.ids(tags::SHA256, 0..part.row_count())?;
+            for row in part.primary_range(&[Value::Bytes(tag.as_bytes())])? {
+                found.extend(ids.get(row as usize).copied());
+            }
+        }
+        Ok(found)
+    }
+
+    /// Returns the hash of a content's Message-ID, or none if nothing was ever said of it.
+    pub(crate) fn message_id_hash(&self, sha256: &[u8; 32]) -> Result<Option<u64>> {
+        let row = self.contents.get(PRIMARY, &[Value::Id(sha256)])?;
+        let hash = |row: RowId| Ok(part_of(&self.contents, row).u64_at(contents::MESSAGE_ID_HASH, row.row)?);
+        row.map(hash).transpose()
+    }
+}
+
+/// Says whether text can be a tag.
+///
+/// # Errors
+/// A sentence that says why not.
+pub fn check_tag(tag: &str) -> std::result::Result<(), String> {
+    let is_bad = |character: char| character.is_whitespace() || character.is_control();
+    if tag.is_empty() {
+        Err("a tag has at least one character".to_owned())
+    } else if tag.len() > TAG_BYTES_MAX {
+        Err(format!("a tag has at most {TAG_BYTES_MAX} bytes"))
+    } else if tag.contains(is_bad) {
+        Err("a tag has neither white space nor control characters".to_owned())
+    } else if tag.starts_with(['+', '-']) {
+        Err("a tag does not begin with + or -".to_owned())
+    } else {
+        Ok(())
+    }
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tags_are_words() {
+        for tag in ["work", "to/do", "größe", "a:b", "x-y", &"x".repeat(TAG_BYTES_MAX)] {
+            assert_eq!(check_tag(tag), Ok(()), "{tag}");
+        }
+        for tag in ["", "a b", "a\u{a0}b", "a\u{7}b", "a\nb", "-a", "+a", &"x".repeat(TAG_BYTES_MAX + 1)] {
+            assert!(check_tag(tag).is_err(), "{tag}");
+        }
+    }
+}
