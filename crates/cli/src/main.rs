@@ -16,6 +16,7 @@ mod progress;
 mod question;
 mod roots;
 mod sanitise;
+mod scope;
 mod session;
 mod sort;
 mod terminal;

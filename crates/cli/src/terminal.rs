@@ -38,6 +38,8 @@ pub(crate) enum Look {
     Person,
     /// The name of a header field.
     Label,
+    /// What is there for the sake of something else.
+    Aside,
 }
 
 impl Terminal {
@@ -64,6 +66,7 @@ impl Terminal {
             Look::Date => "36",
             Look::Person => "33",
             Look::Label => "1",
+            Look::Aside => "2",
         };
         Cow::Owned(format!("\u{1b}[{code}m{text}\u{1b}[0m"))
     }

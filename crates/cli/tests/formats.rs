@@ -93,7 +93,7 @@ fn json_has_every_documented_key() {
     let home = Home::new();
     let content = "From: \"Ana\" <ana@example.org>\nTo: bo@example.org, Cy <cy@example.org>\nCc: d@example.org\n\
         Subject: =?utf-8?q?Gr=C3=BC=C3=9Fe?=\nDate: Tue, 5 Mar 2024 15:02:11 +0100\nMessage-ID: <x@example.org>\n\
-        In-Reply-To: <w@example.org>\nList-Id: Tubes <tubes.example.org>\nMIME-Version: 1.0\n\
+        In-Reply-To: <w@example.org>\nList-Id: Tubes <tubes.example.org>\nX-Label: work\nMIME-Version: 1.0\n\
         Content-Type: multipart/mixed; boundary=b\n\n--b\nContent-Type: text/plain\n\nhello there\n--b\n\
         Content-Type: application/pdf; name=plan.pdf\nContent-Disposition: attachment; filename=plan.pdf\n\n%PDF\n--b--\n";
     let path = home.deliver("", "1:2,FS", content.as_bytes());
@@ -112,7 +112,7 @@ fn json_has_every_documented_key() {
         "to": [{"name": "", "address": "bo@example.org"}, {"name": "Cy", "address": "cy@example.org"}],
         "cc": [{"name": "", "address": "d@example.org"}], "bcc": [],
         "subject": "Grüße", "list_id": "tubes.example.org", "references": ["w@example.org"],
-        "attachments": [{"name": "plan.pdf"}], "snippet": "hello there", "problems": [],
+        "tags": ["work"], "attachments": [{"name": "plan.pdf"}], "snippet": "hello there", "problems": [],
         "files": [
             {"root": "mail", "maildir": "/copies", "path": copy, "flags": ["replied", "unread"]},
             {"root": "mail", "maildir": "/", "path": path, "flags": ["flagged", "seen"]},

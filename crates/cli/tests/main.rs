@@ -18,4 +18,6 @@ mod real;
 mod rights;
 mod roots;
 mod support;
+mod tags;
+mod threads;
 mod view;

@@ -1,7 +1,7 @@
 //! Threads: messages that name each other belong together, in whatever order they came; and copies are shown once.
 
 use crate::support::{Fixture, query};
-use index::{Mailbox, Origin, PayloadReader, ThreadOrder, UpdateOptions};
+use index::{Duplicates, Mailbox, Origin, PayloadReader, ThreadOrder, UpdateOptions};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -218,7 +218,7 @@ fn copies_are_shown_once_with_all_their_files() {
     }
     let all = mailbox.evaluate(&query("")).unwrap();
     assert_eq!(all.count(), 4);
-    assert_eq!(mailbox.without_duplicates(&all).unwrap().count(), 1);
+    assert_eq!(mailbox.distinct(&all, Duplicates::MessageId, None).unwrap().count(), 1);
     assert_eq!(shown(&mailbox, "same"), "twice [twice]");
     // The one that is shown goes, the others stay one.
     std::fs::remove_file(&paths[1]).unwrap();

@@ -5,7 +5,6 @@ use crate::question::Question;
 use crate::session::Session;
 use anyhow::Result;
 use clap::Args;
-use index::Mailbox;
 
 /// Count messages
 ///
@@ -27,15 +26,15 @@ pub(crate) struct Arguments {
 /// The query cannot be understood or answered; there is no index, or a damaged one.
 pub(crate) fn run(arguments: &Arguments, session: &Session) -> Result<Outcome> {
     let question = Question::new(&arguments.query)?;
-    print(&session.mailbox()?, &question, session)
+    let count = session.mailbox()?.count(&question.query).map_err(|error| question.explain(error))?;
+    print(count, session)
 }
 
-/// Prints how many messages match.
+/// Prints a number of messages.
 ///
 /// # Errors
-/// The query cannot be answered; damage.
-pub(crate) fn print(mailbox: &Mailbox, question: &Question, session: &Session) -> Result<Outcome> {
-    let count = mailbox.count(&question.query).map_err(|error| question.explain(error))?;
+/// The output cannot be written.
+pub(crate) fn print(count: u64, session: &Session) -> Result<Outcome> {
     let mut output = session.output();
     output.line(&count.to_string())?;
     output.finish()?;

@@ -12,12 +12,13 @@ use crate::format::sexp::Sexp;
 use crate::format::{self, Places, Printer};
 use crate::question::Question;
 use crate::sanitise::one_line;
+use crate::scope::{Found, Scope};
 use crate::session::Session;
 use crate::sort::{self, Sort};
 use crate::words;
 use anyhow::{Context, Result, anyhow, bail};
 use clap::{Args, ValueEnum};
-use index::{Hits, Mailbox, Order};
+use index::{Mailbox, Order};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
@@ -61,11 +62,14 @@ pub(crate) struct Arguments {
     /// Leave out so many at the beginning
     #[arg(long, value_name = "COUNT", default_value_t = 0)]
     offset: usize,
+    #[command(flatten)]
+    scope: Scope,
     /// What to print
     #[arg(long, short = 'o', value_enum, default_value_t = Format::Plain)]
     format: Format,
     /// The columns of plain lines, by their letters (d f s) or names (date,from,subject): d date, f from, t to, c cc, h bcc,
-    /// s subject, i message-id, m maildir, l path, g flags, z size, v list, j attachment, r references, k changed
+    /// s subject, i message-id, m maildir, l path, g flags, z size, v list, j attachment, r references, k changed,
+    /// x tag
     #[arg(long, short, value_name = "FIELDS", default_value = FIELDS_DEFAULT)]
     fields: String,
     /// Every file of a message, where it has copies in several folders, and not only the first
@@ -115,14 +119,15 @@ pub(crate) fn run(arguments: &Arguments, session: &Session) -> Result<Outcome> {
     let question = Question::new(&arguments.query)?;
     let mailbox = session.mailbox()?;
     if arguments.format == Format::Count {
-        return super::count::print(&mailbox, &question, session);
+        return super::count::print(arguments.scope.count(&mailbox, &question)?, session);
     }
-    let hits = mailbox.find(&question.query, &arguments.order()).map_err(|error| question.explain(error))?;
+    let found = arguments.scope.find(&mailbox, &question, &arguments.order())?;
+    let hits = &found.hits;
     if let Some(directory) = &arguments.links_dir {
-        return arguments.links(directory, (&mailbox, &hits), session);
+        return arguments.links(directory, (&mailbox, &found), session);
     }
     if hits.list.is_empty() {
-        return nothing(&hits, arguments, session);
+        return nothing(&found, arguments, session);
     }
     if let Some(command) = command {
         return exec::run(&mailbox, &hits.list, arguments.places(), &command);
@@ -131,7 +136,7 @@ pub(crate) fn run(arguments: &Arguments, session: &Session) -> Result<Outcome> {
     let Some(printer) = arguments.printer(pieces, session) else {
         return mbox::write(&mailbox, &hits.list, output);
     };
-    format::print(&mailbox, &hits.list, &*printer, &mut output)?;
+    format::print(&mailbox, &found, &*printer, &mut output)?;
     output.finish()?;
     Ok(Outcome::Done)
 }
@@ -173,17 +178,17 @@ impl Arguments {
     fn links(
         &self,
         directory: &Path,
-        (mailbox, hits): (&Mailbox, &Hits),
+        (mailbox, found): (&Mailbox, &Found),
         session: &Session,
     ) -> Result<Outcome> {
         let directory =
             environment::current_directory().context("the current directory is gone")?.join(directory);
         let mut links =
             Links::open(&directory, if self.clear_links { Earlier::Clear } else { Earlier::Keep })?;
-        if hits.list.is_empty() {
-            return nothing(hits, self, session);
+        if found.hits.list.is_empty() {
+            return nothing(found, self, session);
         }
-        let (count, outcome) = links.add(mailbox, &hits.list, self.places())?;
+        let (count, outcome) = links.add(mailbox, &found.hits.list, self.places())?;
         if !session.is_quiet {
             let mut output = session.output();
             output.line(&one_line(&format!("{count} links in {}", directory.display())))?;
@@ -203,13 +208,13 @@ impl Arguments {
     }
 }
 
-fn nothing(hits: &Hits, arguments: &Arguments, session: &Session) -> Result<Outcome> {
+fn nothing(found: &Found, arguments: &Arguments, session: &Session) -> Result<Outcome> {
     if session.is_quiet {
         return Ok(Outcome::Nothing);
     }
-    let what = match hits.total {
+    let what = match found.hits.total {
         0 => "no message matches".to_owned(),
-        total => format!("{total} messages match, none behind the first {}", arguments.offset),
+        total => format!("{total} {} match, none behind the first {}", found.unit, arguments.offset),
     };
     Err(NotFound(what).into())
 }

@@ -3,6 +3,7 @@
 //! In: a list of fields, messages. Out: the text of each field. Text is as the message has it: whoever prints it makes it safe. Must
 //! not know how lines are laid out.
 
+use crate::format::listed::Place;
 use crate::format::{Need, flags};
 use crate::sanitise::is_harmful;
 use crate::terminal::Look;
@@ -16,6 +17,9 @@ use std::os::unix::ffi::OsStrExt;
 /// What a list shows of a message if nothing else is asked for: date, sender, subject.
 pub(crate) const FIELDS_DEFAULT: &str = "d f s";
 
+/// Levels of answers that are indented; deeper ones stand below each other.
+const INDENT_DEPTH_MAX: u32 = 20;
+
 /// A message with what a line shows of its files.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Row<'a> {
@@ -25,6 +29,8 @@ pub(crate) struct Row<'a> {
     pub files: &'a [MessageFile],
     /// Where dates are shown.
     pub zone: &'a TimeZone,
+    /// Where it stands in its conversation, if conversations are listed.
+    pub place: Option<&'a Place>,
 }
 
 /// Which side of its column a field stands at.
@@ -65,7 +71,7 @@ pub(crate) static FIELDS: [Field; 16] = [
     field('t', "to", 24, Need::ALL, |row| people(&row.message.rest.to)),
     field('c', "cc", 24, Need::ALL, |row| people(&row.message.rest.cc)),
     field('h', "bcc", 24, Need::ALL, |row| people(&row.message.rest.bcc)),
-    field('s', "subject", 40, Need::LINE, |row| text(&row.message.line.subject)),
+    field('s', "subject", 40, Need::LINE, subject),
     field('i', "message-id", 40, Need::ALL, |row| text(&row.message.rest.message_id)),
     field('m', "maildir", 16, Need::FILES, |row| {
         row.files.first().map_or(text(""), |file| text(&file.maildir))
@@ -157,6 +163,18 @@ fn unknown(word: &str) -> String {
 fn known() -> String {
     let list: Vec<String> = FIELDS.iter().map(|field| format!("{} {}", field.letter, field.name)).collect();
     format!("fields are {}", list.join(", "))
+}
+
+/// Returns the subject, indented where it answers another message.
+fn subject<'a>(row: &Row<'a>) -> Cow<'a, str> {
+    let subject = &row.message.line.subject;
+    match row.place.map_or(0, |place| place.depth) {
+        0 => text(subject),
+        depth => {
+            let indent = depth.saturating_sub(1).min(INDENT_DEPTH_MAX) as usize;
+            Cow::Owned(format!("{}└ {subject}", "  ".repeat(indent)))
+        }
+    }
 }
 
 fn text(text: &str) -> Cow<'_, str> {

@@ -21,7 +21,7 @@ impl Printer for Json {
     }
 
     fn print(&self, listed: &Listed, out: &mut Vec<u8>) {
-        line(&Record::from_index(&listed.message), out);
+        line(&Record::from_list(listed), out);
     }
 }
 

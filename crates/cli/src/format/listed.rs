@@ -3,7 +3,7 @@
 //! In: a hit, and what of it is needed. Out: the message; what was not needed is empty. Whatever else a list may say of a message
 //! belongs here, beside it. Must not know how it is printed.
 
-use index::{Hit, Line, Mailbox, Message, PayloadReader, Rest, Result};
+use index::{Hit, Line, Mailbox, Message, Origin, PayloadReader, Rest, Result};
 use mail::Derived;
 use std::ops::BitOr;
 
@@ -12,6 +12,19 @@ use std::ops::BitOr;
 pub(crate) struct Listed {
     /// What the index knows of it, as far as [`Need`] says.
     pub message: Message,
+    /// Where it stands in its conversation, if conversations are listed.
+    pub place: Option<Place>,
+}
+
+/// Where a message stands in its conversation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Place {
+    /// The Message-ID of the conversation's first message; empty unless [`Need::header`] is asked for.
+    pub thread: String,
+    /// How many messages stand above it.
+    pub depth: u32,
+    /// Whether it was found, or only belongs to what was.
+    pub origin: Origin,
 }
 
 /// What must be read of each message.
@@ -62,13 +75,12 @@ impl Listed {
         reader: &mut PayloadReader,
     ) -> Result<Listed> {
         if need.header {
-            return Ok(Listed { message: mailbox.message(hit, reader)? });
+            return Ok(Listed { message: mailbox.message(hit, reader)?, place: None });
         }
         let line = if need.line { mailbox.line(hit, reader)? } else { unread(hit) };
         let files = if need.files { mailbox.files(hit)? } else { Vec::new() };
-        Ok(Listed {
-            message: Message { sha256: [0; 32], line, rest: Rest::default(), tags: Vec::new(), files },
-        })
+        let message = Message { sha256: [0; 32], line, rest: Rest::default(), tags: Vec::new(), files };
+        Ok(Listed { message, place: None })
     }
 }
 
@@ -129,6 +141,7 @@ pub(crate) mod tests {
                 tags: vec!["todo".into(), "work".into()],
                 files,
             },
+            place: None,
         }
     }
 }

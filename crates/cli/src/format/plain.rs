@@ -7,7 +7,8 @@ use crate::format::fields::{Field, Piece, Row, Side};
 use crate::format::paths::End;
 use crate::format::{Listed, Need, Places, Printer};
 use crate::sanitise::one_line;
-use crate::terminal::{Terminal, cut, padding, width};
+use crate::terminal::{Look, Terminal, cut, padding, width};
+use index::Origin;
 use jiff::tz::TimeZone;
 use std::borrow::Cow;
 
@@ -37,7 +38,9 @@ impl Printer for Plain {
     }
 
     fn print(&self, listed: &Listed, out: &mut Vec<u8>) {
-        let row = Row { message: &listed.message, files: &listed.message.files, zone: &self.zone };
+        let message = &listed.message;
+        let place = listed.place.as_ref();
+        let row = Row { message, files: &message.files, zone: &self.zone, place };
         match self.places {
             Places::First => self.row(&row, out),
             Places::All => {
@@ -88,7 +91,9 @@ impl Plain {
             self.terminal.columns.map(|all| if is_last { all.saturating_sub(used) } else { field.columns });
         let shown = room.map_or(Cow::Borrowed(&*value), |room| cut(&value, room));
         let fill = if is_last { String::new() } else { padding(&shown, field.columns) };
-        let painted = self.terminal.paint(field.look, &shown);
+        let is_related = row.place.is_some_and(|place| place.origin == Origin::Related);
+        let look = if is_related { Look::Aside } else { field.look };
+        let painted = self.terminal.paint(look, &shown);
         let (before, behind) = match field.side {
             Side::Left => (&*painted, fill.as_str()),
             Side::Right => (fill.as_str(), &*painted),

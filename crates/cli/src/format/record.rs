@@ -3,8 +3,8 @@
 //! In: the library's messages. Out: one value, which borrows from them and serialises as docs/OUTPUT.md describes it. Must not know
 //! how it is printed.
 
-use crate::format::flags;
-use index::{Message, MessageFile};
+use crate::format::{Listed, flags};
+use index::{Message, MessageFile, Origin};
 use jiff::Timestamp;
 use mail::{Derived, Flags};
 use serde::Serialize;
@@ -58,9 +58,23 @@ pub(crate) struct Record<'a> {
     pub problems: Cow<'a, [String]>,
     /// Its files.
     pub files: Vec<File<'a>>,
+    /// Where it stands in its conversation, if conversations are listed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub thread: Option<Thread<'a>>,
     /// The text, where it was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub text: Option<&'a str>,
+}
+
+/// Where a message stands in its conversation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub(crate) struct Thread<'a> {
+    /// The Message-ID of the conversation's first message.
+    pub id: &'a str,
+    /// How many messages stand above it.
+    pub depth: u32,
+    /// Whether it matches, or only belongs to what does.
+    pub found: bool,
 }
 
 /// A name with an address.
@@ -111,6 +125,16 @@ pub(crate) struct File<'a> {
 }
 
 impl<'a> Record<'a> {
+    /// Returns what a list says of a message.
+    pub(crate) fn from_list(listed: &'a Listed) -> Record<'a> {
+        let thread = listed.place.as_ref().map(|place| Thread {
+            id: &place.thread,
+            depth: place.depth,
+            found: place.origin == Origin::Found,
+        });
+        Record { thread, ..Record::from_index(&listed.message) }
+    }
+
     /// Returns what the index knows of a message.
     pub(crate) fn from_index(message: &'a Message) -> Record<'a> {
         let rest = &message.rest;
@@ -192,6 +216,7 @@ impl<'a> Record<'a> {
             snippet: "",
             problems: Cow::Borrowed(&[]),
             files: Vec::new(),
+            thread: None,
             text: None,
         }
     }

@@ -3,7 +3,7 @@
 //! In: records. Out: lines that the Lisp reader takes. Characters that a terminal would act on, and bytes that are not UTF-8, are
 //! written as escapes of the reader, so that nothing is lost. docs/OUTPUT.md lists the keys.
 
-use crate::format::record::{Attachment, Contact, Record};
+use crate::format::record::{Attachment, Contact, Record, Thread};
 use crate::format::{Listed, Need, Printer};
 use crate::sanitise::is_harmful;
 use std::io::Write;
@@ -20,7 +20,7 @@ impl Printer for Sexp {
     }
 
     fn print(&self, listed: &Listed, out: &mut Vec<u8>) {
-        line(&Record::from_index(&listed.message), out);
+        line(&Record::from_list(listed), out);
     }
 }
 
@@ -52,6 +52,10 @@ pub(crate) fn line(record: &Record<'_>, out: &mut Vec<u8>) {
     list.values("references", record.references, |id, out| string(id, out));
     list.values("flags", &record.flags, |name, out| out.extend_from_slice(name.as_bytes()));
     list.values("attachments", &record.attachments, attachment);
+    list.values("tags", record.tags, |tag, out| string(tag, out));
+    if let Some(thread) = record.thread {
+        list.value("meta", |out| meta(&thread, out));
+    }
     list.text("body-txt", record.text.unwrap_or_default());
     list.end();
     out.push(b'\n');
@@ -101,6 +105,18 @@ fn contact(contact: &Contact<'_>, out: &mut Vec<u8>) {
     let mut list = List { out, is_begun: false };
     list.value("email", |out| string(contact.address, out));
     list.text("name", contact.name);
+    list.end();
+}
+
+fn meta(thread: &Thread<'_>, out: &mut Vec<u8>) {
+    let mut list = List { out, is_begun: false };
+    list.value("level", |out| number(u64::from(thread.depth), out));
+    list.value("thread", |out| string(thread.id, out));
+    for (key, is_so) in [("root", thread.depth == 0), ("related", !thread.found)] {
+        if is_so {
+            list.value(key, |out| out.push(b't'));
+        }
+    }
     list.end();
 }
 

@@ -1,13 +1,16 @@
 //! Reads and prints messages, many at the same time, in their order.
 //!
-//! In: hits, and a printer. Out: bytes. The first are out before the others are read, and what waits to be written stays small
+//! In: what was found, and a printer. Out: bytes. The first are out before the others are read, and what waits to be written stays small
 //! however many there are. Must not know formats.
 
+use crate::format::listed::Place;
 use crate::format::{Listed, Printer};
 use crate::output::Output;
+use crate::scope::{Found, Spot};
 use anyhow::Result;
 use index::{Hit, Mailbox, PayloadReader};
 use rayon::prelude::*;
+use std::ops::Range;
 
 /// Hits that are read before other threads are woken for more: what a person looks at is there without them.
 const FIRST_COUNT: usize = 128;
@@ -16,23 +19,33 @@ const WAITING_COUNT: usize = 4096;
 /// Hits that a thread takes at a time.
 const TAKEN_COUNT: usize = 64;
 
-/// Prints all hits.
+/// Prints all that was found.
 ///
 /// # Errors
 /// Damage in the store; the output cannot be written.
 pub(crate) fn print(
     mailbox: &Mailbox,
-    hits: &[Hit],
+    found: &Found,
     printer: &dyn Printer,
     output: &mut Output,
 ) -> Result<()> {
-    let (first, others) = hits.split_at(hits.len().min(FIRST_COUNT));
-    let mut reader = PayloadReader::new();
-    output.bytes(&printed(mailbox, first, printer, &mut reader)?)?;
-    for waiting in others.chunks(WAITING_COUNT) {
-        let pieces: Vec<index::Result<Vec<u8>>> = waiting
-            .par_chunks(TAKEN_COUNT)
-            .map_init(PayloadReader::new, |reader, taken| printed(mailbox, taken, printer, reader))
+    let list = &found.hits.list;
+    let taken = |range: Range<usize>| Taken {
+        mailbox,
+        all: list,
+        hits: list.get(range.clone()).unwrap_or_default(),
+        spots: found.spots.get(range).unwrap_or_default(),
+    };
+    let first = list.len().min(FIRST_COUNT);
+    output.bytes(&printed(&taken(0..first), printer, &mut PayloadReader::new())?)?;
+    for start in (first..list.len()).step_by(WAITING_COUNT) {
+        let end = list.len().min(start + WAITING_COUNT);
+        let pieces: Vec<index::Result<Vec<u8>>> = (start..end)
+            .into_par_iter()
+            .step_by(TAKEN_COUNT)
+            .map_init(PayloadReader::new, |reader, start| {
+                printed(&taken(start..end.min(start + TAKEN_COUNT)), printer, reader)
+            })
             .collect();
         for piece in pieces {
             output.bytes(&piece?)?;
@@ -41,15 +54,29 @@ pub(crate) fn print(
     Ok(())
 }
 
-fn printed(
-    mailbox: &Mailbox,
-    hits: &[Hit],
-    printer: &dyn Printer,
-    reader: &mut PayloadReader,
-) -> index::Result<Vec<u8>> {
+/// Messages that are read and printed together.
+struct Taken<'a> {
+    mailbox: &'a Mailbox,
+    /// All that was found.
+    all: &'a [Hit],
+    hits: &'a [Hit],
+    /// Where each stands in its conversation, or nothing.
+    spots: &'a [Spot],
+}
+
+fn printed(taken: &Taken<'_>, printer: &dyn Printer, reader: &mut PayloadReader) -> index::Result<Vec<u8>> {
     let mut out = Vec::new();
-    for hit in hits {
-        printer.print(&Listed::read(mailbox, hit, printer.need(), reader)?, &mut out);
+    let mut thread = (usize::MAX, String::new());
+    for (place, hit) in taken.hits.iter().enumerate() {
+        let mut listed = Listed::read(taken.mailbox, hit, printer.need(), reader)?;
+        if let Some(spot) = taken.spots.get(place) {
+            if printer.need().header && thread.0 != spot.first {
+                let first = taken.all.get(spot.first).unwrap_or(hit);
+                thread = (spot.first, taken.mailbox.message_id(first, reader)?);
+            }
+            listed.place = Some(Place { thread: thread.1.clone(), depth: spot.depth, origin: spot.origin });
+        }
+        printer.print(&listed, &mut out);
     }
     Ok(out)
 }

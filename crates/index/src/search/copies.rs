@@ -68,17 +68,40 @@ impl Copies {
     }
 }
 
+/// Which messages are shown once.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Duplicates {
+    /// Those with the same Message-ID and the same bodies.
+    #[default]
+    Copies,
+    /// Those with the same Message-ID.
+    MessageId,
+}
+
 impl Mailbox {
-    /// Leaves one message of each group of copies in a set. Where `preferred` is given, it is one of those if there is any.
+    /// Leaves one message of each kind in a set: the oldest, of one second that with the lowest SHA-256. Where `preferred` is given,
+    /// it is one of those if there is any.
     ///
     /// # Errors
     /// Damage in the store.
-    pub fn without_copies(&self, found: &NumberSet, preferred: Option<&NumberSet>) -> Result<NumberSet> {
+    pub fn distinct(
+        &self,
+        found: &NumberSet,
+        duplicates: Duplicates,
+        preferred: Option<&NumberSet>,
+    ) -> Result<NumberSet> {
+        let rank = |number: u32| !preferred.is_some_and(|set| set.contains(number));
+        match duplicates {
+            Duplicates::Copies => self.one_of_copies(found, rank),
+            Duplicates::MessageId => self.one_of_each_id(found, rank),
+        }
+    }
+
+    fn one_of_copies(&self, found: &NumberSet, rank: impl Fn(u32) -> bool) -> Result<NumberSet> {
         let mut kept = found.clone();
         for group in self.copies()?.groups.values() {
             let is_left = |copy: &&Copy| found.contains(copy.number);
-            let is_preferred = |copy: &&Copy| preferred.is_some_and(|set| set.contains(copy.number));
-            let shown = group.iter().filter(is_left).min_by_key(|copy| (!is_preferred(copy), **copy));
+            let shown = group.iter().filter(is_left).min_by_key(|copy| (rank(copy.number), **copy));
             for copy in group.iter().filter(|copy| shown.is_some_and(|shown| shown.number != copy.number)) {
                 kept.remove(copy.number);
             }
@@ -86,12 +109,8 @@ impl Mailbox {
         Ok(kept)
     }
 
-    /// Leaves one message of each Message-ID in a set: the oldest, of one second that with the lowest SHA-256.
-    ///
-    /// # Errors
-    /// Damage in the store.
-    pub fn without_duplicates(&self, found: &NumberSet) -> Result<NumberSet> {
-        let mut first: HashMap<u64, (i64, [u8; 32], u32)> = HashMap::new();
+    fn one_of_each_id(&self, found: &NumberSet, rank: impl Fn(u32) -> bool) -> Result<NumberSet> {
+        let mut first: HashMap<u64, (bool, i64, [u8; 32], u32)> = HashMap::new();
         for part in self.snapshot.table(messages::TABLE)?.parts() {
             let all = 0..part.row_count();
             let numbers = part.u32s(messages::NUMBER, all.clone())?;
@@ -101,13 +120,13 @@ impl Mailbox {
             let columns = numbers.iter().zip(hashes).zip(dates).zip(ids);
             for (row, (((number, hash), date), id)) in (0u32..).zip(columns) {
                 if found.contains(*number) && !part.is_dead(row) {
-                    let key = (*date, *id, *number);
+                    let key = (rank(*number), *date, *id, *number);
                     first.entry(*hash).and_modify(|least| *least = key.min(*least)).or_insert(key);
                 }
             }
         }
         let mut kept = self.empty();
-        first.values().for_each(|(_, _, number)| kept.insert(*number));
+        first.values().for_each(|(.., number)| kept.insert(*number));
         Ok(kept)
     }
 

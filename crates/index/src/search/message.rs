@@ -86,6 +86,16 @@ impl Mailbox {
         })
     }
 
+    /// Returns the Message-ID of a hit.
+    ///
+    /// # Errors
+    /// Damage in the store.
+    pub fn message_id(&self, hit: &Hit, reader: &mut PayloadReader) -> Result<String> {
+        let table = self.snapshot.table(messages::TABLE)?;
+        let part = rows::part_of(&table, hit.row);
+        Ok(rows::rest(part, hit.row.row, reader, &self.directory)?.message_id)
+    }
+
     /// Returns everything known of a hit.
     ///
     /// # Errors

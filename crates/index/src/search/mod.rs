@@ -31,6 +31,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 use store::Snapshot;
 
+pub use copies::Duplicates;
 pub use flags::shown_flags;
 pub use message::{Message, MessageFile, Summary as Line};
 pub use order::{Direction, Hit, Hits, Order};
@@ -152,7 +153,7 @@ impl Mailbox {
     /// # Errors
     /// [`Error::Query`] where the query asks for what cannot be answered; damage in the store.
     pub fn find(&self, query: &Query, order: &Order) -> Result<Hits> {
-        self.sorted(&self.without_copies(&self.evaluate(query)?, None)?, order)
+        self.sorted(&self.distinct(&self.evaluate(query)?, Duplicates::Copies, None)?, order)
     }
 
     /// Returns how many messages a query matches, copies counted once.
@@ -160,7 +161,7 @@ impl Mailbox {
     /// # Errors
     /// As for [`Mailbox::find`].
     pub fn count(&self, query: &Query) -> Result<u64> {
-        Ok(self.without_copies(&self.evaluate(query)?, None)?.count())
+        Ok(self.distinct(&self.evaluate(query)?, Duplicates::Copies, None)?.count())
     }
 
     /// Returns the messages of a set in the order asked for.

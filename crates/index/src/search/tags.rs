@@ -5,7 +5,7 @@
 
 use crate::error::Result;
 use crate::rows;
-use crate::search::{Hit, Mailbox, message_id_hash};
+use crate::search::{Duplicates, Hit, Mailbox, message_id_hash};
 use crate::set::NumberSet;
 use crate::tables::messages;
 use crate::user::Tags;
@@ -38,7 +38,7 @@ impl Mailbox {
             let mut found = self.empty();
             self.with_tag(tags, &name, &mut found)?;
             found.and(live);
-            let count = self.without_copies(&found, None)?.count();
+            let count = self.distinct(&found, Duplicates::Copies, None)?.count();
             if count > 0 {
                 counts.insert(name, count);
             }

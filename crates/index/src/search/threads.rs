@@ -8,7 +8,7 @@ mod tree;
 use crate::error::{Error, Result};
 use crate::rows;
 use crate::search::order::{Direction, Hit};
-use crate::search::{Mailbox, message_id_hash};
+use crate::search::{Duplicates, Mailbox, message_id_hash};
 use crate::set::NumberSet;
 use crate::tables::{messages, threads};
 use rayon::prelude::*;
@@ -57,6 +57,8 @@ pub struct Threads {
 pub struct ThreadOrder {
     /// Which end first.
     pub direction: Direction,
+    /// Which messages are shown once; of several one that was found, if any was.
+    pub duplicates: Duplicates,
     /// How many conversations to leave out at the beginning.
     pub offset: usize,
     /// How many conversations to return at most.
@@ -126,7 +128,7 @@ impl Mailbox {
         self.live_of_roots(&wanted, roots)
     }
 
-    /// Returns the conversations of the messages of a set, whole. Of copies one is shown, one that was found if any was.
+    /// Returns the conversations of the messages of a set, whole.
     ///
     /// # Errors
     /// Damage in the store.
@@ -137,7 +139,7 @@ impl Mailbox {
         let live = self.live()?;
         let mut shown = related.clone();
         shown.and(live);
-        let shown = self.without_copies(&shown, Some(found))?;
+        let shown = self.distinct(&shown, order.duplicates, Some(found))?;
         // What is absent is not shown, and still tells what it answered.
         related.minus(live);
         related.or(&shown);

@@ -5,7 +5,7 @@
 
 use crate::environment::Environment;
 use crate::error::Result;
-use crate::search::{Mailbox, TaggedMessage};
+use crate::search::{Duplicates, Mailbox, TaggedMessage};
 use crate::set::NumberSet;
 use crate::user::tables::{contents, tags};
 use crate::user::{ATTACHMENT, Tags, check_tag, version_bytes, writer};
@@ -43,8 +43,10 @@ pub fn change_tags(
     for tag in change.add.iter().chain(&change.remove) {
         check_tag(tag).map_err(|what| crate::Error::Tag { tag: tag.clone(), what })?;
     }
-    let mut summary =
-        TagSummary { messages: mailbox.without_copies(found, None)?.count(), ..TagSummary::default() };
+    let mut summary = TagSummary {
+        messages: mailbox.distinct(found, Duplicates::Copies, None)?.count(),
+        ..TagSummary::default()
+    };
     if summary.messages == 0 {
         return Ok(summary);
     }

@@ -1,0 +1,58 @@
+//! `pneu tag`: tags by query, kept without the index.
+//!
+//! Comes in: indexed mail and changes. Goes out: what is then found and printed. Must not know where tags are kept.
+
+use crate::support::Home;
+use std::fs;
+
+#[test]
+fn tags_are_given_found_listed_and_taken_away() {
+    let home = Home::indexed();
+    assert_eq!(home.good(&["tag", "+work", "+later", "--", "hello"]), "2 messages: 2 changed\n");
+    assert_eq!(home.good(&["tag", "-later", "--", "subject:first"]), "1 messages: 1 changed\n");
+    assert_eq!(home.good(&["tag"]), "       1 later\n       2 work\n");
+    assert_eq!(home.subjects("tag:work"), ["Second thoughts", "First steps"]);
+    assert_eq!(home.subjects("tag:work and not tag:later"), ["First steps"]);
+    assert_eq!(home.good(&["find", "--fields", "x s", "tag:later"]), "later,work       Second thoughts\n");
+    // The index is gone and made again: tags are no part of it.
+    fs::remove_dir_all(home.index_directory()).unwrap();
+    home.first_index();
+    assert_eq!(home.subjects("tag:later"), ["Second thoughts"]);
+    assert_eq!(home.good(&["tag", "--quiet", "-work", "-later", "--", "*"]), "");
+    let none = home.pneu(&["tag"]);
+    assert_eq!((none.code, none.out.as_str()), (Some(1), ""));
+}
+
+#[test]
+fn mistakes_are_told_and_change_nothing() {
+    let home = Home::indexed();
+    for (arguments, code, part) in [
+        (&["tag", "+a b", "--", "hello"][..], 2, "\"a b\" cannot be a tag: a tag has neither white space"),
+        (&["tag", "+", "--", "hello"], 2, "\"\" cannot be a tag: a tag has at least one character"),
+        (&["tag", "hello"], 2, "what is to change?"),
+        (&["tag", "+a", "--"], 2, "which messages?"),
+        (&["tag", "+a", "--", "form:bob"], 2, "did you mean \"from:\"?"),
+        (&["tag", "+a", "--", "nowhere"], 1, "no message matches"),
+    ] {
+        let wrong = home.pneu(arguments);
+        assert_eq!((wrong.code, wrong.out.as_str()), (Some(code), ""), "{arguments:?}");
+        assert!(wrong.err.contains(part), "{arguments:?}: {}", wrong.err);
+    }
+    assert!(!home.data().join("user").exists());
+}
+
+#[test]
+fn damaged_tags_are_told_and_the_rest_goes_on() {
+    let home = Home::indexed();
+    home.good(&["tag", "+work", "--", "hello"]);
+    let manifest = home.data().join("user/manifest");
+    let mut bytes = fs::read(&manifest).unwrap();
+    bytes[20] ^= 1;
+    fs::write(&manifest, bytes).unwrap();
+    assert_eq!(home.subjects("hello").len(), 2, "a query without tags does not need them");
+    for arguments in [&["find", "tag:work"][..], &["tag"], &["tag", "+x", "--", "hello"]] {
+        let wrong = home.pneu(arguments);
+        assert_eq!((wrong.code, wrong.out.as_str()), (Some(2), ""), "{arguments:?}");
+        assert!(wrong.err.contains("user/manifest is damaged"), "{arguments:?}: {}", wrong.err);
+    }
+}
