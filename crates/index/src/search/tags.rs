@@ -1,7 +1,7 @@
 //! Tags of messages: those that the user gave, and the labels that the message brought with it.
 //!
 //! In: patterns, hits. Out: message numbers, tags. A message has the tags that were given to its content. One of which nothing was ever
-//! said has those of a content with the same Message-ID that is no longer there: its headers changed on the way.
+//! said has those of contents with the same Message-ID, if none of these is there any more: its headers changed on the way.
 
 use crate::error::Result;
 use crate::rows;
@@ -12,7 +12,7 @@ use crate::user::Tags;
 use query::fold::fold;
 use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
-use store::{PayloadReader, Table, Value};
+use store::{PayloadReader, Value};
 
 /// A message by what tags are kept under.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -80,13 +80,15 @@ impl Mailbox {
         Ok(())
     }
 
-    /// Returns the tags that a message of which nothing was said has from contents with its Message-ID that are no longer there.
+    /// Returns the tags that a message of which nothing was said has from contents with its Message-ID: none if any of these is still
+    /// there, for then it is another message.
     pub(crate) fn inherited_tags(&self, tags: &Tags, message_id_hash: u64) -> Result<BTreeSet<String>> {
         let mut found = BTreeSet::new();
         for sha256 in tags.with_message_id(message_id_hash)? {
-            if self.live_number(&sha256)?.is_none() {
-                found.extend(tags.own(&sha256)?.unwrap_or_default());
+            if self.live_number(&sha256)?.is_some() {
+                return Ok(BTreeSet::new());
             }
+            found.extend(tags.own(&sha256)?.unwrap_or_default());
         }
         Ok(found)
     }
@@ -120,20 +122,23 @@ impl Mailbox {
         Ok(())
     }
 
-    /// Returns the live message with a content; if it is gone, those that have its Message-ID and of which nothing was said.
+    /// Returns the live message with a content. If it is gone, and so is every other with its Message-ID of which something was said,
+    /// those that have the Message-ID.
     fn numbers_of(&self, tags: &Tags, sha256: &[u8; 32]) -> Result<Vec<u32>> {
         if let Some(number) = self.live_number(sha256)? {
             return Ok(vec![number]);
         }
         let Some(message_id_hash) = tags.message_id_hash(sha256)? else { return Ok(Vec::new()) };
-        let table: Table = self.snapshot.table(messages::TABLE)?;
+        for other in tags.with_message_id(message_id_hash)? {
+            if self.live_number(&other)?.is_some() {
+                return Ok(Vec::new());
+            }
+        }
+        let table = self.snapshot.table(messages::TABLE)?;
         let mut numbers = Vec::new();
         for row in table.find(messages::BY_MESSAGE_ID, &[Value::U64(message_id_hash)])? {
             let part = rows::part_of(&table, row);
-            let id = part.ids(messages::SHA256, row.row..row.row + 1)?.first().copied().unwrap_or_default();
-            if tags.message_id_hash(&id)?.is_none() {
-                numbers.push(part.u32_at(messages::NUMBER, row.row)?);
-            }
+            numbers.push(part.u32_at(messages::NUMBER, row.row)?);
         }
         Ok(numbers)
     }
