@@ -20,6 +20,8 @@ pub(crate) struct Surroundings {
     pub config_home: Option<PathBuf>,
     /// Whether the user wants no colours (`NO_COLOR`), or the terminal has none.
     pub no_color: bool,
+    /// Whether cleanup is to be done the slow way (`PNEU_NO_INCREMENTAL_CLEANUP`), to compare with.
+    pub legacy_cleanup: bool,
     /// Columns of the terminal on standard output; `None` if that is no terminal.
     pub columns: Option<usize>,
     /// Whether standard error is a terminal.
@@ -52,6 +54,7 @@ fn from_variables(variable: impl Fn(&str) -> Option<OsString>) -> Surroundings {
         data_home: directory("XDG_DATA_HOME").or_else(|| below_home(".local/share")),
         config_home: directory("XDG_CONFIG_HOME").or_else(|| below_home(".config")),
         no_color: is_set("NO_COLOR") || variable("TERM").is_some_and(|term| term == "dumb"),
+        legacy_cleanup: is_set("PNEU_NO_INCREMENTAL_CLEANUP"),
         home,
         ..Surroundings::default()
     }
@@ -127,6 +130,13 @@ mod tests {
         assert_eq!(named.data_home, Some("/data".into()));
         assert_eq!(named.config_home, Some("/home/ana/.config".into()));
         assert_eq!(from(&[]), Surroundings::default());
+    }
+
+    #[test]
+    fn the_slow_cleanup_is_for_whoever_asks() {
+        assert!(from(&[("PNEU_NO_INCREMENTAL_CLEANUP", "yes")]).legacy_cleanup);
+        assert!(!from(&[("PNEU_NO_INCREMENTAL_CLEANUP", "")]).legacy_cleanup);
+        assert!(!from(&[]).legacy_cleanup);
     }
 
     #[test]

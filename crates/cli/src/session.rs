@@ -33,6 +33,8 @@ pub(crate) struct Session {
     pub stderr_is_terminal: bool,
     /// Whether to print results and errors only.
     pub is_quiet: bool,
+    /// Whether cleanup is to be done the slow way.
+    pub wants_legacy_cleanup: bool,
     /// Where the configuration is, or would be.
     pub configuration: Option<PathBuf>,
     home: Option<PathBuf>,
@@ -77,6 +79,7 @@ impl Session {
             ),
             stderr_is_terminal: surroundings.stderr_is_terminal,
             is_quiet: common.quiet,
+            wants_legacy_cleanup: surroundings.legacy_cleanup,
             configuration: surroundings.config_home.map(|home| home.join(CONFIGURATION)),
             home: surroundings.home,
         })

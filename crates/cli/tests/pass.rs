@@ -2,7 +2,7 @@
 //!
 //! Comes in: changes by hand. Goes out: whether the summary counts each, and everything is still found. Must not know how changes are noticed.
 
-use crate::support::{Home, letter};
+use crate::support::{Home, letter, run};
 use std::fs;
 
 #[test]
@@ -74,4 +74,40 @@ fn a_rebuilt_index_gives_the_same_answers() {
     fs::remove_dir_all(home.index_directory()).unwrap();
     home.first_index();
     assert_eq!(answers(), before);
+}
+
+#[test]
+fn a_lazy_pass_and_one_without_cleanup_say_what_they_did() {
+    let home = Home::indexed();
+    fs::remove_file(home.mail().join(".Archive.2024/cur/4:2,S")).unwrap();
+    home.deliver("", "5:2,", &letter("5", "A fifth", "just came"));
+    let summary = home.good(&["index", "--lazy", "--no-cleanup"]);
+    assert!(summary.starts_with("4 files: 1 added, 0 moved, 0 changed, 0 gone, 0 unreadable; "), "{summary}");
+    assert_eq!(home.subjects("dispatch"), ["A fourth"], "its row is kept");
+    let summary = home.good(&["index", "--lazy"]);
+    assert!(summary.starts_with("4 files: 0 added, 0 moved, 0 changed, 1 gone, 0 unreadable; "), "{summary}");
+    assert_eq!(home.subjects("dispatch"), Vec::<String>::new());
+}
+
+#[test]
+fn the_slow_cleanup_is_asked_for_by_option_or_variable() {
+    for by_variable in [false, true] {
+        let home = Home::indexed();
+        fs::remove_file(home.mail().join(".Archive.2024/cur/4:2,S")).unwrap();
+        let mut command = if by_variable {
+            let mut command = home.command(&["index"]);
+            command.env("PNEU_NO_INCREMENTAL_CLEANUP", "1");
+            command
+        } else {
+            home.command(&["index", "--legacy-cleanup"])
+        };
+        let said = run(&mut command);
+        assert!(said.out.starts_with("3 files: 0 added, 0 moved, 0 changed, 1 gone, "), "{said:?}");
+        assert_eq!(home.good(&["check", "--deep"]), "no damage found\n");
+    }
+    let home = Home::indexed();
+    for refused in [&["index", "--lazy", "--thorough"][..], &["index", "--no-cleanup", "--legacy-cleanup"]] {
+        assert_eq!(home.pneu(refused).code, Some(2), "{refused:?}");
+    }
+    assert!(!home.good(&["index", "--help"]).contains("legacy"), "for comparison, not for use");
 }

@@ -20,7 +20,7 @@ mod user;
 pub use check::{Damage, Depth, check};
 pub use environment::Environment;
 pub use error::{Error, Result};
-pub use pass::{Loss, Mode, NoObserver, Observer, Problem, Stage, Summary, UpdateOptions, update};
+pub use pass::{Cleanup, Loss, Mode, NoObserver, Observer, Problem, Stage, Summary, UpdateOptions, update};
 pub use record::{Contact, Rest};
 pub use search::{
     Counts, Direction, Duplicates, Hit, Hits, Line, Mailbox, Message, MessageFile, Order, Origin, SortKey,

@@ -56,7 +56,7 @@ impl Error {
     }
 
     /// Says whether symbolic links led in a circle.
-    pub(crate) fn is_link_loop(&self) -> bool {
+    pub fn is_link_loop(&self) -> bool {
         matches!(self, Error::Io { source, .. } if source.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error()))
     }
 

@@ -10,7 +10,7 @@ use crate::roots;
 use crate::session::Session;
 use anyhow::{Result, anyhow, bail};
 use clap::Args;
-use index::{Error, Loss, Mailbox, Mode, Root, Summary, UpdateOptions};
+use index::{Cleanup, Error, Loss, Mailbox, Mode, Root, Summary, UpdateOptions};
 use std::time::Duration;
 
 /// Bring the index in step with the disk
@@ -27,6 +27,7 @@ Examples:
   pneu index --maildir ~/Maildir                     the first time
   pneu index                                         ever after
   pneu index --maildir work=/srv/mail --maildir home=$HOME/Maildir
+  pneu index --lazy                                  every minute, from cron
   pneu index --thorough                              after a restore from a backup
 
 Configuration, if you want one: $XDG_CONFIG_HOME/pneu/config.toml, usually ~/.config/pneu/config.toml
@@ -40,6 +41,15 @@ pub(crate) struct Arguments {
     /// Look at size and times of every file, not only at names: for files that were changed in place
     #[arg(long)]
     thorough: bool,
+    /// Believe the times of directories: one that has not changed is not read. For a Maildir on a local disk
+    #[arg(long, conflicts_with = "thorough")]
+    lazy: bool,
+    /// Keep messages whose file is gone, until an index without this option
+    #[arg(long)]
+    no_cleanup: bool,
+    /// Look up the file of every message on its own: the slow way, to compare with
+    #[arg(long, hide = true, conflicts_with = "no_cleanup")]
+    legacy_cleanup: bool,
     /// Believe that messages are gone even if most of a Maildir's are
     #[arg(long)]
     accept_loss: bool,
@@ -52,8 +62,9 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments, session: &Session) -> Result<Outcome> {
     let roots = roots(session)?;
     let options = UpdateOptions {
-        mode: if arguments.thorough { Mode::Thorough } else { Mode::Default },
+        mode: mode(arguments),
         loss: if arguments.accept_loss { Loss::Accept } else { Loss::Refuse },
+        cleanup: cleanup(arguments, session),
         ..UpdateOptions::default()
     };
     let progress = Progress::start(session.stderr_is_terminal, session.is_quiet)
@@ -78,6 +89,24 @@ pub(crate) fn run(arguments: &Arguments, session: &Session) -> Result<Outcome> {
         output.finish()?;
     }
     Ok(if summary.problems.is_empty() { Outcome::Done } else { Outcome::Partly })
+}
+
+fn mode(arguments: &Arguments) -> Mode {
+    match (arguments.lazy, arguments.thorough) {
+        (true, _) => Mode::Lazy,
+        (_, true) => Mode::Thorough,
+        _ => Mode::Default,
+    }
+}
+
+fn cleanup(arguments: &Arguments, session: &Session) -> Cleanup {
+    if arguments.no_cleanup {
+        Cleanup::Keep
+    } else if arguments.legacy_cleanup || session.wants_legacy_cleanup {
+        Cleanup::Legacy
+    } else {
+        Cleanup::Pass
+    }
 }
 
 /// Returns the roots to index: those of the configuration if it names any, else those that the index remembers; and with either,

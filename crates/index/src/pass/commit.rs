@@ -201,9 +201,16 @@ fn finish_folders(
     unreadable: &HashSet<usize>,
     is_complete: bool,
 ) -> Result<()> {
-    for (index, folder) in folders.iter().enumerate().filter(|(_, folder)| folder.is_changed) {
-        let is_whole = is_complete && !unreadable.contains(&index);
-        let stamps = folder.stamps.map(|stamp| if is_whole { stamp } else { stamp.map(without_times) });
+    for (index, folder) in folders.iter().enumerate() {
+        let has_rest = unreadable.contains(&index);
+        if !folder.is_changed && !has_rest {
+            continue;
+        }
+        // Where another writer was faster, what it did and what we know may not fit together.
+        let is_whole = is_complete && !has_rest && batch.is_trusted();
+        let known = folder.row.directories.map(|directory| Some(directory.stamp).filter(|_| has_rest));
+        let stamps = [0, 1].map(|place| folder.stamps[place].or(known[place]));
+        let stamps = if is_whole { stamps } else { stamps.map(|stamp| stamp.map(without_times)) };
         batch.finish_folder(index, stamps, is_complete && folder.is_gone)?;
     }
     Ok(())

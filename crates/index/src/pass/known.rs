@@ -6,6 +6,7 @@ use crate::error::{Error, Result};
 use crate::pass::compare::{KnownRows, Visit};
 use crate::rows::{self, FileRow, Place};
 use crate::tables::files;
+use mail::Flags;
 use store::{PRIMARY, Part, Snapshot, Table, Value};
 
 /// The table `files` of one snapshot.
@@ -32,6 +33,40 @@ impl Known {
             count += part.primary_range(&directory_key(folder, place))?.count() as u64;
         }
         Ok(count)
+    }
+
+    /// Returns a number that is not less than that of the files known in one directory. Cheap: no row is looked at.
+    ///
+    /// # Errors
+    /// Damage in the store.
+    pub(super) fn count_at_most(&self, folder: u32, place: Place) -> Result<u64> {
+        let mut count = 0;
+        for part in self.table.parts() {
+            count += part.primary_range(&directory_key(folder, place))?.size_hint().1.unwrap_or(0) as u64;
+        }
+        Ok(count)
+    }
+
+    /// Returns how many files are known.
+    pub(super) fn row_count(&self) -> u64 {
+        self.table.row_count()
+    }
+
+    /// Returns the rows that have the draft flag.
+    ///
+    /// # Errors
+    /// Damage in the store.
+    pub(super) fn with_draft_flag(&self) -> Result<Vec<FileRow>> {
+        let mut found = Vec::new();
+        for part in self.table.parts() {
+            let flags = part.u16s(files::FLAGS, 0..part.row_count())?;
+            for (row, flags) in (0u32..).zip(flags) {
+                if Flags::from_bits(*flags).contains(Flags::DRAFT) && !part.is_dead(row) {
+                    found.push(rows::file(part, row)?);
+                }
+            }
+        }
+        Ok(found)
     }
 
     /// Returns one file's row.

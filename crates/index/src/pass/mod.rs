@@ -8,10 +8,14 @@ mod commit;
 mod compare;
 mod ingest;
 mod known;
+mod lazy;
 mod link;
 mod listing;
+mod lookup;
 mod moves;
 mod plan;
+mod reader;
+mod roots;
 mod scan;
 #[cfg(test)]
 mod tests;
@@ -23,6 +27,7 @@ use crate::state::Root;
 use crate::{open, rows};
 use batch::RootChange;
 use commit::Session;
+use plan::Gone;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -31,8 +36,21 @@ use std::time::Duration;
 pub enum Mode {
     /// Names and inodes; a closer look at drafts.
     Default,
+    /// The times of directories: one that has not changed is not read. Drafts as by default.
+    Lazy,
     /// Size and times of every file.
     Thorough,
+}
+
+/// What becomes of rows whose file is gone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cleanup {
+    /// They go: what the pass did not see is gone.
+    Pass,
+    /// They stay, until a pass with cleanup.
+    Keep,
+    /// They go, after each row's file was looked up on its own: slow, and sharing as little as can be with the pass. For comparison.
+    Legacy,
 }
 
 /// What to do when most of a root's files are gone.
@@ -51,6 +69,8 @@ pub struct UpdateOptions {
     pub mode: Mode,
     /// What to do when most files are gone.
     pub loss: Loss,
+    /// What becomes of rows whose file is gone.
+    pub cleanup: Cleanup,
     /// New messages after which what is done so far is published.
     pub batch_message_count: usize,
     /// Time after which what is done so far is published.
@@ -64,6 +84,7 @@ impl Default for UpdateOptions {
         UpdateOptions {
             mode: Mode::Default,
             loss: Loss::Refuse,
+            cleanup: Cleanup::Pass,
             batch_message_count: 65_536,
             batch_time: Duration::from_secs(30),
             message_bytes_max: 100 << 20,
@@ -147,7 +168,7 @@ pub fn update(
     observer.stage(Stage::Scan);
     let snapshot = match open::snapshot(environment) {
         Err(Error::NoIndex { .. }) => {
-            scan::expect_mail(roots)?;
+            roots::expect_mail(roots)?;
             open::create_or_open(environment)?
         }
         other => other?,
@@ -163,13 +184,19 @@ pub fn update(
         folders,
         mode: options.mode,
         loss: options.loss,
+        cleanup: options.cleanup,
     };
     let scan = scan::scan(&input, observer)?;
+    let gone = match options.cleanup {
+        Cleanup::Pass => Gone::NotSeen,
+        Cleanup::Keep => Gone::None,
+        Cleanup::Legacy => Gone::LookedUp(lookup::look_up(&scan, &known::Known::new(&snapshot)?, observer)?),
+    };
     if observer.is_interrupted() {
-        // What was not listed may hold what seems gone.
+        // What was not looked up, or not listed, may be there.
         return Err(Error::Interrupted);
     }
-    let plan = plan::plan(scan, options.loss);
+    let plan = plan::plan(scan, options.loss, gone);
     let mut summary = plan.summary.clone();
     let wanted = to_remember(&all_roots, &remembered, &plan.kept_roots);
     if plan.is_empty() && remembered == wanted {

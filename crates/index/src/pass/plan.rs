@@ -3,11 +3,14 @@
 //! In: a scan. Out: a plan. Pure, but for the scan's own values.
 
 use crate::pass::compare::Found;
+use crate::pass::lookup::LookedUp;
 use crate::pass::moves::{Devices, Move, match_moves};
-use crate::pass::scan::{Directory, Outcome, Scan, ScannedFolder};
+use crate::pass::reader::is_drafts_folder;
+use crate::pass::scan::{Outcome, Scan, ScannedFolder};
 use crate::pass::{Loss, Problem, Summary};
-use crate::rows::{FileRow, FolderRow};
+use crate::rows::{FileRow, FolderRow, Place};
 use mail::{FileStat, Stamp};
+use std::collections::HashSet;
 use std::path::PathBuf;
 
 /// What is to be done.
@@ -40,6 +43,8 @@ pub(super) struct PlannedFolder {
     pub is_new: bool,
     /// Whether its row goes when it has no files any more.
     pub is_gone: bool,
+    /// The stamps of its two directories from before they were read; `None` where they were not.
+    pub read: [Option<Stamp>; 2],
     /// The stamps to store once everything of the folder is done; `None`: as they are.
     pub stamps: [Option<Stamp>; 2],
     /// The devices on which its two directories are now; 0 where they were not read.
@@ -68,46 +73,65 @@ impl Plan {
     }
 }
 
+/// Which rows go.
+#[derive(Debug)]
+pub(super) enum Gone {
+    /// Those whose file the scan did not see.
+    NotSeen,
+    /// None.
+    None,
+    /// These, but for those that the scan saw somewhere else.
+    LookedUp(LookedUp),
+}
+
 /// Decides.
-pub(super) fn plan(scan: Scan, loss: Loss) -> Plan {
+pub(super) fn plan(scan: Scan, loss: Loss, gone: Gone) -> Plan {
     let mut plan = Plan {
-        summary: Summary { problems: scan.problems, ..Summary::default() },
+        summary: Summary { problems: scan.problems, file_count: scan.unread_count, ..Summary::default() },
         kept_roots: scan.unknown_roots,
         ..Plan::default()
     };
-    let mut gone = Vec::new();
+    let mut not_seen = Vec::new();
     let mut added = Vec::new();
     let mut roots = Vec::new();
-    let mut row_counts: Vec<u64> = Vec::new();
     for mut folder in scan.folders {
-        let index = plan.folders.len();
-        let mut planned = planned(&folder, scan.started_ns);
+        let mut planned = planned(&folder, &gone);
         for (place, outcome) in std::mem::take(&mut folder.directories).into_iter().enumerate() {
-            let Outcome::Read(directory) = outcome else { continue };
-            let directory = *directory;
+            let directory = match outcome {
+                Outcome::Unknown => continue,
+                Outcome::Unchanged(changed) => {
+                    plan.read.extend(suspects(changed));
+                    continue;
+                }
+                Outcome::Read(directory) => *directory,
+            };
             plan.summary.file_count += directory.file_count;
-            if row_counts.len() <= folder.root {
-                row_counts.resize(folder.root + 1, 0);
-            }
-            row_counts[folder.root] += directory.row_count;
             planned.device_now[place] = directory.state.stamp.device;
-            planned.stamps[place] =
-                stamp_to_store(&directory, &folder.row.directories[place].stamp, scan.started_ns);
-            gone.extend(directory.gone);
+            planned.read[place] = Some(directory.state.stamp);
+            not_seen.extend(directory.gone);
             added.extend(directory.added);
             plan.restated.extend(directory.restated);
             plan.read.extend(suspects(directory.suspect));
         }
-        planned.is_changed |= planned.stamps.iter().any(Option::is_some);
         roots.push(folder.root);
-        debug_assert_eq!(index + 1, roots.len());
         plan.folders.push(planned);
     }
-    let matched = match_moves(gone, added, &Places::new(&plan.folders));
-    plan.moved = matched.moved;
-    plan.gone = matched.gone;
+    let matched = match_moves(not_seen, added, &Places::new(&plan.folders));
+    take_moves(&mut plan, matched.moved);
     plan.read.extend(matched.added.into_iter().map(|found| Candidate { found, replaces: None }));
-    let limits = Limits { row_counts, roots, other_device_roots: scan.other_device_roots };
+    let mut kept = HashSet::new();
+    match gone {
+        Gone::NotSeen => plan.gone = matched.gone,
+        Gone::None => kept = matched.gone.iter().map(|row| (row.folder, row.place)).collect(),
+        Gone::LookedUp(looked_up) => {
+            let read = plan.read.iter().filter_map(|candidate| candidate.replaces.as_ref());
+            let looked_up = looked_up.without(plan.moved.iter().map(|moved| &moved.old).chain(read));
+            plan.gone = looked_up.gone;
+            plan.summary.problems.extend(looked_up.problems);
+        }
+    }
+    decide_stamps(&mut plan.folders, &kept, scan.started_ns);
+    let limits = Limits { row_counts: scan.row_counts, roots, other_device_roots: scan.other_device_roots };
     if loss == Loss::Refuse {
         refuse_losses(&mut plan, &limits);
     }
@@ -117,12 +141,29 @@ pub(super) fn plan(scan: Scan, loss: Loss) -> Plan {
     plan
 }
 
+/// Takes files that moved into the plan. A draft may have been rewritten in place before it moved: it is read again.
+fn take_moves(plan: &mut Plan, moved: Vec<Move>) {
+    let drafts_folders: HashSet<u32> = (plan.folders.iter().filter(|folder| !folder.is_new))
+        .filter(|folder| is_drafts_folder(&folder.row.path))
+        .map(|folder| folder.row.number)
+        .collect();
+    let is_draft = |row: &FileRow| mail::is_draft(&row.name) || drafts_folders.contains(&row.folder);
+    for Move { old, new } in moved {
+        if is_draft(&old) {
+            plan.read.push(Candidate { found: new, replaces: Some(old) });
+        } else {
+            plan.moved.push(Move { old, new });
+        }
+    }
+}
+
 fn suspects(suspect: Vec<(FileRow, Found)>) -> impl Iterator<Item = Candidate> {
     suspect.into_iter().map(|(row, found)| Candidate { found, replaces: Some(row) })
 }
 
-fn planned(folder: &ScannedFolder, started_ns: i64) -> PlannedFolder {
-    debug_assert!(started_ns >= 0);
+fn planned(folder: &ScannedFolder, gone: &Gone) -> PlannedFolder {
+    // A folder whose rows stay stays too.
+    let is_gone = !folder.is_there && !matches!(gone, Gone::None);
     PlannedFolder {
         path: folder.path.clone(),
         row: FolderRow {
@@ -131,24 +172,58 @@ fn planned(folder: &ScannedFolder, started_ns: i64) -> PlannedFolder {
             ..folder.row.clone()
         },
         is_new: folder.is_new,
-        is_gone: !folder.is_there,
+        is_gone,
+        read: [None, None],
         stamps: [None, None],
         device_now: [0, 0],
         is_changed: folder.is_new
-            || !folder.is_there
+            || is_gone
             || folder.no_update != folder.row.no_update
             || folder.keyword_names != folder.row.keyword_names,
     }
 }
 
-/// Returns the stamp to store, or none if the stored one will do. Times that could hide a change made right after they were taken are
-/// left out; the device is stored in any case: moves between folders are told by it.
-fn stamp_to_store(directory: &Directory, stored: &Stamp, started_ns: i64) -> Option<Stamp> {
-    let stamp = directory.state.stamp;
-    let trusted = if stamp.is_racy(started_ns) { Stamp { mtime_ns: 0, ctime_ns: 0, ..stamp } } else { stamp };
-    let is_same_directory = (stamp.device, stamp.inode) == (stored.device, stored.inode);
-    let is_good_enough = if trusted == stamp { stamp == *stored } else { is_same_directory };
-    (!is_good_enough).then_some(trusted)
+/// Decides which stamps to store. `kept` names directories with rows that stay without a file.
+fn decide_stamps(folders: &mut [PlannedFolder], kept: &HashSet<(u32, Place)>, started_ns: i64) {
+    for folder in folders {
+        for place in Place::ALL {
+            let index = place.index();
+            let stored = folder.row.directories[index].stamp;
+            let Some(read) = folder.read[index] else { continue };
+            let is_kept = !folder.is_new && kept.contains(&(folder.row.number, place));
+            folder.stamps[index] = if is_kept && read == Stamp::default() {
+                // Nothing is there: what is known of where it lay tells moves.
+                stamp_to_store(stored, Trust::None, &stored)
+            } else if is_kept || read.is_racy(started_ns) {
+                stamp_to_store(read, Trust::None, &stored)
+            } else {
+                stamp_to_store(read, Trust::Whole, &stored)
+            };
+        }
+        folder.is_changed |= folder.stamps.iter().any(Option::is_some);
+    }
+}
+
+/// What a stamp is worth.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Trust {
+    /// A directory with this stamp is as its rows say.
+    Whole,
+    /// Its times could hide a change, or the rows are not all that is to be known.
+    None,
+}
+
+/// Returns the stamp to store, or none if the stored one will do. Times that are not to be trusted are left out; the device is stored
+/// in any case: moves between folders are told by it.
+fn stamp_to_store(read: Stamp, trust: Trust, stored: &Stamp) -> Option<Stamp> {
+    let without_times = Stamp { mtime_ns: 0, ctime_ns: 0, ..read };
+    let is_same_directory = (read.device, read.inode) == (stored.device, stored.inode);
+    match trust {
+        Trust::Whole => (read != *stored).then_some(read),
+        // A stored one with other times says as little, as long as the directory does not have it again.
+        Trust::None if is_same_directory && (read != *stored || without_times == *stored) => None,
+        Trust::None => Some(without_times),
+    }
 }
 
 /// Answers where rows and files lie.
@@ -216,7 +291,9 @@ fn refuse_losses(plan: &mut Plan, limits: &Limits) {
         plan.gone.retain(row_is_other);
         plan.moved.retain(|moved| row_is_other(&moved.old) && is_other(moved.new.folder));
         plan.restated.retain(|(row, _, _)| row_is_other(row));
-        plan.read.retain(|candidate| is_other(candidate.found.folder));
+        plan.read.retain(|candidate| {
+            is_other(candidate.found.folder) && candidate.replaces.as_ref().is_none_or(row_is_other)
+        });
         let mut path = PathBuf::new();
         for (folder, _) in plan.folders.iter_mut().zip(&limits.roots).filter(|(_, of)| **of == root) {
             folder.is_changed = false;

@@ -3,18 +3,23 @@
 //! In: file names and messages. Out: rows as values. What people see is tested in `tests/pass.rs`.
 
 mod keywords;
+mod modes;
+mod random;
 
-use crate::rows::{self, FolderRow};
+use crate::rows::{self, FileRow, FolderRow};
+use crate::tables::{files, folders};
 use crate::{Environment, NoObserver, Root, Summary, UpdateOptions, open, update};
 use disk::RealDisk;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, UNIX_EPOCH};
 use tempfile::TempDir;
 
 /// A mailbox and its index.
 struct Ground {
-    _directory: TempDir,
+    directory: TempDir,
     environment: Environment,
     roots: Vec<Root>,
 }
@@ -33,7 +38,34 @@ impl Ground {
             holder: "a test".into(),
             thread_count: 2,
         };
-        Ground { environment, roots: vec![Root { name: "mail".into(), path: root }], _directory: directory }
+        Ground { environment, roots: vec![Root { name: "mail".into(), path: root }], directory }
+    }
+
+    /// Gives every directory that was changed since it was last called a time of its own, long ago: its times say from now on whether
+    /// it changes, however soon that is.
+    fn age(&self) {
+        age(self.root());
+    }
+
+    fn has_folder(&self) -> bool {
+        !mail::find_folders(self.root()).unwrap().folders.is_empty()
+    }
+
+    /// Changes what is stored as the stamp of a folder's `cur`.
+    fn set_stamp(&self, folder: &str, change: impl Fn(&mut mail::Stamp)) {
+        let mut row = self.folder(folder);
+        change(&mut row.directories[0].stamp);
+        let mut writer = open::writer(&self.environment, &NoObserver).unwrap();
+        let mut rows = rows::empty(&writer.snapshot().unwrap(), folders::TABLE).unwrap();
+        rows::push_folder(&mut rows, &row).unwrap();
+        let mut transaction = store::Transaction::default();
+        transaction.puts.push((folders::TABLE.into(), rows));
+        writer.commit(transaction).unwrap();
+    }
+
+    /// Returns which commit is the newest.
+    fn version(&self) -> u64 {
+        open::snapshot(&self.environment).unwrap().version().sequence
     }
 
     fn root(&self) -> &Path {
@@ -68,9 +100,47 @@ impl Ground {
         self.folders().into_iter().find(|row| row.path == path.as_bytes()).unwrap()
     }
 
+    /// Returns all rows of files, with the paths of their folders.
+    fn files(&self) -> Vec<(String, FileRow)> {
+        let snapshot = open::snapshot(&self.environment).unwrap();
+        let folders = self.folders();
+        let path = |number: u32| {
+            let row = folders.iter().find(|row| row.number == number).unwrap();
+            String::from_utf8_lossy(&row.path).into_owned()
+        };
+        let mut files = Vec::new();
+        for part in snapshot.table(files::TABLE).unwrap().parts() {
+            for row in rows::live(part) {
+                let row = rows::file(part, row).unwrap();
+                files.push((path(row.folder), row));
+            }
+        }
+        files.sort_by(|a, b| (&a.0, a.1.place, &a.1.name).cmp(&(&b.0, b.1.place, &b.1.name)));
+        files
+    }
+
     /// Fails unless a deep check finds nothing.
     fn check(&self) {
         let damage = crate::check(&self.environment, crate::Depth::Deep).unwrap();
         assert!(damage.is_empty(), "{damage:#?}");
+    }
+}
+
+/// What a directory is set to that no program sets it to: the count is of calls in this process.
+const LONG_AGO_SECONDS: u64 = 1_000_000_000;
+
+fn age(directory: &Path) {
+    static AGES: AtomicU64 = AtomicU64::new(0);
+    let modified = fs::metadata(directory).unwrap().modified().unwrap();
+    if modified > UNIX_EPOCH + Duration::from_secs(LONG_AGO_SECONDS * 3 / 2) {
+        let age = AGES.fetch_add(1, Ordering::Relaxed);
+        let time = UNIX_EPOCH + Duration::from_secs(LONG_AGO_SECONDS + age);
+        fs::File::open(directory).unwrap().set_modified(time).unwrap();
+    }
+    for entry in fs::read_dir(directory).unwrap() {
+        let entry = entry.unwrap();
+        if entry.file_type().unwrap().is_dir() {
+            age(&entry.path());
+        }
     }
 }

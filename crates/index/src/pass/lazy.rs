@@ -1,0 +1,89 @@
+//! Decides which directories a lazy pass leaves unread, and finds the drafts in them.
+//!
+//! In: stored stamps and rows. Out: whether a directory is as it was, and which of its files to look at all the same. Must not know
+//! what a directory holds.
+
+use crate::error::Result;
+use crate::pass::compare::{Found, KnownRows};
+use crate::pass::known::Known;
+use crate::pass::reader::is_drafts_folder;
+use crate::pass::scan::ScannedFolder;
+use crate::rows::{FileRow, Place};
+use mail::Stamp;
+use std::collections::HashMap;
+
+/// Says whether a directory has the stamp that it had when it was last read whole. One that cannot be looked at has not: whoever
+/// reads it finds out why.
+pub(super) fn is_unchanged(folder: &ScannedFolder, place: Place) -> bool {
+    let stored = &folder.row.directories[place.index()].stamp;
+    !folder.is_new
+        && folder.is_there
+        && folder.has[place.index()]
+        && is_whole(stored)
+        && mail::stat_directory(&folder.path.join(place.name())).is_ok_and(|now| now == *stored)
+}
+
+/// Says whether a stored stamp stands for a directory that was read whole, at a time when its stamp was to be trusted.
+fn is_whole(stored: &Stamp) -> bool {
+    (stored.mtime_ns, stored.ctime_ns) != (0, 0)
+}
+
+/// Rows of drafts, which programs rewrite in place: the directory says nothing of that.
+#[derive(Default)]
+pub(super) struct Drafts {
+    by_directory: HashMap<(usize, Place), Vec<(FileRow, Found)>>,
+}
+
+impl Drafts {
+    /// Finds them: what has the flag, and all in folders for drafts.
+    ///
+    /// # Errors
+    /// Damage in the store.
+    pub(super) fn find(known: &Known, folders: &[ScannedFolder]) -> Result<Drafts> {
+        let mut drafts = Drafts::default();
+        let mut by_number = HashMap::new();
+        for (index, folder) in folders.iter().enumerate().filter(|(_, folder)| !folder.is_new) {
+            if !is_drafts_folder(&folder.row.path) {
+                by_number.insert(folder.row.number, index);
+                continue;
+            }
+            for place in Place::ALL {
+                let rows = known.directory(folder.row.number, place)?;
+                let mut keys = Vec::new();
+                rows.visit(&mut |key, _, _| keys.push(key))?;
+                for key in keys {
+                    drafts.add(index, rows.load(key)?);
+                }
+            }
+        }
+        for row in known.with_draft_flag()? {
+            if let Some(index) = by_number.get(&row.folder) {
+                drafts.add(*index, row);
+            }
+        }
+        Ok(drafts)
+    }
+
+    /// Takes out those of one directory.
+    pub(super) fn take(&mut self, folder: usize, place: Place) -> Vec<(FileRow, Found)> {
+        self.by_directory.remove(&(folder, place)).unwrap_or_default()
+    }
+
+    fn add(&mut self, folder: usize, row: FileRow) {
+        let found = Found { folder, place: row.place, name: row.name.clone(), inode: row.inode };
+        self.by_directory.entry((folder, row.place)).or_default().push((row, found));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stamp_without_times_stands_for_nothing() {
+        let stamp = |mtime_ns, ctime_ns| Stamp { device: 1, inode: 2, mtime_ns, ctime_ns };
+        assert!(is_whole(&stamp(0, 7)) && is_whole(&stamp(7, 0)));
+        // A file system may keep no times at all.
+        assert!(!is_whole(&stamp(0, 0)));
+    }
+}

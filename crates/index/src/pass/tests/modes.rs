@@ -1,0 +1,206 @@
+//! What each mode trusts, and what becomes of rows without a file.
+
+use super::Ground;
+use crate::rows::Place;
+use crate::{Cleanup, Loss, Mode, Summary, UpdateOptions};
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+
+fn lazy() -> UpdateOptions {
+    UpdateOptions { mode: Mode::Lazy, ..UpdateOptions::default() }
+}
+
+fn with(cleanup: Cleanup) -> UpdateOptions {
+    UpdateOptions { cleanup, ..UpdateOptions::default() }
+}
+
+fn counts(summary: &Summary) -> [u64; 5] {
+    [summary.file_count, summary.added, summary.moved, summary.changed, summary.gone]
+}
+
+/// Three folders with two messages each, indexed, every stamp trusted.
+fn indexed() -> Ground {
+    let ground = Ground::new();
+    for folder in ["a", "b", "c"] {
+        for number in [1, 2] {
+            ground.put(folder, "cur", &format!("{number}.{folder}:2,S"), &format!("{folder}{number}"));
+        }
+    }
+    ground.age();
+    ground.update();
+    ground
+}
+
+#[test]
+fn a_lazy_pass_reads_only_directories_whose_times_changed() {
+    let ground = indexed();
+    // A file that comes without a trace in the directory's times tells who reads it.
+    let secret = ground.put("a", "cur", "3.a:2,S", "secret");
+    let stored = ground.folder("a").directories[Place::Cur.index()].stamp;
+    let past = std::time::UNIX_EPOCH + std::time::Duration::from_nanos(stored.mtime_ns.try_into().unwrap());
+    fs::File::open(secret.parent().unwrap()).unwrap().set_modified(past).unwrap();
+    ground.set_stamp("a", |stamp| {
+        let metadata = fs::metadata(secret.parent().unwrap()).unwrap();
+        stamp.ctime_ns = metadata.ctime() * 1_000_000_000 + metadata.ctime_nsec();
+    });
+    ground.put("b", "cur", "3.b:2,S", "seen");
+    assert_eq!(counts(&ground.update_with(&lazy())), [7, 1, 0, 0, 0], "of \"a\" the rows are counted");
+    assert_eq!(counts(&ground.update_with(&lazy())), [7, 0, 0, 0, 0]);
+    assert_eq!(counts(&ground.update()), [8, 1, 0, 0, 0], "the names are read by default");
+    ground.check();
+}
+
+#[test]
+fn a_lazy_pass_reads_what_was_too_young_or_not_whole() {
+    let mut ground = indexed();
+    ground.put("a", "cur", "3.a:2,S", "young");
+    let clock = || {
+        let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
+        i64::try_from(now.as_nanos()).unwrap()
+    };
+    let future = std::mem::replace(&mut ground.environment.clock_ns, clock);
+    ground.update();
+    let is_stored = |ground: &Ground| {
+        let now = mail::stat_directory(&ground.root().join("a/cur")).unwrap();
+        ground.folder("a").directories[Place::Cur.index()].stamp == now
+    };
+    assert!(!is_stored(&ground), "it changed a moment ago");
+    ground.environment.clock_ns = future;
+    // What is not a whole gzip file cannot be read.
+    let broken = ground.put("b", "cur", "3.b:2,S", "");
+    fs::write(&broken, [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3, 1, 2, 3]).unwrap();
+    assert_eq!(ground.update_with(&lazy()).problems.len(), 1);
+    assert!(is_stored(&ground), "read, and trusted now");
+    assert_eq!(ground.update_with(&lazy()).problems.len(), 1, "tried again");
+    fs::write(&broken, "Subject: whole\n\nwhole\n").unwrap();
+    assert_eq!(counts(&ground.update_with(&lazy())), [8, 1, 0, 0, 0]);
+    ground.check();
+}
+
+#[test]
+fn a_lazy_pass_notices_drafts_and_keywords() {
+    let ground = Ground::new();
+    let draft = ground.put("a", "cur", "1.a:2,D", "first");
+    let other = ground.put("Drafts", "new", "2.b", "second");
+    let plain = ground.put("a", "cur", "3.c:2,S", "third");
+    fs::write(ground.root().join("a/dovecot-keywords"), "0 old\n").unwrap();
+    ground.age();
+    ground.update();
+    for path in [&draft, &other, &plain] {
+        fs::write(path, "Subject: rewritten\n\nin place, and longer\n").unwrap();
+    }
+    fs::write(ground.root().join("a/dovecot-keywords"), "0 new\n").unwrap();
+    assert_eq!(counts(&ground.update_with(&lazy())), [3, 0, 0, 2, 0]);
+    assert_eq!(ground.folder("a").keyword_names, b"new");
+    assert_eq!(counts(&ground.update_with(&lazy())), [3, 0, 0, 0, 0]);
+    ground.check();
+}
+
+#[test]
+fn a_draft_that_was_rewritten_and_then_moved_is_read_again() {
+    for options in [UpdateOptions::default(), lazy()] {
+        let ground = Ground::new();
+        let draft = ground.put("a", "cur", "1.a:2,D", "first");
+        let other = ground.put("Drafts", "cur", "2.b", "second");
+        ground.put("a", "cur", "3.c:2,S", "third");
+        ground.age();
+        ground.update();
+        for path in [&draft, &other] {
+            fs::write(path, "Subject: rewritten\n\nin place, and longer\n").unwrap();
+        }
+        fs::rename(&draft, draft.with_file_name("1.a:2,S")).unwrap();
+        fs::rename(&other, ground.root().join("a/cur/2.b:2,S")).unwrap();
+        assert_eq!(counts(&ground.update_with(&options)), [3, 0, 0, 2, 0]);
+        assert!(ground.files()[..2].iter().all(|(_, row)| row.size_bytes == 41), "{:?}", ground.files());
+        ground.check();
+    }
+}
+
+#[test]
+fn a_lazy_pass_notices_folders_that_come_and_go() {
+    let ground = indexed();
+    ground.put("b/deep/er", "new", "1.d", "nested");
+    fs::remove_dir_all(ground.root().join("c")).unwrap();
+    fs::write(ground.root().join("a/.noindex"), "").unwrap();
+    let options = UpdateOptions { loss: Loss::Accept, ..lazy() };
+    assert_eq!(counts(&ground.update_with(&options)), [3, 1, 0, 0, 4]);
+    let paths: Vec<_> =
+        ground.folders().into_iter().map(|row| String::from_utf8(row.path).unwrap()).collect();
+    assert_eq!(paths, ["b", "b/deep/er"]);
+    ground.check();
+}
+
+#[test]
+fn losses_are_refused_in_every_mode() {
+    for mode in [Mode::Default, Mode::Lazy, Mode::Thorough] {
+        for cleanup in [Cleanup::Pass, Cleanup::Legacy] {
+            let ground = indexed();
+            for folder in ["a", "b"] {
+                fs::remove_dir_all(ground.root().join(folder)).unwrap();
+            }
+            ground.put("c", "cur", "3.c:2,S", "new");
+            let refused = UpdateOptions { mode, cleanup, ..UpdateOptions::default() };
+            let summary = ground.update_with(&refused);
+            assert_eq!((summary.added, summary.gone, summary.problems.len()), (0, 0, 1), "{refused:?}");
+            assert!(
+                summary.problems[0].what.starts_with("4 of 6 messages are gone"),
+                "{:?}",
+                summary.problems
+            );
+            let meant = UpdateOptions { loss: Loss::Accept, ..refused };
+            let summary = ground.update_with(&meant);
+            assert_eq!((summary.added, summary.gone, summary.problems.len()), (1, 4, 0), "{meant:?}");
+            ground.check();
+        }
+    }
+}
+
+#[test]
+fn without_cleanup_rows_stay_until_a_pass_with_it() {
+    for later in [UpdateOptions::default(), lazy(), with(Cleanup::Legacy)] {
+        let ground = indexed();
+        let root = ground.root();
+        fs::remove_file(root.join("a/cur/1.a:2,S")).unwrap();
+        fs::rename(root.join("a/cur/2.a:2,S"), root.join("b/cur/2.a:2,FS")).unwrap();
+        fs::remove_dir_all(root.join("c")).unwrap();
+        ground.put("b", "cur", "3.b:2,S", "new");
+        for options in [with(Cleanup::Keep), UpdateOptions { mode: Mode::Lazy, ..with(Cleanup::Keep) }] {
+            ground.update_with(&options);
+            let names: Vec<_> =
+                ground.files().into_iter().map(|(_, row)| String::from_utf8(row.name).unwrap()).collect();
+            assert_eq!(names, ["1.a:2,S", "1.b:2,S", "2.a:2,FS", "2.b:2,S", "3.b:2,S", "1.c:2,S", "2.c:2,S"]);
+            ground.check();
+        }
+        let rows = ground.version();
+        ground.update_with(&with(Cleanup::Keep));
+        assert_eq!(ground.version(), rows, "nothing new is committed");
+        assert_eq!(ground.update_with(&later).gone, 3, "{later:?}");
+        assert_eq!(ground.files().len(), 4);
+        ground.check();
+    }
+}
+
+#[test]
+fn a_move_out_of_a_folder_that_was_kept_is_a_move() {
+    let ground = indexed();
+    let aside = ground.directory.path().join("aside");
+    fs::rename(ground.root().join("c"), &aside).unwrap();
+    ground.update_with(&with(Cleanup::Keep));
+    fs::rename(&aside, ground.root().join("d")).unwrap();
+    assert_eq!(counts(&ground.update()), [6, 0, 2, 0, 0], "where it lay is still known");
+    ground.check();
+}
+
+#[test]
+fn a_file_in_the_place_of_a_directory_is_unknown_to_the_slow_cleanup_too() {
+    let ground = indexed();
+    fs::rename(ground.root().join("a/cur"), ground.directory.path().join("aside")).unwrap();
+    fs::write(ground.root().join("a/cur"), "").unwrap();
+    fs::remove_file(ground.root().join("b/cur/1.b:2,S")).unwrap();
+    fs::write(ground.root().join("c/.noupdate"), "").unwrap();
+    fs::remove_file(ground.root().join("c/cur/1.c:2,S")).unwrap();
+    let summary = ground.update_with(&with(Cleanup::Legacy));
+    assert_eq!((summary.gone, summary.problems.len()), (1, 1), "{:?}", summary.problems);
+    assert_eq!(ground.files().len(), 5);
+    ground.check();
+}

@@ -1,0 +1,282 @@
+//! All modes agree with each other and with a naive walk, whatever happened to the mail.
+
+use super::Ground;
+use crate::rows::{self, Place};
+use crate::tables::{files, messages};
+use crate::{Cleanup, Environment, Loss, Mode, NoObserver, Summary, UpdateOptions, open, update};
+use proptest::prelude::*;
+use sha2::{Digest, Sha256};
+use std::collections::{BTreeMap, HashMap};
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use testkit::SimDisk;
+
+const FOLDERS: [&str; 5] = ["", "a", "a/b", ".c.d", "Drafts"];
+const FLAGS: [&str; 4] = ["", ":2,S", ":2,DS", ":2,FS"];
+
+/// Something that another program does; numbers choose a file or a folder.
+#[derive(Clone, Debug)]
+enum Change {
+    Add(usize, Place),
+    Remove(usize),
+    Move(usize, usize),
+    Flag(usize, usize),
+    Replace(usize),
+    Rewrite(usize),
+    RemoveFolder(usize),
+    RenameFolder(usize, usize),
+}
+
+fn change() -> impl Strategy<Value = Change> {
+    let number = 0..1000_usize;
+    prop_oneof![
+        4 => (number.clone(), prop_oneof![Just(Place::Cur), Just(Place::New)]).prop_map(|(a, b)| Change::Add(a, b)),
+        3 => number.clone().prop_map(Change::Remove),
+        3 => (number.clone(), number.clone()).prop_map(|(a, b)| Change::Move(a, b)),
+        3 => (number.clone(), number.clone()).prop_map(|(a, b)| Change::Flag(a, b)),
+        2 => number.clone().prop_map(Change::Replace),
+        2 => number.clone().prop_map(Change::Rewrite),
+        1 => number.clone().prop_map(Change::RemoveFolder),
+        1 => (number.clone(), number).prop_map(|(a, b)| Change::RenameFolder(a, b)),
+    ]
+}
+
+/// A mailbox that changes, and a place for what is removed: a file that is still somewhere keeps its inode for itself.
+struct World {
+    ground: Ground,
+    count: usize,
+}
+
+impl World {
+    fn new() -> World {
+        let mut world = World { ground: Ground::new(), count: 0 };
+        fs::create_dir(world.ground.directory.path().join("removed")).unwrap();
+        for number in 0..8 {
+            world.apply(&Change::Add(number, Place::Cur));
+        }
+        world
+    }
+
+    /// Returns a name and a content that were never there, each content of another length.
+    fn fresh(&mut self) -> (String, String) {
+        self.count += 1;
+        (format!("{}.m", self.count), format!("number {} {}", self.count, "x".repeat(self.count)))
+    }
+
+    fn grave(&mut self) -> PathBuf {
+        self.count += 1;
+        self.ground.directory.path().join("removed").join(self.count.to_string())
+    }
+
+    fn file(&self, number: usize) -> Option<PathBuf> {
+        let files: Vec<PathBuf> = walk(self.ground.root()).into_keys().collect();
+        (!files.is_empty()).then(|| self.ground.root().join(&files[number % files.len()]))
+    }
+
+    fn apply(&mut self, change: &Change) {
+        match change {
+            Change::Add(number, place) => {
+                let (name, text) = self.fresh();
+                let name = if *place == Place::New { name } else { name + FLAGS[number % FLAGS.len()] };
+                self.ground.put(FOLDERS[number % FOLDERS.len()], place.name(), &name, &text);
+            }
+            Change::RemoveFolder(number) => {
+                let path = self.ground.root().join(FOLDERS[number % FOLDERS.len()]).join("cur");
+                let grave = self.grave();
+                if path.exists() {
+                    fs::create_dir(&grave).unwrap();
+                    for place in Place::ALL {
+                        let path = path.with_file_name(place.name());
+                        fs::rename(path, grave.join(place.name())).unwrap();
+                    }
+                }
+            }
+            Change::RenameFolder(from, to) => {
+                let path = |number: usize| self.ground.root().join(FOLDERS[1 + number % (FOLDERS.len() - 1)]);
+                if path(*from).exists() && !path(*to).exists() && path(*to).parent().unwrap().exists() {
+                    fs::rename(path(*from), path(*to)).unwrap();
+                }
+            }
+            Change::Remove(number) => {
+                let grave = self.grave();
+                self.file(*number).into_iter().for_each(|path| fs::rename(path, &grave).unwrap());
+            }
+            Change::Move(number, to) => {
+                let folder = self.ground.root().join(FOLDERS[to % FOLDERS.len()]).join("cur");
+                if let Some(path) = self.file(*number).filter(|_| folder.exists()) {
+                    fs::rename(&path, folder.join(path.file_name().unwrap())).unwrap();
+                }
+            }
+            Change::Flag(number, flags) => self.in_place(*number, |_, path, name| {
+                let unique = name.split(':').next().unwrap();
+                fs::rename(path, path.with_file_name(format!("{unique}{}", FLAGS[flags % FLAGS.len()])))
+                    .unwrap();
+            }),
+            Change::Replace(number) => self.in_place(*number, |world, path, _| {
+                let (_, text) = world.fresh();
+                let (grave, new) = (world.grave(), world.grave());
+                fs::hard_link(path, grave).unwrap();
+                fs::write(&new, format!("Subject: replaced\n\n{text}\n")).unwrap();
+                fs::rename(new, path).unwrap();
+            }),
+            // Of other files a change in place is not seen by default, which is meant.
+            Change::Rewrite(number) => self.in_place(*number, |world, path, name| {
+                if mail::is_draft(name.as_bytes()) || path.to_str().unwrap().contains("Drafts/") {
+                    let (_, text) = world.fresh();
+                    fs::write(path, format!("Subject: rewritten\n\n{text}\n")).unwrap();
+                }
+            }),
+        }
+    }
+
+    fn in_place(&mut self, number: usize, change: impl FnOnce(&mut World, &Path, &str)) {
+        if let Some(path) = self.file(number) {
+            let name = path.file_name().unwrap().to_str().unwrap().to_owned();
+            change(self, &path, &name);
+        }
+    }
+}
+
+/// What is known of a file: its inode, its size and the SHA-256 of its content.
+type Facts = (u64, u64, [u8; 32]);
+
+/// Returns every message file below a root: the naive walk.
+fn walk(root: &Path) -> BTreeMap<PathBuf, Facts> {
+    let mut found = BTreeMap::new();
+    let mut waiting = vec![root.to_owned()];
+    while let Some(directory) = waiting.pop() {
+        for entry in fs::read_dir(&directory).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                waiting.push(path);
+            } else if directory.ends_with("cur") || directory.ends_with("new") {
+                let content = fs::read(&path).unwrap();
+                let metadata = fs::metadata(&path).unwrap();
+                let facts = (metadata.ino(), metadata.len(), Sha256::digest(&content).into());
+                found.insert(path.strip_prefix(root).unwrap().to_owned(), facts);
+            }
+        }
+    }
+    found
+}
+
+/// An index that is kept by passes of one kind.
+struct Kept {
+    name: &'static str,
+    environment: Environment,
+    passes: Vec<UpdateOptions>,
+}
+
+impl Kept {
+    fn new(name: &'static str, disk: &SimDisk, ground: &Ground, passes: Vec<UpdateOptions>) -> Kept {
+        let disk = Arc::new(disk.clone());
+        Kept {
+            name,
+            environment: Environment { disk, data: "/data".into(), ..ground.environment.clone() },
+            passes,
+        }
+    }
+
+    fn update(&self, ground: &Ground, loss: Loss) -> Vec<Summary> {
+        let pass = |options: &UpdateOptions| {
+            let options = UpdateOptions { loss, ..options.clone() };
+            update(&self.environment, &ground.roots, &options, &NoObserver).unwrap()
+        };
+        let summaries = self.passes.iter().map(pass).collect();
+        let damage = crate::check(&self.environment, crate::Depth::Deep).unwrap();
+        assert!(damage.is_empty(), "{}: {damage:#?}", self.name);
+        summaries
+    }
+
+    /// Returns what the rows say, by path.
+    fn rows(&self) -> BTreeMap<PathBuf, Facts> {
+        let snapshot = open::snapshot(&self.environment).unwrap();
+        let folders: HashMap<u32, Vec<u8>> =
+            rows::folders(&snapshot).unwrap().into_iter().map(|row| (row.number, row.path)).collect();
+        let mut contents = HashMap::new();
+        for part in snapshot.table(messages::TABLE).unwrap().parts() {
+            for row in rows::live(part) {
+                let number = part.u32_at(messages::NUMBER, row).unwrap();
+                contents.insert(number, part.id_at(messages::SHA256, row).unwrap());
+            }
+        }
+        let mut found = BTreeMap::new();
+        for part in snapshot.table(files::TABLE).unwrap().parts() {
+            for row in rows::live(part) {
+                let row = rows::file(part, row).unwrap();
+                let folder = std::ffi::OsStr::from_bytes(&folders[&row.folder]);
+                let name = std::ffi::OsStr::from_bytes(&row.name);
+                let path = Path::new(folder).join(row.place.name()).join(name);
+                assert_eq!(row.flags.contains(mail::Flags::DRAFT), mail::is_draft(&row.name));
+                found.insert(path, (row.inode, row.size_bytes, contents[&row.message]));
+            }
+        }
+        found
+    }
+}
+
+fn all_kinds(disk: &SimDisk, ground: &Ground) -> Vec<Kept> {
+    let pass = |mode, cleanup| UpdateOptions { mode, cleanup, ..UpdateOptions::default() };
+    let of = |name, passes| Kept::new(name, &disk.fork(), ground, passes);
+    vec![
+        of("default", vec![pass(Mode::Default, Cleanup::Pass)]),
+        of("lazy", vec![pass(Mode::Lazy, Cleanup::Pass)]),
+        of("thorough", vec![pass(Mode::Thorough, Cleanup::Pass)]),
+        of("legacy", vec![pass(Mode::Default, Cleanup::Legacy)]),
+        of("lazy and legacy", vec![pass(Mode::Lazy, Cleanup::Legacy)]),
+        of(
+            "kept, then default",
+            vec![pass(Mode::Default, Cleanup::Keep), pass(Mode::Default, Cleanup::Pass)],
+        ),
+        of("kept, then lazy", vec![pass(Mode::Lazy, Cleanup::Keep), pass(Mode::Lazy, Cleanup::Pass)]),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(16))]
+    #[test]
+    fn all_modes_agree_with_each_other_and_with_the_disk(
+        rounds in prop::collection::vec(prop::collection::vec(change(), 0..10), 1..4),
+    ) {
+        let mut world = World::new();
+        world.ground.age();
+        let disk = SimDisk::new(9);
+        let first = Kept::new("first", &disk, &world.ground, vec![UpdateOptions::default()]);
+        first.update(&world.ground, Loss::Refuse);
+        let all = all_kinds(&disk, &world.ground);
+        for changes in rounds {
+            changes.iter().for_each(|change| world.apply(change));
+            world.ground.age();
+            let expected = walk(world.ground.root());
+            for kept in &all {
+                kept.update(&world.ground, Loss::Accept);
+                // A root without any folder is taken for one that is not mounted.
+                if world.ground.has_folder() {
+                    prop_assert_eq!(&kept.rows(), &expected, "{}", kept.name);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn all_modes_refuse_the_same_losses(changes in prop::collection::vec(change(), 0..16)) {
+        let mut world = World::new();
+        world.ground.age();
+        let disk = SimDisk::new(10);
+        Kept::new("first", &disk, &world.ground, vec![UpdateOptions::default()]).update(&world.ground, Loss::Refuse);
+        changes.iter().for_each(|change| world.apply(change));
+        world.ground.age();
+        let all = all_kinds(&disk, &world.ground);
+        let told = |kept: &Kept| {
+            let summary = kept.update(&world.ground, Loss::Refuse).remove(0);
+            (summary.added, summary.moved, summary.gone, summary.problems)
+        };
+        let expected = (told(&all[0]), all[0].rows());
+        for kept in all[1..].iter().filter(|kept| kept.passes.len() == 1) {
+            prop_assert_eq!(&(told(kept), kept.rows()), &expected, "{}", kept.name);
+        }
+    }
+}
