@@ -2,7 +2,7 @@
 //!
 //! In: arguments. Out: values. Each command's own options and help stand in its file. Must not know what options do.
 
-use crate::command::{check, count, find, index, info, tag, view};
+use crate::command::{check, contacts, count, find, index, info, tag, view};
 use crate::terminal::ColorChoice;
 use clap::{Arg, ArgAction, Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use std::ffi::OsString;
@@ -81,6 +81,7 @@ enum CommandWithCommon {
     #[command(visible_alias = "show")]
     View(With<view::Arguments>),
     Tag(With<tag::Arguments>),
+    Contacts(With<contacts::Arguments>),
     Info(With<info::Arguments>),
     Check(With<check::Arguments>),
 }
@@ -98,6 +99,8 @@ pub(crate) enum Command {
     View(view::Arguments),
     /// Change tags.
     Tag(tag::Arguments),
+    /// List people.
+    Contacts(contacts::Arguments),
     /// Say what is where.
     Info(info::Arguments),
     /// Look for damage.
@@ -149,6 +152,7 @@ fn joined(program: Program) -> Arguments {
         CommandWithCommon::Count(with) => (Command::Count(with.arguments), with.common),
         CommandWithCommon::View(with) => (Command::View(with.arguments), with.common),
         CommandWithCommon::Tag(with) => (Command::Tag(with.arguments), with.common),
+        CommandWithCommon::Contacts(with) => (Command::Contacts(with.arguments), with.common),
         CommandWithCommon::Info(with) => (Command::Info(with.arguments), with.common),
         CommandWithCommon::Check(with) => (Command::Check(with.arguments), with.common),
     };
@@ -192,9 +196,17 @@ mod tests {
 
     #[test]
     fn commands_have_their_other_names_and_a_help() {
-        for line in
-            ["search ana", "find", "show id:x", "view -", "count", "info", "check --deep", "tag +a -b -- x"]
-        {
+        for line in [
+            "search ana",
+            "find",
+            "show id:x",
+            "view -",
+            "count",
+            "info",
+            "check --deep",
+            "tag +a -b -- x",
+            "contacts ana",
+        ] {
             common(line);
         }
         for command in definition().get_subcommands() {

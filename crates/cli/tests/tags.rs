@@ -56,3 +56,16 @@ fn damaged_tags_are_told_and_the_rest_goes_on() {
         assert!(wrong.err.contains("user/manifest is damaged"), "{arguments:?}: {}", wrong.err);
     }
 }
+
+#[test]
+fn people_are_listed() {
+    let home = Home::indexed();
+    assert_eq!(home.good(&["contacts"]), "Ana Example <ana@example.org>\nbo@example.org\n");
+    assert_eq!(home.good(&["contacts", "-n", "1", "EXAMPLE"]), "Ana Example <ana@example.org>\n");
+    let line = home.good(&["contacts", "--format", "json", "bo@"]);
+    let value: serde_json::Value = serde_json::from_str(&line).unwrap();
+    assert_eq!((value["sent"].as_u64(), value["received"].as_u64()), (Some(0), Some(4)));
+    assert_eq!((value["address"].as_str(), value["name"].as_str()), (Some("bo@example.org"), Some("")));
+    let none = home.pneu(&["contacts", "nobody"]);
+    assert_eq!((none.code, none.err.as_str()), (Some(1), "pneu: nobody is called so\n"));
+}

@@ -23,8 +23,8 @@ pub use error::{Error, Result};
 pub use pass::{Cleanup, Loss, Mode, NoObserver, Observer, Problem, Stage, Summary, UpdateOptions, update};
 pub use record::{Contact, Rest};
 pub use search::{
-    Counts, Direction, Duplicates, Hit, Hits, Line, Mailbox, Message, MessageFile, Order, Origin, SortKey,
-    Thread, ThreadEntry, ThreadOrder, Threads, shown_flags,
+    Counts, Direction, Duplicates, Hit, Hits, Line, Mailbox, Message, MessageFile, Order, Origin, Person,
+    SortKey, Thread, ThreadEntry, ThreadOrder, Threads, shown_flags,
 };
 pub use set::NumberSet;
 pub use state::Root;

@@ -116,12 +116,39 @@ pub(crate) mod threads {
     pub(crate) const BY_MESSAGE_ID: &str = "message-id";
 }
 
+/// People, by their addresses.
+pub(crate) mod contacts {
+    /// The table's name.
+    pub(crate) const TABLE: &str = "contacts";
+    /// The address as it was written with the name (bytes). Before it stands the primary key, the address in lower case.
+    pub(crate) const ADDRESS: usize = 1;
+    /// The display name that came last (bytes).
+    pub(crate) const NAME: usize = 2;
+    /// The date of the message that the name came with (i64).
+    pub(crate) const NAMED: usize = 3;
+    /// Messages from the address (u32).
+    pub(crate) const SENT_COUNT: usize = 4;
+    /// Messages to the address (u32).
+    pub(crate) const RECEIVED_COUNT: usize = 5;
+    /// Date of the first message (i64).
+    pub(crate) const FIRST: usize = 6;
+    /// Date of the last message (i64).
+    pub(crate) const LAST: usize = 7;
+}
+
 /// Stands for "no node".
 pub(crate) const NO_NODE: u32 = u32::MAX;
 
 /// Returns the schemas of all mail tables.
 pub(crate) fn schemas() -> Vec<Schema> {
-    vec![folders_schema(), files_schema(), messages_schema(), absent_schema(), threads_schema()]
+    vec![
+        folders_schema(),
+        files_schema(),
+        messages_schema(),
+        absent_schema(),
+        threads_schema(),
+        contacts_schema(),
+    ]
 }
 
 fn folders_schema() -> Schema {
@@ -215,6 +242,24 @@ fn threads_schema() -> Schema {
         ],
         primary: vec![0],
         indexes: vec![index(threads::BY_MESSAGE_ID, IndexKind::Hash, true, &[1])],
+    }
+}
+
+fn contacts_schema() -> Schema {
+    Schema {
+        name: contacts::TABLE.into(),
+        columns: vec![
+            column("key", Kind::Bytes),
+            column("address", Kind::Bytes),
+            column("name", Kind::Bytes),
+            column("named", Kind::I64),
+            column("sent_count", Kind::U32),
+            column("received_count", Kind::U32),
+            column("first", Kind::I64),
+            column("last", Kind::I64),
+        ],
+        primary: vec![0],
+        indexes: vec![],
     }
 }
 

@@ -8,6 +8,7 @@ mod crash;
 mod damage;
 mod handles;
 mod pass;
+mod people;
 mod queries;
 mod readers;
 mod real;

@@ -1,6 +1,7 @@
 //! The commands, one a file: each reads its arguments, calls the library, prints.
 
 pub(crate) mod check;
+pub(crate) mod contacts;
 pub(crate) mod count;
 pub(crate) mod find;
 pub(crate) mod index;
@@ -23,6 +24,7 @@ pub(crate) fn run(command: Command, session: &Session) -> Result<Outcome> {
         Command::Find(arguments) => find::run(&arguments, session),
         Command::Count(arguments) => count::run(&arguments, session),
         Command::View(arguments) => view::run(&arguments, session),
+        Command::Contacts(arguments) => contacts::run(&arguments, session),
         Command::Tag(arguments) => tag::run(&arguments, session),
         Command::Info(arguments) => info::run(&arguments, session),
         Command::Check(arguments) => check::run(&arguments, session),

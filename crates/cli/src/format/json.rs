@@ -33,7 +33,7 @@ pub(crate) fn line(record: &Record<'_>, out: &mut Vec<u8>) {
 }
 
 /// Writes compact JSON with harmful characters escaped.
-struct Harmless;
+pub(crate) struct Harmless;
 
 impl Formatter for Harmless {
     fn write_string_fragment<W: ?Sized + Write>(&mut self, writer: &mut W, fragment: &str) -> io::Result<()> {

@@ -7,12 +7,13 @@ use crate::environment::Environment;
 use crate::error::{Error, Result};
 use crate::pass::UpdateOptions;
 use crate::pass::link::{Ids, Linker};
+use crate::pass::people::{Mention, People, Role};
 use crate::pass::plan::Candidate;
 use crate::record::{self, Contact, Line, Rest};
 use crate::rows;
 use crate::search::message_id_hash;
 use crate::state::TextSegment;
-use crate::tables::{messages, threads};
+use crate::tables::{contacts, messages, threads};
 use crate::text::{Document, TextField, TextFiles, TextWriter};
 use mail::{Content, FileStat};
 use rayon::prelude::*;
@@ -51,6 +52,7 @@ pub(super) struct Ingest {
     writers: Vec<TextWriter>,
     rows: Rows,
     linker: Linker,
+    people: People,
     numbers: HashMap<[u8; 32], u32>,
     next_message: u32,
     first_message: u32,
@@ -60,7 +62,7 @@ pub(super) struct Ingest {
 
 /// What a batch leaves to be committed.
 pub(super) struct Ingested {
-    /// Rows of new messages and of their threads, by table.
+    /// Rows of new messages, of their threads and of their people, by table.
     pub rows: Vec<(&'static str, Rows)>,
     /// New segments of the text index.
     pub text: Vec<TextSegment>,
@@ -102,6 +104,7 @@ impl Ingest {
             writers: (0..count).map(|_| TextWriter::new(files, count)).collect(),
             rows: rows::empty(snapshot, messages::TABLE)?,
             linker: Linker::new(snapshot, next.node)?,
+            people: People::new(snapshot)?,
             numbers: HashMap::new(),
             next_message: next.message,
             first_message: next.message,
@@ -166,7 +169,8 @@ impl Ingest {
             text.extend(segments.map_err(|source| Error::Text { path: path.clone(), source })?);
         }
         let (nodes, next_node) = self.linker.finish()?;
-        let mut rows = vec![(messages::TABLE, self.rows), (threads::TABLE, nodes)];
+        let people = self.people.finish()?;
+        let mut rows = vec![(messages::TABLE, self.rows), (threads::TABLE, nodes), (contacts::TABLE, people)];
         rows.retain(|(_, rows)| !rows.is_empty());
         Ok(Ingested { rows, text, next_message: self.next_message, next_node })
     }
@@ -216,6 +220,7 @@ impl Ingest {
     }
 
     fn push(&mut self, message: &Parsed) -> Result<()> {
+        self.people.note(message.date_seconds, &message.mentions);
         let links = self.linker.link(message.number, &message.ids)?;
         let [body_low, body_high] = message.ids.bodies;
         Ok(self.rows.push(&[
@@ -241,6 +246,7 @@ struct Parsed {
     number: u32,
     sha256: [u8; 32],
     ids: Ids,
+    mentions: Vec<Mention>,
     date_seconds: i64,
     size_bytes: u64,
     derived: u16,
@@ -266,6 +272,7 @@ fn parse(number: u32, read: &Read, now_seconds: i64) -> (Document, Parsed) {
         number,
         sha256: read.sha256,
         ids,
+        mentions: mentions(&message),
         date_seconds: message.date_seconds,
         size_bytes: read.size_bytes,
         derived: message.flags.bits(),
@@ -273,6 +280,24 @@ fn parse(number: u32, read: &Read, now_seconds: i64) -> (Document, Parsed) {
         rest: record::encode_rest(&rest),
     };
     (document(number, &message), parsed)
+}
+
+fn mentions(message: &mail::Message) -> Vec<Mention> {
+    let lists = [
+        (Role::Sender, &message.from),
+        (Role::Recipient, &message.to),
+        (Role::Recipient, &message.cc),
+        (Role::Recipient, &message.bcc),
+    ];
+    let mention = |role, address: &mail::Address| Mention {
+        address: address.address.clone(),
+        name: address.name.clone(),
+        role,
+    };
+    lists
+        .into_iter()
+        .flat_map(|(role, list)| list.iter().map(move |address| mention(role, address)))
+        .collect()
 }
 
 /// A file's content with its id.

@@ -13,6 +13,7 @@ mod link;
 mod listing;
 mod lookup;
 mod moves;
+mod people;
 mod plan;
 mod reader;
 mod roots;

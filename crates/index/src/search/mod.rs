@@ -2,6 +2,7 @@
 //!
 //! In: queries, orders, handles. Out: hits, and messages as values. Takes no lock, writes nothing, is never blocked by a writer.
 
+mod contacts;
 mod copies;
 mod eval;
 mod files;
@@ -31,6 +32,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 use store::Snapshot;
 
+pub use contacts::Person;
 pub use copies::Duplicates;
 pub use flags::shown_flags;
 pub use message::{Message, MessageFile, Summary as Line};

@@ -1,0 +1,61 @@
+//! People: who wrote and who got messages, whatever the order in which they came.
+
+use crate::support::Fixture;
+use index::{Person, UpdateOptions};
+
+fn letter(from: &str, to: &str, day: u32) -> String {
+    format!(
+        "From: {from}\nTo: {to}\nSubject: s\nDate: {day} Mar 2025 10:00:00 +0000\nMessage-ID: <{day}@x>\n\nwords\n"
+    )
+}
+
+fn people(fixture: &Fixture, words: &[&str]) -> Vec<Person> {
+    let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
+    fixture.mailbox().people(&words).unwrap()
+}
+
+#[test]
+fn people_are_counted_and_the_newest_name_is_kept() {
+    let letters = [
+        letter("Ana <ana@example.org>", "bo@example.org, \"Cy\" <cy@example.org>", 1),
+        letter("\"Ana Ito\" <Ana@Example.org>", "bo@example.org", 3),
+        letter("ana@example.org", "\"Bö\" <bo@example.org>", 2),
+        letter("ANA@example.org", "undisclosed-recipients:;", 4),
+    ];
+    let day = |day: i64| 1_740_787_200 + (day - 1) * 86_400 + 36_000;
+    let person = |address: &str, name: &str, counts: (u32, u32), days: (i64, i64)| Person {
+        address: address.into(),
+        name: name.into(),
+        sent_count: counts.0,
+        received_count: counts.1,
+        first: day(days.0),
+        last: day(days.1),
+    };
+    let expected = [
+        person("Ana@Example.org", "Ana Ito", (4, 0), (1, 4)),
+        person("bo@example.org", "Bö", (0, 3), (1, 3)),
+        person("cy@example.org", "Cy", (0, 1), (1, 1)),
+    ];
+    for order in [[0, 1, 2, 3], [3, 2, 1, 0], [2, 0, 3, 1]] {
+        let one_by_one = Fixture::new();
+        let at_once = Fixture::new();
+        for number in order {
+            one_by_one.put("a", "cur", &format!("{number}.x:2,"), &letters[number]);
+            one_by_one.update();
+            at_once.put("a", "cur", &format!("{number}.x:2,"), &letters[number]);
+        }
+        at_once.update_with(&UpdateOptions { batch_message_count: 3, ..UpdateOptions::default() });
+        assert_eq!(people(&one_by_one, &[]), expected);
+        assert_eq!(people(&at_once, &[]), expected);
+        // The same content again is nothing new.
+        one_by_one.put("b", "cur", "9.x:2,", &letters[0]);
+        one_by_one.update();
+        assert_eq!(people(&one_by_one, &[]), expected);
+        one_by_one.check();
+        for (words, count) in
+            [(&["BO"][..], 1), (&["bo", "example"], 1), (&["ito"], 1), (&["cy", "ana"], 0), (&["example"], 3)]
+        {
+            assert_eq!(people(&one_by_one, words).len(), count, "{words:?}");
+        }
+    }
+}
