@@ -83,7 +83,7 @@ mod tests {
 
     #[test]
     fn every_field_of_a_list_sorts_by_its_name_and_letter() {
-        for field in FIELDS.iter().filter(|field| field.name != "references") {
+        for field in FIELDS.iter().filter(|field| !["references", "tag"].contains(&field.name)) {
             let by_name = Sort::from_str(field.name, false).unwrap();
             assert_eq!(Sort::from_str(&field.letter.to_string(), false), Ok(by_name), "{}", field.name);
             let name = by_name.to_possible_value().unwrap().get_name().to_owned();

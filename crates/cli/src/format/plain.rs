@@ -154,6 +154,7 @@ mod tests {
         v list        tubes.example.org
         j attachment  plan.pdf, ä.txt
         r references  v@example.org w@example.org
+        x tag         todo,work
         k changed     2024-05-01 12:00
         "#);
     }

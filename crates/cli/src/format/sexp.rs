@@ -217,7 +217,8 @@ mod tests {
         :list "tubes.example.org"
         :references ("v@example.org" "w@example.org")
         :flags (flagged seen attach)
-        :attachments ((:name "plan.pdf") (:name "ä.txt")))
+        :attachments ((:name "plan.pdf") (:name "ä.txt"))
+        :tags ("todo" "work"))
         "#);
     }
 
