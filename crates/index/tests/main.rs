@@ -6,6 +6,7 @@
 
 mod crash;
 mod damage;
+mod forged;
 mod handles;
 mod pass;
 mod people;

@@ -90,6 +90,7 @@ fn answers_are_one_thread_however_they_name_each_other() {
         ("an answer dated before the question", &[("q", "", "", 9), ("a", "q", "q", 1)], "q .a"),
         ("two that name each other", &[("a", "b", "b", 0), ("b", "a", "a", 1)], "b .a"),
         ("one that names itself", &[("a", "a", "a", 0)], "a"),
+        ("one that names itself last", &[("q", "", "", 0), ("a", "q a", "", 1)], "q .a"),
         ("strangers", &[("a", "", "", 0), ("b", "", "", 1)], "b\na"),
         (
             "a thread is as new as its newest",
@@ -215,6 +216,10 @@ fn copies_are_shown_once_with_all_their_files() {
     // One of them is found when only that one matches, still with the files of all.
     for (text, count) in [("maildir:/list same", 1), ("flag:flagged", 1), ("flag:replied", 0)] {
         assert_eq!(mailbox.count(&query(text)).unwrap(), count, "{text}");
+    }
+    // Of a thread's copies one that matches is shown.
+    for text in ["maildir:/list same", "flag:flagged", "maildir:/inbox flag:seen"] {
+        assert!(shown(&mailbox, text).split(' ').any(|entry| entry == "twice"), "{text}");
     }
     let all = mailbox.evaluate(&query("")).unwrap();
     assert_eq!(all.count(), 4);
