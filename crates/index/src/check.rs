@@ -10,7 +10,7 @@ use crate::rows::{self, Place};
 use crate::search::Mailbox;
 use crate::set::NumberSet;
 use crate::tables::{absent, files, messages};
-use crate::{open, text};
+use crate::{open, text, user};
 use mail::Fingerprint;
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -70,7 +70,22 @@ fn check_commit(environment: &Environment, mailbox: &Mailbox, depth: Depth) -> R
         records(environment, snapshot, &mut found)?;
     }
     agreement(environment, snapshot, &mut found)?;
+    said_by_user(environment, depth, &mut found);
     Ok(found)
+}
+
+/// The store of what the user said opens and, if that is asked for, all its checksums are right. What is wrong with it is no reason not
+/// to look at the rest.
+fn said_by_user(environment: &Environment, depth: Depth, found: &mut Vec<Damage>) {
+    let directory = user::directory(&environment.data);
+    match user::snapshot(&environment.disk, &directory) {
+        Err(error) => found.push(Damage { file: directory, what: error.to_string() }),
+        Ok(Some(snapshot)) if depth == Depth::Deep => {
+            let damage = store::verify(&snapshot).into_iter();
+            found.extend(damage.map(|damage| Damage { file: damage.file, what: damage.what }));
+        }
+        Ok(_) => {}
+    }
 }
 
 /// Each message is in the text index once, whether it has text or not.

@@ -221,3 +221,31 @@ fn a_crash_while_tagging_leaves_all_tags_or_none() {
         }
     }
 }
+
+#[test]
+fn a_check_looks_at_the_tags_too() {
+    let fixture = Fixture::new();
+    // So many that they are sealed in segments.
+    for number in 0..3000 {
+        fixture.put("a", "cur", &format!("{number}.x:2,S"), &message(&format!("m{number}"), "s", "x"));
+    }
+    fixture.update();
+    tag(&fixture, "+a +b", "");
+    fixture.check();
+    let user = fixture.environment.data.join("user");
+    let told = |depth| index::check(&fixture.environment, depth).unwrap();
+    let names: Vec<_> = fs::read_dir(&user).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let segment = names.iter().find(|path| path.extension().is_some_and(|end| end == "seg")).unwrap();
+    for (path, depth) in [(segment.clone(), index::Depth::Deep), (user.join("manifest"), index::Depth::Quick)]
+    {
+        let whole = fs::read(&path).unwrap();
+        let mut bytes = whole.clone();
+        bytes[whole.len() / 2] ^= 1;
+        fs::write(&path, bytes).unwrap();
+        let damage = told(depth);
+        assert_eq!(damage.len(), 1, "{damage:?}");
+        assert!(damage[0].file.starts_with(&user), "{damage:?}");
+        fs::write(&path, whole).unwrap();
+        fixture.check();
+    }
+}
