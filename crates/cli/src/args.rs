@@ -2,7 +2,7 @@
 //!
 //! In: arguments. Out: values. Each command's own options and help stand in its file. Must not know what options do.
 
-use crate::command::{check, contacts, count, find, index, info, tag, view};
+use crate::command::{check, contacts, count, find, index, info, sweep, tag, view};
 use crate::terminal::ColorChoice;
 use clap::{Arg, ArgAction, Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use std::ffi::OsString;
@@ -84,6 +84,7 @@ enum CommandWithCommon {
     Contacts(With<contacts::Arguments>),
     Info(With<info::Arguments>),
     Check(With<check::Arguments>),
+    Sweep(With<sweep::Arguments>),
 }
 
 /// A command with its own options.
@@ -105,6 +106,8 @@ pub(crate) enum Command {
     Info(info::Arguments),
     /// Look for damage.
     Check(check::Arguments),
+    /// Forget what is long gone.
+    Sweep(sweep::Arguments),
 }
 
 /// All that the user asked for.
@@ -154,6 +157,7 @@ fn joined(program: Program) -> Arguments {
         CommandWithCommon::Tag(with) => (Command::Tag(with.arguments), with.common),
         CommandWithCommon::Contacts(with) => (Command::Contacts(with.arguments), with.common),
         CommandWithCommon::Info(with) => (Command::Info(with.arguments), with.common),
+        CommandWithCommon::Sweep(with) => (Command::Sweep(with.arguments), with.common),
         CommandWithCommon::Check(with) => (Command::Check(with.arguments), with.common),
     };
     Arguments { common: program.common.then(common), command }
@@ -206,6 +210,7 @@ mod tests {
             "check --deep",
             "tag +a -b -- x",
             "contacts ana",
+            "sweep --older-than 2w",
         ] {
             common(line);
         }

@@ -111,3 +111,19 @@ fn the_slow_cleanup_is_asked_for_by_option_or_variable() {
     }
     assert!(!home.good(&["index", "--help"]).contains("legacy"), "for comparison, not for use");
 }
+
+#[test]
+fn what_is_gone_is_swept_when_it_is_old_enough() {
+    let home = Home::indexed();
+    fs::remove_file(home.mail().join(".Archive.2024/cur/4:2,S")).unwrap();
+    home.good(&["index"]);
+    assert_eq!(home.good(&["sweep"]), "0 messages forgotten\n", "a month is not over");
+    let list = home.good(&["sweep", "--dry-run", "--older-than", "0d"]);
+    assert!(list.ends_with("  Ana Example  A fourth\n") && list.lines().count() == 1, "{list}");
+    assert!(home.good(&["info"]).contains("absent messages  1\n"));
+    assert_eq!(home.good(&["sweep", "--older-than", "0d"]), "1 messages forgotten\n");
+    assert!(home.good(&["info"]).contains("absent messages  0\n"));
+    assert_eq!(home.subjects("dispatch"), Vec::<String>::new());
+    assert_eq!(home.good(&["check", "--deep"]), "no damage found\n");
+    assert_eq!(home.pneu(&["sweep", "--older-than", "soon"]).code, Some(2));
+}

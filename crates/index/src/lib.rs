@@ -13,6 +13,7 @@ mod rows;
 mod search;
 mod set;
 mod state;
+mod sweep;
 mod tables;
 mod text;
 mod user;
@@ -29,6 +30,7 @@ pub use search::{
 pub use set::NumberSet;
 pub use state::Root;
 pub use store::PayloadReader;
+pub use sweep::{Absent, sweep, sweepable};
 pub use user::{TAG_BYTES_MAX, TagChange, TagSummary, change_tags, check_tag};
 
 /// Versions and magics of the formats that this crate writes, for docs/FORMAT.md.

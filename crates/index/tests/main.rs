@@ -15,6 +15,7 @@ mod readers;
 mod real;
 mod sorting;
 mod support;
+mod sweep;
 mod tags;
 mod threads;
 mod writers;

@@ -6,6 +6,7 @@ pub(crate) mod count;
 pub(crate) mod find;
 pub(crate) mod index;
 pub(crate) mod info;
+pub(crate) mod sweep;
 pub(crate) mod tag;
 pub(crate) mod view;
 
@@ -27,6 +28,7 @@ pub(crate) fn run(command: Command, session: &Session) -> Result<Outcome> {
         Command::Contacts(arguments) => contacts::run(&arguments, session),
         Command::Tag(arguments) => tag::run(&arguments, session),
         Command::Info(arguments) => info::run(&arguments, session),
+        Command::Sweep(arguments) => sweep::run(&arguments, session),
         Command::Check(arguments) => check::run(&arguments, session),
     }
 }

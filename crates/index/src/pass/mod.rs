@@ -31,6 +31,7 @@ use commit::Session;
 use plan::Gone;
 use std::path::PathBuf;
 use std::time::Duration;
+pub(crate) use tidy::merge_due;
 
 /// How much the pass trusts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -209,7 +210,7 @@ pub fn update(
         return Err(Error::Interrupted);
     }
     observer.stage(Stage::Merge);
-    tidy::merge_bounded(environment)?;
+    merge_due(environment, summary.new_messages)?;
     Ok(summary)
 }
 

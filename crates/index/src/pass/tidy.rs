@@ -5,30 +5,39 @@
 
 use crate::environment::Environment;
 use crate::error::{Error, Result};
-use crate::open;
 use crate::pass::NoObserver;
 use crate::pass::commit::TEXT_MERGE_LOCK;
-use crate::state::{self, ATTACHMENT, TextSegment};
+use crate::set::NumberSet;
+use crate::state::{self, ATTACHMENT, State, TextSegment};
+use crate::tables::messages;
 use crate::text::{self, TextFiles, TextMerge, remove_unnamed};
+use crate::{open, rows};
 use disk::Wait;
-use store::{MergeOptions, Transaction};
+use store::{MergeOptions, Snapshot, Transaction};
 
 /// Most merges of each kind that one pass does.
 const MERGES_PER_PASS: usize = 4;
+/// Documents of the text index that a pass merges whatever it added: seconds of work.
+const DOCUMENTS_PER_PASS: u64 = 262_144;
+/// Documents that a pass merges for each that it added. Over its life a document is merged once a tier, of which few mailboxes fill
+/// more than four.
+const DOCUMENTS_PER_NEW: u64 = 4;
 
-/// Merges what is due, but not without end.
+/// Merges what is due after `new_count` messages were added, but not without end.
 ///
 /// # Errors
 /// Damage, a full disk.
-pub(super) fn merge_bounded(environment: &Environment) -> Result<()> {
+pub(crate) fn merge_due(environment: &Environment, new_count: u64) -> Result<()> {
     for _ in 0..MERGES_PER_PASS {
         if !merge_rows(environment)? {
             break;
         }
     }
+    let mut documents_left = DOCUMENTS_PER_PASS.saturating_add(new_count.saturating_mul(DOCUMENTS_PER_NEW));
     for _ in 0..MERGES_PER_PASS {
-        if !merge_text(environment)? {
-            break;
+        match merge_text(environment, documents_left)? {
+            Some(count) => documents_left = documents_left.saturating_sub(count),
+            None => break,
         }
     }
     Ok(())
@@ -49,19 +58,21 @@ fn merge_rows(environment: &Environment) -> Result<bool> {
     }
 }
 
-/// Merges one group of segments of the text index; says whether there was one.
-fn merge_text(environment: &Environment) -> Result<bool> {
+/// Merges one group of segments of the text index, if there is one of so many documents; returns how many it had.
+fn merge_text(environment: &Environment, documents_max: u64) -> Result<Option<u64>> {
     let disk = environment.disk.as_ref();
     let files = TextFiles::new(&environment.disk, &environment.text_directory());
     let lock = match disk.lock(&files.path().join(TEXT_MERGE_LOCK), &environment.holder, Wait::Refuse) {
         Ok(lock) => lock,
-        Err(disk::Error::Locked { .. }) => return Ok(false),
+        Err(disk::Error::Locked { .. }) => return Ok(None),
         Err(error) => return Err(error.into()),
     };
-    let before = open::state(&open::snapshot(environment)?, &environment.index_directory())?;
-    let Some(chosen) = text::choose(&before.text) else { return Ok(false) };
+    let snapshot = open::snapshot(environment)?;
+    let before = open::state(&snapshot, &environment.index_directory())?;
+    let Some(chosen) = text::choose(&before.text, documents_max) else { return Ok(None) };
+    let known = known_messages(&snapshot, &before)?;
     let wrap = |source| Error::Text { path: files.path().to_owned(), source };
-    let merged = text::merge(&files, &chosen).map_err(wrap)?;
+    let merged = text::merge(&files, &chosen, known.as_ref()).map_err(wrap)?;
     disk.sync_directory(files.path())?;
 
     let mut writer = open::writer(environment, &NoObserver)?;
@@ -74,7 +85,22 @@ fn merge_text(environment: &Environment) -> Result<bool> {
     let named = now.text.iter().map(|segment| segment.id.as_str()).collect();
     remove_unnamed(disk, files.path(), &named)?;
     drop(lock);
-    Ok(true)
+    Ok(Some(text::document_count(&chosen)))
+}
+
+/// Returns the messages that have a row, if there may be documents of others: of swept ones, whose numbers nobody gets again.
+fn known_messages(snapshot: &Snapshot, state: &State) -> Result<Option<NumberSet>> {
+    let table = snapshot.table(messages::TABLE)?;
+    if text::document_count(&state.text) <= table.row_count() {
+        return Ok(None);
+    }
+    let mut known = NumberSet::new(state.next_message);
+    for part in table.parts() {
+        for row in rows::live(part) {
+            known.insert(part.u32_at(messages::NUMBER, row)?);
+        }
+    }
+    Ok(Some(known))
 }
 
 /// Puts merged segments in the place of the first that went.

@@ -77,6 +77,8 @@ pub struct Counts {
     pub store_segments: u64,
     /// Segments of the text index.
     pub text_segments: u64,
+    /// Documents of the text index: one for each message with a row, and those of swept messages until they are merged away.
+    pub text_documents: u64,
     /// Rows in the journal that are not sealed yet.
     pub journal_rows: u64,
 }
@@ -140,6 +142,7 @@ impl Mailbox {
             files: self.snapshot.table(file_table::TABLE)?.row_count(),
             folders: self.folders.len() as u64,
             text_segments: self.state.text.len() as u64,
+            text_documents: crate::text::document_count(&self.state.text),
             ..Counts::default()
         };
         for schema in crate::tables::schemas() {

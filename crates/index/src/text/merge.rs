@@ -3,17 +3,23 @@
 //! In: the segments that a commit names. Out: one new segment in their place. Runs without the writer's lock, under its own; the
 //! caller publishes the exchange. Documents of swept messages are left behind.
 
+use crate::set::NumberSet;
 use crate::state::TextSegment;
 use crate::text::directory::TextFiles;
+use crate::text::fields::NUMBER;
 use crate::text::reader::open_index;
 use crate::text::writer::segments as listed;
+use tantivy::directory::OwnedBytes;
+use tantivy::fastfield::{AliveBitSet, write_alive_bitset};
 use tantivy::indexer::merge_filtered_segments;
-use tantivy::{IndexSettings, Segment};
+use tantivy::{BitSet, IndexSettings, Segment, SegmentReader};
 
 /// Most segments that one merge takes.
 const MERGE_SEGMENT_COUNT_MAX: usize = 16;
 /// Segments of about one size before they are merged.
 const TIER_SEGMENT_COUNT: usize = 6;
+/// Segments that a commit may have before some are merged whatever it costs: each is looked into by every query.
+const SEGMENT_COUNT_MAX: usize = 64;
 /// Segments up to this many documents are one tier; each next tier holds this many times more.
 const TIER_FIRST_DOCUMENTS: u32 = 4096;
 /// How many times larger each tier is than the one before it.
@@ -28,27 +34,72 @@ pub(crate) struct TextMerge {
     pub new: Vec<TextSegment>,
 }
 
-/// Chooses which segments to merge next, or none: those of the smallest tier that has too many.
-pub(crate) fn choose(segments: &[TextSegment]) -> Option<Vec<TextSegment>> {
-    (0..8).find_map(|tier| {
-        let members: Vec<_> =
-            segments.iter().filter(|segment| tier_of(segment.document_count) == tier).cloned().collect();
-        (members.len() >= TIER_SEGMENT_COUNT)
-            .then(|| members.into_iter().take(MERGE_SEGMENT_COUNT_MAX).collect())
+/// Chooses which segments to merge next, or none: those of the smallest tier that has too many, at most `documents_max` documents
+/// together. Only where segments have become very many, some are chosen whatever they hold.
+pub(crate) fn choose(segments: &[TextSegment], documents_max: u64) -> Option<Vec<TextSegment>> {
+    let due = (0..8).find_map(|tier| {
+        let members = segments.iter().filter(|segment| tier_of(segment.document_count) == tier);
+        let mut total = 0;
+        let chosen: Vec<_> = members
+            .take(MERGE_SEGMENT_COUNT_MAX)
+            .take_while(|segment| {
+                total += u64::from(segment.document_count);
+                total <= documents_max
+            })
+            .cloned()
+            .collect();
+        (chosen.len() >= TIER_SEGMENT_COUNT).then_some(chosen)
+    });
+    due.or_else(|| {
+        let mut all = segments.to_vec();
+        all.sort_by_key(|segment| segment.document_count);
+        all.truncate(MERGE_SEGMENT_COUNT_MAX);
+        (segments.len() > SEGMENT_COUNT_MAX).then_some(all)
     })
 }
 
-/// Writes the merged segment. Nothing names it yet.
+/// Returns how many documents segments hold together.
+pub(crate) fn document_count(segments: &[TextSegment]) -> u64 {
+    segments.iter().map(|segment| u64::from(segment.document_count)).sum()
+}
+
+/// Writes the merged segment; none if nothing is left to be in it. Nothing names it yet. Documents of messages that `known` does not
+/// hold are left behind.
 ///
 /// # Errors
 /// What tantivy says: a damaged file, a full disk.
-pub(crate) fn merge(files: &TextFiles, chosen: &[TextSegment]) -> tantivy::Result<TextMerge> {
+pub(crate) fn merge(
+    files: &TextFiles,
+    chosen: &[TextSegment],
+    known: Option<&NumberSet>,
+) -> tantivy::Result<TextMerge> {
     let index = open_index(files, chosen)?;
     let sources: Vec<Segment> = index.searchable_segments()?;
-    let keep_all = sources.iter().map(|_| None).collect();
-    let merged =
-        merge_filtered_segments(&sources, IndexSettings::default(), keep_all, files.with_own_small_files())?;
-    Ok(TextMerge { old: chosen.iter().map(|segment| segment.id.clone()).collect(), new: listed(&merged)? })
+    let alive = |source: &Segment| known.map(|known| alive(source, known)).transpose();
+    let alive = sources.iter().map(alive).collect::<tantivy::Result<Vec<_>>>()?;
+    let old = chosen.iter().map(|segment| segment.id.clone()).collect();
+    if alive.iter().all(|alive| alive.as_ref().is_some_and(|alive| alive.num_alive_docs() == 0)) {
+        return Ok(TextMerge { old, new: Vec::new() });
+    }
+    let settings = IndexSettings::default();
+    let merged = merge_filtered_segments(&sources, settings, alive, files.with_own_small_files())?;
+    Ok(TextMerge { old, new: listed(&merged)? })
+}
+
+/// Returns which documents of a segment are of known messages.
+fn alive(source: &Segment, known: &NumberSet) -> tantivy::Result<AliveBitSet> {
+    let reader = SegmentReader::open(source)?;
+    let numbers = reader.fast_fields().u64(NUMBER)?;
+    let mut alive = BitSet::with_max_value(reader.max_doc());
+    for document in 0..reader.max_doc() {
+        let number = numbers.first(document).and_then(|number| u32::try_from(number).ok());
+        if number.is_some_and(|number| known.contains(number)) {
+            alive.insert(document);
+        }
+    }
+    let mut bytes = Vec::new();
+    write_alive_bitset(&alive, &mut bytes)?;
+    Ok(AliveBitSet::open(OwnedBytes::new(bytes)))
 }
 
 fn tier_of(document_count: u32) -> u32 {
@@ -77,7 +128,7 @@ mod tests {
     #[test]
     fn merges_the_smallest_tier_that_is_full() {
         let chosen = |counts: &[u32]| {
-            choose(&segments(counts))
+            choose(&segments(counts), u64::MAX)
                 .map(|chosen| chosen.iter().map(|segment| segment.document_count).collect::<Vec<_>>())
         };
         assert_eq!(chosen(&[]), None);
@@ -86,5 +137,20 @@ mod tests {
         assert_eq!(chosen(&[90_000, 1, 2, 3, 4, 5, 6, 5000]), Some(vec![1, 2, 3, 4, 5, 6]));
         assert_eq!(chosen(&[65_536; 6]), Some(vec![65_536; 6]));
         assert_eq!(chosen(&[1; 40]).map(|chosen| chosen.len()), Some(MERGE_SEGMENT_COUNT_MAX));
+    }
+
+    #[test]
+    fn merges_no_more_documents_than_asked_for_until_segments_are_very_many() {
+        let count = |counts: &[u32], max: u64| choose(&segments(counts), max).map(|chosen| chosen.len());
+        assert_eq!(count(&[100; 10], 1000), Some(10));
+        assert_eq!(count(&[100; 10], 999), Some(9));
+        assert_eq!(count(&[100; 10], 599), None, "fewer than are worth it");
+        // The next tier does not fit either, but is not looked at in vain.
+        let mut both = vec![100; 6];
+        both.extend([50_000; 6]);
+        assert_eq!(count(&both, 299_999), Some(6));
+        assert_eq!(count(&[50_000; 6], 299_999), None);
+        assert_eq!(count(&[50_000; SEGMENT_COUNT_MAX], 1), None);
+        assert_eq!(count(&[50_000; SEGMENT_COUNT_MAX + 1], 1), Some(MERGE_SEGMENT_COUNT_MAX));
     }
 }

@@ -11,7 +11,7 @@ mod writer;
 
 pub(crate) use directory::{TextFiles, remove_unnamed, verify};
 pub(crate) use fields::TextField;
-pub(crate) use merge::{TextMerge, choose, merge};
+pub(crate) use merge::{TextMerge, choose, document_count, merge};
 pub(crate) use reader::{Needle, TextReader};
 pub(crate) use writer::{Document, TextWriter};
 

@@ -1,0 +1,121 @@
+//! `pneu sweep`: forgets messages whose last file has been gone for long.
+
+use crate::exit::Outcome;
+use crate::output;
+use crate::progress::Progress;
+use crate::sanitise::one_line;
+use crate::session::Session;
+use anyhow::{Result, anyhow};
+use clap::Args;
+use index::{Absent, Error};
+use jiff::Timestamp;
+
+/// How long an hour is in seconds.
+const HOUR: i64 = 3600;
+/// How long a day is in seconds.
+const DAY: i64 = 24 * HOUR;
+
+/// Forget messages whose files are long gone
+///
+/// A message whose last file is gone is not found any more, but what is known of it stays: should it come back, from a backup or
+/// another folder, it need not be read again. This command takes out those that have been gone for long. Tags of a message are kept
+/// all the same.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  pneu sweep
+  pneu sweep --older-than 1y
+  pneu sweep --dry-run --older-than 0d               all that is gone")]
+pub(crate) struct Arguments {
+    /// Take out what has been gone for so long: a number and h, d, w, m (30 days) or y (365 days)
+    #[arg(long, value_name = "AGE", default_value = "30d", value_parser = age)]
+    older_than: i64,
+    /// Only list what would go: since when, from whom, subject
+    #[arg(long)]
+    dry_run: bool,
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// There is no index, it is damaged or cannot be written; Ctrl-C.
+pub(crate) fn run(arguments: &Arguments, session: &Session) -> Result<Outcome> {
+    // Opened first for its sentence about roots that are not indexed.
+    session.mailbox()?;
+    let mut output = session.output();
+    if arguments.dry_run {
+        for absent in index::sweepable(&session.index, arguments.older_than)? {
+            output.line(&one_line(&line(&absent)))?;
+        }
+        output.finish()?;
+        return Ok(Outcome::Done);
+    }
+    let progress = Progress::start(session.stderr_is_terminal, session.is_quiet)
+        .map_err(|error| anyhow!("cannot listen to Ctrl-C: {error}"))?;
+    let result = index::sweep(&session.index, arguments.older_than, &progress);
+    progress.finish();
+    let count = match result {
+        Err(Error::Interrupted) => {
+            output::complain("interrupted; run \"pneu sweep\" again for the rest");
+            return Ok(Outcome::Interrupted);
+        }
+        other => other?,
+    };
+    if !session.is_quiet {
+        output.line(&format!("{count} messages forgotten"))?;
+    }
+    output.finish()?;
+    Ok(Outcome::Done)
+}
+
+fn line(absent: &Absent) -> String {
+    let since = Timestamp::from_second(absent.since_seconds);
+    let day = since.map_or("?".to_owned(), |since| since.strftime("%Y-%m-%d").to_string());
+    format!("{day}  {}  {}", absent.from, absent.subject)
+}
+
+/// Reads an age, and returns it in seconds.
+fn age(text: &str) -> Result<i64, String> {
+    let unit = match text.bytes().last() {
+        Some(b'h') => HOUR,
+        Some(b'd') => DAY,
+        Some(b'w') => 7 * DAY,
+        Some(b'm') => 30 * DAY,
+        Some(b'y') => 365 * DAY,
+        _ => return Err("write a number and h, d, w, m or y: 30d".to_owned()),
+    };
+    let digits = text.get(..text.len() - 1).unwrap_or_default();
+    let number =
+        digits.bytes().all(|byte| byte.is_ascii_digit()).then(|| digits.parse::<i64>().ok()).flatten();
+    number
+        .and_then(|number| number.checked_mul(unit))
+        .ok_or_else(|| format!("\"{digits}\" is not a number of that"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ages_have_a_unit() {
+        assert_eq!(age("30d"), Ok(30 * DAY));
+        assert_eq!(
+            [age("0h"), age("2w"), age("1m"), age("1y")],
+            [Ok(0), Ok(14 * DAY), Ok(30 * DAY), Ok(365 * DAY)]
+        );
+        for mistake in ["", "d", "30", "30x", "-1d", "+1d", "1.5d", "ä", "99999999999999999y"] {
+            assert!(age(mistake).is_err(), "{mistake}");
+        }
+    }
+
+    #[test]
+    fn a_line_says_since_when() {
+        let absent = Absent {
+            sha256: [0; 32],
+            from: "Ana".into(),
+            subject: "Hello".into(),
+            since_seconds: 1_900_000_000,
+        };
+        assert_eq!(line(&absent), "2030-03-17  Ana  Hello");
+    }
+}

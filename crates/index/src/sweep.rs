@@ -1,0 +1,105 @@
+//! Forgets messages whose last file has been gone for long: their rows go for good.
+//!
+//! In: an environment, and how long ago is long. Out: fewer rows of `messages` and `absent`. Documents of the text index stay until
+//! their segment is merged: no query finds a message without a row. What the user said of a message is kept elsewhere, and stays.
+
+use crate::environment::Environment;
+use crate::error::{Error, Result};
+use crate::pass::{Observer, Stage, merge_due};
+use crate::tables::{absent, files, messages};
+use crate::{open, rows};
+use store::{OwnedValue, PRIMARY, PayloadReader, Snapshot, Transaction, Value};
+
+/// Messages that go in one commit: the lock is let go of in between.
+const BATCH_MESSAGE_COUNT: usize = 65_536;
+
+/// A message whose last file is gone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Absent {
+    /// SHA-256 of its content.
+    pub sha256: [u8; 32],
+    /// Its sender, as lists show it.
+    pub from: String,
+    /// Its subject.
+    pub subject: String,
+    /// When the last file was found gone, in seconds since 1970.
+    pub since_seconds: i64,
+}
+
+/// Returns the messages that [`sweep`] would take out now, the longest gone first.
+///
+/// # Errors
+/// There is no index; damage.
+pub fn sweepable(environment: &Environment, older_than_seconds: i64) -> Result<Vec<Absent>> {
+    let snapshot = open::snapshot(environment)?;
+    let directory = environment.index_directory();
+    open::state(&snapshot, &directory)?;
+    let table = snapshot.table(messages::TABLE)?;
+    let mut reader = PayloadReader::new();
+    let mut found = Vec::new();
+    for (message, since_seconds) in due(&snapshot, environment, older_than_seconds)? {
+        let Some(id) = table.get(PRIMARY, &[Value::U32(message)])? else { continue };
+        let part = rows::part_of(&table, id);
+        let line = rows::line(part, id.row, &mut reader, &directory)?;
+        let sha256 = part.id_at(messages::SHA256, id.row)?;
+        found.push(Absent { sha256, from: line.from, subject: line.subject, since_seconds });
+    }
+    Ok(found)
+}
+
+/// Takes out the messages whose last file was found gone at least `older_than_seconds` ago, and returns how many those were.
+///
+/// # Errors
+/// There is no index; damage, a full disk: what was committed before stays done. [`Error::Interrupted`].
+pub fn sweep(environment: &Environment, older_than_seconds: i64, observer: &dyn Observer) -> Result<u64> {
+    let mut count = 0;
+    loop {
+        let mut writer = open::writer(environment, observer)?;
+        let snapshot = writer.snapshot()?;
+        open::state(&snapshot, &environment.index_directory())?;
+        let mut due = due(&snapshot, environment, older_than_seconds)?;
+        let is_last = due.len() <= BATCH_MESSAGE_COUNT;
+        due.truncate(BATCH_MESSAGE_COUNT);
+        if !due.is_empty() {
+            let mut transaction = Transaction::default();
+            for (message, _) in &due {
+                for table in [messages::TABLE, absent::TABLE] {
+                    transaction.deletes.push((table.into(), vec![OwnedValue::U32(*message)]));
+                }
+            }
+            writer.commit(transaction)?;
+            count += due.len() as u64;
+        }
+        drop(writer);
+        if observer.is_interrupted() {
+            return Err(Error::Interrupted);
+        }
+        if is_last {
+            break;
+        }
+    }
+    if count > 0 {
+        observer.stage(Stage::Merge);
+        merge_due(environment, 0)?;
+    }
+    Ok(count)
+}
+
+/// Returns the absent messages that are old enough, and since when they are absent; the longest first. A time in the future is of a
+/// clock that was wrong, and not old.
+fn due(snapshot: &Snapshot, environment: &Environment, older_than_seconds: i64) -> Result<Vec<(u32, i64)>> {
+    let latest = environment.now_seconds().saturating_sub(older_than_seconds);
+    let file_table = snapshot.table(files::TABLE)?;
+    let mut found = Vec::new();
+    for part in snapshot.table(absent::TABLE)?.parts() {
+        for row in rows::live(part) {
+            let (message, since) = (part.u32_at(absent::MESSAGE, row)?, part.i64_at(absent::SINCE, row)?);
+            // One that has a file is damage, which is no reason to lose more.
+            if since <= latest && rows::files_of(&file_table, message)?.is_empty() {
+                found.push((message, since));
+            }
+        }
+    }
+    found.sort_unstable_by_key(|(message, since)| (*since, *message));
+    Ok(found)
+}

@@ -1,0 +1,118 @@
+//! Sweeping: messages whose last file is long gone are forgotten, and nothing of them is ever found.
+
+use crate::support::{Fixture, message};
+use index::{Error, NoObserver, Observer};
+use std::fs;
+
+const DAY: i64 = 86_400;
+const MONTH: i64 = 30 * DAY;
+const NOW: i64 = 1_900_000_000;
+
+/// A month and a day after the clock of all other tests.
+fn later() -> i64 {
+    (NOW + MONTH + DAY) * 1_000_000_000
+}
+
+/// Messages 0 to 9, of which 0 to 3 are gone since now, and 4 since a month later.
+fn filled() -> Fixture {
+    let mut fixture = Fixture::new();
+    for number in 0..10 {
+        let content = message(&format!("m{number}"), &format!("subject {number}"), "words");
+        fixture.put("f", "cur", &format!("{number}.x:2,S"), &content);
+    }
+    fixture.update();
+    for (range, clock) in [(0..4, fixture.environment.clock_ns), (4..5, later as fn() -> i64)] {
+        fixture.environment.clock_ns = clock;
+        for number in range {
+            fs::remove_file(fixture.root().join(format!("f/cur/{number}.x:2,S"))).unwrap();
+        }
+        fixture.update();
+    }
+    fixture
+}
+
+fn sweepable(fixture: &Fixture, age: i64) -> Vec<String> {
+    index::sweepable(&fixture.environment, age).unwrap().into_iter().map(|absent| absent.subject).collect()
+}
+
+fn sweep(fixture: &Fixture, age: i64) -> u64 {
+    index::sweep(&fixture.environment, age, &NoObserver).unwrap()
+}
+
+#[test]
+fn what_is_gone_for_long_is_forgotten() {
+    let fixture = filled();
+    let old = ["subject 0", "subject 1", "subject 2", "subject 3"];
+    assert_eq!(sweepable(&fixture, MONTH), old);
+    assert_eq!(sweepable(&fixture, MONTH + DAY), old, "exactly so old");
+    assert!(sweepable(&fixture, MONTH + DAY + 1).is_empty());
+    assert_eq!((sweep(&fixture, MONTH), sweep(&fixture, MONTH)), (4, 0));
+    let counts = fixture.mailbox().counts().unwrap();
+    assert_eq!((counts.messages, counts.absent), (5, 1));
+    // Their text may still be there: nothing finds it.
+    assert_eq!(fixture.find("words").len(), 5);
+    assert_eq!(fixture.find("subject:subject and not body:nothing").len(), 5);
+    assert!(fixture.mailbox().resolve("id:m1@example.org").is_err());
+    fixture.check();
+    assert_eq!(sweep(&fixture, 0), 1, "a moment is enough if that is asked for");
+    fixture.check();
+}
+
+#[test]
+fn a_swept_message_that_comes_back_is_a_new_one() {
+    let fixture = filled();
+    sweep(&fixture, MONTH);
+    fixture.put("f", "cur", "99.y:2,S", &message("m1", "subject 1", "words"));
+    assert_eq!(fixture.update().new_messages, 1);
+    assert_eq!(fixture.find("subject:1"), ["subject 1"]);
+    assert_eq!(fixture.find("words").len(), 6);
+    fixture.check();
+}
+
+#[test]
+fn absent_since_a_time_to_come_is_not_old() {
+    let mut fixture = filled();
+    fixture.environment.clock_ns = || 1_500_000_000 * 1_000_000_000;
+    assert!(sweepable(&fixture, 0).is_empty());
+    assert_eq!(sweep(&fixture, 0), 0);
+    assert_eq!(fixture.mailbox().counts().unwrap().absent, 5);
+}
+
+#[test]
+fn merging_leaves_the_text_of_swept_messages_behind() {
+    let fixture = filled();
+    sweep(&fixture, MONTH);
+    // A pass a message: six segments of text are worth a merge.
+    for number in 20..26 {
+        let content = message(&format!("m{number}"), &format!("subject {number}"), "words");
+        fixture.put("f", "cur", &format!("{number}.x:2,S"), &content);
+        fixture.update();
+    }
+    let mailbox = fixture.mailbox();
+    assert!(mailbox.counts().unwrap().text_segments < 6);
+    assert_eq!(
+        mailbox.counts().unwrap().text_documents,
+        12,
+        "11 messages, 1 of them absent, and nothing of those swept"
+    );
+    assert_eq!(fixture.find("words").len(), 11);
+    fixture.check();
+}
+
+/// Asks to stop as soon as it is asked.
+struct Impatient;
+
+impl Observer for Impatient {
+    fn is_interrupted(&self) -> bool {
+        true
+    }
+}
+
+#[test]
+fn an_interrupted_sweep_keeps_what_it_did() {
+    let fixture = filled();
+    let interrupted = index::sweep(&fixture.environment, MONTH, &Impatient);
+    assert!(matches!(interrupted, Err(Error::Interrupted)), "{interrupted:?}");
+    assert_eq!(fixture.mailbox().counts().unwrap().absent, 1);
+    fixture.check();
+}
