@@ -26,6 +26,12 @@ pub(crate) struct Surroundings {
     pub columns: Option<usize>,
     /// Whether standard error is a terminal.
     pub stderr_is_terminal: bool,
+    /// The program that the user wants to see long output with (`PNEU_PAGER`, `PAGER`); empty for none.
+    pub pager: Option<String>,
+    /// Whether the user says how less is to behave (`LESS`).
+    pub has_less_options: bool,
+    /// Where the user's mail is, if that is said (`MAILDIR`).
+    pub maildir: Option<PathBuf>,
 }
 
 /// Columns of a terminal that does not say.
@@ -49,10 +55,14 @@ fn from_variables(variable: impl Fn(&str) -> Option<OsString>) -> Surroundings {
     let directory = |name| variable(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let home = directory("HOME");
     let below_home = |path| home.as_ref().map(|home| home.join(path));
+    let text = |name| variable(name).and_then(|value| value.into_string().ok());
     let is_set = |name| variable(name).is_some_and(|value| !value.is_empty());
     Surroundings {
         data_home: directory("XDG_DATA_HOME").or_else(|| below_home(".local/share")),
         config_home: directory("XDG_CONFIG_HOME").or_else(|| below_home(".config")),
+        pager: text("PNEU_PAGER").or_else(|| text("PAGER")),
+        has_less_options: variable("LESS").is_some(),
+        maildir: directory("MAILDIR"),
         no_color: is_set("NO_COLOR") || variable("TERM").is_some_and(|term| term == "dumb"),
         legacy_cleanup: is_set("PNEU_NO_INCREMENTAL_CLEANUP"),
         home,

@@ -12,6 +12,7 @@ mod exit;
 mod format;
 mod locate;
 mod output;
+mod pager;
 mod progress;
 mod question;
 mod roots;

@@ -3,20 +3,23 @@
 //! In: finished lines. Out: bytes to whoever reads them, in large pieces. Must not know what they say; text from mail comes in
 //! sanitised.
 
+use crate::pager::Pager;
 use crate::sanitise;
 use crate::terminal::Terminal;
 use std::fmt::{self, Display};
-use std::io::{self, BufWriter, StdoutLock, Write};
+use std::io::{self, BufWriter, Write};
+use std::process::ChildStdin;
 
 /// Bytes gathered before they are written.
 const BUFFER_BYTES: usize = 64 << 10;
 
 /// Standard output. Call [`Output::finish`] at the end: only that says whether all was written.
-#[derive(Debug)]
 pub(crate) struct Output {
-    writer: BufWriter<StdoutLock<'static>>,
+    // Goes first, so that a pager sees the end before it is waited for.
+    writer: BufWriter<Box<dyn Write>>,
     /// What it can show.
     pub terminal: Terminal,
+    _pager: Option<Pager>,
 }
 
 /// Standard output cannot be written.
@@ -38,7 +41,14 @@ impl std::error::Error for Unwritable {
 impl Output {
     /// Takes standard output.
     pub(crate) fn new(terminal: Terminal) -> Output {
-        Output { writer: BufWriter::with_capacity(BUFFER_BYTES, io::stdout().lock()), terminal }
+        let writer: Box<dyn Write> = Box::new(io::stdout().lock());
+        Output { writer: BufWriter::with_capacity(BUFFER_BYTES, writer), terminal, _pager: None }
+    }
+
+    /// Writes to a pager, which has standard output.
+    pub(crate) fn paged(terminal: Terminal, (pager, input): (Pager, ChildStdin)) -> Output {
+        let writer: Box<dyn Write> = Box::new(input);
+        Output { writer: BufWriter::with_capacity(BUFFER_BYTES, writer), terminal, _pager: Some(pager) }
     }
 
     /// Writes bytes as they are.

@@ -7,7 +7,7 @@ use crate::args::Common;
 use crate::environment::{self, Surroundings};
 use crate::output::Output;
 use crate::terminal::Terminal;
-use crate::{config, roots};
+use crate::{config, pager, roots};
 use anyhow::{Context, Result, anyhow, bail};
 use disk::RealDisk;
 use index::{Environment, Mailbox, Root};
@@ -37,7 +37,12 @@ pub(crate) struct Session {
     pub wants_legacy_cleanup: bool,
     /// Where the configuration is, or would be.
     pub configuration: Option<PathBuf>,
-    home: Option<PathBuf>,
+    /// The user's home directory.
+    pub home: Option<PathBuf>,
+    /// Where the user's environment says that mail is.
+    pub maildir: Option<PathBuf>,
+    pager: Option<String>,
+    has_less_options: bool,
 }
 
 impl Session {
@@ -82,6 +87,9 @@ impl Session {
             wants_legacy_cleanup: surroundings.legacy_cleanup,
             configuration: surroundings.config_home.map(|home| home.join(CONFIGURATION)),
             home: surroundings.home,
+            maildir: surroundings.maildir,
+            pager: surroundings.pager,
+            has_less_options: surroundings.has_less_options,
         })
     }
 
@@ -103,6 +111,17 @@ impl Session {
     /// Takes standard output.
     pub(crate) fn output(&self) -> Output {
         Output::new(self.terminal)
+    }
+
+    /// Takes standard output, on a terminal with a pager before it.
+    pub(crate) fn paged_output(&self) -> Output {
+        if !self.terminal.is_terminal() {
+            return self.output();
+        }
+        match pager::start(self.pager.as_deref(), self.has_less_options) {
+            Some(started) => Output::paged(self.terminal, started),
+            None => self.output(),
+        }
     }
 
     /// Returns the roots that the configuration names; none if there is no configuration.

@@ -38,8 +38,10 @@ pub(crate) enum Look {
     Person,
     /// The name of a header field.
     Label,
-    /// What is there for the sake of something else.
+    /// What is there for the sake of something else, such as a signature.
     Aside,
+    /// What somebody else wrote before, so many times quoted.
+    Quote(usize),
 }
 
 impl Terminal {
@@ -67,6 +69,9 @@ impl Terminal {
             Look::Person => "33",
             Look::Label => "1",
             Look::Aside => "2",
+            Look::Quote(depth) => {
+                ["34", "32", "35"].get(depth.saturating_sub(1) % 3).copied().unwrap_or("34")
+            }
         };
         Cow::Owned(format!("\u{1b}[{code}m{text}\u{1b}[0m"))
     }

@@ -12,7 +12,7 @@ pub(crate) const HARMFUL: [char; 9] =
 /// All of it in one encoded word, with a line break and something that looks like a message of its own.
 const SUBJECT: &str = "=?utf-8?q?=1B[31mred=1B]0;owned=07_=C2=9B2J=E2=80=AEtxt=E2=81=A6=E2=80=8F=D8=9C=0D=0A2024-01-01_forged?=";
 
-fn home() -> Home {
+pub(crate) fn home() -> Home {
     let home = Home::new();
     let evil = "\u{1b}[2J\u{7}\u{9b}1m\u{202e}\u{2066}\u{200f}\u{61c}\u{85}";
     let content = format!(
@@ -26,7 +26,7 @@ fn home() -> Home {
     home
 }
 
-fn assert_harmless(run: &Run, what: &str) {
+pub(crate) fn assert_harmless(run: &Run, what: &str) {
     for text in [&run.out, &run.err] {
         assert!(!text.contains(HARMFUL), "{what}: {text:?}");
     }
@@ -43,7 +43,7 @@ fn nothing_of_a_message_reaches_the_terminal() {
         assert_eq!(found.code, Some(0));
         assert_harmless(&found, format);
     }
-    for format in ["plain", "json"] {
+    for format in ["plain", "html", "json", "sexp"] {
         let shown = home.pneu(&["view", "--format", format, "forged"]);
         assert_eq!(shown.code, Some(0), "{shown:?}");
         assert_harmless(&shown, format);

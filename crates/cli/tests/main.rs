@@ -19,5 +19,6 @@ mod rights;
 mod roots;
 mod support;
 mod tags;
+mod terminal;
 mod threads;
 mod view;

@@ -2,9 +2,10 @@
 //!
 //! Comes in: messages and arguments. Goes out: exit codes and what was printed. Must not know what is tested.
 
+use rustix::pty::{self, OpenptFlags};
 use std::ffi::OsStr;
-use std::fs::{self, Permissions};
-use std::io::Write;
+use std::fs::{self, OpenOptions, Permissions};
+use std::io::{Read, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -97,6 +98,26 @@ impl Home {
     /// Runs the program.
     pub(crate) fn pneu(&self, arguments: &[&str]) -> Run {
         run(&mut self.command(arguments))
+    }
+
+    /// Runs the program with a terminal of 80 columns as standard output, and returns what a person sees.
+    pub(crate) fn on_terminal(&self, arguments: &[&str], variables: &[(&str, &str)]) -> Run {
+        let master = pty::openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+        pty::grantpt(&master).unwrap();
+        pty::unlockpt(&master).unwrap();
+        let name = pty::ptsname(&master, Vec::new()).unwrap();
+        let terminal =
+            OpenOptions::new().read(true).write(true).open(OsStr::from_bytes(name.as_bytes())).unwrap();
+        let mut command = self.command(arguments);
+        command.env("TERM", "xterm").envs(variables.iter().copied()).stdout(terminal).stderr(Stdio::piped());
+        let child = command.spawn().unwrap();
+        // The terminal is at its end when nobody has it open: neither the program nor we, by the command.
+        drop(command);
+        let (mut shown, mut master) = (Vec::new(), fs::File::from(master));
+        let _ = master.read_to_end(&mut shown);
+        let run = end(child);
+        let out = String::from_utf8_lossy(&shown).replace("\r\n", "\n");
+        Run { out, bytes: shown, ..run }
     }
 
     /// Runs the program and returns what it printed; fails unless it ended with 0 and said nothing else.

@@ -35,6 +35,80 @@ tubes under the city
 }
 
 #[test]
+fn several_messages_are_shown_and_those_that_are_not_there_told_of() {
+    let home = Home::indexed();
+    let some = home.pneu(&["view", "id:1@example.org", "id:nobody@x", "Mail/cur/2:2,"]);
+    assert_eq!((some.code, some.err.as_str()), (Some(3), "pneu: no message is called id:nobody@x\n"));
+    assert_eq!(some.out.matches("\nSubject: ").count(), 2);
+    let none = home.pneu(&["view", "id:nobody@x", "id:nobody@y"]);
+    assert_eq!((none.code, none.out.as_str()), (Some(1), ""));
+    assert_eq!(none.err, "pneu: no message is called id:nobody@x\npneu: no message is called id:nobody@y\n");
+    let lines = home.good(&["view", "-o", "json", "id:1@example.org", "id:2@example.org"]);
+    assert_eq!(lines.lines().count(), 2);
+    let raw = home.pneu(&["view", "-o", "raw", "id:1@example.org", "id:2@example.org"]);
+    assert_eq!(raw.code, Some(2));
+    assert!(raw.err.contains("--format raw shows one message"), "{}", raw.err);
+}
+
+#[test]
+fn html_is_a_page_without_anything_active() {
+    let home = Home::new();
+    let content = "From: Ana <ana@example.org>\nSubject: A <page>\nMessage-ID: <1@example.org>\nDate: Tue, 5 Mar 2024 15:02:11 +0100\n\
+        Content-Type: text/html; charset=utf-8\n\n<p onclick=x()>Gr\u{fc}\u{df}e<script>alert(1)</script>\
+        <img src=http://tracker.example/1><a href=https://example.org/>there</a>\n";
+    let path = home.deliver("", "1:2,S", content.as_bytes());
+    home.deliver("", "2:2,", &letter("2", "Text", "1 < 2 & 3"));
+    home.first_index();
+    let page = home.good(&["view", "--format", "html", "id:1@example.org", "id:2@example.org"]);
+    let page = page.replace(&path.parent().unwrap().display().to_string(), "CUR");
+    insta::assert_snapshot!(page, @r##"
+        <!DOCTYPE html>
+        <html>
+        <head>
+        <meta charset="utf-8">
+        <meta http-equiv="Content-Security-Policy" content="default-src 'none'; form-action 'none'; base-uri 'none'">
+        <meta name="referrer" content="no-referrer">
+        <title>A &lt;page&gt;</title>
+        </head>
+        <body>
+        <article>
+        <pre>From: Ana &lt;ana@example.org&gt;
+        Date: Tue, 05 Mar 2024 14:02:11 +0000
+        Subject: A &lt;page&gt;
+        Message-ID: 1@example.org
+        Flags: seen
+        File: CUR/1:2,S
+        </pre>
+        <hr>
+        <p>Grüße<img><a href="https://example.org/" rel="noopener noreferrer">there</a>
+        </p>
+        </article>
+        <hr>
+        <article>
+        <pre>From: Ana Example &lt;ana@example.org&gt;
+        To: bo@example.org
+        Date: Sun, 03 Mar 2024 12:00:00 +0000
+        Subject: Text
+        Message-ID: 2@example.org
+        Flags: unread
+        File: CUR/2:2,
+        </pre>
+        <hr>
+        <pre>1 &lt; 2 &amp; 3</pre>
+        </article>
+        </body>
+        </html>
+        "##);
+}
+
+#[test]
+fn sexp_has_the_text_too() {
+    let home = Home::indexed();
+    let line = home.good(&["view", "--format", "sexp", "id:3@example.org"]);
+    assert!(line.ends_with(" :flags (flagged seen) :body-txt \"tubes under the city\")\n"), "{line}");
+}
+
+#[test]
 fn raw_is_every_byte_of_the_file() {
     let home = Home::new();
     let mut content = letter("1", "Raw", "caf\u{e9}");

@@ -253,7 +253,7 @@ fn cut_text(bytes: &[u8], length: usize) -> &[u8] {
 }
 
 /// Finds the charset that HTML names for itself, where its header names none.
-fn meta_charset(html: &[u8]) -> Option<String> {
+pub(crate) fn meta_charset(html: &[u8]) -> Option<String> {
     let head = before(html, 1 << 10).to_ascii_lowercase();
     let start = memchr::memmem::find(&head, b"charset=")?;
     let value = after(&head, start.saturating_add(b"charset=".len()));

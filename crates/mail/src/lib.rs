@@ -19,6 +19,7 @@ mod flags;
 mod folder;
 mod headers;
 mod html;
+mod html_part;
 mod ids;
 mod keywords;
 mod mailbox;
@@ -46,6 +47,7 @@ pub use flags::Flags;
 pub use folder::{
     Folder, FolderLimits, FolderProblem, FolderProblemKind, Folders, find_folders, find_folders_within, join,
 };
+pub use html_part::html_part;
 pub use keywords::{KEYWORD_COUNT_MAX, KEYWORDS_FILE, KEYWORDS_FILE_BYTES_MAX, read_keyword_names};
 pub use mailbox::Address;
 pub use message::{Context, Message, parse};

@@ -150,7 +150,7 @@ pub fn parse(bytes: &[u8], context: &Context) -> Message {
 }
 
 /// Replaces CRs by LFs in a message that has no LF at all, as old Macintoshes wrote.
-fn with_line_feeds(bytes: &[u8]) -> Cow<'_, [u8]> {
+pub(crate) fn with_line_feeds(bytes: &[u8]) -> Cow<'_, [u8]> {
     if memchr::memchr(b'\n', bytes).is_some() || memchr::memchr(b'\r', bytes).is_none() {
         return Cow::Borrowed(bytes);
     }

@@ -3,12 +3,13 @@
 use crate::environment;
 use crate::exit::Outcome;
 use crate::format::record::{File, Record, hex};
-use crate::format::{json, message};
+use crate::format::{html, json, message, sexp};
 use crate::locate::{self, Located};
 use crate::output::{self, Output};
 use crate::sanitise::many_lines;
 use crate::session::Session;
-use anyhow::{Context, Result, anyhow};
+use crate::terminal::Terminal;
+use anyhow::{Context, Result, anyhow, bail};
 use clap::{Args, ValueEnum};
 use index::{Mailbox, PayloadReader};
 use mail::{Content, Flags};
@@ -20,10 +21,10 @@ use std::path::Path;
 /// Bytes of standard input that are read.
 const INPUT_BYTES_MAX: u64 = 100 << 20;
 
-/// Show a message
+/// Show messages
 ///
-/// The message is read from its file as that is now: one that a mail program moved between "new" and "cur" or gave other flags
-/// since the last index is still found. A path is shown without any index.
+/// A message is read from its file as that is now: one that a mail program moved between "new" and "cur" or gave other flags since
+/// the last index is still found. A path is shown without any index. On a terminal a pager shows it: $PNEU_PAGER, $PAGER, or less.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -32,58 +33,130 @@ Examples:
   pneu view 3f29a0                       the beginning of its sha256, at least 6 digits
   pneu view 'from:ana subject:\"second reminder\"'
   pneu view --format raw id:1234@example.org > message.eml
+  pneu view --format html id:1234@example.org > message.html
   curl https://lists.example.org/m/1 | pneu view -")]
 pub(crate) struct Arguments {
-    /// Which message: a path, id: and its Message-ID, the beginning of its sha256, a query that only it matches, or - for
-    /// standard input
-    #[arg(value_name = "MESSAGE")]
-    message: OsString,
-    /// What to print: text, a line of JSON, or the exact bytes of the file
-    #[arg(long, value_enum, default_value_t = Format::Plain)]
+    /// Which messages, each by a path, id: and its Message-ID, the beginning of its sha256, a query that only it matches, or -
+    /// for standard input
+    #[arg(value_name = "MESSAGE", required = true)]
+    messages: Vec<OsString>,
+    /// What to print
+    #[arg(long, short = 'o', value_enum, default_value_t = Format::Plain)]
     format: Format,
+    /// Print to a terminal at once, without a pager
+    #[arg(long)]
+    no_pager: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Format {
+    /// Header lines and text
     Plain,
+    /// A page for a browser, without anything that is loaded or runs
+    Html,
+    /// A line of JSON
     Json,
+    /// An S-expression for Emacs
+    Sexp,
+    /// The exact bytes of the file; of one message only
     Raw,
 }
 
 /// Runs the command.
 ///
 /// # Errors
-/// There is no such message, there are several, or its files cannot be read.
+/// There is no such message, there are several, or its files cannot be read; of several messages only if none can be shown.
 pub(crate) fn run(arguments: &Arguments, session: &Session) -> Result<Outcome> {
-    let handle = arguments.message.to_string_lossy();
-    let located = if handle == "-" {
-        from_standard_input()?
-    } else {
-        locate::locate(&handle, Path::new(&arguments.message), session)?
-    };
-    if let Some(note) = located.note.as_ref().filter(|_| !session.is_quiet) {
-        output::complain(note);
+    if arguments.format == Format::Raw && arguments.messages.len() > 1 {
+        bail!("--format raw shows one message; several are written by: pneu find --format mbox");
     }
-    if located.content.truncated && !session.is_quiet {
-        output::complain("the message is very large; only the beginning is shown");
+    let (found, outcome) = located(arguments, session)?;
+    for located in found.iter().filter(|_| !session.is_quiet) {
+        if let Some(note) = &located.note {
+            output::complain(note);
+        }
+        if located.content.truncated {
+            output::complain("the message is very large; only the beginning is shown");
+        }
     }
-    let mut output = session.output();
+    let mut output = if arguments.no_pager { session.output() } else { session.paged_output() };
     match arguments.format {
-        Format::Plain => {
-            let zone = environment::now().time_zone().clone();
-            let text =
-                with_record(&located, session, |record| message::text(record, &zone, session.terminal));
-            output.bytes(text.as_bytes())?;
-        }
-        Format::Json => {
-            let mut line = Vec::new();
-            with_record(&located, session, |record| json::line(record, &mut line));
-            output.bytes(&line)?;
-        }
-        Format::Raw => raw(&located, &mut output)?,
+        Format::Plain => plain(&found, session, &mut output)?,
+        Format::Html => html(&found, session, &mut output)?,
+        Format::Json => lines(&found, session, &mut output, json::line)?,
+        Format::Sexp => lines(&found, session, &mut output, sexp::line)?,
+        Format::Raw => found.iter().try_for_each(|located| raw(located, &mut output))?,
     }
     output.finish()?;
-    Ok(Outcome::Done)
+    Ok(outcome)
+}
+
+/// Reads the messages. Tells of those that cannot be read, and fails if all cannot.
+fn located(arguments: &Arguments, session: &Session) -> Result<(Vec<Located>, Outcome)> {
+    let (mut found, mut last_error) = (Vec::new(), None);
+    for message in &arguments.messages {
+        let handle = message.to_string_lossy();
+        let located = if handle == "-" {
+            from_standard_input()
+        } else {
+            locate::locate(&handle, Path::new(message), session)
+        };
+        match located {
+            Ok(located) => found.push(located),
+            Err(error) => {
+                if let Some(earlier) = last_error.replace(error) {
+                    output::complain(earlier);
+                }
+            }
+        }
+    }
+    match last_error {
+        None => Ok((found, Outcome::Done)),
+        Some(error) if found.is_empty() => Err(error),
+        Some(error) => {
+            output::complain(error);
+            Ok((found, Outcome::Partly))
+        }
+    }
+}
+
+fn plain(found: &[Located], session: &Session, output: &mut Output) -> Result<()> {
+    let zone = environment::now().time_zone().clone();
+    for (place, located) in found.iter().enumerate() {
+        if place > 0 {
+            output.bytes(message::separator(session.terminal).as_bytes())?;
+        }
+        let text = with_record(located, session, |record| message::text(record, &zone, session.terminal));
+        output.bytes(text.as_bytes())?;
+    }
+    Ok(())
+}
+
+fn html(found: &[Located], session: &Session, output: &mut Output) -> Result<()> {
+    let zone = environment::now().time_zone().clone();
+    let no_color = Terminal { has_color: false, ..session.terminal };
+    let article = |located: &Located| {
+        let own = mail::html_part(&located.content.bytes);
+        with_record(located, session, |record| {
+            html::article(record, &message::header(record, &zone, no_color), own.as_deref())
+        })
+    };
+    let articles: Vec<_> = found.iter().map(article).collect();
+    output.bytes(html::page(&articles).as_bytes())
+}
+
+fn lines(
+    found: &[Located],
+    session: &Session,
+    output: &mut Output,
+    line: fn(&Record<'_>, &mut Vec<u8>),
+) -> Result<()> {
+    for located in found {
+        let mut bytes = Vec::new();
+        with_record(located, session, |record| line(record, &mut bytes));
+        output.bytes(&bytes)?;
+    }
+    Ok(())
 }
 
 fn from_standard_input() -> Result<Located> {

@@ -9,8 +9,22 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use std::fmt::Write;
 
-/// Returns a message as text, each line with its end.
+/// Returns a message as text, each line with its end: the header lines, an empty line, the text.
 pub(crate) fn text(record: &Record<'_>, zone: &TimeZone, terminal: Terminal) -> String {
+    let body = body(record.text.unwrap_or_default(), terminal);
+    format!("{}\n{body}", header(record, zone, terminal))
+}
+
+/// Returns the line between two messages: a form feed, which no text of a message holds; on a terminal one to be seen.
+pub(crate) fn separator(terminal: Terminal) -> String {
+    match terminal.columns {
+        None => "\u{c}\n".to_owned(),
+        Some(columns) => format!("\n{}\n\n", terminal.paint(Look::Label, &"─".repeat(columns))),
+    }
+}
+
+/// Returns the header lines of a message.
+pub(crate) fn header(record: &Record<'_>, zone: &TimeZone, terminal: Terminal) -> String {
     let mut out = String::new();
     let mut field = |name: &str, value: &str| {
         if !value.is_empty() {
@@ -44,11 +58,37 @@ pub(crate) fn text(record: &Record<'_>, zone: &TimeZone, terminal: Terminal) -> 
     for problem in record.problems.iter() {
         field("Problem", problem);
     }
-    let body = many_lines(record.text.unwrap_or_default());
-    out.push('\n');
-    out.push_str(body.trim_end());
-    out.push_str(if body.trim_end().is_empty() { "" } else { "\n" });
     out
+}
+
+/// Returns the text of a message, each line with its end.
+fn body(text: &str, terminal: Terminal) -> String {
+    let text = many_lines(text);
+    let text = text.trim_end();
+    if !terminal.has_color {
+        return if text.is_empty() { String::new() } else { format!("{text}\n") };
+    }
+    let mut out = String::with_capacity(text.len() * 2);
+    let mut is_signature = false;
+    for line in text.lines() {
+        is_signature |= line == "-- ";
+        let look = match quote_depth(line) {
+            0 if is_signature => Look::Aside,
+            0 => Look::Plain,
+            depth => Look::Quote(depth),
+        };
+        out.push_str(&terminal.paint(look, line));
+        out.push('\n');
+    }
+    out
+}
+
+/// Returns how many `>` a line begins with, spaces between them not counted.
+fn quote_depth(line: &str) -> usize {
+    line.chars()
+        .take_while(|character| matches!(character, '>' | ' '))
+        .filter(|character| *character == '>')
+        .count()
 }
 
 /// Returns a date as mail writes it.
@@ -108,6 +148,24 @@ mod tests {
         one
         two?2J
         ");
+    }
+
+    #[test]
+    fn quotes_and_signatures_are_painted_line_by_line() {
+        let terminal = Terminal { columns: Some(80), has_color: true };
+        let text = "a\n> b\n> > c\n>>>> d\ne > f\n-- \nAna\n> g\n\n";
+        let painted = body(text, terminal).replace('\u{1b}', "^");
+        insta::assert_snapshot!(painted, @r##"
+        a
+        ^[34m> b^[0m
+        ^[32m> > c^[0m
+        ^[34m>>>> d^[0m
+        e > f
+        ^[2m-- ^[0m
+        ^[2mAna^[0m
+        ^[34m> g^[0m
+        "##);
+        assert_eq!(body(text, PIPE), text.trim_end().to_owned() + "\n");
     }
 
     #[test]

@@ -4,6 +4,7 @@
 
 pub(crate) mod fields;
 pub(crate) mod flags;
+pub(crate) mod html;
 pub(crate) mod json;
 pub(crate) mod listed;
 pub(crate) mod message;

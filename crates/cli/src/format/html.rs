@@ -1,0 +1,151 @@
+//! Messages as a page for a browser: what they say, and nothing that acts.
+//!
+//! In: records, and the HTML that messages bring along. Out: one HTML document. Of a message's own HTML only what formats text is left:
+//! no scripts, styles, forms, frames, images; links are kept, everything that would be loaded is not. A policy in the head forbids
+//! a browser all that too. What would turn or hide text in a terminal is written as references, or replaced where HTML cannot hold it.
+
+use crate::format::record::Record;
+use crate::sanitise::{REPLACEMENT, is_harmful};
+use ammonia::{Builder, UrlRelative};
+use std::borrow::Cow;
+use std::fmt::Write;
+
+/// What a page begins with.
+const BEGIN: &str = "<!DOCTYPE html>\n<html>\n<head>\n<meta charset=\"utf-8\">\n\
+    <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; form-action 'none'; base-uri 'none'\">\n\
+    <meta name=\"referrer\" content=\"no-referrer\">\n";
+/// What a page ends with.
+const END: &str = "</body>\n</html>\n";
+
+/// A message for a page.
+pub(crate) struct Article {
+    title: String,
+    html: String,
+}
+
+/// Returns a message as a part of a page. `header` are its header lines as text, `own` the HTML that it brings along.
+pub(crate) fn article(record: &Record<'_>, header: &str, own: Option<&str>) -> Article {
+    let body = match own {
+        Some(own) => clean(own),
+        None => format!("<pre>{}</pre>", escaped(record.text.unwrap_or_default())),
+    };
+    let html = format!("<article>\n<pre>{}</pre>\n<hr>\n{body}\n</article>\n", escaped(header));
+    Article { title: record.subject.to_owned(), html }
+}
+
+/// Returns a page with messages.
+pub(crate) fn page(articles: &[Article]) -> String {
+    let mut page = BEGIN.to_owned();
+    let title = articles.first().map_or("", |article| &article.title);
+    write!(page, "<title>{}</title>\n</head>\n<body>\n", escaped(title)).expect("writing to a string");
+    for (place, article) in articles.iter().enumerate() {
+        page.push_str(if place == 0 { "" } else { "<hr>\n" });
+        page.push_str(&article.html);
+    }
+    page.push_str(END);
+    harmless(&page).into_owned()
+}
+
+/// Returns HTML with nothing left but formatted text and links to other places.
+fn clean(html: &str) -> String {
+    let mut builder = Builder::default();
+    builder.url_schemes(["http", "https", "mailto"].into()).url_relative(UrlRelative::Deny);
+    // An image would be loaded, and tell its sender that the message was read. Its description stays.
+    builder.attribute_filter(|element, attribute, value| match (element, attribute) {
+        ("a", _) => Some(Cow::Borrowed(value)),
+        (_, "src" | "href" | "cite" | "background" | "srcset") => None,
+        _ => Some(Cow::Borrowed(value)),
+    });
+    builder.clean(html).to_string()
+}
+
+fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            _ => out.push(character),
+        }
+    }
+    out
+}
+
+/// Writes harmful characters so that only a browser acts on them. There are no elements left in which a reference stands for itself.
+fn harmless(page: &str) -> Cow<'_, str> {
+    let is_kept = |character| matches!(character, '\n' | '\t') || !is_harmful(character);
+    if page.chars().all(is_kept) {
+        return Cow::Borrowed(page);
+    }
+    let mut out = String::with_capacity(page.len());
+    for character in page.chars() {
+        match character {
+            _ if is_kept(character) => out.push(character),
+            // References to controls stand for other characters, or for none.
+            _ if character.is_control() => out.push(REPLACEMENT),
+            _ => write!(out, "&#x{:x};", u32::from(character)).expect("writing to a string"),
+        }
+    }
+    Cow::Owned(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_page_holds_header_and_text() {
+        let mut record = Record::new(&[0; 32], 0, 0);
+        record.subject = "a <b> \"c\"";
+        record.text = Some("one & <two>\nthree\u{202e}\u{1b}[2J\u{9b}");
+        let article = article(&record, "From: x <y>\n", None);
+        insta::assert_snapshot!(page(&[article]).replace(REPLACEMENT, "?"), @r##"
+        <!DOCTYPE html>
+        <html>
+        <head>
+        <meta charset="utf-8">
+        <meta http-equiv="Content-Security-Policy" content="default-src 'none'; form-action 'none'; base-uri 'none'">
+        <meta name="referrer" content="no-referrer">
+        <title>a &lt;b&gt; &quot;c&quot;</title>
+        </head>
+        <body>
+        <article>
+        <pre>From: x &lt;y&gt;
+        </pre>
+        <hr>
+        <pre>one &amp; &lt;two&gt;
+        three&#x202e;?[2J?</pre>
+        </article>
+        </body>
+        </html>
+        "##);
+    }
+
+    #[test]
+    fn nothing_active_or_loaded_is_left_of_html() {
+        let html = "<html><head><style>p{}</style><script>alert(1)</script><meta http-equiv=refresh content=0></head>\
+            <body background=http://e/x onload=x()><p style='background:url(http://e)' onclick=x()>text <b>bold</b></p>\
+            <img src=http://e/pixel alt=cat width=1><img src=\"data:image/svg+xml,x\"><img srcset='http://e/1 1x'>\
+            <a href=http://e/link>link</a><a href=javascript:x()>bad</a><a href=/relative>here</a><iframe src=http://e></iframe>\
+            <form action=http://e><input name=password></form><svg onload=x()></svg><object data=http://e></object>\
+            <blockquote cite=http://e>quote</blockquote><link rel=stylesheet href=http://e><video src=http://e></video></body></html>";
+        insta::assert_snapshot!(clean(html), @r##"
+        <p>text <b>bold</b></p><img width="1" alt="cat"><img><img><a href="http://e/link" rel="noopener noreferrer">link</a><a rel="noopener noreferrer">bad</a><a rel="noopener noreferrer">here</a><blockquote>quote</blockquote>
+        "##);
+    }
+
+    #[test]
+    fn every_character_is_harmless_in_a_page() {
+        for character in '\0'..=char::MAX {
+            let text = format!("a{character}b");
+            let shown = harmless(&text);
+            assert!(
+                !shown.contains(|left| is_harmful(left) && left != '\n' && left != '\t'),
+                "{character:?}"
+            );
+        }
+        assert_eq!(harmless("a\u{200f}b"), "a&#x200f;b");
+    }
+}

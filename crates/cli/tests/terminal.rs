@@ -1,0 +1,105 @@
+//! What a person sees: pages, colours, and nothing that acts on the terminal.
+//!
+//! Comes in: the program with a terminal as its output. Goes out: what that shows. Must not know how pagers are started.
+
+use crate::hostile;
+use crate::support::Home;
+use std::fs;
+
+#[test]
+fn a_pager_shows_messages_on_a_terminal_only() {
+    let home = Home::indexed();
+    let paged = |arguments: &[&str], variables: &[(&str, &str)]| {
+        let run = home.on_terminal(&[&["view", "--color", "never"], arguments].concat(), variables);
+        assert_eq!((run.code, run.err.as_str()), (Some(0), ""), "{run:?}");
+        run.out
+    };
+    let plain = home.good(&["view", "id:1@example.org"]);
+    let page = plain.lines().map(|line| format!("page {line}\n")).collect::<String>();
+    let pager = "sed 's/^/page /'";
+    assert_eq!(paged(&["id:1@example.org"], &[("PAGER", pager)]), page);
+    assert_eq!(paged(&["id:1@example.org"], &[("PAGER", "false"), ("PNEU_PAGER", pager)]), page);
+    for variables in [[("PAGER", "")], [("PAGER", "cat")], [("PNEU_PAGER", "")]] {
+        assert_eq!(paged(&["id:1@example.org"], &variables), plain);
+    }
+    assert_eq!(paged(&["id:1@example.org", "--no-pager"], &[("PAGER", pager)]), plain);
+    let mut piped = home.command(&["view", "id:1@example.org"]);
+    assert_eq!(crate::support::run(piped.env("PAGER", pager)).out, plain);
+    assert_eq!(home.on_terminal(&["find", "subject:first"], &[("PAGER", "false")]).code, Some(0));
+}
+
+#[test]
+fn less_is_told_how_to_behave_unless_the_user_said_it() {
+    let home = Home::indexed();
+    let options = |variables: &[(&str, &str)]| {
+        let pager = [("PAGER", "sh -c 'cat >/dev/null; echo $LESS'")];
+        home.on_terminal(&["view", "id:1@example.org"], &[&pager, variables].concat()).out
+    };
+    assert_eq!(options(&[]), "FRX\n");
+    assert_eq!(options(&[("LESS", "S")]), "S\n");
+}
+
+#[test]
+fn a_pager_that_ends_early_is_no_error_and_one_that_is_missing_is_told_of() {
+    let home = Home::new();
+    let long = "line\n".repeat(100_000);
+    home.deliver("", "1:2,", &crate::support::letter("1", "Long", &long));
+    home.first_index();
+    let early =
+        home.on_terminal(&["view", "--color", "never", "id:1@example.org"], &[("PAGER", "head -n 1")]);
+    assert_eq!(
+        (early.code, early.out.as_str(), early.err.as_str()),
+        (Some(0), "From: Ana Example <ana@example.org>\n", "")
+    );
+    let missing = home.on_terminal(&["view", "id:1@example.org"], &[("PAGER", "no-such-pager")]);
+    assert_eq!(missing.code, Some(0));
+    assert!(missing.err.starts_with("pneu: cannot run the pager no-such-pager: "), "{}", missing.err);
+    assert!(missing.out.ends_with("line\nline\n"));
+    let wrong = home.on_terminal(&["view", "id:1@example.org"], &[("PAGER", "less '")]);
+    assert_eq!(
+        (wrong.code, wrong.err.as_str()),
+        (Some(0), "pneu: the pager: a command has a ' without an end\n")
+    );
+}
+
+#[test]
+fn colours_are_for_terminals_and_can_be_refused() {
+    let home = Home::indexed();
+    let shown = |arguments: &[&str], variables: &[(&str, &str)]| {
+        home.on_terminal(&[&["view", "--no-pager", "id:1@example.org"], arguments].concat(), variables).out
+    };
+    assert!(shown(&[], &[]).starts_with("\u{1b}[1mFrom:\u{1b}[0m Ana"));
+    assert!(shown(&[], &[("NO_COLOR", "1")]).starts_with("From: Ana"));
+    assert!(shown(&["--color", "always"], &[("NO_COLOR", "1")]).starts_with("\u{1b}[1mFrom:"));
+    assert!(!shown(&["-o", "html"], &[]).contains('\u{1b}'));
+}
+
+#[test]
+fn messages_stand_apart() {
+    let home = Home::indexed();
+    let both = ["id:1@example.org", "id:2@example.org"];
+    let run = home.on_terminal(&["view", "--no-pager", "--color", "never", both[0], both[1]], &[]);
+    let [first, second] = both.map(|id| home.good(&["view", id]));
+    assert_eq!(run.out, format!("{first}\n{}\n\n{second}", "─".repeat(80)));
+    assert_eq!(home.good(&["view", both[0], both[1]]), format!("{first}\u{c}\n{second}"));
+}
+
+#[test]
+fn nothing_of_a_message_reaches_the_terminal_in_any_format() {
+    let home = hostile::home();
+    let find = ["plain", "json", "sexp", "paths", "mbox"].map(|format| vec!["find", "--format", format]);
+    let view =
+        ["plain", "html", "json", "sexp", "raw"].map(|format| vec!["view", "--format", format, "forged"]);
+    for arguments in find.iter().chain(&view) {
+        for pager in ["", "sed -n p"] {
+            let arguments = [arguments, &["--color", "never"][..]].concat();
+            let run = home.on_terminal(&arguments, &[("PAGER", pager)]);
+            assert_eq!(run.code, Some(0), "{arguments:?}: {run:?}");
+            assert!(run.out.len() > 20, "{arguments:?}");
+            hostile::assert_harmless(&run, &format!("{arguments:?}"));
+        }
+    }
+    fs::write(home.mail().join("cur/2:2,"), b"Subject: x\r\n\r\n\x1b[2J\x0c\xe2\x80\xae").unwrap();
+    let run = home.on_terminal(&["view", "-o", "raw", "--no-pager", "Mail/cur/2:2,"], &[]);
+    assert_eq!(run.out, "Subject: x\n\n\u{fffd}[2J\n\u{fffd}");
+}

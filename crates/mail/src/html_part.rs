@@ -1,0 +1,67 @@
+//! The HTML that a message brings along, as it is.
+//!
+//! The bytes of a message come in, the text of its first part of HTML goes out. Whoever shows it must make it safe. Knows nothing of
+//! what HTML means.
+#![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
+
+use crate::bodies::meta_charset;
+use crate::charset;
+use crate::content::Disposition;
+use crate::headers::{skip_envelope, split};
+use crate::message::with_line_feeds;
+use crate::parts::{Body, Part, take_apart};
+use crate::problem::Problems;
+use crate::transfer::decode;
+
+/// Returns the first part of HTML that is the message's own: no attachment, and not in another message within it.
+#[must_use]
+pub fn html_part(bytes: &[u8]) -> Option<String> {
+    let bytes = with_line_feeds(bytes);
+    let mut problems = Problems::default();
+    let parts = take_apart(&split(skip_envelope(&bytes)), &mut problems);
+    let part = parts.iter().find(|part| {
+        part.content.is_html()
+            && part.content.disposition != Disposition::Attachment
+            && !is_nested(part, &parts)
+    })?;
+    let Body::Leaf(content) = &part.body else { return None };
+    let (decoded, _) = decode(content, part.content.transfer);
+    let label = part.content.charset.clone().or_else(|| meta_charset(&decoded));
+    let fallback = parts.iter().find_map(|part| charset::encoding(part.content.charset.as_deref()?));
+    Some(charset::decode(&decoded, label.as_deref(), fallback, &mut problems).into_owned())
+}
+
+/// Says whether a part lies in a message within the message.
+fn is_nested(part: &Part<'_>, parts: &[Part<'_>]) -> bool {
+    let mut number = part.parent;
+    while let Some(parent) = number.and_then(|at| parts.get(at)) {
+        if matches!(parent.body, Body::Message { .. }) {
+            return true;
+        }
+        number = parent.parent;
+    }
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_html_of_the_message_itself_is_decoded() {
+        let html = "--b\nContent-Type: text/html; charset=latin1\nContent-Transfer-Encoding: quoted-printable\n\n<p>gr=FC=DF=\ne</p>\n";
+        let mixed = |parts: &str| {
+            format!(
+                "Content-Type: multipart/mixed; boundary=b\n\n--b\nContent-Type: text/plain\n\nhi\n{parts}--b--\n"
+            )
+        };
+        assert_eq!(html_part(mixed(html).as_bytes()).as_deref(), Some("<p>grüße</p>"));
+        let attached = html.replace("latin1\n", "latin1\nContent-Disposition: attachment\n");
+        assert_eq!(html_part(mixed(&attached).as_bytes()), None);
+        let nested = "--b\nContent-Type: message/rfc822\n\nContent-Type: text/html\n\n<p>inner</p>\n";
+        assert_eq!(html_part(mixed(nested).as_bytes()), None);
+        assert_eq!(html_part(b"Subject: x\n\ntext"), None);
+        let meta = b"Content-Type: text/html\n\n<meta charset=\"iso-8859-1\">\xfc";
+        assert_eq!(html_part(meta).as_deref(), Some("<meta charset=\"iso-8859-1\">ü"));
+    }
+}
