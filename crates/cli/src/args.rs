@@ -2,7 +2,7 @@
 //!
 //! In: arguments. Out: values. Each command's own options and help stand in its file. Must not know what options do.
 
-use crate::command::{check, contacts, count, find, index, info, sweep, tag, view};
+use crate::command::{check, completions, contacts, count, find, index, info, init, man, sweep, tag, view};
 use crate::terminal::ColorChoice;
 use clap::{Arg, ArgAction, Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use std::ffi::OsString;
@@ -74,6 +74,7 @@ struct With<A: Args> {
 
 #[derive(Debug, Subcommand)]
 enum CommandWithCommon {
+    Init(With<init::Arguments>),
     Index(With<index::Arguments>),
     #[command(visible_alias = "search")]
     Find(With<find::Arguments>),
@@ -85,11 +86,15 @@ enum CommandWithCommon {
     Info(With<info::Arguments>),
     Check(With<check::Arguments>),
     Sweep(With<sweep::Arguments>),
+    Completions(With<completions::Arguments>),
+    Man(With<man::Arguments>),
 }
 
 /// A command with its own options.
 #[derive(Debug)]
 pub(crate) enum Command {
+    /// Write a configuration.
+    Init(init::Arguments),
     /// Bring the index in step with the disk.
     Index(index::Arguments),
     /// Find messages.
@@ -108,6 +113,10 @@ pub(crate) enum Command {
     Check(check::Arguments),
     /// Forget what is long gone.
     Sweep(sweep::Arguments),
+    /// Print completions.
+    Completions(completions::Arguments),
+    /// Write manual pages.
+    Man(man::Arguments),
 }
 
 /// All that the user asked for.
@@ -130,12 +139,44 @@ pub(crate) fn parse(
     Program::from_arg_matches(&matches).map(joined)
 }
 
+/// Returns the definition of the command line for completion: every command takes the options of all commands, and what help hides is
+/// left out.
+pub(crate) fn for_completion() -> clap::Command {
+    shown(&with_all_options())
+}
+
+/// Copies a definition without what is hidden, which completion would offer.
+fn shown(command: &clap::Command) -> clap::Command {
+    let mut copy = clap::Command::new(command.get_name().to_owned())
+        .args(command.get_arguments().filter(|argument| !argument.is_hide_set()).cloned())
+        .subcommands(command.get_subcommands().map(shown))
+        .visible_aliases(command.get_visible_aliases().map(str::to_owned).collect::<Vec<_>>())
+        .disable_help_flag(command.is_disable_help_flag_set());
+    if let Some(about) = command.get_about() {
+        copy = copy.about(about.clone());
+    }
+    copy
+}
+
+/// Returns the definition of the command line, where every command shows the options of all commands too.
+fn with_all_options() -> clap::Command {
+    Program::command().mut_subcommand("tag", without_letters)
+}
+
+/// Returns the definition of the command line for pages: as help shows it, but for the command that shows help.
+pub(crate) fn for_pages() -> clap::Command {
+    let version = env!("CARGO_PKG_VERSION");
+    definition()
+        .disable_help_subcommand(true)
+        .mut_subcommands(|command| command.version(version).disable_version_flag(true))
+}
+
 /// Returns the definition of the command line. Help of a command names the options of all commands, and only the program's own
 /// help explains them.
 fn definition() -> clap::Command {
     let common = Common::augment_args(clap::Command::new("common"));
     let ids: Vec<_> = common.get_arguments().map(|argument| argument.get_id().clone()).collect();
-    Program::command().mut_subcommand("tag", without_letters).mut_subcommands(|command| {
+    with_all_options().mut_subcommands(|command| {
         let help = command.get_after_help().map(|help| format!("{help}\n\n")).unwrap_or_default();
         let command = command.after_help(format!("{help}{SEE_ALSO}"));
         ids.iter().fold(command, |command, id| command.mut_arg(id, |argument| argument.hide(true)))
@@ -150,6 +191,7 @@ fn without_letters(command: clap::Command) -> clap::Command {
 
 fn joined(program: Program) -> Arguments {
     let (command, common) = match program.command {
+        CommandWithCommon::Init(with) => (Command::Init(with.arguments), with.common),
         CommandWithCommon::Index(with) => (Command::Index(with.arguments), with.common),
         CommandWithCommon::Find(with) => (Command::Find(with.arguments), with.common),
         CommandWithCommon::Count(with) => (Command::Count(with.arguments), with.common),
@@ -159,6 +201,8 @@ fn joined(program: Program) -> Arguments {
         CommandWithCommon::Info(with) => (Command::Info(with.arguments), with.common),
         CommandWithCommon::Sweep(with) => (Command::Sweep(with.arguments), with.common),
         CommandWithCommon::Check(with) => (Command::Check(with.arguments), with.common),
+        CommandWithCommon::Completions(with) => (Command::Completions(with.arguments), with.common),
+        CommandWithCommon::Man(with) => (Command::Man(with.arguments), with.common),
     };
     Arguments { common: program.common.then(common), command }
 }

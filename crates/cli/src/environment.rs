@@ -2,11 +2,13 @@
 //!
 //! In: nothing. Out: values. Must not know what they are used for.
 
+use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
 use std::ffi::OsString;
 use std::hash::{BuildHasher, RandomState};
 use std::io::{self, IsTerminal, stderr, stdout};
 use std::path::PathBuf;
+use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 /// What surrounds the process.
@@ -34,6 +36,8 @@ pub(crate) struct Surroundings {
     pub maildir: Option<PathBuf>,
 }
 
+/// Where the system keeps its time zone.
+const LOCAL_ZONE: &str = "/etc/localtime";
 /// Columns of a terminal that does not say.
 const COLUMNS_DEFAULT: usize = 80;
 
@@ -91,7 +95,18 @@ pub(crate) fn clock_ns() -> i64 {
 
 /// Returns the time, in the time zone of the system.
 pub(crate) fn now() -> Zoned {
-    Zoned::now()
+    static ZONE: OnceLock<TimeZone> = OnceLock::new();
+    let zone = ZONE.get_or_init(|| local_zone().unwrap_or_else(TimeZone::system));
+    Timestamp::now().to_zoned(zone.clone())
+}
+
+/// Returns the zone that the system's own file holds, unless `TZ` says another. jiff would list the directory of all zones to find its
+/// name, which takes a millisecond and which nobody asks for here.
+fn local_zone() -> Option<TimeZone> {
+    if std::env::var_os("TZ").is_some() {
+        return None;
+    }
+    TimeZone::tzif("local", &std::fs::read(LOCAL_ZONE).ok()?).ok()
 }
 
 /// Returns a number that nobody else has.

@@ -20,6 +20,7 @@ mod sanitise;
 mod scope;
 mod session;
 mod sort;
+mod template;
 mod terminal;
 mod words;
 

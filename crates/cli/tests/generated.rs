@@ -1,8 +1,9 @@
-//! Documents that the program itself writes: docs/cli.md from its help, the tour in README.md from its output.
+//! Documents that the program itself writes: docs/cli.md and docs/man from its help, the tour in README.md from its output.
 //!
 //! Comes in: the built program. Goes out: whether the documents are still what it would write; with UPDATE=1 they are written anew. Must
 //! not know what help says.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -48,6 +49,27 @@ fn the_command_line_is_documented() {
     }
     let kept = fs::read_to_string(&path).unwrap_or_default();
     assert!(kept == page, "{} is out of date: cargo xtask docs", path.display());
+}
+
+#[test]
+fn the_manual_pages_are_those_of_the_program() {
+    let made = tempfile::tempdir().unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_pneu"));
+    let output = command.arg("man").arg(made.path()).env_clear().env("HOME", made.path()).output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    let pages = |directory: &Path| -> BTreeMap<String, String> {
+        let entries = fs::read_dir(directory).into_iter().flatten().map(|entry| entry.unwrap());
+        let name = |entry: &fs::DirEntry| entry.file_name().to_str().unwrap().to_owned();
+        entries.map(|entry| (name(&entry), fs::read_to_string(entry.path()).unwrap())).collect()
+    };
+    let (new, kept) = (pages(made.path()), project("docs/man"));
+    assert!(new.contains_key("pneu.1") && new.contains_key("pneu-find.1"), "{:?}", new.keys());
+    if std::env::var_os("UPDATE").is_some() {
+        let _ = fs::remove_dir_all(&kept);
+        fs::create_dir(&kept).unwrap();
+        new.iter().for_each(|(name, text)| fs::write(kept.join(name), text).unwrap());
+    }
+    assert!(pages(&kept) == new, "{} is out of date: cargo xtask docs", kept.display());
 }
 
 #[test]

@@ -12,6 +12,7 @@ mod endings;
 mod formats;
 mod generated;
 mod hostile;
+mod init;
 mod interrupted;
 mod pass;
 mod real;

@@ -1,11 +1,14 @@
 //! The commands, one a file: each reads its arguments, calls the library, prints.
 
 pub(crate) mod check;
+pub(crate) mod completions;
 pub(crate) mod contacts;
 pub(crate) mod count;
 pub(crate) mod find;
 pub(crate) mod index;
 pub(crate) mod info;
+pub(crate) mod init;
+pub(crate) mod man;
 pub(crate) mod sweep;
 pub(crate) mod tag;
 pub(crate) mod view;
@@ -21,6 +24,7 @@ use anyhow::Result;
 /// What it could not do.
 pub(crate) fn run(command: Command, session: &Session) -> Result<Outcome> {
     match command {
+        Command::Init(arguments) => init::run(&arguments, session),
         Command::Index(arguments) => index::run(&arguments, session),
         Command::Find(arguments) => find::run(&arguments, session),
         Command::Count(arguments) => count::run(&arguments, session),
@@ -30,5 +34,7 @@ pub(crate) fn run(command: Command, session: &Session) -> Result<Outcome> {
         Command::Info(arguments) => info::run(&arguments, session),
         Command::Sweep(arguments) => sweep::run(&arguments, session),
         Command::Check(arguments) => check::run(&arguments, session),
+        Command::Completions(arguments) => completions::run(&arguments, session),
+        Command::Man(arguments) => man::run(&arguments, session),
     }
 }

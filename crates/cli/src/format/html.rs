@@ -131,9 +131,7 @@ mod tests {
             <a href=http://e/link>link</a><a href=javascript:x()>bad</a><a href=/relative>here</a><iframe src=http://e></iframe>\
             <form action=http://e><input name=password></form><svg onload=x()></svg><object data=http://e></object>\
             <blockquote cite=http://e>quote</blockquote><link rel=stylesheet href=http://e><video src=http://e></video></body></html>";
-        insta::assert_snapshot!(clean(html), @r##"
-        <p>text <b>bold</b></p><img width="1" alt="cat"><img><img><a href="http://e/link" rel="noopener noreferrer">link</a><a rel="noopener noreferrer">bad</a><a rel="noopener noreferrer">here</a><blockquote>quote</blockquote>
-        "##);
+        insta::assert_snapshot!(clean(html), @r#"<p>text <b>bold</b></p><img width="1" alt="cat"><img><img><a href="http://e/link" rel="noopener noreferrer">link</a><a rel="noopener noreferrer">bad</a><a rel="noopener noreferrer">here</a><blockquote>quote</blockquote>"#);
     }
 
     #[test]

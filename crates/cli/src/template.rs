@@ -1,0 +1,73 @@
+//! The configuration file as `pneu init` writes it: roots, and what every key means.
+//!
+//! In: roots. Out: the text of the file. `config.rs` reads it back.
+
+use index::Root;
+use std::fmt::Write;
+use std::path::Path;
+
+/// Stands before the roots.
+const BEGIN: &str = "\
+# The configuration of pneu. Lines that begin with # say what may stand here; remove the # to use them.
+
+";
+/// Stands before the first root.
+const ROOTS: &str = "\
+# Each [[root]] is a directory that holds Maildirs, at any depth. Its name says which it is where there are several, and stays if
+# the directory moves: letters, digits, . _ -; its path begins with / or ~/. Roots may not lie in one another.
+";
+
+/// Returns the text.
+///
+/// # Errors
+/// A sentence: a path cannot stand in the file.
+pub(crate) fn configuration(roots: &[Root], home: Option<&Path>) -> Result<String, String> {
+    let mut text = format!("{BEGIN}{ROOTS}");
+    for root in roots {
+        let path = below_home(&root.path, home)?;
+        let (name, path) = (toml::Value::from(root.name.as_str()), toml::Value::from(path));
+        write!(text, "[[root]]\nname = {name}\npath = {path}\n\n").expect("writing to a string");
+    }
+    text.truncate(text.trim_end().len());
+    text.push('\n');
+    Ok(text)
+}
+
+fn below_home(path: &Path, home: Option<&Path>) -> Result<String, String> {
+    let refused = || format!("the path {} is not UTF-8 and cannot stand in a configuration", path.display());
+    let text = path.to_str().ok_or_else(refused)?;
+    let below = home.and_then(|home| path.strip_prefix(home).ok()).and_then(Path::to_str);
+    Ok(below.filter(|below| !below.is_empty()).map_or_else(|| text.to_owned(), |below| format!("~/{below}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config;
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+
+    fn root(name: &str, path: &str) -> Root {
+        Root { name: name.into(), path: path.into() }
+    }
+
+    #[test]
+    fn what_is_written_is_read_back() {
+        let home = Path::new("/home/ana");
+        for roots in [
+            vec![root("mail", "/home/ana/Maildir")],
+            vec![
+                root("work", "/srv/\"odd\" \\ 'name'\n"),
+                root("home", "/home/ana"),
+                root("x", "/home/bo/~"),
+            ],
+        ] {
+            let text = configuration(&roots, Some(home)).unwrap();
+            assert_eq!(config::parse(&text, Some(home)).unwrap(), roots, "{text}");
+        }
+        let text = configuration(&[root("mail", "/home/ana/Maildir")], Some(home)).unwrap();
+        assert!(text.ends_with("[[root]]\nname = \"mail\"\npath = \"~/Maildir\"\n"), "{text}");
+        let odd = Root { name: "x".into(), path: OsStr::from_bytes(b"/\xff").into() };
+        assert!(configuration(&[odd], None).unwrap_err().contains("not UTF-8"));
+    }
+}

@@ -1,0 +1,97 @@
+//! The first steps: a configuration, completions, manual pages.
+//!
+//! Comes in: homes with mail here or there. Goes out: whether a configuration names it, and what shells and `man` are given. Must not
+//! know what a shell makes of it.
+
+use crate::support::{Home, letter, run};
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
+#[test]
+fn init_writes_what_index_reads_and_never_overwrites() {
+    let home = Home::new();
+    home.deliver("", "1:2,", &letter("1", "First", "a"));
+    let path = home.path().join(".config/pneu/config.toml");
+    let first = home.good(&["init"]);
+    let names = format!("it names\n  mail {}\nnext: pneu index\n", home.mail().display());
+    assert_eq!(first, format!("configuration {} is written; {names}", path.display()));
+    assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+    let text = fs::read_to_string(&path).unwrap();
+    assert!(text.ends_with("[[root]]\nname = \"mail\"\npath = \"~/Mail\"\n"), "{text}");
+    assert_eq!(home.good(&["init"]), format!("configuration {} is there already; {names}", path.display()));
+    assert!(home.good(&["index"]).starts_with("1 files: 1 added"));
+    home.folder("other");
+    let other = home.pneu(&["init", "--maildir", "Mail/other"]);
+    assert_eq!((other.code, other.out.as_str()), (Some(2), ""));
+    assert!(
+        other.err.contains("is there already and says something else; it was not changed"),
+        "{}",
+        other.err
+    );
+    assert_eq!(fs::read_to_string(&path).unwrap(), text);
+}
+
+#[test]
+fn init_looks_where_mail_mostly_is() {
+    let home = Home::new();
+    for place in ["cur", "new"] {
+        fs::create_dir_all(home.path().join("elsewhere").join(place)).unwrap();
+        fs::create_dir_all(home.path().join("Maildir/empty")).unwrap();
+    }
+    let mut command = home.command(&["init"]);
+    let named = run(command.env("MAILDIR", home.path().join("elsewhere")));
+    assert!(named.out.contains(&format!("  mail {}/elsewhere\n", home.path().display())), "{named:?}");
+    fs::remove_dir_all(home.path().join(".config")).unwrap();
+    assert!(home.good(&["init"]).contains("/Mail\n"), "a directory without a Maildir is passed over");
+    fs::remove_dir_all(home.path().join(".config")).unwrap();
+    fs::remove_dir_all(home.mail()).unwrap();
+    let none = home.pneu(&["init"]);
+    assert_eq!((none.code, none.out.as_str()), (Some(2), ""));
+    assert!(none.err.contains("say where it is: pneu init --maildir DIR"), "{}", none.err);
+    let empty = home.pneu(&["init", "--maildir", "Maildir"]);
+    assert!(empty.code == Some(2) && empty.err.contains("holds no Maildir"), "{empty:?}");
+    assert!(!home.path().join(".config").exists());
+}
+
+/// Returns what bash offers for the last word of a line.
+fn completed(script: &str, words: &[&str]) -> Vec<String> {
+    let line = words.iter().map(|word| format!("'{word}'")).collect::<Vec<_>>().join(" ");
+    let text = format!(
+        "{script}\nCOMP_WORDS=({line}); COMP_CWORD={}; _pneu pneu '{}' '{}'; printf '%s\\n' \"${{COMPREPLY[@]}}\"",
+        words.len() - 1,
+        words[words.len() - 1],
+        words[words.len() - 2]
+    );
+    let output = std::process::Command::new("bash").args(["-c", &text]).output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    String::from_utf8(output.stdout).unwrap().lines().map(str::to_owned).collect()
+}
+
+#[test]
+fn bash_completes_commands_options_and_values() {
+    let home = Home::new();
+    let script = home.good(&["completions", "bash"]);
+    if !fs::exists("/bin/bash").unwrap() {
+        return println!("left out: there is no bash");
+    }
+    assert_eq!(completed(&script, &["pneu", "fi"]), ["find"]);
+    assert_eq!(completed(&script, &["pneu", "find", "--links"]), ["--links-dir"]);
+    assert_eq!(completed(&script, &["pneu", "find", "--data"]), ["--data"]);
+    assert_eq!(completed(&script, &["pneu", "find", "--sort", "s"]), ["size", "subject"]);
+    assert_eq!(completed(&script, &["pneu", "view", "--format", "h"]), ["html"]);
+}
+
+#[test]
+fn every_shell_has_all_commands_and_nothing_hidden() {
+    let home = Home::new();
+    for shell in ["bash", "zsh", "fish"] {
+        let script = home.good(&["completions", shell]);
+        for word in ["find", "view", "index", "links-dir", "data", "quiet", "sexp", "maildir"] {
+            assert!(script.contains(word), "{shell}: {word}");
+        }
+        for word in ["legacy-cleanup", "linksdir", "sortfield", "maxnum"] {
+            assert!(!script.contains(word), "{shell}: {word}");
+        }
+    }
+    assert_eq!(home.pneu(&["completions", "csh"]).code, Some(2));
+}
