@@ -78,12 +78,10 @@ pub(crate) mod messages {
     pub(crate) const NODE: usize = 8;
     /// The node of the message that it answers (u32), or [`super::NO_NODE`].
     pub(crate) const PARENT: usize = 9;
-    /// The first message with the same Message-ID and the same bodies (u32): itself, mostly.
-    pub(crate) const COPY_OF: usize = 10;
     /// What a list shows (payload).
-    pub(crate) const LINE: usize = 11;
+    pub(crate) const LINE: usize = 10;
     /// All other header fields (payload).
-    pub(crate) const REST: usize = 12;
+    pub(crate) const REST: usize = 11;
     /// Index: the message with a SHA-256.
     pub(crate) const BY_SHA256: &str = "sha256";
     /// Index: messages with a Message-ID.
@@ -116,6 +114,16 @@ pub(crate) mod threads {
     pub(crate) const BY_MESSAGE_ID: &str = "message-id";
 }
 
+/// Messages of which an earlier one has the same Message-ID and the same bodies.
+pub(crate) mod copies {
+    /// The table's name.
+    pub(crate) const TABLE: &str = "copies";
+    /// Message number (u32, primary key).
+    pub(crate) const NUMBER: usize = 0;
+    /// The first message of which it is a copy (u32); that one has no row here.
+    pub(crate) const FIRST: usize = 1;
+}
+
 /// People, by their addresses.
 pub(crate) mod contacts {
     /// The table's name.
@@ -146,6 +154,7 @@ pub(crate) fn schemas() -> Vec<Schema> {
         files_schema(),
         messages_schema(),
         absent_schema(),
+        copies_schema(),
         threads_schema(),
         contacts_schema(),
     ]
@@ -210,7 +219,6 @@ fn messages_schema() -> Schema {
             column("derived", Kind::U16),
             column("node", Kind::U32),
             column("parent", Kind::U32),
-            column("copy_of", Kind::U32),
             column("line", Kind::Payload(line)),
             column("rest", Kind::Payload(rest)),
         ],
@@ -242,6 +250,15 @@ fn threads_schema() -> Schema {
         ],
         primary: vec![0],
         indexes: vec![index(threads::BY_MESSAGE_ID, IndexKind::Hash, true, &[1])],
+    }
+}
+
+fn copies_schema() -> Schema {
+    Schema {
+        name: copies::TABLE.into(),
+        columns: vec![column("number", Kind::U32), column("first", Kind::U32)],
+        primary: vec![0],
+        indexes: vec![],
     }
 }
 

@@ -71,7 +71,8 @@ fn a_row_that_fits_no_other_is_told() {
         ("messages", 1, "node", 0, "message 1 has node 0, which is not that of its Message-ID"),
         ("messages", 1, "node", 77, "message 1 has node 77, which is not that of its Message-ID"),
         ("messages", 1, "parent", 9, "message 1 answers node 9, which has no row"),
-        ("messages", 2, "copy_of", 1, "message 2 is marked a copy of message 1, and is another"),
+        ("copies", 2, "first", 1, "message 2 is marked a copy of message 1, and is another"),
+        ("copies", 2, "number", 9, "message 9 is marked a copy of message 0, and has no row"),
         ("threads", 0, "above", 1, "node 0 of a thread stands below node 1, whose number is higher"),
         ("files", 1, "message", 9, "file 3.x:2,S has message 9, which has no row"),
     ] {

@@ -4,7 +4,7 @@
 
 use crate::error::Result;
 use crate::rows;
-use crate::tables::{NO_NODE, messages, threads};
+use crate::tables::{NO_NODE, copies, messages, threads};
 use std::collections::HashMap;
 use store::Snapshot;
 
@@ -14,7 +14,8 @@ use store::Snapshot;
 /// Damage in the store.
 pub(super) fn agree(snapshot: &Snapshot, node_count: u32, damage: &mut impl FnMut(String)) -> Result<()> {
     let hashes = nodes(snapshot, node_count, damage)?;
-    let mut firsts: HashMap<u32, [u64; 3]> = HashMap::new();
+    let mut firsts = firsts(snapshot)?;
+    let mut seen: HashMap<u32, [u64; 3]> = HashMap::new();
     for part in snapshot.table(messages::TABLE)?.parts() {
         for row in rows::live(part) {
             let number = part.u32_at(messages::NUMBER, row)?;
@@ -27,16 +28,34 @@ pub(super) fn agree(snapshot: &Snapshot, node_count: u32, damage: &mut impl FnMu
             if parent != NO_NODE && parent >= node_count {
                 damage(format!("message {number} answers node {parent}, which has no row"));
             }
-            let low = part.u64_at(messages::BODY_HASH_LOW, row)?;
-            let high = part.u64_at(messages::BODY_HASH_HIGH, row)?;
-            let first = part.u32_at(messages::COPY_OF, row)?;
-            // Of each group, all must be alike; the first itself may be swept.
-            if *firsts.entry(first).or_insert([hash, low, high]) != [hash, low, high] {
-                damage(format!("message {number} is marked a copy of message {first}, and is another"));
+            if let Some(first) = firsts.remove(&number) {
+                let low = part.u64_at(messages::BODY_HASH_LOW, row)?;
+                let high = part.u64_at(messages::BODY_HASH_HIGH, row)?;
+                // Of each group, all must be alike; the first itself may be swept.
+                if *seen.entry(first).or_insert([hash, low, high]) != [hash, low, high] {
+                    damage(format!("message {number} is marked a copy of message {first}, and is another"));
+                }
             }
         }
     }
+    // A first copy has no row of its own in `copies`, and may be swept.
+    for (number, first) in firsts.into_iter().filter(|(number, first)| number != first) {
+        damage(format!("message {number} is marked a copy of message {first}, and has no row"));
+    }
     Ok(())
+}
+
+/// Returns the first copy for every message that has one, the first ones among them.
+fn firsts(snapshot: &Snapshot) -> Result<HashMap<u32, u32>> {
+    let mut firsts = HashMap::new();
+    for part in snapshot.table(copies::TABLE)?.parts() {
+        for row in rows::live(part) {
+            let first = part.u32_at(copies::FIRST, row)?;
+            firsts.insert(first, first);
+            firsts.insert(part.u32_at(copies::NUMBER, row)?, first);
+        }
+    }
+    Ok(firsts)
 }
 
 /// Returns the hashes of all nodes.

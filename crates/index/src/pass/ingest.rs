@@ -13,7 +13,7 @@ use crate::record::{self, Contact, Line, Rest};
 use crate::rows;
 use crate::search::message_id_hash;
 use crate::state::TextSegment;
-use crate::tables::{contacts, messages, threads};
+use crate::tables::{contacts, copies, messages, threads};
 use crate::text::{Document, TextField, TextFiles, TextWriter};
 use mail::{Content, FileStat};
 use rayon::prelude::*;
@@ -62,7 +62,7 @@ pub(super) struct Ingest {
 
 /// What a batch leaves to be committed.
 pub(super) struct Ingested {
-    /// Rows of new messages, of their threads and of their people, by table.
+    /// Rows of new messages, of their threads, copies and people, by table.
     pub rows: Vec<(&'static str, Rows)>,
     /// New segments of the text index.
     pub text: Vec<TextSegment>,
@@ -168,11 +168,15 @@ impl Ingest {
         for segments in finished {
             text.extend(segments.map_err(|source| Error::Text { path: path.clone(), source })?);
         }
-        let (nodes, next_node) = self.linker.finish()?;
-        let people = self.people.finish()?;
-        let mut rows = vec![(messages::TABLE, self.rows), (threads::TABLE, nodes), (contacts::TABLE, people)];
+        let linked = self.linker.finish()?;
+        let mut rows = vec![
+            (messages::TABLE, self.rows),
+            (threads::TABLE, linked.threads),
+            (copies::TABLE, linked.copies),
+            (contacts::TABLE, self.people.finish()?),
+        ];
         rows.retain(|(_, rows)| !rows.is_empty());
-        Ok(Ingested { rows, text, next_message: self.next_message, next_node })
+        Ok(Ingested { rows, text, next_message: self.next_message, next_node: linked.next_node })
     }
 
     /// Returns the number of a content, and whether it is new.
@@ -234,7 +238,6 @@ impl Ingest {
             Value::U16(message.derived),
             Value::U32(links.node),
             Value::U32(links.parent),
-            Value::U32(links.copy_of),
             Value::Bytes(&message.line),
             Value::Bytes(&message.rest),
         ])?)

@@ -1,11 +1,11 @@
 //! Ties new messages to what is known: to the thread they belong to, and to the first of their copies.
 //!
-//! In: Message-IDs and references of new messages, one message at a time. Out: numbers for their rows, and rows of `threads`. Threads
+//! In: Message-IDs and references of new messages, one message at a time. Out: numbers for their rows, and rows of `threads` and `copies`. Threads
 //! are a union-find: which messages belong together does not depend on the order in which they came. Must not know files or text.
 
 use crate::error::{Error, Result};
 use crate::rows;
-use crate::tables::{NO_NODE, messages, threads};
+use crate::tables::{NO_NODE, copies, messages, threads};
 use std::collections::{BTreeSet, HashMap};
 use store::{PRIMARY, RowId, Rows, Snapshot, Table, Value};
 
@@ -27,14 +27,23 @@ pub(super) struct Links {
     pub node: u32,
     /// The node of the message that it answers, or [`NO_NODE`].
     pub parent: u32,
-    /// The first message with its Message-ID and bodies: itself, mostly.
-    pub copy_of: u32,
+}
+
+/// Rows that tie the messages of a batch, and the number that the next node gets.
+pub(super) struct Linked {
+    /// Rows of `threads`.
+    pub threads: Rows,
+    /// Rows of `copies`.
+    pub copies: Rows,
+    /// The number that the next node gets.
+    pub next_node: u32,
 }
 
 /// Ties the messages of one batch.
 pub(super) struct Linker {
     threads: Table,
     messages: Table,
+    copies: Table,
     next_node: u32,
     first_new: u32,
     /// Nodes by the hash of their Message-ID, as far as the batch asked for them.
@@ -45,8 +54,10 @@ pub(super) struct Linker {
     above: HashMap<u32, u32>,
     /// Older nodes whose row changes.
     changed: BTreeSet<u32>,
-    /// First messages of the batch by Message-ID and bodies.
-    copies: HashMap<(u64, [u64; 2]), u32>,
+    /// First messages by Message-ID and bodies, as far as the batch asked for them.
+    firsts: HashMap<(u64, [u64; 2]), u32>,
+    /// Rows of messages that are copies.
+    copy_rows: Rows,
 }
 
 impl Linker {
@@ -55,13 +66,15 @@ impl Linker {
         Ok(Linker {
             threads: snapshot.table(threads::TABLE)?,
             messages: snapshot.table(messages::TABLE)?,
+            copies: snapshot.table(copies::TABLE)?,
             next_node,
             first_new: next_node,
             nodes: HashMap::new(),
             hashes: Vec::new(),
             above: HashMap::new(),
             changed: BTreeSet::new(),
-            copies: HashMap::new(),
+            firsts: HashMap::new(),
+            copy_rows: rows::empty(snapshot, copies::TABLE)?,
         })
     }
 
@@ -78,14 +91,18 @@ impl Linker {
             // A message that names itself answers nobody.
             parent = if other == node { parent } else { other };
         }
-        Ok(Links { node, parent, copy_of: self.first_copy(number, ids)? })
+        let first = self.first_copy(number, ids)?;
+        if first != number {
+            self.copy_rows.push(&[Value::U32(number), Value::U32(first)])?;
+        }
+        Ok(Links { node, parent })
     }
 
-    /// Returns the rows of new and changed nodes, and the number that the next node gets.
+    /// Returns the rows of new and changed nodes and of copies.
     ///
     /// # Errors
     /// Damage in the store.
-    pub(super) fn finish(mut self) -> Result<(Rows, u32)> {
+    pub(super) fn finish(mut self) -> Result<Linked> {
         let mut rows = Rows::new(self.threads.schema());
         for node in std::mem::take(&mut self.changed) {
             let row = self.row(node)?;
@@ -97,7 +114,7 @@ impl Linker {
             let above = self.root(node)?;
             rows.push(&[Value::U32(node), Value::U64(hash), Value::U32(above)])?;
         }
-        Ok((rows, self.next_node))
+        Ok(Linked { threads: rows, copies: self.copy_rows, next_node: self.next_node })
     }
 
     /// Returns the node of a Message-ID; a new one gets its number here.
@@ -182,7 +199,7 @@ impl Linker {
 
     /// Returns the first message with the Message-ID and the bodies of message `number`.
     fn first_copy(&mut self, number: u32, ids: &Ids) -> Result<u32> {
-        if let Some(first) = self.copies.get(&(ids.own, ids.bodies)) {
+        if let Some(first) = self.firsts.get(&(ids.own, ids.bodies)) {
             return Ok(*first);
         }
         let mut first = number;
@@ -191,11 +208,15 @@ impl Linker {
             let low = part.u64_at(messages::BODY_HASH_LOW, row.row)?;
             let high = part.u64_at(messages::BODY_HASH_HIGH, row.row)?;
             if [low, high] == ids.bodies {
-                first = part.u32_at(messages::COPY_OF, row.row)?;
+                let known = part.u32_at(messages::NUMBER, row.row)?;
+                first = match self.copies.get(PRIMARY, &[Value::U32(known)])? {
+                    Some(row) => rows::part_of(&self.copies, row).u32_at(copies::FIRST, row.row)?,
+                    None => known,
+                };
                 break;
             }
         }
-        self.copies.insert((ids.own, ids.bodies), first);
+        self.firsts.insert((ids.own, ids.bodies), first);
         Ok(first)
     }
 }

@@ -6,7 +6,7 @@ use crate::error::Result;
 use crate::rows;
 use crate::search::{Hit, Mailbox};
 use crate::set::NumberSet;
-use crate::tables::messages;
+use crate::tables::{copies, messages};
 use std::collections::HashMap;
 use store::{PRIMARY, RowId, Value};
 
@@ -30,34 +30,28 @@ struct Copy {
 impl Copies {
     /// Looks for all of them.
     pub(super) fn load(mailbox: &Mailbox) -> Result<Copies> {
-        let table = mailbox.snapshot.table(messages::TABLE)?;
         let mut copies = Copies::default();
-        for (part_number, part) in (0u32..).zip(table.parts()) {
-            let numbers = part.u32s(messages::NUMBER, 0..part.row_count())?;
-            let firsts = part.u32s(messages::COPY_OF, 0..part.row_count())?;
-            for (row, (number, first)) in (0u32..).zip(numbers.iter().zip(firsts)) {
-                if number != first && !part.is_dead(row) {
-                    copies.add(mailbox, *first, RowId { part: part_number, row })?;
+        for part in mailbox.snapshot.table(copies::TABLE)?.parts() {
+            for row in rows::live(part) {
+                let first = part.u32_at(copies::FIRST, row)?;
+                if !copies.groups.contains_key(&first) {
+                    copies.add(mailbox, first, first)?;
                 }
-            }
-        }
-        let firsts: Vec<u32> = copies.groups.keys().copied().collect();
-        for first in firsts {
-            // It may be swept already.
-            if let Some(row) = table.get(PRIMARY, &[Value::U32(first)])? {
-                copies.add(mailbox, first, row)?;
+                copies.add(mailbox, first, part.u32_at(copies::NUMBER, row)?)?;
             }
         }
         Ok(copies)
     }
 
-    fn add(&mut self, mailbox: &Mailbox, first: u32, row: RowId) -> Result<()> {
+    /// Adds a message to the group of another, unless it is swept.
+    fn add(&mut self, mailbox: &Mailbox, first: u32, number: u32) -> Result<()> {
+        let group = self.groups.entry(first).or_default();
         let table = mailbox.snapshot.table(messages::TABLE)?;
+        let Some(row) = table.get(PRIMARY, &[Value::U32(number)])? else { return Ok(()) };
         let part = rows::part_of(&table, row);
-        let number = part.u32_at(messages::NUMBER, row.row)?;
         let sha256 = part.ids(messages::SHA256, row.row..row.row + 1)?.first().copied().unwrap_or_default();
         let copy = Copy { date: part.i64_at(messages::DATE, row.row)?, sha256, number, row };
-        self.groups.entry(first).or_default().push(copy);
+        group.push(copy);
         self.group_of.insert(number, first);
         Ok(())
     }
