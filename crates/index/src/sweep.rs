@@ -1,12 +1,12 @@
 //! Forgets messages whose last file has been gone for long: their rows go for good.
 //!
-//! In: an environment, and how long ago is long. Out: fewer rows of `messages` and `absent`. Documents of the text index stay until
+//! In: an environment, and how long ago is long. Out: fewer rows of `messages`, `absent` and `copies`. Documents of the text index stay until
 //! their segment is merged: no query finds a message without a row. What the user said of a message is kept elsewhere, and stays.
 
 use crate::environment::Environment;
 use crate::error::{Error, Result};
 use crate::pass::{Observer, Stage, merge_due};
-use crate::tables::{absent, files, messages};
+use crate::tables::{absent, copies, files, messages};
 use crate::{open, rows};
 use store::{OwnedValue, PRIMARY, PayloadReader, Snapshot, Transaction, Value};
 
@@ -63,7 +63,7 @@ pub fn sweep(environment: &Environment, older_than_seconds: i64, observer: &dyn 
         if !due.is_empty() {
             let mut transaction = Transaction::default();
             for (message, _) in &due {
-                for table in [messages::TABLE, absent::TABLE] {
+                for table in [messages::TABLE, absent::TABLE, copies::TABLE] {
                     transaction.deletes.push((table.into(), vec![OwnedValue::U32(*message)]));
                 }
             }

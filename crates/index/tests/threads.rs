@@ -244,6 +244,30 @@ fn copies_that_come_later_are_copies_too() {
     }
 }
 
+#[test]
+fn copies_are_swept_one_by_one() {
+    let content = crate::support::message("m", "twice", "the same words");
+    let deliver = |fixture: &Fixture, number: usize| {
+        fixture.put("list", "cur", &format!("{number}.x:2,"), &delivered(&number.to_string(), &content))
+    };
+    for gone in [[0, 1], [1, 2], [0, 2]] {
+        let fixture = Fixture::new();
+        let paths: Vec<_> = (0..3).map(|number| deliver(&fixture, number)).collect();
+        fixture.update();
+        for number in gone {
+            std::fs::remove_file(&paths[number]).unwrap();
+        }
+        fixture.update_with(&UpdateOptions { loss: index::Loss::Accept, ..UpdateOptions::default() });
+        assert_eq!(index::sweep(&fixture.environment, 0, &index::NoObserver).unwrap(), 2);
+        fixture.check();
+        assert_eq!(fixture.find("same"), ["twice"]);
+        deliver(&fixture, 7);
+        fixture.update();
+        fixture.check();
+        assert_eq!(fixture.find("same"), ["twice"], "{gone:?}");
+    }
+}
+
 /// The slow twin: which of messages belong together, by walking from each to all that share an id with it.
 fn naive(messages: &[(usize, Vec<usize>)]) -> BTreeSet<BTreeSet<usize>> {
     let ids = |(own, references): &(usize, Vec<usize>)| -> BTreeSet<usize> {
