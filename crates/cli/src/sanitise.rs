@@ -25,15 +25,34 @@ pub(crate) fn is_harmful(character: char) -> bool {
     )
 }
 
-/// Says of most texts without harm that they have none, looking at bytes only: a text without any byte that a harmful character
-/// begins with.
-pub(crate) fn may_be_harmful(text: &str) -> bool {
-    text.bytes().any(|byte| matches!(byte, 0..=0x1f | 0x7f | 0xc2 | 0xd8 | 0xe2 | 0xef))
+/// Bytes that are looked at together.
+const BLOCK_BYTES: usize = 32;
+
+/// Returns the first harmful character of a text and where it stands.
+///
+/// Most texts have none, so that bytes are looked at first: every harmful character begins with one of a few that begin no other part
+/// of a character.
+pub(crate) fn first_harmful(text: &str) -> Option<(usize, char)> {
+    let begins = |byte: &u8| matches!(byte, 0..=0x1f | 0x7f | 0xc2 | 0xd8 | 0xe2 | 0xef);
+    for (block, bytes) in text.as_bytes().chunks(BLOCK_BYTES).enumerate() {
+        // Without an early end a block is a few instructions of the processor's widest.
+        if !bytes.iter().fold(false, |found, byte| found | begins(byte)) {
+            continue;
+        }
+        for (place, _) in bytes.iter().enumerate().filter(|(_, byte)| begins(byte)) {
+            let at = block * BLOCK_BYTES + place;
+            let character = text.get(at..).and_then(|rest| rest.chars().next());
+            if let Some(character) = character.filter(|character| is_harmful(*character)) {
+                return Some((at, character));
+            }
+        }
+    }
+    None
 }
 
 /// Returns text as one line: line breaks and tabs become spaces, what is harmful [`REPLACEMENT`].
 pub(crate) fn one_line(text: &str) -> Cow<'_, str> {
-    if !may_be_harmful(text) || !text.contains(is_harmful) {
+    if first_harmful(text).is_none() {
         return Cow::Borrowed(text);
     }
     let shown = text.replace("\r\n", " ");
@@ -53,9 +72,10 @@ pub(crate) fn one_line(text: &str) -> Cow<'_, str> {
 
 /// Returns text with its lines and tabs: every kind of line break becomes a line feed, what is harmful [`REPLACEMENT`].
 pub(crate) fn many_lines(text: &str) -> Cow<'_, str> {
-    if !may_be_harmful(text)
-        || !text.contains(|character| is_harmful(character) && !matches!(character, '\n' | '\t'))
-    {
+    if first_harmful(text).is_none() {
+        return Cow::Borrowed(text);
+    }
+    if !text.contains(|character| is_harmful(character) && !matches!(character, '\n' | '\t')) {
         return Cow::Borrowed(text);
     }
     let shown = text.replace("\r\n", "\n");
@@ -109,11 +129,16 @@ mod tests {
     }
 
     #[test]
-    fn bytes_tell_of_every_harmful_character() {
-        for character in all().filter(|character| is_harmful(*character)) {
-            assert!(may_be_harmful(&format!("a{character}")), "{character:?}");
+    fn the_first_harmful_character_is_found_wherever_it_stands() {
+        for character in all() {
+            for before in ["a", "é日本\u{2013}", &"x".repeat(BLOCK_BYTES - 1), &"日".repeat(BLOCK_BYTES)]
+            {
+                let text = format!("{before}{character}\u{202e}");
+                let slow = text.char_indices().find(|(_, character)| is_harmful(*character));
+                assert_eq!(first_harmful(&text), slow, "{text:?}");
+            }
         }
-        assert!(!may_be_harmful("Grüße, Ana 日本語"));
+        assert_eq!(first_harmful("Grüße, Ana – 日本語"), None);
     }
 
     #[test]

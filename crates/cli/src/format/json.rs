@@ -5,7 +5,7 @@
 
 use crate::format::record::Record;
 use crate::format::{Listed, Need, Printer};
-use crate::sanitise::{is_harmful, may_be_harmful};
+use crate::sanitise::first_harmful;
 use serde::Serialize;
 use serde_json::Serializer;
 use serde_json::ser::Formatter;
@@ -37,11 +37,8 @@ pub(crate) struct Harmless;
 
 impl Formatter for Harmless {
     fn write_string_fragment<W: ?Sized + Write>(&mut self, writer: &mut W, fragment: &str) -> io::Result<()> {
-        if !may_be_harmful(fragment) {
-            return writer.write_all(fragment.as_bytes());
-        }
         let mut rest = fragment;
-        while let Some((at, character)) = rest.char_indices().find(|(_, character)| is_harmful(*character)) {
+        while let Some((at, character)) = first_harmful(rest) {
             let (before, behind) = rest.split_at(at);
             write!(writer, "{before}\\u{:04x}", u32::from(character))?;
             rest = &behind[character.len_utf8()..];
@@ -53,6 +50,7 @@ impl Formatter for Harmless {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sanitise::is_harmful;
 
     fn written(text: &str) -> String {
         let mut out = Vec::new();

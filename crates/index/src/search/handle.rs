@@ -110,7 +110,8 @@ impl Mailbox {
 
     /// Returns a folder by its number.
     pub(crate) fn folder(&self, number: u32) -> Option<&FolderRow> {
-        self.folders.iter().find(|folder| folder.number == number)
+        let place = self.folders.binary_search_by_key(&number, |folder| folder.number).ok()?;
+        self.folders.get(place)
     }
 }
 

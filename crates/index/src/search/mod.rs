@@ -50,6 +50,7 @@ const OPEN_TRY_COUNT: usize = 20;
 pub struct Mailbox {
     snapshot: Snapshot,
     state: State,
+    /// By number.
     folders: Vec<FolderRow>,
     text: TextReader,
     directory: PathBuf,
@@ -97,7 +98,8 @@ impl Mailbox {
             let state = open::state(&snapshot, &directory)?;
             match TextReader::open(&files, &state.text) {
                 Ok(text) => {
-                    let folders = rows::folders(&snapshot)?;
+                    let mut folders = rows::folders(&snapshot)?;
+                    folders.sort_unstable_by_key(|folder| folder.number);
                     return Ok(Mailbox {
                         snapshot,
                         state,
