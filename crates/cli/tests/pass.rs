@@ -127,3 +127,43 @@ fn what_is_gone_is_swept_when_it_is_old_enough() {
     assert_eq!(home.good(&["check", "--deep"]), "no damage found\n");
     assert_eq!(home.pneu(&["sweep", "--older-than", "soon"]).code, Some(2));
 }
+
+#[test]
+fn a_damaged_index_is_repaired_and_tags_stay() {
+    let home = Home::indexed();
+    home.good(&["tag", "+kept", "--", "subject:first"]);
+    let answers = || ["", "hello", "tag:kept"].map(|query| home.good(&["find", "--format", "json", query]));
+    let before = answers();
+    assert_eq!(home.good(&["check", "--repair"]), "no damage found\n");
+    let segment = fs::read_dir(home.index_directory().join("text")).unwrap();
+    let segment = segment
+        .map(|entry| entry.unwrap().path())
+        .find(|path| path.extension().is_some_and(|end| end == "idx"));
+    let segment = segment.unwrap();
+    let mut bytes = fs::read(&segment).unwrap();
+    bytes[10] ^= 1;
+    fs::write(&segment, bytes).unwrap();
+    let found = home.pneu(&["check", "--deep"]);
+    assert_eq!(found.code, Some(2), "{found:?}");
+    assert!(found.err.ends_with("is damaged: run \"pneu check --repair\"\n"), "{}", found.err);
+    let repaired = home.good(&["check", "--repair"]);
+    assert!(repaired.contains(&segment.display().to_string()), "{repaired}");
+    assert!(
+        repaired.contains("\n4 files: 4 added, 0 moved, 0 changed, 0 gone, 0 unreadable; "),
+        "{repaired}"
+    );
+    assert_eq!(home.good(&["check", "--deep"]), "no damage found\n");
+    assert_eq!(answers(), before);
+}
+
+#[test]
+fn an_index_that_cannot_say_where_the_mail_is_must_be_told() {
+    let home = Home::indexed();
+    fs::write(home.index_directory().join("manifest"), "no manifest").unwrap();
+    let lost = home.pneu(&["check", "--repair"]);
+    assert_eq!(lost.code, Some(2));
+    assert!(lost.err.contains("pneu check --repair --maildir DIR"), "{}", lost.err);
+    let told = home.good(&["check", "--repair", "--maildir", "Mail"]);
+    assert!(told.contains("4 added"), "{told}");
+    assert_eq!(home.subjects("dispatch"), ["A fourth"]);
+}

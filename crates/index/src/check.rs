@@ -5,7 +5,7 @@
 mod threads;
 
 use crate::environment::Environment;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::rows::{self, Place};
 use crate::search::Mailbox;
 use crate::set::NumberSet;
@@ -52,6 +52,32 @@ pub fn check(environment: &Environment, depth: Depth) -> Result<Vec<Damage>> {
         if found.is_empty() || is_newest || tries == TRY_COUNT {
             return Ok(found);
         }
+    }
+}
+
+/// Checks, and takes what keeps the index from being opened for damage too: all that making it anew would mend.
+///
+/// # Errors
+/// There is no index, it is of a newer version, or the disk refuses.
+pub fn diagnose(environment: &Environment, depth: Depth) -> Result<Vec<Damage>> {
+    match check(environment, depth) {
+        Err(error) if is_mendable(&error) => {
+            Ok(vec![Damage { file: environment.index_directory(), what: error.to_string() }])
+        }
+        other => other,
+    }
+}
+
+fn is_mendable(error: &Error) -> bool {
+    match error {
+        Error::Damaged { .. } | Error::Text { .. } => true,
+        Error::Version { found, newest, .. } => found < newest,
+        Error::Store(error) => match error {
+            store::Error::Corrupt { .. } | store::Error::Schema { .. } | store::Error::Missing { .. } => true,
+            other => other.is_not_found(),
+        },
+        Error::Disk(error) => error.is_not_found(),
+        _ => false,
     }
 }
 

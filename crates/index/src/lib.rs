@@ -8,6 +8,7 @@ mod environment;
 mod error;
 mod open;
 mod pass;
+mod rebuild;
 mod record;
 mod rows;
 mod search;
@@ -18,10 +19,11 @@ mod tables;
 mod text;
 mod user;
 
-pub use check::{Damage, Depth, check};
+pub use check::{Damage, Depth, check, diagnose};
 pub use environment::Environment;
 pub use error::{Error, Result};
 pub use pass::{Cleanup, Loss, Mode, NoObserver, Observer, Problem, Stage, Summary, UpdateOptions, update};
+pub use rebuild::{is_older, rebuild, remembered_roots};
 pub use record::{Contact, Rest};
 pub use search::{
     Counts, Direction, Duplicates, Hit, Hits, Line, Mailbox, Message, MessageFile, Order, Origin, Person,

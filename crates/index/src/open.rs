@@ -92,6 +92,7 @@ pub(crate) fn state(snapshot: &Snapshot, directory: &Path) -> Result<State> {
     })
 }
 
-fn options(environment: &Environment, wait: Wait) -> Options {
+/// Returns how this program writes.
+pub(crate) fn options(environment: &Environment, wait: Wait) -> Options {
     Options { holder: environment.holder.clone(), wait, seed: environment.seed, ..Options::default() }
 }

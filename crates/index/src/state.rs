@@ -89,6 +89,22 @@ pub(crate) fn decode(input: &[u8]) -> Result<State, Unusable> {
     }
 }
 
+/// Returns the roots that an attachment names, of this version or an older one; `None` if it is damaged or newer.
+pub(crate) fn decode_roots(input: &[u8]) -> Option<Vec<Root>> {
+    let mut input = input.strip_prefix(&MAGIC)?;
+    // What stands before them: the next numbers, of which version 1 has two.
+    let number_count = match number(&mut input)? {
+        1 => 2,
+        2 => 3,
+        _ => return None,
+    };
+    for _ in 0..number_count {
+        number(&mut input)?;
+    }
+    let input = &mut input;
+    (0..count(input)?).map(|_| root(input)).collect()
+}
+
 fn body(mut input: &[u8]) -> Option<State> {
     let input = &mut input;
     let next_message = number(input)?;
@@ -133,6 +149,21 @@ mod tests {
     #[test]
     fn reads_what_was_written() {
         assert_eq!(decode(&encode(&sample())), Ok(sample()));
+    }
+
+    #[test]
+    fn roots_are_read_of_older_versions_too() {
+        let whole = encode(&sample());
+        assert_eq!(decode_roots(&whole), Some(sample().roots));
+        let mut first = whole.clone();
+        first[8] = 1;
+        first.drain(12..16);
+        assert_eq!(decode_roots(&first), Some(sample().roots));
+        assert_eq!(decode_roots(&first[..20]), None);
+        let mut newer = whole;
+        newer[8] = 9;
+        assert_eq!(decode_roots(&newer), None);
+        assert_eq!(VERSION, 2, "a new version has its own count of numbers");
     }
 
     #[test]

@@ -13,6 +13,7 @@ mod people;
 mod queries;
 mod readers;
 mod real;
+mod rebuild;
 mod sorting;
 mod support;
 mod sweep;

@@ -60,16 +60,37 @@ pub(crate) struct Arguments {
 /// # Errors
 /// No root is known; the index is damaged or cannot be written; Ctrl-C.
 pub(crate) fn run(arguments: &Arguments, session: &Session) -> Result<Outcome> {
-    let roots = roots(session)?;
+    let remembered = remembered(session)?;
+    let roots = roots(session, &remembered)?;
     let options = UpdateOptions {
         mode: mode(arguments),
         loss: if arguments.accept_loss { Loss::Accept } else { Loss::Refuse },
         cleanup: cleanup(arguments, session),
         ..UpdateOptions::default()
     };
+    if matches!(remembered, Remembered::Older(_)) {
+        if !session.is_quiet {
+            output::complain("the index is of an older version: it is made anew");
+        }
+        return rebuild(session, &roots);
+    }
+    work(session, |progress| index::update(&session.index, &roots, &options, progress))
+}
+
+/// Makes the index anew.
+///
+/// # Errors
+/// A root holds no mail; the index cannot be written.
+pub(crate) fn rebuild(session: &Session, roots: &[Root]) -> Result<Outcome> {
+    let options = UpdateOptions::default();
+    work(session, |progress| index::rebuild(&session.index, roots, &options, progress))
+}
+
+/// Runs a pass while its progress is shown, and prints what it did.
+fn work(session: &Session, pass: impl FnOnce(&Progress) -> index::Result<Summary>) -> Result<Outcome> {
     let progress = Progress::start(session.stderr_is_terminal, session.is_quiet)
         .map_err(|error| anyhow!("cannot listen to Ctrl-C: {error}"))?;
-    let result = index::update(&session.index, &roots, &options, &progress);
+    let result = pass(&progress);
     progress.finish();
     let summary = match result {
         Err(Error::Interrupted) => {
@@ -109,22 +130,40 @@ fn cleanup(arguments: &Arguments, session: &Session) -> Cleanup {
     }
 }
 
+/// The roots that an index remembers.
+enum Remembered {
+    /// There is no index.
+    Nothing,
+    /// It is of an older version.
+    Older(Vec<Root>),
+    /// It can be used.
+    Index(Vec<Root>),
+}
+
+fn remembered(session: &Session) -> Result<Remembered> {
+    match Mailbox::open(&session.index) {
+        Ok(mailbox) => Ok(Remembered::Index(mailbox.roots().to_vec())),
+        Err(Error::NoIndex { .. }) => Ok(Remembered::Nothing),
+        Err(error) if index::is_older(&error) => {
+            Ok(Remembered::Older(index::remembered_roots(&session.index).unwrap_or_default()))
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
 /// Returns the roots to index: those of the configuration if it names any, else those that the index remembers; and with either,
 /// those of the command line.
-fn roots(session: &Session) -> Result<Vec<Root>> {
-    let remembered = match Mailbox::open(&session.index) {
-        Ok(mailbox) => Some(mailbox.roots().to_vec()),
-        Err(Error::NoIndex { .. }) => None,
-        Err(error) => return Err(error.into()),
-    };
-    let is_first = remembered.is_none();
+fn roots(session: &Session, remembered: &Remembered) -> Result<Vec<Root>> {
     let configured = session.configured_roots()?;
-    let known = if configured.is_empty() { remembered.unwrap_or_default() } else { configured };
-    let roots = roots::joined(&known, session.given_roots.clone()).map_err(|what| anyhow!(what))?;
+    let known = match remembered {
+        Remembered::Index(roots) | Remembered::Older(roots) if configured.is_empty() => roots,
+        _ => &configured,
+    };
+    let roots = roots::joined(known, session.given_roots.clone()).map_err(|what| anyhow!(what))?;
     if roots.is_empty() {
         bail!("where is your mail? Say it once: pneu index --maildir DIR");
     }
-    if is_first {
+    if matches!(remembered, Remembered::Nothing) {
         roots.iter().try_for_each(has_maildir)?;
     }
     Ok(roots)

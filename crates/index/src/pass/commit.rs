@@ -19,7 +19,7 @@ use std::time::Instant;
 use store::{Version, Writer};
 
 /// Name of the file whose lock says that segments of the text index are being merged.
-pub(super) const TEXT_MERGE_LOCK: &str = "merge.lock";
+pub(crate) const TEXT_MERGE_LOCK: &str = "merge.lock";
 
 /// A pass that writes.
 pub(super) struct Session<'a> {

@@ -16,7 +16,7 @@ mod moves;
 mod people;
 mod plan;
 mod reader;
-mod roots;
+pub(crate) mod roots;
 mod scan;
 #[cfg(test)]
 mod tests;
@@ -28,6 +28,7 @@ use crate::state::Root;
 use crate::{open, rows};
 use batch::RootChange;
 use commit::Session;
+pub(crate) use commit::TEXT_MERGE_LOCK;
 use plan::Gone;
 use std::path::PathBuf;
 use std::time::Duration;

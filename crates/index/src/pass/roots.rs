@@ -31,7 +31,7 @@ pub(super) fn find(input: &Input<'_>) -> Scan {
 ///
 /// # Errors
 /// [`Error::NoMaildir`] if no root holds a folder.
-pub(super) fn expect_mail(roots: &[Root]) -> Result<()> {
+pub(crate) fn expect_mail(roots: &[Root]) -> Result<()> {
     let mut first = None;
     for root in roots {
         let what = match mail::find_folders(&root.path) {
