@@ -4,6 +4,7 @@
 
 use crate::support::{Home, letter, run};
 use std::fs;
+use std::path::Path;
 
 #[test]
 fn the_first_index_counts_and_the_second_has_nothing_to_do() {
@@ -166,4 +167,35 @@ fn an_index_that_cannot_say_where_the_mail_is_must_be_told() {
     let told = home.good(&["check", "--repair", "--maildir", "Mail"]);
     assert!(told.contains("4 added"), "{told}");
     assert_eq!(home.subjects("dispatch"), ["A fourth"]);
+}
+
+#[test]
+fn an_index_of_an_older_version_is_made_anew_by_the_next_pass() {
+    let home = Home::new();
+    home.deliver("", "1:2,S", &letter("1", "One", "text"));
+    copy(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/format/index-v1"), &home.index_directory());
+    let refused = home.pneu(&["find", "text"]);
+    assert_eq!(refused.code, Some(2));
+    assert!(refused.err.contains("version 1") && refused.err.contains("run \"pneu index\""), "{}", refused.err);
+    // What it remembers of where the mail is, was elsewhere.
+    let moved = home.pneu(&["index"]);
+    assert_eq!(moved.code, Some(2));
+    assert!(moved.err.contains("/home/ana/Mail"), "{}", moved.err);
+    let made = home.pneu(&["index", "--maildir", "Mail"]);
+    assert_eq!((made.code, made.err.as_str()), (Some(0), "pneu: the index is of an older version: it is made anew\n"));
+    assert!(made.out.starts_with("1 files: 1 added"), "{made:?}");
+    assert_eq!(home.subjects("text"), ["One"]);
+}
+
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let target = to.join(entry.file_name());
+        if entry.file_type().unwrap().is_dir() {
+            copy(&entry.path(), &target);
+        } else {
+            fs::copy(entry.path(), target).unwrap();
+        }
+    }
 }

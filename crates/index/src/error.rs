@@ -37,15 +37,15 @@ pub enum Error {
         what: String,
     },
     /// A stored value does not have the form that this version writes.
-    #[error("{what} in {} is damaged; delete that directory and run \"pneu index\" again", path.display())]
+    #[error("{what} in {} is damaged; run \"pneu check --repair\"", path.display())]
     Damaged {
         /// The index directory.
         path: PathBuf,
         /// What is wrong.
         what: &'static str,
     },
-    /// The stored value was written by a newer version.
-    #[error("the index in {} has version {found}, this program knows up to {newest}; use a newer pneu, or delete it and run \"pneu index\" again", path.display())]
+    /// The stored value was written by a newer version, or an older one.
+    #[error("the index in {} has version {found}, this program has version {newest}; {}", path.display(), way_out(*found, *newest))]
     Version {
         /// The index directory.
         path: PathBuf,
@@ -121,3 +121,12 @@ pub enum Error {
 
 /// The result of an index operation.
 pub type Result<T> = std::result::Result<T, Error>;
+
+/// Says what helps against an index of another version.
+fn way_out(found: u32, newest: u32) -> &'static str {
+    if found < newest {
+        "run \"pneu index\", which makes it anew"
+    } else {
+        "use a newer pneu, or delete it and run \"pneu index\""
+    }
+}

@@ -162,7 +162,11 @@ fn a_rebuild_that_is_interrupted_or_finds_no_mail_changes_nothing() {
     let interrupted = index::rebuild(&environment, &fixture.roots, &options, &Impatient);
     assert!(matches!(interrupted, Err(Error::Interrupted)), "{interrupted:?}");
     std::fs::rename(fixture.root(), fixture.directory.path().join("aside")).unwrap();
-    let unmounted = rebuild(&disk, &fixture);
+    // There is mail, but not in each root.
+    let other = fixture.directory.path().join("other");
+    std::fs::create_dir_all(other.join("cur")).unwrap();
+    let both = [index::Root { name: "other".into(), path: other }, fixture.roots[0].clone()];
+    let unmounted = index::rebuild(&environment, &both, &options, &NoObserver);
     assert!(matches!(unmounted, Err(Error::NoMaildir { .. })), "{unmounted:?}");
     std::fs::rename(fixture.directory.path().join("aside"), fixture.root()).unwrap();
     assert_eq!(answers(&disk, fixture.root()).unwrap(), old);
