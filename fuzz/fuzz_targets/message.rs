@@ -5,15 +5,19 @@ use libfuzzer_sys::fuzz_target;
 use mail::{Address, Context, parse};
 
 fuzz_target!(|bytes: &[u8]| {
-    let context = Context::new(1_700_000_000, 1_800_000_000);
+    let headers = ["X-Mailer", "Received", "subject"].map(str::to_owned);
+    let context = Context { headers: &headers, ..Context::new(1_700_000_000, 1_800_000_000) };
     let message = parse(bytes, &context);
     assert_eq!(message, parse(bytes, &context), "the same bytes gave two messages");
     assert!(!message.message_id.is_empty());
     let people = [&message.from, &message.to, &message.cc, &message.bcc, &message.reply_to];
     let addresses = people.into_iter().flatten().flat_map(|Address { name, address }| [name, address]);
     let lines = [&message.subject, &message.message_id, &message.list_id];
-    let ids = message.references.iter().chain(&message.in_reply_to).chain(&message.labels);
+    let named = message.headers.iter().map(|(_, value)| value);
+    let ids = message.references.iter().chain(named).chain(&message.in_reply_to).chain(&message.labels);
     for text in addresses.chain(lines).chain(ids) {
         assert!(!text.contains(['\n', '\0']), "{text:?} is not one line");
     }
+    assert_eq!(message.embedded_texts().count(), message.embedded.len(), "attached texts lie within the text");
+    assert!(matches!(message.language.len(), 0 | 2));
 });

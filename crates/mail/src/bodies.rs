@@ -6,9 +6,12 @@
 //! The text is that of all parts of text, attached ones and those of nested messages included, with the subjects of
 //! these, in the order of the message. Of a multipart/alternative only one form counts: the plain one, or if that has no
 //! words, HTML.
+//!
+//! Which of it was attached, as a message or as text, is told by its places in the text.
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use encoding_rs::Encoding;
 
@@ -29,6 +32,8 @@ use crate::words;
 #[derive(Default)]
 pub(crate) struct Bodies {
     pub(crate) text: String,
+    /// The places of attached texts in `text`.
+    pub(crate) embedded: Vec<Range<usize>>,
     pub(crate) hash: u128,
     pub(crate) attachments: Vec<Attachment>,
     /// Some part is an attachment, and not only embedded.
@@ -50,8 +55,13 @@ pub(crate) fn read_bodies(
         problems,
     };
     for (part, is_chosen) in parts.iter().zip(is_chosen) {
+        let verdict = verdict(part, parts);
+        let start = reader.bodies.text.len();
         let size_bytes = reader.part(part, is_chosen);
-        reader.attachment(part, verdict(part, parts), size_bytes);
+        if verdict != Verdict::Content || is_in_message(part, parts) {
+            reader.note_embedded(start);
+        }
+        reader.attachment(part, verdict, size_bytes);
     }
     let mut bodies = reader.bodies;
     bodies.hash = reader.hash.finish();
@@ -116,6 +126,19 @@ fn alternatives(part: &Part<'_>, parts: &[Part<'_>]) -> Vec<usize> {
     found
 }
 
+/// Says whether a part is a message within the message, or lies in one.
+fn is_in_message(part: &Part<'_>, parts: &[Part<'_>]) -> bool {
+    let mut above = Some(part);
+    while let Some(part) = above {
+        if matches!(part.body, Body::Message { .. }) {
+            return true;
+        }
+        // A part stands behind the one that it lies in, so that this ends.
+        above = part.parent.and_then(|number| parts.get(number));
+    }
+    false
+}
+
 /// Says whether there is any letter or digit in a part's text. Mostly its first kilobyte tells.
 fn has_words(part: &Part<'_>) -> bool {
     let Body::Leaf(content) = &part.body else { return false };
@@ -156,6 +179,15 @@ impl Reader<'_> {
                 decoded.len()
             }
             Body::Leaf(content) => self.leaf_of_data(&part.content, content),
+        }
+    }
+
+    /// Takes note that the text from `start` on was attached.
+    fn note_embedded(&mut self, start: usize) {
+        let added = self.bodies.text.get(start..).unwrap_or_default().trim_start();
+        if !added.is_empty() {
+            let end = self.bodies.text.len();
+            self.bodies.embedded.push(end.saturating_sub(added.len())..end);
         }
     }
 

@@ -327,7 +327,7 @@ mod tests {
 
     fn chosen(date: Option<&str>, received: &[&str]) -> (i64, DateSource, Vec<Problem>) {
         let mut problems = Problems::default();
-        let context = Context { file_mtime_seconds: 77, now_seconds: 1_700_000_000 };
+        let context = Context::new(77, 1_700_000_000);
         let received = received.iter().map(|value| value.as_bytes());
         let (seconds, source) = choose(date.map(str::as_bytes), received, &context, &mut problems);
         (seconds, source, problems.into_list())

@@ -1,4 +1,4 @@
-//! What a message is, told by its parts and its header: with attachments, signed, encrypted, of a list, an invitation.
+//! What a message is, told by its parts and its header: with attachments, signed, encrypted, of a list, an invitation, urgent.
 //!
 //! Parts and header fields come in, a set of flags, the list's id and labels go out. Knows nothing of how they are kept.
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
@@ -43,6 +43,10 @@ impl Derived {
     pub const CALENDAR: Derived = Derived(1 << 4);
     /// It names the reader's own address. Never set here: only the index knows which these are.
     pub const PERSONAL: Derived = Derived(1 << 5);
+    /// Its sender calls it urgent. A priority, not a flag: it has no word here.
+    pub const HIGH: Derived = Derived(1 << 6);
+    /// Its sender calls it less urgent than others, or it was sent to many. A priority, not a flag: it has no word here.
+    pub const LOW: Derived = Derived(1 << 7);
 
     /// Returns the set with these bits; unknown bits are kept.
     #[must_use]
@@ -82,7 +86,34 @@ pub(crate) fn flags_of(block: &Block<'_>, parts: &[Part<'_>]) -> Derived {
     if is_list(block) {
         derived.insert(Derived::LIST);
     }
+    derived.insert(priority(block));
     derived
+}
+
+/// Returns the priority: `HIGH`, `LOW`, or neither.
+///
+/// What was sent to many is low whatever its sender says of it, as in mu. Else the first field that names a priority counts.
+fn priority(block: &Block<'_>) -> Derived {
+    const BULK: [&[u8]; 3] = [b"bulk", b"junk", b"list"];
+    let is_bulk = |value: &[u8]| BULK.iter().any(|word| value.eq_ignore_ascii_case(word));
+    if block.all("precedence").any(is_bulk) {
+        return Derived::LOW;
+    }
+    let fields = ["x-priority", "priority", "importance", "x-msmail-priority"];
+    let mut named = fields.into_iter().flat_map(|name| block.all(name)).filter_map(named_priority);
+    named.next().unwrap_or(Derived::NONE)
+}
+
+/// Returns the priority that a value names, `NONE` for a normal one: a word, or a number from 1 that a word may follow.
+fn named_priority(value: &[u8]) -> Option<Derived> {
+    let is_end = |byte: &u8| !byte.is_ascii_alphanumeric() && *byte != b'-';
+    let word = value.split(is_end).find(|word| !word.is_empty())?;
+    Some(match word.to_ascii_lowercase().as_slice() {
+        b"1" | b"2" | b"high" | b"highest" | b"urgent" => Derived::HIGH,
+        b"3" | b"normal" | b"medium" => Derived::NONE,
+        b"4" | b"5" | b"low" | b"lowest" | b"non-urgent" => Derived::LOW,
+        _ => return None,
+    })
 }
 
 /// Returns the flags that a text with OpenPGP in line tells.
@@ -194,7 +225,6 @@ mod tests {
             ("List-Id: <a.b>", "list"),
             ("List-Post: NO", ""),
             ("Precedence: List", "list"),
-            ("Precedence: bulk", ""),
             ("Content-Type: text/calendar", "calendar"),
             ("Content-Type: application/pkcs7-mime; smime-type=signed-data", "signed"),
             ("Content-Type: application/pkcs7-mime; smime-type=enveloped-data", "encrypted"),
@@ -202,6 +232,33 @@ mod tests {
             ("Content-Type: application/x-pkcs7-signature", "signed"),
         ] {
             assert_eq!(show(header), expected, "{header}");
+        }
+    }
+
+    #[test]
+    fn priorities_follow_from_fields() {
+        for (header, expected) in [
+            ("", Derived::NONE),
+            ("X-Priority: 1 (Highest)", Derived::HIGH),
+            ("X-Priority:2", Derived::HIGH),
+            ("X-Priority: 3", Derived::NONE),
+            ("X-Priority: 5 (Lowest)", Derived::LOW),
+            ("X-Priority: 10", Derived::NONE),
+            ("Priority: urgent", Derived::HIGH),
+            ("Priority: Non-Urgent", Derived::LOW),
+            ("Importance: High", Derived::HIGH),
+            ("Importance: low", Derived::LOW),
+            ("X-MSMail-Priority: High", Derived::HIGH),
+            ("X-Priority: Middling\nImportance: high", Derived::HIGH),
+            ("Importance: low\nX-Priority: 1", Derived::HIGH),
+            ("X-Priority: 3\nImportance: high", Derived::NONE),
+            ("Precedence: bulk", Derived::LOW),
+            ("Precedence: Junk", Derived::LOW),
+            ("X-Priority: 1\nPrecedence: bulk", Derived::LOW),
+            ("Precedence: first-class\nX-Priority: 1", Derived::HIGH),
+        ] {
+            let text = format!("{header}\n\n");
+            assert_eq!(priority(&split(text.as_bytes())), expected, "{header}");
         }
     }
 

@@ -22,6 +22,7 @@ mod html;
 mod html_part;
 mod ids;
 mod keywords;
+mod language;
 mod mailbox;
 mod message;
 mod name;

@@ -44,6 +44,9 @@ pub const ATTACHMENT_COUNT_MAX: usize = 1_000;
 /// Different MIME types listed.
 pub const MIME_TYPE_COUNT_MAX: usize = 64;
 
+/// Fields kept of one name that the context asks for.
+pub const NAMED_FIELD_COUNT_MAX: usize = 16;
+
 /// Labels kept.
 pub const LABEL_COUNT_MAX: usize = 256;
 

@@ -6,6 +6,7 @@
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use encoding_rs::Encoding;
 use xxhash_rust::xxh3::Xxh3;
@@ -19,7 +20,8 @@ use crate::dates::{self, DateSource};
 use crate::derived::{self, Derived};
 use crate::headers::{Block, skip_envelope, split};
 use crate::ids;
-use crate::limits::{LIST_BYTES_MAX, MIME_TYPE_COUNT_MAX, VALUE_BYTES_MAX};
+use crate::language::language;
+use crate::limits::{LIST_BYTES_MAX, MIME_TYPE_COUNT_MAX, NAMED_FIELD_COUNT_MAX, VALUE_BYTES_MAX};
 use crate::mailbox::Address;
 use crate::parts::{Part, take_apart};
 use crate::problem::{Problem, Problems};
@@ -28,18 +30,20 @@ use crate::words;
 
 /// What a message cannot say of itself.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Context {
+pub struct Context<'a> {
     /// The modification time of its file, its date where it names none.
     pub file_mtime_seconds: i64,
     /// The time now; dates far ahead of it are not believed.
     pub now_seconds: i64,
+    /// Names of header fields that are wanted as they are, besides those that a message has anyway.
+    pub headers: &'a [String],
 }
 
-impl Context {
-    /// Returns what a message cannot say of itself.
+impl Context<'_> {
+    /// Returns what a message cannot say of itself; no further header fields are wanted.
     #[must_use]
-    pub const fn new(file_mtime_seconds: i64, now_seconds: i64) -> Context {
-        Context { file_mtime_seconds, now_seconds }
+    pub const fn new(file_mtime_seconds: i64, now_seconds: i64) -> Context<'static> {
+        Context { file_mtime_seconds, now_seconds, headers: &[] }
     }
 }
 
@@ -79,6 +83,10 @@ pub struct Message {
     pub mime_types: Vec<String>,
     /// The text of all parts, HTML as text; lines end with LF.
     pub text: String,
+    /// The places in `text` of what was attached: messages within the message, and files of text.
+    pub embedded: Vec<Range<usize>>,
+    /// The language of the text that its writer wrote (ISO 639-1), or empty where that is not certain.
+    pub language: &'static str,
     /// The first words of the text that its writer wrote.
     pub snippet: String,
     /// The hash of the decoded bodies; the same for copies that came different ways. See `body_hash.rs`.
@@ -87,13 +95,16 @@ pub struct Message {
     pub flags: Derived,
     /// The labels of X-Keywords, X-Label and Keywords.
     pub labels: Vec<String>,
+    /// Header fields that the context names, with the name as there and the decoded value: each field that is there, in the
+    /// context's order.
+    pub headers: Vec<(String, String)>,
     /// What is wrong with the message.
     pub problems: Vec<Problem>,
 }
 
 /// Takes a message apart. Every sequence of bytes is a message.
 #[must_use]
-pub fn parse(bytes: &[u8], context: &Context) -> Message {
+pub fn parse(bytes: &[u8], context: &Context<'_>) -> Message {
     let bytes = with_line_feeds(bytes);
     let block = split(skip_envelope(&bytes));
     let mut problems = Problems::default();
@@ -111,6 +122,7 @@ pub fn parse(bytes: &[u8], context: &Context) -> Message {
     let bcc = header.addresses("bcc");
     let reply_to = header.addresses("reply-to");
     let subject = header.text("subject");
+    let headers = header.named(context.headers);
     let in_reply_to = header.ids("in-reply-to", ids::in_reply_to);
     let references = header.ids("references", ids::references);
     let references = ids::merge(references, &in_reply_to, &mut problems);
@@ -141,12 +153,28 @@ pub fn parse(bytes: &[u8], context: &Context) -> Message {
         attachments: bodies.attachments,
         mime_types: mime_types(&parts),
         snippet: snippet(&bodies.text),
+        language: language(own_text(&bodies.text, &bodies.embedded)),
         text: bodies.text,
+        embedded: bodies.embedded,
         body_hash: bodies.hash,
         flags,
         labels: derived::labels(&block, fallback, &mut problems),
+        headers,
         problems: problems.into_list(),
     }
+}
+
+impl Message {
+    /// Returns the texts that were attached.
+    pub fn embedded_texts(&self) -> impl Iterator<Item = &str> {
+        self.embedded.iter().filter_map(|place| self.text.get(place.clone()))
+    }
+}
+
+/// Returns the text before the first that was attached; all of it if nothing else is there.
+fn own_text<'a>(text: &'a str, embedded: &[Range<usize>]) -> &'a str {
+    let own = embedded.first().and_then(|first| text.get(..first.start)).unwrap_or(text);
+    if own.is_empty() { text } else { own }
 }
 
 /// Replaces CRs by LFs in a message that has no LF at all, as old Macintoshes wrote.
@@ -169,6 +197,21 @@ impl Header<'_, '_> {
         let Some(value) = self.block.first(name) else { return String::new() };
         let value = limited(value, VALUE_BYTES_MAX, self.problems);
         words::text(value, self.fallback, self.problems)
+    }
+
+    /// Returns all fields of these names that have a value.
+    fn named(&mut self, names: &[String]) -> Vec<(String, String)> {
+        let mut found: Vec<(String, String)> = Vec::new();
+        for name in names {
+            for value in self.block.all(name).take(NAMED_FIELD_COUNT_MAX) {
+                let value =
+                    words::text(limited(value, VALUE_BYTES_MAX, self.problems), self.fallback, self.problems);
+                if !value.is_empty() {
+                    found.push((name.clone(), value));
+                }
+            }
+        }
+        found
     }
 
     fn addresses(&mut self, name: &str) -> Vec<Address> {

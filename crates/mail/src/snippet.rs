@@ -15,7 +15,8 @@ pub(crate) fn snippet(text: &str) -> String {
     if own.is_empty() { collect(text.lines().take(LINE_COUNT_MAX)) } else { own }
 }
 
-fn own_lines(text: &str) -> impl Iterator<Item = &str> {
+/// Returns the lines that the writer wrote, up to the signature.
+pub(crate) fn own_lines(text: &str) -> impl Iterator<Item = &str> {
     let mut lines = text.lines().take(LINE_COUNT_MAX).peekable();
     std::iter::from_fn(move || {
         loop {

@@ -2,7 +2,7 @@
 //!
 //! Comes in: a message's bytes. Goes out: the message taken apart, and as text that a person can review. Must not hold a test.
 
-use mail::{Address, Context, Message, parse};
+use mail::{Address, Context, Derived, Message, parse};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -21,7 +21,8 @@ pub(crate) fn golden() -> Vec<PathBuf> {
 
 /// Takes a message apart in the context of these tests.
 pub(crate) fn parsed(bytes: impl AsRef<[u8]>) -> Message {
-    parse(bytes.as_ref(), &CONTEXT)
+    let headers = ["X-Mailer", "X-Spam-Score"].map(str::to_owned);
+    parse(bytes.as_ref(), &Context { headers: &headers, ..CONTEXT })
 }
 
 /// Writes a message as text: what is empty is left out, and what cannot be seen is written as an escape.
@@ -46,6 +47,11 @@ pub(crate) fn show(message: &Message) -> String {
     line("list-id", &message.list_id);
     line("labels", &message.labels.join(" | "));
     line("flags", &message.flags.words().collect::<Vec<_>>().join(" "));
+    line("priority", priority(message.flags));
+    line("language", message.language);
+    for (name, value) in &message.headers {
+        line(&format!("header {name}"), value);
+    }
     line("types", &message.mime_types.join(" "));
     for attachment in &message.attachments {
         line("attachment", &format!("{:?} {} {}", attachment.name, attachment.mime, attachment.size_bytes));
@@ -54,11 +60,23 @@ pub(crate) fn show(message: &Message) -> String {
     for problem in &message.problems {
         line("problem", &problem.to_string());
     }
+    for text in message.embedded_texts() {
+        line("embedded", text.lines().next().unwrap_or_default());
+    }
     line("snippet", &message.snippet);
     for text in message.text.lines() {
         writeln!(out, "| {}", visible(text)).unwrap();
     }
     out.replace(" \n", "\n")
+}
+
+fn priority(flags: Derived) -> &'static str {
+    match (flags.contains(Derived::HIGH), flags.contains(Derived::LOW)) {
+        (true, false) => "high",
+        (false, true) => "low",
+        (false, false) => "",
+        (true, true) => "both",
+    }
 }
 
 fn addresses(addresses: &[Address]) -> String {

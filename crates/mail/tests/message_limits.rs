@@ -54,6 +54,17 @@ fn fields_over_the_limit_are_left_out() {
 }
 
 #[test]
+fn named_fields_over_the_limit_are_left_out() {
+    let message =
+        parsed("X-Mailer: x\n".repeat(limits::NAMED_FIELD_COUNT_MAX + 1) + "X-Spam-Score: 1\n\nbody\n");
+    assert_eq!(message.headers.len(), limits::NAMED_FIELD_COUNT_MAX + 1);
+    assert_eq!(message.headers.last().unwrap().0, "X-Spam-Score");
+    let message = parsed(format!("X-Mailer: {}\n\n", "x".repeat(limits::VALUE_BYTES_MAX + 1)));
+    assert_eq!(message.headers[0].1.len(), limits::VALUE_BYTES_MAX);
+    assert!(message.problems.contains(&Problem::HeaderCut));
+}
+
+#[test]
 fn text_is_cut_at_a_character() {
     for piece in ["é", "word\n", "x"] {
         let text = piece.repeat(limits::TEXT_BYTES_MAX / piece.len() + 1);

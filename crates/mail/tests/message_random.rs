@@ -78,6 +78,15 @@ fn check(message: &Message) {
     }
     assert_eq!(message.message_id_derived, message.message_id.ends_with("@derived.pneu"));
     assert!(!message.text.contains(['\r', '\0']) && message.text.len() <= limits::TEXT_BYTES_MAX);
+    assert_eq!(
+        message.embedded_texts().count(),
+        message.embedded.len(),
+        "attached texts lie within the text"
+    );
+    assert!(message.embedded.is_sorted_by_key(|place| place.start));
+    assert!(message.headers.iter().all(|(_, value)| is_line(value) && !value.is_empty()));
+    assert!(matches!(message.language.len(), 0 | 2));
+    assert!(!message.flags.contains(mail::Derived::HIGH) || !message.flags.contains(mail::Derived::LOW));
     assert!(message.snippet.chars().count() <= limits::SNIPPET_CHARACTERS_MAX);
     assert!(!message.mime_types.is_empty() && message.mime_types.iter().all(|mime| mime.contains('/')));
     assert!((0..=CONTEXT.now_seconds + 366 * 86_400).contains(&message.date_seconds));
