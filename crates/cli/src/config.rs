@@ -1,16 +1,32 @@
-//! The configuration file, `config.toml`: which directories hold Maildirs. `pneu index --help` shows one.
+//! The configuration file, `config.toml`: which directories hold Maildirs, which header fields can be searched besides the usual
+//! ones. `pneu index --help` shows one.
 //!
-//! In: the text of the file. Out: roots. Must not know where the file lies, nor what is done with roots.
+//! In: the text of the file. Out: roots and names. Must not know where the file lies, nor what is done with them.
 
 use crate::roots;
 use index::Root;
+use query::fields;
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
+
+/// Header fields that a configuration may name.
+const HEADER_COUNT_MAX: usize = 32;
+
+/// What the file says, checked.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Configuration {
+    /// Directories that hold Maildirs.
+    pub roots: Vec<Root>,
+    /// Names of header fields.
+    pub headers: Vec<String>,
+}
 
 /// What the file says.
 #[derive(Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Document {
+    #[serde(default)]
+    headers: Vec<String>,
     #[serde(default)]
     root: Vec<RootTable>,
 }
@@ -22,15 +38,38 @@ struct RootTable {
     path: PathBuf,
 }
 
-/// Returns the roots that a configuration names. `home` stands for `~`.
+/// Returns what a configuration says. `home` stands for `~`.
 ///
 /// # Errors
 /// A sentence, or a few lines that show the place.
-pub(crate) fn parse(text: &str, home: Option<&Path>) -> Result<Vec<Root>, String> {
+pub(crate) fn parse(text: &str, home: Option<&Path>) -> Result<Configuration, String> {
     let document: Document = toml::from_str(text).map_err(|error| error.to_string().trim_end().to_owned())?;
     let roots = document.root.into_iter().map(|table| root(table, home)).collect::<Result<Vec<_>, _>>()?;
     roots::check(&roots)?;
-    Ok(roots)
+    check_headers(&document.headers)?;
+    Ok(Configuration { roots, headers: document.headers })
+}
+
+/// Refuses names that queries could not tell from fields that are there anyway, or from text.
+fn check_headers(headers: &[String]) -> Result<(), String> {
+    if headers.len() > HEADER_COUNT_MAX {
+        return Err(format!("headers: {} names, at most {HEADER_COUNT_MAX} are allowed", headers.len()));
+    }
+    for (index, name) in headers.iter().enumerate() {
+        if !fields::is_header_name(name) {
+            return Err(format!("headers: \"{name}\" is no name: letters, digits, - and _, a letter first"));
+        }
+        if let Some(field) = fields::find(name) {
+            return Err(format!(
+                "headers: \"{name}\" is always searched, as \"{}:\"; leave it out",
+                field.name
+            ));
+        }
+        if headers.iter().take(index).any(|other| other.eq_ignore_ascii_case(name)) {
+            return Err(format!("headers: \"{name}\" stands there twice"));
+        }
+    }
+    Ok(())
 }
 
 fn root(table: RootTable, home: Option<&Path>) -> Result<Root, String> {
@@ -50,7 +89,7 @@ fn root(table: RootTable, home: Option<&Path>) -> Result<Root, String> {
 mod tests {
     use super::*;
 
-    fn parsed(text: &str) -> Result<Vec<Root>, String> {
+    fn parsed(text: &str) -> Result<Configuration, String> {
         parse(text, Some(Path::new("/home/ana")))
     }
 
@@ -58,8 +97,35 @@ mod tests {
     fn roots_are_read_in_order() {
         let text = "[[root]]\nname = \"work\"\npath = \"/srv/mail\"\n\n[[root]]\nname = \"home\"\npath = \"~/Maildir\"\n";
         let root = |name: &str, path: &str| Root { name: name.into(), path: path.into() };
-        assert_eq!(parsed(text), Ok(vec![root("work", "/srv/mail"), root("home", "/home/ana/Maildir")]));
-        assert_eq!(parsed(""), Ok(vec![]));
+        let roots = vec![root("work", "/srv/mail"), root("home", "/home/ana/Maildir")];
+        assert_eq!(parsed(text), Ok(Configuration { roots, headers: vec![] }));
+        assert_eq!(parsed(""), Ok(Configuration::default()));
+    }
+
+    #[test]
+    fn headers_are_names_that_mean_nothing_else() {
+        let headers = |names: &[&str]| parsed(&format!("headers = {names:?}\n")).map(|read| read.headers);
+        assert_eq!(
+            headers(&["X-Spam-Score", "X-Mailer"]),
+            Ok(vec!["X-Spam-Score".into(), "X-Mailer".into()])
+        );
+        let many: Vec<String> = (0..=HEADER_COUNT_MAX).map(|number| format!("X-{number}")).collect();
+        let many: Vec<&str> = many.iter().map(String::as_str).collect();
+        assert_eq!(headers(&many[1..]).unwrap().len(), HEADER_COUNT_MAX);
+        for (names, part) in [
+            (&["Subject"][..], "\"Subject\" is always searched, as \"subject:\""),
+            (&["List-Id"], "as \"list:\""),
+            (&["X"], "as \"tag:\""),
+            (&["X-A", "x-a"], "\"x-a\" stands there twice"),
+            (&["X A"], "\"X A\" is no name"),
+            (&["X-Größe"], "is no name"),
+            (&["1X"], "is no name"),
+            (&[""], "is no name"),
+            (&many, "33 names, at most 32"),
+        ] {
+            let error = headers(names).unwrap_err();
+            assert!(error.contains(part), "{names:?}: {error}");
+        }
     }
 
     #[test]

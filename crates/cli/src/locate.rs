@@ -51,7 +51,7 @@ pub(crate) fn locate(handle: &str, path: &Path, session: &Session) -> Result<Loc
         Err(error) if handle.contains('/') && is_no_index(&error) => bail!("{} is not there", path.display()),
         other => other?,
     };
-    let (hit, other_count) = hit(&mailbox, handle)?;
+    let (hit, other_count) = hit(&mailbox, handle, session)?;
     let message = mailbox.message(&hit, &mut PayloadReader::new())?;
     if message.files.is_empty() {
         let what = format!("the last file of {handle} is gone; only its header is still indexed");
@@ -107,14 +107,14 @@ fn is_no_index(error: &anyhow::Error) -> bool {
 }
 
 /// Returns the newest hit of a handle, and how many others there are.
-fn hit(mailbox: &Mailbox, handle: &str) -> Result<(Hit, usize)> {
+fn hit(mailbox: &Mailbox, handle: &str, session: &Session) -> Result<(Hit, usize)> {
     match mailbox.resolve(handle) {
         Ok(hits) => {
             let newest = hits.iter().max_by_key(|hit| hit.date).copied();
             let newest = newest.ok_or_else(|| NotFound(format!("no message is called {handle}")))?;
             Ok((newest, hits.len() - 1))
         }
-        Err(Error::NoSuchMessage { .. }) if !is_exact(handle) => by_query(mailbox, handle),
+        Err(Error::NoSuchMessage { .. }) if !is_exact(handle) => by_query(mailbox, handle, session),
         Err(error) => Err(error.into()),
     }
 }
@@ -124,8 +124,8 @@ fn is_exact(handle: &str) -> bool {
     handle.starts_with("id:") || handle.starts_with("msgid:") || handle.starts_with('/')
 }
 
-fn by_query(mailbox: &Mailbox, handle: &str) -> Result<(Hit, usize)> {
-    let question = Question::new(&[handle.to_owned()])?;
+fn by_query(mailbox: &Mailbox, handle: &str, session: &Session) -> Result<(Hit, usize)> {
+    let question = Question::new(&[handle.to_owned()], session.configured()?.headers)?;
     let order = Order { limit: Some(1), ..Order::default() };
     let hits = mailbox.find(&question.query, &order).map_err(|error| question.explain(error))?;
     match (hits.list.first(), hits.total) {

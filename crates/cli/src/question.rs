@@ -19,13 +19,14 @@ pub(crate) struct Question {
 }
 
 impl Question {
-    /// Reads a query from words, which the shell took apart. None at all asks for every message.
+    /// Reads a query from words, which the shell took apart. None at all asks for every message. `headers` are fields besides those
+    /// that every message has.
     ///
     /// # Errors
     /// It cannot be understood; the message shows where.
-    pub(crate) fn new(words: &[String]) -> anyhow::Result<Question> {
+    pub(crate) fn new(words: &[String], headers: Vec<String>) -> anyhow::Result<Question> {
         let text = words.join(" ");
-        let context = Context { now: environment::now(), headers: Vec::new() };
+        let context = Context { now: environment::now(), headers };
         let query = query::parse(&text, &context)?;
         Ok(Question { text, query })
     }

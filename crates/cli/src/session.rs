@@ -4,10 +4,12 @@
 //! know any command.
 
 use crate::args::Common;
+use crate::config::{self, Configuration};
 use crate::environment::{self, Surroundings};
 use crate::output::Output;
+use crate::pager;
+use crate::roots;
 use crate::terminal::Terminal;
-use crate::{config, pager, roots};
 use anyhow::{Context, Result, anyhow, bail};
 use disk::RealDisk;
 use index::{Environment, Mailbox, Root};
@@ -124,16 +126,16 @@ impl Session {
         }
     }
 
-    /// Returns the roots that the configuration names; none if there is no configuration.
+    /// Returns what the configuration says; nothing if there is none.
     ///
     /// # Errors
     /// It cannot be read or says what it may not.
-    pub(crate) fn configured_roots(&self) -> Result<Vec<Root>> {
-        let Some(path) = &self.configuration else { return Ok(Vec::new()) };
+    pub(crate) fn configured(&self) -> Result<Configuration> {
+        let Some(path) = &self.configuration else { return Ok(Configuration::default()) };
         match std::fs::read_to_string(path) {
             Ok(text) => config::parse(&text, self.home.as_deref())
                 .map_err(|what| anyhow!("configuration {}: {what}", path.display())),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Configuration::default()),
             Err(error) => Err(anyhow!("cannot read the configuration {}: {error}", path.display())),
         }
     }

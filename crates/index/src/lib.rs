@@ -26,8 +26,8 @@ pub use pass::{Cleanup, Loss, Mode, NoObserver, Observer, Problem, Stage, Summar
 pub use rebuild::{is_older, rebuild, remembered_roots};
 pub use record::{Contact, Rest};
 pub use search::{
-    Counts, Direction, Duplicates, Hit, Hits, Line, Mailbox, Message, MessageFile, Order, Origin, Person,
-    SortKey, Thread, ThreadEntry, ThreadOrder, Threads, shown_flags,
+    Analysis, AnalysisStep, Counts, Direction, Duplicates, Hit, Hits, Line, Mailbox, Message, MessageFile,
+    Order, Origin, Person, SortKey, Thread, ThreadEntry, ThreadOrder, Threads, shown_flags,
 };
 pub use set::NumberSet;
 pub use state::Root;

@@ -36,6 +36,10 @@ pub struct Rest {
     pub labels: Vec<String>,
     /// The first words of the text.
     pub snippet: String,
+    /// The language of the text (ISO 639-1); empty where it is not certain.
+    pub language: String,
+    /// Header fields that the configuration named when the message was indexed: name and decoded value.
+    pub headers: Vec<(String, String)>,
     /// What is wrong with the message, a sentence each.
     pub problems: Vec<String>,
 }
@@ -80,6 +84,12 @@ pub(crate) fn encode_rest(rest: &Rest) -> Vec<u8> {
     put_texts(&mut out, &rest.attachments);
     put_texts(&mut out, &rest.labels);
     put_text(&mut out, &rest.snippet);
+    put_text(&mut out, &rest.language);
+    put_count(&mut out, rest.headers.len());
+    for (name, value) in &rest.headers {
+        put_text(&mut out, name);
+        put_text(&mut out, value);
+    }
     put_texts(&mut out, &rest.problems);
     out
 }
@@ -99,6 +109,8 @@ pub(crate) fn decode_rest(bytes: &[u8]) -> Option<Rest> {
         attachments: texts(input)?,
         labels: texts(input)?,
         snippet: text(input)?,
+        language: text(input)?,
+        headers: headers(input)?,
         problems: texts(input)?,
     };
     input.is_empty().then_some(rest)
@@ -155,6 +167,10 @@ fn contacts(input: &mut &[u8]) -> Option<Vec<Contact>> {
     (0..count(input)?).map(|_| Some(Contact { name: text(input)?, address: text(input)? })).collect()
 }
 
+fn headers(input: &mut &[u8]) -> Option<Vec<(String, String)>> {
+    (0..count(input)?).map(|_| Some((text(input)?, text(input)?))).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -169,6 +185,8 @@ mod tests {
             attachments: vec!["ä.pdf".into()],
             labels: vec!["work".into()],
             snippet: "hello".into(),
+            language: "en".into(),
+            headers: vec![("X-Mailer".into(), "Rohrpost".into())],
             ..Rest::default()
         }
     }

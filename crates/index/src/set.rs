@@ -24,6 +24,11 @@ impl NumberSet {
         set
     }
 
+    /// Returns the bound: all numbers in it are below.
+    pub fn bound(&self) -> u32 {
+        self.bound
+    }
+
     /// Adds a number; one that is not below the bound is left out.
     pub fn insert(&mut self, number: u32) {
         if number < self.bound

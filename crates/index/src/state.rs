@@ -46,6 +46,20 @@ pub(crate) struct State {
     pub roots: Vec<Root>,
     /// The text index.
     pub text: Vec<TextSegment>,
+    /// Names of header fields, in lower case, of which the index has the values of every message.
+    pub headers: Vec<String>,
+}
+
+impl State {
+    /// Takes note that new messages are read with these header fields: of one that older messages were not read with, the index
+    /// does not have every value.
+    pub(crate) fn read_with_headers(&mut self, names: &[String]) {
+        let mut kept: Vec<String> = names.iter().map(|name| name.to_ascii_lowercase()).collect();
+        if self.next_message > 0 {
+            kept.retain(|name| self.headers.contains(name));
+        }
+        self.headers = kept;
+    }
 }
 
 /// Why an attachment cannot be used.
@@ -72,6 +86,10 @@ pub(crate) fn encode(state: &State) -> Vec<u8> {
     for segment in &state.text {
         put_bytes(&mut out, segment.id.as_bytes());
         out.extend_from_slice(&segment.document_count.to_le_bytes());
+    }
+    put_count(&mut out, state.headers.len());
+    for name in &state.headers {
+        put_bytes(&mut out, name.as_bytes());
     }
     out
 }
@@ -112,7 +130,8 @@ fn body(mut input: &[u8]) -> Option<State> {
     let next_node = number(input)?;
     let roots = (0..count(input)?).map(|_| root(input)).collect::<Option<_>>()?;
     let text = (0..count(input)?).map(|_| segment(input)).collect::<Option<_>>()?;
-    input.is_empty().then_some(State { next_message, next_folder, next_node, roots, text })
+    let headers = (0..count(input)?).map(|_| text_of(input)).collect::<Option<_>>()?;
+    input.is_empty().then_some(State { next_message, next_folder, next_node, roots, text, headers })
 }
 
 fn number(input: &mut &[u8]) -> Option<u32> {
@@ -122,14 +141,17 @@ fn number(input: &mut &[u8]) -> Option<u32> {
 }
 
 fn root(input: &mut &[u8]) -> Option<Root> {
-    let name = String::from_utf8(bytes(input)?.to_vec()).ok()?;
+    let name = text_of(input)?;
     let path = PathBuf::from(OsStr::from_bytes(bytes(input)?));
     Some(Root { name, path })
 }
 
 fn segment(input: &mut &[u8]) -> Option<TextSegment> {
-    let id = String::from_utf8(bytes(input)?.to_vec()).ok()?;
-    Some(TextSegment { id, document_count: number(input)? })
+    Some(TextSegment { id: text_of(input)?, document_count: number(input)? })
+}
+
+fn text_of(input: &mut &[u8]) -> Option<String> {
+    String::from_utf8(bytes(input)?.to_vec()).ok()
 }
 
 #[cfg(test)]
@@ -143,6 +165,7 @@ mod tests {
             next_node: 9,
             roots: vec![Root { name: "mail".into(), path: "/mail".into() }],
             text: vec![TextSegment { id: "0".repeat(32), document_count: 5 }],
+            headers: vec!["x-mailer".into()],
         }
     }
 
@@ -164,6 +187,19 @@ mod tests {
         newer[8] = 9;
         assert_eq!(decode_roots(&newer), None);
         assert_eq!(VERSION, 2, "a new version has its own count of numbers");
+    }
+
+    #[test]
+    fn headers_are_those_that_every_message_was_read_with() {
+        let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
+        let mut state = State::default();
+        state.read_with_headers(&names(&["X-Mailer", "X-Score"]));
+        assert_eq!(state.headers, ["x-mailer", "x-score"]);
+        state.next_message = 1;
+        state.read_with_headers(&names(&["x-new", "X-SCORE"]));
+        assert_eq!(state.headers, ["x-score"]);
+        state.read_with_headers(&names(&["X-Mailer", "X-Score"]));
+        assert_eq!(state.headers, ["x-score"], "messages were read meanwhile that have no x-mailer");
     }
 
     #[test]

@@ -6,6 +6,7 @@
 
 mod crash;
 mod damage;
+mod fields;
 mod forged;
 mod handles;
 mod pass;

@@ -66,6 +66,11 @@ impl Fixture {
         subjects(&self.mailbox(), query)
     }
 
+    /// Returns the subjects that a query finds where a configuration names header fields.
+    pub(crate) fn find_with(&self, query: &str, headers: &[&str]) -> Vec<String> {
+        subjects_of(&self.mailbox(), &query_with(query, headers))
+    }
+
     pub(crate) fn dump(&self) -> Dump {
         dump(&self.mailbox(), self.root())
     }
@@ -97,18 +102,27 @@ pub(crate) fn message(id: &str, subject: &str, body: &str) -> String {
     )
 }
 
-fn context() -> query::Context {
+fn context(headers: &[&str]) -> query::Context {
     let now = jiff::Timestamp::from_second(1_900_000_000).unwrap().to_zoned(jiff::tz::TimeZone::UTC);
-    query::Context { now, headers: Vec::new() }
+    query::Context { now, headers: headers.iter().map(|name| (*name).to_owned()).collect() }
 }
 
 /// Parses a query as a test may: local time is UTC, now is far in the future.
 pub(crate) fn query(text: &str) -> query::Query {
-    query::parse(text, &context()).unwrap()
+    query_with(text, &[])
+}
+
+/// Parses a query where a configuration names header fields.
+pub(crate) fn query_with(text: &str, headers: &[&str]) -> query::Query {
+    query::parse(text, &context(headers)).unwrap_or_else(|error| panic!("{error}"))
 }
 
 pub(crate) fn subjects(mailbox: &Mailbox, text: &str) -> Vec<String> {
-    let hits = mailbox.find(&query(text), &Order::default()).unwrap();
+    subjects_of(mailbox, &query(text))
+}
+
+fn subjects_of(mailbox: &Mailbox, query: &query::Query) -> Vec<String> {
+    let hits = mailbox.find(query, &Order::default()).unwrap();
     let mut reader = PayloadReader::new();
     hits.list.iter().map(|hit| mailbox.line(hit, &mut reader).unwrap().subject).collect()
 }

@@ -295,6 +295,16 @@ pub fn find(name: &str) -> Option<&'static FieldInfo> {
     })
 }
 
+/// Says whether a header of this name could stand before a colon in a query.
+pub fn is_header_name(name: &str) -> bool {
+    name.starts_with(|c: char| c.is_ascii_alphabetic()) && name.chars().all(is_name_character)
+}
+
+/// Says whether the character may be part of what stands before a colon.
+pub(crate) fn is_name_character(c: char) -> bool {
+    c.is_ascii_alphanumeric() || matches!(c, '_' | '-')
+}
+
 /// Returns all names and synonyms, the long ones only.
 pub fn names<'a>() -> impl Iterator<Item = &'a str> {
     FIELDS.iter().flat_map(|info| std::iter::once(info.name).chain(info.synonyms.iter().copied()))

@@ -181,9 +181,9 @@ impl<'a> Lexer<'a> {
     /// Finds the field that a term begins with. What looks like one and is none is text, unless it is a mistyped one.
     fn place(&self, at: usize) -> Result<Option<Place>, Error> {
         let rest = self.rest(at);
-        let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
-        let (typed, behind) =
-            rest.split_at_checked(rest.find(|c| !is_name(c)).unwrap_or(0)).unwrap_or_default();
+        let (typed, behind) = rest
+            .split_at_checked(rest.find(|c| !fields::is_name_character(c)).unwrap_or(0))
+            .unwrap_or_default();
         let Some(behind) =
             behind.strip_prefix(':').filter(|_| typed.starts_with(|c: char| c.is_ascii_alphabetic()))
         else {

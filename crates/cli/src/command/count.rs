@@ -1,10 +1,12 @@
 //! `pneu count`: says how many messages a query matches.
 
 use crate::exit::Outcome;
+use crate::format::analysis;
 use crate::question::Question;
 use crate::session::Session;
 use anyhow::Result;
 use clap::Args;
+use index::Mailbox;
 
 /// Count messages
 ///
@@ -18,6 +20,9 @@ pub(crate) struct Arguments {
     /// What to count; nothing counts every message
     #[arg(value_name = "QUERY")]
     query: Vec<String>,
+    /// Print how the query is answered, and what each part of it took, instead
+    #[arg(long)]
+    analyze: bool,
 }
 
 /// Runs the command.
@@ -25,9 +30,28 @@ pub(crate) struct Arguments {
 /// # Errors
 /// The query cannot be understood or answered; there is no index, or a damaged one.
 pub(crate) fn run(arguments: &Arguments, session: &Session) -> Result<Outcome> {
-    let question = Question::new(&arguments.query)?;
-    let count = session.mailbox()?.count(&question.query).map_err(|error| question.explain(error))?;
-    print(count, session)
+    let question = Question::new(&arguments.query, session.configured()?.headers)?;
+    let mailbox = session.mailbox()?;
+    if arguments.analyze {
+        analyze(&mailbox, &question, session)
+    } else {
+        print(mailbox.count(&question.query).map_err(|error| question.explain(error))?, session)
+    }
+}
+
+/// Prints how a query is answered.
+///
+/// # Errors
+/// The query cannot be answered; damage.
+pub(crate) fn analyze(mailbox: &Mailbox, question: &Question, session: &Session) -> Result<Outcome> {
+    let clock = || (session.index.clock_ns)();
+    let analysis = mailbox.analyze(&question.query, &clock).map_err(|error| question.explain(error))?;
+    let mut output = session.output();
+    for line in analysis::lines(&analysis) {
+        output.line(&line)?;
+    }
+    output.finish()?;
+    Ok(Outcome::Done)
 }
 
 /// Prints a number of messages.

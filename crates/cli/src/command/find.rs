@@ -87,6 +87,9 @@ pub(crate) struct Arguments {
     /// Run a command for each message, without a shell, with the path of its file as last argument or in place of {}
     #[arg(long, value_name = "COMMAND", conflicts_with_all = ["format", "fields", "print0"])]
     exec: Option<String>,
+    /// Print how the query is answered, and what each part of it took, instead of messages
+    #[arg(long, conflicts_with_all = ["format", "exec", "links_dir"])]
+    analyze: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -116,8 +119,11 @@ pub(crate) fn run(arguments: &Arguments, session: &Session) -> Result<Outcome> {
     arguments.check()?;
     let command = arguments.exec.as_deref().map(words::split).transpose();
     let command = command.map_err(|what| anyhow!("--exec: {what}"))?;
-    let question = Question::new(&arguments.query)?;
+    let question = Question::new(&arguments.query, session.configured()?.headers)?;
     let mailbox = session.mailbox()?;
+    if arguments.analyze {
+        return super::count::analyze(&mailbox, &question, session);
+    }
     if arguments.format == Format::Count {
         return super::count::print(arguments.scope.count(&mailbox, &question)?, session);
     }

@@ -31,6 +31,7 @@ Examples:
   pneu index --thorough                              after a restore from a backup
 
 Configuration, if you want one: $XDG_CONFIG_HOME/pneu/config.toml, usually ~/.config/pneu/config.toml
+  headers = [\"X-Spam-Score\"]       more headers to search in, as X-Spam-Score:word
   [[root]]
   name = \"work\"
   path = \"/srv/mail\"
@@ -66,6 +67,7 @@ pub(crate) fn run(arguments: &Arguments, session: &Session) -> Result<Outcome> {
         mode: mode(arguments),
         loss: if arguments.accept_loss { Loss::Accept } else { Loss::Refuse },
         cleanup: cleanup(arguments, session),
+        headers: session.configured()?.headers,
         ..UpdateOptions::default()
     };
     if matches!(remembered, Remembered::Older(_)) {
@@ -82,7 +84,7 @@ pub(crate) fn run(arguments: &Arguments, session: &Session) -> Result<Outcome> {
 /// # Errors
 /// A root holds no mail; the index cannot be written.
 pub(crate) fn rebuild(session: &Session, roots: &[Root]) -> Result<Outcome> {
-    let options = UpdateOptions::default();
+    let options = UpdateOptions { headers: session.configured()?.headers, ..UpdateOptions::default() };
     work(session, |progress| index::rebuild(&session.index, roots, &options, progress))
 }
 
@@ -154,7 +156,7 @@ fn remembered(session: &Session) -> Result<Remembered> {
 /// Returns the roots to index: those of the configuration if it names any, else those that the index remembers; and with either,
 /// those of the command line.
 fn roots(session: &Session, remembered: &Remembered) -> Result<Vec<Root>> {
-    let configured = session.configured_roots()?;
+    let configured = session.configured()?.roots;
     let known = match remembered {
         Remembered::Index(roots) | Remembered::Older(roots) if configured.is_empty() => roots,
         _ => &configured,

@@ -26,7 +26,7 @@ pub(crate) fn run(_: &Arguments, session: &Session) -> Result<Outcome> {
         let note = if path.exists() { "" } else { " (not there)" };
         lines.push(("configuration", format!("{}{note}", path.display())));
     }
-    lines.extend(session.configured_roots()?.iter().map(|root| ("configured root", shown(root))));
+    lines.extend(session.configured()?.roots.iter().map(|root| ("configured root", shown(root))));
     match session.mailbox() {
         Ok(mailbox) => lines.extend(contents(&mailbox, session)?),
         Err(error) if matches!(error.downcast_ref(), Some(Error::NoIndex { .. })) => {

@@ -130,6 +130,8 @@ pub(crate) mod tests {
             attachments: vec!["plan.pdf".into(), "ä.txt".into()],
             labels: vec!["work".into()],
             snippet: "hello".into(),
+            language: "en".into(),
+            headers: vec![],
             problems: vec!["the date is odd".into()],
         };
         let files = vec![file("/lists", "1:2,S", Flags::SEEN), file("/copies", "2:2,F", Flags::FLAGGED)];

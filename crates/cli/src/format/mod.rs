@@ -2,6 +2,7 @@
 //!
 //! In: messages as the library returns them. Out: text or bytes. Must not know how messages were found.
 
+pub(crate) mod analysis;
 pub(crate) mod fields;
 pub(crate) mod flags;
 pub(crate) mod html;

@@ -52,6 +52,15 @@ pub(crate) struct Record<'a> {
     pub tags: &'a [String],
     /// Attachments.
     pub attachments: Vec<Attachment<'a>>,
+    /// `high` or `low`; none if it is normal.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub priority: Option<&'static str>,
+    /// The language of the text; empty if it is not known.
+    #[serde(skip_serializing_if = "str::is_empty")]
+    pub language: &'a str,
+    /// Header fields that the configuration names.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub headers: Vec<Header<'a>>,
     /// The first words of the text.
     pub snippet: &'a str,
     /// What is wrong with the message, a sentence each.
@@ -84,6 +93,15 @@ pub(crate) struct Contact<'a> {
     pub name: &'a str,
     /// The address.
     pub address: &'a str,
+}
+
+/// A header field.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub(crate) struct Header<'a> {
+    /// The name, as the configuration has it.
+    pub name: &'a str,
+    /// The decoded value.
+    pub value: &'a str,
 }
 
 /// An attachment.
@@ -154,6 +172,9 @@ impl<'a> Record<'a> {
                 .iter()
                 .map(|name| Attachment { name, mime: None, size: None })
                 .collect(),
+            priority: priority(message.line.derived),
+            language: &rest.language,
+            headers: headers(&rest.headers),
             snippet: &rest.snippet,
             problems: Cow::Borrowed(&rest.problems),
             files: message.files.iter().map(File::from_index).collect(),
@@ -185,6 +206,9 @@ impl<'a> Record<'a> {
             references: &message.references,
             tags: &message.labels,
             attachments: message.attachments.iter().map(attachment).collect(),
+            priority: priority(message.flags),
+            language: message.language,
+            headers: headers(&message.headers),
             snippet: &message.snippet,
             problems: message.problems.iter().map(ToString::to_string).collect(),
             files,
@@ -213,6 +237,9 @@ impl<'a> Record<'a> {
             references: &[],
             tags: &[],
             attachments: Vec::new(),
+            priority: None,
+            language: "",
+            headers: Vec::new(),
             snippet: "",
             problems: Cow::Borrowed(&[]),
             files: Vec::new(),
@@ -220,6 +247,17 @@ impl<'a> Record<'a> {
             text: None,
         }
     }
+}
+
+fn priority(derived: Derived) -> Option<&'static str> {
+    if derived.contains(Derived::HIGH) {
+        return Some("high");
+    }
+    derived.contains(Derived::LOW).then_some("low")
+}
+
+fn headers(headers: &[(String, String)]) -> Vec<Header<'_>> {
+    headers.iter().map(|(name, value)| Header { name, value }).collect()
 }
 
 impl<'a> File<'a> {

@@ -110,6 +110,11 @@ impl<'a> Batch<'a> {
         self.lost.insert(message);
     }
 
+    /// Takes note that the batch's new messages are read with these header fields.
+    pub(super) fn read_with_headers(&mut self, names: &[String]) {
+        self.state.read_with_headers(names);
+    }
+
     /// Returns the numbers that new messages and their threads get.
     pub(super) fn next(&self) -> Next {
         Next { message: self.state.next_message, node: self.state.next_node }

@@ -133,11 +133,14 @@ impl<'a> Session<'a> {
     fn publish(
         &mut self,
         mut writer: Writer,
-        batch: Batch<'_>,
+        mut batch: Batch<'_>,
         ingest: Ingest,
         summary: &mut Summary,
     ) -> Result<()> {
         summary.new_messages += ingest.new_message_count() as u64;
+        if ingest.new_message_count() > 0 {
+            batch.read_with_headers(&self.options.headers);
+        }
         let ingested = ingest.finish()?;
         if !ingested.text.is_empty() {
             self.environment.disk.sync_directory(self.files.path())?;

@@ -14,7 +14,7 @@ use crate::rows;
 use crate::search::message_id_hash;
 use crate::state::TextSegment;
 use crate::tables::{contacts, copies, messages, threads};
-use crate::text::{Document, TextField, TextFiles, TextWriter};
+use crate::text::{Document, TextField, TextFiles, TextWriter, ValueField};
 use mail::{Content, FileStat};
 use rayon::prelude::*;
 use sha2::{Digest, Sha256};
@@ -58,6 +58,7 @@ pub(super) struct Ingest {
     first_message: u32,
     now_seconds: i64,
     message_bytes_max: usize,
+    headers: Vec<String>,
 }
 
 /// What a batch leaves to be committed.
@@ -110,6 +111,7 @@ impl Ingest {
             first_message: next.message,
             now_seconds: environment.now_seconds(),
             message_bytes_max: options.message_bytes_max,
+            headers: options.headers.clone(),
         })
     }
 
@@ -201,13 +203,13 @@ impl Ingest {
 
     /// Parses new messages and writes their text on all cores, then ties them to each other in the order of their numbers.
     fn parse(&mut self, fresh: Vec<(u32, Read)>) -> Result<()> {
-        let now_seconds = self.now_seconds;
+        let (now_seconds, headers) = (self.now_seconds, &self.headers);
         let next = AtomicUsize::new(0);
         let count = (fresh.len() / DOCUMENTS_PER_WRITER_MIN + 1).min(self.writers.len());
         let work = |writer: &mut TextWriter| -> tantivy::Result<Vec<Parsed>> {
             let mut parsed = Vec::new();
             while let Some((number, read)) = fresh.get(next.fetch_add(1, Ordering::Relaxed)) {
-                let (document, row) = parse(*number, read, now_seconds);
+                let (document, row) = parse(*number, read, (now_seconds, headers));
                 writer.add(document)?;
                 parsed.push(row);
             }
@@ -258,8 +260,9 @@ struct Parsed {
 }
 
 /// Returns what the text index and the table hold of a message.
-fn parse(number: u32, read: &Read, now_seconds: i64) -> (Document, Parsed) {
-    let context = mail::Context::new(read.content.stat.mtime_ns.div_euclid(1_000_000_000), now_seconds);
+fn parse(number: u32, read: &Read, (now_seconds, headers): (i64, &[String])) -> (Document, Parsed) {
+    let mtime_seconds = read.content.stat.mtime_ns.div_euclid(1_000_000_000);
+    let context = mail::Context { headers, ..mail::Context::new(mtime_seconds, now_seconds) };
     let message = mail::parse(&read.content.bytes, &context);
     // What was not read whole may differ in the rest: it is a copy of nothing but itself.
     let is_whole = !read.content.truncated && !message.problems.contains(&mail::Problem::PartsCut);
@@ -352,22 +355,28 @@ fn path_of(folder: &Path, candidate: &Candidate) -> PathBuf {
 fn document(number: u32, message: &mail::Message) -> Document {
     let mut document = Document::new(number);
     let lists = [
-        (TextField::From, &message.from),
-        (TextField::To, &message.to),
-        (TextField::Cc, &message.cc),
-        (TextField::Bcc, &message.bcc),
+        (TextField::From, ValueField::From, &message.from),
+        (TextField::To, ValueField::To, &message.to),
+        (TextField::Cc, ValueField::Cc, &message.cc),
+        (TextField::Bcc, ValueField::Bcc, &message.bcc),
     ];
-    for (field, addresses) in lists {
+    for (words, values, addresses) in lists {
         for address in addresses {
-            document.add(field, &address.name);
-            document.add(field, &address.address);
+            document.add(words, &address.name);
+            document.add(words, &address.address);
+            document.add_value(values, &address_line(address));
         }
     }
     document.add(TextField::Subject, &message.subject);
+    document.add_value(ValueField::Subject, &message.subject);
     document.add(TextField::Body, &message.text);
+    message.embedded_texts().for_each(|text| document.add(TextField::Embed, text));
     for attachment in &message.attachments {
         document.add(TextField::File, &attachment.name);
+        document.add_value(ValueField::File, &attachment.name);
     }
+    message.headers.iter().for_each(|(name, value)| document.add_header(name, value));
+    document.add_exact(TextField::Language, message.language);
     document.add_whole(TextField::List, &message.list_id);
     for mime in &message.mime_types {
         document.add_whole(TextField::Mime, mime);
@@ -380,6 +389,15 @@ fn document(number: u32, message: &mail::Message) -> Document {
     }
     document.add_exact(TextField::MessageId, &message.message_id);
     document
+}
+
+/// Returns an address as regular expressions see it.
+fn address_line(address: &mail::Address) -> String {
+    match (address.name.as_str(), address.address.as_str()) {
+        ("", address) => address.to_owned(),
+        (name, "") => name.to_owned(),
+        (name, address) => format!("{name} <{address}>"),
+    }
 }
 
 /// Returns the header records of a message.
@@ -410,6 +428,8 @@ fn records(message: &mail::Message, is_cut: bool) -> (Line, Rest) {
         attachments: message.attachments.iter().map(|attachment| attachment.name.clone()).collect(),
         labels: message.labels.clone(),
         snippet: message.snippet.clone(),
+        language: message.language.to_owned(),
+        headers: message.headers.clone(),
         problems,
     };
     (line, rest)

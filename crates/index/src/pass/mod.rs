@@ -80,6 +80,8 @@ pub struct UpdateOptions {
     pub batch_time: Duration,
     /// Content of one message that is indexed; what is longer is cut there, counted and hashed whole.
     pub message_bytes_max: usize,
+    /// Names of header fields that are indexed besides those that every message has.
+    pub headers: Vec<String>,
 }
 
 impl Default for UpdateOptions {
@@ -91,6 +93,7 @@ impl Default for UpdateOptions {
             batch_message_count: 65_536,
             batch_time: Duration::from_secs(30),
             message_bytes_max: 100 << 20,
+            headers: Vec::new(),
         }
     }
 }

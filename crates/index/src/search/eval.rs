@@ -1,22 +1,31 @@
 //! Evaluates a query as set algebra over message numbers.
 //!
 //! In: the tree of a query. Out: the set of messages that match. Every leaf gives a set from the text index or from a column scan;
-//! an absent message is in none.
+//! an absent message is in none. The plan says in which order; what cannot change the answer any more is left out.
 
-use crate::error::{Error, Result};
-use crate::search::pattern::{self, Spelling};
+use crate::error::Result;
+use crate::search::plan::{Measured, Node, Step, plan};
+use crate::search::prepare::{Answer, answers};
 use crate::search::{Mailbox, files, values};
 use crate::set::NumberSet;
 use crate::tables::{absent, messages};
-use crate::text::{Needle, TextField};
-use query::{Field, FieldSet, Leaf, Matcher, Pattern, Query, Target};
+use query::Query;
 
 /// Returns the messages that match.
 pub(super) fn evaluate(mailbox: &Mailbox, query: &Query) -> Result<NumberSet> {
-    let live = mailbox.live()?;
-    let mut found = part(mailbox, query, live)?;
-    found.and(live);
-    Ok(found)
+    Ok(measured(mailbox, query, &|| 0)?.1)
+}
+
+/// Returns the messages that match, and the plan with what each step took. `clock` tells nanoseconds.
+pub(super) fn measured<'q>(
+    mailbox: &Mailbox,
+    query: &'q Query,
+    clock: &dyn Fn() -> i64,
+) -> Result<(Step<'q>, NumberSet)> {
+    let mut step = plan(query, &|leaf| answers(mailbox, leaf))?;
+    let run = Run { mailbox, live: mailbox.live()?, clock };
+    let found = run.step(&mut step)?;
+    Ok((step, found))
 }
 
 /// Returns the messages that have a row and at least one file.
@@ -45,148 +54,100 @@ pub(super) fn live(mailbox: &Mailbox) -> Result<NumberSet> {
     Ok(live)
 }
 
-fn part(mailbox: &Mailbox, query: &Query, live: &NumberSet) -> Result<NumberSet> {
-    match query {
-        Query::All => Ok(live.clone()),
-        Query::And(children) => combine(mailbox, children, live, NumberSet::and),
-        Query::Or(children) => combine(mailbox, children, live, NumberSet::or),
-        Query::Xor(children) => combine(mailbox, children, live, NumberSet::xor),
-        Query::Not(child) => {
-            let mut rest = live.clone();
-            rest.minus(&part(mailbox, child, live)?);
-            Ok(rest)
+struct Run<'a> {
+    mailbox: &'a Mailbox,
+    live: &'a NumberSet,
+    clock: &'a dyn Fn() -> i64,
+}
+
+impl Run<'_> {
+    fn step(&self, step: &mut Step<'_>) -> Result<NumberSet> {
+        let started = (self.clock)();
+        let found = match &mut step.node {
+            Node::All => self.live.clone(),
+            Node::And(steps) => self.and(steps)?,
+            Node::Or(steps) => self.combine(steps, NumberSet::or)?,
+            Node::Xor(steps) => self.combine(steps, NumberSet::xor)?,
+            Node::Not(child) => {
+                let mut rest = self.live.clone();
+                rest.minus(&self.step(child)?);
+                rest
+            }
+            Node::Leaf(_, answers) => {
+                let mut found = self.mailbox.empty();
+                for answer in answers.iter() {
+                    self.answer(answer, &mut found)?;
+                }
+                found.and(self.live);
+                found
+            }
+        };
+        let nanoseconds = u64::try_from((self.clock)().saturating_sub(started)).unwrap_or(0);
+        step.measured = Some(Measured { found: found.count(), nanoseconds });
+        Ok(found)
+    }
+
+    fn and(&self, steps: &mut [Step<'_>]) -> Result<NumberSet> {
+        let mut found = self.live.clone();
+        for step in steps {
+            if found.is_empty() {
+                break;
+            }
+            found.and(&self.step(step)?);
         }
-        Query::Leaf(leaf) => self::leaf(mailbox, leaf),
+        Ok(found)
     }
-}
 
-fn combine(
-    mailbox: &Mailbox,
-    children: &[Query],
-    live: &NumberSet,
-    operation: fn(&mut NumberSet, &NumberSet),
-) -> Result<NumberSet> {
-    let mut children = children.iter();
-    let Some(first) = children.next() else { return Ok(live.clone()) };
-    let mut found = part(mailbox, first, live)?;
-    for child in children {
-        operation(&mut found, &part(mailbox, child, live)?);
+    fn combine(
+        &self,
+        steps: &mut [Step<'_>],
+        operation: fn(&mut NumberSet, &NumberSet),
+    ) -> Result<NumberSet> {
+        let mut found = self.mailbox.empty();
+        for step in steps {
+            operation(&mut found, &self.step(step)?);
+        }
+        Ok(found)
     }
-    Ok(found)
-}
 
-fn leaf(mailbox: &Mailbox, leaf: &Leaf) -> Result<NumberSet> {
-    let Target::Fields(fields) = &leaf.target else {
-        return Err(unanswerable(leaf, "headers that the configuration names"));
-    };
-    let mut found = mailbox.empty();
-    match &leaf.matcher {
-        Matcher::DateRange { from, to } => dates(mailbox, leaf, *fields, (*from, *to), &mut found)?,
-        Matcher::SizeRange { from, to } => values::sizes(mailbox, (*from, *to), &mut found)?,
-        Matcher::Flag(flag) => return files::flag(mailbox, *flag),
-        Matcher::Priority(_) => return Err(unanswerable(leaf, "priorities")),
-        matcher => {
-            for field in fields.iter() {
-                field_leaf(mailbox, leaf, field, matcher, &mut found)?;
+    /// Adds what one answer finds, absent messages perhaps among it.
+    fn answer(&self, answer: &Answer, found: &mut NumberSet) -> Result<()> {
+        let mailbox = self.mailbox;
+        let text_error = |error| mailbox.text_error(error);
+        match answer {
+            Answer::Dates(from, to) => values::dates(mailbox, (*from, *to), found),
+            Answer::Sizes(from, to) => values::sizes(mailbox, (*from, *to), found),
+            Answer::Changed(from, to) => files::changed(mailbox, (*from, *to), found),
+            Answer::Flag(flag) => files::flag(mailbox, *flag, found),
+            Answer::Priority(priority) => values::priority(mailbox, *priority, found),
+            Answer::MessageId(id) => values::message_id(mailbox, id, found),
+            Answer::Tagged(wanted) => mailbox.tagged(|name| wanted.is_match(name.as_bytes()), found),
+            Answer::Thread(id) => {
+                found.or(&mailbox.thread_of_id(id)?);
+                Ok(())
+            }
+            Answer::ThreadsOf(ids) => {
+                let mut named = mailbox.empty();
+                self.answer(ids, &mut named)?;
+                found.or(&mailbox.with_related(&named)?);
+                Ok(())
+            }
+            Answer::Keyword(wanted) => files::keyword(mailbox, wanted, found),
+            Answer::Maildir(wanted) => files::maildir(mailbox, wanted, found),
+            Answer::Path(path) => files::whole_path(mailbox, path, found),
+            Answer::Below(path) => files::below(mailbox, path, found),
+            Answer::Paths(wanted) => files::paths(mailbox, wanted, found),
+            Answer::Text(field, needle) => mailbox.text.find(*field, needle, found).map_err(text_error),
+            Answer::Terms(field, begin, wanted) => {
+                let wanted = wanted.clone();
+                let test = move |word: &[u8]| wanted.is_match(word);
+                mailbox.text.find_terms(*field, begin, test, found).map_err(text_error)
+            }
+            Answer::Values(field, begin, wanted) => {
+                let wanted = wanted.clone();
+                let test = move |value: &[u8]| wanted.is_match(value);
+                mailbox.text.find_values(*field, begin, test, found).map_err(text_error)
             }
         }
     }
-    Ok(found)
-}
-
-fn dates(
-    mailbox: &Mailbox,
-    leaf: &Leaf,
-    fields: FieldSet,
-    range: (Option<i64>, Option<i64>),
-    found: &mut NumberSet,
-) -> Result<()> {
-    if fields.contains(Field::Date) {
-        values::dates(mailbox, range, found)
-    } else if fields.contains(Field::Changed) {
-        files::changed(mailbox, range, found)
-    } else {
-        Err(unanswerable(leaf, "this date"))
-    }
-}
-
-fn field_leaf(
-    mailbox: &Mailbox,
-    leaf: &Leaf,
-    field: Field,
-    matcher: &Matcher,
-    found: &mut NumberSet,
-) -> Result<()> {
-    match (field, matcher) {
-        (Field::Maildir, _) => files::maildir(mailbox, leaf, found),
-        (Field::Path, _) => files::path(mailbox, leaf, found),
-        (Field::MessageId, Matcher::Value(Pattern::Whole(id))) => values::message_id(mailbox, id, found),
-        (Field::Tag, _) => {
-            mailbox.tagged(pattern::wanted(leaf, Spelling::Folded, |_| false)?, found)?;
-            by_word(mailbox, leaf, (field, TextField::Label), found)
-        }
-        (Field::Thread, Matcher::Value(Pattern::Whole(id))) => {
-            found.or(&mailbox.thread_of_id(id)?);
-            Ok(())
-        }
-        (Field::Thread, matcher) => {
-            // The threads of all messages whose Message-ID looks so.
-            let mut named = mailbox.empty();
-            field_leaf(mailbox, leaf, Field::MessageId, matcher, &mut named)?;
-            found.or(&mailbox.with_related(&named)?);
-            Ok(())
-        }
-        (field, matcher) => {
-            let Some(text) = text_field(field) else { return Err(unanswerable(leaf, field.info().name)) };
-            let needle = match matcher {
-                Matcher::Words(words) => Needle::Phrase(words.clone()),
-                Matcher::Prefix { before, last } => {
-                    Needle::Prefix(before.iter().cloned().chain([last.clone()]).collect())
-                }
-                Matcher::Value(Pattern::Whole(value)) => Needle::Whole(spelling(field).apply(value)),
-                Matcher::Value(Pattern::Start(value)) => Needle::WholePrefix(spelling(field).apply(value)),
-                _ => return by_word(mailbox, leaf, (field, text), found),
-            };
-            mailbox.text.find(text, &needle, found).map_err(|error| mailbox.text_error(error))
-        }
-    }
-}
-
-/// Answers what needs a look at every distinct word or value.
-fn by_word(
-    mailbox: &Mailbox,
-    leaf: &Leaf,
-    (field, text): (Field, TextField),
-    found: &mut NumberSet,
-) -> Result<()> {
-    let wanted = pattern::wanted(leaf, spelling(field), |_| false)?;
-    mailbox.text.find_words(text, wanted, found).map_err(|error| mailbox.text_error(error))
-}
-
-/// Ids are compared byte by byte, everything else folded.
-fn spelling(field: Field) -> Spelling {
-    if field.kind() == query::fields::Kind::Id { Spelling::Exact } else { Spelling::Folded }
-}
-
-fn text_field(field: Field) -> Option<TextField> {
-    Some(match field {
-        Field::From => TextField::From,
-        Field::To => TextField::To,
-        Field::Cc => TextField::Cc,
-        Field::Bcc => TextField::Bcc,
-        Field::Subject => TextField::Subject,
-        Field::Body => TextField::Body,
-        Field::File => TextField::File,
-        Field::List => TextField::List,
-        Field::Mime => TextField::Mime,
-        Field::Reference => TextField::Reference,
-        Field::Tag => TextField::Label,
-        Field::MessageId => TextField::MessageId,
-        _ => return None,
-    })
-}
-
-/// Returns the error for a leaf that has no answer yet.
-pub(super) fn unanswerable(leaf: &Leaf, what: &str) -> Error {
-    Error::Query { span: leaf.span.clone(), what: format!("{what} cannot be searched") }
 }

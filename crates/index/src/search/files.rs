@@ -1,44 +1,44 @@
-//! Leaves that are answered from `files` and `folders`: flags, folders, paths, times of change.
+//! Leaves that are answered from `files` and `folders`: flags, keywords, folders, paths, times of change.
 //!
 //! In: flags and patterns. Out: message numbers added to a set. A message has a flag when any of its files has it.
 
 use crate::error::Result;
 use crate::rows::{self, FolderRow, Place};
-use crate::search::pattern::{self, Spelling};
+use crate::search::pattern::{self, Wanted};
 use crate::search::{Mailbox, values};
 use crate::set::NumberSet;
 use crate::tables::files;
-use mail::{Derived, Flags};
+use mail::Flags;
+use query::FlagName;
 use query::fold::fold;
-use query::{FlagName, Leaf, Matcher, Pattern};
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use store::Value;
 
-/// Returns messages that have a flag.
-pub(super) fn flag(mailbox: &Mailbox, flag: FlagName) -> Result<NumberSet> {
-    let mut found = mailbox.empty();
-    match flag {
-        FlagName::Draft => with_flags(mailbox, Flags::DRAFT, &mut found)?,
-        FlagName::Flagged => with_flags(mailbox, Flags::FLAGGED, &mut found)?,
-        FlagName::Passed => with_flags(mailbox, Flags::PASSED, &mut found)?,
-        FlagName::Replied => with_flags(mailbox, Flags::REPLIED, &mut found)?,
-        FlagName::Seen => with_flags(mailbox, Flags::SEEN, &mut found)?,
-        FlagName::Trashed => with_flags(mailbox, Flags::TRASHED, &mut found)?,
-        FlagName::New => with_flags(mailbox, Flags::NEW, &mut found)?,
-        FlagName::Unread => {
+/// Adds messages that have a flag.
+pub(super) fn flag(mailbox: &Mailbox, flag: FlagName, found: &mut NumberSet) -> Result<()> {
+    if let Some(derived) = values::derived_flag(flag) {
+        return values::derived(mailbox, derived, found);
+    }
+    let wanted = match flag {
+        FlagName::Draft => Flags::DRAFT,
+        FlagName::Flagged => Flags::FLAGGED,
+        FlagName::Passed => Flags::PASSED,
+        FlagName::Replied => Flags::REPLIED,
+        FlagName::Seen => Flags::SEEN,
+        FlagName::Trashed => Flags::TRASHED,
+        FlagName::New => Flags::NEW,
+        // Whatever no file of it says is seen.
+        _ => {
             let mut seen = mailbox.empty();
             with_flags(mailbox, Flags::SEEN, &mut seen)?;
-            found = NumberSet::full(mailbox.bound());
-            found.minus(&seen);
+            let mut unread = NumberSet::full(mailbox.bound());
+            unread.minus(&seen);
+            found.or(&unread);
+            return Ok(());
         }
-        FlagName::Attach => values::derived(mailbox, Derived::ATTACHMENT.bits(), &mut found)?,
-        FlagName::Signed => values::derived(mailbox, Derived::SIGNED.bits(), &mut found)?,
-        FlagName::Encrypted => values::derived(mailbox, Derived::ENCRYPTED.bits(), &mut found)?,
-        FlagName::List => values::derived(mailbox, Derived::LIST.bits(), &mut found)?,
-        FlagName::Calendar => values::derived(mailbox, Derived::CALENDAR.bits(), &mut found)?,
-        FlagName::Personal => values::derived(mailbox, Derived::PERSONAL.bits(), &mut found)?,
-    }
-    Ok(found)
+    };
+    with_flags(mailbox, wanted, found)
 }
 
 fn with_flags(mailbox: &Mailbox, wanted: Flags, found: &mut NumberSet) -> Result<()> {
@@ -73,48 +73,78 @@ pub(super) fn changed(
     Ok(())
 }
 
-/// Adds messages that have a file in a folder of this name.
-pub(super) fn maildir(mailbox: &Mailbox, leaf: &Leaf, found: &mut NumberSet) -> Result<()> {
-    let names: Vec<String> =
-        mailbox.folders.iter().map(|folder| fold(&folder_name(folder)).into_owned()).collect();
-    let wanted = pattern::wanted(leaf, Spelling::Folded, |name| names.iter().any(|known| known == name))?;
-    for (folder, name) in mailbox.folders.iter().zip(&names) {
-        if wanted(name) {
+/// Adds messages of which a file has a keyword whose name is wanted.
+pub(super) fn keyword(mailbox: &Mailbox, wanted: &Wanted, found: &mut NumberSet) -> Result<()> {
+    let letters: HashMap<u32, u32> =
+        mailbox.folders.iter().map(|folder| (folder.number, keyword_letters(folder, wanted))).collect();
+    for part in mailbox.snapshot.table(files::TABLE)?.parts() {
+        let rows = 0..part.row_count();
+        let keywords = part.u32s(files::KEYWORDS, rows.clone())?;
+        let folders = part.u32s(files::FOLDER, rows.clone())?;
+        let numbers = part.u32s(files::MESSAGE, rows.clone())?;
+        for (row, ((keywords, folder), number)) in rows.zip(keywords.iter().zip(folders).zip(numbers)) {
+            // Few files have any.
+            if *keywords != 0
+                && letters.get(folder).is_some_and(|letters| keywords & letters != 0)
+                && !part.is_dead(row)
+            {
+                found.insert(*number);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Returns the letters, as bits, that stand for wanted keywords in a folder. A letter that has no name there is its own name.
+fn keyword_letters(folder: &FolderRow, wanted: &Wanted) -> u32 {
+    let mut names = folder.keyword_names.split(|byte| *byte == b'\n');
+    let mut letters = 0;
+    for (bit, letter) in ('a'..='z').enumerate() {
+        let name = String::from_utf8_lossy(names.next().unwrap_or_default());
+        let name = if name.is_empty() { letter.to_string().into() } else { name };
+        if is_wanted(wanted, &name) {
+            letters |= 1 << bit;
+        }
+    }
+    letters
+}
+
+/// Adds messages that have a file in a folder whose name is wanted.
+pub(super) fn maildir(mailbox: &Mailbox, wanted: &Wanted, found: &mut NumberSet) -> Result<()> {
+    for folder in &mailbox.folders {
+        if is_wanted(wanted, &folder_name(folder)) {
             folder_files(mailbox, folder, None, found)?;
         }
     }
     Ok(())
 }
 
-/// Adds messages that have a file of this path, or one below this directory.
-pub(super) fn path(mailbox: &Mailbox, leaf: &Leaf, found: &mut NumberSet) -> Result<()> {
-    match &leaf.matcher {
-        Matcher::Value(Pattern::Whole(path)) => whole_path(mailbox, path, found),
-        Matcher::Value(Pattern::Below(path)) => below(mailbox, path, found),
-        _ => {
-            // Any other pattern is held against the path of every file.
-            let wanted = pattern::wanted(leaf, Spelling::Folded, |_| false)?;
-            let table = mailbox.snapshot.table(files::TABLE)?;
-            for part in table.parts() {
-                for row in rows::live(part) {
-                    let row = rows::file(part, row)?;
-                    let path = mailbox
-                        .message_file(&row)
-                        .map(|file| fold(&file.path.to_string_lossy()).into_owned());
-                    if path.is_some_and(|path| wanted(&path)) {
-                        found.insert(row.message);
-                    }
-                }
-            }
-            Ok(())
-        }
-    }
+/// Regular expressions see names as they are, without regard to case; all else is compared folded.
+fn is_wanted(wanted: &Wanted, name: &str) -> bool {
+    if wanted.is_regex() { wanted.is_match(name.as_bytes()) } else { wanted.is_match(fold(name).as_bytes()) }
 }
 
-fn below(mailbox: &Mailbox, path: &str, found: &mut NumberSet) -> Result<()> {
+/// Adds messages that have a file whose path is wanted.
+pub(super) fn paths(mailbox: &Mailbox, wanted: &Wanted, found: &mut NumberSet) -> Result<()> {
+    for part in mailbox.snapshot.table(files::TABLE)?.parts() {
+        for row in rows::live(part) {
+            let row = rows::file(part, row)?;
+            let Some(file) = mailbox.message_file(&row) else { continue };
+            let path = file.path.to_string_lossy();
+            if is_wanted(wanted, &path) {
+                found.insert(row.message);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Adds messages that have a file below a directory.
+pub(super) fn below(mailbox: &Mailbox, path: &str, found: &mut NumberSet) -> Result<()> {
     let relative = format!("/{}", path.trim_matches('/'));
     let is_below = |directory: &Path, name: &str| {
-        directory.starts_with(path) || pattern::is_below(name, relative.trim_end_matches('/'))
+        directory.starts_with(path)
+            || pattern::is_below(name.as_bytes(), relative.trim_end_matches('/').as_bytes())
     };
     for folder in &mailbox.folders {
         let (directory, name) = (folder_path(mailbox, folder), folder_name(folder));
@@ -132,8 +162,8 @@ fn below(mailbox: &Mailbox, path: &str, found: &mut NumberSet) -> Result<()> {
     Ok(())
 }
 
-/// A path is that of a file, of a folder, or of a folder's `cur` or `new`.
-fn whole_path(mailbox: &Mailbox, path: &str, found: &mut NumberSet) -> Result<()> {
+/// Adds messages at a path: that of a file, of a folder, or of a folder's `cur` or `new`.
+pub(super) fn whole_path(mailbox: &Mailbox, path: &str, found: &mut NumberSet) -> Result<()> {
     for (place, row) in mailbox.rows_at(Path::new(path))? {
         found.insert(mailbox.snapshot.table(files::TABLE)?.part(place).u32_at(files::MESSAGE, row)?);
     }
@@ -176,6 +206,11 @@ fn folder_files(
         }
     }
     Ok(())
+}
+
+/// Returns the folded names of all folders.
+pub(super) fn folder_names(mailbox: &Mailbox) -> impl Iterator<Item = String> {
+    mailbox.folders.iter().map(|folder| fold(&folder_name(folder)).into_owned())
 }
 
 /// Returns a folder's name as queries have it: `/` for the root, `/lists/rust` below it.

@@ -2,6 +2,7 @@
 //!
 //! In: queries, orders, handles. Out: hits, and messages as values. Takes no lock, writes nothing, is never blocked by a writer.
 
+mod analysis;
 mod contacts;
 mod copies;
 mod eval;
@@ -11,6 +12,8 @@ mod handle;
 mod message;
 mod order;
 mod pattern;
+mod plan;
+mod prepare;
 mod sort_key;
 mod tags;
 mod threads;
@@ -32,6 +35,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 use store::Snapshot;
 
+pub use analysis::{Analysis, AnalysisStep};
 pub use contacts::Person;
 pub use copies::Duplicates;
 pub use flags::shown_flags;
@@ -185,6 +189,12 @@ impl Mailbox {
     /// As for [`Mailbox::find`].
     pub fn evaluate(&self, query: &Query) -> Result<NumberSet> {
         eval::evaluate(self, query)
+    }
+
+    /// Says whether the index has the values of a header field that the configuration names. An empty one has all.
+    fn is_header_indexed(&self, name: &str) -> bool {
+        self.state.next_message == 0
+            || self.state.headers.iter().any(|known| known.eq_ignore_ascii_case(name))
     }
 
     /// Returns the commit.

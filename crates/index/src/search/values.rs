@@ -1,4 +1,4 @@
-//! Leaves that are answered from columns of `messages`: dates, sizes, Message-IDs.
+//! Leaves that are answered from columns of `messages`: dates, sizes, flags and priorities of the content, Message-IDs.
 //!
 //! In: ranges and ids. Out: message numbers added to a set. Columns are scanned in place, at memory speed.
 
@@ -7,6 +7,8 @@ use crate::rows;
 use crate::search::Mailbox;
 use crate::set::NumberSet;
 use crate::tables::messages;
+use mail::Derived;
+use query::{FlagName, Priority};
 use store::{PayloadReader, Value};
 
 /// Adds messages of these seconds, both ends included.
@@ -48,17 +50,47 @@ pub(super) fn sizes(
 }
 
 /// Adds messages of which a derived flag is set.
-pub(super) fn derived(mailbox: &Mailbox, bit: u16, found: &mut NumberSet) -> Result<()> {
+pub(super) fn derived(mailbox: &Mailbox, wanted: Derived, found: &mut NumberSet) -> Result<()> {
     for part in mailbox.snapshot.table(messages::TABLE)?.parts() {
         let flags = part.u16s(messages::DERIVED, 0..part.row_count())?;
         let numbers = part.u32s(messages::NUMBER, 0..part.row_count())?;
         for (row, (flags, number)) in (0u32..).zip(flags.iter().zip(numbers)) {
-            if flags & bit != 0 && !part.is_dead(row) {
+            if flags & wanted.bits() != 0 && !part.is_dead(row) {
                 found.insert(*number);
             }
         }
     }
     Ok(())
+}
+
+/// Returns the derived flag that a flag of queries stands for, where it is one.
+pub(super) fn derived_flag(flag: FlagName) -> Option<Derived> {
+    Some(match flag {
+        FlagName::Attach => Derived::ATTACHMENT,
+        FlagName::Signed => Derived::SIGNED,
+        FlagName::Encrypted => Derived::ENCRYPTED,
+        FlagName::List => Derived::LIST,
+        FlagName::Calendar => Derived::CALENDAR,
+        FlagName::Personal => Derived::PERSONAL,
+        _ => return None,
+    })
+}
+
+/// Adds messages of this priority.
+pub(super) fn priority(mailbox: &Mailbox, priority: Priority, found: &mut NumberSet) -> Result<()> {
+    match priority {
+        Priority::High => derived(mailbox, Derived::HIGH, found),
+        Priority::Low => derived(mailbox, Derived::LOW, found),
+        Priority::Normal => {
+            let mut others = mailbox.empty();
+            derived(mailbox, Derived::HIGH, &mut others)?;
+            derived(mailbox, Derived::LOW, &mut others)?;
+            let mut normal = NumberSet::full(mailbox.bound());
+            normal.minus(&others);
+            found.or(&normal);
+            Ok(())
+        }
+    }
 }
 
 /// Adds messages with this Message-ID, compared byte by byte.

@@ -1,6 +1,8 @@
-//! The fields of the text index, and the tokenizer that feeds them.
+//! The fields of the text index, and the tokenizers that feed them.
 //!
-//! In: text. Out: folded words with their positions, the same for indexing and for queries (`query::words`).
+//! In: text. Out: folded words with their positions, the same for indexing and for queries (`query::words`). Beside the words of a
+//! header field stand its whole values as they were decoded, in a column with a sorted list of the distinct ones: regular
+//! expressions are held against that list, which is read at the speed of memory, and not against each message.
 
 use tantivy::schema::{
     FAST, Field, IndexRecordOption, NumericOptions, Schema, TextFieldIndexing, TextOptions,
@@ -34,27 +36,81 @@ pub(crate) enum TextField {
     Label,
     /// The Message-ID, whole: for patterns; whole ids are found by the table's index.
     MessageId,
+    /// The text of attached messages and files of text.
+    Embed,
+    /// Words of header fields that the configuration names, each behind the field's name (`header_word`).
+    Header,
+    /// The language of the text, whole.
+    Language,
+}
+
+/// A column of whole values: those of one header field, as they were decoded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) enum ValueField {
+    /// Senders, `Name <address>` each.
+    From,
+    /// Recipients.
+    To,
+    /// Those of a copy.
+    Cc,
+    /// Those of a blind copy.
+    Bcc,
+    /// The subject.
+    Subject,
+    /// Names of attachments.
+    File,
+    /// Header fields that the configuration names, each behind its name (`header_word`).
+    Header,
+}
+
+/// How a field's text becomes terms.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Form {
+    /// Words with their positions.
+    Words,
+    /// The same, each behind the name of its header field.
+    HeaderWords,
+    /// One term.
+    Whole,
 }
 
 /// All fields, in the order of the schema; the message number comes before them.
-const FIELDS: [(TextField, &str, bool); 12] = [
-    (TextField::From, "from", true),
-    (TextField::To, "to", true),
-    (TextField::Cc, "cc", true),
-    (TextField::Bcc, "bcc", true),
-    (TextField::Subject, "subject", true),
-    (TextField::Body, "body", true),
-    (TextField::File, "file", true),
-    (TextField::List, "list", false),
-    (TextField::Mime, "mime", false),
-    (TextField::Reference, "reference", false),
-    (TextField::Label, "label", false),
-    (TextField::MessageId, "message-id", false),
+const FIELDS: [(TextField, &str, Form); 15] = [
+    (TextField::From, "from", Form::Words),
+    (TextField::To, "to", Form::Words),
+    (TextField::Cc, "cc", Form::Words),
+    (TextField::Bcc, "bcc", Form::Words),
+    (TextField::Subject, "subject", Form::Words),
+    (TextField::Body, "body", Form::Words),
+    (TextField::File, "file", Form::Words),
+    (TextField::List, "list", Form::Whole),
+    (TextField::Mime, "mime", Form::Whole),
+    (TextField::Reference, "reference", Form::Whole),
+    (TextField::Label, "label", Form::Whole),
+    (TextField::MessageId, "message-id", Form::Whole),
+    (TextField::Embed, "embed", Form::Words),
+    (TextField::Header, "header", Form::HeaderWords),
+    (TextField::Language, "language", Form::Whole),
+];
+
+/// All columns of values, in the order of the schema; they come last.
+const VALUES: [(ValueField, &str); 7] = [
+    (ValueField::From, "from-value"),
+    (ValueField::To, "to-value"),
+    (ValueField::Cc, "cc-value"),
+    (ValueField::Bcc, "bcc-value"),
+    (ValueField::Subject, "subject-value"),
+    (ValueField::File, "file-value"),
+    (ValueField::Header, "header-value"),
 ];
 
 /// The fast field with the message number.
 pub(super) const NUMBER: &str = "number";
 const WORDS: &str = "words";
+const HEADER_WORDS: &str = "header-words";
+const RAW: &str = "raw";
+/// Stands between the name of a header field and a word or value of it; neither holds one.
+const HEADER_SEPARATOR: char = '\0';
 
 impl TextField {
     /// Returns the field's place in the schema.
@@ -62,6 +118,24 @@ impl TextField {
         // The message number is field 0.
         Field::from_field_id(self as u32 + 1)
     }
+}
+
+impl ValueField {
+    /// Returns the column's place in the schema.
+    pub(super) fn field(self) -> Field {
+        // They come behind the last field of text.
+        Field::from_field_id(TextField::Language as u32 + 2 + self as u32)
+    }
+
+    /// Returns the column's name.
+    pub(super) fn name(self) -> &'static str {
+        VALUES[self as usize].1
+    }
+}
+
+/// Returns a word or value of a header field as its terms begin: with the field's name in lower case. Of no word, how all begin.
+pub(crate) fn header_word(name: &str, word: &str) -> String {
+    format!("{}{HEADER_SEPARATOR}{word}", name.to_ascii_lowercase())
 }
 
 /// Returns the field of the message number.
@@ -73,14 +147,21 @@ pub(super) fn number_field() -> Field {
 pub(super) fn schema() -> Schema {
     let mut builder = Schema::builder();
     builder.add_u64_field(NUMBER, NumericOptions::from(FAST));
-    for (_, name, is_text) in FIELDS {
+    for (_, name, form) in FIELDS {
         let indexing = TextFieldIndexing::default().set_fieldnorms(false);
-        let indexing = if is_text {
-            indexing.set_tokenizer(WORDS).set_index_option(IndexRecordOption::WithFreqsAndPositions)
-        } else {
-            indexing.set_tokenizer("raw").set_index_option(IndexRecordOption::Basic)
+        let indexing = match form {
+            Form::Words => {
+                indexing.set_tokenizer(WORDS).set_index_option(IndexRecordOption::WithFreqsAndPositions)
+            }
+            Form::HeaderWords => indexing
+                .set_tokenizer(HEADER_WORDS)
+                .set_index_option(IndexRecordOption::WithFreqsAndPositions),
+            Form::Whole => indexing.set_tokenizer(RAW).set_index_option(IndexRecordOption::Basic),
         };
         builder.add_text_field(name, TextOptions::default().set_indexing_options(indexing));
+    }
+    for (_, name) in VALUES {
+        builder.add_text_field(name, TextOptions::default().set_fast(RAW));
     }
     builder.build()
 }
@@ -89,6 +170,7 @@ pub(super) fn schema() -> Schema {
 pub(super) fn tokenizers() -> TokenizerManager {
     let manager = TokenizerManager::default();
     manager.register(WORDS, TextAnalyzer::from(WordTokenizer));
+    manager.register(HEADER_WORDS, TextAnalyzer::from(HeaderTokenizer));
     manager
 }
 
@@ -106,6 +188,46 @@ impl Tokenizer for WordTokenizer {
 struct WordStream<'a> {
     words: query::Words<'a>,
     token: Token,
+}
+
+/// Takes texts that `header_word` made.
+#[derive(Clone)]
+struct HeaderTokenizer;
+
+impl Tokenizer for HeaderTokenizer {
+    type TokenStream<'a> = HeaderStream<'a>;
+
+    fn token_stream<'a>(&'a mut self, text: &'a str) -> HeaderStream<'a> {
+        let (name, value) = text.split_once(HEADER_SEPARATOR).unwrap_or(("", text));
+        HeaderStream { name, words: query::words(value), word: String::new(), token: Token::default() }
+    }
+}
+
+struct HeaderStream<'a> {
+    name: &'a str,
+    words: query::Words<'a>,
+    word: String,
+    token: Token,
+}
+
+impl TokenStream for HeaderStream<'_> {
+    fn advance(&mut self) -> bool {
+        let Some(position) = self.words.next_into(&mut self.word) else { return false };
+        self.token.text.clear();
+        self.token.text.push_str(self.name);
+        self.token.text.push(HEADER_SEPARATOR);
+        self.token.text.push_str(&self.word);
+        self.token.position = position as usize;
+        true
+    }
+
+    fn token(&self) -> &Token {
+        &self.token
+    }
+
+    fn token_mut(&mut self) -> &mut Token {
+        &mut self.token
+    }
 }
 
 impl TokenStream for WordStream<'_> {
@@ -133,6 +255,9 @@ mod tests {
         let schema = schema();
         for (field, name, _) in FIELDS {
             assert_eq!(schema.get_field(name).unwrap(), field.field());
+        }
+        for (field, name) in VALUES {
+            assert_eq!((schema.get_field(name).unwrap(), name), (field.field(), field.name()));
         }
         assert_eq!(schema.get_field(NUMBER).unwrap(), number_field());
     }

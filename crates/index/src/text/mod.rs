@@ -7,10 +7,12 @@ mod directory;
 mod fields;
 mod merge;
 mod reader;
+mod terms;
+mod values;
 mod writer;
 
 pub(crate) use directory::{TextFiles, remove_unnamed, verify};
-pub(crate) use fields::TextField;
+pub(crate) use fields::{TextField, ValueField, header_word};
 pub(crate) use merge::{TextMerge, choose, document_count, merge};
 pub(crate) use reader::{Needle, TextReader};
 pub(crate) use writer::{Document, TextWriter};

@@ -6,7 +6,8 @@
 use crate::set::NumberSet;
 use crate::state::TextSegment;
 use crate::text::directory::TextFiles;
-use crate::text::fields::{NUMBER, TextField, schema, tokenizers};
+use crate::text::fields::{NUMBER, TextField, ValueField, schema, tokenizers};
+use crate::text::{terms, values};
 use std::path::Path;
 use tantivy::postings::SegmentPostings;
 use tantivy::query::{EnableScoring, PhrasePrefixQuery, PhraseQuery, Query};
@@ -66,41 +67,46 @@ impl TextReader {
                 }
                 Needle::Phrase(words) => query(segment, &PhraseQuery::new(terms(field, words)), found)?,
                 Needle::Prefix(words) if words.len() == 1 => {
-                    prefix(segment, field, words.first().map_or("", String::as_str), found)?;
+                    let begin = words.first().map_or("", String::as_str);
+                    terms::find(std::slice::from_ref(segment), field, begin, |_| true, found)?;
                 }
                 Needle::Prefix(words) => phrase_prefix(segment, field, words, found)?,
                 Needle::Whole(value) => word(segment, field, value, found)?,
-                Needle::WholePrefix(value) => prefix(segment, field, value, found)?,
+                Needle::WholePrefix(begin) => {
+                    terms::find(std::slice::from_ref(segment), field, begin, |_| true, found)?;
+                }
             }
         }
         Ok(())
     }
 
-    /// Calls `visit` with each distinct word of a field and says by its answer whether the word's messages are wanted.
+    /// Adds the messages of every distinct word or value of a field that begins with `begin` and of which the test likes what
+    /// follows.
     ///
     /// # Errors
     /// What tantivy says of a damaged file.
-    pub(crate) fn find_words(
+    pub(crate) fn find_terms(
         &self,
         field: TextField,
-        mut wanted: impl FnMut(&str) -> bool,
+        begin: &str,
+        test: impl Fn(&[u8]) -> bool + Clone + Send + Sync,
         found: &mut NumberSet,
     ) -> tantivy::Result<()> {
-        for segment in &self.segments {
-            let inverted = segment.inverted_index(field.field())?;
-            let mut stream = inverted.terms().stream()?;
-            while stream.advance() {
-                if std::str::from_utf8(stream.key()).is_ok_and(&mut wanted) {
-                    let info = stream.value();
-                    collect(
-                        segment,
-                        inverted.read_postings_from_terminfo(info, IndexRecordOption::Basic)?,
-                        found,
-                    )?;
-                }
-            }
-        }
-        Ok(())
+        terms::find(&self.segments, field, begin, test, found)
+    }
+
+    /// Adds the messages of every distinct value in a column that begins with `begin` and of which the test likes what follows.
+    ///
+    /// # Errors
+    /// What tantivy says of a damaged file.
+    pub(crate) fn find_values(
+        &self,
+        field: ValueField,
+        begin: &str,
+        test: impl Fn(&[u8]) -> bool + Clone + Send + Sync,
+        found: &mut NumberSet,
+    ) -> tantivy::Result<()> {
+        values::find(&self.segments, field, begin, test, found)
     }
 
     /// Returns the message number of every document, those of swept messages included.
@@ -166,21 +172,6 @@ fn word(segment: &SegmentReader, field: TextField, word: &str, found: &mut Numbe
     }
 }
 
-fn prefix(
-    segment: &SegmentReader,
-    field: TextField,
-    prefix: &str,
-    found: &mut NumberSet,
-) -> tantivy::Result<()> {
-    let inverted = segment.inverted_index(field.field())?;
-    let mut stream = inverted.terms().range().ge(prefix).into_stream()?;
-    while stream.advance() && stream.key().starts_with(prefix.as_bytes()) {
-        let info = stream.value();
-        collect(segment, inverted.read_postings_from_terminfo(info, IndexRecordOption::Basic)?, found)?;
-    }
-    Ok(())
-}
-
 fn phrase_prefix(
     segment: &SegmentReader,
     field: TextField,
@@ -203,7 +194,7 @@ fn phrase_prefix(
     query(segment, &phrase, found)
 }
 
-fn collect(
+pub(super) fn collect(
     segment: &SegmentReader,
     mut postings: SegmentPostings,
     found: &mut NumberSet,
@@ -225,7 +216,7 @@ fn query(segment: &SegmentReader, query: &dyn Query, found: &mut NumberSet) -> t
     })
 }
 
-fn insert(found: &mut NumberSet, number: Option<u64>) {
+pub(super) fn insert(found: &mut NumberSet, number: Option<u64>) {
     if let Some(number) = number.and_then(|number| u32::try_from(number).ok()) {
         found.insert(number);
     }

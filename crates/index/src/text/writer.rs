@@ -3,9 +3,8 @@
 //! In: documents with message numbers. Out: sealed files of new segments, synced but named by nobody until the caller commits.
 
 use crate::state::TextSegment;
-use crate::text::TextField;
 use crate::text::directory::TextFiles;
-use crate::text::fields::{number_field, schema, tokenizers};
+use crate::text::fields::{TextField, ValueField, header_word, number_field, schema, tokenizers};
 use query::fold::fold;
 use tantivy::indexer::SingleSegmentIndexWriter;
 use tantivy::{Index, TantivyDocument};
@@ -17,6 +16,8 @@ const SHARE_BYTES_MIN: usize = 32 << 20;
 
 /// Longest whole value in bytes.
 const WHOLE_BYTES_MAX: usize = 1024;
+/// How much of a value regular expressions see, in bytes: what is longer is cut at a character.
+const VALUE_BYTES_MAX: usize = 1024;
 
 /// A message as the text index sees it.
 pub(crate) struct Document {
@@ -36,6 +37,20 @@ impl Document {
         if !text.is_empty() {
             self.inner.add_text(field.field(), text);
         }
+    }
+
+    /// Adds a value to a column, as it is; a long one is cut.
+    pub(crate) fn add_value(&mut self, field: ValueField, value: &str) {
+        let kept = value.get(..value.floor_char_boundary(VALUE_BYTES_MAX)).unwrap_or(value);
+        if !kept.is_empty() {
+            self.inner.add_text(field.field(), kept);
+        }
+    }
+
+    /// Adds a header field that the configuration names: its words and its value.
+    pub(crate) fn add_header(&mut self, name: &str, value: &str) {
+        self.add(TextField::Header, &header_word(name, value));
+        self.add_value(ValueField::Header, &header_word(name, value));
     }
 
     /// Adds a whole value, folded; one that is too long for a term is left out.
