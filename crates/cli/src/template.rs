@@ -63,7 +63,7 @@ mod tests {
             ],
         ] {
             let text = configuration(&roots, Some(home)).unwrap();
-            assert_eq!(config::parse(&text, Some(home)).unwrap(), roots, "{text}");
+            assert_eq!(config::parse(&text, Some(home)).unwrap().roots, roots, "{text}");
         }
         let text = configuration(&[root("mail", "/home/ana/Maildir")], Some(home)).unwrap();
         assert!(text.ends_with("[[root]]\nname = \"mail\"\npath = \"~/Maildir\"\n"), "{text}");
