@@ -173,16 +173,26 @@ fn an_index_that_cannot_say_where_the_mail_is_must_be_told() {
 fn an_index_of_an_older_version_is_made_anew_by_the_next_pass() {
     let home = Home::new();
     home.deliver("", "1:2,S", &letter("1", "One", "text"));
-    copy(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/format/index-v1"), &home.index_directory());
+    copy(
+        &Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/format/index-v1"),
+        &home.index_directory(),
+    );
     let refused = home.pneu(&["find", "text"]);
     assert_eq!(refused.code, Some(2));
-    assert!(refused.err.contains("version 1") && refused.err.contains("run \"pneu index\""), "{}", refused.err);
+    assert!(
+        refused.err.contains("version 1") && refused.err.contains("run \"pneu index\""),
+        "{}",
+        refused.err
+    );
     // What it remembers of where the mail is, was elsewhere.
     let moved = home.pneu(&["index"]);
     assert_eq!(moved.code, Some(2));
     assert!(moved.err.contains("/home/ana/Mail"), "{}", moved.err);
     let made = home.pneu(&["index", "--maildir", "Mail"]);
-    assert_eq!((made.code, made.err.as_str()), (Some(0), "pneu: the index is of an older version: it is made anew\n"));
+    assert_eq!(
+        (made.code, made.err.as_str()),
+        (Some(0), "pneu: the index is of an older version: it is made anew\n")
+    );
     assert!(made.out.starts_with("1 files: 1 added"), "{made:?}");
     assert_eq!(home.subjects("text"), ["One"]);
 }

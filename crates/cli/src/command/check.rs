@@ -77,7 +77,7 @@ fn repair(session: &Session) -> Result<Outcome> {
 
 /// Returns the roots to index: those that the index remembers; if that cannot be read, those of the configuration and the command line.
 fn roots_of(session: &Session, remembered: Vec<Root>) -> Result<Vec<Root>> {
-    let known = if remembered.is_empty() { session.configured_roots()? } else { remembered };
+    let known = if remembered.is_empty() { session.configured()?.roots } else { remembered };
     let roots = roots::joined(&known, session.given_roots.clone()).map_err(|what| anyhow!(what))?;
     if roots.is_empty() {
         bail!(
