@@ -5,6 +5,7 @@
 use crate::support::{Home, letter};
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
+use testkit::corpus::{CorpusOptions, generate};
 
 #[test]
 fn plain_lines_show_date_sender_and_subject_newest_first() {
@@ -49,6 +50,23 @@ fn results_are_sorted_turned_and_cut() {
     assert_eq!(subjects(&["-s", "m", "-z"]), ["Third", "A", "Second", "First"]);
     assert_eq!(subjects(&["-s", "flags"]), ["Third", "First", "A", "Second"]);
     assert_eq!(subjects(&["--sortfield", "msgid", "--maxnum", "3"]), ["First", "Second", "Third"]);
+}
+
+#[test]
+fn many_messages_are_printed_in_the_order_of_few() {
+    let home = Home::new();
+    generate(&home.mail().join("many"), &CorpusOptions { folders: 3, ..CorpusOptions::varied(500, 9) })
+        .unwrap();
+    home.first_index();
+    for format in ["plain", "json", "sexp", "paths"] {
+        let page = |offset: usize| {
+            let run = home.pneu(&["find", "--format", format, "--offset", &offset.to_string(), "-n", "100"]);
+            (run.code == Some(0)).then_some(run.out)
+        };
+        let pages: String = (0..).step_by(100).map_while(page).collect();
+        assert!(pages.lines().count() > 400, "{format}");
+        assert!(home.good(&["find", "--format", format]) == pages, "{format}");
+    }
 }
 
 #[test]
