@@ -48,6 +48,23 @@ fn lines_of_a_message_that_begin_as_another_are_quoted() {
     assert!(out.ends_with("\n>From here on\n>>From there\nno From\n\n"), "{out}");
 }
 
+#[test]
+fn a_file_that_cannot_be_read_is_told_of_and_the_others_are_written() {
+    let home = Home::indexed();
+    let path = home.mail().join("cur/1:2,S");
+    fs::set_permissions(&path, fs::Permissions::from_mode(0)).unwrap();
+    let run = home.without_rights(&["find", "--format", "mbox"]);
+    assert_eq!((run.code, run.out.matches("From ana@example.org ").count()), (Some(3), 3), "{run:?}");
+    assert!(run.err.contains(path.to_str().unwrap()) && run.err.contains("Permission denied"), "{}", run.err);
+    for format in ["plain", "json", "sexp", "paths", "count"] {
+        assert_eq!(home.without_rights(&["find", "--format", format]).code, Some(0), "{format}");
+    }
+    for format in ["plain", "html", "json", "sexp", "raw"] {
+        let run = home.without_rights(&["view", "--format", format, "id:1@example.org"]);
+        assert_eq!((run.code, run.out.as_str()), (Some(2), ""), "{format}: {run:?}");
+    }
+}
+
 /// Returns the links in a directory: their names, without what tells of their target, and their targets below the mail.
 fn links(home: &Home, directory: &Path) -> Vec<(String, String)> {
     let mut found = Vec::new();
