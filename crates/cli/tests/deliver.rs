@@ -52,7 +52,7 @@ fn lines_of_a_message_that_begin_as_another_are_quoted() {
 fn a_file_that_cannot_be_read_is_told_of_and_the_others_are_written() {
     let home = Home::indexed();
     let path = home.mail().join("cur/1:2,S");
-    fs::set_permissions(&path, fs::Permissions::from_mode(0)).unwrap();
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o000)).unwrap();
     let run = home.without_rights(&["find", "--format", "mbox"]);
     assert_eq!((run.code, run.out.matches("From ana@example.org ").count()), (Some(3), 3), "{run:?}");
     assert!(run.err.contains(path.to_str().unwrap()) && run.err.contains("Permission denied"), "{}", run.err);
