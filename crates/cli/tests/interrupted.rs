@@ -3,10 +3,12 @@
 //! Comes in: signals at moments that a held lock or a written file makes certain. Goes out: whether the next pass gives what one pass
 //! gives. Must not know how much was kept.
 
-use crate::support::{Home, end, run};
+use crate::support::{Home, end, letter, run};
 use disk::{Disk, Lock, RealDisk, Wait};
 use rustix::process::{Pid, Signal, kill_process};
 use std::io::{BufRead, BufReader};
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
 use std::process::{Child, ChildStderr, Command};
 use testkit::corpus::{CorpusOptions, generate};
 
@@ -88,6 +90,69 @@ fn ctrl_c_while_working_keeps_what_is_done() {
     let run = end(child);
     let said = "pneu: interrupted; what was done so far is kept, run \"pneu index\" again for the rest\n";
     assert_eq!((run.code, run.out.as_str(), run.err.as_str()), (Some(130), "", said));
+    assert_complete_after_next_pass(&home);
+}
+
+/// What a process does with a lock.
+#[derive(Clone, Copy, PartialEq)]
+enum Locking {
+    Holds,
+    WaitsFor,
+}
+
+/// Returns when a process holds a lock, or waits for it, as the kernel tells: whoever tried the lock would be in its way.
+fn wait_until_locking(child: &Child, locking: Locking, path: &Path) {
+    let (process, inode) = (child.id().to_string(), std::fs::metadata(path).unwrap().ino().to_string());
+    let is_it = |line: &str| {
+        let waits = line.contains("->");
+        let words: Vec<_> = line.split_whitespace().filter(|word| *word != "->").collect();
+        words.get(4) == Some(&process.as_str())
+            && words.get(5).is_some_and(|file| file.rsplit(':').next() == Some(&inode))
+            && waits == (locking == Locking::WaitsFor)
+    };
+    while !std::fs::read_to_string("/proc/locks").unwrap().lines().any(is_it) {
+        std::thread::yield_now();
+    }
+}
+
+/// Returns when a process has taken note of a signal that was sent to it.
+fn wait_until_taken(child: &Child, signal: Signal) {
+    let status = format!("/proc/{}/status", child.id());
+    let is_pending = || {
+        let status = std::fs::read_to_string(&status).unwrap();
+        let pending = status.lines().find_map(|line| line.strip_prefix("ShdPnd:")).unwrap();
+        u64::from_str_radix(pending.trim(), 16).unwrap() & 1 << (signal.as_raw() - 1) != 0
+    };
+    while is_pending() {
+        std::thread::yield_now();
+    }
+}
+
+#[test]
+fn a_second_ctrl_c_ends_a_pass_at_once() {
+    let home = Home::indexed();
+    let index = home.index_directory();
+    let locks = [index.join("merge.lock"), index.join("text/merge.lock")];
+    // Nobody merges: segments of text gather.
+    let held = locks.each_ref().map(|path| RealDisk.lock(path, "a test", Wait::Block).unwrap());
+    for number in 10..16 {
+        home.deliver("", &format!("{number}:2,"), &letter(&number.to_string(), "More", "text"));
+        home.good(&["index"]);
+    }
+    drop(held);
+    generate(&home.mail().join("more"), &CorpusOptions { folders: 5, ..CorpusOptions::varied(MESSAGES, 7) })
+        .unwrap();
+    let child = home.start(&["index"]);
+    // Its lock is ours as soon as it lets go of it, so that it can merge, but not publish what it merged.
+    wait_until_locking(&child, Locking::Holds, &index.join("lock"));
+    let lock = RealDisk.lock(&index.join("lock"), "a test", Wait::Block).unwrap();
+    wait_until_locking(&child, Locking::WaitsFor, &index.join("lock"));
+    signal(&child, Signal::INT);
+    wait_until_taken(&child, Signal::INT);
+    signal(&child, Signal::INT);
+    let run = end(child);
+    assert_eq!((run.code, run.out.as_str(), run.err.as_str()), (Some(130), "", ""));
+    drop(lock);
     assert_complete_after_next_pass(&home);
 }
 

@@ -9,6 +9,7 @@ mod damage;
 mod fields;
 mod forged;
 mod handles;
+mod meddling;
 mod pass;
 mod people;
 mod queries;

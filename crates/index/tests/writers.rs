@@ -139,3 +139,21 @@ fn a_commit_of_our_own_does_not_vouch_for_those_of_others() {
     fixture.check();
     assert_eq!(fixture.find("words").len(), 17);
 }
+
+#[test]
+fn a_message_that_was_read_for_nothing_is_absent() {
+    let fixture = filled(4);
+    fixture.update();
+    let path = fixture.put("f0", "cur", "new.x:2,S", &message("first", "first", "words"));
+    // Another pass adds the file; then its content is exchanged, before the first pass reads it.
+    let meanwhile = Meanwhile::new(|| {
+        fixture.update();
+        fs::write(&path, message("second", "second", "words, more of them")).unwrap();
+    });
+    let summary =
+        index::update(&fixture.environment, &fixture.roots, &UpdateOptions::default(), &meanwhile).unwrap();
+    assert_eq!((summary.added, summary.new_messages), (0, 1), "read, and not added");
+    fixture.check();
+    assert_eq!(fixture.mailbox().counts().unwrap().absent, 1);
+    assert_eq!(fixture.find("subject:first or subject:second"), ["first"]);
+}

@@ -158,3 +158,58 @@ impl Hasher for AlreadyHashed {
         self.0 = value;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mail::Flags;
+    use std::convert::Infallible;
+
+    /// One row, of the file `a` with inode 5.
+    struct OneRow;
+
+    impl KnownRows for OneRow {
+        type Key = ();
+        type Error = Infallible;
+
+        fn visit(&self, visit: Visit<'_, ()>) -> Result<(), Infallible> {
+            visit((), b"a", 5);
+            Ok(())
+        }
+
+        fn load(&self, (): ()) -> Result<FileRow, Infallible> {
+            Ok(FileRow {
+                folder: 1,
+                place: Place::Cur,
+                name: b"a".to_vec(),
+                inode: 5,
+                size_bytes: 0,
+                mtime_ns: 0,
+                ctime_ns: 0,
+                flags: Flags::NONE,
+                keywords: 0,
+                message: 0,
+            })
+        }
+    }
+
+    fn compared(entries: &[(&[u8], u64)]) -> (usize, usize, usize) {
+        let mut listing = Listing::default();
+        entries.iter().for_each(|(name, inode)| listing.push(name, *inode));
+        let Ok(difference) = compare(&listing, (0, Place::Cur), Closer::Drafts, &OneRow);
+        (difference.added.len(), difference.gone.len(), difference.other_inode.len())
+    }
+
+    #[test]
+    fn a_name_that_is_listed_twice_is_one_file() {
+        assert_eq!(compared(&[(b"a", 5), (b"a", 5)]), (0, 0, 0));
+        assert_eq!(
+            compared(&[(b"a", 5), (b"a", 7)]),
+            (0, 0, 0),
+            "replaced while it was listed: its row is seen"
+        );
+        assert_eq!(compared(&[(b"a", 7), (b"a", 5)]), (0, 0, 0));
+        assert_eq!(compared(&[(b"a", 7), (b"a", 8)]), (0, 0, 1));
+        assert_eq!(compared(&[(b"b", 7), (b"b", 8), (b"a", 5)]), (1, 0, 0));
+    }
+}

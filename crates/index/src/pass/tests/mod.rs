@@ -2,6 +2,7 @@
 //!
 //! In: file names and messages. Out: rows as values. What people see is tested in `tests/pass.rs`.
 
+mod devices;
 mod keywords;
 mod modes;
 mod random;
@@ -51,10 +52,10 @@ impl Ground {
         !mail::find_folders(self.root()).unwrap().folders.is_empty()
     }
 
-    /// Changes what is stored as the stamp of a folder's `cur`.
+    /// Changes what is stored as the stamps of a folder's directories.
     fn set_stamp(&self, folder: &str, change: impl Fn(&mut mail::Stamp)) {
         let mut row = self.folder(folder);
-        change(&mut row.directories[0].stamp);
+        row.directories.iter_mut().for_each(|directory| change(&mut directory.stamp));
         let mut writer = open::writer(&self.environment, &NoObserver).unwrap();
         let mut rows = rows::empty(&writer.snapshot().unwrap(), folders::TABLE).unwrap();
         rows::push_folder(&mut rows, &row).unwrap();

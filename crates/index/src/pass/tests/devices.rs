@@ -1,0 +1,70 @@
+//! Devices: a disk that is not mounted, or another in its place. What is stored is changed here, since disks cannot be.
+
+use super::Ground;
+use crate::{Loss, UpdateOptions};
+use std::fs;
+
+fn indexed() -> Ground {
+    let ground = Ground::new();
+    for folder in ["a", "b", "c"] {
+        for number in [1, 2] {
+            ground.put(folder, "cur", &format!("{number}.{folder}:2,S"), &format!("{folder}{number}"));
+        }
+    }
+    ground.age();
+    ground.update();
+    ground
+}
+
+/// Stores that a folder was on another device than it is.
+fn was_elsewhere(ground: &Ground, folder: &str) {
+    ground.set_stamp(folder, |stamp| stamp.device += 1);
+}
+
+fn accepted(ground: &Ground) -> u64 {
+    ground.update_with(&UpdateOptions { loss: Loss::Accept, ..UpdateOptions::default() }).gone
+}
+
+#[test]
+fn a_root_on_another_device_may_lose_nothing() {
+    let ground = indexed();
+    ["a", "b", "c"].iter().for_each(|folder| was_elsewhere(&ground, folder));
+    fs::remove_file(ground.root().join("a/cur/1.a:2,S")).unwrap();
+    let summary = ground.update();
+    assert_eq!((summary.gone, summary.problems.len()), (0, 1), "one of six would be no great loss elsewhere");
+    let what = &summary.problems[0].what;
+    assert!(what.starts_with("is on another device than before and 1 of 6 messages are not there"), "{what}");
+    assert_eq!(accepted(&ground), 1);
+    ground.check();
+}
+
+#[test]
+fn a_root_that_lost_nothing_may_be_on_another_device() {
+    let ground = indexed();
+    ["a", "b", "c"].iter().for_each(|folder| was_elsewhere(&ground, folder));
+    assert!(ground.update().problems.is_empty());
+    fs::remove_file(ground.root().join("a/cur/1.a:2,S")).unwrap();
+    assert_eq!(ground.update().gone, 1, "the device is known now");
+}
+
+#[test]
+fn one_folder_on_another_device_does_not_make_the_root_another() {
+    let ground = indexed();
+    was_elsewhere(&ground, "a");
+    fs::remove_file(ground.root().join("b/cur/1.b:2,S")).unwrap();
+    assert_eq!(ground.update().gone, 1);
+}
+
+#[test]
+fn a_folder_that_lay_on_another_device_is_not_gone_but_unmounted() {
+    let ground = indexed();
+    was_elsewhere(&ground, "c");
+    fs::remove_dir_all(ground.root().join("c")).unwrap();
+    let summary = ground.update();
+    assert_eq!((summary.gone, summary.problems.len()), (0, 1));
+    assert!(summary.problems[0].what.contains("lay on another device"), "{:?}", summary.problems);
+    assert_eq!(ground.files().len(), 6);
+    ground.check();
+    assert_eq!(accepted(&ground), 2);
+    assert_eq!(ground.folders().len(), 2);
+}
