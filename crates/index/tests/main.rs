@@ -7,6 +7,7 @@
 mod crash;
 mod damage;
 mod fields;
+mod filter;
 mod forged;
 mod handles;
 mod meddling;

@@ -1,0 +1,446 @@
+//! Every field and every way to ask, on real mail, against a slow and obvious filter: it parses each message and compares each word.
+//!
+//! In: real and odd mail. Out: the same messages from both. What is asked for is taken out of the messages themselves.
+
+use crate::support::Fixture;
+use index::{Mailbox, Order, PayloadReader, Root, UpdateOptions};
+use mail::{Derived, FileStat, Flags, Message};
+use query::fold::fold;
+use query::{Field, FieldSet, FlagName, Leaf, Matcher, Pattern, Priority, Query, Target};
+use regex::{Regex, RegexBuilder};
+use sha2::{Digest, Sha256};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// A header field that the configuration of the test names.
+const HEADER: &str = "X-Mailer";
+/// Values of header fields are seen up to here by regular expressions, and whole values are found up to here.
+const VALUE_BYTES_MAX: usize = 1024;
+/// How many messages give what is asked for, of each field.
+const SAMPLE_COUNT: usize = 4;
+
+/// A message as the filter knows it.
+struct Known {
+    message: Message,
+    size_bytes: u64,
+    files: Vec<KnownFile>,
+    /// Words and values by field; those of configured headers under `None`.
+    words: BTreeMap<Option<Field>, Vec<Vec<String>>>,
+    values: BTreeMap<Option<Field>, Vec<String>>,
+}
+
+struct KnownFile {
+    path: PathBuf,
+    maildir: String,
+    flags: Flags,
+    keywords: Vec<String>,
+    changed_seconds: i64,
+}
+
+const TEXT_FIELDS: [Field; 8] =
+    [Field::From, Field::To, Field::Cc, Field::Bcc, Field::Subject, Field::Body, Field::Embed, Field::File];
+const VALUE_FIELDS: [Field; 9] = [
+    Field::List,
+    Field::Mime,
+    Field::Language,
+    Field::Tag,
+    Field::MessageId,
+    Field::Reference,
+    Field::Keyword,
+    Field::Maildir,
+    Field::Path,
+];
+
+impl Known {
+    fn new(message: Message, size_bytes: u64) -> Known {
+        let mut known =
+            Known { message, size_bytes, files: Vec::new(), words: BTreeMap::new(), values: BTreeMap::new() };
+        for field in TEXT_FIELDS.map(Some).into_iter().chain([None]) {
+            let (texts, values) = known.texts(field);
+            known.words.insert(field, texts.iter().map(|text| words(text)).collect());
+            let cut = |value: &String| value[..value.floor_char_boundary(VALUE_BYTES_MAX)].to_owned();
+            known.values.insert(field, values.iter().map(cut).filter(|value| !value.is_empty()).collect());
+        }
+        known
+    }
+
+    /// Returns the texts of a field that is split into words, and the values that regular expressions see.
+    fn texts(&self, field: Option<Field>) -> (Vec<String>, Vec<String>) {
+        let message = &self.message;
+        let people = |list: &[mail::Address]| {
+            let texts = list.iter().flat_map(|one| [one.name.clone(), one.address.clone()]).collect();
+            let line = |one: &mail::Address| match (one.name.is_empty(), one.address.is_empty()) {
+                (true, _) => one.address.clone(),
+                (false, true) => one.name.clone(),
+                (false, false) => format!("{} <{}>", one.name, one.address),
+            };
+            (texts, list.iter().map(line).collect())
+        };
+        let same = |texts: Vec<String>| (texts.clone(), texts);
+        match field {
+            Some(Field::From) => people(&message.from),
+            Some(Field::To) => people(&message.to),
+            Some(Field::Cc) => people(&message.cc),
+            Some(Field::Bcc) => people(&message.bcc),
+            Some(Field::Subject) => same(vec![message.subject.clone()]),
+            Some(Field::Body) => (vec![message.text.clone()], vec![]),
+            Some(Field::Embed) => (message.embedded_texts().map(str::to_owned).collect(), vec![]),
+            Some(Field::File) => same(message.attachments.iter().map(|one| one.name.clone()).collect()),
+            None => same(message.headers.iter().map(|(_, value)| value.clone()).collect()),
+            other => panic!("{other:?} is not split into words"),
+        }
+    }
+
+    /// Returns the whole values of a field that is not split into words.
+    fn whole(&self, field: Field) -> Vec<String> {
+        let message = &self.message;
+        let short = |value: &String| !value.is_empty() && value.len() <= VALUE_BYTES_MAX;
+        let all: Vec<String> = match field {
+            Field::List => vec![fold(&message.list_id).into_owned()],
+            Field::Mime => message.mime_types.iter().map(|one| fold(one).into_owned()).collect(),
+            Field::Language => vec![message.language.to_owned()],
+            Field::Tag => message.labels.iter().map(|one| fold(one).into_owned()).collect(),
+            Field::MessageId => vec![message.message_id.clone()],
+            Field::Reference => message.references.clone(),
+            Field::Keyword => self.files.iter().flat_map(|file| file.keywords.clone()).collect(),
+            Field::Maildir => self.files.iter().map(|file| file.maildir.clone()).collect(),
+            Field::Path => self.files.iter().map(|file| file.path.to_string_lossy().into_owned()).collect(),
+            other => panic!("{other:?} is split into words"),
+        };
+        all.into_iter().filter(short).collect()
+    }
+
+    /// Says whether the message matches; `regex` is that of the leaf, if it has one.
+    fn matches(&self, leaf: &Leaf, regex: Option<&Regex>) -> bool {
+        let fields: Vec<Option<Field>> = match &leaf.target {
+            Target::Header(_) => vec![None],
+            Target::Fields(fields) => fields.iter().map(Some).collect(),
+        };
+        fields.iter().any(|field| match regex {
+            Some(regex) => self.regex_matches(*field, regex),
+            None => self.field_matches(*field, &leaf.matcher),
+        })
+    }
+
+    fn field_matches(&self, field: Option<Field>, matcher: &Matcher) -> bool {
+        let within = |value: i64, from: &Option<i64>, to: &Option<i64>| {
+            from.is_none_or(|from| from <= value) && to.is_none_or(|to| value <= to)
+        };
+        match matcher {
+            Matcher::DateRange { from, to } if field == Some(Field::Changed) => {
+                self.files.iter().any(|file| within(file.changed_seconds, from, to))
+            }
+            Matcher::DateRange { from, to } => within(self.message.date_seconds, from, to),
+            Matcher::SizeRange { from, to } => {
+                from.is_none_or(|from| from <= self.size_bytes) && to.is_none_or(|to| self.size_bytes <= to)
+            }
+            Matcher::Flag(flag) => self.has_flag(*flag),
+            Matcher::Priority(priority) => {
+                let flags = self.message.flags;
+                match priority {
+                    Priority::High => flags.contains(Derived::HIGH),
+                    Priority::Low => flags.contains(Derived::LOW),
+                    Priority::Normal => !flags.contains(Derived::HIGH) && !flags.contains(Derived::LOW),
+                }
+            }
+            Matcher::Value(pattern) => self.value_matches(field.unwrap(), pattern),
+            matcher => self.words[&field].iter().any(|words| words_match(words, matcher)),
+        }
+    }
+
+    fn regex_matches(&self, field: Option<Field>, regex: &Regex) -> bool {
+        match field {
+            Some(Field::Body | Field::Embed) => {
+                self.words[&field].iter().flatten().any(|word| regex.is_match(word))
+            }
+            Some(field) if VALUE_FIELDS.contains(&field) => {
+                self.whole(field).iter().any(|value| regex.is_match(value))
+            }
+            field => self.values[&field].iter().any(|value| regex.is_match(value)),
+        }
+    }
+
+    fn value_matches(&self, field: Field, pattern: &Pattern) -> bool {
+        let is_id = matches!(field, Field::MessageId | Field::Reference);
+        // A path is a place: whole ones are compared as they are.
+        let is_exact = is_id || (field == Field::Path && matches!(pattern, Pattern::Whole(_)));
+        let spell = |text: &str| if is_exact { text.to_owned() } else { fold(text).into_owned() };
+        self.whole(field).iter().any(|value| {
+            let value = spell(value);
+            match pattern {
+                Pattern::Whole(text) => value == spell(text),
+                Pattern::Start(text) => value.starts_with(&spell(text)),
+                Pattern::End(text) => value.ends_with(&spell(text)),
+                Pattern::Anywhere(text) => value.contains(&spell(text)),
+                Pattern::Below(text) => {
+                    value == spell(text) || value.starts_with(&format!("{}/", spell(text)))
+                }
+                Pattern::WholeElseRegex(_) => panic!("not asked for here"),
+            }
+        })
+    }
+
+    fn has_flag(&self, flag: FlagName) -> bool {
+        let any = |flag: Flags| self.files.iter().any(|file| file.flags.contains(flag));
+        match flag {
+            FlagName::Draft => any(Flags::DRAFT),
+            FlagName::Flagged => any(Flags::FLAGGED),
+            FlagName::Passed => any(Flags::PASSED),
+            FlagName::Replied => any(Flags::REPLIED),
+            FlagName::Seen => any(Flags::SEEN),
+            FlagName::Trashed => any(Flags::TRASHED),
+            FlagName::New => any(Flags::NEW),
+            FlagName::Unread => !any(Flags::SEEN),
+            FlagName::Attach => self.message.flags.contains(Derived::ATTACHMENT),
+            FlagName::Signed => self.message.flags.contains(Derived::SIGNED),
+            FlagName::Encrypted => self.message.flags.contains(Derived::ENCRYPTED),
+            FlagName::List => self.message.flags.contains(Derived::LIST),
+            FlagName::Calendar => self.message.flags.contains(Derived::CALENDAR),
+            FlagName::Personal => self.message.flags.contains(Derived::PERSONAL),
+        }
+    }
+}
+
+fn words_match(words: &[String], matcher: &Matcher) -> bool {
+    match matcher {
+        Matcher::Words(wanted) => words.windows(wanted.len()).any(|window| window == wanted.as_slice()),
+        Matcher::Prefix { before, last } => words.windows(before.len() + 1).any(|window| {
+            window[..before.len()] == before[..] && window[before.len()].starts_with(last.as_str())
+        }),
+        Matcher::Suffix(end) => words.iter().any(|word| word.ends_with(end.as_str())),
+        Matcher::Infix(part) => words.iter().any(|word| word.contains(part.as_str())),
+        other => panic!("{other:?} is not about words"),
+    }
+}
+
+fn words(text: &str) -> Vec<String> {
+    query::words(text).map(|word| word.text).collect()
+}
+
+/// Returns what to ask of a field that is split into words: parts of a list of words.
+fn word_matchers(words: &[String], at: usize) -> Vec<Matcher> {
+    let word = &words[at % words.len()];
+    let next = words.get(at % words.len() + 1);
+    let third = |index: usize| word.floor_char_boundary(word.len() * index / 3);
+    let mut all = vec![
+        Matcher::Words(vec![word.clone()]),
+        Matcher::Prefix { before: vec![], last: word[..third(2).max(third(1))].to_owned() },
+        Matcher::Suffix(word[third(1)..].to_owned()),
+        Matcher::Infix(word[third(1)..third(2).max(third(1))].to_owned()),
+        Matcher::Words(vec![word.clone(), "nowhere".to_owned()]),
+    ];
+    if let Some(next) = next {
+        all.push(Matcher::Words(vec![word.clone(), next.clone()]));
+        let half = next.floor_char_boundary(next.len().div_ceil(2));
+        all.push(Matcher::Prefix { before: vec![word.clone()], last: next[..half].to_owned() });
+    }
+    // An empty part is in everything: the filter's own questions never hold one.
+    all.retain(|matcher| !matches!(matcher, Matcher::Infix(part) | Matcher::Suffix(part) if part.is_empty()));
+    all
+}
+
+fn regexes(value: &str) -> Vec<Matcher> {
+    let third = |index: usize| value.floor_char_boundary(value.len() * index / 3);
+    let (start, middle, end) = (&value[..third(1)], &value[third(1)..third(2)], &value[third(2)..]);
+    let escape = regex::escape;
+    vec![
+        Matcher::Regex(format!("^{}.*{}$", escape(start), escape(end))),
+        Matcher::Regex(escape(&middle.to_uppercase())),
+        Matcher::Regex(format!("^{}$", escape(middle))),
+    ]
+}
+
+fn patterns(value: &str) -> Vec<Matcher> {
+    let third = |index: usize| value.floor_char_boundary(value.len() * index / 3);
+    let mut all = regexes(value);
+    all.extend([
+        Matcher::Value(Pattern::Whole(value.to_owned())),
+        Matcher::Value(Pattern::Whole(value.to_uppercase())),
+        Matcher::Value(Pattern::Start(value[..third(2)].to_owned())),
+        Matcher::Value(Pattern::End(value[third(1)..].to_owned())),
+        Matcher::Value(Pattern::Anywhere(value[third(1)..third(2)].to_owned())),
+    ]);
+    all
+}
+
+/// Returns everything that is asked.
+fn questions(known: &[Known]) -> Vec<Leaf> {
+    let mut leaves = Vec::new();
+    let mut ask = |target: Target, matcher| leaves.push(Leaf { target, matcher, span: 0..0 });
+    for field in TEXT_FIELDS.map(Some).into_iter().chain([None]) {
+        let target =
+            || field.map_or(Target::Header(HEADER.to_owned()), |field| Target::Fields(FieldSet::of(field)));
+        let with_words: Vec<&Known> =
+            known.iter().filter(|one| one.words[&field].iter().any(|words| !words.is_empty())).collect();
+        let step = (with_words.len() / SAMPLE_COUNT).max(1);
+        for (index, one) in with_words.iter().step_by(step).enumerate() {
+            let list = one.words[&field].iter().find(|words| !words.is_empty()).unwrap();
+            word_matchers(list, index * 7).into_iter().for_each(|matcher| ask(target(), matcher));
+            let value = one.values[&field].first().unwrap_or(&list[index % list.len()]);
+            regexes(value).into_iter().for_each(|matcher| ask(target(), matcher));
+        }
+        ask(target(), Matcher::Prefix { before: vec![], last: String::new() });
+    }
+    for set in [FieldSet::BARE, FieldSet::RECIP, FieldSet::CONTACT] {
+        for matcher in [
+            Matcher::Words(vec!["org".into()]),
+            Matcher::Words(vec!["example".into(), "com".into()]),
+            Matcher::Prefix { before: vec![], last: "mich".into() },
+            Matcher::Infix("ohn".into()),
+            Matcher::Regex("^j.*n$".into()),
+        ] {
+            ask(Target::Fields(set), matcher);
+        }
+    }
+    for field in VALUE_FIELDS {
+        let target = || Target::Fields(FieldSet::of(field));
+        let with_value: Vec<&Known> = known.iter().filter(|one| !one.whole(field).is_empty()).collect();
+        let step = (with_value.len() / SAMPLE_COUNT).max(1);
+        for one in with_value.iter().step_by(step) {
+            patterns(one.whole(field).last().unwrap()).into_iter().for_each(|matcher| ask(target(), matcher));
+        }
+        ask(target(), Matcher::Value(Pattern::Start(String::new())));
+    }
+    for below in ["/lists", "/enron", "/nowhere", "/li"] {
+        ask(Target::Fields(FieldSet::of(Field::Maildir)), Matcher::Value(Pattern::Below(below.into())));
+    }
+    for flag in query::flags::FLAGS {
+        ask(Target::Fields(FieldSet::of(Field::Flag)), Matcher::Flag(flag.flag));
+    }
+    for priority in [Priority::Low, Priority::Normal, Priority::High] {
+        ask(Target::Fields(FieldSet::of(Field::Priority)), Matcher::Priority(priority));
+    }
+    let mut numbers: Vec<i64> = known.iter().map(|one| one.message.date_seconds).collect();
+    numbers.extend(known.iter().flat_map(|one| one.files.iter().map(|file| file.changed_seconds)));
+    numbers.sort_unstable();
+    for index in 1..6 {
+        let (low, high) = (numbers[numbers.len() * index / 7], numbers[numbers.len() * (index + 1) / 7]);
+        for (from, to) in
+            [(Some(low), Some(high)), (Some(high), None), (None, Some(low)), (Some(low), Some(low))]
+        {
+            for field in [Field::Date, Field::Changed] {
+                ask(Target::Fields(FieldSet::of(field)), Matcher::DateRange { from, to });
+            }
+        }
+        let size = known[known.len() * index / 7].size_bytes;
+        for (from, to) in [(Some(size), Some(size)), (Some(size), None), (None, Some(size))] {
+            ask(Target::Fields(FieldSet::of(Field::Size)), Matcher::SizeRange { from, to });
+        }
+    }
+    leaves
+}
+
+#[test]
+fn every_field_finds_what_a_filter_over_all_real_mail_finds() {
+    let Some(real) = testkit::real_mail() else { return };
+    let mut fixture = Fixture::new();
+    for (number, path) in real.edge().iter().enumerate() {
+        let folder = ["odd", "Odd/Größe"][number % 2];
+        let name = format!("{number}.edge:2,{}", ["", "S", "FRSa", "Tb", "DPSbc"][number % 5]);
+        fs::copy(path, fixture.put(folder, ["cur", "new"][number / 7 % 2], &name, "")).unwrap();
+    }
+    fs::write(fixture.root().join("odd/dovecot-keywords"), "0 Work\n1 $Junk\n").unwrap();
+    fixture.roots.push(Root { name: "real".into(), path: real.maildir().to_owned() });
+    let options = UpdateOptions { headers: vec![HEADER.to_owned()], ..UpdateOptions::default() };
+    fixture.update_with(&options);
+    let mut known = BTreeMap::new();
+    for root in &fixture.roots {
+        read_all(&root.path, &root.path, &mut known);
+    }
+    let mailbox = fixture.mailbox();
+    let ids = ids(&mailbox);
+    assert_eq!(ids.values().collect::<BTreeSet<_>>(), known.keys().collect::<BTreeSet<_>>());
+    let list: Vec<Known> = known.into_values().collect();
+    // Both are in the order of their ids.
+    let places: BTreeMap<[u8; 32], usize> = ids
+        .values()
+        .copied()
+        .collect::<BTreeSet<_>>()
+        .into_iter()
+        .enumerate()
+        .map(|(place, id)| (id, place))
+        .collect();
+    let mut found_any = 0;
+    let leaves = questions(&list);
+    for leaf in &leaves {
+        let found: BTreeSet<usize> = mailbox
+            .evaluate(&Query::Leaf(leaf.clone()))
+            .unwrap()
+            .iter()
+            .map(|number| places[&ids[&number]])
+            .collect();
+        let regex = match &leaf.matcher {
+            Matcher::Regex(source) => Some(RegexBuilder::new(source).case_insensitive(true).build().unwrap()),
+            _ => None,
+        };
+        let expected: BTreeSet<usize> =
+            (0..list.len()).filter(|place| list[*place].matches(leaf, regex.as_ref())).collect();
+        let wrong: Vec<&String> = found
+            .symmetric_difference(&expected)
+            .map(|place| &list[*place].message.message_id)
+            .take(5)
+            .collect();
+        assert!(
+            wrong.is_empty(),
+            "{leaf}: {} found, {} expected, such as {wrong:?}",
+            found.len(),
+            expected.len()
+        );
+        found_any += usize::from(!found.is_empty() && found.len() < list.len());
+    }
+    assert!(leaves.len() > 400 && found_any > leaves.len() / 2, "{found_any} of {} found some", leaves.len());
+}
+
+/// Returns the ids of all messages by their numbers.
+fn ids(mailbox: &Mailbox) -> BTreeMap<u32, [u8; 32]> {
+    let all = mailbox.evaluate(&Query::All).unwrap();
+    let mut reader = PayloadReader::new();
+    let hits = mailbox.sorted(&all, &Order::default()).unwrap();
+    hits.list.iter().map(|hit| (hit.number, mailbox.message(hit, &mut reader).unwrap().sha256)).collect()
+}
+
+fn read_all(root: &Path, directory: &Path, known: &mut BTreeMap<[u8; 32], Known>) {
+    for entry in fs::read_dir(directory).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            read_all(root, &path, known);
+        } else if directory.ends_with("cur") || directory.ends_with("new") {
+            read_one(root, &path, known);
+        }
+    }
+}
+
+fn read_one(root: &Path, path: &Path, known: &mut BTreeMap<[u8; 32], Known>) {
+    let content = mail::read_message(path, 100 << 20).unwrap();
+    let FileStat { mtime_ns, ctime_ns, .. } = content.stat;
+    let headers = [HEADER.to_owned()];
+    let context = mail::Context {
+        headers: &headers,
+        ..mail::Context::new(mtime_ns.div_euclid(1_000_000_000), 1_900_000_000)
+    };
+    let id: [u8; 32] = Sha256::digest(&content.bytes).into();
+    let one = known
+        .entry(id)
+        .or_insert_with(|| Known::new(mail::parse(&content.bytes, &context), content.bytes.len() as u64));
+    let place = path.parent().unwrap();
+    let folder = place.parent().unwrap();
+    let name = mail::parse_name(path.file_name().unwrap().as_encoded_bytes());
+    let names = fs::read_to_string(folder.join("dovecot-keywords")).unwrap_or_default();
+    let keyword = |letter: char| {
+        let number = (letter as u8 - b'a').to_string();
+        let named = names.lines().find_map(|line| line.strip_prefix(&number)?.strip_prefix(' '));
+        named.map_or(letter.to_string(), str::to_owned)
+    };
+    one.files.push(KnownFile {
+        path: path.to_owned(),
+        maildir: format!("/{}", folder.strip_prefix(root).unwrap().display()),
+        flags: if place.ends_with("new") { name.flags | Flags::NEW } else { name.flags },
+        keywords: ('a'..='z')
+            .enumerate()
+            .filter(|(bit, _)| name.keywords >> bit & 1 == 1)
+            .map(|(_, letter)| keyword(letter))
+            .collect(),
+        changed_seconds: ctime_ns.div_euclid(1_000_000_000),
+    });
+}
