@@ -194,7 +194,7 @@ fn phrase_prefix(
     query(segment, &phrase, found)
 }
 
-pub(super) fn collect(
+fn collect(
     segment: &SegmentReader,
     mut postings: SegmentPostings,
     found: &mut NumberSet,

@@ -4,12 +4,13 @@
 //! pieces of about one size, so that all cores take part however the segments are sized.
 
 use crate::set::NumberSet;
-use crate::text::fields::TextField;
-use crate::text::reader::collect;
+use crate::text::fields::{NUMBER, TextField};
+use crate::text::reader::insert;
 use rayon::prelude::*;
-use tantivy::SegmentReader;
+use tantivy::postings::TermInfo;
 use tantivy::schema::IndexRecordOption;
 use tantivy::termdict::TermDictionary;
+use tantivy::{DocSet, SegmentReader, TERMINATED};
 
 /// Terms of one piece.
 const PIECE_TERM_COUNT: u64 = 1 << 14;
@@ -115,12 +116,29 @@ fn search(
         range = range.lt(below);
     }
     let mut stream = range.into_stream()?;
+    let mut liked: Vec<TermInfo> = Vec::new();
     while stream.advance() {
         if stream.key().get(begin_length..).is_some_and(test) {
-            let postings = inverted.read_postings_from_terminfo(stream.value(), IndexRecordOption::Basic)?;
-            collect(piece.segment, postings, found)?;
+            liked.push(stream.value().clone());
         }
     }
+    // The words of many documents first: once every document is found, the rest of the list says nothing new.
+    liked.sort_unstable_by_key(|info| std::cmp::Reverse(info.doc_freq));
+    let numbers = piece.segment.fast_fields().u64(NUMBER)?;
+    let mut documents = NumberSet::new(piece.segment.max_doc());
+    let mut missing = piece.segment.max_doc();
+    for info in &liked {
+        if missing == 0 {
+            break;
+        }
+        let mut postings = inverted.read_postings_from_terminfo(info, IndexRecordOption::Basic)?;
+        while postings.doc() != TERMINATED {
+            missing -= u32::from(!documents.contains(postings.doc()));
+            documents.insert(postings.doc());
+            postings.advance();
+        }
+    }
+    documents.iter().for_each(|document| insert(found, numbers.first(document)));
     Ok(())
 }
 
