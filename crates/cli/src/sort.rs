@@ -34,6 +34,10 @@ pub(crate) enum Sort {
     Path,
     #[value(aliases = ["g", "flag"])]
     Flags,
+    #[value(aliases = ["p", "prio"])]
+    Priority,
+    #[value(alias = "a")]
+    Language,
     #[value(alias = "k")]
     Changed,
 }
@@ -55,6 +59,8 @@ impl Sort {
             Sort::Maildir => SortKey::Maildir,
             Sort::Path => SortKey::Path,
             Sort::Flags => SortKey::Flags,
+            Sort::Priority => SortKey::Priority,
+            Sort::Language => SortKey::Language,
             Sort::Changed => SortKey::Changed,
         }
     }

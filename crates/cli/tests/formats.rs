@@ -91,7 +91,7 @@ fn sexp_has_every_documented_key() {
     );
     assert!(line.starts_with(&begin), "{line}");
     let end = " :subject \"Third time\" :from ((:email \"ana@example.org\" :name \"Ana Example\")) \
-        :to ((:email \"bo@example.org\")) :flags (flagged seen))\n";
+        :to ((:email \"bo@example.org\")) :priority normal :flags (flagged seen))\n";
     assert!(line.ends_with(end), "{line}");
     let document = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/OUTPUT.md")).unwrap();
     for key in line.split(['(', ' ']).filter(|word| word.starts_with(':')) {

@@ -4,11 +4,12 @@
 
 use crate::support::{Fixture, query};
 use index::{Direction, Hit, Mailbox, Message, Order, PayloadReader, SortKey, shown_flags};
+use mail::Derived;
 use query::flags::FLAGS;
 use query::fold::fold;
 use testkit::corpus::{CorpusOptions, generate};
 
-const KEYS: [SortKey; 14] = [
+const KEYS: [SortKey; 16] = [
     SortKey::Date,
     SortKey::Size,
     SortKey::Subject,
@@ -23,6 +24,8 @@ const KEYS: [SortKey; 14] = [
     SortKey::Path,
     SortKey::Flags,
     SortKey::Changed,
+    SortKey::Priority,
+    SortKey::Language,
 ];
 
 /// What is compared, as a text: slow, and as docs/OUTPUT.md says it.
@@ -49,6 +52,12 @@ fn key(message: &Message, key: SortKey) -> String {
         SortKey::Flags => {
             let shown: Vec<_> = shown_flags(message.flags(), message.line.derived, true).collect();
             FLAGS.iter().map(|info| if shown.contains(&info) { 'a' } else { 'b' }).collect()
+        }
+        SortKey::Language => message.rest.language.clone(),
+        SortKey::Priority => {
+            let has = |flag| message.line.derived.contains(flag);
+            let place = if has(Derived::LOW) { "c" } else { "b" };
+            if has(Derived::HIGH) { "a" } else { place }.to_owned()
         }
         SortKey::Changed => {
             let latest = message.files.iter().map(|file| file.changed_seconds).max();

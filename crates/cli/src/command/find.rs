@@ -68,7 +68,7 @@ pub(crate) struct Arguments {
     #[arg(long, short = 'o', value_enum, default_value_t = Format::Plain)]
     format: Format,
     /// The columns of plain lines, by their letters (d f s) or names (date,from,subject): d date, f from, t to, c cc, h bcc,
-    /// s subject, i message-id, m maildir, l path, g flags, z size, v list, j attachment, r references, k changed,
+    /// s subject, i message-id, m maildir, l path, g flags, z size, v list, j attachment, r references, p priority, a language, k changed,
     /// x tag
     #[arg(long, short, value_name = "FIELDS", default_value = FIELDS_DEFAULT)]
     fields: String,

@@ -4,6 +4,7 @@
 //! not know how lines are laid out.
 
 use crate::format::listed::Place;
+use crate::format::record::priority;
 use crate::format::{Need, flags};
 use crate::sanitise::is_harmful;
 use crate::terminal::Look;
@@ -62,7 +63,7 @@ pub(crate) struct Field {
 }
 
 /// Every field. One more is one line here.
-pub(crate) static FIELDS: [Field; 16] = [
+pub(crate) static FIELDS: [Field; 18] = [
     Field {
         look: Look::Date,
         ..field('d', "date", 16, Need::NOTHING, |row| date(row.message.line.date, row))
@@ -86,6 +87,8 @@ pub(crate) static FIELDS: [Field; 16] = [
     field('j', "attachment", 24, Need::ALL, |row| Cow::Owned(row.message.rest.attachments.join(", "))),
     field('r', "references", 40, Need::ALL, |row| Cow::Owned(row.message.rest.references.join(" "))),
     field('x', "tag", 16, Need::ALL, |row| Cow::Owned(row.message.tags.join(","))),
+    field('p', "priority", 8, Need::LINE, |row| text(priority(row.message.line.derived).unwrap_or("normal"))),
+    field('a', "language", 8, Need::ALL, |row| text(&row.message.rest.language)),
     field('k', "changed", 16, Need::FILES, |row| changed(row).map_or(text(""), |seconds| date(seconds, row))),
 ];
 

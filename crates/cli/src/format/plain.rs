@@ -155,6 +155,8 @@ mod tests {
         j attachment  plan.pdf, ä.txt
         r references  v@example.org w@example.org
         x tag         todo,work
+        p priority    normal
+        a language    en
         k changed     2024-05-01 12:00
         "#);
     }

@@ -249,7 +249,7 @@ impl<'a> Record<'a> {
     }
 }
 
-fn priority(derived: Derived) -> Option<&'static str> {
+pub(crate) fn priority(derived: Derived) -> Option<&'static str> {
     if derived.contains(Derived::HIGH) {
         return Some("high");
     }

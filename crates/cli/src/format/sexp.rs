@@ -50,6 +50,8 @@ pub(crate) fn line(record: &Record<'_>, out: &mut Vec<u8>) {
     list.values("bcc", &record.bcc, contact);
     list.text("list", record.list_id);
     list.values("references", record.references, |id, out| string(id, out));
+    list.value("priority", |out| out.extend_from_slice(record.priority.unwrap_or("normal").as_bytes()));
+    list.text("language", record.language);
     list.values("flags", &record.flags, |name, out| out.extend_from_slice(name.as_bytes()));
     list.values("attachments", &record.attachments, attachment);
     list.values("tags", record.tags, |tag, out| string(tag, out));
@@ -216,6 +218,8 @@ mod tests {
         :name "Dee"))
         :list "tubes.example.org"
         :references ("v@example.org" "w@example.org")
+        :priority normal
+        :language "en"
         :flags (flagged seen attach)
         :attachments ((:name "plan.pdf") (:name "ä.txt"))
         :tags ("todo" "work"))
@@ -227,7 +231,7 @@ mod tests {
         let record = Record::new(&[0; 32], -1, 7);
         assert_eq!(
             written(&record),
-            format!("(:size 7 :date (-1 65535 0) :sha256 \"{}\")\n", "0".repeat(64))
+            format!("(:size 7 :date (-1 65535 0) :sha256 \"{}\" :priority normal)\n", "0".repeat(64))
         );
     }
 

@@ -48,6 +48,10 @@ pub enum SortKey {
     Path,
     /// The flags: a message with the first of all flags is smaller than one without.
     Flags,
+    /// The priority: high is smaller than normal, and that than low.
+    Priority,
+    /// The language of the text; what has none is the smallest.
+    Language,
     /// When a file of it last changed.
     Changed,
 }
@@ -69,6 +73,7 @@ pub(super) fn sort(
         SortKey::Date => sorter.sort(hits, |hit, _| Ok(hit.date)),
         SortKey::Size => sorter.sort(hits, |hit, _| at(hit).size()),
         SortKey::Changed => sorter.sort(hits, |hit, _| at(hit).changed()),
+        SortKey::Priority => sorter.sort(hits, |hit, _| at(hit).priority()),
         SortKey::Flags => sorter.sort(hits, |hit, _| at(hit).flags()),
         SortKey::Path => {
             sorter.sort(hits, |hit, _| at(hit).first_file(|file| file.path.as_os_str().as_bytes().to_vec()))
@@ -130,6 +135,20 @@ impl At<'_> {
         Ok(rows::part_of(self.table, self.hit.row).u64_at(messages::SIZE, self.hit.row.row)?)
     }
 
+    fn derived(&self) -> Result<Derived> {
+        let part = rows::part_of(self.table, self.hit.row);
+        Ok(Derived::from_bits(part.u16_at(messages::DERIVED, self.hit.row.row)?))
+    }
+
+    fn priority(&self) -> Result<u8> {
+        let derived = self.derived()?;
+        Ok(match (derived.contains(Derived::HIGH), derived.contains(Derived::LOW)) {
+            (true, _) => 0,
+            (false, false) => 1,
+            (false, true) => 2,
+        })
+    }
+
     fn changed(&self) -> Result<Option<i64>> {
         Ok(self.mailbox.files(&self.hit)?.iter().map(|file| file.changed_seconds).max())
     }
@@ -140,8 +159,7 @@ impl At<'_> {
 
     /// Returns a number of which the highest bit is 0 if the message has the first of all flags, and so on.
     fn flags(&self) -> Result<u32> {
-        let part = rows::part_of(self.table, self.hit.row);
-        let derived = Derived::from_bits(part.u16_at(messages::DERIVED, self.hit.row.row)?);
+        let derived = self.derived()?;
         let files = self.mailbox.files(&self.hit)?;
         let set = files.iter().fold(Flags::NONE, |set, file| set | file.flags);
         let place = |name| FLAGS.iter().position(|info| info.flag == name).unwrap_or(31);
@@ -165,6 +183,7 @@ impl At<'_> {
             SortKey::Cc => people(&rest.cc),
             SortKey::Bcc => people(&rest.bcc),
             SortKey::List => fold(&rest.list_id).into_owned(),
+            SortKey::Language => rest.language,
             SortKey::Attachment => fold(&rest.attachments.join(", ")).into_owned(),
             _ => rest.message_id,
         })
