@@ -9,6 +9,7 @@ mod corpora;
 mod flags;
 mod folder;
 mod machine;
+mod modes;
 mod plan;
 mod program;
 mod report;

@@ -52,6 +52,13 @@ impl Pneu {
         command
     }
 
+    /// Returns `pneu index` with more options.
+    pub(crate) fn index_with(&self, options: &[&str]) -> Command {
+        let mut command = self.index();
+        command.args(options);
+        command
+    }
+
     /// Removes the index, so that the next one is the first.
     pub(crate) fn forget(&self) -> Result<()> {
         if self.data.exists() {

@@ -6,7 +6,7 @@ use crate::plan::Trial;
 use crate::plan::take_turns;
 use crate::program::{Pneu, bytes_below};
 use crate::report::{Report, Series};
-use crate::{Options, child, corpora, folder, text};
+use crate::{Options, child, corpora, folder, modes, text};
 use anyhow::Result;
 use testkit::corpus::CorpusOptions;
 
@@ -17,6 +17,7 @@ pub(crate) fn measure(options: &Options, report: &mut Report) -> Result<()> {
     let pneu = &Pneu::new(&options.program, &maildir);
     report.series.push(first_index(pneu)?);
     report.series.extend(text::nothing_changed(options.rounds, pneu, "small")?);
+    report.series.extend(modes::measure(options, pneu, "small")?);
     report.series.extend(text::queries(options, pneu, &corpus, "small")?);
     let nothing = Series::new("opening, as it is, small", "<= 5 ms");
     let nothing = Trial::new(nothing, || Ok(pneu.command(&["count", "msgid:nothing@nowhere.example"])));
