@@ -10,7 +10,7 @@ use crate::pass::listing::Listing;
 use crate::pass::scan::{Directory, Outcome, ScannedFolder};
 use crate::pass::{Mode, Problem};
 use crate::rows::{DirectoryState, FileRow, Place, file_key};
-use mail::{FileStat, ScanBuffer};
+use mail::{FileStat, Fingerprint, ScanBuffer};
 use std::path::Path;
 
 /// Reads directories one after another with the same memory.
@@ -40,6 +40,15 @@ impl<'a> Reader<'a> {
         let mut problems = Vec::new();
         let path = folder.path.join(place.name());
         let is_listed = folder.has[place.index()];
+        if folder.is_there && is_listed && !folder.is_new && self.closer(folder) == Closer::Drafts {
+            let stored = folder.row.directories[place.index()];
+            if let Some(file_count) = self.glance(&path, &stored) {
+                let mut directory = Directory { state: stored, file_count, ..Directory::default() };
+                let difference = self.drafts(folder.row.number, (index, place))?;
+                look_closer(&folder.path, difference, &mut directory);
+                return Ok((Outcome::Read(Box::new(directory)), problems));
+            }
+        }
         let has_rows = || Ok::<bool, crate::Error>(self.known.count(folder.row.number, place)? > 0);
         let stamp = if folder.is_there && !is_listed && !folder.is_new && has_rows()? {
             let what = "is no directory any more; what is indexed of it stays".to_owned();
@@ -79,6 +88,37 @@ impl<'a> Reader<'a> {
         } else {
             Closer::Drafts
         }
+    }
+
+    /// Reads the names of a directory that seems unchanged by its stamp, without keeping them: in a large one, memory for names costs as
+    /// much as all else that is done about them. Returns how many files there are, with drafts alone in the listing; `None` if it is
+    /// not unchanged after all, or cannot be read.
+    fn glance(&mut self, path: &Path, stored: &DirectoryState) -> Option<u64> {
+        let directory = mail::Directory::open(path).ok()?;
+        if directory.stamp() != stored.stamp {
+            return None;
+        }
+        self.listing.clear();
+        let listing = &mut self.listing;
+        let mut fingerprint = Fingerprint::default();
+        let (mut file_count, mut is_unknown) = (0, false);
+        let read = directory.read(&mut self.buffer, |entry| {
+            if entry.name.starts_with(b".") {
+                return;
+            }
+            match entry.is_message_file() {
+                Ok(true) => {
+                    fingerprint.add(mail::entry_hash(entry.name, entry.inode));
+                    file_count += 1;
+                    if mail::is_draft(entry.name) {
+                        listing.push(entry.name, entry.inode);
+                    }
+                }
+                Ok(false) => {}
+                Err(_) => is_unknown = true,
+            }
+        });
+        (read.is_ok() && !is_unknown && fingerprint == stored.fingerprint).then_some(file_count)
     }
 
     /// Fills the listing; `None` if the directory cannot be read.
