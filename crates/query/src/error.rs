@@ -178,6 +178,9 @@ impl Error {
                 "to search for text with parentheses, quote it: \"f(x)\"".to_owned()
             }
             Problem::UnclosedQuote => "to search without quotation marks, leave them out".to_owned(),
+            Problem::StarInside if typed.ends_with('/') => {
+                "a regular expression with spaces stands in quotes: subject:\"/one .*two/\"".to_owned()
+            }
             Problem::StarInside => {
                 format!("for part of a word, use a regular expression: /{}/", typed.replace('*', ".*"))
             }

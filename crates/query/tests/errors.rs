@@ -140,6 +140,15 @@ fn stars_in_wrong_places() {
         ],
     );
     assert_error(
+        "subject:/^Re: .*tubes/",
+        &[
+            "expected \"*\" at the start or end only",
+            "  subject:/^Re: .*tubes/",
+            "                ^^^^^^^^",
+            "a regular expression with spaces stands in quotes: subject:\"/one .*two/\"",
+        ],
+    );
+    assert_error(
         "*foo-bar*",
         &[
             "expected one word behind \"*\", not 2",

@@ -82,6 +82,8 @@ pub(crate) fn run(arguments: &Arguments, session: &Session) -> Result<Outcome> {
 fn plain(person: &Person) -> String {
     let line = match person.name.as_str() {
         "" => person.address.clone(),
+        // Some programs write the address twice.
+        name if name.eq_ignore_ascii_case(&person.address) => person.address.clone(),
         name => format!("{name} <{}>", person.address),
     };
     one_line(&line).into_owned()
@@ -103,4 +105,29 @@ fn json(person: &Person) -> Vec<u8> {
     line.serialize(&mut serializer).expect("writing to memory does not fail, and all keys are strings");
     out.push(b'\n');
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_that_is_the_address_is_not_repeated() {
+        let person = |name: &str| Person {
+            address: "ana@example.org".into(),
+            name: name.into(),
+            sent_count: 1,
+            received_count: 0,
+            first: 0,
+            last: 0,
+        };
+        for (name, expected) in [
+            ("Ana", "Ana <ana@example.org>"),
+            ("", "ana@example.org"),
+            ("Ana@Example.org", "ana@example.org"),
+            ("A\u{1b}[1m", "A\u{fffd}[1m <ana@example.org>"),
+        ] {
+            assert_eq!(plain(&person(name)), expected);
+        }
+    }
 }
