@@ -10,6 +10,10 @@ use std::path::Path;
 const BEGIN: &str = "\
 # The configuration of pneu. Lines that begin with # say what may stand here; remove the # to use them.
 
+# Header fields that can be searched besides those that always can, as X-Spam-Score:yes, for instance. Messages that are indexed
+# already are read again for them by \"pneu check --repair\".
+# headers = [\"X-Spam-Score\", \"X-Mailer\"]
+
 ";
 /// Stands before the first root.
 const ROOTS: &str = "\
@@ -67,6 +71,8 @@ mod tests {
         }
         let text = configuration(&[root("mail", "/home/ana/Maildir")], Some(home)).unwrap();
         assert!(text.ends_with("[[root]]\nname = \"mail\"\npath = \"~/Maildir\"\n"), "{text}");
+        let with_headers = text.replace("# headers", "headers");
+        assert_eq!(config::parse(&with_headers, Some(home)).unwrap().headers, ["X-Spam-Score", "X-Mailer"]);
         let odd = Root { name: "x".into(), path: OsStr::from_bytes(b"/\xff").into() };
         assert!(configuration(&[odd], None).unwrap_err().contains("not UTF-8"));
     }
