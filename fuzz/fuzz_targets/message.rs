@@ -18,6 +18,10 @@ fuzz_target!(|bytes: &[u8]| {
     for text in addresses.chain(lines).chain(ids) {
         assert!(!text.contains(['\n', '\0']), "{text:?} is not one line");
     }
-    assert_eq!(message.embedded_texts().count(), message.embedded.len(), "attached texts lie within the text");
+    assert_eq!(
+        message.embedded_texts().count(),
+        message.embedded.len(),
+        "attached texts lie within the text"
+    );
     assert!(matches!(message.language.len(), 0 | 2));
 });
