@@ -132,8 +132,25 @@ pub(crate) fn queries(
             Ok(command)
         }));
     }
+    for (what, goal, arguments) in OTHERS {
+        let series = Series::new(&format!("{what}, {name}"), goal);
+        trials.push(Trial::new(series, || Ok(pneu.command(arguments))));
+    }
     take_turns(options.query_rounds, trials)
 }
+
+/// What else is asked: what it is, how long it may take, the arguments.
+const OTHERS: &[(&str, &str, &[&str])] = &[
+    ("find --threads, all", "<= 0.3 s", &["find", "--threads"]),
+    ("find --threads, newest 50 threads", "<= 20 ms", &["find", "--threads", "--max", "50"]),
+    ("find --include-related of a rare word", "", &["find", "--include-related", "quirlyphon"]),
+    ("count, a regular expression on subjects", "<= 100 ms", &["count", "subject:/tub[eo]/"]),
+    ("count, part of a word in subjects", "<= 100 ms", &["count", "subject:*ubi*"]),
+    ("count, part of a word in bodies", "<= 100 ms", &["count", "body:*ngin*"]),
+    ("count, a regular expression in bodies", "<= 100 ms", &["count", "body:/^tub[eo]/"]),
+    ("count, language and priority", "<= 15 ms", &["count", "lang:de and prio:low"]),
+    ("find --sort subject, all", "", &["find", "--sort", "subject", "--max", "50"]),
+];
 
 fn flag_changes(options: &Options, pneu: &Pneu) -> Result<Vec<Series>> {
     let mut flagged = Flagged::choose(pneu.maildir(), CHANGED as usize)?;

@@ -35,7 +35,7 @@ pub(crate) struct Arguments {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Format {
-    /// Name <address>, one on each line
+    /// Somebody on each line: the name, and the address in angle brackets
     Plain,
     /// JSON Lines
     Json,
