@@ -21,7 +21,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 /// Puts the newest state of the store in `from` in the place of whatever store is in `directory`, readable or not. Readers of that one
-/// keep what they have open. Waits for its writer and for a merge of it. The store in `from` stays as it is, but for its journal,
+/// keep what they have open. Waits for a merge of it and for its writer. The store in `from` stays as it is, but for its journal,
 /// which is sealed.
 ///
 /// # Errors
@@ -29,9 +29,10 @@ use std::sync::Arc;
 pub fn replace(disk: &Arc<dyn Disk>, directory: &Path, from: &Path, options: &Options) -> Result<()> {
     disk.create_directory(directory)?;
     let wait = Wait::Block;
-    let _lock = disk.lock(&directory.join(names::LOCK), &options.holder, wait)?;
-    // Files that no manifest names stay as long as this is held.
+    // First the lock of merges, as a merge takes them, so that neither waits for the other for ever. Files that no manifest names stay
+    // as long as it is held.
     let _merge_lock = disk.lock(&directory.join(names::MERGE_LOCK), &options.holder, wait)?;
+    let _lock = disk.lock(&directory.join(names::LOCK), &options.holder, wait)?;
     let mut source = Writer::open(disk, from, options.clone())?;
     source.flush()?;
     let state = Arc::clone(source.state());

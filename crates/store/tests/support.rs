@@ -354,11 +354,17 @@ pub(crate) struct Meddled {
     pub(crate) disk: SimDisk,
     pub(crate) before_map: Box<dyn Fn() + Send + Sync>,
     pub(crate) after_read: Box<AfterRead>,
+    pub(crate) before_lock: Box<dyn Fn(&Path) + Send + Sync>,
 }
 
 impl Meddled {
     pub(crate) fn new(disk: &SimDisk) -> Meddled {
-        Meddled { disk: disk.clone(), before_map: Box::new(|| ()), after_read: Box::new(|_, bytes| bytes) }
+        Meddled {
+            disk: disk.clone(),
+            before_map: Box::new(|| ()),
+            after_read: Box::new(|_, bytes| bytes),
+            before_lock: Box::new(|_| ()),
+        }
     }
 }
 
@@ -407,6 +413,7 @@ impl Disk for Meddled {
     }
 
     fn lock(&self, path: &Path, holder: &str, wait: Wait) -> disk::Result<Lock> {
+        (self.before_lock)(path);
         self.disk.lock(path, holder, wait)
     }
 }

@@ -3,10 +3,13 @@
 //! Comes in: small stores on simulated disks. Goes out: failures. Must not know the crate's insides.
 
 use crate::support::{
-    BY_GROUP, BY_ID, Change, DIRECTORY, TABLES, Twin, check, directory, item, key_of, link, options, rows_of,
-    schemas, shared, values,
+    BY_GROUP, BY_ID, Change, DIRECTORY, Meddled, TABLES, Twin, check, directory, item, key_of, link, options,
+    rows_of, schemas, shared, values,
 };
+use disk::Disk;
 use std::ops::Bound;
+use std::path::Path;
+use std::sync::{Arc, Mutex};
 use store::{Error, MergeOptions, OwnedValue, PRIMARY, Snapshot, Transaction, Value, Writer, merge_all};
 use testkit::SimDisk;
 use testkit::sim_disk::{Operation, Refusal};
@@ -125,6 +128,44 @@ fn versions_grow_with_commits_and_not_with_merges() {
     merge_all(&shared(&disk), directory(), &MergeOptions::default()).unwrap().unwrap();
     let writer = Writer::open(&shared(&disk), directory(), options(100)).unwrap();
     assert!(!writer.changed_since(&second) && writer.version() > second);
+}
+
+/// Returns which locks of the store are asked for, in their order.
+fn locks_of(disk: &SimDisk, work: impl FnOnce(&Arc<dyn Disk>)) -> Vec<String> {
+    let asked = Arc::new(Mutex::new(Vec::new()));
+    let before_lock = {
+        let asked = Arc::clone(&asked);
+        move |path: &Path| {
+            if let Ok(name) = path.strip_prefix(directory()) {
+                asked.lock().unwrap().push(name.display().to_string());
+            }
+        }
+    };
+    let watched: Arc<dyn Disk> =
+        Arc::new(Meddled { before_lock: Box::new(before_lock), ..Meddled::new(disk) });
+    work(&watched);
+    let asked = asked.lock().unwrap();
+    asked.clone()
+}
+
+#[test]
+fn a_merge_and_a_replacement_take_the_locks_in_one_order() {
+    let disk = SimDisk::new(1);
+    let mut writer = create(&disk);
+    for number in 1..3 {
+        writer.load("items", vec![rows_of(0, &[item(number, 1)])]).unwrap();
+    }
+    drop(writer);
+    let elsewhere = Path::new("/data/elsewhere");
+    drop(Writer::create(&shared(&disk), elsewhere, &schemas(), options(100)).unwrap());
+    let merge = locks_of(&disk, |disk| {
+        merge_all(disk, directory(), &MergeOptions::default()).unwrap().unwrap();
+    });
+    let replacement =
+        locks_of(&disk, |disk| store::replace(disk, directory(), elsewhere, &options(100)).unwrap());
+    // The writer that a merge publishes with tries the lock of merges once more, and does not wait for it.
+    assert_eq!(merge, ["merge.lock", "lock", "merge.lock"]);
+    assert_eq!(replacement, ["merge.lock", "lock"], "in another order each can wait for the other");
 }
 
 #[test]
