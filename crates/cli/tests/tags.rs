@@ -14,6 +14,11 @@ fn tags_are_given_found_listed_and_taken_away() {
     assert_eq!(home.subjects("tag:work"), ["Second thoughts", "First steps"]);
     assert_eq!(home.subjects("tag:work and not tag:later"), ["First steps"]);
     assert_eq!(home.good(&["find", "--fields", "x s", "tag:later"]), "later,work       Second thoughts\n");
+    let shown = home.good(&["view", "--format", "json", "id:2@example.org"]);
+    assert_eq!(
+        serde_json::from_str::<serde_json::Value>(&shown).unwrap()["tags"].to_string(),
+        r#"["later","work"]"#
+    );
     // The index is gone and made again: tags are no part of it.
     fs::remove_dir_all(home.index_directory()).unwrap();
     home.first_index();

@@ -249,3 +249,21 @@ fn a_check_looks_at_the_tags_too() {
         fixture.check();
     }
 }
+
+#[test]
+fn many_changes_leave_few_segments() {
+    let fixture = Fixture::new();
+    for number in 0..2500 {
+        fixture.put("a", "cur", &format!("{number}.x:2,S"), &message(&format!("m{number}"), "s", "x"));
+    }
+    fixture.update();
+    for round in 0..24 {
+        tag(&fixture, if round % 2 == 0 { "+a" } else { "-a +b" }, "");
+    }
+    let user = fixture.environment.data.join("user");
+    let is_segment = |entry: &fs::DirEntry| entry.path().extension().is_some_and(|end| end == "seg");
+    let count = fs::read_dir(&user).unwrap().map(Result::unwrap).filter(is_segment).count();
+    assert!(count <= 12, "{count} segments");
+    assert_eq!(fixture.find("tag:b").len(), 2500);
+    fixture.check();
+}

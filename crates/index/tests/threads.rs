@@ -213,8 +213,17 @@ fn copies_are_shown_once_with_all_their_files() {
     let mut expected = paths.to_vec();
     expected.sort();
     assert_eq!(files.iter().map(|file| file.path.clone()).collect::<Vec<_>>(), expected);
-    // One of them is found when only that one matches, still with the files of all.
-    for (text, count) in [("maildir:/list same", 1), ("flag:flagged", 1), ("flag:replied", 0)] {
+    // What is asked of files is asked of all copies together, as they are shown: one of them is seen, so none is unread.
+    for (text, count) in [
+        ("maildir:/list same", 1),
+        ("maildir:/list maildir:/inbox same", 1),
+        ("same not maildir:/list", 0),
+        ("flag:flagged", 1),
+        ("maildir:/list same flag:flagged", 1),
+        ("same flag:unread", 0),
+        ("same flag:seen", 1),
+        ("flag:replied", 0),
+    ] {
         assert_eq!(mailbox.count(&query(text)).unwrap(), count, "{text}");
     }
     // Of a thread's copies one that matches is shown.

@@ -185,7 +185,12 @@ fn with_record<T>(located: &Located, session: &Session, show: impl FnOnce(&Recor
         }
         (None, None) => (Flags::NONE, Vec::new()),
     };
-    show(&Record::from_mail(&message, &located.sha256, size, files))
+    let mut record = Record::from_mail(&message, &located.sha256, size, files);
+    if let Some(known) = &known {
+        // Labels that the message brings with it are among them.
+        record.tags = &known.tags;
+    }
+    show(&record)
 }
 
 /// Returns the message as the index knows it, if it knows that the file that was read holds it.

@@ -124,6 +124,16 @@ impl Mailbox {
         Ok(kept)
     }
 
+    /// Adds all copies of the messages of a set: what is asked of files and tags is asked of all copies together, as they are shown.
+    pub(super) fn add_copies(&self, found: &mut NumberSet) -> Result<()> {
+        for group in self.copies()?.groups.values() {
+            if group.iter().any(|copy| found.contains(copy.number)) {
+                group.iter().for_each(|copy| found.insert(copy.number));
+            }
+        }
+        Ok(())
+    }
+
     /// Returns the numbers of a message and of all its copies, absent ones among them.
     pub(crate) fn copies_of(&self, number: u32) -> Result<Vec<u32>> {
         let group = self.copies()?.group(number);

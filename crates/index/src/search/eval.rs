@@ -112,6 +112,22 @@ impl Run<'_> {
 
     /// Adds what one answer finds, absent messages perhaps among it.
     fn answer(&self, answer: &Answer, found: &mut NumberSet) -> Result<()> {
+        match answer {
+            Answer::Changed(..)
+            | Answer::Tagged(_)
+            | Answer::Keyword(_)
+            | Answer::Maildir(_)
+            | Answer::Path(_)
+            | Answer::Below(_)
+            | Answer::Paths(_) => {
+                self.answer_of_one(answer, found)?;
+                self.mailbox.add_copies(found)
+            }
+            _ => self.answer_of_one(answer, found),
+        }
+    }
+
+    fn answer_of_one(&self, answer: &Answer, found: &mut NumberSet) -> Result<()> {
         let mailbox = self.mailbox;
         let text_error = |error| mailbox.text_error(error);
         match answer {

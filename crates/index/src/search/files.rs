@@ -32,13 +32,15 @@ pub(super) fn flag(mailbox: &Mailbox, flag: FlagName, found: &mut NumberSet) -> 
         _ => {
             let mut seen = mailbox.empty();
             with_flags(mailbox, Flags::SEEN, &mut seen)?;
+            mailbox.add_copies(&mut seen)?;
             let mut unread = NumberSet::full(mailbox.bound());
             unread.minus(&seen);
             found.or(&unread);
             return Ok(());
         }
     };
-    with_flags(mailbox, wanted, found)
+    with_flags(mailbox, wanted, found)?;
+    mailbox.add_copies(found)
 }
 
 fn with_flags(mailbox: &Mailbox, wanted: Flags, found: &mut NumberSet) -> Result<()> {

@@ -95,14 +95,12 @@ impl Mailbox {
 
     /// Returns the messages of a set and all their copies, as tags know them.
     pub(crate) fn tagged_messages(&self, found: &NumberSet) -> Result<Vec<TaggedMessage>> {
-        let mut numbers = BTreeSet::new();
-        for number in found.iter() {
-            numbers.extend(self.copies_of(number)?);
-        }
+        let mut numbers = found.clone();
+        self.add_copies(&mut numbers)?;
         let table = self.snapshot.table(messages::TABLE)?;
         let mut reader = PayloadReader::new();
-        let mut list = Vec::with_capacity(numbers.len());
-        for number in numbers {
+        let mut list = Vec::new();
+        for number in numbers.iter() {
             let Some(hit) = self.hit(number)? else { continue };
             let part = rows::part_of(&table, hit.row);
             let row = hit.row.row;
@@ -122,20 +120,22 @@ impl Mailbox {
         Ok(())
     }
 
-    /// Returns the live message with a content. If it is gone, and so is every other with its Message-ID of which something was said,
+    /// Returns the message with a content. If that is gone, and so is every other with its Message-ID of which something was said, also
     /// those that have the Message-ID.
     fn numbers_of(&self, tags: &Tags, sha256: &[u8; 32]) -> Result<Vec<u32>> {
-        if let Some(number) = self.live_number(sha256)? {
-            return Ok(vec![number]);
+        let live = self.live()?;
+        let number = self.number_of(sha256)?;
+        let mut numbers: Vec<u32> = number.into_iter().collect();
+        if number.is_some_and(|number| live.contains(number)) {
+            return Ok(numbers);
         }
-        let Some(message_id_hash) = tags.message_id_hash(sha256)? else { return Ok(Vec::new()) };
+        let Some(message_id_hash) = tags.message_id_hash(sha256)? else { return Ok(numbers) };
         for other in tags.with_message_id(message_id_hash)? {
             if self.live_number(&other)?.is_some() {
-                return Ok(Vec::new());
+                return Ok(numbers);
             }
         }
         let table = self.snapshot.table(messages::TABLE)?;
-        let mut numbers = Vec::new();
         for row in table.find(messages::BY_MESSAGE_ID, &[Value::U64(message_id_hash)])? {
             let part = rows::part_of(&table, row);
             numbers.push(part.u32_at(messages::NUMBER, row.row)?);
@@ -143,11 +143,15 @@ impl Mailbox {
         Ok(numbers)
     }
 
-    /// Returns the number of a content that has a file.
-    fn live_number(&self, sha256: &[u8; 32]) -> Result<Option<u32>> {
+    fn number_of(&self, sha256: &[u8; 32]) -> Result<Option<u32>> {
         let table = self.snapshot.table(messages::TABLE)?;
         let Some(row) = table.get(messages::BY_SHA256, &[Value::Id(sha256)])? else { return Ok(None) };
-        let number = rows::part_of(&table, row).u32_at(messages::NUMBER, row.row)?;
-        Ok(self.live()?.contains(number).then_some(number))
+        Ok(Some(rows::part_of(&table, row).u32_at(messages::NUMBER, row.row)?))
+    }
+
+    /// Returns the number of a content that has a file.
+    fn live_number(&self, sha256: &[u8; 32]) -> Result<Option<u32>> {
+        let live = self.live()?;
+        Ok(self.number_of(sha256)?.filter(|number| live.contains(*number)))
     }
 }

@@ -8,7 +8,7 @@ use crate::error::Result;
 use crate::search::{Duplicates, Mailbox, TaggedMessage};
 use crate::set::NumberSet;
 use crate::user::tables::{contents, tags};
-use crate::user::{ATTACHMENT, Tags, check_tag, version_bytes, writer};
+use crate::user::{ATTACHMENT, Tags, check_tag, merge, version_bytes, writer};
 use std::collections::BTreeSet;
 use store::{OwnedValue, Rows, Snapshot, Transaction, Value};
 
@@ -70,6 +70,8 @@ pub fn change_tags(
     }
     if summary.changed > 0 {
         writer.commit(changes.transaction(&snapshot))?;
+        drop(writer);
+        merge(environment)?;
     }
     Ok(summary)
 }

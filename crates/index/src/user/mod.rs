@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 use disk::{Disk, Wait};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use store::{Options, Snapshot, Writer};
+use store::{MergeOptions, Options, Snapshot, Writer};
 
 pub use change::{TagChange, TagSummary, change_tags};
 pub(crate) use tags::Tags;
@@ -54,6 +54,22 @@ fn writer(environment: &Environment) -> Result<Writer> {
     let writer = Writer::open_or_create(&environment.disk, &directory, &tables::schemas(), options)?;
     check_version(&writer.snapshot()?, &directory)?;
     Ok(writer)
+}
+
+/// Merges one group of segments if that is due, unless somebody else does.
+///
+/// # Errors
+/// Damage, a full disk: what was committed stays.
+fn merge(environment: &Environment) -> Result<()> {
+    let options = MergeOptions {
+        holder: environment.holder.clone(),
+        seed: environment.seed,
+        ..MergeOptions::default()
+    };
+    match store::merge(&environment.disk, &directory(&environment.data), &options) {
+        Ok(_) | Err(store::Error::Io(disk::Error::Locked { .. })) => Ok(()),
+        Err(error) => Err(error.into()),
+    }
 }
 
 /// Returns the store's directory.
