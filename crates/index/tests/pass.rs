@@ -102,6 +102,27 @@ fn a_message_whose_last_file_is_gone_is_absent_until_it_is_seen_again() {
 }
 
 #[test]
+fn a_draft_that_is_only_moved_or_reflagged_is_not_read() {
+    let fixture = Fixture::new();
+    let path = fixture.put("drafts", "cur", "1.a:2,D", &message("a", "apples", "red"));
+    fixture.update();
+    let times = fs::metadata(&path).unwrap().modified().unwrap();
+    // Of the same length and time: whoever read the file now would see another message.
+    fs::write(&path, message("a", "poison", "red")).unwrap();
+    fs::File::options().write(true).open(&path).unwrap().set_modified(times).unwrap();
+    for (from, to) in [("1.a:2,D", "1.a:2,DF"), ("1.a:2,DF", "1.a:2,DFS")] {
+        let place = fixture.root().join("drafts/cur");
+        fs::rename(place.join(from), place.join(to)).unwrap();
+        let summary = fixture.update();
+        assert_eq!((summary.moved, summary.changed, summary.new_messages), (1, 0, 0), "{to}");
+        assert_eq!(fixture.find(""), ["apples"]);
+        fixture.check();
+    }
+    let summary = fixture.update();
+    assert_eq!((summary.moved, summary.changed), (0, 0), "the new time of status change is known");
+}
+
+#[test]
 fn a_draft_rewritten_in_place_is_read_again() {
     let fixture = Fixture::new();
     let draft = fixture.put("inbox", "cur", "1.a:2,D", &message("a", "first", "one"));

@@ -68,6 +68,9 @@ impl<'a> Session<'a> {
                 for (row, found, stat) in &restated {
                     summary.changed += u64::from(batch.change(row, found, Some(stat))?);
                 }
+                let whole;
+                (whole, queue) = queue.into_iter().partition(|candidate| is_moved_only(&folders, candidate));
+                summary.moved += move_unread(&mut batch, &folders, whole)?;
             }
             let ingest = self.ingest(&mut batch, &folders, &mut queue, (summary, &mut unreadable))?;
             let is_last = queue.is_empty() || self.observer.is_interrupted();
@@ -169,6 +172,40 @@ impl<'a> Session<'a> {
             Err(error) => Err(Error::Disk(error)),
         }
     }
+}
+
+/// Says whether a file that is to be read lies elsewhere than its row says, and has its row's size and time of modification: a draft
+/// that was only moved or reflagged.
+fn is_moved_only(folders: &[PlannedFolder], candidate: &Candidate) -> bool {
+    let (Some(old), Some(folder)) = (&candidate.replaces, folders.get(candidate.found.folder)) else {
+        return false;
+    };
+    let found = &candidate.found;
+    let is_moved = (folder.row.number, found.place, &found.name) != (old.folder, old.place, &old.name);
+    is_moved
+        && stat_of(folders, candidate)
+            .is_some_and(|stat| (stat.size_bytes, stat.mtime_ns) == (old.size_bytes, old.mtime_ns))
+}
+
+/// Moves rows without reading their files; returns how many.
+fn move_unread(
+    batch: &mut Batch<'_>,
+    folders: &[PlannedFolder],
+    moved: impl IntoIterator<Item = Candidate>,
+) -> Result<u64> {
+    let mut count = 0;
+    for candidate in moved {
+        if let (Some(old), stat) = (&candidate.replaces, stat_of(folders, &candidate)) {
+            count += u64::from(batch.change(old, &candidate.found, stat.as_ref())?);
+        }
+    }
+    Ok(count)
+}
+
+fn stat_of(folders: &[PlannedFolder], candidate: &Candidate) -> Option<FileStat> {
+    let found = &candidate.found;
+    let place = folders.get(found.folder)?.path.join(found.place.name());
+    mail::stat_file(&mail::join(&place, &found.name)).ok()
 }
 
 /// Takes note of a file that was read.
