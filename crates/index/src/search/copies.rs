@@ -8,23 +8,13 @@ use crate::search::{Hit, Mailbox};
 use crate::set::NumberSet;
 use crate::tables::{copies, messages};
 use std::collections::HashMap;
-use store::{PRIMARY, RowId, Value};
 
-/// Every group of copies: those of which there are at least two.
+/// Every group of copies: the numbers of those that are alike, which may be swept. What orders them is read when it is needed.
 #[derive(Debug, Default)]
 pub(crate) struct Copies {
-    groups: HashMap<u32, Vec<Copy>>,
+    groups: HashMap<u32, Vec<u32>>,
     /// The group of each message that is in one.
     group_of: HashMap<u32, u32>,
-}
-
-/// One of several copies. The least is the one to show: the oldest, of one second that with the lowest SHA-256.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Copy {
-    date: i64,
-    sha256: [u8; 32],
-    number: u32,
-    row: RowId,
 }
 
 impl Copies {
@@ -33,30 +23,17 @@ impl Copies {
         let mut copies = Copies::default();
         for part in mailbox.snapshot.table(copies::TABLE)?.parts() {
             for row in rows::live(part) {
-                let first = part.u32_at(copies::FIRST, row)?;
-                if !copies.groups.contains_key(&first) {
-                    copies.add(mailbox, first, first)?;
-                }
-                copies.add(mailbox, first, part.u32_at(copies::NUMBER, row)?)?;
+                let (number, first) = (part.u32_at(copies::NUMBER, row)?, part.u32_at(copies::FIRST, row)?);
+                let group = copies.groups.entry(first).or_insert_with(|| vec![first]);
+                group.push(number);
+                copies.group_of.insert(first, first);
+                copies.group_of.insert(number, first);
             }
         }
         Ok(copies)
     }
 
-    /// Adds a message to the group of another, unless it is swept.
-    fn add(&mut self, mailbox: &Mailbox, first: u32, number: u32) -> Result<()> {
-        let group = self.groups.entry(first).or_default();
-        let table = mailbox.snapshot.table(messages::TABLE)?;
-        let Some(row) = table.get(PRIMARY, &[Value::U32(number)])? else { return Ok(()) };
-        let part = rows::part_of(&table, row);
-        let sha256 = part.ids(messages::SHA256, row.row..row.row + 1)?.first().copied().unwrap_or_default();
-        let copy = Copy { date: part.i64_at(messages::DATE, row.row)?, sha256, number, row };
-        group.push(copy);
-        self.group_of.insert(number, first);
-        Ok(())
-    }
-
-    fn group(&self, number: u32) -> &[Copy] {
+    fn group(&self, number: u32) -> &[u32] {
         let first = self.group_of.get(&number);
         first.and_then(|first| self.groups.get(first)).map_or(&[], Vec::as_slice)
     }
@@ -94,13 +71,25 @@ impl Mailbox {
     fn one_of_copies(&self, found: &NumberSet, rank: impl Fn(u32) -> bool) -> Result<NumberSet> {
         let mut kept = found.clone();
         for group in self.copies()?.groups.values() {
-            let is_left = |copy: &&Copy| found.contains(copy.number);
-            let shown = group.iter().filter(is_left).min_by_key(|copy| (rank(copy.number), **copy));
-            for copy in group.iter().filter(|copy| shown.is_some_and(|shown| shown.number != copy.number)) {
-                kept.remove(copy.number);
+            let left: Vec<u32> = group.iter().copied().filter(|number| found.contains(*number)).collect();
+            if left.len() < 2 {
+                continue;
             }
+            let mut ranked = Vec::with_capacity(left.len());
+            for number in &left {
+                ranked.push((rank(*number), self.age(*number)?, *number));
+            }
+            let shown = ranked.into_iter().min().map(|(.., number)| number);
+            left.iter().filter(|number| Some(**number) != shown).for_each(|number| kept.remove(*number));
         }
         Ok(kept)
+    }
+
+    /// Returns the date and the SHA-256 of a message: the least of copies is the one to show.
+    fn age(&self, number: u32) -> Result<Option<(i64, [u8; 32])>> {
+        let Some(hit) = self.hit(number)? else { return Ok(None) };
+        let table = self.snapshot.table(messages::TABLE)?;
+        Ok(Some((hit.date, rows::part_of(&table, hit.row).id_at(messages::SHA256, hit.row.row)?)))
     }
 
     fn one_of_each_id(&self, found: &NumberSet, rank: impl Fn(u32) -> bool) -> Result<NumberSet> {
@@ -127,17 +116,17 @@ impl Mailbox {
     /// Adds all copies of the messages of a set: what is asked of files and tags is asked of all copies together, as they are shown.
     pub(super) fn add_copies(&self, found: &mut NumberSet) -> Result<()> {
         for group in self.copies()?.groups.values() {
-            if group.iter().any(|copy| found.contains(copy.number)) {
-                group.iter().for_each(|copy| found.insert(copy.number));
+            if group.iter().any(|number| found.contains(*number)) {
+                group.iter().for_each(|number| found.insert(*number));
             }
         }
         Ok(())
     }
 
-    /// Returns the numbers of a message and of all its copies, absent ones among them.
+    /// Returns the numbers of a message and of all its copies, absent and swept ones among them.
     pub(crate) fn copies_of(&self, number: u32) -> Result<Vec<u32>> {
         let group = self.copies()?.group(number);
-        Ok(if group.is_empty() { vec![number] } else { group.iter().map(|copy| copy.number).collect() })
+        Ok(if group.is_empty() { vec![number] } else { group.to_vec() })
     }
 
     /// Returns a message and all its copies, absent ones among them.
@@ -146,7 +135,13 @@ impl Mailbox {
     /// Damage in the store.
     pub fn copies_of_hit(&self, hit: &Hit) -> Result<Vec<Hit>> {
         let group = self.copies()?.group(hit.number);
-        let as_hit = |copy: &Copy| Hit { number: copy.number, row: copy.row, date: copy.date };
-        Ok(if group.is_empty() { vec![*hit] } else { group.iter().map(as_hit).collect() })
+        if group.is_empty() {
+            return Ok(vec![*hit]);
+        }
+        let mut hits = Vec::with_capacity(group.len());
+        for number in group {
+            hits.extend(self.hit(*number)?);
+        }
+        Ok(hits)
     }
 }
