@@ -191,11 +191,8 @@ fn decide_stamps(folders: &mut [PlannedFolder], kept: &HashSet<(u32, Place)>, st
             let stored = folder.row.directories[index].stamp;
             let Some(read) = folder.read[index] else { continue };
             let is_kept = !folder.is_new && kept.contains(&(folder.row.number, place));
-            folder.stamps[index] = if is_kept && read == Stamp::default() {
-                // Nothing is there: what is known of where it lay tells moves.
-                stamp_to_store(stored, Trust::None, &stored)
-            } else if is_kept || read.is_racy(started_ns) {
-                stamp_to_store(read, Trust::None, &stored)
+            folder.stamps[index] = if is_kept || read.is_racy(started_ns) {
+                untrusted_stamp(read, &stored)
             } else {
                 stamp_to_store(read, Trust::Whole, &stored)
             };
@@ -224,6 +221,13 @@ fn stamp_to_store(read: Stamp, trust: Trust, stored: &Stamp) -> Option<Stamp> {
         Trust::None if is_same_directory && (read != *stored || without_times == *stored) => None,
         Trust::None => Some(without_times),
     }
+}
+
+/// Returns the stamp to store for a directory whose rows are not all that is to be known.
+fn untrusted_stamp(read: Stamp, stored: &Stamp) -> Option<Stamp> {
+    // Where nothing is any more, what is known of where it lay tells moves.
+    let place = if read == Stamp::default() { *stored } else { read };
+    stamp_to_store(place, Trust::None, stored)
 }
 
 /// Answers where rows and files lie.
@@ -266,13 +270,12 @@ struct Limits {
 
 /// Takes everything out of the plan that belongs to a root which would lose over half of its files.
 fn refuse_losses(plan: &mut Plan, limits: &Limits) {
-    let root_of_number: std::collections::HashMap<u32, usize> = (plan.folders.iter().zip(&limits.roots))
-        .filter(|(folder, _)| !folder.is_new)
-        .map(|(folder, root)| (folder.row.number, *root))
-        .collect();
+    let by_number = Places::new(&plan.folders).by_number;
+    let folder_of = |row: &FileRow| by_number.get(&row.folder).copied();
+    let root_of = |row: &FileRow| folder_of(row).and_then(|folder| limits.roots.get(folder).copied());
+    let mut not_done = HashSet::new();
     for (root, row_count) in limits.row_counts.iter().enumerate() {
-        let lost =
-            plan.gone.iter().filter(|row| root_of_number.get(&row.folder) == Some(&root)).count() as u64;
+        let lost = plan.gone.iter().filter(|row| root_of(row) == Some(root)).count() as u64;
         let other_device = limits.other_device_roots.contains(&root) && lost > 0;
         if lost * 2 <= *row_count && !other_device {
             continue;
@@ -287,13 +290,19 @@ fn refuse_losses(plan: &mut Plan, limits: &Limits) {
             )
         };
         let is_other = |folder: usize| limits.roots.get(folder) != Some(&root);
-        let row_is_other = |row: &FileRow| root_of_number.get(&row.folder) != Some(&root);
+        let row_is_other = |row: &FileRow| root_of(row) != Some(root);
+        let mut stays = |old: Option<&FileRow>, new: &Found| {
+            let stays = is_other(new.folder) && old.is_none_or(row_is_other);
+            if !stays {
+                not_done.insert(new.folder);
+                not_done.extend(old.and_then(folder_of));
+            }
+            stays
+        };
+        plan.moved.retain(|moved| stays(Some(&moved.old), &moved.new));
+        plan.read.retain(|candidate| stays(candidate.replaces.as_ref(), &candidate.found));
         plan.gone.retain(row_is_other);
-        plan.moved.retain(|moved| row_is_other(&moved.old) && is_other(moved.new.folder));
         plan.restated.retain(|(row, _, _)| row_is_other(row));
-        plan.read.retain(|candidate| {
-            is_other(candidate.found.folder) && candidate.replaces.as_ref().is_none_or(row_is_other)
-        });
         let mut path = PathBuf::new();
         for (folder, _) in plan.folders.iter_mut().zip(&limits.roots).filter(|(_, of)| **of == root) {
             folder.is_changed = false;
@@ -304,5 +313,21 @@ fn refuse_losses(plan: &mut Plan, limits: &Limits) {
         }
         plan.summary.problems.push(Problem { path, what });
         plan.kept_roots.push(root);
+    }
+    distrust(plan, limits, &not_done);
+}
+
+/// Takes the trust from directories of other roots where something is not done because it has to do with a refused one.
+fn distrust(plan: &mut Plan, limits: &Limits, not_done: &HashSet<usize>) {
+    let folders = plan.folders.iter_mut().zip(&limits.roots).enumerate();
+    for (_, (folder, _)) in
+        folders.filter(|(index, (_, root))| not_done.contains(index) && !plan.kept_roots.contains(root))
+    {
+        for place in [0, 1] {
+            if let Some(read) = folder.read[place] {
+                folder.stamps[place] = untrusted_stamp(read, &folder.row.directories[place].stamp);
+            }
+        }
+        folder.is_changed |= folder.stamps.iter().any(Option::is_some);
     }
 }

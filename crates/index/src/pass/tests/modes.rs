@@ -2,7 +2,7 @@
 
 use super::Ground;
 use crate::rows::Place;
-use crate::{Cleanup, Loss, Mode, Summary, UpdateOptions};
+use crate::{Cleanup, Loss, Mode, Root, Summary, UpdateOptions};
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 
@@ -205,4 +205,44 @@ fn a_file_in_the_place_of_a_directory_is_unknown_to_the_slow_cleanup_too() {
     assert_eq!((summary.gone, summary.problems.len()), (1, 1), "{:?}", summary.problems);
     assert_eq!(ground.files().len(), 5);
     ground.check();
+}
+
+/// Ten messages in each of two roots, the second beside the first, indexed, every stamp trusted.
+fn two_roots() -> Ground {
+    let mut ground = Ground::new();
+    let other = ground.directory.path().join("other");
+    for number in 0..10 {
+        ground.put("a", "cur", &format!("{number}.a:2,S"), &format!("a{number}"));
+        ground.put("../other/b", "cur", &format!("{number}.b:2,S"), &format!("b{number}"));
+    }
+    ground.roots.push(Root { name: "other".into(), path: other.clone() });
+    ground.age();
+    super::age(&other);
+    ground.update();
+    ground
+}
+
+#[test]
+fn what_is_not_done_with_a_refused_root_is_done_when_its_loss_is_accepted() {
+    for (from, to, name) in [("mail/a", "other/b", "a"), ("other/b", "mail/a", "b")] {
+        for first in [lazy(), UpdateOptions::default()] {
+            let ground = two_roots();
+            let [from, to] = [from, to].map(|path| ground.directory.path().join(path).join("cur"));
+            for number in 0..3 {
+                let name = format!("{number}.{name}:2,S");
+                fs::rename(from.join(&name), to.join(&name)).unwrap();
+            }
+            let lossy = ground.root().join("a/cur");
+            for number in 3..9 {
+                fs::remove_file(lossy.join(format!("{number}.a:2,S"))).unwrap();
+            }
+            let summary = ground.update_with(&first);
+            let refused = (summary.added, summary.moved, summary.gone, summary.problems.len());
+            assert_eq!(refused, (0, 0, 0, 1), "{from:?} {first:?}");
+            let accepted = ground.update_with(&UpdateOptions { loss: Loss::Accept, ..lazy() });
+            assert_eq!(counts(&accepted)[1..], [0, 3, 0, 6], "{from:?} {first:?}");
+            assert_eq!(ground.files().len(), 14);
+            ground.check();
+        }
+    }
 }
