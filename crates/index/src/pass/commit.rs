@@ -115,11 +115,9 @@ impl<'a> Session<'a> {
             for (candidate, outcome) in chunk.iter().zip(outcomes) {
                 match outcome {
                     Outcome::Message { number, stat } => note(batch, candidate, (number, &stat), summary)?,
-                    Outcome::Vanished => {
-                        unreadable.insert(candidate.found.folder);
-                    }
+                    Outcome::Vanished => unreadable.extend(folders_of(candidate, folders)),
                     Outcome::Unreadable(error) => {
-                        unreadable.insert(candidate.found.folder);
+                        unreadable.extend(folders_of(candidate, folders));
                         let path = mail::join(
                             &directory(candidate.found.folder).join(candidate.found.place.name()),
                             &candidate.found.name,
@@ -206,6 +204,15 @@ fn stat_of(folders: &[PlannedFolder], candidate: &Candidate) -> Option<FileStat>
     let found = &candidate.found;
     let place = folders.get(found.folder)?.path.join(found.place.name());
     mail::stat_file(&mail::join(&place, &found.name)).ok()
+}
+
+/// Returns the folders that are not done while a file is not read: the one where it is, and the one of the row that it replaces.
+fn folders_of(candidate: &Candidate, folders: &[PlannedFolder]) -> impl Iterator<Item = usize> {
+    let old = candidate
+        .replaces
+        .as_ref()
+        .and_then(|old| folders.iter().position(|folder| !folder.is_new && folder.row.number == old.folder));
+    std::iter::once(candidate.found.folder).chain(old)
 }
 
 /// Takes note of a file that was read.

@@ -246,3 +246,20 @@ fn what_is_not_done_with_a_refused_root_is_done_when_its_loss_is_accepted() {
         }
     }
 }
+
+#[test]
+fn a_moved_draft_that_cannot_be_read_leaves_its_row_to_the_next_pass() {
+    let ground = indexed();
+    let draft = ground.put("a", "cur", "3.a:2,D", "draft");
+    ground.age();
+    ground.update();
+    // What is not a whole gzip file cannot be read.
+    let moved = ground.root().join("b/cur/3.a:2,D");
+    fs::rename(&draft, &moved).unwrap();
+    fs::write(&moved, [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3, 1, 2, 3]).unwrap();
+    let summary = ground.update_with(&lazy());
+    assert_eq!((counts(&summary)[1..].iter().sum::<u64>(), summary.problems.len()), (0, 1));
+    fs::write(&moved, "Subject: whole\n\nwhole\n").unwrap();
+    assert_eq!(counts(&ground.update_with(&lazy())), [7, 0, 0, 1, 0]);
+    ground.check();
+}
