@@ -59,3 +59,22 @@ fn people_are_counted_and_the_newest_name_is_kept() {
         }
     }
 }
+
+#[test]
+fn an_address_counts_once_a_message_in_each_role() {
+    let fixture = Fixture::new();
+    let many = vec!["Bo <bo@example.org>, BO@Example.org"; 50].join(", ");
+    let to = format!("{many}\nCc: \"Bo Berg\" <bo@example.org>, ana@example.org");
+    fixture.put("a", "cur", "1.x:2,", &letter("Ana <ana@example.org>", &to, 1));
+    fixture.put("a", "cur", "2.x:2,", &letter("bo@example.org", "bo@example.org", 2));
+    fixture.update();
+    let counts: Vec<_> = (people(&fixture, &[]).into_iter())
+        .map(|person| (person.address.to_lowercase(), person.name, person.sent_count, person.received_count))
+        .collect();
+    let expected = [("ana@example.org", "Ana", 1, 1), ("bo@example.org", "Bo Berg", 1, 2)];
+    for (address, name, sent, received) in expected {
+        assert!(counts.contains(&(address.into(), name.into(), sent, received)), "{counts:?}");
+    }
+    assert_eq!(counts.len(), 2);
+    fixture.check();
+}

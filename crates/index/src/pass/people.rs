@@ -6,11 +6,11 @@
 use crate::error::Result;
 use crate::rows::part_of;
 use crate::tables::contacts;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use store::{PRIMARY, Rows, Snapshot, Table, Value};
 
 /// What an address did in a message.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Role {
     /// It wrote it.
     Sender,
@@ -53,18 +53,19 @@ impl People {
         Ok(People { table: snapshot.table(contacts::TABLE)?, seen: BTreeMap::new() })
     }
 
-    /// Takes note of a message of this date.
+    /// Takes note of a message of this date. An address counts once in each role, however often the message names it.
     pub(super) fn note(&mut self, date: i64, mentions: &[Mention]) {
+        let mut counted = HashSet::new();
         for mention in mentions.iter().filter(|mention| !mention.address.is_empty()) {
-            let is_sender = mention.role == Role::Sender;
+            let key = mention.address.to_lowercase();
+            let is_new = counted.insert((mention.role, key.clone()));
             let person = Person {
                 name: (date, mention.name.clone(), mention.address.clone()),
-                sent_count: u32::from(is_sender),
-                received_count: u32::from(!is_sender),
+                sent_count: u32::from(is_new && mention.role == Role::Sender),
+                received_count: u32::from(is_new && mention.role == Role::Recipient),
                 first: date,
                 last: date,
             };
-            let key = mention.address.to_lowercase();
             self.seen.entry(key).and_modify(|known| known.join(&person)).or_insert(person);
         }
     }
