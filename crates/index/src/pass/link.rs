@@ -6,7 +6,8 @@
 use crate::error::{Error, Result};
 use crate::rows;
 use crate::tables::{NO_NODE, copies, messages, threads};
-use std::collections::{BTreeSet, HashMap};
+use std::collections::hash_map::Entry;
+use std::collections::{BTreeSet, HashMap, HashSet};
 use store::{PRIMARY, RowId, Rows, Snapshot, Table, Value};
 
 /// What a message says of itself and of others.
@@ -54,8 +55,10 @@ pub(super) struct Linker {
     above: HashMap<u32, u32>,
     /// Older nodes whose row changes.
     changed: BTreeSet<u32>,
-    /// First messages by Message-ID and bodies, as far as the batch asked for them.
+    /// First messages by Message-ID and bodies, of all Message-IDs that are loaded.
     firsts: HashMap<(u64, [u64; 2]), u32>,
+    /// Hashes of the Message-IDs whose first messages were looked up.
+    loaded: HashSet<u64>,
     /// Rows of messages that are copies.
     copy_rows: Rows,
 }
@@ -74,6 +77,7 @@ impl Linker {
             above: HashMap::new(),
             changed: BTreeSet::new(),
             firsts: HashMap::new(),
+            loaded: HashSet::new(),
             copy_rows: rows::empty(snapshot, copies::TABLE)?,
         })
     }
@@ -199,24 +203,27 @@ impl Linker {
 
     /// Returns the first message with the Message-ID and the bodies of message `number`.
     fn first_copy(&mut self, number: u32, ids: &Ids) -> Result<u32> {
-        if let Some(first) = self.firsts.get(&(ids.own, ids.bodies)) {
-            return Ok(*first);
+        // Once for all messages of a Message-ID: there may be many, all with other bodies.
+        if self.loaded.insert(ids.own) {
+            self.load_firsts(ids.own)?;
         }
-        let mut first = number;
-        for row in self.messages.find(messages::BY_MESSAGE_ID, &[Value::U64(ids.own)])? {
+        Ok(*self.firsts.entry((ids.own, ids.bodies)).or_insert(number))
+    }
+
+    /// Looks up the first messages of a Message-ID, one for each of its bodies.
+    fn load_firsts(&mut self, id: u64) -> Result<()> {
+        for row in self.messages.find(messages::BY_MESSAGE_ID, &[Value::U64(id)])? {
             let part = rows::part_of(&self.messages, row);
             let low = part.u64_at(messages::BODY_HASH_LOW, row.row)?;
             let high = part.u64_at(messages::BODY_HASH_HIGH, row.row)?;
-            if [low, high] == ids.bodies {
+            if let Entry::Vacant(entry) = self.firsts.entry((id, [low, high])) {
                 let known = part.u32_at(messages::NUMBER, row.row)?;
-                first = match self.copies.get(PRIMARY, &[Value::U32(known)])? {
+                entry.insert(match self.copies.get(PRIMARY, &[Value::U32(known)])? {
                     Some(row) => rows::part_of(&self.copies, row).u32_at(copies::FIRST, row.row)?,
                     None => known,
-                };
-                break;
+                });
             }
         }
-        self.firsts.insert((ids.own, ids.bodies), first);
-        Ok(first)
+        Ok(())
     }
 }
