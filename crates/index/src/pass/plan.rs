@@ -141,15 +141,20 @@ pub(super) fn plan(scan: Scan, loss: Loss, gone: Gone) -> Plan {
     plan
 }
 
-/// Takes files that moved into the plan. A draft may have been rewritten in place before it moved: it is read again.
+/// Takes files that moved into the plan. What was a draft before it moved, or is one now, may have been rewritten in place meanwhile: it
+/// is looked at, and read if it was.
 fn take_moves(plan: &mut Plan, moved: Vec<Move>) {
-    let drafts_folders: HashSet<u32> = (plan.folders.iter().filter(|folder| !folder.is_new))
-        .filter(|folder| is_drafts_folder(&folder.row.path))
-        .map(|folder| folder.row.number)
+    let is_drafts: Vec<bool> = plan.folders.iter().map(|folder| is_drafts_folder(&folder.row.path)).collect();
+    let numbers: HashSet<u32> = (plan.folders.iter().zip(&is_drafts))
+        .filter(|(folder, is_drafts)| !folder.is_new && **is_drafts)
+        .map(|(folder, _)| folder.row.number)
         .collect();
-    let is_draft = |row: &FileRow| mail::is_draft(&row.name) || drafts_folders.contains(&row.folder);
+    let was_draft = |row: &FileRow| mail::is_draft(&row.name) || numbers.contains(&row.folder);
+    let is_draft = |found: &Found| {
+        mail::is_draft(&found.name) || is_drafts.get(found.folder).is_some_and(|is_drafts| *is_drafts)
+    };
     for Move { old, new } in moved {
-        if is_draft(&old) {
+        if was_draft(&old) || is_draft(&new) {
             plan.read.push(Candidate { found: new, replaces: Some(old) });
         } else {
             plan.moved.push(Move { old, new });
