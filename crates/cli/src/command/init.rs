@@ -88,8 +88,12 @@ fn write(path: &Path, text: &str) -> Result<bool> {
     }
     match OpenOptions::new().write(true).create_new(true).mode(0o600).open(path) {
         Ok(mut file) => {
-            file.write_all(text.as_bytes()).with_context(|| format!("cannot write {shown}"))?;
-            Ok(true)
+            let written = file.write_all(text.as_bytes());
+            if written.is_err() {
+                // Half of it would be a configuration too, and never be changed.
+                let _ = std::fs::remove_file(path);
+            }
+            written.map(|()| true).map_err(|error| anyhow!("cannot write {shown}: {error}"))
         }
         Err(error) if error.kind() == ErrorKind::AlreadyExists => {
             if std::fs::read(path).with_context(|| format!("cannot read {shown}"))? == text.as_bytes() {
