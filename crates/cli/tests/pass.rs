@@ -4,7 +4,7 @@
 
 use crate::support::{Home, letter, run};
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 #[test]
 fn the_first_index_counts_and_the_second_has_nothing_to_do() {
@@ -155,6 +155,73 @@ fn a_damaged_index_is_repaired_and_tags_stay() {
     );
     assert_eq!(home.good(&["check", "--deep"]), "no damage found\n");
     assert_eq!(answers(), before);
+}
+
+#[test]
+fn a_header_that_is_configured_later_is_read_by_a_repair() {
+    let home = Home::new();
+    home.deliver("", "1:2,S", b"Subject: scored\nX-Score: twelve\n\nx\n");
+    home.first_index();
+    let config = home.path().join(".config/pneu");
+    fs::create_dir_all(&config).unwrap();
+    fs::write(config.join("config.toml"), "headers = [\"X-Score\"]\n").unwrap();
+    assert_eq!(home.pneu(&["find", "x-score:twelve"]).code, Some(2));
+    let repaired = home.pneu(&["check", "--repair"]);
+    assert_eq!(
+        (repaired.code, repaired.err.as_str()),
+        (Some(0), "pneu: all mail is read again, for what it says in X-Score\n")
+    );
+    assert!(repaired.out.starts_with("no damage found\n1 files: 1 added"), "{repaired:?}");
+    assert_eq!(home.subjects("x-score:twelve"), ["scored"]);
+    assert_eq!(home.good(&["check", "--repair"]), "no damage found\n", "and once is enough");
+}
+
+/// Returns what an index consists of: files, and what each holds.
+fn contents(directory: &Path) -> Vec<(PathBuf, Vec<u8>)> {
+    let paths = fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path());
+    let mut files: Vec<_> =
+        paths.filter(|path| path.is_file()).map(|path| (path.clone(), fs::read(path).unwrap())).collect();
+    files.sort();
+    files
+}
+
+#[test]
+fn damaged_tags_are_told_apart_and_make_no_new_index() {
+    let home = Home::indexed();
+    home.good(&["tag", "+kept", "--", "subject:first"]);
+    let (user, before) = (home.data().join("user"), contents(&home.index_directory()));
+    let whole = fs::read(user.join("manifest")).unwrap();
+    fs::write(user.join("manifest"), "no manifest").unwrap();
+    let backup = format!(
+        "pneu: the tags in {} are damaged and cannot be made again: put them back from a backup\n",
+        user.display()
+    );
+    for arguments in [&["check"][..], &["check", "--deep"], &["check", "--repair"]] {
+        let found = home.pneu(arguments);
+        assert_eq!((found.code, found.err.as_str()), (Some(2), backup.as_str()), "{arguments:?}");
+        assert!(found.out.starts_with(&user.display().to_string()), "{found:?}");
+        assert_eq!(found.out.lines().count(), 1, "{found:?}");
+    }
+    // Of a newer version: nothing is damaged.
+    let mut newer = whole.clone();
+    newer[8] = 99;
+    fs::write(user.join("manifest"), newer).unwrap();
+    for arguments in [&["check"][..], &["check", "--repair"]] {
+        let found = home.pneu(arguments);
+        assert_eq!((found.code, found.out.as_str()), (Some(2), ""), "{arguments:?}");
+        assert!(found.err.contains("newer program") && !found.err.contains("backup"), "{}", found.err);
+        assert!(!found.err.contains("--repair"), "{}", found.err);
+    }
+    assert_eq!(contents(&home.index_directory()), before);
+    // Both are damaged: what can be made again is.
+    fs::write(user.join("manifest"), "no manifest").unwrap();
+    fs::write(home.index_directory().join("manifest"), "no manifest").unwrap();
+    let half = home.pneu(&["check", "--repair", "--maildir", "Mail"]);
+    assert_eq!((half.code, half.err.as_str()), (Some(2), backup.as_str()));
+    assert!(half.out.contains("4 files: 4 added"), "{half:?}");
+    fs::write(user.join("manifest"), whole).unwrap();
+    assert_eq!(home.good(&["check", "--deep"]), "no damage found\n");
+    assert_eq!(home.subjects("tag:kept"), ["First steps"]);
 }
 
 #[test]

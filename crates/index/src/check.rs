@@ -35,6 +35,26 @@ pub struct Damage {
     pub file: PathBuf,
     /// What is wrong.
     pub what: String,
+    /// What helps.
+    pub remedy: Remedy,
+}
+
+/// What helps against damage.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Remedy {
+    /// Making the index anew: it is made from the mail.
+    Rebuild,
+    /// A backup: what the user said cannot be made again.
+    Backup,
+    /// Neither: nothing is damaged, but what the user said cannot be read. The sentence says why.
+    AsSaid,
+}
+
+impl Damage {
+    /// Returns damage in what is made from the mail.
+    fn of_index(file: PathBuf, what: String) -> Damage {
+        Damage { file, what, remedy: Remedy::Rebuild }
+    }
 }
 
 /// Checks.
@@ -55,29 +75,44 @@ pub fn check(environment: &Environment, depth: Depth) -> Result<Vec<Damage>> {
     }
 }
 
-/// Checks, and takes what keeps the index from being opened for damage too: all that making it anew would mend.
+/// Checks, and takes what keeps the index from being opened for damage too, if making it anew would mend it.
 ///
 /// # Errors
 /// There is no index, it is of a newer version, or the disk refuses.
 pub fn diagnose(environment: &Environment, depth: Depth) -> Result<Vec<Damage>> {
     match check(environment, depth) {
         Err(error) if is_mendable(&error) => {
-            Ok(vec![Damage { file: environment.index_directory(), what: error.to_string() }])
+            let mut found = vec![Damage::of_index(environment.index_directory(), error.to_string())];
+            said_by_user(environment, depth, &mut found);
+            Ok(found)
         }
         other => other,
     }
 }
 
+/// Says whether making the index anew helps against an error of it.
 fn is_mendable(error: &Error) -> bool {
     match error {
         Error::Damaged { .. } | Error::Text { .. } => true,
         Error::Version { found, newest, .. } => found < newest,
-        Error::Store(error) => match error {
-            store::Error::Corrupt { .. } | store::Error::Schema { .. } | store::Error::Missing { .. } => true,
-            other => other.is_not_found(),
-        },
+        Error::Store(error) => is_damage(error) || error.is_not_found(),
         Error::Disk(error) => error.is_not_found(),
         _ => false,
+    }
+}
+
+/// Says whether a store is not as it was written. A newer version and a disk that refuses are something else.
+fn is_damage(error: &store::Error) -> bool {
+    use store::Error::{Corrupt, Missing, Schema};
+    matches!(error, Corrupt { .. } | Schema { .. } | Missing { .. })
+}
+
+/// Says what helps against an error of the store of what the user said.
+fn remedy_of_user(error: &Error) -> Remedy {
+    match error {
+        Error::UserDamaged { .. } => Remedy::Backup,
+        Error::Store(error) if is_damage(error) => Remedy::Backup,
+        _ => Remedy::AsSaid,
     }
 }
 
@@ -86,12 +121,12 @@ fn check_commit(environment: &Environment, mailbox: &Mailbox, depth: Depth) -> R
     let mut found = Vec::new();
     if depth == Depth::Deep {
         for damage in store::verify(snapshot) {
-            found.push(Damage { file: damage.file, what: damage.what });
+            found.push(Damage::of_index(damage.file, damage.what));
         }
         let state = open::state(snapshot, &environment.index_directory())?;
         let named = state.text.iter().map(|segment| segment.id.as_str()).collect();
         let damage = text::verify(environment.disk.as_ref(), &environment.text_directory(), &named)?;
-        found.extend(damage.into_iter().map(|(file, what)| Damage { file, what }));
+        found.extend(damage.into_iter().map(|(file, what)| Damage::of_index(file, what)));
         in_text(mailbox, snapshot, environment, &mut found)?;
         records(environment, snapshot, &mut found)?;
     }
@@ -103,12 +138,19 @@ fn check_commit(environment: &Environment, mailbox: &Mailbox, depth: Depth) -> R
 /// The store of what the user said opens and, if that is asked for, all its checksums are right. What is wrong with it is no reason not
 /// to look at the rest.
 fn said_by_user(environment: &Environment, depth: Depth, found: &mut Vec<Damage>) {
-    let directory = user::directory(&environment.data);
+    let directory = environment.user_directory();
     match user::snapshot(&environment.disk, &directory) {
-        Err(error) => found.push(Damage { file: directory, what: error.to_string() }),
+        Err(error) => {
+            let remedy = remedy_of_user(&error);
+            found.push(Damage { file: directory, what: error.to_string(), remedy });
+        }
         Ok(Some(snapshot)) if depth == Depth::Deep => {
             let damage = store::verify(&snapshot).into_iter();
-            found.extend(damage.map(|damage| Damage { file: damage.file, what: damage.what }));
+            found.extend(damage.map(|damage| Damage {
+                file: damage.file,
+                what: damage.what,
+                remedy: Remedy::Backup,
+            }));
         }
         Ok(_) => {}
     }
@@ -125,19 +167,15 @@ fn in_text(
     let mut seen = NumberSet::new(open::state(snapshot, &environment.index_directory())?.next_message);
     for number in mailbox.text_numbers()? {
         if seen.contains(number) {
-            found.push(Damage {
-                file: directory.clone(),
-                what: format!("message {number} is in the text index twice"),
-            });
+            let what = format!("message {number} is in the text index twice");
+            found.push(Damage::of_index(directory.clone(), what));
         }
         seen.insert(number);
     }
     for_each_number(snapshot, messages::TABLE, messages::NUMBER, |number| {
         if !seen.contains(number) {
-            found.push(Damage {
-                file: directory.clone(),
-                what: format!("message {number} is not in the text index"),
-            });
+            let what = format!("message {number} is not in the text index");
+            found.push(Damage::of_index(directory.clone(), what));
         }
     })
 }
@@ -152,7 +190,7 @@ fn records(environment: &Environment, snapshot: &Snapshot, found: &mut Vec<Damag
             let both = rows::line(part, row, &mut reader, &directory)
                 .and_then(|_| rows::rest(part, row, &mut reader, &directory));
             if let Err(error) = both {
-                found.push(Damage { file: directory.clone(), what: error.to_string() });
+                found.push(Damage::of_index(directory.clone(), error.to_string()));
             }
         }
     }
@@ -163,7 +201,7 @@ fn records(environment: &Environment, snapshot: &Snapshot, found: &mut Vec<Damag
 fn agreement(environment: &Environment, snapshot: &Snapshot, found: &mut Vec<Damage>) -> Result<()> {
     let directory = environment.index_directory();
     let state = open::state(snapshot, &directory)?;
-    let mut damage = |what: String| found.push(Damage { file: directory.clone(), what });
+    let mut damage = |what: String| found.push(Damage::of_index(directory.clone(), what));
     threads::agree(snapshot, state.next_node, &mut damage)?;
     let mut known = NumberSet::new(state.next_message);
     for_each_number(snapshot, messages::TABLE, messages::NUMBER, |number| known.insert(number))?;

@@ -2,6 +2,7 @@
 //!
 //! Libraries read no environment and no clock by themselves, so that every test can be repeated.
 
+use crate::user;
 use disk::Disk;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -32,6 +33,11 @@ impl Environment {
     /// Returns the directory of the text index.
     pub fn text_directory(&self) -> PathBuf {
         text_directory(&self.index_directory())
+    }
+
+    /// Returns the directory of what the user said: tags.
+    pub fn user_directory(&self) -> PathBuf {
+        user::directory(&self.data)
     }
 
     /// Returns the time in seconds since 1970.

@@ -19,7 +19,7 @@ mod tables;
 mod text;
 mod user;
 
-pub use check::{Damage, Depth, check, diagnose};
+pub use check::{Damage, Depth, Remedy, check, diagnose};
 pub use environment::Environment;
 pub use error::{Error, Result};
 pub use pass::{Cleanup, Loss, Mode, NoObserver, Observer, Problem, Stage, Summary, UpdateOptions, update};

@@ -7,15 +7,16 @@ use crate::sanitise::one_line;
 use crate::session::Session;
 use anyhow::{Result, anyhow, bail};
 use clap::Args;
-use index::{Damage, Depth, Root};
+use index::{Damage, Depth, Mailbox, Remedy, Root};
 
 /// Look for damage in the index
 ///
 /// Checks that everything opens and that all tables agree with each other; with --deep also every checksum, every key and every
 /// record. Prints a line for each file that is damaged. Writes nothing, unless --repair is given.
 ///
-/// An index is made from your mail and can be made again: --repair does so if anything is damaged, beside the old index, which it
-/// replaces when the new one is whole. Tags are kept elsewhere and stay.
+/// An index is made from your mail and can be made again: --repair does so if anything of it is damaged, or if config.toml names a
+/// header that it was made without, beside the old index, which it replaces when the new one is whole. Tags are kept elsewhere and
+/// stay; if they are damaged, only a backup helps.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -26,7 +27,7 @@ pub(crate) struct Arguments {
     /// Read every byte
     #[arg(long)]
     deep: bool,
-    /// Read every byte, and make the index anew if any is damaged
+    /// Read every byte, and make the index anew if any is damaged or a header is missing
     #[arg(long)]
     repair: bool,
 }
@@ -44,35 +45,75 @@ pub(crate) fn run(arguments: &Arguments, session: &Session) -> Result<Outcome> {
         // For its sentence about roots that are not indexed.
         session.mailbox()?;
     }
-    if tell(&damages, session)? {
-        return Ok(Outcome::Done);
+    tell(&damages, session)?;
+    if wants(&damages, Remedy::Rebuild) {
+        let directory = session.index.index_directory();
+        output::complain(format!("{} is damaged: run \"pneu check --repair\"", directory.display()));
     }
-    let directory = session.index.index_directory();
-    output::complain(format!("{} is damaged: run \"pneu check --repair\"", directory.display()));
-    Ok(Outcome::Damaged)
+    complain_of_tags(&damages, session);
+    Ok(if damages.is_empty() { Outcome::Done } else { Outcome::Damaged })
 }
 
-/// Prints what is damaged, or that nothing is; says whether nothing is.
-fn tell(damages: &[Damage], session: &Session) -> Result<bool> {
+/// Prints what is damaged, or that nothing is.
+fn tell(damages: &[Damage], session: &Session) -> Result<()> {
     let mut output = session.output();
-    for damage in damages {
+    for damage in damages.iter().filter(|damage| damage.remedy != Remedy::AsSaid) {
         output.line(&one_line(&format!("{}: {}", damage.file.display(), damage.what)))?;
     }
     if damages.is_empty() && !session.is_quiet {
         output.line("no damage found")?;
     }
-    output.finish()?;
-    Ok(damages.is_empty())
+    output.finish()
 }
 
-/// Checks, and makes the index anew if it is damaged.
+/// Says what no new index would mend.
+fn complain_of_tags(damages: &[Damage], session: &Session) {
+    for damage in damages.iter().filter(|damage| damage.remedy == Remedy::AsSaid) {
+        output::complain(&damage.what);
+    }
+    if wants(damages, Remedy::Backup) {
+        let directory = session.index.user_directory();
+        output::complain(format!(
+            "the tags in {} are damaged and cannot be made again: put them back from a backup",
+            directory.display()
+        ));
+    }
+}
+
+fn wants(damages: &[Damage], remedy: Remedy) -> bool {
+    damages.iter().any(|damage| damage.remedy == remedy)
+}
+
+/// Checks, and makes the index anew if it is damaged, or was made without a header of the configuration.
 fn repair(session: &Session) -> Result<Outcome> {
     let damages = index::diagnose(&session.index, Depth::Deep)?;
-    if tell(&damages, session)? {
+    tell(&damages, session)?;
+    let outcome = if wants(&damages, Remedy::Rebuild) {
+        let remembered = index::remembered_roots(&session.index).unwrap_or_default();
+        super::index::rebuild(session, &roots_of(session, remembered)?)?
+    } else {
+        add_headers(session)?
+    };
+    complain_of_tags(&damages, session);
+    Ok(if damages.iter().all(|damage| damage.remedy == Remedy::Rebuild) || outcome == Outcome::Interrupted {
+        outcome
+    } else {
+        Outcome::Damaged
+    })
+}
+
+/// Makes a sound index anew if it was made without a header of the configuration.
+fn add_headers(session: &Session) -> Result<Outcome> {
+    let mailbox = Mailbox::open(&session.index)?;
+    let configured = session.configured()?.headers;
+    let missing = mailbox.missing_headers(&configured);
+    if missing.is_empty() {
         return Ok(Outcome::Done);
     }
-    let remembered = index::remembered_roots(&session.index).unwrap_or_default();
-    super::index::rebuild(session, &roots_of(session, remembered)?)
+    if !session.is_quiet {
+        output::complain(format!("all mail is read again, for what it says in {}", missing.join(", ")));
+    }
+    super::index::rebuild(session, &roots_of(session, mailbox.roots().to_vec())?)
 }
 
 /// Returns the roots to index: those that the index remembers; if that cannot be read, those of the configuration and the command line.

@@ -191,6 +191,11 @@ impl Mailbox {
         eval::evaluate(self, query)
     }
 
+    /// Returns those of some names of header fields of which the index has not the values of every message: it was made without them.
+    pub fn missing_headers<'a>(&self, names: &'a [String]) -> Vec<&'a str> {
+        names.iter().map(String::as_str).filter(|name| !self.is_header_indexed(name)).collect()
+    }
+
     /// Says whether the index has the values of a header field that the configuration names. An empty one has all.
     fn is_header_indexed(&self, name: &str) -> bool {
         self.state.next_message == 0
