@@ -3,7 +3,7 @@
 //! Comes in: signals at moments that a held lock or a written file makes certain. Goes out: whether the next pass gives what one pass
 //! gives. Must not know how much was kept.
 
-use crate::support::{Home, end, letter, run};
+use crate::support::{Home, Run, end, letter, run};
 use disk::{Disk, Lock, RealDisk, Wait};
 use rustix::process::{Pid, Signal, kill_process};
 use std::io::{BufRead, BufReader};
@@ -77,19 +77,41 @@ fn ctrl_c_while_waiting_ends_at_once() {
     assert_complete_after_next_pass(&home);
 }
 
-#[test]
-fn ctrl_c_while_working_keeps_what_is_done() {
-    let home = home();
-    let mut child = home.start(&["index"]);
-    // Its second thread starts when there is work to do, long after it began to listen.
-    let threads = format!("/proc/{}/task", child.id());
-    while child.try_wait().unwrap().is_none() && std::fs::read_dir(&threads).map_or(0, Iterator::count) < 2 {
+/// Starts the program, sends Ctrl-C when it is at work, and returns what it says then.
+fn interrupt_when(home: &Home, arguments: &[&str], is_at_work: impl Fn(&Child) -> bool) -> Run {
+    let mut child = home.start(arguments);
+    while child.try_wait().unwrap().is_none() && !is_at_work(&child) {
         std::thread::yield_now();
     }
     signal(&child, Signal::INT);
-    let run = end(child);
+    end(child)
+}
+
+#[test]
+fn ctrl_c_while_working_keeps_what_is_done() {
+    let home = home();
+    // Its second thread starts when there is work to do, long after it began to listen.
+    let has_two_threads = |child: &Child| {
+        std::fs::read_dir(format!("/proc/{}/task", child.id())).map_or(0, Iterator::count) >= 2
+    };
+    let run = interrupt_when(&home, &["index"], has_two_threads);
     let said = "pneu: interrupted; what was done so far is kept, run \"pneu index\" again for the rest\n";
     assert_eq!((run.code, run.out.as_str(), run.err.as_str()), (Some(130), "", said));
+    assert_complete_after_next_pass(&home);
+}
+
+#[test]
+fn ctrl_c_while_an_index_is_made_anew_keeps_the_old_one_and_nothing_else() {
+    let home = home();
+    let config = home.path().join(".config/pneu");
+    std::fs::create_dir_all(&config).unwrap();
+    std::fs::write(config.join("config.toml"), "headers = [\"X-Score\"]\n").unwrap();
+    // It begins to listen before it makes anything.
+    let lock = home.data().join("rebuild/lock");
+    let run = interrupt_when(&home, &["check", "--quiet", "--repair"], |_| lock.exists());
+    let said = "pneu: interrupted; the index is as it was, run the same command again: it will begin from the start\n";
+    assert_eq!((run.code, run.out.as_str(), run.err.as_str()), (Some(130), "", said));
+    assert_eq!(home.good(&["count", "*"]), "4\n");
     assert_complete_after_next_pass(&home);
 }
 

@@ -76,8 +76,14 @@ pub(crate) fn run(arguments: &Arguments, session: &Session) -> Result<Outcome> {
         }
         return rebuild(session, &roots);
     }
-    work(session, |progress| index::update(&session.index, &roots, &options, progress))
+    work(session, KEPT, |progress| index::update(&session.index, &roots, &options, progress))
 }
+
+/// Said when a pass was interrupted.
+const KEPT: &str = "interrupted; what was done so far is kept, run \"pneu index\" again for the rest";
+/// Said when making the index anew was.
+const BEGUN_IN_VAIN: &str =
+    "interrupted; the index is as it was, run the same command again: it will begin from the start";
 
 /// Makes the index anew.
 ///
@@ -85,20 +91,22 @@ pub(crate) fn run(arguments: &Arguments, session: &Session) -> Result<Outcome> {
 /// A root holds no mail; the index cannot be written.
 pub(crate) fn rebuild(session: &Session, roots: &[Root]) -> Result<Outcome> {
     let options = UpdateOptions { headers: session.configured()?.headers, ..UpdateOptions::default() };
-    work(session, |progress| index::rebuild(&session.index, roots, &options, progress))
+    work(session, BEGUN_IN_VAIN, |progress| index::rebuild(&session.index, roots, &options, progress))
 }
 
-/// Runs a pass while its progress is shown, and prints what it did.
-fn work(session: &Session, pass: impl FnOnce(&Progress) -> index::Result<Summary>) -> Result<Outcome> {
+/// Runs a pass while its progress is shown, and prints what it did, or `interrupted` if it was.
+fn work(
+    session: &Session,
+    interrupted: &str,
+    pass: impl FnOnce(&Progress) -> index::Result<Summary>,
+) -> Result<Outcome> {
     let progress = Progress::start(session.stderr_is_terminal, session.is_quiet)
         .map_err(|error| anyhow!("cannot listen to Ctrl-C: {error}"))?;
     let result = pass(&progress);
     progress.finish();
     let summary = match result {
         Err(Error::Interrupted) => {
-            output::complain(
-                "interrupted; what was done so far is kept, run \"pneu index\" again for the rest",
-            );
+            output::complain(interrupted);
             return Ok(Outcome::Interrupted);
         }
         other => other?,
