@@ -6,6 +6,7 @@
 use crate::args::Common;
 use crate::config::{self, Configuration};
 use crate::environment::{self, Surroundings};
+use crate::exit::{NotFound, Outcome};
 use crate::output::Output;
 use crate::pager;
 use crate::roots;
@@ -108,6 +109,14 @@ impl Session {
             }
         }
         Ok(mailbox)
+    }
+
+    /// Ends a command that found nothing; `what` says so, if anybody is to be told.
+    ///
+    /// # Errors
+    /// Always, unless only results are to be printed: the sentence.
+    pub(crate) fn nothing(&self, what: impl Into<String>) -> Result<Outcome> {
+        if self.is_quiet { Ok(Outcome::Nothing) } else { Err(NotFound(what.into()).into()) }
     }
 
     /// Takes standard output.

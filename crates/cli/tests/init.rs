@@ -56,18 +56,8 @@ fn init_looks_where_mail_mostly_is() {
 #[test]
 fn a_disk_that_takes_no_more_leaves_no_half_of_a_configuration() {
     let home = Home::indexed();
-    let own = home.command(&["init"]);
-    let mut command = std::process::Command::new("sh");
     // A file may have one block, as if the disk were full then.
-    command
-        .args(["-c", "trap '' XFSZ; ulimit -f 1; exec \"$@\"", "sh"])
-        .arg(own.get_program())
-        .args(own.get_args());
-    command
-        .env_clear()
-        .envs(own.get_envs().filter_map(|(name, value)| Some((name, value?))))
-        .current_dir(home.path());
-    let full = run(&mut command);
+    let full = home.pneu_after("trap '' XFSZ; ulimit -f 1", &["init"]);
     assert_eq!((full.code, full.out.as_str()), (Some(2), ""), "{full:?}");
     assert!(full.err.contains("cannot write") && full.err.contains("File too large"), "{}", full.err);
     assert!(!home.path().join(".config/pneu/config.toml").exists());

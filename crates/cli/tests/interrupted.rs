@@ -3,13 +3,13 @@
 //! Comes in: signals at moments that a held lock or a written file makes certain. Goes out: whether the next pass gives what one pass
 //! gives. Must not know how much was kept.
 
-use crate::support::{Home, Run, end, letter, run};
+use crate::support::{Home, Run, end, letter};
 use disk::{Disk, Lock, RealDisk, Wait};
 use rustix::process::{Pid, Signal, kill_process};
 use std::io::{BufRead, BufReader};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
-use std::process::{Child, ChildStderr, Command};
+use std::process::{Child, ChildStderr};
 use testkit::corpus::{CorpusOptions, generate};
 
 const MESSAGES: u32 = 1500;
@@ -200,18 +200,8 @@ fn kill_9_at_any_moment_loses_nothing() {
 #[test]
 fn a_disk_that_takes_no_more_is_an_error_and_loses_nothing() {
     let home = home();
-    let own = home.command(&["index"]);
-    let mut command = Command::new("sh");
     // A file may have 64 KiB, as if the disk were full then.
-    command
-        .args(["-c", "trap '' XFSZ; ulimit -f 128; exec \"$@\"", "sh"])
-        .arg(own.get_program())
-        .args(own.get_args());
-    command
-        .env_clear()
-        .envs(own.get_envs().filter_map(|(name, value)| Some((name, value?))))
-        .current_dir(home.path());
-    let full = run(&mut command);
+    let full = home.pneu_after("trap '' XFSZ; ulimit -f 128", &["index"]);
     assert_eq!((full.code, full.out.as_str()), (Some(2), ""), "{full:?}");
     let index = home.index_directory().display().to_string();
     assert!(full.err.starts_with("pneu: ") && full.err.contains(&index), "{}", full.err);

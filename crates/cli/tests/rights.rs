@@ -3,11 +3,10 @@
 //! Comes in: directories that cannot be read or written, odd umasks. Goes out: whether others get in, and what still works. Must not
 //! know who sets modes.
 
-use crate::support::{Home, letter, run};
+use crate::support::{Home, letter};
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
-use std::process::Command;
 
 fn set_mode(path: &Path, mode: u32) {
     fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
@@ -29,17 +28,8 @@ fn everything_written_is_for_the_user_alone() {
     for umask in ["000", "022", "077"] {
         let home = Home::new();
         home.deliver("", "1:2,S", &letter("1", "One", "text"));
-        let own = home.command(&["index", "--maildir", "Mail"]);
-        let mut command = Command::new("sh");
-        command
-            .args(["-c", &format!("umask {umask}; exec \"$@\""), "sh"])
-            .arg(own.get_program())
-            .args(own.get_args());
-        command
-            .env_clear()
-            .envs(own.get_envs().filter_map(|(name, value)| Some((name, value?))))
-            .current_dir(home.path());
-        assert_eq!(run(&mut command).code, Some(0));
+        let run = home.pneu_after(&format!("umask {umask}"), &["index", "--maildir", "Mail"]);
+        assert_eq!(run.code, Some(0));
         let mut count = 0;
         walk(&home.data(), &mut |path, is_directory| {
             count += 1;

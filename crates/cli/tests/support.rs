@@ -95,6 +95,19 @@ impl Home {
         command
     }
 
+    /// Runs the program from a shell that first does `setup`, to its limits or its umask.
+    pub(crate) fn pneu_after(&self, setup: &str, arguments: &[&str]) -> Run {
+        let own = self.command(arguments);
+        let mut command = Command::new("sh");
+        command
+            .args(["-c", &format!("{setup}; exec \"$@\""), "sh"])
+            .arg(own.get_program())
+            .args(own.get_args());
+        let variables = own.get_envs().filter_map(|(name, value)| Some((name, value?)));
+        command.env_clear().envs(variables).current_dir(self.path());
+        run(&mut command)
+    }
+
     /// Runs the program.
     pub(crate) fn pneu(&self, arguments: &[&str]) -> Run {
         run(&mut self.command(arguments))

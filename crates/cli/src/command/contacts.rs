@@ -1,6 +1,6 @@
 //! `pneu contacts`: lists who wrote messages and who got them.
 
-use crate::exit::{NotFound, Outcome};
+use crate::exit::Outcome;
 use crate::format::json::Harmless;
 use crate::sanitise::one_line;
 use crate::session::Session;
@@ -62,11 +62,7 @@ struct Line<'a> {
 pub(crate) fn run(arguments: &Arguments, session: &Session) -> Result<Outcome> {
     let people = session.mailbox()?.people(&arguments.words)?;
     if people.is_empty() {
-        return if session.is_quiet {
-            Ok(Outcome::Nothing)
-        } else {
-            Err(NotFound("nobody is called so".to_owned()).into())
-        };
+        return session.nothing("nobody is called so");
     }
     let mut output = session.output();
     for person in people.iter().take(arguments.max.map_or(usize::MAX, NonZeroUsize::get)) {

@@ -3,7 +3,7 @@
 use crate::deliver::links::{Earlier, Links};
 use crate::deliver::{exec, mbox};
 use crate::environment;
-use crate::exit::{NotFound, Outcome};
+use crate::exit::Outcome;
 use crate::format::fields::{self, FIELDS_DEFAULT, Piece};
 use crate::format::json::Json;
 use crate::format::paths::{End, Paths};
@@ -215,12 +215,8 @@ impl Arguments {
 }
 
 fn nothing(found: &Found, arguments: &Arguments, session: &Session) -> Result<Outcome> {
-    if session.is_quiet {
-        return Ok(Outcome::Nothing);
-    }
-    let what = match found.hits.total {
+    session.nothing(match found.hits.total {
         0 => "no message matches".to_owned(),
         total => format!("{total} {} match, none behind the first {}", found.unit, arguments.offset),
-    };
-    Err(NotFound(what).into())
+    })
 }

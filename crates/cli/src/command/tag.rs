@@ -3,7 +3,7 @@
 //! In: changes (`+a -b`) and a query. Out: a summary, or tags with their counts. What is what among the words is decided here; what
 //! can be a tag is decided by the library.
 
-use crate::exit::{NotFound, Outcome};
+use crate::exit::Outcome;
 use crate::question::Question;
 use crate::sanitise::one_line;
 use crate::session::Session;
@@ -55,11 +55,7 @@ pub(crate) fn run(arguments: &Arguments, session: &Session) -> Result<Outcome> {
     let found = mailbox.evaluate(&question.query).map_err(|error| question.explain(error))?;
     let summary = change_tags(&session.index, &mailbox, &found, &change)?;
     if summary.messages == 0 {
-        return if session.is_quiet {
-            Ok(Outcome::Nothing)
-        } else {
-            Err(NotFound("no message matches".to_owned()).into())
-        };
+        return session.nothing("no message matches");
     }
     if !session.is_quiet {
         let mut output = session.output();
@@ -72,11 +68,7 @@ pub(crate) fn run(arguments: &Arguments, session: &Session) -> Result<Outcome> {
 fn list(session: &Session) -> Result<Outcome> {
     let tags = session.mailbox()?.tags()?;
     if tags.is_empty() {
-        return if session.is_quiet {
-            Ok(Outcome::Nothing)
-        } else {
-            Err(NotFound("there are no tags; pneu tag +NAME -- QUERY makes one".to_owned()).into())
-        };
+        return session.nothing("there are no tags; pneu tag +NAME -- QUERY makes one");
     }
     let mut output = session.output();
     for (tag, count) in tags {

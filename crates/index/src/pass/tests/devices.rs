@@ -4,18 +4,6 @@ use super::Ground;
 use crate::{Loss, UpdateOptions};
 use std::fs;
 
-fn indexed() -> Ground {
-    let ground = Ground::new();
-    for folder in ["a", "b", "c"] {
-        for number in [1, 2] {
-            ground.put(folder, "cur", &format!("{number}.{folder}:2,S"), &format!("{folder}{number}"));
-        }
-    }
-    ground.age();
-    ground.update();
-    ground
-}
-
 /// Stores that a folder was on another device than it is.
 fn was_elsewhere(ground: &Ground, folder: &str) {
     ground.set_stamp(folder, |stamp| stamp.device += 1);
@@ -27,7 +15,7 @@ fn accepted(ground: &Ground) -> u64 {
 
 #[test]
 fn a_root_on_another_device_may_lose_nothing() {
-    let ground = indexed();
+    let ground = Ground::indexed();
     ["a", "b", "c"].iter().for_each(|folder| was_elsewhere(&ground, folder));
     fs::remove_file(ground.root().join("a/cur/1.a:2,S")).unwrap();
     let summary = ground.update();
@@ -40,7 +28,7 @@ fn a_root_on_another_device_may_lose_nothing() {
 
 #[test]
 fn a_root_that_lost_nothing_may_be_on_another_device() {
-    let ground = indexed();
+    let ground = Ground::indexed();
     ["a", "b", "c"].iter().for_each(|folder| was_elsewhere(&ground, folder));
     assert!(ground.update().problems.is_empty());
     fs::remove_file(ground.root().join("a/cur/1.a:2,S")).unwrap();
@@ -49,7 +37,7 @@ fn a_root_that_lost_nothing_may_be_on_another_device() {
 
 #[test]
 fn one_folder_on_another_device_does_not_make_the_root_another() {
-    let ground = indexed();
+    let ground = Ground::indexed();
     was_elsewhere(&ground, "a");
     fs::remove_file(ground.root().join("b/cur/1.b:2,S")).unwrap();
     assert_eq!(ground.update().gone, 1);
@@ -57,7 +45,7 @@ fn one_folder_on_another_device_does_not_make_the_root_another() {
 
 #[test]
 fn a_folder_that_lay_on_another_device_is_not_gone_but_unmounted() {
-    let ground = indexed();
+    let ground = Ground::indexed();
     was_elsewhere(&ground, "c");
     fs::remove_dir_all(ground.root().join("c")).unwrap();
     let summary = ground.update();

@@ -42,6 +42,19 @@ impl Ground {
         Ground { environment, roots: vec![Root { name: "mail".into(), path: root }], directory }
     }
 
+    /// Makes three folders with two messages each and indexes them; every stamp is trusted.
+    fn indexed() -> Ground {
+        let ground = Ground::new();
+        for folder in ["a", "b", "c"] {
+            for number in [1, 2] {
+                ground.put(folder, "cur", &format!("{number}.{folder}:2,S"), &format!("{folder}{number}"));
+            }
+        }
+        ground.age();
+        ground.update();
+        ground
+    }
+
     /// Gives every directory that was changed since it was last called a time of its own, long ago: its times say from now on whether
     /// it changes, however soon that is.
     fn age(&self) {

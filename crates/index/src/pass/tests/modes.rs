@@ -18,22 +18,9 @@ fn counts(summary: &Summary) -> [u64; 5] {
     [summary.file_count, summary.added, summary.moved, summary.changed, summary.gone]
 }
 
-/// Three folders with two messages each, indexed, every stamp trusted.
-fn indexed() -> Ground {
-    let ground = Ground::new();
-    for folder in ["a", "b", "c"] {
-        for number in [1, 2] {
-            ground.put(folder, "cur", &format!("{number}.{folder}:2,S"), &format!("{folder}{number}"));
-        }
-    }
-    ground.age();
-    ground.update();
-    ground
-}
-
 #[test]
 fn a_lazy_pass_reads_only_directories_whose_times_changed() {
-    let ground = indexed();
+    let ground = Ground::indexed();
     // A file that comes without a trace in the directory's times tells who reads it.
     let secret = ground.put("a", "cur", "3.a:2,S", "secret");
     let stored = ground.folder("a").directories[Place::Cur.index()].stamp;
@@ -54,7 +41,7 @@ fn a_lazy_pass_reads_only_directories_whose_times_changed() {
 
 #[test]
 fn a_lazy_pass_reads_what_was_too_young_or_not_whole() {
-    let mut ground = indexed();
+    let mut ground = Ground::indexed();
     ground.put("a", "cur", "3.a:2,S", "young");
     let clock = || {
         let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
@@ -120,7 +107,7 @@ fn a_draft_that_was_rewritten_and_then_moved_is_read_again() {
 
 #[test]
 fn a_lazy_pass_notices_folders_that_come_and_go() {
-    let ground = indexed();
+    let ground = Ground::indexed();
     ground.put("b/deep/er", "new", "1.d", "nested");
     fs::remove_dir_all(ground.root().join("c")).unwrap();
     fs::write(ground.root().join("a/.noindex"), "").unwrap();
@@ -136,7 +123,7 @@ fn a_lazy_pass_notices_folders_that_come_and_go() {
 fn losses_are_refused_in_every_mode() {
     for mode in [Mode::Default, Mode::Lazy, Mode::Thorough] {
         for cleanup in [Cleanup::Pass, Cleanup::Legacy] {
-            let ground = indexed();
+            let ground = Ground::indexed();
             for folder in ["a", "b"] {
                 fs::remove_dir_all(ground.root().join(folder)).unwrap();
             }
@@ -160,7 +147,7 @@ fn losses_are_refused_in_every_mode() {
 #[test]
 fn without_cleanup_rows_stay_until_a_pass_with_it() {
     for later in [UpdateOptions::default(), lazy(), with(Cleanup::Legacy)] {
-        let ground = indexed();
+        let ground = Ground::indexed();
         let root = ground.root();
         fs::remove_file(root.join("a/cur/1.a:2,S")).unwrap();
         fs::rename(root.join("a/cur/2.a:2,S"), root.join("b/cur/2.a:2,FS")).unwrap();
@@ -184,7 +171,7 @@ fn without_cleanup_rows_stay_until_a_pass_with_it() {
 
 #[test]
 fn a_move_out_of_a_folder_that_was_kept_is_a_move() {
-    let ground = indexed();
+    let ground = Ground::indexed();
     let aside = ground.directory.path().join("aside");
     fs::rename(ground.root().join("c"), &aside).unwrap();
     ground.update_with(&with(Cleanup::Keep));
@@ -195,7 +182,7 @@ fn a_move_out_of_a_folder_that_was_kept_is_a_move() {
 
 #[test]
 fn a_file_in_the_place_of_a_directory_is_unknown_to_the_slow_cleanup_too() {
-    let ground = indexed();
+    let ground = Ground::indexed();
     fs::rename(ground.root().join("a/cur"), ground.directory.path().join("aside")).unwrap();
     fs::write(ground.root().join("a/cur"), "").unwrap();
     fs::remove_file(ground.root().join("b/cur/1.b:2,S")).unwrap();
@@ -249,7 +236,7 @@ fn what_is_not_done_with_a_refused_root_is_done_when_its_loss_is_accepted() {
 
 #[test]
 fn a_moved_draft_that_cannot_be_read_leaves_its_row_to_the_next_pass() {
-    let ground = indexed();
+    let ground = Ground::indexed();
     let draft = ground.put("a", "cur", "3.a:2,D", "draft");
     ground.age();
     ground.update();
