@@ -1,0 +1,11 @@
+//! All integration tests of the crate `xlog`, in one binary.
+//!
+//! Comes in: the crate as its users see it. Goes out: failures. Must not know the crate's insides.
+
+#![expect(
+    clippy::unwrap_used,
+    reason = "a test that fails names its line, and clippy's leave for tests stops at helpers"
+)]
+
+mod msgpack;
+mod row;
