@@ -46,7 +46,7 @@ struct Delete<'a> {
 pub(crate) struct Survivors<'a> {
     pub(crate) sources: Vec<&'a dyn Source>,
     /// In key order; none if that is all rows as they are.
-    rows: Option<Vec<RowRef>>,
+    pub(crate) rows: Option<Vec<RowRef>>,
 }
 
 /// Sorts out which table each put and delete is for, in the order of the tables.
@@ -83,7 +83,7 @@ pub(crate) fn by_table<'a>(state: &State, group: &'a [Transaction]) -> Result<BT
     Ok(inputs)
 }
 
-fn table_number(state: &State, name: &str) -> Result<usize> {
+pub(crate) fn table_number(state: &State, name: &str) -> Result<usize> {
     let found = state.tables.iter().position(|table| table.schema().name == name);
     found.ok_or_else(|| missing_table(name))
 }

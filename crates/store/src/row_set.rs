@@ -67,6 +67,14 @@ impl<'a> RowSet<'a> {
         }
     }
 
+    /// Returns the position of a row in [`Order::AsIs`]; none if its source has no such row.
+    pub(crate) fn position(&self, row: RowRef) -> Option<u32> {
+        let start = *self.starts.get(row.source as usize)?;
+        let end = *self.starts.get(row.source as usize + 1)?;
+        let position = start + u64::from(row.row);
+        (position < end).then(|| narrow(position))
+    }
+
     /// Returns the source that has the row at a position of [`Order::AsIs`].
     fn source_of(&self, position: u32) -> usize {
         let block = (position / BLOCK_ROWS) as usize;

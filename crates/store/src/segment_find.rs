@@ -7,8 +7,9 @@ use crate::column::ColumnSlice;
 use crate::error::Result;
 use crate::format::{BUCKET_BYTES, GROUP_MARK};
 use crate::hash_index::{Bucket, home, probe};
-use crate::ordered_index::{Needle, find_range, interpolate, partition_point};
+use crate::ordered_index::{Needle, interpolate, partition_point};
 use crate::schema::{Index, Kind, Schema};
+use crate::search::{self, InOrder, Slots};
 use crate::segment::Segment;
 use crate::segment_layout::{ColumnLayout, IndexLayout, Layout, Section};
 use crate::value::{Value, hash_key, hint_of};
@@ -89,10 +90,8 @@ impl Segment {
     /// As [`Segment::primary_find`].
     pub fn primary_range(&self, from: Bound<&[Value]>, to: Bound<&[Value]>) -> Result<Range<u32>> {
         let columns = self.schema.primary.as_slice();
-        let (from, to) = (self.needle(columns, from)?, self.needle(columns, to)?);
-        let compare = |row: u32, needle: &Needle| self.compare_row(columns, row, needle.key);
-        let guess = |needle: &Needle| self.guess_row(columns, needle);
-        find_range(self.row_count(), from.as_ref(), to.as_ref(), &compare, &guess)
+        self.check_ends(columns, from, to)?;
+        search::positions(&PrimaryOrder { segment: self, columns }, from, to)
     }
 
     /// Returns the positions in an ordered index of the keys between two ends, which may be prefixes as in
@@ -107,16 +106,8 @@ impl Segment {
         to: Bound<&[Value]>,
     ) -> Result<Range<u32>> {
         let (columns, rows, hints) = self.ordered(index)?;
-        let (from, to) = (self.needle(columns, from)?, self.needle(columns, to)?);
-        let compare = |position: u32, needle: &Needle| {
-            let hint = *self.row_of::<u64>(hints, position)?;
-            needle.compare(hint, || {
-                let row = *self.row_of::<u32>(rows, position)?;
-                self.check_row(row, rows)?;
-                self.compare_row(columns, row, needle.key)
-            })
-        };
-        find_range(self.row_count(), from.as_ref(), to.as_ref(), &compare, &|_| Ok(None))
+        self.check_ends(columns, from, to)?;
+        search::positions(&IndexOrder { segment: self, columns, rows, hints }, from, to)
     }
 
     /// Returns the rows at some positions of an ordered index: in key order, rows with equal keys in row order.
@@ -247,38 +238,7 @@ impl Segment {
     /// Appends the rows of a slot to `found` if they have this key.
     #[inline(always)]
     fn confirm(&self, hash_index: &HashIndex, slot: u32, key: &[Value], found: &mut Vec<u32>) -> Result<()> {
-        if slot & GROUP_MARK == 0 {
-            if self.has_key(hash_index, slot, key)? {
-                found.push(slot);
-            }
-            return Ok(());
-        }
-        self.confirm_group(hash_index, slot & !GROUP_MARK, key, found)
-    }
-
-    fn confirm_group(
-        &self,
-        hash_index: &HashIndex,
-        first: u32,
-        key: &[Value],
-        found: &mut Vec<u32>,
-    ) -> Result<()> {
-        let mut place = u64::from(first);
-        let mut is_first = true;
-        loop {
-            let entry = *self.at::<u32>(hash_index.groups, place)?;
-            let row = entry & !GROUP_MARK;
-            if is_first && !self.has_key(hash_index, row, key)? {
-                return Ok(());
-            }
-            self.check_row(row, hash_index.groups)?;
-            found.push(row);
-            if entry & GROUP_MARK != 0 {
-                return Ok(());
-            }
-            place = place.saturating_add(1);
-            is_first = false;
-        }
+        search::confirm(&SegmentSlots { segment: self, hash_index }, slot, key, found)
     }
 
     /// Says whether a row that an index names has a whole key.
@@ -325,11 +285,13 @@ impl Segment {
         Ok(interpolate(needle.hint(), first, last, self.row_count()))
     }
 
-    fn needle<'k>(&self, columns: &[u16], bound: Bound<&'k [Value<'k>]>) -> Result<Bound<Needle<'k>>> {
-        if let Bound::Included(key) | Bound::Excluded(key) = bound {
-            self.check_key(columns, key, false)?;
+    fn check_ends(&self, columns: &[u16], from: Bound<&[Value]>, to: Bound<&[Value]>) -> Result<()> {
+        for end in [from, to] {
+            if let Bound::Included(key) | Bound::Excluded(key) = end {
+                self.check_key(columns, key, false)?;
+            }
         }
-        Ok(bound.map(|key| Needle::new(key, columns.len())))
+        Ok(())
     }
 
     /// Checks that a key fits its columns: all of them, or the first ones.
@@ -362,5 +324,81 @@ impl Segment {
             }
             _ => Err(self.misused(format!("there is no ordered index {index}"))),
         }
+    }
+}
+
+/// The rows as they lie.
+struct PrimaryOrder<'a> {
+    segment: &'a Segment,
+    columns: &'a [u16],
+}
+
+impl InOrder for PrimaryOrder<'_> {
+    fn row_count(&self) -> u32 {
+        self.segment.row_count()
+    }
+
+    fn column_count(&self) -> usize {
+        self.columns.len()
+    }
+
+    fn compare(&self, row: u32, end: &Needle) -> Result<Ordering> {
+        self.segment.compare_row(self.columns, row, end.key)
+    }
+
+    fn guess(&self, end: &Needle) -> Result<Option<u32>> {
+        self.segment.guess_row(self.columns, end)
+    }
+}
+
+/// An ordered index.
+struct IndexOrder<'a> {
+    segment: &'a Segment,
+    columns: &'a [u16],
+    rows: Section,
+    hints: Section,
+}
+
+impl InOrder for IndexOrder<'_> {
+    fn row_count(&self) -> u32 {
+        self.segment.row_count()
+    }
+
+    fn column_count(&self) -> usize {
+        self.columns.len()
+    }
+
+    fn compare(&self, position: u32, end: &Needle) -> Result<Ordering> {
+        let hint = *self.segment.row_of::<u64>(self.hints, position)?;
+        end.compare(hint, || {
+            let row = *self.segment.row_of::<u32>(self.rows, position)?;
+            self.segment.check_row(row, self.rows)?;
+            self.segment.compare_row(self.columns, row, end.key)
+        })
+    }
+
+    fn guess(&self, _end: &Needle) -> Result<Option<u32>> {
+        Ok(None)
+    }
+}
+
+/// A hash index with the rows it names.
+struct SegmentSlots<'a> {
+    segment: &'a Segment,
+    hash_index: &'a HashIndex,
+}
+
+impl Slots for SegmentSlots<'_> {
+    #[inline(always)]
+    fn has_key(&self, row: u32, key: &[Value]) -> Result<bool> {
+        self.segment.has_key(self.hash_index, row, key)
+    }
+
+    fn group_entry(&self, place: u64) -> Result<u32> {
+        self.segment.at::<u32>(self.hash_index.groups, place).copied()
+    }
+
+    fn check_row(&self, row: u32) -> Result<()> {
+        self.segment.check_row(row, self.hash_index.groups)
     }
 }

@@ -5,7 +5,7 @@
 
 use crate::error::Result;
 use crate::keys::Keys;
-use crate::radix;
+use crate::radix::{self, KeyOrder};
 use crate::row_set::{RowSet, narrow};
 use crate::schema::Schema;
 use crate::source::{Order, RowRef, Source};
@@ -45,22 +45,51 @@ pub fn sort_by_primary(
     let rows = RowSet::new(sources.iter().map(|source| source.row_count()), given)?;
     let keys = Keys::new(&rows, sources, &schema.primary)?;
     let sorted = radix::sort(&keys);
-    let hints = &sorted.hints;
+    keys.check()?;
+    let kept = keep_newest(&rows, &keys, &sorted, &|_| false);
+    Ok(Sorted { rows: if kept.rows.is_none() { live } else { kept.rows }, ..kept })
+}
+
+/// Leaves out of rows in key order those that do not count, and of several with the same key all but the last.
+pub(crate) fn keep_newest(
+    rows: &RowSet,
+    keys: &Keys,
+    sorted: &KeyOrder,
+    is_dead: &(dyn Fn(u32) -> bool + Sync),
+) -> Sorted {
     let at = |index: usize| sorted.rows.as_ref().map_or(narrow(index as u64), |rows| rows[index]);
-    let is_replaced = |index: usize| {
-        hints.get(index + 1) == Some(&hints[index])
-            && (keys.is_exact() || keys.compare(at(index), at(index + 1)).is_eq())
+    let count = rows.len() as usize;
+    let hints = &sorted.hints;
+    // Hints that were not kept can be made again: their key is one column that holds them.
+    let may_be_equal = |one: usize, two: usize| hints.is_empty() || hints[one] == hints[two];
+    let is_known_equal = keys.is_exact() && !hints.is_empty();
+    let is_left_out = |index: usize| {
+        if is_dead(at(index)) {
+            return LeftOut::Dead;
+        }
+        let next = (index + 1..count).find(|&next| !is_dead(at(next)));
+        let is_replaced = next.is_some_and(|next| {
+            may_be_equal(index, next) && (is_known_equal || keys.compare(at(index), at(next)).is_eq())
+        });
+        if is_replaced { LeftOut::Replaced } else { LeftOut::No }
     };
     // Asked once for each row: where keys are equal, it reads two rows somewhere in memory.
-    let is_replaced: Vec<bool> = (0..hints.len()).into_par_iter().map(is_replaced).collect();
-    keys.check()?;
-    let replaced = is_replaced.par_iter().filter(|&&is_replaced| is_replaced).count();
-    if replaced == 0 && sorted.rows.is_none() {
-        return Ok(Sorted { rows: live, replaced: 0 });
+    let left_out: Vec<LeftOut> = (0..count).into_par_iter().map(is_left_out).collect();
+    let replaced = left_out.par_iter().filter(|&&left_out| left_out == LeftOut::Replaced).count();
+    let replaced = narrow(replaced as u64);
+    if sorted.rows.is_none() && left_out.par_iter().all(|&left_out| left_out == LeftOut::No) {
+        return Sorted { rows: None, replaced };
     }
-    let kept = (0..hints.len()).into_par_iter().filter(|&index| !is_replaced[index]);
-    let kept = kept.map(|index| rows.at(at(index))).collect();
-    Ok(Sorted { rows: Some(kept), replaced: narrow(replaced as u64) })
+    let kept = (0..count).into_par_iter().filter(|&index| left_out[index] == LeftOut::No);
+    Sorted { rows: Some(kept.map(|index| rows.at(at(index))).collect()), replaced }
+}
+
+/// Whether a row is left out, and why.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum LeftOut {
+    No,
+    Dead,
+    Replaced,
 }
 
 /// Returns the live rows in the order of the sources, or none if all are live.

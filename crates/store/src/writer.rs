@@ -8,12 +8,13 @@ use crate::limits::{
     ATTACHMENT_BYTES_MAX, ATTACHMENTS_BYTES_MAX, ATTACHMENTS_MAX, JOURNAL_BYTES_MAX, JOURNAL_ROWS_MAX,
     NAME_BYTES_MAX,
 };
+use crate::loaded::Loaded;
 use crate::lookup::PrimaryKeys;
 use crate::names;
 use crate::options::Options;
 use crate::part::Part;
 use crate::publish::{Draft, Published, remove_replaced, remove_unnamed};
-use crate::resolve::{self, Input, memtable_part};
+use crate::resolve::{self, Input, Survivors, memtable_part};
 use crate::schema::Schema;
 use crate::snapshot::{Snapshot, State, Version};
 use crate::transaction::Transaction;
@@ -243,6 +244,21 @@ impl Writer {
         Ok(draft)
     }
 
+    /// Adds tables in memory, each with its number, to a draft.
+    ///
+    /// # Errors
+    /// As [`Writer::commit`].
+    pub(crate) fn write_loaded(&mut self, draft: &mut Draft, tables: &[(usize, &Loaded)]) -> Result<()> {
+        for &(number, loaded) in tables {
+            let (sources, sorted) = loaded.sealed_order()?;
+            let survivors = Survivors { sources, rows: sorted.rows };
+            self.is_poisoned = true;
+            draft.write_rows(number, &survivors, self.options.limits.rows_per_segment)?;
+            self.is_poisoned = false;
+        }
+        Ok(())
+    }
+
     /// Makes the draft the newest state.
     ///
     /// # Errors
@@ -326,7 +342,7 @@ fn open_locked(disk: &Arc<dyn Disk>, directory: &Path, options: Options, lock: L
 }
 
 /// Refuses attachments that no manifest would take.
-fn check_attachments(state: &State, group: &[Transaction]) -> Result<()> {
+pub(crate) fn check_attachments(state: &State, group: &[Transaction]) -> Result<()> {
     let mut lengths: BTreeMap<&str, u64> =
         state.attachments.iter().map(|(name, bytes)| (name.as_str(), bytes.len() as u64)).collect();
     for (name, bytes) in group.iter().flat_map(|transaction| &transaction.attachments) {

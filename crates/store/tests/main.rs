@@ -10,6 +10,7 @@
 mod crash;
 mod damage;
 mod limits;
+mod loaded;
 mod readers;
 mod sealed;
 mod segment;

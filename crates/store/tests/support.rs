@@ -120,7 +120,7 @@ pub(crate) fn key_of(table: usize, row: &Row) -> Key {
     columns_of(row, &schemas()[table].primary)
 }
 
-fn columns_of(row: &Row, columns: &[u16]) -> Key {
+pub(crate) fn columns_of(row: &Row, columns: &[u16]) -> Key {
     columns.iter().map(|&column| row[usize::from(column)].clone()).collect()
 }
 
