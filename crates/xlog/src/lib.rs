@@ -6,7 +6,9 @@
 //! From the outside in: a directory holds files, a file is a [`header`](Header) and blocks, a block is [rows](Row), a row is
 //! [msgpack]. Bytes that cannot be read are a [`Damage`]; with the file's name it is an [`Error`].
 
+mod decimal;
 mod error;
+pub mod key;
 pub mod msgpack;
 mod row;
 

@@ -7,5 +7,6 @@
     reason = "a test that fails names its line, and clippy's leave for tests stops at helpers"
 )]
 
+mod key_order;
 mod msgpack;
 mod row;
