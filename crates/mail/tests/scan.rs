@@ -83,12 +83,12 @@ fn the_stamp_is_from_before_the_directory_is_read() {
     let long_ago = std::time::SystemTime::UNIX_EPOCH;
     fs::File::open(directory.path()).unwrap().set_modified(long_ago).unwrap();
     let before = stat_directory(directory.path()).unwrap();
-    let stamp = read_directory(directory.path(), &mut ScanBuffer::new(), |_| {
+    let read = read_directory(directory.path(), &mut ScanBuffer::new(), |_| {
         fs::write(directory.path().join("b"), b"").unwrap();
     })
     .unwrap();
-    assert_eq!(stamp, before);
-    assert_ne!(stamp, stat_directory(directory.path()).unwrap());
+    assert_eq!(read.stamp(), before);
+    assert_ne!(read.stamp(), stat_directory(directory.path()).unwrap());
 }
 
 #[test]

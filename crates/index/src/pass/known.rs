@@ -6,7 +6,7 @@ use crate::error::{Error, Result};
 use crate::pass::compare::{KnownRows, Visit};
 use crate::rows::{self, FileRow, Place};
 use crate::tables::files;
-use mail::Flags;
+use mail::{FileStat, Flags};
 use store::{PRIMARY, Part, Snapshot, Table, Value};
 
 /// The table `files` of one snapshot.
@@ -98,6 +98,29 @@ pub(super) struct DirectoryRows<'a> {
     parts: &'a [Part],
     folder: u32,
     place: Place,
+}
+
+impl DirectoryRows<'_> {
+    /// Returns the rows whose file has another size or other times than they say, by what `look` says of the file of each name. What
+    /// it cannot say is left out. Only the rows that are returned are read whole.
+    ///
+    /// # Errors
+    /// Damage in the store.
+    pub(super) fn outdated(&self, mut look: impl FnMut(&[u8]) -> Option<FileStat>) -> Result<Vec<FileRow>> {
+        let mut outdated = Vec::new();
+        for part in self.parts {
+            for row in part.primary_range(&directory_key(self.folder, self.place))? {
+                let Some(stat) = look(part.bytes(files::NAME, row)?) else { continue };
+                let is_same = part.u64_at(files::SIZE, row)? == stat.size_bytes
+                    && part.i64_at(files::MTIME, row)? == stat.mtime_ns
+                    && part.i64_at(files::CTIME, row)? == stat.ctime_ns;
+                if !is_same {
+                    outdated.push(rows::file(part, row)?);
+                }
+            }
+        }
+        Ok(outdated)
+    }
 }
 
 impl KnownRows for DirectoryRows<'_> {

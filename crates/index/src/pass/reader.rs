@@ -40,46 +40,73 @@ impl<'a> Reader<'a> {
         let mut problems = Vec::new();
         let path = folder.path.join(place.name());
         let is_listed = folder.has[place.index()];
-        if folder.is_there && is_listed && !folder.is_new && self.closer(folder) == Closer::Drafts {
-            let stored = folder.row.directories[place.index()];
-            if let Some(file_count) = self.glance(&path, &stored) {
-                let mut directory = Directory { state: stored, file_count, ..Directory::default() };
-                let difference = self.drafts(folder.row.number, (index, place))?;
-                look_closer(&folder.path, difference, &mut directory);
-                return Ok((Outcome::Read(Box::new(directory)), problems));
-            }
+        let stored = folder.row.directories[place.index()];
+        let (closer, at) = (self.closer(folder), (index, place));
+        if folder.is_there
+            && is_listed
+            && !folder.is_new
+            && let Some((opened, file_count)) = self.glance(&path, &stored, closer)
+        {
+            let mut directory = Directory { state: stored, file_count, ..Directory::default() };
+            self.look_at_unchanged(folder, at, &opened, &mut directory)?;
+            return Ok((Outcome::Read(Box::new(directory)), problems));
         }
         let has_rows = || Ok::<bool, crate::Error>(self.known.count(folder.row.number, place)? > 0);
-        let stamp = if folder.is_there && !is_listed && !folder.is_new && has_rows()? {
+        let mut opened = None;
+        if folder.is_there && !is_listed && !folder.is_new && has_rows()? {
             let what = "is no directory any more; what is indexed of it stays".to_owned();
             return Ok((Outcome::Unknown, vec![Problem { path, what }]));
         } else if folder.is_there && is_listed {
-            match self.list(&path, &mut problems) {
-                Some(stamp) => stamp,
-                None => return Ok((Outcome::Unknown, problems)),
+            opened = self.list(&path, &mut problems);
+            if opened.is_none() {
+                return Ok((Outcome::Unknown, problems));
             }
         } else {
             self.listing.clear();
-            mail::Stamp::default()
-        };
+        }
+        let stamp = opened.as_ref().map(mail::Directory::stamp).unwrap_or_default();
         let mut directory = Directory {
             state: DirectoryState { stamp, fingerprint: self.listing.fingerprint() },
             file_count: self.listing.len() as u64,
             ..Directory::default()
         };
-        let stored = folder.row.directories[place.index()].fingerprint;
-        let closer = self.closer(folder);
-        let at = (index, place);
-        let same = !folder.is_new && stored == directory.state.fingerprint;
-        let difference = if same && closer == Closer::Drafts {
-            self.drafts(folder.row.number, at)?
-        } else if folder.is_new {
-            compare(&self.listing, at, closer, &NoRows)?
-        } else {
-            compare(&self.listing, at, closer, &self.known.directory(folder.row.number, place)?)?
-        };
-        look_closer(&folder.path, difference, &mut directory);
+        match &opened {
+            Some(opened) if !folder.is_new && stored.fingerprint == directory.state.fingerprint => {
+                self.look_at_unchanged(folder, at, opened, &mut directory)?;
+            }
+            _ if folder.is_new => {
+                look_closer(&folder.path, compare(&self.listing, at, closer, &NoRows)?, &mut directory);
+            }
+            _ => {
+                let rows = self.known.directory(folder.row.number, place)?;
+                look_closer(&folder.path, compare(&self.listing, at, closer, &rows)?, &mut directory);
+            }
+        }
         Ok((Outcome::Read(Box::new(directory)), problems))
+    }
+
+    /// Looks at the files of a directory whose names and inodes are those of its rows: at all of them, or at drafts alone.
+    fn look_at_unchanged(
+        &self,
+        folder: &ScannedFolder,
+        at: (usize, Place),
+        opened: &mail::Directory,
+        directory: &mut Directory,
+    ) -> Result<()> {
+        let number = folder.row.number;
+        match self.closer(folder) {
+            Closer::Drafts => look_closer(&folder.path, self.drafts(number, at)?, directory),
+            Closer::All => {
+                let rows = self.known.directory(number, at.1)?;
+                // One that is gone meanwhile is left to the next pass.
+                let outdated = rows.outdated(|name| opened.stat_file(name).ok())?;
+                directory.suspect.extend(outdated.into_iter().map(|row| {
+                    let found = Found { folder: at.0, place: at.1, name: row.name.clone(), inode: row.inode };
+                    (row, found)
+                }));
+            }
+        }
+        Ok(())
     }
 
     fn closer(&self, folder: &ScannedFolder) -> Closer {
@@ -91,9 +118,14 @@ impl<'a> Reader<'a> {
     }
 
     /// Reads the names of a directory that seems unchanged by its stamp, without keeping them: in a large one, memory for names costs as
-    /// much as all else that is done about them. Returns how many files there are, with drafts alone in the listing; `None` if it is
-    /// not unchanged after all, or cannot be read.
-    fn glance(&mut self, path: &Path, stored: &DirectoryState) -> Option<u64> {
+    /// much as all else that is done about them. Returns the directory and how many files there are, with drafts alone in the listing
+    /// (none if all files are looked at anyway); `None` if it is not unchanged after all, or cannot be read.
+    fn glance(
+        &mut self,
+        path: &Path,
+        stored: &DirectoryState,
+        closer: Closer,
+    ) -> Option<(mail::Directory, u64)> {
         let directory = mail::Directory::open(path).ok()?;
         if directory.stamp() != stored.stamp {
             return None;
@@ -110,7 +142,7 @@ impl<'a> Reader<'a> {
                 Ok(true) => {
                     fingerprint.add(mail::entry_hash(entry.name, entry.inode));
                     file_count += 1;
-                    if mail::is_draft(entry.name) {
+                    if closer == Closer::Drafts && mail::is_draft(entry.name) {
                         listing.push(entry.name, entry.inode);
                     }
                 }
@@ -118,22 +150,21 @@ impl<'a> Reader<'a> {
                 Err(_) => is_unknown = true,
             }
         });
-        (read.is_ok() && !is_unknown && fingerprint == stored.fingerprint).then_some(file_count)
+        (read.is_ok() && !is_unknown && fingerprint == stored.fingerprint).then_some((directory, file_count))
     }
 
     /// Fills the listing; `None` if the directory cannot be read.
-    fn list(&mut self, path: &Path, problems: &mut Vec<Problem>) -> Option<mail::Stamp> {
+    fn list(&mut self, path: &Path, problems: &mut Vec<Problem>) -> Option<mail::Directory> {
         self.listing.clear();
         let listing = &mut self.listing;
         let mut unknown = None;
-        let result = mail::read_directory(path, &mut self.buffer, |entry| match entry.is_message_file() {
+        let read = mail::read_directory(path, &mut self.buffer, |entry| match entry.is_message_file() {
             Ok(true) => listing.push(entry.name, entry.inode),
             Ok(false) => {}
             Err(error) => unknown = Some(error),
         });
-        let result = unknown.map_or(result, Err);
-        match result {
-            Ok(stamp) => Some(stamp),
+        match unknown.map_or(read, Err) {
+            Ok(directory) => Some(directory),
             Err(error) => {
                 problems.push(Problem {
                     path: path.to_owned(),
