@@ -6,11 +6,21 @@
 //! From the outside in: a directory holds files, a file is a [`header`](Header) and blocks, a block is [rows](Row), a row is
 //! [msgpack]. Bytes that cannot be read are a [`Damage`]; with the file's name it is an [`Error`].
 
+mod block;
 mod decimal;
 mod error;
+mod header;
 pub mod key;
 pub mod msgpack;
 mod row;
+mod vclock;
+mod write;
 
+pub use block::{
+    BlockPlace, COMPRESSED, END, HEAD_BYTES, PAYLOAD_BYTES_MAX, PLAIN, Step, Unpacker, checksum, hop,
+};
 pub use error::{Damage, Error, Result};
+pub use header::{FileKind, FormatVersion, HEADER_BYTES_MAX, Header, parse_uuid, uuid_text};
 pub use row::{Body, Row, RowIter, RowKind, put_body, put_row, rows};
+pub use vclock::{REPLICA_MAX, VClock};
+pub use write::{LogWriter, PROGRAM, SnapWriter};

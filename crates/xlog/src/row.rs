@@ -192,10 +192,8 @@ fn read_row<'a>(reader: &mut Reader<'a>) -> msgpack::Result<Row<'a>> {
     let tsn_distance = read_head(reader, &mut row)?;
     // A transaction of one row names neither its first row nor its last.
     row.is_commit = tsn_distance.is_none() || row.flags & FLAG_COMMIT != 0;
-    row.tsn = match row.lsn.checked_sub(tsn_distance.unwrap_or(0)) {
-        Some(tsn) => tsn,
-        None => return Err(reader.damage("a transaction's number is out of range")),
-    };
+    // The first row of a transaction may be of another replica, and its number greater: the distance wraps around.
+    row.tsn = row.lsn.wrapping_sub_unsigned(tsn_distance.unwrap_or(0));
     if row.kind != RowKind::Nop && !reader.is_empty() {
         row.body = read_body(reader)?;
     }
@@ -204,7 +202,7 @@ fn read_row<'a>(reader: &mut Reader<'a>) -> msgpack::Result<Row<'a>> {
 
 /// Reads the head into `row`; returns how far the transaction's first row is back, if it says so.
 #[inline]
-fn read_head(reader: &mut Reader, row: &mut Row) -> msgpack::Result<Option<i64>> {
+fn read_head(reader: &mut Reader, row: &mut Row) -> msgpack::Result<Option<u64>> {
     let mut tsn_distance = None;
     for _ in 0..reader.map_len()? {
         let Some(key) = key(reader)? else { continue };
@@ -214,7 +212,7 @@ fn read_head(reader: &mut Reader, row: &mut Row) -> msgpack::Result<Option<i64>>
             KEY_LSN => row.lsn = signed(reader)?,
             KEY_TIMESTAMP => row.timestamp = seconds(reader)?,
             KEY_GROUP => row.group = reader.uint()?,
-            KEY_TSN => tsn_distance = Some(signed(reader)?),
+            KEY_TSN => tsn_distance = Some(reader.uint()?),
             KEY_FLAGS => row.flags = reader.uint()?,
             _ => {
                 reader.skip()?;
@@ -282,24 +280,24 @@ fn seconds(reader: &mut Reader) -> msgpack::Result<f64> {
 pub fn put_row(out: &mut Vec<u8>, row: &Row) {
     let unsigned = |number: i64| u64::try_from(number).unwrap_or(0);
     let is_alone = row.is_commit && row.tsn == row.lsn;
-    let distance = (!is_alone).then(|| unsigned(row.lsn.saturating_sub(row.tsn)));
+    let distance = (!is_alone).then(|| row.lsn.wrapping_sub(row.tsn).cast_unsigned());
     let commit = if !is_alone && row.is_commit { FLAG_COMMIT } else { 0 };
     let flags = (row.flags & !FLAG_COMMIT) | commit;
     let head: [(u64, u64); 4] = [
         (KEY_KIND, row.kind.number()),
         (KEY_REPLICA, u64::from(row.replica)),
-        (KEY_LSN, unsigned(row.lsn)),
         (KEY_GROUP, row.group),
+        (KEY_LSN, unsigned(row.lsn)),
     ];
     let given = head.iter().map(|(_, value)| *value != 0);
     let given = given.chain([row.timestamp != 0.0, distance.is_some(), flags != 0]);
     put_map_len(out, given.map(u32::from).fold(0, u32::saturating_add));
     for (key, value) in head {
-        if key == KEY_GROUP && row.timestamp != 0.0 {
-            put_uint(out, KEY_TIMESTAMP);
-            msgpack::put_double(out, row.timestamp);
-        }
         put_given(out, key, value);
+    }
+    if row.timestamp != 0.0 {
+        put_uint(out, KEY_TIMESTAMP);
+        msgpack::put_double(out, row.timestamp);
     }
     if let Some(distance) = distance {
         put_uint(out, KEY_TSN);

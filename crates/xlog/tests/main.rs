@@ -7,6 +7,11 @@
     reason = "a test that fails names its line, and clippy's leave for tests stops at helpers"
 )]
 
+mod block;
+mod header;
 mod key_order;
 mod msgpack;
 mod row;
+mod support;
+mod tarantool;
+mod write;

@@ -64,6 +64,19 @@ fn a_transaction_of_a_log_is_read_and_written() {
     assert_eq!(written, payload);
 }
 
+/// A row of a space that is not replicated, amid a transaction that began with row 8 of a replica: its own number is 3.
+#[test]
+fn a_local_row_amid_a_transaction_is_read_and_written() {
+    let payload = bytes(
+        "85 00 02 07 01 03 03 04 cb 41dac07c80d759a0 08 cf fffffffffffffffb  82 10 cd 0200 21 92 02 a1 7a",
+    );
+    let row = only(&payload);
+    assert_eq!((row.replica, row.group, row.lsn, row.tsn, row.is_commit), (0, 1, 3, 8, false));
+    let mut written = Vec::new();
+    put_row(&mut written, &row);
+    assert_eq!(written, payload);
+}
+
 #[test]
 fn every_kind_has_its_number_and_comes_back() {
     let numbers = [2, 3, 4, 5, 9, 12, 17, 18, 30, 31, 32, 40, 41, 0, 14, 200];

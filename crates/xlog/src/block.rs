@@ -1,0 +1,149 @@
+//! Blocks: a head of 19 bytes, then rows, plain or compressed.
+//!
+//! Comes in: a file's bytes. Goes out: where blocks lie ([`hop`]), and their rows' bytes, checked ([`Unpacker`]). Must not know rows.
+//!
+//! A block is whole or not there: its checksum covers whole transactions. [`hop`] reads the head alone, so that the blocks of a file
+//! are found without touching what is in them, and unpacked on all cores.
+#![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
+
+use crate::error::Damage;
+use crate::msgpack::Reader;
+use std::ops::Range;
+use zstd::zstd_safe::{DCtx, get_error_name};
+
+/// Bytes of a block's head.
+pub const HEAD_BYTES: usize = 19;
+/// The first bytes of a block that is not compressed.
+pub const PLAIN: [u8; 4] = [0xd5, 0xba, 0x0b, 0xab];
+/// The first bytes of a block that is compressed with zstd.
+pub const COMPRESSED: [u8; 4] = [0xd5, 0xba, 0x0b, 0xba];
+/// The last bytes of a file that was closed.
+pub const END: [u8; 4] = [0xd5, 0x10, 0xad, 0xed];
+/// Bytes of a block's payload, as stored and when decompressed.
+pub const PAYLOAD_BYTES_MAX: usize = 1 << 31;
+/// What a usual block takes when decompressed: 128 KiB and a row.
+const PAYLOAD_BYTES_USUAL: usize = 256 << 10;
+
+/// What lies at a place of a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// A block.
+    Block(BlockPlace),
+    /// The mark of a file that was closed, and nothing behind it.
+    Eof,
+    /// Nothing: the file ends without the mark.
+    End,
+}
+
+/// Where a block lies.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BlockPlace {
+    /// Where its head begins.
+    pub offset: usize,
+    /// Where its payload lies; the next block begins where it ends.
+    pub payload: Range<usize>,
+    /// Whether the payload is compressed.
+    pub is_compressed: bool,
+    /// The payload's checksum, as stored.
+    pub checksum: u32,
+}
+
+/// Returns what lies at `offset`. Reads the head alone.
+///
+/// # Errors
+/// Damage, if there is no head, or its payload is not all there.
+#[inline]
+pub fn hop(bytes: &[u8], offset: usize) -> Result<Step, Damage> {
+    let rest = bytes.get(offset..).unwrap_or_default();
+    let damage = |what| Damage::new(offset, what);
+    let Some(magic) = rest.first_chunk::<4>() else {
+        return if rest.is_empty() { Ok(Step::End) } else { Err(damage("the head of a block is cut off")) };
+    };
+    let is_compressed = match *magic {
+        PLAIN => false,
+        COMPRESSED => true,
+        END if rest.len() == END.len() => return Ok(Step::Eof),
+        END => return Err(damage("something lies behind the end mark")),
+        _ => return Err(damage("neither a block nor the end mark begins here")),
+    };
+    let Some(head) = rest.first_chunk::<HEAD_BYTES>() else {
+        return Err(damage("the head of a block is cut off"));
+    };
+    let wrong = |_| damage("the head of a block is broken");
+    let mut reader = Reader::new(head.get(magic.len()..).unwrap_or_default());
+    let length = reader.uint().map_err(wrong)?;
+    reader.uint().map_err(wrong)?;
+    let checksum = reader.uint().ok().and_then(|number| u32::try_from(number).ok());
+    let checksum = checksum.ok_or_else(|| damage("the head of a block is broken"))?;
+    if !reader.is_empty() {
+        reader.skip().map_err(wrong)?;
+    }
+    let length = usize::try_from(length).ok().filter(|&length| length <= PAYLOAD_BYTES_MAX);
+    let (Some(length), true) = (length, reader.is_empty()) else {
+        return Err(damage("the head of a block is broken"));
+    };
+    let begin = offset.saturating_add(HEAD_BYTES);
+    let end = begin.saturating_add(length);
+    if end > bytes.len() {
+        return Err(damage("a block is cut off"));
+    }
+    Ok(Step::Block(BlockPlace { offset, payload: begin..end, is_compressed, checksum }))
+}
+
+/// Returns the checksum of `bytes`: CRC-32C as the processor's instruction computes it, begun with 0 and not inverted at the end.
+pub fn checksum(bytes: &[u8]) -> u32 {
+    // The library begins with all bits set and inverts at the end; both are undone.
+    !crc32c::crc32c_append(u32::MAX, bytes)
+}
+
+/// Checks and decompresses blocks, one after the other. One for each thread: it keeps its memory.
+#[derive(Default)]
+pub struct Unpacker {
+    zstd: Option<DCtx<'static>>,
+    out: Vec<u8>,
+}
+
+impl Unpacker {
+    /// Returns the payload of a block: of `bytes` itself, or decompressed, until the next call.
+    ///
+    /// # Errors
+    /// Damage, if the checksum does not fit, or the payload cannot be decompressed.
+    pub fn unpack<'a>(&'a mut self, bytes: &'a [u8], place: &BlockPlace) -> Result<&'a [u8], Damage> {
+        let stored = bytes.get(place.payload.clone());
+        let stored = stored.ok_or_else(|| Damage::new(place.offset, "a block is cut off"))?;
+        if checksum(stored) != place.checksum {
+            return Err(Damage::new(place.offset, "a block's checksum does not fit"));
+        }
+        if !place.is_compressed {
+            return Ok(stored);
+        }
+        match self.decompress(stored) {
+            Ok(()) => Ok(&self.out),
+            Err(what) => Err(Damage::new(place.payload.start, what)),
+        }
+    }
+
+    /// Decompresses `stored` into the buffer. The frame does not say its size, so that the buffer grows until it fits: it begins with
+    /// what Tarantool fills a block with, and no later block of that size makes it grow again.
+    fn decompress(&mut self, stored: &[u8]) -> Result<(), &'static str> {
+        let zstd = self.zstd.get_or_insert_with(DCtx::create);
+        let mut capacity = PAYLOAD_BYTES_USUAL.max(self.out.capacity());
+        loop {
+            self.out.clear();
+            self.out.reserve_exact(capacity);
+            match zstd.decompress(&mut self.out, stored) {
+                Ok(_) => return Ok(()),
+                Err(code) if get_error_name(code) == TOO_SMALL && capacity < PAYLOAD_BYTES_MAX => {
+                    capacity = capacity.saturating_mul(2).min(PAYLOAD_BYTES_MAX);
+                }
+                Err(code) if get_error_name(code) == TOO_SMALL => {
+                    return Err("a block has over 2 GiB when decompressed");
+                }
+                Err(_) => return Err("a block cannot be decompressed"),
+            }
+        }
+    }
+}
+
+/// What zstd calls a buffer that does not take it all.
+const TOO_SMALL: &str = "Destination buffer is too small";
