@@ -9,8 +9,8 @@ use std::process::Command;
 /// The program.
 const PROGRAM: &str = "tarantool";
 
-/// Runs `script` in `directory` and returns what it printed. The script calls `box.cfg` itself, without `listen`, and ends with
-/// `os.exit(0)`.
+/// Runs `script` in `directory` and returns what it printed. The script calls `box.cfg` itself, with `log =
+/// 'tarantool.log'` and without `listen`, and ends with `os.exit(0)`.
 ///
 /// Where there is no Tarantool, prints a line and returns `None`: the test has nothing to do.
 ///
@@ -28,7 +28,8 @@ pub fn tarantool(directory: &Path, script: &str) -> Option<String> {
     let output = output.expect("the program is there");
     let printed = String::from_utf8_lossy(&output.stdout).into_owned();
     let said = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{}: {printed}\n{said}", output.status);
+    let log = std::fs::read_to_string(directory.join("tarantool.log")).unwrap_or_default();
+    assert!(output.status.success(), "{}: {printed}\n{said}\n{log}", output.status);
     Some(printed)
 }
 

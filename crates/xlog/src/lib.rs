@@ -12,7 +12,10 @@ mod error;
 mod header;
 pub mod key;
 pub mod msgpack;
+mod path;
 mod row;
+pub mod space;
+pub mod table;
 mod vclock;
 mod write;
 
@@ -21,6 +24,7 @@ pub use block::{
 };
 pub use error::{Damage, Error, Result};
 pub use header::{FileKind, FormatVersion, HEADER_BYTES_MAX, Header, parse_uuid, uuid_text};
+pub use path::PathStep;
 pub use row::{Body, Row, RowIter, RowKind, put_body, put_row, rows};
 pub use vclock::{REPLICA_MAX, VClock};
 pub use write::{LogWriter, PROGRAM, SnapWriter};

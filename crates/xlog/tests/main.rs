@@ -12,6 +12,7 @@ mod header;
 mod key_order;
 mod msgpack;
 mod row;
+mod spaces;
 mod support;
 mod tarantool;
 mod write;
