@@ -1,7 +1,8 @@
 //! How bytes become durable: publish, append, map, lock.
 //!
 //! Comes in: bytes and paths. Goes out: bytes that survived a crash, or an [`Error`] that names the file. This crate must not
-//! know what the bytes mean. It is the only one with unsafe code, in `map.rs`, `prefetch.rs` and `fault.rs`.
+//! know what the bytes mean. It is the only one with unsafe code, in `map.rs`, `prefetch.rs`, `huge.rs`
+//! and `fault.rs`.
 //!
 //! # What is durable, and when
 //!
@@ -31,12 +32,14 @@
 mod error;
 pub mod fault;
 mod flock;
+mod huge;
 mod map;
 mod prefetch;
 mod publish;
 mod real;
 
 pub use error::{Error, Result};
+pub use huge::{advise_huge, huge_with_capacity, huge_zeroed};
 pub use map::Map;
 pub use prefetch::prefetch;
 pub use publish::{publish, write_new};

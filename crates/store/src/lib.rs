@@ -107,7 +107,7 @@ pub use options::{Limits, Options};
 pub use part::Part;
 pub use payload::PayloadReader;
 pub use replace::replace;
-pub use rows::Rows;
+pub use rows::{Rows, Values};
 pub use schema::{Codec, Column, Index, IndexKind, Kind, Schema};
 pub use sealed::Sealed;
 pub use sealed_write::SealedWriter;

@@ -38,10 +38,11 @@ pub(crate) struct MemoryHash {
 
 impl MemoryOrder {
     pub(crate) fn build(keys: &Keys, columns: &[u16]) -> MemoryOrder {
-        let mut order = radix::sort(keys);
-        if columns.len() == 1 && keys.is_exact() {
-            order.hints = Vec::new();
-        }
+        let order = if columns.len() == 1 && keys.is_exact() {
+            KeyOrder { rows: radix::sort_exact(keys), hints: Vec::new() }
+        } else {
+            radix::sort(keys)
+        };
         MemoryOrder { columns: columns.into(), row_count: keys.len(), order }
     }
 

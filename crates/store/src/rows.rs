@@ -17,18 +17,26 @@ pub struct Rows {
     pub(crate) row_count: u32,
 }
 
-/// The values of one column.
+/// The values of one column, for whoever makes many rows at once.
 #[derive(Clone, Debug)]
-pub(crate) enum Values {
+pub enum Values {
+    /// Of a [`Kind::U8`] column.
     U8(Vec<u8>),
+    /// Of a [`Kind::U16`] column.
     U16(Vec<u16>),
+    /// Of a [`Kind::U32`] column.
     U32(Vec<u32>),
+    /// Of a [`Kind::U64`] column.
     U64(Vec<u64>),
+    /// Of a [`Kind::I64`] column.
     I64(Vec<i64>),
+    /// Of a [`Kind::Id`] column.
     Id(Vec<[u8; 32]>),
+    /// Of a [`Kind::Bytes`] or [`Kind::Payload`] column.
     Bytes {
         /// Where each value begins in `blob`, and after the last where it ends.
         offsets: Vec<u32>,
+        /// The values one after another.
         blob: Vec<u8>,
     },
 }
@@ -38,6 +46,41 @@ impl Rows {
     pub fn new(schema: &Arc<Schema>) -> Rows {
         let columns = schema.columns.iter().map(|column| Values::new(column.kind)).collect();
         Rows { schema: Arc::clone(schema), columns, row_count: 0 }
+    }
+
+    /// Takes whole columns: far faster than row by row.
+    ///
+    /// # Errors
+    /// [`Error::Schema`] if the columns are not those of `schema`, have unequal lengths, or places of bytes do not follow one another;
+    /// [`Error::Limit`] if a row or the batch is too large.
+    pub fn from_columns(schema: &Arc<Schema>, columns: Vec<Values>) -> Result<Rows> {
+        let fits =
+            columns.iter().map(Values::kind).eq(schema.columns.iter().map(|column| match column.kind {
+                Kind::Payload(_) => Kind::Bytes,
+                kind => kind,
+            }));
+        let row_count = columns.first().map_or(0, Values::len);
+        if !fits || columns.iter().any(|values| values.len() != row_count) {
+            return Err(Error::schema(
+                &schema.name,
+                "the columns are of other kinds, or have unequal lengths",
+            ));
+        }
+        check_limit("rows in a batch", row_count as u64, u64::from(ROWS_PER_SEGMENT_MAX))?;
+        let fixed_bytes: u64 =
+            schema.columns.iter().filter_map(|column| Some(column.kind.width()? as u64)).sum();
+        let mut row_bytes = fixed_bytes;
+        for values in &columns {
+            row_bytes += values.check(schema)?;
+        }
+        if row_bytes > ROW_BYTES_MAX {
+            // The longest values need not be in one row.
+            let of_row =
+                |row: usize| columns.iter().map(|values| values.length(row)).sum::<u64>() + fixed_bytes;
+            check_limit("bytes in a row", (0..row_count).map(of_row).max().unwrap_or(0), ROW_BYTES_MAX)?;
+        }
+        let row_count = u32::try_from(row_count).expect("the limit of a batch is below");
+        Ok(Rows { schema: Arc::clone(schema), columns, row_count })
     }
 
     /// Appends a row: one value for each column.
@@ -271,6 +314,55 @@ impl Values {
         }
     }
 
+    fn kind(&self) -> Kind {
+        match self {
+            Values::U8(_) => Kind::U8,
+            Values::U16(_) => Kind::U16,
+            Values::U32(_) => Kind::U32,
+            Values::U64(_) => Kind::U64,
+            Values::I64(_) => Kind::I64,
+            Values::Id(_) => Kind::Id,
+            Values::Bytes { .. } => Kind::Bytes,
+        }
+    }
+
+    fn len(&self) -> usize {
+        match self {
+            Values::U8(values) => values.len(),
+            Values::U16(values) => values.len(),
+            Values::U32(values) => values.len(),
+            Values::U64(values) => values.len(),
+            Values::I64(values) => values.len(),
+            Values::Id(values) => values.len(),
+            Values::Bytes { offsets, .. } => offsets.len().saturating_sub(1),
+        }
+    }
+
+    /// Checks that bytes lie one after another, and returns how many the longest value has; 0 for values of fixed width.
+    fn check(&self, schema: &Schema) -> Result<u64> {
+        let Values::Bytes { offsets, blob } = self else { return Ok(0) };
+        check_column(0, blob.len() as u64)?;
+        let ends = offsets.first().zip(offsets.last()).map(|(&first, &last)| (first, last as usize));
+        let mut is_ascending = true;
+        let mut longest = 0;
+        for pair in offsets.windows(2) {
+            is_ascending &= pair[0] <= pair[1];
+            longest = longest.max(pair[1].wrapping_sub(pair[0]));
+        }
+        if ends != Some((0, blob.len())) || !is_ascending {
+            return Err(Error::schema(&schema.name, "the values of a column do not follow one another"));
+        }
+        Ok(u64::from(longest))
+    }
+
+    /// Returns the length of bytes, or 0 for a value of fixed width.
+    fn length(&self, row: usize) -> u64 {
+        match self {
+            Values::Bytes { offsets, .. } => u64::from(offsets[row + 1] - offsets[row]),
+            _ => 0,
+        }
+    }
+
     fn blob_bytes(&self) -> u64 {
         match self {
             Values::Bytes { blob, .. } => blob.len() as u64,
@@ -413,6 +505,43 @@ mod tests {
         row[7] = Value::Bytes(&huge[5..]);
         rows.push(&row).unwrap();
         assert_eq!(rows.len(), 1);
+    }
+
+    #[test]
+    fn columns_are_rows_if_they_fit() {
+        let column = |name: &str, kind| Column { name: name.into(), kind };
+        let schema = Arc::new(Schema {
+            name: "t".into(),
+            columns: vec![column("a", Kind::U64), column("b", Kind::Bytes)],
+            primary: vec![0],
+            indexes: Vec::new(),
+        });
+        let make = |numbers: &[u64], offsets: &[u32], blob: &[u8]| {
+            let bytes = Values::Bytes { offsets: offsets.to_vec(), blob: blob.to_vec() };
+            Rows::from_columns(&schema, vec![Values::U64(numbers.to_vec()), bytes])
+        };
+        let rows = make(&[7, 8, 9], &[0, 2, 2, 5], b"abcde").unwrap();
+        let found: Vec<_> =
+            (0..rows.len()).map(|row| (rows.u64s(0)[row as usize], rows.bytes(1, row))).collect();
+        assert_eq!(found, [(7, &b"ab"[..]), (8, b""), (9, b"cde")]);
+        assert!(make(&[], &[0], b"").unwrap().is_empty());
+        let refused: [(&[u64], &[u32], &[u8]); 6] = [
+            (&[7], &[0, 2, 3], b"abc"),
+            (&[7, 8], &[0, 3, 2], b"ab"),
+            (&[7], &[1, 2], b"ab"),
+            (&[7], &[0, 1], b"ab"),
+            (&[7], &[0, 3], b"ab"),
+            (&[], &[], b""),
+        ];
+        for (numbers, offsets, blob) in refused {
+            assert!(matches!(make(numbers, offsets, blob), Err(Error::Schema { .. })), "{offsets:?}");
+        }
+        assert!(Rows::from_columns(&schema, vec![Values::U64(vec![1])]).is_err());
+        assert!(Rows::from_columns(&schema, vec![Values::I64(vec![1]), Values::U64(vec![1])]).is_err());
+        let huge = vec![0; usize::try_from(ROW_BYTES_MAX).unwrap() - 7];
+        let length = u32::try_from(huge.len()).unwrap();
+        assert!(matches!(make(&[7], &[0, length], &huge), Err(Error::Limit { what: "bytes in a row", .. })));
+        make(&[7], &[0, length - 1], &huge[1..]).unwrap();
     }
 
     #[test]
