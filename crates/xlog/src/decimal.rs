@@ -1,4 +1,4 @@
-//! Decimal numbers of any length, exactly: as Tarantool stores them, as text, in order.
+//! Decimal numbers of any length, exactly: as Tarantool stores them, as text, in order, added.
 //!
 //! Comes in: packed decimals, text, whole numbers. Goes out: the same. Must not know where they stand.
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
@@ -51,6 +51,20 @@ impl Decimal {
             return None;
         }
         Some(Decimal::new(sign == 0xb || sign == 0xd, &halves, scale))
+    }
+
+    /// Appends what [`unpack`](Decimal::unpack) reads.
+    pub(crate) fn pack(&self, out: &mut Vec<u8>) {
+        crate::msgpack::put_int(out, i64::from(self.scale));
+        let mut halves = self.written_digits();
+        if halves.len().is_multiple_of(2) {
+            halves.insert(0, 0);
+        }
+        halves.push(if self.is_negative { 0xd } else { 0xc });
+        out.extend(halves.chunks(2).map(|pair| match pair {
+            [high, low] => (high << 4) | low,
+            _ => 0,
+        }));
     }
 
     /// Returns the digits from the first one to the last one that is written, at least one.
@@ -106,6 +120,32 @@ impl Decimal {
     pub(crate) fn fits(&self) -> bool {
         let count = i32::try_from(self.written_digits().len()).unwrap_or(i32::MAX);
         count <= DIGITS_MAX && self.scale <= DIGITS_MAX && self.magnitude < DIGITS_MAX
+    }
+
+    pub(crate) fn negated(&self) -> Decimal {
+        Decimal { is_negative: !self.is_negative && !self.digits.is_empty(), ..self.clone() }
+    }
+
+    /// Adds, with as many digits behind the point as the longer one has; none if the sum has more digits than a tuple can hold.
+    pub(crate) fn add(&self, other: &Decimal) -> Option<Decimal> {
+        let scale = self.scale.max(other.scale);
+        let (ours, theirs) = (self.scaled(scale)?, other.scaled(scale)?);
+        let sum = ours.checked_add(theirs)?;
+        let digits: Vec<u8> = sum.unsigned_abs().to_string().bytes().map(|byte| byte & 0xf).collect();
+        Some(Decimal::new(sum < 0, &digits, scale)).filter(Decimal::fits)
+    }
+
+    /// Returns the number times 10^scale.
+    fn scaled(&self, scale: i32) -> Option<i128> {
+        let length = self.magnitude.checked_add(1)?.checked_add(scale)?;
+        let count = i32::try_from(self.digits.len()).ok()?;
+        let zeros = u32::try_from(length.checked_sub(count)?.max(0)).ok()?;
+        let mut value = 0_i128;
+        for &digit in &self.digits {
+            value = value.checked_mul(10)?.checked_add(i128::from(digit))?;
+        }
+        let value = value.checked_mul(10_i128.checked_pow(zeros)?)?;
+        if self.is_negative { value.checked_neg() } else { Some(value) }
     }
 }
 

@@ -16,6 +16,7 @@ mod path;
 mod row;
 pub mod space;
 pub mod table;
+pub mod update;
 mod vclock;
 mod write;
 

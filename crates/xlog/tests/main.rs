@@ -15,4 +15,6 @@ mod row;
 mod spaces;
 mod support;
 mod tarantool;
+mod update;
+mod values;
 mod write;

@@ -96,7 +96,7 @@ fn definitions_by_tarantool_become_tables() {
     assert!(!spaces.get(281).unwrap().unwrap().has_rows());
 }
 
-fn bytes(hex: &str) -> Vec<u8> {
+pub(crate) fn bytes(hex: &str) -> Vec<u8> {
     let digits: Vec<u8> =
         hex.chars().map(|digit| u8::try_from(digit.to_digit(16).unwrap()).unwrap()).collect();
     digits.chunks(2).map(|pair| pair[0] << 4 | pair[1]).collect()
