@@ -226,7 +226,7 @@ fn replay(path: &Path, space: u32) -> BTreeMap<u64, Vec<u8>> {
     let first = |tuple: &[u8]| {
         let mut reader = Reader::new(tuple);
         reader.array_len().unwrap();
-        reader.uint().unwrap()
+        reader.uint().unwrap_or(u64::MAX)
     };
     while let Step::Block(place) = hop(&file, offset).unwrap() {
         offset = place.payload.end;
@@ -253,10 +253,13 @@ fn replay(path: &Path, space: u32) -> BTreeMap<u64, Vec<u8>> {
                 }
                 RowKind::Upsert => {
                     let given = body.tuple.unwrap();
-                    let tuple = tuples.entry(first(given));
-                    tuple
-                        .and_modify(|tuple| *tuple = upsert(tuple, body.ops.unwrap(), &context).unwrap())
-                        .or_insert_with(|| given.to_vec());
+                    let old = tuples.get(&first(given));
+                    let new = old.map(|old| upsert(old, body.ops.unwrap(), &context).unwrap());
+                    let new = new.unwrap_or_else(|| given.to_vec());
+                    // A changed primary key makes the whole upsert void.
+                    if new.len() > 1 && first(&new) == first(given) {
+                        tuples.insert(first(given), new);
+                    }
                 }
                 other => panic!("{other:?}"),
             }

@@ -46,9 +46,9 @@ fn list<'a>(mut text: &'a str, close: char, out: &mut Vec<u8>) -> &'a str {
         text = text.trim_start_matches([' ', ',']);
         if let Some(rest) = text.strip_prefix(close) {
             if close == ']' {
-                msgpack::put_array_len(out, count)
+                msgpack::put_array_len(out, count);
             } else {
-                msgpack::put_map_len(out, count)
+                msgpack::put_map_len(out, count);
             }
             out.extend_from_slice(&inside);
             return rest;
