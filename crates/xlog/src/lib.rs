@@ -9,8 +9,10 @@
 mod block;
 mod decimal;
 mod error;
+mod fill;
 mod header;
 pub mod key;
+mod load;
 pub mod msgpack;
 mod path;
 mod row;
@@ -25,6 +27,7 @@ pub use block::{
 };
 pub use error::{Damage, Error, Result};
 pub use header::{FileKind, FormatVersion, HEADER_BYTES_MAX, Header, parse_uuid, uuid_text};
+pub use load::{OnDamage, SnapshotFile, SnapshotRows, blocks, load_snapshot, read_spaces};
 pub use path::PathStep;
 pub use row::{Body, Row, RowIter, RowKind, put_body, put_row, rows};
 pub use vclock::{REPLICA_MAX, VClock};

@@ -10,6 +10,7 @@
 mod block;
 mod header;
 mod key_order;
+mod load;
 mod msgpack;
 mod row;
 mod spaces;

@@ -1,0 +1,393 @@
+//! Loads a snapshot's rows into columns, on all cores.
+//!
+//! Comes in: a snapshot's bytes, and the tables that its spaces become. Goes out: batches of rows by space, in the order of the file.
+//! Must not know what is made of them.
+//!
+//! Blocks are found by their heads alone and cut into chunks of neighbours. Each core takes the next chunk, and of it block after
+//! block: checks it, decompresses it into a buffer that it keeps, walks the msgpack of each row once, and appends what it finds to
+//! columns. A row as Tarantool writes it is known by its bytes; any other is read by `row.rs`.
+//!
+//! Memory: the rows themselves, and for each core one block. Columns get their room by what the first block of the chunk holds, in large
+//! pages, so that they are not copied, nor faulted in by small pages.
+
+use crate::block::{BlockPlace, Step, Unpacker, hop};
+use crate::error::{Damage, Result};
+use crate::fill::{Filler, rows_of};
+use crate::msgpack::Reader;
+use crate::row::{Row, RowKind, rows};
+use crate::space::{SPACE_INDEX, SPACE_SPACE, SPACE_SYSTEM_MAX, Spaces};
+use crate::table::SpaceTable;
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::path::Path;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::thread;
+use store::{Rows, Values};
+
+/// Stored bytes of the largest chunk: large enough that little of a large page is left over, small enough that all cores end together.
+const CHUNK_BYTES_MAX: usize = 24 << 20;
+/// Stored bytes of the smallest one.
+const CHUNK_BYTES_MIN: usize = 1 << 20;
+
+/// A snapshot to load.
+#[derive(Clone, Copy, Debug)]
+pub struct SnapshotFile<'a> {
+    /// Its path, for errors.
+    pub path: &'a Path,
+    /// All of it.
+    pub bytes: &'a [u8],
+    /// Its blocks.
+    pub blocks: &'a [BlockPlace],
+}
+
+/// What to do with a block that cannot be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OnDamage {
+    /// Load nothing.
+    Refuse,
+    /// Load all others, and say which it was.
+    LeaveOut,
+}
+
+/// What a snapshot held.
+#[derive(Debug, Default)]
+pub struct SnapshotRows {
+    /// For each table that got any, its place among the tables and its rows in the order of the file.
+    pub batches: BTreeMap<usize, Vec<Rows>>,
+    /// How many rows were of spaces without a table, by space.
+    pub unknown: BTreeMap<u32, u64>,
+    /// How many rows put no tuple anywhere.
+    pub other_count: u64,
+    /// The blocks that were left out, in the order of the file, and what is wrong with each.
+    pub lost: Vec<(BlockPlace, Damage)>,
+}
+
+/// Returns the blocks of a file from `offset` on, where its header ends.
+///
+/// # Errors
+/// Damage, if something else lies between them, or the file ends without its mark.
+pub fn blocks(path: &Path, bytes: &[u8], mut offset: usize) -> Result<Vec<BlockPlace>> {
+    let mut found = Vec::new();
+    loop {
+        match hop(bytes, offset).map_err(|damage| damage.in_file(path, 0))? {
+            Step::Block(place) => {
+                offset = place.payload.end;
+                found.push(place);
+            }
+            Step::Eof => return Ok(found),
+            Step::End => {
+                return Err(Damage::new(offset, "the file ends without the end mark").in_file(path, 0));
+            }
+        }
+    }
+}
+
+/// Reads what a snapshot says of its spaces: these rows come first.
+///
+/// # Errors
+/// Damage; with [`OnDamage::LeaveOut`] only if a definition is none.
+pub fn read_spaces(file: SnapshotFile, on_damage: OnDamage) -> Result<Spaces> {
+    let mut spaces = Spaces::new();
+    let mut unpacker = Unpacker::default();
+    for block in file.blocks {
+        let read = unpacker.unpack(file.bytes, block).and_then(|payload| define(payload, &mut spaces));
+        match read {
+            Ok(Defined::All) => break,
+            Ok(Defined::More) => {}
+            Err(_) if on_damage == OnDamage::LeaveOut => {}
+            Err(damage) => return Err(at_block(damage, block).in_file(file.path, 0)),
+        }
+    }
+    Ok(spaces)
+}
+
+/// Whether definitions of spaces may follow.
+enum Defined {
+    All,
+    More,
+}
+
+fn define(payload: &[u8], spaces: &mut Spaces) -> std::result::Result<Defined, Damage> {
+    for row in rows(payload) {
+        let Row { body, .. } = row?;
+        match (body.space, body.tuple) {
+            (Some(SPACE_SPACE), Some(tuple)) => {
+                spaces.set_space(tuple)?;
+            }
+            (Some(SPACE_INDEX), Some(tuple)) => {
+                spaces.set_index(tuple)?;
+            }
+            (Some(space), _) if space > SPACE_SYSTEM_MAX => return Ok(Defined::All),
+            _ => {}
+        }
+    }
+    Ok(Defined::More)
+}
+
+/// Loads a snapshot's rows into `tables`. `progress` is told of stored bytes as they are done, by any thread.
+///
+/// # Errors
+/// The first damage in the order of the file, unless it is to be left out; a row that is larger than a store takes.
+pub fn load_snapshot(
+    file: SnapshotFile,
+    tables: &[SpaceTable],
+    on_damage: OnDamage,
+    progress: &(dyn Fn(usize) + Sync),
+) -> Result<SnapshotRows> {
+    let threads = thread::available_parallelism().map_or(1, usize::from);
+    let chunks = chunks(file.blocks, threads);
+    let job = Job { file, tables, on_damage, progress };
+    let next = AtomicUsize::new(0);
+    let has_failed = AtomicBool::new(false);
+    let done = Mutex::new(BTreeMap::new());
+    let work = || {
+        let mut unpacker = Unpacker::default();
+        while !has_failed.load(Ordering::Relaxed) {
+            let number = next.fetch_add(1, Ordering::Relaxed);
+            let Some(chunk) = chunks.get(number) else { break };
+            let loaded = job.load_chunk(&file.blocks[chunk.clone()], &mut unpacker);
+            has_failed.fetch_or(loaded.is_err(), Ordering::Relaxed);
+            done.lock().expect("nobody panics with it").insert(number, loaded);
+        }
+    };
+    thread::scope(|scope| {
+        for _ in 1..threads.min(chunks.len()) {
+            scope.spawn(work);
+        }
+        work();
+    });
+    gather(tables, done.into_inner().expect("nobody panicked with it").into_values())
+}
+
+/// Cuts blocks into runs of neighbours: long ones first, short ones in the end, so that no core works alone for long.
+fn chunks(blocks: &[BlockPlace], threads: usize) -> Vec<Range<usize>> {
+    let mut left: usize = blocks.iter().map(|block| block.payload.len()).sum();
+    let mut chunks = Vec::new();
+    let (mut start, mut bytes) = (0, 0);
+    for (number, block) in blocks.iter().enumerate() {
+        bytes += block.payload.len();
+        if bytes >= (left / (2 * threads)).clamp(CHUNK_BYTES_MIN, CHUNK_BYTES_MAX) {
+            chunks.push(start..number + 1);
+            left -= bytes;
+            (start, bytes) = (number + 1, 0);
+        }
+    }
+    if start < blocks.len() {
+        chunks.push(start..blocks.len());
+    }
+    chunks
+}
+
+/// Puts what the chunks held one behind the other.
+fn gather(tables: &[SpaceTable], loaded: impl Iterator<Item = Result<Chunk>>) -> Result<SnapshotRows> {
+    let mut all = SnapshotRows::default();
+    let mut arrived = vec![0; tables.len()];
+    for chunk in loaded {
+        let chunk = chunk?;
+        for (number, columns) in chunk.columns {
+            let rows = rows_of(&tables[number], columns, &mut arrived[number])?;
+            all.batches.entry(number).or_default().push(rows);
+        }
+        for (space, count) in chunk.unknown {
+            *all.unknown.entry(space).or_default() += count;
+        }
+        all.other_count += chunk.other_count;
+        all.lost.extend(chunk.lost);
+    }
+    Ok(all)
+}
+
+/// What all chunks have in common.
+#[derive(Clone, Copy)]
+struct Job<'a> {
+    file: SnapshotFile<'a>,
+    tables: &'a [SpaceTable],
+    on_damage: OnDamage,
+    progress: &'a (dyn Fn(usize) + Sync),
+}
+
+/// What a chunk held.
+#[derive(Default)]
+struct Chunk {
+    /// The columns of each batch, with the place of its table.
+    columns: Vec<(usize, Vec<Values>)>,
+    unknown: BTreeMap<u32, u64>,
+    other_count: u64,
+    lost: Vec<(BlockPlace, Damage)>,
+}
+
+impl Job<'_> {
+    fn load_chunk(&self, blocks: &[BlockPlace], unpacker: &mut Unpacker) -> Result<Chunk> {
+        let mut spaces = Fillers::new(self.tables);
+        let mut lost = Vec::new();
+        for (number, block) in blocks.iter().enumerate() {
+            let marks = spaces.marks();
+            let taken = unpacker.unpack(self.file.bytes, block).and_then(|payload| spaces.take(payload));
+            match taken {
+                Ok(()) => {}
+                Err(damage) if self.on_damage == OnDamage::LeaveOut => {
+                    spaces.rewind(&marks);
+                    lost.push((block.clone(), at_block(damage, block)));
+                }
+                Err(damage) => return Err(at_block(damage, block).in_file(self.file.path, 0)),
+            }
+            spaces.end_block(blocks.len() - number - 1);
+            (self.progress)(block.payload.len());
+        }
+        Ok(spaces.finish(lost))
+    }
+}
+
+/// Says where the damaged block begins: a place among decompressed bytes means nothing to whoever looks into the file.
+fn at_block(damage: Damage, block: &BlockPlace) -> Damage {
+    Damage { offset: block.offset, ..damage }
+}
+
+/// The columns of all tables being filled.
+struct Fillers<'t> {
+    tables: &'t [SpaceTable],
+    /// For each table its columns, once it got a row.
+    fillers: Vec<Option<Filler<'t>>>,
+    /// The table of the row before, which is mostly that of the next.
+    current: usize,
+    unknown: BTreeMap<u32, u64>,
+    other_count: u64,
+}
+
+/// What was there before a block.
+struct Marks {
+    rows: Vec<usize>,
+    unknown: BTreeMap<u32, u64>,
+    other_count: u64,
+}
+
+impl<'t> Fillers<'t> {
+    fn new(tables: &'t [SpaceTable]) -> Fillers<'t> {
+        let fillers = tables.iter().map(|_| None).collect();
+        Fillers { tables, fillers, current: 0, unknown: BTreeMap::new(), other_count: 0 }
+    }
+
+    /// Takes all rows of a block.
+    fn take(&mut self, payload: &[u8]) -> std::result::Result<(), Damage> {
+        let mut reader = Reader::new(payload);
+        while !reader.is_empty() {
+            match plain_insert(reader.rest()) {
+                Some((space, tuple)) => {
+                    let mut tuple = Reader::new(tuple);
+                    self.insert(space, &mut tuple)?;
+                    reader = Reader::new(tuple.rest());
+                }
+                None => reader = Reader::new(self.take_any(reader.rest())?),
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes the tuple of a space that `reader` stands at.
+    #[inline]
+    fn insert(&mut self, space: u32, reader: &mut Reader) -> std::result::Result<(), Damage> {
+        if let Some(table) = self.tables.get(self.current)
+            && table.id == space
+            && let Some(Some(filler)) = self.fillers.get_mut(self.current)
+        {
+            return filler.take(reader);
+        }
+        self.insert_elsewhere(space, reader)
+    }
+
+    #[cold]
+    fn insert_elsewhere(&mut self, space: u32, reader: &mut Reader) -> std::result::Result<(), Damage> {
+        let Some(number) = self.tables.iter().position(|table| table.id == space) else {
+            *self.unknown.entry(space).or_default() += 1;
+            return reader.skip().map(drop);
+        };
+        self.current = number;
+        self.fillers[number].get_or_insert_with(|| Filler::new(&self.tables[number])).take(reader)
+    }
+
+    /// Takes a row that is not as Tarantool writes most; returns what is behind it.
+    #[cold]
+    fn take_any<'a>(&mut self, rest: &'a [u8]) -> std::result::Result<&'a [u8], Damage> {
+        let mut iter = rows(rest);
+        let Some(row) = iter.next().transpose()? else { return Ok(&[]) };
+        match (row.kind, row.body.space, row.body.tuple) {
+            (RowKind::Insert | RowKind::Replace, Some(space), Some(tuple)) => {
+                self.insert(space, &mut Reader::new(tuple))?;
+            }
+            _ => self.other_count += 1,
+        }
+        Ok(rest.get(iter.offset()..).unwrap_or_default())
+    }
+
+    fn end_block(&mut self, blocks_left: usize) {
+        self.fillers.iter_mut().flatten().for_each(|filler| filler.end_block(blocks_left));
+    }
+
+    fn marks(&self) -> Marks {
+        let rows = self.fillers.iter().map(|filler| filler.as_ref().map_or(0, Filler::mark)).collect();
+        Marks { rows, unknown: self.unknown.clone(), other_count: self.other_count }
+    }
+
+    fn rewind(&mut self, marks: &Marks) {
+        for (filler, &mark) in self.fillers.iter_mut().zip(&marks.rows) {
+            if let Some(filler) = filler {
+                filler.rewind(mark);
+            }
+        }
+        self.unknown.clone_from(&marks.unknown);
+        self.other_count = marks.other_count;
+    }
+
+    fn finish(self, lost: Vec<(BlockPlace, Damage)>) -> Chunk {
+        let mut columns = Vec::new();
+        for (number, filler) in self.fillers.into_iter().enumerate() {
+            let batches = filler.into_iter().flat_map(Filler::finish);
+            columns.extend(batches.map(|batch| (number, batch)));
+        }
+        Chunk { columns, unknown: self.unknown, other_count: self.other_count, lost }
+    }
+}
+
+/// Returns space and tuple of a row exactly as Tarantool writes it into a snapshot, the tuple with all that is behind it: the map
+/// {kind: insert, lsn, time}, then the map {space in 4 bytes, tuple}.
+#[inline]
+fn plain_insert(rest: &[u8]) -> Option<(u32, &[u8])> {
+    let ([0x83, 0x00, 0x02, 0x03, width], rest) = rest.split_first_chunk::<5>()? else { return None };
+    let lsn_bytes = match width {
+        0x00..=0x7f => 0,
+        0xcc => 1,
+        0xcd => 2,
+        0xce => 4,
+        0xcf => 8,
+        _ => return None,
+    };
+    let (middle, rest) = rest.get(lsn_bytes..)?.split_first_chunk::<18>()?;
+    let [0x04, 0xcb, _, _, _, _, _, _, _, _, 0x82, 0x10, 0xce, a, b, c, d, 0x21] = *middle else {
+        return None;
+    };
+    Some((u32::from_be_bytes([a, b, c, d]), rest))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn chunks_hold_all_blocks_in_order_and_get_shorter() {
+        let place = |start: usize, length: usize| BlockPlace {
+            offset: start,
+            payload: start..start + length,
+            is_compressed: true,
+            checksum: 0,
+        };
+        for (count, length) in [(0, 1), (1, 1), (1000, 100), (5000, 70_000), (3, 100 << 20)] {
+            let blocks: Vec<BlockPlace> = (0..count).map(|number| place(number * length, length)).collect();
+            let chunks = chunks(&blocks, 2);
+            assert!(chunks.iter().cloned().flatten().eq(0..count), "{count} blocks");
+            let lengths: Vec<usize> = chunks.iter().map(ExactSizeIterator::len).collect();
+            assert!(lengths.is_sorted_by(|one, two| one >= two), "{lengths:?}");
+            assert!(lengths.iter().all(|&blocks| blocks == 1 || blocks * length <= CHUNK_BYTES_MAX + length));
+        }
+    }
+}

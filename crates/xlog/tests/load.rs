@@ -1,0 +1,289 @@
+//! Snapshots loaded on all cores, against a slow twin that reads row after row; with damage; with odd rows.
+//!
+//! Comes in: snapshots by our writer, of random rows. Goes out: failures. Must not know the crate's insides.
+
+use crate::support::Sequence;
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use store::{Kind, OwnedValue, Rows, Value};
+use testkit::SimDisk;
+use xlog::msgpack::{Reader, put_array_len, put_boolean, put_int, put_map_len, put_nil, put_str, put_uint};
+use xlog::space::{SPACE_INDEX, SPACE_SPACE};
+use xlog::table::SpaceTable;
+use xlog::{
+    BlockPlace, Body, FileKind, FormatVersion, Header, OnDamage, Row, RowKind, SnapWriter, SnapshotFile,
+    SnapshotRows, Unpacker, VClock, blocks, load_snapshot, put_body, read_spaces, rows,
+};
+
+const DIRECTORY: &str = "/tarantool";
+/// A space of plain keys, one of any keys, one without any, and one that nobody describes.
+const PLAIN: u32 = 512;
+const ANY: u32 = 513;
+const KEYLESS: u32 = 514;
+const UNKNOWN: u32 = 600;
+
+fn space(id: u32) -> Vec<u8> {
+    let mut out = Vec::new();
+    put_array_len(&mut out, 7);
+    put_uint(&mut out, u64::from(id));
+    put_uint(&mut out, 1);
+    put_str(&mut out, format!("space {id}").as_bytes());
+    put_str(&mut out, b"memtx");
+    put_uint(&mut out, 0);
+    put_map_len(&mut out, 0);
+    put_array_len(&mut out, 0);
+    out
+}
+
+fn index(id: u32, iid: u64, kind: &str, parts: &[(u64, &str)]) -> Vec<u8> {
+    let mut out = Vec::new();
+    put_array_len(&mut out, 6);
+    put_uint(&mut out, u64::from(id));
+    put_uint(&mut out, iid);
+    put_str(&mut out, format!("index {iid}").as_bytes());
+    put_str(&mut out, kind.as_bytes());
+    put_map_len(&mut out, 1);
+    put_str(&mut out, b"unique");
+    put_boolean(&mut out, true);
+    put_array_len(&mut out, u32::try_from(parts.len()).unwrap());
+    for (field, name) in parts {
+        put_array_len(&mut out, 2);
+        put_uint(&mut out, *field);
+        put_str(&mut out, name.as_bytes());
+    }
+    out
+}
+
+/// Returns a tuple for any of the spaces: [number, number with a sign or nil, text that does not compress, a map].
+fn tuple(sequence: &mut Sequence, number: u64) -> Vec<u8> {
+    let mut out = Vec::new();
+    let text: Vec<u8> = (0..sequence.next() % 100).map(|_| sequence.next().to_le_bytes()[0]).collect();
+    put_array_len(&mut out, 4);
+    put_uint(&mut out, number.wrapping_mul(0x9e37_79b9) % 100_000);
+    put_int(&mut out, i64::try_from(sequence.next() % 1000).unwrap() - 500);
+    put_str(&mut out, &text);
+    put_map_len(&mut out, 1);
+    put_str(&mut out, b"k");
+    put_nil(&mut out);
+    out
+}
+
+/// Writes a row of every kind, and many of the usual one; returns the file.
+fn write(row_count: u64, seed: u64) -> Vec<u8> {
+    let disk: Arc<dyn disk::Disk> = Arc::new(SimDisk::new(1));
+    disk.create_directory(Path::new(DIRECTORY)).unwrap();
+    let header = Header {
+        kind: FileKind::Snapshot,
+        version: FormatVersion::V013,
+        program: "test".to_owned(),
+        instance: [7; 16],
+        vclock: VClock::default(),
+        previous: None,
+    };
+    let mut writer = SnapWriter::create(&disk, Path::new(DIRECTORY), &header, 1e9).unwrap();
+    for id in [PLAIN, ANY, KEYLESS] {
+        writer.insert(SPACE_SPACE, 0, &space(id)).unwrap();
+    }
+    for index in [
+        index(PLAIN, 0, "tree", &[(0, "unsigned")]),
+        index(PLAIN, 1, "hash", &[(2, "string")]),
+        index(ANY, 0, "tree", &[(1, "integer"), (0, "scalar")]),
+    ] {
+        writer.insert(SPACE_INDEX, 0, &index).unwrap();
+    }
+    let empty = Row {
+        kind: RowKind::Raft,
+        replica: 0,
+        lsn: 0,
+        timestamp: 0.0,
+        group: 0,
+        tsn: 0,
+        is_commit: true,
+        flags: 0,
+        body: Body { bytes: &[0x80], ..Body::default() },
+    };
+    let mut sequence = Sequence(seed);
+    for number in 0..row_count {
+        let space =
+            [PLAIN, PLAIN, ANY, KEYLESS, UNKNOWN][usize::try_from(number * 5 / row_count.max(1)).unwrap()];
+        let tuple = tuple(&mut sequence, number);
+        match number % 7 {
+            5 => writer.insert(space, 1, &tuple).unwrap(),
+            6 => {
+                // Numbers as short as they can be, and a word that nobody knows.
+                let mut bytes = Vec::new();
+                put_body(&mut bytes, &Body { space: Some(space), tuple: Some(&tuple), ..Body::default() });
+                bytes[0] += 1;
+                bytes.extend([0x7f, 0x01]);
+                let kind = if number % 2 == 0 { RowKind::Replace } else { RowKind::Insert };
+                writer.row(&Row { kind, body: Body { bytes: &bytes, ..Body::default() }, ..empty }).unwrap();
+            }
+            _ => writer.insert(space, 0, &tuple).unwrap(),
+        }
+        if number % 1000 == 999 {
+            writer.row(&empty).unwrap();
+        }
+    }
+    let path = writer.finish().unwrap();
+    disk.read(&path).unwrap()
+}
+
+fn file<'a>(bytes: &'a [u8], blocks: &'a [BlockPlace]) -> SnapshotFile<'a> {
+    SnapshotFile { path: Path::new("0.snap"), bytes, blocks }
+}
+
+fn places(bytes: &[u8]) -> Vec<BlockPlace> {
+    blocks(Path::new("0.snap"), bytes, Header::parse(bytes).unwrap().1).unwrap()
+}
+
+fn tables(bytes: &[u8]) -> Vec<SpaceTable> {
+    let spaces = read_spaces(file(bytes, &places(bytes)), OnDamage::Refuse).unwrap();
+    spaces.ids().map(|id| SpaceTable::new(&spaces.get(id).unwrap().unwrap())).collect()
+}
+
+fn load(bytes: &[u8], on_damage: OnDamage) -> xlog::Result<SnapshotRows> {
+    load_snapshot(file(bytes, &places(bytes)), &tables(bytes), on_damage, &|_| ())
+}
+
+type Table = Vec<Vec<OwnedValue>>;
+
+/// Reads block after block and row after row.
+fn load_slowly(bytes: &[u8], left_out: &[usize]) -> (BTreeMap<usize, Table>, u64, u64) {
+    let tables = tables(bytes);
+    let mut found: BTreeMap<usize, Table> = BTreeMap::new();
+    let (mut unknown, mut other) = (0, 0);
+    let mut unpacker = Unpacker::default();
+    let mut buffer = Vec::new();
+    for (number, place) in places(bytes).iter().enumerate() {
+        if left_out.contains(&number) {
+            continue;
+        }
+        for row in rows(unpacker.unpack(bytes, place).unwrap()) {
+            let row = row.unwrap();
+            let (Some(space), Some(tuple)) = (row.body.space, row.body.tuple) else {
+                other += 1;
+                continue;
+            };
+            let Some(table) = tables.iter().position(|table| table.id == space) else {
+                unknown += 1;
+                continue;
+            };
+            let shape = &tables[table].shape;
+            let mut values: Vec<OwnedValue> = Vec::new();
+            shape
+                .take(&mut Reader::new(tuple), &mut buffer, |_, value: Value| values.push(value.to_owned()))
+                .unwrap();
+            let so_far = found.entry(table).or_default();
+            if shape.arrival_column().is_some() {
+                values.push(OwnedValue::U64(so_far.len() as u64));
+            }
+            values.push(OwnedValue::Bytes(tuple.to_vec()));
+            so_far.push(values);
+        }
+    }
+    (found, unknown, other)
+}
+
+fn list(batches: &[Rows]) -> Table {
+    let of_batch = |rows: &Rows| -> Table {
+        let columns = rows.schema().columns.len();
+        (0..rows.len())
+            .map(|row| (0..columns).map(|column| rows.value(column, row).to_owned()).collect())
+            .collect()
+    };
+    batches.iter().flat_map(of_batch).collect()
+}
+
+fn compare(loaded: &SnapshotRows, (found, unknown, other): (BTreeMap<usize, Table>, u64, u64)) {
+    assert!(loaded.batches.keys().eq(found.keys()));
+    for (table, expected) in found {
+        assert!(list(&loaded.batches[&table]) == expected, "table {table} of {} rows", expected.len());
+    }
+    assert_eq!(loaded.unknown.values().sum::<u64>(), unknown);
+    assert_eq!(loaded.other_count, other);
+}
+
+#[test]
+fn rows_loaded_on_all_cores_are_those_read_one_by_one() {
+    for (row_count, seed) in [(0, 1), (1, 2), (700, 3), (90_000, 4)] {
+        let bytes = write(row_count, seed);
+        let done = AtomicUsize::new(0);
+        let places = places(&bytes);
+        let progress = |count| {
+            done.fetch_add(count, Ordering::Relaxed);
+        };
+        let loaded =
+            load_snapshot(file(&bytes, &places), &tables(&bytes), OnDamage::Refuse, &progress).unwrap();
+        compare(&loaded, load_slowly(&bytes, &[]));
+        assert_eq!(loaded.lost, []);
+        assert_eq!(done.into_inner(), places.iter().map(|place| place.payload.len()).sum::<usize>());
+        assert!(row_count < 90_000 || loaded.batches.values().any(|batches| batches.len() > 1));
+    }
+}
+
+#[test]
+fn spaces_are_read_from_the_beginning_of_the_file() {
+    let tables = tables(&write(50, 1));
+    let kinds = |id: u32| -> Vec<Kind> {
+        let table = tables.iter().find(|table| table.id == id).unwrap();
+        table.schema.columns.iter().map(|column| column.kind).collect()
+    };
+    assert_eq!(kinds(PLAIN), [Kind::U64, Kind::Bytes, Kind::Bytes]);
+    assert_eq!(kinds(ANY), [Kind::Bytes, Kind::Bytes, Kind::Bytes]);
+    assert_eq!(kinds(KEYLESS), [Kind::U64, Kind::Bytes]);
+    assert!(tables.iter().all(|table| table.id != UNKNOWN));
+}
+
+#[test]
+fn a_damaged_block_is_refused_or_left_out_alone() {
+    let mut bytes = write(30_000, 5);
+    let places = places(&bytes);
+    let damaged = [3, places.len() - 2];
+    for &number in &damaged {
+        bytes[places[number].payload.start + 9] ^= 0x10;
+    }
+    let error = load(&bytes, OnDamage::Refuse).unwrap_err().to_string();
+    let offset = places[3].offset;
+    assert_eq!(error, format!("0.snap is damaged at byte {offset}: a block's checksum does not fit"));
+    let loaded = load(&bytes, OnDamage::LeaveOut).unwrap();
+    let lost: Vec<&BlockPlace> = loaded.lost.iter().map(|(place, _)| place).collect();
+    assert_eq!(lost, damaged.map(|number| &places[number]));
+    compare(&loaded, load_slowly(&bytes, &damaged));
+}
+
+/// A block whose checksum fits, and in which a tuple lacks its key: nothing of it is taken.
+#[test]
+fn of_a_block_with_a_broken_row_nothing_is_taken() {
+    let good = write(20, 6);
+    let header = Header::parse(&good).unwrap().1;
+    let mut payload = Unpacker::default().unpack(&good, &places(&good)[0]).unwrap().to_vec();
+    let whole = crate::support::raw_block(xlog::PLAIN, &payload);
+    let mut broken = Vec::new();
+    put_body(&mut broken, &Body { space: Some(PLAIN), tuple: Some(&[0x91, 0xa1, b'x']), ..Body::default() });
+    payload.extend([0x81, 0x00, 0x02]);
+    payload.extend(broken);
+    let broken = crate::support::raw_block(xlog::PLAIN, &payload);
+    let bytes = [&good[..header], &whole, &broken, &whole, &xlog::END].concat();
+    let error = load(&bytes, OnDamage::Refuse).unwrap_err().to_string();
+    let offset = header + whole.len();
+    assert_eq!(error, format!("0.snap is damaged at byte {offset}: a number without a sign is expected"));
+    let loaded = load(&bytes, OnDamage::LeaveOut).unwrap();
+    assert_eq!(loaded.lost.len(), 1);
+    compare(&loaded, load_slowly(&bytes, &[1]));
+}
+
+#[test]
+fn a_file_without_end_mark_or_with_a_torn_block_is_refused() {
+    let bytes = write(500, 7);
+    let header = Header::parse(&bytes).unwrap().1;
+    let refused = |bytes: &[u8]| blocks(Path::new("0.snap"), bytes, header).unwrap_err().to_string();
+    let cut = bytes.len() - 4;
+    assert_eq!(
+        refused(&bytes[..cut]),
+        format!("0.snap is damaged at byte {cut}: the file ends without the end mark")
+    );
+    assert!(refused(&bytes[..cut - 1]).ends_with("a block is cut off"));
+    assert!(refused(&[&bytes[..], &[0]].concat()).ends_with("something lies behind the end mark"));
+}
