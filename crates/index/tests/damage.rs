@@ -17,6 +17,9 @@ fn indexed() -> (Fixture, SimDisk) {
             message(&format!("m{number}"), &format!("subject {number}"), &format!("words number{number}"));
         fixture.put(&format!("f{}", number % 3), "cur", &format!("{number}.x:2,S"), &content);
     }
+    // So many words that they have a list of their own.
+    let many = (0..17_000).map(|number| format!("many{number}")).collect::<Vec<_>>().join(" ");
+    fixture.put("f0", "cur", "many.x:2,S", &message("many", "subject of many", &many));
     index::update(&environment_of(&disk), &fixture.roots, &index::UpdateOptions::default(), &NoObserver)
         .unwrap();
     (fixture, disk)
@@ -33,6 +36,7 @@ fn ask(disk: &SimDisk, root: &Path) -> Result<(Dump, Vec<u64>), index::Error> {
         "words",
         "\"words number7\"",
         "num*",
+        "*any16999*",
         "subject:subject",
         "date:2025",
         "size:1..",
@@ -60,7 +64,10 @@ fn damage_is_an_error_that_names_the_file_or_changes_nothing() {
         });
         kinds.entry(kind).or_insert(path);
     }
-    assert!(kinds.len() >= 8, "journal, manifest, segments and the text index's files: {kinds:?}");
+    assert!(
+        kinds.len() >= 9 && kinds.contains_key("words"),
+        "journal, manifest, segments and the text index's files: {kinds:?}"
+    );
     for (kind, path) in kinds {
         let length = disk::Disk::read(&disk, &path).unwrap().len();
         for offset in (0..length).step_by((length / 60).max(1)) {

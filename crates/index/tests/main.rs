@@ -23,4 +23,5 @@ mod support;
 mod sweep;
 mod tags;
 mod threads;
+mod words;
 mod writers;

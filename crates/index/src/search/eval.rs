@@ -155,14 +155,10 @@ impl Run<'_> {
             Answer::Paths(wanted) => files::paths(mailbox, wanted, found),
             Answer::Text(field, needle) => mailbox.text.find(*field, needle, found).map_err(text_error),
             Answer::Terms(field, begin, wanted) => {
-                let wanted = wanted.clone();
-                let test = move |word: &[u8]| wanted.is_match(word);
-                mailbox.text.find_terms(*field, begin, test, found).map_err(text_error)
+                mailbox.text.find_terms(*field, begin, wanted, found).map_err(text_error)
             }
             Answer::Values(field, begin, wanted) => {
-                let wanted = wanted.clone();
-                let test = move |value: &[u8]| wanted.is_match(value);
-                mailbox.text.find_values(*field, begin, test, found).map_err(text_error)
+                mailbox.text.find_values(*field, begin, wanted, found).map_err(text_error)
             }
         }
     }

@@ -3,10 +3,14 @@
 //! In: a matcher. Out: a test of the bytes of a word, a name or another value. Must not know where values come from.
 
 use crate::error::{Error, Result};
+use crate::text::{WordTest, test_each, word_around};
 use memchr::memmem::Finder;
 use query::fold::fold;
 use query::{Leaf, Matcher, Pattern};
-use regex::bytes::Regex;
+use regex::bytes::{Regex, RegexBuilder};
+use regex_syntax::ParserBuilder;
+use regex_syntax::hir::Look;
+use std::ops::Range;
 
 /// Says whether a value, a word or a whole one, is wanted. A thread that tests many takes a clone: each has memory of its own.
 #[derive(Clone, Debug)]
@@ -22,7 +26,16 @@ pub(super) enum Wanted {
     /// This directory, written without a slash behind, and all below it.
     Below(String),
     /// Values in which this is found.
-    Regex(Regex),
+    Regex(Box<Expression>),
+}
+
+/// A regular expression, for one value and for many.
+#[derive(Clone, Debug)]
+pub(super) struct Expression {
+    /// Searches one value.
+    value: Regex,
+    /// Searches values one behind the other, each a line; `None` for an expression that asks where all text begins or ends.
+    lines: Option<Regex>,
 }
 
 impl Wanted {
@@ -34,13 +47,60 @@ impl Wanted {
             Wanted::End(end) => value.ends_with(end.as_bytes()),
             Wanted::Holds(part) => part.find(value).is_some(),
             Wanted::Below(name) => is_below(value, name.as_bytes()),
-            Wanted::Regex(regex) => regex.is_match(value),
+            Wanted::Regex(expression) => expression.value.is_match(value),
         }
     }
 
     /// Says whether values are wanted as they are, and not folded.
     pub(super) fn is_regex(&self) -> bool {
         matches!(self, Wanted::Regex(_))
+    }
+}
+
+impl WordTest for Wanted {
+    fn likes(&self, word: &[u8]) -> bool {
+        self.is_match(word)
+    }
+
+    fn find_all(&self, words: &[u8], each: &mut dyn FnMut(Range<usize>)) {
+        match self {
+            Wanted::Holds(part) => {
+                let length = part.needle().len();
+                let find = |rest: &[u8]| part.find(rest).map(|place| place..place + length);
+                self.find_many(words, find, each);
+            }
+            Wanted::Regex(expression) if let Some(lines) = &expression.lines => {
+                self.find_many(words, |rest| lines.find(rest).map(|found| found.range()), each);
+            }
+            _ => test_each(words, 0..words.len(), |word| self.is_match(word), each),
+        }
+    }
+}
+
+impl Wanted {
+    /// Finds words by a search through all of them at once. `find` finds the first match in the rest of the words.
+    fn find_many(
+        &self,
+        words: &[u8],
+        find: impl Fn(&[u8]) -> Option<Range<usize>>,
+        each: &mut dyn FnMut(Range<usize>),
+    ) {
+        let mut start = 0;
+        while let Some(found) = words.get(start..).filter(|rest| !rest.is_empty()).and_then(&find) {
+            let found = found.start + start..found.end + start;
+            if found.start == words.len() {
+                break;
+            }
+            let first = word_around(words, found.start);
+            if found.end <= first.end {
+                each(first.clone());
+                start = first.end + 1;
+            } else {
+                // What reaches over the end of a word is a match of none, and may hide one.
+                start = word_around(words, found.end - 1).end + 1;
+                test_each(words, first.start..start, |word| self.is_match(word), each);
+            }
+        }
     }
 }
 
@@ -102,8 +162,8 @@ fn holds(part: &str) -> Wanted {
 }
 
 fn regex(leaf: &Leaf, source: &str) -> Result<Wanted> {
-    let built = regex::bytes::RegexBuilder::new(source).case_insensitive(true).build();
-    built.map(Wanted::Regex).map_err(|error| {
+    let built = RegexBuilder::new(source).case_insensitive(true).build();
+    let value = built.map_err(|error| {
         // The first lines repeat the expression, the last one says what is wrong with it.
         let reason = error.to_string();
         let reason = reason.lines().last().unwrap_or_default().trim_start_matches("error: ");
@@ -111,7 +171,18 @@ fn regex(leaf: &Leaf, source: &str) -> Result<Wanted> {
             span: leaf.span.clone(),
             what: format!("the regular expression cannot be used: {reason}"),
         }
-    })
+    })?;
+    Ok(Wanted::Regex(Box::new(Expression { value, lines: of_lines(source) })))
+}
+
+/// Returns the expression for values that lie one behind the other as lines; `None` if it asks where all text begins or ends.
+fn of_lines(source: &str) -> Option<Regex> {
+    let mut parser = ParserBuilder::new().case_insensitive(true).multi_line(true).utf8(false).build();
+    let looks = parser.parse(source).ok()?.properties().look_set();
+    if looks.contains(Look::Start) || looks.contains(Look::End) {
+        return None;
+    }
+    RegexBuilder::new(source).case_insensitive(true).multi_line(true).build().ok()
 }
 
 #[cfg(test)]
@@ -142,6 +213,55 @@ mod tests {
         ] {
             assert!(test(matcher.clone()).is_match(yes.as_bytes()), "{matcher:?}");
             assert!(!test(matcher.clone()).is_match(no.as_bytes()), "{matcher:?}");
+        }
+    }
+
+    #[test]
+    fn many_words_at_once_are_tested_as_each_alone() {
+        let words = ["", "a", "ab", "abba", "b a", "bab", "fo", "foo", "ofo", "zürich", "\u{e9}a", "a\ta"];
+        let text: Vec<u8> = words.iter().flat_map(|word| [word.as_bytes(), b"\n"].concat()).collect();
+        let expressions = [
+            "a",
+            "^a",
+            "a$",
+            "^a$",
+            "^$",
+            "$",
+            "^",
+            "",
+            "x*",
+            "b.*a",
+            r"\s",
+            r"\sa",
+            "[^b]a",
+            "(?s)a.b",
+            "(?s).*",
+            r"\Aa",
+            r"a\z",
+            "(?-m)^a",
+            "(?-m)a$",
+            r"\bfo",
+            r"fo\b",
+            r"\Bfo",
+            "ü",
+            "fo+",
+            "A",
+            r"\W",
+            "a(?:\n|$)",
+            "(a|b)[^x](b|f)",
+            r"[^\n]",
+            r"\D{3}",
+        ];
+        let mut matchers: Vec<Matcher> = expressions.map(|source| Matcher::Regex(source.into())).into();
+        matchers.extend(["a", "ba", "ü", "zz"].map(|part| Matcher::Infix(part.into())));
+        matchers.extend(["a", ""].map(|end| Matcher::Suffix(end.into())));
+        for matcher in matchers {
+            let wanted = test(matcher.clone());
+            let expected: Vec<&str> =
+                words.iter().copied().filter(|word| wanted.is_match(word.as_bytes())).collect();
+            let mut found = Vec::new();
+            wanted.find_all(&text, &mut |word| found.push(str::from_utf8(&text[word]).unwrap()));
+            assert_eq!(found, expected, "{matcher:?}");
         }
     }
 }

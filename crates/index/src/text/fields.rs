@@ -113,6 +113,11 @@ const RAW: &str = "raw";
 const HEADER_SEPARATOR: char = '\0';
 
 impl TextField {
+    /// Returns all fields.
+    pub(super) fn all() -> impl Iterator<Item = TextField> {
+        FIELDS.iter().map(|(field, ..)| *field)
+    }
+
     /// Returns the field's place in the schema.
     pub(crate) fn field(self) -> Field {
         // The message number is field 0.

@@ -8,6 +8,7 @@ use crate::state::TextSegment;
 use crate::text::directory::TextFiles;
 use crate::text::fields::NUMBER;
 use crate::text::reader::open_index;
+use crate::text::words;
 use crate::text::writer::segments as listed;
 use tantivy::directory::OwnedBytes;
 use tantivy::fastfield::{AliveBitSet, write_alive_bitset};
@@ -83,7 +84,9 @@ pub(crate) fn merge(
     }
     let settings = IndexSettings::default();
     let merged = merge_filtered_segments(&sources, settings, alive, files.with_own_small_files())?;
-    Ok(TextMerge { old, new: listed(&merged)? })
+    let new = listed(&merged)?;
+    words::write(files, &new)?;
+    Ok(TextMerge { old, new })
 }
 
 /// Returns which documents of a segment are of known messages.

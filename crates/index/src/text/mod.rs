@@ -9,12 +9,14 @@ mod merge;
 mod reader;
 mod terms;
 mod values;
+mod words;
 mod writer;
 
 pub(crate) use directory::{TextFiles, remove_unnamed, verify};
 pub(crate) use fields::{TextField, ValueField, header_word};
 pub(crate) use merge::{TextMerge, choose, document_count, merge};
 pub(crate) use reader::{Needle, TextReader};
+pub(crate) use words::{WordTest, test_each, word_around};
 pub(crate) use writer::{Document, TextWriter};
 
 /// The kind of a sealed file that holds part of the text index.

@@ -7,6 +7,7 @@ use crate::set::NumberSet;
 use crate::state::TextSegment;
 use crate::text::directory::TextFiles;
 use crate::text::fields::{NUMBER, TextField, ValueField, schema, tokenizers};
+use crate::text::words::{Any, WordTest};
 use crate::text::{terms, values};
 use std::path::Path;
 use tantivy::postings::SegmentPostings;
@@ -32,6 +33,7 @@ pub(super) type Words = Vec<String>;
 
 /// The text index as one commit has it.
 pub(crate) struct TextReader {
+    files: TextFiles,
     segments: Vec<SegmentReader>,
 }
 
@@ -42,12 +44,12 @@ impl TextReader {
     /// What tantivy says of a damaged or missing file.
     pub(crate) fn open(files: &TextFiles, segments: &[TextSegment]) -> tantivy::Result<TextReader> {
         if segments.is_empty() {
-            return Ok(TextReader { segments: Vec::new() });
+            return Ok(TextReader { files: files.clone(), segments: Vec::new() });
         }
         let index = open_index(files, segments)?;
         let segments =
             index.searchable_segments()?.iter().map(SegmentReader::open).collect::<tantivy::Result<_>>()?;
-        Ok(TextReader { segments })
+        Ok(TextReader { files: files.clone(), segments })
     }
 
     /// Adds to `found` the messages that hold `needle` in `field`.
@@ -68,12 +70,12 @@ impl TextReader {
                 Needle::Phrase(words) => query(segment, &PhraseQuery::new(terms(field, words)), found)?,
                 Needle::Prefix(words) if words.len() == 1 => {
                     let begin = words.first().map_or("", String::as_str);
-                    terms::find(std::slice::from_ref(segment), field, begin, |_| true, found)?;
+                    self.begun(segment, field, begin, found)?;
                 }
                 Needle::Prefix(words) => phrase_prefix(segment, field, words, found)?,
                 Needle::Whole(value) => word(segment, field, value, found)?,
                 Needle::WholePrefix(begin) => {
-                    terms::find(std::slice::from_ref(segment), field, begin, |_| true, found)?;
+                    self.begun(segment, field, begin, found)?;
                 }
             }
         }
@@ -89,10 +91,20 @@ impl TextReader {
         &self,
         field: TextField,
         begin: &str,
-        test: impl Fn(&[u8]) -> bool + Clone + Send + Sync,
+        test: &impl WordTest,
         found: &mut NumberSet,
     ) -> tantivy::Result<()> {
-        terms::find(&self.segments, field, begin, test, found)
+        terms::find(&self.files, &self.segments, (field, begin), test, found)
+    }
+
+    fn begun(
+        &self,
+        segment: &SegmentReader,
+        field: TextField,
+        begin: &str,
+        found: &mut NumberSet,
+    ) -> tantivy::Result<()> {
+        terms::find(&self.files, std::slice::from_ref(segment), (field, begin), &Any, found)
     }
 
     /// Adds the messages of every distinct value in a column that begins with `begin` and of which the test likes what follows.
@@ -103,7 +115,7 @@ impl TextReader {
         &self,
         field: ValueField,
         begin: &str,
-        test: impl Fn(&[u8]) -> bool + Clone + Send + Sync,
+        test: &impl WordTest,
         found: &mut NumberSet,
     ) -> tantivy::Result<()> {
         values::find(&self.segments, field, begin, test, found)

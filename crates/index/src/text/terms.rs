@@ -1,27 +1,42 @@
 //! Tests every distinct word or value of a field.
 //!
 //! In: segments, how the terms begin, a test. Out: the messages of the terms that it likes. The list of terms is sorted and cut into
-//! pieces of about one size, so that all cores take part however the segments are sized.
+//! pieces of about one size, so that all cores take part however the segments are sized. Terms that may begin with anything are tested
+//! in the list of words, where there is one.
 
 use crate::set::NumberSet;
+use crate::text::directory::TextFiles;
 use crate::text::fields::{NUMBER, TextField};
 use crate::text::reader::insert;
+use crate::text::words::{self, WORD_COUNT_MIN, WordList, WordTest, word_around};
 use rayon::prelude::*;
+use std::io;
+use std::ops::Range;
+use std::sync::Arc;
 use tantivy::postings::TermInfo;
 use tantivy::schema::IndexRecordOption;
-use tantivy::termdict::TermDictionary;
+use tantivy::termdict::{TermDictionary, TermStreamer};
 use tantivy::{DocSet, SegmentReader, TERMINATED};
 
 /// Terms of one piece.
 const PIECE_TERM_COUNT: u64 = 1 << 14;
 
+/// Bytes of words for each that is liked, below which it is cheaper to unpack tantivy's list than to look each word up in it: a look-up
+/// costs as much as unpacking a few words of usual length.
+const LOOKUP_BYTES: usize = 50;
+
 /// A run of a segment's terms.
 struct Piece<'a> {
     segment: &'a SegmentReader,
-    /// Its first term is not below this.
-    from: Vec<u8>,
-    /// Its last term is below this, if there is an end.
-    below: Option<Vec<u8>>,
+    terms: Terms,
+}
+
+/// Where the terms of a piece are tested.
+enum Terms {
+    /// In tantivy's list: from the first of these on, and below the second if there is an end.
+    Between(Vec<u8>, Option<Vec<u8>>),
+    /// In the list of words.
+    Listed(Arc<WordList>, words::Piece),
 }
 
 /// Adds the messages of the terms that begin with `begin` and of which the test likes what follows.
@@ -29,18 +44,20 @@ struct Piece<'a> {
 /// # Errors
 /// What tantivy says of a damaged file.
 pub(super) fn find(
+    files: &TextFiles,
     segments: &[SegmentReader],
-    field: TextField,
-    begin: &str,
-    test: impl Fn(&[u8]) -> bool + Clone + Send + Sync,
+    (field, begin): (TextField, &str),
+    test: &impl WordTest,
     found: &mut NumberSet,
 ) -> tantivy::Result<()> {
     let mut pieces = Vec::new();
     for segment in segments {
-        cut(segment, field, begin.as_bytes(), &mut pieces)?;
+        if !begin.is_empty() || !listed(files, segment, field, &mut pieces)? {
+            cut(segment, field, begin.as_bytes(), &mut pieces)?;
+        }
     }
     if let [piece] = pieces.as_slice() {
-        return search(piece, field, begin.len(), &test, found);
+        return search(piece, field, begin.len(), test, found);
     }
     let empty = || NumberSet::new(found.bound());
     let sets = pieces.par_iter().try_fold(empty, |mut set, piece| -> tantivy::Result<NumberSet> {
@@ -54,6 +71,25 @@ pub(super) fn find(
     })?;
     found.or(&all);
     Ok(())
+}
+
+/// Takes the pieces of the list of words, and says whether there is one.
+fn listed<'a>(
+    files: &TextFiles,
+    segment: &'a SegmentReader,
+    field: TextField,
+    pieces: &mut Vec<Piece<'a>>,
+) -> tantivy::Result<bool> {
+    if segment.inverted_index(field.field())?.terms().num_terms() < WORD_COUNT_MIN {
+        return Ok(false);
+    }
+    let Some(list) = WordList::open(files, &segment.segment_id().uuid_string())?.map(Arc::new) else {
+        return Ok(false);
+    };
+    let before = pieces.len();
+    let of_field = list.pieces(field).cloned();
+    pieces.extend(of_field.map(|piece| Piece { segment, terms: Terms::Listed(Arc::clone(&list), piece) }));
+    Ok(pieces.len() > before)
 }
 
 /// Cuts the terms that begin with `begin` into pieces.
@@ -76,11 +112,12 @@ fn cut<'a>(
     while next < last {
         let mut below = Vec::new();
         terms.ord_to_term(next, &mut below)?;
-        pieces.push(Piece { segment, from: std::mem::replace(&mut from, below.clone()), below: Some(below) });
+        let begin = std::mem::replace(&mut from, below.clone());
+        pieces.push(Piece { segment, terms: Terms::Between(begin, Some(below)) });
         next = next.saturating_add(PIECE_TERM_COUNT);
     }
     if first < last {
-        pieces.push(Piece { segment, from, below: end });
+        pieces.push(Piece { segment, terms: Terms::Between(from, end) });
     }
     Ok(())
 }
@@ -107,21 +144,22 @@ fn search(
     piece: &Piece<'_>,
     field: TextField,
     begin_length: usize,
-    test: &impl Fn(&[u8]) -> bool,
+    test: &impl WordTest,
     found: &mut NumberSet,
 ) -> tantivy::Result<()> {
     let inverted = piece.segment.inverted_index(field.field())?;
-    let mut range = inverted.terms().range().ge(&piece.from);
-    if let Some(below) = &piece.below {
-        range = range.lt(below);
-    }
-    let mut stream = range.into_stream()?;
-    let mut liked: Vec<TermInfo> = Vec::new();
-    while stream.advance() {
-        if stream.key().get(begin_length..).is_some_and(test) {
-            liked.push(stream.value().clone());
+    let terms = inverted.terms();
+    let mut liked: Vec<TermInfo> = match &piece.terms {
+        Terms::Between(from, below) => {
+            let mut range = terms.range().ge(from);
+            if let Some(below) = below {
+                range = range.lt(below);
+            }
+            let likes = |term: &[u8]| term.get(begin_length..).is_some_and(|rest| test.likes(rest));
+            liked_of(range.into_stream()?, likes)
         }
-    }
+        Terms::Listed(list, part) => listed_infos(terms, &list.words(part)?, test)?,
+    };
     // The words of many documents first: once every document is found, the rest of the list says nothing new.
     liked.sort_unstable_by_key(|info| std::cmp::Reverse(info.doc_freq));
     let numbers = piece.segment.fast_fields().u64(NUMBER)?;
@@ -140,6 +178,30 @@ fn search(
     }
     documents.iter().for_each(|document| insert(found, numbers.first(document)));
     Ok(())
+}
+
+/// Returns what tantivy knows of those terms that `likes` likes.
+fn liked_of(mut stream: TermStreamer<'_>, likes: impl Fn(&[u8]) -> bool) -> Vec<TermInfo> {
+    let mut liked = Vec::new();
+    while stream.advance() {
+        if likes(stream.key()) {
+            liked.push(stream.value().clone());
+        }
+    }
+    liked
+}
+
+/// Returns what tantivy knows of the words in a piece of the list that the test likes.
+fn listed_infos(terms: &TermDictionary, words: &[u8], test: &impl WordTest) -> io::Result<Vec<TermInfo>> {
+    let mut liked = Vec::new();
+    test.find_all(words, &mut |word| liked.push(word));
+    if liked.len() * LOOKUP_BYTES < words.len() {
+        let info = |word: &Range<usize>| terms.get(words.get(word.clone()).unwrap_or_default()).transpose();
+        return liked.iter().filter_map(info).collect();
+    }
+    let (first, last) = (word_around(words, 0), word_around(words, words.len().saturating_sub(1)));
+    let range = terms.range().ge(&words[first]).le(&words[last]);
+    Ok(liked_of(range.into_stream()?, |term| test.likes(term)))
 }
 
 #[cfg(test)]

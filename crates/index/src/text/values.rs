@@ -8,6 +8,7 @@ use crate::set::NumberSet;
 use crate::text::fields::{NUMBER, ValueField};
 use crate::text::reader::insert;
 use crate::text::terms::behind;
+use crate::text::words::WordTest;
 use rayon::prelude::*;
 use tantivy::SegmentReader;
 use tantivy::columnar::StrColumn;
@@ -23,12 +24,12 @@ pub(super) fn find(
     segments: &[SegmentReader],
     field: ValueField,
     begin: &str,
-    test: impl Fn(&[u8]) -> bool + Clone + Send + Sync,
+    test: &impl WordTest,
     found: &mut NumberSet,
 ) -> tantivy::Result<()> {
     for segment in segments {
         let Some(column) = segment.fast_fields().str(field.name())? else { continue };
-        let liked = liked(&column, begin.as_bytes(), &test)?;
+        let liked = liked(&column, begin.as_bytes(), test)?;
         if liked.is_empty() {
             continue;
         }
@@ -47,11 +48,7 @@ pub(super) fn find(
 }
 
 /// Returns the places of the values that the test likes.
-fn liked(
-    column: &StrColumn,
-    begin: &[u8],
-    test: &(impl Fn(&[u8]) -> bool + Clone + Send + Sync),
-) -> tantivy::Result<NumberSet> {
+fn liked(column: &StrColumn, begin: &[u8], test: &impl WordTest) -> tantivy::Result<NumberSet> {
     let count = column.num_terms();
     let bound = u32::try_from(count).unwrap_or(u32::MAX);
     let empty = || NumberSet::new(bound);
@@ -69,7 +66,7 @@ fn liked(
 fn piece(
     column: &StrColumn,
     (start, begin): (usize, &[u8]),
-    test: &impl Fn(&[u8]) -> bool,
+    test: &impl WordTest,
     liked: &mut NumberSet,
 ) -> tantivy::Result<()> {
     let dictionary = column.dictionary();
@@ -84,7 +81,7 @@ fn piece(
             break;
         }
         if let (Some(value), Ok(place)) = (stream.key().strip_prefix(begin), u32::try_from(place))
-            && test(value)
+            && test.likes(value)
         {
             liked.insert(place);
         }

@@ -5,6 +5,7 @@
 use crate::state::TextSegment;
 use crate::text::directory::TextFiles;
 use crate::text::fields::{TextField, ValueField, header_word, number_field, schema, tokenizers};
+use crate::text::words;
 use query::fold::fold;
 use tantivy::indexer::SingleSegmentIndexWriter;
 use tantivy::{Index, TantivyDocument};
@@ -112,7 +113,9 @@ impl TextWriter {
 
     fn finish_segment(&mut self) -> tantivy::Result<()> {
         if let Some(writer) = self.open.take() {
-            self.finished.extend(segments(&writer.finalize()?)?);
+            let segments = segments(&writer.finalize()?)?;
+            words::write(&self.files, &segments)?;
+            self.finished.extend(segments);
         }
         Ok(())
     }

@@ -1,0 +1,223 @@
+//! Lists of a segment's distinct words, side by side in one file, for questions about parts of words (docs/FORMAT.md, "Lists of words").
+//!
+//! In: the terms of a segment just written; later a test. Out: the words that the test likes. tantivy's own list of terms
+//! is compact and dear to unpack; here the words of a field lie one after another and are searched at the speed of memory. A segment
+//! without this file answers by tantivy's list: only many words are worth it. Must not know what is asked for.
+
+use crate::state::TextSegment;
+use crate::text::directory::TextFiles;
+use crate::text::fields::TextField;
+use crate::text::reader::open_index;
+use std::io::{self, Write};
+use std::ops::Range;
+use std::path::PathBuf;
+use tantivy::SegmentReader;
+use tantivy::directory::error::OpenReadError;
+use tantivy::directory::{Directory, FileHandle, OwnedBytes, TerminatingWrite};
+
+/// Distinct words from which a field of a segment has a list.
+pub(super) const WORD_COUNT_MIN: usize = 1 << 14;
+/// Bytes from which a piece ends behind its last word. A piece is what one thread searches at a time.
+const PIECE_BYTES: u64 = 1 << 18;
+/// Stands behind each word; no word holds it.
+const END: u8 = b'\n';
+/// Bytes of a piece in the table: its field's number, where it begins and where it ends.
+const ENTRY_BYTES: usize = 24;
+/// Bytes of what stands at the end: the number of pieces.
+const TAIL_BYTES: u64 = 8;
+
+/// A test of words, one by one or many at once.
+pub(crate) trait WordTest: Clone + Send + Sync {
+    /// Says whether it likes a word.
+    fn likes(&self, word: &[u8]) -> bool;
+
+    /// Calls `each` with the place of every word of `words` that it likes, in order. Behind each word stands a line feed, and no
+    /// word holds one.
+    fn find_all(&self, words: &[u8], each: &mut dyn FnMut(Range<usize>)) {
+        test_each(words, 0..words.len(), |word| self.likes(word), each);
+    }
+}
+
+/// Likes everything.
+#[derive(Clone)]
+pub(super) struct Any;
+
+impl WordTest for Any {
+    fn likes(&self, _word: &[u8]) -> bool {
+        true
+    }
+}
+
+/// Calls `each` with the place of every word in `part` of `words` that `likes` likes; the part begins and ends with whole words.
+pub(crate) fn test_each(
+    words: &[u8],
+    part: Range<usize>,
+    likes: impl Fn(&[u8]) -> bool,
+    each: &mut dyn FnMut(Range<usize>),
+) {
+    let mut start = part.start;
+    for length in words.get(part).unwrap_or_default().split_inclusive(|byte| *byte == END).map(<[u8]>::len) {
+        let word = start..start + length - 1;
+        start += length;
+        if likes(words.get(word.clone()).unwrap_or_default()) {
+            each(word);
+        }
+    }
+}
+
+/// Returns the place of the whole word that holds the byte at `place`.
+pub(crate) fn word_around(words: &[u8], place: usize) -> Range<usize> {
+    let (before, behind) = words.split_at(place.min(words.len()));
+    let start = memchr::memrchr(END, before).map_or(0, |end| end + 1);
+    let end = memchr::memchr(END, behind).map_or(words.len(), |end| place + end);
+    start..end
+}
+
+/// Words of one field of a segment that follow each other.
+#[derive(Clone, Debug)]
+pub(super) struct Piece {
+    field: u64,
+    bytes: Range<u64>,
+}
+
+/// The list of a segment.
+pub(super) struct WordList {
+    file: std::sync::Arc<dyn FileHandle>,
+    pieces: Vec<Piece>,
+}
+
+impl WordList {
+    /// Opens the list of a segment; `None` if it has none, or was removed meanwhile.
+    ///
+    /// # Errors
+    /// A damaged file.
+    pub(super) fn open(files: &TextFiles, segment: &str) -> tantivy::Result<Option<WordList>> {
+        let path = path(segment);
+        let file = match files.get_file_handle(&path) {
+            Ok(file) => file,
+            Err(OpenReadError::FileDoesNotExist(_)) => return Ok(None),
+            Err(error) => return Err(error.into()),
+        };
+        match read_table(file.as_ref())? {
+            Some(pieces) => Ok(Some(WordList { file, pieces })),
+            None => {
+                let what = format!("{} is damaged: its table of pieces makes no sense", path.display());
+                Err(io::Error::new(io::ErrorKind::InvalidData, what).into())
+            }
+        }
+    }
+
+    /// Returns the pieces of a field's list, none if it has no list.
+    pub(super) fn pieces(&self, field: TextField) -> impl Iterator<Item = &Piece> {
+        let number = number(field);
+        self.pieces.iter().filter(move |piece| piece.field == number)
+    }
+
+    /// Returns the words of a piece, each with a line feed behind it.
+    ///
+    /// # Errors
+    /// Damage.
+    pub(super) fn words(&self, piece: &Piece) -> io::Result<OwnedBytes> {
+        read(self.file.as_ref(), &piece.bytes)
+    }
+}
+
+fn read(file: &dyn FileHandle, range: &Range<u64>) -> io::Result<OwnedBytes> {
+    let too_large = |_| io::Error::other("the file is larger than memory can be");
+    file.read_bytes(
+        usize::try_from(range.start).map_err(too_large)?..usize::try_from(range.end).map_err(too_large)?,
+    )
+}
+
+/// Reads the table; `None` if it makes no sense.
+fn read_table(file: &dyn FileHandle) -> io::Result<Option<Vec<Piece>>> {
+    let length = file.len() as u64;
+    let Some(table_end) = length.checked_sub(TAIL_BYTES) else { return Ok(None) };
+    let count = number_at(&read(file, &(table_end..length))?, 0);
+    let Some(table_start) =
+        count.checked_mul(ENTRY_BYTES as u64).and_then(|bytes| table_end.checked_sub(bytes))
+    else {
+        return Ok(None);
+    };
+    let table = read(file, &(table_start..table_end))?;
+    let pieces = table
+        .chunks_exact(ENTRY_BYTES)
+        .map(|entry| Piece { field: number_at(entry, 0), bytes: number_at(entry, 8)..number_at(entry, 16) });
+    let pieces: Vec<Piece> = pieces.collect();
+    let is_within = |piece: &Piece| piece.bytes.start <= piece.bytes.end && piece.bytes.end <= table_start;
+    Ok(pieces.iter().all(is_within).then_some(pieces))
+}
+
+fn number_at(bytes: &[u8], place: usize) -> u64 {
+    let found = bytes.get(place..).and_then(|rest| rest.first_chunk::<8>());
+    found.map_or(0, |bytes| u64::from_le_bytes(*bytes))
+}
+
+/// Writes the lists of segments just written, of those that have many words.
+///
+/// # Errors
+/// What the disk says.
+pub(super) fn write(files: &TextFiles, segments: &[TextSegment]) -> tantivy::Result<()> {
+    let index = open_index(files, segments)?;
+    for segment in index.searchable_segments()? {
+        let reader = SegmentReader::open(&segment)?;
+        let mut fields = Vec::new();
+        for field in TextField::all() {
+            if reader.inverted_index(field.field())?.terms().num_terms() >= WORD_COUNT_MIN {
+                fields.push(field);
+            }
+        }
+        if !fields.is_empty() {
+            write_list(files, &reader, &fields)?;
+        }
+    }
+    Ok(())
+}
+
+fn write_list(files: &TextFiles, segment: &SegmentReader, fields: &[TextField]) -> tantivy::Result<()> {
+    let path = path(&segment.segment_id().uuid_string());
+    let mut out = files.open_write(&path)?;
+    let mut pieces = Vec::new();
+    let mut position = 0;
+    for field in fields {
+        let of_field = pieces.len();
+        let inverted = segment.inverted_index(field.field())?;
+        let mut words = inverted.terms().stream()?;
+        let mut piece = Piece { field: number(*field), bytes: position..position };
+        while words.advance() {
+            if words.key().contains(&END) {
+                // Only whole values may hold one: their field has no list.
+                pieces.truncate(of_field);
+                piece.bytes = position..position;
+                break;
+            }
+            out.write_all(words.key())?;
+            out.write_all(&[END])?;
+            position += words.key().len() as u64 + 1;
+            piece.bytes.end = position;
+            if position - piece.bytes.start >= PIECE_BYTES {
+                let next = Piece { field: piece.field, bytes: position..position };
+                pieces.push(std::mem::replace(&mut piece, next));
+            }
+        }
+        if !piece.bytes.is_empty() {
+            pieces.push(piece);
+        }
+    }
+    for piece in &pieces {
+        for number in [piece.field, piece.bytes.start, piece.bytes.end] {
+            out.write_all(&number.to_le_bytes())?;
+        }
+    }
+    out.write_all(&(pieces.len() as u64).to_le_bytes())?;
+    out.terminate()?;
+    Ok(())
+}
+
+fn number(field: TextField) -> u64 {
+    u64::from(field.field().field_id())
+}
+
+fn path(segment: &str) -> PathBuf {
+    format!("{segment}.words").into()
+}
