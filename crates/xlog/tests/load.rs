@@ -4,17 +4,18 @@
 
 use crate::support::Sequence;
 use std::collections::BTreeMap;
+use std::ops::Bound;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use store::{Kind, OwnedValue, Rows, Value};
+use store::{Kind, Options, OwnedValue, PRIMARY, Rows, Snapshot, Value};
 use testkit::SimDisk;
 use xlog::msgpack::{Reader, put_array_len, put_boolean, put_int, put_map_len, put_nil, put_str, put_uint};
 use xlog::space::{SPACE_INDEX, SPACE_SPACE};
 use xlog::table::SpaceTable;
 use xlog::{
     BlockPlace, Body, FileKind, FormatVersion, Header, OnDamage, Row, RowKind, SnapWriter, SnapshotFile,
-    SnapshotRows, Unpacker, VClock, blocks, load_snapshot, put_body, read_spaces, rows,
+    SnapshotRows, Unpacker, VClock, blocks, load_snapshot, put_body, read_spaces, recover_snapshot, rows,
 };
 
 const DIRECTORY: &str = "/tarantool";
@@ -272,6 +273,44 @@ fn of_a_block_with_a_broken_row_nothing_is_taken() {
     let loaded = load(&bytes, OnDamage::LeaveOut).unwrap();
     assert_eq!(loaded.lost.len(), 1);
     compare(&loaded, load_slowly(&bytes, &[1]));
+}
+
+#[test]
+fn what_is_recovered_answers_and_is_sealed() {
+    let bytes = write(3000, 8);
+    let places = places(&bytes);
+    let recovered = recover_snapshot(file(&bytes, &places), OnDamage::Refuse, &|_| ()).unwrap();
+    let (slowly, unknown, _) = load_slowly(&bytes, &[]);
+    assert!(unknown > 0);
+    let told = format!("{unknown} rows of space {UNKNOWN}, which nothing describes, are left out");
+    assert_eq!(recovered.remarks.last(), Some(&told));
+    // Two indexes, one, none; and one each of _space and _index.
+    assert_eq!(recovered.check().unwrap(), 2 + 1 + 1 + 1);
+    let disk: Arc<dyn disk::Disk> = Arc::new(SimDisk::new(1));
+    let directory = Path::new("/store");
+    let note = vec![("note".to_owned(), b"here".to_vec())];
+    recovered.seal(&disk, directory, Options::default(), note).unwrap();
+    let again = recovered.seal(&disk, directory, Options::default(), Vec::new()).unwrap_err();
+    assert!(again.to_string().ends_with("it has rows already; load into a new store"), "{again}");
+    let snapshot = Snapshot::open(&disk, directory).unwrap();
+    assert_eq!(snapshot.attachment("note"), Some(&b"here"[..]));
+    let tables = tables(&bytes);
+    for (number, rows) in slowly {
+        let table = snapshot.table(&tables[number].schema.name).unwrap();
+        let primary = &table.schema().primary;
+        let key = |row: &Vec<OwnedValue>| -> Vec<OwnedValue> {
+            primary.iter().map(|&column| row[usize::from(column)].clone()).collect()
+        };
+        // Of rows with one key the last is kept.
+        let expected: BTreeMap<_, _> = rows.into_iter().map(|row| (key(&row), row)).collect();
+        let all = table.range(PRIMARY, Bound::Unbounded, Bound::Unbounded).unwrap();
+        let columns = table.schema().columns.len();
+        let found: Table = all
+            .map(|row| row.unwrap())
+            .map(|row| (0..columns).map(|column| table.value(column, row).unwrap().to_owned()).collect())
+            .collect();
+        assert!(found.into_iter().eq(expected.into_values()), "{}", table.schema().name);
+    }
 }
 
 #[test]
