@@ -94,18 +94,17 @@ impl<'a> Reader<'a> {
         directory: &mut Directory,
     ) -> Result<()> {
         let number = folder.row.number;
-        match self.closer(folder) {
-            Closer::Drafts => look_closer(&folder.path, self.drafts(number, at)?, directory),
-            Closer::All => {
-                let rows = self.known.directory(number, at.1)?;
-                // One that is gone meanwhile is left to the next pass.
-                let outdated = rows.outdated(|name| opened.stat_file(name).ok())?;
-                directory.suspect.extend(outdated.into_iter().map(|row| {
-                    let found = Found { folder: at.0, place: at.1, name: row.name.clone(), inode: row.inode };
-                    (row, found)
-                }));
-            }
-        }
+        let (index, place) = at;
+        // One that is gone meanwhile is left to the next pass.
+        let look = |name: &[u8]| opened.stat_file(name).ok();
+        let outdated = match self.closer(folder) {
+            Closer::Drafts => self.outdated_drafts(number, place, look)?,
+            Closer::All => self.known.directory(number, place)?.outdated(look)?,
+        };
+        directory.suspect.extend(outdated.into_iter().map(|row| {
+            let found = Found { folder: index, place, name: row.name.clone(), inode: row.inode };
+            (row, found)
+        }));
         Ok(())
     }
 
@@ -175,19 +174,24 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// An unchanged directory: only drafts are looked at.
-    fn drafts(&self, folder: u32, at: (usize, Place)) -> Result<Difference> {
-        let mut difference = Difference::default();
-        for entry in self.listing.entries() {
-            let name = self.listing.name(entry);
+    /// Returns the rows of the listed drafts that have another size or other times than `look` says.
+    fn outdated_drafts(
+        &self,
+        folder: u32,
+        place: Place,
+        look: impl Fn(&[u8]) -> Option<FileStat>,
+    ) -> Result<Vec<FileRow>> {
+        let mut outdated = Vec::new();
+        for name in self.listing.entries().iter().map(|entry| self.listing.name(entry)) {
             if mail::is_draft(name)
-                && let Some(row) = self.known.file(&file_key(folder, at.1, name))?
+                && let Some(stat) = look(name)
+                && let Some(row) = self.known.file(&file_key(folder, place, name))?
+                && !row.has_stat(&stat)
             {
-                let found = Found { folder: at.0, place: at.1, name: name.to_vec(), inode: entry.inode };
-                difference.to_stat.push((row, found));
+                outdated.push(row);
             }
         }
-        Ok(difference)
+        Ok(outdated)
     }
 }
 
