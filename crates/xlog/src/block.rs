@@ -109,11 +109,7 @@ impl Unpacker {
     /// # Errors
     /// Damage, if the checksum does not fit, or the payload cannot be decompressed.
     pub fn unpack<'a>(&'a mut self, bytes: &'a [u8], place: &BlockPlace) -> Result<&'a [u8], Damage> {
-        let stored = bytes.get(place.payload.clone());
-        let stored = stored.ok_or_else(|| Damage::new(place.offset, "a block is cut off"))?;
-        if checksum(stored) != place.checksum {
-            return Err(Damage::new(place.offset, "a block's checksum does not fit"));
-        }
+        let stored = stored(bytes, place)?;
         if !place.is_compressed {
             return Ok(stored);
         }
@@ -143,6 +139,21 @@ impl Unpacker {
             }
         }
     }
+}
+
+/// Checks a block without decompressing it.
+pub(crate) fn check(bytes: &[u8], place: &BlockPlace) -> Result<(), Damage> {
+    stored(bytes, place).map(|_| ())
+}
+
+/// Returns a payload as stored, checked.
+fn stored<'a>(bytes: &'a [u8], place: &BlockPlace) -> Result<&'a [u8], Damage> {
+    let stored = bytes.get(place.payload.clone());
+    let stored = stored.ok_or_else(|| Damage::new(place.offset, "a block is cut off"))?;
+    if checksum(stored) != place.checksum {
+        return Err(Damage::new(place.offset, "a block's checksum does not fit"));
+    }
+    Ok(stored)
 }
 
 /// What zstd calls a buffer that does not take it all.

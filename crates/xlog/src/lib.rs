@@ -8,19 +8,24 @@
 
 mod block;
 mod decimal;
+mod directory;
 mod error;
 mod fill;
 mod header;
 pub mod key;
 mod load;
+mod lost;
 pub mod msgpack;
 mod path;
+mod plan;
 mod recover;
 mod row;
+mod search;
 pub mod space;
 pub mod table;
 pub mod update;
 mod vclock;
+mod walk;
 mod write;
 
 pub use block::{
@@ -29,8 +34,11 @@ pub use block::{
 pub use error::{Damage, Error, Result};
 pub use header::{FileKind, FormatVersion, HEADER_BYTES_MAX, Header, parse_uuid, uuid_text};
 pub use load::{OnDamage, SnapshotFile, SnapshotRows, blocks, load_snapshot, read_spaces};
+pub use lost::{Lost, Numbers};
 pub use path::PathStep;
+pub use plan::{CutReport, Mode, Plan, PlanOptions, PlannedFile, Torn, cut_torn_tail, plan};
 pub use recover::{Recovered, RecoveredTable, recover_snapshot};
 pub use row::{Body, Row, RowIter, RowKind, put_body, put_row, rows};
 pub use vclock::{REPLICA_MAX, VClock};
+pub use walk::Depth;
 pub use write::{LogWriter, PROGRAM, SnapWriter};

@@ -8,11 +8,15 @@
 )]
 
 mod block;
+mod damage;
+mod damage_logs;
+mod damage_support;
 mod header;
 mod key_order;
 mod load;
 mod msgpack;
 mod row;
+mod salvage;
 mod spaces;
 mod support;
 mod tarantool;

@@ -1,0 +1,37 @@
+//! Cuts what a crash tore.
+//!
+//! Comes in: a [`Plan`]. Goes out: files that end behind their last whole block, durably. Must not know how the plan was made.
+
+use super::{Plan, Torn};
+use crate::error::Result;
+use disk::Disk;
+
+/// What was done about a torn end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CutReport {
+    /// The file was cut.
+    Cut(Torn),
+    /// Nothing was in the file, not even a header: it was removed.
+    Removed(Torn),
+}
+
+/// Cuts the torn end of the last log off, and makes that durable. For whoever may write there: Tarantool must not run.
+///
+/// # Errors
+/// What the disk says.
+pub fn cut_torn_tail(disk: &dyn Disk, plan: &Plan) -> Result<Vec<CutReport>> {
+    let mut reports = Vec::new();
+    for torn in &plan.torn {
+        if torn.keep_bytes > 0 {
+            disk.append(&torn.path, torn.keep_bytes)?;
+            reports.push(CutReport::Cut(torn.clone()));
+            continue;
+        }
+        disk.remove(&torn.path)?;
+        if let Some(directory) = torn.path.parent() {
+            disk.sync_directory(directory)?;
+        }
+        reports.push(CutReport::Removed(torn.clone()));
+    }
+    Ok(reports)
+}

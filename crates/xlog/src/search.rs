@@ -1,0 +1,58 @@
+//! Looks for the next whole block behind damage.
+//!
+//! Comes in: bytes, and where to begin. Goes out: where a block begins whose checksum fits. Must not know what is in it.
+#![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
+
+use crate::block::{END, Step, check, hop};
+
+/// The bytes that each block begins with.
+const BEGINNING: [u8; 3] = [0xd5, 0xba, 0x0b];
+/// Bytes whose checksum is computed in one search, for each byte that is searched, and besides: bytes made to look like the beginnings
+/// of long blocks would otherwise take time with the square of their number.
+const WORK_FACTOR: usize = 8;
+const WORK_BYTES: usize = 16 << 20;
+
+/// What a search found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Found {
+    /// A whole block.
+    Block(usize),
+    /// The mark of a closed file as the last bytes, and no block before it.
+    EndMark(usize),
+    /// Neither.
+    Nothing,
+    /// Too many beginnings of blocks that were none.
+    Unknown,
+}
+
+/// Returns what lies behind `begin`; a block at `likely` comes before all others.
+pub(crate) fn next_block(bytes: &[u8], begin: usize, likely: usize) -> Found {
+    let mut work = bytes.len().saturating_sub(begin).saturating_mul(WORK_FACTOR).saturating_add(WORK_BYTES);
+    if is_whole(bytes, likely, &mut work) {
+        return Found::Block(likely);
+    }
+    let mut at = begin;
+    while let Some(distance) =
+        bytes.get(at..).and_then(|rest| rest.windows(BEGINNING.len()).position(|window| window == BEGINNING))
+    {
+        at = at.saturating_add(distance);
+        if is_whole(bytes, at, &mut work) {
+            return Found::Block(at);
+        }
+        if work == 0 {
+            return Found::Unknown;
+        }
+        at = at.saturating_add(1);
+    }
+    match bytes.len().checked_sub(END.len()) {
+        Some(end) if end >= begin && bytes.ends_with(&END) => Found::EndMark(end),
+        _ => Found::Nothing,
+    }
+}
+
+/// Says whether a block with a fitting checksum begins at `at`. Takes what that costs from `work`.
+fn is_whole(bytes: &[u8], at: usize, work: &mut usize) -> bool {
+    let Ok(Step::Block(place)) = hop(bytes, at) else { return false };
+    *work = work.saturating_sub(place.payload.len());
+    *work > 0 && check(bytes, &place).is_ok()
+}

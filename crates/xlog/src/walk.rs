@@ -1,0 +1,210 @@
+//! One file from its first block to its end: which blocks are whole, and what lies between them.
+//!
+//! Comes in: a file's bytes. Goes out: a [`Walk`]. Decides nothing: whether a hole is a torn write or damage depends on other files.
+#![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
+
+use crate::block::{BlockPlace, END, Step, Unpacker, check, hop};
+use crate::error::Damage;
+use crate::header::FileKind;
+use crate::row::{Row, rows};
+use crate::search::{Found, next_block};
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+
+/// How closely a file is looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Depth {
+    /// The heads of blocks alone.
+    Heads,
+    /// The checksums, and the rows of the last block.
+    Checksums,
+    /// Every row.
+    Rows,
+}
+
+/// Bytes between whole blocks, or behind the last.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Hole {
+    /// Where.
+    pub(crate) bytes: Range<usize>,
+    /// What is wrong at its beginning.
+    pub(crate) what: &'static str,
+    /// How a hole at the end of a file ends.
+    pub(crate) behind: Behind,
+    /// Of each replica the number that its first row in the hole would have; of a snapshot, whose rows are counted, under 0.
+    pub(crate) expected: BTreeMap<u32, i64>,
+    /// Of each replica the number of its first row behind the hole.
+    pub(crate) next: BTreeMap<u32, i64>,
+}
+
+/// What lies behind a hole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Behind {
+    /// A whole block.
+    Block,
+    /// Nothing: it reaches to the end of the file.
+    Nothing,
+    /// The mark of a closed file, which is the file's end; or the hole lies behind that mark.
+    EndMark,
+    /// Nobody knows: too much looked like a block and was none.
+    Unknown,
+}
+
+/// What was found in a file.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Walk {
+    /// Where whole blocks lie, back to back.
+    pub(crate) pieces: Vec<Range<usize>>,
+    /// What lies between them.
+    pub(crate) holes: Vec<Hole>,
+    /// Whether the file was closed.
+    pub(crate) is_closed: bool,
+    /// How many whole blocks there are.
+    pub(crate) block_count: u64,
+    /// How many rows are in them; 0 if they were not read.
+    pub(crate) row_count: u64,
+    /// Of each replica the number that its next row would have, as far as rows were read.
+    pub(crate) expected: BTreeMap<u32, i64>,
+    /// The replicas of which rows were read.
+    pub(crate) seen: BTreeSet<u32>,
+}
+
+/// Walks through `bytes`, whose blocks begin at `begin`. `expected` has the number of each replica's first row.
+pub(crate) fn walk(
+    bytes: &[u8],
+    begin: usize,
+    kind: FileKind,
+    depth: Depth,
+    expected: BTreeMap<u32, i64>,
+) -> Walk {
+    let walk = Walk { expected, ..Walk::default() };
+    let mut walker = Walker { bytes, kind, depth, unpacker: Unpacker::default(), walk, last: None };
+    let mut at = begin;
+    while let Some(next) = walker.step(at) {
+        at = next;
+    }
+    walker.read_last();
+    walker.walk
+}
+
+struct Walker<'a> {
+    bytes: &'a [u8],
+    kind: FileKind,
+    depth: Depth,
+    unpacker: Unpacker,
+    walk: Walk,
+    last: Option<BlockPlace>,
+}
+
+impl Walker<'_> {
+    /// Takes up what is at `at`, and returns where to go on.
+    fn step(&mut self, at: usize) -> Option<usize> {
+        let place = match hop(self.bytes, at) {
+            Ok(Step::Block(place)) => place,
+            Ok(Step::Eof) => {
+                self.walk.is_closed = true;
+                return None;
+            }
+            Ok(Step::End) => return None,
+            Err(damage) if self.bytes.get(at..).is_some_and(|rest| rest.starts_with(&END)) => {
+                return self.behind_end(at, damage);
+            }
+            Err(damage) => return self.hole(at, at, damage.what),
+        };
+        match self.check(&place) {
+            Ok(()) => {
+                self.walk.block_count = self.walk.block_count.saturating_add(1);
+                match self.walk.pieces.last_mut() {
+                    Some(piece) if piece.end == at => piece.end = place.payload.end,
+                    _ => self.walk.pieces.push(at..place.payload.end),
+                }
+                let end = place.payload.end;
+                self.last = Some(place);
+                Some(end)
+            }
+            // Its length may be right: what follows it is tried before what lies within.
+            Err(damage) => self.hole(at, place.payload.end, damage.what),
+        }
+    }
+
+    /// Takes up bytes behind the end mark.
+    fn behind_end(&mut self, at: usize, damage: Damage) -> Option<usize> {
+        self.walk.is_closed = true;
+        let begin = at.saturating_add(END.len());
+        let next = self.hole(begin, begin, damage.what);
+        if let Some(hole) = self.walk.holes.last_mut()
+            && hole.behind != Behind::Block
+        {
+            // Whoever closed the file had written all of its rows.
+            hole.expected.clear();
+            hole.behind = Behind::EndMark;
+        }
+        next
+    }
+
+    /// Takes up a hole at `at`, and returns where the next whole block begins. One at `likely` is taken before any other.
+    fn hole(&mut self, at: usize, likely: usize, what: &'static str) -> Option<usize> {
+        let (behind, end) = match next_block(self.bytes, at.saturating_add(1), likely) {
+            Found::Block(next) => (Behind::Block, next),
+            Found::EndMark(end) => (Behind::EndMark, end),
+            Found::Nothing => (Behind::Nothing, self.bytes.len()),
+            Found::Unknown => (Behind::Unknown, self.bytes.len()),
+        };
+        self.read_last();
+        let expected = self.walk.expected.clone();
+        self.walk.holes.push(Hole { bytes: at..end, what, behind, expected, next: BTreeMap::new() });
+        if behind == Behind::EndMark {
+            self.walk.is_closed = true;
+        }
+        (behind == Behind::Block).then_some(end)
+    }
+
+    /// Reads the rows of the last block, where no others are read: how far a file reaches.
+    fn read_last(&mut self) {
+        if let (Depth::Checksums, Some(place)) = (self.depth, self.last.take()) {
+            self.read(&place);
+            self.walk.row_count = 0;
+        }
+    }
+
+    /// Checks a block as closely as is wanted.
+    fn check(&mut self, place: &BlockPlace) -> Result<(), Damage> {
+        match self.depth {
+            Depth::Heads => Ok(()),
+            Depth::Checksums => check(self.bytes, place),
+            Depth::Rows => {
+                let payload = self.unpacker.unpack(self.bytes, place)?;
+                if let Some(damage) = rows(payload).find_map(Result::err) {
+                    return Err(Damage::new(place.offset, damage.what));
+                }
+                self.read(place);
+                Ok(())
+            }
+        }
+    }
+
+    /// Reads the rows of a whole block.
+    fn read(&mut self, place: &BlockPlace) {
+        let Ok(payload) = self.unpacker.unpack(self.bytes, place) else { return };
+        for row in rows(payload).flatten() {
+            self.walk.row_count = self.walk.row_count.saturating_add(1);
+            let (replica, number) = number(&row, self.kind);
+            let next = number.saturating_add(1);
+            self.walk.seen.insert(replica);
+            // Rows that come again, or late, take nothing back.
+            let expected = self.walk.expected.entry(replica).or_insert(next);
+            *expected = next.max(*expected);
+            if let Some(hole) = self.walk.holes.last_mut() {
+                hole.next.entry(replica).or_insert(number);
+            }
+        }
+    }
+}
+
+/// Returns the replica whose rows a row is counted with, and its number among them.
+fn number(row: &Row, kind: FileKind) -> (u32, i64) {
+    match kind {
+        FileKind::Snapshot => (0, row.lsn),
+        FileKind::Log | FileKind::Vinyl => (row.replica, row.lsn),
+    }
+}
