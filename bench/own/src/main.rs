@@ -1,4 +1,5 @@
-//! Measures the release program `pneu` on generated mail, beside a bare walk of the same directories.
+//! Measures the release program `pneu` on generated mail, beside a bare walk of the same directories, and on Tarantool's files, beside
+//! Tarantool.
 //!
 //! Comes in: the program, a directory for mail that is kept between runs, a directory for results. Goes out: a table and all
 //! samples. Must not know how pneu works: it runs the program as a user does, and checks its answers against what is known of the
@@ -12,6 +13,7 @@ mod machine;
 mod modes;
 mod plan;
 mod program;
+mod recovery;
 mod report;
 mod small;
 mod text;
@@ -21,7 +23,7 @@ use anyhow::Result;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
-/// Measures pneu on generated mail.
+/// Measures pneu on generated mail and on files of Tarantool.
 #[derive(Parser)]
 #[command(name = "bench-own")]
 struct Arguments {
@@ -58,6 +60,12 @@ struct Options {
     /// How many small files.
     #[arg(long, default_value_t = 1_370_000)]
     small_messages: u32,
+    /// How many rows the snapshots of Tarantool have that are recovered.
+    #[arg(long, value_delimiter = ',', default_values_t = [1_000_000, 4_000_000, 16_000_000, 64_000_000])]
+    recovery_rows: Vec<u64>,
+    /// How often each recovery is measured; from 32,000,000 rows on it is once.
+    #[arg(long, default_value_t = 3)]
+    recovery_rounds: usize,
     /// Only these parts.
     #[arg(long, value_enum, value_delimiter = ',')]
     only: Vec<Part>,
@@ -72,6 +80,8 @@ enum Part {
     Folder,
     /// Many small files in many folders.
     Small,
+    /// Snapshots and logs of Tarantool, by pneu and by Tarantool.
+    Recovery,
 }
 
 /// What the program does when it calls itself, so that everything measured is a process of its own.
@@ -83,6 +93,9 @@ enum Errand {
     /// Make mail.
     #[command(hide = true)]
     Generate(corpora::GenerateArguments),
+    /// Make tuples for a snapshot or a log of Tarantool.
+    #[command(hide = true)]
+    MakeTuples(recovery::MakeArguments),
 }
 
 fn main() -> Result<()> {
@@ -90,6 +103,7 @@ fn main() -> Result<()> {
     match arguments.errand {
         Some(Errand::Walk(arguments)) => walk::walk(&arguments),
         Some(Errand::Generate(arguments)) => corpora::generate(&arguments),
+        Some(Errand::MakeTuples(arguments)) => recovery::make(&arguments),
         None => plan::measure(&arguments.options),
     }
 }

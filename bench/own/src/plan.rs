@@ -4,7 +4,7 @@
 
 use crate::child::{Sample, measure as measure_child};
 use crate::report::{Report, Series};
-use crate::{Options, Part, folder, machine, small, text};
+use crate::{Options, Part, folder, machine, recovery, small, text};
 use anyhow::{Context, Result, bail};
 use std::fs;
 use std::process::Command;
@@ -68,8 +68,12 @@ pub(crate) fn measure(options: &Options) -> Result<()> {
     let name = format!("{}-{machine}", machine::today()?);
     let mut report =
         Report { facts: machine::facts(&options.program, &options.corpora)?, series: Vec::new() };
-    let parts: [(Part, MeasurePart); 3] =
-        [(Part::Text, text::measure), (Part::Folder, folder::measure), (Part::Small, small::measure)];
+    let parts: [(Part, MeasurePart); 4] = [
+        (Part::Text, text::measure),
+        (Part::Folder, folder::measure),
+        (Part::Small, small::measure),
+        (Part::Recovery, recovery::measure),
+    ];
     for (part, measure_part) in parts {
         if options.only.is_empty() || options.only.contains(&part) {
             say(&format!("== {part:?}"));
