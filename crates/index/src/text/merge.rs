@@ -1,6 +1,6 @@
 //! Merges segments of the text index, so that a query looks into few.
 //!
-//! In: the segments that a commit names. Out: one new segment in their place. Runs without the writer's lock, under its own; the
+//! In: the segments that a commit names. Out: one new segment in their place, or a few. Runs without the writer's lock, under its own; the
 //! caller publishes the exchange. Documents of swept messages are left behind.
 
 use crate::set::NumberSet;
@@ -10,6 +10,7 @@ use crate::text::fields::NUMBER;
 use crate::text::reader::open_index;
 use crate::text::words;
 use crate::text::writer::segments as listed;
+use rayon::prelude::*;
 use tantivy::directory::OwnedBytes;
 use tantivy::fastfield::{AliveBitSet, write_alive_bitset};
 use tantivy::indexer::merge_filtered_segments;
@@ -25,6 +26,11 @@ const SEGMENT_COUNT_MAX: usize = 64;
 const TIER_FIRST_DOCUMENTS: u32 = 4096;
 /// How many times larger each tier is than the one before it.
 const TIER_FACTOR: u32 = 8;
+
+/// Documents from which a merge uses all cores: it is then seconds of work.
+const PARALLEL_DOCUMENTS_MIN: u64 = 32_768;
+/// Segments that one core merges at least: fewer would leave as many segments as there were.
+const GROUP_SEGMENT_COUNT_MIN: usize = 3;
 
 /// An exchange of segments.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -64,8 +70,8 @@ pub(crate) fn document_count(segments: &[TextSegment]) -> u64 {
     segments.iter().map(|segment| u64::from(segment.document_count)).sum()
 }
 
-/// Writes the merged segment; none if nothing is left to be in it. Nothing names it yet. Documents of messages that `known` does not
-/// hold are left behind.
+/// Writes the merged segments: one, or one a core if there is much to do; none if nothing is left to be in them. Nothing names them yet.
+/// Documents of messages that `known` does not hold are left behind.
 ///
 /// # Errors
 /// What tantivy says: a damaged file, a full disk.
@@ -74,19 +80,49 @@ pub(crate) fn merge(
     chosen: &[TextSegment],
     known: Option<&NumberSet>,
 ) -> tantivy::Result<TextMerge> {
+    let merged = groups(chosen, rayon::current_num_threads())
+        .par_iter()
+        .map(|group| merge_group(files, group, known))
+        .collect::<tantivy::Result<Vec<_>>>()?;
+    let old = chosen.iter().map(|segment| segment.id.clone()).collect();
+    Ok(TextMerge { old, new: merged.into_iter().flatten().collect() })
+}
+
+/// Cuts segments into groups that are merged at the same time, each into one: with so many that each holds about as many documents as
+/// the others, and that few segments come of it.
+fn groups(chosen: &[TextSegment], thread_count: usize) -> Vec<Vec<TextSegment>> {
+    let count = if document_count(chosen) < PARALLEL_DOCUMENTS_MIN {
+        1
+    } else {
+        (chosen.len() / GROUP_SEGMENT_COUNT_MIN).clamp(1, thread_count.max(1))
+    };
+    let mut groups = vec![Vec::new(); count];
+    let mut sorted = chosen.to_vec();
+    sorted.sort_by_key(|segment| std::cmp::Reverse(segment.document_count));
+    for segment in sorted {
+        let smallest = groups.iter_mut().min_by_key(|group| (document_count(group), group.len()));
+        smallest.expect("there is at least one group").push(segment);
+    }
+    groups
+}
+
+fn merge_group(
+    files: &TextFiles,
+    chosen: &[TextSegment],
+    known: Option<&NumberSet>,
+) -> tantivy::Result<Vec<TextSegment>> {
     let index = open_index(files, chosen)?;
     let sources: Vec<Segment> = index.searchable_segments()?;
     let alive = |source: &Segment| known.map(|known| alive(source, known)).transpose();
     let alive = sources.iter().map(alive).collect::<tantivy::Result<Vec<_>>>()?;
-    let old = chosen.iter().map(|segment| segment.id.clone()).collect();
     if alive.iter().all(|alive| alive.as_ref().is_some_and(|alive| alive.num_alive_docs() == 0)) {
-        return Ok(TextMerge { old, new: Vec::new() });
+        return Ok(Vec::new());
     }
     let settings = IndexSettings::default();
     let merged = merge_filtered_segments(&sources, settings, alive, files.with_own_small_files())?;
     let new = listed(&merged)?;
     words::write(files, &new)?;
-    Ok(TextMerge { old, new })
+    Ok(new)
 }
 
 /// Returns which documents of a segment are of known messages.
@@ -155,5 +191,18 @@ mod tests {
         assert_eq!(count(&[50_000; 6], 299_999), None);
         assert_eq!(count(&[50_000; SEGMENT_COUNT_MAX], 1), None);
         assert_eq!(count(&[50_000; SEGMENT_COUNT_MAX + 1], 1), Some(MERGE_SEGMENT_COUNT_MAX));
+    }
+
+    #[test]
+    fn much_is_merged_on_all_cores_and_little_into_one() {
+        let cut = |counts: &[u32], threads: usize| {
+            let groups = groups(&segments(counts), threads);
+            groups.iter().map(|group| document_count(group)).collect::<Vec<_>>()
+        };
+        assert_eq!(cut(&[1000; 16], 4), [16_000]);
+        assert_eq!(cut(&[20_000; 6], 2), [60_000; 2]);
+        assert_eq!(cut(&[20_000; 6], 8), [60_000; 2], "not one segment for each");
+        assert_eq!(cut(&[20_000; 5], 2), [100_000]);
+        assert_eq!(cut(&[60_000, 20_000, 20_000, 10_000, 10_000, 1000], 2), [61_000, 60_000]);
     }
 }
