@@ -6,6 +6,7 @@
 //! From the outside in: a directory holds files, a file is a [`header`](Header) and blocks, a block is [rows](Row), a row is
 //! [msgpack]. Bytes that cannot be read are a [`Damage`]; with the file's name it is an [`Error`].
 
+pub mod apply;
 mod block;
 mod decimal;
 mod directory;
@@ -22,6 +23,7 @@ mod recover;
 mod row;
 mod search;
 pub mod space;
+pub mod state;
 pub mod table;
 pub mod update;
 mod vclock;

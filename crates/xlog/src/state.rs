@@ -1,0 +1,414 @@
+//! What is in all spaces, after a snapshot and the logs behind it.
+//!
+//! Comes in: spaces and rows of a snapshot, then rows of logs, block after block. Goes out: the rows that count. Must not know files.
+//!
+//! Whole transactions only: their rows are carried out when the last one is there. Rows that the snapshot has already are left out.
+//! Synchronous transactions, and all that come behind them, wait until they are confirmed, and are forgotten if they are rolled back.
+//! What logs do to `_space`, `_index` and `_truncate` is done to the spaces, too; a space's rows get their new keys when the space is
+//! used the next time, so that several indexes cost one walk.
+
+mod batch;
+mod space_rows;
+mod waiting;
+
+use crate::error::Damage;
+use crate::msgpack::Reader;
+use crate::row::{Row, RowKind, rows};
+use crate::space::{SPACE_INDEX, SPACE_SPACE, SPACE_SYSTEM_MAX, SPACE_TRUNCATE, Spaces};
+use crate::update::{self, Context};
+use crate::vclock::VClock;
+use space_rows::{Before, SpaceRows};
+use std::collections::{BTreeMap, BTreeSet};
+use store::Loaded;
+use waiting::{Limbo, OwnedRow, Verdict};
+
+pub use space_rows::FinishedSpace;
+
+/// What to do with a row that does not fit those before it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OnMisfit {
+    /// Go no further.
+    Refuse,
+    /// Leave it out, and say so.
+    LeaveOut,
+}
+
+/// A row that cannot be carried out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Misfit {
+    /// The number of the row.
+    pub lsn: i64,
+    /// Why.
+    pub what: String,
+}
+
+/// Why a block's rows cannot be carried out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Trouble {
+    /// Its bytes are damaged.
+    Damage(Damage),
+    /// A row does not fit those before it.
+    Misfit(Misfit),
+}
+
+impl From<Damage> for Trouble {
+    fn from(damage: Damage) -> Trouble {
+        Trouble::Damage(damage)
+    }
+}
+
+impl From<Misfit> for Trouble {
+    fn from(misfit: Misfit) -> Trouble {
+        Trouble::Misfit(misfit)
+    }
+}
+
+/// What is in all spaces at some time.
+pub struct State {
+    spaces: Spaces,
+    rows: BTreeMap<u32, SpaceRows>,
+    /// Spaces whose definition changed since they were used.
+    stale: BTreeSet<u32>,
+    /// Spaces whose transactions wait for replicas. Old logs say so nowhere else.
+    synchronous: BTreeSet<u32>,
+    vclock: VClock,
+    /// Rows of a transaction whose end is in a later block.
+    open: Vec<OwnedRow>,
+    limbo: Limbo,
+    on_misfit: OnMisfit,
+    misfits: Vec<Misfit>,
+    /// How many changes of rows without a usable key were left out, by space.
+    unkeyed: BTreeMap<u32, u64>,
+}
+
+/// What there is when all logs are read.
+#[derive(Debug)]
+pub struct Finished {
+    /// Every space that has rows that last, by number.
+    pub spaces: Vec<FinishedSpace>,
+    /// How far the rows reach.
+    pub vclock: VClock,
+    /// What is worth a sentence.
+    pub remarks: Vec<String>,
+    /// Rows that were left out.
+    pub misfits: Vec<Misfit>,
+}
+
+impl State {
+    /// Begins with the spaces of a snapshot, and with the time it is of.
+    pub fn new(spaces: Spaces, vclock: VClock, on_misfit: OnMisfit) -> State {
+        let is_synchronous =
+            |id: &u32| spaces.get(*id).ok().flatten().is_some_and(|space| space.is_synchronous);
+        State {
+            stale: spaces.ids().collect(),
+            synchronous: spaces.ids().filter(is_synchronous).collect(),
+            spaces,
+            rows: BTreeMap::new(),
+            vclock,
+            open: Vec::new(),
+            limbo: Limbo::default(),
+            on_misfit,
+            misfits: Vec::new(),
+            unkeyed: BTreeMap::new(),
+        }
+    }
+
+    /// Takes the snapshot's rows of a space, made for its table.
+    ///
+    /// # Errors
+    /// If there is no such space, or its table is another.
+    pub fn set_base(&mut self, id: u32, base: Loaded) -> Result<(), String> {
+        let space = self.spaces.get(id).ok().flatten().ok_or_else(|| format!("there is no space {id}"))?;
+        let schema = std::sync::Arc::clone(base.schema());
+        let rows = SpaceRows::new(space, Some(base));
+        if *rows.schema() != schema {
+            return Err(format!("the rows of space {id} were made for another table"));
+        }
+        self.stale.remove(&id);
+        self.rows.insert(id, rows);
+        Ok(())
+    }
+
+    /// Returns how far the rows reach.
+    pub fn vclock(&self) -> &VClock {
+        &self.vclock
+    }
+
+    /// Carries out the rows of a block. A transaction that does not end in it waits for the next block.
+    ///
+    /// # Errors
+    /// What is damaged; which row does not fit, unless those are to be left out.
+    pub fn apply(&mut self, payload: &[u8]) -> Result<(), Trouble> {
+        let mut open: Vec<Row> = Vec::new();
+        for row in rows(payload) {
+            let row = row?;
+            if row.is_commit && open.is_empty() && self.open.is_empty() {
+                self.transaction(&[row])?;
+                continue;
+            }
+            if let Some(tsn) = open.first().map(|first| first.tsn).or(self.open.first().map(OwnedRow::tsn))
+                && tsn != row.tsn
+            {
+                open.clear();
+                self.open.clear();
+                self.misfit(Misfit {
+                    lsn: row.lsn,
+                    what: "the transaction before it has no end".to_owned(),
+                })?;
+            }
+            open.push(row);
+            if row.is_commit {
+                self.whole(&open)?;
+                open.clear();
+            }
+        }
+        self.open.extend(open.iter().map(OwnedRow::new));
+        Ok(())
+    }
+
+    /// Carries out the last rows of a transaction, and those before them if they were in blocks before.
+    fn whole(&mut self, last: &[Row]) -> Result<(), Misfit> {
+        if self.open.is_empty() {
+            return self.transaction(last);
+        }
+        let first = std::mem::take(&mut self.open);
+        let rows: Vec<Row> = first.iter().map(OwnedRow::as_row).chain(last.iter().copied()).collect();
+        self.transaction(&rows)
+    }
+
+    /// Carries out a whole transaction, or lets it wait.
+    fn transaction(&mut self, rows: &[Row]) -> Result<(), Misfit> {
+        // Of a transaction that the snapshot has, it has all rows.
+        let mut is_new = false;
+        for row in rows {
+            is_new |= self.vclock.follow(row.replica, row.lsn);
+        }
+        if !is_new {
+            return Ok(());
+        }
+        if let [row] = rows
+            && let Some(verdict) = Verdict::of(row)
+        {
+            return self.decide(verdict);
+        }
+        if !self.limbo.is_empty() || rows.iter().any(|row| self.waits(row)) {
+            self.limbo.push(rows);
+            return Ok(());
+        }
+        rows.iter().try_for_each(|row| self.row(row))
+    }
+
+    /// Says whether a row is of a synchronous transaction: by its flags, or in old logs by its space.
+    fn waits(&self, row: &Row) -> bool {
+        row.flags & waiting::FLAG_WAIT_SYNC != 0
+            || !self.synchronous.is_empty() && row.body.space.is_some_and(|id| self.synchronous.contains(&id))
+    }
+
+    fn decide(&mut self, verdict: Verdict) -> Result<(), Misfit> {
+        for transaction in self.limbo.decide(verdict) {
+            transaction.iter().try_for_each(|row| self.row(&row.as_row()))?;
+        }
+        Ok(())
+    }
+
+    /// Carries out one row of a transaction that counts.
+    fn row(&mut self, row: &Row) -> Result<(), Misfit> {
+        self.change(row).or_else(|what| self.misfit(Misfit { lsn: row.lsn, what }))
+    }
+
+    fn misfit(&mut self, misfit: Misfit) -> Result<(), Misfit> {
+        if self.on_misfit == OnMisfit::Refuse {
+            return Err(misfit);
+        }
+        self.misfits.push(misfit);
+        Ok(())
+    }
+
+    fn change(&mut self, row: &Row) -> Result<(), String> {
+        let id = match (row.kind, row.body.space) {
+            (
+                RowKind::Insert | RowKind::Replace | RowKind::Update | RowKind::Delete | RowKind::Upsert,
+                Some(id),
+            ) => id,
+            (RowKind::InsertArrow | RowKind::DeleteRange | RowKind::Other(_), _) => {
+                return Err(format!("rows of kind {} cannot be carried out", row.kind.number()));
+            }
+            _ => return Ok(()),
+        };
+        self.freshen(id)?;
+        let Some(rows) = self.rows.get_mut(&id) else { return Err(format!("there is no space {id}")) };
+        if !rows.space.has_rows() {
+            return Ok(());
+        }
+        let what = |damage: Damage| damage.what.to_owned();
+        let missing = || "a row lacks its tuple or its key".to_owned();
+        if let (RowKind::Insert | RowKind::Replace, Some(tuple)) = (row.kind, row.body.tuple) {
+            let before = if row.kind == RowKind::Insert { Before::Nothing } else { Before::Perhaps };
+            rows.put(tuple, before).map_err(what)?;
+            return if id <= SPACE_SYSTEM_MAX { self.define(id, tuple) } else { Ok(()) };
+        }
+        let Some(primary) = rows.table.primary() else {
+            *self.unkeyed.entry(id).or_default() += 1;
+            return Ok(());
+        };
+        if row.body.index.is_some_and(|index| index != 0) {
+            return Err("a row names a key of another index than the primary one".to_owned());
+        }
+        let context = Context {
+            index_base: row.body.index_base.unwrap_or(0),
+            fields: &rows.space.fields,
+            double_fields: &rows.double_fields,
+        };
+        let new = match row.kind {
+            RowKind::Delete => {
+                let key = row.body.key.ok_or_else(missing)?;
+                let values = rows.read_key(key, primary).map_err(what)?;
+                rows.delete(&values);
+                return if id <= SPACE_SYSTEM_MAX { self.undefine(id, key) } else { Ok(()) };
+            }
+            RowKind::Update => {
+                let (key, operations) = row.body.key.zip(row.body.tuple).ok_or_else(missing)?;
+                let key = rows.read_key(key, primary).map_err(what)?;
+                // Of what is not there nothing is changed.
+                let Some(old) = rows.get(&key) else { return Ok(()) };
+                update::update(old, operations, &context)?
+            }
+            _ => {
+                let (tuple, operations) = row.body.tuple.zip(row.body.ops).ok_or_else(missing)?;
+                let key = rows.key_of_tuple(tuple).map_err(what)?;
+                match rows.get(&key) {
+                    None => tuple.to_vec(),
+                    Some(old) => {
+                        let new = update::upsert(old, operations, &context)?;
+                        // Whoever sent it has long been told that it was done; Tarantool leaves such a one out, too.
+                        if !rows.has_key(&new, &key) {
+                            return Ok(());
+                        }
+                        new
+                    }
+                }
+            }
+        };
+        rows.put(&new, Before::Perhaps).map_err(what)?;
+        if id <= SPACE_SYSTEM_MAX { self.define(id, &new) } else { Ok(()) }
+    }
+
+    /// Sees to it that a space's rows have the keys of its newest definition.
+    fn freshen(&mut self, id: u32) -> Result<(), String> {
+        if self.stale.is_empty() || !self.stale.remove(&id) {
+            return Ok(());
+        }
+        let Some(space) = self.spaces.get(id).map_err(|damage| damage.what)? else {
+            self.rows.remove(&id);
+            return Ok(());
+        };
+        match self.rows.get_mut(&id) {
+            Some(rows) => rows.redefine(space).map_err(|damage| damage.what.to_owned()),
+            None => {
+                self.rows.insert(id, SpaceRows::new(space, None));
+                Ok(())
+            }
+        }
+    }
+
+    /// Takes up what a tuple of a system space says.
+    fn define(&mut self, id: u32, tuple: &[u8]) -> Result<(), String> {
+        let what = |damage: Damage| damage.what.to_owned();
+        let changed = match id {
+            SPACE_SPACE => {
+                let space = self.spaces.set_space(tuple).map_err(what)?;
+                if self.spaces.get(space).map_err(what)?.is_some_and(|space| space.is_synchronous) {
+                    self.synchronous.insert(space);
+                } else {
+                    self.synchronous.remove(&space);
+                }
+                space
+            }
+            SPACE_INDEX => self.spaces.set_index(tuple).map_err(what)?,
+            SPACE_TRUNCATE => {
+                let [truncated, _] = numbers(tuple).map_err(what)?;
+                if let Some(rows) = self.rows.get_mut(&truncated) {
+                    rows.truncate();
+                }
+                return Ok(());
+            }
+            _ => return Ok(()),
+        };
+        self.stale.insert(changed);
+        Ok(())
+    }
+
+    /// Takes up that a tuple of a system space is gone.
+    fn undefine(&mut self, id: u32, key: &[u8]) -> Result<(), String> {
+        let what = |damage: Damage| damage.what.to_owned();
+        let [space, index] = match id {
+            SPACE_SPACE | SPACE_INDEX => numbers(key).map_err(what)?,
+            _ => return Ok(()),
+        };
+        if id == SPACE_SPACE {
+            self.spaces.remove_space(space);
+            self.synchronous.remove(&space);
+            self.rows.remove(&space);
+        } else {
+            self.spaces.remove_index(space, index);
+            // Without its first index a space has no rows: another first one begins empty.
+            if index == 0 {
+                self.rows.get_mut(&space).into_iter().for_each(SpaceRows::truncate);
+            }
+        }
+        self.stale.insert(space);
+        Ok(())
+    }
+
+    /// Ends: transactions that were not finished are gone, those that still wait for an answer count.
+    ///
+    /// # Errors
+    /// What the store says of a row that is too large; a definition that is none.
+    pub fn finish(mut self) -> Result<Finished, Misfit> {
+        let misfit = |what: String| Misfit { lsn: 0, what };
+        let mut remarks = Vec::new();
+        if !self.open.is_empty() {
+            let count = self.open.len();
+            remarks.push(format!("the last transaction has no end: its {count} rows are left out"));
+        }
+        let waiting = self.limbo.take_all();
+        if !waiting.is_empty() {
+            let count = waiting.len();
+            remarks.push(format!(
+                "{count} synchronous transactions were neither confirmed nor rolled back: they count, as in Tarantool's memory"
+            ));
+        }
+        for transaction in waiting {
+            transaction.iter().try_for_each(|row| self.row(&row.as_row()))?;
+        }
+        for id in self.stale.clone() {
+            self.freshen(id).map_err(misfit)?;
+        }
+        for (id, count) in &self.unkeyed {
+            let name = self.rows.get(id).map_or("", |rows| &rows.space.name);
+            remarks.push(format!(
+                "space {name} ({id}): {count} changes in the logs were not carried out, because its primary key cannot be represented"
+            ));
+        }
+        let mut spaces = Vec::new();
+        for (_, rows) in self.rows {
+            if rows.space.has_rows() && (rows.row_count() > 0 || rows.table.primary().is_some()) {
+                remarks.extend(rows.table.remarks.iter().cloned());
+                spaces.push(rows.finish().map_err(|error| misfit(error.to_string()))?);
+            }
+        }
+        Ok(Finished { spaces, vclock: self.vclock, remarks, misfits: self.misfits })
+    }
+}
+
+/// Reads the first two numbers of an array; 0 for one that is not there.
+fn numbers(array: &[u8]) -> Result<[u32; 2], Damage> {
+    let mut reader = Reader::new(array);
+    let mut numbers = [0; 2];
+    let count = reader.array_len()? as usize;
+    for number in numbers.iter_mut().take(count) {
+        let damage = reader.damage("a definition's number is over 32 bits");
+        *number = u32::try_from(reader.uint()?).map_err(|_| damage)?;
+    }
+    Ok(numbers)
+}

@@ -1,0 +1,335 @@
+//! The rows of one space: those of the snapshot, and over them what logs did.
+//!
+//! Comes in: tuples to put, keys to take out. Goes out: the tuple that a key has, and in the end all rows. Must not know transactions,
+//! nor what spaces are for.
+//!
+//! A row of a log is appended, whatever becomes of it. A hash table has, for each key that logs put, the number of the row that counts;
+//! keys are compared in place. What counted before is marked dead: no key ever has two rows.
+
+use super::batch::{Batches, split};
+use crate::error::Damage;
+use crate::key::normalise_part;
+use crate::msgpack::Reader;
+use crate::space::Space;
+use crate::table::{SpaceTable, TableIndex};
+use hashbrown::HashTable;
+use hashbrown::hash_table::Entry;
+use std::sync::Arc;
+use store::{Loaded, OwnedValue, PRIMARY, RowRef, Rows, Value, hash_key};
+
+/// The rows of one space.
+pub(super) struct SpaceRows {
+    pub(super) space: Space,
+    pub(super) table: SpaceTable,
+    base: Option<Loaded>,
+    base_dead: Vec<RowRef>,
+    put: Batches,
+    /// One bit for each row in `put`.
+    dead: Vec<u64>,
+    by_key: HashTable<Slot>,
+    /// Fields with numbers of 64 bits with a point alone.
+    pub(super) double_fields: Vec<u32>,
+}
+
+/// Where the row of a key is. The hash is kept, so that the table grows without reading keys.
+#[derive(Clone, Copy)]
+struct Slot {
+    hash: u32,
+    row: u32,
+}
+
+/// The rows of a space when all is done.
+#[derive(Debug)]
+pub struct FinishedSpace {
+    /// The space as it was defined last.
+    pub space: Space,
+    /// Its table.
+    pub table: SpaceTable,
+    /// Its rows in the order they came in.
+    pub batches: Vec<Rows>,
+    /// Those of them that do not count, by batch.
+    pub dead: Vec<RowRef>,
+}
+
+/// A row that counts.
+#[derive(Clone, Copy)]
+enum Found {
+    InBase(RowRef),
+    Put(u32),
+}
+
+/// Whether a key may be in the snapshot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Before {
+    /// It is not: Tarantool looked.
+    Nothing,
+    /// It may be.
+    Perhaps,
+}
+
+impl SpaceRows {
+    pub(super) fn new(space: Space, base: Option<Loaded>) -> SpaceRows {
+        let table = SpaceTable::new(&space);
+        let arrived = base.as_ref().map_or(0, Loaded::row_count);
+        let double_fields = double_fields(&space);
+        SpaceRows {
+            space,
+            table,
+            base,
+            base_dead: Vec::new(),
+            put: Batches::new(arrived),
+            dead: Vec::new(),
+            by_key: HashTable::new(),
+            double_fields,
+        }
+    }
+
+    /// Takes another definition. Rows are made anew from their tuples if their keys are others now.
+    ///
+    /// # Errors
+    /// If a tuple lacks a key; a row is too large for a store.
+    pub(super) fn redefine(&mut self, space: Space) -> Result<(), Damage> {
+        let table = SpaceTable::new(&space);
+        if table.schema == self.table.schema && table.shape == self.table.shape {
+            self.double_fields = double_fields(&space);
+            (self.space, self.table) = (space, table);
+            return Ok(());
+        }
+        let mut anew = SpaceRows::new(space, None);
+        self.each_tuple(|tuple| anew.put(tuple, Before::Nothing))?;
+        *self = anew;
+        Ok(())
+    }
+
+    /// Forgets all rows.
+    pub(super) fn truncate(&mut self) {
+        *self = SpaceRows::new(self.space.clone(), None);
+    }
+
+    /// Puts a tuple in place of any with its key.
+    ///
+    /// # Errors
+    /// If it is none, or lacks a key.
+    pub(super) fn put(&mut self, tuple: &[u8], before: Before) -> Result<(), Damage> {
+        let row = self.put.push(&self.table, tuple)?;
+        let (word, _) = bit(row);
+        if self.dead.len() <= word {
+            self.dead.resize(word + 1, 0);
+        }
+        let primary = &self.table.schema.primary;
+        if self.table.primary().is_none() {
+            return Ok(());
+        }
+        let put = &self.put;
+        let hash = match primary.as_slice() {
+            [column] => narrow(hash_key(&[put.value(usize::from(*column), row)])),
+            columns => {
+                let key: Vec<Value> =
+                    columns.iter().map(|&column| put.value(usize::from(column), row)).collect();
+                narrow(hash_key(&key))
+            }
+        };
+        let is_same = |slot: &Slot| {
+            slot.hash == hash
+                && primary.iter().all(|&column| {
+                    put.value(usize::from(column), slot.row) == put.value(usize::from(column), row)
+                })
+        };
+        match self.by_key.entry(wide(hash), is_same, |slot| wide(slot.hash)) {
+            Entry::Occupied(mut slot) => {
+                let old = std::mem::replace(&mut slot.get_mut().row, row);
+                kill(&mut self.dead, old);
+            }
+            Entry::Vacant(place) => {
+                place.insert(Slot { hash, row });
+                if before == Before::Perhaps && self.base.is_some() {
+                    let key =
+                        primary.iter().map(|&column| self.put.value(usize::from(column), row).to_owned());
+                    let key: Vec<OwnedValue> = key.collect();
+                    if let Some(row) = self.find_in_base(&key) {
+                        self.kill_in_base(row);
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the tuple with this primary key.
+    pub(super) fn get(&self, key: &[OwnedValue]) -> Option<&[u8]> {
+        match self.find(key)? {
+            Found::Put(row) => Some(self.put.tuple(row)),
+            Found::InBase(row) => self.base.as_ref().map(|base| tuple_of(base, row)),
+        }
+    }
+
+    /// Takes out the tuple with this primary key.
+    pub(super) fn delete(&mut self, key: &[OwnedValue]) {
+        match self.find(key) {
+            Some(Found::InBase(row)) => self.kill_in_base(row),
+            Some(Found::Put(row)) => {
+                let hash = hash_of(key);
+                if let Ok(slot) = self.by_key.find_entry(wide(hash), |slot| slot.row == row) {
+                    slot.remove();
+                }
+                kill(&mut self.dead, row);
+            }
+            None => {}
+        }
+    }
+
+    /// Says whether a tuple has exactly this primary key.
+    pub(super) fn has_key(&self, tuple: &[u8], key: &[OwnedValue]) -> bool {
+        self.key_of_tuple(tuple).is_ok_and(|own| own == key)
+    }
+
+    /// Returns the primary key of a tuple.
+    ///
+    /// # Errors
+    /// If it lacks one.
+    pub(super) fn key_of_tuple(&self, tuple: &[u8]) -> Result<Vec<OwnedValue>, Damage> {
+        let mut values = Vec::new();
+        self.table
+            .shape
+            .take(&mut Reader::new(tuple), &mut Vec::new(), |_, value| values.push(value.to_owned()))?;
+        Ok(self.table.schema.primary.iter().map(|&column| values[usize::from(column)].clone()).collect())
+    }
+
+    /// Reads a primary key as a log has it: an array of its parts.
+    ///
+    /// # Errors
+    /// If it is none.
+    pub(super) fn read_key(&self, key: &[u8], index: &TableIndex) -> Result<Vec<OwnedValue>, Damage> {
+        let mut reader = Reader::new(key);
+        if reader.array_len()? as usize != index.parts.len() {
+            return Err(reader.damage("a key has another number of parts than the primary key"));
+        }
+        let mut values = Vec::with_capacity(index.parts.len());
+        for part in &index.parts {
+            if part.kind.is_plain_unsigned() {
+                values.push(OwnedValue::U64(reader.uint()?));
+            } else {
+                let mut bytes = Vec::new();
+                normalise_part(&mut reader, part.kind, &mut bytes)?;
+                values.push(OwnedValue::Bytes(bytes));
+            }
+        }
+        Ok(values)
+    }
+
+    fn find(&self, key: &[OwnedValue]) -> Option<Found> {
+        let hash = hash_of(key);
+        let primary = &self.table.schema.primary;
+        let is_same = |slot: &Slot| {
+            let columns = primary.iter().map(|&column| self.put.value(usize::from(column), slot.row));
+            slot.hash == hash && columns.eq(key.iter().map(OwnedValue::as_value))
+        };
+        match self.by_key.find(wide(hash), is_same) {
+            Some(slot) => Some(Found::Put(slot.row)),
+            None => self.find_in_base(key).map(Found::InBase),
+        }
+    }
+
+    fn find_in_base(&self, key: &[OwnedValue]) -> Option<RowRef> {
+        let key: Vec<Value> = key.iter().map(OwnedValue::as_value).collect();
+        self.base.as_ref()?.get(PRIMARY, &key).ok().flatten()
+    }
+
+    fn kill_in_base(&mut self, row: RowRef) {
+        if let Some(base) = &mut self.base
+            && base.kill(row).is_ok_and(|was_alive| was_alive)
+        {
+            self.base_dead.push(row);
+        }
+    }
+
+    /// Shows every tuple that counts, in the order they came in.
+    fn each_tuple(&self, mut show: impl FnMut(&[u8]) -> Result<(), Damage>) -> Result<(), Damage> {
+        if let Some(base) = &self.base {
+            base.rows().try_for_each(|row| show(tuple_of(base, row)))?;
+        }
+        self.put.rows().filter(|&row| !is_dead(&self.dead, row)).try_for_each(|row| show(self.put.tuple(row)))
+    }
+
+    /// Returns how many rows count.
+    pub(super) fn row_count(&self) -> u64 {
+        let dead: u64 = self.dead.iter().map(|word| u64::from(word.count_ones())).sum();
+        self.base.as_ref().map_or(0, Loaded::row_count) + self.put.rows().count() as u64 - dead
+    }
+
+    /// Hands over all rows.
+    ///
+    /// # Errors
+    /// What the store says.
+    pub(super) fn finish(self) -> store::Result<FinishedSpace> {
+        let mut batches = self.base.map(Loaded::into_batches).unwrap_or_default();
+        let first = u32::try_from(batches.len()).unwrap_or(u32::MAX);
+        let put_dead = self.put.rows().filter(|&row| is_dead(&self.dead, row));
+        let place = |row| {
+            let (batch, row) = split(row);
+            RowRef { source: first + narrow_place(batch), row: narrow_place(row) }
+        };
+        let mut dead = self.base_dead;
+        dead.extend(put_dead.map(place));
+        batches.extend(self.put.finish(&self.table.schema)?);
+        Ok(FinishedSpace { space: self.space, table: self.table, batches, dead })
+    }
+
+    /// Returns the schema that rows are made for.
+    pub(super) fn schema(&self) -> &Arc<store::Schema> {
+        &self.table.schema
+    }
+}
+
+fn tuple_of(base: &Loaded, row: RowRef) -> &[u8] {
+    match base.value(base.schema().columns.len() - 1, row) {
+        Value::Bytes(tuple) => tuple,
+        _ => unreachable!("the last column is the tuple"),
+    }
+}
+
+fn double_fields(space: &Space) -> Vec<u32> {
+    use crate::key::PartType;
+    let formats =
+        (0..).zip(&space.fields).filter(|(_, field)| field.type_name.eq_ignore_ascii_case(b"double"));
+    let parts = space.indexes.iter().flat_map(|index| &index.parts);
+    let parts = parts.filter(|part| part.kind.part_type == PartType::Double && part.path.is_empty());
+    formats.map(|(number, _)| number).chain(parts.map(|part| part.field)).collect()
+}
+
+fn hash_of(key: &[OwnedValue]) -> u32 {
+    let key: Vec<Value> = key.iter().map(OwnedValue::as_value).collect();
+    narrow(hash_key(&key))
+}
+
+/// Keeps half of a hash.
+#[inline]
+fn narrow(hash: u64) -> u32 {
+    u32::try_from(hash >> 32).expect("half of the bits are left")
+}
+
+/// Makes a hash for the table of the half that is kept: the table takes bits from both ends.
+#[inline]
+fn wide(hash: u32) -> u64 {
+    u64::from(hash).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+}
+
+fn narrow_place(place: usize) -> u32 {
+    u32::try_from(place).expect("it was a part of 32 bits")
+}
+
+#[inline]
+fn bit(row: u32) -> (usize, u64) {
+    ((row / 64) as usize, 1 << (row % 64))
+}
+
+#[inline]
+fn kill(dead: &mut [u64], row: u32) {
+    let (word, bit) = bit(row);
+    dead[word] |= bit;
+}
+
+fn is_dead(dead: &[u64], row: u32) -> bool {
+    let (word, bit) = bit(row);
+    dead[word] & bit != 0
+}

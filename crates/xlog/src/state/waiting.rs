@@ -1,0 +1,148 @@
+//! Transactions that wait: for their end, or to be confirmed.
+//!
+//! Comes in: rows, and verdicts on those before them. Goes out: transactions that count. Must not know what rows do.
+
+use crate::msgpack::{Class, Reader, Result as Read};
+use crate::row::{Body, Row, RowKind};
+use std::collections::VecDeque;
+
+/// The flag of a transaction that waits behind another, or for an answer.
+pub(super) const FLAG_WAIT_SYNC: u64 = 2;
+
+/// A row that owns its bytes.
+#[derive(Clone, Debug)]
+pub(super) struct OwnedRow {
+    head: Row<'static>,
+    body: Body<'static>,
+    key: Option<Vec<u8>>,
+    tuple: Option<Vec<u8>>,
+    ops: Option<Vec<u8>>,
+    bytes: Vec<u8>,
+}
+
+impl OwnedRow {
+    pub(super) fn new(row: &Row) -> OwnedRow {
+        let Row { kind, replica, lsn, timestamp, group, tsn, is_commit, flags, body } = *row;
+        let Body { space, index, index_base, key, tuple, ops, bytes } = body;
+        let head = Row { kind, replica, lsn, timestamp, group, tsn, is_commit, flags, body: Body::default() };
+        OwnedRow {
+            head,
+            body: Body { space, index, index_base, ..Body::default() },
+            key: key.map(<[u8]>::to_vec),
+            tuple: tuple.map(<[u8]>::to_vec),
+            ops: ops.map(<[u8]>::to_vec),
+            bytes: if Verdict::is_one(kind) { bytes.to_vec() } else { Vec::new() },
+        }
+    }
+
+    pub(super) fn tsn(&self) -> i64 {
+        self.head.tsn
+    }
+
+    pub(super) fn as_row(&self) -> Row<'_> {
+        let body = Body {
+            key: self.key.as_deref(),
+            tuple: self.tuple.as_deref(),
+            ops: self.ops.as_deref(),
+            bytes: &self.bytes,
+            ..self.body
+        };
+        Row { body, ..self.head }
+    }
+}
+
+/// What became of transactions that waited.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Verdict {
+    /// Those of a replica up to this number count.
+    Confirm { replica: u32, lsn: i64 },
+    /// Those of a replica from this number on do not.
+    Rollback { replica: u32, lsn: i64 },
+    /// Those up to this number count, all others do not: another replica leads now.
+    Promote { replica: u32, lsn: i64 },
+}
+
+impl Verdict {
+    fn is_one(kind: RowKind) -> bool {
+        matches!(kind, RowKind::Confirm | RowKind::Rollback | RowKind::Promote | RowKind::Demote)
+    }
+
+    /// Reads the verdict that a row is, if it is one. Its body is `{2: replica, 3: lsn}`.
+    pub(super) fn of(row: &Row) -> Option<Verdict> {
+        if !Verdict::is_one(row.kind) {
+            return None;
+        }
+        let (replica, lsn) = read(row.body.bytes).ok()?;
+        Some(match row.kind {
+            RowKind::Confirm => Verdict::Confirm { replica, lsn },
+            RowKind::Rollback => Verdict::Rollback { replica, lsn },
+            _ => Verdict::Promote { replica, lsn },
+        })
+    }
+}
+
+fn read(body: &[u8]) -> Read<(u32, i64)> {
+    let (mut replica, mut lsn) = (0, 0);
+    let mut reader = Reader::new(body);
+    for _ in 0..reader.map_len()? {
+        let key = if reader.peek()? == Class::Unsigned { reader.uint()? } else { u64::MAX };
+        match key {
+            2 => replica = u32::try_from(reader.uint()?).unwrap_or(u32::MAX),
+            3 => lsn = i64::try_from(reader.uint()?).unwrap_or(i64::MAX),
+            u64::MAX => {
+                reader.skip_many(2)?;
+            }
+            _ => {
+                reader.skip()?;
+            }
+        }
+    }
+    Ok((replica, lsn))
+}
+
+/// Transactions in order, the first of which waits for a verdict.
+#[derive(Debug, Default)]
+pub(super) struct Limbo {
+    waiting: VecDeque<Vec<OwnedRow>>,
+}
+
+impl Limbo {
+    pub(super) fn is_empty(&self) -> bool {
+        self.waiting.is_empty()
+    }
+
+    pub(super) fn push(&mut self, rows: &[Row]) {
+        self.waiting.push_back(rows.iter().map(OwnedRow::new).collect());
+    }
+
+    /// Returns the transactions that count by a verdict, in order, and forgets those that do not.
+    pub(super) fn decide(&mut self, verdict: Verdict) -> Vec<Vec<OwnedRow>> {
+        match verdict {
+            Verdict::Confirm { replica, lsn } => self.confirm(replica, lsn),
+            Verdict::Rollback { replica, lsn } => {
+                let first = self.waiting.iter().position(|rows| is_from(rows, replica, lsn));
+                self.waiting.truncate(first.unwrap_or(self.waiting.len()));
+                Vec::new()
+            }
+            Verdict::Promote { replica, lsn } => {
+                let confirmed = self.confirm(replica, lsn);
+                self.waiting.clear();
+                confirmed
+            }
+        }
+    }
+
+    pub(super) fn take_all(&mut self) -> Vec<Vec<OwnedRow>> {
+        self.waiting.drain(..).collect()
+    }
+
+    fn confirm(&mut self, replica: u32, lsn: i64) -> Vec<Vec<OwnedRow>> {
+        let first = self.waiting.iter().position(|rows| is_from(rows, replica, lsn.saturating_add(1)));
+        self.waiting.drain(..first.unwrap_or(self.waiting.len())).collect()
+    }
+}
+
+/// Says whether a transaction of `replica` ends at `lsn` or later.
+fn is_from(rows: &[OwnedRow], replica: u32, lsn: i64) -> bool {
+    rows.last().is_some_and(|last| last.head.replica == replica && last.head.lsn >= lsn)
+}

@@ -1,0 +1,228 @@
+//! Snapshots and logs by Tarantool, and what there is after them: there and here.
+//!
+//! Comes in: what scripts do to a Tarantool that is then stopped without a snapshot. Goes out: failures. Must not know how the state
+//! is kept.
+
+use crate::values::show;
+use std::ops::Bound;
+use std::path::{Path, PathBuf};
+use store::{IndexKind, Loaded, PRIMARY, Value};
+use xlog::apply::{LogFile, apply_log};
+use xlog::space::Space;
+use xlog::state::{Finished, OnMisfit, State};
+use xlog::table::SpaceTable;
+use xlog::{Header, OnDamage, SnapshotFile, blocks, load_snapshot, read_spaces};
+
+/// What all scripts begin with.
+const BEGIN: &str = "
+box.cfg{log = 'tarantool.log', wal_mode = 'write'}
+local msgpack = require('msgpack')
+local function hex(tuple) return (msgpack.encode(tuple):gsub('.', function(c) return string.format('%02x', c:byte()) end)) end
+local function list(iterator) for _, tuple in iterator do print(hex(tuple)) end end
+";
+
+/// Prints every space of the user by its primary key, then by each other ordered index.
+const END: &str = "
+for _, space in box.space._space:pairs({512}, {iterator = 'GE'}) do
+    local space = box.space[space[1]]
+    if space.engine == 'memtx' and not space.temporary and space.index[0] then
+        print('space ' .. space.id .. ' ' .. space.name .. ' ' .. space:count())
+        local tuples = space:select()
+        if space.index[0].type == 'HASH' then table.sort(tuples, function(a, b) return a[1] < b[1] end) end
+        for _, tuple in ipairs(tuples) do print(hex(tuple)) end
+        for number = 1, 10 do
+            local index = space.index[number]
+            if index and index.type == 'TREE' then
+                print('index ' .. index.name)
+                for _, tuple in index:pairs() do print(hex(tuple)) end
+            end
+        end
+    end
+end
+os.exit(0)
+";
+
+/// Runs a script between [`BEGIN`] and [`END`], and compares.
+fn compare(script: &str) -> Option<Finished> {
+    let directory = tempfile::tempdir().unwrap();
+    let printed = testkit::tarantool(directory.path(), &[BEGIN, script, END].concat())?;
+    let theirs: Vec<String> = printed
+        .lines()
+        .map(|line| match line.split_once(' ') {
+            Some(_) => line.to_owned(),
+            None => show(&crate::spaces::bytes(line)),
+        })
+        .collect();
+    let finished = recover(directory.path());
+    let ours: Vec<String> =
+        finished.spaces.iter().filter(|space| space.space.id >= 512).flat_map(described).collect();
+    for (number, (ours, theirs)) in ours.iter().zip(&theirs).enumerate() {
+        assert_eq!(ours, theirs, "line {number}");
+    }
+    assert_eq!(ours.len(), theirs.len());
+    assert!(!theirs.is_empty());
+    Some(finished)
+}
+
+fn described(space: &xlog::state::FinishedSpace) -> Vec<String> {
+    let schema = &space.table.schema;
+    let loaded = Loaded::build(schema, space.batches.clone(), &space.dead).unwrap();
+    let shown = |row| match loaded.value(space.table.shape.tuple_column(), row) {
+        Value::Bytes(tuple) => show(tuple),
+        other => panic!("{other:?}"),
+    };
+    let walk = |index: &str| {
+        loaded.range(index, Bound::Unbounded, Bound::Unbounded).unwrap().map(shown).collect::<Vec<_>>()
+    };
+    let mut lines = vec![format!("space {} {} {}", space.space.id, space.space.name, loaded.row_count())];
+    lines.extend(walk(PRIMARY));
+    for index in space.table.indexes.iter().filter(|index| index.iid != 0) {
+        let made = &schema.indexes[schema.index(&index.store_name).unwrap()];
+        if made.kind == IndexKind::Ordered {
+            lines.push(format!("index {}", index.name));
+            lines.extend(walk(&made.name));
+        }
+    }
+    lines
+}
+
+/// Returns the files of a kind, the oldest first.
+fn files(directory: &Path, extension: &str) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path());
+    let mut files: Vec<PathBuf> =
+        entries.filter(|path| path.extension().is_some_and(|own| own == extension)).collect();
+    files.sort();
+    files
+}
+
+/// Takes the newest snapshot and every log.
+fn recover(directory: &Path) -> Finished {
+    let path = files(directory, "snap").pop().unwrap();
+    let bytes = std::fs::read(&path).unwrap();
+    let (header, offset) = Header::parse(&bytes).unwrap();
+    let blocks_of_snapshot = blocks(&path, &bytes, offset).unwrap();
+    let file = SnapshotFile { path: &path, bytes: &bytes, blocks: &blocks_of_snapshot };
+    let spaces = read_spaces(file, OnDamage::Refuse).unwrap();
+    let known = spaces.ids().map(|id| spaces.get(id).unwrap().unwrap()).filter(Space::has_rows);
+    let tables: Vec<SpaceTable> = known.map(|space| SpaceTable::new(&space)).collect();
+    let mut loaded = load_snapshot(file, &tables, OnDamage::Refuse, &|_| ()).unwrap();
+    let mut state = State::new(spaces, header.vclock, OnMisfit::Refuse);
+    for (number, table) in tables.iter().enumerate() {
+        let batches = loaded.batches.remove(&number).unwrap_or_default();
+        state.set_base(table.id, Loaded::new(&table.schema, batches, &[]).unwrap()).unwrap();
+    }
+    for path in files(directory, "xlog") {
+        let bytes = std::fs::read(&path).unwrap();
+        let mut offset = Header::parse(&bytes).unwrap().1;
+        // Logs of a Tarantool that was stopped have no mark at their end.
+        let places = std::iter::from_fn(move || match xlog::hop(&std::fs::read(&path).unwrap(), offset) {
+            Ok(xlog::Step::Block(place)) => {
+                offset = place.payload.end;
+                Some(place)
+            }
+            _ => None,
+        });
+        let places: Vec<_> = places.collect();
+        let log = LogFile { path: Path::new("log"), bytes: &bytes };
+        apply_log(log, places.into_iter(), &mut state, &|_| ()).unwrap();
+    }
+    state.finish().unwrap()
+}
+
+#[test]
+fn every_kind_of_row_over_a_snapshot() {
+    let script = "
+    local s = box.schema.space.create('s')
+    s:create_index('pk')
+    s:create_index('by_text', {unique = false, parts = {{2, 'string', is_nullable = true}}})
+    local h = box.schema.space.create('h')
+    h:create_index('pk', {type = 'hash', parts = {1, 'string', 2, 'unsigned'}})
+    for i = 1, 3000 do s:insert{i, 'text ' .. i % 7, i} h:insert{'key ' .. i, i} end
+    box.snapshot()
+    for i = 1, 3000, 3 do s:replace{i, 'new ' .. i, -i} h:delete{'key ' .. i, i} end
+    for i = 2, 3000, 5 do s:update(i, {{'+', 3, 1000}, {'=', 2, box.NULL}}) s:upsert({i + 2000, 'up', 0}, {{'-', 3, 1}}) end
+    for i = 3, 3000, 11 do s:delete(i) s:insert{i, 'again'} s:delete(i + 1) h:upsert({'key ' .. i, i}, {{'=', 3, 'x'}}) end
+    for i = 5001, 5500 do s:insert{i, 'late', i} s:update(i, {{'!', 3, 'between'}}) end
+    for i = 5001, 5500, 2 do s:delete(i) end
+    s:update(77777, {{'=', 2, 'nothing is there'}})
+    for t = 1, 50 do
+        box.begin()
+        for i = 1, 20 do s:replace{100 * t + i, 'transaction ' .. t} h:replace{'key ' .. i, i, t} end
+        if t % 7 == 0 then box.rollback() else box.commit() end
+    end
+    ";
+    compare(script);
+}
+
+#[test]
+fn definitions_change_in_the_logs() {
+    let script = "
+    local a = box.schema.space.create('a')
+    a:create_index('pk')
+    for i = 1, 500 do a:insert{i, 'x' .. i % 10, {n = i}, i % 3} end
+    local gone = box.schema.space.create('gone')
+    gone:create_index('pk')
+    gone:insert{1}
+    local cut = box.schema.space.create('cut')
+    cut:create_index('pk')
+    for i = 1, 10 do cut:insert{i} end
+    box.snapshot()
+    for i = 100, 600 do a:replace{i, 'y' .. i, {n = -i}, i} end
+    a:create_index('second', {unique = false, parts = {{2, 'string'}}})
+    a:insert{1000, 'z', {n = 1}, 9}
+    a:create_index('inside', {unique = false, parts = {{3, 'integer', path = 'n'}}})
+    a.index.second:drop()
+    a:update(1000, {{'=', 2, 'zz'}})
+    a:format{{'id', 'unsigned'}, {'text', 'string'}, {'map', 'map'}, {'number', 'unsigned'}}
+    a:update(1000, {{'=', 'text', 'named'}, {'+', 'map.n', 5}})
+    a:rename('renamed')
+    gone:drop()
+    cut:truncate()
+    cut:insert{5, 'after'}
+    cut:truncate()
+    cut:insert{6, 'after'}
+    local b = box.schema.space.create('b', {engine = 'memtx'})
+    b:create_index('pk', {parts = {2, 'string'}})
+    b:insert{1, 'one'} b:insert{2, 'two'}
+    b.index.pk:alter({parts = {1, 'unsigned'}})
+    b:insert{3, 'two'}
+    b:delete(1)
+    local again = box.schema.space.create('again', {id = gone.id})
+    again:create_index('pk', {parts = {1, 'string'}})
+    again:insert{'new'}
+    local t = box.schema.space.create('temporary', {temporary = true})
+    t:create_index('pk') t:insert{1}
+    local l = box.schema.space.create('local', {is_local = true})
+    l:create_index('pk') l:insert{1} l:insert{2} l:delete(1)
+    ";
+    compare(script);
+}
+
+#[test]
+fn what_cannot_be_represented_is_said_and_its_rows_come() {
+    let script = "
+    local v = box.schema.space.create('v', {engine = 'vinyl'})
+    v:create_index('pk')
+    v:insert{1} v:insert{2} v:delete(1)
+    local c = box.schema.space.create('c')
+    c:create_index('pk', {parts = {{1, 'string', collation = 'unicode_ci'}}})
+    c:insert{'b'} c:insert{'a'} c:delete('A')
+    os.exit(0)
+    ";
+    let directory = tempfile::tempdir().unwrap();
+    if testkit::tarantool(directory.path(), &[BEGIN, script].concat()).is_none() {
+        return;
+    }
+    let finished = recover(directory.path());
+    let lines: Vec<String> =
+        finished.spaces.iter().filter(|space| space.space.id >= 512).flat_map(described).collect();
+    assert_eq!(lines, ["space 512 v 1", "[2]", "space 513 c 2", "[\"b\"]", "[\"a\"]"]);
+    assert_eq!(
+        finished.remarks,
+        [
+            "space c (513): 1 changes in the logs were not carried out, because its primary key cannot be represented",
+            "space v (512) is kept by vinyl in files of its own, which are not read: only rows of the logs are taken",
+            "space c (513): index pk has a collation: its rows are kept in the order they came in",
+        ]
+    );
+}

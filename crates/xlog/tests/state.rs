@@ -1,0 +1,234 @@
+//! Transactions, told from each other, confirmed and rolled back; rows that a snapshot has already; rows that do not fit.
+//!
+//! Comes in: rows of logs by hand. Goes out: failures. Must not know how the state is kept.
+
+use crate::values::{pack, show};
+use store::Value;
+use xlog::space::Spaces;
+use xlog::state::{OnMisfit, State, Trouble};
+use xlog::{Body, Row, RowKind, VClock, put_body, put_row};
+
+/// A state with a space 512 of numbers, 513 that waits for replicas, and 514 whose primary key cannot be represented.
+fn state(vclock: &str, on_misfit: OnMisfit) -> State {
+    let mut spaces = Spaces::new();
+    for (id, flags) in [(512, "{}"), (513, "{\"is_sync\": true}"), (514, "{}")] {
+        spaces.set_space(&pack(&format!("[{id}, 1, \"s{id}\", \"memtx\", 0, {flags}, []]"))).unwrap();
+    }
+    for id in [512, 513] {
+        spaces.set_index(&pack(&format!("[{id}, 0, \"pk\", \"tree\", {{}}, [[0, \"unsigned\"]]]"))).unwrap();
+    }
+    let collated = "[514, 0, \"pk\", \"tree\", {}, [{\"field\": 0, \"type\": \"string\", \"collation\": 2}]]";
+    spaces.set_index(&pack(collated)).unwrap();
+    State::new(spaces, VClock::parse(vclock).unwrap(), on_misfit)
+}
+
+/// Writes rows like `1/7 insert 512 [1, 2]`: replica, number, kind, space and tuple; a transaction of several has `(5` behind the number
+/// of its rows but the last, which has `5)`; `!` stands for a row that waits.
+fn block(text: &str) -> Vec<u8> {
+    let mut payload = Vec::new();
+    for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
+        let (place, rest) = line.split_once(' ').unwrap();
+        let (kind, rest) = rest.split_once(' ').unwrap_or((rest, ""));
+        let flags = if place.contains('!') { 2 } else { 0 };
+        let (numbers, tsn) = match place.trim_end_matches('!').split_once(['(', '<']) {
+            Some((numbers, tsn)) => (numbers, Some(tsn.trim_end_matches(')').parse().unwrap())),
+            None => (place.trim_end_matches('!'), None),
+        };
+        let (replica, lsn) = numbers.split_once('/').unwrap();
+        let lsn = lsn.parse().unwrap();
+        let (space, value) = rest.split_once(' ').unwrap_or((rest, ""));
+        let value = if value.is_empty() || rest.starts_with('{') { Vec::new() } else { pack(value) };
+        let mut body = Body { space: space.parse().ok(), index_base: Some(0), ..Body::default() };
+        let empty = pack("[]");
+        let kind = match kind {
+            "insert" => RowKind::Insert,
+            "replace" => RowKind::Replace,
+            "delete" => RowKind::Delete,
+            "update" => RowKind::Update,
+            "confirm" => RowKind::Confirm,
+            "rollback" => RowKind::Rollback,
+            "promote" => RowKind::Promote,
+            "nop" => RowKind::Nop,
+            "raft" => RowKind::Raft,
+            _ => RowKind::Other(99),
+        };
+        match kind {
+            RowKind::Delete => body.key = Some(&value),
+            RowKind::Update => (body.key, body.tuple) = (Some(value.as_slice()), Some(empty.as_slice())),
+            _ => body.tuple = Some(&value),
+        }
+        let mut bytes = Vec::new();
+        match kind {
+            RowKind::Nop => {}
+            RowKind::Raft => bytes = pack("{0: 1}"),
+            RowKind::Confirm | RowKind::Rollback | RowKind::Promote => bytes = pack(rest),
+            _ => put_body(&mut bytes, &body),
+        }
+        put_row(
+            &mut payload,
+            &Row {
+                kind,
+                replica: replica.parse().unwrap(),
+                lsn,
+                timestamp: 1.5,
+                group: 0,
+                tsn: tsn.unwrap_or(lsn),
+                is_commit: tsn.is_none() || place.ends_with(')'),
+                flags,
+                body: Body { bytes: &bytes, ..Body::default() },
+            },
+        );
+    }
+    payload
+}
+
+/// Carries out blocks and shows what is there, space by space, and what is said.
+fn after(state: State, blocks: &[&str]) -> String {
+    let mut state = state;
+    for text in blocks {
+        if let Err(trouble) = state.apply(&block(text)) {
+            return match trouble {
+                Trouble::Misfit(misfit) => format!("row {}: {}", misfit.lsn, misfit.what),
+                Trouble::Damage(damage) => damage.what.to_owned(),
+            };
+        }
+    }
+    let finished = state.finish().unwrap();
+    let mut lines = Vec::new();
+    for space in finished.spaces.iter().filter(|space| space.space.id >= 512) {
+        let loaded = store::Loaded::new(&space.table.schema, space.batches.clone(), &space.dead).unwrap();
+        let column = space.table.shape.tuple_column();
+        let shown = loaded.rows().map(|row| match loaded.value(column, row) {
+            Value::Bytes(tuple) => show(tuple),
+            other => panic!("{other:?}"),
+        });
+        let shown: Vec<String> = shown.collect();
+        if !shown.is_empty() {
+            lines.push(format!("{}: {}", space.space.id, shown.join(" ")));
+        }
+    }
+    lines.push(format!("{{{}}}", finished.vclock));
+    lines.extend(finished.remarks);
+    lines.extend(finished.misfits.iter().map(|misfit| format!("row {}: {}", misfit.lsn, misfit.what)));
+    lines.join("; ")
+}
+
+fn strict(blocks: &[&str]) -> String {
+    after(state("{}", OnMisfit::Refuse), blocks)
+}
+
+#[test]
+fn rows_come_and_go() {
+    let rows = "
+        1/1 insert 512 [1, \"a\"]
+        1/2 insert 512 [2, \"b\"]
+        1/3 nop
+        1/4 replace 512 [1, \"c\"]
+        1/5 delete 512 [2]
+        1/6 delete 512 [9]
+        1/7 update 512 [9]
+        1/8 raft
+        1/9 insert 512 [2, \"d\"]";
+    assert_eq!(strict(&[rows]), "512: [1, \"c\"] [2, \"d\"]; {1: 9}");
+}
+
+#[test]
+fn what_the_snapshot_has_is_left_out() {
+    let rows = "
+        1/4 insert 512 [4]
+        1/5 insert 512 [5]
+        2/1 insert 512 [21]
+        2/2 insert 512 [22]
+        0/1 insert 512 [1]";
+    assert_eq!(
+        after(state("{1: 4, 2: 1}", OnMisfit::Refuse), &[rows]),
+        "512: [5] [22] [1]; {0: 1, 1: 5, 2: 2}"
+    );
+}
+
+#[test]
+fn transactions_count_whole_or_not_at_all() {
+    let first = "
+        1/1<1 insert 512 [1]
+        1/2<1 insert 512 [2]";
+    let last = "
+        1/3<1) delete 512 [1]
+        1/4 insert 512 [4]";
+    assert_eq!(strict(&[first, last]), "512: [2] [4]; {1: 4}");
+    assert_eq!(strict(&[first]), "{}; the last transaction has no end: its 2 rows are left out");
+    let other = "1/3 insert 512 [3]";
+    assert_eq!(strict(&[first, other]), "row 3: the transaction before it has no end");
+    let lenient = after(state("{}", OnMisfit::LeaveOut), &[first, other]);
+    assert_eq!(lenient, "512: [3]; {1: 3}; row 3: the transaction before it has no end");
+}
+
+#[test]
+fn synchronous_transactions_wait_for_a_verdict() {
+    let rows = "
+        1/1 insert 513 [1]
+        1/2! insert 512 [2]
+        1/3 insert 512 [3]
+        1/4! insert 512 [4]";
+    let confirm = |lsn| format!("1/5 confirm {{2: 1, 3: {lsn}}}");
+    let rollback = |lsn| format!("1/6 rollback {{2: 1, 3: {lsn}}}");
+    let waiting = "2 synchronous transactions were neither confirmed nor rolled back: they count, as in Tarantool's memory";
+    assert_eq!(strict(&[rows, &confirm(4)]), "512: [2] [3] [4]; 513: [1]; {1: 5}");
+    assert_eq!(strict(&[rows, &confirm(2)]), format!("512: [2] [3] [4]; 513: [1]; {{1: 5}}; {waiting}"));
+    assert_eq!(strict(&[rows, &confirm(2), &rollback(3)]), "512: [2]; 513: [1]; {1: 6}");
+    assert_eq!(strict(&[rows, &rollback(1)]), "{1: 6}");
+    assert_eq!(
+        strict(&[rows, "2/1 promote {2: 1, 3: 1, 83: 2}", "1/7 insert 512 [7]"]),
+        "512: [7]; 513: [1]; {1: 7, 2: 1}"
+    );
+}
+
+#[test]
+fn rows_that_do_not_fit_are_told() {
+    assert_eq!(strict(&["1/1 insert 600 [1]"]), "row 1: there is no space 600");
+    assert_eq!(strict(&["1/1 insert 512 [\"x\"]"]), "row 1: a number without a sign is expected");
+    assert_eq!(strict(&["1/1 other 512 [1]"]), "row 1: rows of kind 99 cannot be carried out");
+    assert_eq!(
+        strict(&["1/1 delete 512 [1, 2]"]),
+        "row 1: a key has another number of parts than the primary key"
+    );
+    let lenient = after(state("{}", OnMisfit::LeaveOut), &["1/1 insert 600 [1]", "1/2 insert 512 [2]"]);
+    assert_eq!(lenient, "512: [2]; {1: 2}; row 1: there is no space 600");
+    assert_eq!(
+        strict(&["1/1 insert 514 [\"b\"]", "1/2 insert 514 [\"a\"]", "1/3 delete 514 [\"A\"]"]),
+        "514: [\"b\"] [\"a\"]; {1: 3}; space s514 (514): 1 changes in the logs were not carried out, because its primary key \
+         cannot be represented; space s514 (514): index pk has a collation: its rows are kept in the order they came in"
+    );
+}
+
+#[test]
+fn many_keys_end_as_in_a_map() {
+    let mut random = testkit::Random::new(26);
+    let mut twin = std::collections::BTreeMap::new();
+    let mut state = state("{}", OnMisfit::Refuse);
+    for lsn in 1..200_000_u32 {
+        let key = random.below(30_000);
+        let line = if random.per_mille(300) {
+            twin.remove(&key);
+            format!("1/{lsn} delete 512 [{key}]")
+        } else {
+            twin.insert(key, lsn);
+            format!("1/{lsn} replace 512 [{key}, {lsn}]")
+        };
+        state.apply(&block(&line)).unwrap();
+    }
+    let finished = state.finish().unwrap();
+    let space = finished.spaces.iter().find(|space| space.space.id == 512).unwrap();
+    assert!(space.batches.len() > 1);
+    let loaded = store::Loaded::new(&space.table.schema, space.batches.clone(), &space.dead).unwrap();
+    let mut rows: Vec<String> = loaded
+        .rows()
+        .map(|row| match loaded.value(1, row) {
+            Value::Bytes(tuple) => show(tuple),
+            other => panic!("{other:?}"),
+        })
+        .collect();
+    let mut expected: Vec<String> = twin.iter().map(|(key, lsn)| format!("[{key}, {lsn}]")).collect();
+    rows.sort();
+    expected.sort();
+    assert_eq!(rows, expected);
+}
