@@ -14,6 +14,8 @@ fn state(vclock: &str, on_misfit: OnMisfit) -> State {
     for (id, flags) in [(512, "{}"), (513, "{\"is_sync\": true}"), (514, "{}")] {
         spaces.set_space(&pack(&format!("[{id}, 1, \"s{id}\", \"memtx\", 0, {flags}, []]"))).unwrap();
     }
+    spaces.set_space(&pack("[515, 1, \"s515\"]")).unwrap();
+    spaces.set_index(&pack("[515, 0, \"pk\", \"hash\", {}, [[0, \"unsigned\"], [1, \"string\"]]]")).unwrap();
     for id in [512, 513] {
         spaces.set_index(&pack(&format!("[{id}, 0, \"pk\", \"tree\", {{}}, [[0, \"unsigned\"]]]"))).unwrap();
     }
@@ -127,9 +129,12 @@ fn rows_come_and_go() {
         1/5 delete 512 [2]
         1/6 delete 512 [9]
         1/7 update 512 [9]
-        1/8 raft
-        1/9 insert 512 [2, \"d\"]";
-    assert_eq!(strict(&[rows]), "512: [1, \"c\"] [2, \"d\"]; {1: 9}");
+        1/10 update 512 [2]
+        1/11 raft
+        1/12 insert 512 [2, \"d\"]
+        1/13 delete 512 [2]
+        1/14 update 512 [2]";
+    assert_eq!(strict(&[rows]), "512: [1, \"c\"]; {1: 14}");
 }
 
 #[test]
@@ -193,6 +198,9 @@ fn rows_that_do_not_fit_are_told() {
     );
     let lenient = after(state("{}", OnMisfit::LeaveOut), &["1/1 insert 600 [1]", "1/2 insert 512 [2]"]);
     assert_eq!(lenient, "512: [2]; {1: 2}; row 1: there is no space 600");
+    let halves = ["1/1 insert 515 [1, 2]", "1/2 insert 515 [1, \"x\", 7]", "1/3 replace 515 [1, \"x\", 8]"];
+    let lenient = after(state("{}", OnMisfit::LeaveOut), &halves);
+    assert_eq!(lenient, "515: [1, \"x\", 8]; {1: 3}; row 1: text is expected");
     assert_eq!(
         strict(&["1/1 insert 514 [\"b\"]", "1/2 insert 514 [\"a\"]", "1/3 delete 514 [\"A\"]"]),
         "514: [\"b\"] [\"a\"]; {1: 3}; space s514 (514): 1 changes in the logs were not carried out, because its primary key \
