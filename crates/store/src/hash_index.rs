@@ -172,6 +172,12 @@ pub(crate) fn build(
     Ok(built)
 }
 
+/// Returns how many buckets the index of so many rows has at most, but for a few at its end for keys that found no room before.
+pub(crate) fn bucket_count_max(row_count: u32) -> u64 {
+    let count = u64::from(part_count(row_count));
+    u64::from(row_count).div_ceil(LOAD * count).max(1) * count + 64
+}
+
 /// Memory that one thread uses for part after part.
 #[derive(Default)]
 struct Scratch {

@@ -5,12 +5,13 @@
 
 use crate::error::Result;
 use crate::format::GROUP_MARK;
-use crate::hash_index::{Bucket, build, probe};
+use crate::hash_index::{Bucket, bucket_count_max, build, probe};
 use crate::keys::Keys;
 use crate::ordered_index::Needle;
 use crate::radix::{self, KeyOrder};
 use crate::search::{self, InOrder, Slots};
 use crate::value::{Value, hash_key, hint_of};
+use disk::huge_with_capacity;
 use std::cmp::Ordering;
 use std::ops::{Bound, Range};
 
@@ -73,11 +74,13 @@ impl MemoryOrder {
 
 impl MemoryHash {
     pub(crate) fn build(keys: &Keys, columns: &[u16], is_unique: bool) -> Result<MemoryHash> {
-        let mut buckets = Vec::new();
+        let mut buckets = huge_with_capacity(usize::try_from(bucket_count_max(keys.len())).unwrap_or(0));
         let built = build(keys, is_unique, &mut |more| {
             buckets.extend_from_slice(more);
             Ok(())
         })?;
+        // Fewer keys than rows need less.
+        buckets.shrink_to_fit();
         Ok(MemoryHash {
             columns: columns.into(),
             buckets,

@@ -232,7 +232,7 @@ fn read_definition(directory: &Path) -> Result<(PathBuf, Header, Vec<SystemTuple
     for block in blocks(&path, &bytes, header_bytes)? {
         for row in rows(unpacker.unpack(&bytes, &block).map_err(damaged)?) {
             let row = row.map_err(damaged)?;
-            if let (Some(space), Some(tuple)) = (row.body.space, row.body.tuple) {
+            if let (Some(space @ ..SPACE_ID), Some(tuple)) = (row.body.space, row.body.tuple) {
                 tuples.push((space, row.group, tuple.to_vec()));
             }
         }
