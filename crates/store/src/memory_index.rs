@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::format::GROUP_MARK;
 use crate::hash_index::{Bucket, bucket_count_max, build, probe};
 use crate::keys::Keys;
-use crate::ordered_index::Needle;
+use crate::ordered_index::{Needle, interpolate};
 use crate::radix::{self, KeyOrder};
 use crate::search::{self, InOrder, Slots};
 use crate::value::{Value, hash_key, hint_of};
@@ -114,6 +114,18 @@ struct OrderOf<'a, R> {
     rows: &'a R,
 }
 
+impl<R: Rowed> OrderOf<'_, R> {
+    /// Returns the hint of the key at a position.
+    #[inline]
+    fn hint(&self, position: u32) -> u64 {
+        let MemoryOrder { columns, order, .. } = self.order;
+        match order.hints.get(position as usize) {
+            Some(hint) => *hint,
+            None => hint_of(self.rows.value(columns[0], self.order.row_at(position))),
+        }
+    }
+}
+
 impl<R: Rowed> InOrder for OrderOf<'_, R> {
     fn row_count(&self) -> u32 {
         self.order.row_count
@@ -124,17 +136,13 @@ impl<R: Rowed> InOrder for OrderOf<'_, R> {
     }
 
     fn compare(&self, position: u32, end: &Needle) -> Result<Ordering> {
-        let MemoryOrder { columns, order, .. } = self.order;
         let row = || self.order.row_at(position);
-        let hint = match order.hints.get(position as usize) {
-            Some(hint) => *hint,
-            None => hint_of(self.rows.value(columns[0], row())),
-        };
-        end.compare(hint, || Ok(compare_row(self.rows, columns, row(), end.key)))
+        end.compare(self.hint(position), || Ok(compare_row(self.rows, &self.order.columns, row(), end.key)))
     }
 
-    fn guess(&self, _end: &Needle) -> Result<Option<u32>> {
-        Ok(None)
+    fn guess(&self, end: &Needle) -> Result<Option<u32>> {
+        let Some(last) = self.order.row_count.checked_sub(1) else { return Ok(None) };
+        Ok(interpolate(end.hint(), self.hint(0), self.hint(last), self.order.row_count))
     }
 }
 

@@ -39,7 +39,7 @@ pub use load::{OnDamage, SnapshotFile, SnapshotRows, blocks, load_snapshot, read
 pub use lost::{Lost, Numbers};
 pub use path::PathStep;
 pub use plan::{CutReport, Mode, Plan, PlanOptions, PlannedFile, Torn, cut_torn_tail, plan};
-pub use recover::{Recovered, RecoveredTable, recover_snapshot};
+pub use recover::{Recovered, RecoveredTable, recover};
 pub use row::{Body, Row, RowIter, RowKind, put_body, put_row, rows};
 pub use vclock::{REPLICA_MAX, VClock};
 pub use walk::Depth;

@@ -1,73 +1,151 @@
-//! A snapshot's spaces as tables in memory that answer, and then as a store.
+//! Everything that a snapshot and the logs behind it hold, as tables in memory that answer, and then as a store.
 //!
-//! Comes in: a snapshot's blocks. Goes out: [`Recovered`]: a table for each space, with its rows in order of arrival and its indexes built.
-//! Must not know how rows are decoded, nor how the store keeps them.
+//! Comes in: a [`Plan`]. Goes out: [`Recovered`]: a table for each space, with its rows in order of arrival and its indexes built. Must not
+//! know how rows are decoded or carried out, nor how the store keeps them.
+//!
+//! Without logs, rows go from the snapshot's blocks into columns and stay there. Logs lie over them: what they replace is dead, what they
+//! put follows.
 
+use crate::apply::{LogFile, apply_log};
+use crate::block::BlockPlace;
 use crate::error::{Error, Result};
 use crate::load::{OnDamage, SnapshotFile, SnapshotRows, load_snapshot, read_spaces};
-use crate::space::Spaces;
+use crate::plan::{Mode, Plan, PlannedFile};
+use crate::space::{Space, Spaces};
+use crate::state::{Finished, Misfit, OnMisfit, State};
 use crate::table::{SpaceTable, TableIndex};
+use crate::vclock::VClock;
 use disk::Disk;
 use std::path::Path;
 use std::sync::Arc;
-use store::{Loaded, Options, RowRef, Schema, Value, Writer};
+use store::{Loaded, Options, RowRef, Rows, Schema, Value, Writer};
 
 /// What was recovered.
 #[derive(Debug)]
 pub struct Recovered {
-    /// What spaces there are.
-    pub spaces: Spaces,
     /// A table for each space that has rows that last, by number.
     pub tables: Vec<RecoveredTable>,
+    /// How far the rows reach.
+    pub vclock: VClock,
     /// What could not be represented, or is not understood, one line each.
     pub remarks: Vec<String>,
+    /// Rows of logs that did not fit those before them and were left out.
+    pub misfits: Vec<Misfit>,
 }
 
 /// A space with its rows.
 #[derive(Debug)]
 pub struct RecoveredTable {
     /// The space as a table.
-    pub space: SpaceTable,
+    pub table: SpaceTable,
     /// Its rows.
     pub rows: Loaded,
 }
 
-/// Loads a snapshot and builds all indexes. `progress` is told of stored bytes as they are done, by any thread.
+/// Recovers what a plan names, and builds all indexes. In [`Mode::Salvage`] what cannot be read or does not fit is left out. `progress`
+/// is told of stored bytes as they are done, by any thread.
 ///
 /// # Errors
-/// Damage, unless it is to be left out; a definition of a space that is none; rows that are larger than a store takes.
-pub fn recover_snapshot(
-    file: SnapshotFile,
-    on_damage: OnDamage,
-    progress: &(dyn Fn(usize) + Sync),
-) -> Result<Recovered> {
-    let spaces = read_spaces(file, on_damage)?;
-    let (tables, mut remarks) = tables_of(&spaces, file.path)?;
-    let SnapshotRows { mut batches, unknown, .. } = load_snapshot(file, &tables, on_damage, progress)?;
-    for (space, count) in unknown {
-        remarks.push(format!("{count} rows of space {space}, which nothing describes, are left out"));
+/// Damage, a gap between files, a row that does not fit, unless they are to be left out; a definition of a space that is none; rows that
+/// are larger than a store takes.
+pub fn recover(plan: &Plan, mode: Mode, progress: &(dyn Fn(usize) + Sync)) -> Result<Recovered> {
+    let on_damage = match mode {
+        Mode::Strict => OnDamage::Refuse,
+        Mode::Salvage => OnDamage::LeaveOut,
+    };
+    let base = match &plan.snapshot {
+        Some(snapshot) => Base::load(snapshot, on_damage, progress)?,
+        None => Base::default(),
+    };
+    if plan.logs.is_empty() {
+        return base.recovered();
     }
-    let mut recovered = Vec::with_capacity(tables.len());
-    for (number, space) in tables.into_iter().enumerate() {
-        let batches = batches.remove(&number).unwrap_or_default();
-        let rows = Loaded::build(&space.schema, batches, &[])?;
-        recovered.push(RecoveredTable { space, rows });
+    let Base { spaces, tables, vclock, mut remarks } = base;
+    let on_misfit = match mode {
+        Mode::Strict => OnMisfit::Refuse,
+        Mode::Salvage => OnMisfit::LeaveOut,
+    };
+    let mut state = State::new(spaces, vclock, on_misfit);
+    for (table, batches) in tables {
+        let rows = Loaded::new(&table.schema, batches, &[])?;
+        state.set_base(table.id, rows).map_err(|what| misplaced(&table.schema, what))?;
     }
-    Ok(Recovered { spaces, tables: recovered, remarks })
+    for (place, log) in plan.logs.iter().enumerate() {
+        plan.follows(place, state.vclock())?;
+        let file = LogFile { path: &log.path, bytes: &log.bytes };
+        apply_log(file, log.blocks(), &mut state, progress)?;
+    }
+    let Finished { spaces, vclock, remarks: more, misfits } =
+        state.finish().map_err(|Misfit { lsn, what }| {
+            let path = plan.logs.last().map_or_else(Default::default, |log| log.path.clone());
+            Error::Row { path, lsn, what }
+        })?;
+    remarks.extend(more);
+    let mut tables = Vec::with_capacity(spaces.len());
+    for space in spaces {
+        let rows = Loaded::build(&space.table.schema, space.batches, &space.dead)?;
+        tables.push(RecoveredTable { table: space.table, rows });
+    }
+    Ok(Recovered { tables, vclock, remarks, misfits })
 }
 
-/// Returns a table for each space that has rows that last, and what is to be said of them.
-fn tables_of(spaces: &Spaces, path: &Path) -> Result<(Vec<SpaceTable>, Vec<String>)> {
-    let (mut tables, mut remarks) = (Vec::new(), Vec::new());
+/// What a snapshot holds.
+#[derive(Default)]
+struct Base {
+    spaces: Spaces,
+    tables: Vec<(SpaceTable, Vec<Rows>)>,
+    vclock: VClock,
+    /// What is to be said, but of the tables.
+    remarks: Vec<String>,
+}
+
+impl Base {
+    fn load(snapshot: &PlannedFile, on_damage: OnDamage, progress: &(dyn Fn(usize) + Sync)) -> Result<Base> {
+        let path = snapshot.path.as_path();
+        let blocks: Vec<BlockPlace> = snapshot.blocks().collect();
+        let file = SnapshotFile { path, bytes: &snapshot.bytes, blocks: &blocks };
+        let spaces = read_spaces(file, on_damage)?;
+        let tables = tables_of(&spaces, path)?;
+        let SnapshotRows { mut batches, unknown, lost, .. } =
+            load_snapshot(file, &tables, on_damage, progress)?;
+        let mut remarks = Vec::new();
+        for (space, count) in unknown {
+            remarks.push(format!("{count} rows of space {space}, which nothing describes, are left out"));
+        }
+        for (place, damage) in lost {
+            let path = path.display();
+            remarks.push(format!("{path}: the block at byte {} is left out: {}", place.offset, damage.what));
+        }
+        let take = |(number, table)| (table, batches.remove(&number).unwrap_or_default());
+        let tables = tables.into_iter().enumerate().map(take).collect();
+        Ok(Base { spaces, tables, vclock: snapshot.header.vclock.clone(), remarks })
+    }
+
+    /// Returns all there is, if there are no logs.
+    fn recovered(self) -> Result<Recovered> {
+        let Base { tables, vclock, mut remarks, .. } = self;
+        let mut recovered = Vec::with_capacity(tables.len());
+        for (table, batches) in tables {
+            remarks.extend(table.remarks.iter().cloned());
+            let rows = Loaded::build(&table.schema, batches, &[])?;
+            recovered.push(RecoveredTable { table, rows });
+        }
+        Ok(Recovered { tables: recovered, vclock, remarks, misfits: Vec::new() })
+    }
+}
+
+/// Returns a table for each space that has rows that last.
+fn tables_of(spaces: &Spaces, path: &Path) -> Result<Vec<SpaceTable>> {
+    let mut tables = Vec::new();
     for id in spaces.ids() {
         let space = spaces.get(id).map_err(|damage| damage.in_file(path, 0))?;
-        if let Some(space) = space.filter(crate::space::Space::has_rows) {
-            let table = SpaceTable::new(&space);
-            remarks.extend(table.remarks.iter().cloned());
-            tables.push(table);
-        }
+        tables.extend(space.filter(Space::has_rows).map(|space| SpaceTable::new(&space)));
     }
-    Ok((tables, remarks))
+    Ok(tables)
+}
+
+fn misplaced(schema: &Schema, what: String) -> Error {
+    Error::Store(store::Error::Schema { table: schema.name.clone(), what })
 }
 
 impl Recovered {
@@ -85,7 +163,7 @@ impl Recovered {
         let mut count = 0;
         for table in &self.tables {
             let Some(last) = table.rows.rows().next_back() else { continue };
-            for index in &table.space.indexes {
+            for index in &table.table.indexes {
                 table.check_index(index, last)?;
                 count += 1;
             }
@@ -128,6 +206,6 @@ impl RecoveredTable {
             return Ok(());
         }
         let what = format!("the last row is not found through index {}", index.name);
-        Err(Error::Store(store::Error::Schema { table: schema.name.clone(), what }))
+        Err(misplaced(schema, what))
     }
 }
