@@ -12,7 +12,7 @@ use std::time::Instant;
 use wait4::Wait4;
 
 /// One measured run.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(crate) struct Sample {
     pub(crate) wall_seconds: f64,
     pub(crate) user_seconds: f64,

@@ -2,6 +2,7 @@
 //!
 //! Comes in: what mail is wanted. Goes out: where it lies. Must not know what is measured on it.
 
+use crate::Options;
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use std::fs;
@@ -57,6 +58,16 @@ pub(crate) fn kept(corpora: &Path, name: &str, options: &CorpusOptions) -> Resul
     let directory = corpora.join(format!("{name}-{}", options.messages));
     keep(&directory, |making| make(making, options))?;
     Ok(directory)
+}
+
+/// Returns what messages with text there are.
+pub(crate) fn text_options(options: &Options) -> CorpusOptions {
+    CorpusOptions::varied(options.text_messages, SEED)
+}
+
+/// Returns the Maildir of messages with text.
+pub(crate) fn text(options: &Options) -> Result<PathBuf> {
+    kept(&options.corpora, "text", &text_options(options))
 }
 
 /// Returns a Maildir with two folders: `Large` holds every file of `text` that is a message, `Middle` a tenth of them. The files are

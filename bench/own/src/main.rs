@@ -2,11 +2,12 @@
 //! Tarantool.
 //!
 //! Comes in: the program, a directory for mail that is kept between runs, a directory for results. Goes out: a table and all
-//! samples. Must not know how pneu works: it runs the program as a user does, and checks its answers against what is known of the
+//! samples. Must not know how pneu works, but for `engine`: it runs the program as a user does, and checks its answers against what is known of the
 //! mail.
 
 mod child;
 mod corpora;
+mod engine;
 mod flags;
 mod folder;
 mod machine;
@@ -80,6 +81,8 @@ enum Part {
     Folder,
     /// Many small files in many folders.
     Small,
+    /// Merges, look-ups, scans and codecs of the store alone.
+    Engine,
     /// Snapshots and logs of Tarantool, by pneu and by Tarantool.
     Recovery,
 }
@@ -93,6 +96,9 @@ enum Errand {
     /// Make mail.
     #[command(hide = true)]
     Generate(corpora::GenerateArguments),
+    /// Do one job with the store alone.
+    #[command(hide = true)]
+    Engine(engine::EngineArguments),
     /// Make tuples for a snapshot or a log of Tarantool.
     #[command(hide = true)]
     MakeTuples(recovery::MakeArguments),
@@ -103,6 +109,7 @@ fn main() -> Result<()> {
     match arguments.errand {
         Some(Errand::Walk(arguments)) => walk::walk(&arguments),
         Some(Errand::Generate(arguments)) => corpora::generate(&arguments),
+        Some(Errand::Engine(arguments)) => engine::run(&arguments),
         Some(Errand::MakeTuples(arguments)) => recovery::make(&arguments),
         None => plan::measure(&arguments.options),
     }

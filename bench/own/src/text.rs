@@ -27,8 +27,8 @@ const MEGABYTE: f64 = 1e6;
 
 /// Measures everything about messages with text.
 pub(crate) fn measure(options: &Options, report: &mut Report) -> Result<()> {
-    let corpus = CorpusOptions::varied(options.text_messages, corpora::SEED);
-    let maildir = corpora::kept(&options.corpora, "text", &corpus)?;
+    let corpus = corpora::text_options(options);
+    let maildir = corpora::text(options)?;
     Arrivals::take_away(&maildir)?;
     let pneu = &Pneu::new(&options.program, &maildir);
     report.series.extend(first_index(options, pneu)?);

@@ -8,7 +8,7 @@
 
 mod files;
 mod tarantool;
-mod watch;
+pub(crate) mod watch;
 
 pub(crate) use files::{MakeArguments, make};
 
@@ -122,7 +122,8 @@ fn measure_store(options: &Options, report: &mut Report, files: &Files, store: &
 }
 
 impl Watched {
-    fn until_ready(&self) -> Sample {
+    /// Returns what was measured up to the word.
+    pub(crate) fn until_ready(&self) -> Sample {
         Sample {
             wall_seconds: self.ready_seconds,
             user_seconds: self.ready_user_seconds,

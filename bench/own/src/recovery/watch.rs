@@ -19,17 +19,19 @@ const READY: &str = "ready";
 const TICKS: f64 = 100.0;
 
 /// One process, measured twice.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Watched {
-    pub(super) ready_seconds: f64,
-    pub(super) ready_user_seconds: f64,
-    pub(super) ready_system_seconds: f64,
+#[derive(Debug, Clone)]
+pub(crate) struct Watched {
+    pub(crate) ready_seconds: f64,
+    pub(crate) ready_user_seconds: f64,
+    pub(crate) ready_system_seconds: f64,
     /// Anonymous memory.
-    pub(super) ready_peak_bytes: u64,
-    pub(super) wall_seconds: f64,
-    pub(super) user_seconds: f64,
-    pub(super) system_seconds: f64,
-    pub(super) peak_bytes: u64,
+    pub(crate) ready_peak_bytes: u64,
+    pub(crate) wall_seconds: f64,
+    pub(crate) user_seconds: f64,
+    pub(crate) system_seconds: f64,
+    pub(crate) peak_bytes: u64,
+    /// The lines of its output, and of its errors.
+    pub(crate) said: Vec<String>,
 }
 
 /// What is seen at the moment when the line comes.
@@ -44,7 +46,7 @@ struct Ready {
 ///
 /// # Errors
 /// If it cannot be started, fails, or never says that it is ready.
-pub(super) fn run(command: &mut Command) -> Result<Watched> {
+pub(crate) fn run(command: &mut Command) -> Result<Watched> {
     let described = format!("{command:?}");
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let begin = Instant::now();
@@ -66,7 +68,10 @@ pub(super) fn run(command: &mut Command) -> Result<Watched> {
         }
         let watched = end(child, begin, ready, &peak);
         is_over.store(true, Ordering::Relaxed);
-        watched.with_context(|| format!("{described} said: {}", said.join("; ")))
+        match watched {
+            Ok(watched) => Ok(Watched { said, ..watched }),
+            Err(error) => Err(error.context(format!("{described} said: {}", said.join("; ")))),
+        }
     })
 }
 
@@ -85,6 +90,7 @@ fn end(child: Child, begin: Instant, ready: Option<Result<Ready>>, peak: &Atomic
         user_seconds: ended.rusage.utime.as_secs_f64(),
         system_seconds: ended.rusage.stime.as_secs_f64(),
         peak_bytes: peak.load(Ordering::Relaxed),
+        said: Vec::new(),
     })
 }
 

@@ -1,0 +1,155 @@
+//! The crate `store` alone: merges, look-ups, ordered scans, codecs of payloads.
+//!
+//! Comes in: where files are kept. Goes out: series. The only part of the measurements that calls a crate of pneu instead of its
+//! program. Each job is a process of its own (`run`), which times itself and prints a line for each thing and round; its peak of
+//! anonymous memory is looked at from outside: what is mapped of a file belongs to the file cache.
+
+mod codecs;
+mod ids;
+mod lookups;
+mod merges;
+mod scans;
+
+use crate::Options;
+use crate::child::Sample;
+use crate::plan::say;
+use crate::recovery::watch;
+use crate::report::{Report, Series};
+use anyhow::{Context, Result, bail};
+use clap::{Args, ValueEnum};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// What one process measures.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Job {
+    /// Makes the runs that are merged.
+    MakeRuns,
+    /// Merges 1,000 runs of 8,660 entries.
+    Merge,
+    /// The same, each run twice.
+    MergeTwice,
+    /// Look-ups in 1,730,000 ids.
+    Lookups,
+    /// Look-ups in 50,000,000 ids.
+    LookupsLarge,
+    /// A range of 1,000,000 rows through a secondary index.
+    Scans,
+    /// Header records at each codec.
+    Codecs,
+}
+
+/// How a job is called.
+#[derive(Args)]
+pub(crate) struct EngineArguments {
+    /// What to do.
+    #[arg(value_enum)]
+    job: Job,
+    /// Where its files lie.
+    directory: PathBuf,
+    /// A Maildir of generated mail.
+    #[arg(long)]
+    mail: PathBuf,
+    /// How often.
+    #[arg(long)]
+    rounds: usize,
+}
+
+/// Measures all jobs.
+pub(crate) fn measure(options: &Options, report: &mut Report) -> Result<()> {
+    let directory = options.corpora.join("engine");
+    std::fs::create_dir_all(&directory).with_context(|| format!("cannot make {}", directory.display()))?;
+    let mail = crate::corpora::text(options)?;
+    let call = |job: Job, rounds: usize| -> Result<watch::Watched> {
+        let mut command = Command::new(std::env::current_exe()?);
+        let name = job.to_possible_value().context("each job has a name")?;
+        command.args(["engine", name.get_name()]).arg(&directory).arg("--mail").arg(&mail);
+        command.arg(format!("--rounds={rounds}"));
+        watch::run(&mut command)
+    };
+    call(Job::MakeRuns, 1)?;
+    for (job, name, entries) in [
+        (Job::Merge, "merge of 1,000 runs of 8,660 ids", merges::ENTRY_COUNT),
+        (Job::MergeTwice, "the same with every run twice", merges::ENTRY_COUNT * 2),
+    ] {
+        let mut series = Series::new(&format!("store: {name}"), "<= 75 ns and 50 B an entry");
+        for round in 0..=options.rounds {
+            let watched = call(job, 1)?;
+            if round > 0 {
+                series.samples.push(watched.until_ready());
+            }
+        }
+        let peak = series.samples.iter().map(|sample| sample.peak_bytes).max().unwrap_or(0);
+        let each = |amount: f64| amount / entries as f64;
+        series.note = format!("{:.1} ns, {:.1} B an entry", each(series.wall().0 * 1e9), each(peak as f64));
+        say(&format!("  {}: {}", series.name, series.note));
+        report.series.push(series);
+    }
+    for job in [Job::Lookups, Job::LookupsLarge, Job::Scans, Job::Codecs] {
+        let watched = call(job, options.rounds)?;
+        report.series.extend(told(&watched)?);
+    }
+    Ok(())
+}
+
+/// Makes series of the lines that a job printed.
+fn told(watched: &watch::Watched) -> Result<Vec<Series>> {
+    let mut all: Vec<Series> = Vec::new();
+    for line in watched.said.iter().filter_map(|line| line.strip_prefix(MARK)) {
+        let [name, goal, seconds, count, note] = line.split('\t').collect::<Vec<_>>()[..] else {
+            bail!("a job printed {line:?}");
+        };
+        let wall_seconds: f64 = seconds.parse()?;
+        let count: f64 = count.parse()?;
+        let sample = Sample { wall_seconds, peak_bytes: watched.peak_bytes, ..Sample::default() };
+        let series = match all.iter_mut().find(|series| series.name == name) {
+            Some(series) => series,
+            None => {
+                all.push(Series::new(name, String::leak(goal.to_owned())));
+                all.last_mut().context("it was just put there")?
+            }
+        };
+        series.samples.push(sample);
+        series.note = format!("{:.1} ns each{note}", series.wall().0 * 1e9 / count);
+    }
+    for series in &all {
+        say(&format!("  {}: {}", series.name, series.note));
+    }
+    Ok(all)
+}
+
+/// What a line begins with that says what was measured.
+const MARK: &str = "measured\t";
+
+/// Prints what was measured once.
+fn tell(name: &str, goal: &str, seconds: f64, count: u64, note: &str) -> Result<()> {
+    writeln!(std::io::stdout(), "{MARK}store: {name}\t{goal}\t{seconds:.9}\t{count}\t{note}")?;
+    Ok(())
+}
+
+/// Does one job.
+pub(crate) fn run(arguments: &EngineArguments) -> Result<()> {
+    let EngineArguments { job, directory, mail, rounds } = arguments;
+    match job {
+        Job::MakeRuns => merges::make(directory)?,
+        Job::Merge => merges::merge(directory, 1)?,
+        Job::MergeTwice => merges::merge(directory, 2)?,
+        Job::Lookups => lookups::measure(directory, 1_730_000, *rounds)?,
+        Job::LookupsLarge => lookups::measure(directory, 50_000_000, *rounds)?,
+        Job::Scans => scans::measure(directory, *rounds)?,
+        Job::Codecs => codecs::measure(directory, mail, *rounds)?,
+    }
+    writeln!(std::io::stdout(), "ready")?;
+    Ok(())
+}
+
+/// Removes what an earlier run left.
+fn remove(path: &Path) -> Result<()> {
+    match std::fs::remove_file(path) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            Err(error).with_context(|| format!("cannot remove {}", path.display()))
+        }
+        _ => Ok(()),
+    }
+}
