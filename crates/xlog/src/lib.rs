@@ -11,6 +11,7 @@ mod block;
 mod decimal;
 mod directory;
 mod error;
+pub mod export;
 mod fill;
 mod header;
 pub mod key;

@@ -6,10 +6,12 @@
 use crate::values::show;
 use std::ops::Bound;
 use std::path::{Path, PathBuf};
-use store::{IndexKind, Loaded, PRIMARY, Value};
+use std::sync::Arc;
+use store::{IndexKind, Loaded, Options, PRIMARY, Snapshot, Value};
 use xlog::apply::{LogFile, apply_log};
-use xlog::space::Space;
-use xlog::state::{Finished, OnMisfit, State};
+use xlog::export::{Exported, Target, export};
+use xlog::space::{Space, Spaces};
+use xlog::state::{Finished, FinishedSpace, OnMisfit, State};
 use xlog::table::SpaceTable;
 use xlog::{Header, OnDamage, SnapshotFile, blocks, load_snapshot, read_spaces};
 
@@ -64,7 +66,7 @@ fn compare(script: &str) -> Option<Finished> {
     Some(finished)
 }
 
-fn described(space: &xlog::state::FinishedSpace) -> Vec<String> {
+fn described(space: &FinishedSpace) -> Vec<String> {
     let schema = &space.table.schema;
     let loaded = Loaded::build(schema, space.batches.clone(), &space.dead).unwrap();
     let shown = |row| match loaded.value(space.table.shape.tuple_column(), row) {
@@ -225,4 +227,129 @@ fn what_cannot_be_represented_is_said_and_its_rows_come() {
             "space c (513): index pk has a collation: its rows are kept in the order they came in",
         ]
     );
+}
+
+#[test]
+fn tarantool_loads_what_is_exported() {
+    let script = "
+    local s = box.schema.space.create('s', {format = {{'id', 'unsigned'}, {'text', 'string'}}})
+    s:create_index('pk')
+    s:create_index('by_text', {unique = false, parts = {'text'}})
+    local h = box.schema.space.create('h', {is_local = true})
+    h:create_index('pk', {type = 'hash', parts = {{2, 'string'}}})
+    local c = box.schema.space.create('c')
+    c:create_index('pk', {parts = {{1, 'string', collation = 'unicode_ci'}}})
+    c:create_index('area', {type = 'rtree', parts = {{2, 'array'}}})
+    for _, letter in ipairs{'c', 'B', 'a'} do c:insert{letter, {1, 2}} end
+    for i = 1, 5000 do s:insert{i * 7 % 5003, 'text ' .. i % 13, i} h:insert{i, 'key ' .. i} end
+    box.schema.user.create('somebody', {password = 'x'})
+    box.schema.user.grant('somebody', 'read', 'space', 's')
+    box.schema.sequence.create('numbers')
+    box.sequence.numbers:next()
+    box.snapshot()
+    for i = 1, 100 do s:update(i, {{'=', 2, 'late'}}) end
+    box.sequence.numbers:next()
+    ";
+    let also = "
+    box.schema.user.passwd('somebody', 'y')
+    print(box.sequence.numbers:next())
+    print(box.space.c:get('A')[1], box.space.c.index.area:count())
+    ";
+    let original = tempfile::tempdir().unwrap();
+    let Some(theirs) = testkit::tarantool(original.path(), &[BEGIN, script, also, END].concat()) else {
+        return;
+    };
+    let (directory, exported) = exported(original.path());
+    assert_eq!(exported.remarks, Vec::<String>::new());
+    let groups = [(512, 0), (513, 1), (514, 0)];
+    assert!(groups_of(&exported.path).into_iter().eq(groups));
+    assert_eq!(files(directory.path(), "snap"), [exported.path]);
+    let ours = load(directory.path(), &[also.trim_start(), END].concat());
+    // The sequence went on when it was asked there, and the log has that row.
+    let (ours_first, ours) = ours.split_once('\n').unwrap();
+    let (theirs_first, theirs) = theirs.split_once('\n').unwrap();
+    assert_eq!((ours_first, theirs_first, ours), ("4", "3", theirs));
+}
+
+#[test]
+fn a_space_of_vinyl_is_exported_as_one_of_memtx() {
+    let script = "
+    local v = box.schema.space.create('v', {engine = 'vinyl'})
+    v:create_index('pk', {page_size = 4096, bloom_fpr = 0.1})
+    v:insert{1} v:insert{2} v:upsert({2}, {{'=', 2, 'x'}})
+    os.exit(0)
+    ";
+    let original = tempfile::tempdir().unwrap();
+    if testkit::tarantool(original.path(), &[BEGIN, script].concat()).is_none() {
+        return;
+    }
+    let (directory, exported) = exported(original.path());
+    assert_eq!(exported.remarks, ["space v (512) was kept by vinyl, and is now kept by memtx"]);
+    let script = "print(box.space.v.engine, box.space.v:count(), box.space.v:get(2)[2]) os.exit(0)";
+    assert_eq!(load(directory.path(), script), "memtx\t2\tx\n");
+}
+
+/// Returns the spaces of users that have rows in a snapshot, with the group of those rows.
+fn groups_of(path: &Path) -> std::collections::BTreeSet<(u32, u64)> {
+    let bytes = std::fs::read(path).unwrap();
+    let offset = Header::parse(&bytes).unwrap().1;
+    let mut groups = std::collections::BTreeSet::new();
+    let mut unpacker = xlog::Unpacker::default();
+    for place in blocks(path, &bytes, offset).unwrap() {
+        let payload = unpacker.unpack(&bytes, &place).unwrap();
+        let all = xlog::rows(payload).map(|row| row.map(|row| (row.body.space.unwrap(), row.group)).unwrap());
+        groups.extend(all.filter(|(space, _)| *space >= 512));
+    }
+    groups
+}
+
+/// Lets Tarantool load what is in a directory, and runs a script there.
+fn load(directory: &Path, script: &str) -> String {
+    let head = BEGIN.replace("'write'", "'none'");
+    testkit::tarantool(directory, &[&head, script].concat()).unwrap()
+}
+
+/// Makes a store of what a directory of Tarantool has, and a snapshot of the store.
+fn exported(original: &Path) -> (tempfile::TempDir, Exported) {
+    let finished = recover(original);
+    let build = |space: &FinishedSpace| {
+        Loaded::build(&space.table.schema, space.batches.clone(), &space.dead).unwrap()
+    };
+    let tables: Vec<Loaded> = finished.spaces.iter().map(build).collect();
+    let schemas: Vec<store::Schema> =
+        tables.iter().map(|table| store::Schema::clone(table.schema())).collect();
+    let directory = tempfile::tempdir().unwrap();
+    let disk: Arc<dyn disk::Disk> = Arc::new(disk::RealDisk);
+    let store_directory = directory.path().join("store");
+    let mut writer = store::Writer::create(&disk, &store_directory, &schemas, Options::default()).unwrap();
+    writer.seal_loaded(&tables.iter().collect::<Vec<_>>(), Vec::new()).unwrap();
+    let snapshot = Snapshot::open(&disk, &store_directory).unwrap();
+    let path = files(original, "snap").pop().unwrap();
+    let mut header = Header::parse(&std::fs::read(path).unwrap()).unwrap().0;
+    header.vclock = finished.vclock.clone();
+    let target = Target { disk: &disk, directory: directory.path(), seconds: 1.5 };
+    let counted = std::cell::Cell::new(0);
+    let count = |rows| counted.set(counted.get() + rows);
+    let exported = export(&snapshot, &spaces_of(&finished), &header, target, &count).unwrap();
+    assert_eq!(exported.row_count, counted.get());
+    (directory, exported)
+}
+
+/// Returns the spaces that the recovered system spaces define.
+fn spaces_of(finished: &Finished) -> Spaces {
+    let mut spaces = Spaces::new();
+    for space in finished.spaces.iter().filter(|space| [280, 288].contains(&space.space.id)) {
+        let loaded = Loaded::new(&space.table.schema, space.batches.clone(), &space.dead).unwrap();
+        for row in loaded.rows() {
+            let Value::Bytes(tuple) = loaded.value(space.table.shape.tuple_column(), row) else {
+                panic!("no tuple")
+            };
+            if space.space.id == 280 {
+                spaces.set_space(tuple).unwrap()
+            } else {
+                spaces.set_index(tuple).unwrap()
+            };
+        }
+    }
+    spaces
 }
