@@ -26,8 +26,8 @@ pub fn read_keyword_names(folder: &Path) -> Result<Vec<u8>> {
     Ok(keyword_names(&read_message(&join(folder, KEYWORDS_FILE), KEYWORDS_FILE_BYTES_MAX)?.bytes))
 }
 
-/// Returns the names in the content of a file `dovecot-keywords`.
-fn keyword_names(content: &[u8]) -> Vec<u8> {
+/// Returns the names in the content of a file `dovecot-keywords`, as [`read_keyword_names`] does.
+pub fn keyword_names(content: &[u8]) -> Vec<u8> {
     let mut names = [&[][..]; KEYWORD_COUNT_MAX];
     for line in content.split(|byte| *byte == b'\n') {
         let line = line.strip_suffix(b"\r").unwrap_or(line);

@@ -49,7 +49,9 @@ pub use folder::{
     Folder, FolderLimits, FolderProblem, FolderProblemKind, Folders, find_folders, find_folders_within, join,
 };
 pub use html_part::html_part;
-pub use keywords::{KEYWORD_COUNT_MAX, KEYWORDS_FILE, KEYWORDS_FILE_BYTES_MAX, read_keyword_names};
+pub use keywords::{
+    KEYWORD_COUNT_MAX, KEYWORDS_FILE, KEYWORDS_FILE_BYTES_MAX, keyword_names, read_keyword_names,
+};
 pub use mailbox::Address;
 pub use message::{Context, Message, parse};
 pub use name::{Name, SizeHints, is_draft, parse_name, size_hints, with_flags};
