@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::format::GROUP_MARK;
 use crate::hash_index::{Bucket, bucket_count_max, build, probe};
 use crate::keys::Keys;
-use crate::ordered_index::{Needle, interpolate};
+use crate::ordered_index::{Needle, guess};
 use crate::radix::{self, KeyOrder};
 use crate::search::{self, InOrder, Slots};
 use crate::value::{Value, hash_key, hint_of};
@@ -141,8 +141,7 @@ impl<R: Rowed> InOrder for OrderOf<'_, R> {
     }
 
     fn guess(&self, end: &Needle) -> Result<Option<u32>> {
-        let Some(last) = self.order.row_count.checked_sub(1) else { return Ok(None) };
-        Ok(interpolate(end.hint(), self.hint(0), self.hint(last), self.order.row_count))
+        guess(end.hint(), self.order.row_count, |position| Ok(self.hint(position)))
     }
 }
 

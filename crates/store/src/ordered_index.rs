@@ -113,9 +113,34 @@ pub(crate) fn partition_point(
     Ok(low)
 }
 
-/// Guesses the position of the key with `hint` among `count` keys from the hints of the first and the last, as if hints were spread
-/// evenly: true for dense numbers and for random ids.
-pub(crate) fn interpolate(hint: u64, first: u64, last: u64, count: u32) -> Option<u32> {
+/// Looks at hints on the way to a guess: each makes the distance about the square root of what it was.
+const GUESS_STEPS: usize = 3;
+
+/// Guesses the position of the key with `hint` among `count` keys, as if hints were spread evenly: true for dense numbers and for
+/// random ids. The hints of the first and the last key give a first guess, the hint there a better one, and so on: what is far from even
+/// costs a few looks in vain.
+pub(crate) fn guess(hint: u64, count: u32, hint_at: impl Fn(u32) -> Result<u64>) -> Result<Option<u32>> {
+    let Some(last_position) = count.checked_sub(1) else { return Ok(None) };
+    let (first, last) = (hint_at(0)?, hint_at(last_position)?);
+    let Some(mut guess) = interpolate(hint, first, last, count) else { return Ok(None) };
+    let distance = last.saturating_sub(first).checked_div(u64::from(last_position)).unwrap_or(0);
+    for _ in 0..GUESS_STEPS {
+        let there = hint_at(guess)?;
+        let Some(steps) = hint.abs_diff(there).checked_div(distance).filter(|&steps| steps > 0) else {
+            break;
+        };
+        let steps = u32::try_from(steps).unwrap_or(u32::MAX);
+        guess = if hint > there {
+            guess.saturating_add(steps).min(last_position)
+        } else {
+            guess.saturating_sub(steps)
+        };
+    }
+    Ok(Some(guess))
+}
+
+/// Guesses from the hints of the first and the last key alone.
+fn interpolate(hint: u64, first: u64, last: u64, count: u32) -> Option<u32> {
     let span = u128::from(last.checked_sub(first)?);
     let into = u128::from(hint.clamp(first, last) - first);
     let position = (into * u128::from(count.checked_sub(1)?)).checked_div(span)?;
@@ -146,6 +171,29 @@ mod tests {
                 prop_assert!(guess < count);
             }
         }
+    }
+
+    #[test]
+    fn random_hints_are_guessed_nearly_and_uneven_ones_somewhere() {
+        let mut random = testkit::Random::new(3);
+        let mut hints: Vec<u64> = (0..10_000).map(|_| random.next_u64()).collect();
+        hints.sort_unstable();
+        let guess_in = |hints: &[u64], hint| {
+            let count = u32::try_from(hints.len()).unwrap();
+            guess(hint, count, |position| Ok(hints[position as usize])).unwrap()
+        };
+        let off: usize = (0..10_000)
+            .map(|place| {
+                guess_in(&hints, hints[place]).unwrap().abs_diff(u32::try_from(place).unwrap()) as usize
+            })
+            .sum();
+        assert!(off < 30_000, "{off} in all: three places each");
+        let mut uneven: Vec<u64> = (0..5000).chain((0..5000).map(|place| u64::MAX - place)).collect();
+        uneven.sort_unstable();
+        for hint in [0, 1, 4999, 5000, 1 << 63, u64::MAX - 1, u64::MAX] {
+            assert!(guess_in(&uneven, hint).unwrap() < 10_000);
+        }
+        assert_eq!((guess_in(&[], 5), guess_in(&[5], 5), guess_in(&[5, 5], 5)), (None, None, None));
     }
 
     #[test]

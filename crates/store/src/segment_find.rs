@@ -7,7 +7,7 @@ use crate::column::ColumnSlice;
 use crate::error::Result;
 use crate::format::{BUCKET_BYTES, GROUP_MARK};
 use crate::hash_index::{Bucket, home, probe};
-use crate::ordered_index::{Needle, interpolate, partition_point};
+use crate::ordered_index::{Needle, guess, partition_point};
 use crate::schema::{Index, Kind, Schema};
 use crate::search::{self, InOrder, Slots};
 use crate::segment::Segment;
@@ -274,15 +274,19 @@ impl Segment {
 
     /// Guesses the row of a key of one column of fixed width: primary keys are often dense or random numbers.
     fn guess_row(&self, columns: &[u16], needle: &Needle) -> Result<Option<u32>> {
-        let ([column], Some(last)) = (columns, self.row_count().checked_sub(1)) else {
-            return Ok(None);
-        };
-        let column = usize::from(*column);
-        if !matches!(self.layout.columns.get(column), Some(ColumnLayout::Fixed(_))) {
-            return Ok(None);
+        match self.fixed_column(columns) {
+            Some(column) => {
+                guess(needle.hint(), self.row_count(), |row| Ok(hint_of(self.value(column, row)?)))
+            }
+            None => Ok(None),
         }
-        let (first, last) = (hint_of(self.value(column, 0)?), hint_of(self.value(column, last)?));
-        Ok(interpolate(needle.hint(), first, last, self.row_count()))
+    }
+
+    /// Returns the column of a key of one column of fixed width: its hints may be spread evenly.
+    fn fixed_column(&self, columns: &[u16]) -> Option<usize> {
+        let [column] = columns else { return None };
+        let column = usize::from(*column);
+        matches!(self.layout.columns.get(column), Some(ColumnLayout::Fixed(_))).then_some(column)
     }
 
     fn check_ends(&self, columns: &[u16], from: Bound<&[Value]>, to: Bound<&[Value]>) -> Result<()> {
@@ -377,8 +381,12 @@ impl InOrder for IndexOrder<'_> {
         })
     }
 
-    fn guess(&self, _end: &Needle) -> Result<Option<u32>> {
-        Ok(None)
+    fn guess(&self, end: &Needle) -> Result<Option<u32>> {
+        if self.segment.fixed_column(self.columns).is_none() {
+            return Ok(None);
+        }
+        let hint_at = |position| self.segment.row_of::<u64>(self.hints, position).copied();
+        guess(end.hint(), self.segment.row_count(), hint_at)
     }
 }
 
