@@ -2,12 +2,16 @@
 //!
 //! Comes in: a log's bytes and where its blocks lie. Goes out: nothing; the state changes. Must not know which logs there are.
 //!
-//! Blocks are checked and decompressed on one core while another carries out the rows of those before. At most
-//! [`PIECES_AHEAD_MAX`] pieces of some blocks are decompressed ahead.
+//! Blocks are checked, decompressed and taken apart into rows on one core while another carries out those before. At most
+//! [`PIECES_AHEAD_MAX`] pieces of some blocks are made ahead.
+
+mod place;
 
 use crate::block::{BlockPlace, Unpacker};
 use crate::error::{Damage, Error, Result};
+use crate::row::rows;
 use crate::state::{State, Trouble};
+use place::RowPlace;
 use std::path::Path;
 use std::sync::mpsc::{Receiver, SyncSender, channel, sync_channel};
 use std::thread;
@@ -29,11 +33,10 @@ pub struct LogFile<'a> {
 /// The rows of some blocks.
 #[derive(Default)]
 struct Piece {
-    rows: Vec<u8>,
-    /// Where in `rows` each block begins, and where in the file.
-    blocks: Vec<(usize, usize)>,
+    bytes: Vec<u8>,
+    rows: Vec<RowPlace>,
     stored_bytes: usize,
-    /// What is wrong with the block behind them.
+    /// What is wrong behind them.
     damage: Option<Damage>,
 }
 
@@ -52,10 +55,10 @@ pub fn apply_log(
     thread::scope(|scope| {
         scope.spawn(move || unpack_all(log.bytes, blocks, &send, &used));
         for piece in receive {
-            state.apply(&piece.rows).map_err(|trouble| piece.error(trouble, log.path))?;
-            if let Some(damage) = piece.damage {
-                return Err(damage.in_file(log.path, 0));
-            }
+            let rows = piece.rows.iter().map(|row| Ok(row.row(&piece.bytes)));
+            state
+                .apply_rows(rows.chain(piece.damage.map(Err)))
+                .map_err(|trouble| error(trouble, log.path))?;
             progress(piece.stored_bytes);
             // The other side may be done already.
             let _ = give_back.send(piece);
@@ -74,11 +77,12 @@ fn unpack_all(
     let mut unpacker = Unpacker::default();
     let mut piece = Piece::default();
     for place in blocks {
-        match unpacker.unpack(bytes, &place) {
-            Ok(rows) => piece.push(rows, &place),
-            Err(damage) => piece.damage = Some(damage),
-        }
-        if piece.rows.len() >= PIECE_BYTES || piece.damage.is_some() {
+        // A place among decompressed bytes means nothing to whoever looks into the file: the block's does.
+        let at_block = |damage| Damage { offset: place.offset, ..damage };
+        let taken = unpacker.unpack(bytes, &place).and_then(|payload| piece.push(payload).map_err(at_block));
+        piece.damage = taken.err();
+        piece.stored_bytes += place.payload.len();
+        if piece.bytes.len() >= PIECE_BYTES || piece.damage.is_some() {
             let is_last = piece.damage.is_some();
             let next = used.try_recv().map(Piece::emptied).unwrap_or_default();
             if send.send(std::mem::replace(&mut piece, next)).is_err() || is_last {
@@ -91,30 +95,27 @@ fn unpack_all(
 }
 
 impl Piece {
-    fn push(&mut self, rows: &[u8], place: &BlockPlace) {
-        self.blocks.push((self.rows.len(), place.offset));
-        self.rows.extend_from_slice(rows);
-        self.stored_bytes += place.payload.len();
+    /// Adds the rows of a block, as far as they are rows.
+    fn push(&mut self, payload: &[u8]) -> std::result::Result<(), Damage> {
+        let begin = self.bytes.len();
+        self.bytes.extend_from_slice(payload);
+        for row in rows(payload) {
+            self.rows.push(RowPlace::new(&row?, payload, begin));
+        }
+        Ok(())
     }
 
     /// Keeps only the memory.
     fn emptied(mut self) -> Piece {
+        self.bytes.clear();
         self.rows.clear();
-        self.blocks.clear();
         Piece { stored_bytes: 0, damage: None, ..self }
     }
+}
 
-    fn error(&self, trouble: Trouble, path: &Path) -> Error {
-        match trouble {
-            // A place among decompressed bytes means nothing to whoever looks into the file: the block's does.
-            Trouble::Damage(damage) => {
-                let behind = self.blocks.partition_point(|&(begin, _)| begin <= damage.offset);
-                let offset = self.blocks[..behind].last().map_or(0, |&(_, offset)| offset);
-                Damage { offset, ..damage }.in_file(path, 0)
-            }
-            Trouble::Misfit(misfit) => {
-                Error::Row { path: path.to_owned(), lsn: misfit.lsn, what: misfit.what }
-            }
-        }
+fn error(trouble: Trouble, path: &Path) -> Error {
+    match trouble {
+        Trouble::Damage(damage) => damage.in_file(path, 0),
+        Trouble::Misfit(misfit) => Error::Row { path: path.to_owned(), lsn: misfit.lsn, what: misfit.what },
     }
 }

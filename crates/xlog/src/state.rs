@@ -8,6 +8,7 @@
 //! used the next time, so that several indexes cost one walk.
 
 mod batch;
+mod key_table;
 mod space_rows;
 mod waiting;
 
@@ -69,6 +70,8 @@ pub struct State {
     rows: BTreeMap<u32, SpaceRows>,
     /// Spaces whose definition changed since they were used.
     stale: BTreeSet<u32>,
+    /// A space that is known not to be stale: the one of the row before.
+    fresh: Option<u32>,
     /// Spaces whose transactions wait for replicas. Old logs say so nowhere else.
     synchronous: BTreeSet<u32>,
     vclock: VClock,
@@ -101,6 +104,7 @@ impl State {
             |id: &u32| spaces.get(*id).ok().flatten().is_some_and(|space| space.is_synchronous);
         State {
             stale: spaces.ids().collect(),
+            fresh: None,
             synchronous: spaces.ids().filter(is_synchronous).collect(),
             spaces,
             rows: BTreeMap::new(),
@@ -139,11 +143,22 @@ impl State {
     /// # Errors
     /// What is damaged; which row does not fit, unless those are to be left out.
     pub fn apply(&mut self, payload: &[u8]) -> Result<(), Trouble> {
+        self.apply_rows(rows(payload))
+    }
+
+    /// Carries out rows, as [`apply`](State::apply) does.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn apply_rows<'r>(
+        &mut self,
+        rows: impl Iterator<Item = Result<Row<'r>, Damage>>,
+    ) -> Result<(), Trouble> {
         let mut open: Vec<Row> = Vec::new();
-        for row in rows(payload) {
+        for row in rows {
             let row = row?;
             if row.is_commit && open.is_empty() && self.open.is_empty() {
-                self.transaction(&[row])?;
+                self.transaction(std::slice::from_ref(&row))?;
                 continue;
             }
             if let Some(tsn) = open.first().map(|first| first.tsn).or(self.open.first().map(OwnedRow::tsn))
@@ -235,7 +250,10 @@ impl State {
             }
             _ => return Ok(()),
         };
-        self.freshen(id)?;
+        if self.fresh != Some(id) {
+            self.freshen(id)?;
+            self.fresh = Some(id);
+        }
         let Some(rows) = self.rows.get_mut(&id) else { return Err(format!("there is no space {id}")) };
         if !rows.space.has_rows() {
             return Ok(());
@@ -247,6 +265,7 @@ impl State {
             rows.put(tuple, before).map_err(what)?;
             return if id <= SPACE_SYSTEM_MAX { self.define(id, tuple) } else { Ok(()) };
         }
+        rows.settle();
         let Some(primary) = rows.table.primary() else {
             *self.unkeyed.entry(id).or_default() += 1;
             return Ok(());
@@ -335,6 +354,7 @@ impl State {
             _ => return Ok(()),
         };
         self.stale.insert(changed);
+        self.fresh = None;
         Ok(())
     }
 
@@ -357,6 +377,7 @@ impl State {
             }
         }
         self.stale.insert(space);
+        self.fresh = None;
         Ok(())
     }
 
@@ -391,7 +412,7 @@ impl State {
             ));
         }
         let mut spaces = Vec::new();
-        for (_, rows) in self.rows {
+        for (_, mut rows) in self.rows {
             if rows.space.has_rows() && (rows.row_count() > 0 || rows.table.primary().is_some()) {
                 remarks.extend(rows.table.remarks.iter().cloned());
                 spaces.push(rows.finish().map_err(|error| misfit(error.to_string()))?);

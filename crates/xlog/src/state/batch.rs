@@ -5,11 +5,14 @@
 use crate::error::Damage;
 use crate::msgpack::Reader;
 use crate::table::SpaceTable;
+use disk::huge_with_capacity;
 use std::sync::Arc;
 use store::{Kind, Rows, Schema, Value, Values};
 
 /// Rows of one batch, as a power of two: a row's number is its batch's and its place in it.
-const BATCH_BITS: u32 = 16;
+const BATCH_BITS: u32 = 18;
+/// Batches of a space: more rows no table takes.
+const BATCHES_MAX: usize = 1 << (31 - BATCH_BITS);
 /// Bytes of a column with which a batch is closed early: one tuple more still has its place in 32 bits.
 const BATCH_BYTES: usize = 1 << 30;
 
@@ -43,7 +46,11 @@ impl Batches {
                 || batch.columns.iter().any(|values| blob_bytes(values) >= BATCH_BYTES)
         };
         if self.batches.last().is_none_or(is_full) {
-            self.batches.push(Batch::new(&table.schema));
+            if self.batches.len() == BATCHES_MAX {
+                return Err(Damage::new(0, "a space has more rows than a table takes"));
+            }
+            let next = Batch::new(&table.schema, self.batches.last());
+            self.batches.push(next);
         }
         let number = self.batches.len() - 1;
         let Batch { columns, row_count } = &mut self.batches[number];
@@ -60,7 +67,7 @@ impl Batches {
         }
         put(&mut columns[table.shape.tuple_column()], Value::Bytes(tuple));
         *row_count += 1;
-        Ok(narrow(number) << BATCH_BITS | (*row_count - 1))
+        Ok((narrow(number) << BATCH_BITS) | (*row_count - 1))
     }
 
     #[inline]
@@ -88,7 +95,7 @@ impl Batches {
     pub(super) fn rows(&self) -> impl Iterator<Item = u32> + '_ {
         let numbered = self.batches.iter().enumerate();
         numbered.flat_map(|(number, batch)| {
-            (0..batch.row_count).map(move |row| narrow(number) << BATCH_BITS | row)
+            (0..batch.row_count).map(move |row| (narrow(number) << BATCH_BITS) | row)
         })
     }
 
@@ -102,10 +109,20 @@ impl Batches {
 }
 
 impl Batch {
-    fn new(schema: &Schema) -> Batch {
-        let columns = schema.columns.iter().map(|column| match column.kind {
-            Kind::U64 => Values::U64(Vec::new()),
-            _ => Values::Bytes { offsets: vec![0], blob: Vec::new() },
+    /// Makes room for as many rows as the batch before has: nothing is copied when it fills up, and large pages are faulted in.
+    fn new(schema: &Schema, before: Option<&Batch>) -> Batch {
+        let columns = schema.columns.iter().enumerate().map(|(number, column)| {
+            let before = before.map(|before| &before.columns[number]);
+            match (column.kind, before) {
+                (Kind::U64, Some(Values::U64(values))) => Values::U64(huge_with_capacity(values.len())),
+                (Kind::U64, _) => Values::U64(Vec::new()),
+                (_, Some(Values::Bytes { offsets, blob })) => {
+                    let mut places = huge_with_capacity(offsets.len());
+                    places.push(0);
+                    Values::Bytes { offsets: places, blob: huge_with_capacity(blob.len() + blob.len() / 16) }
+                }
+                (_, _) => Values::Bytes { offsets: vec![0], blob: Vec::new() },
+            }
         });
         Batch { columns: columns.collect(), row_count: 0 }
     }

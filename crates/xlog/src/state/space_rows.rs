@@ -7,13 +7,12 @@
 //! keys are compared in place. What counted before is marked dead: no key ever has two rows.
 
 use super::batch::{Batches, split};
+use super::key_table::KeyTable;
 use crate::error::Damage;
 use crate::key::normalise_part;
 use crate::msgpack::Reader;
 use crate::space::Space;
 use crate::table::{SpaceTable, TableIndex};
-use hashbrown::HashTable;
-use hashbrown::hash_table::Entry;
 use std::sync::Arc;
 use store::{Loaded, OwnedValue, PRIMARY, RowRef, Rows, Value, hash_key};
 
@@ -26,17 +25,23 @@ pub(super) struct SpaceRows {
     put: Batches,
     /// One bit for each row in `put`.
     dead: Vec<u64>,
-    by_key: HashTable<Slot>,
+    by_key: KeyTable,
+    /// Rows that are not in `by_key` yet: their slots were asked for from memory.
+    coming: Vec<Coming>,
     /// Fields with numbers of 64 bits with a point alone.
     pub(super) double_fields: Vec<u32>,
 }
 
-/// Where the row of a key is. The hash is kept, so that the table grows without reading keys.
+/// A row that was put, and whose key was not looked for yet.
 #[derive(Clone, Copy)]
-struct Slot {
+struct Coming {
     hash: u32,
     row: u32,
+    before: Before,
 }
+
+/// Rows whose slots are asked for before the first of them is needed.
+const COMING_MAX: usize = 32;
 
 /// The rows of a space when all is done.
 #[derive(Debug)]
@@ -79,7 +84,8 @@ impl SpaceRows {
             base_dead: Vec::new(),
             put: Batches::new(arrived),
             dead: Vec::new(),
-            by_key: HashTable::new(),
+            by_key: KeyTable::default(),
+            coming: Vec::with_capacity(COMING_MAX),
             double_fields,
         }
     }
@@ -116,46 +122,53 @@ impl SpaceRows {
         if self.dead.len() <= word {
             self.dead.resize(word + 1, 0);
         }
-        let primary = &self.table.schema.primary;
-        if self.table.primary().is_none() {
+        if self.table.shape.arrival_column().is_some() {
             return Ok(());
         }
-        let put = &self.put;
-        let hash = match primary.as_slice() {
-            [column] => narrow(hash_key(&[put.value(usize::from(*column), row)])),
+        let hash = narrow(match self.table.schema.primary.as_slice() {
+            [column] => hash_key(&[self.put.value(usize::from(*column), row)]),
             columns => {
                 let key: Vec<Value> =
-                    columns.iter().map(|&column| put.value(usize::from(column), row)).collect();
-                narrow(hash_key(&key))
+                    columns.iter().map(|&column| self.put.value(usize::from(column), row)).collect();
+                hash_key(&key)
             }
-        };
-        let is_same = |slot: &Slot| {
-            slot.hash == hash
-                && primary.iter().all(|&column| {
-                    put.value(usize::from(column), slot.row) == put.value(usize::from(column), row)
-                })
-        };
-        match self.by_key.entry(wide(hash), is_same, |slot| wide(slot.hash)) {
-            Entry::Occupied(mut slot) => {
-                let old = std::mem::replace(&mut slot.get_mut().row, row);
-                kill(&mut self.dead, old);
-            }
-            Entry::Vacant(place) => {
-                place.insert(Slot { hash, row });
-                if before == Before::Perhaps && self.base.is_some() {
-                    let key =
-                        primary.iter().map(|&column| self.put.value(usize::from(column), row).to_owned());
-                    let key: Vec<OwnedValue> = key.collect();
-                    if let Some(row) = self.find_in_base(&key) {
-                        self.kill_in_base(row);
-                    }
-                }
-            }
+        });
+        self.by_key.prefetch(hash);
+        self.coming.push(Coming { hash, row, before });
+        if self.coming.len() >= COMING_MAX {
+            self.settle();
         }
         Ok(())
     }
 
-    /// Returns the tuple with this primary key.
+    /// Lets the rows that are coming take the places of those with their keys.
+    pub(super) fn settle(&mut self) {
+        let mut coming = std::mem::take(&mut self.coming);
+        for Coming { hash, row, before } in coming.drain(..) {
+            let (put, primary) = (&self.put, &self.table.schema.primary);
+            let is_same = |other| {
+                primary.iter().all(|&column| {
+                    put.value(usize::from(column), other) == put.value(usize::from(column), row)
+                })
+            };
+            if let Some(slot) = self.by_key.find(hash, is_same) {
+                kill(&mut self.dead, self.by_key.row(slot));
+                self.by_key.replace(slot, row);
+                continue;
+            }
+            self.by_key.insert(hash, row);
+            if before == Before::Perhaps && self.base.is_some() {
+                let key = primary.iter().map(|&column| put.value(usize::from(column), row).to_owned());
+                let key: Vec<OwnedValue> = key.collect();
+                if let Some(row) = self.find_in_base(&key) {
+                    self.kill_in_base(row);
+                }
+            }
+        }
+        self.coming = coming;
+    }
+
+    /// Returns the tuple with this primary key. Whatever comes must be settled.
     pub(super) fn get(&self, key: &[OwnedValue]) -> Option<&[u8]> {
         match self.find(key)? {
             Found::Put(row) => Some(self.put.tuple(row)),
@@ -165,12 +178,12 @@ impl SpaceRows {
 
     /// Takes out the tuple with this primary key.
     pub(super) fn delete(&mut self, key: &[OwnedValue]) {
+        self.settle();
         match self.find(key) {
             Some(Found::InBase(row)) => self.kill_in_base(row),
             Some(Found::Put(row)) => {
-                let hash = hash_of(key);
-                if let Ok(slot) = self.by_key.find_entry(wide(hash), |slot| slot.row == row) {
-                    slot.remove();
+                if let Some(slot) = self.by_key.find(hash_of(key), |other| other == row) {
+                    self.by_key.remove(slot);
                 }
                 kill(&mut self.dead, row);
             }
@@ -220,12 +233,13 @@ impl SpaceRows {
     fn find(&self, key: &[OwnedValue]) -> Option<Found> {
         let hash = hash_of(key);
         let primary = &self.table.schema.primary;
-        let is_same = |slot: &Slot| {
-            let columns = primary.iter().map(|&column| self.put.value(usize::from(column), slot.row));
-            slot.hash == hash && columns.eq(key.iter().map(OwnedValue::as_value))
+        debug_assert!(self.coming.is_empty(), "a key may be on its way");
+        let is_same = |row| {
+            let columns = primary.iter().map(|&column| self.put.value(usize::from(column), row));
+            columns.eq(key.iter().map(OwnedValue::as_value))
         };
-        match self.by_key.find(wide(hash), is_same) {
-            Some(slot) => Some(Found::Put(slot.row)),
+        match self.by_key.find(hash, is_same) {
+            Some(slot) => Some(Found::Put(self.by_key.row(slot))),
             None => self.find_in_base(key).map(Found::InBase),
         }
     }
@@ -244,7 +258,8 @@ impl SpaceRows {
     }
 
     /// Shows every tuple that counts, in the order they came in.
-    fn each_tuple(&self, mut show: impl FnMut(&[u8]) -> Result<(), Damage>) -> Result<(), Damage> {
+    fn each_tuple(&mut self, mut show: impl FnMut(&[u8]) -> Result<(), Damage>) -> Result<(), Damage> {
+        self.settle();
         if let Some(base) = &self.base {
             base.rows().try_for_each(|row| show(tuple_of(base, row)))?;
         }
@@ -252,7 +267,8 @@ impl SpaceRows {
     }
 
     /// Returns how many rows count.
-    pub(super) fn row_count(&self) -> u64 {
+    pub(super) fn row_count(&mut self) -> u64 {
+        self.settle();
         let dead: u64 = self.dead.iter().map(|word| u64::from(word.count_ones())).sum();
         self.base.as_ref().map_or(0, Loaded::row_count) + self.put.rows().count() as u64 - dead
     }
@@ -261,7 +277,8 @@ impl SpaceRows {
     ///
     /// # Errors
     /// What the store says.
-    pub(super) fn finish(self) -> store::Result<FinishedSpace> {
+    pub(super) fn finish(mut self) -> store::Result<FinishedSpace> {
+        self.settle();
         let mut batches = self.base.map(Loaded::into_batches).unwrap_or_default();
         let first = u32::try_from(batches.len()).unwrap_or(u32::MAX);
         let put_dead = self.put.rows().filter(|&row| is_dead(&self.dead, row));
@@ -306,12 +323,6 @@ fn hash_of(key: &[OwnedValue]) -> u32 {
 #[inline]
 fn narrow(hash: u64) -> u32 {
     u32::try_from(hash >> 32).expect("half of the bits are left")
-}
-
-/// Makes a hash for the table of the half that is kept: the table takes bits from both ends.
-#[inline]
-fn wide(hash: u32) -> u64 {
-    u64::from(hash).wrapping_mul(0x9e37_79b9_7f4a_7c15)
 }
 
 fn narrow_place(place: usize) -> u32 {
