@@ -8,6 +8,7 @@ use crate::format::record::Record;
 use crate::sanitise::{REPLACEMENT, is_harmful};
 use ammonia::{Builder, UrlRelative};
 use std::borrow::Cow;
+use std::collections::HashMap;
 use std::fmt::Write;
 
 /// What a page begins with.
@@ -25,9 +26,11 @@ pub(crate) struct Article {
 
 /// Returns a message as a part of a page. `header` are its header lines as text, `own` the HTML that it brings along.
 pub(crate) fn article(record: &Record<'_>, header: &str, own: Option<&str>) -> Article {
+    let text = || format!("<pre>{}</pre>", escaped(record.text.unwrap_or_default()));
     let body = match own {
-        Some(own) => clean(own),
-        None => format!("<pre>{}</pre>", escaped(record.text.unwrap_or_default())),
+        Some(own) if is_bearable(own) => clean(own),
+        Some(_) => format!("<p>(Its own HTML is nested too deeply; this is its text.)</p>\n{}", text()),
+        None => text(),
     };
     let html = format!("<article>\n<pre>{}</pre>\n<hr>\n{body}\n</article>\n", escaped(header));
     Article { title: record.subject.to_owned(), html }
@@ -44,6 +47,40 @@ pub(crate) fn page(articles: &[Article]) -> String {
     }
     page.push_str(END);
     harmless(&page).into_owned()
+}
+
+/// What elements that are open at once, times all tags, may come to: parsing takes that many steps, and as many elements if open ones are
+/// begun again in each paragraph, as HTML wants it. Long newsletters come to a tenth of it.
+const STEPS_MAX: u64 = 4_000_000;
+/// Elements without an end tag.
+const VOID: [&str; 14] = [
+    "area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source", "track",
+    "wbr",
+];
+
+/// Says whether HTML can be parsed in little time and memory, whoever wrote it. Elements that HTML closes by itself count as open.
+fn is_bearable(html: &str) -> bool {
+    let mut open: HashMap<String, u64> = HashMap::new();
+    let (mut depth, mut depth_max, mut tags) = (0_u64, 0_u64, 0_u64);
+    for tag in html.split('<').skip(1) {
+        let (is_end, tag) = tag.strip_prefix('/').map_or((false, tag), |rest| (true, rest));
+        let name_end = tag.find(|character: char| !character.is_ascii_alphanumeric()).unwrap_or(tag.len());
+        let name = tag.get(..name_end).unwrap_or_default().to_ascii_lowercase();
+        if name.is_empty() || VOID.contains(&name.as_str()) {
+            continue;
+        }
+        tags += 1;
+        let count = open.entry(name).or_default();
+        if !is_end {
+            *count += 1;
+            depth += 1;
+        } else if *count > 0 {
+            *count -= 1;
+            depth -= 1;
+        }
+        depth_max = depth_max.max(depth);
+    }
+    depth_max.saturating_mul(tags) <= STEPS_MAX
 }
 
 /// Returns HTML with nothing left but formatted text and links to other places.
@@ -132,6 +169,29 @@ mod tests {
             <form action=http://e><input name=password></form><svg onload=x()></svg><object data=http://e></object>\
             <blockquote cite=http://e>quote</blockquote><link rel=stylesheet href=http://e><video src=http://e></video></body></html>";
         insta::assert_snapshot!(clean(html), @r#"<p>text <b>bold</b></p><img width="1" alt="cat"><img><img><a href="http://e/link" rel="noopener noreferrer">link</a><a rel="noopener noreferrer">bad</a><a rel="noopener noreferrer">here</a><blockquote>quote</blockquote>"#);
+    }
+
+    #[test]
+    fn html_that_would_take_for_ever_is_left_alone() {
+        let newsletter =
+            format!("<table>{}</table>", "<tr><td><a href=x>one</a><br><b>two</b></td></tr>".repeat(20_000));
+        assert!(is_bearable(&newsletter) && is_bearable("") && is_bearable("a < b <> </ <"));
+        assert!(is_bearable(&format!("{}text{}", "<DIV>".repeat(500), "</div>".repeat(500))));
+        for hostile in [
+            "<div>".repeat(3000),
+            "<a href=x>".repeat(3000),
+            // End tags of nothing close nothing.
+            "<div></x>".repeat(3000),
+            // Each paragraph begins all the fonts again.
+            (0..500).map(|size| format!("<font size={size}>")).collect::<String>()
+                + &"<p></p>".repeat(10_000),
+        ] {
+            assert!(!is_bearable(&hostile), "{}", &hostile[..20]);
+            let mut record = Record::new(&[0; 32], 0, 0);
+            record.text = Some("its <text>");
+            let html = article(&record, "", Some(&hostile)).html;
+            assert!(html.contains("too deeply") && html.contains("<pre>its &lt;text&gt;</pre>"), "{html}");
+        }
     }
 
     #[test]
