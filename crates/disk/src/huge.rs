@@ -2,8 +2,9 @@
 //!
 //! Comes in: a vector, before it is filled. Goes out: nothing but time saved. Must not know what is kept in it.
 //!
-//! Memory that was never touched costs a fault for each page when it is: 0.7 to 4 us for 4 KiB, which for a gigabyte is longer than to fill
-//! it. With pages of 2 MiB there are 512 times fewer faults, and far fewer misses when it is read here and there.
+//! With pages of 2 MiB a large table that is read here and there misses the processor's table of pages far less often. Memory that is filled
+//! once, from front to back, gains little, and loses much where a virtual machine's host takes large free pages back (figures in
+//! ARCHITECTURE.md).
 
 #![expect(unsafe_code, reason = "advice about memory is a system call that takes an address")]
 
@@ -16,7 +17,8 @@ const WORTH_BYTES: usize = 4 << 20;
 
 /// Asks for large pages where the memory of `vector` lies, its spare room included. A hint: without them all works the same.
 ///
-/// Worth it for a large vector that is about to be filled, or was just made of zeros, which the system gives without touching it.
+/// Worth it for a large vector that will be read here and there, before it is touched: or when it was just made of zeros, which the system
+/// gives without touching them.
 pub fn advise_huge<T>(vector: &Vec<T>) {
     #[cfg(target_os = "linux")]
     {

@@ -11,7 +11,6 @@ use crate::ordered_index::{Needle, guess};
 use crate::radix::{self, KeyOrder};
 use crate::search::{self, InOrder, Slots};
 use crate::value::{Value, hash_key, hint_of};
-use disk::huge_with_capacity;
 use std::cmp::Ordering;
 use std::ops::{Bound, Range};
 
@@ -74,7 +73,7 @@ impl MemoryOrder {
 
 impl MemoryHash {
     pub(crate) fn build(keys: &Keys, columns: &[u16], is_unique: bool) -> Result<MemoryHash> {
-        let mut buckets = huge_with_capacity(usize::try_from(bucket_count_max(keys.len())).unwrap_or(0));
+        let mut buckets = Vec::with_capacity(usize::try_from(bucket_count_max(keys.len())).unwrap_or(0));
         let built = build(keys, is_unique, &mut |more| {
             buckets.extend_from_slice(more);
             Ok(())

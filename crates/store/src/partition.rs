@@ -4,7 +4,6 @@
 //! know what the numbers are. Each block of rows is parted on its own into memory of its own, so that threads share nothing
 //! and the result does not depend on how many there are. Memory: 12 bytes a row.
 
-use disk::advise_huge;
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -83,7 +82,6 @@ fn part_block(numbers: &[u64], first_row: u32, count: u32, part: &impl Fn(u64) -
     }
     let mut ends = starts.clone();
     let mut words = vec![[0; 3]; numbers.len()];
-    advise_huge(&words);
     let pairs: &mut [Pair] = bytemuck::cast_slice_mut(&mut words);
     for (row, &number) in (first_row..).zip(numbers) {
         let end = &mut ends[part(number) as usize];

@@ -9,7 +9,6 @@ use crate::keys::Keys;
 use crate::partition::{Pair, Parts, part_count, partition};
 use crate::row_set::narrow;
 use crate::value::hint;
-use disk::huge_zeroed;
 use rayon::prelude::*;
 use std::cmp::Ordering;
 
@@ -47,7 +46,7 @@ pub(crate) fn sort_exact(keys: &Keys) -> Option<Vec<u32>> {
     let digits = Digits { base: smallest, shift: shift_for(largest - smallest, count) };
     let make = |rows, out: &mut Vec<u64>| keys.hints(rows, out);
     let parts = partition(keys.len(), count, make, |hint| digit(hint, digits.base, digits.shift));
-    let mut rows = huge_zeroed(keys.len() as usize);
+    let mut rows = vec![0; keys.len() as usize];
     split_by_parts(&parts, &mut rows).into_par_iter().for_each_init(
         || (Vec::new(), Vec::new()),
         |(pairs, spare), (part, rows)| {
@@ -101,7 +100,7 @@ fn split_by_parts<'a, T>(parts: &Parts, mut places: &'a mut [T]) -> Vec<(usize, 
 
 /// Sorts the rows of `keys`.
 pub(crate) fn sort(keys: &Keys) -> KeyOrder {
-    let mut hints = huge_zeroed(keys.len() as usize);
+    let mut hints = vec![0; keys.len() as usize];
     let (base, largest) = make_hints(keys, &mut hints);
     if is_sorted(keys, &hints) {
         return KeyOrder { rows: None, hints };
@@ -114,7 +113,7 @@ pub(crate) fn sort(keys: &Keys) -> KeyOrder {
         |rows, out| out.extend_from_slice(&hints[rows.start as usize..rows.end as usize]),
         |hint| digit(hint, base, shift),
     );
-    let mut rows = huge_zeroed(hints.len());
+    let mut rows = vec![0; hints.len()];
     sort_parts(keys, &parts, Digits { base, shift }, &mut hints, &mut rows);
     KeyOrder { rows: Some(rows), hints }
 }

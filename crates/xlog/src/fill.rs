@@ -7,7 +7,6 @@
 use crate::error::Damage;
 use crate::msgpack::Reader;
 use crate::table::SpaceTable;
-use disk::huge_with_capacity;
 use store::{Kind, Rows, Value, Values};
 
 /// Bytes of a column with which a batch is closed: a block more, and it still has its places in 32 bits.
@@ -166,7 +165,7 @@ fn make_room(values: &mut Values, more: usize) {
 
 fn enlarge<T: Copy>(column: &mut Vec<T>, more: usize, most: usize) {
     let times = more.saturating_add(2).saturating_add(more / 16);
-    let mut larger = huge_with_capacity(column.len().saturating_mul(times).min(most).max(column.len()));
+    let mut larger = Vec::with_capacity(column.len().saturating_mul(times).min(most).max(column.len()));
     larger.extend_from_slice(column);
     *column = larger;
 }

@@ -7,8 +7,8 @@
 //! block: checks it, decompresses it into a buffer that it keeps, walks the msgpack of each row once, and appends what it finds to
 //! columns. A row as Tarantool writes it is known by its bytes; any other is read by `row.rs`.
 //!
-//! Memory: the rows themselves, and for each core one block. Columns get their room by what the first block of the chunk holds, in large
-//! pages, so that they are not copied, nor faulted in by small pages.
+//! Memory: the rows themselves, and for each core one block. Columns get their room by what the first block of the chunk holds, so that
+//! they are not copied; what of it is never touched costs nothing.
 
 use crate::block::{BlockPlace, Step, Unpacker, hop};
 use crate::error::{Damage, Result};
@@ -25,7 +25,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 use store::{Rows, Values};
 
-/// Stored bytes of the largest chunk: large enough that little of a large page is left over, small enough that all cores end together.
+/// Stored bytes of the largest chunk: large enough that there are few batches, small enough that all cores end together.
 const CHUNK_BYTES_MAX: usize = 24 << 20;
 /// Stored bytes of the smallest one.
 const CHUNK_BYTES_MIN: usize = 1 << 20;
