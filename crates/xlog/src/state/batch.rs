@@ -5,7 +5,6 @@
 use crate::error::Damage;
 use crate::msgpack::Reader;
 use crate::table::SpaceTable;
-use disk::huge_with_capacity;
 use std::sync::Arc;
 use store::{Kind, Rows, Schema, Value, Values};
 
@@ -114,12 +113,12 @@ impl Batch {
         let columns = schema.columns.iter().enumerate().map(|(number, column)| {
             let before = before.map(|before| &before.columns[number]);
             match (column.kind, before) {
-                (Kind::U64, Some(Values::U64(values))) => Values::U64(huge_with_capacity(values.len())),
+                (Kind::U64, Some(Values::U64(values))) => Values::U64(Vec::with_capacity(values.len())),
                 (Kind::U64, _) => Values::U64(Vec::new()),
                 (_, Some(Values::Bytes { offsets, blob })) => {
-                    let mut places = huge_with_capacity(offsets.len());
+                    let mut places = Vec::with_capacity(offsets.len());
                     places.push(0);
-                    Values::Bytes { offsets: places, blob: huge_with_capacity(blob.len() + blob.len() / 16) }
+                    Values::Bytes { offsets: places, blob: Vec::with_capacity(blob.len() + blob.len() / 16) }
                 }
                 (_, _) => Values::Bytes { offsets: vec![0], blob: Vec::new() },
             }
