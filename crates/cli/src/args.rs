@@ -2,7 +2,9 @@
 //!
 //! In: arguments. Out: values. Each command's own options and help stand in its file. Must not know what options do.
 
-use crate::command::{check, completions, contacts, count, find, index, info, init, man, sweep, tag, view};
+use crate::command::{
+    check, completions, contacts, count, find, index, info, init, man, store, sweep, tag, view,
+};
 use crate::terminal::ColorChoice;
 use clap::{Arg, ArgAction, Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use std::ffi::OsString;
@@ -65,11 +67,11 @@ impl Common {
 
 // A command with its own options, and those of all commands behind it. Without a doc comment, as above.
 #[derive(Debug, Args)]
-struct With<A: Args> {
+pub(crate) struct With<A: Args> {
     #[command(flatten)]
-    arguments: A,
+    pub(crate) arguments: A,
     #[command(flatten)]
-    common: Common,
+    pub(crate) common: Common,
 }
 
 #[derive(Debug, Subcommand)]
@@ -86,6 +88,7 @@ enum CommandWithCommon {
     Info(With<info::Arguments>),
     Check(With<check::Arguments>),
     Sweep(With<sweep::Arguments>),
+    Store(With<store::Arguments>),
     Completions(With<completions::Arguments>),
     Man(With<man::Arguments>),
 }
@@ -113,6 +116,8 @@ pub(crate) enum Command {
     Check(check::Arguments),
     /// Forget what is long gone.
     Sweep(sweep::Arguments),
+    /// Work with Tarantool's snapshots and logs.
+    Store(store::Action),
     /// Print completions.
     Completions(completions::Arguments),
     /// Write manual pages.
@@ -165,22 +170,29 @@ fn with_all_options() -> clap::Command {
 
 /// Returns the definition of the command line for pages: as help shows it, but for the command that shows help.
 pub(crate) fn for_pages() -> clap::Command {
-    let version = env!("CARGO_PKG_VERSION");
-    definition()
-        .disable_help_subcommand(true)
-        .mut_subcommands(|command| command.version(version).disable_version_flag(true))
+    paged(definition()).version(env!("CARGO_PKG_VERSION")).disable_version_flag(false)
+}
+
+/// Returns a command for pages, with all commands below it.
+fn paged(command: clap::Command) -> clap::Command {
+    let command = command.disable_help_subcommand(true).mut_subcommands(paged);
+    command.version(env!("CARGO_PKG_VERSION")).disable_version_flag(true)
 }
 
 /// Returns the definition of the command line. Help of a command names the options of all commands, and only the program's own
 /// help explains them.
 fn definition() -> clap::Command {
     let common = Common::augment_args(clap::Command::new("common"));
-    let ids: Vec<_> = common.get_arguments().map(|argument| argument.get_id().clone()).collect();
-    with_all_options().mut_subcommands(|command| {
-        let help = command.get_after_help().map(|help| format!("{help}\n\n")).unwrap_or_default();
-        let command = command.after_help(format!("{help}{SEE_ALSO}"));
-        ids.iter().fold(command, |command, id| command.mut_arg(id, |argument| argument.hide(true)))
-    })
+    let ids: Vec<clap::Id> = common.get_arguments().map(|argument| argument.get_id().clone()).collect();
+    with_all_options().mut_subcommands(|command| without_common(command, &ids))
+}
+
+/// Hides the options of all commands in a command and all below it, and names them in its help.
+fn without_common(command: clap::Command, ids: &[clap::Id]) -> clap::Command {
+    let help = command.get_after_help().map(|help| format!("{help}\n\n")).unwrap_or_default();
+    let command = command.after_help(format!("{help}{SEE_ALSO}"));
+    let command = ids.iter().fold(command, |command, id| command.mut_arg(id, |argument| argument.hide(true)));
+    command.mut_subcommands(|command| without_common(command, ids))
 }
 
 /// Takes the letters of options away, where -q and -h are tags to remove.
@@ -200,6 +212,10 @@ fn joined(program: Program) -> Arguments {
         CommandWithCommon::Contacts(with) => (Command::Contacts(with.arguments), with.common),
         CommandWithCommon::Info(with) => (Command::Info(with.arguments), with.common),
         CommandWithCommon::Sweep(with) => (Command::Sweep(with.arguments), with.common),
+        CommandWithCommon::Store(with) => {
+            let (action, common) = with.arguments.action.parted();
+            (Command::Store(action), with.common.then(common))
+        }
         CommandWithCommon::Check(with) => (Command::Check(with.arguments), with.common),
         CommandWithCommon::Completions(with) => (Command::Completions(with.arguments), with.common),
         CommandWithCommon::Man(with) => (Command::Man(with.arguments), with.common),

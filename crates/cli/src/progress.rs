@@ -20,6 +20,8 @@ const SILENCE: Duration = Duration::from_secs(1);
 /// How often the line is drawn anew while nothing moves.
 const TICK: Duration = Duration::from_millis(200);
 
+/// The line of work of a known amount.
+const AMOUNT: &str = "{msg} [{wide_bar}] {percent} %, {eta} left";
 /// The line of work whose end nobody knows.
 const WORKING: &str = "{spinner} {msg}";
 
@@ -87,6 +89,39 @@ impl Progress {
 
     fn tell(&self, message: &str) {
         self.bar.suspend(|| output::complain(message));
+    }
+}
+
+/// Shows how much of a known amount of work is done. Ctrl-C ends the process.
+#[derive(Debug)]
+pub(crate) struct ByteProgress {
+    bar: ProgressBar,
+    may_show: bool,
+    is_shown: AtomicBool,
+    since: Stopwatch,
+}
+
+impl ByteProgress {
+    /// Begins work of so many bytes, or of whatever `what` names.
+    pub(crate) fn start(may_show: bool, what: &'static str, amount: u64) -> ByteProgress {
+        let bar = ProgressBar::with_draw_target(Some(amount), ProgressDrawTarget::hidden());
+        bar.set_style(style(AMOUNT));
+        bar.set_message(what);
+        ByteProgress { bar, may_show, is_shown: AtomicBool::new(false), since: Stopwatch::start() }
+    }
+
+    /// Says that so much more is done. From any thread.
+    pub(crate) fn advance(&self, amount: u64) {
+        self.bar.inc(amount);
+        let is_due = self.may_show && self.since.elapsed() >= SILENCE;
+        if is_due && !self.is_shown.swap(true, Ordering::Relaxed) {
+            self.bar.set_draw_target(ProgressDrawTarget::stderr());
+        }
+    }
+
+    /// Takes the line away.
+    pub(crate) fn finish(&self) {
+        self.bar.finish_and_clear();
     }
 }
 
@@ -161,6 +196,7 @@ mod tests {
             style(look(stage).0);
         }
         style(WORKING);
+        style(AMOUNT);
     }
 
     #[test]

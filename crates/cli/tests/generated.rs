@@ -34,7 +34,14 @@ fn page() -> String {
          exit codes in [OUTPUT.md](OUTPUT.md).\n\n<!-- Written by a test: `cargo xtask docs` writes it anew. -->\n\n## pneu\n\n```text\n{main}\n```\n"
     );
     for command in commands(&main) {
-        page.push_str(&format!("\n## pneu {command}\n\n```text\n{}\n```\n", help(&[command])));
+        let text = help(&[command]);
+        page.push_str(&format!("\n## pneu {command}\n\n```text\n{text}\n```\n"));
+        for below in commands(&text) {
+            page.push_str(&format!(
+                "\n### pneu {command} {below}\n\n```text\n{}\n```\n",
+                help(&[command, below])
+            ));
+        }
     }
     page
 }

@@ -18,6 +18,7 @@ mod pass;
 mod real;
 mod rights;
 mod roots;
+mod store;
 mod support;
 mod tags;
 mod terminal;

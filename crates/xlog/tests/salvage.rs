@@ -1,9 +1,11 @@
 //! What salvage lists and hands out, the cut of torn ends, gaps of several replicas.
 
-use crate::support::Sequence;
+use crate::support::{Sequence, raw_block};
 use std::path::Path;
 use std::sync::Arc;
 use testkit::SimDisk;
+use xlog::PLAIN;
+use xlog::msgpack::put_bin;
 use xlog::{
     CutReport, Depth, FileKind, LogWriter, Mode, Plan, PlanOptions, Unpacker, VClock, cut_torn_tail, plan,
     rows,
@@ -178,4 +180,56 @@ fn a_forest_of_false_beginnings_is_given_up() {
     let options = PlanOptions::default();
     let error = plan(disk.as_ref(), Path::new(DIRECTORY), &options).unwrap_err();
     assert!(error.to_string().ends_with("a block's checksum does not fit"), "{error}");
+}
+
+/// An older snapshot does not stand in where nothing reaches as far as the damaged one.
+#[test]
+fn an_older_snapshot_alone_does_not_stand_in() {
+    let (sim, disk) = made();
+    damaged_snapshot(&sim);
+    [0, 300, 600].into_iter().for_each(|lsn| remove(&sim, &name(lsn, "xlog")));
+    let refused = plan(disk.as_ref(), Path::new(DIRECTORY), &PlanOptions::default()).unwrap_err();
+    assert!(refused.to_string().contains("300.snap is damaged"), "{refused}");
+}
+
+/// A file without a uuid belongs to whoever has it.
+#[test]
+fn a_file_without_an_instance_is_taken() {
+    for extension in ["snap", "xlog"] {
+        let (sim, disk) = made();
+        edit(&sim, &name(0, extension), |bytes| {
+            let at = bytes.windows(8).position(|eight| eight == b"07070707").unwrap();
+            let end = at + bytes[at..].iter().position(|&byte| byte == b'\n').unwrap();
+            bytes[at..end].iter_mut().filter(|byte| **byte == b'7').for_each(|byte| *byte = b'0');
+        });
+        assert_eq!(numbers(&planned(&disk, Mode::Strict, Depth::Heads)), (1..=900).collect::<Vec<_>>());
+    }
+}
+
+/// A tuple may hold the bytes of a whole block, which is no block of the file.
+#[test]
+fn a_block_within_a_damaged_block_is_not_taken() {
+    let (_, disk) = made();
+    let within = raw_block(PLAIN, &[0x81, 0x00, 0x0c]);
+    let mut log =
+        LogWriter::create(&disk, Path::new(DIRECTORY), &header(FileKind::Log, 900, Some(600))).unwrap();
+    for lsn in 901..=903 {
+        let mut body = vec![0x81, 0x21, 0x91];
+        put_bin(&mut body, &within);
+        log.row(&row(lsn, lsn, true, &body)).unwrap();
+        log.sync().unwrap();
+    }
+    log.finish().unwrap();
+    let path = name(900, "xlog");
+    let mut bytes = disk.read(&path).unwrap();
+    let at = borders(&bytes);
+    bytes[at[1] + 22] ^= 1;
+    disk.remove(&path).unwrap();
+    disk::write_new(disk.as_ref(), &path, &bytes).unwrap();
+    let plan = planned(&disk, Mode::Salvage, Depth::Rows);
+    let [lost] = &plan.lost[..] else { panic!("{}", told(&plan)) };
+    assert_eq!(lost.bytes, at[1] as u64..at[2] as u64);
+    assert!(numbers(&plan).ends_with(&[900, 901, 903]));
+    let pieces: Vec<usize> = plan.logs.iter().map(|log| log.pieces.len()).collect();
+    assert_eq!(pieces, [1, 1, 1, 2], "neighbours are one piece");
 }

@@ -65,14 +65,14 @@ fn shown(root: &Root) -> String {
 }
 
 /// Returns the bytes of the files in a directory, not of those below it. A file that goes away meanwhile has none.
-fn size(session: &Session, directory: &Path) -> u64 {
+pub(crate) fn size(session: &Session, directory: &Path) -> u64 {
     let names = session.index.disk.list(directory).unwrap_or_default();
     let metadata = names.iter().filter_map(|name| std::fs::metadata(directory.join(name)).ok());
     metadata.filter(std::fs::Metadata::is_file).map(|metadata| metadata.len()).sum()
 }
 
 /// Returns a number of bytes as people read it.
-fn people(bytes: u64) -> String {
+pub(crate) fn people(bytes: u64) -> String {
     let (mut value, mut unit) = (bytes as f64, "bytes");
     for larger in ["KiB", "MiB", "GiB", "TiB"] {
         if value >= 1024.0 {

@@ -9,6 +9,7 @@ pub(crate) mod index;
 pub(crate) mod info;
 pub(crate) mod init;
 pub(crate) mod man;
+pub(crate) mod store;
 pub(crate) mod sweep;
 pub(crate) mod tag;
 pub(crate) mod view;
@@ -33,6 +34,7 @@ pub(crate) fn run(command: Command, session: &Session) -> Result<Outcome> {
         Command::Tag(arguments) => tag::run(&arguments, session),
         Command::Info(arguments) => info::run(&arguments, session),
         Command::Sweep(arguments) => sweep::run(&arguments, session),
+        Command::Store(action) => store::run(&action, session),
         Command::Check(arguments) => check::run(&arguments, session),
         Command::Completions(arguments) => completions::run(&arguments, session),
         Command::Man(arguments) => man::run(&arguments, session),

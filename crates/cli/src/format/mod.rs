@@ -14,6 +14,7 @@ pub(crate) mod plain;
 pub(crate) mod record;
 pub(crate) mod sexp;
 mod stream;
+pub(crate) mod tuple;
 
 pub(crate) use listed::{Listed, Need};
 pub(crate) use stream::print;

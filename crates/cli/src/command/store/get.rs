@@ -1,0 +1,80 @@
+//! `pneu store get`: prints the tuples with a key.
+
+use super::open;
+use crate::exit::Outcome;
+use crate::format::tuple::put_tuple;
+use crate::session::Session;
+use anyhow::{Result, bail};
+use clap::Args;
+use std::ops::Bound;
+use std::path::PathBuf;
+use store::{IndexKind, OwnedValue, PRIMARY, RowId, Value};
+use xlog::table::TableIndex;
+
+/// Print the tuples with a key, one JSON array a line
+///
+/// Numbers, text, true, false, nil and UUIDs stand as they are. The first parts of a key alone find all tuples that begin with them, where the
+/// index has an order.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  pneu store get shop.store orders 17
+  pneu store get shop.store orders --index by_customer ana 2024")]
+pub(crate) struct Arguments {
+    /// A store that "pneu store load" made
+    #[arg(value_name = "STORE")]
+    store: PathBuf,
+    /// Name or number of a space
+    #[arg(value_name = "SPACE")]
+    space: String,
+    /// The index that the key is of. Default: the primary key
+    #[arg(long, value_name = "NAME")]
+    index: Option<String>,
+    /// The values of the key's parts
+    #[arg(value_name = "KEY", required = true, allow_negative_numbers = true)]
+    key: Vec<String>,
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// There is no such space or index, the key does not fit, or a file is damaged.
+pub(crate) fn run(arguments: &Arguments, session: &Session) -> Result<Outcome> {
+    let snapshot = open::store(session, &arguments.store)?;
+    let space = open::space(&snapshot, &arguments.space)?;
+    let Some(index) = space.index(arguments.index.as_deref())? else {
+        bail!("space {} has no key; pneu store scan prints its tuples", arguments.space);
+    };
+    let key = open::key(index, &arguments.key)?;
+    let rows = find(&space, index, &key)?;
+    if rows.is_empty() {
+        return session.nothing("nothing found");
+    }
+    let mut output = session.output();
+    let mut line = Vec::new();
+    for row in rows {
+        line.clear();
+        put_tuple(space.tuple(row)?, &mut line)?;
+        line.push(b'\n');
+        output.bytes(&line)?;
+    }
+    output.finish()?;
+    Ok(Outcome::Done)
+}
+
+/// Returns the rows with a key, or with a key that begins so.
+fn find(space: &open::OpenSpace, index: &TableIndex, key: &[OwnedValue]) -> Result<Vec<RowId>> {
+    let values: Vec<Value> = key.iter().map(OwnedValue::as_value).collect();
+    let name = index.store_name.as_str();
+    if key.len() == index.parts.len() {
+        return Ok(space.table.find(name, &values)?);
+    }
+    let schema = &space.shape.schema;
+    let is_hash = name != PRIMARY
+        && schema.index(name).is_some_and(|number| schema.indexes[number].kind == IndexKind::Hash);
+    if is_hash {
+        bail!("index {} is a hash index: all {} parts of its key are needed", index.name, index.parts.len());
+    }
+    let end = Bound::Included(values.as_slice());
+    space.table.range(name, end, end)?.map(|row| Ok(row?)).collect()
+}

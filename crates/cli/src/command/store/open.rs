@@ -1,0 +1,134 @@
+//! Opens what the commands of `pneu store` work with.
+//!
+//! In: paths and names. Out: stores, spaces, keys. Must not print.
+
+use crate::session::Session;
+use anyhow::{Context, Result, anyhow, bail};
+use std::path::Path;
+use store::{OwnedValue, Snapshot, Table, Value};
+use xlog::key::value_of_text;
+use xlog::space::{Space, Spaces};
+use xlog::table::{SpaceTable, TableIndex};
+
+/// What a directory holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Content {
+    /// Snapshots and logs of Tarantool.
+    Tarantool,
+    /// A store of ours, or nothing.
+    Store,
+}
+
+/// Says what a directory holds, by the names in it.
+///
+/// # Errors
+/// It cannot be listed.
+pub(super) fn content(session: &Session, directory: &Path) -> Result<Content> {
+    let names = session.index.disk.list(directory)?;
+    let is_foreign = |name: &std::ffi::OsString| {
+        Path::new(name).extension().is_some_and(|end| end == "snap" || end == "xlog")
+    };
+    Ok(if names.iter().any(is_foreign) { Content::Tarantool } else { Content::Store })
+}
+
+/// Opens a store.
+///
+/// # Errors
+/// There is none, or it is damaged.
+pub(super) fn store(session: &Session, directory: &Path) -> Result<Snapshot> {
+    Snapshot::open(&session.index.disk, directory).map_err(|error| {
+        if error.is_not_found() {
+            let path = directory.display();
+            anyhow!("there is no store in {path}; make one: pneu store load DIR --into {path}")
+        } else {
+            error.into()
+        }
+    })
+}
+
+/// A space of a store, opened.
+pub(super) struct OpenSpace {
+    /// Its rows.
+    pub table: Table,
+    /// How they are found.
+    pub shape: SpaceTable,
+}
+
+/// Opens a space by its name or number.
+///
+/// # Errors
+/// There is none, or the store is damaged.
+pub(super) fn space(snapshot: &Snapshot, name: &str) -> Result<OpenSpace> {
+    let spaces = xlog::stored_spaces(snapshot)?;
+    let Some(space) = named(&spaces, name)? else {
+        bail!("there is no space {name} in {}; pneu store info lists them", snapshot.directory().display());
+    };
+    let shape = SpaceTable::new(&space);
+    let table =
+        snapshot.table(&shape.schema.name).with_context(|| format!("space {name} has no rows that last"))?;
+    if table.schema() != &shape.schema {
+        bail!(
+            "{} keeps space {name} with other columns or indexes than it describes",
+            snapshot.directory().display()
+        );
+    }
+    Ok(OpenSpace { table, shape })
+}
+
+fn named(spaces: &Spaces, name: &str) -> Result<Option<Space>> {
+    let wrong = |damage: xlog::Damage| anyhow!("the definition of space {name} is damaged: {}", damage.what);
+    if let Some(space) = spaces.named(name).map_err(wrong)? {
+        return Ok(Some(space));
+    }
+    match name.parse() {
+        Ok(id) => spaces.get(id).map_err(wrong),
+        Err(_) => Ok(None),
+    }
+}
+
+impl OpenSpace {
+    /// Returns an index by its name; the primary key if none is named.
+    ///
+    /// # Errors
+    /// There is none.
+    pub(super) fn index(&self, name: Option<&str>) -> Result<Option<&TableIndex>> {
+        let Some(name) = name else { return Ok(self.shape.primary()) };
+        if let Some(index) = self.shape.index(name) {
+            return Ok(Some(index));
+        }
+        let names: Vec<&str> = self.shape.indexes.iter().map(|index| index.name.as_str()).collect();
+        bail!("there is no index {name}; there are: {}", names.join(", "))
+    }
+
+    /// Returns the tuple of a row.
+    ///
+    /// # Errors
+    /// A file is damaged.
+    pub(super) fn tuple(&self, row: store::RowId) -> Result<&[u8]> {
+        match self.table.value(self.shape.shape.tuple_column(), row)? {
+            Value::Bytes(tuple) => Ok(tuple),
+            other => bail!("the column with tuples holds {other:?}"),
+        }
+    }
+}
+
+/// Reads the values of a key, or of its beginning.
+///
+/// # Errors
+/// There are too many, or one is not of its part's type.
+pub(super) fn key(index: &TableIndex, values: &[String]) -> Result<Vec<OwnedValue>> {
+    if values.len() > index.parts.len() {
+        bail!("index {} has {} parts, and {} values are given", index.name, index.parts.len(), values.len());
+    }
+    let parse = |(value, part): (&String, &xlog::space::Part)| {
+        value_of_text(value, part.kind)
+            .map_err(|what| anyhow!("\"{value}\" is no key of index {}: {what}", index.name))
+    };
+    values.iter().zip(&index.parts).map(parse).collect()
+}
+
+/// Returns what is said of a torn end.
+pub(super) fn torn_line(torn: &xlog::Torn) -> String {
+    let (path, length) = (torn.path.display(), torn.length_bytes - torn.keep_bytes);
+    format!("{path} ends with a torn write: {length} bytes from byte {} on: {}", torn.keep_bytes, torn.what)
+}

@@ -1,0 +1,134 @@
+//! `pneu store verify`: reads everything again.
+
+use super::open::{self, Content};
+use crate::exit::Outcome;
+use crate::output;
+use crate::output::Output;
+use crate::sanitise::one_line;
+use crate::session::Session;
+use anyhow::Result;
+use clap::Args;
+use std::path::PathBuf;
+use xlog::{CutReport, Depth, FileReport, PlanOptions};
+
+/// Read everything in a directory of Tarantool, or in a store, and say what is damaged
+///
+/// Of a directory every checksum and every row of each snapshot and log; then whether a load would find anything missing between them. Of a
+/// store every checksum, key and index. Writes nothing, unless --cut is given.
+///
+/// A crash can tear the end of the last log. Those bytes hold no whole transaction, and a load leaves them out; Tarantool itself may refuse them.
+/// --cut cuts them off.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  pneu store verify /var/lib/tarantool/shop
+  pneu store verify shop.store
+  pneu store verify --cut /var/lib/tarantool/shop")]
+pub(crate) struct Arguments {
+    /// A directory with Tarantool's files, or a store
+    #[arg(value_name = "DIR|STORE")]
+    directory: PathBuf,
+    /// Where the logs are, if not in DIR
+    #[arg(long, value_name = "DIR")]
+    wal: Option<PathBuf>,
+    /// Cut the torn end of the last log off. Tarantool must not run
+    #[arg(long)]
+    cut: bool,
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// There is neither, or it cannot be read.
+pub(crate) fn run(arguments: &Arguments, session: &Session) -> Result<Outcome> {
+    let mut output = session.output();
+    let is_whole = match open::content(session, &arguments.directory)? {
+        Content::Tarantool => verify_files(arguments, session, &mut output)?,
+        Content::Store => verify_store(arguments, session, &mut output)?,
+    };
+    if is_whole && !session.is_quiet {
+        output.line("no damage found")?;
+    }
+    output.finish()?;
+    Ok(if is_whole { Outcome::Done } else { Outcome::Damaged })
+}
+
+fn verify_store(arguments: &Arguments, session: &Session, output: &mut Output) -> Result<bool> {
+    let snapshot = open::store(session, &arguments.directory)?;
+    let damage = store::verify(&snapshot);
+    for damage in &damage {
+        output.line(&one_line(&format!("{}: {}", damage.file.display(), damage.what)))?;
+    }
+    Ok(damage.is_empty())
+}
+
+fn verify_files(arguments: &Arguments, session: &Session, output: &mut Output) -> Result<bool> {
+    let disk = session.index.disk.as_ref();
+    let logs = arguments.wal.as_deref().unwrap_or(&arguments.directory);
+    let mut lines = Vec::new();
+    let options =
+        PlanOptions { log_directory: arguments.wal.clone(), depth: Depth::Rows, ..PlanOptions::default() };
+    let plan = xlog::plan(disk, &arguments.directory, &options);
+    // The torn end of the last log is told of apart, with what can be done about it.
+    let torn = plan.as_ref().map(|plan| plan.torn.clone()).unwrap_or_default();
+    xlog::inspect(disk, &arguments.directory, logs, Depth::Rows, |report| {
+        if !torn.iter().any(|torn| torn.path == report.path) {
+            lines.extend(damage_lines(&report));
+        }
+        true
+    })?;
+    let mut is_whole = lines.is_empty();
+    for line in lines {
+        output.line(&one_line(&line))?;
+    }
+    match &plan {
+        Err(error) => {
+            output.line(&one_line(&format!("a load is refused: {error}")))?;
+            is_whole = false;
+        }
+        Ok(plan) => {
+            for line in
+                plan.remarks.iter().chain(&plan.lost.iter().map(ToString::to_string).collect::<Vec<_>>())
+            {
+                output.line(&one_line(line))?;
+            }
+            is_whole &= plan.lost.is_empty();
+            is_whole &= torn_ends(arguments, session, plan, output)?;
+        }
+    }
+    Ok(is_whole)
+}
+
+/// Tells of torn ends, and cuts them if that is wanted; says whether none is left.
+fn torn_ends(
+    arguments: &Arguments,
+    session: &Session,
+    plan: &xlog::Plan,
+    output: &mut Output,
+) -> Result<bool> {
+    if !arguments.cut {
+        for torn in &plan.torn {
+            output.line(&one_line(&open::torn_line(torn)))?;
+        }
+        if !plan.torn.is_empty() {
+            output::complain("a load leaves these bytes out; \"pneu store verify --cut\" cuts them off");
+        }
+        return Ok(plan.torn.is_empty());
+    }
+    for report in xlog::cut_torn_tail(session.index.disk.as_ref(), plan)? {
+        let line = match report {
+            CutReport::Cut(torn) => format!("{}; cut off", open::torn_line(&torn)),
+            CutReport::Removed(torn) => format!("{}; removed", open::torn_line(&torn)),
+        };
+        output.line(&one_line(&line))?;
+    }
+    Ok(true)
+}
+
+/// Returns what is wrong in a file, a line each.
+fn damage_lines(report: &FileReport) -> Vec<String> {
+    match &report.header {
+        Err(error) => vec![error.to_string()],
+        Ok(_) => report.damage.iter().map(ToString::to_string).collect(),
+    }
+}
