@@ -40,7 +40,7 @@ struct Options {
     /// The release program.
     #[arg(long, default_value = "target/release/pneu")]
     program: PathBuf,
-    /// Where generated mail and its indexes are kept, outside the repository; about 12 GB.
+    /// Where generated mail and its indexes are kept, outside the repository; about 12 GB, and 10 GB for a while.
     #[arg(long, default_value = "/tmp/pneu-bench")]
     corpora: PathBuf,
     /// Where results go: a directory for this run is made in it.

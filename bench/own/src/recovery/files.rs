@@ -174,6 +174,13 @@ impl Files {
         bytes.sum()
     }
 
+    /// Removes all files.
+    pub(super) fn remove(&self) -> Result<()> {
+        fs::remove_file(self.directory.with_extension("made"))?;
+        fs::remove_dir_all(&self.directory)
+            .with_context(|| format!("cannot remove {}", self.directory.display()))
+    }
+
     /// Reads all files once, so that the cache has them.
     pub(super) fn warm(&self) -> Result<()> {
         for entry in fs::read_dir(&self.directory)? {
