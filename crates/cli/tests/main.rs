@@ -19,6 +19,7 @@ mod real;
 mod rights;
 mod roots;
 mod store;
+mod store_tarantool;
 mod support;
 mod tags;
 mod terminal;
