@@ -72,6 +72,9 @@ pub(crate) fn run(arguments: &Arguments, session: &Session) -> Result<Outcome> {
             "ready    after {seconds:.3} s: the last rows were found through {checked} indexes"
         ))?;
     }
+    // Sealing takes longer than all before it: what is known so far is not kept back.
+    output.finish()?;
+    let mut output = session.output();
     let since = Stopwatch::start();
     let options =
         Options { holder: session.index.holder.clone(), seed: session.index.seed, ..Options::default() };
