@@ -31,8 +31,13 @@ pub(crate) struct Unopened {
     /// What its name says.
     pub(crate) signature: i64,
     pub(crate) length_bytes: usize,
-    /// Whether there is a whole block in it all the same.
+    /// Whether there is a whole block in it all the same, or might be.
     pub(crate) has_block: bool,
+    /// Where the first whole block begins.
+    pub(crate) first_block: Option<usize>,
+    /// The header, if only something else is wrong.
+    pub(crate) header: Option<Header>,
+    pub(crate) bytes: Map,
     pub(crate) error: Error,
 }
 
@@ -62,26 +67,37 @@ pub(crate) fn open(
     kind: FileKind,
 ) -> Result<std::result::Result<Opened, Box<Unopened>>> {
     let bytes = disk.map(&named.path)?;
-    let wrong = |bytes: &Map, error| {
-        let has_block = matches!(next_block(bytes, 0, 0), Found::Block(_) | Found::Unknown);
-        let (path, signature) = (named.path.clone(), named.signature);
-        Ok(Err(Box::new(Unopened { path, signature, length_bytes: bytes.len(), has_block, error })))
+    let wrong = |header: Option<Header>, error| {
+        let found = next_block(&bytes, 0, 0);
+        // Rows of another kind of file mean something else.
+        let is_other = header.as_ref().is_some_and(|header| header.kind != kind);
+        let first_block = if let (Found::Block(at), false) = (found, is_other) { Some(at) } else { None };
+        Ok(Err(Box::new(Unopened {
+            path: named.path.clone(),
+            signature: named.signature,
+            length_bytes: bytes.len(),
+            has_block: matches!(found, Found::Block(_) | Found::Unknown),
+            first_block,
+            header,
+            bytes: bytes.clone(),
+            error,
+        })))
     };
     let head = bytes.get(..HEADER_BYTES_MAX).unwrap_or(&bytes);
     let (header, header_bytes) = match Header::parse(head) {
         Ok(header) => header,
-        Err(damage) => return wrong(&bytes, damage.in_file(&named.path, 0)),
+        Err(damage) => return wrong(None, damage.in_file(&named.path, 0)),
     };
     let damage = |what: String| Error::Damage { path: named.path.clone(), offset: 0, what };
     if header.kind != kind {
         return wrong(
-            &bytes,
+            Some(header),
             damage(format!("its first line and its name disagree: it is no .{}", kind.extension())),
         );
     }
     if header.vclock.signature() != named.signature {
         let wanted = header.file_name();
-        return wrong(&bytes, damage(format!("its name should be {wanted}, by the VClock in it")));
+        return wrong(Some(header), damage(format!("its name should be {wanted}, by the VClock in it")));
     }
     Ok(Ok(Opened { path: named.path.clone(), header, header_bytes, bytes }))
 }

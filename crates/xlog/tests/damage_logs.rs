@@ -214,8 +214,8 @@ fn a_last_log_that_lost_its_header_is_refused() {
     assert_eq!(strict, "refused: 600.xlog is damaged at byte 0: the first line is not SNAP or XLOG");
     assert_eq!(
         salvage,
-        "snapshot 0, logs [0, 300], reached {1: 600}\n\
-         lost: 600.xlog: bytes 0 to 10263: the first line is not SNAP or XLOG; lost: no row that is known"
+        "snapshot 0, logs [0, 300, 600], reached {1: 900}\n\
+         lost: 600.xlog: bytes 0 to 109: the first line is not SNAP or XLOG; lost: no row that is known"
     );
 }
 
@@ -368,9 +368,8 @@ fn a_log_under_a_wrong_name_is_refused() {
     );
     assert_eq!(
         salvage,
-        "snapshot 0, logs [0, 600], reached {1: 900}\n\
-         lost: 301.xlog: bytes 0 to 10257: its name should be 00000000000000000300.xlog, by the VClock in it; lost: no row that is known\n\
-         lost: 600.xlog: rows before this file are missing; lost: LSN 301 to 600 of replica 1"
+        "snapshot 0, logs [0, 300, 600], reached {1: 900}\n\
+         lost: 301.xlog: bytes 0 to 103: its name should be 00000000000000000300.xlog, by the VClock in it; lost: no row that is known"
     );
 }
 
@@ -380,8 +379,32 @@ fn a_middle_log_with_a_broken_header_is_refused() {
     assert_eq!(strict, "refused: 300.xlog is damaged at byte 5: the version is not 0.12 or 0.13");
     assert_eq!(
         salvage,
-        "snapshot 0, logs [0, 600], reached {1: 900}\n\
-         lost: 300.xlog: bytes 0 to 10257: the version is not 0.12 or 0.13; lost: no row that is known\n\
-         lost: 600.xlog: rows before this file are missing; lost: LSN 301 to 600 of replica 1"
+        "snapshot 0, logs [0, 300, 600], reached {1: 900}\n\
+         lost: 300.xlog: bytes 0 to 103: the version is not 0.12 or 0.13; lost: no row that is known"
+    );
+}
+
+/// The rows tell where it begins: with the first of all.
+#[test]
+fn a_first_log_with_a_broken_header_is_refused() {
+    let [strict, salvage] = outcomes(|sim| edit(sim, &name(0, "xlog"), |bytes| bytes[6] = b'9'));
+    assert_eq!(strict, "refused: 000.xlog is damaged at byte 5: the version is not 0.12 or 0.13");
+    assert_eq!(
+        salvage,
+        "snapshot 0, logs [0, 300, 600], reached {1: 900}\n\
+         lost: 000.xlog: bytes 0 to 82: the version is not 0.12 or 0.13; lost: no row that is known"
+    );
+}
+
+/// A snapshot under the name of a log is no log, whatever is in it.
+#[test]
+fn a_snapshot_under_the_name_of_a_log_is_refused() {
+    let [strict, salvage] = outcomes(|sim| sim.put(&name(900, "xlog"), &read(sim, &name(0, "snap"))));
+    assert_eq!(
+        strict,
+        "refused: 900.xlog is damaged at byte 0: its first line and its name disagree: it is no .xlog"
+    );
+    assert!(
+        salvage.starts_with("snapshot 0, logs [0, 300, 600], reached {1: 900}\nlost: 900.xlog: bytes 0 to ")
     );
 }

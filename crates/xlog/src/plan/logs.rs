@@ -3,14 +3,16 @@
 //! Comes in: a snapshot and every log there is. Goes out: the plan. Must not know the disk.
 
 use super::{Mode, Plan, PlanOptions, PlannedFile, Torn, Walked, gap, planned, what_of};
+use crate::block::{Step, Unpacker, hop};
 use crate::directory::{self, Named, Opened, Unopened};
 use crate::error::{Error, Result};
-use crate::header::FileKind;
+use crate::header::{FileKind, FormatVersion, Header};
 use crate::lost::Lost;
+use crate::row::rows;
 use crate::vclock::VClock;
 use crate::walk::{Behind, Depth, Hole, Walk, walk};
 use disk::Disk;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// A log, opened if its header allows it.
@@ -36,8 +38,13 @@ pub(super) fn plan(snapshot: Option<Walked>, logs: &[Log], options: &PlanOptions
     };
     let instance = plan.snapshot.as_ref().map(|file| file.header.instance);
     let mut planner = Planner { plan, depth: options.depth.max(Depth::Checksums) };
-    let usable: Vec<&Opened> =
-        logs.iter().filter_map(|log| log.as_ref().ok()).filter(|log| !is_foreign(instance, log)).collect();
+    let rescued: Vec<Opened> = match options.mode {
+        Mode::Strict => Vec::new(),
+        Mode::Salvage => logs.iter().filter_map(|log| rescue(log.as_ref().err()?)).collect(),
+    };
+    let own = logs.iter().filter_map(|log| log.as_ref().ok()).chain(&rescued);
+    let mut usable: Vec<&Opened> = own.filter(|log| !is_foreign(instance, log)).collect();
+    usable.sort_by_key(|log| log.header.vclock.signature());
     // The last log that begins at or before the snapshot, and all behind it.
     let start = planner.plan.reached.clone();
     let first = usable.iter().rposition(|opened| start.covers(&opened.header.vclock)).unwrap_or(0);
@@ -72,6 +79,31 @@ fn is_foreign(instance: Option<[u8; 16]>, opened: &Opened) -> bool {
     instance.is_some_and(|own| own != nil && opened.header.instance != nil && opened.header.instance != own)
 }
 
+/// Opens a log whose header or name is wrong by what its rows tell.
+fn rescue(log: &Unopened) -> Option<Opened> {
+    let begin = log.first_block?;
+    let mut vclock = VClock::default();
+    if let Ok(Step::Block(place)) = hop(&log.bytes, begin) {
+        let mut unpacker = Unpacker::default();
+        let mut seen = BTreeSet::new();
+        for row in rows(unpacker.unpack(&log.bytes, &place).ok()?).flatten() {
+            if seen.insert(row.replica) {
+                vclock.set(row.replica, row.lsn.saturating_sub(1));
+            }
+        }
+    }
+    let from_rows = || Header {
+        kind: FileKind::Log,
+        version: FormatVersion::V013,
+        program: String::new(),
+        instance: [0; 16],
+        vclock,
+        previous: None,
+    };
+    let header = log.header.clone().unwrap_or_else(from_rows);
+    Some(Opened { path: log.path.clone(), header, header_bytes: begin, bytes: log.bytes.clone() })
+}
+
 struct Planner {
     plan: Plan,
     depth: Depth,
@@ -80,7 +112,9 @@ struct Planner {
 impl Planner {
     /// A log whose header cannot be used.
     fn unusable(&mut self, log: &Unopened) -> Result<()> {
-        let lost = Lost::file(&log.path, FileKind::Log, log.length_bytes, what_of(&log.error));
+        // What is behind a wrong header, salvage reads.
+        let lost_bytes = log.first_block.unwrap_or(log.length_bytes);
+        let lost = Lost::file(&log.path, FileKind::Log, lost_bytes, what_of(&log.error));
         self.lose(lost, || copy(&log.error))
     }
 
