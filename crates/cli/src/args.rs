@@ -271,10 +271,14 @@ mod tests {
             "tag +a -b -- x",
             "contacts ana",
             "sweep --older-than 2w",
+            "store load d --into s --salvage -q",
+            "store scan s space --from -5 --to 7 --reverse",
         ] {
             common(line);
         }
-        for command in definition().get_subcommands() {
+        let all = definition();
+        let below = all.get_subcommands().flat_map(clap::Command::get_subcommands);
+        for command in all.get_subcommands().chain(below) {
             assert!(
                 command.get_about().is_some_and(|about| !about.to_string().is_empty()),
                 "{}",

@@ -259,6 +259,11 @@ fn a_torn_end_is_said_and_cut_when_asked_for() {
     let hint = "pneu: a load leaves these bytes out; \"pneu store verify --cut\" cuts them off\n";
     assert_eq!(said(&run), (Some(2), format!("{torn}\n").as_str(), hint));
     assert_eq!(fs::read(directory.join(LOG)).unwrap(), before);
+    let running = fs::File::open(&directory).unwrap();
+    running.lock().unwrap();
+    let run = home.pneu(&["store", "verify", "--cut", "shop"]);
+    assert_eq!(said(&run), (Some(2), "", "pneu: shop is in use: stop the Tarantool that runs there first\n"));
+    drop(running);
     let out = home.good(&["store", "verify", "--cut", "shop"]);
     assert_eq!(out, format!("{torn}; cut off\nno damage found\n"));
     assert_eq!(fs::read(directory.join(LOG)).unwrap(), before[..136]);

@@ -121,3 +121,20 @@ fn what_tarantool_misses_silently_is_refused() {
     assert_eq!(tarantool(&from, count).unwrap(), format!("{rows}\n"));
     assert!((1000..1500).contains(&rows), "{rows} rows");
 }
+
+/// Nothing is cut where it runs: it holds the lock that we ask for.
+#[test]
+fn a_running_tarantool_is_noticed() {
+    let home = Home::new();
+    let from = home.path().join("from");
+    fs::create_dir(&from).unwrap();
+    let script = format!(
+        "box.cfg{{memtx_dir='.', wal_dir='.', log='log'}}
+        local pipe = io.popen('cd .. && {} store verify --cut from 2>&1')
+        print(pipe:read('*a'))
+        os.exit(0)",
+        env!("CARGO_BIN_EXE_pneu")
+    );
+    let Some(printed) = tarantool(&from, &script) else { return };
+    assert_eq!(printed.trim_end(), "pneu: from is in use: stop the Tarantool that runs there first");
+}

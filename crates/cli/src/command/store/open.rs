@@ -4,6 +4,7 @@
 
 use crate::session::Session;
 use anyhow::{Context, Result, anyhow, bail};
+use std::fs::{File, TryLockError};
 use std::path::Path;
 use store::{OwnedValue, Snapshot, Table, Value};
 use xlog::key::value_of_text;
@@ -131,4 +132,21 @@ pub(super) fn key(index: &TableIndex, values: &[String]) -> Result<Vec<OwnedValu
 pub(super) fn torn_line(torn: &xlog::Torn) -> String {
     let (path, length) = (torn.path.display(), torn.length_bytes - torn.keep_bytes);
     format!("{path} ends with a torn write: {length} bytes from byte {} on: {}", torn.keep_bytes, torn.what)
+}
+
+/// Takes the lock that Tarantool holds on the directory of its logs while it runs. It ends when the file is closed.
+///
+/// # Errors
+/// Somebody has it: what looks torn may be a write that is not done yet.
+pub(super) fn lock_directory(directory: &Path) -> Result<File> {
+    let opened = File::open(directory).with_context(|| format!("cannot open {}", directory.display()))?;
+    match opened.try_lock() {
+        Ok(()) => Ok(opened),
+        Err(TryLockError::WouldBlock) => {
+            bail!("{} is in use: stop the Tarantool that runs there first", directory.display())
+        }
+        Err(TryLockError::Error(error)) => {
+            Err(error).with_context(|| format!("cannot lock {}", directory.display()))
+        }
+    }
 }

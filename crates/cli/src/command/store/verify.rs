@@ -31,7 +31,7 @@ pub(crate) struct Arguments {
     /// Where the logs are, if not in DIR
     #[arg(long, value_name = "DIR")]
     wal: Option<PathBuf>,
-    /// Cut the torn end of the last log off. Tarantool must not run
+    /// Cut the torn end of the last log off. Refused while Tarantool runs there
     #[arg(long)]
     cut: bool,
 }
@@ -39,7 +39,7 @@ pub(crate) struct Arguments {
 /// Runs the command.
 ///
 /// # Errors
-/// There is neither, or it cannot be read.
+/// There is neither, or it cannot be read; something is to be cut where Tarantool runs.
 pub(crate) fn run(arguments: &Arguments, session: &Session) -> Result<Outcome> {
     let mut output = session.output();
     let is_whole = match open::content(session, &arguments.directory)? {
@@ -65,6 +65,7 @@ fn verify_store(arguments: &Arguments, session: &Session, output: &mut Output) -
 fn verify_files(arguments: &Arguments, session: &Session, output: &mut Output) -> Result<bool> {
     let disk = session.index.disk.as_ref();
     let logs = arguments.wal.as_deref().unwrap_or(&arguments.directory);
+    let _alone = if arguments.cut { Some(open::lock_directory(logs)?) } else { None };
     let mut lines = Vec::new();
     let options =
         PlanOptions { log_directory: arguments.wal.clone(), depth: Depth::Rows, ..PlanOptions::default() };
