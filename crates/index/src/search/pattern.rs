@@ -9,7 +9,9 @@ use query::fold::fold;
 use query::{Leaf, Matcher, Pattern};
 use regex::bytes::{Regex, RegexBuilder};
 use regex_syntax::ParserBuilder;
-use regex_syntax::hir::Look;
+use regex_syntax::hir::{
+    Class, ClassBytes, ClassBytesRange, ClassUnicode, ClassUnicodeRange, Hir, HirKind, Look,
+};
 use std::ops::Range;
 
 /// Says whether a value, a word or a whole one, is wanted. A thread that tests many takes a clone: each has memory of its own.
@@ -34,7 +36,8 @@ pub(super) enum Wanted {
 pub(super) struct Expression {
     /// Searches one value.
     value: Regex,
-    /// Searches values one behind the other, each a line; `None` for an expression that asks where all text begins or ends.
+    /// Searches values one behind the other, each a line; `None` if that was not asked for, or the expression asks where all text begins
+    /// or ends.
     lines: Option<Regex>,
 }
 
@@ -64,42 +67,41 @@ impl WordTest for Wanted {
 
     fn find_all(&self, words: &[u8], each: &mut dyn FnMut(Range<usize>)) {
         match self {
-            Wanted::Holds(part) => {
-                let length = part.needle().len();
-                let find = |rest: &[u8]| part.find(rest).map(|place| place..place + length);
-                self.find_many(words, find, each);
-            }
+            // No word holds a line feed.
+            Wanted::Holds(part) if part.needle().contains(&b'\n') => {}
+            Wanted::Holds(part) => find_many(words, |rest| part.find(rest), each),
             Wanted::Regex(expression) if let Some(lines) = &expression.lines => {
-                self.find_many(words, |rest| lines.find(rest).map(|found| found.range()), each);
+                find_many(words, |rest| lines.find(rest).map(|found| found.start()), each);
             }
             _ => test_each(words, 0..words.len(), |word| self.is_match(word), each),
         }
     }
 }
 
+/// Finds words by a search through all of them at once. `find` finds the first match in the rest of the words; no match reaches over a
+/// word's end.
+fn find_many(words: &[u8], find: impl Fn(&[u8]) -> Option<usize>, each: &mut dyn FnMut(Range<usize>)) {
+    let mut start = 0;
+    while let Some(found) = words.get(start..).filter(|rest| !rest.is_empty()).and_then(&find) {
+        let place = start + found;
+        if place >= words.len() {
+            break;
+        }
+        let word = word_around(words, place);
+        start = word.end + 1;
+        each(word);
+    }
+}
+
 impl Wanted {
-    /// Finds words by a search through all of them at once. `find` finds the first match in the rest of the words.
-    fn find_many(
-        &self,
-        words: &[u8],
-        find: impl Fn(&[u8]) -> Option<Range<usize>>,
-        each: &mut dyn FnMut(Range<usize>),
-    ) {
-        let mut start = 0;
-        while let Some(found) = words.get(start..).filter(|rest| !rest.is_empty()).and_then(&find) {
-            let found = found.start + start..found.end + start;
-            if found.start == words.len() {
-                break;
+    /// Prepares for words one behind the other.
+    pub(super) fn for_many(self) -> Wanted {
+        match self {
+            Wanted::Regex(mut expression) => {
+                expression.lines = of_lines(expression.value.as_str());
+                Wanted::Regex(expression)
             }
-            let first = word_around(words, found.start);
-            if found.end <= first.end {
-                each(first.clone());
-                start = first.end + 1;
-            } else {
-                // What reaches over the end of a word is a match of none, and may hide one.
-                start = word_around(words, found.end - 1).end + 1;
-                test_each(words, first.start..start, |word| self.is_match(word), each);
-            }
+            other => other,
         }
     }
 }
@@ -172,17 +174,47 @@ fn regex(leaf: &Leaf, source: &str) -> Result<Wanted> {
             what: format!("the regular expression cannot be used: {reason}"),
         }
     })?;
-    Ok(Wanted::Regex(Box::new(Expression { value, lines: of_lines(source) })))
+    Ok(Wanted::Regex(Box::new(Expression { value, lines: None })))
 }
 
 /// Returns the expression for values that lie one behind the other as lines; `None` if it asks where all text begins or ends.
 fn of_lines(source: &str) -> Option<Regex> {
     let mut parser = ParserBuilder::new().case_insensitive(true).multi_line(true).utf8(false).build();
-    let looks = parser.parse(source).ok()?.properties().look_set();
+    let parsed = parser.parse(source).ok()?;
+    let looks = parsed.properties().look_set();
     if looks.contains(Look::Start) || looks.contains(Look::End) {
         return None;
     }
-    RegexBuilder::new(source).case_insensitive(true).multi_line(true).build().ok()
+    Regex::new(&within_lines(parsed).to_string()).ok()
+}
+
+/// Returns an expression that matches what this one does, but no line feed: a match that goes on into the next line is a match of
+/// neither, may hide one, and takes as long as all lines together.
+fn within_lines(expression: Hir) -> Hir {
+    match expression.into_kind() {
+        HirKind::Empty => Hir::empty(),
+        HirKind::Literal(literal) if literal.0.contains(&b'\n') => Hir::fail(),
+        HirKind::Literal(literal) => Hir::literal(literal.0),
+        HirKind::Class(Class::Unicode(mut class)) => {
+            class.difference(&ClassUnicode::new([ClassUnicodeRange::new('\n', '\n')]));
+            Hir::class(Class::Unicode(class))
+        }
+        HirKind::Class(Class::Bytes(mut class)) => {
+            class.difference(&ClassBytes::new([ClassBytesRange::new(b'\n', b'\n')]));
+            Hir::class(Class::Bytes(class))
+        }
+        HirKind::Look(look) => Hir::look(look),
+        HirKind::Repetition(mut repetition) => {
+            repetition.sub = Box::new(within_lines(*repetition.sub));
+            Hir::repetition(repetition)
+        }
+        HirKind::Capture(mut capture) => {
+            capture.sub = Box::new(within_lines(*capture.sub));
+            Hir::capture(capture)
+        }
+        HirKind::Concat(parts) => Hir::concat(parts.into_iter().map(within_lines).collect()),
+        HirKind::Alternation(parts) => Hir::alternation(parts.into_iter().map(within_lines).collect()),
+    }
 }
 
 #[cfg(test)]
@@ -256,7 +288,7 @@ mod tests {
         matchers.extend(["a", "ba", "ü", "zz"].map(|part| Matcher::Infix(part.into())));
         matchers.extend(["a", ""].map(|end| Matcher::Suffix(end.into())));
         for matcher in matchers {
-            let wanted = test(matcher.clone());
+            let wanted = test(matcher.clone()).for_many();
             let expected: Vec<&str> =
                 words.iter().copied().filter(|word| wanted.is_match(word.as_bytes())).collect();
             let mut found = Vec::new();

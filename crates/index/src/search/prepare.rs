@@ -118,7 +118,7 @@ fn text(leaf: &Leaf, field: Field) -> Result<Answer> {
         Matcher::Value(Pattern::Start(value)) => {
             Answer::Text(text, Needle::WholePrefix(spelling.apply(value)))
         }
-        _ => Answer::Terms(text, String::new(), pattern::wanted(leaf, spelling, |_| false)?),
+        _ => Answer::Terms(text, String::new(), pattern::wanted(leaf, spelling, |_| false)?.for_many()),
     })
 }
 

@@ -27,8 +27,8 @@ const TIER_FIRST_DOCUMENTS: u32 = 4096;
 /// How many times larger each tier is than the one before it.
 const TIER_FACTOR: u32 = 8;
 
-/// Documents from which a merge uses all cores: it is then seconds of work.
-const PARALLEL_DOCUMENTS_MIN: u64 = 32_768;
+/// Documents that one core merges at least while others merge: it is then seconds of work.
+const GROUP_DOCUMENTS_MIN: u32 = 16_384;
 /// Segments that one core merges at least: fewer would leave as many segments as there were.
 const GROUP_SEGMENT_COUNT_MIN: usize = 3;
 
@@ -88,20 +88,29 @@ pub(crate) fn merge(
     Ok(TextMerge { old, new: merged.into_iter().flatten().collect() })
 }
 
-/// Cuts segments into groups that are merged at the same time, each into one: with so many that each holds about as many documents as
-/// the others, and that few segments come of it.
+/// Cuts segments into groups that are merged at the same time, each into one: as many as there are threads, if each is worth it and leaves
+/// the tier, so that no document is merged twice in it.
 fn groups(chosen: &[TextSegment], thread_count: usize) -> Vec<Vec<TextSegment>> {
-    let count = if document_count(chosen) < PARALLEL_DOCUMENTS_MIN {
-        1
-    } else {
-        (chosen.len() / GROUP_SEGMENT_COUNT_MIN).clamp(1, thread_count.max(1))
+    let tier = chosen.iter().map(|segment| tier_of(segment.document_count)).max().unwrap_or(0);
+    let is_worth_it = |group: &Vec<TextSegment>| {
+        let documents = u32::try_from(document_count(group)).unwrap_or(u32::MAX);
+        group.len() >= GROUP_SEGMENT_COUNT_MIN
+            && documents >= GROUP_DOCUMENTS_MIN
+            && tier_of(documents) > tier
     };
+    let cut = (2..=thread_count).rev().map(|count| cut_even(chosen, count));
+    cut.into_iter().find(|groups| groups.iter().all(is_worth_it)).unwrap_or_else(|| vec![chosen.to_vec()])
+}
+
+/// Cuts segments into groups of about as many documents.
+fn cut_even(chosen: &[TextSegment], count: usize) -> Vec<Vec<TextSegment>> {
     let mut groups = vec![Vec::new(); count];
     let mut sorted = chosen.to_vec();
     sorted.sort_by_key(|segment| std::cmp::Reverse(segment.document_count));
     for segment in sorted {
-        let smallest = groups.iter_mut().min_by_key(|group| (document_count(group), group.len()));
-        smallest.expect("there is at least one group").push(segment);
+        if let Some(smallest) = groups.iter_mut().min_by_key(|group| (document_count(group), group.len())) {
+            smallest.push(segment);
+        }
     }
     groups
 }
@@ -203,6 +212,8 @@ mod tests {
         assert_eq!(cut(&[20_000; 6], 2), [60_000; 2]);
         assert_eq!(cut(&[20_000; 6], 8), [60_000; 2], "not one segment for each");
         assert_eq!(cut(&[20_000; 5], 2), [100_000]);
-        assert_eq!(cut(&[60_000, 20_000, 20_000, 10_000, 10_000, 1000], 2), [61_000, 60_000]);
+        assert_eq!(cut(&[5_500; 6], 2), [33_000], "halves would stay in their tier");
+        assert_eq!(cut(&[32_768, 4_100, 4_100, 4_100, 4_100, 4_100], 2), [53_268], "no group of one");
+        assert_eq!(cut(&[60_000, 20_000, 20_000, 10_000, 10_000, 1000], 2), [121_000]);
     }
 }

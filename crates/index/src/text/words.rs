@@ -162,7 +162,8 @@ pub(super) fn write(files: &TextFiles, segments: &[TextSegment]) -> tantivy::Res
     for segment in index.searchable_segments()? {
         let reader = SegmentReader::open(&segment)?;
         let mut fields = Vec::new();
-        for field in TextField::all() {
+        // Words of configured headers stand behind the header's name and are never asked for without it.
+        for field in TextField::all().filter(|field| *field != TextField::Header) {
             if reader.inverted_index(field.field())?.terms().num_terms() >= WORD_COUNT_MIN {
                 fields.push(field);
             }
