@@ -350,6 +350,25 @@ fn logs_lie_over_the_snapshot() {
     assert_eq!(salvaged.misfits.iter().map(|misfit| misfit.lsn).collect::<Vec<_>>(), [lsn + 1]);
 }
 
+/// Rows of a second replica are missing: only whoever carries out the first log knows.
+#[test]
+fn a_gap_in_one_of_several_replicas_is_refused() {
+    let disk = written(50, 10);
+    let mut writer = LogWriter::create(&disk, Path::new(DIRECTORY), &header(FileKind::Log)).unwrap();
+    for lsn in [1, 2] {
+        let tuple = [0x93, 0xcd, 0xff, u8::try_from(lsn).unwrap(), 0xc0, 0xa1, b'x'];
+        log(&mut writer, lsn, RowKind::Replace, Body { tuple: Some(&tuple), ..Body::default() });
+    }
+    writer.finish().unwrap();
+    let mut second = header(FileKind::Log);
+    second.vclock.set(1, 2);
+    second.vclock.set(2, 5);
+    LogWriter::create(&disk, Path::new(DIRECTORY), &second).unwrap().finish().unwrap();
+    let error = recovered(&disk, Mode::Strict).unwrap_err().to_string();
+    assert!(error.contains("the first ends at {1: 2}, the second begins at {1: 2, 2: 5}"), "{error}");
+    recovered(&disk, Mode::Salvage).unwrap();
+}
+
 #[test]
 fn what_is_recovered_answers_and_is_sealed() {
     let bytes = write(3000, 8);
