@@ -5,6 +5,9 @@
 
 use crate::msgpack::{Class, Reader, Result};
 
+/// Steps of a path. Whoever follows one calls himself for each.
+const STEPS_MAX: usize = 256;
+
 /// One step of a path.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum PathStep {
@@ -22,11 +25,11 @@ pub(crate) fn steps(text: &str) -> (Vec<PathStep>, Understood) {
     let mut steps = Vec::new();
     while !rest.is_empty() {
         match step(rest, steps.is_empty()) {
-            Some((step, behind)) => {
+            Some((step, behind)) if steps.len() < STEPS_MAX => {
                 steps.push(step);
                 rest = behind;
             }
-            None => return (steps, Understood::UpToMistake),
+            _ => return (steps, Understood::UpToMistake),
         }
     }
     (steps, Understood::Whole)
@@ -137,6 +140,9 @@ mod tests {
         for text in ["a.", "a..b", "a[", "a[0]", "a[1", "a['b]", "a['']", "a.1", "a[x]", "a[4294967296]"] {
             assert_eq!(steps(text), (vec![key("a")], Understood::UpToMistake), "{text}");
         }
+        let deepest = "a".to_owned() + &".a".repeat(STEPS_MAX - 1);
+        assert_eq!(steps(&deepest), (vec![key("a"); STEPS_MAX], Understood::Whole));
+        assert_eq!(steps(&(deepest + ".a")), (vec![key("a"); STEPS_MAX], Understood::UpToMistake));
         assert_eq!(steps("[1]b"), (vec![PathStep::Index(0)], Understood::UpToMistake));
     }
 

@@ -1,0 +1,30 @@
+//! Any rows leave a state that ends: definitions, updates and keys in them may be anything. A state that leaves out what does not fit
+//! has as many rows as it can answer for.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use store::Loaded;
+use xlog::VClock;
+use xlog::space::Spaces;
+use xlog::state::{OnMisfit, State};
+
+fuzz_target!(|bytes: &[u8]| {
+    let mut spaces = Spaces::new();
+    // [512, 1, "s"], and [512, 0, "p", "tree", {}, [[0, "unsigned"]]].
+    spaces.set_space(b"\x93\xcd\x02\x00\x01\xa1s").expect("it is a definition");
+    spaces
+        .set_index(b"\x96\xcd\x02\x00\x00\xa1p\xa4tree\x80\x91\x92\x00\xa8unsigned")
+        .expect("it is a definition");
+    let mut state = State::new(spaces, VClock::default(), OnMisfit::LeaveOut);
+    // What is damaged ends a block, and the next one may come all the same.
+    for block in bytes.chunks(512) {
+        let _ = state.apply(block);
+    }
+    let Ok(finished) = state.finish() else { return };
+    for space in finished.spaces {
+        // A schema that the store does not take is said by the store.
+        if let Ok(loaded) = Loaded::build(&space.table.schema, space.batches, &space.dead) {
+            assert_eq!(loaded.rows().count() as u64, loaded.row_count());
+        }
+    }
+});
