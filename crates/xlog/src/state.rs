@@ -21,7 +21,7 @@ use crate::vclock::VClock;
 use space_rows::{Before, SpaceRows};
 use std::collections::{BTreeMap, BTreeSet};
 use store::Loaded;
-use waiting::{Limbo, OwnedRow, Verdict};
+use waiting::{Limbo, OwnedRow, Verdict, WaitsFor};
 
 pub use space_rows::FinishedSpace;
 
@@ -133,6 +133,11 @@ impl State {
         Ok(())
     }
 
+    /// Returns the spaces as they are defined now.
+    pub fn spaces(&self) -> &Spaces {
+        &self.spaces
+    }
+
     /// Returns how far the rows reach.
     pub fn vclock(&self) -> &VClock {
         &self.vclock
@@ -206,17 +211,24 @@ impl State {
         {
             return self.decide(verdict);
         }
-        if !self.limbo.is_empty() || rows.iter().any(|row| self.waits(row)) {
-            self.limbo.push(rows);
+        if let Some(waits_for) = self.waits_for(rows) {
+            self.limbo.push(waits_for, rows);
             return Ok(());
         }
         rows.iter().try_for_each(|row| self.row(row))
     }
 
-    /// Says whether a row is of a synchronous transaction: by its flags, or in old logs by its space.
-    fn waits(&self, row: &Row) -> bool {
-        row.flags & waiting::FLAG_WAIT_SYNC != 0
-            || !self.synchronous.is_empty() && row.body.space.is_some_and(|id| self.synchronous.contains(&id))
+    /// Says whether a transaction waits: by its flags, or in old logs by its spaces; or behind others that do.
+    fn waits_for(&self, rows: &[Row]) -> Option<WaitsFor> {
+        let is_of_synchronous = |row: &Row| row.body.space.is_some_and(|id| self.synchronous.contains(&id));
+        let has_flag = |flag| rows.iter().any(|row| row.flags & flag != 0);
+        if has_flag(waiting::FLAG_WAIT_ACK)
+            || !self.synchronous.is_empty() && rows.iter().any(is_of_synchronous)
+        {
+            return Some(WaitsFor::Answer);
+        }
+        let waits = !self.limbo.is_empty() || has_flag(waiting::FLAG_WAIT_SYNC);
+        waits.then_some(WaitsFor::Turn)
     }
 
     fn decide(&mut self, verdict: Verdict) -> Result<(), Misfit> {
@@ -261,7 +273,9 @@ impl State {
         let what = |damage: Damage| damage.what.to_owned();
         let missing = || "a row lacks its tuple or its key".to_owned();
         if let (RowKind::Insert | RowKind::Replace, Some(tuple)) = (row.kind, row.body.tuple) {
-            let before = if row.kind == RowKind::Insert { Before::Nothing } else { Before::Perhaps };
+            // Where rows are missing, one that takes the old tuple out may be among them.
+            let is_sure = row.kind == RowKind::Insert && self.on_misfit == OnMisfit::Refuse;
+            let before = if is_sure { Before::Nothing } else { Before::Perhaps };
             rows.put(tuple, before).map_err(what)?;
             return if id <= SPACE_SYSTEM_MAX { self.define(id, tuple) } else { Ok(()) };
         }

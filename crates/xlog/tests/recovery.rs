@@ -157,6 +157,25 @@ fn every_kind_of_row_over_a_snapshot() {
 }
 
 #[test]
+fn synchronous_transactions_end_as_there() {
+    let script = "
+    box.cfg{replication_synchro_quorum = 1, replication_synchro_timeout = 0.001}
+    local s = box.schema.space.create('s', {is_sync = true})
+    s:create_index('pk')
+    local a = box.schema.space.create('a')
+    a:create_index('pk')
+    s:insert{1} a:insert{1}
+    box.cfg{replication_synchro_quorum = 2}
+    pcall(s.insert, s, {2})
+    box.begin() s:insert{3} a:insert{3} pcall(box.commit)
+    box.cfg{replication_synchro_quorum = 1}
+    s:insert{4} a:insert{4}
+    box.begin() s:insert{5} a:insert{5} box.commit()
+    ";
+    compare(script);
+}
+
+#[test]
 fn definitions_change_in_the_logs() {
     let script = "
     local a = box.schema.space.create('a')

@@ -9,6 +9,7 @@ use store::Value;
 use xlog::apply::{LogFile, apply_log};
 use xlog::space::Spaces;
 use xlog::state::{OnMisfit, State, Trouble};
+use xlog::table::SpaceTable;
 use xlog::{Body, Row, RowKind, VClock, put_body, put_row};
 
 /// A state with a space 512 of numbers, 513 that waits for replicas, and 514 whose primary key cannot be represented.
@@ -28,16 +29,16 @@ fn state(vclock: &str, on_misfit: OnMisfit) -> State {
 }
 
 /// Writes rows like `1/7 insert 512 [1, 2]`: replica, number, kind, space and tuple; a transaction of several has `(5` behind the number
-/// of its rows but the last, which has `5)`; `!` stands for a row that waits.
+/// of its rows but the last, which has `5)`; `!` stands for a row that waits for an answer, `?` for one that waits its turn.
 fn block(text: &str) -> Vec<u8> {
     let mut payload = Vec::new();
     for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
         let (place, rest) = line.split_once(' ').unwrap();
         let (kind, rest) = rest.split_once(' ').unwrap_or((rest, ""));
-        let flags = if place.contains('!') { 2 } else { 0 };
-        let (numbers, tsn) = match place.trim_end_matches('!').split_once(['(', '<']) {
+        let flags = if place.contains('!') { 6 } else { u64::from(place.contains('?')) * 2 };
+        let (numbers, tsn) = match place.trim_end_matches(['!', '?']).split_once(['(', '<']) {
             Some((numbers, tsn)) => (numbers, Some(tsn.trim_end_matches(')').parse().unwrap())),
-            None => (place.trim_end_matches('!'), None),
+            None => (place.trim_end_matches(['!', '?']), None),
         };
         let (replica, lsn) = numbers.split_once('/').unwrap();
         let lsn = lsn.parse().unwrap();
@@ -175,14 +176,16 @@ fn synchronous_transactions_wait_for_a_verdict() {
     let rows = "
         1/1 insert 513 [1]
         1/2! insert 512 [2]
-        1/3 insert 512 [3]
+        1/3? insert 512 [3]
         1/4! insert 512 [4]";
     let confirm = |lsn| format!("1/5 confirm {{2: 1, 3: {lsn}}}");
     let rollback = |lsn| format!("1/6 rollback {{2: 1, 3: {lsn}}}");
-    let waiting = "2 synchronous transactions were neither confirmed nor rolled back: they count, as in Tarantool's memory";
+    let waiting = "1 synchronous transactions were neither confirmed nor rolled back: they count, as in Tarantool's memory";
     assert_eq!(strict(&[rows, &confirm(4)]), "512: [2] [3] [4]; 513: [1]; {1: 5}");
     assert_eq!(strict(&[rows, &confirm(2)]), format!("512: [2] [3] [4]; 513: [1]; {{1: 5}}; {waiting}"));
-    assert_eq!(strict(&[rows, &confirm(2), &rollback(3)]), "512: [2]; 513: [1]; {1: 6}");
+    // What only waits its turn counts as soon as nothing before it waits, and is gone with what it waits behind.
+    assert_eq!(strict(&[rows, &confirm(2), &rollback(3)]), "512: [2] [3]; 513: [1]; {1: 6}");
+    assert_eq!(strict(&[rows, &rollback(2)]), format!("513: [1]; {{1: 6}}; {waiting}"));
     assert_eq!(strict(&[rows, &rollback(1)]), "{1: 6}");
     assert_eq!(
         strict(&[rows, "2/1 promote {2: 1, 3: 1, 83: 2}", "1/7 insert 512 [7]"]),
@@ -209,6 +212,20 @@ fn rows_that_do_not_fit_are_told() {
         "514: [\"b\"] [\"a\"]; {1: 3}; space s514 (514): 1 changes in the logs were not carried out, because its primary key \
          cannot be represented; space s514 (514): index pk has a collation: its rows are kept in the order they came in"
     );
+}
+
+#[test]
+fn where_rows_are_missing_an_insert_may_replace() {
+    let mut state = state("{1: 4}", OnMisfit::LeaveOut);
+    let schema = SpaceTable::new(&state.spaces().get(512).unwrap().unwrap()).schema;
+    let mut rows = store::Rows::new(&schema);
+    for number in [1, 2] {
+        rows.push(&[Value::U64(number), Value::Bytes(&pack(&format!("[{number}]")))]).unwrap();
+    }
+    let other = store::Loaded::new(&schema, vec![rows.clone()], &[]).unwrap();
+    assert!(state.set_base(513, other).is_err_and(|what| what.contains("another table")));
+    state.set_base(512, store::Loaded::new(&schema, vec![rows], &[]).unwrap()).unwrap();
+    assert_eq!(after(state, &["1/9 insert 512 [2, \"new\"]"]), "512: [1] [2, \"new\"]; {1: 9}");
 }
 
 #[test]

@@ -6,8 +6,19 @@ use crate::msgpack::{Class, Reader, Result as Read};
 use crate::row::{Body, Row, RowKind};
 use std::collections::VecDeque;
 
-/// The flag of a transaction that waits behind another, or for an answer.
+/// The flag of a transaction that waits, for an answer or only behind another one.
 pub(super) const FLAG_WAIT_SYNC: u64 = 2;
+/// The flag of a transaction that waits for an answer.
+pub(super) const FLAG_WAIT_ACK: u64 = 4;
+
+/// What a transaction waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum WaitsFor {
+    /// A verdict.
+    Answer,
+    /// Those before it.
+    Turn,
+}
 
 /// A row that owns its bytes.
 #[derive(Clone, Debug)]
@@ -103,7 +114,7 @@ fn read(body: &[u8]) -> Read<(u32, i64)> {
 /// Transactions in order, the first of which waits for a verdict.
 #[derive(Debug, Default)]
 pub(super) struct Limbo {
-    waiting: VecDeque<Vec<OwnedRow>>,
+    waiting: VecDeque<(WaitsFor, Vec<OwnedRow>)>,
 }
 
 impl Limbo {
@@ -111,8 +122,8 @@ impl Limbo {
         self.waiting.is_empty()
     }
 
-    pub(super) fn push(&mut self, rows: &[Row]) {
-        self.waiting.push_back(rows.iter().map(OwnedRow::new).collect());
+    pub(super) fn push(&mut self, waits_for: WaitsFor, rows: &[Row]) {
+        self.waiting.push_back((waits_for, rows.iter().map(OwnedRow::new).collect()));
     }
 
     /// Returns the transactions that count by a verdict, in order, and forgets those that do not.
@@ -120,7 +131,7 @@ impl Limbo {
         match verdict {
             Verdict::Confirm { replica, lsn } => self.confirm(replica, lsn),
             Verdict::Rollback { replica, lsn } => {
-                let first = self.waiting.iter().position(|rows| is_from(rows, replica, lsn));
+                let first = self.waiting.iter().position(|waiting| is_from(waiting, replica, lsn));
                 self.waiting.truncate(first.unwrap_or(self.waiting.len()));
                 Vec::new()
             }
@@ -133,16 +144,18 @@ impl Limbo {
     }
 
     pub(super) fn take_all(&mut self) -> Vec<Vec<OwnedRow>> {
-        self.waiting.drain(..).collect()
+        self.waiting.drain(..).map(|(_, rows)| rows).collect()
     }
 
     fn confirm(&mut self, replica: u32, lsn: i64) -> Vec<Vec<OwnedRow>> {
-        let first = self.waiting.iter().position(|rows| is_from(rows, replica, lsn.saturating_add(1)));
-        self.waiting.drain(..first.unwrap_or(self.waiting.len())).collect()
+        let next = lsn.saturating_add(1);
+        let first = self.waiting.iter().position(|waiting| is_from(waiting, replica, next));
+        self.waiting.drain(..first.unwrap_or(self.waiting.len())).map(|(_, rows)| rows).collect()
     }
 }
 
-/// Says whether a transaction of `replica` ends at `lsn` or later.
-fn is_from(rows: &[OwnedRow], replica: u32, lsn: i64) -> bool {
-    rows.last().is_some_and(|last| last.head.replica == replica && last.head.lsn >= lsn)
+/// Says whether a transaction of `replica` that waits for an answer ends at `lsn` or later.
+fn is_from((waits_for, rows): &(WaitsFor, Vec<OwnedRow>), replica: u32, lsn: i64) -> bool {
+    *waits_for == WaitsFor::Answer
+        && rows.last().is_some_and(|last| last.head.replica == replica && last.head.lsn >= lsn)
 }
