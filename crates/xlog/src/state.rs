@@ -9,6 +9,7 @@
 
 mod batch;
 mod key_table;
+mod operate;
 mod space_rows;
 mod waiting;
 
@@ -16,7 +17,6 @@ use crate::error::Damage;
 use crate::msgpack::Reader;
 use crate::row::{Row, RowKind, rows};
 use crate::space::{SPACE_INDEX, SPACE_SPACE, SPACE_SYSTEM_MAX, SPACE_TRUNCATE, Spaces};
-use crate::update::{self, Context};
 use crate::vclock::VClock;
 use space_rows::{Before, SpaceRows};
 use std::collections::{BTreeMap, BTreeSet};
@@ -287,11 +287,6 @@ impl State {
         if row.body.index.is_some_and(|index| index != 0) {
             return Err("a row names a key of another index than the primary one".to_owned());
         }
-        let context = Context {
-            index_base: row.body.index_base.unwrap_or(0),
-            fields: &rows.space.fields,
-            double_fields: &rows.double_fields,
-        };
         let new = match row.kind {
             RowKind::Delete => {
                 let key = row.body.key.ok_or_else(missing)?;
@@ -302,28 +297,17 @@ impl State {
             RowKind::Update => {
                 let (key, operations) = row.body.key.zip(row.body.tuple).ok_or_else(missing)?;
                 let key = rows.read_key(key, primary).map_err(what)?;
-                // Of what is not there nothing is changed.
-                let Some(old) = rows.get(&key) else { return Ok(()) };
-                update::update(old, operations, &context)?
+                operate::update(rows, &key, operations, row.body.index_base)?
             }
             _ => {
                 let (tuple, operations) = row.body.tuple.zip(row.body.ops).ok_or_else(missing)?;
-                let key = rows.key_of_tuple(tuple).map_err(what)?;
-                match rows.get(&key) {
-                    None => tuple.to_vec(),
-                    Some(old) => {
-                        let new = update::upsert(old, operations, &context)?;
-                        // Whoever sent it has long been told that it was done; Tarantool leaves such a one out, too.
-                        if !rows.has_key(&new, &key) {
-                            return Ok(());
-                        }
-                        new
-                    }
-                }
+                operate::upsert(rows, tuple, operations, row.body.index_base)?
             }
         };
-        rows.put(&new, Before::Perhaps).map_err(what)?;
-        if id <= SPACE_SYSTEM_MAX { self.define(id, &new) } else { Ok(()) }
+        match new {
+            Some(new) if id <= SPACE_SYSTEM_MAX => self.define(id, &new),
+            _ => Ok(()),
+        }
     }
 
     /// Sees to it that a space's rows have the keys of its newest definition.

@@ -215,6 +215,36 @@ fn rows_that_do_not_fit_are_told() {
 }
 
 #[test]
+fn no_operation_changes_a_primary_key() {
+    let row = |kind, body: Body| {
+        let mut bytes = Vec::new();
+        put_body(&mut bytes, &Body { space: Some(512), ..body });
+        let mut payload = block("1/1 insert 512 [1, 1]");
+        let body = Body { bytes: &bytes, ..Body::default() };
+        let head = Row {
+            kind,
+            replica: 1,
+            lsn: 2,
+            timestamp: 1.5,
+            group: 0,
+            tsn: 2,
+            is_commit: true,
+            flags: 0,
+            body,
+        };
+        put_row(&mut payload, &head);
+        let mut state = state("{}", OnMisfit::Refuse);
+        state.apply(&payload).map(|()| after(state, &[]))
+    };
+    let (key, tuple, operations) = (pack("[1]"), pack("[1, 9]"), pack("[[\"=\", 0, 2]]"));
+    let upsert = Body { tuple: Some(&tuple), ops: Some(&operations), ..Body::default() };
+    assert_eq!(row(RowKind::Upsert, upsert), Ok("512: [1, 1]; {1: 2}".to_owned()));
+    let update = Body { key: Some(&key), tuple: Some(&operations), ..Body::default() };
+    let misfit = xlog::state::Misfit { lsn: 2, what: "an update changes the primary key".to_owned() };
+    assert_eq!(row(RowKind::Update, update), Err(Trouble::Misfit(misfit)));
+}
+
+#[test]
 fn where_rows_are_missing_an_insert_may_replace() {
     let mut state = state("{1: 4}", OnMisfit::LeaveOut);
     let schema = SpaceTable::new(&state.spaces().get(512).unwrap().unwrap()).schema;

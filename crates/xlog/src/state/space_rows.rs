@@ -56,9 +56,9 @@ pub struct FinishedSpace {
     pub dead: Vec<RowRef>,
 }
 
-/// A row that counts.
+/// A row that counts, until the next one is put.
 #[derive(Clone, Copy)]
-enum Found {
+pub(super) enum Found {
     InBase(RowRef),
     Put(u32),
 }
@@ -168,12 +168,25 @@ impl SpaceRows {
         self.coming = coming;
     }
 
-    /// Returns the tuple with this primary key. Whatever comes must be settled.
-    pub(super) fn get(&self, key: &[OwnedValue]) -> Option<&[u8]> {
-        match self.find(key)? {
-            Found::Put(row) => Some(self.put.tuple(row)),
-            Found::InBase(row) => self.base.as_ref().map(|base| tuple_of(base, row)),
+    /// Returns the tuple of a row.
+    pub(super) fn tuple(&self, found: Found) -> &[u8] {
+        match (found, &self.base) {
+            (Found::Put(row), _) => self.put.tuple(row),
+            (Found::InBase(row), Some(base)) => tuple_of(base, row),
+            (Found::InBase(_), None) => unreachable!("it was found there"),
         }
+    }
+
+    /// Puts a tuple in place of a row, whose key it has.
+    ///
+    /// # Errors
+    /// If it is none, or lacks a key.
+    pub(super) fn replace(&mut self, found: Found, tuple: &[u8]) -> Result<(), Damage> {
+        self.put(tuple, Before::Nothing)?;
+        if let Found::InBase(row) = found {
+            self.kill_in_base(row);
+        }
+        Ok(())
     }
 
     /// Takes out the tuple with this primary key.
@@ -193,7 +206,13 @@ impl SpaceRows {
 
     /// Says whether a tuple has exactly this primary key.
     pub(super) fn has_key(&self, tuple: &[u8], key: &[OwnedValue]) -> bool {
-        self.key_of_tuple(tuple).is_ok_and(|own| own == key)
+        let primary = &self.table.schema.primary;
+        let mut is_same = true;
+        let taken = self.table.shape.take(&mut Reader::new(tuple), &mut Vec::new(), |column, value| {
+            let place = primary.iter().position(|&number| usize::from(number) == column);
+            is_same &= place.is_none_or(|place| key[place].as_value() == value);
+        });
+        is_same && taken.is_ok()
     }
 
     /// Returns the primary key of a tuple.
@@ -230,7 +249,8 @@ impl SpaceRows {
         Ok(values)
     }
 
-    fn find(&self, key: &[OwnedValue]) -> Option<Found> {
+    /// Returns the row with this primary key. Whatever is coming must be settled.
+    pub(super) fn find(&self, key: &[OwnedValue]) -> Option<Found> {
         let hash = hash_of(key);
         let primary = &self.table.schema.primary;
         debug_assert!(self.coming.is_empty(), "a key may be on its way");

@@ -20,6 +20,7 @@ type Applied = Result<(), &'static str>;
 
 /// A whole tuple.
 pub(super) struct Root<'a> {
+    length_bytes: usize,
     fields: Vec<Node<'a>>,
 }
 
@@ -59,7 +60,7 @@ impl<'a> Root<'a> {
         let mut reader = Reader::new(tuple);
         let count = reader.array_len()?;
         let fields = (0..count).map(|_| reader.skip().map(Node::Bytes)).collect::<Read<Vec<_>>>()?;
-        Ok(Root { fields })
+        Ok(Root { length_bytes: tuple.len(), fields })
     }
 
     pub(super) fn apply(&mut self, operation: &Operation<'a>) -> Applied {
@@ -78,7 +79,8 @@ impl<'a> Root<'a> {
     }
 
     pub(super) fn bytes(&self, double_fields: &[u32]) -> Vec<u8> {
-        let mut out = Vec::new();
+        // Most tuples stay about as long as they were.
+        let mut out = Vec::with_capacity(self.length_bytes.saturating_add(16));
         msgpack::put_array_len(&mut out, length(self.fields.len()));
         for (number, field) in (0..).zip(&self.fields) {
             let is_double = double_fields.contains(&number);
