@@ -175,6 +175,53 @@ fn synchronous_transactions_end_as_there() {
     compare(script);
 }
 
+/// Does thousands of things in no order, in transactions that end either way, with snapshots and other definitions between them.
+const ANYTHING: &str = "
+math.randomseed(SEED)
+local function pick(list) return list[math.random(#list)] end
+local a = box.schema.space.create('a')
+a:create_index('pk')
+a:create_index('by_text', {parts = {{2, 'string'}, {1, 'unsigned'}}})
+local b = box.schema.space.create('b')
+b:create_index('pk', {parts = {{2, 'integer'}, {1, 'string'}}})
+b:create_index('number', {parts = {{3, 'number', is_nullable = true}, {2, 'integer'}, {1, 'string'}}})
+local function text() return pick{'', 'x', 'text', string.rep('long', 30)} .. math.random(20) end
+local function a_tuple() return {math.random(400), text(), math.random(100), {n = math.random(9)}} end
+local function b_tuple() return {text(), math.random(-9, 9), pick{1, -1.5, 1e300, 2^53, box.NULL}, text()} end
+local function change()
+    local what = math.random(10)
+    if math.random(2) == 1 then
+        if what == 1 then a:insert(a_tuple()) elseif what < 5 then a:replace(a_tuple())
+        elseif what < 7 then a:update(math.random(400), {{'+', 3, 1}, {'=', 2, text()}})
+        elseif what < 9 then a:upsert(a_tuple(), {{'-', 3, 2}, {'+', '[4].n', 1}, {'=', 9, 9}})
+        else a:delete(math.random(400)) end
+    else
+        if what == 1 then b:insert(b_tuple()) elseif what < 6 then b:replace(b_tuple())
+        elseif what < 7 then b:update({math.random(-9, 9), text()}, {{'=', 4, 'updated'}})
+        elseif what < 9 then b:upsert(b_tuple(), {{':', 4, 1, 0, '!'}})
+        else b:delete{math.random(-9, 9), text()} end
+    end
+end
+for step = 1, 6000 do
+    local size = pick{1, 1, 1, 2, 5, 40}
+    if size == 1 then pcall(change) else
+        box.begin()
+        for _ = 1, size do pcall(change) end
+        if math.random(4) == 1 then box.rollback() else box.commit() end
+    end
+    if step % 1900 == 0 then box.snapshot() end
+    if step % 2500 == 0 then a:truncate() end
+    if step == 3000 then a.index.by_text:drop() a:create_index('third', {unique = false, parts = {{3, 'integer'}}}) end
+    if step == 4000 then b:create_index('fourth', {unique = false, parts = {{4, 'string'}, {2, 'integer'}, {1, 'string'}}}) end
+end
+a.index.third:drop()
+";
+
+#[test]
+fn anything_in_any_order() {
+    compare(&ANYTHING.replace("SEED", "26"));
+}
+
 #[test]
 fn definitions_change_in_the_logs() {
     let script = "
