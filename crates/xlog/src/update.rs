@@ -84,7 +84,11 @@ fn read_operations<'a>(operations: &'a [u8], context: &Context) -> Result<Vec<Op
     if count > OPERATIONS_MAX {
         return Err(format!("{count} operations, allowed are {OPERATIONS_MAX}"));
     }
-    (0..count).map(|_| read_operation(&mut reader, context)).collect()
+    let mut read = Vec::with_capacity(count as usize);
+    for _ in 0..count {
+        read.push(read_operation(&mut reader, context)?);
+    }
+    Ok(read)
 }
 
 fn read_operation<'a>(reader: &mut Reader<'a>, context: &Context) -> Result<Operation<'a>, String> {

@@ -59,7 +59,12 @@ impl<'a> Root<'a> {
     pub(super) fn new(tuple: &'a [u8]) -> Read<Root<'a>> {
         let mut reader = Reader::new(tuple);
         let count = reader.array_len()?;
-        let fields = (0..count).map(|_| reader.skip().map(Node::Bytes)).collect::<Read<Vec<_>>>()?;
+        // Every field has a byte at least, whatever the count says. One more than that, because fields are put in, too.
+        let room = tuple.len().min(count as usize).saturating_add(1);
+        let mut fields = Vec::with_capacity(room);
+        for _ in 0..count {
+            fields.push(Node::Bytes(reader.skip()?));
+        }
         Ok(Root { length_bytes: tuple.len(), fields })
     }
 
