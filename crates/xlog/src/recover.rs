@@ -29,6 +29,8 @@ pub struct Recovered {
     pub vclock: VClock,
     /// What could not be represented, or is not understood, one line each.
     pub remarks: Vec<String>,
+    /// What the tables lack, one line each: the rows are not all that Tarantool had.
+    pub left_out: Vec<String>,
     /// Rows of logs that did not fit those before them and were left out.
     pub misfits: Vec<Misfit>,
 }
@@ -60,7 +62,7 @@ pub fn recover(plan: &Plan, mode: Mode, progress: &(dyn Fn(usize) + Sync)) -> Re
     if plan.logs.is_empty() {
         return base.recovered();
     }
-    let Base { spaces, tables, vclock, mut remarks } = base;
+    let Base { spaces, tables, vclock, mut remarks, mut left_out } = base;
     let on_misfit = match mode {
         Mode::Strict => OnMisfit::Refuse,
         Mode::Salvage => OnMisfit::LeaveOut,
@@ -75,18 +77,19 @@ pub fn recover(plan: &Plan, mode: Mode, progress: &(dyn Fn(usize) + Sync)) -> Re
         let file = LogFile { path: &log.path, bytes: &log.bytes };
         apply_log(file, log.blocks(), &mut state, progress)?;
     }
-    let Finished { spaces, vclock, remarks: more, misfits } =
+    let Finished { spaces, vclock, remarks: more, left_out: lacking, misfits } =
         state.finish().map_err(|Misfit { lsn, what }| {
             let path = plan.logs.last().map_or_else(Default::default, |log| log.path.clone());
             Error::Row { path, lsn, what }
         })?;
     remarks.extend(more);
+    left_out.extend(lacking);
     let mut tables = Vec::with_capacity(spaces.len());
     for space in spaces {
         let rows = Loaded::build(&space.table.schema, space.batches, &space.dead)?;
         tables.push(RecoveredTable { table: space.table, rows });
     }
-    Ok(Recovered { tables, vclock, remarks, misfits })
+    Ok(Recovered { tables, vclock, remarks, left_out, misfits })
 }
 
 /// What a snapshot holds.
@@ -97,6 +100,8 @@ struct Base {
     vclock: VClock,
     /// What is to be said, but of the tables.
     remarks: Vec<String>,
+    /// Rows that no table takes.
+    left_out: Vec<String>,
 }
 
 impl Base {
@@ -109,28 +114,29 @@ impl Base {
         let SnapshotRows { mut batches, unknown, lost, .. } =
             load_snapshot(file, &tables, on_damage, progress)?;
         let mut remarks = Vec::new();
-        for (space, count) in unknown {
-            remarks.push(format!("{count} rows of space {space}, which nothing describes, are left out"));
-        }
+        let unknown = unknown.into_iter();
+        let left_out = unknown
+            .map(|(space, count)| format!("{count} rows of space {space}, which nothing describes"))
+            .collect();
         for (place, damage) in lost {
             let path = path.display();
             remarks.push(format!("{path}: the block at byte {} is left out: {}", place.offset, damage.what));
         }
         let take = |(number, table)| (table, batches.remove(&number).unwrap_or_default());
         let tables = tables.into_iter().enumerate().map(take).collect();
-        Ok(Base { spaces, tables, vclock: snapshot.header.vclock.clone(), remarks })
+        Ok(Base { spaces, tables, vclock: snapshot.header.vclock.clone(), remarks, left_out })
     }
 
     /// Returns all there is, if there are no logs.
     fn recovered(self) -> Result<Recovered> {
-        let Base { tables, vclock, mut remarks, .. } = self;
+        let Base { tables, vclock, mut remarks, left_out, .. } = self;
         let mut recovered = Vec::with_capacity(tables.len());
         for (table, batches) in tables {
             remarks.extend(table.remarks.iter().cloned());
             let rows = Loaded::build(&table.schema, batches, &[])?;
             recovered.push(RecoveredTable { table, rows });
         }
-        Ok(Recovered { tables: recovered, vclock, remarks, misfits: Vec::new() })
+        Ok(Recovered { tables: recovered, vclock, remarks, left_out, misfits: Vec::new() })
     }
 }
 

@@ -93,6 +93,8 @@ pub struct Finished {
     pub vclock: VClock,
     /// What is worth a sentence.
     pub remarks: Vec<String>,
+    /// What was not carried out, and is in no way to be mended.
+    pub left_out: Vec<String>,
     /// Rows that were left out.
     pub misfits: Vec<Misfit>,
 }
@@ -169,12 +171,8 @@ impl State {
             if let Some(tsn) = open.first().map(|first| first.tsn).or(self.open.first().map(OwnedRow::tsn))
                 && tsn != row.tsn
             {
-                open.clear();
-                self.open.clear();
-                self.misfit(Misfit {
-                    lsn: row.lsn,
-                    what: "the transaction before it has no end".to_owned(),
-                })?;
+                self.open.extend(open.drain(..).map(|row| OwnedRow::new(&row)));
+                self.drop_open()?;
             }
             open.push(row);
             if row.is_commit {
@@ -183,6 +181,14 @@ impl State {
             }
         }
         self.open.extend(open.iter().map(OwnedRow::new));
+        Ok(())
+    }
+
+    /// Leaves out the rows of a transaction without an end: blocks hold whole transactions, so that none is cut off by a crash.
+    fn drop_open(&mut self) -> Result<(), Misfit> {
+        for row in std::mem::take(&mut self.open) {
+            self.misfit(Misfit { lsn: row.lsn(), what: "its transaction has no end".to_owned() })?;
+        }
         Ok(())
     }
 
@@ -277,6 +283,9 @@ impl State {
             let is_sure = row.kind == RowKind::Insert && self.on_misfit == OnMisfit::Refuse;
             let before = if is_sure { Before::Nothing } else { Before::Perhaps };
             rows.put(tuple, before).map_err(what)?;
+            if row.kind == RowKind::Replace && rows.table.primary().is_none() {
+                *self.unkeyed.entry(id).or_default() += 1;
+            }
             return if id <= SPACE_SYSTEM_MAX { self.define(id, tuple) } else { Ok(()) };
         }
         rows.settle();
@@ -284,8 +293,10 @@ impl State {
             *self.unkeyed.entry(id).or_default() += 1;
             return Ok(());
         };
+        // Tarantool writes down the primary key of what a request by another index changes; if that is not what stands here, it found
+        // nothing to change.
         if row.body.index.is_some_and(|index| index != 0) {
-            return Err("a row names a key of another index than the primary one".to_owned());
+            return Ok(());
         }
         let new = match row.kind {
             RowKind::Delete => {
@@ -379,17 +390,14 @@ impl State {
         Ok(())
     }
 
-    /// Ends: transactions that were not finished are gone, those that still wait for an answer count.
+    /// Ends: those that still wait for an answer count.
     ///
     /// # Errors
     /// What the store says of a row that is too large; a definition that is none.
     pub fn finish(mut self) -> Result<Finished, Misfit> {
         let misfit = |what: String| Misfit { lsn: 0, what };
         let mut remarks = Vec::new();
-        if !self.open.is_empty() {
-            let count = self.open.len();
-            remarks.push(format!("the last transaction has no end: its {count} rows are left out"));
-        }
+        self.drop_open()?;
         let waiting = self.limbo.take_all();
         if !waiting.is_empty() {
             let count = waiting.len();
@@ -403,10 +411,11 @@ impl State {
         for id in self.stale.clone() {
             self.freshen(id).map_err(misfit)?;
         }
+        let mut left_out = Vec::new();
         for (id, count) in &self.unkeyed {
             let name = self.rows.get(id).map_or("", |rows| &rows.space.name);
-            remarks.push(format!(
-                "space {name} ({id}): {count} changes in the logs were not carried out, because its primary key cannot be represented"
+            left_out.push(format!(
+                "space {name} ({id}): {count} changes in the logs left the old tuples as they were, because its primary key cannot be represented"
             ));
         }
         let mut spaces = Vec::new();
@@ -416,7 +425,7 @@ impl State {
                 spaces.push(rows.finish().map_err(|error| misfit(error.to_string()))?);
             }
         }
-        Ok(Finished { spaces, vclock: self.vclock, remarks, misfits: self.misfits })
+        Ok(Finished { spaces, vclock: self.vclock, remarks, left_out, misfits: self.misfits })
     }
 }
 

@@ -375,8 +375,8 @@ fn what_is_recovered_answers_and_is_sealed() {
     let recovered = recovered(&written(3000, 8), Mode::Strict).unwrap();
     let (slowly, unknown, _) = load_slowly(&bytes, &[]);
     assert!(unknown > 0);
-    let told = format!("{unknown} rows of space {UNKNOWN}, which nothing describes, are left out");
-    assert!(recovered.remarks.contains(&told), "{:?}", recovered.remarks);
+    let told = format!("{unknown} rows of space {UNKNOWN}, which nothing describes");
+    assert_eq!(recovered.left_out, [told]);
     // Two indexes, one, none; and one each of _space and _index.
     assert_eq!(recovered.check().unwrap(), 2 + 1 + 1 + 1);
     let disk: Arc<dyn disk::Disk> = Arc::new(SimDisk::new(1));

@@ -157,6 +157,21 @@ fn every_kind_of_row_over_a_snapshot() {
 }
 
 #[test]
+fn requests_by_a_secondary_index_find_something_or_nothing() {
+    let script = "
+    local s = box.schema.space.create('s')
+    s:create_index('pk')
+    s:create_index('second', {parts = {{2, 'unsigned'}}})
+    for i = 1, 9 do s:insert{i, i * 10, 'x'} end
+    s.index.second:delete{50}
+    s.index.second:delete{55}
+    s.index.second:update({60}, {{'=', 3, 'y'}})
+    s.index.second:update({66}, {{'=', 3, 'z'}})
+    ";
+    compare(script);
+}
+
+#[test]
 fn synchronous_transactions_end_as_there() {
     let script = "
     box.cfg{replication_synchro_quorum = 1, replication_synchro_timeout = 0.001}
@@ -274,7 +289,7 @@ fn what_cannot_be_represented_is_said_and_its_rows_come() {
     v:insert{1} v:insert{2} v:delete(1)
     local c = box.schema.space.create('c')
     c:create_index('pk', {parts = {{1, 'string', collation = 'unicode_ci'}}})
-    c:insert{'b'} c:insert{'a'} c:delete('A')
+    c:insert{'b'} c:insert{'a'} c:delete('A') c:replace{'B'}
     os.exit(0)
     ";
     let directory = tempfile::tempdir().unwrap();
@@ -284,11 +299,16 @@ fn what_cannot_be_represented_is_said_and_its_rows_come() {
     let finished = recover(directory.path());
     let lines: Vec<String> =
         finished.spaces.iter().filter(|space| space.space.id >= 512).flat_map(described).collect();
-    assert_eq!(lines, ["space 512 v 1", "[2]", "space 513 c 2", "[\"b\"]", "[\"a\"]"]);
+    assert_eq!(lines, ["space 512 v 1", "[2]", "space 513 c 3", "[\"b\"]", "[\"a\"]", "[\"B\"]"]);
+    assert_eq!(
+        finished.left_out,
+        [
+            "space c (513): 2 changes in the logs left the old tuples as they were, because its primary key cannot be represented"
+        ]
+    );
     assert_eq!(
         finished.remarks,
         [
-            "space c (513): 1 changes in the logs were not carried out, because its primary key cannot be represented",
             "space v (512) is kept by vinyl in files of its own, which are not read: only rows of the logs are taken",
             "space c (513): index pk has a collation: its rows are kept in the order they came in",
         ]

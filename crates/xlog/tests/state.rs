@@ -99,7 +99,10 @@ fn after(state: State, blocks: &[&str]) -> String {
             };
         }
     }
-    let finished = state.finish().unwrap();
+    let finished = match state.finish() {
+        Ok(finished) => finished,
+        Err(misfit) => return format!("row {}: {}", misfit.lsn, misfit.what),
+    };
     let mut lines = Vec::new();
     for space in finished.spaces.iter().filter(|space| space.space.id >= 512) {
         let loaded = store::Loaded::new(&space.table.schema, space.batches.clone(), &space.dead).unwrap();
@@ -115,6 +118,7 @@ fn after(state: State, blocks: &[&str]) -> String {
     }
     lines.push(format!("{{{}}}", finished.vclock));
     lines.extend(finished.remarks);
+    lines.extend(finished.left_out);
     lines.extend(finished.misfits.iter().map(|misfit| format!("row {}: {}", misfit.lsn, misfit.what)));
     lines.join("; ")
 }
@@ -164,11 +168,13 @@ fn transactions_count_whole_or_not_at_all() {
         1/3<1) delete 512 [1]
         1/4 insert 512 [4]";
     assert_eq!(strict(&[first, last]), "512: [2] [4]; {1: 4}");
-    assert_eq!(strict(&[first]), "{}; the last transaction has no end: its 2 rows are left out");
+    assert_eq!(strict(&[first]), "row 1: its transaction has no end");
     let other = "1/3 insert 512 [3]";
-    assert_eq!(strict(&[first, other]), "row 3: the transaction before it has no end");
+    let end = "its transaction has no end";
+    assert_eq!(after(state("{}", OnMisfit::LeaveOut), &[first]), format!("{{}}; row 1: {end}; row 2: {end}"));
+    assert_eq!(strict(&[first, other]), format!("row 1: {end}"));
     let lenient = after(state("{}", OnMisfit::LeaveOut), &[first, other]);
-    assert_eq!(lenient, "512: [3]; {1: 3}; row 3: the transaction before it has no end");
+    assert_eq!(lenient, format!("512: [3]; {{1: 3}}; row 1: {end}; row 2: {end}"));
 }
 
 #[test]
@@ -209,8 +215,8 @@ fn rows_that_do_not_fit_are_told() {
     assert_eq!(lenient, "515: [1, \"x\", 8]; {1: 3}; row 1: text is expected");
     assert_eq!(
         strict(&["1/1 insert 514 [\"b\"]", "1/2 insert 514 [\"a\"]", "1/3 delete 514 [\"A\"]"]),
-        "514: [\"b\"] [\"a\"]; {1: 3}; space s514 (514): 1 changes in the logs were not carried out, because its primary key \
-         cannot be represented; space s514 (514): index pk has a collation: its rows are kept in the order they came in"
+        "514: [\"b\"] [\"a\"]; {1: 3}; space s514 (514): index pk has a collation: its rows are kept in the order they came in; \
+         space s514 (514): 1 changes in the logs left the old tuples as they were, because its primary key cannot be represented"
     );
 }
 

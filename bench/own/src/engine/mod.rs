@@ -97,7 +97,7 @@ pub(crate) fn measure(options: &Options, report: &mut Report) -> Result<()> {
 fn told(watched: &watch::Watched) -> Result<Vec<Series>> {
     let mut all: Vec<Series> = Vec::new();
     for line in watched.said.iter().filter_map(|line| line.strip_prefix(MARK)) {
-        let [name, goal, seconds, count, note] = line.split('\t').collect::<Vec<_>>()[..] else {
+        let [name, goal, note, seconds, count] = line.split('\t').collect::<Vec<_>>()[..] else {
             bail!("a job printed {line:?}");
         };
         let wall_seconds: f64 = seconds.parse()?;
@@ -124,7 +124,7 @@ const MARK: &str = "measured\t";
 
 /// Prints what was measured once.
 fn tell(name: &str, goal: &str, seconds: f64, count: u64, note: &str) -> Result<()> {
-    writeln!(std::io::stdout(), "{MARK}store: {name}\t{goal}\t{seconds:.9}\t{count}\t{note}")?;
+    writeln!(std::io::stdout(), "{MARK}store: {name}\t{goal}\t{note}\t{seconds:.9}\t{count}")?;
     Ok(())
 }
 

@@ -50,6 +50,10 @@ impl OwnedRow {
         self.head.tsn
     }
 
+    pub(super) fn lsn(&self) -> i64 {
+        self.head.lsn
+    }
+
     pub(super) fn as_row(&self) -> Row<'_> {
         let body = Body {
             key: self.key.as_deref(),
