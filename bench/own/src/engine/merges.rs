@@ -35,8 +35,8 @@ pub(super) fn make(directory: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Merges the runs, each taken so many times.
-pub(super) fn merge(directory: &Path, times: usize) -> Result<()> {
+/// Merges the runs, each taken so many times, into a file in `target`.
+pub(super) fn merge(directory: &Path, times: usize, target: &Path) -> Result<()> {
     let schema = ids::schema(Hashed::No);
     let open = |number| Segment::open(&RealDisk, &run_path(directory, number), &schema);
     let mut runs = Vec::new();
@@ -45,9 +45,10 @@ pub(super) fn merge(directory: &Path, times: usize) -> Result<()> {
     }
     let sources: Vec<&dyn Source> = runs.iter().map(|run| run as &dyn Source).collect();
     let sorted = sort_by_primary(&schema, &sources, &|_| true)?;
-    let path = directory.join("merged.seg");
+    let path = target.join("pneu-bench-merged.seg");
     super::remove(&path)?;
     let written = write_segment(&RealDisk, &path, &schema, &sources, sorted.order())?;
+    super::remove(&path)?;
     ensure!(u64::from(written.row_count) == ENTRY_COUNT, "{} entries are left", written.row_count);
     ensure!(
         u64::from(sorted.replaced) == ENTRY_COUNT * (times as u64 - 1),
