@@ -23,6 +23,8 @@ pub const END: [u8; 4] = [0xd5, 0x10, 0xad, 0xed];
 pub const PAYLOAD_BYTES_MAX: usize = 1 << 31;
 /// What a usual block takes when decompressed: 128 KiB and a row.
 const PAYLOAD_BYTES_USUAL: usize = 256 << 10;
+/// What is kept for the next block of what one took when decompressed.
+const PAYLOAD_BYTES_KEPT_MAX: usize = 16 << 20;
 
 /// What lies at a place of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -96,7 +98,7 @@ pub fn checksum(bytes: &[u8]) -> u32 {
     !crc32c::crc32c_append(u32::MAX, bytes)
 }
 
-/// Checks and decompresses blocks, one after the other. One for each thread: it keeps its memory.
+/// Checks and decompresses blocks, one after the other. One for each thread: it keeps its memory, but for that of a huge block.
 #[derive(Default)]
 pub struct Unpacker {
     zstd: Option<DCtx<'static>>,
@@ -109,6 +111,9 @@ impl Unpacker {
     /// # Errors
     /// Damage, if the checksum does not fit, or the payload cannot be decompressed.
     pub fn unpack<'a>(&'a mut self, bytes: &'a [u8], place: &BlockPlace) -> Result<&'a [u8], Damage> {
+        if self.out.capacity() > PAYLOAD_BYTES_KEPT_MAX {
+            self.out = Vec::new();
+        }
         let stored = stored(bytes, place)?;
         if !place.is_compressed {
             return Ok(stored);
@@ -120,7 +125,7 @@ impl Unpacker {
     }
 
     /// Decompresses `stored` into the buffer. The frame does not say its size, so that the buffer grows until it fits: it begins with
-    /// what Tarantool fills a block with, and no later block of that size makes it grow again.
+    /// what Tarantool fills a block with, and no later block of that size makes it grow again, unless it is huge.
     fn decompress(&mut self, stored: &[u8]) -> Result<(), &'static str> {
         let zstd = self.zstd.get_or_insert_with(DCtx::create);
         let mut capacity = PAYLOAD_BYTES_USUAL.max(self.out.capacity());
@@ -158,3 +163,30 @@ fn stored<'a>(bytes: &'a [u8], place: &BlockPlace) -> Result<&'a [u8], Damage> {
 
 /// What zstd calls a buffer that does not take it all.
 const TOO_SMALL: &str = "Destination buffer is too small";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_memory_of_a_huge_block_is_not_kept() {
+        let mut unpacker = Unpacker::default();
+        let mut unpack = |length: usize, is_compressed: bool| {
+            let payload = vec![7; length];
+            let stored = match is_compressed {
+                true => zstd::bulk::compress(&payload, 1).expect("there is memory"),
+                false => payload.clone(),
+            };
+            let checksum = checksum(&stored);
+            let place = BlockPlace { offset: 0, payload: 0..stored.len(), is_compressed, checksum };
+            assert!(unpacker.unpack(&stored, &place).is_ok_and(|unpacked| unpacked == payload));
+            unpacker.out.capacity()
+        };
+        assert!(unpack(PAYLOAD_BYTES_KEPT_MAX + 1, true) > PAYLOAD_BYTES_KEPT_MAX);
+        assert_eq!(unpack(100, true), PAYLOAD_BYTES_USUAL);
+        assert!(unpack(PAYLOAD_BYTES_KEPT_MAX, true) == PAYLOAD_BYTES_KEPT_MAX);
+        assert_eq!(unpack(100, true), PAYLOAD_BYTES_KEPT_MAX);
+        assert!(unpack(PAYLOAD_BYTES_KEPT_MAX + 1, true) > PAYLOAD_BYTES_KEPT_MAX);
+        assert_eq!(unpack(100, false), 0);
+    }
+}

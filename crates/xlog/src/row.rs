@@ -2,9 +2,11 @@
 //!
 //! Comes in: a block's payload. Goes out: [`Row`]s that borrow from it. Must not know what spaces hold, nor what became of the rows.
 //!
-//! A row is a map (the head) and, but for [`RowKind::Nop`], a second map (the body). Keys that are not known are stepped over.
+//! A row is a map (the head) and, but for [`RowKind::Nop`], a second map (the body). Keys that are not known are stepped over. A head
+//! without a type is damage: else any bytes that look like empty maps would be rows.
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
+use crate::error::Damage;
 use crate::msgpack::{self, Number, Reader, put_map_len, put_uint};
 
 /// What a row does.
@@ -36,7 +38,7 @@ pub enum RowKind {
     Confirm,
     /// Takes synchronous transactions back.
     Rollback,
-    /// Any other number.
+    /// Any other number. 0 stands for no type, and is never read.
     Other(u64),
 }
 
@@ -189,7 +191,11 @@ fn read_row<'a>(reader: &mut Reader<'a>) -> msgpack::Result<Row<'a>> {
         flags: 0,
         body: Body::default(),
     };
+    let begin = reader.offset();
     let tsn_distance = read_head(reader, &mut row)?;
+    if row.kind == RowKind::Other(0) {
+        return Err(Damage::new(begin, "a row has no type"));
+    }
     // A transaction of one row names neither its first row nor its last.
     row.is_commit = tsn_distance.is_none() || row.flags & FLAG_COMMIT != 0;
     // The first row of a transaction may be of another replica, and its number greater: the distance wraps around.

@@ -79,7 +79,7 @@ fn a_local_row_amid_a_transaction_is_read_and_written() {
 
 #[test]
 fn every_kind_has_its_number_and_comes_back() {
-    let numbers = [2, 3, 4, 5, 9, 12, 17, 18, 30, 31, 32, 40, 41, 0, 14, 200];
+    let numbers = [2, 3, 4, 5, 9, 12, 17, 18, 30, 31, 32, 40, 41, 1, 14, 200];
     for number in numbers {
         assert_eq!(RowKind::of(number).number(), number);
     }
@@ -143,6 +143,8 @@ fn broken_rows_say_where() {
     assert_eq!(damage(&bytes("81 00 02 81 10 a1 78")), (5, "a number without a sign is expected"));
     assert_eq!(damage(&bytes("81 00 02 90")), (3, "a map is expected"));
     assert_eq!(damage(&bytes("81 00 02 81 21 c1")), (5, "a byte is here that no value begins with"));
+    assert_eq!(damage(&bytes("80 80")), (0, "a row has no type"));
+    assert_eq!(damage(&bytes("81 00 0c  82 00 00 03 07 80")), (3, "a row has no type"));
     // Every cut within the second of two rows is damage, after the first came whole.
     let mut payload = Vec::new();
     for lsn in [1, 2] {

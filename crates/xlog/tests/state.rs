@@ -300,6 +300,30 @@ fn a_log_says_where_it_is_damaged() {
     assert_eq!(apply(&bytes, &[places[0].clone(), place]), (Err(damage), 0, "512: [1]; {1: 1}".to_owned()));
 }
 
+/// More rows than are handed over at once, before, in and behind a transaction of which that is true, too.
+#[test]
+fn a_block_that_is_carried_out_in_parts_ends_as_at_once() {
+    let line = |lsn: u32| match lsn {
+        20_001..40_000 => format!("1/{lsn}<20001 replace 512 [{}, {lsn}]", lsn % 9000),
+        40_000 => "1/40000<20001) delete 512 [7]".to_owned(),
+        _ => format!("1/{lsn} replace 512 [{}, {lsn}]", lsn % 9000),
+    };
+    let lines: Vec<String> = (1..=60_000).map(line).collect();
+    let payload = block(&lines.join("\n"));
+    let mut at_once = state("{}", OnMisfit::Refuse);
+    at_once.apply(&payload).unwrap();
+    let bytes = raw_block(xlog::COMPRESSED, &payload);
+    let Ok(xlog::Step::Block(place)) = xlog::hop(&bytes, 0) else { panic!("no block") };
+    let stored_bytes = place.payload.len();
+    let told = std::cell::RefCell::new(Vec::new());
+    let mut in_parts = state("{}", OnMisfit::Refuse);
+    let log = LogFile { path: Path::new("1.xlog"), bytes: &bytes };
+    apply_log(log, std::iter::once(place), &mut in_parts, &|stored| told.borrow_mut().push(stored)).unwrap();
+    assert_eq!(after(in_parts, &[]), after(at_once, &[]));
+    let told = told.into_inner();
+    assert!(told.len() > 3 && told.iter().sum::<usize>() == stored_bytes, "{told:?} of {stored_bytes}");
+}
+
 /// Returns rows of every kind: definitions, updates with all operations, upserts, a transaction, verdicts.
 fn all_kinds() -> Vec<u8> {
     let mut payload = block(
