@@ -1,18 +1,26 @@
 //! Bulk load: many rows straight into segments, past the journal.
 //!
-//! Comes in: batches of rows of one table. Goes out: their segments, published. Must not know how the rows were made.
+//! Comes in: batches of rows of one table, or whole tables. Goes out: their segments, published. Must not know how the rows were made.
 //!
 //! The rows are sorted and each segment is written on all cores; sorted rows cost no sort. Memory: the batches themselves, 32
 //! bytes a row while they are sorted (none if they are in order) and 8 a row after that, and what writing one segment takes (its indexes, built one at a time).
 
 use crate::error::{Error, Result};
 use crate::loaded::Loaded;
+use crate::manifest::Attachments;
+use crate::options::Options;
+use crate::publish::{Draft, remove_unnamed};
 use crate::resolve;
 use crate::rows::Rows;
+use crate::schema::Schema;
 use crate::snapshot::Version;
 use crate::transaction::Transaction;
-use crate::writer::{Writer, check_attachments};
+use crate::writer::{
+    Writer, check_attachments, check_schemas, has_manifest, lock_new, open_locked, publish_first,
+};
+use disk::Disk;
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::Arc;
 
 impl Writer {
@@ -58,9 +66,8 @@ impl Writer {
     ) -> Result<Version> {
         self.refuse_if_poisoned()?;
         let state = Arc::clone(self.state());
-        let mut attached = Transaction::new();
-        attached.attachments = attachments;
-        check_attachments(&state, std::slice::from_ref(&attached))?;
+        let attached = Transaction { attachments, ..Transaction::default() };
+        check_attachments(&state.attachments, std::slice::from_ref(&attached))?;
         let mut chosen = Vec::new();
         for loaded in tables {
             let name = &loaded.schema().name;
@@ -76,11 +83,49 @@ impl Writer {
         }
         let mut draft = self.draft(&BTreeMap::new())?;
         draft.sequence += 1;
-        draft
-            .attachments
-            .extend(attached.attachments.into_iter().map(|(name, bytes)| (name, bytes.as_slice().into())));
+        attach(&mut draft, attached);
         self.write_loaded(&mut draft, &chosen)?;
         self.publish(draft)?;
         Ok(self.version())
     }
+
+    /// Seals tables that were loaded into memory, with named bytes, into the store in `directory`, as [`Writer::seal_loaded`] does. If
+    /// there is no store, it is created by the same publish: nobody ever finds it without its rows.
+    ///
+    /// # Errors
+    /// As [`Writer::create`]; of a store that is there as [`Writer::open_or_create`] and [`Writer::seal_loaded`].
+    pub fn seal_into(
+        disk: &Arc<dyn Disk>,
+        directory: &Path,
+        tables: &[&Loaded],
+        attachments: Vec<(String, Vec<u8>)>,
+        options: Options,
+    ) -> Result<Writer> {
+        let schemas: Vec<Schema> = tables.iter().map(|loaded| Schema::clone(loaded.schema())).collect();
+        let lock = lock_new(disk, directory, &options)?;
+        if has_manifest(&**disk, directory)? {
+            let mut writer = open_locked(disk, directory, options, lock)?;
+            writer.snapshot()?.expect_schemas(&schemas)?;
+            writer.seal_loaded(tables, attachments)?;
+            return Ok(writer);
+        }
+        check_schemas(&schemas)?;
+        let attached = Transaction { attachments, ..Transaction::default() };
+        check_attachments(&Attachments::new(), std::slice::from_ref(&attached))?;
+        // A load that was killed leaves segments that may be large. Where no manifest is, nobody merges.
+        remove_unnamed(&**disk, directory, None);
+        let mut draft = Draft::first(disk, directory, &schemas, options.seed, disk.list(directory)?);
+        draft.sequence += 1;
+        attach(&mut draft, attached);
+        for (number, loaded) in tables.iter().enumerate() {
+            draft.write_loaded(number, loaded, options.limits.rows_per_segment)?;
+        }
+        publish_first(draft, options, lock)
+    }
+}
+
+/// Adds the named bytes of a transaction to a draft.
+fn attach(draft: &mut Draft, transaction: Transaction) {
+    let attachments = transaction.attachments.into_iter();
+    draft.attachments.extend(attachments.map(|(name, bytes)| (name, bytes.as_slice().into())));
 }

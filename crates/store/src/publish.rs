@@ -8,6 +8,7 @@ use crate::error::Result;
 use crate::format::KIND_DEAD;
 use crate::journal::{self, Identity};
 use crate::limits::ROWS_PER_SEGMENT_MAX;
+use crate::loaded::Loaded;
 use crate::manifest::{Attachments, DeadEntry, Manifest, SegmentEntry, TableEntry};
 use crate::names::{self, Maker, Namer};
 use crate::part::{Part, PartRows};
@@ -20,6 +21,7 @@ use crate::snapshot::State;
 use crate::source::Order;
 use crate::table::{Table, TableState};
 use disk::{Disk, File};
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -91,21 +93,41 @@ impl Draft {
         })
     }
 
-    /// Begins the first state of a store, without rows.
-    pub(crate) fn first(disk: &Arc<dyn Disk>, directory: &Path, schemas: &[Schema], seed: u64) -> Draft {
+    /// Begins the first state of a store, without rows. No file in `taken` is written over.
+    pub(crate) fn first(
+        disk: &Arc<dyn Disk>,
+        directory: &Path,
+        schemas: &[Schema],
+        seed: u64,
+        taken: Vec<OsString>,
+    ) -> Draft {
         let tables = schemas
             .iter()
             .map(|schema| DraftTable { schema: Arc::new(schema.clone()), segments: Vec::new() });
         Draft {
             disk: Arc::clone(disk),
             directory: directory.to_owned(),
-            namer: Namer::new(seed, Maker::Writer, 1, Vec::new()),
+            namer: Namer::new(seed, Maker::Writer, 1, taken),
             number: 1,
             sequence: 0,
             tables: tables.collect(),
             attachments: Attachments::new(),
             written: Unnamed::new(disk),
         }
+    }
+
+    /// Writes the rows of a table in memory, as [`write_rows`](Draft::write_rows) does.
+    ///
+    /// # Errors
+    /// As there.
+    pub(crate) fn write_loaded(
+        &mut self,
+        table: usize,
+        loaded: &Loaded,
+        rows_per_segment: u32,
+    ) -> Result<()> {
+        let (sources, sorted) = loaded.sealed_order()?;
+        self.write_rows(table, &Survivors { sources, rows: sorted.rows }, rows_per_segment)
     }
 
     /// Writes rows as new segments of a table, of at most `rows_per_segment` rows each.
@@ -279,10 +301,10 @@ pub(crate) fn remove_replaced(disk: &dyn Disk, directory: &Path, old: &Manifest,
     }
 }
 
-/// Removes the files that look like a store's and that its manifest does not name. What cannot be removed waits for the next writer:
-/// a full disk must not keep anybody from opening the store.
-pub(crate) fn remove_unnamed(disk: &dyn Disk, directory: &Path, manifest: &Manifest) {
-    let kept = named_files(manifest);
+/// Removes the files that look like a store's and that its manifest does not name; all of them, if there is none. What cannot be removed
+/// waits for the next writer: a full disk must not keep anybody from opening the store.
+pub(crate) fn remove_unnamed(disk: &dyn Disk, directory: &Path, manifest: Option<&Manifest>) {
+    let kept = manifest.map(named_files).unwrap_or_default();
     for name in disk.list(directory).unwrap_or_default() {
         let is_kept = name.to_str().is_some_and(|name| kept.contains(name));
         if names::is_removable(&name) && !is_kept {

@@ -39,7 +39,7 @@ pub fn replace(disk: &Arc<dyn Disk>, directory: &Path, from: &Path, options: &Op
     let old = manifest_in(&**disk, directory)?;
     // What nothing names may have the names of what is to come: one that was interrupted copied the same files.
     match &old {
-        Some(old) => remove_unnamed(&**disk, directory, old),
+        Some(old) => remove_unnamed(&**disk, directory, Some(old)),
         None => remove_segments(&**disk, directory)?,
     }
     let taken = disk.list(directory)?;
@@ -67,7 +67,7 @@ pub fn replace(disk: &Arc<dyn Disk>, directory: &Path, from: &Path, options: &Op
         written,
     };
     let published = draft.publish()?;
-    remove_unnamed(&**disk, directory, &published.state.manifest);
+    remove_unnamed(&**disk, directory, Some(&published.state.manifest));
     Ok(())
 }
 

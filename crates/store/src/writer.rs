@@ -10,11 +10,12 @@ use crate::limits::{
 };
 use crate::loaded::Loaded;
 use crate::lookup::PrimaryKeys;
+use crate::manifest::Attachments;
 use crate::names;
 use crate::options::Options;
 use crate::part::Part;
 use crate::publish::{Draft, Published, remove_replaced, remove_unnamed};
-use crate::resolve::{self, Input, Survivors, memtable_part};
+use crate::resolve::{self, Input, memtable_part};
 use crate::schema::Schema;
 use crate::snapshot::{Snapshot, State, Version};
 use crate::transaction::Transaction;
@@ -126,7 +127,7 @@ impl Writer {
         if group.iter().all(Transaction::is_empty) {
             return Ok(self.version());
         }
-        check_attachments(&self.state, group)?;
+        check_attachments(&self.state.attachments, group)?;
         let state = Arc::clone(&self.state);
         let inputs = resolve::by_table(&state, group)?;
         if self.may_fit_journal(group, &inputs)
@@ -250,10 +251,8 @@ impl Writer {
     /// As [`Writer::commit`].
     pub(crate) fn write_loaded(&mut self, draft: &mut Draft, tables: &[(usize, &Loaded)]) -> Result<()> {
         for &(number, loaded) in tables {
-            let (sources, sorted) = loaded.sealed_order()?;
-            let survivors = Survivors { sources, rows: sorted.rows };
             self.is_poisoned = true;
-            draft.write_rows(number, &survivors, self.options.limits.rows_per_segment)?;
+            draft.write_loaded(number, loaded, self.options.limits.rows_per_segment)?;
             self.is_poisoned = false;
         }
         Ok(())
@@ -295,12 +294,14 @@ impl std::fmt::Debug for Writer {
     }
 }
 
-fn lock_new(disk: &Arc<dyn Disk>, directory: &Path, options: &Options) -> Result<Lock> {
+/// Takes the writer's lock of a directory, which is made if need be.
+pub(crate) fn lock_new(disk: &Arc<dyn Disk>, directory: &Path, options: &Options) -> Result<Lock> {
     disk.create_directory(directory)?;
     Ok(disk.lock(&directory.join(names::LOCK), &options.holder, options.wait)?)
 }
 
-fn has_manifest(disk: &dyn Disk, directory: &Path) -> Result<bool> {
+/// Says whether there is a store in a directory.
+pub(crate) fn has_manifest(disk: &dyn Disk, directory: &Path) -> Result<bool> {
     match disk.read(&directory.join(names::MANIFEST)) {
         Ok(_) => Ok(true),
         Err(error) if error.is_not_found() => Ok(false),
@@ -315,17 +316,34 @@ fn create_locked(
     options: Options,
     lock: Lock,
 ) -> Result<Writer> {
+    check_schemas(schemas)?;
+    publish_first(Draft::first(disk, directory, schemas, options.seed, Vec::new()), options, lock)
+}
+
+/// Refuses tables that no store takes.
+pub(crate) fn check_schemas(schemas: &[Schema]) -> Result<()> {
     for (index, schema) in schemas.iter().enumerate() {
         schema.validate()?;
         if schemas.iter().take(index).any(|earlier| earlier.name == schema.name) {
             return Err(Error::schema(&schema.name, "two tables have this name"));
         }
     }
-    let Published { state, journal } = Draft::first(disk, directory, schemas, options.seed).publish()?;
+    Ok(())
+}
+
+/// Publishes the first state of a store.
+pub(crate) fn publish_first(mut draft: Draft, options: Options, lock: Lock) -> Result<Writer> {
+    let Published { state, journal } = draft.publish()?;
     Ok(Writer { options, state: Arc::new(state), journal, is_poisoned: false, cut_bytes: 0, _lock: lock })
 }
 
-fn open_locked(disk: &Arc<dyn Disk>, directory: &Path, options: Options, lock: Lock) -> Result<Writer> {
+/// Opens a store whose lock is held.
+pub(crate) fn open_locked(
+    disk: &Arc<dyn Disk>,
+    directory: &Path,
+    options: Options,
+    lock: Lock,
+) -> Result<Writer> {
     let state = Snapshot::open(disk, directory)?.state;
     // The last writer may have died between a rename and its sync; what we acknowledge rests on that rename.
     disk.sync_directory(directory)?;
@@ -335,16 +353,16 @@ fn open_locked(disk: &Arc<dyn Disk>, directory: &Path, options: Options, lock: L
     let journal = disk.append(&path, state.journal_bytes)?;
     // A merge writes files that no manifest names yet.
     if let Ok(_merge_lock) = disk.lock(&directory.join(names::MERGE_LOCK), &options.holder, Wait::Refuse) {
-        remove_unnamed(&**disk, directory, &state.manifest);
+        remove_unnamed(&**disk, directory, Some(&state.manifest));
     }
     let cut_bytes = state.torn_bytes;
     Ok(Writer { options, state, journal, is_poisoned: false, cut_bytes, _lock: lock })
 }
 
-/// Refuses attachments that no manifest would take.
-pub(crate) fn check_attachments(state: &State, group: &[Transaction]) -> Result<()> {
+/// Refuses attachments that, with those that are there, no manifest would take.
+pub(crate) fn check_attachments(attached: &Attachments, group: &[Transaction]) -> Result<()> {
     let mut lengths: BTreeMap<&str, u64> =
-        state.attachments.iter().map(|(name, bytes)| (name.as_str(), bytes.len() as u64)).collect();
+        attached.iter().map(|(name, bytes)| (name.as_str(), bytes.len() as u64)).collect();
     for (name, bytes) in group.iter().flat_map(|transaction| &transaction.attachments) {
         check_limit("bytes in an attachment", bytes.len() as u64, ATTACHMENT_BYTES_MAX)?;
         check_limit("bytes in an attachment's name", name.len() as u64, NAME_BYTES_MAX as u64)?;

@@ -342,6 +342,56 @@ fn a_crash_or_a_refusal_while_sealing_leaves_all_or_nothing() {
     fail_at_every_operation(&SimDisk::new(22), false, work, check_found);
 }
 
+fn seal_into(disk: &SimDisk, tables: &[&Loaded], note: &str) -> store::Result<()> {
+    let note = vec![("state".to_owned(), note.into())];
+    Writer::seal_into(&shared(disk), directory(), tables, note, options(20)).map(drop)
+}
+
+#[test]
+fn a_new_store_is_there_with_its_rows_or_not_at_all() {
+    let schemas = schemas().into_iter().map(Arc::new).collect::<Vec<_>>();
+    let load = |table: usize, row| Loaded::build(&schemas[table], vec![rows_of(table, &[row])], &[]).unwrap();
+    let (items, links) = (Arc::new(load(0, item(5, 1))), Arc::new(load(1, link(3, "b", 1))));
+    let check_found = {
+        let (items, links) = (Arc::clone(&items), Arc::clone(&links));
+        move |disk: &SimDisk, is_done: &bool| {
+            match Snapshot::open(&shared(disk), directory()) {
+                Err(error) if error.is_not_found() => assert!(!is_done, "what was acknowledged is there"),
+                other => {
+                    let snapshot = other.unwrap();
+                    let counts: Vec<u64> = snapshot.tables().iter().map(store::Table::row_count).collect();
+                    assert_eq!((counts, snapshot.attachment("state")), (vec![1, 1], Some(&b"both"[..])));
+                    assert_eq!(verify(&snapshot), []);
+                    let error = seal_into(disk, &[&items, &links], "again").unwrap_err().to_string();
+                    assert!(error.contains("has rows already"), "{error}");
+                    return;
+                }
+            }
+            // Nothing that was left over is in the way of other tables, nor stays beside them.
+            seal_into(disk, &[&links], "one").unwrap();
+            let snapshot = Snapshot::open(&shared(disk), directory()).unwrap();
+            assert_eq!((snapshot.tables().len(), snapshot.attachment("state")), (1, Some(&b"one"[..])));
+            assert_eq!(verify(&snapshot), []);
+            // manifest, journal, lock, segment.
+            assert_eq!(disk.files().len(), 4, "{:?}", disk.files());
+        }
+    };
+    let work = move |disk: &SimDisk, ledger: &Acknowledged<bool>| {
+        seal_into(disk, &[&items, &links], "both")?;
+        ledger.record(|is_done| *is_done = true);
+        Ok::<(), Error>(())
+    };
+    let runs = crash_at_every_operation(&SimDisk::new(23), false, work.clone(), check_found.clone());
+    assert!(runs.operation_count > 10 && runs.checked_count > 30, "{runs:?}");
+    fail_at_every_operation(&SimDisk::new(24), false, work, check_found);
+    // One that is there and empty takes the tables it was made for, and no others.
+    let disk = SimDisk::new(25);
+    drop(Writer::create(&shared(&disk), directory(), &[Schema::clone(&schemas[1])], options(20)).unwrap());
+    let error = seal_into(&disk, &[&load(0, item(5, 1))], "other").unwrap_err().to_string();
+    assert!(error.contains("with other columns or indexes"), "{error}");
+    seal_into(&disk, &[&load(1, link(3, "b", 1))], "the same").unwrap();
+}
+
 #[test]
 fn no_rows_are_loaded_and_sealed_too() {
     let loaded = Loaded::build(&Arc::new(schemas()[0].clone()), Vec::new(), &[]).unwrap();

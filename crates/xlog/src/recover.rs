@@ -189,11 +189,8 @@ impl Recovered {
         options: Options,
         attachments: Vec<(String, Vec<u8>)>,
     ) -> Result<()> {
-        let schemas: Vec<Schema> =
-            self.tables.iter().map(|table| Schema::clone(table.rows.schema())).collect();
-        let mut writer = Writer::open_or_create(disk, directory, &schemas, options)?;
         let tables: Vec<&Loaded> = self.tables.iter().map(|table| &table.rows).collect();
-        writer.seal_loaded(&tables, attachments)?;
+        Writer::seal_into(disk, directory, &tables, attachments, options)?;
         Ok(())
     }
 }

@@ -19,14 +19,14 @@ use xlog::{
     put_body, read_spaces, recover, rows,
 };
 
-const DIRECTORY: &str = "/tarantool";
+pub(crate) const DIRECTORY: &str = "/tarantool";
 /// A space of plain keys, one of any keys, one without any, and one that nobody describes.
 const PLAIN: u32 = 512;
 const ANY: u32 = 513;
 const KEYLESS: u32 = 514;
 const UNKNOWN: u32 = 600;
 
-fn space(id: u32) -> Vec<u8> {
+pub(crate) fn space(id: u32) -> Vec<u8> {
     let mut out = Vec::new();
     put_array_len(&mut out, 7);
     put_uint(&mut out, u64::from(id));
@@ -39,7 +39,7 @@ fn space(id: u32) -> Vec<u8> {
     out
 }
 
-fn index(id: u32, iid: u64, kind: &str, parts: &[(u64, &str)]) -> Vec<u8> {
+pub(crate) fn index(id: u32, iid: u64, kind: &str, parts: &[(u64, &str)]) -> Vec<u8> {
     let mut out = Vec::new();
     put_array_len(&mut out, 6);
     put_uint(&mut out, u64::from(id));
@@ -72,7 +72,7 @@ fn tuple(sequence: &mut Sequence, number: u64) -> Vec<u8> {
     out
 }
 
-fn header(kind: FileKind) -> Header {
+pub(crate) fn header(kind: FileKind) -> Header {
     Header {
         kind,
         version: FormatVersion::V013,
@@ -90,7 +90,7 @@ fn write(row_count: u64, seed: u64) -> Vec<u8> {
 }
 
 /// Writes such a snapshot onto a disk.
-fn written(row_count: u64, seed: u64) -> Arc<dyn disk::Disk> {
+pub(crate) fn written(row_count: u64, seed: u64) -> Arc<dyn disk::Disk> {
     let disk: Arc<dyn disk::Disk> = Arc::new(SimDisk::new(1));
     disk.create_directory(Path::new(DIRECTORY)).unwrap();
     let mut writer =
@@ -286,7 +286,7 @@ fn of_a_block_with_a_broken_row_nothing_is_taken() {
     compare(&loaded, load_slowly(&bytes, &[1]));
 }
 
-fn recovered(disk: &Arc<dyn disk::Disk>, mode: Mode) -> xlog::Result<Recovered> {
+pub(crate) fn recovered(disk: &Arc<dyn disk::Disk>, mode: Mode) -> xlog::Result<Recovered> {
     let options = PlanOptions { mode, ..PlanOptions::default() };
     let plan = plan(&**disk, Path::new(DIRECTORY), &options).unwrap();
     recover(&plan, mode, &|_| ())

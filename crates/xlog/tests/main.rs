@@ -18,6 +18,7 @@ mod msgpack;
 mod recovery;
 mod row;
 mod salvage;
+mod seal;
 mod spaces;
 mod state;
 mod support;

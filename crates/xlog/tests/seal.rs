@@ -1,0 +1,68 @@
+//! What is recovered, sealed into a new store, with crashes and refusals at every operation.
+//!
+//! Comes in: snapshots and logs by our writers. Goes out: failures. Must not know the crate's insides.
+
+use crate::load::{DIRECTORY, header, index, recovered, space, written};
+use std::path::Path;
+use std::sync::Arc;
+use store::{Options, Snapshot, Table, verify};
+use testkit::SimDisk;
+use testkit::sim_disk::{Acknowledged, crash_at_every_operation, fail_at_every_operation};
+use xlog::space::{SPACE_INDEX, SPACE_SPACE};
+use xlog::{FileKind, Mode, Recovered, SnapWriter};
+
+/// Writes a snapshot of spaces without rows.
+fn with_spaces(count: usize) -> Arc<dyn disk::Disk> {
+    let disk: Arc<dyn disk::Disk> = Arc::new(SimDisk::new(1));
+    disk.create_directory(Path::new(DIRECTORY)).unwrap();
+    let header = header(FileKind::Snapshot);
+    let mut writer = SnapWriter::create(&disk, Path::new(DIRECTORY), &header, 1e9).unwrap();
+    let ids = || (512..).take(count);
+    ids().for_each(|id| writer.insert(SPACE_SPACE, 0, &space(id)).unwrap());
+    ids().for_each(|id| {
+        writer.insert(SPACE_INDEX, 0, &index(id, 0, "tree", &[(0, "unsigned")])).unwrap();
+    });
+    writer.finish().unwrap();
+    disk
+}
+
+#[test]
+fn a_crash_or_a_refusal_while_sealing_leaves_all_of_a_new_store_or_none() {
+    let one = Arc::new(recovered(&written(60, 11), Mode::Strict).unwrap());
+    let other = Arc::new(recovered(&with_spaces(1), Mode::Strict).unwrap());
+    let seal = |recovered: &Recovered, disk: &SimDisk| {
+        let disk: Arc<dyn disk::Disk> = Arc::new(disk.clone());
+        let note = vec![("note".to_owned(), recovered.row_count().to_string().into_bytes())];
+        recovered.seal(&disk, Path::new("/store"), Options::default(), note)
+    };
+    let check_whole = |disk: &SimDisk, expected: &Recovered| {
+        let disk: Arc<dyn disk::Disk> = Arc::new(disk.clone());
+        let snapshot = Snapshot::open(&disk, Path::new("/store"))?;
+        assert_eq!(snapshot.tables().len(), expected.tables.len());
+        let count: u64 = snapshot.tables().iter().map(Table::row_count).sum();
+        // Some keys came more than once.
+        assert!(count > 0 && count <= expected.row_count());
+        assert_eq!(snapshot.attachment("note"), Some(expected.row_count().to_string().as_bytes()));
+        assert_eq!(verify(&snapshot), []);
+        Ok::<(), store::Error>(())
+    };
+    let check_found = {
+        let one = Arc::clone(&one);
+        move |disk: &SimDisk, is_done: &bool| match check_whole(disk, &one) {
+            Err(error) if error.is_not_found() => {
+                assert!(!is_done, "what was acknowledged is there");
+                seal(&other, disk).unwrap();
+                check_whole(disk, &other).unwrap();
+            }
+            found => found.unwrap(),
+        }
+    };
+    let work = move |disk: &SimDisk, ledger: &Acknowledged<bool>| {
+        seal(&one, disk)?;
+        ledger.record(|is_done| *is_done = true);
+        Ok::<(), xlog::Error>(())
+    };
+    let runs = crash_at_every_operation(&SimDisk::new(31), false, work.clone(), check_found.clone());
+    assert!(runs.operation_count > 15 && runs.checked_count > 30, "{runs:?}");
+    fail_at_every_operation(&SimDisk::new(32), false, work, check_found);
+}
