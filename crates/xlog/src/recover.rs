@@ -18,6 +18,7 @@ use crate::vclock::VClock;
 use disk::Disk;
 use std::path::Path;
 use std::sync::Arc;
+use store::limits::TABLES_MAX;
 use store::{Loaded, Options, RowRef, Rows, Schema, Value, Writer};
 
 /// What was recovered.
@@ -49,14 +50,14 @@ pub struct RecoveredTable {
 ///
 /// # Errors
 /// Damage, a gap between files, a row that does not fit, unless they are to be left out; a definition of a space that is none; rows that
-/// are larger than a store takes.
+/// are larger than a store takes, or more spaces.
 pub fn recover(plan: &Plan, mode: Mode, progress: &(dyn Fn(usize) + Sync)) -> Result<Recovered> {
     let on_damage = match mode {
         Mode::Strict => OnDamage::Refuse,
         Mode::Salvage => OnDamage::LeaveOut,
     };
     let base = match &plan.snapshot {
-        Some(snapshot) => Base::load(snapshot, on_damage, progress)?,
+        Some(snapshot) => Base::load(plan, snapshot, on_damage, progress)?,
         None => Base::default(),
     };
     if plan.logs.is_empty() {
@@ -84,6 +85,7 @@ pub fn recover(plan: &Plan, mode: Mode, progress: &(dyn Fn(usize) + Sync)) -> Re
         })?;
     remarks.extend(more);
     left_out.extend(lacking);
+    check_table_count(spaces.len(), plan.logs.last().map_or(Path::new(""), |log| &log.path))?;
     let mut tables = Vec::with_capacity(spaces.len());
     for space in spaces {
         let rows = Loaded::build(&space.table.schema, space.batches, &space.dead)?;
@@ -105,12 +107,21 @@ struct Base {
 }
 
 impl Base {
-    fn load(snapshot: &PlannedFile, on_damage: OnDamage, progress: &(dyn Fn(usize) + Sync)) -> Result<Base> {
+    fn load(
+        plan: &Plan,
+        snapshot: &PlannedFile,
+        on_damage: OnDamage,
+        progress: &(dyn Fn(usize) + Sync),
+    ) -> Result<Base> {
         let path = snapshot.path.as_path();
         let blocks: Vec<BlockPlace> = snapshot.blocks().collect();
         let file = SnapshotFile { path, bytes: &snapshot.bytes, blocks: &blocks };
         let spaces = read_spaces(file, on_damage)?;
         let tables = tables_of(&spaces, path)?;
+        // Logs may drop spaces.
+        if plan.logs.is_empty() {
+            check_table_count(tables.len(), path)?;
+        }
         let SnapshotRows { mut batches, unknown, lost, .. } =
             load_snapshot(file, &tables, on_damage, progress)?;
         let mut remarks = Vec::new();
@@ -148,6 +159,18 @@ fn tables_of(spaces: &Spaces, path: &Path) -> Result<Vec<SpaceTable>> {
         tables.extend(space.filter(Space::has_rows).map(|space| SpaceTable::new(&space)));
     }
     Ok(tables)
+}
+
+/// Refuses more spaces than a store takes, before anything is made of their rows.
+fn check_table_count(count: usize, path: &Path) -> Result<()> {
+    if count <= TABLES_MAX {
+        return Ok(());
+    }
+    let what = format!(
+        "{count} spaces keep rows, Tarantool's own included, and a store takes {TABLES_MAX}: drop some in Tarantool, \
+         and let it make a snapshot"
+    );
+    Err(Error::Unsupported { path: path.to_owned(), what })
 }
 
 fn misplaced(schema: &Schema, what: String) -> Error {

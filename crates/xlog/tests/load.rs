@@ -292,10 +292,10 @@ pub(crate) fn recovered(disk: &Arc<dyn disk::Disk>, mode: Mode) -> xlog::Result<
     recover(&plan, mode, &|_| ())
 }
 
-/// Appends a row to a log: what is done to the space of plain keys.
-fn log(writer: &mut LogWriter, lsn: i64, kind: RowKind, body: Body) {
+/// Appends a row to a log: what is done to the space of plain keys, if no other is named.
+pub(crate) fn log(writer: &mut LogWriter, lsn: i64, kind: RowKind, body: Body) {
     let mut bytes = Vec::new();
-    put_body(&mut bytes, &Body { space: Some(PLAIN), ..body });
+    put_body(&mut bytes, &Body { space: body.space.or(Some(PLAIN)), ..body });
     let body = Body { bytes: &bytes, ..Body::default() };
     let row =
         Row { kind, replica: 1, lsn, timestamp: 1e9, group: 0, tsn: lsn, is_commit: true, flags: 0, body };

@@ -1,15 +1,17 @@
-//! What is recovered, sealed into a new store, with crashes and refusals at every operation.
+//! What is recovered, sealed into a new store: with crashes and refusals at every operation, and with as many spaces as a store takes.
 //!
 //! Comes in: snapshots and logs by our writers. Goes out: failures. Must not know the crate's insides.
 
-use crate::load::{DIRECTORY, header, index, recovered, space, written};
+use crate::load::{DIRECTORY, header, index, log, recovered, space, written};
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use store::limits::TABLES_MAX;
 use store::{Options, Snapshot, Table, verify};
 use testkit::SimDisk;
 use testkit::sim_disk::{Acknowledged, crash_at_every_operation, fail_at_every_operation};
-use xlog::space::{SPACE_INDEX, SPACE_SPACE};
-use xlog::{FileKind, Mode, Recovered, SnapWriter};
+use xlog::space::{SPACE_INDEX, SPACE_SPACE, Spaces};
+use xlog::{Body, FileKind, LogWriter, Mode, PlanOptions, Recovered, RowKind, SnapWriter, plan, recover};
 
 /// Writes a snapshot of spaces without rows.
 fn with_spaces(count: usize) -> Arc<dyn disk::Disk> {
@@ -65,4 +67,38 @@ fn a_crash_or_a_refusal_while_sealing_leaves_all_of_a_new_store_or_none() {
     let runs = crash_at_every_operation(&SimDisk::new(31), false, work.clone(), check_found.clone());
     assert!(runs.operation_count > 15 && runs.checked_count > 30, "{runs:?}");
     fail_at_every_operation(&SimDisk::new(32), false, work, check_found);
+}
+
+#[test]
+fn more_spaces_than_a_store_takes_are_refused_before_their_rows_are_read() {
+    let most = TABLES_MAX - Spaces::new().ids().count();
+    let recovered = |disk: &Arc<dyn disk::Disk>| {
+        let read = AtomicUsize::new(0);
+        let plan = plan(&**disk, Path::new(DIRECTORY), &PlanOptions::default()).unwrap();
+        let recovered = recover(&plan, Mode::Strict, &|bytes| {
+            read.fetch_add(bytes, Ordering::Relaxed);
+        });
+        (recovered.map_err(|error| error.to_string()), read.into_inner())
+    };
+    let all = recovered(&with_spaces(most)).0.unwrap();
+    assert_eq!(all.tables.len(), TABLES_MAX);
+    let store: Arc<dyn disk::Disk> = Arc::new(SimDisk::new(1));
+    all.seal(&store, Path::new("/store"), Options::default(), Vec::new()).unwrap();
+
+    let disk = with_spaces(most + 1);
+    let what = "1025 spaces keep rows, Tarantool's own included, and a store takes 1024: drop some in Tarantool, and let it make \
+                a snapshot";
+    let (refused, read_bytes) = recovered(&disk);
+    assert_eq!(refused.unwrap_err(), format!("{DIRECTORY}/00000000000000000000.snap: {what}"));
+    assert_eq!(read_bytes, 0);
+    // What logs do to spaces counts.
+    let mut writer = LogWriter::create(&disk, Path::new(DIRECTORY), &header(FileKind::Log)).unwrap();
+    log(&mut writer, 1, RowKind::Replace, Body { tuple: Some(&[0x91, 1]), ..Body::default() });
+    writer.sync().unwrap();
+    assert_eq!(recovered(&disk).0.unwrap_err(), format!("{DIRECTORY}/00000000000000000000.xlog: {what}"));
+    let key = [0x91, 0xcd, 0x02, 0x00];
+    let body = Body { space: Some(SPACE_SPACE), key: Some(&key), ..Body::default() };
+    log(&mut writer, 2, RowKind::Delete, body);
+    writer.finish().unwrap();
+    assert_eq!(recovered(&disk).0.unwrap().tables.len(), TABLES_MAX);
 }
