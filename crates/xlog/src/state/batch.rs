@@ -14,6 +14,8 @@ const BATCH_BITS: u32 = 18;
 const BATCHES_MAX: usize = 1 << (31 - BATCH_BITS);
 /// Bytes of a column with which a batch is closed early: one tuple more still has its place in 32 bits.
 const BATCH_BYTES: usize = 1 << 30;
+/// What a row takes beside its tuple, about: its keys, and a place in each column.
+const ROW_BYTES: usize = 32;
 
 /// Rows by number. Numbers go up, and not all of them are used.
 pub(super) struct Batches {
@@ -21,6 +23,8 @@ pub(super) struct Batches {
     /// For one key at a time.
     buffer: Vec<u8>,
     arrived: u64,
+    /// What all rows take.
+    bytes: usize,
 }
 
 struct Batch {
@@ -31,7 +35,7 @@ struct Batch {
 impl Batches {
     /// Begins with no rows; the first one to come is number `arrived` of those that are numbered by arrival.
     pub(super) fn new(arrived: u64) -> Batches {
-        Batches { batches: Vec::new(), buffer: Vec::new(), arrived }
+        Batches { batches: Vec::new(), buffer: Vec::new(), arrived, bytes: 0 }
     }
 
     /// Appends a tuple and returns its row's number.
@@ -66,6 +70,7 @@ impl Batches {
         }
         put(&mut columns[table.shape.tuple_column()], Value::Bytes(tuple));
         *row_count += 1;
+        self.bytes += tuple.len() + ROW_BYTES;
         Ok((narrow(number) << BATCH_BITS) | (*row_count - 1))
     }
 
@@ -88,6 +93,17 @@ impl Batches {
             Value::Bytes(tuple) => tuple,
             _ => unreachable!("the last column is the tuple"),
         }
+    }
+
+    /// Returns how many bytes all rows take, about.
+    #[inline]
+    pub(super) fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// Returns how many of these bytes a row takes.
+    pub(super) fn bytes_of(&self, row: u32) -> usize {
+        self.tuple(row).len() + ROW_BYTES
     }
 
     /// Returns the numbers of all rows.

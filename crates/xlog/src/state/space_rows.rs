@@ -4,7 +4,9 @@
 //! nor what spaces are for.
 //!
 //! A row of a log is appended, whatever becomes of it. A hash table has, for each key that logs put, the number of the row that counts;
-//! keys are compared in place. What counted before is marked dead: no key ever has two rows.
+//! keys are compared in place. What counted before is marked dead: no key ever has two rows. When dead rows take more memory than all
+//! others and [`DEAD_BYTES_MIN`], the others are appended anew and get other numbers: the memory grows with what is there, not with
+//! what was done to it.
 
 use super::batch::{Batches, split};
 use super::key_table::KeyTable;
@@ -30,6 +32,10 @@ pub(super) struct SpaceRows {
     coming: Vec<Coming>,
     /// Fields with numbers of 64 bits with a point alone.
     pub(super) double_fields: Vec<u32>,
+    /// [`DEAD_BYTES_MIN`]; less in tests.
+    dead_bytes_min: usize,
+    /// With how many bytes in `put` the dead ones among them are counted again.
+    count_at_bytes: usize,
 }
 
 /// A row that was put, and whose key was not looked for yet.
@@ -42,6 +48,8 @@ struct Coming {
 
 /// Rows whose slots are asked for before the first of them is needed.
 const COMING_MAX: usize = 32;
+/// Bytes of dead rows that logs put, and that are never too many.
+const DEAD_BYTES_MIN: usize = 256 << 20;
 
 /// The rows of a space when all is done.
 #[derive(Debug)]
@@ -87,6 +95,8 @@ impl SpaceRows {
             by_key: KeyTable::default(),
             coming: Vec::with_capacity(COMING_MAX),
             double_fields,
+            dead_bytes_min: DEAD_BYTES_MIN,
+            count_at_bytes: DEAD_BYTES_MIN,
         }
     }
 
@@ -117,28 +127,64 @@ impl SpaceRows {
     /// # Errors
     /// If it is none, or lacks a key.
     pub(super) fn put(&mut self, tuple: &[u8], before: Before) -> Result<(), Damage> {
-        let row = self.put.push(&self.table, tuple)?;
-        let (word, _) = bit(row);
-        if self.dead.len() <= word {
-            self.dead.resize(word + 1, 0);
+        if self.put.bytes() >= self.count_at_bytes {
+            self.drop_dead();
         }
+        let row = self.append(tuple)?;
         if self.table.shape.arrival_column().is_some() {
             return Ok(());
         }
-        let hash = narrow(match self.table.schema.primary.as_slice() {
-            [column] => hash_key(&[self.put.value(usize::from(*column), row)]),
-            columns => {
-                let key: Vec<Value> =
-                    columns.iter().map(|&column| self.put.value(usize::from(column), row)).collect();
-                hash_key(&key)
-            }
-        });
+        let hash = self.hash_of_row(row);
         self.by_key.prefetch(hash);
         self.coming.push(Coming { hash, row, before });
         if self.coming.len() >= COMING_MAX {
             self.settle();
         }
         Ok(())
+    }
+
+    /// Appends a row that counts.
+    #[inline]
+    fn append(&mut self, tuple: &[u8]) -> Result<u32, Damage> {
+        let row = self.put.push(&self.table, tuple)?;
+        let (word, _) = bit(row);
+        if self.dead.len() <= word {
+            self.dead.resize(word + 1, 0);
+        }
+        Ok(row)
+    }
+
+    #[inline]
+    fn hash_of_row(&self, row: u32) -> u32 {
+        narrow(match self.table.schema.primary.as_slice() {
+            [column] => hash_key(&[self.put.value(usize::from(*column), row)]),
+            columns => {
+                let key: Vec<Value> =
+                    columns.iter().map(|&column| self.put.value(usize::from(column), row)).collect();
+                hash_key(&key)
+            }
+        })
+    }
+
+    /// Drops the dead rows in `put` if they take much memory. All others get other numbers.
+    #[cold]
+    fn drop_dead(&mut self) {
+        self.settle();
+        let mut dead_bytes = dead_rows(&self.dead).map(|row| self.put.bytes_of(row)).sum::<usize>();
+        if dead_bytes > self.put.bytes() - dead_bytes + self.dead_bytes_min {
+            // Rows that are numbered by arrival never die.
+            let put = std::mem::replace(&mut self.put, Batches::new(0));
+            let dead = std::mem::take(&mut self.dead);
+            self.by_key = KeyTable::default();
+            for row in put.rows().filter(|&row| !is_dead(&dead, row)) {
+                let row = self.append(put.tuple(row)).expect("it was appended before, among more rows");
+                self.by_key.insert(self.hash_of_row(row), row);
+            }
+            dead_bytes = 0;
+        }
+        // As many bytes more as live now: so counting and copying cost no more than what was put meanwhile.
+        let live_bytes = self.put.bytes() - dead_bytes;
+        self.count_at_bytes = self.put.bytes() + live_bytes + self.dead_bytes_min;
     }
 
     /// Lets the rows that are coming take the places of those with their keys.
@@ -363,4 +409,112 @@ fn kill(dead: &mut [u64], row: u32) {
 fn is_dead(dead: &[u64], row: u32) -> bool {
     let (word, bit) = bit(row);
     dead[word] & bit != 0
+}
+
+fn dead_rows(dead: &[u64]) -> impl Iterator<Item = u32> + '_ {
+    let words = (0_u32..).zip(dead).filter(|(_, word)| **word != 0);
+    words.flat_map(|(number, &word)| {
+        (0..64_u32).filter(move |&bit| (word >> bit) & 1 != 0).map(move |bit| number * 64 + bit)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::msgpack::{put_array_len, put_map_len, put_str, put_uint};
+    use crate::space::Spaces;
+    use std::collections::BTreeMap;
+    use testkit::Random;
+
+    /// Returns a space of tuples whose first field is a number and the key.
+    fn space() -> Space {
+        let mut spaces = Spaces::new();
+        let begin = |first: u64, second: u64, names: [&str; 2], length| {
+            let mut out = Vec::new();
+            put_array_len(&mut out, length);
+            put_uint(&mut out, first);
+            put_uint(&mut out, second);
+            names.iter().for_each(|name| put_str(&mut out, name.as_bytes()));
+            out
+        };
+        let mut definition = begin(512, 1, ["s", "memtx"], 7);
+        put_uint(&mut definition, 0);
+        put_map_len(&mut definition, 0);
+        put_array_len(&mut definition, 0);
+        spaces.set_space(&definition).expect("it is one");
+        let mut index = begin(512, 0, ["pk", "tree"], 6);
+        put_map_len(&mut index, 0);
+        put_array_len(&mut index, 1);
+        put_array_len(&mut index, 2);
+        put_uint(&mut index, 0);
+        put_str(&mut index, b"unsigned");
+        spaces.set_index(&index).expect("it is one");
+        spaces.get(512).ok().flatten().expect("it is defined")
+    }
+
+    fn tuple(key: u64, length: usize) -> Vec<u8> {
+        let mut out = Vec::new();
+        put_array_len(&mut out, 2);
+        put_uint(&mut out, key);
+        put_str(&mut out, &vec![b'x'; length]);
+        out
+    }
+
+    #[test]
+    fn memory_grows_with_the_rows_and_not_with_what_is_done_to_them() {
+        const KEYS: u64 = 60;
+        let table = SpaceTable::new(&space());
+        let mut twin = BTreeMap::new();
+        let mut base = Rows::new(&table.schema);
+        for key in 0..KEYS / 2 {
+            base.push(&[Value::U64(key), Value::Bytes(&tuple(key, 1))]).unwrap();
+            twin.insert(key, tuple(key, 1));
+        }
+        let base = Loaded::new(&table.schema, vec![base], &[]).unwrap();
+        let mut rows = SpaceRows::new(space(), Some(base));
+        (rows.dead_bytes_min, rows.count_at_bytes) = (5000, 5000);
+        let mut random = Random::new(26);
+        let (mut put_bytes, mut bytes_max) = (0, 0);
+        for _ in 0..30_000 {
+            let key = random.below(KEYS);
+            let new = tuple(key, random.index(300));
+            if random.per_mille(200) {
+                rows.delete(&[OwnedValue::U64(key)]);
+                twin.remove(&key);
+                continue;
+            }
+            put_bytes += new.len();
+            if random.per_mille(500) {
+                rows.put(&new, Before::Perhaps).unwrap();
+            } else {
+                rows.settle();
+                match rows.find(&[OwnedValue::U64(key)]) {
+                    Some(found) => {
+                        assert_eq!(Some(rows.tuple(found)), twin.get(&key).map(Vec::as_slice));
+                        rows.replace(found, &new).unwrap();
+                    }
+                    None => rows.put(&new, Before::Nothing).unwrap(),
+                }
+            }
+            twin.insert(key, new);
+            bytes_max = bytes_max.max(rows.put.bytes());
+        }
+        let live_bytes_max = 60 * 350;
+        assert!(
+            bytes_max < 3 * live_bytes_max + 3 * 5000 && put_bytes > 3_000_000,
+            "{bytes_max} of {put_bytes}"
+        );
+        assert_eq!(rows.row_count(), twin.len() as u64);
+        let finished = rows.finish().unwrap();
+        let loaded = Loaded::new(&finished.table.schema, finished.batches, &finished.dead).unwrap();
+        let found: Vec<Vec<u8>> = loaded.rows().map(|row| tuple_of(&loaded, row).to_vec()).collect();
+        let found: BTreeMap<u64, Vec<u8>> = found.into_iter().map(|tuple| (key_of(&tuple), tuple)).collect();
+        assert_eq!(loaded.row_count(), twin.len() as u64);
+        assert_eq!(found, twin);
+    }
+
+    fn key_of(tuple: &[u8]) -> u64 {
+        let mut reader = Reader::new(tuple);
+        reader.array_len().and_then(|_| reader.uint()).expect("its first field is a number")
+    }
 }
