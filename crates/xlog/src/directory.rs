@@ -4,7 +4,7 @@
 
 use crate::error::{Error, Result};
 use crate::header::{FileKind, HEADER_BYTES_MAX, Header};
-use crate::search::{Found, next_block};
+use crate::search::{Found, Work, next_block};
 use disk::{Disk, Map};
 use std::path::{Path, PathBuf};
 
@@ -68,7 +68,7 @@ pub(crate) fn open(
 ) -> Result<std::result::Result<Opened, Box<Unopened>>> {
     let bytes = disk.map(&named.path)?;
     let wrong = |header: Option<Header>, error| {
-        let found = next_block(&bytes, 0, 0);
+        let found = next_block(&bytes, 0, 0, &mut Work::for_bytes(bytes.len()));
         // Rows of another kind of file mean something else.
         let is_other = header.as_ref().is_some_and(|header| header.kind != kind);
         let first_block = if let (Found::Block(at), false) = (found, is_other) { Some(at) } else { None };

@@ -3,12 +3,11 @@
 //! Comes in: bytes, and where to begin. Goes out: where a block begins whose checksum fits. Must not know what is in it.
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
-use crate::block::{END, Step, check, hop};
+use crate::block::{BlockPlace, END, Step, check, hop};
 
 /// The bytes that each block begins with.
 const BEGINNING: [u8; 3] = [0xd5, 0xba, 0x0b];
-/// Bytes whose checksum is computed in one search, for each byte that is searched, and besides: bytes made to look like the beginnings
-/// of long blocks would otherwise take time with the square of their number.
+/// Bytes whose checksum is computed in vain, for each byte that there is, and besides.
 const WORK_FACTOR: usize = 8;
 const WORK_BYTES: usize = 16 << 20;
 
@@ -25,10 +24,29 @@ pub(crate) enum Found {
     Unknown,
 }
 
-/// Returns what lies behind `begin`; a block at `likely` comes before all others.
-pub(crate) fn next_block(bytes: &[u8], begin: usize, likely: usize) -> Found {
-    let mut work = bytes.len().saturating_sub(begin).saturating_mul(WORK_FACTOR).saturating_add(WORK_BYTES);
-    if is_whole(bytes, likely, &mut work) {
+/// How many bytes may yet be looked at in vain, in one file: bytes made to look like the beginnings of long blocks would otherwise take
+/// time with the square of their number, whether one search passes them all or each search finds a small whole block behind the next.
+pub(crate) struct Work(usize);
+
+impl Work {
+    /// Returns what so many bytes are worth.
+    pub(crate) fn for_bytes(count: usize) -> Work {
+        Work(count.saturating_mul(WORK_FACTOR).saturating_add(WORK_BYTES))
+    }
+
+    /// Takes off what looking at `place` costs.
+    pub(crate) fn charge(&mut self, place: &BlockPlace) {
+        self.0 = self.0.saturating_sub(place.payload.len());
+    }
+
+    fn is_spent(&self) -> bool {
+        self.0 == 0
+    }
+}
+
+/// Returns what lies behind `begin`; a block at `likely` comes before all others. Takes what that costs from `work`.
+pub(crate) fn next_block(bytes: &[u8], begin: usize, likely: usize, work: &mut Work) -> Found {
+    if is_whole(bytes, likely, work) {
         return Found::Block(likely);
     }
     let mut at = begin;
@@ -36,10 +54,10 @@ pub(crate) fn next_block(bytes: &[u8], begin: usize, likely: usize) -> Found {
         bytes.get(at..).and_then(|rest| rest.windows(BEGINNING.len()).position(|window| window == BEGINNING))
     {
         at = at.saturating_add(distance);
-        if is_whole(bytes, at, &mut work) {
+        if is_whole(bytes, at, work) {
             return Found::Block(at);
         }
-        if work == 0 {
+        if work.is_spent() {
             return Found::Unknown;
         }
         at = at.saturating_add(1);
@@ -51,8 +69,8 @@ pub(crate) fn next_block(bytes: &[u8], begin: usize, likely: usize) -> Found {
 }
 
 /// Says whether a block with a fitting checksum begins at `at`. Takes what that costs from `work`.
-fn is_whole(bytes: &[u8], at: usize, work: &mut usize) -> bool {
+fn is_whole(bytes: &[u8], at: usize, work: &mut Work) -> bool {
     let Ok(Step::Block(place)) = hop(bytes, at) else { return false };
-    *work = work.saturating_sub(place.payload.len());
-    *work > 0 && check(bytes, &place).is_ok()
+    work.charge(&place);
+    !work.is_spent() && check(bytes, &place).is_ok()
 }

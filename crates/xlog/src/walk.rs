@@ -7,7 +7,7 @@ use crate::block::{BlockPlace, END, Step, Unpacker, check, hop};
 use crate::error::Damage;
 use crate::header::FileKind;
 use crate::row::{Row, rows};
-use crate::search::{Found, next_block};
+use crate::search::{Found, Work, next_block};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
@@ -78,7 +78,8 @@ pub(crate) fn walk(
     expected: BTreeMap<u32, i64>,
 ) -> Walk {
     let walk = Walk { expected, ..Walk::default() };
-    let mut walker = Walker { bytes, kind, depth, unpacker: Unpacker::default(), walk, last: None };
+    let work = Work::for_bytes(bytes.len().saturating_sub(begin));
+    let mut walker = Walker { bytes, kind, depth, unpacker: Unpacker::default(), work, walk, last: None };
     let mut at = begin;
     while let Some(next) = walker.step(at) {
         at = next;
@@ -92,6 +93,8 @@ struct Walker<'a> {
     kind: FileKind,
     depth: Depth,
     unpacker: Unpacker,
+    /// What may yet be looked at in vain, by all searches together.
+    work: Work,
     walk: Walk,
     last: Option<BlockPlace>,
 }
@@ -123,7 +126,10 @@ impl Walker<'_> {
                 Some(end)
             }
             // Its length may be right: what follows it is tried before what lies within.
-            Err(damage) => self.hole(at, place.payload.end, damage.what),
+            Err(damage) => {
+                self.work.charge(&place);
+                self.hole(at, place.payload.end, damage.what)
+            }
         }
     }
 
@@ -144,7 +150,7 @@ impl Walker<'_> {
 
     /// Takes up a hole at `at`, and returns where the next whole block begins. One at `likely` is taken before any other.
     fn hole(&mut self, at: usize, likely: usize, what: &'static str) -> Option<usize> {
-        let (behind, end) = match next_block(self.bytes, at.saturating_add(1), likely) {
+        let (behind, end) = match next_block(self.bytes, at.saturating_add(1), likely, &mut self.work) {
             Found::Block(next) => (Behind::Block, next),
             Found::EndMark(end) => (Behind::EndMark, end),
             Found::Nothing => (Behind::Nothing, self.bytes.len()),

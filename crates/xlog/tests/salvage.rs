@@ -182,6 +182,32 @@ fn a_forest_of_false_beginnings_is_given_up() {
     assert!(error.to_string().ends_with("a block's checksum does not fit"), "{error}");
 }
 
+/// Neither do they when each stands before a small whole block: all searches in a file have one limit.
+#[test]
+fn false_beginnings_between_whole_blocks_are_given_up() {
+    let (sim, disk) = made();
+    let small = raw_block(PLAIN, &[0x81, 0x00, 0x0c]);
+    let (count, each) = (5000, 19 + small.len());
+    edit(&sim, &name(600, "xlog"), |bytes| {
+        bytes.truncate(borders(bytes)[10]);
+        for number in 0..count {
+            let rest = u32::try_from((count - number) * each - 19).unwrap();
+            bytes.extend([0xd5, 0xba, 0x0b, 0xab, 0xce]);
+            bytes.extend(rest.to_be_bytes());
+            bytes.extend([0, 0xce, 1, 2, 3, 4, 0xa3, 0, 0, 0]);
+            bytes.extend(&small);
+        }
+    });
+    let end = read(&sim, &name(600, "xlog")).len() as u64;
+    let plan = planned(&disk, Mode::Salvage, Depth::Rows);
+    // 16 MiB and eight times the file's length, in steps of its length.
+    let holes: Vec<_> = plan.lost.iter().filter(|lost| !lost.bytes.is_empty()).collect();
+    assert!((50..200).contains(&holes.len()), "{} holes", holes.len());
+    let last = holes.last().unwrap();
+    assert!(last.bytes.end == end && last.bytes.end - last.bytes.start > end / 2, "{last}");
+    assert_eq!(numbers(&plan).iter().filter(|&&lsn| lsn > 0).count(), 900);
+}
+
 /// An older snapshot does not stand in where nothing reaches as far as the damaged one.
 #[test]
 fn an_older_snapshot_alone_does_not_stand_in() {
