@@ -272,6 +272,25 @@ fn a_torn_end_is_said_and_cut_when_asked_for() {
     assert_eq!(home.good(&["store", "verify", "shop"]), format!("{remark}\nno damage found\n"));
 }
 
+/// What was closed was whole once: its damage may be a single bit.
+#[test]
+fn a_closed_log_is_never_cut() {
+    let (home, directory) = home();
+    edit(&directory.join(LOG), |bytes| {
+        let at = bytes.len() - 10;
+        bytes[at] ^= 1;
+    });
+    let before = fs::read(directory.join(LOG)).unwrap();
+    let torn = "shop/00000000000000000004.xlog ends with a torn write: 53 bytes from byte 136 on: a block's checksum does not fit";
+    let lost = "shop/00000000000000000004.xlog: bytes 136 to 184: a block's checksum does not fit; lost: LSN 6 and all after it of replica 1";
+    let run = home.pneu(&["store", "verify", "shop"]);
+    assert_eq!(said(&run), (Some(2), format!("{lost}\n{torn}\n").as_str(), ""));
+    let run = home.pneu(&["store", "verify", "--cut", "shop"]);
+    let kept = format!("{lost}\n{torn}; not cut off: the file was closed behind them\n");
+    assert_eq!(said(&run), (Some(2), kept.as_str(), ""));
+    assert_eq!(fs::read(directory.join(LOG)).unwrap(), before);
+}
+
 /// Damage is refused, or listed with what it took.
 #[test]
 fn damage_is_refused_and_salvage_lists_what_is_lost() {

@@ -31,8 +31,8 @@ pub(crate) struct Unopened {
     /// What its name says.
     pub(crate) signature: i64,
     pub(crate) length_bytes: usize,
-    /// Whether there is a whole block in it all the same, or might be.
-    pub(crate) has_block: bool,
+    /// Whether a crash can have left it so, before anything was in it.
+    pub(crate) was_begun: bool,
     /// Where the first whole block begins.
     pub(crate) first_block: Option<usize>,
     /// The header, if only something else is wrong.
@@ -76,7 +76,7 @@ pub(crate) fn open(
             path: named.path.clone(),
             signature: named.signature,
             length_bytes: bytes.len(),
-            has_block: matches!(found, Found::Block(_) | Found::Unknown),
+            was_begun: Header::was_begun(&bytes, kind),
             first_block,
             header,
             bytes: bytes.clone(),

@@ -95,14 +95,7 @@ impl Header {
             _ => return Err(Damage::new(at, "the version is not 0.12 or 0.13")),
         };
         at += "0.13\n".len();
-        let mut header = Header {
-            kind,
-            version,
-            program: String::new(),
-            instance: [0; 16],
-            vclock: VClock::default(),
-            previous: None,
-        };
+        let mut header = Header::empty(kind, version);
         let mut has_vclock = false;
         for line in lines {
             has_vclock |= header.read_line(line).map_err(|what| Damage::new(at, what))?;
@@ -112,6 +105,39 @@ impl Header {
             return Err(Damage::new(end, "the header has no VClock"));
         }
         Ok((header, end + 2))
+    }
+
+    /// Says whether `bytes` are what a crash leaves of a file of this kind in which there is nothing yet: a part of the header, or none of
+    /// it, and zeros where nothing was written.
+    pub(crate) fn was_begun(bytes: &[u8], kind: FileKind) -> bool {
+        let written = bytes.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1);
+        let written = bytes.get(..written).unwrap_or_default();
+        if written.len() > HEADER_BYTES_MAX || written.windows(2).any(|pair| pair == b"\n\n") {
+            return false;
+        }
+        ["0.12", "0.13"].iter().any(|version| {
+            let first = format!("{}\n{version}\n", kind.word());
+            let Some(rest) = written.strip_prefix(first.as_bytes()) else {
+                return first.as_bytes().starts_with(written);
+            };
+            let mut lines: Vec<&[u8]> = rest.split(|&byte| byte == b'\n').collect();
+            let half = lines.pop().unwrap_or_default();
+            let mut header = Header::empty(kind, FormatVersion::V013);
+            lines.into_iter().all(|line| header.read_line(line).is_ok())
+                && half.iter().all(|byte| matches!(byte, b'\t' | b' '..=b'~'))
+        })
+    }
+
+    /// Returns the header of a file that says nothing of itself.
+    pub(crate) fn empty(kind: FileKind, version: FormatVersion) -> Header {
+        Header {
+            kind,
+            version,
+            program: String::new(),
+            instance: [0; 16],
+            vclock: VClock::default(),
+            previous: None,
+        }
     }
 
     /// Reads one line; says whether it was the vector clock. Words that are not known are stepped over.

@@ -113,6 +113,8 @@ pub struct Torn {
     pub length_bytes: u64,
     /// What is wrong behind the last whole block.
     pub what: String,
+    /// Whether its last bytes are the mark of a closed file all the same: all of it was written once, and nothing is cut off.
+    pub was_closed: bool,
 }
 
 impl Plan {

@@ -192,6 +192,76 @@ fn a_last_log_that_is_empty_was_torn() {
     assert_eq!(salvage, strict);
 }
 
+#[test]
+fn a_last_log_of_zeros_or_half_a_header_and_zeros_was_torn() {
+    let begin = b"XLOG\n0.13\nVersion: test\nInstance: 0707";
+    for (length, written) in [(4096, &[][..]), (12_288, b"XL"), (4096, begin)] {
+        let [strict, salvage] = outcomes(|sim| {
+            let mut bytes = written.to_vec();
+            bytes.resize(length, 0);
+            sim.put(&name(900, "xlog"), &bytes);
+        });
+        assert_eq!(
+            strict,
+            format!(
+                "snapshot 0, logs [0, 300, 600], reached {{1: 900}}\n\
+                 torn: 900.xlog: 0 of {length} bytes: the header does not end with an empty line"
+            )
+        );
+        assert_eq!(salvage, strict);
+    }
+}
+
+/// A page of zeros took the header and the only block's head, but the end of that block tells that something was in it.
+#[test]
+fn a_last_log_whose_first_page_is_gone_is_refused() {
+    // With the mark of a closed file, and without.
+    for cut in [0, 4] {
+        let [strict, salvage] = outcomes(|sim| {
+            edit(sim, &name(600, "xlog"), |bytes| {
+                let at = borders(bytes);
+                bytes.drain(at[1]..at[10]);
+                bytes[..at[0] + 500].fill(0);
+                bytes.truncate(bytes.len() - cut);
+            });
+        });
+        let what = "the header does not end with an empty line";
+        let (head, tail) = strict.split_once(" at byte ").unwrap();
+        assert_eq!(head, "refused: 600.xlog is damaged");
+        let (length, said) = tail.split_once(": ").unwrap();
+        assert_eq!(said, what);
+        let last = length.parse::<usize>().unwrap() - 1;
+        assert_eq!(
+            salvage,
+            format!(
+                "snapshot 0, logs [0, 300], reached {{1: 600}}\n\
+                 lost: 600.xlog: bytes 0 to {last}: {what}; lost: no row that is known"
+            )
+        );
+    }
+}
+
+/// No crash leaves one of these: nothing may remove them.
+#[test]
+fn a_last_log_that_begins_with_anything_else_is_refused() {
+    let texts = [
+        "x",
+        "\0\0\0\0XLOG\n",
+        "SNAP\n0.13\n",
+        "XLOG\n0.14\n",
+        "XLOG\n0.13\nVersion: test\nwithout a colon\nVClock",
+        "XLOG\n0.13\nVersion: test\n\n",
+        "XLOG\n0.13\nVersion: \u{7}",
+        "XLOG\n0.13\n\0\0\0Version",
+    ];
+    for text in texts {
+        let [strict, salvage] = outcomes(|sim| sim.put(&name(900, "xlog"), text.as_bytes()));
+        assert!(strict.starts_with("refused: 900.xlog is damaged at byte "), "{text:?}: {strict}");
+        let lost = format!("lost: 900.xlog: bytes 0 to {}: ", text.len() - 1);
+        assert!(salvage.contains(&lost) && !salvage.contains("torn"), "{text:?}: {salvage}");
+    }
+}
+
 /// By its name, 100 rows were before it that no other log has.
 #[test]
 fn an_empty_last_log_whose_rows_are_missed_is_refused() {

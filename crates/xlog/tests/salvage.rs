@@ -107,6 +107,20 @@ fn a_torn_end_is_cut_once_and_for_all() {
     }
 }
 
+/// Its damage may be a flipped bit: whoever closed the file had written all of it.
+#[test]
+fn a_closed_file_is_never_cut() {
+    let (sim, disk) = made();
+    edit(&sim, &name(600, "xlog"), |bytes| {
+        let at = borders(bytes)[9] + 30;
+        bytes[at] ^= 1;
+    });
+    let before = read(&sim, &name(600, "xlog"));
+    let reports = cut_torn_tail(disk.as_ref(), &planned(&disk, Mode::Strict, Depth::Heads)).unwrap();
+    assert!(matches!(&reports[..], [CutReport::Kept(kept)] if kept.keep_bytes == 9245), "{reports:?}");
+    assert_eq!(read(&sim, &name(600, "xlog")), before);
+}
+
 /// Rows of a second replica are missing, but the last block tells only of the first: every row has to be read to know.
 #[test]
 fn a_gap_in_one_of_several_replicas_is_found_before_the_next_log() {

@@ -3,7 +3,7 @@
 //! Comes in: a snapshot and every log there is. Goes out: the plan. Must not know the disk.
 
 use super::{Mode, Plan, PlanOptions, PlannedFile, Torn, Walked, gap, planned, what_of};
-use crate::block::{Step, Unpacker, hop};
+use crate::block::{END, Step, Unpacker, hop};
 use crate::directory::{self, Named, Opened, Unopened};
 use crate::error::{Error, Result};
 use crate::header::{FileKind, FormatVersion, Header};
@@ -54,7 +54,7 @@ pub(super) fn plan(snapshot: Option<Walked>, logs: &[Log], options: &PlanOptions
     for (place, log) in logs.iter().enumerate() {
         match log {
             // The last log may have been torn before anything was in it.
-            Err(unusable) if place + 1 == logs.len() && !unusable.has_block => begun = Some(unusable),
+            Err(unusable) if place + 1 == logs.len() && unusable.was_begun => begun = Some(unusable),
             // What was wrong before the snapshot is of no matter.
             Err(unusable) if unusable.signature >= begin => planner.unusable(unusable)?,
             Ok(opened) if is_foreign(instance, opened) && opened.header.vclock.signature() >= begin => {
@@ -129,7 +129,7 @@ impl Planner {
             let (ends, begins) = (self.plan.reached.to_string(), format!("{} rows in all", log.signature));
             return self.lose(lost, || Error::Gap { before, after: log.path.clone(), ends, begins });
         }
-        self.torn(&log.path, 0, log.length_bytes, what_of(&log.error));
+        self.torn(&log.path, 0, &log.bytes, what_of(&log.error));
         Ok(())
     }
 
@@ -226,7 +226,7 @@ impl Planner {
                 // What was closed was whole once: its rows were acknowledged.
                 self.plan.lost.push(lost);
             }
-            self.torn(path, keep, length, hole.what.to_owned());
+            self.torn(path, keep, &opened.bytes, hole.what.to_owned());
             return Ok(());
         }
         if is_tail && (lost.numbers.is_empty() || self.plan.mode == Mode::Strict) {
@@ -241,9 +241,10 @@ impl Planner {
         self.lose(lost, || Error::Damage { path: path.clone(), offset, what })
     }
 
-    fn torn(&mut self, path: &Path, keep: usize, length: usize, what: String) {
-        let (keep_bytes, length_bytes) = (keep as u64, length as u64);
-        self.plan.torn.push(Torn { path: path.to_owned(), keep_bytes, length_bytes, what });
+    fn torn(&mut self, path: &Path, keep: usize, bytes: &[u8], what: String) {
+        let (keep_bytes, length_bytes) = (keep as u64, bytes.len() as u64);
+        let was_closed = bytes.ends_with(&END);
+        self.plan.torn.push(Torn { path: path.to_owned(), keep_bytes, length_bytes, what, was_closed });
     }
 
     /// Lists a loss, or refuses it.

@@ -111,19 +111,24 @@ fn torn_ends(
         for torn in &plan.torn {
             output.line(&one_line(&open::torn_line(torn)))?;
         }
-        if !plan.torn.is_empty() {
+        if plan.torn.iter().any(|torn| !torn.was_closed) {
             output::complain("a load leaves these bytes out; \"pneu store verify --cut\" cuts them off");
         }
         return Ok(plan.torn.is_empty());
     }
+    let mut is_cut = true;
     for report in xlog::cut_torn_tail(session.index.disk.as_ref(), plan)? {
+        is_cut &= !matches!(report, CutReport::Kept(_));
         let line = match report {
             CutReport::Cut(torn) => format!("{}; cut off", open::torn_line(&torn)),
             CutReport::Removed(torn) => format!("{}; removed", open::torn_line(&torn)),
+            CutReport::Kept(torn) => {
+                format!("{}; not cut off: the file was closed behind them", open::torn_line(&torn))
+            }
         };
         output.line(&one_line(&line))?;
     }
-    Ok(true)
+    Ok(is_cut)
 }
 
 /// Returns what is wrong in a file, a line each.
