@@ -5,6 +5,7 @@
 //! The newest snapshot that is whole, then every log behind it. Nothing may be missing between them: where one file ends is compared with
 //! where the next begins. Only the last log may end badly: what could not be written to its end was torn by a crash.
 
+mod candidate;
 mod check;
 mod logs;
 

@@ -16,6 +16,7 @@ mod key_order;
 mod load;
 mod msgpack;
 mod recovery;
+mod rescue;
 mod row;
 mod salvage;
 mod seal;

@@ -2,18 +2,18 @@
 //!
 //! Comes in: a snapshot and every log there is. Goes out: the plan. Must not know the disk.
 
+use super::candidate::{Begin, Candidate, choose};
 use super::{Mode, Plan, PlanOptions, PlannedFile, Torn, Walked, gap, planned, what_of};
-use crate::block::{END, Step, Unpacker, hop};
+use crate::block::END;
 use crate::directory::{self, Named, Opened, Unopened};
 use crate::error::{Error, Result};
-use crate::header::{FileKind, FormatVersion, Header};
+use crate::header::FileKind;
 use crate::lost::Lost;
-use crate::row::rows;
 use crate::vclock::VClock;
 use crate::walk::{Behind, Depth, Hole, Walk, walk};
 use disk::Disk;
-use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 
 /// A log, opened if its header allows it.
 pub(super) type Log = std::result::Result<Opened, Box<Unopened>>;
@@ -38,25 +38,31 @@ pub(super) fn plan(snapshot: Option<Walked>, logs: &[Log], options: &PlanOptions
     };
     let instance = plan.snapshot.as_ref().map(|file| file.header.instance);
     let mut planner = Planner { plan, depth: options.depth.max(Depth::Checksums) };
-    let rescued: Vec<Opened> = match options.mode {
+    let rescued: Vec<Candidate> = match options.mode {
         Mode::Strict => Vec::new(),
-        Mode::Salvage => logs.iter().filter_map(|log| rescue(log.as_ref().err()?)).collect(),
+        Mode::Salvage => logs.iter().filter_map(|log| Candidate::rescue(log.as_ref().err()?)).collect(),
     };
-    let own = logs.iter().filter_map(|log| log.as_ref().ok()).chain(&rescued);
-    let mut usable: Vec<&Opened> = own.filter(|log| !is_foreign(instance, log)).collect();
-    usable.sort_by_key(|log| log.header.vclock.signature());
-    // The last log that begins at or before the snapshot, and all behind it.
+    let own = logs.iter().filter_map(|log| log.as_ref().ok()).map(Candidate::new).chain(rescued);
+    let usable: Vec<Candidate> = own.filter(|log| !is_foreign(instance, &log.opened)).collect();
     let start = planner.plan.reached.clone();
-    let first = usable.iter().rposition(|opened| start.covers(&opened.header.vclock)).unwrap_or(0);
-    let chosen = usable.get(first..).unwrap_or_default();
-    let begin = chosen.first().map_or(i64::MAX, |log| log.header.vclock.signature()).min(start.signature());
+    let chosen = choose(usable, &start);
+    let begin = chosen.first().map_or(i64::MAX, |log| log.signature).min(start.signature());
     let mut begun = None;
+    let mut unread = None;
     for (place, log) in logs.iter().enumerate() {
+        let is_last = place + 1 == logs.len();
         match log {
             // The last log may have been torn before anything was in it.
-            Err(unusable) if place + 1 == logs.len() && unusable.was_begun => begun = Some(unusable),
+            Err(unusable) if is_last && unusable.was_begun => begun = Some(unusable),
+            // What is behind a wrong header, salvage reads.
+            Err(unusable) if chosen.iter().any(|log| log.opened.path == unusable.path) => {
+                planner.unusable(unusable, unusable.first_block)?;
+            }
             // What was wrong before the snapshot is of no matter.
-            Err(unusable) if unusable.signature >= begin => planner.unusable(unusable)?,
+            Err(unusable) if unusable.signature >= begin => {
+                planner.unusable(unusable, None)?;
+                unread = Some(unusable).filter(|unusable| is_last && unusable.header.is_none());
+            }
             Ok(opened) if is_foreign(instance, opened) && opened.header.vclock.signature() >= begin => {
                 planner.foreign(opened)?;
             }
@@ -67,10 +73,14 @@ pub(super) fn plan(snapshot: Option<Walked>, logs: &[Log], options: &PlanOptions
         // Its name alone says where it begins: a sum, which can be compared only if every row is counted.
         planner.depth = Depth::Rows;
     }
-    for (place, opened) in chosen.iter().enumerate() {
-        planner.log(opened, chosen.get(place + 1).copied())?;
+    for (place, log) in chosen.iter().enumerate() {
+        planner.log(log, chosen.get(place + 1))?;
     }
     begun.map_or(Ok(()), |begun| planner.begun(begun))?;
+    // No later log tells what is missing before it.
+    if let Some(unread) = unread {
+        planner.missed_before(&unread.path, unread.signature, 0)?;
+    }
     Ok(planner.plan)
 }
 
@@ -79,58 +89,44 @@ fn is_foreign(instance: Option<[u8; 16]>, opened: &Opened) -> bool {
     instance.is_some_and(|own| own != nil && opened.header.instance != nil && opened.header.instance != own)
 }
 
-/// Opens a log whose header or name is wrong by what its rows tell.
-fn rescue(log: &Unopened) -> Option<Opened> {
-    let begin = log.first_block?;
-    let mut vclock = VClock::default();
-    if let Ok(Step::Block(place)) = hop(&log.bytes, begin) {
-        let mut unpacker = Unpacker::default();
-        let mut seen = BTreeSet::new();
-        for row in rows(unpacker.unpack(&log.bytes, &place).ok()?).flatten() {
-            if seen.insert(row.replica) {
-                vclock.set(row.replica, row.lsn.saturating_sub(1));
-            }
-        }
-    }
-    let from_rows = || Header {
-        kind: FileKind::Log,
-        version: FormatVersion::V013,
-        program: String::new(),
-        instance: [0; 16],
-        vclock,
-        previous: None,
-    };
-    let header = log.header.clone().unwrap_or_else(from_rows);
-    Some(Opened { path: log.path.clone(), header, header_bytes: begin, bytes: log.bytes.clone() })
-}
-
 struct Planner {
     plan: Plan,
     depth: Depth,
 }
 
 impl Planner {
-    /// A log whose header cannot be used.
-    fn unusable(&mut self, log: &Unopened) -> Result<()> {
-        // What is behind a wrong header, salvage reads.
-        let lost_bytes = log.first_block.unwrap_or(log.length_bytes);
+    /// A log whose header cannot be used. Its rows are read from `read_from` on, if that is given.
+    fn unusable(&mut self, log: &Unopened, read_from: Option<usize>) -> Result<()> {
+        let lost_bytes = read_from.unwrap_or(log.length_bytes);
         let lost = Lost::file(&log.path, FileKind::Log, lost_bytes, what_of(&log.error));
         self.lose(lost, || copy(&log.error))
     }
 
     /// A last log that was begun, and nothing more.
     fn begun(&mut self, log: &Unopened) -> Result<()> {
-        let reached = self.plan.reached.signature();
-        if reached < log.signature {
-            let before = self.plan.logs.last().or(self.plan.snapshot.as_ref());
-            let before = before.map_or_else(|| log.path.clone(), |file| file.path.clone());
-            let what = format!("rows before this file are missing: {} in all", log.signature - reached);
-            let lost = Lost::file(&log.path, FileKind::Log, log.length_bytes, what);
-            let (ends, begins) = (self.plan.reached.to_string(), format!("{} rows in all", log.signature));
-            return self.lose(lost, || Error::Gap { before, after: log.path.clone(), ends, begins });
+        if self.missed_before(&log.path, log.signature, log.length_bytes)? == 0 {
+            self.torn(&log.path, 0, &log.bytes, what_of(&log.error));
         }
-        self.torn(&log.path, 0, &log.bytes, what_of(&log.error));
         Ok(())
+    }
+
+    /// Lists how many rows are missing before a log of which only the sum of its vector clock is known; returns how many.
+    fn missed_before(&mut self, path: &Path, signature: i64, length_bytes: usize) -> Result<i64> {
+        let missing = signature.saturating_sub(self.plan.reached.signature()).max(0);
+        if missing > 0 {
+            let what = format!("rows before this file are missing: {missing} in all");
+            let lost = Lost::file(path, FileKind::Log, length_bytes, what);
+            let (before, ends) = (self.last_path(path), self.plan.reached.to_string());
+            let begins = format!("{signature} rows in all");
+            self.lose(lost, || Error::Gap { before, after: path.to_owned(), ends, begins })?;
+        }
+        Ok(missing)
+    }
+
+    /// Returns the file that was read last, or `otherwise`.
+    fn last_path(&self, otherwise: &Path) -> PathBuf {
+        let last = self.plan.logs.last().or(self.plan.snapshot.as_ref());
+        last.map_or(otherwise, |file| file.path.as_path()).to_owned()
     }
 
     /// A log of another instance.
@@ -141,25 +137,27 @@ impl Planner {
     }
 
     /// A log to read. `next` is the one behind it.
-    fn log(&mut self, opened: &Opened, next: Option<&Opened>) -> Result<()> {
-        self.join(opened)?;
+    fn log(&mut self, log: &Candidate, next: Option<&Candidate>) -> Result<()> {
+        let opened = &self.join(log)?;
         let clock = &opened.header.vclock;
         let expected = clock.iter().map(|(replica, lsn)| (replica, lsn.saturating_add(1))).collect();
         let mut walk = walk(&opened.bytes, opened.header_bytes, FileKind::Log, self.depth, expected);
-        let next_clock = next.map(|next| &next.header.vclock);
+        self.plan.reached = self.plan.reached.union(&reached(&walk));
+        let begin = next.map(|next| next.begin(&self.plan.reached));
         let holes = std::mem::take(&mut walk.holes);
         for hole in &holes {
-            self.hole(opened, hole, next_clock)?;
+            self.hole(opened, hole, begin.as_ref())?;
         }
         let is_read_whole = self.depth == Depth::Rows;
-        self.plan.reached = self.plan.reached.union(&reached(&walk));
         // What a hole at the end took is listed: it is not missing once more before the next log.
-        if let (Some(clock), true) = (next_clock, holes.iter().any(|hole| hole.behind != Behind::Block)) {
+        if let (Some(clock), true) =
+            (begin.as_ref().and_then(Begin::sure), holes.iter().any(|hole| hole.behind != Behind::Block))
+        {
             self.skip_to(clock);
         }
         let file = planned(opened, walk.clone());
         if let Some(next) = next {
-            self.ends_before(&file, &walk, next, is_read_whole)?;
+            self.ends_before(&file, &walk, &next.opened, is_read_whole)?;
         } else if !file.is_closed && holes.is_empty() {
             let path = file.path.display();
             self.plan
@@ -177,22 +175,25 @@ impl Planner {
         }
     }
 
-    /// Checks that a log begins no later than what was read before it ends.
-    fn join(&mut self, opened: &Opened) -> Result<()> {
+    /// Checks that a log begins no later than what was read before it ends. Returns it with all of its vector clock.
+    fn join(&mut self, log: &Candidate) -> Result<Opened> {
+        let begin = log.begin(&self.plan.reached);
+        let mut opened = log.opened.clone();
+        opened.header.vclock = begin.clock;
         let clock = &opened.header.vclock;
         let is_first = self.plan.logs.is_empty();
         // Between logs, what lies behind the last block is looked at only in part: `ends_before` has compared that already.
-        if self.plan.reached.covers(clock) || (!is_first && self.depth != Depth::Rows) {
-            self.plan.reached = self.plan.reached.union(clock);
-            return Ok(());
+        if !self.plan.reached.covers(clock) && (is_first || self.depth == Depth::Rows) {
+            let before = self.last_path(&opened.path);
+            let lost = Lost::gap(&opened.path, &self.plan.reached, clock);
+            let (ends, begins) = (self.plan.reached.to_string(), clock.to_string());
+            self.lose(lost, || Error::Gap { before, after: opened.path.clone(), ends, begins })?;
         }
-        let before = self.plan.logs.last().or(self.plan.snapshot.as_ref());
-        let before = before.map_or_else(|| opened.path.clone(), |file| file.path.clone());
-        let lost = Lost::gap(&opened.path, &self.plan.reached, clock);
-        let (ends, begins) = (self.plan.reached.to_string(), clock.to_string());
-        self.lose(lost, || Error::Gap { before, after: opened.path.clone(), ends, begins })?;
         self.plan.reached = self.plan.reached.union(clock);
-        Ok(())
+        if let Some(signature) = log.named {
+            self.missed_before(&opened.path, signature, 0)?;
+        }
+        Ok(opened)
     }
 
     /// Checks that a log ends no earlier than the next begins. Where only its last block was read, that tells of its replicas alone.
@@ -215,9 +216,9 @@ impl Planner {
     }
 
     /// Something between or behind whole blocks.
-    fn hole(&mut self, opened: &Opened, hole: &Hole, next: Option<&VClock>) -> Result<()> {
+    fn hole(&mut self, opened: &Opened, hole: &Hole, next: Option<&Begin>) -> Result<()> {
         let path = &opened.path;
-        let lost = Lost::hole(path, FileKind::Log, hole, next);
+        let lost = Lost::hole(path, FileKind::Log, hole, next.and_then(Begin::sure));
         let is_tail = matches!(hole.behind, Behind::Nothing | Behind::EndMark);
         if is_tail && next.is_none() {
             let (keep, length) = (hole.bytes.start, opened.bytes.len());
