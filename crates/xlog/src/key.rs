@@ -7,7 +7,7 @@
 //! |---|---|
 //! | unsigned | 8, the highest first |
 //! | integer | 8 as for a signed number, and 8 more behind the largest of them |
-//! | number, double, decimal | see [`number`](mod@number) |
+//! | number, double, decimal | see `number.rs` |
 //! | string, varbinary | as they are |
 //! | boolean | 0 or 1 |
 //! | uuid | its 16 |
