@@ -65,7 +65,7 @@ struct Options {
     #[arg(long, value_delimiter = ',', default_values_t = [1_000_000, 4_000_000, 16_000_000, 64_000_000])]
     recovery_rows: Vec<u64>,
     /// How often each recovery is measured; from 32,000,000 rows on it is once.
-    #[arg(long, default_value_t = 3)]
+    #[arg(long, default_value_t = 5)]
     recovery_rounds: usize,
     /// Only these parts.
     #[arg(long, value_enum, value_delimiter = ',')]

@@ -60,6 +60,7 @@ fn measure_files(options: &Options, report: &mut Report, files: &Files) -> Resul
     let mut sealing = Series::new(&format!("pneu, {name}: sealing after that"), "");
     let mut theirs = Series::new(&format!("Tarantool, {name}: first answers"), "");
     let (warm, rounds) = if files.rows() >= ONCE_FROM { (0, 1) } else { (1, options.recovery_rounds) };
+    let mut faults = (Vec::new(), Vec::new());
     // Reads the file once, for the cache.
     files.warm()?;
     for round in 0..warm + rounds {
@@ -71,14 +72,16 @@ fn measure_files(options: &Options, report: &mut Report, files: &Files) -> Resul
         let loaded = watch::run(&mut load)?;
         let recovered = watch::run(&mut tarantool::load(files, KEY)?)?;
         if round >= warm {
+            faults.0.push(loaded.ready_faults);
+            faults.1.push(recovered.ready_faults);
             ours.samples.push(loaded.until_ready());
             sealing.samples.push(loaded.after_ready());
             theirs.samples.push(recovered.until_ready());
         }
     }
     let tuple_bytes = files.tuple_bytes();
-    ours.note = memory_note(&ours, tuple_bytes);
-    theirs.note = memory_note(&theirs, tuple_bytes);
+    ours.note = memory_note(&ours, tuple_bytes, faults.0);
+    theirs.note = memory_note(&theirs, tuple_bytes, faults.1);
     let ours = ours.against(&theirs.name);
     for series in [&ours, &sealing, &theirs] {
         let (median, least, most) = series.wall();
@@ -91,10 +94,12 @@ fn measure_files(options: &Options, report: &mut Report, files: &Files) -> Resul
     if files.rows() >= ONCE_FROM { files.remove() } else { Ok(()) }
 }
 
-/// Says how much memory it is for each byte of tuples.
-fn memory_note(series: &Series, tuple_bytes: u64) -> String {
+/// Says how much memory it is for each byte of tuples, and how often a page of it was asked for first (the median).
+fn memory_note(series: &Series, tuple_bytes: u64, mut faults: Vec<u64>) -> String {
     let peak = series.samples.iter().map(|sample| sample.peak_bytes).max().unwrap_or(0);
-    format!("memory {:.2} x the tuples", peak as f64 / tuple_bytes as f64)
+    faults.sort_unstable();
+    let faults = faults.get(faults.len() / 2).copied().unwrap_or(0);
+    format!("memory {:.2} x the tuples, {} k page faults", peak as f64 / tuple_bytes as f64, faults / 1000)
 }
 
 /// Measures the start on the sealed store: a look-up through either index, and a walk of many rows.

@@ -26,6 +26,8 @@ pub(crate) struct Watched {
     pub(crate) ready_system_seconds: f64,
     /// Anonymous memory.
     pub(crate) ready_peak_bytes: u64,
+    /// Page faults, those that read from a disk and those that did not.
+    pub(crate) ready_faults: u64,
     pub(crate) wall_seconds: f64,
     pub(crate) user_seconds: f64,
     pub(crate) system_seconds: f64,
@@ -40,6 +42,7 @@ struct Ready {
     user_seconds: f64,
     system_seconds: f64,
     peak_bytes: u64,
+    faults: u64,
 }
 
 /// Runs `command` to its end.
@@ -86,6 +89,7 @@ fn end(child: Child, begin: Instant, ready: Option<Result<Ready>>, peak: &Atomic
         ready_user_seconds: ready.user_seconds,
         ready_system_seconds: ready.system_seconds,
         ready_peak_bytes: ready.peak_bytes,
+        ready_faults: ready.faults,
         wall_seconds,
         user_seconds: ended.rusage.utime.as_secs_f64(),
         system_seconds: ended.rusage.stime.as_secs_f64(),
@@ -116,13 +120,16 @@ fn seen(process: u32, seconds: f64, peak: &AtomicU64) -> Result<Ready> {
     let stat = fs::read_to_string(&path).with_context(|| format!("cannot read {path}"))?;
     // The name, in brackets, may hold anything.
     let fields: Vec<&str> = stat.rsplit(')').next().unwrap_or_default().split_whitespace().collect();
-    let ticks =
-        |place: usize| fields.get(place).and_then(|text| text.parse::<f64>().ok()).unwrap_or(f64::NAN);
+    let number = |place: usize| -> Result<u64> {
+        let field = fields.get(place).with_context(|| format!("{path} has no field {place}"))?;
+        field.parse().with_context(|| format!("{path}, field {place}: {field:?} is no number"))
+    };
     Ok(Ready {
         seconds,
-        user_seconds: ticks(11) / TICKS,
-        system_seconds: ticks(12) / TICKS,
+        user_seconds: number(11)? as f64 / TICKS,
+        system_seconds: number(12)? as f64 / TICKS,
         peak_bytes: peak.load(Ordering::Relaxed),
+        faults: number(7)? + number(9)?,
     })
 }
 
@@ -157,6 +164,8 @@ mod tests {
         let watched = watched.unwrap();
         assert!(watched.ready_seconds > 0.0 && watched.ready_seconds < watched.wall_seconds, "{watched:?}");
         assert!(watched.peak_bytes >= watched.ready_peak_bytes && watched.peak_bytes > 10_000, "{watched:?}");
+        // A shell touches at least its own pages and its library's.
+        assert!((20..100_000).contains(&watched.ready_faults), "{watched:?}");
     }
 
     #[test]
