@@ -1,0 +1,27 @@
+//! What a blob is, and where one lies.
+//!
+//! Must not know how blobs are packed or found.
+
+use crate::id::Id;
+
+/// The two kinds of blobs; they never share a pack.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum BlobKind {
+    /// A piece of a file.
+    Data,
+    /// A directory.
+    Tree,
+}
+
+/// Where one copy of a blob lies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Location {
+    /// The pack.
+    pub pack: Id,
+    /// Where it begins in the pack, in bytes.
+    pub offset: u32,
+    /// How many bytes it takes there, encrypted.
+    pub length: u32,
+    /// How many bytes its content has if it is compressed; 0 if it is not.
+    pub uncompressed_length: u32,
+}

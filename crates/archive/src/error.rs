@@ -1,0 +1,98 @@
+//! What can go wrong with a repository, in sentences that name the file and the way out.
+//!
+//! No sentence ever holds a password or a key.
+
+use crate::storage::FileName;
+
+/// A failed operation on a repository.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The local disk refused.
+    #[error(transparent)]
+    Disk(#[from] disk::Error),
+    /// There is no repository at that address.
+    #[error("there is no repository at {address}; make one with: pneu archive init")]
+    NoRepository {
+        /// The storage's address.
+        address: String,
+    },
+    /// There is a repository already.
+    #[error("{address}: there is a repository already")]
+    Exists {
+        /// The storage's address.
+        address: String,
+    },
+    /// No key opens with the password.
+    #[error("wrong password, or no key in {address} is for it")]
+    WrongPassword {
+        /// The storage's address.
+        address: String,
+    },
+    /// Somebody else is at work.
+    #[error("{address} is locked {by}; if that is over: pneu archive unlock")]
+    Locked {
+        /// The storage's address.
+        address: String,
+        /// How, by whom and since when: "exclusively by ana on tower, process 12, since 2026-11-21 10:02".
+        by: String,
+    },
+    /// The own lock could not be kept: somebody may have taken it for stale.
+    #[error("{address}: the lock could not be renewed for too long; all work ends here")]
+    LockLost {
+        /// The storage's address.
+        address: String,
+    },
+    /// A file does not hold what its format asks for.
+    #[error("{file} is damaged: {what}")]
+    Damage {
+        /// The file, or the blob.
+        file: String,
+        /// What was found or expected.
+        what: String,
+    },
+    /// A file that is needed is not there.
+    #[error("{file} is missing from {address}")]
+    Missing {
+        /// The file.
+        file: FileName,
+        /// The storage's address.
+        address: String,
+    },
+    /// A blob that is needed is in no pack.
+    #[error("{what} is in no index")]
+    NoBlob {
+        /// "tree 1a2b...", "data 1a2b...".
+        what: String,
+    },
+    /// The place where files are kept refused or cannot be reached.
+    #[error("cannot {action} at {address}: {what}")]
+    Storage {
+        /// What was tried, with the file: "read index/1a2b...".
+        action: String,
+        /// The storage's address.
+        address: String,
+        /// What it said.
+        what: String,
+    },
+    /// The repository is of a version that this program does not know, or asks for what it cannot do.
+    #[error("{file}: {what}")]
+    Unsupported {
+        /// The file.
+        file: String,
+        /// What it is.
+        what: String,
+    },
+    /// The user asked to stop.
+    #[error("interrupted")]
+    Interrupted,
+}
+
+/// The result of an operation on a repository.
+pub type Result<T> = std::result::Result<T, Error>;
+
+impl Error {
+    /// Returns [`Error::Damage`].
+    pub fn damage(file: impl ToString, what: impl Into<String>) -> Error {
+        Error::Damage { file: file.to_string(), what: what.into() }
+    }
+}

@@ -1,0 +1,19 @@
+//! Repositories in restic's format: deduplicated, compressed, encrypted.
+//!
+//! Comes in: a [`Storage`] that keeps files, a password, blobs. Goes out: blobs, trees and snapshots that restic itself reads and checks,
+//! or an [`Error`] that names the file. Must not know mail, terminals, or who uses it.
+//!
+//! A *blob* is a piece of a file, or a directory as a *tree*; its name is the SHA-256 of its content. Blobs lie in *packs*, *index files*
+//! say where, *snapshots* name the tree at the top. The format is restic's, <https://restic.readthedocs.io/en/stable/100_references.html>.
+
+mod blob;
+mod error;
+mod id;
+mod storage;
+mod surroundings;
+
+pub use blob::{BlobKind, Location};
+pub use error::{Error, Result};
+pub use id::Id;
+pub use storage::{FileKind, FileName, Storage};
+pub use surroundings::Surroundings;

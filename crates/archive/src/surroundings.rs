@@ -1,0 +1,30 @@
+//! What the caller lends: a clock, random bytes, and who is at work.
+//!
+//! Libraries read no environment and no clock by themselves, so that every test can be repeated.
+
+use std::time::Duration;
+
+/// Where and for whom work is done.
+#[derive(Clone, Debug)]
+pub struct Surroundings {
+    /// Returns the time in nanoseconds since 1970.
+    pub clock_ns: fn() -> i64,
+    /// Fills with random bytes that nobody can foresee: keys and nonces are made of them.
+    pub fill_random: fn(&mut [u8]),
+    /// Waits. Only locks and attempts to reach a storage again wait.
+    pub sleep: fn(Duration),
+    /// The machine's name.
+    pub hostname: String,
+    /// The user's name.
+    pub username: String,
+    /// The user's number.
+    pub uid: u32,
+    /// The number of the user's group.
+    pub gid: u32,
+    /// The process.
+    pub process: u32,
+    /// Says whether a process of this machine is alive.
+    pub is_alive: fn(u32) -> bool,
+    /// How many threads may work.
+    pub thread_count: usize,
+}
