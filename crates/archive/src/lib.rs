@@ -9,11 +9,13 @@
 mod blob;
 mod error;
 mod id;
+mod progress;
 mod storage;
 mod surroundings;
 
 pub use blob::{BlobKind, Location};
 pub use error::{Error, Result};
 pub use id::Id;
+pub use progress::{Progress, Unwatched};
 pub use storage::{FileKind, FileName, Storage};
 pub use surroundings::Surroundings;
