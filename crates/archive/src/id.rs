@@ -2,6 +2,7 @@
 //!
 //! Comes in: 32 bytes, or 64 hexadecimal digits. Goes out: the other one. Must not know what is named.
 
+use sha2::{Digest, Sha256};
 use std::fmt::{Debug, Display, Formatter};
 use std::str::FromStr;
 
@@ -14,6 +15,11 @@ impl Id {
     pub const BYTES: usize = 32;
     /// Digits that are enough for people to tell files apart.
     const SHORT_DIGITS: usize = 8;
+
+    /// Returns the name of `bytes`: their SHA-256.
+    pub fn of(bytes: &[u8]) -> Id {
+        Id(Sha256::digest(bytes).into())
+    }
 
     /// Returns the first digits, as people are shown them.
     pub fn short(&self) -> String {
@@ -80,6 +86,14 @@ mod tests {
         let text = id.to_string();
         assert!(text.starts_with("00254a6f94b9de03") && text.len() == 64, "{text}");
         assert_eq!((text.parse(), id.short()), (Ok(id), "00254a6f".to_owned()));
+    }
+
+    #[test]
+    fn a_name_is_the_sha256_of_what_it_names() {
+        assert_eq!(
+            Id::of(b"abc").to_string(),
+            "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
+        );
     }
 
     #[test]
