@@ -40,6 +40,17 @@ impl Error {
         matches!(self, Error::Io { source, .. } if source.kind() == io::ErrorKind::NotFound)
     }
 
+    /// Says whether a file had fewer bytes than were asked for.
+    pub fn is_too_short(&self) -> bool {
+        matches!(self, Error::Io { source, .. } if source.kind() == io::ErrorKind::UnexpectedEof)
+    }
+
+    /// Returns the [`io::Error`] of a file that ends before byte `needed_bytes`.
+    pub fn too_short(found_bytes: u64, needed_bytes: u64) -> io::Error {
+        let what = format!("it has {found_bytes} bytes, {needed_bytes} expected");
+        io::Error::new(io::ErrorKind::UnexpectedEof, what)
+    }
+
     /// Says whether the system refused for lack of rights, or because the file system is read-only.
     pub fn is_permission_denied(&self) -> bool {
         use io::ErrorKind::{PermissionDenied, ReadOnlyFilesystem};

@@ -65,6 +65,19 @@ pub trait Disk: Send + Sync + Debug {
     /// What the disk says; for an absent file one that [`Error::is_not_found`].
     fn read(&self, path: &Path) -> Result<Vec<u8>>;
 
+    /// Reads `length_bytes` bytes of a file from `offset` on. Nothing is mapped, so that a file which is cut meanwhile is an error and
+    /// no signal; and nothing is allocated for more than the file has.
+    ///
+    /// # Errors
+    /// What the disk says; for an absent file one that [`Error::is_not_found`], for one that ends before one that [`Error::is_too_short`].
+    fn read_range(&self, path: &Path, offset: u64, length_bytes: usize) -> Result<Vec<u8>>;
+
+    /// Returns a file's length in bytes.
+    ///
+    /// # Errors
+    /// What the disk says; for an absent file one that [`Error::is_not_found`]; what is no file is an error.
+    fn size(&self, path: &Path) -> Result<u64>;
+
     /// Maps a whole sealed file. Only for files that never change after they appear.
     ///
     /// # Errors

@@ -7,7 +7,7 @@ use crate::{Disk, Error, File, Lock, Map, Result, Wait, flock};
 use std::ffi::OsString;
 use std::fs::{self, OpenOptions, Permissions};
 use std::io::{self, Seek, SeekFrom, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::{DirBuilderExt, FileExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 const FILE_MODE: u32 = 0o600;
@@ -26,6 +26,15 @@ impl Disk for RealDisk {
 
     fn read(&self, path: &Path) -> Result<Vec<u8>> {
         fs::read(path).map_err(|source| Error::io("read", path, source))
+    }
+
+    fn read_range(&self, path: &Path, offset: u64, length_bytes: usize) -> Result<Vec<u8>> {
+        read_at(path, offset, length_bytes).map_err(|source| Error::io("read", path, source))
+    }
+
+    fn size(&self, path: &Path) -> Result<u64> {
+        let length = fs::metadata(path).and_then(|metadata| length_of(&metadata));
+        length.map_err(|source| Error::io("look at", path, source))
     }
 
     fn map(&self, path: &Path) -> Result<Map> {
@@ -142,13 +151,30 @@ pub(crate) fn create_new(path: &Path) -> io::Result<fs::File> {
     Ok(file)
 }
 
+/// Returns the length of what must be a file.
+fn length_of(metadata: &fs::Metadata) -> io::Result<u64> {
+    if metadata.is_file() { Ok(metadata.len()) } else { Err(io::ErrorKind::IsADirectory.into()) }
+}
+
+/// Reads exactly these bytes of the file.
+fn read_at(path: &Path, offset: u64, length_bytes: usize) -> io::Result<Vec<u8>> {
+    let file = fs::File::open(path)?;
+    let found_bytes = length_of(&file.metadata()?)?;
+    let needed_bytes = offset.saturating_add(length_bytes as u64);
+    if found_bytes < needed_bytes {
+        return Err(Error::too_short(found_bytes, needed_bytes));
+    }
+    let mut bytes = vec![0; length_bytes];
+    file.read_exact_at(&mut bytes, offset)?;
+    Ok(bytes)
+}
+
 /// Opens the file, cuts what lies behind `length_bytes`, and makes what is left durable.
 fn open_at(path: &Path, length_bytes: u64) -> io::Result<fs::File> {
     let mut file = OpenOptions::new().write(true).open(path)?;
     let found_bytes = file.metadata()?.len();
     if found_bytes < length_bytes {
-        let what = format!("it has {found_bytes} bytes, {length_bytes} expected");
-        return Err(io::Error::new(io::ErrorKind::UnexpectedEof, what));
+        return Err(Error::too_short(found_bytes, length_bytes));
     }
     if found_bytes > length_bytes {
         file.set_len(length_bytes)?;

@@ -34,6 +34,34 @@ fn what_is_written_is_read() {
 }
 
 #[test]
+fn a_range_comes_whole_or_not_at_all() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("pack");
+    disk::write_new(&RealDisk, &path, b"0123456789").unwrap();
+    assert_eq!(RealDisk.read_range(&path, 3, 4).unwrap(), b"3456");
+    assert_eq!(RealDisk.read_range(&path, 10, 0).unwrap(), b"");
+    for (offset, length_bytes, needed) in
+        [(8, 3, 11), (11, 0, 11), (0, usize::MAX, u64::MAX), (u64::MAX, 1, u64::MAX)]
+    {
+        let error = RealDisk.read_range(&path, offset, length_bytes).unwrap_err();
+        assert!(error.is_too_short(), "{error}");
+        let expected = format!("cannot read {}: it has 10 bytes, {needed} expected", path.display());
+        assert_eq!(error.to_string(), expected);
+    }
+    assert!(RealDisk.read_range(&directory.path().join("absent"), 0, 0).unwrap_err().is_not_found());
+    assert!(RealDisk.read_range(directory.path(), 0, 0).is_err(), "a directory is no file");
+}
+
+#[test]
+fn only_files_have_a_size() {
+    let directory = tempfile::tempdir().unwrap();
+    disk::write_new(&RealDisk, &directory.path().join("file"), b"12345").unwrap();
+    assert_eq!(RealDisk.size(&directory.path().join("file")).unwrap(), 5);
+    assert!(RealDisk.size(&directory.path().join("absent")).unwrap_err().is_not_found());
+    assert!(!RealDisk.size(directory.path()).unwrap_err().is_not_found());
+}
+
+#[test]
 fn append_cuts_what_lies_behind() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("journal");
@@ -55,6 +83,7 @@ fn append_never_invents_bytes() {
     let error = RealDisk.append(&path, 6).err().unwrap();
     assert_eq!(error.to_string(), format!("cannot append to {}: it has 5 bytes, 6 expected", path.display()),);
     assert_eq!(RealDisk.read(&path).unwrap(), b"short");
+    assert!(error.is_too_short());
     assert!(RealDisk.append(&directory.path().join("absent"), 0).err().unwrap().is_not_found());
 }
 

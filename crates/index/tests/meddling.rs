@@ -61,6 +61,14 @@ impl Disk for Meddling {
         RealDisk.read(path)
     }
 
+    fn read_range(&self, path: &Path, offset: u64, length_bytes: usize) -> Result<Vec<u8>> {
+        RealDisk.read_range(path, offset, length_bytes)
+    }
+
+    fn size(&self, path: &Path) -> Result<u64> {
+        RealDisk.size(path)
+    }
+
     fn map(&self, path: &Path) -> Result<Map> {
         self.count(Call::Map);
         RealDisk.map(path)

@@ -384,6 +384,14 @@ impl Disk for Meddled {
         Ok((self.after_read)(path, self.disk.read(path)?))
     }
 
+    fn read_range(&self, path: &Path, offset: u64, length_bytes: usize) -> disk::Result<Vec<u8>> {
+        self.disk.read_range(path, offset, length_bytes)
+    }
+
+    fn size(&self, path: &Path) -> disk::Result<u64> {
+        self.disk.size(path)
+    }
+
     fn list(&self, directory: &Path) -> disk::Result<Vec<OsString>> {
         self.disk.list(directory)
     }

@@ -251,6 +251,16 @@ impl Disk for SimDisk {
         Ok(turn.happen(|state| state.read(path).map(<[u8]>::to_vec))?.1)
     }
 
+    fn read_range(&self, path: &Path, offset: u64, length_bytes: usize) -> Result<Vec<u8>> {
+        let turn = self.begin(Operation::ReadRange { path: path.to_owned(), offset, length_bytes })?;
+        Ok(turn.happen(|state| state.read_range(path, offset, length_bytes))?.1)
+    }
+
+    fn size(&self, path: &Path) -> Result<u64> {
+        let turn = self.begin(Operation::Size(path.to_owned()))?;
+        Ok(turn.happen(|state| state.read(path).map(|bytes| bytes.len() as u64))?.1)
+    }
+
     fn map(&self, path: &Path) -> Result<Map> {
         let turn = self.begin(Operation::Map(path.to_owned()))?;
         Ok(turn.happen(|state| state.read(path).map(Map::from))?.1)

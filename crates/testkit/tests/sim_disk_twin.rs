@@ -26,7 +26,7 @@ impl Player {
         let path = self.place.join(name);
         let directory = self.place.join(random.pick(&DIRECTORIES));
         let number = random.below(3000);
-        answer(match random.index(11) {
+        answer(match random.index(13) {
             0 => self.disk.list(&directory).map(sorted),
             1 => self.disk.read(&path),
             2 => self.disk.map(&path).map(|map| map.to_vec()),
@@ -40,7 +40,9 @@ impl Player {
                 if is_directory { Ok(Vec::new()) } else { self.disk.rename(&path, &to).map(|()| Vec::new()) }
             }
             8 => self.disk.remove(&path).map(|()| Vec::new()),
-            9 => self.disk.create_directory(&directory).map(|()| Vec::new()),
+            9 => self.disk.read_range(&path, number % 11, random.index(2000)),
+            10 => self.disk.size(&path).map(|length_bytes| length_bytes.to_le_bytes().to_vec()),
+            11 => self.disk.create_directory(&directory).map(|()| Vec::new()),
             _ => self.disk.sync_directory(&directory).map(|()| Vec::new()),
         })
     }

@@ -13,6 +13,8 @@ use std::path::{Path, PathBuf};
 pub enum Operation {
     List(PathBuf),
     Read(PathBuf),
+    ReadRange { path: PathBuf, offset: u64, length_bytes: usize },
+    Size(PathBuf),
     Map(PathBuf),
     Create(PathBuf),
     Append { path: PathBuf, length_bytes: u64 },
@@ -28,7 +30,8 @@ pub enum Operation {
 impl Operation {
     /// Says whether the disk may be another one afterwards, or what is durable on it.
     pub fn changes(&self) -> bool {
-        !matches!(self, Operation::List(_) | Operation::Read(_) | Operation::Map(_))
+        use Operation::{List, Map, Read, ReadRange, Size};
+        !matches!(self, List(_) | Read(_) | ReadRange { .. } | Size(_) | Map(_))
     }
 
     /// Says whether a full disk refuses it.
@@ -45,7 +48,8 @@ impl Operation {
     fn action(&self) -> (&'static str, &Path) {
         match self {
             Operation::List(path) => ("list", path),
-            Operation::Read(path) => ("read", path),
+            Operation::Read(path) | Operation::ReadRange { path, .. } => ("read", path),
+            Operation::Size(path) => ("look at", path),
             Operation::Map(path) => ("map", path),
             Operation::Create(path) | Operation::CreateDirectory(path) => ("create", path),
             Operation::Append { path, .. } => ("append to", path),
@@ -63,6 +67,9 @@ impl fmt::Display for Operation {
         let (action, path) = self.action();
         let path = path.display();
         match self {
+            Operation::ReadRange { offset, length_bytes, .. } => {
+                write!(formatter, "read {length_bytes} bytes of {path} from {offset} on")
+            }
             Operation::Append { length_bytes, .. } => {
                 write!(formatter, "append to {path} after {length_bytes} bytes")
             }

@@ -116,6 +116,14 @@ impl State {
         Ok(&self.inodes[self.find(path)?].seen)
     }
 
+    pub(super) fn read_range(&self, path: &Path, offset: u64, length_bytes: usize) -> io::Result<Vec<u8>> {
+        let bytes = self.read(path)?;
+        let rest = usize::try_from(offset).ok().and_then(|offset| bytes.get(offset..));
+        let range = rest.and_then(|rest| rest.get(..length_bytes));
+        let needed_bytes = offset.saturating_add(length_bytes as u64);
+        range.map(<[u8]>::to_vec).ok_or_else(|| disk::Error::too_short(bytes.len() as u64, needed_bytes))
+    }
+
     /// Returns a file as text, for a lock's holder.
     pub(super) fn text(&self, path: &Path) -> String {
         self.read(path).map(|bytes| String::from_utf8_lossy(bytes).into_owned()).unwrap_or_default()
@@ -154,10 +162,7 @@ impl State {
                 self.cut(inode, length_bytes);
                 Ok((inode, length_bytes))
             }
-            _ => {
-                let what = format!("it has {found_bytes} bytes, {length_bytes} expected");
-                Err(io::Error::new(io::ErrorKind::UnexpectedEof, what))
-            }
+            _ => Err(disk::Error::too_short(found_bytes as u64, length_bytes)),
         }
     }
 
