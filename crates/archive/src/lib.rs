@@ -17,5 +17,5 @@ pub use blob::{BlobKind, Location};
 pub use error::{Error, Result};
 pub use id::Id;
 pub use progress::{Progress, Unwatched};
-pub use storage::{FileKind, FileName, Storage};
+pub use storage::{FileKind, FileName, LocalStorage, Storage};
 pub use surroundings::Surroundings;

@@ -2,7 +2,11 @@
 //!
 //! Comes in: names and bytes. Goes out: bytes. Must not know what is in them: not even whether they are what their name says.
 
-use crate::error::Result;
+mod local;
+
+pub use local::LocalStorage;
+
+use crate::error::{Error, Result};
 use crate::id::Id;
 use std::fmt::{Debug, Display, Formatter};
 
@@ -93,7 +97,8 @@ pub trait Storage: Send + Sync + Debug {
     /// Reads a whole file.
     ///
     /// # Errors
-    /// [`Error::Missing`](crate::Error::Missing), or what the place says.
+    /// [`Error::Missing`](crate::Error::Missing), for the config [`Error::NoRepository`](crate::Error::NoRepository); or what the place
+    /// says.
     fn read(&self, name: FileName) -> Result<Vec<u8>>;
 
     /// Reads `length` bytes from `offset` on. All of them come, or it is an error.
@@ -119,6 +124,14 @@ pub trait Storage: Send + Sync + Debug {
     /// # Errors
     /// What the place says.
     fn remove(&self, name: FileName) -> Result<()>;
+}
+
+/// Returns the error for a file that is not there. Without a config there is no repository.
+fn absent(file: FileName, address: String) -> Error {
+    match file.kind {
+        FileKind::Config => Error::NoRepository { address },
+        _ => Error::Missing { file, address },
+    }
 }
 
 #[cfg(test)]

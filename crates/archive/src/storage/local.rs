@@ -1,0 +1,205 @@
+//! A repository in a directory.
+//!
+//! Comes in: names and bytes. Goes out: files that survived a crash, laid out as restic lays them out. Must not know what is in them.
+//!
+//! Files appear by `disk::publish` with mode 0600, directories with 0700. restic makes its files 0400, to protect them from being
+//! written to by mistake; it neither needs nor checks that, reads and removes ours, and we its: removing a file takes rights on its
+//! directory alone. What is left of a write that a crash interrupted has no name of 64 digits, and so is no file of the repository.
+
+use super::{FileKind, FileName, Storage, absent};
+use crate::error::{Error, Result};
+use crate::id::Id;
+use disk::Disk;
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// A directory that keeps a repository.
+#[derive(Debug)]
+pub struct LocalStorage {
+    disk: Arc<dyn Disk>,
+    root: PathBuf,
+    /// Directories that are there, durably: as this process made sure.
+    ready: Mutex<BTreeSet<PathBuf>>,
+    /// Where files were removed, which is not durable yet.
+    removed: Mutex<BTreeSet<(FileKind, PathBuf)>>,
+}
+
+impl LocalStorage {
+    /// Returns the storage in the directory `root`, which need not be there before [`Storage::create`].
+    pub fn new(disk: Arc<dyn Disk>, root: PathBuf) -> LocalStorage {
+        LocalStorage { disk, root, ready: Mutex::default(), removed: Mutex::default() }
+    }
+
+    /// Returns the directory that a file lies in, and its name there.
+    fn place(&self, name: FileName) -> (PathBuf, String) {
+        let path = name.path();
+        match path.rsplit_once('/') {
+            Some((directory, file)) => (self.root.join(directory), file.to_owned()),
+            None => (self.root.clone(), path),
+        }
+    }
+
+    fn path(&self, name: FileName) -> PathBuf {
+        self.root.join(name.path())
+    }
+
+    /// Makes a directory that may be missing: copies of repositories often lack those that were empty.
+    ///
+    /// Never more than that. Where nothing of the repository is there, its disk is rather not mounted, and what is written would be
+    /// hidden below the place where it will be.
+    fn make_ready(&self, directory: &Path) -> Result<()> {
+        if locked(&self.ready).contains(directory) {
+            return Ok(());
+        }
+        if self.names_in(&self.root)?.is_empty() {
+            return Err(Error::NoRepository { address: self.address() });
+        }
+        // Also for one that is there: whoever made it may have been killed before its name was durable.
+        self.disk.create_directory(directory)?;
+        locked(&self.ready).insert(directory.to_owned());
+        Ok(())
+    }
+
+    /// Lists a directory; one that is missing is empty.
+    fn names_in(&self, directory: &Path) -> Result<Vec<OsString>> {
+        match self.disk.list(directory) {
+            Err(error) if error.is_not_found() => Ok(Vec::new()),
+            other => Ok(other?),
+        }
+    }
+
+    /// Adds the files of one directory whose name begins with `digits`, with their sizes.
+    fn list_into(&self, directory: &Path, digits: &str, files: &mut Vec<(Id, u64)>) -> Result<()> {
+        for name in self.names_in(directory)? {
+            let Some(id) =
+                name.to_str().filter(|name| name.starts_with(digits)).and_then(|name| name.parse().ok())
+            else {
+                continue;
+            };
+            match self.disk.size(&directory.join(&name)) {
+                Ok(size) => files.push((id, size)),
+                // Somebody removed it meanwhile, or it is no file.
+                Err(error) if error.is_not_found() || is_of(&error, ErrorKind::IsADirectory) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes removals of files of other kinds durable.
+    ///
+    /// Who removes a snapshot, then indexes, then packs, counts on it that no crash brings back what refers to something that is gone.
+    /// Within a kind nothing refers to another, so that removals are made durable together; those that no other kind
+    /// follows, never: what comes back then refers to nothing that is gone. Locks refer to nothing and nothing to them.
+    fn settle_removals_before(&self, kind: FileKind) -> Result<()> {
+        if kind == FileKind::Lock {
+            return Ok(());
+        }
+        // Held until all is durable: another thread's removal must wait for that too.
+        let mut removed = locked(&self.removed);
+        let others: Vec<_> = removed.iter().filter(|(other, _)| *other != kind).cloned().collect();
+        for other in others {
+            match self.disk.sync_directory(&other.1) {
+                Err(error) if !error.is_not_found() => return Err(error.into()),
+                _ => removed.remove(&other),
+            };
+        }
+        Ok(())
+    }
+
+    /// Words an error of the disk for a file of the repository.
+    fn failed(&self, name: FileName, error: disk::Error) -> Error {
+        match error {
+            error if error.is_not_found() => absent(name, self.address()),
+            disk::Error::Io { path, source, .. } if source.kind() == ErrorKind::UnexpectedEof => {
+                Error::damage(path.display(), source.to_string())
+            }
+            error => error.into(),
+        }
+    }
+}
+
+impl Storage for LocalStorage {
+    fn address(&self) -> String {
+        self.root.display().to_string()
+    }
+
+    fn create(&self) -> Result<()> {
+        for kind in FileKind::MANY {
+            self.disk.create_directory(&self.root.join(kind.directory()))?;
+        }
+        Ok(())
+    }
+
+    fn list(&self, kind: FileKind) -> Result<Vec<(Id, u64)>> {
+        let directory = self.root.join(kind.directory());
+        let mut files = Vec::new();
+        match kind {
+            FileKind::Config => {
+                files.extend(self.size(FileName::CONFIG)?.map(|size| (FileName::CONFIG.id, size)));
+            }
+            FileKind::Pack => {
+                for name in self.names_in(&directory)? {
+                    if let Some(digits) = name.to_str().filter(|name| is_two_digits(name)) {
+                        self.list_into(&directory.join(digits), digits, &mut files)?;
+                    }
+                }
+            }
+            _ => self.list_into(&directory, "", &mut files)?,
+        }
+        Ok(files)
+    }
+
+    fn read(&self, name: FileName) -> Result<Vec<u8>> {
+        self.disk.read(&self.path(name)).map_err(|error| self.failed(name, error))
+    }
+
+    fn read_range(&self, name: FileName, offset: u64, length: u32) -> Result<Vec<u8>> {
+        let bytes = self.disk.read_range(&self.path(name), offset, length as usize);
+        bytes.map_err(|error| self.failed(name, error))
+    }
+
+    fn size(&self, name: FileName) -> Result<Option<u64>> {
+        match self.disk.size(&self.path(name)) {
+            Err(error) if error.is_not_found() => Ok(None),
+            other => Ok(Some(other?)),
+        }
+    }
+
+    fn write(&self, name: FileName, bytes: &[u8]) -> Result<()> {
+        let (directory, file) = self.place(name);
+        self.make_ready(&directory)?;
+        disk::publish(&*self.disk, &directory, &file, bytes).map_err(|error| {
+            // A full disk must not stay full of what nobody will ask for. If this fails too, the first error tells more.
+            let _ = self.disk.remove(&directory.join(format!("{file}.new")));
+            error.into()
+        })
+    }
+
+    fn remove(&self, name: FileName) -> Result<()> {
+        self.settle_removals_before(name.kind)?;
+        let result = self.disk.remove(&self.path(name));
+        // After it is gone: whoever settles before that would settle nothing. Also after an error, which may have come too late.
+        if name.kind != FileKind::Lock {
+            locked(&self.removed).insert((name.kind, self.place(name).0));
+        }
+        Ok(result?)
+    }
+}
+
+fn is_of(error: &disk::Error, kind: ErrorKind) -> bool {
+    matches!(error, disk::Error::Io { source, .. } if source.kind() == kind)
+}
+
+/// Says whether it is the name of a directory of packs.
+fn is_two_digits(name: &str) -> bool {
+    name.len() == 2 && name.bytes().all(|letter| matches!(letter, b'0'..=b'9' | b'a'..=b'f'))
+}
+
+/// What is behind these locks is whole at any time, whoever panicked.
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,8 @@
+//! All integration tests of the crate `archive`, in one binary.
+
+#![expect(
+    clippy::unwrap_used,
+    reason = "a test that fails names its line, and clippy's leave for tests stops at helpers"
+)]
+
+mod local;
