@@ -7,8 +7,9 @@
 demo:
 	cargo xtask demo
 
-# Everything that CI checks.
+# Everything that CI checks. Tests of repositories ask restic, which is installed where that can be.
 test:
+	@.ci/restic
 	cargo xtask ci
 
 # Measures the release program on generated mail, which is kept in BENCH_CORPORA between runs (about 12 GB).

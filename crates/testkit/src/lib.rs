@@ -1,4 +1,4 @@
-//! For tests, benchmarks and `xtask` only: a disk that lies, generated mail, real mail, Tarantool.
+//! For tests, benchmarks and `xtask` only: a disk that lies, generated mail, real mail, Tarantool, restic.
 //!
 //! Comes in: seeds and options. Goes out: Maildirs and misbehaving disks, the same ones each time. It is the one library that may
 //! read the environment (PNEU_REAL_MAIL, CI, UPDATE) and print: it runs beside tests. Must not know the crates it helps to test,
@@ -7,12 +7,14 @@
 pub mod corpus;
 mod random;
 mod real_mail;
+mod restic;
 pub mod sim_disk;
 mod tarantool;
 mod tour;
 
 pub use random::Random;
 pub use real_mail::{RealMail, real_mail};
+pub use restic::{Answer, Restic, restic};
 pub use sim_disk::SimDisk;
 pub use tarantool::tarantool;
 pub use tour::check_tour;

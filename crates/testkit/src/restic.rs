@@ -1,0 +1,177 @@
+//! restic itself, which tests of its format ask.
+//!
+//! Comes in: a directory, a password, arguments. Goes out: what restic printed and its exit code. Must not know what is asked.
+
+use std::env;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::OnceLock;
+
+/// The program.
+const PROGRAM: &str = "restic";
+
+/// The newest restic of this machine, ready to run. All fields may be changed.
+#[derive(Clone, Debug)]
+pub struct Restic {
+    /// The program itself.
+    pub program: PathBuf,
+    /// Where it runs: relative paths among its arguments begin there.
+    pub directory: PathBuf,
+    /// What it finds in its environment besides the tests' own: the repository, its password, a time zone, the keys of a server.
+    pub environment: Vec<(String, String)>,
+}
+
+/// What restic did.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Answer {
+    /// The exit code; `None` if it was killed.
+    pub code: Option<i32>,
+    /// What it printed.
+    pub stdout: Vec<u8>,
+    /// What it said besides.
+    pub stderr: String,
+}
+
+/// Returns a restic that runs in `directory`, on the repository at `address` ("repository": a directory there), in UTC and without a
+/// cache.
+///
+/// Where there is none, prints a line and returns `None`: the test has nothing to do.
+///
+/// # Panics
+/// If there is none though CI is `true`.
+pub fn restic(directory: &Path, address: &str, password: &str) -> Option<Restic> {
+    static NEWEST: OnceLock<Option<PathBuf>> = OnceLock::new();
+    let newest = NEWEST.get_or_init(|| newest(candidates()));
+    if !may_ask(newest.is_some(), env::var("CI").as_deref() == Ok("true")) {
+        return None;
+    }
+    let set = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+    Some(Restic {
+        program: newest.clone()?,
+        directory: directory.to_owned(),
+        environment: vec![
+            set("RESTIC_REPOSITORY", address),
+            set("RESTIC_PASSWORD", password),
+            set("TZ", "UTC"),
+        ],
+    })
+}
+
+impl Restic {
+    /// Returns the same with one more variable in its environment.
+    #[must_use]
+    pub fn with(mut self, name: &str, value: &str) -> Restic {
+        self.environment.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
+    /// Runs it and returns what it did, whatever that is.
+    ///
+    /// # Panics
+    /// If it cannot be started.
+    pub fn run(&self, arguments: &[&str]) -> Answer {
+        let mut command = self.command();
+        let output = command.args(arguments).output().expect("the program is there");
+        Answer {
+            code: output.status.code(),
+            stdout: output.stdout,
+            stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
+        }
+    }
+
+    /// Runs it and returns what it printed.
+    ///
+    /// # Panics
+    /// If it did not end well.
+    pub fn succeed(&self, arguments: &[&str]) -> Vec<u8> {
+        let answer = self.run(arguments);
+        assert_eq!(
+            answer.code,
+            Some(0),
+            "restic {arguments:?}: {}\n{}",
+            String::from_utf8_lossy(&answer.stdout),
+            answer.stderr
+        );
+        answer.stdout
+    }
+
+    /// Returns the command without arguments, for who runs it beside other work.
+    pub fn command(&self) -> Command {
+        let mut command = Command::new(&self.program);
+        command.arg("--no-cache").current_dir(&self.directory);
+        // What a user has set for repositories of their own is no matter of the tests.
+        for (name, _) in env::vars_os() {
+            if name.to_string_lossy().starts_with("RESTIC_") {
+                command.env_remove(name);
+            }
+        }
+        command.envs(self.environment.iter().map(|(name, value)| (name, value)));
+        command
+    }
+}
+
+/// Returns where a restic may lie: on the search path, and where `go install` puts it.
+fn candidates() -> Vec<PathBuf> {
+    let mut directories: Vec<PathBuf> =
+        env::var_os("PATH").map(|path| env::split_paths(&path).collect()).unwrap_or_default();
+    directories.extend(env::var_os("GOBIN").map(PathBuf::from));
+    directories.extend(env::var_os("GOPATH").map(|path| PathBuf::from(path).join("bin")));
+    directories.extend(env::home_dir().map(|home| home.join("go/bin")));
+    directories.into_iter().map(|directory| directory.join(PROGRAM)).filter(|path| path.is_file()).collect()
+}
+
+/// Returns the newest of `programs` that say their version.
+fn newest(programs: Vec<PathBuf>) -> Option<PathBuf> {
+    let versions = programs.into_iter().filter_map(|program| {
+        let output = Command::new(&program).arg("version").output().ok()?;
+        Some((version(&String::from_utf8_lossy(&output.stdout))?, program))
+    });
+    versions.max().map(|(_, program)| program)
+}
+
+/// Reads "restic 0.18.1 compiled with go1.25 on linux/amd64", "restic 0.18.1-dev (..) ..".
+fn version(line: &str) -> Option<Vec<u32>> {
+    let number = line.strip_prefix("restic ")?.split([' ', '-']).next()?;
+    number.split('.').map(|part| part.parse().ok()).collect()
+}
+
+/// Says whether there is a restic to ask, and prints a line if not.
+#[expect(clippy::print_stderr, reason = "a test that does nothing has to say so")]
+fn may_ask(is_there: bool, is_ci: bool) -> bool {
+    let way_out = "go install github.com/restic/restic/cmd/restic@latest, or apt-get install restic";
+    assert!(is_there || !is_ci, "tests need {PROGRAM}: {way_out}");
+    if !is_there {
+        eprintln!("no {PROGRAM}: nothing is asked of it; {way_out}");
+    }
+    is_there
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_outside_of_ci_may_it_be_missing() {
+        assert!(may_ask(true, true) && may_ask(true, false) && !may_ask(false, false));
+        assert!(std::panic::catch_unwind(|| may_ask(false, true)).is_err());
+    }
+
+    #[test]
+    fn versions_are_compared_as_numbers() {
+        let read = |line| version(line).unwrap();
+        assert!(read("restic 0.19.1 compiled with go1.26") > read("restic 0.9.6 compiled with go1.13"));
+        assert_eq!(read("restic 0.18.1-dev (compiled manually)"), [0, 18, 1]);
+        assert_eq!((version("bash: restic: no such file"), version("restic new")), (None, None));
+    }
+
+    #[test]
+    fn a_repository_is_made_where_it_is_told_to() {
+        let directory = tempfile::tempdir().unwrap();
+        let Some(restic) = restic(directory.path(), "repository", "geheim") else { return };
+        restic.succeed(&["init"]);
+        assert!(directory.path().join("repository/config").is_file());
+        assert_eq!(restic.succeed(&["snapshots", "--json"]), b"[]\n");
+        let wrong = restic.with("RESTIC_PASSWORD", "falsch").run(&["snapshots"]);
+        assert_eq!(wrong.code, Some(12), "{wrong:?}");
+    }
+}
