@@ -25,3 +25,30 @@ pub struct Location {
     /// How many bytes its content has if it is compressed; 0 if it is not.
     pub uncompressed_length: u32,
 }
+
+/// A blob in a pack, as index files and the headers of packs tell of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct PackedBlob {
+    /// Its kind.
+    pub kind: BlobKind,
+    /// Its name.
+    pub id: Id,
+    /// Where it begins in the pack, in bytes.
+    pub offset: u32,
+    /// How many bytes it takes there, encrypted.
+    pub length: u32,
+    /// How many bytes its content has if it is compressed; 0 if it is not.
+    pub uncompressed_length: u32,
+}
+
+impl PackedBlob {
+    /// Returns where it lies, if its pack is `pack`.
+    pub fn location(&self, pack: Id) -> Location {
+        Location {
+            pack,
+            offset: self.offset,
+            length: self.length,
+            uncompressed_length: self.uncompressed_length,
+        }
+    }
+}

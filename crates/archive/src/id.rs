@@ -80,8 +80,8 @@ mod tests {
     #[test]
     fn digits_there_and_back() {
         let mut id = Id::default();
-        for (place, byte) in id.0.iter_mut().enumerate() {
-            *byte = (place * 37) as u8;
+        for (place, byte) in (0_u8..).zip(&mut id.0) {
+            *byte = place.wrapping_mul(37);
         }
         let text = id.to_string();
         assert!(text.starts_with("00254a6f94b9de03") && text.len() == 64, "{text}");

@@ -8,12 +8,14 @@
 
 mod blob;
 mod error;
+mod hex;
 mod id;
+pub mod index_file;
 mod progress;
 mod storage;
 mod surroundings;
 
-pub use blob::{BlobKind, Location};
+pub use blob::{BlobKind, Location, PackedBlob};
 pub use error::{Error, Result};
 pub use id::Id;
 pub use progress::{Progress, Unwatched};
