@@ -13,6 +13,21 @@ pub enum BlobKind {
     Tree,
 }
 
+impl BlobKind {
+    /// Returns what such a blob is called in sentences and in index files.
+    pub fn word(self) -> &'static str {
+        match self {
+            BlobKind::Data => "data",
+            BlobKind::Tree => "tree",
+        }
+    }
+
+    /// Returns what one blob is called in sentences: "tree 1a2b...".
+    pub fn named(self, id: &Id) -> String {
+        format!("{} {id}", self.word())
+    }
+}
+
 /// Where one copy of a blob lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Location {

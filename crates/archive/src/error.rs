@@ -2,6 +2,7 @@
 //!
 //! No sentence ever holds a password or a key.
 
+use crate::id::Id;
 use crate::storage::FileName;
 
 /// A failed operation on a repository.
@@ -81,6 +82,21 @@ pub enum Error {
         file: String,
         /// What it is.
         what: String,
+    },
+    /// A blob that was given to be saved is not what its name says.
+    #[error("what was read is not {id} any more: it was changed meanwhile")]
+    NotItsName {
+        /// The name that was expected.
+        id: Id,
+    },
+    /// A file that is to be saved cannot be read.
+    #[error("cannot read what is to be saved: {0}")]
+    Source(std::io::Error),
+    /// Saving failed before, and nothing more is saved.
+    #[error("nothing more is saved after this: {first}")]
+    SavingEnded {
+        /// What failed.
+        first: String,
     },
     /// The user asked to stop.
     #[error("interrupted")]
