@@ -8,6 +8,7 @@ use crate::error::Result;
 use crate::row_set::{Fixed, RowSet, Runs, fixed_slices, narrow, prefetch_bytes, visit_fixed, with_fixed};
 use crate::source::{RowRef, Source};
 use crate::value::{Value, hash, hint, normalise};
+use disk::prefetch;
 use std::cmp::Ordering;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering as Memory};
@@ -136,6 +137,15 @@ impl<'a> Keys<'a> {
             normalise(&[value], column_count, buffer);
         }
         buffer
+    }
+
+    /// Asks for the first value of the key at `position`, if it has a fixed width.
+    #[inline]
+    pub(crate) fn prefetch(&self, position: u32) {
+        let row = self.rows.at(position);
+        if let Some(column) = self.columns.first().map(|column| &column[row.source as usize]) {
+            with_fixed!(column, T => prefetch(T::slice(column).unwrap_or_default(), row.row as usize), {});
+        }
     }
 
     /// Compares the keys at two positions.

@@ -7,7 +7,8 @@
 
 use crate::keys::Keys;
 use crate::partition::{Pair, Parts, part_count, partition};
-use crate::row_set::narrow;
+use crate::row_set::{PREFETCH_DISTANCE, RowSet, narrow};
+use crate::source::RowRef;
 use crate::value::hint;
 use rayon::prelude::*;
 use std::cmp::Ordering;
@@ -56,6 +57,96 @@ pub(crate) fn sort_exact(keys: &Keys) -> Option<Vec<u32>> {
         },
     );
     Some(rows)
+}
+
+/// Rows in key order, of those with equal keys the last.
+pub(crate) struct Last {
+    /// The rows.
+    pub(crate) rows: Vec<RowRef>,
+    /// How many were left out.
+    pub(crate) replaced: u32,
+}
+
+/// Sorts `rows` by their keys and leaves out all but the last of those with equal keys; none if their hints ascend as they are.
+///
+/// Both is done part by part, while a part is in a core's cache. Memory: 20 bytes a row while it runs, of which the answer is 8.
+pub(crate) fn sort_last(keys: &Keys, rows: &RowSet) -> Option<Last> {
+    let Ends { smallest, largest, is_sorted } = ends(keys);
+    if is_sorted {
+        return None;
+    }
+    let count = part_count(keys.len());
+    let digits = Digits { base: smallest, shift: shift_for(largest - smallest, count) };
+    let make = |rows, out: &mut Vec<u64>| keys.hints(rows, out);
+    let parts = partition(keys.len(), count, make, |hint| digit(hint, digits.base, digits.shift));
+    // As arrays: the system gives zeros without touching them, which it does for no type but its own.
+    let mut places: Vec<RowRef> = bytemuck::cast_vec(vec![[0_u32; 2]; keys.len() as usize]);
+    let kept = split_by_parts(&parts, &mut places).into_par_iter().map_init(
+        || (Vec::new(), Vec::new()),
+        |(pairs, spare), (part, places)| {
+            parts.gather(part, pairs);
+            sort_pairs(pairs, spare, digits);
+            let count = keep_last(keys, pairs);
+            for (place, pair) in places.iter_mut().zip(&pairs[..count]) {
+                *place = rows.at(pair.row);
+            }
+            count
+        },
+    );
+    let kept: Vec<usize> = kept.collect();
+    let (mut from, mut to) = (0, 0);
+    for (part, count) in kept.into_iter().enumerate() {
+        if from != to {
+            places.copy_within(from..from + count, to);
+        }
+        from += parts.row_count(part);
+        to += count;
+    }
+    let replaced = narrow((places.len() - to) as u64);
+    places.truncate(to);
+    Some(Last { rows: places, replaced })
+}
+
+/// Puts pairs that are sorted by number in the order of their whole keys, those that stay first, and returns how many stay: of
+/// those with equal keys the one of the last row.
+fn keep_last(keys: &Keys, pairs: &mut [Pair]) -> usize {
+    let mut kept = 0;
+    let mut start = 0;
+    while start < pairs.len() {
+        ask_ahead(keys, pairs, start);
+        let number = pairs[start].number();
+        let mut end = start + 1;
+        while pairs.get(end).is_some_and(|pair| pair.number() == number) {
+            end += 1;
+        }
+        if end - start > 1 && !keys.is_exact() {
+            sort_ties(keys, &mut pairs[start..end], 1);
+        }
+        for place in start..end {
+            let pair = pairs[place];
+            let is_equal = |next: &Pair| keys.is_exact() || keys.compare(pair.row, next.row).is_eq();
+            if !pairs[place + 1..end].first().is_some_and(is_equal) {
+                pairs[kept] = pair;
+                kept += 1;
+            }
+        }
+        start = end;
+    }
+    kept
+}
+
+/// Asks for keys some way ahead that will have to be compared.
+#[inline]
+fn ask_ahead(keys: &Keys, pairs: &[Pair], place: usize) {
+    if keys.is_exact() {
+        return;
+    }
+    if let Some([one, two]) = pairs.get(place + PREFETCH_DISTANCE..place + PREFETCH_DISTANCE + 2)
+        && one.number() == two.number()
+    {
+        keys.prefetch(one.row);
+        keys.prefetch(two.row);
+    }
 }
 
 /// The smallest and the largest of many hints, and whether they ascend.

@@ -30,7 +30,7 @@ impl Sorted {
 /// Sorts the live rows of some sources by primary key. Of live rows with the same key the last one is kept: of the last source
 /// that has it, and there the last row.
 ///
-/// Rows that are all live and in order already cost little and no memory. Else it takes 33 bytes a row while it runs, of which the
+/// Rows that are all live and in order already cost little and no memory. Else it takes 20 bytes a row while it runs, of which the
 /// answer is 8, and 8 more if any is dead.
 ///
 /// # Errors
@@ -44,6 +44,11 @@ pub fn sort_by_primary(
     let given = live.as_deref().map_or(Order::AsIs, Order::Chosen);
     let rows = RowSet::new(sources.iter().map(|source| source.row_count()), given)?;
     let keys = Keys::new(&rows, sources, &schema.primary)?;
+    if let Some(last) = radix::sort_last(&keys, &rows) {
+        keys.check()?;
+        return Ok(Sorted { rows: Some(last.rows), replaced: last.replaced });
+    }
+    // Their hints ascend: at most some with equal hints change places.
     let sorted = radix::sort(&keys);
     keys.check()?;
     let kept = keep_newest(&rows, &keys, &sorted, &|_| false);
@@ -104,4 +109,57 @@ fn live_rows(sources: &[&dyn Source], is_live: &(dyn Fn(RowRef) -> bool + Sync))
     let live =
         sources.par_iter().enumerate().flat_map_iter(|source| rows_of(source).filter(|&row| is_live(row)));
     Some(live.collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rows::Rows;
+    use crate::schema::{Column, Kind};
+    use crate::value::Value;
+    use proptest::prelude::*;
+    use std::collections::BTreeMap;
+    use std::sync::Arc;
+
+    fn schema() -> Arc<Schema> {
+        let column = |name: &str, kind| Column { name: name.into(), kind };
+        let columns = vec![column("text", Kind::Bytes), column("number", Kind::U8)];
+        Arc::new(Schema { name: "t".into(), columns, primary: vec![0, 1], indexes: Vec::new() })
+    }
+
+    proptest! {
+        // Texts that differ only behind the 8 bytes of a hint, and keys that come up to many times.
+        #[test]
+        fn of_equal_keys_the_last_is_kept(
+            rows in prop::collection::vec(prop::collection::vec((0_u8..3, 0_usize..3, 0_u8..3), 0..90), 1..4),
+            dead in 0_u32..4,
+        ) {
+            let schema = schema();
+            let text = |first: u8, behind: usize| [&[first; 9][..], &vec![7; behind * 8]].concat();
+            let (mut sources, mut expected, mut live) = (Vec::new(), BTreeMap::new(), 0);
+            let is_live = |row: RowRef| dead == 0 || row.row % 4 != dead;
+            for (source, keys) in (0..).zip(&rows) {
+                let mut made = Rows::new(&schema);
+                for (row, &(first, behind, number)) in (0..).zip(keys) {
+                    let text = text(first, behind);
+                    made.push(&[Value::Bytes(&text), Value::U8(number)]).unwrap();
+                    if is_live(RowRef { source, row }) {
+                        live += 1;
+                        expected.insert((text, number), RowRef { source, row });
+                    }
+                }
+                sources.push(made);
+            }
+            let sources: Vec<&dyn Source> = sources.iter().map(|rows| rows as _).collect();
+            let sorted = sort_by_primary(&schema, &sources, &is_live).unwrap();
+            let found = match &sorted.rows {
+                Some(rows) => rows.clone(),
+                None => sources.iter().enumerate().flat_map(|(source, rows)| {
+                    (0..rows.row_count()).map(move |row| RowRef { source: narrow(source as u64), row })
+                }).collect(),
+            };
+            prop_assert_eq!(sorted.replaced as usize, live - expected.len());
+            prop_assert_eq!(found, expected.into_values().collect::<Vec<_>>());
+        }
+    }
 }

@@ -71,7 +71,8 @@ impl Source for Segment {
 }
 
 /// A row of one of several sources.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, bytemuck::Pod, bytemuck::Zeroable)]
+#[repr(C)]
 pub struct RowRef {
     /// The number of the source.
     pub source: u32,

@@ -48,12 +48,12 @@ pub(super) fn merge(directory: &Path, times: usize, target: &Path) -> Result<()>
     let path = target.join("pneu-bench-merged.seg");
     super::remove(&path)?;
     let written = write_segment(&RealDisk, &path, &schema, &sources, sorted.order())?;
-    super::remove(&path)?;
     ensure!(u64::from(written.row_count) == ENTRY_COUNT, "{} entries are left", written.row_count);
     ensure!(
         u64::from(sorted.replaced) == ENTRY_COUNT * (times as u64 - 1),
         "{} were replaced",
         sorted.replaced
     );
-    Ok(())
+    super::ready()?;
+    super::remove(&path)
 }
