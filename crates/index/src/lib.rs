@@ -25,9 +25,11 @@ pub use error::{Error, Result};
 pub use pass::{Cleanup, Loss, Mode, NoObserver, Observer, Problem, Stage, Summary, UpdateOptions, update};
 pub use rebuild::{is_older, rebuild, remembered_roots};
 pub use record::{Contact, Rest};
+pub use rows::Place;
 pub use search::{
-    Analysis, AnalysisStep, Counts, Direction, Duplicates, Hit, Hits, Line, Mailbox, Message, MessageFile,
-    Order, Origin, Person, SortKey, Thread, ThreadEntry, ThreadOrder, Threads, shown_flags,
+    Analysis, AnalysisStep, Counts, Direction, Duplicates, Hit, Hits, Inventory, Line, Mailbox, Message,
+    MessageFile, Order, Origin, Person, SortKey, StoredFile, StoredFolder, Thread, ThreadEntry, ThreadOrder,
+    Threads, shown_flags,
 };
 pub use set::NumberSet;
 pub use state::Root;

@@ -11,7 +11,7 @@ use store::{Part, PayloadReader, RowId, Rows, Schema, Snapshot, Table, Value};
 
 /// The two directories of a Maildir that hold messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(crate) enum Place {
+pub enum Place {
     /// `cur`: messages that a mail program has seen.
     Cur,
     /// `new`: messages just delivered.
@@ -20,10 +20,10 @@ pub(crate) enum Place {
 
 impl Place {
     /// Both.
-    pub(crate) const ALL: [Place; 2] = [Place::Cur, Place::New];
+    pub const ALL: [Place; 2] = [Place::Cur, Place::New];
 
     /// Returns the directory's name.
-    pub(crate) fn name(self) -> &'static str {
+    pub fn name(self) -> &'static str {
         match self {
             Place::Cur => "cur",
             Place::New => "new",

@@ -10,6 +10,7 @@ mod fields;
 mod filter;
 mod forged;
 mod handles;
+mod inventory;
 mod manuals;
 mod meddling;
 mod pass;

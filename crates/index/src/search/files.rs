@@ -44,7 +44,7 @@ pub(super) fn flag(mailbox: &Mailbox, flag: FlagName, found: &mut NumberSet) -> 
 }
 
 fn with_flags(mailbox: &Mailbox, wanted: Flags, found: &mut NumberSet) -> Result<()> {
-    for part in mailbox.snapshot.table(files::TABLE)?.parts() {
+    for part in mailbox.files.parts() {
         let flags = part.u16s(files::FLAGS, 0..part.row_count())?;
         let numbers = part.u32s(files::MESSAGE, 0..part.row_count())?;
         for (row, (flags, number)) in (0u32..).zip(flags.iter().zip(numbers)) {
@@ -63,7 +63,7 @@ pub(super) fn changed(
     found: &mut NumberSet,
 ) -> Result<()> {
     let (from, to) = (range.0.unwrap_or(i64::MIN), range.1.unwrap_or(i64::MAX));
-    for part in mailbox.snapshot.table(files::TABLE)?.parts() {
+    for part in mailbox.files.parts() {
         let times = part.i64s(files::CTIME, 0..part.row_count())?;
         let numbers = part.u32s(files::MESSAGE, 0..part.row_count())?;
         for (row, (time, number)) in (0u32..).zip(times.iter().zip(numbers)) {
@@ -79,7 +79,7 @@ pub(super) fn changed(
 pub(super) fn keyword(mailbox: &Mailbox, wanted: &Wanted, found: &mut NumberSet) -> Result<()> {
     let letters: HashMap<u32, u32> =
         mailbox.folders.iter().map(|folder| (folder.number, keyword_letters(folder, wanted))).collect();
-    for part in mailbox.snapshot.table(files::TABLE)?.parts() {
+    for part in mailbox.files.parts() {
         let rows = 0..part.row_count();
         let keywords = part.u32s(files::KEYWORDS, rows.clone())?;
         let folders = part.u32s(files::FOLDER, rows.clone())?;
@@ -128,7 +128,7 @@ fn is_wanted(wanted: &Wanted, name: &str) -> bool {
 
 /// Adds messages that have a file whose path is wanted.
 pub(super) fn paths(mailbox: &Mailbox, wanted: &Wanted, found: &mut NumberSet) -> Result<()> {
-    for part in mailbox.snapshot.table(files::TABLE)?.parts() {
+    for part in mailbox.files.parts() {
         for row in rows::live(part) {
             let row = rows::file(part, row)?;
             let Some(file) = mailbox.message_file(&row) else { continue };
@@ -167,7 +167,7 @@ pub(super) fn below(mailbox: &Mailbox, path: &str, found: &mut NumberSet) -> Res
 /// Adds messages at a path: that of a file, of a folder, or of a folder's `cur` or `new`.
 pub(super) fn whole_path(mailbox: &Mailbox, path: &str, found: &mut NumberSet) -> Result<()> {
     for (place, row) in mailbox.rows_at(Path::new(path))? {
-        found.insert(mailbox.snapshot.table(files::TABLE)?.part(place).u32_at(files::MESSAGE, row)?);
+        found.insert(mailbox.files.part(place).u32_at(files::MESSAGE, row)?);
     }
     for folder in &mailbox.folders {
         let directory = folder_path(mailbox, folder);
@@ -198,7 +198,7 @@ fn folder_files(
 ) -> Result<()> {
     let mut key = vec![Value::U32(folder.number)];
     key.extend(place.map(|place| Value::U8(place.number())));
-    for part in mailbox.snapshot.table(files::TABLE)?.parts() {
+    for part in mailbox.files.parts() {
         // Rows of a folder lie together: their column is taken once, not once a row.
         let rows: Vec<u32> = part.primary_range(&key)?.collect();
         let (Some(first), Some(last)) = (rows.iter().min(), rows.iter().max()) else { continue };

@@ -36,10 +36,9 @@ impl Mailbox {
     /// # Errors
     /// Damage in the store.
     pub fn by_path(&self, path: &Path) -> Result<Vec<Hit>> {
-        let table = self.snapshot.table(files::TABLE)?;
         let mut hits = Vec::new();
         for (id, row) in self.rows_at(path)? {
-            let number = rows::part_of(&table, id).u32_at(files::MESSAGE, row)?;
+            let number = rows::part_of(&self.files, id).u32_at(files::MESSAGE, row)?;
             hits.extend(self.hit(number)?);
         }
         Ok(hits)
@@ -93,10 +92,9 @@ impl Mailbox {
         else {
             return Ok(Vec::new());
         };
-        let table = self.snapshot.table(files::TABLE)?;
         let mut found = Vec::new();
         for folder in self.folders.iter().filter(|folder| self.is_at(folder, folder_directory)) {
-            if let Some(id) = table.get(PRIMARY, &file_key(folder.number, place, name.as_bytes()))? {
+            if let Some(id) = self.files.get(PRIMARY, &file_key(folder.number, place, name.as_bytes()))? {
                 found.push((id, id.row));
             }
         }

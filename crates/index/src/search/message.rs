@@ -7,7 +7,7 @@ use crate::record::{Line as LineRecord, Rest};
 use crate::rows::{self, Place};
 use crate::search::files::{folder_name, folder_path};
 use crate::search::{Hit, Mailbox};
-use crate::tables::{files, messages};
+use crate::tables::messages;
 use mail::{Derived, Flags};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -117,10 +117,10 @@ impl Mailbox {
     /// # Errors
     /// Damage in the store.
     pub fn files(&self, hit: &Hit) -> Result<Vec<MessageFile>> {
-        let table = self.snapshot.table(files::TABLE)?;
         let mut found: Vec<MessageFile> = Vec::new();
         for number in self.copies_of(hit.number)? {
-            found.extend(rows::files_of(&table, number)?.iter().filter_map(|row| self.message_file(row)));
+            found
+                .extend(rows::files_of(&self.files, number)?.iter().filter_map(|row| self.message_file(row)));
         }
         found.sort_by(|a, b| a.path.cmp(&b.path));
         Ok(found)

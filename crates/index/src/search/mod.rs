@@ -9,6 +9,7 @@ mod eval;
 mod files;
 mod flags;
 mod handle;
+mod inventory;
 mod message;
 mod order;
 mod pattern;
@@ -33,12 +34,13 @@ use disk::Disk;
 use query::Query;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
-use store::Snapshot;
+use store::{Snapshot, Table};
 
 pub use analysis::{Analysis, AnalysisStep};
 pub use contacts::Person;
 pub use copies::Duplicates;
 pub use flags::shown_flags;
+pub use inventory::{Inventory, StoredFile, StoredFolder};
 pub use message::{Message, MessageFile, Summary as Line};
 pub use order::{Direction, Hit, Hits, Order};
 pub use sort_key::SortKey;
@@ -56,6 +58,7 @@ pub struct Mailbox {
     state: State,
     /// By number.
     folders: Vec<FolderRow>,
+    files: Table,
     text: TextReader,
     directory: PathBuf,
     /// What takes a look at every message to know: made when it is first asked for.
@@ -105,6 +108,7 @@ impl Mailbox {
                     let mut folders = rows::folders(&snapshot)?;
                     folders.sort_unstable_by_key(|folder| folder.number);
                     return Ok(Mailbox {
+                        files: snapshot.table(file_table::TABLE)?,
                         snapshot,
                         state,
                         folders,
@@ -145,7 +149,7 @@ impl Mailbox {
         let mut counts = Counts {
             messages: messages.saturating_sub(absent),
             absent,
-            files: self.snapshot.table(file_table::TABLE)?.row_count(),
+            files: self.files.row_count(),
             folders: self.folders.len() as u64,
             text_segments: self.state.text.len() as u64,
             text_documents: crate::text::document_count(&self.state.text),

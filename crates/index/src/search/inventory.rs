@@ -1,0 +1,149 @@
+//! Every file of the mailbox in the order in which directories list it: what a backup walks through.
+//!
+//! In: one commit. Out: folders by root and path, the files of each in the order of their names, with their stat as it was when
+//! they were read and the SHA-256 of their message. Columns are read in place, and messages are found by a table of rows that one scan
+//! makes (12 bytes a message): no row is looked up. Must not know what a backup does with it.
+
+use crate::error::{Error, Result};
+use crate::rows::{self, Place};
+use crate::search::Mailbox;
+use crate::tables::{files, messages};
+use mail::Flags;
+use std::path::PathBuf;
+use store::{Part, RowId, Table, Value};
+
+/// A folder.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoredFolder {
+    /// The root's name.
+    pub root: String,
+    /// The path below the root, as bytes; empty for the root itself.
+    pub path: Vec<u8>,
+    /// Where it is.
+    pub directory: PathBuf,
+    number: u32,
+}
+
+/// A file that holds a message, as it was when it was last read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StoredFile<'a> {
+    /// Its name, exact bytes.
+    pub name: &'a [u8],
+    /// Its inode.
+    pub inode: u64,
+    /// Its size in bytes; of a compressed file that is not the size of its message.
+    pub size_bytes: u64,
+    /// Its time of modification in nanoseconds since 1970.
+    pub mtime_ns: i64,
+    /// Its time of status change in nanoseconds since 1970.
+    pub ctime_ns: i64,
+    /// Its Maildir flags.
+    pub flags: Flags,
+    /// The number of its message: good for this commit only.
+    pub message: u32,
+    /// SHA-256 of its message, decompressed.
+    pub sha256: [u8; 32],
+    /// Size of its message in bytes, decompressed.
+    pub message_bytes: u64,
+}
+
+/// All files of one commit.
+#[derive(Debug)]
+pub struct Inventory {
+    folders: Vec<StoredFolder>,
+    files: Table,
+    messages: Table,
+    /// The row of each message, by its number.
+    message_rows: Vec<Option<RowId>>,
+    directory: PathBuf,
+}
+
+impl Mailbox {
+    /// Returns all files in the order of their folders and names.
+    ///
+    /// # Errors
+    /// Damage in the store.
+    pub fn inventory(&self) -> Result<Inventory> {
+        let mut folders: Vec<StoredFolder> = self.folders.iter().map(|row| self.stored_folder(row)).collect();
+        folders.sort_unstable_by(|a, b| (&a.root, &a.path).cmp(&(&b.root, &b.path)));
+        let messages = self.snapshot.table(messages::TABLE)?;
+        let message_rows = message_rows(&messages, self.bound())?;
+        Ok(Inventory {
+            folders,
+            files: self.files.clone(),
+            messages,
+            message_rows,
+            directory: self.directory.clone(),
+        })
+    }
+
+    fn stored_folder(&self, row: &rows::FolderRow) -> StoredFolder {
+        StoredFolder {
+            root: row.root.clone(),
+            path: row.path.clone(),
+            directory: crate::search::files::folder_path(self, row),
+            number: row.number,
+        }
+    }
+}
+
+impl Inventory {
+    /// Returns the folders in byte order of root and path.
+    pub fn folders(&self) -> &[StoredFolder] {
+        &self.folders
+    }
+
+    /// Returns the files in `cur` or `new` of a folder, in byte order of their names.
+    ///
+    /// # Errors
+    /// Damage in the store.
+    pub fn files(&self, folder: &StoredFolder, place: Place) -> Result<Vec<StoredFile<'_>>> {
+        let key = [Value::U32(folder.number), Value::U8(place.number())];
+        let mut list = Vec::new();
+        let mut sources = 0;
+        for part in self.files.parts() {
+            let before = list.len();
+            for row in part.primary_range(&key)? {
+                list.push(self.file(part, row)?);
+            }
+            sources += usize::from(list.len() > before);
+        }
+        // Each part gives its rows in order.
+        if sources > 1 {
+            list.sort_unstable_by_key(|file| file.name);
+        }
+        Ok(list)
+    }
+
+    fn file<'a>(&'a self, part: &'a Part, row: u32) -> Result<StoredFile<'a>> {
+        let message = part.u32_at(files::MESSAGE, row)?;
+        let id = self.message_rows.get(message as usize).copied().flatten();
+        let id =
+            id.ok_or_else(|| Error::Damaged { path: self.directory.clone(), what: "a file's message" })?;
+        let of_message = rows::part_of(&self.messages, id);
+        Ok(StoredFile {
+            name: part.bytes(files::NAME, row)?,
+            inode: part.u64_at(files::INODE, row)?,
+            size_bytes: part.u64_at(files::SIZE, row)?,
+            mtime_ns: part.i64_at(files::MTIME, row)?,
+            ctime_ns: part.i64_at(files::CTIME, row)?,
+            flags: Flags::from_bits(part.u16_at(files::FLAGS, row)?),
+            message,
+            sha256: of_message.id_at(messages::SHA256, id.row)?,
+            message_bytes: of_message.u64_at(messages::SIZE, id.row)?,
+        })
+    }
+}
+
+fn message_rows(table: &Table, bound: u32) -> Result<Vec<Option<RowId>>> {
+    let mut found = vec![None; bound as usize];
+    for (number, part) in (0u32..).zip(table.parts()) {
+        let numbers = part.u32s(messages::NUMBER, 0..part.row_count())?;
+        for (row, message) in (0u32..).zip(numbers) {
+            if let Some(slot) = found.get_mut(*message as usize).filter(|_| !part.is_dead(row)) {
+                *slot = Some(RowId { part: number, row });
+            }
+        }
+    }
+    Ok(found)
+}
