@@ -30,8 +30,13 @@ struct Place {
 
 impl Memtable {
     pub(crate) fn new(schema: &Arc<Schema>) -> Memtable {
-        let orders = (0..=schema.indexes.len()).map(|_| OnceLock::new()).collect();
-        Memtable { rows: Rows::new(schema), orders }
+        Memtable::of(Rows::new(schema))
+    }
+
+    /// Takes rows as they are.
+    pub(crate) fn of(rows: Rows) -> Memtable {
+        let orders = (0..=rows.schema().indexes.len()).map(|_| OnceLock::new()).collect();
+        Memtable { rows, orders }
     }
 
     pub(crate) fn rows(&self) -> &Rows {

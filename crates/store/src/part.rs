@@ -66,8 +66,12 @@ macro_rules! column_range {
 impl Part {
     /// Returns an empty memtable for a table.
     pub(crate) fn memtable(schema: &Arc<Schema>) -> Part {
-        let rows = PartRows::Memory(Arc::new(Memtable::new(schema)));
-        Part { rows, dead: DeadRows::default() }
+        Part::in_memory(Memtable::new(schema))
+    }
+
+    /// Returns a part of rows in memory, none of them dead.
+    pub(crate) fn in_memory(memtable: Memtable) -> Part {
+        Part { rows: PartRows::Memory(Arc::new(memtable)), dead: DeadRows::default() }
     }
 
     /// Returns how many rows there are, dead ones included.
