@@ -114,6 +114,9 @@ pub enum Error {
         /// The most there may be.
         limit: u64,
     },
+    /// A place that keeps messages besides the Maildirs reports a failure.
+    #[error(transparent)]
+    Elsewhere(Box<dyn std::error::Error + Send + Sync>),
     /// Somebody asked to stop.
     #[error("interrupted")]
     Interrupted,

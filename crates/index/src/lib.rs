@@ -4,6 +4,7 @@
 //! a message is, and `store`, which knows how rows live on disk; it must not know terminals or HTTP. Formats are in docs/FORMAT.md.
 
 mod check;
+mod elsewhere;
 mod environment;
 mod error;
 mod open;
@@ -20,6 +21,7 @@ mod text;
 mod user;
 
 pub use check::{Damage, Depth, Remedy, check, diagnose};
+pub use elsewhere::{Elsewhere, Nowhere};
 pub use environment::Environment;
 pub use error::{Error, Result};
 pub use pass::{Cleanup, Loss, Mode, NoObserver, Observer, Problem, Stage, Summary, UpdateOptions, update};
@@ -28,8 +30,8 @@ pub use record::{Contact, Rest};
 pub use rows::Place;
 pub use search::{
     Analysis, AnalysisStep, Counts, Direction, Duplicates, Hit, Hits, Inventory, Line, Mailbox, Message,
-    MessageFile, Order, Origin, Person, SortKey, StoredFile, StoredFolder, Thread, ThreadEntry, ThreadOrder,
-    Threads, shown_flags,
+    MessageFile, Moment, MomentFile, MomentFolder, Order, Origin, Person, Scope, SortKey, StoredFile,
+    StoredFolder, Thread, ThreadEntry, ThreadOrder, Threads, Unknown, shown_flags,
 };
 pub use set::NumberSet;
 pub use state::Root;

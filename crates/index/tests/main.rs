@@ -4,6 +4,7 @@
     reason = "clippy takes helpers of integration tests for code that is not tested"
 )]
 
+mod absent;
 mod crash;
 mod damage;
 mod fields;
@@ -13,6 +14,7 @@ mod handles;
 mod inventory;
 mod manuals;
 mod meddling;
+mod moment;
 mod pass;
 mod people;
 mod queries;

@@ -49,9 +49,12 @@ pub enum Duplicates {
     MessageId,
 }
 
+/// What comes before age where one of several is chosen: whether it is not preferred, and whether it is absent.
+type Rank = (bool, bool);
+
 impl Mailbox {
     /// Leaves one message of each kind in a set: the oldest, of one second that with the lowest SHA-256. Where `preferred` is given,
-    /// it is one of those if there is any.
+    /// it is one of those if there is any. One with a file goes before one without.
     ///
     /// # Errors
     /// Damage in the store.
@@ -61,14 +64,16 @@ impl Mailbox {
         duplicates: Duplicates,
         preferred: Option<&NumberSet>,
     ) -> Result<NumberSet> {
-        let rank = |number: u32| !preferred.is_some_and(|set| set.contains(number));
+        let present = self.present()?;
+        let is_preferred = |number: u32| preferred.is_some_and(|set| set.contains(number));
+        let rank = |number: u32| (!is_preferred(number), !present.contains(number));
         match duplicates {
             Duplicates::Copies => self.one_of_copies(found, rank),
             Duplicates::MessageId => self.one_of_each_id(found, rank),
         }
     }
 
-    fn one_of_copies(&self, found: &NumberSet, rank: impl Fn(u32) -> bool) -> Result<NumberSet> {
+    fn one_of_copies(&self, found: &NumberSet, rank: impl Fn(u32) -> Rank) -> Result<NumberSet> {
         let mut kept = found.clone();
         for group in self.copies()?.groups.values() {
             let left: Vec<u32> = group.iter().copied().filter(|number| found.contains(*number)).collect();
@@ -92,8 +97,8 @@ impl Mailbox {
         Ok(Some((hit.date, rows::part_of(&table, hit.row).id_at(messages::SHA256, hit.row.row)?)))
     }
 
-    fn one_of_each_id(&self, found: &NumberSet, rank: impl Fn(u32) -> bool) -> Result<NumberSet> {
-        let mut first: HashMap<u64, (bool, i64, [u8; 32], u32)> = HashMap::new();
+    fn one_of_each_id(&self, found: &NumberSet, rank: impl Fn(u32) -> Rank) -> Result<NumberSet> {
+        let mut first: HashMap<u64, (Rank, i64, [u8; 32], u32)> = HashMap::new();
         for part in self.snapshot.table(messages::TABLE)?.parts() {
             let all = 0..part.row_count();
             let numbers = part.u32s(messages::NUMBER, all.clone())?;

@@ -1,7 +1,7 @@
 //! Evaluates a query as set algebra over message numbers.
 //!
 //! In: the tree of a query. Out: the set of messages that match. Every leaf gives a set from the text index or from a column scan;
-//! an absent message is in none. The plan says in which order; what cannot change the answer any more is left out.
+//! a message that the scope leaves out is in none. The plan says in which order; what cannot change the answer any more is left out.
 
 use crate::error::Result;
 use crate::search::plan::{Measured, Node, Step, plan};
@@ -29,29 +29,29 @@ pub(super) fn measured<'q>(
 }
 
 /// Returns the messages that have a row and at least one file.
-pub(super) fn live(mailbox: &Mailbox) -> Result<NumberSet> {
+pub(super) fn present(mailbox: &Mailbox) -> Result<NumberSet> {
     let table = mailbox.snapshot.table(messages::TABLE)?;
-    let mut live = if table.row_count() == u64::from(mailbox.bound()) {
+    let mut present = if table.row_count() == u64::from(mailbox.bound()) {
         NumberSet::full(mailbox.bound())
     } else {
-        let mut live = mailbox.empty();
+        let mut present = mailbox.empty();
         for part in table.parts() {
             let numbers = part.u32s(messages::NUMBER, 0..part.row_count())?;
             (0u32..)
                 .zip(numbers)
                 .filter(|(row, _)| !part.is_dead(*row))
-                .for_each(|(_, number)| live.insert(*number));
+                .for_each(|(_, number)| present.insert(*number));
         }
-        live
+        present
     };
     for part in mailbox.snapshot.table(absent::TABLE)?.parts() {
         let numbers = part.u32s(absent::MESSAGE, 0..part.row_count())?;
         (0u32..)
             .zip(numbers)
             .filter(|(row, _)| !part.is_dead(*row))
-            .for_each(|(_, number)| live.remove(*number));
+            .for_each(|(_, number)| present.remove(*number));
     }
-    Ok(live)
+    Ok(present)
 }
 
 struct Run<'a> {
@@ -110,7 +110,7 @@ impl Run<'_> {
         Ok(found)
     }
 
-    /// Adds what one answer finds, absent messages perhaps among it.
+    /// Adds what one answer finds, messages that the scope leaves out perhaps among it.
     fn answer(&self, answer: &Answer, found: &mut NumberSet) -> Result<()> {
         match answer {
             Answer::Changed(..)

@@ -33,7 +33,9 @@ pub(super) fn flag(mailbox: &Mailbox, flag: FlagName, found: &mut NumberSet) -> 
             let mut seen = mailbox.empty();
             with_flags(mailbox, Flags::SEEN, &mut seen)?;
             mailbox.add_copies(&mut seen)?;
-            let mut unread = NumberSet::full(mailbox.bound());
+            // What has no file is neither.
+            let mut unread = mailbox.present()?.clone();
+            mailbox.add_copies(&mut unread)?;
             unread.minus(&seen);
             found.or(&unread);
             return Ok(());

@@ -1,6 +1,6 @@
 //! Finds the message that a handle names: a path, `id:` and a Message-ID, or the beginning of a SHA-256.
 //!
-//! In: what a person typed or another program passed on. Out: hits. Message numbers are no handles: they are good for one commit.
+//! In: what a person typed or another program passed on. Out: hits, absent messages among them. Message numbers are no handles: they are good for one commit.
 
 use crate::error::{Error, Result};
 use crate::rows::{self, FolderRow, Place, file_key};
@@ -16,7 +16,8 @@ use store::{PRIMARY, RowId, Value};
 const SHA256_DIGITS_MIN: usize = 6;
 
 impl Mailbox {
-    /// Returns the messages that a handle names: one, or several for a Message-ID that several have.
+    /// Returns the messages that a handle names: one, or several for a Message-ID that several have. Absent messages are found by
+    /// Message-ID and by SHA-256, whatever the scope: [`Mailbox::is_absent`] tells.
     ///
     /// # Errors
     /// [`Error::NoSuchMessage`], [`Error::Ambiguous`]; damage in the store.

@@ -11,10 +11,12 @@ mod flags;
 mod handle;
 mod inventory;
 mod message;
+mod moment;
 mod order;
 mod pattern;
 mod plan;
 mod prepare;
+mod scope;
 mod sort_key;
 mod tags;
 mod threads;
@@ -42,7 +44,9 @@ pub use copies::Duplicates;
 pub use flags::shown_flags;
 pub use inventory::{Inventory, StoredFile, StoredFolder};
 pub use message::{Message, MessageFile, Summary as Line};
+pub use moment::{Moment, MomentFile, MomentFolder, Unknown};
 pub use order::{Direction, Hit, Hits, Order};
+pub use scope::Scope;
 pub use sort_key::SortKey;
 pub(crate) use tags::TaggedMessage;
 pub(crate) use threads::Forest;
@@ -64,7 +68,10 @@ pub struct Mailbox {
     /// What takes a look at every message to know: made when it is first asked for.
     forest: OnceLock<Forest>,
     copies: OnceLock<Copies>,
+    present: OnceLock<NumberSet>,
     live: OnceLock<NumberSet>,
+    /// Absent messages that a search may find.
+    kept: Option<NumberSet>,
     user: OnceLock<Option<Tags>>,
     disk: Arc<dyn Disk>,
     user_directory: PathBuf,
@@ -116,7 +123,9 @@ impl Mailbox {
                         directory,
                         forest: OnceLock::new(),
                         copies: OnceLock::new(),
+                        present: OnceLock::new(),
                         live: OnceLock::new(),
+                        kept: None,
                         user: OnceLock::new(),
                         disk: environment.disk.clone(),
                         user_directory: user::directory(&environment.data),
@@ -217,8 +226,18 @@ impl Mailbox {
     }
 
     /// Returns the messages that have a row and at least one file.
+    fn present(&self) -> Result<&NumberSet> {
+        once(&self.present, || eval::present(self))
+    }
+
+    /// Returns the messages that a search may find.
     fn live(&self) -> Result<&NumberSet> {
-        once(&self.live, || eval::live(self))
+        let Some(kept) = &self.kept else { return self.present() };
+        once(&self.live, || {
+            let mut live = self.present()?.clone();
+            live.or(kept);
+            Ok(live)
+        })
     }
 
     /// Returns what the user said, as it was when it was first asked for; none if nothing ever was.

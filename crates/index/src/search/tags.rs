@@ -85,7 +85,7 @@ impl Mailbox {
     pub(crate) fn inherited_tags(&self, tags: &Tags, message_id_hash: u64) -> Result<BTreeSet<String>> {
         let mut found = BTreeSet::new();
         for sha256 in tags.with_message_id(message_id_hash)? {
-            if self.live_number(&sha256)?.is_some() {
+            if self.present_number(&sha256)?.is_some() {
                 return Ok(BTreeSet::new());
             }
             found.extend(tags.own(&sha256)?.unwrap_or_default());
@@ -123,15 +123,15 @@ impl Mailbox {
     /// Returns the message with a content. If that is gone, and so is every other with its Message-ID of which something was said, also
     /// those that have the Message-ID.
     fn numbers_of(&self, tags: &Tags, sha256: &[u8; 32]) -> Result<Vec<u32>> {
-        let live = self.live()?;
+        let present = self.present()?;
         let number = self.number_of(sha256)?;
         let mut numbers: Vec<u32> = number.into_iter().collect();
-        if number.is_some_and(|number| live.contains(number)) {
+        if number.is_some_and(|number| present.contains(number)) {
             return Ok(numbers);
         }
         let Some(message_id_hash) = tags.message_id_hash(sha256)? else { return Ok(numbers) };
         for other in tags.with_message_id(message_id_hash)? {
-            if self.live_number(&other)?.is_some() {
+            if self.present_number(&other)?.is_some() {
                 return Ok(numbers);
             }
         }
@@ -143,15 +143,15 @@ impl Mailbox {
         Ok(numbers)
     }
 
-    fn number_of(&self, sha256: &[u8; 32]) -> Result<Option<u32>> {
+    pub(super) fn number_of(&self, sha256: &[u8; 32]) -> Result<Option<u32>> {
         let table = self.snapshot.table(messages::TABLE)?;
         let Some(row) = table.get(messages::BY_SHA256, &[Value::Id(sha256)])? else { return Ok(None) };
         Ok(Some(rows::part_of(&table, row).u32_at(messages::NUMBER, row.row)?))
     }
 
     /// Returns the number of a content that has a file.
-    fn live_number(&self, sha256: &[u8; 32]) -> Result<Option<u32>> {
-        let live = self.live()?;
-        Ok(self.number_of(sha256)?.filter(|number| live.contains(*number)))
+    fn present_number(&self, sha256: &[u8; 32]) -> Result<Option<u32>> {
+        let present = self.present()?;
+        Ok(self.number_of(sha256)?.filter(|number| present.contains(*number)))
     }
 }
