@@ -27,9 +27,43 @@ impl Elsewhere for Nowhere {
     }
 }
 
+impl Contents for Nowhere {
+    fn each_key(&self, _visit: &mut dyn FnMut([u8; 32]) -> Result<()>) -> Result<()> {
+        Ok(())
+    }
+
+    fn read(&self, _key: &[u8; 32]) -> Result<Option<Kept>> {
+        Ok(None)
+    }
+}
+
 impl Error {
     /// Wraps what a place that keeps messages says.
     pub fn elsewhere(source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Error {
         Error::Elsewhere(source.into())
     }
+}
+
+/// A place whose messages can be read, one by one.
+pub trait Contents: Elsewhere {
+    /// Calls `visit` with the key of every message file that is kept there, each once: the SHA-256 of the file.
+    ///
+    /// # Errors
+    /// [`Error::elsewhere`], or what `visit` says.
+    fn each_key(&self, visit: &mut dyn FnMut([u8; 32]) -> Result<()>) -> Result<()>;
+
+    /// Reads the file with a key, as it was stored; `None` if it is not kept there any more.
+    ///
+    /// # Errors
+    /// [`Error::elsewhere`].
+    fn read(&self, key: &[u8; 32]) -> Result<Option<Kept>>;
+}
+
+/// A message file that is kept elsewhere.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Kept {
+    /// Its bytes, perhaps compressed.
+    pub bytes: Vec<u8>,
+    /// Its time of modification in nanoseconds since 1970: the date of a message that has none. 0 if it is not known.
+    pub mtime_ns: i64,
 }

@@ -21,11 +21,13 @@ mod text;
 mod user;
 
 pub use check::{Damage, Depth, Remedy, check, diagnose};
-pub use elsewhere::{Elsewhere, Nowhere};
+pub use elsewhere::{Contents, Elsewhere, Kept, Nowhere};
 pub use environment::Environment;
 pub use error::{Error, Result};
-pub use pass::{Cleanup, Loss, Mode, NoObserver, Observer, Problem, Stage, Summary, UpdateOptions, update};
-pub use rebuild::{is_older, rebuild, remembered_roots};
+pub use pass::{
+    Adopted, Cleanup, Loss, Mode, NoObserver, Observer, Problem, Stage, Summary, UpdateOptions, adopt, update,
+};
+pub use rebuild::{is_older, rebuild, rebuild_with, remembered_roots};
 pub use record::{Contact, Rest};
 pub use rows::Place;
 pub use search::{

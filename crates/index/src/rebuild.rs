@@ -3,9 +3,10 @@
 //! In: an environment, roots. Out: a new state in `index/`, by one publish. Readers have the old one until then; a crash leaves the one
 //! or the other. What the user said, in `user/`, is not touched.
 
+use crate::elsewhere::{Contents, Nowhere};
 use crate::environment::Environment;
 use crate::error::{Error, Result};
-use crate::pass::{Observer, Summary, TEXT_MERGE_LOCK, UpdateOptions, roots, update};
+use crate::pass::{Adopted, Observer, Summary, TEXT_MERGE_LOCK, UpdateOptions, adopt, roots, update};
 use crate::state::{self, ATTACHMENT, Root};
 use crate::text::remove_unnamed;
 use crate::{open, state::VERSION};
@@ -29,6 +30,20 @@ pub fn rebuild(
     options: &UpdateOptions,
     observer: &dyn Observer,
 ) -> Result<Summary> {
+    Ok(rebuild_with(environment, roots, &Nowhere, options, observer)?.0)
+}
+
+/// Does what [`rebuild`] does, and takes in the messages of a place that are on no disk: they are absent in the new index.
+///
+/// # Errors
+/// As [`rebuild`], and what the place says: then nothing was exchanged.
+pub fn rebuild_with(
+    environment: &Environment,
+    roots: &[Root],
+    contents: &dyn Contents,
+    options: &UpdateOptions,
+    observer: &dyn Observer,
+) -> Result<(Summary, Adopted)> {
     refuse_newer(environment)?;
     for root in roots {
         roots::expect_mail(std::slice::from_ref(root))?;
@@ -41,8 +56,9 @@ pub fn rebuild(
     // Of a rebuild that was interrupted: it may be of another version, or damaged.
     clear(disk, &beside)?;
     let result = update(&beside, roots, options, observer).and_then(|summary| {
+        let adopted = adopt(&beside, contents, options, observer)?;
         replace(environment, &beside, observer)?;
-        Ok(summary)
+        Ok((summary, adopted))
     });
     // What cannot be removed now is removed by the next one.
     let _ = clear(disk, &beside);

@@ -5,6 +5,7 @@
 )]
 
 mod absent;
+mod adopt;
 mod crash;
 mod damage;
 mod fields;

@@ -3,6 +3,7 @@
 //! In: files to read, and which contents are known. Out: rows of `messages`, documents of the text index, and what each file holds.
 //! Memory is bounded: small files are read many at a time, large ones alone. Commits nothing.
 
+use crate::elsewhere::Kept;
 use crate::environment::Environment;
 use crate::error::{Error, Result};
 use crate::pass::UpdateOptions;
@@ -15,7 +16,7 @@ use crate::search::message_id_hash;
 use crate::state::TextSegment;
 use crate::tables::{contacts, copies, messages, threads};
 use crate::text::{Document, TextField, TextFiles, TextWriter, ValueField};
-use mail::{Content, FileStat};
+use mail::{Compression, Content, FileStat, Unpacked};
 use rayon::prelude::*;
 use sha2::{Digest, Sha256};
 use std::collections::HashMap;
@@ -157,6 +158,29 @@ impl Ingest {
         }
         self.parse(fresh)?;
         Ok(outcomes)
+    }
+
+    /// Takes in contents that lie in no file, and returns how many of them could not be unpacked. Those that are known are left out.
+    ///
+    /// # Errors
+    /// A full disk, damage in the store.
+    pub(super) fn take(&mut self, snapshot: &Snapshot, kept: Vec<Kept>) -> Result<u64> {
+        let limit_bytes = self.message_bytes_max;
+        let reads: Vec<Option<Read>> =
+            kept.into_par_iter().map(|kept| read_kept(kept, limit_bytes)).collect();
+        let (mut fresh, mut damaged) = (Vec::new(), 0);
+        for read in reads {
+            let Some(read) = read else {
+                damaged += 1;
+                continue;
+            };
+            let (number, is_new) = self.number(snapshot, read.sha256)?;
+            if is_new {
+                fresh.push((number, read));
+            }
+        }
+        self.parse(fresh)?;
+        Ok(damaged)
     }
 
     /// Finishes the batch.
@@ -328,6 +352,32 @@ fn read_large(path: &Path, limit_bytes: usize) -> mail::Result<Read> {
     }
     let (sha256, size_bytes) = hash_file(path).map_err(|error| mail::Error::io("read", path, error))?;
     Ok(Read { content: whole.content, sha256, size_bytes })
+}
+
+/// Takes a file's content as if it had been read from a disk; `None` if it is compressed and damaged.
+fn read_kept(kept: Kept, limit_bytes: usize) -> Option<Read> {
+    let stat =
+        FileStat { mtime_ns: kept.mtime_ns, size_bytes: kept.bytes.len() as u64, ..FileStat::default() };
+    let compression = Compression::of(&kept.bytes);
+    let mut content = Content::default();
+    (content.stat, content.compression) = (stat, compression);
+    let unpacked = match compression {
+        Compression::Plain => None,
+        _ => Some(mail::unpack(&kept.bytes, compression, limit_bytes, &mut content.bytes).ok()?),
+    };
+    // As for files on a disk: of what is not indexed whole, the id is that of the whole file.
+    if unpacked == Some(Unpacked::Whole) {
+        let sha256 = Sha256::digest(&content.bytes).into();
+        let size_bytes = content.bytes.len() as u64;
+        return Some(Read { content, sha256, size_bytes });
+    }
+    let (sha256, size_bytes) = (Sha256::digest(&kept.bytes).into(), kept.bytes.len() as u64);
+    content.truncated = unpacked.is_some() || kept.bytes.len() > limit_bytes;
+    if unpacked.is_none() {
+        content.bytes = kept.bytes;
+        content.bytes.truncate(limit_bytes);
+    }
+    Some(Read { content, sha256, size_bytes })
 }
 
 /// Returns SHA-256 and size of a file's bytes, without keeping them.

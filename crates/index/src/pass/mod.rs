@@ -3,6 +3,7 @@
 //! Data flows one way: `scan` lists directories and compares them with rows, `plan` decides, `ingest` reads what is new, `commit`
 //! writes. In: roots. Out: a new state of the store, and a summary. Must not know terminals or queries.
 
+mod adopt;
 mod batch;
 mod commit;
 mod compare;
@@ -26,6 +27,7 @@ use crate::environment::Environment;
 use crate::error::{Error, Result};
 use crate::state::Root;
 use crate::{open, rows};
+pub use adopt::{Adopted, adopt};
 use batch::RootChange;
 use commit::Session;
 pub(crate) use commit::TEXT_MERGE_LOCK;

@@ -1,0 +1,145 @@
+//! Takes messages into the index that are on no disk, from a place that keeps them: so that deleted mail stays findable after an index
+//! was made anew.
+//!
+//! In: a place that lists and reads messages. Out: rows and text of those that the index does not know, absent since now. Published batch by
+//! batch; memory holds one batch's rows, and of contents what [`CHUNK_BYTES`] says or one large message.
+
+use crate::elsewhere::{BATCH_COUNT, Contents, Kept};
+use crate::environment::Environment;
+use crate::error::{Error, Result};
+use crate::pass::ingest::{Ingest, Next};
+use crate::pass::{Observer, Stage, UpdateOptions, merge_due};
+use crate::state::{self, ATTACHMENT, State};
+use crate::tables::{absent, messages};
+use crate::text::TextFiles;
+use crate::{open, rows};
+use std::collections::VecDeque;
+use std::time::Instant;
+use store::{Snapshot, Transaction, Value};
+
+/// Contents that are read before any is parsed.
+const CHUNK_BYTES: usize = 32 << 20;
+/// Messages that are read before any is parsed.
+const CHUNK_COUNT: usize = 512;
+
+/// What was taken in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Adopted {
+    /// Messages that the index did not know.
+    pub messages: u64,
+    /// Contents that could not be unpacked.
+    pub damaged: u64,
+}
+
+/// Takes in all messages of a place that the index does not know. They are absent from now on.
+///
+/// # Errors
+/// There is no index; what the place says; damage, a full disk; [`Error::Interrupted`]: what was published before stays.
+pub fn adopt(
+    environment: &Environment,
+    contents: &dyn Contents,
+    options: &UpdateOptions,
+    observer: &dyn Observer,
+) -> Result<Adopted> {
+    let mut adopted = Adopted::default();
+    let mut queue = unknown(environment, contents)?;
+    if queue.is_empty() {
+        return Ok(adopted);
+    }
+    observer.stage(Stage::Read { file_count: queue.len() as u64 });
+    while !queue.is_empty() && !observer.is_interrupted() {
+        batch(environment, contents, (options, observer), (&mut queue, &mut adopted))?;
+    }
+    if observer.is_interrupted() {
+        return Err(Error::Interrupted);
+    }
+    observer.stage(Stage::Merge);
+    merge_due(environment, adopted.messages)?;
+    Ok(adopted)
+}
+
+/// Returns the keys of contents that no message of the index has as its SHA-256. Those of compressed contents are among them.
+fn unknown(environment: &Environment, contents: &dyn Contents) -> Result<VecDeque<[u8; 32]>> {
+    let snapshot = open::snapshot(environment)?;
+    open::state(&snapshot, &environment.index_directory())?;
+    let table = snapshot.table(messages::TABLE)?;
+    let mut queue = VecDeque::new();
+    contents.each_key(&mut |key| {
+        if table.get(messages::BY_SHA256, &[Value::Id(&key)])?.is_none() {
+            queue.push_back(key);
+        }
+        Ok(())
+    })?;
+    Ok(queue)
+}
+
+/// Takes in one batch and publishes it.
+fn batch(
+    environment: &Environment,
+    contents: &dyn Contents,
+    (options, observer): (&UpdateOptions, &dyn Observer),
+    (queue, adopted): (&mut VecDeque<[u8; 32]>, &mut Adopted),
+) -> Result<()> {
+    let mut writer = open::writer(environment, observer)?;
+    let snapshot = writer.snapshot()?;
+    let mut state = open::state(&snapshot, &environment.index_directory())?;
+    let files = TextFiles::new(&environment.disk, &environment.text_directory());
+    let next = Next { message: state.next_message, node: state.next_node };
+    let mut ingest = Ingest::new(&snapshot, &files, next, environment, options)?;
+    let started = Instant::now();
+    while !queue.is_empty()
+        && ingest.new_message_count() < options.batch_message_count
+        && started.elapsed() < options.batch_time
+        && !observer.is_interrupted()
+    {
+        let (chunk, taken) = chunk(contents, queue)?;
+        adopted.damaged += ingest.take(&snapshot, chunk)?;
+        observer.advance(taken);
+    }
+    let count = ingest.new_message_count() as u64;
+    if count == 0 {
+        return Ok(());
+    }
+    state.read_with_headers(&options.headers);
+    let first = state.next_message;
+    let ingested = ingest.finish()?;
+    environment.disk.sync_directory(files.path())?;
+    let mut transaction = Transaction::default();
+    transaction.puts.extend(ingested.rows.into_iter().map(|(table, rows)| (table.to_owned(), rows)));
+    transaction
+        .puts
+        .push((absent::TABLE.into(), absent_rows(&snapshot, first..ingested.next_message, environment)?));
+    state = State { next_message: ingested.next_message, next_node: ingested.next_node, ..state };
+    state.text.extend(ingested.text);
+    transaction.attachments.push((ATTACHMENT.into(), state::encode(&state)));
+    writer.commit(transaction)?;
+    adopted.messages += count;
+    Ok(())
+}
+
+/// Reads as many contents as may be in memory at once, and says how many keys were taken off the queue.
+fn chunk(contents: &dyn Contents, queue: &mut VecDeque<[u8; 32]>) -> Result<(Vec<Kept>, u64)> {
+    let (mut chunk, mut bytes, mut taken) = (Vec::new(), 0, 0);
+    while bytes < CHUNK_BYTES && chunk.len() < CHUNK_COUNT.min(BATCH_COUNT) {
+        let Some(key) = queue.pop_front() else { break };
+        taken += 1;
+        // What is listed and cannot be read any more was removed meanwhile.
+        if let Some(kept) = contents.read(&key)? {
+            bytes += kept.bytes.len();
+            chunk.push(kept);
+        }
+    }
+    Ok((chunk, taken))
+}
+
+fn absent_rows(
+    snapshot: &Snapshot,
+    numbers: std::ops::Range<u32>,
+    environment: &Environment,
+) -> Result<store::Rows> {
+    let mut list = rows::empty(snapshot, absent::TABLE)?;
+    for number in numbers {
+        rows::push_absent(&mut list, number, environment.now_seconds())?;
+    }
+    Ok(list)
+}

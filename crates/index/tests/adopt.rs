@@ -1,0 +1,157 @@
+//! Messages that are on no disk, taken in from a place that keeps them.
+
+use crate::support::{Fixture, message, query};
+use index::{Adopted, Contents, Elsewhere, Error, Kept, NoObserver, Observer, Order, Scope, UpdateOptions};
+use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::Write;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+
+/// Files by the SHA-256 of their bytes.
+#[derive(Default)]
+struct Shelf(BTreeMap<[u8; 32], Kept>, AtomicUsize);
+
+impl Shelf {
+    fn put(&mut self, bytes: &[u8]) {
+        let kept = Kept { bytes: bytes.to_vec(), mtime_ns: 1_000_000_000_000_000_000 };
+        self.0.insert(Sha256::digest(bytes).into(), kept);
+    }
+}
+
+impl Elsewhere for Shelf {
+    fn holds(&self, sha256: &[[u8; 32]]) -> index::Result<Vec<bool>> {
+        Ok(vec![true; sha256.len()])
+    }
+}
+
+impl Contents for Shelf {
+    fn each_key(&self, visit: &mut dyn FnMut([u8; 32]) -> index::Result<()>) -> index::Result<()> {
+        self.0.keys().try_for_each(|key| visit(*key))
+    }
+
+    fn read(&self, key: &[u8; 32]) -> index::Result<Option<Kept>> {
+        self.1.fetch_add(1, Ordering::Relaxed);
+        Ok(self.0.get(key).cloned())
+    }
+}
+
+/// Ten messages on the disk and on the shelf, of which the first four are then removed; and on the shelf only, a compressed one, a
+/// damaged one and one without a date.
+fn filled() -> (Fixture, Shelf) {
+    let (fixture, mut shelf) = (Fixture::new(), Shelf::default());
+    for number in 0..10 {
+        let content = message(&format!("m{number}"), &format!("m{number}"), &format!("some words w{number}"));
+        fixture.put("inbox", "cur", &format!("{number}.x:2,S"), &content);
+        shelf.put(content.as_bytes());
+    }
+    let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    packed.write_all(message("m0", "m0", "packed words").as_bytes()).unwrap();
+    let packed = packed.finish().unwrap();
+    shelf.put(&packed);
+    shelf.put(&packed[..packed.len() - 9]);
+    shelf.put(b"Subject: undated\n\nsome words\n");
+    for number in 0..4 {
+        fs::remove_file(fixture.root().join(format!("inbox/cur/{number}.x:2,S"))).unwrap();
+    }
+    fixture.update();
+    (fixture, shelf)
+}
+
+fn absent_subjects(fixture: &Fixture, shelf: &Shelf, text: &str) -> Vec<String> {
+    let mailbox = fixture.mailbox().with_scope(Scope::WithAbsent(shelf)).unwrap();
+    let hits = mailbox.find(&query(text), &Order::default()).unwrap().list;
+    let mut reader = index::PayloadReader::new();
+    let absent = hits.iter().filter(|hit| mailbox.is_absent(hit).unwrap());
+    let mut list: Vec<String> = absent.map(|hit| mailbox.line(hit, &mut reader).unwrap().subject).collect();
+    list.sort();
+    list
+}
+
+#[test]
+fn messages_on_no_disk_are_absent_and_found() {
+    let (fixture, shelf) = filled();
+    let adopted = index::adopt(&fixture.environment, &shelf, &UpdateOptions::default(), &NoObserver).unwrap();
+    assert_eq!(adopted, Adopted { messages: 6, damaged: 1 });
+    assert_eq!(shelf.1.load(Ordering::Relaxed), 7, "what is on the disk is not read");
+    assert_eq!(fixture.find("words").len(), 6);
+    assert_eq!(absent_subjects(&fixture, &shelf, "words"), ["m0", "m0", "m1", "m2", "m3", "undated"]);
+    assert_eq!(absent_subjects(&fixture, &shelf, "w2"), ["m2"]);
+    assert_eq!(absent_subjects(&fixture, &shelf, "packed"), ["m0"]);
+    assert_eq!(absent_subjects(&fixture, &shelf, "date:2001-09-09"), ["undated"]);
+    fixture.check();
+    // Again: only what is compressed or damaged is looked at.
+    let again = index::adopt(&fixture.environment, &shelf, &UpdateOptions::default(), &NoObserver).unwrap();
+    assert_eq!((again, shelf.1.load(Ordering::Relaxed)), (Adopted { messages: 0, damaged: 1 }, 9));
+    // One comes back.
+    fixture.put("inbox", "cur", "1.y:2,S", &message("m1", "m1", "some words w1"));
+    assert_eq!(fixture.update().new_messages, 0);
+    assert_eq!(fixture.find("w1"), ["m1"]);
+    fixture.check();
+}
+
+#[test]
+fn a_rebuild_takes_them_in_by_the_same_exchange() {
+    let (fixture, shelf) = filled();
+    fs::remove_dir_all(fixture.environment.index_directory()).unwrap();
+    let options = UpdateOptions { batch_message_count: 2, ..UpdateOptions::default() };
+    let (summary, adopted) =
+        index::rebuild_with(&fixture.environment, &fixture.roots, &shelf, &options, &NoObserver).unwrap();
+    assert_eq!((summary.new_messages, adopted), (6, Adopted { messages: 6, damaged: 1 }));
+    assert_eq!(absent_subjects(&fixture, &shelf, "words"), ["m0", "m0", "m1", "m2", "m3", "undated"]);
+    fixture.check();
+}
+
+#[test]
+fn a_failing_place_changes_nothing_and_says_so() {
+    struct Broken(Shelf);
+    impl Elsewhere for Broken {
+        fn holds(&self, sha256: &[[u8; 32]]) -> index::Result<Vec<bool>> {
+            self.0.holds(sha256)
+        }
+    }
+    impl Contents for Broken {
+        fn each_key(&self, visit: &mut dyn FnMut([u8; 32]) -> index::Result<()>) -> index::Result<()> {
+            self.0.each_key(visit)
+        }
+        fn read(&self, _key: &[u8; 32]) -> index::Result<Option<Kept>> {
+            Err(Error::elsewhere("the shelf fell down"))
+        }
+    }
+    let (fixture, shelf) = filled();
+    let before = fixture.dump();
+    let options = UpdateOptions::default();
+    let result =
+        index::rebuild_with(&fixture.environment, &fixture.roots, &Broken(shelf), &options, &NoObserver);
+    assert_eq!(result.unwrap_err().to_string(), "the shelf fell down");
+    assert_eq!(fixture.dump(), before);
+    fixture.check();
+}
+
+#[test]
+fn an_interrupted_adoption_keeps_what_it_published_and_goes_on_later() {
+    /// Asks to stop once something was read.
+    #[derive(Default)]
+    struct Once(AtomicU64);
+    impl Observer for Once {
+        fn advance(&self, count: u64) {
+            self.0.fetch_add(count, Ordering::Relaxed);
+        }
+        fn is_interrupted(&self) -> bool {
+            self.0.load(Ordering::Relaxed) > 0
+        }
+    }
+    let (fixture, mut shelf) = filled();
+    for number in 0..600 {
+        shelf.put(message(&format!("n{number}"), "n", "more").as_bytes());
+    }
+    let options = UpdateOptions::default();
+    let first = index::adopt(&fixture.environment, &shelf, &options, &Once::default());
+    assert!(matches!(first, Err(Error::Interrupted)), "{first:?}");
+    let counts = fixture.mailbox().counts().unwrap();
+    assert!(counts.absent > 4 && counts.absent < 606, "{counts:?}");
+    index::adopt(&fixture.environment, &shelf, &options, &NoObserver).unwrap();
+    assert_eq!(fixture.mailbox().counts().unwrap().absent, 606);
+    assert_eq!(absent_subjects(&fixture, &shelf, "more").len(), 600);
+    fixture.check();
+}
