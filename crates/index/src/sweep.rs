@@ -1,8 +1,9 @@
 //! Forgets messages whose last file has been gone for long: their rows go for good.
 //!
-//! In: an environment, and how long ago is long. Out: fewer rows of `messages`, `absent` and `copies`. Documents of the text index stay until
+//! In: an environment, how long ago is long, and a place that keeps messages: what it holds stays findable, and is never forgotten. Out: fewer rows of `messages`, `absent` and `copies`. Documents of the text index stay until
 //! their segment is merged: no query finds a message without a row. What the user said of a message is kept elsewhere, and stays.
 
+use crate::elsewhere::{BATCH_COUNT, Elsewhere};
 use crate::environment::Environment;
 use crate::error::{Error, Result};
 use crate::pass::{Observer, Stage, merge_due};
@@ -30,14 +31,19 @@ pub struct Absent {
 ///
 /// # Errors
 /// There is no index; damage.
-pub fn sweepable(environment: &Environment, older_than_seconds: i64) -> Result<Vec<Absent>> {
+pub fn sweepable(
+    environment: &Environment,
+    older_than_seconds: i64,
+    elsewhere: &dyn Elsewhere,
+) -> Result<Vec<Absent>> {
     let snapshot = open::snapshot(environment)?;
     let directory = environment.index_directory();
     open::state(&snapshot, &directory)?;
     let table = snapshot.table(messages::TABLE)?;
     let mut reader = PayloadReader::new();
     let mut found = Vec::new();
-    for (message, since_seconds) in due(&snapshot, environment, older_than_seconds)? {
+    let due = due(&snapshot, environment, older_than_seconds)?;
+    for (message, since_seconds) in not_held(&snapshot, &due, elsewhere, usize::MAX)? {
         let Some(id) = table.get(PRIMARY, &[Value::U32(message)])? else { continue };
         let part = rows::part_of(&table, id);
         let line = rows::line(part, id.row, &mut reader, &directory)?;
@@ -47,19 +53,25 @@ pub fn sweepable(environment: &Environment, older_than_seconds: i64) -> Result<V
     Ok(found)
 }
 
-/// Takes out the messages whose last file was found gone at least `older_than_seconds` ago, and returns how many those were.
+/// Takes out the messages whose last file was found gone at least `older_than_seconds` ago and that the place does not hold, and returns
+/// how many those were.
 ///
 /// # Errors
-/// There is no index; damage, a full disk: what was committed before stays done. [`Error::Interrupted`].
-pub fn sweep(environment: &Environment, older_than_seconds: i64, observer: &dyn Observer) -> Result<u64> {
+/// There is no index; what the place says; damage, a full disk: what was committed before stays done. [`Error::Interrupted`].
+pub fn sweep(
+    environment: &Environment,
+    older_than_seconds: i64,
+    elsewhere: &dyn Elsewhere,
+    observer: &dyn Observer,
+) -> Result<u64> {
     let mut count = 0;
     loop {
         let mut writer = open::writer(environment, observer)?;
         let snapshot = writer.snapshot()?;
         open::state(&snapshot, &environment.index_directory())?;
-        let mut due = due(&snapshot, environment, older_than_seconds)?;
-        let is_last = due.len() <= BATCH_MESSAGE_COUNT;
-        due.truncate(BATCH_MESSAGE_COUNT);
+        let due = due(&snapshot, environment, older_than_seconds)?;
+        let due = not_held(&snapshot, &due, elsewhere, BATCH_MESSAGE_COUNT)?;
+        let is_last = due.len() < BATCH_MESSAGE_COUNT;
         if !due.is_empty() {
             let mut transaction = Transaction::default();
             for (message, _) in &due {
@@ -83,6 +95,37 @@ pub fn sweep(environment: &Environment, older_than_seconds: i64, observer: &dyn 
         merge_due(environment, 0)?;
     }
     Ok(count)
+}
+
+/// Returns those of some messages that a place does not hold, `count_max` at most.
+fn not_held(
+    snapshot: &Snapshot,
+    due: &[(u32, i64)],
+    elsewhere: &dyn Elsewhere,
+    count_max: usize,
+) -> Result<Vec<(u32, i64)>> {
+    let table = snapshot.table(messages::TABLE)?;
+    let mut left = Vec::new();
+    for batch in due.chunks(BATCH_COUNT) {
+        let mut ids = Vec::with_capacity(batch.len());
+        for (message, _) in batch {
+            let row = table.get(PRIMARY, &[Value::U32(*message)])?;
+            ids.push(row.map(|row| rows::part_of(&table, row).id_at(messages::SHA256, row.row)).transpose()?);
+        }
+        // What has no row is forgotten already, all but its row of absence.
+        let known: Vec<[u8; 32]> = ids.iter().flatten().copied().collect();
+        let mut held = elsewhere.holds(&known)?.into_iter();
+        for (entry, id) in batch.iter().zip(&ids) {
+            if id.is_none() || held.next() == Some(false) {
+                left.push(*entry);
+            }
+        }
+        if left.len() >= count_max {
+            left.truncate(count_max);
+            break;
+        }
+    }
+    Ok(left)
 }
 
 /// Returns the absent messages that are old enough, and since when they are absent; the longest first. A time in the future is of a

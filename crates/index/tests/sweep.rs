@@ -1,7 +1,7 @@
 //! Sweeping: messages whose last file is long gone are forgotten, and nothing of them is ever found.
 
 use crate::support::{Fixture, message};
-use index::{Error, NoObserver, Observer};
+use index::{Elsewhere, Error, NoObserver, Nowhere, Observer};
 use std::fs;
 
 const DAY: i64 = 86_400;
@@ -32,11 +32,15 @@ fn filled() -> Fixture {
 }
 
 fn sweepable(fixture: &Fixture, age: i64) -> Vec<String> {
-    index::sweepable(&fixture.environment, age).unwrap().into_iter().map(|absent| absent.subject).collect()
+    index::sweepable(&fixture.environment, age, &Nowhere)
+        .unwrap()
+        .into_iter()
+        .map(|absent| absent.subject)
+        .collect()
 }
 
 fn sweep(fixture: &Fixture, age: i64) -> u64 {
-    index::sweep(&fixture.environment, age, &NoObserver).unwrap()
+    index::sweep(&fixture.environment, age, &Nowhere, &NoObserver).unwrap()
 }
 
 #[test]
@@ -111,8 +115,37 @@ impl Observer for Impatient {
 #[test]
 fn an_interrupted_sweep_keeps_what_it_did() {
     let fixture = filled();
-    let interrupted = index::sweep(&fixture.environment, MONTH, &Impatient);
+    let interrupted = index::sweep(&fixture.environment, MONTH, &Nowhere, &Impatient);
     assert!(matches!(interrupted, Err(Error::Interrupted)), "{interrupted:?}");
     assert_eq!(fixture.mailbox().counts().unwrap().absent, 1);
+    fixture.check();
+}
+
+#[test]
+fn what_is_kept_elsewhere_is_never_forgotten() {
+    /// Holds messages 1 and 3; or fails.
+    struct Odd([[u8; 32]; 2], bool);
+    impl Elsewhere for Odd {
+        fn holds(&self, sha256: &[[u8; 32]]) -> index::Result<Vec<bool>> {
+            if self.1 {
+                return Err(Error::elsewhere("nobody answers"));
+            }
+            Ok(sha256.iter().map(|id| self.0.contains(id)).collect())
+        }
+    }
+    let fixture = filled();
+    let sha256 = ["m1", "m3"].map(|id| {
+        let mailbox = fixture.mailbox();
+        let hit = mailbox.resolve(&format!("id:{id}@example.org")).unwrap()[0];
+        mailbox.message(&hit, &mut index::PayloadReader::new()).unwrap().sha256
+    });
+    let (environment, odd) = (&fixture.environment, Odd(sha256, false));
+    let list = index::sweepable(environment, MONTH, &odd).unwrap();
+    assert_eq!(list.iter().map(|one| &*one.subject).collect::<Vec<_>>(), ["subject 0", "subject 2"]);
+    // Who cannot be asked may hold everything.
+    let failed = index::sweep(environment, MONTH, &Odd(sha256, true), &NoObserver);
+    assert_eq!(failed.unwrap_err().to_string(), "nobody answers");
+    assert_eq!(index::sweep(environment, MONTH, &odd, &NoObserver).unwrap(), 2);
+    assert_eq!(sweepable(&fixture, MONTH), ["subject 1", "subject 3"]);
     fixture.check();
 }

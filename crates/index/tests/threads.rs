@@ -267,7 +267,7 @@ fn copies_are_swept_one_by_one() {
             std::fs::remove_file(&paths[number]).unwrap();
         }
         fixture.update_with(&UpdateOptions { loss: index::Loss::Accept, ..UpdateOptions::default() });
-        assert_eq!(index::sweep(&fixture.environment, 0, &index::NoObserver).unwrap(), 2);
+        assert_eq!(index::sweep(&fixture.environment, 0, &index::Nowhere, &index::NoObserver).unwrap(), 2);
         fixture.check();
         assert_eq!(fixture.find("same"), ["twice"]);
         deliver(&fixture, 7);

@@ -44,7 +44,7 @@ pub(crate) fn run(arguments: &Arguments, session: &Session) -> Result<Outcome> {
     session.mailbox()?;
     let mut output = session.output();
     if arguments.dry_run {
-        for absent in index::sweepable(&session.index, arguments.older_than)? {
+        for absent in index::sweepable(&session.index, arguments.older_than, &index::Nowhere)? {
             output.line(&one_line(&line(&absent)))?;
         }
         output.finish()?;
@@ -52,7 +52,7 @@ pub(crate) fn run(arguments: &Arguments, session: &Session) -> Result<Outcome> {
     }
     let progress = Progress::start(session.stderr_is_terminal, session.is_quiet)
         .map_err(|error| anyhow!("cannot listen to Ctrl-C: {error}"))?;
-    let result = index::sweep(&session.index, arguments.older_than, &progress);
+    let result = index::sweep(&session.index, arguments.older_than, &index::Nowhere, &progress);
     progress.finish();
     let count = match result {
         Err(Error::Interrupted) => {
