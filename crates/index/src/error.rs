@@ -78,6 +78,14 @@ pub enum Error {
         /// Why not.
         what: String,
     },
+    /// A text of tags does not have its form.
+    #[error("line {line} of the tags: {what}")]
+    TagText {
+        /// The line, from 1.
+        line: usize,
+        /// What is wrong.
+        what: String,
+    },
     /// A query is well formed but asks for what cannot be answered.
     #[error("{what}")]
     Query {

@@ -39,7 +39,9 @@ pub use set::NumberSet;
 pub use state::Root;
 pub use store::PayloadReader;
 pub use sweep::{Absent, sweep, sweepable};
-pub use user::{TAG_BYTES_MAX, TagChange, TagSummary, change_tags, check_tag};
+pub use user::{
+    TAG_BYTES_MAX, TagChange, TagImport, TagSummary, change_tags, check_tag, export_tags, import_tags,
+};
 
 /// Versions and magics of the formats that this crate writes, for docs/FORMAT.md.
 pub mod format {

@@ -26,6 +26,7 @@ mod sorting;
 mod support;
 mod sweep;
 mod tags;
+mod tags_text;
 mod threads;
 mod words;
 mod writers;

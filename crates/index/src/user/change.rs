@@ -77,21 +77,22 @@ pub fn change_tags(
 }
 
 /// Rows in the making.
-struct Changes {
+pub(super) struct Changes {
     contents: Rows,
     tags: Rows,
     deletes: Vec<(String, Vec<OwnedValue>)>,
 }
 
 impl Changes {
-    fn new(snapshot: &Snapshot) -> Result<Changes> {
+    /// Begins.
+    pub(super) fn new(snapshot: &Snapshot) -> Result<Changes> {
         let empty = |table| Ok(Rows::new(snapshot.table(table)?.schema()));
         let contents: Result<Rows> = empty(contents::TABLE);
         Ok(Changes { contents: contents?, tags: empty(tags::TABLE)?, deletes: Vec::new() })
     }
 
     /// Gives a message these tags instead of those that it has of its own, if any.
-    fn write(
+    pub(super) fn write(
         &mut self,
         message: &TaggedMessage,
         own: Option<BTreeSet<String>>,
@@ -115,7 +116,8 @@ impl Changes {
         Ok(())
     }
 
-    fn transaction(self, snapshot: &Snapshot) -> Transaction {
+    /// Returns all changes as one commit.
+    pub(super) fn transaction(self, snapshot: &Snapshot) -> Transaction {
         let mut transaction = Transaction { deletes: self.deletes, ..Transaction::default() };
         for rows in [self.contents, self.tags] {
             if !rows.is_empty() {

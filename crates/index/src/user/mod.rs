@@ -5,6 +5,7 @@
 mod change;
 mod tables;
 mod tags;
+mod text;
 
 use crate::environment::Environment;
 use crate::error::{Error, Result};
@@ -16,6 +17,7 @@ use store::{MergeOptions, Options, Snapshot, Writer};
 pub use change::{TagChange, TagSummary, change_tags};
 pub(crate) use tags::Tags;
 pub use tags::{TAG_BYTES_MAX, check_tag};
+pub use text::{TagImport, export_tags, import_tags};
 
 /// Name of the attachment that says which version the tables have.
 const ATTACHMENT: &str = "user";

@@ -13,6 +13,8 @@ pub(super) mod contents {
     pub(crate) const SHA256: usize = 0;
     /// XXH3-64 of the Message-ID (u64).
     pub(crate) const MESSAGE_ID_HASH: usize = 1;
+    /// The Message-ID, UTF-8: for whoever gets tags without the mail.
+    pub(crate) const MESSAGE_ID: usize = 2;
     /// Index: contents with a Message-ID.
     pub(crate) const BY_MESSAGE_ID: &str = "message-id";
 }
@@ -37,7 +39,6 @@ pub(super) fn schemas() -> Vec<Schema> {
             columns: vec![
                 column("sha256", Kind::Id),
                 column("message_id_hash", Kind::U64),
-                // Not read yet: for whoever gets this store without the mail.
                 column("message_id", Kind::Bytes),
             ],
             primary: vec![0],

@@ -1,0 +1,186 @@
+//! All tags as text, and back: for backups, and for people.
+//!
+//! In: the store `user/`, or text. Out: text, or one commit that adds what the text says. The format is in docs/FORMAT.md: a line for each
+//! content, in the order of their SHA-256, so that two exports of the same tags are the same bytes. Must not know who keeps the text.
+
+use crate::environment::Environment;
+use crate::error::{Error, Result};
+use crate::rows::live;
+use crate::search::{TaggedMessage, message_id_hash};
+use crate::user::change::Changes;
+use crate::user::tables::{contents, tags};
+use crate::user::{Tags, check_tag, directory, merge, snapshot, writer};
+use std::collections::{BTreeMap, BTreeSet};
+use store::Snapshot;
+
+/// The first line: what it is, and the version of the format.
+const HEADER: &str = "pneu-tags 1";
+/// What begins the first line of every version.
+const HEADER_START: &str = "pneu-tags ";
+
+/// What an import did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TagImport {
+    /// Contents that the text names.
+    pub contents: u64,
+    /// Contents of which nothing was said before, or that got a tag.
+    pub changed: u64,
+}
+
+/// What is said of one content.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Entry {
+    message_id: String,
+    tags: BTreeSet<String>,
+}
+
+/// Returns all tags as text; only the first line if nothing was ever said.
+///
+/// # Errors
+/// Damage, a newer version.
+pub fn export_tags(environment: &Environment) -> Result<String> {
+    let entries = match snapshot(&environment.disk, &directory(&environment.data))? {
+        Some(user) => entries(&user)?,
+        None => BTreeMap::new(),
+    };
+    let mut text = format!("{HEADER}\n");
+    for (sha256, entry) in &entries {
+        for byte in sha256 {
+            text.push_str(&format!("{byte:02x}"));
+        }
+        text.push('\t');
+        escape(&entry.message_id, &mut text);
+        for (index, tag) in entry.tags.iter().enumerate() {
+            text.push(if index == 0 { '\t' } else { ' ' });
+            escape(tag, &mut text);
+        }
+        text.push('\n');
+    }
+    Ok(text)
+}
+
+/// Adds to the tags what a text says: all of it in one commit, or nothing. Tags that are there stay.
+///
+/// # Errors
+/// [`Error::TagText`] with the number of the line that is wrong; damage, a full disk: then nothing was changed.
+pub fn import_tags(environment: &Environment, text: &str) -> Result<TagImport> {
+    let entries = parse(text)?;
+    let mut summary = TagImport { contents: entries.len() as u64, ..TagImport::default() };
+    if entries.is_empty() {
+        return Ok(summary);
+    }
+    let mut writer = writer(environment)?;
+    let user = writer.snapshot()?;
+    let now = Tags::new(&user)?;
+    let mut changes = Changes::new(&user)?;
+    for (sha256, entry) in entries {
+        let own = now.own(&sha256)?;
+        let mut after = own.clone().unwrap_or_default();
+        after.extend(entry.tags);
+        if own.as_ref() != Some(&after) {
+            let message_id_hash = message_id_hash(&entry.message_id);
+            let message = TaggedMessage { sha256, message_id_hash, message_id: entry.message_id };
+            changes.write(&message, own, &after)?;
+            summary.changed += 1;
+        }
+    }
+    if summary.changed > 0 {
+        writer.commit(changes.transaction(&user))?;
+        drop(writer);
+        merge(environment)?;
+    }
+    Ok(summary)
+}
+
+fn entries(user: &Snapshot) -> Result<BTreeMap<[u8; 32], Entry>> {
+    let mut entries: BTreeMap<[u8; 32], Entry> = BTreeMap::new();
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    for part in user.table(contents::TABLE)?.parts() {
+        for row in live(part) {
+            let entry = entries.entry(part.id_at(contents::SHA256, row)?).or_default();
+            entry.message_id = text(part.bytes(contents::MESSAGE_ID, row)?);
+        }
+    }
+    for part in user.table(tags::TABLE)?.parts() {
+        for row in live(part) {
+            let sha256 = part.id_at(tags::SHA256, row)?;
+            // Tags of a content without a row are nobody's.
+            if let Some(entry) = entries.get_mut(&sha256) {
+                entry.tags.insert(text(part.bytes(tags::TAG, row)?));
+            }
+        }
+    }
+    Ok(entries)
+}
+
+fn parse(text: &str) -> Result<BTreeMap<[u8; 32], Entry>> {
+    let wrong = |line: usize, what: &str| Error::TagText { line, what: what.to_owned() };
+    let mut lines = (1..).zip(text.split('\n').map(|line| line.strip_suffix('\r').unwrap_or(line)));
+    match lines.next() {
+        Some((_, HEADER)) => {}
+        Some((_, line)) if line.starts_with(HEADER_START) => {
+            return Err(wrong(1, "it was written by a newer pneu, which is needed to read it"));
+        }
+        _ => return Err(wrong(1, "it does not begin with \"pneu-tags 1\"")),
+    }
+    let mut entries: BTreeMap<[u8; 32], Entry> = BTreeMap::new();
+    for (number, line) in lines.filter(|(_, line)| !line.is_empty() && !line.starts_with('#')) {
+        let mut fields = line.split('\t');
+        let sha256 =
+            fields.next().and_then(id).ok_or_else(|| wrong(number, "it does not begin with a SHA-256"))?;
+        let message_id = fields.next().ok_or_else(|| wrong(number, "it has no Message-ID"))?;
+        let message_id =
+            unescape(message_id).ok_or_else(|| wrong(number, "an escape in its Message-ID is wrong"))?;
+        let entry = entries.entry(sha256).or_default();
+        entry.message_id = message_id;
+        for tag in fields.next().unwrap_or_default().split(' ').filter(|tag| !tag.is_empty()) {
+            let tag = unescape(tag).ok_or_else(|| wrong(number, "an escape in a tag is wrong"))?;
+            check_tag(&tag).map_err(|what| wrong(number, &what))?;
+            entry.tags.insert(tag);
+        }
+        if fields.next().is_some() {
+            return Err(wrong(number, "it has more than three fields"));
+        }
+    }
+    Ok(entries)
+}
+
+/// Appends text with `%` and all that separates fields and lines as `%` and two digits.
+fn escape(text: &str, out: &mut String) {
+    for character in text.chars() {
+        if character == '%' || character.is_ascii_control() || character == ' ' {
+            out.push_str(&format!("%{:02x}", u32::from(character)));
+        } else {
+            out.push(character);
+        }
+    }
+}
+
+fn unescape(text: &str) -> Option<String> {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let Some((byte, tail)) = rest.split_first() {
+        rest = tail;
+        if *byte == b'%' {
+            let (digits, tail) = rest.split_at_checked(2)?;
+            bytes.push(digit(digits[0])? << 4 | digit(digits[1])?);
+            rest = tail;
+        } else {
+            bytes.push(*byte);
+        }
+    }
+    String::from_utf8(bytes).ok()
+}
+
+fn id(text: &str) -> Option<[u8; 32]> {
+    let digits: &[u8; 64] = text.as_bytes().try_into().ok()?;
+    let mut id = [0; 32];
+    for (byte, pair) in id.iter_mut().zip(digits.chunks_exact(2)) {
+        *byte = digit(pair[0])? << 4 | digit(pair[1])?;
+    }
+    Some(id)
+}
+
+fn digit(letter: u8) -> Option<u8> {
+    u8::try_from(char::from(letter).to_digit(16)?).ok()
+}
