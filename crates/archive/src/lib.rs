@@ -7,17 +7,30 @@
 //! say where, *snapshots* name the tree at the top. The format is restic's, <https://restic.readthedocs.io/en/stable/100_references.html>.
 
 mod blob;
+mod compress;
 mod error;
 mod hex;
 mod id;
 pub mod index_file;
+mod json;
+mod key;
+mod password;
 mod progress;
 mod storage;
 mod surroundings;
+pub mod testing;
+mod time;
+pub mod unpacked;
 
 pub use blob::{BlobKind, Location, PackedBlob};
+pub use compress::{Compression, Zstd};
 pub use error::{Error, Result};
 pub use id::Id;
+pub use json::JsonWriter;
+pub use key::{Damaged, Key, OVERHEAD};
+pub use password::Password;
 pub use progress::{Progress, Unwatched};
 pub use storage::{FileKind, FileName, LocalStorage, Storage};
 pub use surroundings::Surroundings;
+pub use time::Time;
+pub use unpacked::{Parts, Version};
