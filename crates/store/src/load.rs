@@ -8,17 +8,20 @@
 use crate::error::{Error, Result};
 use crate::loaded::Loaded;
 use crate::manifest::Attachments;
+use crate::names;
 use crate::options::Options;
 use crate::publish::{Draft, remove_unnamed};
-use crate::resolve;
+use crate::replace::{manifest_in, newest};
+use crate::resolve::{self, Survivors};
 use crate::rows::Rows;
 use crate::schema::Schema;
 use crate::snapshot::Version;
+use crate::source::Source;
 use crate::transaction::Transaction;
 use crate::writer::{
     Writer, check_attachments, check_schemas, has_manifest, lock_new, open_locked, publish_first,
 };
-use disk::Disk;
+use disk::{Disk, Wait};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
@@ -121,6 +124,53 @@ impl Writer {
             draft.write_loaded(number, loaded, options.limits.rows_per_segment)?;
         }
         publish_first(draft, options, lock)
+    }
+
+    /// Makes the puts and attachments of a transaction all that the store in `directory` has, by one publish: in the place of what was
+    /// there, readable or damaged, of these tables or of others; or of nothing. Readers keep what they have open. The rows of one
+    /// table should be in the order of their primary keys: then they are not sorted.
+    ///
+    /// # Errors
+    /// As [`Writer::create`], but that there may be a store; and [`Error::Version`] if it is one of a newer program.
+    pub fn load_instead(
+        disk: &Arc<dyn Disk>,
+        directory: &Path,
+        schemas: &[Schema],
+        transaction: &Transaction,
+        options: Options,
+    ) -> Result<Writer> {
+        check_schemas(schemas)?;
+        check_attachments(&Attachments::new(), std::slice::from_ref(transaction))?;
+        let unknown = transaction.puts.iter().find(|(name, rows)| {
+            schemas.iter().all(|schema| schema.name != *name || schema != &**rows.schema())
+        });
+        if let Some((name, _)) = unknown {
+            return Err(Error::schema(name, "the rows were made for other columns, or another table"));
+        }
+        let lock = lock_new(disk, directory, &options)?;
+        let old = manifest_in(&**disk, directory)?;
+        // A merge writes files that no manifest names yet.
+        let merge_lock = disk.lock(&directory.join(names::MERGE_LOCK), &options.holder, Wait::Refuse);
+        if merge_lock.is_ok() {
+            remove_unnamed(&**disk, directory, old.as_ref());
+        }
+        let taken = disk.list(directory)?;
+        let (number, sequence) = newest(old.as_ref(), &taken);
+        let mut draft = Draft::first(disk, directory, schemas, options.seed ^ number, taken);
+        (draft.number, draft.sequence) = (number + 1, sequence + 1);
+        let attachments = transaction.attachments.iter();
+        draft.attachments.extend(attachments.map(|(name, bytes)| (name.clone(), bytes.as_slice().into())));
+        for (table, schema) in schemas.iter().enumerate() {
+            let rows = transaction.puts.iter().filter(|(name, _)| *name == schema.name);
+            let sources = rows.map(|(_, rows)| rows as &dyn Source).collect();
+            let survivors = Survivors::sort(schema, sources, &|_| true)?;
+            draft.write_rows(table, &survivors, options.limits.rows_per_segment)?;
+        }
+        let writer = publish_first(draft, options, lock)?;
+        if merge_lock.is_ok() {
+            remove_unnamed(&**disk, directory, Some(&writer.state().manifest));
+        }
+        Ok(writer)
     }
 }
 

@@ -203,7 +203,11 @@ impl Part {
     }
 
     /// Appends the live rows with exactly this key of index number `index` to `found`.
-    pub(crate) fn find(&self, index: usize, key: &[Value], found: &mut Vec<u32>) -> Result<()> {
+    ///
+    /// # Errors
+    /// If there is no such index, the key does not fit it, or the file is damaged.
+    #[inline]
+    pub fn find(&self, index: usize, key: &[Value], found: &mut Vec<u32>) -> Result<()> {
         let before = found.len();
         match &self.rows {
             PartRows::Segment(segment) => segment.find(index, key, found)?,
@@ -222,6 +226,50 @@ impl Part {
             found.truncate(place);
         }
         Ok(())
+    }
+
+    /// Looks many keys up in hash index number `index`, and appends (number of the key, row) for each live row found, in the order of the
+    /// keys. The keys are given by column: in `keys` a slice for each column of the index, all of one length.
+    ///
+    /// Faster than one by one where the index does not fit a cache, because its lines are asked for ahead.
+    ///
+    /// # Errors
+    /// As [`Part::find`].
+    pub fn find_batch(&self, index: usize, keys: &[ColumnSlice], found: &mut Vec<(u32, u32)>) -> Result<()> {
+        let before = found.len();
+        match &self.rows {
+            PartRows::Segment(segment) => segment.find_batch(index, keys, found)?,
+            PartRows::Memory(memtable) => {
+                let no_key = || Error::schema(&self.schema().name, "the columns of keys have unequal lengths");
+                let key_count = keys.first().map_or(0, ColumnSlice::len);
+                for number in (0..).take(key_count) {
+                    let key: Option<Vec<Value>> = keys.iter().map(|column| column.value(number)).collect();
+                    let key = key.ok_or_else(no_key)?;
+                    check_whole_key(self.schema(), Some(index), &key)?;
+                    let ends = (Bound::Included(&key[..]), Bound::Included(&key[..]));
+                    let rows = memory_positions(memtable, Some(index), ends.0, ends.1);
+                    let rows = rows.filter_map(|position| memtable.row_at(Some(index), position));
+                    found.extend(rows.map(|row| (number, row)));
+                }
+            }
+        }
+        if self.has_dead() {
+            let mut place = 0;
+            found.retain(|&(_, row)| {
+                place += 1;
+                place <= before || !self.is_dead(row)
+            });
+        }
+        Ok(())
+    }
+
+    /// Verifies every byte of the part's file against its checksums, on all cores; what is handed out later is not verified again.
+    ///
+    /// # Errors
+    /// The first damage.
+    pub fn verify_checksums(&self) -> Result<()> {
+        let PartRows::Segment(segment) = &self.rows else { return Ok(()) };
+        segment.sealed.verify_all().into_iter().next().map_or(Ok(()), Err)
     }
 
     /// Returns the positions between two ends in the order by an index, or by the primary key if there is none.

@@ -83,7 +83,7 @@ fn tables(state: &State) -> Vec<DraftTable> {
 }
 
 /// Returns the manifest in a directory, if it can be read.
-fn manifest_in(disk: &dyn Disk, directory: &Path) -> Result<Option<Manifest>> {
+pub(crate) fn manifest_in(disk: &dyn Disk, directory: &Path) -> Result<Option<Manifest>> {
     let path = directory.join(names::MANIFEST);
     match disk.read(&path) {
         Err(error) if error.is_not_found() => Ok(None),
@@ -107,7 +107,7 @@ fn remove_segments(disk: &dyn Disk, directory: &Path) -> Result<()> {
 }
 
 /// Returns numbers that no manifest of the old store, and no commit of it, is above: as far as can be told.
-fn newest(old: Option<&Manifest>, names: &[OsString]) -> (u64, u64) {
+pub(crate) fn newest(old: Option<&Manifest>, names: &[OsString]) -> (u64, u64) {
     let journals =
         names.iter().filter_map(|name| name.to_str()?.strip_prefix("journal-")?.parse::<u64>().ok());
     let number = journals.max().unwrap_or(0);

@@ -9,6 +9,7 @@
 
 mod crash;
 mod damage;
+mod instead;
 mod limits;
 mod loaded;
 mod readers;
