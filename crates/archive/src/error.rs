@@ -11,6 +11,9 @@ pub enum Error {
     /// The local disk refused.
     #[error(transparent)]
     Disk(#[from] disk::Error),
+    /// A table on the local disk is damaged.
+    #[error(transparent)]
+    Store(#[from] store::Error),
     /// There is no repository at that address.
     #[error("there is no repository at {address}; make one with: pneu archive init")]
     NoRepository {

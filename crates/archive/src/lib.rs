@@ -7,6 +7,7 @@
 //! say where, *snapshots* name the tree at the top. The format is restic's, <https://restic.readthedocs.io/en/stable/100_references.html>.
 
 mod blob;
+mod blob_index;
 mod compress;
 mod error;
 mod hex;
@@ -23,6 +24,7 @@ mod time;
 pub mod unpacked;
 
 pub use blob::{BlobKind, Location, PackedBlob};
+pub use blob_index::{BlobIndex, CachePlace, Entry, IndexFiles, Mention, PackSummary, Survey};
 pub use compress::{Compression, Zstd};
 pub use error::{Error, Result};
 pub use id::Id;

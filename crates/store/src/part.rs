@@ -240,7 +240,8 @@ impl Part {
         match &self.rows {
             PartRows::Segment(segment) => segment.find_batch(index, keys, found)?,
             PartRows::Memory(memtable) => {
-                let no_key = || Error::schema(&self.schema().name, "the columns of keys have unequal lengths");
+                let no_key =
+                    || Error::schema(&self.schema().name, "the columns of keys have unequal lengths");
                 let key_count = keys.first().map_or(0, ColumnSlice::len);
                 for number in (0..).take(key_count) {
                     let key: Option<Vec<Value>> = keys.iter().map(|column| column.value(number)).collect();

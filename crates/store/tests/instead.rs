@@ -2,7 +2,9 @@
 //!
 //! Comes in: stores that are sound, damaged, of other tables, or not there. Goes out: failures. Must not know the crate's insides.
 
-use crate::support::{BY_ID, Change, TABLES, Twin, check, directory, item, key_of, options, read_all, rows_of, schemas, shared};
+use crate::support::{
+    BY_ID, Change, TABLES, Twin, check, directory, item, key_of, options, read_all, rows_of, schemas, shared,
+};
 use disk::{Disk, Wait};
 use std::path::PathBuf;
 use store::{ColumnSlice, Error, Schema, Snapshot, Transaction, Value, Writer, verify};
@@ -167,7 +169,8 @@ fn damage_anywhere_in_a_part_is_found() {
         items.parts().iter().try_for_each(store::Part::verify_checksums)
     };
     parts(&disk).unwrap();
-    let segment = disk.files().into_iter().find(|path| path.extension().is_some_and(|end| end == "seg")).unwrap();
+    let segment =
+        disk.files().into_iter().find(|path| path.extension().is_some_and(|end| end == "seg")).unwrap();
     for place in (0..disk.read(&segment).unwrap().len()).step_by(37) {
         let damaged = disk.fork();
         damaged.flip(&segment, place);
