@@ -24,7 +24,9 @@ mod time;
 pub mod unpacked;
 
 pub use blob::{BlobKind, Location, PackedBlob};
-pub use blob_index::{BlobIndex, CachePlace, Entry, IndexFiles, Mention, PackSummary, Survey};
+pub use blob_index::{
+    BlobIndex, CachePlace, Entry, IndexFiles, Mention, PackSummary, SealedIndexFiles, Survey,
+};
 pub use compress::{Compression, Zstd};
 pub use error::{Error, Result};
 pub use id::Id;

@@ -2,9 +2,13 @@
 //!
 //! Comes in: names. Goes out: names and JSON. Must not know what is made of them.
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::id::Id;
+use crate::key::Key;
+use crate::storage::{FileKind, FileName, Storage};
+use crate::unpacked;
 use std::fmt::Debug;
+use std::sync::Arc;
 
 /// A repository's index files, opened. Many threads may read at once.
 pub trait IndexFiles: Send + Sync + Debug {
@@ -19,4 +23,29 @@ pub trait IndexFiles: Send + Sync + Debug {
     /// # Errors
     /// [`Error::Damage`](crate::Error::Damage) or [`Error::Missing`](crate::Error::Missing) that names it, or what the storage says.
     fn read(&self, id: Id) -> Result<Vec<u8>>;
+}
+
+/// Index files as a repository keeps them: sealed.
+#[derive(Clone, Debug)]
+pub struct SealedIndexFiles {
+    /// Where they are.
+    pub storage: Arc<dyn Storage>,
+    /// What they are sealed with.
+    pub key: Arc<Key>,
+}
+
+impl IndexFiles for SealedIndexFiles {
+    fn list(&self) -> Result<Vec<(Id, u64)>> {
+        self.storage.list(FileKind::Index)
+    }
+
+    fn read(&self, id: Id) -> Result<Vec<u8>> {
+        let name = FileName { kind: FileKind::Index, id };
+        let read = || unpacked::decode(&self.key, name, self.storage.read(name)?);
+        match read() {
+            // The fault may have been on the way.
+            Err(Error::Damage { .. }) => read(),
+            other => other,
+        }
+    }
 }

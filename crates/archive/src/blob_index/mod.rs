@@ -26,7 +26,7 @@ mod tables;
 mod tests;
 
 pub use cache::CachePlace;
-pub use files::IndexFiles;
+pub use files::{IndexFiles, SealedIndexFiles};
 pub use survey::{Entry, Mention, PackSummary, Survey};
 
 use crate::blob::{BlobKind, Location, PackedBlob};
