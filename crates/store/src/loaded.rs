@@ -17,7 +17,7 @@ use crate::part::{check_key, check_whole_key};
 use crate::row_set::{RowSet, narrow};
 use crate::rows::Rows;
 use crate::schema::{Index, IndexKind, Schema};
-use crate::sort::{Sorted, keep_newest, sort_by_primary};
+use crate::sort::{InKeyOrder, Sorted, keep_newest, sort_by_primary};
 use crate::source::{Order, RowRef, Source};
 use crate::table::PRIMARY;
 use crate::value::Value;
@@ -146,6 +146,30 @@ impl Loaded {
         live.map(|position| self.rows.places.at(position))
     }
 
+    /// Returns the rows that do not count, in order of arrival.
+    pub fn dead_rows(&self) -> Vec<RowRef> {
+        self.dead.since(&DeadRows::default()).map(|position| self.rows.places.at(position)).collect()
+    }
+
+    /// Returns the rows that count and whose primary key a later row that counts has, too, in order of arrival. Where no key comes twice,
+    /// building the order by primary key, or a hash index over it, has told so already.
+    pub fn replaced(&self) -> Vec<RowRef> {
+        if let Some(MemoryIndex::Hash(hash)) = self.primary_hash().map(|index| self.index(index))
+            && hash.is_unique()
+        {
+            return Vec::new();
+        }
+        let order = self.primary();
+        if order.is_unique() {
+            return Vec::new();
+        }
+        let is_dead = |position| self.dead.is_dead(position);
+        let positions = self.rows.with_keys(&self.schema.primary, |keys| {
+            InKeyOrder { keys, sorted: order.key_order(), is_dead: &is_dead }.replaced()
+        });
+        positions.into_iter().map(|position| self.rows.places.at(position)).collect()
+    }
+
     /// Returns one value of any column; payloads are not compressed here.
     ///
     /// # Panics
@@ -235,7 +259,8 @@ impl Loaded {
             Some(order) => {
                 let keys = Keys::new(&self.rows.places, &sources, &self.schema.primary)?;
                 let is_dead = |position| self.dead.is_dead(position);
-                keep_newest(&self.rows.places, &keys, order.key_order(), &is_dead)
+                let order = InKeyOrder { keys: &keys, sorted: order.key_order(), is_dead: &is_dead };
+                keep_newest(&self.rows.places, &order)
             }
             None => sort_by_primary(&self.schema, &sources, &is_live)?,
         };

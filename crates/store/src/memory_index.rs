@@ -8,9 +8,10 @@ use crate::format::GROUP_MARK;
 use crate::hash_index::{Bucket, bucket_count_max, build, probe};
 use crate::keys::Keys;
 use crate::ordered_index::{Needle, guess};
-use crate::radix::{self, KeyOrder};
+use crate::radix::{self, ExactOrder, KeyOrder};
 use crate::search::{self, InOrder, Slots};
 use crate::value::{Value, hash_key, hint_of};
+use rayon::prelude::*;
 use std::cmp::Ordering;
 use std::ops::{Bound, Range};
 
@@ -26,6 +27,8 @@ pub(crate) struct MemoryOrder {
     row_count: u32,
     /// Without hints if the key is one column that holds them.
     order: KeyOrder,
+    /// Whether it is known that no two rows have one key.
+    is_unique: bool,
 }
 
 /// A hash index.
@@ -38,12 +41,20 @@ pub(crate) struct MemoryHash {
 
 impl MemoryOrder {
     pub(crate) fn build(keys: &Keys, columns: &[u16]) -> MemoryOrder {
-        let order = if columns.len() == 1 && keys.is_exact() {
-            KeyOrder { rows: radix::sort_exact(keys), hints: Vec::new() }
+        let (order, is_unique) = if columns.len() == 1 && keys.is_exact() {
+            let ExactOrder { rows, is_unique } = radix::sort_exact(keys);
+            (KeyOrder { rows, hints: Vec::new() }, is_unique)
         } else {
-            radix::sort(keys)
+            let order = radix::sort(keys);
+            let is_unique = order.hints.par_windows(2).all(|pair| pair[0] != pair[1]);
+            (order, is_unique)
         };
-        MemoryOrder { columns: columns.into(), row_count: keys.len(), order }
+        MemoryOrder { columns: columns.into(), row_count: keys.len(), order, is_unique }
+    }
+
+    /// Says whether it is known that no two rows have one key; they need not where it is not.
+    pub(crate) fn is_unique(&self) -> bool {
+        self.is_unique
     }
 
     /// Returns the row at a position of this order.
@@ -86,6 +97,11 @@ impl MemoryHash {
             home_count: built.home_count,
             groups: built.groups,
         })
+    }
+
+    /// Says whether no two rows have one key.
+    pub(crate) fn is_unique(&self) -> bool {
+        self.groups.is_empty()
     }
 
     /// Appends all rows with this whole key to `found`, lower rows first.

@@ -12,6 +12,7 @@ use crate::source::RowRef;
 use crate::value::hint;
 use rayon::prelude::*;
 use std::cmp::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering as Memory};
 
 /// Rows in key order.
 pub(crate) struct KeyOrder {
@@ -34,29 +35,42 @@ const TIES_BY_HINT: usize = 16;
 /// How often the next 8 bytes are tried before whole keys are compared.
 const TIE_DEPTH_MAX: usize = 32;
 
+/// Rows in the order of keys that are their hints.
+pub(crate) struct ExactOrder {
+    /// The positions in key order, or none if all are in order as they are.
+    pub(crate) rows: Option<Vec<u32>>,
+    /// Whether no two rows have one key.
+    pub(crate) is_unique: bool,
+}
+
 /// Sorts the rows of `keys`, all of whose keys are their hints. Hints are made twice and not kept, which saves 8 bytes a row.
 ///
-/// Returns the positions in key order, or none if all are in order as they are. Memory: 16 bytes a row while it runs.
-pub(crate) fn sort_exact(keys: &Keys) -> Option<Vec<u32>> {
+/// Memory: 16 bytes a row while it runs.
+pub(crate) fn sort_exact(keys: &Keys) -> ExactOrder {
     assert!(keys.is_exact(), "equal hints are equal keys");
-    let Ends { smallest, largest, is_sorted } = ends(keys);
+    let Ends { smallest, largest, is_sorted, is_strict } = ends(keys);
     if is_sorted {
-        return None;
+        return ExactOrder { rows: None, is_unique: is_strict };
     }
     let count = part_count(keys.len());
     let digits = Digits { base: smallest, shift: shift_for(largest - smallest, count) };
     let make = |rows, out: &mut Vec<u64>| keys.hints(rows, out);
     let parts = partition(keys.len(), count, make, |hint| digit(hint, digits.base, digits.shift));
     let mut rows = vec![0; keys.len() as usize];
+    // Equal keys are in one part: they are seen while its pairs are at hand.
+    let has_equal = AtomicBool::new(false);
     split_by_parts(&parts, &mut rows).into_par_iter().for_each_init(
         || (Vec::new(), Vec::new()),
         |(pairs, spare), (part, rows)| {
             parts.gather(part, pairs);
             sort_pairs(pairs, spare, digits);
             rows.iter_mut().zip(pairs.iter()).for_each(|(row, pair)| *row = pair.row);
+            if pairs.windows(2).any(|pair| pair[0].number() == pair[1].number()) {
+                has_equal.store(true, Memory::Relaxed);
+            }
         },
     );
-    Some(rows)
+    ExactOrder { rows: Some(rows), is_unique: !has_equal.into_inner() }
 }
 
 /// Rows in key order, of those with equal keys the last.
@@ -71,7 +85,7 @@ pub(crate) struct Last {
 ///
 /// Both is done part by part, while a part is in a core's cache. Memory: 20 bytes a row while it runs, of which the answer is 8.
 pub(crate) fn sort_last(keys: &Keys, rows: &RowSet) -> Option<Last> {
-    let Ends { smallest, largest, is_sorted } = ends(keys);
+    let Ends { smallest, largest, is_sorted, .. } = ends(keys);
     if is_sorted {
         return None;
     }
@@ -149,11 +163,12 @@ fn ask_ahead(keys: &Keys, pairs: &[Pair], place: usize) {
     }
 }
 
-/// The smallest and the largest of many hints, and whether they ascend.
+/// The smallest and the largest of many hints, and whether they ascend; and whether no two are equal, if they do.
 struct Ends {
     smallest: u64,
     largest: u64,
     is_sorted: bool,
+    is_strict: bool,
 }
 
 fn ends(keys: &Keys) -> Ends {
@@ -164,7 +179,9 @@ fn ends(keys: &Keys) -> Ends {
         let end = keys.len().min(start.saturating_add(BLOCK_ROWS_NARROW + 1));
         buffer.clear();
         keys.hints(start..end, buffer);
-        let mut ends = Ends { smallest: u64::MAX, largest: 0, is_sorted: buffer.is_sorted() };
+        let is_strict = buffer.is_sorted_by(|one, two| one < two);
+        let is_sorted = is_strict || buffer.is_sorted();
+        let mut ends = Ends { smallest: u64::MAX, largest: 0, is_sorted, is_strict };
         for &hint in buffer.iter() {
             (ends.smallest, ends.largest) = (ends.smallest.min(hint), ends.largest.max(hint));
         }
@@ -174,8 +191,9 @@ fn ends(keys: &Keys) -> Ends {
         smallest: one.smallest.min(two.smallest),
         largest: one.largest.max(two.largest),
         is_sorted: one.is_sorted && two.is_sorted,
+        is_strict: one.is_strict && two.is_strict,
     };
-    let none = || Ends { smallest: u64::MAX, largest: 0, is_sorted: true };
+    let none = || Ends { smallest: u64::MAX, largest: 0, is_sorted: true, is_strict: true };
     blocks.map_init(Vec::new, of_block).reduce(none, both)
 }
 

@@ -51,42 +51,68 @@ pub fn sort_by_primary(
     // Their hints ascend: at most some with equal hints change places.
     let sorted = radix::sort(&keys);
     keys.check()?;
-    let kept = keep_newest(&rows, &keys, &sorted, &|_| false);
+    let kept = keep_newest(&rows, &InKeyOrder { keys: &keys, sorted: &sorted, is_dead: &|_| false });
     Ok(Sorted { rows: if kept.rows.is_none() { live } else { kept.rows }, ..kept })
 }
 
-/// Leaves out of rows in key order those that do not count, and of several with the same key all but the last.
-pub(crate) fn keep_newest(
-    rows: &RowSet,
-    keys: &Keys,
-    sorted: &KeyOrder,
-    is_dead: &(dyn Fn(u32) -> bool + Sync),
-) -> Sorted {
-    let at = |index: usize| sorted.rows.as_ref().map_or(narrow(index as u64), |rows| rows[index]);
-    let count = rows.len() as usize;
-    let hints = &sorted.hints;
-    // Hints that were not kept can be made again: their key is one column that holds them.
-    let may_be_equal = |one: usize, two: usize| hints.is_empty() || hints[one] == hints[two];
-    let is_known_equal = keys.is_exact() && !hints.is_empty();
-    let is_left_out = |index: usize| {
-        if is_dead(at(index)) {
+/// Rows in key order, some of which do not count.
+pub(crate) struct InKeyOrder<'a> {
+    pub(crate) keys: &'a Keys<'a>,
+    pub(crate) sorted: &'a KeyOrder,
+    /// Whether the row at a position does not count.
+    pub(crate) is_dead: &'a (dyn Fn(u32) -> bool + Sync),
+}
+
+impl InKeyOrder<'_> {
+    fn count(&self) -> usize {
+        self.keys.len() as usize
+    }
+
+    /// Returns the position of the row with this place in key order.
+    #[inline]
+    fn at(&self, index: usize) -> u32 {
+        self.sorted.rows.as_ref().map_or(narrow(index as u64), |rows| rows[index])
+    }
+
+    /// Says whether the row with this place in key order does not count, or has the key of a later one that does.
+    fn left_out(&self, index: usize) -> LeftOut {
+        let hints = &self.sorted.hints;
+        // Hints that were not kept can be made again: their key is one column that holds them.
+        let may_be_equal = |one: usize, two: usize| hints.is_empty() || hints[one] == hints[two];
+        let is_known_equal = self.keys.is_exact() && !hints.is_empty();
+        if (self.is_dead)(self.at(index)) {
             return LeftOut::Dead;
         }
-        let next = (index + 1..count).find(|&next| !is_dead(at(next)));
+        let next = (index + 1..self.count()).find(|&next| !(self.is_dead)(self.at(next)));
         let is_replaced = next.is_some_and(|next| {
-            may_be_equal(index, next) && (is_known_equal || keys.compare(at(index), at(next)).is_eq())
+            may_be_equal(index, next)
+                && (is_known_equal || self.keys.compare(self.at(index), self.at(next)).is_eq())
         });
         if is_replaced { LeftOut::Replaced } else { LeftOut::No }
-    };
+    }
+
+    /// Returns the positions of the rows that count and have the key of a later one that does, in order.
+    pub(crate) fn replaced(&self) -> Vec<u32> {
+        let replaced =
+            (0..self.count()).into_par_iter().filter(|&index| self.left_out(index) == LeftOut::Replaced);
+        let mut positions: Vec<u32> = replaced.map(|index| self.at(index)).collect();
+        positions.par_sort_unstable();
+        positions
+    }
+}
+
+/// Leaves out of rows in key order those that do not count, and of several with the same key all but the last.
+pub(crate) fn keep_newest(rows: &RowSet, order: &InKeyOrder) -> Sorted {
+    let count = order.count();
     // Asked once for each row: where keys are equal, it reads two rows somewhere in memory.
-    let left_out: Vec<LeftOut> = (0..count).into_par_iter().map(is_left_out).collect();
+    let left_out: Vec<LeftOut> = (0..count).into_par_iter().map(|index| order.left_out(index)).collect();
     let replaced = left_out.par_iter().filter(|&&left_out| left_out == LeftOut::Replaced).count();
     let replaced = narrow(replaced as u64);
-    if sorted.rows.is_none() && left_out.par_iter().all(|&left_out| left_out == LeftOut::No) {
+    if order.sorted.rows.is_none() && left_out.par_iter().all(|&left_out| left_out == LeftOut::No) {
         return Sorted { rows: None, replaced };
     }
     let kept = (0..count).into_par_iter().filter(|&index| left_out[index] == LeftOut::No);
-    Sorted { rows: Some(kept.map(|index| rows.at(at(index))).collect()), replaced }
+    Sorted { rows: Some(kept.map(|index| rows.at(order.at(index))).collect()), replaced }
 }
 
 /// Whether a row is left out, and why.

@@ -401,3 +401,54 @@ fn no_rows_are_loaded_and_sealed_too() {
     let snapshot = seal(&SimDisk::new(1), &[&loaded]).unwrap();
     assert_eq!(snapshot.table(TABLES[0]).unwrap().row_count(), 0);
 }
+
+/// Keys that come more than once, in order and not, by numbers and by text, with a hash index over them and without.
+#[test]
+fn rows_with_the_key_of_a_later_one_are_told() {
+    let mut by_hash = schemas()[0].clone();
+    by_hash.indexes = vec![Index {
+        name: "primary_hash".into(),
+        kind: IndexKind::Hash,
+        unique: true,
+        columns: by_hash.primary.clone(),
+    }];
+    let texts = ["a", "b", "long enough for a hint, x", "long enough for a hint, y"];
+    let mut random = testkit::Random::new(26);
+    let mut sizes = std::collections::BTreeSet::new();
+    for round in 0..600 {
+        let table = round % 2;
+        let schema = Arc::new(if round % 4 == 2 { by_hash.clone() } else { schemas()[table].clone() });
+        let (row_count, key_count) = (random.below(12), 1 + random.below(40));
+        let mut keys: Vec<u64> = (0..row_count).map(|_| random.below(key_count)).collect();
+        if random.per_mille(500) {
+            keys.sort_unstable();
+        }
+        let mut batches = vec![Rows::new(&schema)];
+        let mut places = Vec::new();
+        for (number, key) in (0..).zip(keys) {
+            let key = u32::try_from(key).unwrap();
+            let row = match table {
+                0 => item(key, number),
+                _ => link(u64::from(key % 3), texts[(key / 3 % 4) as usize], 1),
+            };
+            if random.per_mille(200) {
+                batches.push(Rows::new(&schema));
+            }
+            let source = batches.len() - 1;
+            let place = RowRef { source: u32::try_from(source).unwrap(), row: batches[source].len() };
+            batches[source].push(&values(&row)).unwrap();
+            places.push((place, key_of(table, &row)));
+        }
+        let dead: Vec<RowRef> =
+            places.iter().map(|(place, _)| *place).filter(|_| random.per_mille(150)).collect();
+        let loaded = Loaded::build(&schema, batches, &dead).unwrap();
+        assert_eq!(loaded.dead_rows(), dead);
+        places.retain(|(place, _)| !dead.contains(place));
+        let is_replaced = |at: usize| places[at + 1..].iter().any(|(_, key)| *key == places[at].1);
+        let expected: Vec<RowRef> =
+            (0..places.len()).filter(|&at| is_replaced(at)).map(|at| places[at].0).collect();
+        assert_eq!(loaded.replaced(), expected, "round {round}");
+        sizes.insert((round % 4, expected.len().min(2)));
+    }
+    assert_eq!(sizes.len(), 12, "each kind of table, with none, one and several");
+}

@@ -40,6 +40,24 @@ pub enum Error {
         /// The vector clock before the first row behind the gap.
         begins: String,
     },
+    /// A key stands twice in a snapshot.
+    #[error(
+        "{}: row {row}, in the block at byte {offset}, has the primary key of row {before} in space {space}, where a key can stand \
+         only once; Tarantool refuses such a file, too: take the later row with --salvage",
+        path.display()
+    )]
+    Twice {
+        /// The snapshot.
+        path: PathBuf,
+        /// Where the block with the later row begins.
+        offset: u64,
+        /// The space.
+        space: u32,
+        /// The number of the later row in the file, counted from 0.
+        row: i64,
+        /// The number of the earlier one.
+        before: i64,
+    },
     /// Something is there that this program cannot read.
     #[error("{}: {what}", path.display())]
     Unsupported {

@@ -28,6 +28,7 @@ pub mod space;
 pub mod state;
 mod stored;
 pub mod table;
+mod twice;
 pub mod update;
 mod vclock;
 mod walk;

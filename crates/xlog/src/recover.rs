@@ -14,12 +14,13 @@ use crate::plan::{Mode, Plan, PlannedFile};
 use crate::space::{Space, Spaces};
 use crate::state::{Finished, Misfit, OnMisfit, State};
 use crate::table::{SpaceTable, TableIndex};
+use crate::twice::{Origin, keep_last};
 use crate::vclock::VClock;
 use disk::Disk;
 use std::path::Path;
 use std::sync::Arc;
 use store::limits::TABLES_MAX;
-use store::{Loaded, Options, RowRef, Rows, Schema, Value, Writer};
+use store::{Loaded, Options, RowRef, Schema, Value, Writer};
 
 /// What was recovered.
 #[derive(Debug)]
@@ -61,7 +62,7 @@ pub fn recover(plan: &Plan, mode: Mode, progress: &(dyn Fn(usize) + Sync)) -> Re
         None => Base::default(),
     };
     if plan.logs.is_empty() {
-        return base.recovered();
+        return Ok(base.recovered());
     }
     let Base { spaces, tables, vclock, mut remarks, mut left_out } = base;
     let on_misfit = match mode {
@@ -69,8 +70,7 @@ pub fn recover(plan: &Plan, mode: Mode, progress: &(dyn Fn(usize) + Sync)) -> Re
         Mode::Salvage => OnMisfit::LeaveOut,
     };
     let mut state = State::new(spaces, vclock, on_misfit);
-    for (table, batches) in tables {
-        let rows = Loaded::new(&table.schema, batches, &[])?;
+    for (table, rows) in tables {
         state.set_base(table.id, rows).map_err(|what| misplaced(&table.schema, what))?;
     }
     for (place, log) in plan.logs.iter().enumerate() {
@@ -89,16 +89,33 @@ pub fn recover(plan: &Plan, mode: Mode, progress: &(dyn Fn(usize) + Sync)) -> Re
     let mut tables = Vec::with_capacity(spaces.len());
     for space in spaces {
         let rows = Loaded::build(&space.table.schema, space.batches, &space.dead)?;
+        check_inserts(plan, &space.table, &rows)?;
         tables.push(RecoveredTable { table: space.table, rows });
     }
     Ok(Recovered { tables, vclock, remarks, left_out, misfits })
+}
+
+/// Refuses rows that logs inserted where the snapshot has one with the same key. That is not asked for each of them; where rows may be
+/// missing it is, and an insert replaces.
+fn check_inserts(plan: &Plan, table: &SpaceTable, rows: &Loaded) -> Result<()> {
+    let count = if table.primary().is_some() { rows.replaced().len() } else { 0 };
+    if count == 0 {
+        return Ok(());
+    }
+    let path = plan.logs.last().map_or_else(Default::default, |log| log.path.clone());
+    let what = format!(
+        "the logs up to this one insert {count} rows into space {} whose primary key a row of the snapshot has; Tarantool refuses \
+         them, too: take the later rows with --salvage",
+        table.id
+    );
+    Err(Error::Unsupported { path, what })
 }
 
 /// What a snapshot holds.
 #[derive(Default)]
 struct Base {
     spaces: Spaces,
-    tables: Vec<(SpaceTable, Vec<Rows>)>,
+    tables: Vec<(SpaceTable, Loaded)>,
     vclock: VClock,
     /// What is to be said, but of the tables.
     remarks: Vec<String>,
@@ -126,28 +143,38 @@ impl Base {
             load_snapshot(file, &tables, on_damage, progress)?;
         let mut remarks = Vec::new();
         let unknown = unknown.into_iter();
-        let left_out = unknown
+        let mut left_out: Vec<String> = unknown
             .map(|(space, count)| format!("{count} rows of space {space}, which nothing describes"))
             .collect();
-        for (place, damage) in lost {
+        for (place, damage) in &lost {
             let path = path.display();
             remarks.push(format!("{path}: the block at byte {} is left out: {}", place.offset, damage.what));
         }
-        let take = |(number, table)| (table, batches.remove(&number).unwrap_or_default());
-        let tables = tables.into_iter().enumerate().map(take).collect();
+        let origin = Origin { file, lost: &lost, on_damage };
+        let mut loaded = Vec::with_capacity(tables.len());
+        for (number, table) in tables.into_iter().enumerate() {
+            let batches = batches.remove(&number).unwrap_or_default();
+            // Under logs only what is asked for is needed.
+            let mut rows = match plan.logs.is_empty() {
+                true => Loaded::build(&table.schema, batches, &[])?,
+                false => Loaded::new(&table.schema, batches, &[])?,
+            };
+            left_out.extend(keep_last(origin, &table, &mut rows)?.map(|lost| lost.to_string()));
+            loaded.push((table, rows));
+        }
+        let tables = loaded;
         Ok(Base { spaces, tables, vclock: snapshot.header.vclock.clone(), remarks, left_out })
     }
 
     /// Returns all there is, if there are no logs.
-    fn recovered(self) -> Result<Recovered> {
+    fn recovered(self) -> Recovered {
         let Base { tables, vclock, mut remarks, left_out, .. } = self;
         let mut recovered = Vec::with_capacity(tables.len());
-        for (table, batches) in tables {
+        for (table, rows) in tables {
             remarks.extend(table.remarks.iter().cloned());
-            let rows = Loaded::build(&table.schema, batches, &[])?;
             recovered.push(RecoveredTable { table, rows });
         }
-        Ok(Recovered { tables: recovered, vclock, remarks, left_out, misfits: Vec::new() })
+        Recovered { tables: recovered, vclock, remarks, left_out, misfits: Vec::new() }
     }
 }
 

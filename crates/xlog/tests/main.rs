@@ -24,6 +24,7 @@ mod spaces;
 mod state;
 mod support;
 mod tarantool;
+mod twice;
 mod update;
 mod values;
 mod write;

@@ -84,12 +84,13 @@ impl SpaceRows {
     pub(super) fn new(space: Space, base: Option<Loaded>) -> SpaceRows {
         let table = SpaceTable::new(&space);
         let arrived = base.as_ref().map_or(0, Loaded::row_count);
+        let base_dead = base.as_ref().map(Loaded::dead_rows).unwrap_or_default();
         let double_fields = double_fields(&space);
         SpaceRows {
             space,
             table,
             base,
-            base_dead: Vec::new(),
+            base_dead,
             put: Batches::new(arrived),
             dead: Vec::new(),
             by_key: KeyTable::default(),
@@ -245,6 +246,10 @@ impl SpaceRows {
                     self.by_key.remove(slot);
                 }
                 kill(&mut self.dead, row);
+                // An insert is not looked up in the snapshot. If it should have been refused, what it lies over does not come out again.
+                if let Some(row) = self.find_in_base(key) {
+                    self.kill_in_base(row);
+                }
             }
             None => {}
         }

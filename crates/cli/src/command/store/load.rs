@@ -11,7 +11,7 @@ use crate::session::Session;
 use anyhow::{Result, bail};
 use clap::Args;
 use std::path::{Path, PathBuf};
-use store::{Options, Snapshot, Table};
+use store::{Options, Snapshot};
 use xlog::{Depth, Error, FileKind, FormatVersion, Header, Mode, ORIGIN, Plan, PlanOptions, Recovered};
 
 /// Fill a store from the newest snapshot in a directory and the logs behind it
@@ -87,16 +87,8 @@ pub(crate) fn run(arguments: &Arguments, session: &Session) -> Result<Outcome> {
         let (seconds, bytes) = (since.elapsed().as_secs_f64(), people(size(session, &arguments.into)));
         output.line(&format!("sealed   in {seconds:.3} s more: {bytes} in {}", arguments.into.display()))?;
     }
-    // The store keeps one row a key.
-    let sealed = Snapshot::open(&session.index.disk, &arguments.into)?;
-    let sealed_count: u64 = sealed.tables().iter().map(Table::row_count).sum();
-    let twice = recovered.row_count().saturating_sub(sealed_count);
-    if twice > 0 {
-        output.line(&format!("lost     {twice} rows whose primary key a later row has, too"))?;
-    }
     output.finish()?;
-    let is_whole =
-        plan.lost.is_empty() && recovered.misfits.is_empty() && recovered.left_out.is_empty() && twice == 0;
+    let is_whole = plan.lost.is_empty() && recovered.misfits.is_empty() && recovered.left_out.is_empty();
     Ok(if is_whole { Outcome::Done } else { Outcome::Partly })
 }
 
