@@ -8,16 +8,17 @@
 mod candidate;
 mod check;
 mod logs;
+mod snapshot;
 
 use crate::block::{BlockPlace, Step, hop};
-use crate::directory::{self, Named, Opened, Unopened};
+use crate::directory::{self, Named, Opened};
 use crate::error::{Error, Result};
 use crate::header::{FileKind, Header};
 use crate::lost::Lost;
 use crate::vclock::VClock;
-use crate::walk::{Behind, Depth, Hole, walk};
+use crate::walk::{Depth, Walk};
 use disk::{Disk, Map};
-use std::collections::BTreeMap;
+use snapshot::{Walked, choose};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
@@ -158,12 +159,13 @@ pub fn plan(disk: &dyn Disk, directory: &Path, options: &PlanOptions) -> Result<
     if options.mode == Mode::Salvage {
         options.depth = Depth::Rows;
     }
-    let chosen = choose(disk, &snapshots, options.depth)?;
     let has_files = !(snapshots.is_empty() && logs.is_empty());
+    let opened = logs::open_all(disk, &logs)?;
+    let chosen = choose(disk, &snapshots, &opened, &options)?;
     if chosen.newest.is_none() && (options.mode == Mode::Strict || !has_files) {
         return Err(no_snapshot(directory, log_directory, chosen.refused.into_iter().next(), &logs));
     }
-    let logs = logs::open_all(disk, &logs)?;
+    let logs = opened;
     // Where the newest snapshot is damaged, an older one and the logs since hold the same, if they reach as far.
     if let (Some(whole), Some(damaged)) = (&chosen.whole, chosen.refused_signature) {
         let deep = PlanOptions { mode: Mode::Strict, depth: Depth::Rows, ..options.clone() };
@@ -203,78 +205,7 @@ fn no_snapshot(directory: &Path, log_directory: &Path, refused: Option<Error>, l
     refused.unwrap_or(Error::Unsupported { path: directory.to_owned(), what })
 }
 
-/// Snapshots that come into question.
-struct Chosen {
-    /// The newest that can be opened, whatever is in it.
-    newest: Option<Walked>,
-    /// The newest that is whole.
-    whole: Option<Walked>,
-    /// What is wrong with those that are newer than it, the newest first.
-    refused: Vec<Error>,
-    /// What the newest of those reaches to.
-    refused_signature: Option<i64>,
-}
-
-/// A file that was walked through.
-#[derive(Clone)]
-struct Walked {
-    file: PlannedFile,
-    holes: Vec<Hole>,
-    lost: Vec<Lost>,
-}
-
-/// Opens snapshots, the newest first, until one is whole.
-fn choose(disk: &dyn Disk, snapshots: &[Named], depth: Depth) -> Result<Chosen> {
-    let mut chosen = Chosen { newest: None, whole: None, refused: Vec::new(), refused_signature: None };
-    let mut unopened = Vec::new();
-    for named in snapshots.iter().rev() {
-        let error = match directory::open(disk, named, FileKind::Snapshot)? {
-            Err(unusable) => {
-                let Unopened { path, length_bytes, error, .. } = *unusable;
-                unopened.push(Lost::file(&path, FileKind::Snapshot, length_bytes, what_of(&error)));
-                error
-            }
-            Ok(opened) => {
-                let walked = walk_snapshot(&opened, depth);
-                let error = damage_of(&walked);
-                chosen.newest.get_or_insert_with(|| Walked {
-                    lost: std::mem::take(&mut unopened).into_iter().chain(walked.lost.clone()).collect(),
-                    ..walked.clone()
-                });
-                let Some(error) = error else {
-                    chosen.whole = Some(walked);
-                    break;
-                };
-                error
-            }
-        };
-        chosen.refused_signature.get_or_insert(named.signature);
-        chosen.refused.push(error);
-    }
-    Ok(chosen)
-}
-
-fn walk_snapshot(opened: &Opened, depth: Depth) -> Walked {
-    let walk = walk(&opened.bytes, opened.header_bytes, FileKind::Snapshot, depth, BTreeMap::from([(0, 0)]));
-    let holes = walk.holes.clone();
-    let mut lost: Vec<Lost> =
-        holes.iter().map(|hole| Lost::hole(&opened.path, FileKind::Snapshot, hole, None)).collect();
-    let file = planned(opened, walk);
-    if !file.is_closed && holes.iter().all(|hole| hole.behind == Behind::Block) {
-        let end = opened.bytes.len();
-        let behind = Behind::Nothing;
-        let what = NOT_CLOSED;
-        let expected = BTreeMap::from([(0, i64::try_from(file.row_count).unwrap_or(i64::MAX))]);
-        let hole = Hole { bytes: end..end, what, behind, expected, next: BTreeMap::new() };
-        lost.push(Lost::hole(&opened.path, FileKind::Snapshot, &hole, None));
-    }
-    Walked { file, holes, lost }
-}
-
-/// What is said of a snapshot whose end is missing.
-const NOT_CLOSED: &str = "the end mark is missing: the file is cut off";
-
-fn planned(opened: &Opened, walk: crate::walk::Walk) -> PlannedFile {
+fn planned(opened: &Opened, walk: Walk) -> PlannedFile {
     PlannedFile {
         path: opened.path.clone(),
         header: opened.header.clone(),
@@ -283,18 +214,6 @@ fn planned(opened: &Opened, walk: crate::walk::Walk) -> PlannedFile {
         is_closed: walk.is_closed,
         block_count: walk.block_count,
         row_count: walk.row_count,
-    }
-}
-
-/// Returns what keeps a snapshot from being whole.
-fn damage_of(walked: &Walked) -> Option<Error> {
-    let path = walked.file.path.clone();
-    let damage =
-        |offset: usize, what: &str| Error::Damage { path, offset: offset as u64, what: what.to_owned() };
-    match walked.holes.first() {
-        Some(hole) => Some(damage(hole.bytes.start, hole.what)),
-        None if !walked.file.is_closed => Some(damage(walked.file.bytes.len(), NOT_CLOSED)),
-        None => None,
     }
 }
 

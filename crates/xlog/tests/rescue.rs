@@ -188,3 +188,105 @@ fn a_copy_under_a_wrong_name_takes_nothing_away() {
     });
     assert!(salvage.starts_with("snapshot 600, logs [600, 600], reached {1: 900}\n"), "{salvage}");
 }
+
+/// Breaks the header of a snapshot; returns its last byte.
+fn break_snapshot(sim: &SimDisk, lsn: i64) -> usize {
+    let mut last = 0;
+    edit(sim, &name(lsn, "snap"), |bytes| {
+        last = borders(bytes)[0] - 1;
+        bytes[6] = b'9';
+    });
+    last
+}
+
+/// The log that was begun with it says how far it reaches.
+#[test]
+fn a_snapshot_without_a_header_is_read() {
+    let (sim, disk) = two_replicas();
+    let last = break_snapshot(&sim, 305);
+    let plan = salvaged(&disk);
+    assert_eq!(
+        told(&plan),
+        format!(
+            "snapshot 305, logs [305, 605], reached {{1: 600, 2: 9}}\n\
+             lost: 305.snap: bytes 0 to {last}: the version is not 0.12 or 0.13; its VClock is taken to be {{1: 300, 2: 5}}, by the \
+             logs and its name; lost: no row that is known"
+        )
+    );
+    assert_eq!(numbers(&plan), all_numbers());
+    let snapshot = plan.snapshot.unwrap();
+    assert_eq!((snapshot.row_count, snapshot.header.instance), (1, [7; 16]));
+    let error = xlog::plan(disk.as_ref(), Path::new(DIRECTORY), &PlanOptions::default()).unwrap_err();
+    assert!(error.to_string().ends_with("the version is not 0.12 or 0.13"), "{error}");
+}
+
+/// No log begins where it ends; one that begins before tells all the same.
+#[test]
+fn how_far_a_snapshot_without_a_header_reaches_a_log_tells() {
+    let (sim, disk) = two_replicas();
+    let header = header_of(FileKind::Snapshot, 600, 7);
+    let mut snap = SnapWriter::create(&disk, Path::new(DIRECTORY), &header, 1.0).unwrap();
+    snap.insert(512, 0, &tuple(1, "x")).unwrap();
+    snap.finish().unwrap();
+    remove(&sim, &name(305, "snap"));
+    break_snapshot(&sim, 607);
+    let told = told(&salvaged(&disk));
+    assert!(told.starts_with("snapshot 607, logs [605], reached {1: 600, 2: 9}\nlost: 607.snap: "), "{told}");
+    assert!(told.contains("its VClock is taken to be {1: 600, 2: 7}, by the logs and its name"), "{told}");
+}
+
+/// Nor is there a log: then it can only be guessed whose rows they are. Rows of a block that went with the header are listed.
+#[test]
+fn a_snapshot_without_a_header_is_read_without_logs() {
+    let (sim, disk) = made();
+    [0, 300, 600].into_iter().for_each(|lsn| remove(&sim, &name(lsn, "xlog")));
+    write_snapshot(&disk, 300, 400);
+    remove(&sim, &name(0, "snap"));
+    let mut second = 0;
+    edit(&sim, &name(300, "snap"), |bytes| {
+        second = borders(bytes)[1];
+        bytes[30..second - 10].fill(0);
+    });
+    assert_eq!(
+        told(&salvaged(&disk)),
+        format!(
+            "snapshot 300, logs [], reached {{1: 300}}\n\
+             lost: 300.snap: bytes 0 to {}: a line of the header is no text; its VClock is taken to be {{1: 300}}, by its name \
+             alone; lost: row 0 to 127",
+            second - 1
+        )
+    );
+}
+
+/// Its header says what its name does not.
+#[test]
+fn a_snapshot_under_a_wrong_name_is_read() {
+    let (sim, disk) = two_replicas();
+    let bytes = read(&sim, &name(305, "snap"));
+    remove(&sim, &name(305, "snap"));
+    sim.put(&name(999, "snap"), &bytes);
+    let told = told(&salvaged(&disk));
+    assert!(
+        told.starts_with(
+            "snapshot 305, logs [305, 605], reached {1: 600, 2: 9}\nlost: 999.snap: bytes 0 to "
+        ),
+        "{told}"
+    );
+    assert!(told.contains("its name should be 00000000000000000305.snap"), "{told}");
+}
+
+/// What is read is recovered: spaces, rows, and what logs do to them.
+#[test]
+fn the_rows_of_a_snapshot_without_a_header_are_recovered() {
+    use crate::load::{DIRECTORY, recovered, written};
+    let disk = written(3000, 8);
+    let whole = recovered(&disk, Mode::Strict).unwrap();
+    let path = Path::new(DIRECTORY).join("00000000000000000000.snap");
+    let mut bytes = disk.read(&path).unwrap();
+    bytes[1] = b'x';
+    disk.remove(&path).unwrap();
+    disk::write_new(disk.as_ref(), &path, &bytes).unwrap();
+    let salvaged = recovered(&disk, Mode::Salvage).unwrap();
+    assert_eq!(salvaged.row_count(), whole.row_count());
+    assert_eq!(salvaged.tables.len(), whole.tables.len());
+}
