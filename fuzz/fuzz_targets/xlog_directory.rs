@@ -24,7 +24,7 @@ fuzz_target!(|input: (&[u8], &[u8], &[u8])| {
     for (mode, depth) in
         [(Mode::Strict, Depth::Heads), (Mode::Strict, Depth::Rows), (Mode::Salvage, Depth::Rows)]
     {
-        let options = PlanOptions { log_directory: None, mode, depth };
+        let options = PlanOptions { mode, depth, ..PlanOptions::default() };
         let Ok(found) = plan(&disk, Path::new(DIRECTORY), &options) else {
             assert_eq!(mode, Mode::Strict, "salvage takes what there is");
             continue;

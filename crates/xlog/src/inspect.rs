@@ -7,7 +7,8 @@ use crate::directory::{self, Opened};
 use crate::error::{Error, Result};
 use crate::header::{FileKind, Header};
 use crate::lost::Lost;
-use crate::walk::{Depth, walk};
+use crate::plan::PlanOptions;
+use crate::walk::{Way, walk};
 use disk::Disk;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -33,22 +34,22 @@ pub struct FileReport {
     pub damage: Vec<Lost>,
 }
 
-/// Looks at all snapshots of a directory, then at all logs of another, the oldest first; shows each to `each` when it is done, which says
-/// whether to go on.
+/// Looks at all snapshots of a directory, then at all logs, where and as closely as a plan with these options would, the oldest first; shows
+/// each to `each` when it is done, which says whether to go on.
 ///
 /// # Errors
 /// What the disk says.
 pub fn inspect(
     disk: &dyn Disk,
     directory: &Path,
-    log_directory: &Path,
-    depth: Depth,
+    options: &PlanOptions,
     mut each: impl FnMut(FileReport) -> bool,
 ) -> Result<()> {
+    let log_directory = options.log_directory.as_deref().unwrap_or(directory);
     for (directory, kind) in [(directory, FileKind::Snapshot), (log_directory, FileKind::Log)] {
         for named in directory::list(disk, directory, kind)? {
             let report = match directory::open(disk, &named, kind)? {
-                Ok(opened) => look(opened, kind, depth),
+                Ok(opened) => look(opened, kind, options),
                 Err(unusable) => FileReport {
                     path: unusable.path,
                     kind,
@@ -68,14 +69,16 @@ pub fn inspect(
     Ok(())
 }
 
-fn look(opened: Opened, kind: FileKind, depth: Depth) -> FileReport {
+fn look(opened: Opened, kind: FileKind, options: &PlanOptions) -> FileReport {
     let expected = match kind {
         FileKind::Snapshot => BTreeMap::from([(0, 0)]),
         FileKind::Log | FileKind::Vinyl => {
             opened.header.vclock.iter().map(|(replica, lsn)| (replica, lsn.saturating_add(1))).collect()
         }
     };
-    let walk = walk(&opened.bytes, opened.header_bytes, kind, depth, expected);
+    let checked = options.checked_file(&opened.path);
+    let way = Way { bytes: &opened.bytes, begin: opened.header_bytes, kind, depth: options.depth, checked };
+    let walk = walk(way, expected);
     let damage = walk.holes.iter().map(|hole| Lost::hole(&opened.path, kind, hole, None)).collect();
     FileReport {
         path: opened.path,

@@ -6,6 +6,7 @@
 //! From the outside in: a directory holds files, a file is a [`header`](Header) and blocks, a block is [rows](Row), a row is
 //! [msgpack]. Bytes that cannot be read are a [`Damage`]; with the file's name it is an [`Error`].
 
+mod ahead;
 pub mod apply;
 mod block;
 mod decimal;
@@ -34,6 +35,7 @@ mod vclock;
 mod walk;
 mod write;
 
+pub use ahead::{Checked, FilesAhead};
 pub use block::{
     BlockPlace, COMPRESSED, END, HEAD_BYTES, PAYLOAD_BYTES_MAX, PLAIN, Step, Unpacker, checksum, hop,
 };

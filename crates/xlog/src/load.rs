@@ -161,7 +161,7 @@ pub fn load_snapshot(
 }
 
 /// Cuts blocks into runs of neighbours: long ones first, short ones in the end, so that no core works alone for long.
-fn chunks(blocks: &[BlockPlace], threads: usize) -> Vec<Range<usize>> {
+pub(crate) fn chunks(blocks: &[BlockPlace], threads: usize) -> Vec<Range<usize>> {
     let mut left: usize = blocks.iter().map(|block| block.payload.len()).sum();
     let mut chunks = Vec::new();
     let (mut start, mut bytes) = (0, 0);

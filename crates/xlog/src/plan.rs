@@ -10,6 +10,7 @@ mod check;
 mod logs;
 mod snapshot;
 
+use crate::ahead::{Checked, CheckedFile};
 use crate::block::{BlockPlace, Step, hop};
 use crate::directory::{self, Named, Opened};
 use crate::error::{Error, Result};
@@ -21,6 +22,7 @@ use disk::{Disk, Map};
 use snapshot::{Walked, choose};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 pub use check::{CutReport, cut_torn_tail};
 
@@ -42,12 +44,21 @@ pub struct PlanOptions {
     pub mode: Mode,
     /// How closely to look. Salvage looks at every row in any case.
     pub depth: Depth,
+    /// Blocks that were read already. All others are read one after the other, if they have to be.
+    pub checked: Option<Arc<Checked>>,
+}
+
+impl PlanOptions {
+    /// Returns what was read of a file already.
+    pub(crate) fn checked_file(&self, path: &Path) -> Option<&CheckedFile> {
+        self.checked.as_ref().and_then(|checked| checked.file(path))
+    }
 }
 
 impl Default for PlanOptions {
     /// Refuses damage, and looks at no more than has to be known before the rows are read anyway.
     fn default() -> PlanOptions {
-        PlanOptions { log_directory: None, mode: Mode::Strict, depth: Depth::Heads }
+        PlanOptions { log_directory: None, mode: Mode::Strict, depth: Depth::Heads, checked: None }
     }
 }
 

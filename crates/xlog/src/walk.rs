@@ -3,10 +3,11 @@
 //! Comes in: a file's bytes. Goes out: a [`Walk`]. Decides nothing: whether a hole is a torn write or damage depends on other files.
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
+use crate::ahead::{BlockRows, CheckedFile, read_block};
 use crate::block::{BlockPlace, END, Step, Unpacker, check, hop};
 use crate::error::Damage;
 use crate::header::FileKind;
-use crate::row::{Row, rows};
+use crate::row::rows;
 use crate::search::{Found, Work, next_block};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -69,18 +70,24 @@ pub(crate) struct Walk {
     pub(crate) seen: BTreeSet<u32>,
 }
 
-/// Walks through `bytes`, whose blocks begin at `begin`. `expected` has the number of each replica's first row.
-pub(crate) fn walk(
-    bytes: &[u8],
-    begin: usize,
-    kind: FileKind,
-    depth: Depth,
-    expected: BTreeMap<u32, i64>,
-) -> Walk {
+/// A file to walk through.
+#[derive(Clone, Copy)]
+pub(crate) struct Way<'a> {
+    pub(crate) bytes: &'a [u8],
+    /// Where its blocks begin.
+    pub(crate) begin: usize,
+    pub(crate) kind: FileKind,
+    pub(crate) depth: Depth,
+    /// Blocks that were read already.
+    pub(crate) checked: Option<&'a CheckedFile>,
+}
+
+/// Walks through a file. `expected` has the number of each replica's first row.
+pub(crate) fn walk(way: Way, expected: BTreeMap<u32, i64>) -> Walk {
     let walk = Walk { expected, ..Walk::default() };
-    let work = Work::for_bytes(bytes.len().saturating_sub(begin));
-    let mut walker = Walker { bytes, kind, depth, unpacker: Unpacker::default(), work, walk, last: None };
-    let mut at = begin;
+    let work = Work::for_bytes(way.bytes.len().saturating_sub(way.begin));
+    let mut walker = Walker { bytes: way.bytes, way, unpacker: Unpacker::default(), work, walk, last: None };
+    let mut at = way.begin;
     while let Some(next) = walker.step(at) {
         at = next;
     }
@@ -90,8 +97,7 @@ pub(crate) fn walk(
 
 struct Walker<'a> {
     bytes: &'a [u8],
-    kind: FileKind,
-    depth: Depth,
+    way: Way<'a>,
     unpacker: Unpacker,
     /// What may yet be looked at in vain, by all searches together.
     work: Work,
@@ -167,50 +173,44 @@ impl Walker<'_> {
 
     /// Reads the rows of the last block, where no others are read: how far a file reaches.
     fn read_last(&mut self) {
-        if let (Depth::Checksums, Some(place)) = (self.depth, self.last.take()) {
-            self.read(&place);
-            self.walk.row_count = 0;
-        }
+        let (Depth::Checksums, Some(place)) = (self.way.depth, self.last.take()) else { return };
+        let Ok(payload) = self.unpacker.unpack(self.bytes, &place) else { return };
+        let mut found = BlockRows::default();
+        rows(payload).flatten().for_each(|row| found.add(&row, self.way.kind));
+        self.take(&found);
+        self.walk.row_count = 0;
     }
 
     /// Checks a block as closely as is wanted.
     fn check(&mut self, place: &BlockPlace) -> Result<(), Damage> {
-        match self.depth {
+        match self.way.depth {
             Depth::Heads => Ok(()),
             Depth::Checksums => check(self.bytes, place),
             Depth::Rows => {
-                let payload = self.unpacker.unpack(self.bytes, place)?;
-                if let Some(damage) = rows(payload).find_map(Result::err) {
-                    return Err(Damage::new(place.offset, damage.what));
+                let known =
+                    self.way.checked.and_then(|checked| checked.get(&(place.offset, place.payload.end)));
+                match known {
+                    Some(rows) => self.take(rows),
+                    None => {
+                        let rows = read_block(&mut self.unpacker, self.bytes, place, self.way.kind)?;
+                        self.take(&rows);
+                    }
                 }
-                self.read(place);
                 Ok(())
             }
         }
     }
 
-    /// Reads the rows of a whole block.
-    fn read(&mut self, place: &BlockPlace) {
-        let Ok(payload) = self.unpacker.unpack(self.bytes, place) else { return };
-        for row in rows(payload).flatten() {
-            self.walk.row_count = self.walk.row_count.saturating_add(1);
-            let (replica, number) = number(&row, self.kind);
-            let next = number.saturating_add(1);
-            self.walk.seen.insert(replica);
-            // Rows that come again, or late, take nothing back.
-            let expected = self.walk.expected.entry(replica).or_insert(next);
-            *expected = next.max(*expected);
+    /// Takes up the rows of a whole block.
+    fn take(&mut self, rows: &BlockRows) {
+        self.walk.row_count = self.walk.row_count.saturating_add(rows.count);
+        for reach in &rows.replicas {
+            self.walk.seen.insert(reach.replica);
+            let expected = self.walk.expected.entry(reach.replica).or_insert(reach.next);
+            *expected = reach.next.max(*expected);
             if let Some(hole) = self.walk.holes.last_mut() {
-                hole.next.entry(replica).or_insert(number);
+                hole.next.entry(reach.replica).or_insert(reach.first);
             }
         }
-    }
-}
-
-/// Returns the replica whose rows a row is counted with, and its number among them.
-fn number(row: &Row, kind: FileKind) -> (u32, i64) {
-    match kind {
-        FileKind::Snapshot => (0, row.lsn),
-        FileKind::Log | FileKind::Vinyl => (row.replica, row.lsn),
     }
 }

@@ -1,6 +1,12 @@
 //! Damaged snapshots and directories: what is made of them, strictly and by salvage.
 
 use crate::damage_support::*;
+use crate::support::Sequence;
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Condvar, Mutex};
+use xlog::{Depth, FilesAhead, Mode, PlanOptions, inspect, plan};
 
 #[test]
 fn a_whole_directory_is_read_in_order() {
@@ -182,4 +188,85 @@ fn a_directory_whose_only_snapshot_is_unreadable_is_refused() {
         "snapshot -1, logs [], reached {}\n\
          lost: /t: there is no snapshot: all that was in it; lost: no row that is known"
     );
+}
+
+/// Reading ahead on all cores finds what reading one block after the other finds.
+#[test]
+fn blocks_that_were_read_ahead_make_the_same_plan() {
+    for seed in 0..60_u64 {
+        let (sim, disk) = made();
+        let mut random = Sequence(seed);
+        let mut at = |limit: usize| usize::try_from(random.next()).unwrap() % limit;
+        for _ in 0..at(4) {
+            let path =
+                [name(0, "snap"), name(0, "xlog"), name(300, "xlog"), name(600, "xlog")][at(4)].clone();
+            edit(&sim, &path, |bytes| {
+                let place = at(bytes.len());
+                if at(4) == 0 { bytes.truncate(place) } else { bytes[place] ^= 1 << at(8) }
+            });
+        }
+        let files = FilesAhead::open(disk.as_ref(), Path::new(DIRECTORY), Path::new(DIRECTORY)).unwrap();
+        let told_bytes = AtomicUsize::new(0);
+        let checked = files.check(&|bytes| {
+            told_bytes.fetch_add(bytes, Ordering::Relaxed);
+        });
+        assert_eq!(told_bytes.into_inner() as u64, files.stored_bytes());
+        let checked = Some(Arc::new(checked));
+        for mode in [Mode::Strict, Mode::Salvage] {
+            let slowly = PlanOptions { mode, depth: Depth::Rows, ..PlanOptions::default() };
+            let ahead = PlanOptions { checked: checked.clone(), ..slowly.clone() };
+            let tell = |options: &PlanOptions| match plan(disk.as_ref(), Path::new(DIRECTORY), options) {
+                Ok(plan) => told(&plan),
+                Err(error) => error.to_string(),
+            };
+            assert_eq!(tell(&ahead), tell(&slowly), "seed {seed}");
+            let look = |options: &PlanOptions| {
+                let mut reports = Vec::new();
+                inspect(disk.as_ref(), Path::new(DIRECTORY), options, |report| {
+                    reports.push(format!("{} {} {:?}", report.block_count, report.row_count, report.damage));
+                    true
+                })
+                .unwrap();
+                reports
+            };
+            assert_eq!(look(&ahead), look(&slowly), "seed {seed}");
+        }
+    }
+}
+
+/// What was read ahead is not read once more.
+#[test]
+fn a_block_that_was_read_ahead_is_taken_as_it_was() {
+    let (sim, disk) = made();
+    let directory = Path::new(DIRECTORY);
+    let checked = FilesAhead::open(disk.as_ref(), directory, directory).unwrap().check(&|_| ());
+    edit(&sim, &name(300, "xlog"), |bytes| {
+        let at = borders(bytes)[2] + 50;
+        bytes[at] ^= 1;
+    });
+    let options =
+        PlanOptions { depth: Depth::Rows, checked: Some(Arc::new(checked)), ..PlanOptions::default() };
+    plan(disk.as_ref(), directory, &options).unwrap();
+    plan(disk.as_ref(), directory, &PlanOptions { checked: None, ..options }).unwrap_err();
+}
+
+/// More than one thread is at work, where there is more than one core: each waits until a second one has begun.
+#[test]
+fn files_are_read_on_all_cores() {
+    if std::thread::available_parallelism().is_ok_and(|count| count.get() == 1) {
+        return;
+    }
+    let (_, disk) = made();
+    let directory = Path::new(DIRECTORY);
+    let threads = Mutex::new(BTreeSet::new());
+    let arrived = Condvar::new();
+    FilesAhead::open(disk.as_ref(), directory, directory).unwrap().check(&|_| {
+        let mut seen = threads.lock().unwrap();
+        seen.insert(format!("{:?}", std::thread::current().id()));
+        arrived.notify_all();
+        // Nobody waits that long unless the test is to fail.
+        let limit = std::time::Duration::from_secs(20);
+        drop(arrived.wait_timeout_while(seen, limit, |seen| seen.len() < 2).unwrap());
+    });
+    assert!(threads.into_inner().unwrap().len() > 1);
 }

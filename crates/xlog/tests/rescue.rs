@@ -57,7 +57,7 @@ fn break_header(sim: &SimDisk, lsn: i64) -> usize {
 }
 
 fn salvaged(disk: &Arc<dyn disk::Disk>) -> xlog::Plan {
-    let options = PlanOptions { mode: Mode::Salvage, depth: Depth::Rows, log_directory: None };
+    let options = PlanOptions { mode: Mode::Salvage, depth: Depth::Rows, ..PlanOptions::default() };
     plan(disk.as_ref(), Path::new(DIRECTORY), &options).unwrap()
 }
 

@@ -14,7 +14,7 @@ use xlog::{
 use crate::damage_support::*;
 
 fn planned(disk: &Arc<dyn disk::Disk>, mode: Mode, depth: Depth) -> Plan {
-    plan(disk.as_ref(), Path::new(DIRECTORY), &PlanOptions { mode, depth, log_directory: None }).unwrap()
+    plan(disk.as_ref(), Path::new(DIRECTORY), &PlanOptions { mode, depth, ..PlanOptions::default() }).unwrap()
 }
 
 /// Every row of a plan's logs.
@@ -134,7 +134,7 @@ fn a_gap_in_one_of_several_replicas_is_found_before_the_next_log() {
     log.finish().unwrap();
     let refused = "rows are missing between /t/00000000000000000000.xlog and /t/00000000000000000305.xlog: the first ends at \
                    {1: 300}, the second begins at {1: 300, 2: 5}";
-    let options = PlanOptions { mode: Mode::Strict, depth: Depth::Rows, log_directory: None };
+    let options = PlanOptions { mode: Mode::Strict, depth: Depth::Rows, ..PlanOptions::default() };
     let error = plan(disk.as_ref(), Path::new(DIRECTORY), &options).unwrap_err();
     assert!(error.to_string().starts_with(refused), "{error}");
     let plan = planned(&disk, Mode::Strict, Depth::Heads);

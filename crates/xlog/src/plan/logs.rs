@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::header::FileKind;
 use crate::lost::Lost;
 use crate::vclock::VClock;
-use crate::walk::{Behind, Depth, Hole, Walk, walk};
+use crate::walk::{Behind, Depth, Hole, Walk, Way, walk};
 use disk::Disk;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -37,7 +37,7 @@ pub(super) fn plan(snapshot: Option<Walked>, logs: &[Log], options: &PlanOptions
         mode: options.mode,
     };
     let instance = plan.snapshot.as_ref().map(|file| file.header.instance);
-    let mut planner = Planner { plan, depth: options.depth.max(Depth::Checksums) };
+    let mut planner = Planner { plan, depth: options.depth.max(Depth::Checksums), options };
     let rescued: Vec<Candidate> = match options.mode {
         Mode::Strict => Vec::new(),
         Mode::Salvage => logs.iter().filter_map(|log| Candidate::rescue(log.as_ref().err()?)).collect(),
@@ -89,12 +89,13 @@ fn is_foreign(instance: Option<[u8; 16]>, opened: &Opened) -> bool {
     instance.is_some_and(|own| own != nil && opened.header.instance != nil && opened.header.instance != own)
 }
 
-struct Planner {
+struct Planner<'a> {
     plan: Plan,
     depth: Depth,
+    options: &'a PlanOptions,
 }
 
-impl Planner {
+impl Planner<'_> {
     /// A log whose header cannot be used. Its rows are read from `read_from` on, if that is given.
     fn unusable(&mut self, log: &Unopened, read_from: Option<usize>) -> Result<()> {
         let lost_bytes = read_from.unwrap_or(log.length_bytes);
@@ -141,7 +142,14 @@ impl Planner {
         let opened = &self.join(log)?;
         let clock = &opened.header.vclock;
         let expected = clock.iter().map(|(replica, lsn)| (replica, lsn.saturating_add(1))).collect();
-        let mut walk = walk(&opened.bytes, opened.header_bytes, FileKind::Log, self.depth, expected);
+        let way = Way {
+            bytes: &opened.bytes,
+            begin: opened.header_bytes,
+            kind: FileKind::Log,
+            depth: self.depth,
+            checked: self.options.checked_file(&opened.path),
+        };
+        let mut walk = walk(way, expected);
         self.plan.reached = self.plan.reached.union(&reached(&walk));
         let begin = next.map(|next| next.begin(&self.plan.reached));
         let holes = std::mem::take(&mut walk.holes);

@@ -14,7 +14,7 @@ use crate::header::{FileKind, FormatVersion, Header};
 use crate::lost::Lost;
 use crate::row::rows;
 use crate::vclock::VClock;
-use crate::walk::{Behind, Hole, walk};
+use crate::walk::{Behind, Hole, Way, walk};
 use disk::Disk;
 use std::collections::BTreeMap;
 
@@ -93,8 +93,14 @@ impl Chosen {
 }
 
 fn walk_snapshot(opened: &Opened, options: &PlanOptions) -> Walked {
-    let expected = BTreeMap::from([(0, 0)]);
-    let walk = walk(&opened.bytes, opened.header_bytes, FileKind::Snapshot, options.depth, expected);
+    let way = Way {
+        bytes: &opened.bytes,
+        begin: opened.header_bytes,
+        kind: FileKind::Snapshot,
+        depth: options.depth,
+        checked: options.checked_file(&opened.path),
+    };
+    let walk = walk(way, BTreeMap::from([(0, 0)]));
     let holes = walk.holes.clone();
     let mut lost: Vec<Lost> =
         holes.iter().map(|hole| Lost::hole(&opened.path, FileKind::Snapshot, hole, None)).collect();

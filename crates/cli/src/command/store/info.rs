@@ -11,7 +11,7 @@ use clap::Args;
 use std::path::PathBuf;
 use xlog::space::{Space, Spaces};
 use xlog::table::{SpaceTable, table_name};
-use xlog::{Depth, FileKind, FileReport, OnDamage, PlanOptions, SnapshotFile, uuid_text};
+use xlog::{FileKind, FileReport, OnDamage, PlanOptions, SnapshotFile, uuid_text};
 
 /// Say what is in a directory of Tarantool, or in a store
 ///
@@ -55,16 +55,15 @@ fn say(output: &mut Output, line: &str) -> Result<()> {
 
 fn tell_files(arguments: &Arguments, session: &Session, output: &mut Output) -> Result<Outcome> {
     let disk = session.index.disk.as_ref();
-    let logs = arguments.wal.as_deref().unwrap_or(&arguments.directory);
+    let options = PlanOptions { log_directory: arguments.wal.clone(), ..PlanOptions::default() };
     let mut lines = Vec::new();
-    xlog::inspect(disk, &arguments.directory, logs, Depth::Heads, |report| {
+    xlog::inspect(disk, &arguments.directory, &options, |report| {
         lines.push(file_line(&report));
         true
     })?;
     for line in lines {
         say(output, &line)?;
     }
-    let options = PlanOptions { log_directory: arguments.wal.clone(), ..PlanOptions::default() };
     let plan = match xlog::plan(disk, &arguments.directory, &options) {
         Ok(plan) => plan,
         Err(error) => {

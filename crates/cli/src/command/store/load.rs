@@ -108,6 +108,11 @@ fn refuse_used(session: &Session, directory: &Path) -> Result<()> {
 fn recover(arguments: &Arguments, session: &Session, mode: Mode) -> Result<(Plan, Recovered)> {
     let disk = session.index.disk.as_ref();
     let mut options = PlanOptions { log_directory: arguments.wal.clone(), mode, ..PlanOptions::default() };
+    if mode == Mode::Salvage {
+        // What is whole has to be known before anything is loaded.
+        let logs = arguments.wal.as_deref().unwrap_or(&arguments.directory);
+        options.checked = Some(open::read_ahead(session, &arguments.directory, logs, "looking for damage")?);
+    }
     let plan = xlog::plan(disk, &arguments.directory, &options)?;
     let damaged = match read(&plan, session, mode) {
         Ok(recovered) => return Ok((plan, recovered)),

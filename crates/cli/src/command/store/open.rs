@@ -2,14 +2,17 @@
 //!
 //! In: paths and names. Out: stores, spaces, keys. Must not print.
 
+use crate::progress::ByteProgress;
 use crate::session::Session;
 use anyhow::{Context, Result, anyhow, bail};
 use std::fs::{File, TryLockError};
 use std::path::Path;
+use std::sync::Arc;
 use store::{OwnedValue, Snapshot, Table, Value};
 use xlog::key::value_of_text;
 use xlog::space::{Space, Spaces};
 use xlog::table::{SpaceTable, TableIndex};
+use xlog::{Checked, FilesAhead};
 
 /// What a directory holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -126,6 +129,24 @@ pub(super) fn key(index: &TableIndex, values: &[String]) -> Result<Vec<OwnedValu
             .map_err(|what| anyhow!("\"{value}\" is no key of index {}: {what}", index.name))
     };
     values.iter().zip(&index.parts).map(parse).collect()
+}
+
+/// Reads every block of a directory of Tarantool, on all cores and with progress.
+///
+/// # Errors
+/// What the disk says.
+pub(super) fn read_ahead(
+    session: &Session,
+    directory: &Path,
+    logs: &Path,
+    what: &'static str,
+) -> Result<Arc<Checked>> {
+    let files = FilesAhead::open(session.index.disk.as_ref(), directory, logs)?;
+    let progress =
+        ByteProgress::start(session.stderr_is_terminal && !session.is_quiet, what, files.stored_bytes());
+    let checked = files.check(&|bytes| progress.advance(bytes as u64));
+    progress.finish();
+    Ok(Arc::new(checked))
 }
 
 /// Returns what is said of a torn end.

@@ -67,12 +67,16 @@ fn verify_files(arguments: &Arguments, session: &Session, output: &mut Output) -
     let logs = arguments.wal.as_deref().unwrap_or(&arguments.directory);
     let _alone = if arguments.cut { Some(open::lock_directory(logs)?) } else { None };
     let mut lines = Vec::new();
-    let options =
-        PlanOptions { log_directory: arguments.wal.clone(), depth: Depth::Rows, ..PlanOptions::default() };
+    let options = PlanOptions {
+        log_directory: arguments.wal.clone(),
+        depth: Depth::Rows,
+        checked: Some(open::read_ahead(session, &arguments.directory, logs, "verifying")?),
+        ..PlanOptions::default()
+    };
     let plan = xlog::plan(disk, &arguments.directory, &options);
     // The torn end of the last log is told of apart, with what can be done about it.
     let torn = plan.as_ref().map(|plan| plan.torn.clone()).unwrap_or_default();
-    xlog::inspect(disk, &arguments.directory, logs, Depth::Rows, |report| {
+    xlog::inspect(disk, &arguments.directory, &options, |report| {
         if !torn.iter().any(|torn| torn.path == report.path) {
             lines.extend(damage_lines(&report));
         }
