@@ -4,7 +4,8 @@ use crate::support::{Home, Run};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use xlog::msgpack::{put_array_len, put_map_len, put_str, put_uint};
+use xlog::msgpack::{Reader, put_array_len, put_map_len, put_str, put_uint};
+use xlog::table::SpaceTable;
 use xlog::{Body, FileKind, FormatVersion, Header, LogWriter, Row, RowKind, SnapWriter, VClock, put_body};
 
 fn header(kind: FileKind, lsn: i64) -> Header {
@@ -353,4 +354,63 @@ fn logs_may_lie_elsewhere_and_a_store_is_exported_again() {
     assert_eq!(said(&merged), (Some(0), "", "pneu: nothing to merge\n"));
     let foreign = home.pneu(&["store", "merge", "Mail"]);
     assert_eq!(foreign.code, Some(2), "{foreign:?}");
+}
+
+/// Adds a segment with letters to a store, as a later load would.
+fn add_segment(directory: &Path, letters: &[(u64, &str)]) {
+    let disk: Arc<dyn disk::Disk> = Arc::new(disk::RealDisk);
+    let mut writer = store::Writer::open(&disk, directory, store::Options::default()).unwrap();
+    let spaces = xlog::stored_spaces(&writer.snapshot().unwrap()).unwrap();
+    let table = SpaceTable::new(&spaces.get(512).unwrap().unwrap());
+    let mut rows = store::Rows::new(&table.schema);
+    for (number, town) in letters {
+        let tuple = letter(*number, town);
+        let mut row = Vec::new();
+        let shape = &table.shape;
+        shape.take(&mut Reader::new(&tuple), &mut Vec::new(), |_, value| row.push(value.to_owned())).unwrap();
+        row.push(store::OwnedValue::Bytes(tuple));
+        let values: Vec<store::Value> = row.iter().map(store::OwnedValue::as_value).collect();
+        rows.push(&values).unwrap();
+    }
+    let mut transaction = store::Transaction::new();
+    transaction.put(rows);
+    writer.load_transaction(transaction).unwrap();
+}
+
+/// Several segments become one, in which what was replaced is gone; every answer stays as it was.
+#[test]
+fn segments_are_merged_and_answer_as_before() {
+    let (home, _) = loaded();
+    let store = home.path().join("s");
+    for round in 0..4_u64 {
+        add_segment(&store, &[(2, "Lyon"), (100 - round, "Paris"), (20 + round, "Caen"), (round, "Brest")]);
+    }
+    let in_segments = |count: &str| {
+        let info = home.good(&["store", "info", "s"]);
+        assert!(info.contains(&format!("16 rows in {count} segments")), "{info}");
+    };
+    in_segments("5");
+    let answers = || -> Vec<String> {
+        let all: [&[&str]; 5] = [
+            &["scan", "s", "letters"],
+            &["scan", "s", "letters", "--index", "by_town", "--reverse"],
+            &["scan", "s", "letters", "--from", "2", "--to", "21"],
+            &["get", "s", "letters", "--index", "by_hash", "Brest"],
+            &["get", "s", "letters", "97"],
+        ];
+        all.iter().map(|arguments| home.good(&[&["store"], *arguments].concat())).collect()
+    };
+    let before = answers();
+    let wanted = "[0,\"Brest\"]\n[1,\"Brest\"]\n[2,\"Lyon\"]\n[3,\"Brest\"]\n[4,\"Paris\"]\n[5,\"Nice\"]\n[6,\"Metz\"]\n";
+    assert!(before[0].starts_with(wanted), "{before:?}");
+    let out = home.good(&["store", "merge", "s"]);
+    assert!(
+        out.starts_with("space_512: 5 segments became one of 16 rows, ") && out.lines().count() == 1,
+        "{out}"
+    );
+    in_segments("1");
+    assert_eq!(answers(), before);
+    assert_eq!(home.good(&["store", "verify", "s"]), "no damage found\n");
+    let again = home.pneu(&["store", "merge", "s"]);
+    assert_eq!(said(&again), (Some(0), "", "pneu: nothing to merge\n"));
 }
