@@ -11,6 +11,7 @@ mod block;
 mod damage;
 mod damage_logs;
 mod damage_support;
+mod export;
 mod header;
 mod key_order;
 mod load;
