@@ -21,6 +21,7 @@ mod storage;
 mod surroundings;
 pub mod testing;
 mod time;
+pub mod tree;
 pub mod unpacked;
 
 pub use blob::{BlobKind, Location, PackedBlob};
