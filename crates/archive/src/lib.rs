@@ -8,6 +8,7 @@
 
 mod blob;
 mod blob_index;
+pub mod chunker;
 mod compress;
 mod error;
 mod hex;
