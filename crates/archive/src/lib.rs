@@ -16,6 +16,7 @@ mod id;
 pub mod index_file;
 mod json;
 mod key;
+pub mod pack;
 mod password;
 mod progress;
 mod storage;
