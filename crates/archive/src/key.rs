@@ -77,7 +77,7 @@ impl Key {
     }
 
     /// Returns what [`Key::from_bytes`] takes. Only a key's own file needs it.
-    pub fn bytes(&self) -> &[u8; Key::BYTES] {
+    pub(crate) fn bytes(&self) -> &[u8; Key::BYTES] {
         &self.bytes
     }
 

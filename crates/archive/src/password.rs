@@ -20,7 +20,7 @@ impl Password {
     }
 
     /// Returns its bytes. Only the function that makes a key of them may see them.
-    pub fn bytes(&self) -> &[u8] {
+    pub(crate) fn bytes(&self) -> &[u8] {
         &self.0
     }
 }

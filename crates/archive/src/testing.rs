@@ -4,13 +4,16 @@
 
 use crate::error::{Error, Result};
 use crate::id::Id;
+use crate::key::Key;
 use crate::storage::{FileKind, FileName, Storage};
 use crate::surroundings::Surroundings;
+use crate::unpacked::{Parts, Version};
 use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::fmt::{Debug, Formatter};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
+use zeroize::Zeroizing;
 
 /// The time at which all tests begin: 2026-11-21 10:02 UTC.
 pub const CLOCK_NS: i64 = 1_795_255_320_000_000_000;
@@ -37,6 +40,16 @@ pub fn surroundings() -> Surroundings {
         is_alive: |process| matches!(process, OWN_PROCESS | LIVING_PROCESS),
         thread_count: 2,
     }
+}
+
+/// Returns what work on a repository of version 2 in `storage` needs, with a key that is the same each time.
+///
+/// # Panics
+/// Never: the key is not zero.
+pub fn parts(storage: &Arc<MemoryStorage>) -> Parts {
+    let key = Key::from_bytes(Zeroizing::new([5; Key::BYTES])).expect("the key is not zero");
+    let storage: Arc<dyn Storage> = Arc::clone(storage) as Arc<dyn Storage>;
+    Parts { storage, key: Arc::new(key), surroundings: surroundings(), version: Version::Two }
 }
 
 /// Returns the time of this thread's clock.
@@ -96,6 +109,11 @@ impl MemoryStorage {
     /// Puts a file there whatever its name says, as damage does.
     pub fn put(&self, name: FileName, bytes: Vec<u8>) {
         lock(&self.files).insert(name, Arc::new(bytes));
+    }
+
+    /// Takes a file away as somebody else does.
+    pub fn take(&self, name: FileName) {
+        lock(&self.files).remove(&name);
     }
 
     /// Returns all files of a kind, by name.

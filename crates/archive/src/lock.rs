@@ -1,0 +1,392 @@
+//! Who may work on a repository at the same time: locks as restic keeps them.
+//!
+//! Comes in: how much of a repository is wanted. Goes out: a lock that is renewed until it is dropped, or who holds another one. Must not
+//! know what is done under it.
+//!
+//! Whoever works leaves a file in `locks/` (<https://restic.readthedocs.io/en/stable/100_references.html>, "Locks"; the waits are those of restic
+//! 0.19). Many may hold a shared lock, one alone an exclusive one. Storages know no atomic test: so whoever wants a lock looks for others, leaves
+//! its file, waits until that is seen by all, and looks again. Two who come at once may both give up; never do both go on.
+
+mod held;
+mod note;
+
+pub use held::HeldLock;
+
+use crate::error::{Error, Result};
+use crate::id::Id;
+use crate::storage::{FileKind, FileName};
+use crate::unpacked::{self, Parts};
+use note::Note;
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+/// What a lock allows others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LockKind {
+    /// Others may work at the same time: nothing is deleted.
+    Shared,
+    /// Nobody else may.
+    Exclusive,
+}
+
+/// Which locks are taken away.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Which {
+    /// Those whose holder is gone.
+    Stale,
+    /// All, readable or not.
+    All,
+}
+
+/// So long a file that was just written may not be seen by others.
+const SETTLE: Duration = Duration::from_millis(200);
+/// Between tries to read locks that could not be read.
+const REREAD: [Duration; 3] = [Duration::from_secs(5), Duration::from_secs(10), Duration::from_secs(20)];
+/// Between tries to lock what is locked: it doubles from the first to the second.
+const PAUSE_MIN: Duration = Duration::from_secs(5);
+const PAUSE_MAX: Duration = Duration::from_secs(60);
+/// How often the one who waits is asked whether that shall go on.
+const ASK: Duration = Duration::from_secs(1);
+
+/// Locks a repository. If somebody else holds a lock that excludes this one, waits for it as long as `patience`; `waiting` is called at least
+/// once a second meanwhile, with the sentence that says who holds it, and an error from it ends the waiting.
+///
+/// # Errors
+/// [`Error::Locked`], [`Error::Damage`] of a lock that cannot be read, what the storage says, what `waiting` returns.
+pub fn acquire(
+    parts: &Parts,
+    kind: LockKind,
+    patience: Duration,
+    waiting: &dyn Fn(&str) -> Result<()>,
+) -> Result<HeldLock> {
+    let (mut left, mut pause) = (patience, PAUSE_MIN);
+    loop {
+        match try_once(parts, kind) {
+            Err(locked @ Error::Locked { .. }) if !left.is_zero() => {
+                let time = pause.min(left);
+                wait(parts, time, &|| waiting(&locked.to_string()))?;
+                left -= time;
+                pause = (pause * 2).min(PAUSE_MAX);
+            }
+            done => return done,
+        }
+    }
+}
+
+/// Takes locks away and returns how many. Nobody may be at work whose lock it is.
+///
+/// # Errors
+/// What the storage says.
+pub fn unlock(parts: &Parts, which: Which) -> Result<usize> {
+    let mut count = 0;
+    for (id, size) in parts.storage.list(FileKind::Lock)? {
+        let goes = match which {
+            Which::All => true,
+            // What cannot be read may be somebody's who is at work.
+            Which::Stale => size > 0 && load(parts, id).is_ok_and(|note| note.is_stale(&parts.surroundings)),
+        };
+        if goes {
+            parts.storage.remove(FileName { kind: FileKind::Lock, id })?;
+            count += 1;
+        }
+    }
+    Ok(count)
+}
+
+fn try_once(parts: &Parts, kind: LockKind) -> Result<HeldLock> {
+    refuse_others(parts, kind, None)?;
+    // From here on the own file is removed whatever goes wrong.
+    let mut held = HeldLock::write(parts, kind)?;
+    (parts.surroundings.sleep)(SETTLE);
+    refuse_others(parts, kind, held.id())?;
+    held.keep()?;
+    Ok(held)
+}
+
+fn wait(parts: &Parts, time: Duration, ask: &dyn Fn() -> Result<()>) -> Result<()> {
+    let mut left = time;
+    while !left.is_zero() {
+        ask()?;
+        let step = left.min(ASK);
+        (parts.surroundings.sleep)(step);
+        left -= step;
+    }
+    ask()
+}
+
+/// Fails if somebody else holds a lock beside which one of `kind` cannot be. Locks that cannot be read are tried again: they may just
+/// be written, or renewed.
+fn refuse_others(parts: &Parts, kind: LockKind, own: Option<Id>) -> Result<()> {
+    let mut harmless: BTreeSet<Id> = own.into_iter().collect();
+    let mut delays = REREAD.iter();
+    loop {
+        let mut listed = parts.storage.list(FileKind::Lock)?;
+        listed.sort_unstable();
+        // A storage that writes in steps leaves empty files behind.
+        listed.retain(|(id, size)| *size > 0 && !harmless.contains(id));
+        let mut unread = None;
+        for (id, _) in listed {
+            match load(parts, id) {
+                Ok(note) if kind == LockKind::Exclusive || note.kind == LockKind::Exclusive => {
+                    let by = note.describe(&parts.surroundings);
+                    return Err(Error::Locked { address: parts.storage.address(), by });
+                }
+                Ok(_) => _ = harmless.insert(id),
+                Err(error) => unread = Some(error),
+            }
+        }
+        match (unread, delays.next()) {
+            (None, _) => return Ok(()),
+            (Some(_), Some(&delay)) => (parts.surroundings.sleep)(delay),
+            (Some(error), None) => return Err(with_way_out(error)),
+        }
+    }
+}
+
+fn load(parts: &Parts, id: Id) -> Result<Note> {
+    let json = unpacked::load(&*parts.storage, &parts.key, FileKind::Lock, id)?;
+    Note::from_json(&json).map_err(|what| Error::damage(FileName { kind: FileKind::Lock, id }, what))
+}
+
+fn with_way_out(error: Error) -> Error {
+    match error {
+        Error::Damage { file, what } => {
+            let what = format!("{what}; if nobody else is at work: pneu archive unlock --remove-all");
+            Error::Damage { file, what }
+        }
+        other => other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::storage::Storage;
+    use crate::testing::{CLOCK_NS, LIVING_PROCESS, MemoryStorage, clock_ns, parts};
+    use crate::time::Time;
+    use std::cell::{Cell, RefCell};
+    use std::sync::Arc;
+
+    const NOBODY_WAITS: &dyn Fn(&str) -> Result<()> = &|who| panic!("nobody waits: {who}");
+
+    fn now(parts: &Parts, kind: LockKind) -> Result<HeldLock> {
+        acquire(parts, kind, Duration::ZERO, NOBODY_WAITS)
+    }
+
+    /// Writes the lock of somebody else, who lives.
+    fn others(parts: &Parts, kind: LockKind) -> Id {
+        let mut note = Note::now(&parts.surroundings, kind);
+        note.process = i64::from(LIVING_PROCESS);
+        unpacked::save(parts, FileKind::Lock, &note.to_json()).unwrap()
+    }
+
+    fn name(id: Id) -> FileName {
+        FileName { kind: FileKind::Lock, id }
+    }
+
+    /// Since the test's beginning.
+    fn elapsed() -> Duration {
+        Duration::from_nanos((clock_ns() - CLOCK_NS).unsigned_abs())
+    }
+
+    #[test]
+    fn many_share_and_one_excludes() {
+        use LockKind::{Exclusive, Shared};
+        for (held, wanted, goes) in [
+            (Shared, Shared, true),
+            (Shared, Exclusive, false),
+            (Exclusive, Shared, false),
+            (Exclusive, Exclusive, false),
+        ] {
+            let storage = MemoryStorage::new();
+            let parts = parts(&storage);
+            let first = now(&parts, held).unwrap();
+            let second = now(&parts, wanted);
+            assert_eq!(second.is_ok(), goes, "{held:?} {wanted:?}");
+            if let Err(error) = &second {
+                let how = if held == Exclusive { "exclusively " } else { "" };
+                let (who, day) = ("by ana on tower, process 12, since", "2026-11-21 10:02 UTC");
+                let wanted =
+                    format!("memory is locked {how}{who} {day}; if that is over: pneu archive unlock");
+                assert_eq!(error.to_string(), wanted);
+                assert_eq!(storage.ids(FileKind::Lock).len(), 1);
+            }
+            drop((first, second));
+            assert!(storage.ids(FileKind::Lock).is_empty());
+        }
+    }
+
+    #[test]
+    fn looks_writes_waits_and_looks_again() {
+        let storage = MemoryStorage::new();
+        let held = now(&parts(&storage), LockKind::Exclusive).unwrap();
+        let file = name(held.id().unwrap());
+        assert_eq!(
+            storage.operations(),
+            ["list locks".to_owned(), format!("write {file}"), "list locks".to_owned()]
+        );
+        assert_eq!(elapsed(), SETTLE);
+        drop(held);
+        assert_eq!(storage.operations(), [format!("remove {file}")]);
+    }
+
+    #[test]
+    fn who_came_at_the_same_time_makes_both_give_up() {
+        let storage = MemoryStorage::new();
+        let parts = parts(&storage);
+        let (for_others, mut looks) = (parts.clone(), 0);
+        let other = MemoryStorage::new();
+        let theirs = others(&Parts { storage: other.clone(), ..for_others }, LockKind::Exclusive);
+        let bytes = other.read(name(theirs)).unwrap();
+        let place = Arc::clone(&storage);
+        storage.refuse(move |operation| {
+            looks += u32::from(operation == "list locks");
+            if looks == 2 {
+                place.put(name(theirs), bytes.clone());
+            }
+            false
+        });
+        assert!(matches!(now(&parts, LockKind::Shared), Err(Error::Locked { .. })));
+        assert_eq!(storage.ids(FileKind::Lock), [theirs]);
+    }
+
+    #[test]
+    fn locks_that_cannot_be_read_are_tried_four_times() {
+        let storage = MemoryStorage::new();
+        let parts = parts(&storage);
+        let broken = Id::of(b"other bytes");
+        storage.put(name(broken), b"no lock".to_vec());
+        let said = now(&parts, LockKind::Shared).unwrap_err().to_string();
+        let why = "its content does not belong to its name; if nobody else is at work: pneu archive unlock --remove-all";
+        assert_eq!(said, format!("{} is damaged: {why}", name(broken)));
+        assert_eq!(elapsed(), REREAD.iter().sum());
+        let lists = storage.operations().iter().filter(|operation| *operation == "list locks").count();
+        assert_eq!((lists, storage.ids(FileKind::Lock)), (4, vec![broken]));
+    }
+
+    #[test]
+    fn a_lock_that_is_renewed_meanwhile_is_found_under_its_new_name() {
+        let storage = MemoryStorage::new();
+        let parts = parts(&storage);
+        let theirs = others(&parts, LockKind::Exclusive);
+        let bytes = storage.read(name(theirs)).unwrap();
+        let place = Arc::clone(&storage);
+        // The file goes between being listed and being read; five seconds later there is one again.
+        let reads = Cell::new(0);
+        storage.refuse(move |operation| {
+            if operation.starts_with("read") && reads.replace(1) == 0 {
+                place.take(name(theirs));
+            } else if operation == "list locks" && reads.get() > 0 {
+                place.put(name(theirs), bytes.clone());
+            }
+            false
+        });
+        assert!(matches!(now(&parts, LockKind::Shared), Err(Error::Locked { .. })));
+        assert_eq!(elapsed(), REREAD[0]);
+    }
+
+    #[test]
+    fn empty_files_are_no_locks_and_harmless_ones_are_read_once() {
+        let storage = MemoryStorage::new();
+        let parts = parts(&storage);
+        storage.put(name(Id::of(b"")), Vec::new());
+        others(&parts, LockKind::Shared);
+        // A second one that cannot be read at first.
+        let late = others(&parts, LockKind::Shared);
+        let mut refusals = 1;
+        storage.refuse(move |operation| {
+            let refused = operation == format!("read {}", name(late)) && refusals > 0;
+            refusals -= i32::from(refused);
+            refused
+        });
+        storage.operations();
+        now(&parts, LockKind::Shared).unwrap();
+        let reads = storage.operations().iter().filter(|operation| operation.starts_with("read")).count();
+        // Each once and the late one twice before the own lock is written, both once after it.
+        assert_eq!((reads, elapsed()), (5, REREAD[0] + SETTLE));
+    }
+
+    #[test]
+    fn who_has_patience_gets_the_lock_when_it_is_free() {
+        let storage = MemoryStorage::new();
+        let parts = parts(&storage);
+        let first = RefCell::new(Some(now(&parts, LockKind::Exclusive).unwrap()));
+        let begin = elapsed();
+        let asked = Cell::new(0);
+        let waiting = |who: &str| {
+            assert!(who.starts_with("memory is locked exclusively by ana"), "{who}");
+            asked.set(asked.get() + 1);
+            if elapsed() - begin >= Duration::from_secs(7) {
+                drop(first.borrow_mut().take());
+            }
+            Ok(())
+        };
+        let held = acquire(&parts, LockKind::Exclusive, Duration::from_secs(600), &waiting).unwrap();
+        // 5 seconds in vain, then 10.
+        assert_eq!((elapsed() - begin, asked.get()), (Duration::from_secs(15) + SETTLE, 17));
+        held.check().unwrap();
+    }
+
+    #[test]
+    fn patience_ends_or_is_ended() {
+        let storage = MemoryStorage::new();
+        let parts = parts(&storage);
+        others(&parts, LockKind::Exclusive);
+        let patience = Duration::from_millis(200_500);
+        let refused = acquire(&parts, LockKind::Shared, patience, &|_| Ok(())).unwrap_err();
+        assert!(matches!(refused, Error::Locked { .. }));
+        assert_eq!(elapsed(), patience);
+        let lists = storage.operations().iter().filter(|operation| *operation == "list locks").count();
+        // At 0, 5, 15, 35, 75, 135, 195 and 200.5 seconds.
+        assert_eq!(lists, 8);
+        let ended = acquire(&parts, LockKind::Shared, patience, &|_| Err(Error::Interrupted)).unwrap_err();
+        assert!(matches!(ended, Error::Interrupted) && elapsed() == patience);
+    }
+
+    #[test]
+    fn a_storage_that_refuses_leaves_no_lock_behind() {
+        for (refused, kept) in [("list", 0), ("write", 0)] {
+            let storage = MemoryStorage::new();
+            storage.refuse(move |operation| operation.starts_with(refused));
+            assert!(
+                matches!(now(&parts(&storage), LockKind::Shared), Err(Error::Storage { .. })),
+                "{refused}"
+            );
+            assert_eq!(storage.ids(FileKind::Lock).len(), kept);
+        }
+        // The second look fails.
+        let storage = MemoryStorage::new();
+        let mut looks = 0;
+        storage.refuse(move |operation| {
+            looks += u32::from(operation == "list locks");
+            operation == "list locks" && looks == 2
+        });
+        assert!(matches!(now(&parts(&storage), LockKind::Shared), Err(Error::Storage { .. })));
+        assert!(storage.ids(FileKind::Lock).is_empty());
+    }
+
+    #[test]
+    fn unlocking_takes_the_stale_ones_or_all() {
+        let storage = MemoryStorage::new();
+        let parts = parts(&storage);
+        let living = others(&parts, LockKind::Shared);
+        let mut dead = Note::now(&parts.surroundings, LockKind::Exclusive);
+        dead.process = 5;
+        let mut old = Note::now(&parts.surroundings, LockKind::Shared);
+        old.hostname = "laptop".to_owned();
+        old.time = Time::from_ns(CLOCK_NS - 1801 * 1_000_000_000, 0);
+        for note in [dead, old] {
+            unpacked::save(&parts, FileKind::Lock, &note.to_json()).unwrap();
+        }
+        let (broken, empty) = (Id::of(b"broken"), Id::of(b""));
+        storage.put(name(broken), b"no lock".to_vec());
+        storage.put(name(empty), Vec::new());
+        assert_eq!(unlock(&parts, Which::Stale).unwrap(), 2);
+        let mut left = [living, broken, empty];
+        left.sort_unstable();
+        assert_eq!(storage.ids(FileKind::Lock), left);
+        assert_eq!(unlock(&parts, Which::Stale).unwrap(), 0);
+        assert_eq!(unlock(&parts, Which::All).unwrap(), 3);
+        assert!(storage.ids(FileKind::Lock).is_empty());
+    }
+}
