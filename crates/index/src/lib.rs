@@ -40,7 +40,8 @@ pub use state::Root;
 pub use store::PayloadReader;
 pub use sweep::{Absent, sweep, sweepable};
 pub use user::{
-    TAG_BYTES_MAX, TagChange, TagImport, TagSummary, change_tags, check_tag, export_tags, import_tags,
+    TAG_BYTES_MAX, TagChange, TagImport, TagSummary, change_tags, check_tag, export_tags, has_no_tags,
+    import_tags,
 };
 
 /// Versions and magics of the formats that this crate writes, for docs/FORMAT.md.

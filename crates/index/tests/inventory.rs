@@ -100,6 +100,9 @@ fn all_files_are_listed_in_the_order_of_folders_and_names() {
             fs::remove_file(fixture.root().join("lists/cur/92.0.x")).unwrap();
         }
         fixture.update();
+        // Each pass in a segment of its own.
+        let (disk, directory) = (&fixture.environment.disk, fixture.environment.index_directory());
+        store::Writer::open(disk, &directory, store::Options::default()).unwrap().flush().unwrap();
     }
     let mut expected: Vec<File> = fixture.roots.iter().flat_map(|root| on_disk(root, &folders)).collect();
     expected.sort();

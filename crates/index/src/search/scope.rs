@@ -46,6 +46,14 @@ impl Mailbox {
         Ok(!self.copies_of(hit.number)?.iter().any(|number| present.contains(*number)))
     }
 
+    /// Says of each content whether a message with a file has it.
+    ///
+    /// # Errors
+    /// Damage in the store.
+    pub fn has_files(&self, sha256: &[[u8; 32]]) -> Result<Vec<bool>> {
+        sha256.iter().map(|id| Ok(self.present_number(id)?.is_some())).collect()
+    }
+
     /// Returns the messages without a file that a place holds.
     fn kept_elsewhere(&self, elsewhere: &dyn Elsewhere) -> Result<NumberSet> {
         let present = self.present()?;

@@ -150,7 +150,7 @@ impl Mailbox {
     }
 
     /// Returns the number of a content that has a file.
-    fn present_number(&self, sha256: &[u8; 32]) -> Result<Option<u32>> {
+    pub(super) fn present_number(&self, sha256: &[u8; 32]) -> Result<Option<u32>> {
         let present = self.present()?;
         Ok(self.number_of(sha256)?.filter(|number| present.contains(*number)))
     }

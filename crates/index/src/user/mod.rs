@@ -17,7 +17,7 @@ use store::{MergeOptions, Options, Snapshot, Writer};
 pub use change::{TagChange, TagSummary, change_tags};
 pub(crate) use tags::Tags;
 pub use tags::{TAG_BYTES_MAX, check_tag};
-pub use text::{TagImport, export_tags, import_tags};
+pub use text::{TagImport, export_tags, has_no_tags, import_tags};
 
 /// Name of the attachment that says which version the tables have.
 const ATTACHMENT: &str = "user";

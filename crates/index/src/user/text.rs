@@ -59,6 +59,15 @@ pub fn export_tags(environment: &Environment) -> Result<String> {
     Ok(text)
 }
 
+/// Says whether nothing was ever said of any message.
+///
+/// # Errors
+/// Damage, a newer version.
+pub fn has_no_tags(environment: &Environment) -> Result<bool> {
+    let user = snapshot(&environment.disk, &directory(&environment.data))?;
+    Ok(user.map(|user| user.table(contents::TABLE)).transpose()?.is_none_or(|table| table.row_count() == 0))
+}
+
 /// Adds to the tags what a text says: all of it in one commit, or nothing. Tags that are there stay.
 ///
 /// # Errors

@@ -1,0 +1,135 @@
+//! Decides from what a file says of itself whether its content is known, or must be read.
+//!
+//! In: the file now, and what was known of it: the row of the last backup under the same name, that of a file that may be the same under
+//! another name, and the row of the index. Out: a verdict. Pure.
+//!
+//! | the file | its content is |
+//! |---|---|
+//! | has the inode, size, mtime and ctime of its row | that of the row |
+//! | has another ctime, size or mtime than the row of its own name | read again: somebody wrote to it, or changed its mode |
+//! | has no row, but there is one with the same unique part, inode, size and mtime | that of this row: it was moved or reflagged, which changes ctime |
+//! | has no row, and the index read it with the same inode, size, mtime and ctime | the message that the index knows, if it is not compressed |
+//! | else | read |
+
+use crate::entry::Stat;
+
+/// What was known of a file before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Row {
+    /// Its inode.
+    pub inode: u64,
+    /// Its size in bytes.
+    pub size_bytes: u64,
+    /// Its time of modification.
+    pub mtime_ns: i64,
+    /// Its time of status change.
+    pub ctime_ns: i64,
+    /// SHA-256 of its content.
+    pub content: [u8; 32],
+}
+
+/// What the index knows of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct IndexRow {
+    /// The file as it was when it was read, with the SHA-256 of its message.
+    pub row: Row,
+    /// The size of its message: another one than that of the file if it is compressed.
+    pub message_bytes: u64,
+}
+
+/// Where a file's content comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    /// Nothing of the file changed since the last backup.
+    Same([u8; 32]),
+    /// Its content is this, under another name or from the index.
+    Known([u8; 32]),
+    /// It must be read.
+    Read,
+}
+
+/// Decides.
+pub(crate) fn judge(
+    now: &Stat,
+    same_name: Option<&Row>,
+    other_name: impl FnOnce() -> Option<Row>,
+    index: Option<&IndexRow>,
+) -> Verdict {
+    if let Some(row) = same_name {
+        return if is_same(now, row) { Verdict::Same(row.content) } else { Verdict::Read };
+    }
+    if let Some(row) = other_name()
+        && (row.inode, row.size_bytes, row.mtime_ns) == (now.inode, now.size_bytes, now.mtime_ns)
+    {
+        return Verdict::Known(row.content);
+    }
+    match index {
+        Some(IndexRow { row, message_bytes }) if is_same(now, row) && *message_bytes == now.size_bytes => {
+            Verdict::Known(row.content)
+        }
+        _ => Verdict::Read,
+    }
+}
+
+fn is_same(now: &Stat, row: &Row) -> bool {
+    (row.inode, row.size_bytes, row.mtime_ns, row.ctime_ns)
+        == (now.inode, now.size_bytes, now.mtime_ns, now.ctime_ns)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOW: Stat = Stat {
+        mode: 0o100_600,
+        uid: 1,
+        gid: 1,
+        device: 1,
+        inode: 5,
+        link_count: 1,
+        size_bytes: 10,
+        mtime_ns: 20,
+        ctime_ns: 30,
+    };
+
+    fn row(content: u8) -> Row {
+        Row { inode: 5, size_bytes: 10, mtime_ns: 20, ctime_ns: 30, content: [content; 32] }
+    }
+
+    #[test]
+    fn what_changed_under_its_own_name_is_read_again() {
+        let other = || Some(row(2));
+        let index = IndexRow { row: row(3), message_bytes: 10 };
+        assert_eq!(judge(&NOW, Some(&row(1)), other, Some(&index)), Verdict::Same([1; 32]));
+        for changed in [
+            Row { inode: 6, ..row(1) },
+            Row { size_bytes: 11, ..row(1) },
+            Row { mtime_ns: 21, ..row(1) },
+            Row { ctime_ns: 31, ..row(1) },
+        ] {
+            assert_eq!(judge(&NOW, Some(&changed), other, Some(&index)), Verdict::Read, "{changed:?}");
+        }
+    }
+
+    #[test]
+    fn what_was_moved_is_known_whatever_its_ctime() {
+        let moved = |row: Row| judge(&NOW, None, || Some(row), None);
+        assert_eq!(moved(row(1)), Verdict::Known([1; 32]));
+        assert_eq!(moved(Row { ctime_ns: 29, ..row(1) }), Verdict::Known([1; 32]));
+        for other in
+            [Row { inode: 6, ..row(1) }, Row { size_bytes: 11, ..row(1) }, Row { mtime_ns: 21, ..row(1) }]
+        {
+            assert_eq!(moved(other), Verdict::Read, "{other:?}");
+        }
+    }
+
+    #[test]
+    fn the_index_is_believed_of_files_that_are_as_it_read_them() {
+        let of_index =
+            |row: Row, message_bytes| judge(&NOW, None, || None, Some(&IndexRow { row, message_bytes }));
+        assert_eq!(of_index(row(1), 10), Verdict::Known([1; 32]));
+        assert_eq!(of_index(row(1), 25), Verdict::Read, "a compressed file is not its message");
+        assert_eq!(of_index(Row { ctime_ns: 29, ..row(1) }, 10), Verdict::Read);
+        assert_eq!(judge(&NOW, None, || None, None), Verdict::Read);
+    }
+}

@@ -1,0 +1,108 @@
+//! What this crate needs of a repository, so that everything else can be tested without one.
+//!
+//! In: names, content, entries. Out: content and entries. Who implements it knows the archive; who uses it does not.
+
+use crate::entry::Entry;
+use crate::error::Result;
+use archive::Id;
+use std::io::Read;
+
+/// A repository that is written to.
+pub(crate) trait Depot: Sync {
+    /// Says of each piece of a file whether it is there.
+    fn has_pieces(&self, ids: &[Id]) -> Result<Vec<bool>>;
+
+    /// Says whether a tree is there.
+    fn has_tree(&self, id: &Id) -> Result<bool>;
+
+    /// Saves a file that is one piece.
+    fn save_piece(&self, id: Id, content: &[u8]) -> Result<()>;
+
+    /// Saves a file of any length, cut into pieces; returns their names.
+    fn save_stream(&self, content: &mut dyn Read) -> Result<Vec<Id>>;
+
+    /// Saves a directory of entries, which come in the order of their names, each once; returns the tree's name.
+    fn save_tree(&self, entries: &[Entry]) -> Result<Id>;
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    //! A repository in memory.
+
+    use super::*;
+    use sha2::{Digest, Sha256};
+    use std::collections::BTreeMap;
+    use std::sync::Mutex;
+
+    /// Keeps everything, and counts what was saved.
+    #[derive(Default)]
+    pub(crate) struct Memory {
+        pub(crate) pieces: Mutex<BTreeMap<Id, Vec<u8>>>,
+        pub(crate) trees: Mutex<BTreeMap<Id, Vec<Entry>>>,
+        /// How many pieces and trees were brought since somebody last looked.
+        pub(crate) brought: Mutex<(usize, usize)>,
+    }
+
+    impl Memory {
+        /// Returns how many pieces and trees were brought since this was asked last.
+        pub(crate) fn brought(&self) -> (usize, usize) {
+            std::mem::take(&mut *self.brought.lock().unwrap())
+        }
+    }
+
+    impl crate::vault::Vault for Memory {
+        fn tree(&self, id: &Id) -> Result<Vec<Entry>> {
+            Ok(self.trees.lock().unwrap()[id].clone())
+        }
+
+        fn piece(&self, id: &Id) -> Result<Vec<u8>> {
+            Ok(self.pieces.lock().unwrap()[id].clone())
+        }
+
+        fn holds_pieces(&self, ids: &[Id]) -> Result<Vec<bool>> {
+            self.has_pieces(ids)
+        }
+    }
+
+    pub(crate) fn id_of(bytes: &[u8]) -> Id {
+        Id(Sha256::digest(bytes).into())
+    }
+
+    impl Depot for Memory {
+        fn has_pieces(&self, ids: &[Id]) -> Result<Vec<bool>> {
+            let pieces = self.pieces.lock().unwrap();
+            Ok(ids.iter().map(|id| pieces.contains_key(id)).collect())
+        }
+
+        fn has_tree(&self, id: &Id) -> Result<bool> {
+            Ok(self.trees.lock().unwrap().contains_key(id))
+        }
+
+        fn save_piece(&self, id: Id, content: &[u8]) -> Result<()> {
+            assert_eq!(id, id_of(content));
+            assert!(!content.is_empty() && (content.len() as u64) < crate::entry::PIECE_BYTES_MIN);
+            self.brought.lock().unwrap().0 += 1;
+            self.pieces.lock().unwrap().insert(id, content.to_vec());
+            Ok(())
+        }
+
+        fn save_stream(&self, content: &mut dyn Read) -> Result<Vec<Id>> {
+            let mut bytes = Vec::new();
+            content.read_to_end(&mut bytes).unwrap();
+            self.brought.lock().unwrap().0 += 1;
+            let pieces = bytes.chunks(300_000).map(|piece| (id_of(piece), piece.to_vec()));
+            let pieces: Vec<(Id, Vec<u8>)> = pieces.collect();
+            let ids = pieces.iter().map(|(id, _)| *id).collect();
+            self.pieces.lock().unwrap().extend(pieces);
+            Ok(ids)
+        }
+
+        fn save_tree(&self, entries: &[Entry]) -> Result<Id> {
+            assert!(entries.is_sorted_by(|a, b| a.name < b.name), "{entries:?}");
+            let id = id_of(format!("{entries:?}").as_bytes());
+            self.brought.lock().unwrap().1 += 1;
+            self.trees.lock().unwrap().insert(id, entries.to_vec());
+            Ok(id)
+        }
+    }
+}

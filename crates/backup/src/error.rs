@@ -1,0 +1,51 @@
+//! What can go wrong with a backup, in sentences that name the file and the way out.
+
+use std::path::PathBuf;
+
+/// A failure that stops what was asked for.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The index reports damage, or there is none.
+    #[error(transparent)]
+    Index(#[from] index::Error),
+    /// The archive reports damage, a lock, a storage that cannot be reached.
+    #[error(transparent)]
+    Archive(#[from] archive::Error),
+    /// The tables of what is known of earlier backups report a failure.
+    #[error(transparent)]
+    Store(#[from] store::Error),
+    /// The disk refused.
+    #[error(transparent)]
+    Disk(#[from] disk::Error),
+    /// Mail could not be read.
+    #[error(transparent)]
+    Mail(#[from] mail::Error),
+    /// A file or directory could not be read or written.
+    #[error("cannot {action} {}: {source}", path.display())]
+    Io {
+        /// What was tried: "read".
+        action: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// Why not.
+        source: std::io::Error,
+    },
+    /// There is nothing to back up.
+    #[error("there is no mail to back up; run \"pneu index --maildir DIR\" first")]
+    NoMail,
+    /// Somebody asked to stop.
+    #[error("interrupted")]
+    Interrupted,
+}
+
+/// The result of an operation of this crate.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// Something that was left out; everything else was done.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Problem {
+    /// The file or directory.
+    pub path: PathBuf,
+    /// What is wrong, for people.
+    pub what: String,
+}

@@ -1,0 +1,124 @@
+//! What an archive holds of messages: which, and their content.
+//!
+//! In: SHA-256 of messages. Out: whether they are there, whole, and their bytes. A message shorter than a piece is the piece of its name, so
+//! the index of the archive alone answers for it. Of a longer one the pieces are known from backups made here. A message whose file was
+//! compressed is not found by its own name: the archive has it by that of the file.
+
+use crate::entry::{Content, PIECE_BYTES_MIN};
+use crate::error::Result;
+use crate::known::Known;
+use crate::vault::{Again, Vault, Walk, content, message_place};
+use archive::{Id, Progress};
+use index::{Contents, Elsewhere, Kept};
+use sha2::{Digest, Sha256};
+use std::collections::HashMap;
+
+/// The messages of an archive.
+pub struct Held<'a> {
+    vault: Box<dyn Vault + 'a>,
+    known: Option<Known>,
+    progress: &'a dyn Progress,
+    /// The trees of snapshots that are listed.
+    trees: Vec<Id>,
+    /// Files of the snapshots by their keys, once they are listed.
+    files: std::sync::OnceLock<HashMap<[u8; 32], File>>,
+}
+
+/// A message file of a snapshot.
+#[derive(Clone, Debug)]
+struct File {
+    pieces: Vec<Id>,
+    mtime_ns: i64,
+}
+
+impl<'a> Held<'a> {
+    /// Takes note of where to look. `trees` are those of the snapshots whose messages are to be listed; they need not be given to look
+    /// single messages up.
+    pub(crate) fn new(
+        vault: Box<dyn Vault + 'a>,
+        known: Option<Known>,
+        trees: Vec<Id>,
+        progress: &'a dyn Progress,
+    ) -> Held<'a> {
+        Held { vault, known, progress, trees, files: std::sync::OnceLock::new() }
+    }
+
+    /// Returns a message's bytes; `None` if the archive does not have it, whole.
+    ///
+    /// # Errors
+    /// A piece cannot be read.
+    pub fn message(&self, sha256: &[u8; 32]) -> Result<Option<Vec<u8>>> {
+        self.pieces_of(sha256)?.map(|pieces| content(&*self.vault, &pieces)).transpose()
+    }
+
+    /// Returns the pieces of a message, if all of them are there.
+    fn pieces_of(&self, sha256: &[u8; 32]) -> Result<Option<Vec<Id>>> {
+        let whole = vec![Id(*sha256)];
+        if self.vault.holds_pieces(&whole)?.first() == Some(&true) {
+            return Ok(Some(whole));
+        }
+        let cut = match &self.known {
+            Some(known) => known.pieces(*sha256, PIECE_BYTES_MIN)?,
+            None => None,
+        };
+        let Some(cut) = cut else { return Ok(None) };
+        let is_whole = self.vault.holds_pieces(&cut)?.iter().all(|has| *has);
+        Ok(is_whole.then_some(cut))
+    }
+
+    fn files(&self) -> Result<&HashMap<[u8; 32], File>> {
+        if let Some(files) = self.files.get() {
+            return Ok(files);
+        }
+        let mut walk = Walk::new(&*self.vault, self.progress, Again::Pass);
+        let mut files = HashMap::new();
+        for tree in &self.trees {
+            walk.run(tree, &mut |directory, entry| {
+                if let (Some(_), Content::File(pieces)) = (message_place(directory), &entry.content) {
+                    let file = || File { pieces: pieces.clone(), mtime_ns: entry.stat.mtime_ns };
+                    files.entry(self.key(pieces)?).or_insert_with(file);
+                }
+                Ok(())
+            })?;
+        }
+        Ok(self.files.get_or_init(|| files))
+    }
+
+    /// Returns what a file is listed under: the SHA-256 of its content where that is known, else one of its pieces' names.
+    fn key(&self, pieces: &[Id]) -> Result<[u8; 32]> {
+        if let [piece] = pieces {
+            return Ok(piece.0);
+        }
+        if let Some(whole) = self.known.as_ref().map(|known| known.whole_of(pieces)).transpose()?.flatten() {
+            return Ok(whole);
+        }
+        let names: Vec<u8> = pieces.iter().flat_map(|piece| piece.0).collect();
+        Ok(Sha256::digest(&names).into())
+    }
+}
+
+impl Elsewhere for Held<'_> {
+    fn holds(&self, sha256: &[[u8; 32]]) -> index::Result<Vec<bool>> {
+        let ids: Vec<Id> = sha256.iter().map(|id| Id(*id)).collect();
+        let mut held = self.vault.holds_pieces(&ids).map_err(index::Error::elsewhere)?;
+        for (id, held) in sha256.iter().zip(&mut held).filter(|(_, held)| !**held) {
+            *held = self.pieces_of(id).map_err(index::Error::elsewhere)?.is_some();
+        }
+        Ok(held)
+    }
+}
+
+impl Contents for Held<'_> {
+    fn each_key(&self, visit: &mut dyn FnMut([u8; 32]) -> index::Result<()>) -> index::Result<()> {
+        let mut keys: Vec<[u8; 32]> =
+            self.files().map_err(index::Error::elsewhere)?.keys().copied().collect();
+        keys.sort_unstable();
+        keys.into_iter().try_for_each(visit)
+    }
+
+    fn read(&self, key: &[u8; 32]) -> index::Result<Option<Kept>> {
+        let Some(file) = self.files().map_err(index::Error::elsewhere)?.get(key) else { return Ok(None) };
+        let bytes = content(&*self.vault, &file.pieces).map_err(index::Error::elsewhere)?;
+        Ok(Some(Kept { bytes, mtime_ns: file.mtime_ns }))
+    }
+}

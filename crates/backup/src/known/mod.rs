@@ -1,0 +1,258 @@
+//! What is known of files since the last backup: their stat and their content, so that an unchanged file is not opened.
+//!
+//! In: the tables of a repository, or the trees of a snapshot. Out: the rows of a directory, a row that may be the same file under
+//! another name, the pieces of a content. All of it can be made again from the archive: what cannot be read counts as unknown.
+
+mod change;
+mod tables;
+
+pub(crate) use change::{Changes, discard};
+
+use crate::compare::Row;
+use crate::entry::{Content, Entry, PIECE_BYTES_MIN, Stat};
+use crate::error::Result;
+use archive::Id;
+use disk::Disk;
+use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
+use store::{Part, RowId, Rows, Snapshot, Table, Value};
+use tables::{chunks, directories, nodes};
+
+/// What is known of a directory.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct KnownDirectory {
+    /// Its number in the tables; none if it has no rows there.
+    pub number: Option<u32>,
+    /// Its tree in the last snapshot.
+    pub tree: Option<Id>,
+    /// Its files in the order of their names.
+    pub nodes: Vec<KnownNode>,
+}
+
+/// What is known of a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct KnownNode {
+    /// Its name.
+    pub name: Vec<u8>,
+    /// Its stat, and its content.
+    pub row: Row,
+    /// Its type and permissions.
+    pub mode: u32,
+    /// Its owner.
+    pub uid: u32,
+    /// Its group.
+    pub gid: u32,
+}
+
+/// What is known.
+pub(crate) struct Known {
+    /// The newest commit of the tables; none if there are none.
+    snapshot: Option<Snapshot>,
+    directories: HashMap<Vec<u8>, (u32, Id)>,
+    nodes: Table,
+    chunks: Table,
+    by_file: OnceLock<HashMap<u64, RowId>>,
+    by_pieces: OnceLock<HashMap<Vec<Id>, [u8; 32]>>,
+}
+
+impl Known {
+    /// Opens the tables of a repository; `None` if there are none, or none that can be used.
+    pub(crate) fn open(disk: &Arc<dyn Disk>, directory: &Path) -> Option<Known> {
+        let snapshot = Snapshot::open(disk, directory).ok()?;
+        let known = Known::of(snapshot).ok()?;
+        Some(known)
+    }
+
+    fn of(snapshot: Snapshot) -> Result<Known> {
+        tables::check(&snapshot)?;
+        let mut directories = HashMap::new();
+        for part in snapshot.table(directories::TABLE)?.parts() {
+            for row in live(part) {
+                let path = part.bytes(directories::PATH, row)?.to_vec();
+                let number = part.u32_at(directories::NUMBER, row)?;
+                directories.insert(path, (number, Id(part.id_at(directories::TREE, row)?)));
+            }
+        }
+        let (nodes, chunks) = (snapshot.table(nodes::TABLE)?, snapshot.table(chunks::TABLE)?);
+        Ok(Known {
+            snapshot: Some(snapshot),
+            directories,
+            nodes,
+            chunks,
+            by_file: OnceLock::new(),
+            by_pieces: OnceLock::new(),
+        })
+    }
+
+    /// Knows what a snapshot says: its directories by path, each with its files. Of a file that the archive cut, the whole content's name is
+    /// not known: it counts as unknown.
+    pub(crate) fn of_trees(list: &[(Vec<u8>, Vec<Entry>)]) -> Result<Known> {
+        let [directories, nodes, chunks] = tables::schemas().map(Arc::new);
+        let mut rows = Rows::new(&nodes);
+        let mut by_path = HashMap::new();
+        for (number, (path, entries)) in (0u32..).zip(list) {
+            by_path.insert(path.clone(), (number, Id::default()));
+            for entry in entries {
+                let content = match &entry.content {
+                    Content::File(pieces) if entry.stat.size_bytes < PIECE_BYTES_MIN && pieces.len() == 1 => {
+                        pieces[0].0
+                    }
+                    Content::File(pieces) if pieces.is_empty() => tables::EMPTY,
+                    _ => continue,
+                };
+                tables::push_node(&mut rows, number, &KnownNode::new(&entry.name, &entry.stat, content))?;
+            }
+        }
+        drop(directories);
+        Ok(Known {
+            snapshot: None,
+            directories: by_path,
+            nodes: Table::in_memory(rows),
+            chunks: Table::in_memory(Rows::new(&chunks)),
+            by_file: OnceLock::new(),
+            by_pieces: OnceLock::new(),
+        })
+    }
+
+    /// Returns what is known of a directory.
+    pub(crate) fn directory(&self, path: &[u8]) -> Result<KnownDirectory> {
+        let Some((number, tree)) = self.directories.get(path) else { return Ok(KnownDirectory::default()) };
+        let mut nodes = Vec::new();
+        let mut source_count = 0;
+        for part in self.nodes.parts() {
+            let before = nodes.len();
+            for row in part.primary_range(&[Value::U32(*number)])? {
+                nodes.push(node(part, row)?);
+            }
+            source_count += usize::from(nodes.len() > before);
+        }
+        // Each part gives its rows in order.
+        if source_count > 1 {
+            nodes.sort_unstable_by(|a, b| a.name.cmp(&b.name));
+        }
+        let is_stored = self.snapshot.is_some();
+        Ok(KnownDirectory { number: is_stored.then_some(*number), tree: is_stored.then_some(*tree), nodes })
+    }
+
+    /// Returns the row of a file with this unique part and this inode, whatever its name and its directory.
+    pub(crate) fn same_file(&self, unique: &[u8], inode: u64) -> Result<Option<Row>> {
+        let index = match self.by_file.get() {
+            Some(index) => index,
+            None => {
+                let made = self.index_by_file()?;
+                self.by_file.get_or_init(|| made)
+            }
+        };
+        let Some(id) = index.get(&file_hash(unique, inode)) else { return Ok(None) };
+        let found = node(self.nodes.part(*id), id.row)?;
+        let is_it = mail::parse_name(&found.name).unique == unique && found.row.inode == inode;
+        Ok(is_it.then_some(found.row))
+    }
+
+    /// Returns the pieces of a content, if they are known.
+    pub(crate) fn pieces(&self, content: [u8; 32], size_bytes: u64) -> Result<Option<Vec<Id>>> {
+        if size_bytes == 0 {
+            return Ok(Some(Vec::new()));
+        }
+        if size_bytes < PIECE_BYTES_MIN {
+            return Ok(Some(vec![Id(content)]));
+        }
+        let Some(id) = self.chunks.get(store::PRIMARY, &[Value::Id(&content)])? else { return Ok(None) };
+        Ok(Some(ids(self.chunks.part(id).bytes(chunks::PIECES, id.row)?)))
+    }
+
+    /// Returns the content that was cut into these pieces, if that is known.
+    pub(crate) fn whole_of(&self, pieces: &[Id]) -> Result<Option<[u8; 32]>> {
+        let index = match self.by_pieces.get() {
+            Some(index) => index,
+            None => {
+                let made = self.index_by_pieces()?;
+                self.by_pieces.get_or_init(|| made)
+            }
+        };
+        Ok(index.get(pieces).copied())
+    }
+
+    fn index_by_pieces(&self) -> Result<HashMap<Vec<Id>, [u8; 32]>> {
+        let mut index = HashMap::new();
+        for part in self.chunks.parts() {
+            for row in live(part) {
+                index.insert(ids(part.bytes(chunks::PIECES, row)?), part.id_at(chunks::CONTENT, row)?);
+            }
+        }
+        Ok(index)
+    }
+
+    /// Says whether the pieces of a content are known.
+    pub(crate) fn knows_pieces(&self, content: [u8; 32]) -> Result<bool> {
+        Ok(self.snapshot.is_some() && self.chunks.get(store::PRIMARY, &[Value::Id(&content)])?.is_some())
+    }
+
+    /// Returns the directories that have rows.
+    pub(crate) fn paths(&self) -> impl Iterator<Item = &[u8]> {
+        self.directories.keys().filter(|_| self.snapshot.is_some()).map(Vec::as_slice)
+    }
+
+    fn index_by_file(&self) -> Result<HashMap<u64, RowId>> {
+        let mut index = HashMap::new();
+        for (number, part) in (0u32..).zip(self.nodes.parts()) {
+            for row in live(part) {
+                let unique = mail::parse_name(part.bytes(nodes::NAME, row)?).unique;
+                index.insert(file_hash(unique, part.u64_at(nodes::INODE, row)?), RowId { part: number, row });
+            }
+        }
+        Ok(index)
+    }
+}
+
+impl KnownNode {
+    /// Takes note of a file.
+    pub(crate) fn new(name: &[u8], stat: &Stat, content: [u8; 32]) -> KnownNode {
+        let row = Row {
+            inode: stat.inode,
+            size_bytes: stat.size_bytes,
+            mtime_ns: stat.mtime_ns,
+            ctime_ns: stat.ctime_ns,
+            content,
+        };
+        KnownNode { name: name.to_vec(), row, mode: stat.mode, uid: stat.uid, gid: stat.gid }
+    }
+}
+
+/// Returns where the tables of a repository lie below the data directory.
+pub(crate) fn place(data: &Path, repository: &Id) -> PathBuf {
+    data.join("archive").join(repository.to_string())
+}
+
+fn node(part: &Part, row: u32) -> Result<KnownNode> {
+    Ok(KnownNode {
+        name: part.bytes(nodes::NAME, row)?.to_vec(),
+        row: Row {
+            inode: part.u64_at(nodes::INODE, row)?,
+            size_bytes: part.u64_at(nodes::SIZE, row)?,
+            mtime_ns: part.i64_at(nodes::MTIME, row)?,
+            ctime_ns: part.i64_at(nodes::CTIME, row)?,
+            content: part.id_at(nodes::CONTENT, row)?,
+        },
+        mode: part.u32_at(nodes::MODE, row)?,
+        uid: part.u32_at(nodes::UID, row)?,
+        gid: part.u32_at(nodes::GID, row)?,
+    })
+}
+
+/// Takes names that stand one behind the other.
+fn ids(bytes: &[u8]) -> Vec<Id> {
+    bytes.as_chunks::<32>().0.iter().map(|id| Id(*id)).collect()
+}
+
+fn live(part: &Part) -> impl Iterator<Item = u32> + '_ {
+    (0..part.row_count()).filter(|row| !part.is_dead(*row))
+}
+
+fn file_hash(unique: &[u8], inode: u64) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    (unique, inode).hash(&mut hasher);
+    hasher.finish()
+}

@@ -1,0 +1,206 @@
+//! Reading a repository in memory: messages by their SHA-256, mailboxes as they stood, what was deleted, and what would be lost.
+
+use crate::depot::Depot;
+use crate::depot::tests::id_of;
+use crate::entry::{Content, Entry, Stat};
+use crate::held::Held;
+use crate::known::Known;
+use crate::lost::{keep, lost};
+use crate::moment::moment;
+use crate::places::newest;
+use crate::tests::{Fixture, message};
+use crate::undelete::put_back;
+use archive::Unwatched;
+use index::{
+    Contents, Elsewhere, Environment, Mailbox, NoObserver, Order, PayloadReader, Scope, UpdateOptions,
+};
+use std::collections::HashSet;
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+
+fn query(text: &str) -> query::Query {
+    let now = jiff::Timestamp::from_second(1_900_000_000).unwrap().to_zoned(jiff::tz::TimeZone::UTC);
+    query::parse(text, &query::Context { now, headers: Vec::new() }).unwrap()
+}
+
+/// Returns the subjects that a query finds, in order.
+fn found(mailbox: &Mailbox, text: &str) -> Vec<String> {
+    let hits = mailbox.find(&query(text), &Order::default()).unwrap();
+    let mut reader = PayloadReader::new();
+    let mut list: Vec<String> =
+        hits.list.iter().map(|hit| mailbox.line(hit, &mut reader).unwrap().subject).collect();
+    list.sort();
+    list
+}
+
+fn large() -> String {
+    message(50) + &"0123456789abcde\n".repeat(50_000)
+}
+
+/// Backed up with a large message; then messages 0 and 1 and the large one are deleted.
+fn filled() -> (Fixture, archive::Id) {
+    let fixture = Fixture::new();
+    fixture.put("inbox", "cur", "50.x:2,RS", large().as_bytes());
+    fixture.index();
+    let (tree, ..) = fixture.backup();
+    for name in ["0.x:2,S", "1.x:2,S", "50.x:2,RS"] {
+        fs::remove_file(fixture.root().join("inbox/cur").join(name)).unwrap();
+    }
+    fixture.index();
+    (fixture, tree)
+}
+
+fn known(fixture: &Fixture) -> Known {
+    Known::open(&fixture.disk(), &fixture.place()).unwrap()
+}
+
+#[test]
+fn deleted_mail_is_found_and_read_from_the_archive() {
+    let (fixture, tree) = filled();
+    let known = known(&fixture);
+    let held = Held::new(Box::new(&fixture.depot), Some(self::known(&fixture)), vec![tree], &Unwatched);
+    let mailbox = Mailbox::open(&fixture.environment).unwrap();
+    assert_eq!(found(&mailbox, "words").len(), 6);
+    let mailbox = mailbox.with_scope(Scope::WithAbsent(&held)).unwrap();
+    assert_eq!(found(&mailbox, "words").len(), 9);
+    assert_eq!(found(&mailbox, "subject:s50"), ["s50"]);
+    for content in [message(1), large()] {
+        let bytes = held.message(&id_of(content.as_bytes()).0).unwrap();
+        assert_eq!(bytes.as_deref(), Some(content.as_bytes()));
+    }
+    assert_eq!(held.message(&[7; 32]).unwrap(), None);
+    // What is no file and no directory is passed by.
+    let link = Entry { name: b"link".to_vec(), stat: Stat::default(), content: Content::Other };
+    let other = fixture.depot.save_tree(&[link]).unwrap();
+    let with_link = Held::new(Box::new(&fixture.depot), None, vec![other, tree], &Unwatched);
+    let mut count = 0;
+    with_link
+        .each_key(&mut |_| {
+            count += 1;
+            Ok(())
+        })
+        .unwrap();
+    assert_eq!(count, 9);
+    // Without the tables a cut message is not known by its name; and what lost a piece is not held.
+    let blind = Held::new(Box::new(&fixture.depot), None, vec![tree], &Unwatched);
+    let ids = [id_of(message(1).as_bytes()).0, id_of(large().as_bytes()).0];
+    assert_eq!(
+        (held.holds(&ids).unwrap(), blind.holds(&ids).unwrap()),
+        (vec![true, true], vec![true, false])
+    );
+    let pieces = known.pieces(ids[1], large().len() as u64).unwrap().unwrap();
+    fixture.depot.pieces.lock().unwrap().remove(&pieces[2]);
+    assert_eq!(held.holds(&ids).unwrap(), [true, false]);
+}
+
+#[test]
+fn an_index_made_anew_takes_deleted_mail_from_the_archive() {
+    let (fixture, tree) = filled();
+    fs::remove_dir_all(fixture.environment.index_directory()).unwrap();
+    // With the tables and without.
+    for (known, seed) in [(Some(known(&fixture)), 8), (None, 9)] {
+        let environment = Environment { seed, ..fixture.environment.clone() };
+        let held = Held::new(Box::new(&fixture.depot), known, vec![tree], &Unwatched);
+        let options = UpdateOptions::default();
+        let (_, adopted) =
+            index::rebuild_with(&environment, &fixture.roots, &held, &options, &NoObserver).unwrap();
+        assert_eq!((adopted.messages, adopted.damaged), (3, 0));
+        let mailbox = Mailbox::open(&fixture.environment).unwrap();
+        let mailbox = mailbox.with_scope(Scope::WithAbsent(&held)).unwrap();
+        assert_eq!(found(&mailbox, "subject:s0 or subject:s1"), ["s0", "s1"]);
+    }
+}
+
+#[test]
+fn a_mailbox_is_searched_as_a_snapshot_has_it() {
+    let (fixture, tree) = filled();
+    let root = fixture.root();
+    fs::rename(root.join("inbox/cur/2.x:2,S"), root.join("lists/rust/cur/2.x:2,FS")).unwrap();
+    fs::write(root.join("inbox/dovecot-keywords"), "0 late\n").unwrap();
+    fixture.put("inbox", "cur", "60.x:2,", message(60).as_bytes());
+    fixture.index();
+    let (later, ..) = fixture.backup();
+    let at = |tree, known: Option<&Known>| {
+        let moment = moment(&fixture.depot, known, &tree, &fixture.roots, &Unwatched).unwrap();
+        let (mailbox, unknown) = Mailbox::open(&fixture.environment).unwrap().at(&moment).unwrap();
+        assert_eq!(unknown, index::Unknown::default());
+        mailbox
+    };
+    for known in [Some(known(&fixture)), None] {
+        let then = at(tree, known.as_ref());
+        assert_eq!(found(&then, "maildir:/inbox"), ["s0", "s1", "s2", "s3", "s50"]);
+        assert_eq!(found(&then, "flag:replied"), ["s50"]);
+        assert!(found(&then, "flag:flagged or subject:s60").is_empty());
+        assert_eq!(found(&then, "maildir:/lists/rust").len(), 4);
+        let now = at(later, known.as_ref());
+        assert_eq!(found(&now, "maildir:/inbox"), ["s3", "s60"]);
+        assert_eq!(found(&now, "flag:flagged"), ["s2"]);
+    }
+}
+
+#[test]
+fn deleted_mail_comes_back_into_its_folder() {
+    let (fixture, tree) = filled();
+    let known = known(&fixture);
+    let wanted: HashSet<[u8; 32]> =
+        [message(0), message(1), large()].iter().map(|content| id_of(content.as_bytes()).0).collect();
+    let places = newest(&fixture.depot, Some(&known), &[tree], &wanted, &Unwatched).unwrap();
+    assert_eq!(places.len(), 3);
+    // Another message has the name by now; and the folder of all is gone for a moment.
+    fs::remove_dir_all(fixture.root().join("inbox")).unwrap();
+    fixture.put("inbox", "cur", "0.x:2,S", message(70).as_bytes());
+    for content in [message(0), message(1), large()] {
+        let kept = &places[&id_of(content.as_bytes()).0];
+        let back = put_back(&fixture.depot, kept, None).unwrap();
+        assert_eq!(fs::read(&back.path).unwrap(), content.as_bytes());
+        let metadata = fs::metadata(&back.path).unwrap();
+        assert_eq!(metadata.mtime() * 1_000_000_000 + metadata.mtime_nsec(), kept.stat.mtime_ns);
+        assert_eq!(metadata.mode() & 0o7777, kept.stat.mode & 0o666);
+    }
+    let mut names: Vec<_> = fs::read_dir(fixture.root().join("inbox/cur"))
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    names.sort();
+    assert_eq!(names, ["0.x.1:2,S", "0.x:2,S", "1.x:2,S", "50.x:2,RS"]);
+    assert_eq!(fs::read(fixture.root().join("inbox/cur/0.x:2,S")).unwrap(), message(70).as_bytes());
+    assert_eq!(fs::read_dir(fixture.root().join("inbox/tmp")).unwrap().count(), 0);
+    fixture.index();
+    let mailbox = Mailbox::open(&fixture.environment).unwrap();
+    assert_eq!(found(&mailbox, "subject:s0 or subject:s1 or flag:replied"), ["s0", "s1", "s50"]);
+    // Elsewhere, on request.
+    let elsewhere = fixture.root().join("back");
+    let kept = &places[&id_of(message(1).as_bytes()).0];
+    assert_eq!(put_back(&fixture.depot, kept, Some(&elsewhere)).unwrap().path, elsewhere.join("cur/1.x:2,S"));
+}
+
+#[test]
+fn what_only_goes_is_lost_and_can_be_kept() {
+    let (fixture, first) = filled();
+    fs::remove_file(fixture.root().join("inbox/cur/2.x:2,S")).unwrap();
+    let (second, ..) = fixture.backup();
+    fs::remove_file(fixture.root().join("inbox/cur/3.x:2,S")).unwrap();
+    fixture.put("lists/rust", "cur", "1.back:2,", message(1).as_bytes());
+    fixture.index();
+    let known = known(&fixture);
+    let mailbox = Mailbox::open(&fixture.environment).unwrap();
+    let is_present = |ids: &[[u8; 32]]| Ok(mailbox.has_files(ids)?);
+    let vault: (&dyn crate::vault::Vault, _) = (&fixture.depot, Some(&known));
+    let names = |going: &[archive::Id], staying: &[archive::Id]| -> Vec<String> {
+        let list = lost(vault, going, staying, &is_present, &Unwatched).unwrap();
+        list.iter().map(|lost| String::from_utf8_lossy(&lost.entry.name).into_owned()).collect()
+    };
+    // 3 is in both; 1 is on the disk again.
+    assert_eq!(names(&[first], &[second]), ["0.x:2,S", "2.x:2,S", "50.x:2,RS"]);
+    assert_eq!(names(&[first, second], &[]), ["0.x:2,S", "2.x:2,S", "3.x:2,S", "50.x:2,RS"]);
+    assert_eq!(names(&[second], &[first]), [""; 0]);
+    // Kept in a snapshot of their own, nothing is lost.
+    let list = lost(vault, &[first, second], &[], &is_present, &Unwatched).unwrap();
+    let tree = keep(&fixture.depot, &list, (1, 2, 3)).unwrap();
+    assert_eq!(names(&[first, second], &[tree]), [""; 0]);
+    let listed = fixture.listed(tree);
+    let files = listed.iter().filter(|(_, entry)| matches!(entry.content, Content::File(_)));
+    let files: Vec<&String> = files.map(|(path, _)| path).collect();
+    assert_eq!(files.len(), 4);
+    assert!(files.iter().all(|path| path.starts_with("/pneu-deleted/cur/")), "{files:?}");
+}

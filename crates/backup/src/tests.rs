@@ -1,0 +1,448 @@
+//! Backups into a repository in memory: what is in the tree, and what was opened for it.
+
+use crate::depot::Depot;
+use crate::depot::tests::{Memory, id_of};
+use crate::entry::{Content, Entry, PIECE_BYTES_MIN};
+use crate::known::{Changes, Known};
+use crate::messages::Source;
+use crate::own::OwnFiles;
+use crate::store_mail::{Counts, StoredMail, store_mail};
+use archive::{Id, Unwatched};
+use disk::{Disk, RealDisk};
+use index::{Environment, Mailbox, NoObserver, Root, UpdateOptions};
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use tempfile::TempDir;
+
+/// A mailbox with its index, a repository, and the tables between them.
+pub(crate) struct Fixture {
+    directory: TempDir,
+    pub(crate) environment: Environment,
+    pub(crate) roots: Vec<Root>,
+    pub(crate) depot: Memory,
+    own: OwnFiles,
+}
+
+/// What a backup did: how many files were opened, how many trees written.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Work {
+    opened: usize,
+    trees: usize,
+    problems: Vec<String>,
+}
+
+pub(crate) fn message(number: usize) -> String {
+    format!(
+        "From: a@example.org\nSubject: s{number}\nMessage-ID: <m{number}@example.org>\n\nwords {number}\n"
+    )
+}
+
+impl Fixture {
+    /// Begins with two folders of four messages each, and what mail programs keep beside them.
+    pub(crate) fn new() -> Fixture {
+        let directory = tempfile::tempdir().unwrap();
+        let root = directory.path().join("home/Mail");
+        fs::create_dir_all(&root).unwrap();
+        let environment = Environment {
+            disk: Arc::new(RealDisk),
+            data: directory.path().join("data"),
+            clock_ns: || 1_900_000_000_000_000_000,
+            seed: 7,
+            holder: "a test".into(),
+            thread_count: 2,
+        };
+        let roots = vec![Root { name: "mail".into(), path: root }];
+        let fixture =
+            Fixture { directory, environment, roots, depot: Memory::default(), own: OwnFiles::default() };
+        for number in 0..8 {
+            let place = if number == 7 { "new" } else { "cur" };
+            let flags = if number == 7 { "" } else { ":2,S" };
+            let folder = if number < 4 { "inbox" } else { "lists/rust" };
+            fixture.put(folder, place, &format!("{number}.x{flags}"), message(number).as_bytes());
+        }
+        for (name, content) in [
+            ("inbox/dovecot-uidlist", "3 V1 N5\n"),
+            ("inbox/dovecot.index.cache", "made again"),
+            ("inbox/.mbsyncstate", "state"),
+            ("inbox/dovecot-uidlist.lock", ""),
+            ("inbox/tmp/9.half", "not whole"),
+            ("lists/rust/maildirfolder", ""),
+            ("subscriptions", "inbox\n"),
+        ] {
+            fs::write(fixture.root().join(name), content).unwrap();
+        }
+        fs::create_dir(fixture.root().join(".notmuch")).unwrap();
+        fs::write(fixture.root().join(".notmuch/large"), "x").unwrap();
+        fixture
+    }
+
+    pub(crate) fn root(&self) -> &Path {
+        &self.roots[0].path
+    }
+
+    pub(crate) fn put(&self, folder: &str, place: &str, name: &str, content: &[u8]) -> PathBuf {
+        for each in ["cur", "new", "tmp"] {
+            fs::create_dir_all(self.root().join(folder).join(each)).unwrap();
+        }
+        let path = self.root().join(folder).join(place).join(name);
+        fs::write(&path, content).unwrap();
+        path
+    }
+
+    pub(crate) fn place(&self) -> PathBuf {
+        crate::known::place(&self.environment.data, &Id([3; 32]))
+    }
+
+    pub(crate) fn disk(&self) -> Arc<dyn Disk> {
+        self.environment.disk.clone()
+    }
+
+    pub(crate) fn index(&self) {
+        index::update(&self.environment, &self.roots, &UpdateOptions::default(), &NoObserver).unwrap();
+    }
+
+    /// Stores what the index knows now.
+    fn store(&self, known: Option<&Known>) -> StoredMail {
+        let inventory = Mailbox::open(&self.environment).unwrap().inventory().unwrap();
+        let source = Source { depot: &self.depot, known, progress: &Unwatched };
+        store_mail(&source, &inventory, &self.own).unwrap()
+    }
+
+    /// Backs up what the index knows now, and keeps what is to be known.
+    pub(crate) fn backup(&self) -> (Id, Counts, Work) {
+        let known = Known::open(&self.disk(), &self.place());
+        let StoredMail { tree, changes, counts, problems } = self.store(known.as_ref());
+        self.commit(changes);
+        let (opened, trees) = self.depot.brought();
+        let shown = |path: &Path| path.strip_prefix(self.root()).unwrap_or(path).display().to_string();
+        let problems =
+            problems.iter().map(|problem| format!("{}: {}", shown(&problem.path), problem.what)).collect();
+        (tree, counts, Work { opened, trees, problems })
+    }
+
+    fn commit(&self, changes: Changes) {
+        changes.commit(&self.disk(), &self.place(), "a test", 9).unwrap();
+    }
+
+    /// Returns all directories and files below a tree by path, as a snapshot has them.
+    pub(crate) fn listed(&self, tree: Id) -> BTreeMap<String, Entry> {
+        let mut found = BTreeMap::new();
+        self.list(tree, "", &mut found);
+        found
+    }
+
+    fn list(&self, tree: Id, path: &str, found: &mut BTreeMap<String, Entry>) {
+        let entries = self.depot.trees.lock().unwrap()[&tree].clone();
+        for entry in entries {
+            let path = format!("{path}/{}", String::from_utf8_lossy(&entry.name));
+            if let Content::Directory(tree) = entry.content {
+                self.list(tree, &path, found);
+            }
+            found.insert(path, entry);
+        }
+    }
+
+    /// Returns the tree of the root: directories above it change as they like.
+    fn root_tree(&self, tree: Id) -> Id {
+        match self.listed(tree)[&self.root().display().to_string()].content {
+            Content::Directory(tree) => tree,
+            _ => panic!("the root is a directory"),
+        }
+    }
+
+    /// Returns the paths of files below the root in a tree.
+    fn files(&self, tree: Id) -> Vec<String> {
+        let root = format!("{}/", self.root().display());
+        let is_file = |entry: &Entry| matches!(entry.content, Content::File(_));
+        let listed = self.listed(tree).into_iter().filter(|(_, entry)| is_file(entry));
+        listed.map(|(path, _)| path.strip_prefix(&root).unwrap().to_owned()).collect()
+    }
+
+    fn content(&self, entry: &Entry) -> Vec<u8> {
+        let Content::File(pieces) = &entry.content else { panic!("{entry:?} is no file") };
+        let kept = self.depot.pieces.lock().unwrap();
+        pieces.iter().flat_map(|piece| kept[piece].clone()).collect()
+    }
+}
+
+const ALL: [&str; 12] = [
+    "inbox/.mbsyncstate",
+    "inbox/cur/0.x:2,S",
+    "inbox/cur/1.x:2,S",
+    "inbox/cur/2.x:2,S",
+    "inbox/cur/3.x:2,S",
+    "inbox/dovecot-uidlist",
+    "lists/rust/cur/4.x:2,S",
+    "lists/rust/cur/5.x:2,S",
+    "lists/rust/cur/6.x:2,S",
+    "lists/rust/maildirfolder",
+    "lists/rust/new/7.x",
+    "subscriptions",
+];
+
+#[test]
+fn a_snapshot_holds_the_maildirs_as_they_lie_on_the_disk() {
+    let fixture = Fixture::new();
+    fixture.index();
+    let (tree, counts, work) = fixture.backup();
+    assert_eq!(fixture.files(tree), ALL);
+    let listed = fixture.listed(tree);
+    for (path, entry) in &listed {
+        let metadata = fs::metadata(path).unwrap();
+        assert_eq!(entry.stat.is_directory(), metadata.is_dir(), "{path}");
+        assert_eq!(entry.stat.mode, metadata.mode(), "{path}");
+        assert_eq!(
+            (entry.stat.uid, entry.stat.gid, entry.stat.inode),
+            (metadata.uid(), metadata.gid(), metadata.ino())
+        );
+        if metadata.is_file() {
+            assert_eq!(fixture.content(entry), fs::read(path).unwrap(), "{path}");
+            assert_eq!(entry.stat.size_bytes, metadata.len());
+            assert_eq!(entry.stat.mtime_ns, metadata.mtime() * 1_000_000_000 + metadata.mtime_nsec());
+        }
+    }
+    let below = |name: &str| listed.contains_key(&fixture.root().join(name).display().to_string());
+    assert!(below("inbox/tmp") && below("lists/rust/tmp") && below("inbox/new"));
+    assert!(!below(".notmuch") && !below("inbox/dovecot.index.cache") && !below("inbox/tmp/9.half"));
+    // One empty file has nothing to be saved; it is opened all the same.
+    assert_eq!((work.opened, work.problems), (11, Vec::<String>::new()));
+    assert_eq!((counts.files_new, counts.files_changed, counts.files_unchanged), (12, 0, 0));
+    assert_eq!(counts.directories_unchanged + counts.directories_changed, 0);
+}
+
+#[test]
+fn nothing_is_opened_where_nothing_changed() {
+    let fixture = Fixture::new();
+    fixture.index();
+    let (tree, first, _) = fixture.backup();
+    let (again, counts, work) = fixture.backup();
+    assert_eq!((fixture.root_tree(again), work.opened), (fixture.root_tree(tree), 0));
+    assert_eq!(counts.files_unchanged, 12);
+    assert_eq!(counts.directories_unchanged + counts.directories_changed, first.directories_new);
+    // Directories with others in them are written again, and are what they were.
+    let with_others = fixture.listed(tree).values().filter(|entry| entry.stat.is_directory()).count() + 1 - 6;
+    assert_eq!(work.trees, with_others);
+}
+
+#[test]
+fn flags_and_moves_open_no_file() {
+    let fixture = Fixture::new();
+    fixture.index();
+    fixture.backup();
+    let root = fixture.root();
+    fs::rename(root.join("inbox/cur/0.x:2,S"), root.join("inbox/cur/0.x:2,FRS")).unwrap();
+    fs::rename(root.join("inbox/cur/1.x:2,S"), root.join("lists/rust/cur/1.x:2,S")).unwrap();
+    fs::rename(root.join("lists/rust/new/7.x"), root.join("lists/rust/cur/7.x:2,")).unwrap();
+    fixture.index();
+    let (tree, counts, work) = fixture.backup();
+    assert_eq!((work.opened, work.problems), (0, vec![]));
+    assert_eq!((counts.files_new, counts.files_changed, counts.files_unchanged), (3, 0, 9));
+    let files = fixture.files(tree);
+    for name in ["inbox/cur/0.x:2,FRS", "lists/rust/cur/1.x:2,S", "lists/rust/cur/7.x:2,"] {
+        assert!(files.contains(&name.to_owned()), "{files:?}");
+        let entry = &fixture.listed(tree)[&root.join(name).display().to_string()];
+        assert_eq!(fixture.content(entry), fs::read(root.join(name)).unwrap());
+    }
+    assert_eq!(files.len(), 12);
+    assert_eq!(fixture.backup().2.opened, 0);
+}
+
+#[test]
+fn what_is_new_or_rewritten_is_read_and_copies_are_not() {
+    let fixture = Fixture::new();
+    fixture.index();
+    fixture.backup();
+    fixture.put("inbox", "cur", "20.x:2,S", message(20).as_bytes());
+    fixture.put("inbox", "cur", "21.x:2,S", message(2).as_bytes());
+    fixture.put("inbox", "cur", "3.x:2,S", message(33).as_bytes());
+    fs::write(fixture.root().join("inbox/dovecot-uidlist"), "3 V1 N6\n").unwrap();
+    fixture.index();
+    let (tree, counts, work) = fixture.backup();
+    // The new one, the one that was rewritten, and the list; the copy is one that the index knows and the archive has.
+    assert_eq!((work.opened, work.problems), (3, vec![]));
+    assert_eq!((counts.files_new, counts.files_changed), (2, 2));
+    for (path, entry) in fixture.listed(tree) {
+        if let Content::File(_) = entry.content {
+            assert_eq!(fixture.content(&entry), fs::read(&path).unwrap(), "{path}");
+        }
+    }
+}
+
+#[test]
+fn files_that_are_renamed_or_gone_meanwhile_are_found_again_or_told() {
+    let fixture = Fixture::new();
+    fixture.index();
+    let root = fixture.root();
+    fs::rename(root.join("inbox/cur/0.x:2,S"), root.join("inbox/cur/0.x:2,T")).unwrap();
+    fs::rename(root.join("lists/rust/new/7.x"), root.join("lists/rust/cur/7.x:2,S")).unwrap();
+    fs::remove_file(root.join("inbox/cur/1.x:2,S")).unwrap();
+    let (tree, _, work) = fixture.backup();
+    let files = fixture.files(tree);
+    assert!(files.contains(&"inbox/cur/0.x:2,T".to_owned()), "{files:?}");
+    assert!(files.contains(&"lists/rust/cur/7.x:2,S".to_owned()), "{files:?}");
+    assert_eq!(files.len(), 11);
+    assert_eq!(work.problems, ["inbox/cur/1.x:2,S: it went away, and is in no snapshot made now"]);
+    // A folder that is gone is told, and the others are stored.
+    fs::remove_dir_all(root.join("lists/rust/cur")).unwrap();
+    let (tree, _, work) = fixture.backup();
+    assert!(
+        work.problems.contains(&"lists/rust/cur: it is not there any more; it was left out".to_owned()),
+        "{work:?}"
+    );
+    assert!(fixture.files(tree).contains(&"inbox/cur/2.x:2,S".to_owned()));
+}
+
+#[test]
+fn large_files_are_cut_and_known_by_their_pieces() {
+    let fixture = Fixture::new();
+    let large = message(50) + &"0123456789abcde\n".repeat(50_000);
+    assert!(large.len() as u64 > PIECE_BYTES_MIN);
+    let path = fixture.put("inbox", "cur", "50.x:2,S", large.as_bytes());
+    fixture.index();
+    let (tree, ..) = fixture.backup();
+    let entry = fixture.listed(tree)[&path.display().to_string()].clone();
+    assert_eq!(fixture.content(&entry), large.as_bytes());
+    assert!(matches!(&entry.content, Content::File(pieces) if pieces.len() == 3));
+    assert_eq!(fixture.backup().2.opened, 0);
+    fs::rename(&path, path.with_file_name("50.x:2,FS")).unwrap();
+    fixture.index();
+    assert_eq!(fixture.backup().2.opened, 0);
+    // One of its pieces is lost: it is read again.
+    let Content::File(pieces) = &entry.content else { unreachable!() };
+    fixture.depot.pieces.lock().unwrap().remove(&pieces[1]);
+    assert_eq!(fixture.backup().2.opened, 1);
+    assert_eq!(fixture.content(&entry), large.as_bytes());
+}
+
+#[test]
+fn what_the_archive_lost_is_read_again() {
+    let fixture = Fixture::new();
+    fixture.index();
+    let (tree, ..) = fixture.backup();
+    fixture.depot.pieces.lock().unwrap().remove(&id_of(message(2).as_bytes()));
+    let cur = fixture.listed(tree)[&fixture.root().join("lists/rust/cur").display().to_string()].clone();
+    let Content::Directory(cur) = cur.content else { unreachable!() };
+    fixture.depot.trees.lock().unwrap().remove(&cur);
+    let (again, _, work) = fixture.backup();
+    assert_eq!((fixture.root_tree(again), work.opened), (fixture.root_tree(tree), 1));
+    assert!(fixture.depot.has_tree(&cur).unwrap());
+    assert_eq!(fixture.files(tree), ALL);
+}
+
+#[test]
+fn without_tables_the_trees_of_the_last_snapshot_are_known() {
+    let fixture = Fixture::new();
+    fixture.index();
+    let (tree, ..) = fixture.backup();
+    fs::remove_dir_all(fixture.place()).unwrap();
+    assert!(Known::open(&fixture.disk(), &fixture.place()).is_none());
+    let mut list: BTreeMap<Vec<u8>, Vec<Entry>> = BTreeMap::new();
+    for (path, entry) in fixture.listed(tree) {
+        let parent = Path::new(&path).parent().unwrap().as_os_str().as_bytes().to_vec();
+        list.entry(parent).or_default().push(entry);
+    }
+    let list: Vec<(Vec<u8>, Vec<Entry>)> = list.into_iter().collect();
+    let known = Known::of_trees(&list).unwrap();
+    let stored = fixture.store(Some(&known));
+    assert_eq!((fixture.root_tree(stored.tree), fixture.depot.brought().0), (fixture.root_tree(tree), 0));
+    assert_eq!((stored.counts.files_unchanged, stored.counts.files_new), (12, 0));
+    // What was read from trees becomes rows.
+    fixture.commit(stored.changes);
+    let (again, counts, work) = fixture.backup();
+    assert_eq!((fixture.root_tree(again), work.opened), (fixture.root_tree(tree), 0));
+    assert_eq!(counts.files_unchanged, 12);
+}
+
+#[test]
+fn rows_follow_files_that_come_and_go() {
+    let fixture = Fixture::new();
+    fixture.index();
+    fixture.backup();
+    let root = fixture.root();
+    fs::remove_file(root.join("inbox/cur/0.x:2,S")).unwrap();
+    fs::remove_dir_all(root.join("lists")).unwrap();
+    fixture.put("other", "cur", "9.x:2,S", message(9).as_bytes());
+    let accepting = UpdateOptions { loss: index::Loss::Accept, ..UpdateOptions::default() };
+    index::update(&fixture.environment, &fixture.roots, &accepting, &NoObserver).unwrap();
+    let (tree, _, work) = fixture.backup();
+    assert_eq!(work.problems, Vec::<String>::new());
+    let known = Known::open(&fixture.disk(), &fixture.place()).unwrap();
+    let mut rows = Vec::new();
+    let mut paths: Vec<Vec<u8>> = known.paths().map(<[u8]>::to_vec).collect();
+    paths.sort();
+    for path in paths {
+        for node in known.directory(&path).unwrap().nodes {
+            let path = [&*path, b"/", &node.name].concat();
+            rows.push(
+                String::from_utf8(path)
+                    .unwrap()
+                    .strip_prefix(&format!("{}/", root.display()))
+                    .unwrap()
+                    .to_owned(),
+            );
+        }
+    }
+    rows.sort();
+    assert_eq!(rows, fixture.files(tree));
+    assert!(fixture.directory.path().exists());
+}
+
+#[test]
+fn what_only_we_know_lies_at_the_top_and_keeps_its_time() {
+    let mut fixture = Fixture::new();
+    fixture.index();
+    let files = |tags: &str| vec![("tags".to_owned(), tags.into()), ("config.toml".to_owned(), Vec::new())];
+    fixture.own = OwnFiles { files: files("a"), now_ns: 5, uid: 1, gid: 2 };
+    let (tree, ..) = fixture.backup();
+    let entry = fixture.listed(tree)["/.pneu/tags"].clone();
+    assert_eq!(
+        (fixture.content(&entry), entry.stat.mode, entry.stat.mtime_ns),
+        (b"a".to_vec(), 0o100_600, 5)
+    );
+    assert!(fixture.listed(tree).contains_key("/.pneu/config.toml"));
+    fixture.own.now_ns = 6;
+    let (again, ..) = fixture.backup();
+    assert_eq!(fixture.listed(again)["/.pneu"], fixture.listed(tree)["/.pneu"]);
+    fixture.own.files = files("b");
+    let (tree, ..) = fixture.backup();
+    let listed = fixture.listed(tree);
+    assert_eq!(listed["/.pneu/tags"].stat.mtime_ns, 6);
+    assert_eq!(listed["/.pneu/config.toml"].stat.mtime_ns, 5);
+    assert_eq!(listed["/.pneu"].stat.mtime_ns, 6);
+}
+
+#[test]
+fn tags_beside_restored_mail_are_taken_in_once() {
+    let fixture = Fixture::new();
+    fixture.index();
+    let beside = fixture.directory.path().join(".pneu");
+    fs::create_dir(&beside).unwrap();
+    let text = format!("pneu-tags 1\n{}\tm1@example.org\twork\n", id_of(message(1).as_bytes()));
+    fs::write(beside.join("tags"), &text).unwrap();
+    let (path, import) = crate::bring_back_tags(&fixture.environment, &fixture.roots).unwrap().unwrap();
+    assert_eq!((path, import.contents), (beside.join("tags"), 1));
+    assert_eq!(index::export_tags(&fixture.environment).unwrap(), text);
+    assert_eq!(crate::bring_back_tags(&fixture.environment, &fixture.roots).unwrap(), None);
+}
+
+#[test]
+fn tables_that_cannot_be_used_are_begun_anew() {
+    let fixture = Fixture::new();
+    fixture.index();
+    fixture.backup();
+    for name in fs::read_dir(fixture.place()).unwrap() {
+        let path = name.unwrap().path();
+        let length = fs::metadata(&path).unwrap().len();
+        fs::OpenOptions::new().write(true).open(&path).unwrap().set_len(length / 2).unwrap();
+    }
+    assert!(Known::open(&fixture.disk(), &fixture.place()).is_none());
+    crate::known::discard(&*fixture.disk(), &fixture.place()).unwrap();
+    let (tree, _, work) = fixture.backup();
+    // The index knows all messages and the archive has them: only what is no message is opened.
+    assert_eq!((work.opened, fixture.files(tree).len()), (3, 12));
+    assert_eq!(fixture.backup().2.opened, 0);
+}

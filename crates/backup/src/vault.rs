@@ -1,0 +1,113 @@
+//! What this crate needs of a repository that is read, and walks over trees.
+//!
+//! In: names. Out: entries and content, verified by whoever implements it. Must not know mail.
+
+use crate::entry::{Content, Entry};
+use crate::error::Result;
+use crate::layout::child;
+use archive::{Id, Progress};
+use std::collections::HashSet;
+
+/// Directories deeper than this are not entered: no system has paths of such a depth.
+const DEPTH_MAX: usize = 2_048;
+
+/// A repository that is read.
+pub(crate) trait Vault: Sync {
+    /// Returns the entries of a tree.
+    fn tree(&self, id: &Id) -> Result<Vec<Entry>>;
+
+    /// Returns a piece of a file.
+    fn piece(&self, id: &Id) -> Result<Vec<u8>>;
+
+    /// Says of each piece of a file whether it is there.
+    fn holds_pieces(&self, ids: &[Id]) -> Result<Vec<bool>>;
+}
+
+impl<V: Vault + ?Sized> Vault for &V {
+    fn tree(&self, id: &Id) -> Result<Vec<Entry>> {
+        (**self).tree(id)
+    }
+
+    fn piece(&self, id: &Id) -> Result<Vec<u8>> {
+        (**self).piece(id)
+    }
+
+    fn holds_pieces(&self, ids: &[Id]) -> Result<Vec<bool>> {
+        (**self).holds_pieces(ids)
+    }
+}
+
+/// What to do with a tree that was met before, in this walk or an earlier one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Again {
+    /// It is entered again: paths count.
+    Enter,
+    /// It is passed by: only what is in it counts.
+    Pass,
+}
+
+/// A walk over the trees of snapshots.
+pub(crate) struct Walk<'a> {
+    vault: &'a dyn Vault,
+    progress: &'a dyn Progress,
+    again: Again,
+    seen: HashSet<Id>,
+}
+
+impl<'a> Walk<'a> {
+    /// Begins.
+    pub(crate) fn new(vault: &'a dyn Vault, progress: &'a dyn Progress, again: Again) -> Walk<'a> {
+        Walk { vault, progress, again, seen: HashSet::new() }
+    }
+
+    /// Shows all entries below a tree with the path of their directory: empty at the top, `/home` below.
+    ///
+    /// # Errors
+    /// A tree cannot be read; what `visit` says; [`Error::Interrupted`](crate::Error::Interrupted).
+    pub(crate) fn run(
+        &mut self,
+        tree: &Id,
+        visit: &mut dyn FnMut(&[u8], &Entry) -> Result<()>,
+    ) -> Result<()> {
+        let mut left = vec![(Vec::new(), *tree, 0)];
+        while let Some((path, tree, depth)) = left.pop() {
+            if self.again == Again::Pass && !self.seen.insert(tree) {
+                continue;
+            }
+            self.progress.check()?;
+            let entries = self.vault.tree(&tree)?;
+            for entry in &entries {
+                visit(&path, entry)?;
+            }
+            for entry in entries.iter().rev() {
+                if let (Content::Directory(tree), true) = (&entry.content, depth < DEPTH_MAX) {
+                    left.push((child(&path, &entry.name), *tree, depth + 1));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Returns the content of a file.
+///
+/// # Errors
+/// A piece cannot be read.
+pub(crate) fn content(vault: &dyn Vault, pieces: &[Id]) -> Result<Vec<u8>> {
+    match pieces {
+        [one] => vault.piece(one),
+        many => {
+            let mut bytes = Vec::new();
+            for piece in many {
+                bytes.extend(vault.piece(piece)?);
+            }
+            Ok(bytes)
+        }
+    }
+}
+
+/// Says whether files in the directory of this path hold messages, and whether that is `new`.
+pub(crate) fn message_place(directory: &[u8]) -> Option<(&[u8], index::Place)> {
+    let (folder, name) = crate::layout::split(directory)?;
+    index::Place::ALL.into_iter().find(|place| place.name().as_bytes() == name).map(|place| (folder, place))
+}
