@@ -6,4 +6,5 @@
 )]
 
 mod local;
+mod seal;
 mod trees;
