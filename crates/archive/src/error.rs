@@ -101,6 +101,12 @@ pub enum Error {
         /// What failed.
         first: String,
     },
+    /// What was named is no snapshot, or not one alone.
+    #[error(transparent)]
+    NoSnapshot(#[from] crate::select::NotFound),
+    /// A policy would leave nothing of a group of snapshots.
+    #[error(transparent)]
+    KeepsNone(#[from] crate::forget::KeepsNone),
     /// The user asked to stop.
     #[error("interrupted")]
     Interrupted,

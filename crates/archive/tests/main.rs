@@ -5,6 +5,7 @@
     reason = "a test that fails names its line, and clippy's leave for tests stops at helpers"
 )]
 
+mod forget;
 mod local;
 mod seal;
 mod trees;

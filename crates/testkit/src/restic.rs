@@ -65,6 +65,15 @@ impl Restic {
         self
     }
 
+    /// Returns the numbers of its version, for who asks what only newer ones do.
+    ///
+    /// # Panics
+    /// If it says none, though it did when it was looked for.
+    pub fn version(&self) -> Vec<u32> {
+        let printed = self.succeed(&["version"]);
+        version(&String::from_utf8_lossy(&printed)).expect("it said its version before")
+    }
+
     /// Runs it and returns what it did, whatever that is.
     ///
     /// # Panics
@@ -169,6 +178,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let Some(restic) = restic(directory.path(), "repository", "geheim") else { return };
         restic.succeed(&["init"]);
+        assert!(restic.version() > vec![0, 1]);
         assert!(directory.path().join("repository/config").is_file());
         assert_eq!(restic.succeed(&["snapshots", "--json"]), b"[]\n");
         let wrong = restic.with("RESTIC_PASSWORD", "falsch").run(&["snapshots"]);
