@@ -114,10 +114,9 @@ impl FilesAhead {
         let next = AtomicUsize::new(0);
         let done = Mutex::new(Vec::new());
         let work = || {
-            let mut unpacker = Unpacker::default();
             while let Some(task) = tasks.get(next.fetch_add(1, Ordering::Relaxed)) {
                 let Some(file) = self.files.get(task.file) else { break };
-                let whole = file.read(task.blocks.clone(), &mut unpacker, progress);
+                let whole = file.read(task.blocks.clone(), progress);
                 done.lock().expect("nobody panics with it").push((task.file, whole));
             }
         };
@@ -138,15 +137,11 @@ impl FilesAhead {
 
 impl FileAhead {
     /// Reads some blocks; returns those that are whole.
-    fn read(
-        &self,
-        blocks: Range<usize>,
-        unpacker: &mut Unpacker,
-        progress: &(dyn Fn(usize) + Sync),
-    ) -> CheckedFile {
+    fn read(&self, blocks: Range<usize>, progress: &(dyn Fn(usize) + Sync)) -> CheckedFile {
+        let mut unpacker = Unpacker::for_file(self.kind);
         let mut whole = CheckedFile::new();
         for place in self.blocks.get(blocks).unwrap_or_default() {
-            if let Ok(rows) = read_block(unpacker, &self.bytes, place, self.kind) {
+            if let Ok(rows) = read_block(&mut unpacker, &self.bytes, place, self.kind) {
                 whole.insert((place.offset, place.payload.end), rows);
             }
             progress(place.payload.len());

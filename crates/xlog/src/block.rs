@@ -7,6 +7,7 @@
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
 use crate::error::Damage;
+use crate::header::FileKind;
 use crate::msgpack::Reader;
 use std::ops::Range;
 use zstd::zstd_safe::{DCtx, get_error_name};
@@ -21,6 +22,10 @@ pub const COMPRESSED: [u8; 4] = [0xd5, 0xba, 0x0b, 0xba];
 pub const END: [u8; 4] = [0xd5, 0x10, 0xad, 0xed];
 /// Bytes of a block's payload, as stored and when decompressed.
 pub const PAYLOAD_BYTES_MAX: usize = 1 << 31;
+/// Bytes of a block of a snapshot. Tarantool closes one with 128 KiB, so that a longer one holds a row longer than any that a store takes.
+pub const SNAPSHOT_PAYLOAD_BYTES_MAX: usize = 128 << 20;
+/// How many times its stored bytes a block can have when decompressed: nothing in zstd's format makes more than 128 KiB of 4 bytes.
+const RATIO_MAX: usize = (128 << 10) / 4;
 /// What a usual block takes when decompressed: 128 KiB and a row.
 const PAYLOAD_BYTES_USUAL: usize = 256 << 10;
 /// What is kept for the next block of what one took when decompressed.
@@ -99,13 +104,30 @@ pub fn checksum(bytes: &[u8]) -> u32 {
 }
 
 /// Checks and decompresses blocks, one after the other. One for each thread: it keeps its memory, but for that of a huge block.
-#[derive(Default)]
 pub struct Unpacker {
     zstd: Option<DCtx<'static>>,
     out: Vec<u8>,
+    /// Bytes of the largest block that is unpacked.
+    bytes_max: usize,
+}
+
+impl Default for Unpacker {
+    /// Unpacks blocks of logs: the largest is the largest transaction.
+    fn default() -> Unpacker {
+        Unpacker::for_file(FileKind::Log)
+    }
 }
 
 impl Unpacker {
+    /// Unpacks blocks of such files, up to the largest that they can have.
+    pub fn for_file(kind: FileKind) -> Unpacker {
+        let bytes_max = match kind {
+            FileKind::Snapshot => SNAPSHOT_PAYLOAD_BYTES_MAX,
+            FileKind::Log | FileKind::Vinyl => PAYLOAD_BYTES_MAX,
+        };
+        Unpacker { zstd: None, out: Vec::new(), bytes_max }
+    }
+
     /// Returns the payload of a block: of `bytes` itself, or decompressed, until the next call.
     ///
     /// # Errors
@@ -115,8 +137,11 @@ impl Unpacker {
             self.out = Vec::new();
         }
         let stored = stored(bytes, place)?;
-        if !place.is_compressed {
+        if !place.is_compressed && stored.len() <= self.bytes_max {
             return Ok(stored);
+        }
+        if !place.is_compressed {
+            return Err(Damage::new(place.offset, self.too_large()));
         }
         match self.decompress(stored) {
             Ok(()) => Ok(&self.out),
@@ -125,23 +150,32 @@ impl Unpacker {
     }
 
     /// Decompresses `stored` into the buffer. The frame does not say its size, so that the buffer grows until it fits: it begins with
-    /// what Tarantool fills a block with, and no later block of that size makes it grow again, unless it is huge.
+    /// what Tarantool fills a block with, and no later block of that size makes it grow again, unless it is huge. It grows only when it
+    /// was filled, and never beyond what zstd can make of the bytes that there are.
     fn decompress(&mut self, stored: &[u8]) -> Result<(), &'static str> {
+        let most = stored.len().saturating_mul(RATIO_MAX).min(self.bytes_max);
+        let too_large = self.too_large();
         let zstd = self.zstd.get_or_insert_with(DCtx::create);
         let mut capacity = PAYLOAD_BYTES_USUAL.max(self.out.capacity());
         loop {
             self.out.clear();
             self.out.reserve_exact(capacity);
             match zstd.decompress(&mut self.out, stored) {
+                Ok(_) if self.out.len() > self.bytes_max => return Err(too_large),
                 Ok(_) => return Ok(()),
-                Err(code) if get_error_name(code) == TOO_SMALL && capacity < PAYLOAD_BYTES_MAX => {
-                    capacity = capacity.saturating_mul(2).min(PAYLOAD_BYTES_MAX);
+                Err(code) if get_error_name(code) == TOO_SMALL && capacity < most => {
+                    capacity = capacity.saturating_mul(2).min(most);
                 }
-                Err(code) if get_error_name(code) == TOO_SMALL => {
-                    return Err("a block has over 2 GiB when decompressed");
-                }
+                Err(code) if get_error_name(code) == TOO_SMALL => return Err(too_large),
                 Err(_) => return Err("a block cannot be decompressed"),
             }
+        }
+    }
+
+    fn too_large(&self) -> &'static str {
+        match self.bytes_max {
+            SNAPSHOT_PAYLOAD_BYTES_MAX => "a block of a snapshot has over 128 MiB",
+            _ => "a block has over 2 GiB when decompressed",
         }
     }
 }
@@ -188,5 +222,55 @@ mod tests {
         assert_eq!(unpack(100, true), PAYLOAD_BYTES_KEPT_MAX);
         assert!(unpack(PAYLOAD_BYTES_KEPT_MAX + 1, true) > PAYLOAD_BYTES_KEPT_MAX);
         assert_eq!(unpack(100, false), 0);
+    }
+    /// Few stored bytes stand for few decompressed ones, however often zstd asks for a larger buffer.
+    #[test]
+    fn memory_is_taken_for_what_is_there() {
+        let unpack = |kind: FileKind, stored: &[u8]| {
+            let place = BlockPlace {
+                offset: 7,
+                payload: 0..stored.len(),
+                is_compressed: true,
+                checksum: checksum(stored),
+            };
+            let mut unpacker = Unpacker::for_file(kind);
+            let found = unpacker.unpack(stored, &place).map(<[u8]>::len).map_err(|damage| damage.what);
+            (found, unpacker.out.capacity())
+        };
+        let squeezed = |length: usize| zstd::bulk::compress(&vec![0; length], 1).expect("there is memory");
+        // As much as zstd can make of so few bytes is taken, and the frame is read to its end.
+        let stored = squeezed(100 << 20);
+        assert!(stored.len() * RATIO_MAX >= 100 << 20, "{} bytes", stored.len());
+        let (found, capacity) = unpack(FileKind::Log, &stored);
+        assert!(found == Ok(100 << 20) && capacity <= 128 << 20, "{found:?}, {capacity}");
+        // A frame that breaks off has filled what it filled.
+        let (found, capacity) = unpack(FileKind::Log, &stored[..stored.len() / 2]);
+        assert!(
+            found == Err("a block cannot be decompressed") && capacity <= 64 << 20,
+            "{found:?}, {capacity}"
+        );
+        // Of a snapshot no block is longer than the longest row that a store takes, and its neighbours.
+        let stored = squeezed(SNAPSHOT_PAYLOAD_BYTES_MAX);
+        assert_eq!(unpack(FileKind::Snapshot, &stored).0, Ok(SNAPSHOT_PAYLOAD_BYTES_MAX));
+        let stored = squeezed(SNAPSHOT_PAYLOAD_BYTES_MAX + 1);
+        let (found, capacity) = unpack(FileKind::Snapshot, &stored);
+        assert_eq!(found, Err("a block of a snapshot has over 128 MiB"));
+        assert!(capacity <= SNAPSHOT_PAYLOAD_BYTES_MAX, "{capacity}");
+        assert_eq!(unpack(FileKind::Log, &stored).0, Ok(SNAPSHOT_PAYLOAD_BYTES_MAX + 1));
+    }
+
+    #[test]
+    fn a_plain_block_of_a_snapshot_has_the_same_limit() {
+        let bytes = vec![0; SNAPSHOT_PAYLOAD_BYTES_MAX + 1];
+        let place = |length: usize| BlockPlace {
+            offset: 7,
+            payload: 0..length,
+            is_compressed: false,
+            checksum: checksum(&bytes[..length]),
+        };
+        let mut unpacker = Unpacker::for_file(FileKind::Snapshot);
+        assert!(unpacker.unpack(&bytes, &place(SNAPSHOT_PAYLOAD_BYTES_MAX)).is_ok());
+        let damage = Damage::new(7, "a block of a snapshot has over 128 MiB");
+        assert_eq!(unpacker.unpack(&bytes, &place(SNAPSHOT_PAYLOAD_BYTES_MAX + 1)), Err(damage));
     }
 }

@@ -37,12 +37,15 @@ mod write;
 
 pub use ahead::{Checked, FilesAhead};
 pub use block::{
-    BlockPlace, COMPRESSED, END, HEAD_BYTES, PAYLOAD_BYTES_MAX, PLAIN, Step, Unpacker, checksum, hop,
+    BlockPlace, COMPRESSED, END, HEAD_BYTES, PAYLOAD_BYTES_MAX, PLAIN, SNAPSHOT_PAYLOAD_BYTES_MAX, Step,
+    Unpacker, checksum, hop,
 };
 pub use error::{Damage, Error, Result};
 pub use header::{FileKind, FormatVersion, HEADER_BYTES_MAX, Header, parse_uuid, uuid_text};
 pub use inspect::{FileReport, inspect};
-pub use load::{OnDamage, SnapshotFile, SnapshotRows, blocks, load_snapshot, read_spaces};
+pub use load::{
+    KIND_UNNAMED, OnDamage, SPACE_UNNAMED, SnapshotFile, SnapshotRows, blocks, load_snapshot, read_spaces,
+};
 pub use lost::{Lost, Numbers};
 pub use path::PathStep;
 pub use plan::{CutReport, Mode, Plan, PlanOptions, PlannedFile, Torn, cut_torn_tail, plan};

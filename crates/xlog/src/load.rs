@@ -13,6 +13,7 @@
 use crate::block::{BlockPlace, Step, Unpacker, hop};
 use crate::error::{Damage, Result};
 use crate::fill::{Filler, rows_of};
+use crate::header::FileKind;
 use crate::msgpack::Reader;
 use crate::row::{Row, RowKind, rows};
 use crate::space::{SPACE_INDEX, SPACE_SPACE, SPACE_SYSTEM_MAX, Spaces};
@@ -29,6 +30,14 @@ use store::{Rows, Values};
 const CHUNK_BYTES_MAX: usize = 24 << 20;
 /// Stored bytes of the smallest one.
 const CHUNK_BYTES_MIN: usize = 1 << 20;
+/// Spaces without a table whose rows are counted apart; those of all others count as of space [`SPACE_UNNAMED`].
+const UNKNOWN_SPACES_MAX: usize = 1000;
+/// Kinds of rows without a tuple that are counted apart; all others count as of kind [`KIND_UNNAMED`].
+const OTHER_KINDS_MAX: usize = 100;
+/// The number that stands for many kinds of rows.
+pub const KIND_UNNAMED: u64 = u64::MAX;
+/// The number that stands for many spaces that nothing describes.
+pub const SPACE_UNNAMED: u32 = u32::MAX;
 
 /// A snapshot to load.
 #[derive(Clone, Copy, Debug)]
@@ -55,10 +64,10 @@ pub enum OnDamage {
 pub struct SnapshotRows {
     /// For each table that got any, its place among the tables and its rows in the order of the file.
     pub batches: BTreeMap<usize, Vec<Rows>>,
-    /// How many rows were of spaces without a table, by space.
+    /// How many rows were of spaces without a table, by space; [`SPACE_UNNAMED`] stands for many.
     pub unknown: BTreeMap<u32, u64>,
-    /// How many rows put no tuple anywhere.
-    pub other_count: u64,
+    /// How many rows put no tuple anywhere, by the number of their kind; [`KIND_UNNAMED`] stands for many.
+    pub other: BTreeMap<u64, u64>,
     /// The blocks that were left out, in the order of the file, and what is wrong with each.
     pub lost: Vec<(BlockPlace, Damage)>,
 }
@@ -89,7 +98,7 @@ pub fn blocks(path: &Path, bytes: &[u8], mut offset: usize) -> Result<Vec<BlockP
 /// Damage; with [`OnDamage::LeaveOut`] only if a definition is none.
 pub fn read_spaces(file: SnapshotFile, on_damage: OnDamage) -> Result<Spaces> {
     let mut spaces = Spaces::new();
-    let mut unpacker = Unpacker::default();
+    let mut unpacker = Unpacker::for_file(FileKind::Snapshot);
     for block in file.blocks {
         let read = unpacker.unpack(file.bytes, block).and_then(|payload| define(payload, &mut spaces));
         match read {
@@ -142,7 +151,7 @@ pub fn load_snapshot(
     let has_failed = AtomicBool::new(false);
     let done = Mutex::new(BTreeMap::new());
     let work = || {
-        let mut unpacker = Unpacker::default();
+        let mut unpacker = Unpacker::for_file(FileKind::Snapshot);
         while !has_failed.load(Ordering::Relaxed) {
             let number = next.fetch_add(1, Ordering::Relaxed);
             let Some(chunk) = chunks.get(number) else { break };
@@ -190,12 +199,26 @@ fn gather(tables: &[SpaceTable], loaded: impl Iterator<Item = Result<Chunk>>) ->
             all.batches.entry(number).or_default().push(rows);
         }
         for (space, count) in chunk.unknown {
-            *all.unknown.entry(space).or_default() += count;
+            count_unknown(&mut all.unknown, space, count);
         }
-        all.other_count += chunk.other_count;
+        for (kind, count) in chunk.other {
+            count_other(&mut all.other, kind, count);
+        }
         all.lost.extend(chunk.lost);
     }
     Ok(all)
+}
+
+/// Counts rows of a space without a table, by space as long as there are not very many.
+fn count_unknown(unknown: &mut BTreeMap<u32, u64>, space: u32, count: u64) {
+    let is_named = unknown.contains_key(&space) || unknown.len() < UNKNOWN_SPACES_MAX;
+    *unknown.entry(if is_named { space } else { SPACE_UNNAMED }).or_default() += count;
+}
+
+/// Counts rows that put no tuple anywhere, by kind as long as there are not very many.
+fn count_other(other: &mut BTreeMap<u64, u64>, kind: u64, count: u64) {
+    let is_named = other.contains_key(&kind) || other.len() < OTHER_KINDS_MAX;
+    *other.entry(if is_named { kind } else { KIND_UNNAMED }).or_default() += count;
 }
 
 /// What all chunks have in common.
@@ -213,7 +236,7 @@ struct Chunk {
     /// The columns of each batch, with the place of its table.
     columns: Vec<(usize, Vec<Values>)>,
     unknown: BTreeMap<u32, u64>,
-    other_count: u64,
+    other: BTreeMap<u64, u64>,
     lost: Vec<(BlockPlace, Damage)>,
 }
 
@@ -252,20 +275,20 @@ struct Fillers<'t> {
     /// The table of the row before, which is mostly that of the next.
     current: usize,
     unknown: BTreeMap<u32, u64>,
-    other_count: u64,
+    other: BTreeMap<u64, u64>,
 }
 
 /// What was there before a block.
 struct Marks {
     rows: Vec<usize>,
     unknown: BTreeMap<u32, u64>,
-    other_count: u64,
+    other: BTreeMap<u64, u64>,
 }
 
 impl<'t> Fillers<'t> {
     fn new(tables: &'t [SpaceTable]) -> Fillers<'t> {
         let fillers = tables.iter().map(|_| None).collect();
-        Fillers { tables, fillers, current: 0, unknown: BTreeMap::new(), other_count: 0 }
+        Fillers { tables, fillers, current: 0, unknown: BTreeMap::new(), other: BTreeMap::new() }
     }
 
     /// Takes all rows of a block.
@@ -299,7 +322,7 @@ impl<'t> Fillers<'t> {
     #[cold]
     fn insert_elsewhere(&mut self, space: u32, reader: &mut Reader) -> std::result::Result<(), Damage> {
         let Some(number) = self.tables.iter().position(|table| table.id == space) else {
-            *self.unknown.entry(space).or_default() += 1;
+            count_unknown(&mut self.unknown, space, 1);
             return reader.skip().map(drop);
         };
         self.current = number;
@@ -315,7 +338,7 @@ impl<'t> Fillers<'t> {
             (RowKind::Insert | RowKind::Replace, Some(space), Some(tuple)) => {
                 self.insert(space, &mut Reader::new(tuple))?;
             }
-            _ => self.other_count += 1,
+            _ => count_other(&mut self.other, row.kind.number(), 1),
         }
         Ok(rest.get(iter.offset()..).unwrap_or_default())
     }
@@ -326,7 +349,7 @@ impl<'t> Fillers<'t> {
 
     fn marks(&self) -> Marks {
         let rows = self.fillers.iter().map(|filler| filler.as_ref().map_or(0, Filler::mark)).collect();
-        Marks { rows, unknown: self.unknown.clone(), other_count: self.other_count }
+        Marks { rows, unknown: self.unknown.clone(), other: self.other.clone() }
     }
 
     fn rewind(&mut self, marks: &Marks) {
@@ -336,7 +359,7 @@ impl<'t> Fillers<'t> {
             }
         }
         self.unknown.clone_from(&marks.unknown);
-        self.other_count = marks.other_count;
+        self.other.clone_from(&marks.other);
     }
 
     fn finish(self, lost: Vec<(BlockPlace, Damage)>) -> Chunk {
@@ -345,7 +368,7 @@ impl<'t> Fillers<'t> {
             let batches = filler.into_iter().flat_map(Filler::finish);
             columns.extend(batches.map(|batch| (number, batch)));
         }
-        Chunk { columns, unknown: self.unknown, other_count: self.other_count, lost }
+        Chunk { columns, unknown: self.unknown, other: self.other, lost }
     }
 }
 

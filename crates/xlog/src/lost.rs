@@ -4,7 +4,7 @@
 
 use crate::header::FileKind;
 use crate::vclock::VClock;
-use crate::walk::{Behind, Hole};
+use crate::walk::{Behind, Hole, More};
 use std::collections::BTreeSet;
 use std::fmt;
 use std::ops::Range;
@@ -43,7 +43,7 @@ impl Lost {
             path: path.to_owned(),
             bytes: hole.bytes.start as u64..hole.bytes.end as u64,
             kind,
-            what: hole.what.to_owned(),
+            what: what(hole),
             numbers: hole_numbers(hole, next),
         }
     }
@@ -69,6 +69,18 @@ impl Lost {
     pub(crate) fn file(path: &Path, kind: FileKind, length_bytes: usize, what: String) -> Lost {
         Lost { path: path.to_owned(), bytes: 0..length_bytes as u64, kind, what, numbers: Vec::new() }
     }
+}
+
+fn what(hole: &Hole) -> String {
+    let More { count, row_count, end } = hole.more;
+    if count == 0 {
+        return hole.what.to_owned();
+    }
+    format!(
+        "{}, as at {count} more places up to byte {}, with {row_count} rows, which are not named",
+        hole.what,
+        end.saturating_sub(1)
+    )
 }
 
 fn hole_numbers(hole: &Hole, next: Option<&VClock>) -> Vec<Numbers> {

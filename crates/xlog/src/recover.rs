@@ -9,10 +9,13 @@
 use crate::apply::{LogFile, apply_log};
 use crate::block::BlockPlace;
 use crate::error::{Error, Result};
-use crate::load::{OnDamage, SnapshotFile, SnapshotRows, load_snapshot, read_spaces};
+use crate::load::{
+    KIND_UNNAMED, OnDamage, SPACE_UNNAMED, SnapshotFile, SnapshotRows, load_snapshot, read_spaces,
+};
 use crate::plan::{Mode, Plan, PlannedFile};
+use crate::row::RowKind;
 use crate::space::{Space, Spaces};
-use crate::state::{Finished, Misfit, OnMisfit, State};
+use crate::state::{Finished, Misfit, OnMisfit, State, elections_line};
 use crate::table::{SpaceTable, TableIndex};
 use crate::twice::{Origin, keep_last};
 use crate::vclock::VClock;
@@ -111,6 +114,9 @@ fn check_inserts(plan: &Plan, table: &SpaceTable, rows: &Loaded) -> Result<()> {
     Err(Error::Unsupported { path, what })
 }
 
+/// Blocks of a snapshot of which nothing could be taken that are named; of more the number is told.
+const BLOCKS_NAMED_MAX: usize = 1000;
+
 /// What a snapshot holds.
 #[derive(Default)]
 struct Base {
@@ -139,16 +145,18 @@ impl Base {
         if plan.logs.is_empty() {
             check_table_count(tables.len(), path)?;
         }
-        let SnapshotRows { mut batches, unknown, lost, .. } =
+        let SnapshotRows { mut batches, unknown, other, lost } =
             load_snapshot(file, &tables, on_damage, progress)?;
-        let mut remarks = Vec::new();
-        let unknown = unknown.into_iter();
-        let mut left_out: Vec<String> = unknown
-            .map(|(space, count)| format!("{count} rows of space {space}, which nothing describes"))
-            .collect();
-        for (place, damage) in &lost {
+        let mut left_out: Vec<String> = unknown.into_iter().map(unknown_line).collect();
+        left_out.extend(other.iter().filter_map(|(&kind, &count)| other_line(kind, count)));
+        let elections = other.iter().filter(|(kind, _)| RowKind::of(**kind).is_of_election());
+        let remarks = elections_line(elections.map(|(_, count)| count).sum());
+        for (place, damage) in lost.iter().take(BLOCKS_NAMED_MAX) {
             let path = path.display();
-            remarks.push(format!("{path}: the block at byte {} is left out: {}", place.offset, damage.what));
+            left_out.push(format!("{path}: the block at byte {} is left out: {}", place.offset, damage.what));
+        }
+        if let Some(unnamed @ 1..) = lost.len().checked_sub(BLOCKS_NAMED_MAX) {
+            left_out.push(format!("{}: {unnamed} more blocks are left out", path.display()));
         }
         let origin = Origin { file, lost: &lost, on_damage };
         let mut loaded = Vec::with_capacity(tables.len());
@@ -163,7 +171,13 @@ impl Base {
             loaded.push((table, rows));
         }
         let tables = loaded;
-        Ok(Base { spaces, tables, vclock: snapshot.header.vclock.clone(), remarks, left_out })
+        Ok(Base {
+            spaces,
+            tables,
+            vclock: snapshot.header.vclock.clone(),
+            remarks: remarks.into_iter().collect(),
+            left_out,
+        })
     }
 
     /// Returns all there is, if there are no logs.
@@ -175,6 +189,25 @@ impl Base {
             recovered.push(RecoveredTable { table, rows });
         }
         Recovered { tables: recovered, vclock, remarks, left_out, misfits: Vec::new() }
+    }
+}
+
+/// Returns what is said of rows of a snapshot that put no tuple anywhere.
+fn other_line(kind: u64, count: u64) -> Option<String> {
+    match RowKind::of(kind) {
+        RowKind::Nop => None,
+        known if known.is_of_election() => None,
+        _ if kind == KIND_UNNAMED => {
+            Some(format!("{count} rows of many more kinds, which put no tuple anywhere"))
+        }
+        _ => Some(format!("{count} rows of kind {kind}, which put no tuple anywhere")),
+    }
+}
+
+fn unknown_line((space, count): (u32, u64)) -> String {
+    match space {
+        SPACE_UNNAMED => format!("{count} rows of many more spaces, which nothing describes"),
+        space => format!("{count} rows of space {space}, which nothing describes"),
     }
 }
 

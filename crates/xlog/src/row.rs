@@ -8,6 +8,7 @@
 
 use crate::error::Damage;
 use crate::msgpack::{self, Number, Reader, put_map_len, put_uint};
+use crate::vclock::REPLICA_MAX;
 
 /// What a row does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,6 +62,11 @@ impl RowKind {
             41 => RowKind::Rollback,
             other => RowKind::Other(other),
         }
+    }
+
+    /// Says whether it tells of terms, votes and leaders, and not of tuples.
+    pub fn is_of_election(self) -> bool {
+        matches!(self, RowKind::Raft | RowKind::Promote | RowKind::Demote)
     }
 
     /// Returns the number that stands for the kind.
@@ -214,7 +220,7 @@ fn read_head(reader: &mut Reader, row: &mut Row) -> msgpack::Result<Option<u64>>
         let Some(key) = key(reader)? else { continue };
         match key {
             KEY_KIND => row.kind = RowKind::of(reader.uint()?),
-            KEY_REPLICA => row.replica = narrow(reader)?,
+            KEY_REPLICA => row.replica = replica(reader)?,
             KEY_LSN => row.lsn = signed(reader)?,
             KEY_TIMESTAMP => row.timestamp = seconds(reader)?,
             KEY_GROUP => row.group = reader.uint()?,
@@ -259,6 +265,14 @@ fn key(reader: &mut Reader) -> msgpack::Result<Option<u64>> {
     }
     reader.skip_many(2)?;
     Ok(None)
+}
+
+/// There are few replicas: what is kept of each of them cannot grow with the rows.
+#[inline]
+fn replica(reader: &mut Reader) -> msgpack::Result<u32> {
+    let damage = reader.damage("the number of a replica is over 31");
+    let number = u32::try_from(reader.uint()?).ok();
+    number.filter(|&number| number <= REPLICA_MAX).ok_or(damage)
 }
 
 #[inline]

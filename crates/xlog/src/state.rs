@@ -9,6 +9,7 @@
 
 mod batch;
 mod key_table;
+mod misfit;
 mod operate;
 mod space_rows;
 mod waiting;
@@ -18,51 +19,17 @@ use crate::msgpack::Reader;
 use crate::row::{Row, RowKind, rows};
 use crate::space::{SPACE_INDEX, SPACE_SPACE, SPACE_SYSTEM_MAX, SPACE_TRUNCATE, Spaces};
 use crate::vclock::VClock;
+use misfit::Misfits;
 use space_rows::{Before, SpaceRows};
 use std::collections::{BTreeMap, BTreeSet};
 use store::Loaded;
 use waiting::{Limbo, OwnedRow, Verdict, WaitsFor};
 
+pub use misfit::{MISFITS_MAX, Misfit, OnMisfit, Trouble};
 pub use space_rows::FinishedSpace;
 
-/// What to do with a row that does not fit those before it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum OnMisfit {
-    /// Go no further.
-    Refuse,
-    /// Leave it out, and say so.
-    LeaveOut,
-}
-
-/// A row that cannot be carried out.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Misfit {
-    /// The number of the row.
-    pub lsn: i64,
-    /// Why.
-    pub what: String,
-}
-
-/// Why a block's rows cannot be carried out.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Trouble {
-    /// Its bytes are damaged.
-    Damage(Damage),
-    /// A row does not fit those before it.
-    Misfit(Misfit),
-}
-
-impl From<Damage> for Trouble {
-    fn from(damage: Damage) -> Trouble {
-        Trouble::Damage(damage)
-    }
-}
-
-impl From<Misfit> for Trouble {
-    fn from(misfit: Misfit) -> Trouble {
-        Trouble::Misfit(misfit)
-    }
-}
+/// Bytes of memory of rows that wait: for the end of their transaction in a later block, or for a verdict.
+pub const WAITING_BYTES_MAX: usize = 1 << 30;
 
 /// What is in all spaces at some time.
 pub struct State {
@@ -77,9 +44,13 @@ pub struct State {
     vclock: VClock,
     /// Rows of a transaction whose end is in a later block.
     open: Vec<OwnedRow>,
+    open_bytes: usize,
     limbo: Limbo,
-    on_misfit: OnMisfit,
-    misfits: Vec<Misfit>,
+    /// [`WAITING_BYTES_MAX`]; less in tests.
+    waiting_bytes_max: usize,
+    misfits: Misfits,
+    /// How many rows told of terms, votes and leaders.
+    election_count: u64,
     /// How many changes of rows without a usable key were left out, by space.
     unkeyed: BTreeMap<u32, u64>,
 }
@@ -95,7 +66,7 @@ pub struct Finished {
     pub remarks: Vec<String>,
     /// What was not carried out, and is in no way to be mended.
     pub left_out: Vec<String>,
-    /// Rows that were left out.
+    /// Rows that were left out, at most [`MISFITS_MAX`] of them.
     pub misfits: Vec<Misfit>,
 }
 
@@ -112,9 +83,11 @@ impl State {
             rows: BTreeMap::new(),
             vclock,
             open: Vec::new(),
+            open_bytes: 0,
             limbo: Limbo::default(),
-            on_misfit,
-            misfits: Vec::new(),
+            waiting_bytes_max: WAITING_BYTES_MAX,
+            misfits: Misfits::new(on_misfit),
+            election_count: 0,
             unkeyed: BTreeMap::new(),
         }
     }
@@ -166,28 +139,52 @@ impl State {
             let row = row?;
             if row.is_commit && open.is_empty() && self.open.is_empty() {
                 self.transaction(std::slice::from_ref(&row))?;
+                self.check_waiting()?;
                 continue;
             }
             if let Some(tsn) = open.first().map(|first| first.tsn).or(self.open.first().map(OwnedRow::tsn))
                 && tsn != row.tsn
             {
-                self.open.extend(open.drain(..).map(|row| OwnedRow::new(&row)));
+                self.keep_open(&open);
+                open.clear();
                 self.drop_open()?;
             }
             open.push(row);
             if row.is_commit {
                 self.whole(&open)?;
                 open.clear();
+                self.check_waiting()?;
             }
         }
-        self.open.extend(open.iter().map(OwnedRow::new));
-        Ok(())
+        self.keep_open(&open);
+        self.check_waiting()
+    }
+
+    /// Keeps rows of a transaction whose end is in a later block.
+    fn keep_open(&mut self, rows: &[Row]) {
+        let from = self.open.len();
+        self.open.extend(rows.iter().map(OwnedRow::new));
+        self.open_bytes += self.open[from..].iter().map(OwnedRow::memory_bytes).sum::<usize>();
+    }
+
+    fn take_open(&mut self) -> Vec<OwnedRow> {
+        self.open_bytes = 0;
+        std::mem::take(&mut self.open)
+    }
+
+    /// Refuses more rows that wait than any replica has let wait.
+    fn check_waiting(&self) -> Result<(), Trouble> {
+        if self.open_bytes + self.limbo.memory_bytes() <= self.waiting_bytes_max {
+            return Ok(());
+        }
+        Err(Damage::new(0, "over 1 GiB of rows wait for the end of their transaction or to be confirmed")
+            .into())
     }
 
     /// Leaves out the rows of a transaction without an end: blocks hold whole transactions, so that none is cut off by a crash.
     fn drop_open(&mut self) -> Result<(), Misfit> {
-        for row in std::mem::take(&mut self.open) {
-            self.misfit(Misfit { lsn: row.lsn(), what: "its transaction has no end".to_owned() })?;
+        for row in self.take_open() {
+            self.misfits.add(Misfit { lsn: row.lsn(), what: "its transaction has no end".to_owned() })?;
         }
         Ok(())
     }
@@ -197,7 +194,7 @@ impl State {
         if self.open.is_empty() {
             return self.transaction(last);
         }
-        let first = std::mem::take(&mut self.open);
+        let first = self.take_open();
         let rows: Vec<Row> = first.iter().map(OwnedRow::as_row).chain(last.iter().copied()).collect();
         self.transaction(&rows)
     }
@@ -212,6 +209,7 @@ impl State {
         if !is_new {
             return Ok(());
         }
+        self.election_count += rows.iter().filter(|row| row.kind.is_of_election()).count() as u64;
         if let [row] = rows
             && let Some(verdict) = Verdict::of(row)
         {
@@ -246,15 +244,7 @@ impl State {
 
     /// Carries out one row of a transaction that counts.
     fn row(&mut self, row: &Row) -> Result<(), Misfit> {
-        self.change(row).or_else(|what| self.misfit(Misfit { lsn: row.lsn, what }))
-    }
-
-    fn misfit(&mut self, misfit: Misfit) -> Result<(), Misfit> {
-        if self.on_misfit == OnMisfit::Refuse {
-            return Err(misfit);
-        }
-        self.misfits.push(misfit);
-        Ok(())
+        self.change(row).or_else(|what| self.misfits.add(Misfit { lsn: row.lsn, what }))
     }
 
     fn change(&mut self, row: &Row) -> Result<(), String> {
@@ -280,7 +270,7 @@ impl State {
         let missing = || "a row lacks its tuple or its key".to_owned();
         if let (RowKind::Insert | RowKind::Replace, Some(tuple)) = (row.kind, row.body.tuple) {
             // Where rows are missing, one that takes the old tuple out may be among them.
-            let is_sure = row.kind == RowKind::Insert && self.on_misfit == OnMisfit::Refuse;
+            let is_sure = row.kind == RowKind::Insert && self.misfits.are_refused();
             let before = if is_sure { Before::Nothing } else { Before::Perhaps };
             rows.put(tuple, before).map_err(what)?;
             if row.kind == RowKind::Replace && rows.table.primary().is_none() {
@@ -397,6 +387,7 @@ impl State {
     pub fn finish(mut self) -> Result<Finished, Misfit> {
         let misfit = |what: String| Misfit { lsn: 0, what };
         let mut remarks = Vec::new();
+        remarks.extend(elections_line(self.election_count));
         self.drop_open()?;
         let waiting = self.limbo.take_all();
         if !waiting.is_empty() {
@@ -418,6 +409,7 @@ impl State {
                 "space {name} ({id}): {count} changes in the logs left the old tuples as they were, because its primary key cannot be represented"
             ));
         }
+        left_out.extend(self.misfits.unnamed_line());
         let mut spaces = Vec::new();
         for (_, mut rows) in self.rows {
             if rows.space.has_rows() && (rows.row_count() > 0 || rows.table.primary().is_some()) {
@@ -425,8 +417,18 @@ impl State {
                 spaces.push(rows.finish().map_err(|error| misfit(error.to_string()))?);
             }
         }
-        Ok(Finished { spaces, vclock: self.vclock, remarks, left_out, misfits: self.misfits })
+        Ok(Finished { spaces, vclock: self.vclock, remarks, left_out, misfits: self.misfits.named })
     }
+}
+
+/// Returns what is said of rows that tell of terms, votes and leaders.
+pub(crate) fn elections_line(count: u64) -> Option<String> {
+    (count > 0).then(|| {
+        format!(
+            "{count} rows tell of elections (terms, votes, leaders) and are not kept: what is exported begins without, as a new \
+             instance does"
+        )
+    })
 }
 
 /// Reads the first two numbers of an array; 0 for one that is not there.
@@ -439,4 +441,51 @@ fn numbers(array: &[u8]) -> Result<[u32; 2], Damage> {
         *number = u32::try_from(reader.uint()?).map_err(|_| damage)?;
     }
     Ok(numbers)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::row::{Body, put_row};
+
+    /// A row of replica 1 that waits with these flags, or for the end of its transaction.
+    fn row(lsn: i64, flags: u64, is_commit: bool) -> Vec<u8> {
+        let body = [&[0x82, 0x10, 0xcd, 0x02, 0x00, 0x21, 0xc5, 0x03, 0xe8][..], &[7; 1000]].concat();
+        let mut out = Vec::new();
+        let head = Row {
+            kind: RowKind::Insert,
+            replica: 1,
+            lsn,
+            timestamp: 1.0,
+            group: 0,
+            tsn: if is_commit { lsn } else { 1 },
+            is_commit,
+            flags,
+            body: Body { bytes: &body, ..Body::default() },
+        };
+        put_row(&mut out, &head);
+        out
+    }
+
+    /// Returns after how many rows, each a block, no more are taken.
+    fn taken(flags: u64, is_commit: bool) -> (i64, Trouble) {
+        let mut state = State::new(Spaces::new(), VClock::default(), OnMisfit::LeaveOut);
+        state.waiting_bytes_max = 100_000;
+        for lsn in 1.. {
+            if let Err(trouble) = state.apply(&row(lsn, flags, is_commit)) {
+                return (lsn, trouble);
+            }
+        }
+        unreachable!("the limit is reached");
+    }
+
+    #[test]
+    fn rows_that_wait_have_a_limit() {
+        let one = 1003 + i64::try_from(size_of::<OwnedRow>()).expect("it is small");
+        let wait = "over 1 GiB of rows wait for the end of their transaction or to be confirmed";
+        for (flags, is_commit) in [(6, true), (0, false)] {
+            let expected = (100_000 / one + 1, Trouble::Damage(Damage::new(0, wait)));
+            assert_eq!(taken(flags, is_commit), expected);
+        }
+    }
 }

@@ -88,7 +88,7 @@ fn locate(origin: Origin, space: u32, loaded: &Loaded, wanted: &[RowRef]) -> Vec
     let arrived = wanted.iter().map(|row| starts[row.source as usize] + u64::from(row.row));
     let mut arrived = arrived.peekable();
     let (mut places, mut count) = (Vec::new(), 0);
-    let mut unpacker = Unpacker::default();
+    let mut unpacker = Unpacker::for_file(FileKind::Snapshot);
     for block in origin.file.blocks {
         if origin.lost.iter().any(|(lost, _)| lost.offset == block.offset) {
             continue;

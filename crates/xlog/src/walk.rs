@@ -23,6 +23,9 @@ pub enum Depth {
     Rows,
 }
 
+/// Holes of one file that are named; of more the number is told.
+pub(crate) const HOLES_MAX: usize = 1000;
+
 /// Bytes between whole blocks, or behind the last.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Hole {
@@ -36,6 +39,19 @@ pub(crate) struct Hole {
     pub(crate) expected: BTreeMap<u32, i64>,
     /// Of each replica the number of its first row behind the hole.
     pub(crate) next: BTreeMap<u32, i64>,
+    /// Holes behind this one that are not named.
+    pub(crate) more: More,
+}
+
+/// Holes that are not named one by one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct More {
+    /// How many there are.
+    pub(crate) count: u64,
+    /// How many rows were in them, as far as that is known.
+    pub(crate) row_count: u64,
+    /// Where the last of them ends.
+    pub(crate) end: usize,
 }
 
 /// What lies behind a hole.
@@ -86,7 +102,8 @@ pub(crate) struct Way<'a> {
 pub(crate) fn walk(way: Way, expected: BTreeMap<u32, i64>) -> Walk {
     let walk = Walk { expected, ..Walk::default() };
     let work = Work::for_bytes(way.bytes.len().saturating_sub(way.begin));
-    let mut walker = Walker { bytes: way.bytes, way, unpacker: Unpacker::default(), work, walk, last: None };
+    let mut walker =
+        Walker { bytes: way.bytes, way, unpacker: Unpacker::for_file(way.kind), work, walk, last: None };
     let mut at = way.begin;
     while let Some(next) = walker.step(at) {
         at = next;
@@ -163,12 +180,32 @@ impl Walker<'_> {
             Found::Unknown => (Behind::Unknown, self.bytes.len()),
         };
         self.read_last();
+        self.make_room();
         let expected = self.walk.expected.clone();
-        self.walk.holes.push(Hole { bytes: at..end, what, behind, expected, next: BTreeMap::new() });
+        let (next, more) = (BTreeMap::new(), More::default());
+        self.walk.holes.push(Hole { bytes: at..end, what, behind, expected, next, more });
         if behind == Behind::EndMark {
             self.walk.is_closed = true;
         }
         (behind == Behind::Block).then_some(end)
+    }
+
+    /// Counts the last hole with the one before it if there are very many. It is not the file's end, because another one follows.
+    fn make_room(&mut self) {
+        if self.walk.holes.len() < HOLES_MAX {
+            return;
+        }
+        let (Some(last), Some(before)) = (self.walk.holes.pop(), self.walk.holes.last_mut()) else { return };
+        let rows = last.next.iter().map(|(replica, &next)| {
+            let expected = last.expected.get(replica).copied().unwrap_or(next);
+            u64::try_from(next.saturating_sub(expected)).unwrap_or(0)
+        });
+        let More { count, row_count, .. } = before.more;
+        before.more = More {
+            count: count.saturating_add(1),
+            row_count: rows.fold(row_count, u64::saturating_add),
+            end: last.bytes.end,
+        };
     }
 
     /// Reads the rows of the last block, where no others are read: how far a file reaches.

@@ -138,7 +138,11 @@ fn broken_rows_say_where() {
     assert_eq!(damage(&bytes("93 00 02")), (0, "a map is expected"));
     assert_eq!(damage(&bytes("81 00 a1 78")), (2, "a number without a sign is expected"));
     assert_eq!(damage(&bytes("82 00 02 04 05 80")), (4, "a time in 64 bits with a point is expected"));
-    assert_eq!(damage(&bytes("82 00 02 02 cf 0000000100000000 80")), (4, "a number is over 32 bits"));
+    assert_eq!(
+        damage(&bytes("82 00 02 02 cf 0000000100000000 80")),
+        (4, "the number of a replica is over 31")
+    );
+    assert_eq!(damage(&bytes("81 00 02 81 10 cf 0000000100000000")), (5, "a number is over 32 bits"));
     assert_eq!(damage(&bytes("82 00 02 03 cf 8000000000000000 80")), (4, "a number is over 63 bits"));
     assert_eq!(damage(&bytes("81 00 02 81 10 a1 78")), (5, "a number without a sign is expected"));
     assert_eq!(damage(&bytes("81 00 02 90")), (3, "a map is expected"));
@@ -174,4 +178,12 @@ fn broken_rows_say_where() {
         // A row without a body is one that has none, as the original reads it.
         assert_eq!(found, [true, cut == half + head_length], "cut at {cut}");
     }
+}
+
+/// There are replicas 0 to 31: what is kept of each does not grow with the rows.
+#[test]
+fn a_row_of_a_replica_that_cannot_be_is_none() {
+    let of = |replica: u8| rows(&[0x82, 0x00, 0x0c, 0x02, replica]).next().unwrap().map(|row| row.replica);
+    assert_eq!(of(31), Ok(31));
+    assert_eq!(of(32).unwrap_err().what, "the number of a replica is over 31");
 }

@@ -273,3 +273,37 @@ fn a_block_within_a_damaged_block_is_not_taken() {
     let pieces: Vec<usize> = plan.logs.iter().map(|log| log.pieces.len()).collect();
     assert_eq!(pieces, [1, 1, 1, 2], "neighbours are one piece");
 }
+
+/// Of very many damaged places in one file the first are named, the others counted, and the end of the file is judged as ever.
+#[test]
+fn of_very_many_holes_the_first_are_named() {
+    const COUNT: i64 = 3000;
+    let (sim, disk) = made();
+    let mut log =
+        LogWriter::create(&disk, Path::new(DIRECTORY), &header(FileKind::Log, 900, Some(600))).unwrap();
+    for lsn in 901..=900 + 2 * COUNT {
+        log.row(&row(lsn, lsn, true, &[0x80])).unwrap();
+        log.sync().unwrap();
+    }
+    log.finish().unwrap();
+    let mut end = 0;
+    edit(&sim, &name(900, "xlog"), |bytes| {
+        let borders = borders(bytes);
+        // Every second block, the last but one included.
+        borders.iter().step_by(2).take(3000).for_each(|&at| bytes[at + 19] ^= 0x40);
+        end = borders[5997];
+    });
+    let plan = planned(&disk, Mode::Salvage, Depth::Rows);
+    assert_eq!(plan.lost.len(), 1000);
+    assert_eq!(numbers(&plan).iter().filter(|&&lsn| lsn > 900).count(), 3000);
+    let [before, last] = &plan.lost[998..] else { panic!("there are 1000") };
+    let more = format!(
+        "a block's checksum does not fit, as at 2000 more places up to byte {}, with 2000 rows, which are not named; lost: LSN 2897 of replica 1",
+        end - 1
+    );
+    assert!(before.to_string().ends_with(&more), "{before}, {more}");
+    assert!(last.to_string().ends_with("lost: LSN 6899 of replica 1"), "{last}");
+    // A torn end is still one.
+    edit(&sim, &name(900, "xlog"), |bytes| bytes.truncate(bytes.len() - 10));
+    assert_eq!(planned(&disk, Mode::Salvage, Depth::Rows).torn.len(), 1);
+}

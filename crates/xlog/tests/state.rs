@@ -8,7 +8,7 @@ use std::path::Path;
 use store::Value;
 use xlog::apply::{LogFile, apply_log};
 use xlog::space::Spaces;
-use xlog::state::{OnMisfit, State, Trouble};
+use xlog::state::{MISFITS_MAX, OnMisfit, State, Trouble};
 use xlog::table::SpaceTable;
 use xlog::{Body, Row, RowKind, VClock, put_body, put_row};
 
@@ -142,7 +142,8 @@ fn rows_come_and_go() {
         1/12 insert 512 [2, \"d\"]
         1/13 delete 512 [2]
         1/14 update 512 [2]";
-    assert_eq!(strict(&[rows]), "512: [1, \"c\"]; {1: 14}");
+    let elections = "1 rows tell of elections (terms, votes, leaders) and are not kept: what is exported begins without, as a new instance does";
+    assert_eq!(strict(&[rows]), format!("512: [1, \"c\"]; {{1: 14}}; {elections}"));
 }
 
 #[test]
@@ -195,7 +196,8 @@ fn synchronous_transactions_wait_for_a_verdict() {
     assert_eq!(strict(&[rows, &rollback(1)]), "{1: 6}");
     assert_eq!(
         strict(&[rows, "2/1 promote {2: 1, 3: 1, 83: 2}", "1/7 insert 512 [7]"]),
-        "512: [7]; 513: [1]; {1: 7, 2: 1}"
+        "512: [7]; 513: [1]; {1: 7, 2: 1}; 1 rows tell of elections (terms, votes, leaders) and are not kept: what is exported begins \
+         without, as a new instance does"
     );
 }
 
@@ -218,6 +220,18 @@ fn rows_that_do_not_fit_are_told() {
         "514: [\"b\"] [\"a\"]; {1: 3}; space s514 (514): index pk has a collation: its rows are kept in the order they came in; \
          space s514 (514): 1 changes in the logs left the old tuples as they were, because its primary key cannot be represented"
     );
+}
+
+/// Of very many rows that do not fit, the first are named.
+#[test]
+fn of_very_many_rows_that_do_not_fit_the_first_are_named() {
+    let mut state = state("{}", OnMisfit::LeaveOut);
+    for lsn in 1..=MISFITS_MAX + 7 {
+        state.apply(&block(&format!("1/{lsn} insert 600 [1]"))).unwrap();
+    }
+    let finished = state.finish().unwrap();
+    assert_eq!(finished.misfits.len(), MISFITS_MAX);
+    assert_eq!(finished.left_out, ["7 more rows of the logs that do not fit those before them"]);
 }
 
 #[test]

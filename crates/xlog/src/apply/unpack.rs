@@ -14,8 +14,9 @@ use crate::error::Damage;
 use crate::row::rows;
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 
-/// Rows of one transaction. Whoever wrote it had all of them in memory at once, and so must whoever reads it.
-pub const TRANSACTION_ROWS_MAX: usize = 1 << 24;
+/// Rows of one transaction. Whoever wrote it had all of them in memory at once, and so must whoever reads it: beside its bytes, some 300
+/// for each row.
+pub const TRANSACTION_ROWS_MAX: usize = 1 << 22;
 /// Bytes of pieces that are made before they are needed, but for the last of them: a piece may be a single row.
 const BYTES_AHEAD_MAX: usize = 16 << 20;
 /// Bytes of rows with which a piece is full.
@@ -136,7 +137,7 @@ impl Piece {
             };
             *open_row_count = if row.is_commit { 0 } else { *open_row_count + 1 };
             if *open_row_count > TRANSACTION_ROWS_MAX {
-                break Err(Damage::new(taken, "a transaction has over 16,777,216 rows"));
+                break Err(Damage::new(taken, "a transaction has over 4,194,304 rows"));
             }
             self.rows.push(RowPlace::new(&row, payload, begin));
             taken = rows.offset();
@@ -244,7 +245,7 @@ mod tests {
             found.map(|damage| damage.what)
         };
         assert_eq!(damage(TRANSACTION_ROWS_MAX - count), None);
-        assert_eq!(damage(TRANSACTION_ROWS_MAX - count + 1), Some("a transaction has over 16,777,216 rows"));
+        assert_eq!(damage(TRANSACTION_ROWS_MAX - count + 1), Some("a transaction has over 4,194,304 rows"));
     }
 
     #[test]

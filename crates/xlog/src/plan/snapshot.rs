@@ -14,7 +14,7 @@ use crate::header::{FileKind, FormatVersion, Header};
 use crate::lost::Lost;
 use crate::row::rows;
 use crate::vclock::VClock;
-use crate::walk::{Behind, Hole, Way, walk};
+use crate::walk::{Behind, Hole, More, Way, walk};
 use disk::Disk;
 use std::collections::BTreeMap;
 
@@ -110,7 +110,8 @@ fn walk_snapshot(opened: &Opened, options: &PlanOptions) -> Walked {
         let behind = Behind::Nothing;
         let what = NOT_CLOSED;
         let expected = BTreeMap::from([(0, i64::try_from(file.row_count).unwrap_or(i64::MAX))]);
-        let hole = Hole { bytes: end..end, what, behind, expected, next: BTreeMap::new() };
+        let (next, more) = (BTreeMap::new(), More::default());
+        let hole = Hole { bytes: end..end, what, behind, expected, next, more };
         lost.push(Lost::hole(&opened.path, FileKind::Snapshot, &hole, None));
     }
     Walked { file, holes, lost }
@@ -138,6 +139,7 @@ fn rescue(unusable: &Unopened, logs: &[Log], options: &PlanOptions) -> Option<Wa
         behind: Behind::Block,
         expected: BTreeMap::from([(0, 0)]),
         next: BTreeMap::from([(0, first)]),
+        more: More::default(),
     };
     let head = Lost::hole(&opened.path, FileKind::Snapshot, &hole, None);
     walked.lost.insert(0, Lost { what, ..head });
@@ -147,7 +149,7 @@ fn rescue(unusable: &Unopened, logs: &[Log], options: &PlanOptions) -> Option<Wa
 /// Returns the number of the first row of the block at `at`.
 fn first_row(bytes: &[u8], at: usize) -> Option<i64> {
     let Ok(Step::Block(place)) = hop(bytes, at) else { return None };
-    let mut unpacker = Unpacker::default();
+    let mut unpacker = Unpacker::for_file(FileKind::Snapshot);
     let first = rows(unpacker.unpack(bytes, &place).ok()?).next()?.ok()?;
     Some(first.lsn)
 }

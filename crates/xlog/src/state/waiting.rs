@@ -46,6 +46,13 @@ impl OwnedRow {
         }
     }
 
+    /// Returns how many bytes of memory it takes, about.
+    pub(super) fn memory_bytes(&self) -> usize {
+        let parts = [&self.key, &self.tuple, &self.ops];
+        let parts: usize = parts.into_iter().flatten().map(Vec::len).sum();
+        size_of::<OwnedRow>() + parts + self.bytes.len()
+    }
+
     pub(super) fn tsn(&self) -> i64 {
         self.head.tsn
     }
@@ -119,6 +126,7 @@ fn read(body: &[u8]) -> Read<(u32, i64)> {
 #[derive(Debug, Default)]
 pub(super) struct Limbo {
     waiting: VecDeque<(WaitsFor, Vec<OwnedRow>)>,
+    memory_bytes: usize,
 }
 
 impl Limbo {
@@ -126,8 +134,15 @@ impl Limbo {
         self.waiting.is_empty()
     }
 
+    /// Returns how many bytes of memory all that waits takes, about.
+    pub(super) fn memory_bytes(&self) -> usize {
+        self.memory_bytes
+    }
+
     pub(super) fn push(&mut self, waits_for: WaitsFor, rows: &[Row]) {
-        self.waiting.push_back((waits_for, rows.iter().map(OwnedRow::new).collect()));
+        let rows: Vec<OwnedRow> = rows.iter().map(OwnedRow::new).collect();
+        self.memory_bytes += memory_bytes(&rows);
+        self.waiting.push_back((waits_for, rows));
     }
 
     /// Returns the transactions that count by a verdict, in order, and forgets those that do not.
@@ -136,30 +151,86 @@ impl Limbo {
             Verdict::Confirm { replica, lsn } => self.confirm(replica, lsn),
             Verdict::Rollback { replica, lsn } => {
                 let first = self.waiting.iter().position(|waiting| is_from(waiting, replica, lsn));
-                self.waiting.truncate(first.unwrap_or(self.waiting.len()));
+                self.forget(first.unwrap_or(self.waiting.len()));
                 Vec::new()
             }
             Verdict::Promote { replica, lsn } => {
                 let confirmed = self.confirm(replica, lsn);
-                self.waiting.clear();
+                self.forget(0);
                 confirmed
             }
         }
     }
 
     pub(super) fn take_all(&mut self) -> Vec<Vec<OwnedRow>> {
-        self.waiting.drain(..).map(|(_, rows)| rows).collect()
+        self.take(self.waiting.len())
+    }
+
+    /// Takes the first transactions out.
+    fn take(&mut self, count: usize) -> Vec<Vec<OwnedRow>> {
+        let taken: Vec<Vec<OwnedRow>> = self.waiting.drain(..count).map(|(_, rows)| rows).collect();
+        self.memory_bytes -= taken.iter().map(|rows| memory_bytes(rows)).sum::<usize>();
+        taken
+    }
+
+    /// Forgets all behind the first transactions.
+    fn forget(&mut self, count: usize) {
+        self.memory_bytes -= self.waiting.drain(count..).map(|(_, rows)| memory_bytes(&rows)).sum::<usize>();
     }
 
     fn confirm(&mut self, replica: u32, lsn: i64) -> Vec<Vec<OwnedRow>> {
         let next = lsn.saturating_add(1);
         let first = self.waiting.iter().position(|waiting| is_from(waiting, replica, next));
-        self.waiting.drain(..first.unwrap_or(self.waiting.len())).map(|(_, rows)| rows).collect()
+        self.take(first.unwrap_or(self.waiting.len()))
     }
+}
+
+fn memory_bytes(rows: &[OwnedRow]) -> usize {
+    rows.iter().map(OwnedRow::memory_bytes).sum()
 }
 
 /// Says whether a transaction of `replica` that waits for an answer ends at `lsn` or later.
 fn is_from((waits_for, rows): &(WaitsFor, Vec<OwnedRow>), replica: u32, lsn: i64) -> bool {
     *waits_for == WaitsFor::Answer
         && rows.last().is_some_and(|last| last.head.replica == replica && last.head.lsn >= lsn)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(lsn: i64, tuple: &[u8]) -> Row<'_> {
+        Row {
+            kind: RowKind::Insert,
+            replica: 1,
+            lsn,
+            timestamp: 0.0,
+            group: 0,
+            tsn: lsn,
+            is_commit: true,
+            flags: 0,
+            body: Body { tuple: Some(tuple), ..Body::default() },
+        }
+    }
+
+    #[test]
+    fn what_leaves_takes_no_memory() {
+        let one = size_of::<OwnedRow>() + 100;
+        let verdicts = [
+            (Verdict::Confirm { replica: 1, lsn: 3 }, 7),
+            (Verdict::Rollback { replica: 1, lsn: 4 }, 3),
+            (Verdict::Promote { replica: 1, lsn: 4 }, 0),
+        ];
+        for (verdict, left) in verdicts {
+            let mut limbo = Limbo::default();
+            for lsn in 1..=10 {
+                limbo.push(WaitsFor::Answer, &[row(lsn, &[7; 100])]);
+            }
+            assert_eq!(limbo.memory_bytes(), 10 * one);
+            limbo.decide(verdict);
+            assert_eq!(limbo.memory_bytes(), left * one, "{verdict:?}");
+            assert_eq!(limbo.take_all().len(), left);
+            assert_eq!(limbo.memory_bytes(), 0);
+        }
+    }
 }
