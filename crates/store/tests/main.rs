@@ -12,6 +12,7 @@ mod damage;
 mod instead;
 mod limits;
 mod loaded;
+mod millions;
 mod readers;
 mod sealed;
 mod segment;
