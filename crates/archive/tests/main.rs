@@ -7,5 +7,9 @@
 
 mod forget;
 mod local;
+mod restic;
+mod restoring;
+mod saving;
 mod seal;
+mod support;
 mod trees;

@@ -1,0 +1,108 @@
+//! What one snapshot holds: listed in order, or one path of it.
+//!
+//! Comes in: a tree. Goes out: its nodes and those below them, each directory before what is in it, by name. Must not know what is done
+//! with them.
+
+use crate::blob::BlobKind;
+use crate::error::{Error, Result};
+use crate::id::Id;
+use crate::read::Reading;
+use crate::repository::Repository;
+use crate::tree::{Fault, Node, TreeReader};
+use crate::walk::{DEPTH_COUNT_MAX, WalkProblem};
+
+/// What follows a node in a listing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Next {
+    /// What is in it, if it is a directory.
+    Enter,
+    /// Its neighbour.
+    Pass,
+    /// Nothing: the listing ends.
+    End,
+}
+
+/// One directory of a listing, on the way to where it is.
+struct Step {
+    path: Vec<u8>,
+    nodes: std::vec::IntoIter<Node<'static>>,
+}
+
+/// Shows `each` the nodes below `tree` with their paths: "/home", "/home/ana". Returns the trees that could not be read.
+///
+/// # Errors
+/// The index cannot be read, or what `each` returns.
+pub fn list(
+    repository: &Repository,
+    tree: &Id,
+    each: &mut dyn FnMut(&[u8], &Node<'_>) -> Result<Next>,
+) -> Result<Vec<WalkProblem>> {
+    let mut reading = Reading::default();
+    let mut problems = Vec::new();
+    let mut steps = Vec::new();
+    enter(repository, &mut reading, (*tree, Vec::new()), &mut steps, &mut problems)?;
+    while let Some(step) = steps.last_mut() {
+        let Some(node) = step.nodes.next() else {
+            steps.pop();
+            continue;
+        };
+        let path = [&*step.path, b"/", &node.name].concat();
+        match (each(&path, &node)?, node.subtree) {
+            (Next::End, _) => break,
+            (Next::Enter, Some(subtree)) => {
+                enter(repository, &mut reading, (subtree, path), &mut steps, &mut problems)?;
+            }
+            (Next::Enter | Next::Pass, _) => {}
+        }
+    }
+    Ok(problems)
+}
+
+/// Returns what lies at `path` below `tree`: "/home/ana", where slashes at either end do not count. `None` if nothing does.
+///
+/// # Errors
+/// A tree on the way cannot be read.
+pub fn node_at(repository: &Repository, tree: &Id, path: &[u8]) -> Result<Option<Node<'static>>> {
+    let mut reading = Reading::default();
+    let (mut tree, mut found) = (Some(*tree), None);
+    for name in path.split(|&byte| byte == b'/').filter(|name| !name.is_empty()) {
+        let Some(above) = tree else { return Ok(None) };
+        let nodes = load_tree(repository, &mut reading, &above)?;
+        let Some(node) = nodes.into_iter().find(|node| node.name == name) else { return Ok(None) };
+        tree = node.subtree;
+        found = Some(node);
+    }
+    Ok(found)
+}
+
+/// Reads a tree.
+///
+/// # Errors
+/// [`Error::NoBlob`], [`Error::Damage`], or what the storage says.
+pub fn load_tree(repository: &Repository, reading: &mut Reading, tree: &Id) -> Result<Vec<Node<'static>>> {
+    let reader = TreeReader::new(repository.load_blob_with(reading, BlobKind::Tree, tree)?);
+    let damage = |fault: Fault| Error::damage(BlobKind::Tree.named(tree), fault.to_string());
+    reader.map(|node| node.map(Node::into_owned).map_err(damage)).collect()
+}
+
+fn enter(
+    repository: &Repository,
+    reading: &mut Reading,
+    (tree, path): (Id, Vec<u8>),
+    steps: &mut Vec<Step>,
+    problems: &mut Vec<WalkProblem>,
+) -> Result<()> {
+    let nodes = if steps.len() < DEPTH_COUNT_MAX {
+        load_tree(repository, reading, &tree)
+    } else {
+        Err(Error::damage(
+            BlobKind::Tree.named(&tree),
+            format!("it lies deeper than {DEPTH_COUNT_MAX} directories"),
+        ))
+    };
+    match nodes {
+        Ok(nodes) => steps.push(Step { path, nodes: nodes.into_iter() }),
+        Err(error) => problems.push(WalkProblem { tree, path, error }),
+    }
+    Ok(())
+}

@@ -1,0 +1,190 @@
+//! One repository: made, opened, and what all work on it needs.
+//!
+//! Comes in: a storage and a password. Goes out: the key, what the repository is, and where its blobs lie. Must not know what is done
+//! with it.
+//!
+//! Opening reads the keys and the config, nothing more. The index is read when it is first asked for, once. Whoever reads snapshots and
+//! then what they name must have listed the snapshots before: what a snapshot names is in the index by the time that it appears, but
+//! not in an index that was read earlier.
+
+use crate::blob_index::{BlobIndex, CachePlace, IndexFiles, SealedIndexFiles};
+use crate::config::{self, Config};
+use crate::error::{Error, Result};
+use crate::id::Id;
+use crate::key::Key;
+use crate::key_file::{self, Cost};
+use crate::lock::{self, HeldLock, LockKind};
+use crate::password::Password;
+use crate::progress::{Progress, Unwatched};
+use crate::snapshot::{self, Snapshot};
+use crate::storage::Storage;
+use crate::surroundings::Surroundings;
+use crate::unpacked::{Parts, Version};
+use disk::Disk;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::Duration;
+
+/// Where merged indexes are kept, of all repositories that this machine uses.
+#[derive(Clone, Debug)]
+pub struct CacheDirectory {
+    /// The disk.
+    pub disk: Arc<dyn Disk>,
+    /// The directory, which is made if need be. All in it may be deleted at any time.
+    pub path: PathBuf,
+}
+
+/// An open repository.
+#[derive(Debug)]
+pub struct Repository {
+    parts: Parts,
+    key_id: Id,
+    config: Config,
+    cache: Option<CachePlace>,
+    index: OnceLock<BlobIndex>,
+    /// Held while the index is read, so that it is read once.
+    loading: Mutex<()>,
+}
+
+impl Repository {
+    /// Makes a repository of version 2 and opens it. `cache` is where the merged index may be kept.
+    ///
+    /// # Errors
+    /// [`Error::Exists`] if there is a config, a key or a snapshot already; or what the storage says.
+    pub fn init(
+        storage: Arc<dyn Storage>,
+        password: &Password,
+        cost: Cost,
+        cache: Option<CacheDirectory>,
+        surroundings: Surroundings,
+    ) -> Result<Repository> {
+        config::refuse_existing(&*storage)?;
+        storage.create()?;
+        let (key_id, key) = key_file::create(&*storage, &surroundings, password, cost)?;
+        let parts = Parts { storage, key: Arc::new(key), surroundings, version: Version::Two };
+        // The config comes last: what has none is no repository yet.
+        let config = config::create(&parts)?;
+        Ok(Repository::new(parts, key_id, config, cache))
+    }
+
+    /// Opens a repository: reads its keys and its config.
+    ///
+    /// # Errors
+    /// [`Error::NoRepository`], [`Error::WrongPassword`], a sentence for another version or damage, or what the storage says.
+    pub fn open(
+        storage: Arc<dyn Storage>,
+        password: &Password,
+        cache: Option<CacheDirectory>,
+        surroundings: Surroundings,
+    ) -> Result<Repository> {
+        let (key_id, key) = key_file::unlock(&*storage, password)?;
+        let config = config::load(&*storage, &key)?;
+        let parts = Parts { storage, key: Arc::new(key), surroundings, version: config.version };
+        Ok(Repository::new(parts, key_id, config, cache))
+    }
+
+    pub(crate) fn new(parts: Parts, key_id: Id, config: Config, cache: Option<CacheDirectory>) -> Repository {
+        let (index, loading, repository) = (OnceLock::new(), Mutex::new(()), config.id);
+        let cache =
+            cache.map(|CacheDirectory { disk, path }| CachePlace { disk, directory: path, repository });
+        Repository { parts, key_id, config, cache, index, loading }
+    }
+
+    /// Returns the repository's own name, the same for as long as it exists.
+    pub fn id(&self) -> Id {
+        self.config.id
+    }
+
+    /// Returns what the repository is.
+    pub fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// Returns the key that everything is sealed with.
+    pub fn key(&self) -> &Key {
+        &self.parts.key
+    }
+
+    /// Returns the name of the key file that the password opened.
+    pub fn key_id(&self) -> Id {
+        self.key_id
+    }
+
+    /// Returns what functions on single files need.
+    pub fn parts(&self) -> &Parts {
+        &self.parts
+    }
+
+    /// Returns where the files are.
+    pub fn storage(&self) -> &dyn Storage {
+        &*self.parts.storage
+    }
+
+    /// Returns what the caller lent.
+    pub fn surroundings(&self) -> &Surroundings {
+        &self.parts.surroundings
+    }
+
+    /// Returns where blobs lie; reads that if nobody did yet.
+    ///
+    /// # Errors
+    /// As [`Repository::load_index`].
+    pub fn index(&self) -> Result<&BlobIndex> {
+        self.load_index(&Unwatched)
+    }
+
+    /// Reads where blobs lie, unless that was done already.
+    ///
+    /// # Errors
+    /// A damaged index file, what the storage says, or [`Error::Interrupted`].
+    pub fn load_index(&self, progress: &dyn Progress) -> Result<&BlobIndex> {
+        self.load_once(|files| BlobIndex::load(files, self.cache.as_ref(), self.surroundings(), progress))
+    }
+
+    /// Reads where blobs lie as [`Repository::load_index`], but goes on after damaged index files: each is an error in `damaged`, and
+    /// what they tell of counts as missing. For those who look for damage.
+    ///
+    /// # Errors
+    /// What the storage says, or [`Error::Interrupted`].
+    pub fn load_sound_index(&self, progress: &dyn Progress, damaged: &mut Vec<Error>) -> Result<&BlobIndex> {
+        self.load_once(|files| {
+            BlobIndex::load_sound(files, self.cache.as_ref(), self.surroundings(), progress, damaged)
+        })
+    }
+
+    fn load_once(&self, load: impl FnOnce(&Arc<dyn IndexFiles>) -> Result<BlobIndex>) -> Result<&BlobIndex> {
+        if let Some(index) = self.index.get() {
+            return Ok(index);
+        }
+        // Who panicked while it read left nothing behind.
+        let _one_at_a_time = self.loading.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(index) = self.index.get() {
+            return Ok(index);
+        }
+        let (storage, key) = (Arc::clone(&self.parts.storage), Arc::clone(&self.parts.key));
+        let files: Arc<dyn IndexFiles> = Arc::new(SealedIndexFiles { storage, key });
+        let index = load(&files)?;
+        Ok(self.index.get_or_init(|| index))
+    }
+
+    /// Locks the repository. Waits for it as long as `patience`, and tells `waiting` why.
+    ///
+    /// # Errors
+    /// [`Error::Locked`], or what the storage says.
+    pub fn lock(
+        &self,
+        kind: LockKind,
+        patience: Duration,
+        waiting: &dyn Fn(&str) -> Result<()>,
+    ) -> Result<HeldLock> {
+        lock::acquire(&self.parts, kind, patience, waiting)
+    }
+
+    /// Seals and stores a snapshot, which then is there for everybody: all that it names must be durable by now.
+    ///
+    /// # Errors
+    /// What the storage says.
+    pub fn save_snapshot(&self, snapshot: &Snapshot) -> Result<Id> {
+        snapshot::save(&self.parts, snapshot)
+    }
+}

@@ -1,0 +1,100 @@
+//! What is done about one file, link or pipe.
+//!
+//! Comes in: what the snapshot has, what lies there, and what the user wants. Goes out: a decision. Must not touch the disk.
+
+use super::Overwrite;
+use crate::tree::{Node, NodeKind};
+use rustix::fs::{FileType, Stat};
+
+/// What is done.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Decision {
+    /// It is made; nothing has its name.
+    Create,
+    /// It is made, and what has its name is replaced.
+    Replace,
+    /// It is another name of the file of that entry.
+    Link(usize),
+    /// What is there stays.
+    Keep,
+    /// It cannot be made, for this reason.
+    Refuse(String),
+    /// Its directory could not be made, which was said.
+    Leave,
+}
+
+impl Decision {
+    /// Says whether a file's content is to be written.
+    pub(super) fn has_content(&self) -> bool {
+        matches!(self, Decision::Create | Decision::Replace)
+    }
+}
+
+/// Decides for `node`, where `found` lies already.
+pub(super) fn decide(node: &Node<'_>, found: Option<&Stat>, overwrite: Overwrite) -> Decision {
+    if !matches!(node.kind, NodeKind::File | NodeKind::Symlink | NodeKind::Fifo) {
+        return match node.kind {
+            // A socket is made by who listens on it.
+            NodeKind::Socket => Decision::Leave,
+            _ => Decision::Refuse("devices are not restored".to_owned()),
+        };
+    }
+    let Some(found) = found else { return Decision::Create };
+    if FileType::from_raw_mode(found.st_mode) == FileType::Directory {
+        return Decision::Refuse("a directory has its name".to_owned());
+    }
+    let found_time = (i128::from(found.st_mtime), i128::from(found.st_mtime_nsec));
+    let time = (i128::from(node.modified.seconds()), i128::from(node.modified.nanoseconds()));
+    match overwrite {
+        Overwrite::Never => Decision::Keep,
+        Overwrite::IfNewer if time <= found_time => Decision::Keep,
+        Overwrite::IfNewer | Overwrite::Always => Decision::Replace,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::time::Time;
+    use Decision::{Create, Keep, Replace};
+
+    /// What `stat` says of a temporary file or directory.
+    fn found(path: &std::path::Path) -> Stat {
+        rustix::fs::lstat(path).unwrap()
+    }
+
+    #[test]
+    fn what_is_there_stays_or_is_replaced() {
+        let place = tempfile::tempdir().unwrap();
+        let path = place.path().join("file");
+        std::fs::write(&path, "old").unwrap();
+        let file = found(&path);
+        let node = |seconds| Node {
+            modified: Time::new(seconds, u32::try_from(file.st_mtime_nsec).unwrap(), 0),
+            ..Node::new(b"file", NodeKind::File)
+        };
+        for overwrite in [Overwrite::Never, Overwrite::IfNewer, Overwrite::Always] {
+            assert_eq!(decide(&node(0), None, overwrite), Create);
+            let refused = decide(&node(i64::MAX / 2), Some(&found(place.path())), overwrite);
+            assert_eq!(refused, Decision::Refuse("a directory has its name".to_owned()));
+        }
+        let cases = [
+            (Overwrite::Never, 1, Keep),
+            (Overwrite::IfNewer, 1, Replace),
+            (Overwrite::IfNewer, 0, Keep),
+            (Overwrite::IfNewer, -1, Keep),
+            (Overwrite::Always, -1, Replace),
+        ];
+        for (overwrite, later_by, expected) in cases {
+            assert_eq!(decide(&node(file.st_mtime + later_by), Some(&file), overwrite), expected);
+        }
+    }
+
+    #[test]
+    fn what_this_program_cannot_make_is_refused() {
+        let node = |kind| Node::new(b"pipe", kind);
+        assert_eq!(decide(&node(NodeKind::Socket), None, Overwrite::Always), Decision::Leave);
+        let device = decide(&node(NodeKind::BlockDevice), None, Overwrite::Always);
+        assert_eq!(device, Decision::Refuse("devices are not restored".to_owned()));
+    }
+}

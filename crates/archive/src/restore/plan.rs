@@ -1,0 +1,188 @@
+//! What a restore has to make: directories, files with the pieces of their content, links and pipes.
+//!
+//! Comes in: the nodes of one tree and all below it. Goes out: a plan. Must not know the disk that is restored to.
+
+use super::target::is_plain_name;
+use super::{Choice, RestoreProblem};
+use crate::blob::{BlobKind, Location};
+use crate::error::Result;
+use crate::id::Id;
+use crate::key::OVERHEAD;
+use crate::read::Wanted;
+use crate::repository::Repository;
+use crate::tree::{Node, NodeKind};
+use crate::walk::{Place, Visitor};
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+
+/// A directory to be made.
+#[derive(Debug)]
+pub(super) struct Directory {
+    /// Below the target: "/cur"; empty for the target itself.
+    pub(super) path: Vec<u8>,
+    /// The place of the directory it lies in; the target lies in itself.
+    pub(super) parent: usize,
+    /// What it is in the snapshot; nothing for the target itself.
+    pub(super) node: Option<Node<'static>>,
+    /// Whether it is to be there: it was chosen, or holds what was.
+    pub(super) is_needed: bool,
+}
+
+/// A file, link or pipe to be made.
+#[derive(Debug)]
+pub(super) struct Entry {
+    /// The place of its directory in [`Plan::directories`].
+    pub(super) directory: usize,
+    /// What it is; a file's content is left out unless it had several names.
+    pub(super) node: Node<'static>,
+    /// Of how many pieces a file consists.
+    pub(super) piece_count: usize,
+}
+
+/// A piece of a file.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Piece {
+    /// The blob.
+    pub(super) wanted: Wanted,
+    /// The place of its file in [`Plan::entries`].
+    pub(super) entry: usize,
+    /// Where it begins in the file, in bytes.
+    pub(super) offset: u64,
+}
+
+/// Everything.
+#[derive(Debug, Default)]
+pub(super) struct Plan {
+    /// Parents before what is in them.
+    pub(super) directories: Vec<Directory>,
+    pub(super) entries: Vec<Entry>,
+    /// In the order in which they lie in packs.
+    pub(super) pieces: Vec<Piece>,
+    pub(super) problems: Vec<RestoreProblem>,
+}
+
+/// Collects a plan while trees are walked.
+pub(super) struct Planner<'a> {
+    repository: &'a Repository,
+    choose: &'a (dyn Fn(&[u8]) -> Choice + Sync),
+    collected: Mutex<Collected>,
+}
+
+#[derive(Default)]
+struct Collected {
+    plan: Plan,
+    by_path: HashMap<Vec<u8>, usize>,
+}
+
+impl<'a> Planner<'a> {
+    pub(super) fn new(
+        repository: &'a Repository,
+        choose: &'a (dyn Fn(&[u8]) -> Choice + Sync),
+    ) -> Planner<'a> {
+        let mut collected = Collected::default();
+        collected.directory(b"");
+        Planner { repository, choose, collected: Mutex::new(collected) }
+    }
+
+    /// Returns the plan, in order.
+    pub(super) fn finish(self) -> Plan {
+        let mut plan = self.collected.into_inner().unwrap_or_else(PoisonError::into_inner).plan;
+        for entry in &plan.entries {
+            plan.directories[entry.directory].is_needed = true;
+        }
+        // Parents come first: so what is in a directory is seen before the directory.
+        for place in (0..plan.directories.len()).rev() {
+            let Directory { parent, is_needed, .. } = plan.directories[place];
+            plan.directories[parent].is_needed |= is_needed;
+        }
+        plan.pieces.sort_unstable_by_key(|piece| {
+            (piece.wanted.location.pack, piece.wanted.location.offset, piece.entry, piece.offset)
+        });
+        plan
+    }
+
+    /// Returns where the content lies and how long it is; or what is missing.
+    fn pieces(&self, content: &[Id], entry: usize) -> Result<Option<Vec<Piece>>> {
+        let index = self.repository.index()?;
+        let (mut pieces, mut copies, mut offset) = (Vec::with_capacity(content.len()), Vec::new(), 0);
+        for &id in content {
+            copies.clear();
+            index.find(BlobKind::Data, &id, &mut copies)?;
+            let Some(&location) = copies.first() else { return Ok(None) };
+            pieces.push(Piece { wanted: Wanted { kind: BlobKind::Data, id, location }, entry, offset });
+            offset += plain_length(&location);
+        }
+        Ok(Some(pieces))
+    }
+}
+
+impl Visitor for Planner<'_> {
+    fn enters(&self, place: &Place<'_>, node: &Node<'_>) -> bool {
+        is_plain_name(&node.name) && (self.choose)(&place.path_of(node)) != Choice::Skip
+    }
+
+    fn visit(&self, place: &Place<'_>, node: &Node<'_>) -> Result<()> {
+        let path = place.path_of(node);
+        let mut collected = self.collected.lock().unwrap_or_else(PoisonError::into_inner);
+        if !is_plain_name(&node.name) {
+            let what = "its name leads to another directory; it was not restored".to_owned();
+            collected.plan.problems.push(RestoreProblem { path, what });
+            return Ok(());
+        }
+        let choice = (self.choose)(&path);
+        if node.kind == NodeKind::Directory {
+            if choice != Choice::Skip {
+                let known = collected.directory(&path);
+                let directory = &mut collected.plan.directories[known];
+                directory.is_needed |= choice == Choice::Take;
+                directory.node = Some(node.clone().into_owned());
+            }
+            return Ok(());
+        }
+        if choice != Choice::Take {
+            return Ok(());
+        }
+        let pieces =
+            self.pieces(node.content.as_deref().unwrap_or_default(), collected.plan.entries.len())?;
+        let mut node = node.clone().into_owned();
+        if node.links < 2 {
+            // Only of files with several names it is needed once more, and there may be millions of others.
+            node.content = None;
+        }
+        match pieces {
+            Some(pieces) => {
+                let directory = collected.directory(place.path);
+                collected.plan.entries.push(Entry { directory, node, piece_count: pieces.len() });
+                collected.plan.pieces.extend(pieces);
+            }
+            None => {
+                let what = "a part of its content is in no index; it was not restored".to_owned();
+                collected.plan.problems.push(RestoreProblem { path, what });
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Collected {
+    /// Returns the place of a directory. A walk goes level by level, so that what it lies in has a place already.
+    fn directory(&mut self, path: &[u8]) -> usize {
+        if let Some(&place) = self.by_path.get(path) {
+            return place;
+        }
+        let place = self.plan.directories.len();
+        let above = path.iter().rposition(|&byte| byte == b'/').and_then(|slash| path.get(..slash));
+        let parent = above.and_then(|above| self.by_path.get(above)).copied().unwrap_or(0);
+        self.by_path.insert(path.to_owned(), place);
+        self.plan.directories.push(Directory { path: path.to_owned(), parent, node: None, is_needed: false });
+        place
+    }
+}
+
+/// Returns how many bytes a blob has before it is packed.
+pub(super) fn plain_length(location: &Location) -> u64 {
+    match location.uncompressed_length {
+        0 => u64::from(location.length).saturating_sub(OVERHEAD as u64),
+        length => length.into(),
+    }
+}

@@ -1,0 +1,177 @@
+//! The directory that is restored into: no call here can reach outside it.
+//!
+//! Comes in: names of directories and files below the target. Goes out: what is created there. Must not know repositories.
+//!
+//! Every step from the target down is opened by itself and must be a real directory: a symbolic link on the way is refused, whether it
+//! was there before or somebody puts it there meanwhile. Names are single names, checked before they come here.
+
+use rustix::fd::OwnedFd;
+use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags};
+use rustix::io::Errno;
+use std::collections::HashMap;
+use std::ffi::OsStr;
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// So many directories are kept open: far below the usual limit of 1,024 files.
+const OPEN_COUNT_MAX: usize = 256;
+
+const DIRECTORY: OFlags =
+    OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
+const PRIVATE_FILE: Mode = Mode::RUSR.union(Mode::WUSR);
+const PRIVATE_DIRECTORY: Mode = Mode::RWXU;
+
+/// The directory, and some of those below it.
+#[derive(Debug)]
+pub(super) struct Target {
+    top: Arc<OwnedFd>,
+    /// By path below the target.
+    open: Mutex<HashMap<Vec<u8>, Arc<OwnedFd>>>,
+}
+
+/// Since when a directory is there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Made {
+    /// It was made for this restore: there is nothing in it.
+    Now,
+    /// It was there.
+    Before,
+}
+
+impl Target {
+    /// Opens the target, which is created with its parents if it is not there.
+    pub(super) fn open(path: &Path) -> io::Result<Target> {
+        let mut builder = std::fs::DirBuilder::new();
+        std::os::unix::fs::DirBuilderExt::mode(builder.recursive(true), PRIVATE_DIRECTORY.bits());
+        builder.create(path)?;
+        // The target itself may be a link: the user named it.
+        let top = rustix::fs::openat(CWD, path, DIRECTORY.difference(OFlags::NOFOLLOW), Mode::empty())?;
+        Ok(Target { top: Arc::new(top), open: Mutex::default() })
+    }
+
+    /// Opens the directory at `path` ("/cur", "" for the target itself), each step of which must be a real directory.
+    pub(super) fn directory(&self, path: &[u8]) -> io::Result<Arc<OwnedFd>> {
+        if let Some(known) = self.known().get(path) {
+            return Ok(Arc::clone(known));
+        }
+        let mut directory = Arc::clone(&self.top);
+        for name in path.split(|&byte| byte == b'/').filter(|name| !name.is_empty()) {
+            directory = Arc::new(open_directory(&directory, name)?);
+        }
+        let mut known = self.known();
+        if known.len() >= OPEN_COUNT_MAX {
+            known.clear();
+        }
+        known.insert(path.to_owned(), Arc::clone(&directory));
+        Ok(directory)
+    }
+
+    /// Makes a directory that only its owner may use. One that is there is kept; it must be a real one.
+    pub(super) fn make_directory(&self, path: &[u8], name: &[u8]) -> io::Result<Made> {
+        let parent = self.directory(path)?;
+        match rustix::fs::mkdirat(&*parent, OsStr::from_bytes(name), PRIVATE_DIRECTORY) {
+            Ok(()) => Ok(Made::Now),
+            Err(Errno::EXIST) => open_directory(&parent, name).map(|_| Made::Before),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Who panicked left whole entries behind.
+    fn known(&self) -> MutexGuard<'_, HashMap<Vec<u8>, Arc<OwnedFd>>> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Creates a new file that only its owner may read; an existing one is [`io::ErrorKind::AlreadyExists`].
+pub(super) fn create_file(directory: &OwnedFd, name: &[u8]) -> io::Result<std::fs::File> {
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let file = rustix::fs::openat(directory, OsStr::from_bytes(name), flags, PRIVATE_FILE)?;
+    Ok(file.into())
+}
+
+/// Opens a file of ours once more, to write another part of it.
+pub(super) fn open_file(directory: &OwnedFd, name: &[u8]) -> io::Result<std::fs::File> {
+    let flags = OFlags::WRONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    Ok(rustix::fs::openat(directory, OsStr::from_bytes(name), flags, Mode::empty())?.into())
+}
+
+/// Gives what is called `from` the name `to`, in place of what had it.
+pub(super) fn rename(directory: &OwnedFd, from: &[u8], to: &[u8]) -> io::Result<()> {
+    Ok(rustix::fs::renameat(directory, OsStr::from_bytes(from), directory, OsStr::from_bytes(to))?)
+}
+
+/// Removes a file, a link or a pipe; never a directory. One that is not there is no error.
+pub(super) fn remove(directory: &OwnedFd, name: &[u8]) -> io::Result<()> {
+    match rustix::fs::unlinkat(directory, OsStr::from_bytes(name), AtFlags::empty()) {
+        Ok(()) | Err(Errno::NOENT) => Ok(()),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Makes a symbolic link.
+pub(super) fn link_to(directory: &OwnedFd, name: &[u8], content: &[u8]) -> io::Result<()> {
+    Ok(rustix::fs::symlinkat(OsStr::from_bytes(content), directory, OsStr::from_bytes(name))?)
+}
+
+/// Makes a named pipe.
+pub(super) fn make_pipe(directory: &OwnedFd, name: &[u8]) -> io::Result<()> {
+    Ok(rustix::fs::mknodat(directory, OsStr::from_bytes(name), FileType::Fifo, PRIVATE_FILE, 0)?)
+}
+
+/// Gives a file one more name.
+pub(super) fn link(from: (&OwnedFd, &[u8]), to: (&OwnedFd, &[u8])) -> io::Result<()> {
+    let (from, to) = ((from.0, OsStr::from_bytes(from.1)), (to.0, OsStr::from_bytes(to.1)));
+    Ok(rustix::fs::linkat(from.0, from.1, to.0, to.1, AtFlags::empty())?)
+}
+
+/// What lies under a name.
+pub(super) fn status(directory: &OwnedFd, name: &[u8]) -> io::Result<Option<rustix::fs::Stat>> {
+    match rustix::fs::statat(directory, OsStr::from_bytes(name), AtFlags::SYMLINK_NOFOLLOW) {
+        Ok(status) => Ok(Some(status)),
+        Err(Errno::NOENT) => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn open_directory(parent: &OwnedFd, name: &[u8]) -> io::Result<OwnedFd> {
+    Ok(rustix::fs::openat(parent, OsStr::from_bytes(name), DIRECTORY, Mode::empty())?)
+}
+
+/// Says whether `name` names something within one directory, and nothing else.
+pub(super) fn is_plain_name(name: &[u8]) -> bool {
+    !matches!(name, b"" | b"." | b"..") && !name.iter().any(|&byte| byte == b'/' || byte == 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_that_lead_elsewhere_are_told() {
+        for name in [b"".as_slice(), b".", b"..", b"a/b", b"/", b"a\0"] {
+            assert!(!is_plain_name(name), "{name:?}");
+        }
+        for name in [b"...".as_slice(), b"a", b"\xff", b"1.a:2,S", b" "] {
+            assert!(is_plain_name(name), "{name:?}");
+        }
+    }
+
+    #[test]
+    fn links_on_the_way_are_refused() {
+        let place = tempfile::tempdir().unwrap();
+        let target = Target::open(&place.path().join("a/target")).unwrap();
+        target.make_directory(b"", b"in").unwrap();
+        target.make_directory(b"", b"in").expect("one that is there is kept");
+        std::os::unix::fs::symlink(place.path(), place.path().join("a/target/out")).unwrap();
+        std::os::unix::fs::symlink("in", place.path().join("a/target/near")).unwrap();
+        for name in ["out", "near"] {
+            target.make_directory(b"", name.as_bytes()).unwrap_err();
+            target.make_directory(format!("/{name}").as_bytes(), b"x").unwrap_err();
+        }
+        create_file(&target.directory(b"/in").unwrap(), b"file").unwrap();
+        create_file(&target.directory(b"/in").unwrap(), b"file").unwrap_err();
+        assert!(place.path().join("a/target/in/file").is_file() && !place.path().join("x").exists());
+    }
+}

@@ -1,0 +1,368 @@
+//! Carries a plan out.
+//!
+//! Comes in: a [`Plan`] and a [`Target`]. Goes out: files, and a report. Must not know trees.
+
+use super::decide::{Decision, decide};
+use super::metadata;
+use super::plan::{Entry, Piece, Plan};
+use super::target::{self, Made, Target};
+use super::{Overwrite, RestoreProblem, RestoreReport};
+use crate::error::Result;
+use crate::progress::Progress;
+use crate::read::{Reading, Wanted};
+use crate::repository::Repository;
+use crate::threads::on_all_threads;
+use crate::tree::NodeKind;
+use std::collections::HashMap;
+use std::io::{self, Write};
+use std::os::unix::fs::FileExt;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// A restore at work.
+pub(super) struct Work<'a> {
+    pub(super) repository: &'a Repository,
+    pub(super) plan: &'a Plan,
+    pub(super) target: &'a Target,
+    pub(super) progress: &'a dyn Progress,
+    /// Which directories there are now; nothing is done in the others.
+    made: Vec<Option<Made>>,
+    /// What is to be done with each entry.
+    decisions: Vec<Decision>,
+    /// Files of several pieces, until all are written.
+    parts: HashMap<usize, Mutex<Part>>,
+    /// What names of unfinished files begin with.
+    unfinished: Vec<u8>,
+    report: Mutex<RestoreReport>,
+}
+
+/// A file of several pieces.
+#[derive(Debug)]
+struct Part {
+    left_count: usize,
+    state: PartState,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum PartState {
+    Absent,
+    Created,
+    Failed,
+}
+
+impl<'a> Work<'a> {
+    /// Begins: makes the directories, and decides what happens to each file.
+    pub(super) fn begin(
+        repository: &'a Repository,
+        (plan, target): (&'a Plan, &'a Target),
+        overwrite: Overwrite,
+        progress: &'a dyn Progress,
+    ) -> Work<'a> {
+        let mut random = [0; 4];
+        (repository.surroundings().fill_random)(&mut random);
+        let unfinished = format!(".pneu-restore-{:08x}-", u32::from_le_bytes(random)).into_bytes();
+        let (made, decisions, parts, report) = (Vec::new(), Vec::new(), HashMap::new(), Mutex::default());
+        let mut work =
+            Work { repository, plan, target, progress, made, decisions, parts, unfinished, report };
+        work.made = work.make_directories();
+        work.decisions = work.decide_all(overwrite);
+        for (place, entry) in plan.entries.iter().enumerate() {
+            if entry.piece_count > 1 && work.decisions[place].has_content() {
+                let part = Part { left_count: entry.piece_count, state: PartState::Absent };
+                work.parts.insert(place, Mutex::new(part));
+            }
+        }
+        let bytes = |piece: &Piece| super::plan::plain_length(&piece.wanted.location);
+        let wanted = plan.pieces.iter().filter(|piece| work.decisions[piece.entry].has_content());
+        progress.expect(plan.entries.len() as u64, wanted.map(bytes).sum());
+        work
+    }
+
+    /// Restores everything that was decided.
+    pub(super) fn run(&self) -> Result<()> {
+        let wanted: Vec<Piece> = self
+            .plan
+            .pieces
+            .iter()
+            .filter(|piece| self.decisions[piece.entry].has_content())
+            .copied()
+            .collect();
+        let packs: Vec<&[Piece]> =
+            wanted.chunk_by(|left, right| left.wanted.location.pack == right.wanted.location.pack).collect();
+        on_all_threads(
+            self.repository.surroundings().thread_count,
+            &packs,
+            |reading: &mut Reading, pieces| {
+                self.progress.check()?;
+                self.restore_from_pack(reading, pieces)
+            },
+        )?;
+        for (place, entry) in self.plan.entries.iter().enumerate() {
+            self.progress.check()?;
+            self.restore_without_content(place, entry);
+        }
+        self.finish_directories();
+        Ok(())
+    }
+
+    /// Returns what was done.
+    pub(super) fn finish(self) -> RestoreReport {
+        self.report.into_inner().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Makes the directories that are needed. What lies in one that could not be made is passed over.
+    fn make_directories(&self) -> Vec<Option<Made>> {
+        let mut made: Vec<Option<Made>> = vec![Some(Made::Before)];
+        for directory in self.plan.directories.iter().skip(1) {
+            let above = &self.plan.directories[directory.parent];
+            let name = directory.path.get(above.path.len() + 1..).unwrap_or_default();
+            let is_possible = directory.is_needed && made[directory.parent].is_some();
+            let result = is_possible.then(|| self.target.make_directory(&above.path, name));
+            made.push(match result {
+                None => None,
+                Some(Ok(now)) => {
+                    self.report().directory_count += 1;
+                    Some(now)
+                }
+                Some(Err(error)) => {
+                    self.tell(&directory.path, format!("cannot be made, nor what is in it: {error}"));
+                    None
+                }
+            });
+        }
+        made
+    }
+
+    fn decide_all(&self, overwrite: Overwrite) -> Vec<Decision> {
+        let mut firsts = HashMap::new();
+        let decisions = self.plan.entries.iter().enumerate().map(|(place, entry)| {
+            let Some(Some(made)) = self.made.get(entry.directory) else { return Decision::Leave };
+            let found = match made {
+                Made::Now => Ok(None),
+                Made::Before => self
+                    .target
+                    .directory(self.path_above(entry))
+                    .and_then(|directory| target::status(&directory, &entry.node.name)),
+            };
+            let decision = match found.map_err(|error| error.to_string()) {
+                Ok(found) => decide(&entry.node, found.as_ref(), overwrite),
+                Err(what) => Decision::Refuse(what),
+            };
+            match decision {
+                Decision::Create | Decision::Replace => {}
+                Decision::Keep => self.report().kept_count += 1,
+                Decision::Refuse(ref what) => self.tell_of(entry, what.clone()),
+                Decision::Leave | Decision::Link(_) => {}
+            }
+            let node = &entry.node;
+            if !decision.has_content() || node.kind != NodeKind::File || node.links < 2 {
+                return decision;
+            }
+            match firsts.entry((node.inode, node.device_id, &node.content)) {
+                std::collections::hash_map::Entry::Occupied(first) => Decision::Link(*first.get()),
+                std::collections::hash_map::Entry::Vacant(none) => {
+                    none.insert(place);
+                    decision
+                }
+            }
+        });
+        decisions.collect()
+    }
+
+    /// Reads the blobs of one pack, and writes each to all files that have it.
+    fn restore_from_pack(&self, reading: &mut Reading, pieces: &[Piece]) -> Result<()> {
+        let groups: Vec<&[Piece]> =
+            pieces.chunk_by(|left, right| left.wanted.location == right.wanted.location).collect();
+        let wanted: Vec<Wanted> = groups.iter().filter_map(|group| Some(group.first()?.wanted)).collect();
+        self.repository.load_from_pack(reading, &wanted, &mut |place, content| {
+            self.progress.check()?;
+            for piece in groups.get(place).copied().unwrap_or_default() {
+                let entry = &self.plan.entries[piece.entry];
+                match &content {
+                    Ok(bytes) if entry.piece_count == 1 => self.restore_whole(piece.entry, bytes),
+                    Ok(bytes) => self.restore_part(piece, Ok(bytes)),
+                    Err(error) if entry.piece_count == 1 => {
+                        self.tell_of(entry, format!("was not restored: {error}"));
+                    }
+                    Err(error) => self.restore_part(piece, Err(io::Error::other(error.to_string()))),
+                }
+            }
+            Ok(())
+        })
+    }
+
+    /// Restores a file whose content is here.
+    fn restore_whole(&self, place: usize, bytes: &[u8]) {
+        let entry = &self.plan.entries[place];
+        let write = || {
+            let directory = self.target.directory(self.path_above(entry))?;
+            let (name, is_final) = self.name_until_whole(place);
+            let mut file = target::create_file(&directory, &name)?;
+            let written =
+                file.write_all(bytes).and_then(|()| metadata::apply(&file, &entry.node)).and_then(|()| {
+                    if is_final { Ok(()) } else { target::rename(&directory, &name, &entry.node.name) }
+                });
+            written.inspect_err(|_| drop(target::remove(&directory, &name)))
+        };
+        self.report_written(entry, bytes.len(), write());
+    }
+
+    /// Writes a piece of a file; the last one finishes it.
+    fn restore_part(&self, piece: &Piece, content: io::Result<&[u8]>) {
+        let Some(part) = self.parts.get(&piece.entry) else { return };
+        let entry = &self.plan.entries[piece.entry];
+        let length = content.as_ref().map_or(0, |bytes| bytes.len());
+        let written = content.and_then(|bytes| self.write_part(part, piece, bytes));
+        let mut part = locked(part);
+        part.left_count -= 1;
+        if let Err(error) = written {
+            if part.state != PartState::Failed {
+                self.tell_of(entry, format!("was not restored: {error}"));
+            }
+            part.state = PartState::Failed;
+        }
+        let is_last = part.left_count == 0;
+        let state = part.state;
+        drop(part);
+        self.progress.add(0, length as u64);
+        self.report().bytes += length as u64;
+        if is_last {
+            self.finish_parts(piece.entry, state);
+        }
+    }
+
+    fn write_part(&self, part: &Mutex<Part>, piece: &Piece, bytes: &[u8]) -> io::Result<()> {
+        let entry = &self.plan.entries[piece.entry];
+        let directory = self.target.directory(self.path_above(entry))?;
+        let (name, _) = self.name_until_whole(piece.entry);
+        let file = {
+            let mut part = locked(part);
+            match part.state {
+                PartState::Failed => return Ok(()),
+                PartState::Created => target::open_file(&directory, &name)?,
+                PartState::Absent => {
+                    let file = target::create_file(&directory, &name)?;
+                    part.state = PartState::Created;
+                    file
+                }
+            }
+        };
+        file.write_all_at(bytes, piece.offset)
+    }
+
+    /// Gives a file whose pieces are all written its name, or removes it if one failed.
+    fn finish_parts(&self, place: usize, state: PartState) {
+        let entry = &self.plan.entries[place];
+        let (name, _) = self.name_until_whole(place);
+        let finish = || {
+            let directory = self.target.directory(self.path_above(entry))?;
+            let finished = match state {
+                PartState::Created => target::open_file(&directory, &name)
+                    .and_then(|file| metadata::apply(&file, &entry.node))
+                    .and_then(|()| target::rename(&directory, &name, &entry.node.name)),
+                PartState::Absent | PartState::Failed => {
+                    return target::remove(&directory, &name).map(|()| false);
+                }
+            };
+            finished.inspect_err(|_| drop(target::remove(&directory, &name))).map(|()| true)
+        };
+        match finish() {
+            Ok(true) => self.report_written(entry, 0, Ok(())),
+            Ok(false) => {}
+            Err(error) => self.report_written(entry, 0, Err(error)),
+        }
+    }
+
+    /// Restores what has no content: empty files, more names of files, symbolic links and pipes.
+    fn restore_without_content(&self, place: usize, entry: &Entry) {
+        match (&self.decisions[place], entry.node.kind) {
+            (Decision::Link(first), _) => self.report_written(entry, 0, self.link(place, *first)),
+            (Decision::Create | Decision::Replace, NodeKind::File) if entry.piece_count == 0 => {
+                self.restore_whole(place, b"");
+            }
+            (Decision::Create | Decision::Replace, NodeKind::Symlink | NodeKind::Fifo) => {
+                self.report_written(entry, 0, self.make_special(place));
+            }
+            _ => {}
+        }
+    }
+
+    fn link(&self, place: usize, first: usize) -> io::Result<()> {
+        let (entry, first) = (&self.plan.entries[place], &self.plan.entries[first]);
+        let directory = self.target.directory(self.path_above(entry))?;
+        let from = self.target.directory(self.path_above(first))?;
+        let (name, _) = self.name_until_whole(place);
+        target::link((&from, &first.node.name), (&directory, &name))?;
+        target::rename(&directory, &name, &entry.node.name)
+            .inspect_err(|_| drop(target::remove(&directory, &name)))
+    }
+
+    fn make_special(&self, place: usize) -> io::Result<()> {
+        let node = &self.plan.entries[place].node;
+        let directory = self.target.directory(self.path_above(&self.plan.entries[place]))?;
+        if self.decisions[place] == Decision::Replace {
+            target::remove(&directory, &node.name)?;
+        }
+        if node.kind == NodeKind::Fifo {
+            target::make_pipe(&directory, &node.name)?;
+            return metadata::apply_to_pipe(&directory, node);
+        }
+        target::link_to(&directory, &node.name, &node.link_target)?;
+        metadata::apply_to_link(&directory, node)
+    }
+
+    /// Sets modes and times of directories, those inside first: what is made in a directory changes its time.
+    fn finish_directories(&self) {
+        for (directory, made) in self.plan.directories.iter().zip(&self.made).rev() {
+            let Some(node) = directory.node.as_ref().filter(|_| made.is_some()) else { continue };
+            let result =
+                self.target.directory(&directory.path).and_then(|opened| metadata::apply(&*opened, node));
+            if let Err(error) = result {
+                self.tell(&directory.path, format!("its mode and times could not be restored: {error}"));
+            }
+        }
+    }
+
+    /// Returns the name that a file has until it is whole, and whether that is its own: a small one is written in one go, where
+    /// nothing was before.
+    fn name_until_whole(&self, place: usize) -> (Vec<u8>, bool) {
+        let entry = &self.plan.entries[place];
+        if entry.piece_count < 2 && self.decisions[place] == Decision::Create {
+            return (entry.node.name.to_vec(), true);
+        }
+        ([&*self.unfinished, place.to_string().as_bytes()].concat(), false)
+    }
+
+    fn path_above(&self, entry: &Entry) -> &[u8] {
+        &self.plan.directories[entry.directory].path
+    }
+
+    fn report_written(&self, entry: &Entry, bytes: usize, result: io::Result<()>) {
+        match result {
+            Ok(()) => {
+                self.progress.add(1, bytes as u64);
+                let mut report = self.report();
+                report.file_count += 1;
+                report.bytes += bytes as u64;
+            }
+            Err(error) => self.tell_of(entry, format!("was not restored: {error}")),
+        }
+    }
+
+    fn tell_of(&self, entry: &Entry, what: String) {
+        let path = [self.path_above(entry), b"/", &entry.node.name].concat();
+        self.tell(&path, what);
+    }
+
+    fn tell(&self, path: &[u8], what: String) {
+        self.report().problems.push(RestoreProblem { path: path.to_owned(), what });
+    }
+
+    fn report(&self) -> MutexGuard<'_, RestoreReport> {
+        locked(&self.report)
+    }
+}
+
+/// A thread that panicked is heard of when it is joined.
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

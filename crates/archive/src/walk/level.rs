@@ -1,0 +1,77 @@
+//! The directories of one depth, each once.
+//!
+//! Comes in: directories as they are met. Goes out: all of them, without those met before. Must not know what is in them.
+
+use super::{RootSet, Sharing, WalkProblem};
+use crate::error::Error;
+use crate::id::Id;
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+/// A directory to be read.
+#[derive(Debug)]
+pub(super) struct Item {
+    pub(super) tree: Id,
+    pub(super) path: Vec<u8>,
+    pub(super) roots: Arc<RootSet>,
+}
+
+impl Item {
+    /// Returns what to say of a directory that cannot be read.
+    pub(super) fn problem(&self, error: Error) -> WalkProblem {
+        WalkProblem { tree: self.tree, path: self.path.clone(), error }
+    }
+}
+
+/// The directories of one depth.
+#[derive(Debug)]
+pub(super) enum Level {
+    /// Each tree once in the whole walk.
+    ByTree {
+        /// All that were met at any depth.
+        seen: HashSet<Id>,
+        /// Those of this depth.
+        items: Vec<Item>,
+    },
+    /// Each pair of tree and path once.
+    ByPath(HashMap<(Id, Vec<u8>), Arc<RootSet>>),
+}
+
+impl Level {
+    /// Returns an empty level; `seen` are the trees that levels above it met.
+    pub(super) fn new(sharing: Sharing, seen: HashSet<Id>) -> Level {
+        match sharing {
+            Sharing::ByTree => Level::ByTree { seen, items: Vec::new() },
+            Sharing::ByPath => Level::ByPath(HashMap::new()),
+        }
+    }
+
+    /// Adds a directory.
+    pub(super) fn add(&mut self, item: Item) {
+        match self {
+            Level::ByTree { seen, items } => {
+                if seen.insert(item.tree) {
+                    items.push(item);
+                }
+            }
+            Level::ByPath(items) => {
+                let Item { tree, path, roots } = item;
+                let known = items.entry((tree, path)).or_insert_with(|| Arc::clone(&roots));
+                if !Arc::ptr_eq(known, &roots) {
+                    Arc::make_mut(known).add(&roots);
+                }
+            }
+        }
+    }
+
+    /// Returns the directories, and the trees met so far.
+    pub(super) fn into_items(self) -> (Vec<Item>, HashSet<Id>) {
+        match self {
+            Level::ByTree { seen, items } => (items, seen),
+            Level::ByPath(items) => {
+                let items = items.into_iter().map(|((tree, path), roots)| Item { tree, path, roots });
+                (items.collect(), HashSet::new())
+            }
+        }
+    }
+}
