@@ -279,6 +279,23 @@ mod tests {
     }
 
     #[test]
+    fn a_cut_is_found_at_each_seam() {
+        let chunker = Chunker::new(0x3d_a335_8b4d_c173).unwrap();
+        let content = made("random", 3, MIN_BYTES + 12 * LANE_BYTES);
+        assert_eq!(chunker.cut(&content, 0), None);
+        for seam in (0..11).map(|lane| MIN_BYTES + lane * LANE_BYTES) {
+            for end in seam.max(MIN_BYTES + 1) - 1..seam + 2 {
+                // The hash of zeros is zero.
+                let mut content = content.clone();
+                content[end - WINDOW_BYTES..end].fill(0);
+                assert_eq!(chunker.cut(&content, 0), Some(end), "{seam}");
+                assert_eq!(chunker.cut(&content[..end], end - 1), Some(end), "{seam}");
+                assert_eq!(chunker.cut(&content[..end - 1], 0), None, "{seam}");
+            }
+        }
+    }
+
+    #[test]
     fn polynomials_of_other_degrees_are_refused() {
         for polynomial in [0, 1, 0xff, 1 << 54, u64::MAX] {
             assert!(Chunker::new(polynomial).is_none(), "{polynomial:x}");
