@@ -81,7 +81,7 @@ enum Part {
     Folder,
     /// Many small files in many folders.
     Small,
-    /// Merges, look-ups, scans and codecs of the store alone.
+    /// Merges, look-ups, scans and codecs of the store alone, index files of the archive.
     Engine,
     /// Snapshots and logs of Tarantool, by pneu and by Tarantool.
     Recovery,

@@ -1,11 +1,12 @@
-//! The crate `store` alone: merges, look-ups, ordered scans, codecs of payloads.
+//! The crate `store` alone: merges, look-ups, ordered scans, codecs of payloads; and what `archive` decodes.
 //!
-//! Comes in: where files are kept. Goes out: series. The only part of the measurements that calls a crate of pneu instead of its
+//! Comes in: where files are kept. Goes out: series. The only part of the measurements that calls crates of pneu instead of its
 //! program. Each job is a process of its own (`run`), which times itself and prints a line for each thing and round; its peak of
 //! anonymous memory is looked at from outside: what is mapped of a file belongs to the file cache.
 
 mod codecs;
 mod ids;
+mod index_files;
 mod lookups;
 mod merges;
 mod scans;
@@ -40,6 +41,8 @@ enum Job {
     Scans,
     /// Header records at each codec.
     Codecs,
+    /// Index files of the archive.
+    IndexFiles,
 }
 
 /// How a job is called.
@@ -90,7 +93,7 @@ pub(crate) fn measure(options: &Options, report: &mut Report) -> Result<()> {
         say(&format!("  {}: {}", series.name, series.note));
         report.series.push(series);
     }
-    for job in [Job::Lookups, Job::LookupsLarge, Job::Scans, Job::Codecs] {
+    for job in [Job::Lookups, Job::LookupsLarge, Job::Scans, Job::Codecs, Job::IndexFiles] {
         let watched = call(job, options.rounds)?;
         report.series.extend(told(&watched)?);
     }
@@ -147,6 +150,7 @@ pub(crate) fn run(arguments: &EngineArguments) -> Result<()> {
         Job::LookupsLarge => lookups::measure(directory, 50_000_000, *rounds)?,
         Job::Scans => scans::measure(directory, *rounds)?,
         Job::Codecs => codecs::measure(directory, mail, *rounds)?,
+        Job::IndexFiles => index_files::measure(*rounds)?,
     }
     ready()
 }
