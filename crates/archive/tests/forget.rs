@@ -12,6 +12,8 @@ use testkit::{Random, Restic};
 const PASSWORD: &str = "geheim";
 /// Long after the newest snapshot of the present.
 const NOW_SECONDS: i64 = 1_700_000_000;
+/// Half an hour behind the same time of the clock five months before, in Berlin; half an hour before it anywhere else.
+const SUMMER_SECONDS: i64 = NOW_SECONDS - 153 * 86_400 - 1800;
 const YEAR_SECONDS: u64 = 31_557_600;
 
 /// Many within few hours, days or years; some in zones of their own; none at the same time, whose order restic leaves to chance.
@@ -35,8 +37,12 @@ fn random_snapshots(random: &mut Random) -> Vec<Snapshot> {
             }
         })
         .collect();
-    // From the year 2100: never the newest that "within" counts from.
-    snapshots.push(Snapshot { time: Time::new(4_102_444_800, 0, 0), ..snapshots[0].clone() });
+    // The newest, by a clock in winter; one that is within five months of it only by a clock that is in summer then; and one from
+    // the year 2100, which is never the newest that "within" counts from.
+    let special = [(NOW_SECONDS + 1, 3600), (SUMMER_SECONDS, 7200), (4_102_444_800, 0)];
+    for (seconds, offset) in special {
+        snapshots.push(Snapshot { time: Time::new(seconds, 0, offset), ..snapshots[0].clone() });
+    }
     snapshots
 }
 
@@ -152,7 +158,10 @@ fn restic_keeps_the_same_for_the_same_reasons() {
 
     let zones = ["UTC", "Europe/Berlin"].map(|name| (name, TimeZone::get(name).unwrap_or(TimeZone::UTC)));
     for round in 0..6 {
-        let policy = random_policy(&mut random);
+        let mut policy = random_policy(&mut random);
+        if round == 3 {
+            policy = Policy { within: Span { months: 5, ..Span::default() }, ..Policy::default() };
+        }
         let group_by = ["", "host,paths", "host,tags"][round % 3];
         let (name, zone) = zones[round % 2].clone();
         let present = Present { now: Time::new(NOW_SECONDS + 86_400, 0, 0), zone };
