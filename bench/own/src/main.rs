@@ -2,9 +2,10 @@
 //! Tarantool.
 //!
 //! Comes in: the program, a directory for mail that is kept between runs, a directory for results. Goes out: a table and all
-//! samples. Must not know how pneu works, but for `engine`: it runs the program as a user does, and checks its answers against what is known of the
+//! samples. Must not know how pneu works, but for `engine` and `archive`: it runs the program as a user does, and checks its answers against what is known of the
 //! mail.
 
+mod archive;
 mod child;
 mod corpora;
 mod engine;
@@ -85,6 +86,8 @@ enum Part {
     Engine,
     /// Snapshots and logs of Tarantool, by pneu and by Tarantool.
     Recovery,
+    /// The index of a repository of backups.
+    Archive,
 }
 
 /// What the program does when it calls itself, so that everything measured is a process of its own.
@@ -99,6 +102,9 @@ enum Errand {
     /// Do one job with the store alone.
     #[command(hide = true)]
     Engine(engine::EngineArguments),
+    /// Do one job with the crate for repositories alone.
+    #[command(hide = true)]
+    Archive(archive::ArchiveArguments),
     /// Make tuples for a snapshot or a log of Tarantool.
     #[command(hide = true)]
     MakeTuples(recovery::MakeArguments),
@@ -110,6 +116,7 @@ fn main() -> Result<()> {
         Some(Errand::Walk(arguments)) => walk::walk(&arguments),
         Some(Errand::Generate(arguments)) => corpora::generate(&arguments),
         Some(Errand::Engine(arguments)) => engine::run(&arguments),
+        Some(Errand::Archive(arguments)) => archive::run(&arguments),
         Some(Errand::MakeTuples(arguments)) => recovery::make(&arguments),
         None => plan::measure(&arguments.options),
     }

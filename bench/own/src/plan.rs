@@ -4,7 +4,7 @@
 
 use crate::child::{Sample, measure as measure_child};
 use crate::report::{Report, Series};
-use crate::{Options, Part, engine, folder, machine, recovery, small, text};
+use crate::{Options, Part, archive, engine, folder, machine, recovery, small, text};
 use anyhow::{Context, Result, bail};
 use std::fs;
 use std::process::Command;
@@ -68,12 +68,13 @@ pub(crate) fn measure(options: &Options) -> Result<()> {
     let name = format!("{}-{machine}", machine::today()?);
     let mut report =
         Report { facts: machine::facts(&options.program, &options.corpora)?, series: Vec::new() };
-    let parts: [(Part, MeasurePart); 5] = [
+    let parts: [(Part, MeasurePart); 6] = [
         (Part::Text, text::measure),
         (Part::Folder, folder::measure),
         (Part::Small, small::measure),
         (Part::Engine, engine::measure),
         (Part::Recovery, recovery::measure),
+        (Part::Archive, archive::measure),
     ];
     for (part, measure_part) in parts {
         if options.only.is_empty() || options.only.contains(&part) {

@@ -101,7 +101,7 @@ pub(crate) fn measure(options: &Options, report: &mut Report) -> Result<()> {
 }
 
 /// Makes series of the lines that a job printed.
-fn told(watched: &watch::Watched) -> Result<Vec<Series>> {
+pub(crate) fn told(watched: &watch::Watched) -> Result<Vec<Series>> {
     let mut all: Vec<Series> = Vec::new();
     for line in watched.said.iter().filter_map(|line| line.strip_prefix(MARK)) {
         let [name, goal, note, seconds, count] = line.split('\t').collect::<Vec<_>>()[..] else {
@@ -130,7 +130,7 @@ fn told(watched: &watch::Watched) -> Result<Vec<Series>> {
 const MEMORY: &str = "/dev/shm";
 
 /// What a line begins with that says what was measured.
-const MARK: &str = "measured\t";
+pub(crate) const MARK: &str = "measured\t";
 
 /// Prints what was measured once.
 fn tell(name: &str, goal: &str, seconds: f64, count: u64, note: &str) -> Result<()> {

@@ -141,7 +141,7 @@ fn watch_memory(process: u32, is_over: &AtomicBool, peak: &AtomicU64) {
 }
 
 /// Returns how much memory a process has that belongs to no file.
-fn anonymous_bytes(process: u32) -> Option<u64> {
+pub(crate) fn anonymous_bytes(process: u32) -> Option<u64> {
     let status = fs::read_to_string(format!("/proc/{process}/status")).ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("RssAnon:"))?;
     let kilobytes: u64 = line.trim().strip_suffix(" kB")?.parse().ok()?;

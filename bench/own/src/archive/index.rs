@@ -1,0 +1,145 @@
+//! Opens the index of a repository, with and without a cache, and looks ids up in it.
+//!
+//! Comes in: a repository made by `make`. Goes out: lines. Must not know who measures.
+
+use super::make;
+use crate::engine::MARK;
+use crate::recovery::watch;
+use anyhow::{Result, ensure};
+use archive::testing::surroundings;
+use archive::{
+    BlobIndex, BlobKind, CachePlace, Id, IndexFiles, Password, SealedIndexFiles, Surroundings, Unwatched,
+    config, key_file,
+};
+use disk::RealDisk;
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::thread;
+use std::time::Instant;
+
+/// Look-ups of one round.
+const LOOKUP_COUNT: u64 = 1_000_000;
+
+/// An unlocked repository, and where its index is cached.
+struct Repository {
+    files: Arc<dyn IndexFiles>,
+    cache: CachePlace,
+    surroundings: Surroundings,
+}
+
+fn cache_directory(directory: &Path) -> PathBuf {
+    directory.join("cache")
+}
+
+fn unlock(directory: &Path) -> Result<Repository> {
+    let storage = make::storage(directory);
+    let (_, key) = key_file::unlock(&*storage, &Password::new(make::PASSWORD.into()))?;
+    let repository = config::load(&*storage, &key)?.id;
+    let thread_count = thread::available_parallelism().map_or(1, usize::from);
+    Ok(Repository {
+        files: Arc::new(SealedIndexFiles { storage, key: Arc::new(key) }),
+        cache: CachePlace { disk: Arc::new(RealDisk), directory: cache_directory(directory), repository },
+        surroundings: Surroundings { thread_count, ..surroundings() },
+    })
+}
+
+/// Opens the index and says how long that took and what it takes.
+fn open(directory: &Path, blob_count: u64, how: &str, goal: &str) -> Result<()> {
+    let Repository { files, cache, surroundings } = unlock(directory)?;
+    let cache = (!how.contains("memory")).then_some(cache);
+    let own_bytes = || watch::anonymous_bytes(std::process::id()).unwrap_or(0);
+    let before = own_bytes();
+    let begin = Instant::now();
+    let index = BlobIndex::load(&files, cache.as_ref(), &surroundings, &Unwatched)?;
+    let seconds = begin.elapsed().as_secs_f64();
+    let each = |bytes: u64| bytes as f64 / blob_count as f64;
+    let note = format!(
+        "; {:.1} B a blob of memory, {:.1} B of the cache",
+        each(own_bytes().saturating_sub(before)),
+        each(size_bytes(&cache_directory(directory))?)
+    );
+    ensure!(index.has(make::blob_kind(0), &make::blob_id(0))?, "a blob is missing");
+    if how.contains("cached") {
+        let begin = Instant::now();
+        let count = index.survey()?.entry_count();
+        tell(
+            &format!("verify the index of {blob_count} blobs, {how}"),
+            "",
+            begin.elapsed().as_secs_f64(),
+            blob_count,
+            "",
+        )?;
+        ensure!(u64::from(count) == blob_count, "{count} blobs are in the index");
+    }
+    tell(&format!("open the index of {blob_count} blobs, {how}"), goal, seconds, blob_count, &note)
+}
+
+pub(super) fn open_cold(directory: &Path, blob_count: u64) -> Result<()> {
+    if cache_directory(directory).exists() {
+        fs::remove_dir_all(cache_directory(directory))?;
+    }
+    open(directory, blob_count, "cold, cache written", "<= 2 s")
+}
+
+pub(super) fn open_cached(directory: &Path, blob_count: u64) -> Result<()> {
+    open(directory, blob_count, "cached", "<= 50 ms")
+}
+
+pub(super) fn open_in_memory(directory: &Path, blob_count: u64) -> Result<()> {
+    open(directory, blob_count, "in memory only", "<= 2 s")
+}
+
+/// Looks up ids that are there and ids that are not.
+pub(super) fn look_up(directory: &Path, blob_count: u64, rounds: usize) -> Result<()> {
+    let Repository { files, cache, surroundings } = unlock(directory)?;
+    let cached = BlobIndex::load(&files, Some(&cache), &surroundings, &Unwatched)?;
+    let in_memory = BlobIndex::load(&files, None, &surroundings, &Unwatched)?;
+    // A prime step, so that they are spread over all ids; those that are not there have numbers beyond.
+    let numbers = (0..).map(|number| number * 7919 % blob_count);
+    let is_data = |&number: &u64| make::blob_kind(number) == BlobKind::Data;
+    let known: Vec<Id> =
+        numbers.filter(is_data).take(usize::try_from(LOOKUP_COUNT)?).map(make::blob_id).collect();
+    let unknown: Vec<Id> = (blob_count..blob_count + LOOKUP_COUNT).map(make::blob_id).collect();
+    for round in 0..=rounds {
+        for (where_from, index) in [("cached", &cached), ("in memory only", &in_memory)] {
+            for (ids, which, goal) in [(&unknown, "unknown", "<= 51 ns"), (&known, "known", "<= 100 ns")] {
+                let expected = if which == "known" { ids.len() } else { 0 };
+                let report = |how: &str, begin: Instant, found: usize| -> Result<()> {
+                    ensure!(found == expected, "{found} of {expected} found, {how}");
+                    let name = format!("{which} id of {blob_count}, {where_from}, {how}");
+                    let seconds = begin.elapsed().as_secs_f64();
+                    if round > 0 { tell(&name, goal, seconds, LOOKUP_COUNT, "") } else { Ok(()) }
+                };
+                let begin = Instant::now();
+                let mut found = 0;
+                for id in ids {
+                    found += usize::from(index.has(BlobKind::Data, id)?);
+                }
+                report("one by one", begin, found)?;
+                let mut has = Vec::new();
+                let begin = Instant::now();
+                index.has_batch(BlobKind::Data, ids, &mut has)?;
+                report("in batches", begin, has.iter().filter(|has| **has).count())?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn size_bytes(directory: &Path) -> Result<u64> {
+    let mut bytes = 0;
+    let Ok(entries) = fs::read_dir(directory) else { return Ok(0) };
+    for entry in entries {
+        let entry = entry?;
+        let metadata = entry.metadata()?;
+        bytes += if metadata.is_dir() { size_bytes(&entry.path())? } else { metadata.len() };
+    }
+    Ok(bytes)
+}
+
+fn tell(name: &str, goal: &str, seconds: f64, count: u64, note: &str) -> Result<()> {
+    writeln!(std::io::stdout(), "{MARK}archive: {name}\t{goal}\t{note}\t{seconds:.9}\t{count}")?;
+    Ok(())
+}

@@ -1,0 +1,121 @@
+//! A repository that restic accepts, with as many blobs as one likes: index files, and packs that are holes but for their headers.
+//!
+//! Comes in: a directory and a count. Goes out: a repository without snapshots. Must not know what is measured with it.
+//!
+//! `restic check` finds nothing wrong with it; `restic check --read-data` would, since no blob is there.
+
+use anyhow::{Context, Result};
+use archive::index_file::{BLOB_COUNT_FULL, IndexFileWriter};
+use archive::testing::surroundings;
+use archive::unpacked::{Parts, Version, save};
+use archive::{
+    BlobKind, Cost, FileKind, FileName, Id, LocalStorage, PackedBlob, Password, Storage, config, key_file,
+};
+use disk::RealDisk;
+use std::fs::{self, File};
+use std::io::{Seek, SeekFrom, Write};
+use std::path::Path;
+use std::sync::Arc;
+use testkit::Random;
+
+/// What opens the repository.
+pub(super) const PASSWORD: &str = "bench";
+/// Blobs of a pack: with their lengths about 16 MiB, as restic fills packs.
+const PACK_BLOBS: u64 = 2500;
+/// One in so many packs holds trees.
+const TREE_PACKS_EVERY: u64 = 20;
+/// Length of a header's entry of a compressed blob.
+const ENTRY_BYTES: usize = 41;
+
+/// Returns the name of a blob.
+pub(super) fn blob_id(number: u64) -> Id {
+    let mut id = Id::default();
+    Random::of(1, 1, number).fill(&mut id.0);
+    id
+}
+
+/// Returns which kind a blob is.
+pub(super) fn blob_kind(number: u64) -> BlobKind {
+    match (number / PACK_BLOBS) % TREE_PACKS_EVERY {
+        0 => BlobKind::Tree,
+        _ => BlobKind::Data,
+    }
+}
+
+/// Opens the storage of the repository in a directory.
+pub(super) fn storage(directory: &Path) -> Arc<dyn Storage> {
+    Arc::new(LocalStorage::new(Arc::new(RealDisk), directory.join("repository")))
+}
+
+/// Makes the repository, if it is not there.
+pub(super) fn make(directory: &Path, blob_count: u64) -> Result<()> {
+    let is_made = directory.join("made");
+    if is_made.exists() {
+        return Ok(());
+    }
+    if directory.exists() {
+        fs::remove_dir_all(directory).with_context(|| format!("cannot remove {}", directory.display()))?;
+    }
+    let (storage, surroundings) = (storage(directory), surroundings());
+    storage.create()?;
+    let (_, key) =
+        key_file::create(&*storage, &surroundings, &Password::new(PASSWORD.into()), Cost::default())?;
+    let parts = Parts { storage, key: Arc::new(key), surroundings, version: Version::Two };
+    config::create(&parts)?;
+    let mut file = IndexFileWriter::default();
+    for first in (0..blob_count).step_by(usize::try_from(PACK_BLOBS)?) {
+        let blobs = pack(first..blob_count.min(first + PACK_BLOBS));
+        let mut id = Id::default();
+        Random::of(1, 2, first).fill(&mut id.0);
+        write_pack(&parts, &directory.join("repository"), id, &blobs)?;
+        file.add(&id, &blobs);
+        if file.blob_count() >= BLOB_COUNT_FULL {
+            save(&parts, FileKind::Index, &std::mem::take(&mut file).finish())?;
+        }
+    }
+    if file.blob_count() > 0 {
+        save(&parts, FileKind::Index, &file.finish())?;
+    }
+    Ok(fs::write(is_made, "")?)
+}
+
+fn pack(numbers: std::ops::Range<u64>) -> Vec<PackedBlob> {
+    let mut offset = 0;
+    let blob = |number| {
+        let length = u32::try_from(Random::of(1, 3, number).between(600, 12_600)).unwrap_or(600);
+        let blob = PackedBlob {
+            kind: blob_kind(number),
+            id: blob_id(number),
+            offset,
+            length,
+            uncompressed_length: 2 * length,
+        };
+        offset += length;
+        blob
+    };
+    numbers.map(blob).collect()
+}
+
+/// Writes a pack: a hole where blobs would be, and its header.
+fn write_pack(parts: &Parts, repository: &Path, id: Id, blobs: &[PackedBlob]) -> Result<()> {
+    let mut header = Vec::with_capacity(blobs.len() * ENTRY_BYTES);
+    for blob in blobs {
+        header.push(match blob.kind {
+            BlobKind::Data => 2,
+            BlobKind::Tree => 3,
+        });
+        header.extend_from_slice(&blob.length.to_le_bytes());
+        header.extend_from_slice(&blob.uncompressed_length.to_le_bytes());
+        header.extend_from_slice(&blob.id.0);
+    }
+    let mut sealed = Vec::new();
+    parts.key.seal(&parts.surroundings, &header, &mut sealed);
+    sealed.extend_from_slice(&u32::try_from(sealed.len())?.to_le_bytes());
+    let path = repository.join(FileName { kind: FileKind::Pack, id }.path());
+    if let Some(parent) = path.parent() {
+        fs::create_dir_all(parent)?;
+    }
+    let mut file = File::create(&path).with_context(|| format!("cannot create {}", path.display()))?;
+    file.seek(SeekFrom::Start(blobs.iter().map(|blob| u64::from(blob.length)).sum()))?;
+    Ok(file.write_all(&sealed)?)
+}
