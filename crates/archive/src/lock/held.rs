@@ -372,7 +372,8 @@ mod tests {
         held.keep().unwrap();
         CLOCK.fetch_add(RENEW_NS, Ordering::AcqRel);
         held.keeper.wake.notify_all();
-        renewed.recv().unwrap();
+        // No test waits for a thread that never comes.
+        renewed.recv_timeout(MINUTE).unwrap();
         // The thread holds the files until the old one is gone.
         assert_ne!(held.id().unwrap(), old);
         assert_eq!(storage.ids(FileKind::Lock), [held.id().unwrap()]);
