@@ -33,6 +33,12 @@ pub enum Error {
     /// There is nothing to back up.
     #[error("there is no mail to back up; run \"pneu index --maildir DIR\" first")]
     NoMail,
+    /// A root of which the index knows mail is not there.
+    #[error("{} is not there; is a disk not mounted? Nothing was backed up. If it is gone for good: pneu index --accept-loss", path.display())]
+    NoRoot {
+        /// The root.
+        path: PathBuf,
+    },
     /// Somebody asked to stop.
     #[error("interrupted")]
     Interrupted,

@@ -1,17 +1,21 @@
 //! What an archive holds of messages: which, and their content.
 //!
 //! In: SHA-256 of messages. Out: whether they are there, whole, and their bytes. A message shorter than a piece is the piece of its name, so
-//! the index of the archive alone answers for it. Of a longer one the pieces are known from backups made here. A message whose file was
-//! compressed is not found by its own name: the archive has it by that of the file.
+//! the index of the archive alone answers for it. Of a longer one the pieces are known from backups made here, and so is the file of one
+//! that is compressed.
 
 use crate::entry::{Content, PIECE_BYTES_MIN};
 use crate::error::Result;
 use crate::known::Known;
-use crate::vault::{Again, Vault, Walk, content, message_place};
+use crate::vault::{Again, Vault, Walk, content, message_of, message_place};
 use archive::{Id, Progress};
 use index::{Contents, Elsewhere, Kept};
+use mail::Compression;
 use sha2::{Digest, Sha256};
 use std::collections::HashMap;
+
+/// A compressed message is unpacked up to so many bytes.
+const MESSAGE_BYTES_MAX: usize = 1 << 30;
 
 /// The messages of an archive.
 pub struct Held<'a> {
@@ -48,17 +52,37 @@ impl<'a> Held<'a> {
     /// # Errors
     /// A piece cannot be read.
     pub fn message(&self, sha256: &[u8; 32]) -> Result<Option<Vec<u8>>> {
-        self.pieces_of(sha256)?.map(|pieces| content(&*self.vault, &pieces)).transpose()
+        let Some(pieces) = self.pieces_of(sha256)? else { return Ok(None) };
+        let bytes = content(&*self.vault, &pieces)?;
+        if Sha256::digest(&bytes)[..] == sha256[..] {
+            return Ok(Some(bytes));
+        }
+        let mut message = Vec::new();
+        let unpacked = mail::unpack(&bytes, Compression::of(&bytes), MESSAGE_BYTES_MAX, &mut message);
+        // What is known may be of another file by now: only the message itself will do.
+        let is_it = unpacked.is_ok() && Sha256::digest(&message)[..] == sha256[..];
+        Ok(is_it.then_some(message))
     }
 
     /// Returns the pieces of a message, if all of them are there.
     fn pieces_of(&self, sha256: &[u8; 32]) -> Result<Option<Vec<Id>>> {
-        let whole = vec![Id(*sha256)];
+        if let Some(pieces) = self.pieces_of_content(sha256)? {
+            return Ok(Some(pieces));
+        }
+        let Some(known) = &self.known else { return Ok(None) };
+        match known.compressed_content(sha256)? {
+            Some(content) => self.pieces_of_content(&content),
+            None => Ok(None),
+        }
+    }
+
+    fn pieces_of_content(&self, content: &[u8; 32]) -> Result<Option<Vec<Id>>> {
+        let whole = vec![Id(*content)];
         if self.vault.holds_pieces(&whole)?.first() == Some(&true) {
             return Ok(Some(whole));
         }
         let cut = match &self.known {
-            Some(known) => known.pieces(*sha256, PIECE_BYTES_MIN)?,
+            Some(known) => known.pieces(*content, PIECE_BYTES_MIN)?,
             None => None,
         };
         let Some(cut) = cut else { return Ok(None) };
@@ -86,11 +110,8 @@ impl<'a> Held<'a> {
 
     /// Returns what a file is listed under: the SHA-256 of its content where that is known, else one of its pieces' names.
     fn key(&self, pieces: &[Id]) -> Result<[u8; 32]> {
-        if let [piece] = pieces {
-            return Ok(piece.0);
-        }
-        if let Some(whole) = self.known.as_ref().map(|known| known.whole_of(pieces)).transpose()?.flatten() {
-            return Ok(whole);
+        if let Some(message) = message_of(self.known.as_ref(), pieces)? {
+            return Ok(message);
         }
         let names: Vec<u8> = pieces.iter().flat_map(|piece| piece.0).collect();
         Ok(Sha256::digest(&names).into())

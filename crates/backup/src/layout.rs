@@ -50,6 +50,12 @@ pub(crate) fn layout(folders: &[Folder<'_>]) -> (Layout, Vec<usize>) {
     (layout, refused)
 }
 
+/// Returns the root of a folder.
+pub(crate) fn root_of<'a>(below_root: &[u8], directory: &'a Path) -> Option<&'a Path> {
+    let count = below_root.split(|byte| *byte == b'/').filter(|name| !name.is_empty()).count();
+    directory.ancestors().nth(count)
+}
+
 /// Returns the path of what lies in a directory.
 pub(crate) fn child(directory: &[u8], name: &[u8]) -> Vec<u8> {
     [directory, b"/", name].concat()

@@ -4,46 +4,37 @@
 //! messages, files and mailboxes as they were. Joins `index`, which knows messages, and `archive`, which knows snapshots; neither
 //! knows the other. Must not know terminals.
 
+mod backup;
 mod bring_back;
-#[cfg(test)]
 mod compare;
-#[cfg(test)]
 mod depot;
-#[cfg(test)]
 mod entry;
 mod error;
-#[cfg(test)]
 mod extras;
-#[cfg(test)]
 mod held;
-#[cfg(test)]
+mod joined;
 mod known;
-#[cfg(test)]
 mod layout;
-#[cfg(test)]
 mod lost;
-#[cfg(test)]
 mod messages;
-#[cfg(test)]
 mod moment;
-#[cfg(test)]
 mod own;
-#[cfg(test)]
 mod places;
-#[cfg(test)]
 mod read;
 #[cfg(test)]
 mod read_tests;
-#[cfg(test)]
+mod recover;
 mod store_mail;
 #[cfg(test)]
 mod tests;
-#[cfg(test)]
 mod undelete;
-#[cfg(test)]
 mod vault;
 
+pub use backup::{BackupOptions, BackupReport, Target, backup, keep_messages};
 pub use bring_back::bring_back_tags;
 pub use error::{Error, Problem, Result};
-#[cfg(test)]
-pub use {held::Held, lost::Lost, store_mail::Counts, undelete::Undeleted};
+pub use held::Held;
+pub use lost::Lost;
+pub use recover::{Archive, UndeleteReport};
+pub use store_mail::Counts;
+pub use undelete::Undeleted;

@@ -8,7 +8,7 @@ use crate::entry::{Content, Entry, Stat};
 use crate::error::Result;
 use crate::known::Known;
 use crate::layout::child;
-use crate::vault::{Again, Vault, Walk, message_place};
+use crate::vault::{Again, Vault, Walk, message_of, message_place};
 use archive::{Id, Progress};
 use std::collections::{BTreeMap, HashSet};
 
@@ -73,12 +73,8 @@ pub(crate) fn lost(
     let mut keys = Vec::with_capacity(found.len());
     for Lost { entry, .. } in found.values() {
         let Content::File(pieces) = &entry.content else { continue };
-        let whole = match &pieces[..] {
-            [piece] => Some(piece.0),
-            many => known.map(|known| known.whole_of(many)).transpose()?.flatten(),
-        };
         // Of a cut file whose name nobody knows nobody can say that it is there.
-        keys.push(whole.unwrap_or_default());
+        keys.push(message_of(known, pieces)?.unwrap_or_default());
     }
     let present = is_present(&keys)?;
     let lost = found.into_values().zip(present).filter(|(_, is_present)| !is_present);

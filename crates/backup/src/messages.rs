@@ -14,7 +14,7 @@ use archive::{Id, Progress};
 use rayon::prelude::*;
 use rustix::fd::OwnedFd;
 use rustix::fs::{AtFlags, CWD, Mode, OFlags};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
@@ -50,6 +50,8 @@ pub(crate) struct Stored {
     pub nodes: Vec<KnownNode>,
     /// The pieces of contents that were cut.
     pub pieces: Vec<([u8; 32], Vec<Id>)>,
+    /// Messages in compressed files, each with the content of its file.
+    pub compressed: Vec<([u8; 32], [u8; 32])>,
     /// Files that the last snapshot had with the same content under the same name.
     pub unchanged_count: u64,
     /// Files that it had with another content, or of which something else changed.
@@ -107,10 +109,20 @@ pub(crate) fn store(
         if stat.size_bytes >= PIECE_BYTES_MIN {
             stored.pieces.push((sha256, pieces.clone()));
         }
+        if let Some(message) = compressed_message(&file.expected, &node) {
+            stored.compressed.push((message, sha256));
+        }
         stored.nodes.push(node);
         stored.entries.push(Entry { name: file.expected.name, stat, content: Content::File(pieces) });
     }
     Ok(stored)
+}
+
+/// Returns the message that the index knows in a file which has another content: a compressed one.
+fn compressed_message(expected: &Expected, node: &KnownNode) -> Option<[u8; 32]> {
+    let Row { inode, size_bytes, mtime_ns, content, .. } = expected.index?.row;
+    let is_it = (inode, size_bytes, mtime_ns) == (node.row.inode, node.row.size_bytes, node.row.mtime_ns);
+    (is_it && content != node.row.content).then_some(content)
 }
 
 fn is_as_before(before: &KnownDirectory, node: &KnownNode) -> bool {
@@ -137,13 +149,13 @@ fn find(
     (before, stored): (&KnownDirectory, &mut Stored),
 ) -> Result<Vec<Present>> {
     let looks = look_all(directory, &expected);
-    let mut there: BTreeMap<Vec<u8>, (Expected, Stat)> = BTreeMap::new();
+    let mut there: Vec<(Expected, Stat)> = Vec::with_capacity(expected.len());
     let mut lost = Vec::new();
     for (expected, look) in expected.into_iter().zip(looks) {
         let path = || mail::join(places.here, &expected.name);
         match look {
             Ok(stat) if stat.is_file() => {
-                there.insert(expected.name.clone(), (expected, stat));
+                there.push((expected, stat));
             }
             Ok(_) => {
                 stored.problems.push(Problem { path: path(), what: "it is no file any more".to_owned() });
@@ -156,9 +168,12 @@ fn find(
     }
     if !lost.is_empty() {
         find_again((directory, places), lost, (&mut there, stored));
+        // Sorting is stable: of two with one name the one that was expected comes first, and stays.
+        there.sort_by(|(a, _), (b, _)| a.name.cmp(&b.name));
+        there.dedup_by(|(a, _), (b, _)| a.name == b.name);
     }
     let mut present = Vec::with_capacity(there.len());
-    for (expected, stat) in there.into_values() {
+    for (expected, stat) in there {
         let place = before.nodes.binary_search_by(|known| known.name.cmp(&expected.name)).ok();
         let row: Option<&Row> = place.and_then(|place| before.nodes.get(place)).map(|node| &node.row);
         let mut failure = None;
@@ -189,7 +204,7 @@ fn look_all(directory: &OwnedFd, expected: &[Expected]) -> Vec<rustix::io::Resul
 fn find_again(
     (directory, places): (&OwnedFd, &Whereabouts<'_>),
     lost: Vec<Expected>,
-    (there, stored): (&mut BTreeMap<Vec<u8>, (Expected, Stat)>, &mut Stored),
+    (there, stored): (&mut Vec<(Expected, Stat)>, &mut Stored),
 ) {
     let here = names_by_unique_part(places.here);
     let other = places.other.map(names_by_unique_part).unwrap_or_default();
@@ -202,7 +217,7 @@ fn find_again(
             {
                 // The index read it under its old name: what it knows holds but for ctime, which a rename changes.
                 let index = expected.index.map(|index| renamed(index, &stat));
-                there.entry(name.clone()).or_insert((Expected { name: name.clone(), index }, stat));
+                there.push((Expected { name: name.clone(), index }, stat));
                 continue;
             }
         } else if let Some(name) = other.get(&unique) {

@@ -6,7 +6,7 @@ use crate::entry::Content;
 use crate::error::Result;
 use crate::known::Known;
 use crate::layout::plain;
-use crate::vault::{Again, Vault, Walk, content, message_place};
+use crate::vault::{Again, Vault, Walk, content, message_of, message_place};
 use archive::{Id, Progress};
 use index::{Moment, MomentFile, MomentFolder, Root};
 use sha2::{Digest, Sha256};
@@ -78,13 +78,10 @@ fn root_of<'a>(roots: &[Option<Vec<u8>>], folder: &'a [u8]) -> Option<(usize, &'
     found.min_by_key(|(_, below)| below.len())
 }
 
-/// Returns the SHA-256 of a file's content.
+/// Returns the SHA-256 of a file's message; of a compressed one that is not known, of its content.
 fn whole(vault: &dyn Vault, known: Option<&Known>, pieces: &[Id]) -> Result<[u8; 32]> {
-    if let [piece] = pieces {
-        return Ok(piece.0);
-    }
-    if let Some(whole) = known.map(|known| known.whole_of(pieces)).transpose()?.flatten() {
-        return Ok(whole);
+    if let Some(message) = message_of(known, pieces)? {
+        return Ok(message);
     }
     let mut hasher = Sha256::new();
     for piece in pieces {

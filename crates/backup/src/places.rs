@@ -7,7 +7,7 @@ use crate::entry::{Content, Stat};
 use crate::error::Result;
 use crate::known::Known;
 use crate::layout::split;
-use crate::vault::{Again, Vault, Walk, message_place};
+use crate::vault::{Again, Vault, Walk, message_of, message_place};
 use archive::{Id, Progress};
 use std::collections::{HashMap, HashSet};
 
@@ -46,7 +46,7 @@ pub(crate) fn newest(
             if message_place(directory).is_none() {
                 return Ok(());
             }
-            let key = key(known, pieces)?;
+            let key = message_of(known, pieces)?;
             if let Some(key) = key.filter(|key| wanted.contains(key)) {
                 let folder = split(directory).map_or(&[][..], |(folder, _)| folder).to_vec();
                 let kept =
@@ -57,12 +57,4 @@ pub(crate) fn newest(
         })?;
     }
     Ok(found)
-}
-
-/// Returns the SHA-256 of a content by its pieces, where it is known.
-fn key(known: Option<&Known>, pieces: &[Id]) -> Result<Option<[u8; 32]>> {
-    match pieces {
-        [piece] => Ok(Some(piece.0)),
-        many => Ok(known.map(|known| known.whole_of(many)).transpose()?.flatten()),
-    }
 }

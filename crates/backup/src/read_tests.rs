@@ -204,3 +204,30 @@ fn what_only_goes_is_lost_and_can_be_kept() {
     assert_eq!(files.len(), 4);
     assert!(files.iter().all(|path| path.starts_with("/pneu-deleted/cur/")), "{files:?}");
 }
+
+#[test]
+fn a_message_in_a_compressed_file_is_known_by_its_own_name() {
+    use std::io::Write;
+    let fixture = Fixture::new();
+    let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    packed.write_all(message(80).as_bytes()).unwrap();
+    let path = fixture.put("inbox", "cur", "80.x:2,SZ", &packed.finish().unwrap());
+    fixture.index();
+    let (tree, ..) = fixture.backup();
+    assert_eq!(fixture.backup().2.opened, 0);
+    let stored = fs::read(&path).unwrap();
+    fs::remove_file(&path).unwrap();
+    fixture.index();
+    let held = Held::new(Box::new(&fixture.depot), Some(known(&fixture)), vec![tree], &Unwatched);
+    let mailbox = Mailbox::open(&fixture.environment).unwrap();
+    let mailbox = mailbox.with_scope(Scope::WithAbsent(&held)).unwrap();
+    assert_eq!(found(&mailbox, "subject:s80"), ["s80"]);
+    let sha256 = id_of(message(80).as_bytes()).0;
+    assert_eq!(held.message(&sha256).unwrap().as_deref(), Some(message(80).as_bytes()));
+    let moment = moment(&fixture.depot, Some(&known(&fixture)), &tree, &fixture.roots, &Unwatched).unwrap();
+    let (then, unknown) = Mailbox::open(&fixture.environment).unwrap().at(&moment).unwrap();
+    assert_eq!((found(&then, "subject:s80"), unknown), (vec!["s80".to_owned()], index::Unknown::default()));
+    let places =
+        newest(&fixture.depot, Some(&known(&fixture)), &[tree], &[sha256].into(), &Unwatched).unwrap();
+    assert_eq!(fs::read(put_back(&fixture.depot, &places[&sha256], None).unwrap().path).unwrap(), stored);
+}

@@ -8,7 +8,7 @@ use crate::entry::{Content, Entry, Stat, look};
 use crate::error::{Error, Problem, Result};
 use crate::extras::is_stored;
 use crate::known::{Changes, KnownDirectory};
-use crate::layout::{Directory, Folder, Layout, layout, split};
+use crate::layout::{Directory, Folder, Layout, layout, root_of, split};
 use crate::messages::{Expected, Source, Stored, Whereabouts, store};
 use crate::own::{OwnFiles, PATH, StoredOwn, store_own};
 use archive::Id;
@@ -52,7 +52,7 @@ pub(crate) struct StoredMail {
 /// Stores all mail, and beside it what only this program knows.
 ///
 /// # Errors
-/// [`Error::NoMail`] if the index knows no folder; what the archive says; [`Error::Interrupted`].
+/// [`Error::NoMail`] if the index knows no folder, [`Error::NoRoot`]; what the archive says; [`Error::Interrupted`].
 pub(crate) fn store_mail(source: &Source<'_>, inventory: &Inventory, own: &OwnFiles) -> Result<StoredMail> {
     let folders: Vec<Folder<'_>> = inventory
         .folders()
@@ -63,6 +63,7 @@ pub(crate) fn store_mail(source: &Source<'_>, inventory: &Inventory, own: &OwnFi
     if layout.len() < 2 {
         return Err(Error::NoMail);
     }
+    expect_roots(&folders)?;
     let mut work = Work {
         source,
         inventory,
@@ -93,6 +94,21 @@ pub(crate) fn store_mail(source: &Source<'_>, inventory: &Inventory, own: &OwnFi
     Ok(StoredMail { tree: top.ok_or(Error::NoMail)?, changes, counts, problems })
 }
 
+/// Refuses to go on without a root: what is in it may be on a disk that is not mounted, and a snapshot without it would look as if all of it
+/// had been deleted.
+fn expect_roots(folders: &[Folder<'_>]) -> Result<()> {
+    let mut roots: Vec<&Path> =
+        folders.iter().filter_map(|(below, directory)| root_of(below, directory)).collect();
+    roots.sort_unstable();
+    roots.dedup();
+    for root in roots {
+        if !look(root).is_ok_and(|stat| stat.is_directory()) {
+            return Err(Error::NoRoot { path: root.to_owned() });
+        }
+    }
+    Ok(())
+}
+
 /// What is under way.
 struct Work<'a> {
     source: &'a Source<'a>,
@@ -114,15 +130,19 @@ impl Work<'_> {
         let mut entries = self.children.remove(path).unwrap_or_default();
         let stat = match look(&place) {
             Ok(stat) if stat.is_directory() => stat,
-            Ok(_) => return self.leave(place, directory, "it is no directory any more"),
+            Ok(_) => return self.leave(place, "it is no directory any more"),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound && entries.is_empty() => {
-                return self.leave(place, directory, "it is not there any more");
+                return if self.is_empty(directory)? {
+                    Ok(None)
+                } else {
+                    self.leave(place, "it is not there any more")
+                };
             }
-            Err(error) => return self.leave(place, directory, &error.to_string()),
+            Err(error) => return self.leave(place, &error.to_string()),
         };
         let expected = match self.expected(path, &place, directory) {
             Ok(expected) => expected,
-            Err(Error::Io { source, .. }) => return self.leave(place, directory, &source.to_string()),
+            Err(Error::Io { source, .. }) => return self.leave(place, &source.to_string()),
             Err(error) => return Err(error),
         };
         let before = self.known(path)?;
@@ -137,7 +157,7 @@ impl Work<'_> {
             && stored.problems.is_empty()
             && stored.unchanged_count == before.nodes.len() as u64
             && stored.unchanged_count == stored.entries.len() as u64;
-        let Stored { entries: files, nodes, pieces, elsewhere, problems, .. } = &stored;
+        let Stored { entries: files, elsewhere, problems, .. } = &stored;
         if let Some(other) = self.other_path(path, directory) {
             self.renamed.entry(other).or_default().extend(elsewhere.iter().cloned());
         }
@@ -153,16 +173,7 @@ impl Work<'_> {
             Some(tree) => tree,
             None => self.source.depot.save_tree(&entries)?,
         };
-        if known_tree.is_some() {
-            self.changes.unchanged(path);
-        } else {
-            self.changes.directory(path, tree, &before, nodes)?;
-        }
-        for (content, pieces) in pieces {
-            if self.source.known.map(|known| known.knows_pieces(*content)).transpose()? != Some(true) {
-                self.changes.pieces(*content, pieces)?;
-            }
-        }
+        self.note(path, &stored, (tree, known_tree.is_some()), &before)?;
         self.count(&stored, before.tree, tree);
         Ok(self.hand_up(path, &stat, tree))
     }
@@ -184,12 +195,45 @@ impl Work<'_> {
         Ok(self.source.known.map(|known| known.directory(path)).transpose()?.unwrap_or_default())
     }
 
-    /// Leaves a directory out.
-    fn leave(&mut self, path: PathBuf, directory: &Directory, what: &str) -> Result<Option<Id>> {
-        if !directory.is_optional {
-            self.problems.push(Problem { path, what: format!("{what}; it was left out") });
+    /// Takes note of a directory for the next backup.
+    fn note(
+        &mut self,
+        path: &[u8],
+        stored: &Stored,
+        (tree, is_same): (Id, bool),
+        before: &KnownDirectory,
+    ) -> Result<()> {
+        if is_same {
+            self.changes.unchanged(path);
+        } else {
+            self.changes.directory(path, tree, before, &stored.nodes)?;
         }
+        for (content, pieces) in &stored.pieces {
+            if self.source.known.map(|known| known.knows_pieces(*content)).transpose()? != Some(true) {
+                self.changes.pieces(*content, pieces)?;
+            }
+        }
+        for (message, content) in &stored.compressed {
+            let known =
+                self.source.known.map(|known| known.compressed_content(message)).transpose()?.flatten();
+            if known != Some(*content) {
+                self.changes.compressed(*message, *content)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Leaves a directory out.
+    fn leave(&mut self, path: PathBuf, what: &str) -> Result<Option<Id>> {
+        self.problems.push(Problem { path, what: format!("{what}; it was left out") });
         Ok(None)
+    }
+
+    /// Says whether nothing is missing if a directory is: a folder may have only one of `cur` and `new`, and no `tmp`.
+    fn is_empty(&self, directory: &Directory) -> Result<bool> {
+        let Some((number, place)) = directory.messages else { return Ok(directory.is_optional) };
+        let Some(folder) = self.inventory.folders().get(number) else { return Ok(true) };
+        Ok(self.inventory.files(folder, place)?.is_empty())
     }
 
     /// Returns the files that should be in a directory, in the order of their names.

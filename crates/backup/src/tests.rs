@@ -30,7 +30,7 @@ pub(crate) struct Fixture {
 /// What a backup did: how many files were opened, how many trees written.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Work {
-    opened: usize,
+    pub(crate) opened: usize,
     trees: usize,
     problems: Vec<String>,
 }
@@ -445,4 +445,19 @@ fn tables_that_cannot_be_used_are_begun_anew() {
     // The index knows all messages and the archive has them: only what is no message is opened.
     assert_eq!((work.opened, fixture.files(tree).len()), (3, 12));
     assert_eq!(fixture.backup().2.opened, 0);
+}
+
+#[test]
+fn a_folder_may_lack_a_directory_and_a_root_may_not() {
+    let fixture = Fixture::new();
+    fs::remove_dir(fixture.root().join("inbox/new")).unwrap();
+    fs::remove_dir_all(fixture.root().join("lists/rust/tmp")).unwrap();
+    fixture.index();
+    let (tree, _, work) = fixture.backup();
+    assert_eq!((work.problems, fixture.files(tree).len()), (Vec::<String>::new(), 12));
+    fs::rename(fixture.root(), fixture.root().with_file_name("unmounted")).unwrap();
+    let inventory = Mailbox::open(&fixture.environment).unwrap().inventory().unwrap();
+    let source = Source { depot: &fixture.depot, known: None, progress: &Unwatched };
+    let refused = store_mail(&source, &inventory, &OwnFiles::default()).map(|_| ()).unwrap_err();
+    assert!(refused.to_string().contains("is a disk not mounted?"), "{refused}");
 }

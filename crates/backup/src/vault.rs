@@ -4,6 +4,7 @@
 
 use crate::entry::{Content, Entry};
 use crate::error::Result;
+use crate::known::Known;
 use crate::layout::child;
 use archive::{Id, Progress};
 use std::collections::HashSet;
@@ -110,4 +111,16 @@ pub(crate) fn content(vault: &dyn Vault, pieces: &[Id]) -> Result<Vec<u8>> {
 pub(crate) fn message_place(directory: &[u8]) -> Option<(&[u8], index::Place)> {
     let (folder, name) = crate::layout::split(directory)?;
     index::Place::ALL.into_iter().find(|place| place.name().as_bytes() == name).map(|place| (folder, place))
+}
+
+/// Returns the SHA-256 of the message in a file, where that is known: of a file in one piece that is its name, unless it is compressed.
+///
+/// # Errors
+/// Damage in what is known.
+pub(crate) fn message_of(known: Option<&Known>, pieces: &[Id]) -> Result<Option<[u8; 32]>> {
+    match (known, pieces) {
+        (Some(known), pieces) => known.message_of(pieces),
+        (None, [piece]) => Ok(Some(piece.0)),
+        (None, _) => Ok(None),
+    }
 }

@@ -1,1 +1,9 @@
-//! Integration tests of backups.
+//! Integration tests of backups: against restic, and against a storage that fails at every step.
+#![expect(
+    clippy::unwrap_used,
+    reason = "clippy takes helpers of integration tests for code that is not tested"
+)]
+
+mod crash;
+mod restic;
+mod support;

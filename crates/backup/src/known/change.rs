@@ -18,6 +18,7 @@ pub(crate) struct Changes {
     directories: Rows,
     nodes: Rows,
     chunks: Rows,
+    compressed: Rows,
     deletes: Transaction,
     visited: HashSet<Vec<u8>>,
     new_pieces: std::collections::HashMap<[u8; 32], Vec<Id>>,
@@ -27,12 +28,13 @@ pub(crate) struct Changes {
 impl Changes {
     /// Begins on what is known now.
     pub(crate) fn new(known: Option<&Known>) -> Changes {
-        let [directories, nodes, chunks] = tables::empty();
+        let [directories, nodes, chunks, compressed] = tables::empty();
         let stored = known.and_then(|known| known.snapshot.as_ref());
         Changes {
             directories,
             nodes,
             chunks,
+            compressed,
             deletes: Transaction::new(),
             visited: HashSet::new(),
             new_pieces: std::collections::HashMap::new(),
@@ -87,6 +89,11 @@ impl Changes {
         Ok(())
     }
 
+    /// Takes note of a message whose file has another content: it is compressed.
+    pub(crate) fn compressed(&mut self, message: [u8; 32], content: [u8; 32]) -> Result<()> {
+        Ok(self.compressed.push(&[Value::Id(&message), Value::Id(&content)])?)
+    }
+
     /// Takes out the rows of directories that were not visited: they are not there any more.
     pub(crate) fn forget_others(&mut self, known: &Known) -> Result<()> {
         let gone: Vec<Vec<u8>> =
@@ -108,7 +115,7 @@ impl Changes {
     /// What the disk says: then less is known at the next backup, and nothing is lost.
     pub(crate) fn commit(self, disk: &Arc<dyn Disk>, place: &Path, holder: &str, seed: u64) -> Result<()> {
         let mut transaction = self.deletes;
-        for rows in [self.directories, self.nodes, self.chunks] {
+        for rows in [self.directories, self.nodes, self.chunks, self.compressed] {
             if !rows.is_empty() {
                 transaction.put(rows);
             }

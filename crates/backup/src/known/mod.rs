@@ -18,7 +18,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use store::{Part, RowId, Rows, Snapshot, Table, Value};
-use tables::{chunks, directories, nodes};
+use tables::{chunks, compressed, directories, nodes};
 
 /// What is known of a directory.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -53,8 +53,10 @@ pub(crate) struct Known {
     directories: HashMap<Vec<u8>, (u32, Id)>,
     nodes: Table,
     chunks: Table,
+    compressed: Table,
     by_file: OnceLock<HashMap<u64, RowId>>,
     by_pieces: OnceLock<HashMap<Vec<Id>, [u8; 32]>>,
+    by_content: OnceLock<HashMap<[u8; 32], [u8; 32]>>,
 }
 
 impl Known {
@@ -76,20 +78,23 @@ impl Known {
             }
         }
         let (nodes, chunks) = (snapshot.table(nodes::TABLE)?, snapshot.table(chunks::TABLE)?);
+        let compressed = snapshot.table(compressed::TABLE)?;
         Ok(Known {
             snapshot: Some(snapshot),
             directories,
             nodes,
             chunks,
+            compressed,
             by_file: OnceLock::new(),
             by_pieces: OnceLock::new(),
+            by_content: OnceLock::new(),
         })
     }
 
     /// Knows what a snapshot says: its directories by path, each with its files. Of a file that the archive cut, the whole content's name is
     /// not known: it counts as unknown.
     pub(crate) fn of_trees(list: &[(Vec<u8>, Vec<Entry>)]) -> Result<Known> {
-        let [directories, nodes, chunks] = tables::schemas().map(Arc::new);
+        let [_, nodes, chunks, compressed] = tables::schemas().map(Arc::new);
         let mut rows = Rows::new(&nodes);
         let mut by_path = HashMap::new();
         for (number, (path, entries)) in (0u32..).zip(list) {
@@ -105,14 +110,15 @@ impl Known {
                 tables::push_node(&mut rows, number, &KnownNode::new(&entry.name, &entry.stat, content))?;
             }
         }
-        drop(directories);
         Ok(Known {
             snapshot: None,
             directories: by_path,
             nodes: Table::in_memory(rows),
             chunks: Table::in_memory(Rows::new(&chunks)),
+            compressed: Table::in_memory(Rows::new(&compressed)),
             by_file: OnceLock::new(),
             by_pieces: OnceLock::new(),
+            by_content: OnceLock::new(),
         })
     }
 
@@ -164,7 +170,7 @@ impl Known {
     }
 
     /// Returns the content that was cut into these pieces, if that is known.
-    pub(crate) fn whole_of(&self, pieces: &[Id]) -> Result<Option<[u8; 32]>> {
+    fn whole_of(&self, pieces: &[Id]) -> Result<Option<[u8; 32]>> {
         let index = match self.by_pieces.get() {
             Some(index) => index,
             None => {
@@ -183,6 +189,39 @@ impl Known {
             }
         }
         Ok(index)
+    }
+
+    /// Returns the content of the compressed file that holds a message, if it is known.
+    pub(crate) fn compressed_content(&self, message: &[u8; 32]) -> Result<Option<[u8; 32]>> {
+        let row = self.compressed.get(store::PRIMARY, &[Value::Id(message)])?;
+        Ok(row.map(|row| self.compressed.part(row).id_at(compressed::CONTENT, row.row)).transpose()?)
+    }
+
+    /// Returns the message in a file's content: of one that is not compressed the content itself.
+    pub(crate) fn message_in(&self, content: [u8; 32]) -> Result<[u8; 32]> {
+        let index = match self.by_content.get() {
+            Some(index) => index,
+            None => {
+                let mut made = HashMap::new();
+                for part in self.compressed.parts() {
+                    for row in live(part) {
+                        let message = part.id_at(compressed::MESSAGE, row)?;
+                        made.insert(part.id_at(compressed::CONTENT, row)?, message);
+                    }
+                }
+                self.by_content.get_or_init(|| made)
+            }
+        };
+        Ok(index.get(&content).copied().unwrap_or(content))
+    }
+
+    /// Returns the message in a file of these pieces, if that is known.
+    pub(crate) fn message_of(&self, pieces: &[Id]) -> Result<Option<[u8; 32]>> {
+        let content = match pieces {
+            [piece] => Some(piece.0),
+            many => self.whole_of(many)?,
+        };
+        content.map(|content| self.message_in(content)).transpose()
     }
 
     /// Says whether the pieces of a content are known.

@@ -53,6 +53,16 @@ pub(super) mod chunks {
     pub(crate) const PIECES: usize = 1;
 }
 
+/// Messages whose file is compressed.
+pub(super) mod compressed {
+    /// The table's name.
+    pub(crate) const TABLE: &str = "compressed";
+    /// SHA-256 of the message (id, primary key).
+    pub(crate) const MESSAGE: usize = 0;
+    /// SHA-256 of the file's content (id).
+    pub(crate) const CONTENT: usize = 1;
+}
+
 /// Name of the attachment that says which version the tables have.
 pub(super) const ATTACHMENT: &str = "backup";
 /// First bytes of the attachment.
@@ -66,8 +76,8 @@ pub(super) const EMPTY: [u8; 32] = [
     0xae, 0x41, 0xe4, 0x64, 0x9b, 0x93, 0x4c, 0xa4, 0x95, 0x99, 0x1b, 0x78, 0x52, 0xb8, 0x55,
 ];
 
-/// Returns the schemas of all tables: directories, nodes, chunks.
-pub(super) fn schemas() -> [Schema; 3] {
+/// Returns the schemas of all tables: directories, nodes, chunks, compressed.
+pub(super) fn schemas() -> [Schema; 4] {
     let column = |name: &str, kind| Column { name: name.into(), kind };
     let table =
         |name: &str, columns, primary| Schema { name: name.into(), columns, primary, indexes: vec![] };
@@ -94,6 +104,7 @@ pub(super) fn schemas() -> [Schema; 3] {
             vec![0, 1],
         ),
         table(chunks::TABLE, vec![column("content", Kind::Id), column("pieces", Kind::Bytes)], vec![0]),
+        table(compressed::TABLE, vec![column("message", Kind::Id), column("content", Kind::Id)], vec![0]),
     ]
 }
 
@@ -135,6 +146,6 @@ pub(super) fn push_node(rows: &mut Rows, number: u32, node: &KnownNode) -> Resul
 }
 
 /// Returns empty rows of each table.
-pub(super) fn empty() -> [Rows; 3] {
+pub(super) fn empty() -> [Rows; 4] {
     schemas().map(|schema| Rows::new(&Arc::new(schema)))
 }

@@ -1,0 +1,213 @@
+//! One backup: what the index knows becomes a snapshot.
+//!
+//! In: a mailbox, an open repository that is locked for it. Out: a snapshot, and what was left out. Nothing names a snapshot before all that
+//! it names is durable: first blobs and what index files say of them, then the snapshot, and last what is to be known next time.
+
+use crate::entry::Entry;
+use crate::error::{Error, Problem, Result};
+use crate::joined::{ReadingFrom, Writing};
+use crate::known::{Known, discard, place};
+use crate::lost::{DELETED, Lost, keep};
+use crate::messages::Source;
+use crate::own::OwnFiles;
+use crate::store_mail::{Counts, StoredMail, store_mail};
+use crate::vault::{Again, Vault, Walk};
+use archive::{HeldLock, Id, Progress, Repository, SaveOptions, SaveStatistics, Saver, Snapshot, Time};
+use index::{Environment, Mailbox};
+use std::collections::BTreeMap;
+
+/// Where a backup goes.
+#[derive(Clone, Copy, Debug)]
+pub struct Target<'a> {
+    /// The repository.
+    pub repository: &'a Repository,
+    /// Its lock, held by whoever backs up.
+    pub lock: &'a HeldLock,
+}
+
+/// What a backup is given besides mail.
+#[derive(Clone, Debug)]
+pub struct BackupOptions {
+    /// Tags of the snapshot.
+    pub tags: Vec<String>,
+    /// The configuration file, to be stored beside the tags.
+    pub configuration: Option<Vec<u8>>,
+    /// How blobs are saved.
+    pub save: SaveOptions,
+    /// Who writes the snapshot: "pneu 0.1.0".
+    pub program_version: String,
+}
+
+/// What a backup did.
+#[derive(Clone, Debug)]
+pub struct BackupReport {
+    /// The snapshot.
+    pub snapshot: Id,
+    /// The one before it.
+    pub parent: Option<Id>,
+    /// How many files and directories there are.
+    pub counts: Counts,
+    /// How much was added to the repository.
+    pub saved: SaveStatistics,
+    /// What was left out, in order of paths: the backup is good for all else.
+    pub problems: Vec<Problem>,
+}
+
+/// Backs up all mail that the index knows.
+///
+/// # Errors
+/// [`Error::NoMail`]; what the index and the archive say; [`Error::Interrupted`]: then there is no new snapshot.
+pub fn backup(
+    environment: &Environment,
+    mailbox: &Mailbox,
+    target: &Target<'_>,
+    options: &BackupOptions,
+    progress: &dyn Progress,
+) -> Result<BackupReport> {
+    let repository = target.repository;
+    let surroundings = repository.surroundings();
+    let begun = now(environment);
+    let inventory = mailbox.inventory()?;
+    let paths = paths(mailbox);
+    // Snapshots come first: what they name is in the index of blobs by the time that they appear.
+    let parent = parent(repository, &paths)?;
+    let tables = place(&environment.data, &repository.id());
+    let known = match Known::open(&environment.disk, &tables) {
+        Some(known) => Some(known),
+        None => {
+            // What cannot be used is in the way of what will be written.
+            discard(environment.disk.as_ref(), &tables)?;
+            parent.as_ref().map(|(_, parent)| of_trees(repository, &parent.tree, progress)).transpose()?
+        }
+    };
+    let mut files = vec![("tags".to_owned(), index::export_tags(environment)?.into_bytes())];
+    files.extend(options.configuration.iter().map(|bytes| ("config.toml".to_owned(), bytes.clone())));
+    let own =
+        OwnFiles { files, now_ns: (environment.clock_ns)(), uid: surroundings.uid, gid: surroundings.gid };
+    let writing = Writing::new(repository, Saver::new(repository, target.lock, options.save)?);
+    let source = Source { depot: &writing, known: known.as_ref(), progress };
+    let StoredMail { tree, changes, counts, mut problems } = store_mail(&source, &inventory, &own)?;
+    let saved = writing.into_saver().finish()?;
+    let snapshot = Snapshot {
+        parent: parent.as_ref().map(|(id, _)| *id),
+        summary: Some(summary(&counts, &saved, (begun, now(environment)))),
+        ..snapshot(target, tree, paths, options)
+    };
+    let id = save(target, &snapshot)?;
+    if let Err(error) = changes.commit(&environment.disk, &tables, &environment.holder, environment.seed) {
+        let what = format!(
+            "what is known for the next backup could not be written, which will take longer: {error}"
+        );
+        problems.push(Problem { path: tables, what });
+    }
+    Ok(BackupReport { snapshot: id, parent: snapshot.parent, counts, saved, problems })
+}
+
+/// Writes one snapshot, with the tag `pneu-deleted`, that keeps messages which nothing else would have.
+///
+/// # Errors
+/// What the archive says.
+pub fn keep_messages(
+    environment: &Environment,
+    target: &Target<'_>,
+    lost: &[Lost],
+    options: &BackupOptions,
+) -> Result<Id> {
+    let writing = Writing::new(target.repository, Saver::new(target.repository, target.lock, options.save)?);
+    let surroundings = target.repository.surroundings();
+    let tree = keep(&writing, lost, (surroundings.uid, surroundings.gid, (environment.clock_ns)()))?;
+    writing.into_saver().finish()?;
+    let name = String::from_utf8_lossy(DELETED).into_owned();
+    let mut snapshot = snapshot(target, tree, vec![format!("/{name}")], options);
+    snapshot.tags.push(name);
+    save(target, &snapshot)
+}
+
+fn save(target: &Target<'_>, snapshot: &Snapshot) -> Result<Id> {
+    // Who lost the lock may have lost what the snapshot names.
+    target.lock.check()?;
+    Ok(target.repository.save_snapshot(snapshot)?)
+}
+
+fn snapshot(target: &Target<'_>, tree: Id, paths: Vec<String>, options: &BackupOptions) -> Snapshot {
+    let surroundings = target.repository.surroundings();
+    Snapshot {
+        time: Time::from_ns((surroundings.clock_ns)(), 0),
+        parent: None,
+        tree,
+        paths,
+        hostname: surroundings.hostname.clone(),
+        username: surroundings.username.clone(),
+        uid: surroundings.uid,
+        gid: surroundings.gid,
+        excludes: Vec::new(),
+        tags: options.tags.clone(),
+        original: None,
+        program_version: options.program_version.clone(),
+        summary: None,
+    }
+}
+
+/// Returns the paths of all roots, in order.
+fn paths(mailbox: &Mailbox) -> Vec<String> {
+    let mut paths: Vec<String> =
+        mailbox.roots().iter().map(|root| root.path.to_string_lossy().into_owned()).collect();
+    paths.sort();
+    paths.dedup();
+    paths
+}
+
+/// Returns the newest snapshot of the same machine and paths.
+fn parent(repository: &Repository, paths: &[String]) -> Result<Option<(Id, Snapshot)>> {
+    let surroundings = repository.surroundings();
+    let now = (surroundings.clock_ns)();
+    let listed = archive::snapshot::list(repository.storage(), repository.key(), surroundings.thread_count)?;
+    let is_ours = |snapshot: &Snapshot| {
+        snapshot.hostname == surroundings.hostname && snapshot.paths == paths && snapshot.time.ns() <= now
+    };
+    let ours = listed.snapshots.into_iter().filter(|(_, snapshot)| is_ours(snapshot));
+    Ok(ours.max_by_key(|(id, snapshot)| (snapshot.time.ns(), *id)))
+}
+
+/// Reads what is known from a snapshot's trees. One that is damaged is no reason to have no backup: what it says is unknown.
+fn of_trees(repository: &Repository, tree: &Id, progress: &dyn Progress) -> Result<Known> {
+    let reading = ReadingFrom::new(repository);
+    let vault: &dyn Vault = &reading;
+    let mut directories: BTreeMap<Vec<u8>, Vec<Entry>> = BTreeMap::new();
+    let walked = Walk::new(vault, progress, Again::Enter).run(tree, &mut |path, entry| {
+        directories.entry(path.to_vec()).or_default().push(entry.clone());
+        Ok(())
+    });
+    if let Err(Error::Interrupted | Error::Archive(archive::Error::Interrupted)) = walked {
+        return Err(Error::Interrupted);
+    }
+    let list: Vec<(Vec<u8>, Vec<Entry>)> = directories.into_iter().collect();
+    Known::of_trees(&list)
+}
+
+fn now(environment: &Environment) -> Time {
+    Time::from_ns((environment.clock_ns)(), 0)
+}
+
+fn summary(
+    counts: &Counts,
+    saved: &SaveStatistics,
+    (begun, ended): (Time, Time),
+) -> archive::snapshot::Summary {
+    archive::snapshot::Summary {
+        backup_start: begun,
+        backup_end: ended,
+        files_new: counts.files_new,
+        files_changed: counts.files_changed,
+        files_unmodified: counts.files_unchanged,
+        dirs_new: counts.directories_new,
+        dirs_changed: counts.directories_changed,
+        dirs_unmodified: counts.directories_unchanged,
+        data_blobs: saved.data_blob_count,
+        tree_blobs: saved.tree_blob_count,
+        data_added: saved.plain_bytes,
+        data_added_packed: saved.packed_bytes,
+        total_files_processed: counts.files_new + counts.files_changed + counts.files_unchanged,
+        total_bytes_processed: counts.bytes,
+    }
+}

@@ -1,0 +1,153 @@
+//! A repository as this crate uses it: for writing, and for reading.
+//!
+//! In: entries and content. Out: blobs and trees of the archive, and back. The only file that knows how the archive writes them.
+
+use crate::depot::Depot;
+use crate::entry::{Content, Entry, Stat};
+use crate::error::Result;
+use crate::vault::Vault;
+use archive::tree::{Node, NodeKind, OwnerNames, TreeReader, TreeWriter, go_mode, rights};
+use archive::{BlobKind, Id, Reading, Repository, Saver, Time};
+use std::borrow::Cow;
+use std::io::Read;
+use std::sync::{Mutex, PoisonError};
+
+/// A repository that is written to.
+pub(crate) struct Writing<'a> {
+    repository: &'a Repository,
+    saver: Saver<'a>,
+    users: OwnerNames,
+    groups: OwnerNames,
+}
+
+impl<'a> Writing<'a> {
+    /// Begins; whoever calls finishes the saver that comes back.
+    pub(crate) fn new(repository: &'a Repository, saver: Saver<'a>) -> Writing<'a> {
+        // Names are for people who restore elsewhere; where they cannot be read there are none.
+        let names = |path: &str| OwnerNames::of_text(&std::fs::read_to_string(path).unwrap_or_default());
+        Writing { repository, saver, users: names("/etc/passwd"), groups: names("/etc/group") }
+    }
+
+    /// Returns the saver, to be finished.
+    pub(crate) fn into_saver(self) -> Saver<'a> {
+        self.saver
+    }
+
+    fn node<'e>(&self, entry: &'e Entry) -> Node<'e> {
+        let stat = &entry.stat;
+        let kind = match entry.content {
+            Content::File(_) => NodeKind::File,
+            Content::Directory(_) => NodeKind::Directory,
+            Content::Other => NodeKind::Irregular,
+        };
+        let mut node = Node::new(Cow::Borrowed(&*entry.name), kind);
+        node.mode = go_mode(stat.mode);
+        node.modified = Time::from_ns(stat.mtime_ns, 0);
+        node.accessed = node.modified;
+        node.changed = Time::from_ns(stat.ctime_ns, 0);
+        (node.uid, node.gid) = (stat.uid, stat.gid);
+        node.user = Cow::Owned(self.users.name(stat.uid).to_string());
+        node.group = Cow::Owned(self.groups.name(stat.gid).to_string());
+        (node.inode, node.device_id) = (stat.inode, stat.device);
+        match &entry.content {
+            Content::File(pieces) => {
+                (node.size, node.links) = (stat.size_bytes, stat.link_count);
+                node.content = Some(Cow::Borrowed(pieces));
+            }
+            Content::Directory(tree) => node.subtree = Some(*tree),
+            Content::Other => {}
+        }
+        node
+    }
+}
+
+impl Depot for Writing<'_> {
+    fn has_pieces(&self, ids: &[Id]) -> Result<Vec<bool>> {
+        has_data(self.repository, ids)
+    }
+
+    fn has_tree(&self, id: &Id) -> Result<bool> {
+        Ok(self.repository.index()?.has(BlobKind::Tree, id)?)
+    }
+
+    fn save_piece(&self, id: Id, content: &[u8]) -> Result<()> {
+        self.saver.save_blob(BlobKind::Data, Some(id), content)?;
+        Ok(())
+    }
+
+    fn save_stream(&self, content: &mut dyn Read) -> Result<Vec<Id>> {
+        Ok(self.saver.save_file(content)?.content)
+    }
+
+    fn save_tree(&self, entries: &[Entry]) -> Result<Id> {
+        let mut writer = TreeWriter::new();
+        for entry in entries {
+            writer.append(&self.node(entry)).expect("entries come in the order of their names, each once");
+        }
+        Ok(self.saver.save_blob(BlobKind::Tree, None, &writer.finish())?.id)
+    }
+}
+
+/// A repository that is read.
+pub(crate) struct ReadingFrom<'a> {
+    repository: &'a Repository,
+    buffers: Mutex<Vec<Reading>>,
+}
+
+impl<'a> ReadingFrom<'a> {
+    /// Begins.
+    pub(crate) fn new(repository: &'a Repository) -> ReadingFrom<'a> {
+        ReadingFrom { repository, buffers: Mutex::default() }
+    }
+
+    fn load<T>(&self, kind: BlobKind, id: &Id, take: impl FnOnce(&[u8]) -> Result<T>) -> Result<T> {
+        let lock = || self.buffers.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut buffers = lock().pop().unwrap_or_default();
+        let taken = self.repository.load_blob_with(&mut buffers, kind, id).map_err(Into::into).and_then(take);
+        lock().push(buffers);
+        taken
+    }
+}
+
+impl Vault for ReadingFrom<'_> {
+    fn tree(&self, id: &Id) -> Result<Vec<Entry>> {
+        self.load(BlobKind::Tree, id, |bytes| {
+            let nodes = TreeReader::new(bytes);
+            nodes.map(|node| node.map(entry).map_err(|fault| fault.of_tree(id).into())).collect()
+        })
+    }
+
+    fn piece(&self, id: &Id) -> Result<Vec<u8>> {
+        self.load(BlobKind::Data, id, |bytes| Ok(bytes.to_vec()))
+    }
+
+    fn holds_pieces(&self, ids: &[Id]) -> Result<Vec<bool>> {
+        has_data(self.repository, ids)
+    }
+}
+
+fn has_data(repository: &Repository, ids: &[Id]) -> Result<Vec<bool>> {
+    let mut has = Vec::with_capacity(ids.len());
+    repository.index()?.has_batch(BlobKind::Data, ids, &mut has)?;
+    Ok(has)
+}
+
+fn entry(node: Node<'_>) -> Entry {
+    let (kind, content) = match (node.kind, node.content, node.subtree) {
+        (NodeKind::File, Some(pieces), _) => (0o100_000, Content::File(pieces.into_owned())),
+        (NodeKind::Directory, _, Some(tree)) => (0o040_000, Content::Directory(tree)),
+        _ => (0, Content::Other),
+    };
+    let stat = Stat {
+        mode: kind | rights(node.mode),
+        uid: node.uid,
+        gid: node.gid,
+        device: node.device_id,
+        inode: node.inode,
+        link_count: node.links,
+        size_bytes: node.size,
+        mtime_ns: node.modified.ns(),
+        ctime_ns: node.changed.ns(),
+    };
+    Entry { name: node.name.into_owned(), stat, content }
+}
