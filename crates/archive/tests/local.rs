@@ -200,8 +200,8 @@ fn no_crash_brings_back_what_refers_to_what_is_gone() {
         assert!(counts[1] == 0 || counts[2] == 2, "{counts:?}");
     };
     let runs = crash_at_every_operation(&disk, (), remove_all, check);
-    // Six removals, and two syncs between the kinds.
-    assert_eq!(runs.operation_count, 8);
+    // Six removals, two syncs between the kinds, and one of what others may have removed before.
+    assert_eq!(runs.operation_count, 9);
     fail_at_every_operation(&disk, (), remove_all, check);
 }
 
@@ -214,5 +214,6 @@ fn removed_locks_are_waited_for_by_nobody() {
     for kind in [FileKind::Snapshot, FileKind::Lock, FileKind::Snapshot, FileKind::Lock] {
         storage.remove(name(kind, 1)).unwrap();
     }
-    assert_eq!(disk.operation_count() - before, 4, "{:?}", disk.trace().split_off(before));
+    // One sync of the index files, which others may have removed before.
+    assert_eq!(disk.operation_count() - before, 5, "{:?}", disk.trace().split_off(before));
 }

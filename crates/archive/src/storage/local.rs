@@ -30,7 +30,10 @@ pub struct LocalStorage {
 impl LocalStorage {
     /// Returns the storage in the directory `root`, which need not be there before [`Storage::create`].
     pub fn new(disk: Arc<dyn Disk>, root: PathBuf) -> LocalStorage {
-        LocalStorage { disk, root, ready: Mutex::default(), removed: Mutex::default() }
+        // Somebody else may have removed what is not durably gone yet, and what a crash would bring back.
+        let of_others = [FileKind::Snapshot, FileKind::Index].map(|kind| (kind, root.join(kind.directory())));
+        let removed = Mutex::new(of_others.into_iter().collect());
+        LocalStorage { disk, root, ready: Mutex::default(), removed }
     }
 
     /// Returns the directory that a file lies in, and its name there.
