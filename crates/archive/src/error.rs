@@ -107,6 +107,25 @@ pub enum Error {
     /// A policy would leave nothing of a group of snapshots.
     #[error(transparent)]
     KeepsNone(#[from] crate::forget::KeepsNone),
+    /// Something is wrong at a path of a snapshot.
+    #[error("{path}: {source}")]
+    At {
+        /// The path.
+        path: String,
+        /// What is wrong there.
+        source: Box<Error>,
+    },
+    /// Snapshots need what is missing or damaged, so that nothing may be removed.
+    #[error(
+        "{count} of the things that snapshots need are missing or damaged, and nothing was removed; the first: {first}. \
+         See: pneu archive check"
+    )]
+    Needed {
+        /// The first of them, with its path.
+        first: String,
+        /// How many there are.
+        count: usize,
+    },
     /// The user asked to stop.
     #[error("interrupted")]
     Interrupted,

@@ -8,6 +8,7 @@
 
 mod blob;
 mod blob_index;
+mod check;
 pub mod chunker;
 mod compress;
 pub mod config;
@@ -25,11 +26,13 @@ pub mod lock;
 pub mod pack;
 mod password;
 mod progress;
+mod prune;
 mod read;
 mod repository;
 mod restore;
 pub mod select;
 pub mod snapshot;
+mod statistics;
 mod storage;
 mod surroundings;
 pub mod testing;
@@ -37,6 +40,7 @@ mod threads;
 mod time;
 pub mod tree;
 pub mod unpacked;
+mod used;
 mod walk;
 mod write;
 
@@ -44,6 +48,7 @@ pub use blob::{BlobKind, Location, PackedBlob};
 pub use blob_index::{
     BlobIndex, CachePlace, Entry, IndexFiles, Mention, PackSummary, SealedIndexFiles, Survey,
 };
+pub use check::{CheckReport, ReadData, check};
 pub use compress::{Compression, Zstd};
 pub use config::Config;
 pub use error::{Error, Result};
@@ -53,16 +58,21 @@ pub use json::JsonWriter;
 pub use key::{Damaged, Key, OVERHEAD};
 pub use key_file::{Cost, KeyFile};
 pub use list::{Next, list, load_tree, node_at};
-pub use lock::{HeldLock, LockKind};
+pub use lock::{HeldLock, LockKind, Which as WhichLocks, unlock};
 pub use password::Password;
 pub use progress::{Progress, Unwatched};
+pub use prune::{
+    MaxUnused, PruneFigures, PruneOptions, PrunePlan, PruneReport, carry_out as prune, plan as plan_prune,
+};
 pub use read::{EachBlob, Reading, Wanted};
 pub use repository::{CacheDirectory, Repository};
 pub use restore::{Choice, Overwrite, RestoreOptions, RestoreProblem, RestoreReport, restore};
 pub use snapshot::Snapshot;
+pub use statistics::{Statistics, statistics};
 pub use storage::{FileKind, FileName, LocalStorage, Storage};
 pub use surroundings::Surroundings;
 pub use time::Time;
+pub use tree::{Node, NodeKind};
 pub use unpacked::{Parts, Version};
 pub use walk::{DEPTH_COUNT_MAX, Place, RootSet, Sharing, Visitor, WalkProblem, walk};
 pub use write::{SaveOptions, SaveStatistics, Saved, SavedFile, Saver};

@@ -7,6 +7,7 @@
 
 mod forget;
 mod local;
+mod pruning;
 mod restic;
 mod restoring;
 mod saving;

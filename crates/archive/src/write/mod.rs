@@ -8,6 +8,7 @@
 //! packs wait in memory. An index file is written only when its packs are stored. What fails once poisons the saver: nobody is told
 //! that anything is saved any more.
 
+mod again;
 mod file;
 mod packers;
 mod pending;
@@ -120,10 +121,7 @@ impl<'a> Saver<'a> {
         if index.has(kind, &id)? || !self.pending.claim((kind, id), || index.has(kind, &id))? {
             return Ok(Saved { id, packed_bytes: 0 });
         }
-        let taken = self.scratches().pop();
-        let mut scratch = taken.unwrap_or_else(|| Scratch::new(self.options.compression));
-        let saved = self.pack(&mut scratch, (kind, id), plain);
-        self.scratches().push(scratch);
+        let saved = self.pack((kind, id), plain);
         if saved.is_err() {
             self.pending.withdraw((kind, id));
             if known.is_some_and(|known| known != Id::of(plain)) {
@@ -153,7 +151,15 @@ impl<'a> Saver<'a> {
     }
 
     /// Seals a blob and puts it into a pack.
-    fn pack(&self, scratch: &mut Scratch, blob: (BlobKind, Id), plain: &[u8]) -> Result<Saved> {
+    fn pack(&self, blob: (BlobKind, Id), plain: &[u8]) -> Result<Saved> {
+        let taken = self.scratches().pop();
+        let mut scratch = taken.unwrap_or_else(|| Scratch::new(self.options.compression));
+        let saved = self.pack_with(&mut scratch, blob, plain);
+        self.scratches().push(scratch);
+        saved
+    }
+
+    fn pack_with(&self, scratch: &mut Scratch, blob: (BlobKind, Id), plain: &[u8]) -> Result<Saved> {
         let sealing = Sealing {
             key: self.repository.key(),
             surroundings: self.repository.surroundings(),

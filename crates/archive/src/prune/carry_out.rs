@@ -1,0 +1,175 @@
+//! Carries a plan out: writes anew what stays of packs that go, then index files, then removes.
+//!
+//! Comes in: a plan, and the exclusive lock. Goes out: what was removed. Must not know why.
+
+use super::PrunePlan;
+use crate::blob_index::{Entry, Mention, PackSummary, Survey};
+use crate::error::{Error, Result};
+use crate::id::Id;
+use crate::index_file::{BLOB_COUNT_FULL, IndexFileWriter};
+use crate::lock::HeldLock;
+use crate::progress::Progress;
+use crate::read::{Reading, Wanted};
+use crate::repository::Repository;
+use crate::storage::{FileKind, FileName};
+use crate::threads::on_all_threads;
+use crate::unpacked;
+use crate::write::{SaveOptions, Saver};
+use std::collections::HashSet;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// What pruning did.
+#[derive(Debug, Default)]
+pub struct PruneReport {
+    /// Packs that were removed.
+    pub removed_pack_count: u64,
+    /// Index files that were written.
+    pub written_index_count: u64,
+    /// Index files that were removed.
+    pub removed_index_count: u64,
+    /// Packs that could not be removed. Nothing names them any more: the next time they go.
+    pub failed: Vec<Error>,
+}
+
+/// All blobs and packs with their numbers.
+struct All<'a> {
+    survey: &'a Survey<'a>,
+    packs: &'a [PackSummary],
+}
+
+/// Carries out a plan that was made since the exclusive `lock` is held.
+///
+/// # Errors
+/// A blob that stays cannot be read, or what the storage says. Nothing that snapshots need is gone: at worst there is more than before.
+pub fn carry_out(
+    repository: &Repository,
+    lock: &HeldLock,
+    plan: &PrunePlan,
+    progress: &dyn Progress,
+) -> Result<PruneReport> {
+    let mut report = PruneReport::default();
+    if plan.is_empty() {
+        return Ok(report);
+    }
+    let survey = repository.index()?.survey()?;
+    let packs = survey.packs()?;
+    let all = All { survey: &survey, packs: &packs };
+    write_anew(repository, lock, plan, &all, progress)?;
+    let pack_id = |number: u32| packs.get(number as usize).map(|pack| pack.id);
+    let mut going: HashSet<Id> = plan.remove.iter().copied().collect();
+    going.extend(plan.repack.iter().chain(&plan.gone).filter_map(|&number| pack_id(number)));
+    let is_going = |number: u32| pack_id(number).is_some_and(|id| going.contains(&id));
+    let old_files = replace_index_files(repository, lock, &all, &is_going, &mut report)?;
+    // From here on nothing is written. Index files go before the packs that they name.
+    for &id in &old_files {
+        lock.check()?;
+        repository.storage().remove(FileName { kind: FileKind::Index, id })?;
+        report.removed_index_count += 1;
+    }
+    let mut going: Vec<Id> = going.into_iter().collect();
+    going.sort_unstable();
+    progress.expect(going.len() as u64, 0);
+    for id in going {
+        lock.check()?;
+        match repository.storage().remove(FileName { kind: FileKind::Pack, id }) {
+            Ok(()) => report.removed_pack_count += 1,
+            Err(error) => report.failed.push(error),
+        }
+        progress.add(1, 0);
+    }
+    report.removed_pack_count = report.removed_pack_count.saturating_sub(plan.gone.len() as u64);
+    Ok(report)
+}
+
+/// Writes what stays of the packs to be written anew into other packs, and index files that name those.
+fn write_anew(
+    repository: &Repository,
+    lock: &HeldLock,
+    plan: &PrunePlan,
+    all: &All<'_>,
+    progress: &dyn Progress,
+) -> Result<()> {
+    if plan.repack.is_empty() {
+        return Ok(());
+    }
+    progress.expect(plan.repack.len() as u64, plan.figures.repacked_bytes);
+    let saver = Saver::new(repository, lock, SaveOptions::default())?;
+    let expected = AtomicU64::new(0);
+    let written = AtomicU64::new(0);
+    on_all_threads(repository.surroundings().thread_count, &plan.repack, |reading: &mut Reading, &pack| {
+        progress.check()?;
+        let wanted = kept_in(all, plan, pack)?;
+        expected.fetch_add(wanted.len() as u64, Ordering::Relaxed);
+        let mut byte_count = 0;
+        repository.load_from_pack(reading, &wanted, &mut |place, content| {
+            let (content, blob) = (content?, &wanted[place]);
+            saver.save_again(blob.kind, blob.id, content)?;
+            byte_count += u64::from(blob.location.length);
+            written.fetch_add(1, Ordering::Relaxed);
+            Ok(())
+        })?;
+        progress.add(1, byte_count);
+        Ok(())
+    })?;
+    saver.finish()?;
+    assert_eq!(
+        expected.into_inner(),
+        written.into_inner(),
+        "every blob that stays was written before any goes"
+    );
+    Ok(())
+}
+
+/// Returns the blobs of a pack that stay, by place.
+fn kept_in(all: &All<'_>, plan: &PrunePlan, pack: u32) -> Result<Vec<Wanted>> {
+    let mut entries: Vec<Entry> = Vec::new();
+    all.survey.pack_entries(pack, &mut entries)?;
+    let pack = all.packs[pack as usize].id;
+    let kept = entries.iter().filter(|entry| plan.keep.has(entry.number));
+    Ok(kept
+        .map(|Entry { blob, .. }| Wanted { kind: blob.kind, id: blob.id, location: blob.location(pack) })
+        .collect())
+}
+
+/// Writes index files for packs that stay and that only index files name which name packs that go, too; returns those files.
+fn replace_index_files(
+    repository: &Repository,
+    lock: &HeldLock,
+    all: &All<'_>,
+    is_going: &dyn Fn(u32) -> bool,
+    report: &mut PruneReport,
+) -> Result<Vec<Id>> {
+    let mentions = all.survey.mentions()?;
+    let files = all.survey.files()?;
+    let old: HashSet<u32> =
+        mentions.iter().filter(|mention| is_going(mention.pack)).map(|mention| mention.file).collect();
+    let is_old = |mention: &&Mention| old.contains(&mention.file);
+    // A pack that another file names stays named.
+    let named: HashSet<u32> =
+        mentions.iter().filter(|mention| !is_old(mention)).map(|mention| mention.pack).collect();
+    let homeless = mentions.iter().filter(is_old).map(|mention| mention.pack);
+    let mut homeless: Vec<u32> = homeless.filter(|pack| !is_going(*pack) && !named.contains(pack)).collect();
+    homeless.sort_unstable();
+    homeless.dedup();
+    let mut writer = IndexFileWriter::default();
+    let mut write = |writer: &mut IndexFileWriter| -> Result<()> {
+        lock.check()?;
+        unpacked::save(repository.parts(), FileKind::Index, &std::mem::take(writer).finish())?;
+        report.written_index_count += 1;
+        Ok(())
+    };
+    let mut entries: Vec<Entry> = Vec::new();
+    for pack in homeless {
+        entries.clear();
+        all.survey.pack_entries(pack, &mut entries)?;
+        let blobs: Vec<_> = entries.iter().map(|entry| entry.blob).collect();
+        writer.add(&all.packs[pack as usize].id, &blobs);
+        if writer.blob_count() >= BLOB_COUNT_FULL {
+            write(&mut writer)?;
+        }
+    }
+    if writer.blob_count() > 0 {
+        write(&mut writer)?;
+    }
+    Ok(old.into_iter().filter_map(|file| files.get(file as usize).copied()).collect())
+}

@@ -1,0 +1,56 @@
+//! Looks at all of a repository before anything is removed from it.
+//!
+//! Comes in: a repository. Goes out: what is there, what is used, and which packs are stored. Whatever snapshots need and cannot be had is
+//! an error: a fault in the storage or in an index file must never look like something nobody uses.
+
+use crate::blob_index::{PackSummary, Survey};
+use crate::error::{Error, Result};
+use crate::id::Id;
+use crate::progress::Progress;
+use crate::repository::Repository;
+use crate::snapshot;
+use crate::storage::{FileKind, FileName};
+use crate::used::{Used, mark_used};
+use std::collections::HashMap;
+
+/// What there is.
+pub(super) struct Look<'a> {
+    pub(super) survey: Survey<'a>,
+    /// By number: what index files say of them.
+    pub(super) packs: Vec<PackSummary>,
+    /// The packs that are stored, with their sizes in bytes.
+    pub(super) stored: HashMap<Id, u64>,
+    pub(super) used: Used,
+}
+
+impl Look<'_> {
+    /// Says whether a pack is stored as index files say.
+    pub(super) fn is_good(&self, pack: &PackSummary) -> bool {
+        self.stored.get(&pack.id) == Some(&pack.size_bytes)
+    }
+}
+
+/// Looks at everything: snapshots first, so that all that they name is in the index.
+pub(super) fn look<'a>(repository: &'a Repository, progress: &dyn Progress) -> Result<Look<'a>> {
+    let threads = repository.surroundings().thread_count;
+    let listed = snapshot::list(repository.storage(), repository.key(), threads)?;
+    if let Some((_, error)) = listed.unread.into_iter().next() {
+        return Err(error);
+    }
+    let roots: Vec<Id> = listed.snapshots.iter().map(|(_, snapshot)| snapshot.tree).collect();
+    let survey = repository.load_index(progress)?.survey()?;
+    let packs = survey.packs()?;
+    if let Some(pack) = packs.iter().find(|pack| pack.is_split) {
+        let file = FileName { kind: FileKind::Pack, id: pack.id };
+        return Err(Error::damage(file, "no index file has all of its blobs; see: pneu archive check"));
+    }
+    let mut used = mark_used(repository, &survey, &roots, progress)?;
+    if !used.problems.is_empty() {
+        let count = used.problems.len();
+        let first = used.problems.swap_remove(0);
+        let first = format!("{}: {}", String::from_utf8_lossy(&first.path), first.error);
+        return Err(Error::Needed { first, count });
+    }
+    let stored = repository.storage().list(FileKind::Pack)?.into_iter().collect();
+    Ok(Look { survey, packs, stored, used })
+}

@@ -1,0 +1,81 @@
+//! How much there is in a repository, and how much of it is used.
+//!
+//! Comes in: a repository. Goes out: sums. Must not know how they are shown.
+
+use crate::blob::BlobKind;
+use crate::error::{Error, Result};
+use crate::id::Id;
+use crate::progress::Progress;
+use crate::repository::Repository;
+use crate::snapshot;
+use crate::storage::FileKind;
+use crate::used::mark_used;
+use std::collections::HashSet;
+
+/// The sums.
+#[derive(Debug, Default)]
+pub struct Statistics {
+    /// Snapshots.
+    pub snapshot_count: u64,
+    /// Files of all snapshots; a directory that several share is counted once.
+    pub file_count: u64,
+    /// What these files take when they are restored, in bytes.
+    pub file_bytes: u64,
+    /// Blobs that snapshots use.
+    pub used_blob_count: u64,
+    /// Their bytes before they were compressed.
+    pub used_plain_bytes: u64,
+    /// Their bytes in packs.
+    pub used_packed_bytes: u64,
+    /// Blobs that nothing uses, and second copies.
+    pub unused_blob_count: u64,
+    /// Their bytes in packs.
+    pub unused_packed_bytes: u64,
+    /// Packs that are stored.
+    pub pack_count: u64,
+    /// Their bytes.
+    pub pack_bytes: u64,
+    /// Index files.
+    pub index_count: u64,
+    /// What could not be read.
+    pub problems: Vec<Error>,
+}
+
+/// Counts.
+///
+/// # Errors
+/// The index cannot be read, what the storage says, or [`Error::Interrupted`].
+pub fn statistics(repository: &Repository, progress: &dyn Progress) -> Result<Statistics> {
+    let threads = repository.surroundings().thread_count;
+    let listed = snapshot::list(repository.storage(), repository.key(), threads)?;
+    let survey = repository.load_index(progress)?.survey()?;
+    let roots: Vec<Id> = listed.snapshots.iter().map(|(_, snapshot)| snapshot.tree).collect();
+    let used = mark_used(repository, &survey, &roots, progress)?;
+    let packs = repository.storage().list(FileKind::Pack)?;
+    let mut statistics = Statistics {
+        snapshot_count: roots.len() as u64,
+        file_count: used.file_count,
+        file_bytes: used.file_bytes,
+        pack_count: packs.len() as u64,
+        pack_bytes: packs.iter().map(|(_, bytes)| bytes).sum(),
+        index_count: repository.storage().list(FileKind::Index)?.len() as u64,
+        problems: listed.unread.into_iter().map(|(_, error)| error).collect(),
+        ..Statistics::default()
+    };
+    statistics.problems.extend(used.problems.into_iter().map(|problem| problem.error));
+    let mut seen: HashSet<(BlobKind, Id)> = HashSet::new();
+    survey.for_each(|entry| {
+        let blob = entry.blob;
+        // Sealing takes 32 bytes.
+        let plain = if blob.uncompressed_length > 0 { blob.uncompressed_length } else { blob.length - 32 };
+        if used.marks.has(entry.number) && seen.insert((blob.kind, blob.id)) {
+            statistics.used_blob_count += 1;
+            statistics.used_plain_bytes += u64::from(plain);
+            statistics.used_packed_bytes += u64::from(blob.length);
+        } else {
+            statistics.unused_blob_count += 1;
+            statistics.unused_packed_bytes += u64::from(blob.length);
+        }
+    })?;
+    Ok(statistics)
+}
