@@ -79,6 +79,15 @@ impl Columns {
         self.uncompressed_lengths.reserve_exact(count);
     }
 
+    /// Gives back what was reserved and not needed.
+    pub(super) fn shrink(&mut self) {
+        self.packs.shrink_to_fit();
+        self.offsets.shrink_to_fit();
+        self.ids.shrink_to_fit();
+        self.lengths.shrink_to_fit();
+        self.uncompressed_lengths.shrink_to_fit();
+    }
+
     /// Returns a row that is there.
     pub(super) fn row(&self, index: usize) -> Row {
         Row {

@@ -36,6 +36,9 @@ pub(super) struct FilePack {
     pub(super) trees: Range<usize>,
 }
 
+/// About the fewest bytes that a blob takes in JSON.
+const BLOB_JSON_BYTES: usize = 128;
+
 /// Reads index files, the smallest name first.
 pub(super) fn read_all(
     files: &dyn IndexFiles,
@@ -84,11 +87,15 @@ fn read_one(files: &dyn IndexFiles, id: Id) -> Result<FileRows> {
 pub(super) fn decode(id: Id, json: &[u8]) -> Result<FileRows> {
     let file = FileName { kind: FileKind::Index, id };
     let mut rows = FileRows { id, ..FileRows::default() };
+    // Memory that is grown is copied, and twice what is needed.
+    rows.data.reserve(json.len() / BLOB_JSON_BYTES);
     let mut sorted = Vec::new();
     scan(file, json, |pack, blobs| {
         rows.add(pack, blobs, &mut sorted);
         Ok(())
     })?;
+    rows.data.shrink();
+    rows.trees.shrink();
     let mut names: Vec<&Id> = rows.packs.iter().map(|pack| &pack.id).collect();
     names.sort_unstable();
     if names.windows(2).any(|pair| pair[0] == pair[1]) {

@@ -26,7 +26,7 @@ pub(super) struct Sealed {
 #[derive(Debug)]
 struct Rows {
     table: Table,
-    /// The number of each part's first row.
+    /// The number of the first row of each part that has any.
     starts: Vec<u32>,
     count: u32,
 }
@@ -55,7 +55,7 @@ impl Sealed {
 
     pub(super) fn has(&self, kind: BlobKind, id: &Id) -> Result<bool> {
         FOUND.with_borrow_mut(|found| {
-            for part in self.rows(kind).table.parts() {
+            for (part, _) in self.rows(kind).parts() {
                 found.clear();
                 part.find(BY_ID, &[Value::Id(&id.0)], found)?;
                 if !found.is_empty() {
@@ -69,7 +69,7 @@ impl Sealed {
     /// Sets those of `has` whose blob is there.
     pub(super) fn has_batch(&self, kind: BlobKind, ids: &[[u8; Id::BYTES]], has: &mut [bool]) -> Result<()> {
         let mut found = Vec::with_capacity(ids.len());
-        for part in self.rows(kind).table.parts() {
+        for (part, _) in self.rows(kind).parts() {
             found.clear();
             part.find_batch(BY_ID, &[ColumnSlice::Id(ids)], &mut found)?;
             for &(key, _) in &found {
@@ -86,7 +86,7 @@ impl Sealed {
         let rows = self.rows(kind);
         let first = self.first(kind);
         FOUND.with_borrow_mut(|found| {
-            for (part, start) in rows.table.parts().iter().zip(&rows.starts) {
+            for (part, start) in rows.parts() {
                 found.clear();
                 part.find(BY_ID, &[Value::Id(&id.0)], found)?;
                 numbers.extend(found.iter().map(|row| first + start + row));
@@ -111,7 +111,7 @@ impl Sealed {
     pub(super) fn for_each(&self, visit: &mut dyn FnMut(u32, BlobKind, &Row)) -> Result<()> {
         for kind in [BlobKind::Data, BlobKind::Tree] {
             let rows = self.rows(kind);
-            for (part, start) in rows.table.parts().iter().zip(&rows.starts) {
+            for (part, start) in rows.parts() {
                 let all = 0..part.row_count();
                 let (packs, offsets) =
                     (part.u32s(blob::PACK, all.clone())?, part.u32s(blob::OFFSET, all.clone())?);
@@ -133,7 +133,7 @@ impl Sealed {
     pub(super) fn of_pack(&self, pack: u32, numbers: &mut Vec<u32>) -> Result<()> {
         for kind in [BlobKind::Data, BlobKind::Tree] {
             let rows = self.rows(kind);
-            for (part, start) in rows.table.parts().iter().zip(&rows.starts) {
+            for (part, start) in rows.parts() {
                 let found = part.primary_range(&[Value::U32(pack)])?;
                 numbers.extend(found.map(|row| self.first(kind) + start + row));
             }
@@ -193,7 +193,7 @@ impl Sealed {
 
     fn find_pack(&self, id: &Id) -> Result<Option<u32>> {
         let mut found = Vec::new();
-        for (part, start) in self.packs.table.parts().iter().zip(&self.packs.starts) {
+        for (part, start) in self.packs.parts() {
             part.find(BY_ID, &[Value::Id(&id.0)], &mut found)?;
             if let Some(row) = found.first() {
                 return Ok(Some(start + row));
@@ -230,7 +230,8 @@ impl Rows {
     fn new(table: Table) -> Result<Rows> {
         let mut starts = Vec::with_capacity(table.parts().len());
         let mut count = 0_u32;
-        for part in table.parts() {
+        // The last part is what a journal holds, of which there is none here; look-ups need not go there.
+        for part in table.parts().iter().take_while(|part| part.row_count() > 0) {
             starts.push(count);
             if part.has_dead() {
                 return Err(unsound(&table, "a row is dead"));
@@ -238,7 +239,15 @@ impl Rows {
             let sum = count.checked_add(part.row_count());
             count = sum.ok_or_else(|| unsound(&table, "there are 2^32 rows or more"))?;
         }
+        if u64::from(count) != table.row_count() {
+            return Err(unsound(&table, "there is a journal"));
+        }
         Ok(Rows { table, starts, count })
+    }
+
+    /// Returns the parts that have rows, with the number of the first one.
+    fn parts(&self) -> impl Iterator<Item = (&Part, &u32)> {
+        self.table.parts().iter().zip(&self.starts)
     }
 
     /// Returns where a row lies.
@@ -264,7 +273,7 @@ impl Rows {
     /// Returns all names by their numbers.
     fn names(&self) -> Result<Vec<Id>> {
         let mut names = Vec::with_capacity(self.count as usize);
-        for (part, start) in self.table.parts().iter().zip(&self.starts) {
+        for (part, start) in self.parts() {
             let all = 0..part.row_count();
             if !part.u32s(named::NUMBER, all.clone())?.iter().copied().eq(all.clone().map(|row| start + row))
             {
