@@ -75,7 +75,7 @@ impl Repository {
     /// from another copy.
     ///
     /// # Errors
-    /// What `each` returns. That a blob cannot be read is told to `each`.
+    /// What `each` returns, or that the storage cannot be reached. That a blob cannot be read is told to `each`.
     pub fn load_from_pack(
         &self,
         reading: &mut Reading,
@@ -87,7 +87,11 @@ impl Repository {
             let range = range_of(&wanted[begin..]);
             let end = begin + range.count;
             let name = FileName { kind: FileKind::Pack, id: range.pack };
-            let mut bytes = self.storage().read_range(name, range.offset.into(), range.length).ok();
+            let mut bytes = match self.storage().read_range(name, range.offset.into(), range.length) {
+                // It was tried again and again already: the next blob would wait as long in vain.
+                Err(unreachable @ Error::Storage { .. }) => return Err(unreachable),
+                read => read.ok(),
+            };
             for (place, blob) in wanted.iter().enumerate().take(end).skip(begin) {
                 let from = (blob.location.offset - range.offset) as usize;
                 let sealed = bytes

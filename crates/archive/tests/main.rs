@@ -5,6 +5,7 @@
     reason = "a test that fails names its line, and clippy's leave for tests stops at helpers"
 )]
 
+mod crashes;
 mod forget;
 mod local;
 mod pruning;
@@ -14,3 +15,4 @@ mod saving;
 mod seal;
 mod support;
 mod trees;
+mod walking;

@@ -77,8 +77,12 @@ impl<'a> Work<'a> {
         work
     }
 
-    /// Restores everything that was decided.
+    /// Restores everything that was decided. If that is interrupted, no unfinished file stays.
     pub(super) fn run(&self) -> Result<()> {
+        self.restore_all().inspect_err(|_| self.remove_unfinished())
+    }
+
+    fn restore_all(&self) -> Result<()> {
         let wanted: Vec<Piece> = self
             .plan
             .pieces
@@ -269,6 +273,18 @@ impl<'a> Work<'a> {
             Ok(true) => self.report_written(entry, 0, Ok(())),
             Ok(false) => {}
             Err(error) => self.report_written(entry, 0, Err(error)),
+        }
+    }
+
+    /// Removes files of which some pieces are written, as far as that is possible: something worse is being told already.
+    fn remove_unfinished(&self) {
+        for (&place, part) in &self.parts {
+            if locked(part).left_count == 0 {
+                continue;
+            }
+            if let Ok(directory) = self.target.directory(self.path_above(&self.plan.entries[place])) {
+                drop(target::remove(&directory, &self.name_until_whole(place).0));
+            }
         }
     }
 
