@@ -1,0 +1,30 @@
+//! Any bytes are an index file or damage with a place, and whatever way it was written, it says the same when it is written as restic does.
+#![no_main]
+
+use archive::index_file::{IndexFileWriter, scan};
+use archive::{Error, FileKind, FileName, Id};
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|bytes: &[u8]| {
+    let name = FileName { kind: FileKind::Index, id: Id::default() };
+    let mut packs = Vec::new();
+    let mut writer = IndexFileWriter::default();
+    let scanned = scan(name, bytes, |id, blobs| {
+        packs.push((*id, blobs.to_vec()));
+        writer.add(id, blobs);
+        Ok(())
+    });
+    match scanned {
+        Ok(()) => {
+            let mut again = Vec::new();
+            scan(name, &writer.finish(), |id, blobs| {
+                again.push((*id, blobs.to_vec()));
+                Ok(())
+            })
+            .expect("what is written is read");
+            assert_eq!(again, packs);
+        }
+        Err(Error::Damage { what, .. }) => assert!(what.starts_with("byte "), "{what}"),
+        Err(other) => panic!("{other}"),
+    }
+});
