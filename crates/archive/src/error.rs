@@ -78,6 +78,22 @@ pub enum Error {
         /// What it said.
         what: String,
     },
+    /// The same, for a reason that may pass: trying again may help. [`Retry`](crate::Retry) makes [`Error::Storage`] of it at last.
+    #[error("cannot {action} at {address}: {what}")]
+    Passing {
+        /// What was tried, as in [`Error::Storage`].
+        action: String,
+        /// The storage's address.
+        address: String,
+        /// What happened.
+        what: String,
+    },
+    /// What names a repository cannot be understood.
+    #[error("{what}")]
+    Address {
+        /// What is wrong with it, and what is right. It may not repeat the address where that may hold a password.
+        what: String,
+    },
     /// The repository is of a version that this program does not know, or asks for what it cannot do.
     #[error("{file}: {what}")]
     Unsupported {

@@ -69,7 +69,10 @@ pub use repository::{CacheDirectory, Repository};
 pub use restore::{Choice, Overwrite, RestoreOptions, RestoreProblem, RestoreReport, restore};
 pub use snapshot::Snapshot;
 pub use statistics::{Statistics, statistics};
-pub use storage::{FileKind, FileName, LocalStorage, Storage};
+pub use storage::address::{self, Address};
+pub use storage::{FileKind, FileName, LocalStorage, Retry, Storage, Told};
+#[cfg(feature = "s3")]
+pub use storage::{Limits, ObjectStorage};
 pub use surroundings::Surroundings;
 pub use time::Time;
 pub use tree::{Node, NodeKind};

@@ -5,14 +5,21 @@
     reason = "a test that fails names its line, and clippy's leave for tests stops at helpers"
 )]
 
+#[cfg(feature = "s3")]
+mod certificate;
 mod crashes;
 mod forget;
 mod local;
+#[cfg(feature = "s3")]
+mod object;
+mod patience;
 mod pruning;
 mod restic;
 mod restoring;
 mod saving;
 mod seal;
+#[cfg(feature = "s3")]
+mod server;
 mod support;
 mod trees;
 mod walking;

@@ -2,9 +2,16 @@
 //!
 //! Comes in: names and bytes. Goes out: bytes. Must not know what is in them: not even whether they are what their name says.
 
+pub mod address;
 mod local;
+#[cfg(feature = "s3")]
+mod object;
+mod retry;
 
 pub use local::LocalStorage;
+#[cfg(feature = "s3")]
+pub use object::{Limits, ObjectStorage};
+pub use retry::{Retry, Told};
 
 use crate::error::{Error, Result};
 use crate::id::Id;

@@ -1,0 +1,343 @@
+//! A repository in a bucket of an object store that speaks S3.
+//!
+//! Comes in: names and bytes. Goes out: objects, laid out as restic lays them out; errors that say whether trying again may help. Must not
+//! know what is in the objects, nor wait for better times: that is [`Retry`](super::Retry)'s.
+//!
+//! Nothing here counts on more than every such server does: whole objects that appear at once when they are put, are found from then on, and
+//! stay. No conditional puts (there are servers that ignore the condition), no puts in parts (no file of a repository comes near the
+//! 5 GiB that one put may carry), names in the path.
+
+mod request;
+
+use super::address::{Credentials, S3Address};
+use super::{FileKind, FileName, Storage, absent};
+use crate::error::{Error, Result};
+use crate::id::Id;
+use bytes::Bytes;
+use futures_util::{StreamExt, TryStreamExt, stream};
+use object_store::aws::{AmazonS3, AmazonS3Builder};
+use object_store::path::Path;
+use object_store::signer::Signer;
+use object_store::{GetOptions, GetRange, ObjectStore, ObjectStoreExt, PutPayload};
+use request::{Http, Trouble};
+use std::fmt::{Debug, Formatter};
+use std::time::Duration;
+use tokio::runtime::Runtime;
+
+/// What is sent at once: so much has to go out within [`Limits::idle_max`], on however slow a line.
+const PIECE_BYTES: usize = 64 * 1024;
+/// How many lists are asked for at once.
+const LISTS_AT_ONCE: usize = 16;
+/// Threads that look after connections; whoever asks does the rest on its own.
+const THREAD_COUNT: usize = 2;
+/// What is set aside for an object before its bytes come: what it claims to be may be anything.
+const RESERVED_BYTES_MAX: u64 = 32 * 1024 * 1024;
+/// How long a request may be on its way to make a bucket.
+const SIGNED_FOR: Duration = Duration::from_secs(300);
+/// The region of those who name none.
+const REGION: &str = "us-east-1";
+
+/// How patient a storage is, and what it does at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// For how long nothing may happen while an answer is waited for or a file is sent.
+    pub idle_max: Duration,
+    /// So many packs are listed one page after the other; more of them by the first two digits of their names, several lists at once.
+    pub listed_alone_max: usize,
+}
+
+impl Default for Limits {
+    /// A minute, well above what a busy server takes for a page of a list; and a page.
+    fn default() -> Limits {
+        Limits { idle_max: Duration::from_secs(60), listed_alone_max: 1000 }
+    }
+}
+
+/// A bucket, or what lies below a prefix in it.
+pub struct ObjectStorage {
+    address: String,
+    prefix: String,
+    limits: Limits,
+    region: String,
+    store: AmazonS3,
+    http: Http,
+    /// `None` only while it is dropped.
+    runtime: Option<Runtime>,
+}
+
+impl ObjectStorage {
+    /// Returns the storage at `place`. Nothing is asked of it yet.
+    ///
+    /// # Errors
+    /// [`Error::Address`] if keys are missing, or the prefix cannot be part of a name; [`Error::Storage`] if this machine has no certificates.
+    pub fn new(place: &S3Address, credentials: &Credentials, limits: Limits) -> Result<ObjectStorage> {
+        let address = place.to_string();
+        let (Some(key), Some(secret)) = (&credentials.access_key_id, &credentials.secret_access_key) else {
+            let what = format!("{address} asks for keys: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY");
+            return Err(Error::Address { what });
+        };
+        Path::parse(&place.prefix)
+            .map_err(|error| Error::Address { what: format!("{address} cannot be used: {error}") })?;
+        let cannot_begin = |what: String| Error::Storage {
+            action: "begin to work".to_owned(),
+            address: address.clone(),
+            what,
+        };
+        let secrets =
+            [Some(secret), credentials.session_token.as_ref()].into_iter().flatten().cloned().collect();
+        let http = Http::new(place.scheme, limits.idle_max, secrets)
+            .map_err(|error| cannot_begin(error.to_string()))?;
+        let region = region_of(&place.host, credentials);
+        let mut builder = AmazonS3Builder::new()
+            .with_bucket_name(&place.bucket)
+            .with_region(&region)
+            .with_access_key_id(key)
+            .with_secret_access_key(secret)
+            .with_endpoint(place.endpoint())
+            .with_virtual_hosted_style_request(place.is_named_in_host())
+            .with_allow_http(true)
+            // One request to remove one file: not every server knows how to remove many, and none has to be asked twice.
+            .with_disable_bulk_delete(true)
+            .with_retry(object_store::RetryConfig { max_retries: 0, ..Default::default() })
+            .with_http_connector(http.clone());
+        if let Some(token) = &credentials.session_token {
+            builder = builder.with_token(token);
+        }
+        let store = builder.build().map_err(|error| cannot_begin(error.to_string()))?;
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(THREAD_COUNT)
+            .thread_name("object store")
+            .enable_all()
+            .build()
+            .map_err(|error| cannot_begin(error.to_string()))?;
+        let (prefix, runtime) = (place.prefix.clone(), Some(runtime));
+        Ok(ObjectStorage { address, prefix, limits, region, store, http, runtime })
+    }
+
+    /// Waits for what is asked of the server. From many threads at once; never from within another such runtime.
+    fn run<T>(&self, work: impl Future<Output = T>) -> T {
+        self.runtime.as_ref().expect("it is there until the drop").block_on(work)
+    }
+
+    fn path(&self, below: &str) -> Path {
+        let slash = if self.prefix.is_empty() { "" } else { "/" };
+        Path::from(format!("{}{slash}{below}", self.prefix))
+    }
+
+    /// Adds the files of a kind whose path begins with `directory`, up to `count_max`.
+    async fn list_some(
+        &self,
+        kind: FileKind,
+        directory: &str,
+        count_max: usize,
+    ) -> object_store::Result<Vec<(Id, u64)>> {
+        let mut found = self.store.list(Some(&self.path(directory))).take(count_max);
+        let mut files = Vec::new();
+        while let Some(object) = found.try_next().await? {
+            let id = object.location.filename().and_then(|name| name.parse().ok());
+            // What lies elsewhere nobody would look for.
+            files.extend(
+                id.filter(|id| self.path(&FileName { kind, id: *id }.path()) == object.location)
+                    .map(|id| (id, object.size)),
+            );
+        }
+        Ok(files)
+    }
+
+    async fn list_all(&self, kind: FileKind) -> object_store::Result<Vec<(Id, u64)>> {
+        if kind != FileKind::Pack {
+            return self.list_some(kind, kind.directory(), usize::MAX).await;
+        }
+        let files = self.list_some(kind, kind.directory(), self.limits.listed_alone_max).await?;
+        if files.len() < self.limits.listed_alone_max {
+            return Ok(files);
+        }
+        let parts = (0..=u8::MAX).map(|byte| async move {
+            self.list_some(kind, &format!("{}/{byte:02x}", kind.directory()), usize::MAX).await
+        });
+        stream::iter(parts).buffer_unordered(LISTS_AT_ONCE).try_concat().await
+    }
+
+    /// Reads a file, or a range of it. Returns its bytes and how many the server said they are.
+    async fn fetch(&self, name: FileName, range: Option<GetRange>) -> object_store::Result<(Vec<u8>, u64)> {
+        let options = GetOptions { range, ..GetOptions::default() };
+        let answer = self.store.get_opts(&self.path(&name.path()), options).await?;
+        let said = answer.range.end - answer.range.start;
+        let reserved = usize::try_from(said.min(RESERVED_BYTES_MAX)).unwrap_or(0);
+        let mut bytes = Vec::with_capacity(reserved);
+        let mut pieces = answer.into_stream();
+        while let Some(piece) = pieces.try_next().await? {
+            bytes.extend_from_slice(&piece);
+        }
+        Ok((bytes, said))
+    }
+
+    /// Makes the bucket, in the region that requests are signed for.
+    async fn create_bucket(&self) -> object_store::Result<()> {
+        let url = self.store.signed_url(reqwest::Method::PUT, &Path::default(), SIGNED_FOR).await?;
+        let body = match self.region.as_str() {
+            REGION => String::new(),
+            region => format!(
+                "<CreateBucketConfiguration><LocationConstraint>{region}</LocationConstraint></CreateBucketConfiguration>"
+            ),
+        };
+        self.http.put(url.as_str(), body).await
+    }
+
+    /// Words a failure.
+    fn failed(&self, action: impl Into<String>, error: &object_store::Error) -> Error {
+        let (action, address) = (action.into(), self.address());
+        match Trouble::below(error) {
+            Some(trouble) if !trouble.may_pass() => {
+                Error::Storage { action, address, what: trouble.to_string() }
+            }
+            Some(trouble) => Error::Passing { action, address, what: trouble.to_string() },
+            // A cut list, a range that was not asked for: something between us and the server may have spoken.
+            None => Error::Passing { action, address, what: senseless(error) },
+        }
+    }
+
+    /// Words a failure to get at a file.
+    fn failed_on(&self, action: &str, name: FileName, error: &object_store::Error) -> Error {
+        match status(error) {
+            Some(404) => absent(name, self.address()),
+            _ => self.failed(format!("{action} {name}"), error),
+        }
+    }
+
+    fn senseless_length(&self, name: FileName, expected: u64, found: usize) -> Error {
+        let what = format!("{found} bytes came of {expected}");
+        Error::Passing { action: format!("read {name}"), address: self.address(), what }
+    }
+}
+
+/// Returns the region to sign for: the one that is named, or that the host's name tells, as Amazon's do.
+fn region_of(host: &str, credentials: &Credentials) -> String {
+    let told = host.strip_prefix("s3.").and_then(|rest| rest.strip_suffix(".amazonaws.com"));
+    credentials.region.as_deref().or(told).unwrap_or(REGION).to_owned()
+}
+
+/// Returns the number of the server's answer, if it refused.
+fn status(error: &object_store::Error) -> Option<u16> {
+    match Trouble::below(error)? {
+        Trouble::Refused { status, .. } => Some(*status),
+        _ => None,
+    }
+}
+
+/// Returns the server's word for its refusal.
+fn code(error: &object_store::Error) -> &str {
+    match Trouble::below(error) {
+        Some(Trouble::Refused { code, .. }) => code,
+        _ => "",
+    }
+}
+
+fn senseless(error: &object_store::Error) -> String {
+    let cause = std::iter::successors(Some(error as &dyn std::error::Error), |error| error.source()).last();
+    format!("the answer makes no sense: {}", cause.map_or_else(String::new, ToString::to_string))
+}
+
+impl Storage for ObjectStorage {
+    fn address(&self) -> String {
+        self.address.clone()
+    }
+
+    fn create(&self) -> Result<()> {
+        let bucket = self.run(self.list_some(FileKind::Key, FileKind::Key.directory(), 1));
+        match bucket {
+            Err(error) if code(&error) == "NoSuchBucket" => {
+                self.run(self.create_bucket()).map_err(|error| self.failed("create the bucket", &error))
+            }
+            other => other.map(|_| ()).map_err(|error| self.failed("look for the bucket", &error)),
+        }
+    }
+
+    fn list(&self, kind: FileKind) -> Result<Vec<(Id, u64)>> {
+        if kind == FileKind::Config {
+            return Ok(self
+                .size(FileName::CONFIG)?
+                .map(|size| (FileName::CONFIG.id, size))
+                .into_iter()
+                .collect());
+        }
+        match self.run(self.list_all(kind)) {
+            Err(error) if code(&error) == "NoSuchBucket" => Ok(Vec::new()),
+            other => other.map_err(|error| self.failed(format!("list {}", kind.directory()), &error)),
+        }
+    }
+
+    fn read(&self, name: FileName) -> Result<Vec<u8>> {
+        let (bytes, said) =
+            self.run(self.fetch(name, None)).map_err(|error| self.failed_on("read", name, &error))?;
+        if bytes.len() as u64 == said {
+            Ok(bytes)
+        } else {
+            Err(self.senseless_length(name, said, bytes.len()))
+        }
+    }
+
+    fn read_range(&self, name: FileName, offset: u64, length: u32) -> Result<Vec<u8>> {
+        let end = offset.saturating_add(u64::from(length));
+        let result = match length {
+            // There is no such request.
+            0 => Ok((Vec::new(), 0)),
+            _ => self.run(self.fetch(name, Some(GetRange::Bounded(offset..end)))),
+        };
+        match result {
+            Ok((bytes, said)) if bytes.len() as u64 != said => {
+                Err(self.senseless_length(name, said, bytes.len()))
+            }
+            Ok((bytes, said)) if length > 0 && said == u64::from(length) => Ok(bytes),
+            Err(error) if status(&error) != Some(416) => Err(self.failed_on("read", name, &error)),
+            // It ends before, says the server; where, is worth a question.
+            _ => {
+                let size = self.size(name)?.ok_or_else(|| absent(name, self.address()))?;
+                if size >= end && length == 0 {
+                    return Ok(Vec::new());
+                }
+                Err(Error::damage(
+                    format!("{name} at {}", self.address),
+                    format!("it has {size} bytes, {end} expected"),
+                ))
+            }
+        }
+    }
+
+    fn size(&self, name: FileName) -> Result<Option<u64>> {
+        match self.run(self.store.head(&self.path(&name.path()))) {
+            Ok(object) => Ok(Some(object.size)),
+            Err(error) if status(&error) == Some(404) => Ok(None),
+            Err(error) => Err(self.failed(format!("look at {name}"), &error)),
+        }
+    }
+
+    fn write(&self, name: FileName, bytes: &[u8]) -> Result<()> {
+        // In pieces, so that it is seen whether they go out.
+        let payload: PutPayload = bytes.chunks(PIECE_BYTES).map(Bytes::copy_from_slice).collect();
+        let result = self.run(self.store.put(&self.path(&name.path()), payload));
+        result.map(|_| ()).map_err(|error| self.failed(format!("write {name}"), &error))
+    }
+
+    fn remove(&self, name: FileName) -> Result<()> {
+        match self.run(self.store.delete(&self.path(&name.path()))) {
+            Err(error) if status(&error) == Some(404) => Ok(()),
+            other => other.map_err(|error| self.failed(format!("remove {name}"), &error)),
+        }
+    }
+}
+
+impl Debug for ObjectStorage {
+    fn fmt(&self, formatter: &mut Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_tuple("ObjectStorage").field(&self.address).finish()
+    }
+}
+
+impl Drop for ObjectStorage {
+    fn drop(&mut self) {
+        // A name that is just being looked up must not hold up the end of the program.
+        if let Some(runtime) = self.runtime.take() {
+            runtime.shutdown_background();
+        }
+    }
+}
