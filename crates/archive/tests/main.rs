@@ -20,6 +20,8 @@ mod saving;
 mod seal;
 #[cfg(feature = "s3")]
 mod server;
+#[cfg(feature = "s3")]
+mod servers;
 mod support;
 mod trees;
 mod walking;
