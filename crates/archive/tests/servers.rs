@@ -109,26 +109,13 @@ impl Kind {
         let is_there = |program: &&str| {
             Command::new(program).arg("--version").output().is_ok_and(|output| output.status.success())
         };
-        may_use(self, programs.iter().all(is_there), std::env::var("CI").as_deref() == Ok("true"))
+        let way_out = match self {
+            Kind::Ceph => "apt-get install ceph-mon ceph-osd radosgw ceph-common",
+            Kind::Garage => "cargo install garage --version 2.5.0 --locked",
+        };
+        let must_be = self == Kind::Ceph && testkit::is_ci();
+        testkit::may_ask(&format!("{self:?}"), way_out, programs.iter().all(is_there), must_be)
     }
-}
-
-/// Says whether there is a server to use, and prints a line if not.
-#[expect(clippy::print_stderr, reason = "a test that does nothing has to say so")]
-fn may_use(kind: Kind, is_there: bool, is_ci: bool) -> bool {
-    let is_needed = is_ci && kind == Kind::Ceph;
-    assert!(is_there || !is_needed, "tests need Ceph: apt-get install ceph-mon ceph-osd radosgw ceph-common");
-    if !is_there {
-        eprintln!("no {kind:?}: nothing is asked of it");
-    }
-    is_there
-}
-
-#[test]
-fn only_outside_of_ci_may_ceph_be_missing() {
-    assert!(may_use(Kind::Ceph, true, true) && !may_use(Kind::Ceph, false, false));
-    assert!(!may_use(Kind::Garage, false, true));
-    assert!(std::panic::catch_unwind(|| may_use(Kind::Ceph, false, true)).is_err());
 }
 
 /// Returns the first of a hundred ports, below those that the system gives away; other runs of this test begin elsewhere.

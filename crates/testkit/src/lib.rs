@@ -4,6 +4,7 @@
 //! read the environment (PNEU_REAL_MAIL, CI, UPDATE) and print: it runs beside tests. Must not know the crates it helps to test,
 //! but `disk`, whose trait it implements.
 
+mod ask;
 pub mod corpus;
 mod random;
 mod real_mail;
@@ -12,6 +13,7 @@ pub mod sim_disk;
 mod tarantool;
 mod tour;
 
+pub use ask::{is_ci, may_ask};
 pub use random::Random;
 pub use real_mail::{RealMail, real_mail};
 pub use restic::{Answer, Restic, restic};

@@ -2,6 +2,7 @@
 //!
 //! Comes in: a directory, a password, arguments. Goes out: what restic printed and its exit code. Must not know what is asked.
 
+use crate::ask::{is_ci, may_ask};
 use std::env;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -9,6 +10,8 @@ use std::sync::OnceLock;
 
 /// The program.
 const PROGRAM: &str = "restic";
+/// How to get it.
+const WAY_OUT: &str = "go install github.com/restic/restic/cmd/restic@latest, or apt-get install restic";
 
 /// The newest restic of this machine, ready to run. All fields may be changed.
 #[derive(Clone, Debug)]
@@ -42,7 +45,7 @@ pub struct Answer {
 pub fn restic(directory: &Path, address: &str, password: &str) -> Option<Restic> {
     static NEWEST: OnceLock<Option<PathBuf>> = OnceLock::new();
     let newest = NEWEST.get_or_init(|| newest(candidates()));
-    if !may_ask(newest.is_some(), env::var("CI").as_deref() == Ok("true")) {
+    if !may_ask(PROGRAM, WAY_OUT, newest.is_some(), is_ci()) {
         return None;
     }
     let set = |name: &str, value: &str| (name.to_owned(), value.to_owned());
@@ -144,26 +147,9 @@ fn version(line: &str) -> Option<Vec<u32>> {
     number.split('.').map(|part| part.parse().ok()).collect()
 }
 
-/// Says whether there is a restic to ask, and prints a line if not.
-#[expect(clippy::print_stderr, reason = "a test that does nothing has to say so")]
-fn may_ask(is_there: bool, is_ci: bool) -> bool {
-    let way_out = "go install github.com/restic/restic/cmd/restic@latest, or apt-get install restic";
-    assert!(is_there || !is_ci, "tests need {PROGRAM}: {way_out}");
-    if !is_there {
-        eprintln!("no {PROGRAM}: nothing is asked of it; {way_out}");
-    }
-    is_there
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn only_outside_of_ci_may_it_be_missing() {
-        assert!(may_ask(true, true) && may_ask(true, false) && !may_ask(false, false));
-        assert!(std::panic::catch_unwind(|| may_ask(false, true)).is_err());
-    }
 
     #[test]
     fn versions_are_compared_as_numbers() {

@@ -2,7 +2,7 @@
 //!
 //! Comes in: a Lua script and a directory for its files. Goes out: what the script printed. Must not know what is asked.
 
-use std::env;
+use crate::ask::{is_ci, may_ask};
 use std::path::Path;
 use std::process::Command;
 
@@ -19,7 +19,7 @@ const PROGRAM: &str = "tarantool";
 pub fn tarantool(directory: &Path, script: &str) -> Option<String> {
     let is_there =
         Command::new(PROGRAM).arg("--version").output().is_ok_and(|output| output.status.success());
-    if !may_ask(is_there, env::var("CI").as_deref() == Ok("true")) {
+    if !may_ask(PROGRAM, "apt-get install tarantool (2.6)", is_there, is_ci()) {
         return None;
     }
     let path = directory.join("script.lua");
@@ -33,25 +33,9 @@ pub fn tarantool(directory: &Path, script: &str) -> Option<String> {
     Some(printed)
 }
 
-/// Says whether there is a Tarantool to ask, and prints a line if not.
-#[expect(clippy::print_stderr, reason = "a test that does nothing has to say so")]
-fn may_ask(is_there: bool, is_ci: bool) -> bool {
-    assert!(is_there || !is_ci, "tests need {PROGRAM} 2.6: apt-get install tarantool");
-    if !is_there {
-        eprintln!("no {PROGRAM}: nothing is asked of it");
-    }
-    is_there
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn only_outside_of_ci_may_it_be_missing() {
-        assert!(may_ask(true, true) && may_ask(true, false) && !may_ask(false, false));
-        assert!(std::panic::catch_unwind(|| may_ask(false, true)).is_err());
-    }
 
     #[test]
     fn a_script_runs_where_it_is_told_to() {

@@ -166,25 +166,9 @@ fn wrong(what: impl Into<String>) -> Error {
     Error::Address { what: what.into() }
 }
 
-impl S3Address {
-    /// Returns the URL that the names of objects are added to; the bucket's name only where it is part of the host's.
-    pub(super) fn endpoint(&self) -> String {
-        let S3Address { scheme, host, bucket, .. } = self;
-        match self.is_named_in_host() {
-            true => format!("{}://{bucket}.{host}", scheme.name()),
-            false => format!("{}://{host}", scheme.name()),
-        }
-    }
-
-    /// Says whether the bucket is asked for by the host's name. Amazon wants it so; everywhere else the path works without a domain of
-    /// its own. A bucket with dots in its name has no certificate there.
-    pub(super) fn is_named_in_host(&self) -> bool {
-        self.host.ends_with(".amazonaws.com") && !self.bucket.contains('.')
-    }
-}
-
 impl Scheme {
-    fn name(self) -> &'static str {
+    /// Returns it as addresses begin.
+    pub fn name(self) -> &'static str {
         match self {
             Scheme::Http => "http",
             Scheme::Https => "https",

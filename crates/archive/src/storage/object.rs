@@ -93,8 +93,8 @@ impl ObjectStorage {
             .with_region(&region)
             .with_access_key_id(key)
             .with_secret_access_key(secret)
-            .with_endpoint(place.endpoint())
-            .with_virtual_hosted_style_request(place.is_named_in_host())
+            .with_endpoint(endpoint(place))
+            .with_virtual_hosted_style_request(is_in_host(place))
             .with_allow_http(true)
             // One request to remove one file: not every server knows how to remove many, and none has to be asked twice.
             .with_disable_bulk_delete(true)
@@ -209,6 +209,19 @@ impl ObjectStorage {
         let what = format!("{found} bytes came of {expected}");
         Error::Passing { action: format!("read {name}"), address: self.address(), what }
     }
+}
+
+/// Returns the URL that the names of objects are added to; the bucket's name only where it is part of the host's.
+fn endpoint(place: &S3Address) -> String {
+    let S3Address { scheme, host, bucket, .. } = place;
+    let bucket = if is_in_host(place) { format!("{bucket}.") } else { String::new() };
+    format!("{}://{bucket}{host}", scheme.name())
+}
+
+/// Says whether the bucket is asked for by the host's name. Amazon wants it so; everywhere else the path works without a domain of its
+/// own. A bucket with dots in its name has no certificate there.
+fn is_in_host(place: &S3Address) -> bool {
+    place.host.ends_with(".amazonaws.com") && !place.bucket.contains('.')
 }
 
 /// Returns the region to sign for: the one that is named, or that the host's name tells, as Amazon's do.
@@ -339,5 +352,42 @@ impl Drop for ObjectStorage {
         if let Some(runtime) = self.runtime.take() {
             runtime.shutdown_background();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::address::Address;
+    use super::*;
+
+    fn place(text: &str) -> S3Address {
+        match Address::parse(text).unwrap() {
+            Address::S3(place) => place,
+            Address::Local(_) => unreachable!("it begins with s3:"),
+        }
+    }
+
+    #[test]
+    fn only_amazon_has_buckets_in_host_names() {
+        for (text, expected) in [
+            ("s3:http://localhost:9000/bucket/x", "http://localhost:9000"),
+            ("s3:s3.eu-west-1.amazonaws.com/bucket", "https://bucket.s3.eu-west-1.amazonaws.com"),
+            ("s3:s3.amazonaws.com/my.bucket", "https://s3.amazonaws.com"),
+        ] {
+            assert_eq!(endpoint(&place(text)), expected);
+        }
+    }
+
+    #[test]
+    fn the_region_is_named_or_told_by_the_host() {
+        let none = Credentials::default();
+        let named = Credentials { region: Some("garage".to_owned()), ..Credentials::default() };
+        let regions = [
+            ("s3.eu-west-1.amazonaws.com", &none),
+            ("s3.eu-west-1.amazonaws.com", &named),
+            ("host:1", &none),
+        ]
+        .map(|(host, credentials)| region_of(host, credentials));
+        assert_eq!(regions, ["eu-west-1", "garage", "us-east-1"]);
     }
 }
