@@ -3,7 +3,8 @@
 //! In: arguments. Out: values. Each command's own options and help stand in its file. Must not know what options do.
 
 use crate::command::{
-    check, completions, contacts, count, find, index, info, init, man, store, sweep, tag, view,
+    archive, check, completions, contacts, count, find, index, info, init, man, store, sweep, tag, undelete,
+    view,
 };
 use crate::terminal::ColorChoice;
 use clap::{Arg, ArgAction, Args, CommandFactory, FromArgMatches, Parser, Subcommand};
@@ -88,6 +89,8 @@ enum CommandWithCommon {
     Info(With<info::Arguments>),
     Check(With<check::Arguments>),
     Sweep(With<sweep::Arguments>),
+    Archive(With<archive::Arguments>),
+    Undelete(With<undelete::Arguments>),
     Store(With<store::Arguments>),
     Completions(With<completions::Arguments>),
     Man(With<man::Arguments>),
@@ -116,6 +119,10 @@ pub(crate) enum Command {
     Check(check::Arguments),
     /// Forget what is long gone.
     Sweep(sweep::Arguments),
+    /// Put deleted messages back.
+    Undelete(undelete::Arguments),
+    /// Work with backups.
+    Archive(archive::Action),
     /// Work with Tarantool's snapshots and logs.
     Store(store::Action),
     /// Print completions.
@@ -212,6 +219,11 @@ fn joined(program: Program) -> Arguments {
         CommandWithCommon::Contacts(with) => (Command::Contacts(with.arguments), with.common),
         CommandWithCommon::Info(with) => (Command::Info(with.arguments), with.common),
         CommandWithCommon::Sweep(with) => (Command::Sweep(with.arguments), with.common),
+        CommandWithCommon::Undelete(with) => (Command::Undelete(with.arguments), with.common),
+        CommandWithCommon::Archive(with) => {
+            let (action, common) = with.arguments.action.parted();
+            (Command::Archive(action), with.common.then(common))
+        }
         CommandWithCommon::Store(with) => {
             let (action, common) = with.arguments.action.parted();
             (Command::Store(action), with.common.then(common))

@@ -19,6 +19,20 @@ pub(crate) struct Configuration {
     pub roots: Vec<Root>,
     /// Names of header fields.
     pub headers: Vec<String>,
+    /// The repository that mail is backed up to.
+    pub archive: Option<Archive>,
+}
+
+/// Where mail is backed up to, as the table `[archive]` says.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Archive {
+    /// The repository's address.
+    pub repository: String,
+    /// A file that holds its password.
+    pub password_file: Option<PathBuf>,
+    /// A program that prints its password.
+    pub password_command: Option<String>,
 }
 
 /// What the file says.
@@ -29,6 +43,7 @@ struct Document {
     headers: Vec<String>,
     #[serde(default)]
     root: Vec<RootTable>,
+    archive: Option<Archive>,
 }
 
 #[derive(Debug, PartialEq, Eq, Deserialize)]
@@ -47,7 +62,15 @@ pub(crate) fn parse(text: &str, home: Option<&Path>) -> Result<Configuration, St
     let roots = document.root.into_iter().map(|table| root(table, home)).collect::<Result<Vec<_>, _>>()?;
     roots::check(&roots)?;
     check_headers(&document.headers)?;
-    Ok(Configuration { roots, headers: document.headers })
+    let archive = document.archive.map(|archive| Archive {
+        password_file: archive.password_file.map(|path| at_home(path, home)),
+        repository: match archive.repository.strip_prefix("~/").zip(home) {
+            Some((rest, home)) => home.join(rest).to_string_lossy().into_owned(),
+            None => archive.repository,
+        },
+        ..archive
+    });
+    Ok(Configuration { roots, headers: document.headers, archive })
 }
 
 /// Refuses names that queries could not tell from fields that are there anyway, or from text.
@@ -74,14 +97,19 @@ fn check_headers(headers: &[String]) -> Result<(), String> {
 
 fn root(table: RootTable, home: Option<&Path>) -> Result<Root, String> {
     let RootTable { name, path } = table;
-    let path = match (path.strip_prefix("~"), home) {
-        (Ok(rest), Some(home)) => home.join(rest),
-        _ => path,
-    };
+    let path = at_home(path, home);
     if path.is_absolute() {
         Ok(Root { name, path })
     } else {
         Err(format!("root \"{name}\": path \"{}\" must begin with / or ~/", path.display()))
+    }
+}
+
+/// Puts the home directory in the place of `~`.
+fn at_home(path: PathBuf, home: Option<&Path>) -> PathBuf {
+    match (path.strip_prefix("~"), home) {
+        (Ok(rest), Some(home)) => home.join(rest),
+        _ => path,
     }
 }
 
@@ -98,8 +126,24 @@ mod tests {
         let text = "[[root]]\nname = \"work\"\npath = \"/srv/mail\"\n\n[[root]]\nname = \"home\"\npath = \"~/Maildir\"\n";
         let root = |name: &str, path: &str| Root { name: name.into(), path: path.into() };
         let roots = vec![root("work", "/srv/mail"), root("home", "/home/ana/Maildir")];
-        assert_eq!(parsed(text), Ok(Configuration { roots, headers: vec![] }));
+        assert_eq!(parsed(text), Ok(Configuration { roots, headers: vec![], archive: None }));
         assert_eq!(parsed(""), Ok(Configuration::default()));
+    }
+
+    #[test]
+    fn an_archive_has_an_address() {
+        let archive = |text: &str| parsed(text).map(|read| read.archive);
+        let expected = Archive {
+            repository: "/home/ana/repo".into(),
+            password_file: Some("/home/ana/.secret".into()),
+            password_command: None,
+        };
+        let text = "[archive]\nrepository = \"~/repo\"\npassword_file = \"~/.secret\"\n";
+        assert_eq!(archive(text), Ok(Some(expected)));
+        assert!(archive("[archive]\n").unwrap_err().contains("repository"));
+        assert!(
+            archive("[archive]\nrepository = \"s3:x\"\npassword = \"x\"\n").unwrap_err().contains("password")
+        );
     }
 
     #[test]

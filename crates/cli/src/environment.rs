@@ -2,11 +2,14 @@
 //!
 //! In: nothing. Out: values. Must not know what they are used for.
 
+use archive::Password;
+use archive::address::Credentials;
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
 use std::ffi::OsString;
 use std::hash::{BuildHasher, RandomState};
 use std::io::{self, IsTerminal, stderr, stdout};
+use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
@@ -34,6 +37,98 @@ pub(crate) struct Surroundings {
     pub has_less_options: bool,
     /// Where the user's mail is, if that is said (`MAILDIR`).
     pub maildir: Option<PathBuf>,
+}
+
+/// What the environment says of repositories, in the variables that restic's users know. Never printed: keys are in it.
+pub(crate) struct RepositoryVariables {
+    /// `RESTIC_REPOSITORY`: its address.
+    pub repository: Option<String>,
+    /// `RESTIC_REPOSITORY_FILE`: a file that holds it.
+    pub repository_file: Option<PathBuf>,
+    /// `RESTIC_PASSWORD_FILE`: a file that holds it.
+    pub password_file: Option<PathBuf>,
+    /// `RESTIC_PASSWORD_COMMAND`: a program that prints it.
+    pub password_command: Option<String>,
+    /// Who asks object stores.
+    pub credentials: Credentials,
+    /// Where programs keep what they can make again.
+    pub cache_home: Option<PathBuf>,
+}
+
+/// Returns what the environment says of repositories.
+pub(crate) fn repository_variables() -> RepositoryVariables {
+    repository_from_variables(|name| std::env::var_os(name).filter(|value| !value.is_empty()))
+}
+
+/// Returns the password of a repository that the environment holds (`RESTIC_PASSWORD`).
+pub(crate) fn repository_password() -> Option<Password> {
+    let value = std::env::var_os("RESTIC_PASSWORD").filter(|value| !value.is_empty())?;
+    Some(Password::new(value.into_vec()))
+}
+
+fn repository_from_variables(variable: impl Fn(&str) -> Option<OsString>) -> RepositoryVariables {
+    let text = |name| variable(name).and_then(|value| value.into_string().ok());
+    let directory = |name| variable(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    RepositoryVariables {
+        repository: text("RESTIC_REPOSITORY"),
+        repository_file: variable("RESTIC_REPOSITORY_FILE").map(PathBuf::from),
+        password_file: variable("RESTIC_PASSWORD_FILE").map(PathBuf::from),
+        password_command: text("RESTIC_PASSWORD_COMMAND"),
+        credentials: Credentials {
+            access_key_id: text("AWS_ACCESS_KEY_ID"),
+            secret_access_key: text("AWS_SECRET_ACCESS_KEY"),
+            session_token: text("AWS_SESSION_TOKEN"),
+            region: text("AWS_DEFAULT_REGION"),
+        },
+        cache_home: directory("XDG_CACHE_HOME").or_else(|| Some(directory("HOME")?.join(".cache"))),
+    }
+}
+
+/// Returns what work on repositories is lent.
+pub(crate) fn archive_surroundings() -> archive::Surroundings {
+    archive::Surroundings {
+        clock_ns,
+        fill_random,
+        sleep: std::thread::sleep,
+        hostname: rustix::system::uname().nodename().to_string_lossy().into_owned(),
+        username: user_name(rustix::process::geteuid().as_raw()),
+        uid: rustix::process::geteuid().as_raw(),
+        gid: rustix::process::getegid().as_raw(),
+        process: std::process::id(),
+        is_alive,
+        thread_count: thread_count(),
+    }
+}
+
+/// Fills with bytes from the kernel.
+fn fill_random(mut bytes: &mut [u8]) {
+    while !bytes.is_empty() {
+        match rustix::rand::getrandom(&mut *bytes, rustix::rand::GetRandomFlags::empty()) {
+            Ok(count) => bytes = &mut bytes[count..],
+            Err(rustix::io::Errno::INTR) => {}
+            // Without random bytes nothing may be sealed, and there is no way to go on.
+            Err(error) => panic!("the kernel gives no random bytes: {error}"),
+        }
+    }
+}
+
+fn is_alive(process: u32) -> bool {
+    let known = i32::try_from(process).ok().and_then(rustix::process::Pid::from_raw);
+    // One of another user may not be asked, but is there.
+    known.is_some_and(|process| {
+        !matches!(rustix::process::test_kill_process(process), Err(rustix::io::Errno::SRCH))
+    })
+}
+
+/// Returns a user's name as the system's file has it; the number if it is not there.
+fn user_name(number: u32) -> String {
+    let users = std::fs::read_to_string("/etc/passwd").unwrap_or_default();
+    let name = users.lines().find_map(|line| {
+        let mut fields = line.split(':');
+        let name = fields.next()?;
+        (fields.nth(1)? == number.to_string()).then(|| name.to_owned())
+    });
+    name.unwrap_or_else(|| number.to_string())
 }
 
 /// Where the system keeps its time zone.

@@ -24,6 +24,10 @@ const DONE: u8 = 0;
 const NOTHING: u8 = 1;
 const FAILED: u8 = 2;
 const PARTLY: u8 = 3;
+/// What restic's exit codes are, too.
+const NO_REPOSITORY: u8 = 10;
+const LOCKED: u8 = 11;
+const WRONG_PASSWORD: u8 = 12;
 /// What shells give to a process that Ctrl-C ended.
 pub(crate) const INTERRUPTED: u8 = 130;
 
@@ -69,7 +73,12 @@ fn number(result: &anyhow::Result<Outcome>) -> u8 {
         Err(error) if is_closed_pipe(error) => DONE,
         Err(error) if error.is::<NotFound>() => NOTHING,
         Err(error) if matches!(error.downcast_ref(), Some(index::Error::NoSuchMessage { .. })) => NOTHING,
-        Err(_) => FAILED,
+        Err(error) => match error.downcast_ref() {
+            Some(archive::Error::NoRepository { .. }) => NO_REPOSITORY,
+            Some(archive::Error::Locked { .. }) => LOCKED,
+            Some(archive::Error::WrongPassword { .. }) => WRONG_PASSWORD,
+            _ => FAILED,
+        },
     }
 }
 
@@ -88,6 +97,11 @@ mod tests {
         assert_eq!(number(&Ok(Outcome::Interrupted)), 130);
         assert_eq!(failed(anyhow::anyhow!("no")), 2);
         assert_eq!(failed(NotFound("none".into()).into()), 1);
+        let address = || "/repo".to_owned();
+        assert_eq!(failed(archive::Error::NoRepository { address: address() }.into()), 10);
+        assert_eq!(failed(archive::Error::Locked { address: address(), by: "ana".into() }.into()), 11);
+        assert_eq!(failed(archive::Error::WrongPassword { address: address() }.into()), 12);
+        assert_eq!(failed(archive::Error::LockLost { address: address() }.into()), 2);
         assert_eq!(failed(index::Error::NoSuchMessage { handle: "id:x".into() }.into()), 1);
     }
 

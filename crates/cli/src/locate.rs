@@ -4,6 +4,7 @@
 //! bytes and where they were read. The index says where a message was; its files may have moved or changed since, so that what is
 //! read is compared with what was asked for. Must not know how a message is shown.
 
+use crate::archived;
 use crate::exit::NotFound;
 use crate::format::record::hex;
 use crate::question::Question;
@@ -54,6 +55,12 @@ pub(crate) fn locate(handle: &str, path: &Path, session: &Session) -> Result<Loc
     let (hit, other_count) = hit(&mailbox, handle, session)?;
     let message = mailbox.message(&hit, &mut PayloadReader::new())?;
     if message.files.is_empty() {
+        if let Some(bytes) = archived::message(&message.sha256, session)? {
+            let mut content = Content::default();
+            content.bytes = bytes;
+            let note = format!("the last file of {handle} is gone; this is from the archive");
+            return Ok(Located { note: Some(note), ..Located::new(None, content) });
+        }
         let what = format!("the last file of {handle} is gone; only its header is still indexed");
         return Err(NotFound(what).into());
     }

@@ -37,6 +37,8 @@ pub(crate) struct Progress {
     /// Whether Ctrl-C ends the process: it waits for another one, so that nothing asks whether to stop.
     may_end: Arc<AtomicBool>,
     is_told: AtomicBool,
+    /// Whether the amount of work is one of bytes.
+    is_by_bytes: AtomicBool,
 }
 
 impl Progress {
@@ -61,7 +63,16 @@ impl Progress {
             interrupted,
             may_end,
             is_told: AtomicBool::new(false),
+            is_by_bytes: AtomicBool::new(false),
         })
+    }
+
+    /// Says what is being done, of an amount that nobody knows yet.
+    pub(crate) fn name(&self, what: &'static str) {
+        self.bar.unset_length();
+        self.draw(WORKING, what);
+        self.bar.reset();
+        self.show_when_due();
     }
 
     /// Takes the line away.
@@ -161,6 +172,27 @@ impl Observer for Progress {
             self.tell("keeping what is done so far; Ctrl-C again ends at once");
         }
         is_interrupted
+    }
+}
+
+/// Work on a repository: items and bytes.
+impl archive::Progress for Progress {
+    fn expect(&self, items: u64, bytes: u64) {
+        self.may_end.store(false, Ordering::Relaxed);
+        self.bar.set_style(style(AMOUNT));
+        self.bar.set_length(if bytes > 0 { bytes } else { items });
+        self.is_by_bytes.store(bytes > 0, Ordering::Relaxed);
+        self.bar.reset();
+        self.show_when_due();
+    }
+
+    fn add(&self, items: u64, bytes: u64) {
+        self.bar.inc(if self.is_by_bytes.load(Ordering::Relaxed) { bytes } else { items });
+        self.show_when_due();
+    }
+
+    fn is_interrupted(&self) -> bool {
+        Observer::is_interrupted(self)
     }
 }
 

@@ -1,5 +1,6 @@
 //! `pneu find`: lists the messages that a query matches.
 
+use crate::archived;
 use crate::deliver::links::{Earlier, Links};
 use crate::deliver::{exec, mbox};
 use crate::environment;
@@ -19,6 +20,7 @@ use crate::words;
 use anyhow::{Context, Result, anyhow, bail};
 use clap::{Args, ValueEnum};
 use index::{Mailbox, Order};
+use jiff::civil::Date;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
@@ -72,6 +74,12 @@ pub(crate) struct Arguments {
     /// x tag
     #[arg(long, short, value_name = "FIELDS", default_value = FIELDS_DEFAULT)]
     fields: String,
+    /// Find messages, too, whose files are gone and that only the archive has; "pneu undelete" puts them back
+    #[arg(long)]
+    archived: bool,
+    /// Search the mail as it stood in the archive's last snapshot of that day, or before: 2025-06-01
+    #[arg(long, value_name = "DATE", conflicts_with = "archived")]
+    at: Option<Date>,
     /// Every file of a message, where it has copies in several folders, and not only the first
     #[arg(long)]
     files: bool,
@@ -120,7 +128,7 @@ pub(crate) fn run(arguments: &Arguments, session: &Session) -> Result<Outcome> {
     let command = arguments.exec.as_deref().map(words::split).transpose();
     let command = command.map_err(|what| anyhow!("--exec: {what}"))?;
     let question = Question::new(&arguments.query, session.configured()?.headers)?;
-    let mailbox = session.mailbox()?;
+    let mailbox = arguments.mailbox(session)?;
     if arguments.analyze {
         return super::count::analyze(&mailbox, &question, session);
     }
@@ -148,6 +156,16 @@ pub(crate) fn run(arguments: &Arguments, session: &Session) -> Result<Outcome> {
 }
 
 impl Arguments {
+    /// Opens the index, as it is to be searched.
+    fn mailbox(&self, session: &Session) -> Result<Mailbox> {
+        let mailbox = session.mailbox()?;
+        match (self.at, self.archived) {
+            (Some(day), _) => archived::at(mailbox, day, session),
+            (None, true) => archived::with_absent(mailbox, session),
+            (None, false) => Ok(mailbox),
+        }
+    }
+
     /// Refuses options that do not go together.
     fn check(&self) -> Result<()> {
         if self.print0 && !matches!(self.format, Format::Plain | Format::Paths) {

@@ -76,7 +76,19 @@ pub(crate) fn run(arguments: &Arguments, session: &Session) -> Result<Outcome> {
         }
         return rebuild(session, &roots);
     }
-    work(session, KEPT, |progress| index::update(&session.index, &roots, &options, progress))
+    let outcome = work(session, KEPT, |progress| index::update(&session.index, &roots, &options, progress))?;
+    bring_back_tags(session, &roots)?;
+    Ok(outcome)
+}
+
+/// Takes in the tags that a restored snapshot has beside its mail, where nobody has tagged anything yet.
+fn bring_back_tags(session: &Session, roots: &[Root]) -> Result<()> {
+    if let Some((path, tags)) = backup::bring_back_tags(&session.index, roots)?
+        && !session.is_quiet
+    {
+        output::complain(format!("{}: tags of {} messages are back", path.display(), tags.contents));
+    }
+    Ok(())
 }
 
 /// Said when a pass was interrupted.

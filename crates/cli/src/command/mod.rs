@@ -1,5 +1,6 @@
 //! The commands, one a file: each reads its arguments, calls the library, prints.
 
+pub(crate) mod archive;
 pub(crate) mod check;
 pub(crate) mod completions;
 pub(crate) mod contacts;
@@ -12,6 +13,7 @@ pub(crate) mod man;
 pub(crate) mod store;
 pub(crate) mod sweep;
 pub(crate) mod tag;
+pub(crate) mod undelete;
 pub(crate) mod view;
 
 use crate::args::Command;
@@ -34,6 +36,8 @@ pub(crate) fn run(command: Command, session: &Session) -> Result<Outcome> {
         Command::Tag(arguments) => tag::run(&arguments, session),
         Command::Info(arguments) => info::run(&arguments, session),
         Command::Sweep(arguments) => sweep::run(&arguments, session),
+        Command::Undelete(arguments) => undelete::run(&arguments, session),
+        Command::Archive(action) => archive::run(&action, session),
         Command::Store(action) => store::run(&action, session),
         Command::Check(arguments) => check::run(&arguments, session),
         Command::Completions(arguments) => completions::run(&arguments, session),

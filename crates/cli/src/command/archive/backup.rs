@@ -1,0 +1,129 @@
+//! `pneu archive backup`: saves all mail that the index knows, in one snapshot.
+
+use super::shown::count;
+use crate::command::info::people;
+use crate::exit::Outcome;
+use crate::output;
+use crate::progress::Progress;
+use crate::repository::{Place, RepositoryOptions};
+use crate::sanitise::one_line;
+use crate::session::Session;
+use anyhow::{Result, anyhow};
+use archive::{Compression, LockKind, SaveOptions};
+use backup::{BackupOptions, BackupReport, Target};
+use clap::{Args, ValueEnum};
+use index::UpdateOptions;
+
+/// Back all mail up, in one snapshot
+///
+/// First the index is brought in step with the disk, as by "pneu index". Then only messages are opened that the repository does not have: another
+/// flag or another folder reads nothing. The snapshot holds the Maildirs as they are, with the state files of Dovecot and mbsync, and beside
+/// them .pneu/ with tags and configuration: what restic restores of it is a working Maildir.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  pneu archive backup
+  pneu archive backup --tag weekly
+
+Exit code 3: done, but something could not be read; it is named.")]
+pub(crate) struct Arguments {
+    #[command(flatten)]
+    repository: RepositoryOptions,
+    /// A tag of the snapshot; may be repeated
+    #[arg(long, value_name = "TAG")]
+    tag: Vec<String>,
+    /// Back up what the index knows, without bringing it in step first
+    #[arg(long)]
+    no_index: bool,
+    /// How new content is compressed
+    #[arg(long, value_enum, default_value_t = Level::Auto)]
+    compression: Level,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Level {
+    /// Well, and fast
+    Auto,
+    /// Not at all
+    Off,
+    /// As well as can be
+    Max,
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// There is no index; the repository cannot be opened, reached or locked; nothing of it was written then that a snapshot names.
+pub(crate) fn run(arguments: &Arguments, session: &Session) -> Result<Outcome> {
+    let place = Place::new(&arguments.repository, session)?;
+    let repository = place.open()?;
+    let lock = place.lock(&repository, LockKind::Shared)?;
+    let configured = session.configured()?;
+    let progress = Progress::start(session.stderr_is_terminal, session.is_quiet)
+        .map_err(|error| anyhow!("cannot listen to Ctrl-C: {error}"))?;
+    let mut problems = Vec::new();
+    if !arguments.no_index {
+        let roots = session.mailbox()?.roots().to_vec();
+        let options = UpdateOptions { headers: configured.headers, ..UpdateOptions::default() };
+        match index::update(&session.index, &roots, &options, &progress) {
+            Err(index::Error::Interrupted) => return Ok(Outcome::Interrupted),
+            other => problems.extend(
+                other?
+                    .problems
+                    .into_iter()
+                    .map(|problem| format!("{}: {}", problem.path.display(), problem.what)),
+            ),
+        }
+    }
+    progress.name("backing up");
+    let compression = match arguments.compression {
+        Level::Auto => Compression::Auto,
+        Level::Off => Compression::Off,
+        Level::Max => Compression::Max,
+    };
+    let options = BackupOptions {
+        tags: arguments.tag.clone(),
+        configuration: session.configuration.as_ref().and_then(|path| std::fs::read(path).ok()),
+        save: SaveOptions { compression, ..SaveOptions::default() },
+        program_version: concat!("pneu ", env!("CARGO_PKG_VERSION")).to_owned(),
+    };
+    let target = Target { repository: &repository, lock: &lock };
+    let result = backup::backup(&session.index, &session.mailbox()?, &target, &options, &progress);
+    progress.finish();
+    let report = match result {
+        Err(backup::Error::Interrupted) => {
+            output::complain(
+                "interrupted; there is no new snapshot, and what was saved by now is not saved again",
+            );
+            return Ok(Outcome::Interrupted);
+        }
+        other => other?,
+    };
+    lock.release()?;
+    problems.extend(
+        report.problems.iter().map(|problem| format!("{}: {}", problem.path.display(), problem.what)),
+    );
+    for problem in &problems {
+        output::complain(one_line(problem));
+    }
+    let mut output = session.output();
+    if !session.is_quiet {
+        output.line(&line(&report))?;
+    }
+    output.finish()?;
+    Ok(if problems.is_empty() { Outcome::Done } else { Outcome::Partly })
+}
+
+fn line(report: &BackupReport) -> String {
+    let counts = &report.counts;
+    let files = counts.files_new + counts.files_changed + counts.files_unchanged;
+    format!(
+        "snapshot {}: {}, {}; {} new, {} changed; {} added",
+        report.snapshot.short(),
+        count(files, "file"),
+        people(counts.bytes),
+        counts.files_new,
+        counts.files_changed,
+        people(report.saved.packed_bytes),
+    )
+}

@@ -1,0 +1,166 @@
+//! `pneu archive forget`: removes snapshots, by a policy or by name.
+
+use super::prune::{self, DryRun, How};
+use super::shown::snapshot_line;
+use crate::environment;
+use crate::exit::Outcome;
+use crate::output;
+use crate::repository::{Place, RepositoryOptions};
+use crate::sanitise::one_line;
+use crate::session::Session;
+use anyhow::{Result, bail};
+use archive::forget::{Count, GroupBy, Policy, Present, Span, plan};
+use archive::select::{Candidate, Filter, by_prefix};
+use archive::{FileKind, FileName, Id, LockKind, Snapshot, Time, snapshot};
+use clap::Args;
+
+/// Remove snapshots, by a policy or by name
+///
+/// What only they used stays until "pneu archive prune", or --prune, removes it. Policies are restic's: of each group of snapshots (of one machine and
+/// the same paths) those stay that any --keep rule keeps. Without a rule nothing is removed, nor would a rule ever remove all of a group.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  pneu archive forget --keep-daily 7 --keep-weekly 5 --keep-monthly 12 --dry-run
+  pneu archive forget --keep-within 1y --prune
+  pneu archive forget 1a2b3c4d")]
+pub(crate) struct Arguments {
+    #[command(flatten)]
+    repository: RepositoryOptions,
+    /// Snapshots to remove, by the beginnings of their ids
+    #[arg(value_name = "SNAPSHOT", conflicts_with_all = ["keep_last", "keep_hourly", "keep_daily", "keep_weekly", "keep_monthly", "keep_yearly", "keep_within", "keep_tag"])]
+    snapshots: Vec<String>,
+    /// Keep the last N snapshots; or unlimited, here and below
+    #[arg(long, value_name = "N")]
+    keep_last: Option<Count>,
+    /// Keep the last one of each of N hours
+    #[arg(long, value_name = "N")]
+    keep_hourly: Option<Count>,
+    /// Keep the last one of each of N days
+    #[arg(long, value_name = "N")]
+    keep_daily: Option<Count>,
+    /// Keep the last one of each of N weeks
+    #[arg(long, value_name = "N")]
+    keep_weekly: Option<Count>,
+    /// Keep the last one of each of N months
+    #[arg(long, value_name = "N")]
+    keep_monthly: Option<Count>,
+    /// Keep the last one of each of N years
+    #[arg(long, value_name = "N")]
+    keep_yearly: Option<Count>,
+    /// Keep all that are no older than this before the newest: 1y5m7d2h
+    #[arg(long, value_name = "TIME")]
+    keep_within: Option<Span>,
+    /// Keep all with this tag; with several that have commas between them, all with all of these
+    #[arg(long, value_name = "TAG[,TAG]")]
+    keep_tag: Vec<String>,
+    /// Only look at snapshots of this machine
+    #[arg(long, value_name = "HOST")]
+    host: Vec<String>,
+    /// Only look at snapshots with this tag
+    #[arg(long, value_name = "TAG[,TAG]")]
+    tag: Vec<String>,
+    /// What makes a group: host, paths, tags, with commas
+    #[arg(long, value_name = "LIST", default_value = "host,paths")]
+    group_by: GroupBy,
+    /// Say what would be done, and do nothing
+    #[arg(long)]
+    dry_run: bool,
+    /// Then remove what nothing uses any more
+    #[arg(long)]
+    prune: bool,
+    #[command(flatten)]
+    how: How,
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// No such snapshot; a policy that keeps nothing; the repository cannot be opened, reached or locked.
+pub(crate) fn run(arguments: &Arguments, session: &Session) -> Result<Outcome> {
+    let place = Place::new(&arguments.repository, session)?;
+    let repository = place.open()?;
+    let lock = place.lock(&repository, LockKind::Exclusive)?;
+    let threads = repository.surroundings().thread_count;
+    let mut listed = snapshot::list(repository.storage(), repository.key(), threads)?;
+    if !listed.unread.is_empty() {
+        return Err(listed.unread.swap_remove(0).1.into());
+    }
+    let going = if arguments.snapshots.is_empty() {
+        by_policy(arguments, &listed.snapshots)?
+    } else {
+        named(arguments, &listed.snapshots)?
+    };
+    let mut output = session.output();
+    for &number in &going {
+        let (id, snapshot) = &listed.snapshots[number];
+        if !session.is_quiet || arguments.dry_run {
+            output.line(&one_line(&format!("remove  {}", snapshot_line(id, snapshot))))?;
+        }
+        if !arguments.dry_run {
+            lock.check()?;
+            repository.storage().remove(FileName { kind: FileKind::Snapshot, id: *id })?;
+        }
+    }
+    if !session.is_quiet {
+        let (gone, all) = (going.len(), listed.snapshots.len());
+        output.line(&format!("{gone} of {all} snapshots removed, {} stay", all - gone))?;
+    }
+    output.finish()?;
+    let mut outcome = Outcome::Done;
+    if arguments.prune && !arguments.dry_run {
+        outcome = prune::prune(&repository, &lock, arguments.how, None::<DryRun>, session)?;
+    } else if arguments.prune {
+        output::complain("what prune would do is known only once snapshots are removed");
+    }
+    lock.release()?;
+    Ok(outcome)
+}
+
+/// Returns the places of the snapshots that the user names.
+fn named(arguments: &Arguments, snapshots: &[(Id, Snapshot)]) -> Result<Vec<usize>> {
+    let mut places = Vec::new();
+    for prefix in &arguments.snapshots {
+        let id = by_prefix(snapshots.iter().map(|(id, _)| *id), prefix)?;
+        places.extend(snapshots.iter().position(|(other, _)| *other == id));
+    }
+    places.sort_unstable();
+    places.dedup();
+    Ok(places)
+}
+
+/// Returns the places of the snapshots that no rule keeps.
+fn by_policy(arguments: &Arguments, snapshots: &[(Id, Snapshot)]) -> Result<Vec<usize>> {
+    let lists = |words: &[String]| -> Vec<Vec<String>> {
+        words.iter().map(|list| list.split(',').map(str::to_owned).collect()).collect()
+    };
+    let policy = Policy {
+        last: arguments.keep_last.unwrap_or_default(),
+        hourly: arguments.keep_hourly.unwrap_or_default(),
+        daily: arguments.keep_daily.unwrap_or_default(),
+        weekly: arguments.keep_weekly.unwrap_or_default(),
+        monthly: arguments.keep_monthly.unwrap_or_default(),
+        yearly: arguments.keep_yearly.unwrap_or_default(),
+        within: arguments.keep_within.unwrap_or_default(),
+        tags: lists(&arguments.keep_tag),
+        ..Policy::default()
+    };
+    if policy.is_empty() {
+        bail!(
+            "nothing says which snapshots stay: give a rule such as --keep-daily 7, or name those that are to go"
+        );
+    }
+    let filter = Filter { hosts: arguments.host.clone(), tags: lists(&arguments.tag), paths: Vec::new() };
+    let all: Vec<Candidate<'_>> = snapshots.iter().map(|(_, snapshot)| Candidate::from(snapshot)).collect();
+    let (places, candidates): (Vec<usize>, Vec<Candidate<'_>>) =
+        all.into_iter().enumerate().filter(|(_, candidate)| filter.matches(candidate)).unzip();
+    let now = environment::now();
+    let offset = now.offset().seconds();
+    let present =
+        Present { now: Time::from_ns(environment::clock_ns(), offset), zone: now.time_zone().clone() };
+    let groups = plan(&candidates, arguments.group_by, &policy, &present)?;
+    let mut going: Vec<usize> =
+        groups.into_iter().flat_map(|group| group.remove).map(|place| places[place]).collect();
+    going.sort_unstable();
+    Ok(going)
+}

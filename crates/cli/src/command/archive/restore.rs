@@ -1,0 +1,152 @@
+//! `pneu archive restore`: brings the files of a snapshot back.
+
+use super::shown::count;
+use crate::command::info::people;
+use crate::exit::{NotFound, Outcome};
+use crate::output;
+use crate::progress::Progress;
+use crate::repository::{Place, RepositoryOptions};
+use crate::sanitise::one_line;
+use crate::session::Session;
+use anyhow::{Result, anyhow};
+use archive::{Choice, LockKind, Overwrite, RestoreOptions};
+use clap::{Args, ValueEnum};
+use std::path::PathBuf;
+
+/// Bring the files of a snapshot back
+///
+/// What it restores from a backup of mail is a working Maildir, with the tags in .pneu/ beside it: "pneu index" takes both in. SNAPSHOT is the
+/// beginning of an id, or latest; SNAPSHOT:PATH names a directory in it, whose content then lies directly in the target.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  pneu archive restore latest --target /tmp/restored
+  pneu archive restore latest:/home/ana/Maildir --target ~/Maildir --overwrite never
+
+Exit code 3: done, but something could not be restored.")]
+pub(crate) struct Arguments {
+    #[command(flatten)]
+    repository: RepositoryOptions,
+    /// The snapshot, and what of it
+    #[arg(value_name = "SNAPSHOT[:PATH]")]
+    snapshot: String,
+    /// Where to; made if it is not there
+    #[arg(long, short, value_name = "DIR")]
+    target: PathBuf,
+    /// Only what lies at this path of the snapshot or below it; may be repeated
+    #[arg(long, value_name = "PATH")]
+    include: Vec<String>,
+    /// What happens to files that are there
+    #[arg(long, value_enum, default_value_t = Existing::Never)]
+    overwrite: Existing,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Existing {
+    /// They stay
+    Never,
+    /// They are replaced if the snapshot's was changed later
+    IfNewer,
+    /// They are replaced
+    Always,
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// There is no such snapshot or path; the target cannot be written; the repository cannot be opened or reached.
+pub(crate) fn run(arguments: &Arguments, session: &Session) -> Result<Outcome> {
+    let place = Place::new(&arguments.repository, session)?;
+    let repository = place.open()?;
+    let lock = place.lock(&repository, LockKind::Shared)?;
+    let (_, snapshot, path) = super::select::one(&repository, &arguments.snapshot)?;
+    let tree = match path.iter().all(|&byte| byte == b'/') {
+        true => Some(snapshot.tree),
+        false => archive::node_at(&repository, &snapshot.tree, &path)?.and_then(|node| node.subtree),
+    };
+    let Some(tree) = tree else {
+        return Err(
+            NotFound(format!("the snapshot has no directory {}", String::from_utf8_lossy(&path))).into()
+        );
+    };
+    let choose = |path: &[u8]| choice(&arguments.include, path);
+    let overwrite = match arguments.overwrite {
+        Existing::Never => Overwrite::Never,
+        Existing::IfNewer => Overwrite::IfNewer,
+        Existing::Always => Overwrite::Always,
+    };
+    let progress = Progress::start(session.stderr_is_terminal, session.is_quiet)
+        .map_err(|error| anyhow!("cannot listen to Ctrl-C: {error}"))?;
+    progress.name("restoring");
+    let options = RestoreOptions { choose: &choose, overwrite };
+    let result = archive::restore(&repository, &tree, &arguments.target, &options, &progress);
+    progress.finish();
+    lock.release()?;
+    let report = match result {
+        Err(archive::Error::Interrupted) => {
+            output::complain("interrupted; what is there by now is whole");
+            return Ok(Outcome::Interrupted);
+        }
+        other => other?,
+    };
+    for problem in &report.problems {
+        let path = String::from_utf8_lossy(&problem.path);
+        output::complain(one_line(&format!("{path}: {}", problem.what)));
+    }
+    let mut output = session.output();
+    if !session.is_quiet {
+        let kept = match report.kept_count {
+            0 => String::new(),
+            kept => format!("; {kept} were there and stayed"),
+        };
+        let files = count(report.file_count, "file");
+        output.line(&format!(
+            "{files}, {} restored to {}{kept}",
+            people(report.bytes),
+            arguments.target.display()
+        ))?;
+    }
+    output.finish()?;
+    Ok(if report.problems.is_empty() { Outcome::Done } else { Outcome::Partly })
+}
+
+/// Says whether something at a path is restored if only `wanted` paths are.
+fn choice(wanted: &[String], path: &[u8]) -> Choice {
+    if wanted.is_empty() {
+        return Choice::Take;
+    }
+    let is_below = |inner: &[u8], outer: &[u8]| {
+        inner.strip_prefix(outer).is_some_and(|rest| rest.is_empty() || rest[0] == b'/')
+    };
+    let mut best = Choice::Skip;
+    for wanted in wanted {
+        let wanted = format!("/{}", wanted.trim_matches('/'));
+        if is_below(path, wanted.as_bytes()) {
+            return Choice::Take;
+        }
+        if is_below(wanted.as_bytes(), path) {
+            best = Choice::Pass;
+        }
+    }
+    best
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_is_wanted_is_taken_and_what_leads_there_is_passed() {
+        let wanted = ["home/ana/Maildir/".to_owned()];
+        for (path, expected) in [
+            ("/home", Choice::Pass),
+            ("/home/ana/Maildir", Choice::Take),
+            ("/home/ana/Maildir/cur/1:2,S", Choice::Take),
+            ("/home/ana/Maildirs", Choice::Skip),
+            ("/home/bob", Choice::Skip),
+        ] {
+            assert_eq!(choice(&wanted, path.as_bytes()), expected, "{path}");
+            assert_eq!(choice(&[], path.as_bytes()), Choice::Take);
+        }
+    }
+}

@@ -1,0 +1,37 @@
+//! What the commands on repositories show alike: times, snapshots, amounts of bytes.
+//!
+//! In: values. Out: text. Must not know any command.
+
+use crate::environment;
+use archive::{Id, Snapshot, Time};
+use jiff::Timestamp;
+
+/// Returns a time as the user's clock shows it.
+pub(super) fn local_time(time: &Time) -> String {
+    let zone = environment::now().time_zone().clone();
+    let at = Timestamp::from_second(time.seconds()).map(|at| at.to_zoned(zone));
+    at.map_or_else(|_| "?".to_owned(), |at| at.strftime("%Y-%m-%d %H:%M:%S").to_string())
+}
+
+/// Returns a snapshot in a line: id, time, host, tags, paths.
+pub(super) fn snapshot_line(id: &Id, snapshot: &Snapshot) -> String {
+    let tags =
+        if snapshot.tags.is_empty() { String::new() } else { format!("  [{}]", snapshot.tags.join(", ")) };
+    let paths = snapshot.paths.join(" ");
+    format!("{}  {}  {}{tags}  {paths}", id.short(), local_time(&snapshot.time), snapshot.hostname)
+}
+
+/// Returns a number with its noun: "1 pack", "12 packs".
+pub(super) fn count(number: u64, noun: &str) -> String {
+    if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_has_no_s() {
+        assert_eq!((count(1, "pack"), count(0, "pack")), ("1 pack".into(), "0 packs".into()));
+    }
+}
