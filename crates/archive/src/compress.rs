@@ -23,8 +23,9 @@ pub enum Compression {
     Max,
 }
 
-/// zstd's own levels: 3 is what restic's default compares with.
-const LEVEL_AUTO: i32 = 3;
+/// zstd's own levels. Of 177 MB of messages 1 makes 110.6 MB at 57 us a message, saved and read back, and 3 makes 108.7 MB at 77 us; restic's
+/// default makes 121 MB.
+const LEVEL_AUTO: i32 = 1;
 const LEVEL_MAX: i32 = 11;
 /// No block of a frame gives more, and each has a header of 3 bytes: so a short frame cannot ask for much memory.
 const BLOCK_BYTES_MAX: u64 = 128 << 10;
@@ -200,8 +201,8 @@ mod tests {
             Zstd::new(compression).compress(&plain, &mut frame);
             frame
         });
-        let [three, eleven] = [3, 11].map(|level| zstd::bulk::compress(&plain, level).unwrap());
-        assert!(off == three && auto == three && max == eleven && three != eleven);
+        let [one, eleven] = [1, 11].map(|level| zstd::bulk::compress(&plain, level).unwrap());
+        assert!(off == one && auto == one && max == eleven && one != eleven);
     }
 
     #[test]
