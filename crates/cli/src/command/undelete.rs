@@ -10,7 +10,7 @@ use crate::session::Session;
 use anyhow::{Result, anyhow};
 use backup::Archive;
 use clap::Args;
-use index::{Order, Scope};
+use index::{Order, Scope, UpdateOptions};
 use std::path::PathBuf;
 
 /// Put messages back that only the archive still has
@@ -45,6 +45,13 @@ pub(crate) fn run(arguments: &Arguments, session: &Session) -> Result<Outcome> {
     let archive = Archive { environment: &session.index, repository: &repository };
     let progress = Progress::start(session.stderr_is_terminal, session.is_quiet)
         .map_err(|error| anyhow!("cannot listen to Ctrl-C: {error}"))?;
+    // What came back by other ways since the last pass must not come twice.
+    let roots = session.mailbox()?.roots().to_vec();
+    let options = UpdateOptions { headers: session.configured()?.headers, ..UpdateOptions::default() };
+    match index::update(&session.index, &roots, &options, &progress) {
+        Err(index::Error::Interrupted) => return Ok(Outcome::Interrupted),
+        other => drop(other?),
+    }
     progress.name("looking");
     let held = archive.held(&snapshots, &progress);
     let mailbox = session.mailbox()?.with_scope(Scope::WithAbsent(&held))?;
