@@ -65,6 +65,11 @@ pub(crate) fn text_options(options: &Options) -> CorpusOptions {
     CorpusOptions::varied(options.text_messages, SEED)
 }
 
+/// Returns where the Maildir of messages with text is, or will be.
+pub(crate) fn text_path(options: &Options) -> PathBuf {
+    options.corpora.join(format!("text-{}", options.text_messages))
+}
+
 /// Returns the Maildir of messages with text.
 pub(crate) fn text(options: &Options) -> Result<PathBuf> {
     kept(&options.corpora, "text", &text_options(options))

@@ -6,6 +6,7 @@ use crate::corpora;
 use anyhow::{Context, Result};
 use std::ffi::{OsStr, OsString};
 use std::fs;
+use std::ops::Range;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 use testkit::corpus::CorpusOptions;
@@ -27,7 +28,17 @@ impl Flagged {
 
     /// Sets the flag F of each file, or takes it away.
     pub(crate) fn toggle(&mut self) -> Result<()> {
-        for file in &mut self.files {
+        self.toggle_some(0..self.files.len())
+    }
+
+    /// Says whether a file is among those chosen.
+    pub(crate) fn has(&self, file: &Path) -> bool {
+        self.files.iter().any(|own| own == file)
+    }
+
+    /// Does the same for some of them, as far as there are so many.
+    pub(crate) fn toggle_some(&mut self, places: Range<usize>) -> Result<()> {
+        for file in self.files.iter_mut().take(places.end).skip(places.start) {
             let toggled = file.with_file_name(toggled(file.file_name().unwrap_or_default()));
             fs::rename(&*file, &toggled).with_context(|| format!("cannot rename {}", file.display()))?;
             *file = toggled;
@@ -127,6 +138,11 @@ mod tests {
         assert_eq!(before.iter().filter(|file| !during.contains(file)).count(), 20);
         flagged.toggle().unwrap();
         assert_eq!(corpora::message_files(&mail).unwrap(), before);
+        flagged.toggle_some(18..30).unwrap();
+        let during = corpora::message_files(&mail).unwrap();
+        let changed: Vec<_> = during.iter().filter(|file| !before.contains(file)).collect();
+        assert!(changed.len() == 2 && changed.iter().all(|file| flagged.has(file)), "{changed:?}");
+        flagged.toggle_some(18..30).unwrap();
         fs::write(mail.join("cur/n7.x:2,"), "").unwrap();
         Arrivals::take_away(&mail).unwrap();
         assert_eq!(corpora::message_files(&mail).unwrap(), before);

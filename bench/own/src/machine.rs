@@ -32,6 +32,11 @@ pub(crate) fn load() -> String {
     read("/proc/loadavg").split(' ').take(3).collect::<Vec<_>>().join(" ")
 }
 
+/// Returns the load average of the last minute.
+pub(crate) fn load_of_a_minute() -> f64 {
+    load().split(' ').next().and_then(|load| load.parse().ok()).unwrap_or(f64::NAN)
+}
+
 /// Returns a short name for the machine: its processor and how many cores.
 pub(crate) fn name() -> String {
     let cores = thread::available_parallelism().map_or(1, usize::from);

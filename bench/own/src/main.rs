@@ -1,5 +1,5 @@
-//! Measures the release program `pneu` on generated mail, beside a bare walk of the same directories, and on Tarantool's files, beside
-//! Tarantool.
+//! Measures the release program `pneu` on generated mail, beside a bare walk of the same directories, on Tarantool's files, beside
+//! Tarantool, and in repositories of restic, beside restic.
 //!
 //! Comes in: the program, a directory for mail that is kept between runs, a directory for results. Goes out: a table and all
 //! samples. Must not know how pneu works, but for `engine` and `archive`: it runs the program as a user does, and checks its answers against what is known of the
@@ -7,6 +7,7 @@
 
 mod archive;
 mod child;
+mod comparison;
 mod corpora;
 mod engine;
 mod flags;
@@ -17,6 +18,7 @@ mod plan;
 mod program;
 mod recovery;
 mod report;
+mod resume;
 mod small;
 mod text;
 mod walk;
@@ -68,6 +70,15 @@ struct Options {
     /// How often each recovery is measured; from 32,000,000 rows on it is once.
     #[arg(long, default_value_t = 5)]
     recovery_rounds: usize,
+    /// How many messages the mailbox has in whose snapshots a file is looked for.
+    #[arg(long, default_value_t = 50_000)]
+    find_messages: u32,
+    /// Only these pieces of the archive's part.
+    #[arg(long, value_enum, value_delimiter = ',')]
+    archive: Vec<archive::Piece>,
+    /// Add to the run of this name and day, which must be of the same commit.
+    #[arg(long)]
+    resume: bool,
     /// Only these parts.
     #[arg(long, value_enum, value_delimiter = ',')]
     only: Vec<Part>,
@@ -86,7 +97,7 @@ enum Part {
     Engine,
     /// Snapshots and logs of Tarantool, by pneu and by Tarantool.
     Recovery,
-    /// The index of a repository of backups.
+    /// Backups, by pneu and by restic, and the index of a large repository.
     Archive,
 }
 

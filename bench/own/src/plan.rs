@@ -4,7 +4,7 @@
 
 use crate::child::{Sample, measure as measure_child};
 use crate::report::{Report, Series};
-use crate::{Options, Part, archive, engine, folder, machine, recovery, small, text};
+use crate::{Options, Part, archive, engine, folder, machine, recovery, resume, small, text};
 use anyhow::{Context, Result, bail};
 use std::fs;
 use std::process::Command;
@@ -66,8 +66,11 @@ pub(crate) fn measure(options: &Options) -> Result<()> {
         .with_context(|| format!("cannot make {}", options.corpora.display()))?;
     let machine = options.machine.clone().unwrap_or_else(machine::name);
     let name = format!("{}-{machine}", machine::today()?);
-    let mut report =
-        Report { facts: machine::facts(&options.program, &options.corpora)?, series: Vec::new() };
+    let facts = machine::facts(&options.program, &options.corpora)?;
+    let mut report = Report { facts, ..Report::default() };
+    if options.resume {
+        resume::take(&mut report, &options.runs.join(&name))?;
+    }
     let parts: [(Part, MeasurePart); 6] = [
         (Part::Text, text::measure),
         (Part::Folder, folder::measure),

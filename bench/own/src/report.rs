@@ -4,6 +4,8 @@
 //! measured.
 
 use crate::child::Sample;
+use crate::comparison::{self, Comparison};
+use crate::resume;
 use anyhow::{Context, Result};
 use std::fmt::Write;
 use std::fs;
@@ -14,7 +16,7 @@ use std::path::{Path, PathBuf};
 pub(crate) struct Series {
     pub(crate) name: String,
     /// What is to be reached, as text; empty for what is only there to compare with.
-    pub(crate) goal: &'static str,
+    pub(crate) goal: String,
     /// The series this one is a multiple of.
     pub(crate) against: Option<String>,
     pub(crate) samples: Vec<Sample>,
@@ -24,8 +26,9 @@ pub(crate) struct Series {
 
 impl Series {
     /// Returns a series without samples.
-    pub(crate) fn new(name: &str, goal: &'static str) -> Series {
-        Series { name: name.to_owned(), goal, against: None, samples: Vec::new(), note: String::new() }
+    pub(crate) fn new(name: &str, goal: &str) -> Series {
+        let (name, goal) = (name.to_owned(), goal.to_owned());
+        Series { name, goal, against: None, samples: Vec::new(), note: String::new() }
     }
 
     /// Returns the series to be shown as a multiple of the one named `name`.
@@ -35,22 +38,25 @@ impl Series {
 
     /// Returns median, minimum and maximum of the wall times.
     pub(crate) fn wall(&self) -> (f64, f64, f64) {
-        let mut walls: Vec<f64> = self.samples.iter().map(|sample| sample.wall_seconds).collect();
-        walls.sort_by(f64::total_cmp);
-        match (walls.first(), walls.last()) {
-            (Some(&first), Some(&last)) => (walls[walls.len() / 2], first, last),
+        self.spread(|sample| sample.wall_seconds)
+    }
+
+    /// Returns median, minimum and maximum of the CPU times, of the program and of the system for it.
+    pub(crate) fn cpu(&self) -> (f64, f64, f64) {
+        self.spread(|sample| sample.user_seconds + sample.system_seconds)
+    }
+
+    fn spread(&self, value: impl Fn(&Sample) -> f64) -> (f64, f64, f64) {
+        let mut values: Vec<f64> = self.samples.iter().map(value).collect();
+        values.sort_by(f64::total_cmp);
+        match (values.first(), values.last()) {
+            (Some(&first), Some(&last)) => (values[values.len() / 2], first, last),
             _ => (f64::NAN, f64::NAN, f64::NAN),
         }
     }
 
-    fn cpu(&self) -> f64 {
-        let mut cpu: Vec<f64> =
-            self.samples.iter().map(|sample| sample.user_seconds + sample.system_seconds).collect();
-        cpu.sort_by(f64::total_cmp);
-        cpu.get(cpu.len() / 2).copied().unwrap_or(f64::NAN)
-    }
-
-    fn peak_bytes(&self) -> u64 {
+    /// Returns the highest peak.
+    pub(crate) fn peak_bytes(&self) -> u64 {
         self.samples.iter().map(|sample| sample.peak_bytes).max().unwrap_or(0)
     }
 }
@@ -60,15 +66,29 @@ impl Series {
 pub(crate) struct Report {
     pub(crate) facts: Vec<(&'static str, String)>,
     pub(crate) series: Vec<Series>,
+    /// What is shown first, side by side.
+    pub(crate) comparisons: Vec<Comparison>,
 }
 
 impl Report {
-    /// Writes `table.md` and `samples.tsv` into a directory of this run below `runs`, and returns it.
+    /// Adds samples to a series that is there already, or the series.
+    pub(crate) fn add(&mut self, mut series: Series) {
+        match self.series.iter_mut().find(|other| other.name == series.name) {
+            Some(other) => {
+                other.samples.append(&mut series.samples);
+                other.note = series.note;
+            }
+            None => self.series.push(series),
+        }
+    }
+
+    /// Writes `table.md`, `samples.tsv` and `series.tsv` into a directory of this run below `runs`, and returns it.
     pub(crate) fn write(&self, runs: &Path, name: &str) -> Result<PathBuf> {
         let directory = runs.join(name);
         fs::create_dir_all(&directory).with_context(|| format!("cannot make {}", directory.display()))?;
         fs::write(directory.join("table.md"), self.table())?;
         fs::write(directory.join("samples.tsv"), self.samples())?;
+        fs::write(directory.join("series.tsv"), resume::series(self))?;
         Ok(directory)
     }
 
@@ -78,6 +98,7 @@ impl Report {
         for (name, value) in &self.facts {
             writeln!(text, "- {name}: {value}").expect("writing to a string");
         }
+        comparison::write(&mut text, self);
         text.push_str(
             "\nWarm page cache; each line is a process of its own, start included; median (minimum to maximum) of the wall time, \
              median of the CPU time, highest peak memory.\n\n\
@@ -99,7 +120,7 @@ impl Report {
                 seconds(median),
                 seconds(least),
                 seconds(most),
-                seconds(series.cpu()),
+                seconds(series.cpu().0),
                 series.peak_bytes() as f64 / f64::from(1 << 20),
                 series.samples.len()
             )
@@ -108,25 +129,28 @@ impl Report {
         text
     }
 
-    fn find(&self, name: &str) -> Option<&Series> {
+    /// Returns the series of this name.
+    pub(crate) fn find(&self, name: &str) -> Option<&Series> {
         self.series.iter().find(|series| series.name == name)
     }
 
     fn samples(&self) -> String {
-        let mut text =
-            String::from("what\tround\twall_s\tuser_s\tsystem_s\tpeak_bytes\tlines\toutput_bytes\n");
+        let mut text = String::from(
+            "what\tround\twall_s\tuser_s\tsystem_s\tpeak_bytes\tlines\toutput_bytes\tload_before\n",
+        );
         for series in &self.series {
             for (round, sample) in series.samples.iter().enumerate() {
                 writeln!(
                     text,
-                    "{}\t{round}\t{:.6}\t{:.6}\t{:.6}\t{}\t{}\t{}",
+                    "{}\t{round}\t{:.6}\t{:.6}\t{:.6}\t{}\t{}\t{}\t{:.2}",
                     series.name,
                     sample.wall_seconds,
                     sample.user_seconds,
                     sample.system_seconds,
                     sample.peak_bytes,
                     sample.lines,
-                    sample.output_bytes
+                    sample.output_bytes,
+                    sample.load_before
                 )
                 .expect("writing to a string");
             }
@@ -135,7 +159,8 @@ impl Report {
     }
 }
 
-fn seconds(seconds: f64) -> String {
+/// Returns a time as people read it.
+pub(crate) fn seconds(seconds: f64) -> String {
     if seconds < 1.0 { format!("{:.1} ms", seconds * 1000.0) } else { format!("{seconds:.2} s") }
 }
 
@@ -151,6 +176,7 @@ mod tests {
             peak_bytes: 3 << 20,
             lines: 7,
             output_bytes: 70,
+            load_before: 0.25,
         }
     }
 
@@ -160,7 +186,11 @@ mod tests {
         walk.samples = vec![sample(0.5), sample(0.4), sample(0.6)];
         let mut pass = Series::new("pass", "<= 1.3 x").against("walk");
         pass.samples = vec![sample(3.0), sample(1.0), sample(2.0)];
-        let report = Report { facts: vec![("date", "today".to_owned())], series: vec![walk, pass] };
+        let report = Report {
+            facts: vec![("date", "today".to_owned())],
+            series: vec![walk, pass],
+            ..Report::default()
+        };
         let table = report.table();
         assert!(table.contains("- date: today\n"), "{table}");
         assert!(
@@ -173,7 +203,7 @@ mod tests {
             ),
             "{table}"
         );
-        assert!(report.samples().contains("pass\t2\t2.000000\t0.500000\t0.250000\t3145728\t7\t70\n"));
+        assert!(report.samples().contains("pass\t2\t2.000000\t0.500000\t0.250000\t3145728\t7\t70\t0.25\n"));
     }
 
     #[test]

@@ -3,6 +3,7 @@
 //! Comes in: a repository made by `make`. Goes out: lines. Must not know who measures.
 
 use super::make;
+use super::merges::ASKED_COUNT;
 use crate::engine::MARK;
 use crate::recovery::watch;
 use anyhow::{Result, ensure};
@@ -21,6 +22,22 @@ use std::time::Instant;
 
 /// Look-ups of one round.
 const LOOKUP_COUNT: u64 = 1_000_000;
+/// Passes over the ids that are asked for again and again.
+const ASKED_TIMES: usize = 10;
+/// How a series is called that opens without a cache.
+pub(super) const COLD: &str = "cold, cache written";
+/// How a series is called that opens with one.
+pub(super) const CACHED: &str = "cached";
+
+/// Returns the name of a series.
+pub(super) fn open_name(blob_count: u64, how: &str) -> String {
+    format!("archive: open the index of {blob_count} blobs, {how}")
+}
+
+/// Returns the name of the series in which the same 100,000 ids are asked for again and again, as restic's benchmarks do.
+pub(super) fn again_name(which: &str, blob_count: u64, how: &str) -> String {
+    format!("archive: {which} id of {blob_count}, 100,000 over and over, {how}")
+}
 
 /// An unlocked repository, and where its index is cached.
 struct Repository {
@@ -65,7 +82,7 @@ fn open(directory: &Path, blob_count: u64, how: &str, goal: &str) -> Result<()> 
         let begin = Instant::now();
         let count = index.survey()?.entry_count();
         tell(
-            &format!("verify the index of {blob_count} blobs, {how}"),
+            &format!("archive: verify the index of {blob_count} blobs, {how}"),
             "",
             begin.elapsed().as_secs_f64(),
             blob_count,
@@ -73,18 +90,18 @@ fn open(directory: &Path, blob_count: u64, how: &str, goal: &str) -> Result<()> 
         )?;
         ensure!(u64::from(count) == blob_count, "{count} blobs are in the index");
     }
-    tell(&format!("open the index of {blob_count} blobs, {how}"), goal, seconds, blob_count, &note)
+    tell(&open_name(blob_count, how), goal, seconds, blob_count, &note)
 }
 
 pub(super) fn open_cold(directory: &Path, blob_count: u64) -> Result<()> {
     if cache_directory(directory).exists() {
         fs::remove_dir_all(cache_directory(directory))?;
     }
-    open(directory, blob_count, "cold, cache written", "<= 2 s")
+    open(directory, blob_count, COLD, "<= 2 s")
 }
 
 pub(super) fn open_cached(directory: &Path, blob_count: u64) -> Result<()> {
-    open(directory, blob_count, "cached", "<= 50 ms")
+    open(directory, blob_count, CACHED, "<= 50 ms")
 }
 
 pub(super) fn open_in_memory(directory: &Path, blob_count: u64) -> Result<()> {
@@ -103,12 +120,16 @@ pub(super) fn look_up(directory: &Path, blob_count: u64, rounds: usize) -> Resul
         numbers.filter(is_data).take(usize::try_from(LOOKUP_COUNT)?).map(make::blob_id).collect();
     let unknown: Vec<Id> = (blob_count..blob_count + LOOKUP_COUNT).map(make::blob_id).collect();
     for round in 0..=rounds {
+        if round > 0 {
+            look_up_again(&cached, "unknown", &unknown, blob_count)?;
+            look_up_again(&cached, "known", &known, blob_count)?;
+        }
         for (where_from, index) in [("cached", &cached), ("in memory only", &in_memory)] {
             for (ids, which, goal) in [(&unknown, "unknown", "<= 51 ns"), (&known, "known", "<= 100 ns")] {
                 let expected = if which == "known" { ids.len() } else { 0 };
                 let report = |how: &str, begin: Instant, found: usize| -> Result<()> {
                     ensure!(found == expected, "{found} of {expected} found, {how}");
-                    let name = format!("{which} id of {blob_count}, {where_from}, {how}");
+                    let name = format!("archive: {which} id of {blob_count}, {where_from}, {how}");
                     let seconds = begin.elapsed().as_secs_f64();
                     if round > 0 { tell(&name, goal, seconds, LOOKUP_COUNT, "") } else { Ok(()) }
                 };
@@ -128,6 +149,40 @@ pub(super) fn look_up(directory: &Path, blob_count: u64, rounds: usize) -> Resul
     Ok(())
 }
 
+/// Asks for the first 100,000 ids again and again, and says what one pass takes.
+fn look_up_again(index: &BlobIndex, which: &str, ids: &[Id], blob_count: u64) -> Result<()> {
+    let ids = &ids[..ids.len().min(usize::try_from(ASKED_COUNT)?)];
+    let mut has = Vec::new();
+    let (mut alone, mut together, mut found) = (0.0, 0.0, 0);
+    for _ in 0..ASKED_TIMES {
+        let begin = Instant::now();
+        for id in ids {
+            found += usize::from(index.has(BlobKind::Data, id)?);
+        }
+        alone += begin.elapsed().as_secs_f64();
+        let begin = Instant::now();
+        index.has_batch(BlobKind::Data, ids, &mut has)?;
+        together += begin.elapsed().as_secs_f64();
+        found += has.iter().filter(|has| **has).count();
+    }
+    let expected = if which == "known" { 2 * ASKED_TIMES * ids.len() } else { 0 };
+    ensure!(found == expected, "{found} of {expected} found");
+    for (how, seconds) in [("one by one", alone), ("in batches", together)] {
+        let seconds = seconds / ASKED_TIMES as f64;
+        tell(&again_name(which, blob_count, how), "", seconds, ASKED_COUNT, "")?;
+    }
+    Ok(())
+}
+
+/// Unlocks the repository, opens its index as there is a cache or not, and looks for a blob that is not there.
+pub(super) fn look(directory: &Path, blob_count: u64) -> Result<()> {
+    let Repository { files, cache, surroundings } = unlock(directory)?;
+    let index = BlobIndex::load(&files, Some(&cache), &surroundings, &Unwatched)?;
+    let has = index.has(make::blob_kind(0), &make::blob_id(blob_count))?;
+    ensure!(!has && index.has(make::blob_kind(0), &make::blob_id(0))?, "another blob is there");
+    Ok(())
+}
+
 fn size_bytes(directory: &Path) -> Result<u64> {
     let mut bytes = 0;
     let Ok(entries) = fs::read_dir(directory) else { return Ok(0) };
@@ -140,6 +195,6 @@ fn size_bytes(directory: &Path) -> Result<u64> {
 }
 
 fn tell(name: &str, goal: &str, seconds: f64, count: u64, note: &str) -> Result<()> {
-    writeln!(std::io::stdout(), "{MARK}archive: {name}\t{goal}\t{note}\t{seconds:.9}\t{count}")?;
+    writeln!(std::io::stdout(), "{MARK}{name}\t{goal}\t{note}\t{seconds:.9}\t{count}")?;
     Ok(())
 }

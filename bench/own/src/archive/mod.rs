@@ -1,9 +1,20 @@
-//! The crate `archive` alone: opening the index of a large repository, and look-ups in it.
+//! Backups of mail by pneu and by restic, and what both do with large indexes: commands of both, and the crate `archive` alone.
 //!
-//! Comes in: where files are kept. Goes out: series. Each job is a process of its own, which times itself, as in `engine`.
+//! Comes in: where files are kept. Goes out: series, and which of them are compared. Each job of the crate alone is a process of its own,
+//! which times itself, as in `engine`. What knows restic is in `restic`.
 
+mod backups;
+mod decode;
+mod equal;
+mod find;
 mod index;
 mod make;
+mod merges;
+mod open;
+mod pair;
+mod restic;
+mod restore;
+mod rows;
 
 use crate::engine::told;
 use crate::recovery::watch;
@@ -28,6 +39,35 @@ enum Job {
     OpenInMemory,
     /// Looks ids up, by the cache.
     Lookups,
+    /// Opens it and looks up one id that is not there, as a command would.
+    Look,
+    /// Decodes an index file.
+    Decode,
+}
+
+/// What can be measured by itself, in the order in which it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Piece {
+    /// Backups with nothing changed.
+    Unchanged,
+    /// First backups.
+    First,
+    /// Backups after new messages.
+    Arrived,
+    /// Backups after changes of flags.
+    Flagged,
+    /// A file name in many snapshots.
+    Find,
+    /// Restores.
+    Restore,
+    /// Merges of index entries.
+    Merges,
+    /// Look-ups of ids, and decoding.
+    Lookups,
+    /// Opening the index of a large repository, by the crate alone.
+    Index,
+    /// Opening a large repository, by both.
+    Open,
 }
 
 /// How a job is called.
@@ -44,6 +84,9 @@ pub(crate) struct ArchiveArguments {
     /// How often.
     #[arg(long, default_value_t = 1)]
     rounds: usize,
+    /// The index file that is decoded.
+    #[arg(long, default_value = "")]
+    json: PathBuf,
 }
 
 /// Blobs of the repository whose index is opened.
@@ -51,50 +94,80 @@ const BLOB_COUNT: u64 = 5_000_000;
 /// Blobs of the repository in which ids are looked up.
 const LOOKUP_BLOB_COUNT: u64 = 1_730_000;
 
-/// Measures all jobs.
+/// Measures the pieces that were asked for, or all.
 pub(crate) fn measure(options: &Options, report: &mut Report) -> Result<()> {
-    let call = |job: Job, blobs: u64, rounds: usize| -> Result<watch::Watched> {
-        let mut command = Command::new(std::env::current_exe()?);
-        let name = job.to_possible_value().context("each job has a name")?;
-        let directory = options.corpora.join(format!("archive-{blobs}"));
-        command.args(["archive", name.get_name()]).arg(directory);
-        command.arg(format!("--blobs={blobs}")).arg(format!("--rounds={rounds}"));
-        watch::run(&mut command)
-    };
-    for blobs in [BLOB_COUNT, LOOKUP_BLOB_COUNT] {
-        call(Job::Make, blobs, 1)?;
-    }
-    for job in [Job::OpenCold, Job::OpenCached, Job::OpenInMemory] {
-        // A process each: memory that was given back is taken again for less.
-        let mut series = Vec::new();
-        for round in 0..=options.rounds {
-            let watched = call(job, BLOB_COUNT, 1)?;
-            if round > 0 {
-                series.push(told(&watched)?);
-            }
+    report.facts.push(("restic", restic::version()?));
+    report.facts.push((
+        "how restic is called",
+        "without options but the repository and a cache directory of its own: backup MAILDIR, restore latest:MAILDIR --target DIR, \
+         find NAME, cat blob ID, stats --mode raw-data"
+            .to_owned(),
+    ));
+    report.comparisons = rows::all();
+    for piece in Piece::value_variants() {
+        if !options.archive.is_empty() && !options.archive.contains(piece) {
+            continue;
         }
-        for mut one in series.into_iter().flatten() {
-            match report.series.iter_mut().find(|series| series.name == one.name) {
-                Some(series) => series.samples.append(&mut one.samples),
-                None => report.series.push(one),
-            }
+        say(&format!("= {piece:?}"));
+        match piece {
+            Piece::Unchanged => backups::unchanged(options, report)?,
+            Piece::First => backups::first(options, report)?,
+            Piece::Arrived => backups::arrived(options, report)?,
+            Piece::Flagged => backups::flagged(options, report)?,
+            Piece::Find => find::measure(options, report)?,
+            Piece::Restore => restore::measure(options, report)?,
+            Piece::Merges => merges::merges(options, report)?,
+            Piece::Lookups => merges::lookups(options, report)?,
+            Piece::Index => open_index(options, report)?,
+            Piece::Open => open::measure(options, report)?,
         }
     }
-    say("  index opened");
-    call(Job::OpenCold, LOOKUP_BLOB_COUNT, 1)?;
-    report.series.extend(told(&call(Job::Lookups, LOOKUP_BLOB_COUNT, options.rounds)?)?);
     Ok(())
+}
+
+/// Opens the index alone, with and without a cache, by the crate.
+fn open_index(options: &Options, report: &mut Report) -> Result<()> {
+    call(options, Job::Make, BLOB_COUNT, 1)?;
+    for round in 0..=options.rounds {
+        // A process each: memory that was given back is taken again for less.
+        for job in [Job::OpenCold, Job::OpenCached, Job::OpenInMemory] {
+            let series = told(&call(options, job, BLOB_COUNT, 1)?)?;
+            if round > 0 {
+                series.into_iter().for_each(|series| report.add(series));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Returns where the repository of so many blobs is, and its cache beside it.
+fn repository_directory(options: &Options, blobs: u64) -> PathBuf {
+    options.corpora.join(format!("archive-{blobs}"))
+}
+
+fn command(options: &Options, job: Job, blobs: u64, rounds: usize) -> Result<Command> {
+    let mut command = Command::new(std::env::current_exe()?);
+    let name = job.to_possible_value().context("each job has a name")?;
+    command.args(["archive", name.get_name()]).arg(repository_directory(options, blobs));
+    command.arg(format!("--blobs={blobs}")).arg(format!("--rounds={rounds}"));
+    Ok(command)
+}
+
+fn call(options: &Options, job: Job, blobs: u64, rounds: usize) -> Result<watch::Watched> {
+    watch::run(&mut command(options, job, blobs, rounds)?)
 }
 
 /// Does one job.
 pub(crate) fn run(arguments: &ArchiveArguments) -> Result<()> {
-    let ArchiveArguments { job, directory, blobs, rounds } = arguments;
+    let ArchiveArguments { job, directory, blobs, rounds, json } = arguments;
     match job {
         Job::Make => make::make(directory, *blobs)?,
         Job::OpenCold => index::open_cold(directory, *blobs)?,
         Job::OpenCached => index::open_cached(directory, *blobs)?,
         Job::OpenInMemory => index::open_in_memory(directory, *blobs)?,
         Job::Lookups => index::look_up(directory, *blobs, *rounds)?,
+        Job::Look => index::look(directory, *blobs)?,
+        Job::Decode => decode::decode(json, *blobs)?,
     }
     writeln!(std::io::stdout(), "ready")?;
     Ok(())

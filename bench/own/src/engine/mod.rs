@@ -61,59 +61,102 @@ pub(crate) struct EngineArguments {
     rounds: usize,
 }
 
+/// The merge's series.
+pub(crate) const MERGE: &str = "store: merge of 1,000 runs of 8,660 ids into a file in memory";
+/// The same with twice as many runs.
+pub(crate) const MERGE_TWICE: &str = "store: the same with every run twice";
+/// Entries of all runs.
+pub(crate) const MERGE_ENTRIES: u64 = merges::ENTRY_COUNT;
+
+/// How often each run is merged.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Times {
+    Once,
+    Twice,
+}
+
 /// Measures all jobs.
 pub(crate) fn measure(options: &Options, report: &mut Report) -> Result<()> {
-    let directory = options.corpora.join("engine");
-    std::fs::create_dir_all(&directory).with_context(|| format!("cannot make {}", directory.display()))?;
-    let mail = crate::corpora::text(options)?;
-    let call = |job: Job, rounds: usize| -> Result<watch::Watched> {
-        let mut command = Command::new(std::env::current_exe()?);
-        let name = job.to_possible_value().context("each job has a name")?;
-        command.args(["engine", name.get_name()]).arg(&directory).arg("--mail").arg(&mail);
-        command.arg(format!("--rounds={rounds}"));
-        watch::run(&mut command)
-    };
-    call(Job::MakeRuns, 1)?;
+    make_runs(options)?;
     let goal = "<= 75 ns and 50 B an entry";
     for (job, name, goal, entries) in [
-        (Job::Merge, "merge of 1,000 runs of 8,660 ids into a file in memory", goal, merges::ENTRY_COUNT),
-        (Job::MergeTwice, "the same with every run twice", goal, merges::ENTRY_COUNT * 2),
-        (Job::MergeToDisk, "the same, once, synced to the disk", "", merges::ENTRY_COUNT),
+        (Job::Merge, MERGE, goal, MERGE_ENTRIES),
+        (Job::MergeTwice, MERGE_TWICE, goal, MERGE_ENTRIES * 2),
+        (Job::MergeToDisk, "store: the same, once, synced to the disk", "", MERGE_ENTRIES),
     ] {
-        let mut series = Series::new(&format!("store: {name}"), goal);
+        let mut series = Series::new(name, goal);
         for round in 0..=options.rounds {
-            let watched = call(job, 1)?;
+            let watched = call(options, job, 1)?;
             if round > 0 {
                 series.samples.push(watched.until_ready());
             }
         }
-        let peak = series.samples.iter().map(|sample| sample.peak_bytes).max().unwrap_or(0);
+        let peak = series.peak_bytes();
         let each = |amount: f64| amount / entries as f64;
         series.note = format!("{:.1} ns, {:.1} B an entry", each(series.wall().0 * 1e9), each(peak as f64));
         say(&format!("  {}: {}", series.name, series.note));
         report.series.push(series);
     }
     for job in [Job::Lookups, Job::LookupsLarge, Job::Scans, Job::Codecs, Job::IndexFiles] {
-        let watched = call(job, options.rounds)?;
+        let watched = call(options, job, options.rounds)?;
         report.series.extend(told(&watched)?);
     }
     Ok(())
 }
 
-/// Makes series of the lines that a job printed.
+/// Makes what is merged, if it is not there.
+pub(crate) fn make_runs(options: &Options) -> Result<()> {
+    call(options, Job::MakeRuns, 1).map(drop)
+}
+
+/// Merges once, into memory, and returns a series of one sample.
+pub(crate) fn merge(options: &Options, times: Times) -> Result<Series> {
+    let (job, name) = match times {
+        Times::Once => (Job::Merge, MERGE),
+        Times::Twice => (Job::MergeTwice, MERGE_TWICE),
+    };
+    let mut series = Series::new(name, "");
+    series.samples.push(call(options, job, 1)?.until_ready());
+    say(&format!("  {name}: {:.3} s, {} MB", series.wall().0, series.peak_bytes() / 1_000_000));
+    Ok(series)
+}
+
+fn call(options: &Options, job: Job, rounds: usize) -> Result<watch::Watched> {
+    let directory = options.corpora.join("engine");
+    std::fs::create_dir_all(&directory).with_context(|| format!("cannot make {}", directory.display()))?;
+    let mail = crate::corpora::text_path(options);
+    if job == Job::Codecs {
+        crate::corpora::text(options)?;
+    }
+    let mut command = Command::new(std::env::current_exe()?);
+    let name = job.to_possible_value().context("each job has a name")?;
+    command.args(["engine", name.get_name()]).arg(&directory).arg("--mail").arg(&mail);
+    command.arg(format!("--rounds={rounds}"));
+    watch::run(&mut command)
+}
+
+/// Makes series of the lines that a job printed: name, goal, note, seconds, how many things were done; and CPU time, if it knows.
 pub(crate) fn told(watched: &watch::Watched) -> Result<Vec<Series>> {
     let mut all: Vec<Series> = Vec::new();
     for line in watched.said.iter().filter_map(|line| line.strip_prefix(MARK)) {
-        let [name, goal, note, seconds, count] = line.split('\t').collect::<Vec<_>>()[..] else {
+        let fields: Vec<&str> = line.split('\t').collect();
+        let ([name, goal, note, seconds, count] | [name, goal, note, seconds, count, _]) = fields[..] else {
             bail!("a job printed {line:?}");
         };
+        let user_seconds = fields.get(5).map_or(Ok(0.0), |cpu| cpu.parse())?;
         let wall_seconds: f64 = seconds.parse()?;
         let count: f64 = count.parse()?;
-        let sample = Sample { wall_seconds, peak_bytes: watched.peak_bytes, ..Sample::default() };
+        let sample = Sample {
+            wall_seconds,
+            user_seconds,
+            peak_bytes: watched.peak_bytes,
+            load_before: watched.load_before,
+            ..Sample::default()
+        };
         let series = match all.iter_mut().find(|series| series.name == name) {
             Some(series) => series,
             None => {
-                all.push(Series::new(name, String::leak(goal.to_owned())));
+                all.push(Series::new(name, goal));
                 all.last_mut().context("it was just put there")?
             }
         };

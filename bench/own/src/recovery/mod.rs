@@ -138,6 +138,7 @@ impl Watched {
             peak_bytes: self.ready_peak_bytes,
             lines: 1,
             output_bytes: 0,
+            load_before: self.load_before,
         }
     }
 
@@ -149,6 +150,7 @@ impl Watched {
             peak_bytes: self.peak_bytes,
             lines: 0,
             output_bytes: 0,
+            load_before: self.load_before,
         }
     }
 }

@@ -2,6 +2,7 @@
 //!
 //! Comes in: a command. Goes out: [`Watched`]. Must not know what runs.
 
+use crate::machine;
 use anyhow::{Context, Result, bail};
 use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, Command, Stdio};
@@ -32,6 +33,8 @@ pub(crate) struct Watched {
     pub(crate) user_seconds: f64,
     pub(crate) system_seconds: f64,
     pub(crate) peak_bytes: u64,
+    /// The load average of the last minute, at the start.
+    pub(crate) load_before: f64,
     /// The lines of its output, and of its errors.
     pub(crate) said: Vec<String>,
 }
@@ -51,6 +54,7 @@ struct Ready {
 /// If it cannot be started, fails, or never says that it is ready.
 pub(crate) fn run(command: &mut Command) -> Result<Watched> {
     let described = format!("{command:?}");
+    let load_before = machine::load_of_a_minute();
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let begin = Instant::now();
     let mut child = command.spawn().with_context(|| format!("cannot start {described}"))?;
@@ -72,7 +76,7 @@ pub(crate) fn run(command: &mut Command) -> Result<Watched> {
         let watched = end(child, begin, ready, &peak);
         is_over.store(true, Ordering::Relaxed);
         match watched {
-            Ok(watched) => Ok(Watched { said, ..watched }),
+            Ok(watched) => Ok(Watched { said, load_before, ..watched }),
             Err(error) => Err(error.context(format!("{described} said: {}", said.join("; ")))),
         }
     })
@@ -94,6 +98,7 @@ fn end(child: Child, begin: Instant, ready: Option<Result<Ready>>, peak: &Atomic
         user_seconds: ended.rusage.utime.as_secs_f64(),
         system_seconds: ended.rusage.stime.as_secs_f64(),
         peak_bytes: peak.load(Ordering::Relaxed),
+        load_before: f64::NAN,
         said: Vec::new(),
     })
 }

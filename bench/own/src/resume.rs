@@ -1,0 +1,115 @@
+//! A run that is made in pieces: what earlier ones measured is read back, so that samples add up.
+//!
+//! Comes in: the directory of a run. Goes out: its facts and series. Must not know what was measured.
+
+use crate::child::Sample;
+use crate::report::{Report, Series};
+use anyhow::{Context, Result, bail};
+use std::fmt::Write;
+use std::fs;
+use std::path::Path;
+
+/// The fact that all pieces must have in common.
+const COMMIT: &str = "commit";
+
+/// Returns what is known of each series besides its samples.
+pub(crate) fn series(report: &Report) -> String {
+    let mut text = String::from("what\tgoal\tagainst\tnote\n");
+    for series in &report.series {
+        let against = series.against.as_deref().unwrap_or_default();
+        writeln!(text, "{}\t{}\t{against}\t{}", series.name, series.goal, series.note)
+            .expect("writing to a string");
+    }
+    text
+}
+
+/// Takes what is in the directory of a run into `report`, before what it has. A run that is not there yet has nothing.
+///
+/// # Errors
+/// If it was made of another commit, or cannot be understood.
+pub(crate) fn take(report: &mut Report, directory: &Path) -> Result<()> {
+    if !directory.join("series.tsv").exists() {
+        return Ok(());
+    }
+    let read = |name: &str| {
+        let path = directory.join(name);
+        fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))
+    };
+    let table = read("table.md")?;
+    let commit = report.facts.iter().find(|(name, _)| *name == COMMIT).map_or("", |(_, commit)| commit);
+    let made_of = table.lines().find_map(|line| line.strip_prefix("- commit: ")).unwrap_or_default();
+    if made_of != commit {
+        bail!("{} was made of {made_of:?}, this is {commit:?}", directory.display());
+    }
+    for line in read("series.tsv")?.lines().skip(1) {
+        let [name, goal, against, note] = line.split('\t').collect::<Vec<_>>()[..] else {
+            bail!("{} has a line of another kind: {line:?}", directory.join("series.tsv").display());
+        };
+        let mut series = Series::new(name, goal);
+        series.against = (!against.is_empty()).then(|| against.to_owned());
+        series.note = note.to_owned();
+        report.series.push(series);
+    }
+    for line in read("samples.tsv")?.lines().skip(1) {
+        let (name, sample) = sample(line)
+            .with_context(|| format!("{} has {line:?}", directory.join("samples.tsv").display()))?;
+        let series = report.series.iter_mut().find(|series| series.name == name);
+        series.with_context(|| format!("{name:?} is no series of this run"))?.samples.push(sample);
+    }
+    Ok(())
+}
+
+fn sample(line: &str) -> Result<(&str, Sample)> {
+    let [name, _, wall, user, system, peak, lines, output, load] = line.split('\t').collect::<Vec<_>>()[..]
+    else {
+        bail!("a line of another kind");
+    };
+    let sample = Sample {
+        wall_seconds: wall.parse()?,
+        user_seconds: user.parse()?,
+        system_seconds: system.parse()?,
+        peak_bytes: peak.parse()?,
+        lines: lines.parse()?,
+        output_bytes: output.parse()?,
+        load_before: load.parse()?,
+    };
+    Ok((name, sample))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn report(commit: &str, wall_seconds: f64) -> Report {
+        let mut series = Series::new("pass", "<= 1 s").against("walk");
+        series.note = "a note".to_owned();
+        series.samples = vec![Sample { wall_seconds, lines: 3, load_before: 0.5, ..Sample::default() }];
+        Report { facts: vec![(COMMIT, commit.to_owned())], series: vec![series], ..Report::default() }
+    }
+
+    #[test]
+    fn samples_of_pieces_add_up() {
+        let runs = tempfile::tempdir().unwrap();
+        let directory = report("abc", 1.5).write(runs.path(), "run").unwrap();
+        let mut second = Report { facts: vec![(COMMIT, "abc".to_owned())], ..Report::default() };
+        take(&mut second, &directory).unwrap();
+        assert_eq!(second.series[0].samples, report("abc", 1.5).series[0].samples);
+        assert_eq!(second.series[0].note, "a note");
+        second.add(report("abc", 2.5).series.remove(0));
+        assert_eq!(second.series.len(), 1);
+        let walls: Vec<f64> = second.series[0].samples.iter().map(|sample| sample.wall_seconds).collect();
+        assert_eq!((walls, second.series[0].against.as_deref()), (vec![1.5, 2.5], Some("walk")));
+        assert_eq!(second.series[0].goal, "<= 1 s");
+    }
+
+    #[test]
+    fn pieces_of_another_commit_do_not_mix() {
+        let runs = tempfile::tempdir().unwrap();
+        let directory = report("abc", 1.5).write(runs.path(), "run").unwrap();
+        let mut other = Report { facts: vec![(COMMIT, "def".to_owned())], ..Report::default() };
+        let error = take(&mut other, &directory).unwrap_err();
+        assert!(error.to_string().ends_with(r#"was made of "abc", this is "def""#), "{error}");
+        assert!(other.series.is_empty());
+        take(&mut other, &runs.path().join("none")).unwrap();
+    }
+}
