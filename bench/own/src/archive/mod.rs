@@ -85,8 +85,8 @@ pub(crate) struct ArchiveArguments {
     #[arg(long, default_value_t = 1)]
     rounds: usize,
     /// The index file that is decoded.
-    #[arg(long, default_value = "")]
-    json: PathBuf,
+    #[arg(long)]
+    json: Option<PathBuf>,
 }
 
 /// Blobs of the repository whose index is opened.
@@ -167,7 +167,7 @@ pub(crate) fn run(arguments: &ArchiveArguments) -> Result<()> {
         Job::OpenInMemory => index::open_in_memory(directory, *blobs)?,
         Job::Lookups => index::look_up(directory, *blobs, *rounds)?,
         Job::Look => index::look(directory, *blobs)?,
-        Job::Decode => decode::decode(json, *blobs)?,
+        Job::Decode => decode::decode(json.as_deref().context("which index file?")?, *blobs)?,
     }
     writeln!(std::io::stdout(), "ready")?;
     Ok(())
