@@ -76,7 +76,7 @@ struct Options {
     /// Only these pieces of the archive's part.
     #[arg(long, value_enum, value_delimiter = ',')]
     archive: Vec<archive::Piece>,
-    /// Add to the run of this name and day, which must be of the same commit.
+    /// Add to the run of this name and day: what it has of the same commit stays and gets more samples.
     #[arg(long)]
     resume: bool,
     /// Only these parts.

@@ -22,13 +22,15 @@ pub(crate) struct Series {
     pub(crate) samples: Vec<Sample>,
     /// What else is known.
     pub(crate) note: String,
+    /// The commit that was measured; empty for that of the report.
+    pub(crate) commit: String,
 }
 
 impl Series {
     /// Returns a series without samples.
     pub(crate) fn new(name: &str, goal: &str) -> Series {
         let (name, goal) = (name.to_owned(), goal.to_owned());
-        Series { name, goal, against: None, samples: Vec::new(), note: String::new() }
+        Series { name, goal, against: None, samples: Vec::new(), note: String::new(), commit: String::new() }
     }
 
     /// Returns the series to be shown as a multiple of the one named `name`.
@@ -71,9 +73,10 @@ pub(crate) struct Report {
 }
 
 impl Report {
-    /// Adds samples to a series that is there already, or the series.
+    /// Adds samples to a series that is there already, or the series. Samples of another commit are given up for it.
     pub(crate) fn add(&mut self, mut series: Series) {
         match self.series.iter_mut().find(|other| other.name == series.name) {
+            Some(other) if other.commit != series.commit => *other = series,
             Some(other) => {
                 other.samples.append(&mut series.samples);
                 other.note = series.note;
@@ -107,6 +110,10 @@ impl Report {
         for series in &self.series {
             let (median, least, most) = series.wall();
             let mut note = series.note.clone();
+            if !series.commit.is_empty() {
+                let separator = if note.is_empty() { "" } else { "; " };
+                write!(note, "{separator}commit {}", series.commit).expect("writing to a string");
+            }
             if let Some(other) = series.against.as_ref().and_then(|name| self.find(name)) {
                 let separator = if note.is_empty() { "" } else { "; " };
                 write!(note, "{separator}{:.2} x {}", median / other.wall().0, other.name)

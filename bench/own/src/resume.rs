@@ -1,6 +1,8 @@
 //! A run that is made in pieces: what earlier ones measured is read back, so that samples add up.
 //!
-//! Comes in: the directory of a run. Goes out: its facts and series. Must not know what was measured.
+//! Comes in: the directory of a run. Goes out: its series. Must not know what was measured.
+//!
+//! Pieces may be of different commits: what is measured again with another one takes the place of what was measured before.
 
 use crate::child::Sample;
 use crate::report::{Report, Series};
@@ -9,24 +11,30 @@ use std::fmt::Write;
 use std::fs;
 use std::path::Path;
 
-/// The fact that all pieces must have in common.
+/// The fact that says which commit is measured.
 const COMMIT: &str = "commit";
 
 /// Returns what is known of each series besides its samples.
 pub(crate) fn series(report: &Report) -> String {
-    let mut text = String::from("what\tgoal\tagainst\tnote\n");
+    let mut text = String::from("what\tgoal\tagainst\tnote\tcommit\n");
+    let own = commit(report);
     for series in &report.series {
         let against = series.against.as_deref().unwrap_or_default();
-        writeln!(text, "{}\t{}\t{against}\t{}", series.name, series.goal, series.note)
+        let commit = if series.commit.is_empty() { own } else { &series.commit };
+        writeln!(text, "{}\t{}\t{against}\t{}\t{commit}", series.name, series.goal, series.note)
             .expect("writing to a string");
     }
     text
 }
 
+fn commit(report: &Report) -> &str {
+    report.facts.iter().find(|(name, _)| *name == COMMIT).map_or("", |(_, commit)| commit)
+}
+
 /// Takes what is in the directory of a run into `report`, before what it has. A run that is not there yet has nothing.
 ///
 /// # Errors
-/// If it was made of another commit, or cannot be understood.
+/// If it cannot be understood.
 pub(crate) fn take(report: &mut Report, directory: &Path) -> Result<()> {
     if !directory.join("series.tsv").exists() {
         return Ok(());
@@ -35,19 +43,16 @@ pub(crate) fn take(report: &mut Report, directory: &Path) -> Result<()> {
         let path = directory.join(name);
         fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))
     };
-    let table = read("table.md")?;
-    let commit = report.facts.iter().find(|(name, _)| *name == COMMIT).map_or("", |(_, commit)| commit);
-    let made_of = table.lines().find_map(|line| line.strip_prefix("- commit: ")).unwrap_or_default();
-    if made_of != commit {
-        bail!("{} was made of {made_of:?}, this is {commit:?}", directory.display());
-    }
     for line in read("series.tsv")?.lines().skip(1) {
-        let [name, goal, against, note] = line.split('\t').collect::<Vec<_>>()[..] else {
+        let [name, goal, against, note, measured] = line.split('\t').collect::<Vec<_>>()[..] else {
             bail!("{} has a line of another kind: {line:?}", directory.join("series.tsv").display());
         };
         let mut series = Series::new(name, goal);
         series.against = (!against.is_empty()).then(|| against.to_owned());
         series.note = note.to_owned();
+        if measured != commit(report) {
+            series.commit = measured.to_owned();
+        }
         report.series.push(series);
     }
     for line in read("samples.tsv")?.lines().skip(1) {
@@ -103,13 +108,18 @@ mod tests {
     }
 
     #[test]
-    fn pieces_of_another_commit_do_not_mix() {
+    fn what_is_measured_anew_with_another_commit_takes_the_place_of_the_old() {
         let runs = tempfile::tempdir().unwrap();
         let directory = report("abc", 1.5).write(runs.path(), "run").unwrap();
         let mut other = Report { facts: vec![(COMMIT, "def".to_owned())], ..Report::default() };
-        let error = take(&mut other, &directory).unwrap_err();
-        assert!(error.to_string().ends_with(r#"was made of "abc", this is "def""#), "{error}");
-        assert!(other.series.is_empty());
-        take(&mut other, &runs.path().join("none")).unwrap();
+        take(&mut other, &directory).unwrap();
+        assert!(other.table().contains("| a note; commit abc"), "{}", other.table());
+        let directory = other.write(runs.path(), "run").unwrap();
+        let mut again = Report { facts: vec![(COMMIT, "def".to_owned())], ..Report::default() };
+        take(&mut again, &directory).unwrap();
+        assert_eq!(again.series[0].commit, "abc");
+        again.add(report("def", 2.5).series.remove(0));
+        assert_eq!((again.series[0].samples.len(), again.series[0].commit.as_str()), (1, ""));
+        take(&mut again, &runs.path().join("none")).unwrap();
     }
 }
