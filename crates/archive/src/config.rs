@@ -62,17 +62,32 @@ pub fn create(parts: &Parts) -> Result<Config> {
     Ok(config)
 }
 
-/// Makes sure that no repository is there already. Keys and snapshots count as one, too: a config that cannot be seen is not missing.
+/// What is there where a repository is to be made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Begun {
+    /// Nothing.
+    Nothing,
+    /// Keys, and nothing else: making a repository was ended between the key and the config, which comes last.
+    Keys,
+}
+
+/// Makes sure that no repository is there already. Anything but keys counts as one, too: a config that cannot be seen is not missing.
 ///
 /// # Errors
-/// [`Error::Exists`], or what the storage says.
-pub fn refuse_existing(storage: &dyn Storage) -> Result<()> {
-    let is_there = storage.size(FileName::CONFIG)?.is_some()
-        || !storage.list(FileKind::Key)?.is_empty()
-        || !storage.list(FileKind::Snapshot)?.is_empty();
-    match is_there {
-        true => Err(Error::Exists { address: storage.address() }),
-        false => Ok(()),
+/// [`Error::Exists`], [`Error::NoConfig`], or what the storage says.
+pub fn refuse_existing(storage: &dyn Storage) -> Result<Begun> {
+    if storage.size(FileName::CONFIG)?.is_some() {
+        return Err(Error::Exists { address: storage.address() });
+    }
+    let is_any = |kind| storage.list(kind).map(|list| !list.is_empty());
+    let has_keys = is_any(FileKind::Key)?;
+    // Without a key nothing that may lie there can ever be read.
+    let is_used =
+        is_any(FileKind::Snapshot)? || has_keys && (is_any(FileKind::Index)? || is_any(FileKind::Pack)?);
+    match (is_used, has_keys) {
+        (true, _) => Err(Error::NoConfig { address: storage.address() }),
+        (false, true) => Ok(Begun::Keys),
+        (false, false) => Ok(Begun::Nothing),
     }
 }
 
@@ -240,13 +255,22 @@ mod tests {
     #[test]
     fn a_repository_is_never_made_over_another() {
         let storage = MemoryStorage::new();
-        refuse_existing(&*storage).unwrap();
-        for kind in [FileKind::Config, FileKind::Key, FileKind::Snapshot] {
-            let name = FileName { kind, id: Id::default() };
-            storage.put(name, Vec::new());
-            assert!(matches!(refuse_existing(&*storage), Err(Error::Exists { .. })), "{kind:?}");
-            storage.take(name);
+        assert_eq!(refuse_existing(&*storage).unwrap(), Begun::Nothing);
+        let name = |kind| FileName { kind, id: Id::default() };
+        storage.put(FileName::CONFIG, Vec::new());
+        assert!(matches!(refuse_existing(&*storage), Err(Error::Exists { .. })));
+        storage.take(FileName::CONFIG);
+        storage.put(name(FileKind::Snapshot), Vec::new());
+        assert!(matches!(refuse_existing(&*storage), Err(Error::NoConfig { .. })));
+        storage.take(name(FileKind::Snapshot));
+        storage.put(name(FileKind::Key), Vec::new());
+        assert_eq!(refuse_existing(&*storage).unwrap(), Begun::Keys);
+        for kind in [FileKind::Snapshot, FileKind::Index, FileKind::Pack] {
+            storage.put(name(kind), Vec::new());
+            assert!(matches!(refuse_existing(&*storage), Err(Error::NoConfig { .. })), "{kind:?}");
+            storage.take(name(kind));
         }
+        storage.take(name(FileKind::Key));
         assert!(matches!(load(&*storage, &parts(&storage).key), Err(Error::NoRepository { .. })));
     }
 

@@ -26,6 +26,24 @@ pub enum Error {
         /// The storage's address.
         address: String,
     },
+    /// There are keys or data, and no config.
+    #[error(
+        "{address} has files of a repository, but no config, without which they cannot be read; nothing was made there. If the config is \
+         lost, a copy of it must come back; else choose another place"
+    )]
+    NoConfig {
+        /// The storage's address.
+        address: String,
+    },
+    /// A repository that somebody began to make, with another password.
+    #[error(
+        "{address}: making a repository was begun here and not ended, and not with this password. With the same password init goes on; if \
+         nobody knows it, remove the directory keys there, which is all that there is, and begin anew"
+    )]
+    Begun {
+        /// The storage's address.
+        address: String,
+    },
     /// No key opens with the password.
     #[error("wrong password, or no key in {address} is for it")]
     WrongPassword {

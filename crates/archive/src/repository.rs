@@ -8,7 +8,7 @@
 //! not in an index that was read earlier.
 
 use crate::blob_index::{BlobIndex, CachePlace, IndexFiles, SealedIndexFiles};
-use crate::config::{self, Config};
+use crate::config::{self, Begun, Config};
 use crate::error::{Error, Result};
 use crate::id::Id;
 use crate::key::Key;
@@ -47,10 +47,12 @@ pub struct Repository {
 }
 
 impl Repository {
-    /// Makes a repository of version 2 and opens it. `cache` is where the merged index may be kept.
+    /// Makes a repository of version 2 and opens it. `cache` is where the merged index may be kept. What was ended after the key was
+    /// written is taken up, if the password opens that key: nothing can have been saved without a config.
     ///
     /// # Errors
-    /// [`Error::Exists`] if there is a config, a key or a snapshot already; or what the storage says.
+    /// [`Error::Exists`], [`Error::NoConfig`] if something is there already, [`Error::Begun`] if that is another's key; or what the
+    /// storage says.
     pub fn init(
         storage: Arc<dyn Storage>,
         password: &Password,
@@ -58,9 +60,15 @@ impl Repository {
         cache: Option<CacheDirectory>,
         surroundings: Surroundings,
     ) -> Result<Repository> {
-        config::refuse_existing(&*storage)?;
+        let begun = config::refuse_existing(&*storage)?;
         storage.create()?;
-        let (key_id, key) = key_file::create(&*storage, &surroundings, password, cost)?;
+        let (key_id, key) = match begun {
+            Begun::Nothing => key_file::create(&*storage, &surroundings, password, cost)?,
+            Begun::Keys => key_file::unlock(&*storage, password).map_err(|error| match error {
+                Error::WrongPassword { address } => Error::Begun { address },
+                other => other,
+            })?,
+        };
         let parts = Parts { storage, key: Arc::new(key), surroundings, version: Version::Two };
         // The config comes last: what has none is no repository yet.
         let config = config::create(&parts)?;
@@ -88,6 +96,15 @@ impl Repository {
         let cache =
             cache.map(|CacheDirectory { disk, path }| CachePlace { disk, directory: path, repository });
         Repository { parts, key_id, config, cache, index, loading }
+    }
+
+    /// Returns the same repository as it is from now on: where blobs lie is read again when that is asked for. For whoever saved something
+    /// and then prunes.
+    #[must_use]
+    pub fn reread(&self) -> Repository {
+        let (parts, cache) = (self.parts.clone(), self.cache.clone());
+        let (index, loading) = (OnceLock::new(), Mutex::new(()));
+        Repository { parts, key_id: self.key_id, config: self.config, cache, index, loading }
     }
 
     /// Returns the repository's own name, the same for as long as it exists.

@@ -246,19 +246,28 @@ fn a_source_that_cannot_be_read_does_not_end_the_saver() {
 
 #[test]
 fn nothing_is_made_where_something_of_a_repository_is() {
-    for kind in [FileKind::Config, FileKind::Key, FileKind::Snapshot] {
-        let (memory, storage) = memory();
-        let id = if kind == FileKind::Config { FileName::CONFIG.id } else { Id([9; 32]) };
-        memory.put(FileName { kind, id }, b"anything".to_vec());
-        let result = archive::Repository::init(
-            Arc::clone(&storage),
-            &crate::support::password(),
-            crate::support::COST,
-            None,
-            crate::support::surroundings(1),
-        );
-        assert!(matches!(result, Err(Error::Exists { .. })), "{kind:?}");
-    }
+    let (memory, storage) = memory();
+    let init = |password: &[u8]| {
+        let password = archive::Password::new(password.to_vec());
+        let (cost, surroundings) = (crate::support::COST, crate::support::surroundings(1));
+        archive::Repository::init(Arc::clone(&storage), &password, cost, None, surroundings)
+    };
+    let snapshot = FileName { kind: FileKind::Snapshot, id: Id([9; 32]) };
+    memory.put(snapshot, b"anything".to_vec());
+    assert!(matches!(init(b"one"), Err(Error::NoConfig { .. })));
+    memory.take(snapshot);
+    // Ended between the key and the config.
+    memory.refuse(|operation| operation == "write config");
+    assert!(matches!(init(b"one"), Err(Error::Storage { .. })));
+    memory.refuse_nothing();
+    let said = init(b"two").unwrap_err();
+    assert!(
+        matches!(said, Error::Begun { .. }) && said.to_string().contains("not with this password"),
+        "{said}"
+    );
+    let made = init(b"one").unwrap();
+    assert_eq!((memory.ids(FileKind::Key), memory.ids(FileKind::Key).len()), (vec![made.key_id()], 1));
+    assert!(matches!(init(b"one"), Err(Error::Exists { .. })));
 }
 
 #[test]
