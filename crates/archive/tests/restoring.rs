@@ -252,3 +252,83 @@ fn trees_that_are_missing_or_damaged_are_told_with_their_paths() {
     assert_eq!((report.file_count, report.directory_count), (1, 2));
     assert_eq!(fs::read(place.path().join("here")).unwrap(), b"text");
 }
+
+#[test]
+fn what_a_killed_restore_left_is_removed_by_the_next() {
+    let (_, storage) = memory();
+    let place = tempfile::tempdir().unwrap();
+    let mail = place.path().join("mail");
+    fs::create_dir_all(mail.join("cur")).unwrap();
+    fs::write(mail.join("cur/1"), "text").unwrap();
+    let (_, tree, _) = back_up(&init(&storage), &mail, SMALL);
+    let target = place.path().join("target");
+    fs::create_dir_all(target.join("cur")).unwrap();
+    let gone = [".pneu-restore-00000005-0000abcd-0", "cur/.pneu-restore-00000005-0000abcd-7"];
+    let alive = format!("cur/.pneu-restore-{:08x}-0000abcd-7", archive::testing::LIVING_PROCESS);
+    for name in [gone[0], gone[1], &alive, "cur/.pneu-restore-mine"] {
+        fs::write(target.join(name), "half").unwrap();
+    }
+    let report = run(&open(&storage), &tree, &target, Overwrite::Never);
+    assert_eq!((report.file_count, problems(&report)), (1, vec![]));
+    assert_eq!(gone.map(|name| target.join(name).exists()), [false, false]);
+    assert!(target.join(alive).exists() && target.join("cur/.pneu-restore-mine").exists());
+    assert_eq!(fs::read(target.join("cur/1")).unwrap(), b"text");
+}
+
+#[test]
+fn pipes_and_devices_come_back_where_that_is_allowed() {
+    let (_, storage) = memory();
+    let repository = init(&storage);
+    let lock = shared_lock(&repository);
+    let saver = Saver::new(&repository, &lock, SMALL).unwrap();
+    let node = |name: &'static str, kind, device| Node {
+        device,
+        mode: archive::tree::go_mode(0o640),
+        modified: Time::from_ns(7, 0),
+        ..Node::new(name.as_bytes(), kind)
+    };
+    // The devices of nothing, and of a disk that is nowhere.
+    let (null, disk) = (rustix::fs::makedev(1, 3), rustix::fs::makedev(240, 77));
+    let nodes = vec![
+        node("a-null", NodeKind::CharacterDevice, null),
+        node("b-disk", NodeKind::BlockDevice, disk),
+        node("c-pipe", NodeKind::Fifo, 0),
+        node("d-socket", NodeKind::Socket, 0),
+        node("e-odd", NodeKind::Irregular, 0),
+    ];
+    let tree = save_tree(&saver, nodes);
+    saver.finish().unwrap();
+    let place = tempfile::tempdir().unwrap();
+    let target = place.path().join("target");
+    fs::create_dir(&target).unwrap();
+    fs::write(target.join("a-null"), "in the way").unwrap();
+    let probe = place.path().join("probe");
+    let (kind, mode) = (rustix::fs::FileType::CharacterDevice, rustix::fs::Mode::RUSR);
+    let may_make = rustix::fs::mknodat(rustix::fs::CWD, &probe, kind, mode, null).is_ok();
+    let report = run(&open(&storage), &tree, &target, Overwrite::Always);
+    let names: Vec<String> = problems(&report).into_iter().map(|(path, _)| path).collect();
+    let look = |name: &str| rustix::fs::lstat(target.join(name)).unwrap();
+    let kind = |name: &str| rustix::fs::FileType::from_raw_mode(look(name).st_mode);
+    assert_eq!((kind("c-pipe"), look("c-pipe").st_mtime_nsec), (rustix::fs::FileType::Fifo, 7));
+    assert!(!target.join("d-socket").exists());
+    if may_make {
+        assert_eq!((names, report.file_count), (vec!["/e-odd".to_owned()], 3));
+        assert_eq!((look("a-null").st_rdev, look("b-disk").st_rdev), (null, disk));
+        assert_eq!(kind("b-disk"), rustix::fs::FileType::BlockDevice);
+        assert_eq!(look("a-null").st_mode & 0o7777, 0o640);
+    } else {
+        assert_eq!(
+            (names, report.file_count),
+            (vec!["/a-null".into(), "/b-disk".into(), "/e-odd".into()], 1)
+        );
+        assert_eq!(fs::read(target.join("a-null")).unwrap(), b"in the way");
+    }
+    assert_eq!(
+        fs::read_dir(&target)
+            .unwrap()
+            .filter(|entry| { entry.as_ref().unwrap().file_name().to_string_lossy().starts_with(".pneu") })
+            .count(),
+        0,
+        "nothing unfinished is left"
+    );
+}

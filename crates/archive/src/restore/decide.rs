@@ -1,4 +1,4 @@
-//! What is done about one file, link or pipe.
+//! What is done about one file, link, pipe or device.
 //!
 //! Comes in: what the snapshot has, what lies there, and what the user wants. Goes out: a decision. Must not touch the disk.
 
@@ -32,12 +32,11 @@ impl Decision {
 
 /// Decides for `node`, where `found` lies already.
 pub(super) fn decide(node: &Node<'_>, found: Option<&Stat>, overwrite: Overwrite) -> Decision {
-    if !matches!(node.kind, NodeKind::File | NodeKind::Symlink | NodeKind::Fifo) {
-        return match node.kind {
-            // A socket is made by who listens on it.
-            NodeKind::Socket => Decision::Leave,
-            _ => Decision::Refuse("devices are not restored".to_owned()),
-        };
+    match node.kind {
+        // As restic does: a socket is made by who listens on it, and is of no use to anybody else.
+        NodeKind::Socket => return Decision::Leave,
+        NodeKind::Irregular => return Decision::Refuse("nobody knows what it was".to_owned()),
+        _ => {}
     }
     let Some(found) = found else { return Decision::Create };
     if FileType::from_raw_mode(found.st_mode) == FileType::Directory {
@@ -91,10 +90,11 @@ mod tests {
     }
 
     #[test]
-    fn what_this_program_cannot_make_is_refused() {
+    fn what_nobody_can_make_is_refused() {
         let node = |kind| Node::new(b"pipe", kind);
         assert_eq!(decide(&node(NodeKind::Socket), None, Overwrite::Always), Decision::Leave);
-        let device = decide(&node(NodeKind::BlockDevice), None, Overwrite::Always);
-        assert_eq!(device, Decision::Refuse("devices are not restored".to_owned()));
+        let irregular = decide(&node(NodeKind::Irregular), None, Overwrite::Always);
+        assert_eq!(irregular, Decision::Refuse("nobody knows what it was".to_owned()));
+        assert_eq!(decide(&node(NodeKind::BlockDevice), None, Overwrite::Always), Create);
     }
 }

@@ -31,28 +31,28 @@ pub(super) fn apply(file: impl AsFd, node: &Node<'_>) -> io::Result<()> {
     Ok(rustix::fs::futimens(file, &times(node))?)
 }
 
-/// Sets all of a pipe, which cannot be opened without a reader.
-pub(super) fn apply_to_pipe(directory: &OwnedFd, node: &Node<'_>) -> io::Result<()> {
-    let is_given = apply_owner_to_name(directory, node)?;
-    let name = OsStr::from_bytes(&node.name);
-    rustix::fs::chmodat(directory, name, mode(node, is_given), AtFlags::empty())?;
-    apply_times_to_name(directory, node)
+/// Sets all of a pipe or device called `name`, which is not opened: a pipe would wait for a reader, a device might act.
+pub(super) fn apply_to_special(directory: &OwnedFd, name: &[u8], node: &Node<'_>) -> io::Result<()> {
+    let is_given = apply_owner_to_name(directory, name, node)?;
+    let path = OsStr::from_bytes(name);
+    rustix::fs::chmodat(directory, path, mode(node, is_given), AtFlags::empty())?;
+    apply_times_to_name(directory, name, node)
 }
 
-/// Sets what a symbolic link has of its own.
-pub(super) fn apply_to_link(directory: &OwnedFd, node: &Node<'_>) -> io::Result<()> {
-    apply_owner_to_name(directory, node)?;
-    apply_times_to_name(directory, node)
+/// Sets what a symbolic link called `name` has of its own.
+pub(super) fn apply_to_link(directory: &OwnedFd, name: &[u8], node: &Node<'_>) -> io::Result<()> {
+    apply_owner_to_name(directory, name, node)?;
+    apply_times_to_name(directory, name, node)
 }
 
-fn apply_owner_to_name(directory: &OwnedFd, node: &Node<'_>) -> io::Result<bool> {
+fn apply_owner_to_name(directory: &OwnedFd, name: &[u8], node: &Node<'_>) -> io::Result<bool> {
     let (user, group) = owner(node);
-    let name = OsStr::from_bytes(&node.name);
+    let name = OsStr::from_bytes(name);
     may_fail(rustix::fs::chownat(directory, name, user, group, AtFlags::SYMLINK_NOFOLLOW))
 }
 
-fn apply_times_to_name(directory: &OwnedFd, node: &Node<'_>) -> io::Result<()> {
-    let name = OsStr::from_bytes(&node.name);
+fn apply_times_to_name(directory: &OwnedFd, name: &[u8], node: &Node<'_>) -> io::Result<()> {
+    let name = OsStr::from_bytes(name);
     Ok(rustix::fs::utimensat(directory, name, &times(node), AtFlags::SYMLINK_NOFOLLOW)?)
 }
 

@@ -5,12 +5,14 @@
 //!
 //! First all trees are read and a plan is made; then directories are created, readable by their owner alone; then each pack is read once,
 //! and its blobs written to all files that have them; then links; and last the modes and times of the directories, the deepest first.
-//! A file appears under its name when it is whole: in one go, or under another name until then. Only verified content is written.
+//! A file appears under its name when it is whole: until then it has another one, and what a killed restore leaves under such names the next
+//! one into the same directories removes. Only verified content is written.
 
 mod decide;
 mod metadata;
 mod plan;
 mod target;
+mod unfinished;
 mod work;
 
 use crate::error::Result;
@@ -66,7 +68,7 @@ pub struct RestoreProblem {
 /// What a restore did.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RestoreReport {
-    /// Files, links and pipes that were restored.
+    /// Files, links, pipes and devices that were restored.
     pub file_count: u64,
     /// Those that were there and stayed.
     pub kept_count: u64,

@@ -6,7 +6,7 @@
 //! was there before or somebody puts it there meanwhile. Names are single names, checked before they come here.
 
 use rustix::fd::OwnedFd;
-use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags};
+use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, RenameFlags};
 use rustix::io::Errno;
 use std::collections::HashMap;
 use std::ffi::OsStr;
@@ -102,6 +102,19 @@ pub(super) fn rename(directory: &OwnedFd, from: &[u8], to: &[u8]) -> io::Result<
     Ok(rustix::fs::renameat(directory, OsStr::from_bytes(from), directory, OsStr::from_bytes(to))?)
 }
 
+/// Gives what is called `from` the name `to`, which nothing has.
+pub(super) fn rename_new(directory: &OwnedFd, from: &[u8], to: &[u8]) -> io::Result<()> {
+    let (old, new) = (OsStr::from_bytes(from), OsStr::from_bytes(to));
+    match rustix::fs::renameat_with(directory, old, directory, new, RenameFlags::NOREPLACE) {
+        // Not every file system can say no; there it was looked for before.
+        Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) if status(directory, to)?.is_none() => {
+            rename(directory, from, to)
+        }
+        Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => Err(Errno::EXIST.into()),
+        other => Ok(other?),
+    }
+}
+
 /// Removes a file, a link or a pipe; never a directory. One that is not there is no error.
 pub(super) fn remove(directory: &OwnedFd, name: &[u8]) -> io::Result<()> {
     match rustix::fs::unlinkat(directory, OsStr::from_bytes(name), AtFlags::empty()) {
@@ -115,9 +128,26 @@ pub(super) fn link_to(directory: &OwnedFd, name: &[u8], content: &[u8]) -> io::R
     Ok(rustix::fs::symlinkat(OsStr::from_bytes(content), directory, OsStr::from_bytes(name))?)
 }
 
-/// Makes a named pipe.
-pub(super) fn make_pipe(directory: &OwnedFd, name: &[u8]) -> io::Result<()> {
-    Ok(rustix::fs::mknodat(directory, OsStr::from_bytes(name), FileType::Fifo, PRIVATE_FILE, 0)?)
+/// Makes a pipe, or a device of that number.
+pub(super) fn make_special(directory: &OwnedFd, name: &[u8], kind: FileType, device: u64) -> io::Result<()> {
+    Ok(rustix::fs::mknodat(directory, OsStr::from_bytes(name), kind, PRIVATE_FILE, device)?)
+}
+
+/// Removes the regular files of a directory whose names `is_left` says are left from before. Whatever cannot be removed stays.
+pub(super) fn remove_left(directory: &OwnedFd, is_left: &dyn Fn(&[u8]) -> bool) -> io::Result<()> {
+    // Once more opened, so that no other reader's place in it moves.
+    let listing = rustix::fs::openat(directory, ".", DIRECTORY, Mode::empty())?;
+    let mut names = Vec::new();
+    for entry in rustix::fs::Dir::new(listing)? {
+        let entry = entry?;
+        if is_left(entry.file_name().to_bytes()) {
+            names.push(entry.file_name().to_bytes().to_vec());
+        }
+    }
+    for name in names {
+        drop(remove(directory, &name));
+    }
+    Ok(())
 }
 
 /// Gives a file one more name.

@@ -6,6 +6,7 @@ use super::decide::{Decision, decide};
 use super::metadata;
 use super::plan::{Entry, Piece, Plan};
 use super::target::{self, Made, Target};
+use super::unfinished::Unfinished;
 use super::{Overwrite, RestoreProblem, RestoreReport};
 use crate::error::Result;
 use crate::progress::Progress;
@@ -13,6 +14,8 @@ use crate::read::{Reading, Wanted};
 use crate::repository::Repository;
 use crate::threads::on_all_threads;
 use crate::tree::NodeKind;
+use rustix::fd::OwnedFd;
+use rustix::fs::FileType;
 use std::collections::HashMap;
 use std::io::{self, Write};
 use std::os::unix::fs::FileExt;
@@ -31,7 +34,7 @@ pub(super) struct Work<'a> {
     /// Files of several pieces, until all are written.
     parts: HashMap<usize, Mutex<Part>>,
     /// What names of unfinished files begin with.
-    unfinished: Vec<u8>,
+    unfinished: Unfinished,
     report: Mutex<RestoreReport>,
 }
 
@@ -57,13 +60,12 @@ impl<'a> Work<'a> {
         overwrite: Overwrite,
         progress: &'a dyn Progress,
     ) -> Work<'a> {
-        let mut random = [0; 4];
-        (repository.surroundings().fill_random)(&mut random);
-        let unfinished = format!(".pneu-restore-{:08x}-", u32::from_le_bytes(random)).into_bytes();
+        let unfinished = Unfinished::new(repository.surroundings());
         let (made, decisions, parts, report) = (Vec::new(), Vec::new(), HashMap::new(), Mutex::default());
         let mut work =
             Work { repository, plan, target, progress, made, decisions, parts, unfinished, report };
         work.made = work.make_directories();
+        work.remove_left();
         work.decisions = work.decide_all(overwrite);
         for (place, entry) in plan.entries.iter().enumerate() {
             if entry.piece_count > 1 && work.decisions[place].has_content() {
@@ -136,6 +138,20 @@ impl<'a> Work<'a> {
         made
     }
 
+    /// Removes what a restore left that was killed. Where that fails, so will the rest.
+    fn remove_left(&self) {
+        let is_left = |name: &[u8]| self.unfinished.is_left(name);
+        for (directory, made) in self.plan.directories.iter().zip(&self.made) {
+            if *made == Some(Made::Before) {
+                drop(
+                    self.target
+                        .directory(&directory.path)
+                        .and_then(|found| target::remove_left(&found, &is_left)),
+                );
+            }
+        }
+    }
+
     fn decide_all(&self, overwrite: Overwrite) -> Vec<Decision> {
         let mut firsts = HashMap::new();
         let decisions = self.plan.entries.iter().enumerate().map(|(place, entry)| {
@@ -199,15 +215,23 @@ impl<'a> Work<'a> {
         let entry = &self.plan.entries[place];
         let write = || {
             let directory = self.target.directory(self.path_above(entry))?;
-            let (name, is_final) = self.name_until_whole(place);
+            let name = self.unfinished.name(place);
             let mut file = target::create_file(&directory, &name)?;
-            let written =
-                file.write_all(bytes).and_then(|()| metadata::apply(&file, &entry.node)).and_then(|()| {
-                    if is_final { Ok(()) } else { target::rename(&directory, &name, &entry.node.name) }
-                });
-            written.inspect_err(|_| drop(target::remove(&directory, &name)))
+            file.write_all(bytes)
+                .and_then(|()| metadata::apply(&file, &entry.node))
+                .and_then(|()| self.give_name(&directory, place))
+                .inspect_err(|_| drop(target::remove(&directory, &name)))
         };
         self.report_written(entry, bytes.len(), write());
+    }
+
+    /// Gives what is whole its name.
+    fn give_name(&self, directory: &OwnedFd, place: usize) -> io::Result<()> {
+        let (from, to) = (self.unfinished.name(place), &self.plan.entries[place].node.name);
+        match self.decisions[place] {
+            Decision::Create => target::rename_new(directory, &from, to),
+            _ => target::rename(directory, &from, to),
+        }
     }
 
     /// Writes a piece of a file; the last one finishes it.
@@ -237,7 +261,7 @@ impl<'a> Work<'a> {
     fn write_part(&self, part: &Mutex<Part>, piece: &Piece, bytes: &[u8]) -> io::Result<()> {
         let entry = &self.plan.entries[piece.entry];
         let directory = self.target.directory(self.path_above(entry))?;
-        let (name, _) = self.name_until_whole(piece.entry);
+        let name = self.unfinished.name(piece.entry);
         let file = {
             let mut part = locked(part);
             match part.state {
@@ -256,13 +280,13 @@ impl<'a> Work<'a> {
     /// Gives a file whose pieces are all written its name, or removes it if one failed.
     fn finish_parts(&self, place: usize, state: PartState) {
         let entry = &self.plan.entries[place];
-        let (name, _) = self.name_until_whole(place);
+        let name = self.unfinished.name(place);
         let finish = || {
             let directory = self.target.directory(self.path_above(entry))?;
             let finished = match state {
                 PartState::Created => target::open_file(&directory, &name)
                     .and_then(|file| metadata::apply(&file, &entry.node))
-                    .and_then(|()| target::rename(&directory, &name, &entry.node.name)),
+                    .and_then(|()| self.give_name(&directory, place)),
                 PartState::Absent | PartState::Failed => {
                     return target::remove(&directory, &name).map(|()| false);
                 }
@@ -283,7 +307,7 @@ impl<'a> Work<'a> {
                 continue;
             }
             if let Ok(directory) = self.target.directory(self.path_above(&self.plan.entries[place])) {
-                drop(target::remove(&directory, &self.name_until_whole(place).0));
+                drop(target::remove(&directory, &self.unfinished.name(place)));
             }
         }
     }
@@ -295,7 +319,8 @@ impl<'a> Work<'a> {
             (Decision::Create | Decision::Replace, NodeKind::File) if entry.piece_count == 0 => {
                 self.restore_whole(place, b"");
             }
-            (Decision::Create | Decision::Replace, NodeKind::Symlink | NodeKind::Fifo) => {
+            (Decision::Create | Decision::Replace, NodeKind::File) => {}
+            (Decision::Create | Decision::Replace, _) => {
                 self.report_written(entry, 0, self.make_special(place));
             }
             _ => {}
@@ -306,7 +331,7 @@ impl<'a> Work<'a> {
         let (entry, first) = (&self.plan.entries[place], &self.plan.entries[first]);
         let directory = self.target.directory(self.path_above(entry))?;
         let from = self.target.directory(self.path_above(first))?;
-        let (name, _) = self.name_until_whole(place);
+        let name = self.unfinished.name(place);
         target::link((&from, &first.node.name), (&directory, &name))?;
         target::rename(&directory, &name, &entry.node.name)
             .inspect_err(|_| drop(target::remove(&directory, &name)))
@@ -315,15 +340,20 @@ impl<'a> Work<'a> {
     fn make_special(&self, place: usize) -> io::Result<()> {
         let node = &self.plan.entries[place].node;
         let directory = self.target.directory(self.path_above(&self.plan.entries[place]))?;
-        if self.decisions[place] == Decision::Replace {
-            target::remove(&directory, &node.name)?;
-        }
-        if node.kind == NodeKind::Fifo {
-            target::make_pipe(&directory, &node.name)?;
-            return metadata::apply_to_pipe(&directory, node);
-        }
-        target::link_to(&directory, &node.name, &node.link_target)?;
-        metadata::apply_to_link(&directory, node)
+        let name = self.unfinished.name(place);
+        let kind = match node.kind {
+            NodeKind::BlockDevice => FileType::BlockDevice,
+            NodeKind::CharacterDevice => FileType::CharacterDevice,
+            _ => FileType::Fifo,
+        };
+        let made = match node.kind {
+            NodeKind::Symlink => target::link_to(&directory, &name, &node.link_target)
+                .and_then(|()| metadata::apply_to_link(&directory, &name, node)),
+            _ => target::make_special(&directory, &name, kind, node.device)
+                .and_then(|()| metadata::apply_to_special(&directory, &name, node)),
+        };
+        made.and_then(|()| self.give_name(&directory, place))
+            .inspect_err(|_| drop(target::remove(&directory, &name)))
     }
 
     /// Sets modes and times of directories, those inside first: what is made in a directory changes its time.
@@ -336,16 +366,6 @@ impl<'a> Work<'a> {
                 self.tell(&directory.path, format!("its mode and times could not be restored: {error}"));
             }
         }
-    }
-
-    /// Returns the name that a file has until it is whole, and whether that is its own: a small one is written in one go, where
-    /// nothing was before.
-    fn name_until_whole(&self, place: usize) -> (Vec<u8>, bool) {
-        let entry = &self.plan.entries[place];
-        if entry.piece_count < 2 && self.decisions[place] == Decision::Create {
-            return (entry.node.name.to_vec(), true);
-        }
-        ([&*self.unfinished, place.to_string().as_bytes()].concat(), false)
     }
 
     fn path_above(&self, entry: &Entry) -> &[u8] {
