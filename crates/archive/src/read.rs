@@ -89,7 +89,7 @@ impl Repository {
             let name = FileName { kind: FileKind::Pack, id: range.pack };
             let mut bytes = match self.storage().read_range(name, range.offset.into(), range.length) {
                 // It was tried again and again already: the next blob would wait as long in vain.
-                Err(unreachable @ Error::Storage { .. }) => return Err(unreachable),
+                Err(end @ (Error::Storage { .. } | Error::Interrupted)) => return Err(end),
                 read => read.ok(),
             };
             for (place, blob) in wanted.iter().enumerate().take(end).skip(begin) {

@@ -13,6 +13,9 @@ pub struct Surroundings {
     pub fill_random: fn(&mut [u8]),
     /// Waits. Only locks and attempts to reach a storage again wait.
     pub sleep: fn(Duration),
+    /// Says whether the user asked to stop: then nobody waits for a storage any more. Work itself is asked by its
+    /// [`Progress`](crate::Progress).
+    pub is_interrupted: fn() -> bool,
     /// The machine's name.
     pub hostname: String,
     /// The user's name.

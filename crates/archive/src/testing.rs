@@ -32,6 +32,7 @@ pub fn surroundings() -> Surroundings {
         clock_ns,
         fill_random,
         sleep: advance,
+        is_interrupted: || false,
         hostname: "tower".to_owned(),
         username: "ana".to_owned(),
         uid: 1000,

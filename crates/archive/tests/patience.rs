@@ -6,7 +6,10 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 thread_local! {
+    /// Waits in slices, and a zero for each question whether to go on: two of them without a slice between begin a wait.
     static WAITS: RefCell<Vec<Duration>> = const { RefCell::new(Vec::new()) };
+    /// From which time on the user wants to stop.
+    static STOP_NS: Cell<i64> = const { Cell::new(i64::MAX) };
     /// What each attempt takes.
     static TAKES: Cell<Duration> = const { Cell::new(Duration::ZERO) };
     static NOW_NS: Cell<i64> = const { Cell::new(0) };
@@ -20,6 +23,10 @@ pub(crate) fn surroundings() -> Surroundings {
         sleep: |wait| {
             WAITS.with_borrow_mut(|waits| waits.push(wait));
             pass(wait);
+        },
+        is_interrupted: || {
+            WAITS.with_borrow_mut(|waits| waits.push(Duration::ZERO));
+            NOW_NS.get() >= STOP_NS.get()
         },
         hostname: "tower".to_owned(),
         username: "ana".to_owned(),
@@ -37,7 +44,17 @@ fn pass(time: Duration) {
 
 /// Returns the waits of this thread since the last call, in seconds.
 pub(crate) fn waits() -> Vec<u64> {
-    WAITS.take().iter().map(Duration::as_secs).collect()
+    let slices = WAITS.take();
+    let mut waits: Vec<Duration> = Vec::new();
+    for (place, slice) in slices.iter().enumerate() {
+        let is_first = place.checked_sub(2).is_none_or(|before| slices[before].is_zero());
+        match waits.last_mut() {
+            _ if slice.is_zero() => {}
+            Some(wait) if !is_first => *wait += *slice,
+            _ => waits.push(*slice),
+        }
+    }
+    waits.iter().map(Duration::as_secs).collect()
 }
 
 /// Returns who keeps what is told, and what was told.
@@ -156,6 +173,23 @@ fn no_patience_is_endless() {
         (20, vec![1, 2, 4, 8, 16, 32, 60], 900)
     );
     assert_eq!(heard.lock().unwrap().len(), 20);
+}
+
+#[test]
+fn who_asks_to_stop_waits_no_longer() {
+    let (storage, heard) = patient(usize::MAX, passing);
+    STOP_NS.set(NOW_NS.get() + 10_000_000_000);
+    assert!(matches!(storage.read(FileName::CONFIG), Err(Error::Interrupted)));
+    let late = Duration::from_nanos((NOW_NS.get() - STOP_NS.get()).unsigned_abs());
+    assert!(late <= Duration::from_millis(500), "{late:?}");
+    // In the middle of the fourth wait, which nobody was told the end of.
+    assert_eq!((waits(), heard.lock().unwrap().len()), (vec![1, 2, 4, 3], 4));
+    // From then on everything is tried once.
+    assert!(matches!(storage.remove(FileName::CONFIG), Err(Error::Interrupted)));
+    assert_eq!((waits(), heard.lock().unwrap().len()), (Vec::new(), 4));
+    let (storage, _) = patient(0, passing);
+    storage.remove(FileName::CONFIG).unwrap();
+    STOP_NS.set(i64::MAX);
 }
 
 #[test]

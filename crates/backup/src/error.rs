@@ -10,7 +10,7 @@ pub enum Error {
     Index(#[from] index::Error),
     /// The archive reports damage, a lock, a storage that cannot be reached.
     #[error(transparent)]
-    Archive(#[from] archive::Error),
+    Archive(archive::Error),
     /// The tables of what is known of earlier backups report a failure.
     #[error(transparent)]
     Store(#[from] store::Error),
@@ -42,6 +42,22 @@ pub enum Error {
     /// Somebody asked to stop.
     #[error("interrupted")]
     Interrupted,
+}
+
+impl Error {
+    /// Says whether nothing more can be asked of the archive after this.
+    pub(crate) fn is_end(&self) -> bool {
+        matches!(self, Error::Interrupted | Error::Archive(archive::Error::Storage { .. }))
+    }
+}
+
+impl From<archive::Error> for Error {
+    fn from(error: archive::Error) -> Error {
+        match error {
+            archive::Error::Interrupted => Error::Interrupted,
+            other => Error::Archive(other),
+        }
+    }
 }
 
 /// The result of an operation of this crate.

@@ -90,6 +90,7 @@ pub(crate) fn archive_surroundings() -> archive::Surroundings {
         clock_ns,
         fill_random,
         sleep: std::thread::sleep,
+        is_interrupted: crate::progress::is_interrupted,
         hostname: rustix::system::uname().nodename().to_string_lossy().into_owned(),
         username: user_name(rustix::process::geteuid().as_raw()),
         uid: rustix::process::geteuid().as_raw(),

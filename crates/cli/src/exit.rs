@@ -63,6 +63,13 @@ pub(crate) fn is_closed_pipe(error: &anyhow::Error) -> bool {
         .any(|cause| cause.kind() == io::ErrorKind::BrokenPipe)
 }
 
+/// Says whether Ctrl-C ended what was being done.
+fn is_interrupted(error: &anyhow::Error) -> bool {
+    matches!(error.downcast_ref(), Some(archive::Error::Interrupted))
+        || matches!(error.downcast_ref(), Some(index::Error::Interrupted))
+        || matches!(error.downcast_ref(), Some(backup::Error::Interrupted))
+}
+
 fn number(result: &anyhow::Result<Outcome>) -> u8 {
     match result {
         Ok(Outcome::Done) => DONE,
@@ -71,6 +78,7 @@ fn number(result: &anyhow::Result<Outcome>) -> u8 {
         Ok(Outcome::Partly) => PARTLY,
         Ok(Outcome::Interrupted) => INTERRUPTED,
         Err(error) if is_closed_pipe(error) => DONE,
+        Err(error) if is_interrupted(error) => INTERRUPTED,
         Err(error) if error.is::<NotFound>() => NOTHING,
         Err(error) if matches!(error.downcast_ref(), Some(index::Error::NoSuchMessage { .. })) => NOTHING,
         Err(error) => match error.downcast_ref() {
@@ -103,6 +111,10 @@ mod tests {
         assert_eq!(failed(archive::Error::WrongPassword { address: address() }.into()), 12);
         assert_eq!(failed(archive::Error::LockLost { address: address() }.into()), 2);
         assert_eq!(failed(index::Error::NoSuchMessage { handle: "id:x".into() }.into()), 1);
+        assert_eq!(failed(archive::Error::Interrupted.into()), 130);
+        assert_eq!(failed(index::Error::Interrupted.into()), 130);
+        assert_eq!(failed(backup::Error::from(archive::Error::Interrupted).into()), 130);
+        assert_eq!(failed(backup::Error::Interrupted.into()), 130);
     }
 
     #[test]

@@ -11,8 +11,8 @@ use signal_hook::consts::SIGINT;
 use signal_hook::flag;
 use std::fmt;
 use std::io;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 /// What is done sooner shows no progress.
@@ -24,6 +24,37 @@ const TICK: Duration = Duration::from_millis(200);
 const AMOUNT: &str = "{msg} [{wide_bar}] {percent} %, {eta} left";
 /// The line of work whose end nobody knows.
 const WORKING: &str = "{spinner} {msg}";
+
+/// What Ctrl-C sets and asks, from the first [`Progress`] on.
+#[derive(Debug)]
+struct Ends {
+    interrupted: Arc<AtomicBool>,
+    may_end: Arc<AtomicBool>,
+}
+
+static ENDS: OnceLock<Ends> = OnceLock::new();
+
+impl Ends {
+    /// Makes the first Ctrl-C set a flag, and the second one end the process; once, since handlers add up.
+    fn get() -> io::Result<&'static Ends> {
+        if let Some(ends) = ENDS.get() {
+            return Ok(ends);
+        }
+        let interrupted = Arc::new(AtomicBool::new(false));
+        let may_end = Arc::new(AtomicBool::new(false));
+        // In this order: the first signal finds the flag unset and sets it, the second finds it set.
+        for ends in [&interrupted, &may_end] {
+            flag::register_conditional_shutdown(SIGINT, i32::from(exit::INTERRUPTED), Arc::clone(ends))?;
+        }
+        flag::register(SIGINT, Arc::clone(&interrupted))?;
+        Ok(ENDS.get_or_init(|| Ends { interrupted, may_end }))
+    }
+}
+
+/// Says whether somebody pressed Ctrl-C while work was watched. Before that, Ctrl-C ends the process by itself.
+pub(crate) fn is_interrupted() -> bool {
+    ENDS.get().is_some_and(|ends| ends.interrupted.load(Ordering::Relaxed))
+}
 
 /// Watches a pass for the user.
 #[derive(Debug)]
@@ -47,21 +78,15 @@ impl Progress {
     /// # Errors
     /// The system refuses the signal's handler.
     pub(crate) fn start(stderr_is_terminal: bool, is_quiet: bool) -> io::Result<Progress> {
-        let interrupted = Arc::new(AtomicBool::new(false));
-        let may_end = Arc::new(AtomicBool::new(false));
-        // In this order: the first signal finds the flag unset and sets it, the second finds it set.
-        for ends in [&interrupted, &may_end] {
-            flag::register_conditional_shutdown(SIGINT, i32::from(exit::INTERRUPTED), Arc::clone(ends))?;
-        }
-        flag::register(SIGINT, Arc::clone(&interrupted))?;
+        let Ends { interrupted, may_end } = Ends::get()?;
         Ok(Progress {
             bar: ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden()),
             may_show: stderr_is_terminal && !is_quiet,
             is_shown: AtomicBool::new(false),
             is_quiet,
             since: Stopwatch::start(),
-            interrupted,
-            may_end,
+            interrupted: Arc::clone(interrupted),
+            may_end: Arc::clone(may_end),
             is_told: AtomicBool::new(false),
             is_by_bytes: AtomicBool::new(false),
         })

@@ -117,6 +117,7 @@ fn surroundings() -> Surroundings {
         clock_ns: || 0,
         fill_random: |bytes| bytes.fill(9),
         sleep: |_| {},
+        is_interrupted: || false,
         hostname: "tower".to_owned(),
         username: "ana".to_owned(),
         uid: 1000,

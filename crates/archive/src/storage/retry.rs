@@ -1,7 +1,7 @@
 //! Tries again what a storage could not do just then.
 //!
 //! Comes in: another storage. Goes out: the same one, patient: what fails with [`Error::Passing`] is tried again after longer and longer
-//! waits, and becomes [`Error::Storage`] when it has taken too long. Must not know how the storage is reached.
+//! waits, and becomes [`Error::Storage`] when it has taken too long, or [`Error::Interrupted`] when the user asks to stop. Must not know how the storage is reached.
 //!
 //! Everything a storage does may be done twice: a file's name comes from its content, so that a write whose answer was lost writes the same
 //! bytes again, and removing what is gone is no error. Whatever is not [`Error::Passing`] is told at once: a file that is missing, a
@@ -22,6 +22,9 @@ const WAIT_MAX: Duration = Duration::from_secs(60);
 /// After so long the last attempt begins. As restic's: most restarts of a server are shorter, and locks last longer.
 const TOTAL_MAX: Duration = Duration::from_secs(15 * 60);
 
+/// How often whoever waits asks whether the user wants to stop.
+const ASK: Duration = Duration::from_millis(200);
+
 /// Who is told why there is a wait, in a sentence.
 pub type Told = Arc<dyn Fn(&str) + Send + Sync>;
 
@@ -30,13 +33,15 @@ pub struct Retry<S> {
     inner: S,
     clock_ns: fn() -> i64,
     sleep: fn(Duration),
+    is_interrupted: fn() -> bool,
     told: Told,
 }
 
 impl<S: Storage> Retry<S> {
     /// Makes a storage patient. `told` hears of each failure that is followed by a wait.
     pub fn new(inner: S, surroundings: &Surroundings, told: Told) -> Retry<S> {
-        Retry { inner, clock_ns: surroundings.clock_ns, sleep: surroundings.sleep, told }
+        let Surroundings { clock_ns, sleep, is_interrupted, .. } = *surroundings;
+        Retry { inner, clock_ns, sleep, is_interrupted, told }
     }
 
     /// Returns what `attempt` returns, at last.
@@ -57,14 +62,34 @@ impl<S: Storage> Retry<S> {
                 let what = format!("{what}; tried {} in {}", times(number + 1), minutes(passed));
                 return Err(Error::Storage { action, address, what });
             }
+            // Whoever ended the work is not told of waits: all that is still done is done once.
+            self.go_on()?;
             (self.told)(&format!(
                 "cannot {action} at {address}: {what}; trying again in {} s",
                 wait.as_secs()
             ));
-            (self.sleep)(wait);
+            self.wait(wait)?;
             waited += wait;
             number += 1;
         }
+    }
+}
+
+impl<S> Retry<S> {
+    /// Waits, unless the user asks to stop meanwhile.
+    fn wait(&self, time: Duration) -> Result<()> {
+        let mut left = time;
+        while !left.is_zero() {
+            let slice = left.min(ASK);
+            (self.sleep)(slice);
+            left -= slice;
+            self.go_on()?;
+        }
+        Ok(())
+    }
+
+    fn go_on(&self) -> Result<()> {
+        if (self.is_interrupted)() { Err(Error::Interrupted) } else { Ok(()) }
     }
 }
 
