@@ -3,17 +3,20 @@
 //! Comes in: the trees of snapshots, and what is looked for. Goes out: each place that matches, with the snapshots that have it. Must not
 //! know patterns or times: the caller decides what matches.
 //!
-//! What thirty snapshots share is read once, and found once with thirty numbers.
+//! What thirty snapshots share is read once, and found once with thirty numbers; so is a file that stays what it was in a directory that
+//! does not.
 
 use crate::error::Result;
 use crate::id::Id;
 use crate::progress::Progress;
 use crate::repository::Repository;
-use crate::tree::Node;
+use crate::select::instant;
+use crate::tree::{Node, NodeKind};
 use crate::walk::{Place, RootSet, Sharing, Visitor, WalkProblem, walk};
+use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
-/// A node that was looked for.
+/// A node that was looked for. A file with another content, size, kind or time at the same path is another one; a directory never is.
 #[derive(Clone, Debug)]
 pub struct Found {
     /// Its path: "/home/ana/1:2,S".
@@ -45,14 +48,22 @@ pub fn find(
 ) -> Result<(Vec<Found>, Vec<WalkProblem>)> {
     let finder = Finder { wish, found: Mutex::default() };
     let problems = walk(repository, roots, Sharing::ByPath, &finder, progress)?;
-    let mut found = finder.found.into_inner().unwrap_or_else(PoisonError::into_inner);
-    found.sort_by_cached_key(|found| (found.path.clone(), found.roots.iter().next()));
+    let found = finder.found.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let mut found: Vec<Found> = found
+        .into_iter()
+        .flat_map(|(path, nodes)| {
+            nodes.into_iter().map(move |(node, roots)| Found { path: path.clone(), node, roots })
+        })
+        .collect();
+    found.sort_by(|one, other| {
+        one.path.cmp(&other.path).then_with(|| one.roots.iter().next().cmp(&other.roots.iter().next()))
+    });
     Ok((found, problems))
 }
 
 struct Finder<'a> {
     wish: &'a Wish<'a>,
-    found: Mutex<Vec<Found>>,
+    found: Mutex<HashMap<Vec<u8>, Vec<(Node<'static>, RootSet)>>>,
 }
 
 impl Visitor for Finder<'_> {
@@ -63,10 +74,21 @@ impl Visitor for Finder<'_> {
     fn visit(&self, place: &Place<'_>, node: &Node<'_>) -> Result<()> {
         let path = place.path_of(node);
         if (self.wish.matches)(&path, node) {
-            let node = node.clone().into_owned();
-            let found = Found { path, node, roots: place.roots.clone() };
-            self.found.lock().unwrap_or_else(PoisonError::into_inner).push(found);
+            let mut found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
+            let nodes = found.entry(path).or_default();
+            match nodes.iter_mut().find(|(known, _)| is_same(known, node)) {
+                Some((_, roots)) => _ = roots.add(place.roots),
+                None => nodes.push((node.clone().into_owned(), place.roots.clone())),
+            }
         }
         Ok(())
     }
+}
+
+/// Says whether two nodes of one path are one for whoever looks for it.
+fn is_same(one: &Node<'_>, other: &Node<'_>) -> bool {
+    let of = |node: &Node<'_>| (node.size, instant(&node.modified), node.device);
+    let is_alike =
+        || of(one) == of(other) && one.content == other.content && one.link_target == other.link_target;
+    one.kind == other.kind && (one.kind == NodeKind::Directory || is_alike())
 }

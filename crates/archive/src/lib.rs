@@ -25,6 +25,7 @@ mod list;
 pub mod lock;
 pub mod pack;
 mod password;
+pub mod pattern;
 mod progress;
 mod prune;
 mod read;
@@ -60,6 +61,7 @@ pub use key_file::{Cost, KeyFile};
 pub use list::{Next, list, load_tree, node_at};
 pub use lock::{HeldLock, LockKind, Which as WhichLocks, unlock};
 pub use password::Password;
+pub use pattern::Pattern;
 pub use progress::{Progress, Unwatched};
 pub use prune::{
     MaxUnused, PruneFigures, PruneOptions, PrunePlan, PruneReport, carry_out as prune, plan as plan_prune,

@@ -170,6 +170,12 @@ fn what_is_found_says_where_and_in_which_snapshots() {
         .collect();
     assert_eq!(told, [("/b/c/z".to_owned(), vec![0, 1]), ("/old/c/z".to_owned(), vec![2])]);
     assert_eq!(found[0].node.name, &b"z"[..]);
+    // The second snapshot has another tree of /b; what is found in all of them is one all the same.
+    let wish = Wish { matches: &|path, _| path.starts_with(b"/a"), may_hold: &|_| true };
+    let (found, _) = find(&repository, &[&roots[..], &roots[..1]].concat(), &wish, &Unwatched).unwrap();
+    let told: Vec<(&[u8], usize)> =
+        found.iter().map(|found| (&*found.path, found.roots.iter().count())).collect();
+    assert_eq!(told, [(&b"/a"[..], 4), (b"/a/x", 4), (b"/a/y", 4)]);
 }
 
 #[test]

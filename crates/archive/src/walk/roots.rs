@@ -19,7 +19,7 @@ impl RootSet {
     }
 
     /// Adds all of `other`, a set of the same walk; says whether any was new.
-    pub(super) fn add(&mut self, other: &RootSet) -> bool {
+    pub(crate) fn add(&mut self, other: &RootSet) -> bool {
         let mut is_more = false;
         for (word, more) in self.words.iter_mut().zip(&other.words) {
             is_more |= *more & !*word != 0;

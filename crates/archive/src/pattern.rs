@@ -1,0 +1,290 @@
+//! Patterns on paths, with restic's meaning: `*.pdf`, `cur/17*`, `/home/ana/**/new`.
+//!
+//! Comes in: what a user wrote, and paths. Goes out: whether a path is meant, and whether anything below it may be. Must not know where paths
+//! come from.
+//!
+//! A pattern is one or more names with slashes between them. Each name is held against one name of the path: `*` stands for any characters,
+//! `?` for one, `[a-z]` and `[^a-z]` for one of a set, a backslash takes the meaning from what follows it. `**` alone stands for any number of
+//! names. A pattern that begins with a slash begins at the top, any other one anywhere. What lies below something that is meant is meant, too.
+
+/// Whether capitals are other letters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Case {
+    /// They are.
+    Matters,
+    /// They are not.
+    Ignored,
+}
+
+/// What a user wrote.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Pattern {
+    parts: Vec<Part>,
+    begins_at_top: bool,
+    case: Case,
+}
+
+/// What is held against one name of a path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Part {
+    /// `**`: any number of names.
+    Names,
+    /// The characters of one name.
+    Name(Vec<Sign>),
+}
+
+/// What is held against characters.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Sign {
+    /// Any of them, any number.
+    Any,
+    /// One.
+    One,
+    /// This one.
+    Letter(Letter),
+    /// One between two, or one that is between none.
+    Set { ranges: Vec<(Letter, Letter)>, is_turned: bool },
+}
+
+/// A character, or a byte that is part of none, behind all characters.
+type Letter = u32;
+/// The first byte that is part of no character.
+const BYTES: Letter = char::MAX as Letter + 1;
+
+/// A path on its way through a pattern: which parts may come next.
+#[derive(Clone, Debug)]
+struct Places {
+    /// For each part, and for the end.
+    open: Vec<bool>,
+}
+
+impl Pattern {
+    /// Reads a pattern.
+    ///
+    /// # Errors
+    /// A sentence: it is empty, or a set in it has no end.
+    pub fn parse(text: &[u8], case: Case) -> Result<Pattern, String> {
+        let names = text.split(|&byte| byte == b'/').filter(|name| !matches!(*name, b"" | b"."));
+        let parts = names
+            .map(|name| if name == b"**" { Ok(Part::Names) } else { part(name, case) })
+            .collect::<Result<Vec<Part>, String>>();
+        let shown = String::from_utf8_lossy(text);
+        let parts = parts.map_err(|what| format!("pattern \"{shown}\": {what}"))?;
+        if parts.is_empty() {
+            return Err(format!("pattern \"{shown}\" names nothing; all files are meant by \"*\""));
+        }
+        Ok(Pattern { parts, begins_at_top: text.first() == Some(&b'/'), case })
+    }
+
+    /// Says whether a path is meant: "/home/ana/1:2,S".
+    pub fn matches(&self, path: &[u8]) -> bool {
+        self.through(path).open.last() == Some(&true)
+    }
+
+    /// Says whether anything below the directory of that path may be meant.
+    pub fn may_hold(&self, path: &[u8]) -> bool {
+        !self.begins_at_top || self.through(path).open.contains(&true)
+    }
+
+    fn through(&self, path: &[u8]) -> Places {
+        let mut places = Places { open: vec![false; self.parts.len() + 1] };
+        self.enter(&mut places, 0);
+        for name in path.split(|&byte| byte == b'/').filter(|name| !name.is_empty()) {
+            let letters = letters(name, self.case);
+            let before = std::mem::replace(&mut places.open, vec![false; self.parts.len() + 1]);
+            for (number, _) in before.iter().enumerate().filter(|(_, is_open)| **is_open) {
+                match self.parts.get(number) {
+                    Some(Part::Names) => self.enter(&mut places, number),
+                    Some(Part::Name(signs)) if fits(signs, &letters) => self.enter(&mut places, number + 1),
+                    Some(Part::Name(_)) => {}
+                    // What lies below is meant, too.
+                    None => self.enter(&mut places, number),
+                }
+            }
+            if !self.begins_at_top {
+                self.enter(&mut places, 0);
+            }
+        }
+        places
+    }
+
+    /// Opens a place, and those behind it if nothing has to lie between.
+    fn enter(&self, places: &mut Places, first: usize) {
+        let mut number = first;
+        loop {
+            places.open[number] = true;
+            if self.parts.get(number) != Some(&Part::Names) {
+                return;
+            }
+            number += 1;
+        }
+    }
+}
+
+/// Reads one name of a pattern.
+fn part(name: &[u8], case: Case) -> Result<Part, String> {
+    let mut signs = Vec::new();
+    let mut rest = letters(name, case).into_iter();
+    let is = |letter: Letter, sign: char| letter == sign as Letter;
+    while let Some(letter) = rest.next() {
+        signs.push(match letter {
+            _ if is(letter, '*') => Sign::Any,
+            _ if is(letter, '?') => Sign::One,
+            _ if is(letter, '[') => set(&mut rest)?,
+            _ if is(letter, '\\') => Sign::Letter(rest.next().ok_or("nothing follows the last backslash")?),
+            _ => Sign::Letter(letter),
+        });
+    }
+    signs.dedup_by(|one, other| (&*one, &*other) == (&Sign::Any, &Sign::Any));
+    Ok(Part::Name(signs))
+}
+
+/// Reads a set behind its bracket.
+fn set(rest: &mut std::vec::IntoIter<Letter>) -> Result<Sign, String> {
+    const NO_END: &str = "a set has no end: a bracket itself is written \\[";
+    let is = |letter: Option<Letter>, sign: char| letter == Some(sign as Letter);
+    let one = |rest: &mut std::vec::IntoIter<Letter>| match rest.next() {
+        backslash if is(backslash, '\\') => rest.next().ok_or(NO_END),
+        letter => letter.ok_or(NO_END),
+    };
+    let peek = |rest: &std::vec::IntoIter<Letter>| rest.as_slice().first().copied();
+    let is_turned = is(peek(rest), '^');
+    if is_turned {
+        rest.next();
+    }
+    let mut ranges = Vec::new();
+    while ranges.is_empty() || !is(peek(rest), ']') {
+        let low = one(rest)?;
+        let mut high = low;
+        if is(peek(rest), '-') {
+            rest.next();
+            high = one(rest)?;
+        }
+        ranges.push((low, high));
+    }
+    rest.next();
+    Ok(Sign::Set { ranges, is_turned })
+}
+
+fn letters(name: &[u8], case: Case) -> Vec<Letter> {
+    let mut letters = Vec::with_capacity(name.len());
+    for chunk in name.utf8_chunks() {
+        match case {
+            Case::Matters => letters.extend(chunk.valid().chars().map(Letter::from)),
+            Case::Ignored => letters.extend(chunk.valid().to_lowercase().chars().map(Letter::from)),
+        }
+        letters.extend(chunk.invalid().iter().map(|byte| BYTES + Letter::from(*byte)));
+    }
+    letters
+}
+
+/// Says whether a name is meant. Goes back to the last [`Sign::Any`] only, so that no pattern takes more than the product of both lengths.
+fn fits(signs: &[Sign], name: &[Letter]) -> bool {
+    let (mut sign, mut at) = (0, 0);
+    let mut last_any = None;
+    while at < name.len() {
+        match signs.get(sign) {
+            Some(Sign::Any) => {
+                last_any = Some((sign, at));
+                sign += 1;
+                continue;
+            }
+            Some(one) if is_one(one, name[at]) => {
+                (sign, at) = (sign + 1, at + 1);
+                continue;
+            }
+            _ => {}
+        }
+        let Some((any, begin)) = last_any else { return false };
+        last_any = Some((any, begin + 1));
+        (sign, at) = (any + 1, begin + 1);
+    }
+    signs[sign..].iter().all(|sign| *sign == Sign::Any)
+}
+
+fn is_one(sign: &Sign, letter: Letter) -> bool {
+    match sign {
+        Sign::Any => false,
+        Sign::One => true,
+        Sign::Letter(wanted) => *wanted == letter,
+        Sign::Set { ranges, is_turned } => {
+            ranges.iter().any(|(low, high)| (*low..=*high).contains(&letter)) != *is_turned
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pattern(text: &str) -> Pattern {
+        Pattern::parse(text.as_bytes(), Case::Matters).unwrap()
+    }
+
+    #[test]
+    fn names_are_meant_wherever_they_stand() {
+        for (text, path, is_meant) in [
+            ("1:2,S", "/home/ana/cur/1:2,S", true),
+            ("1:2", "/home/ana/cur/1:2,S", false),
+            ("1*", "/home/ana/cur/1:2,S", true),
+            ("*2*S", "/home/ana/cur/1:2,S", true),
+            ("*", "/a", true),
+            ("?", "/ä", true),
+            ("??", "/ä", false),
+            ("[1-3]:2,*", "/cur/2:2,", true),
+            ("[^1-3]:2,*", "/cur/2:2,", false),
+            ("\\*", "/*", true),
+            ("\\*", "/a", false),
+            ("[]]", "/]", true),
+            ("ana", "/home/ana/cur/1", true),
+            ("ana/cur", "/home/ana/cur/1", true),
+            ("ana/1", "/home/ana/cur/1", false),
+            ("ana/**/1", "/home/ana/cur/1", true),
+            ("cur/**/1", "/home/ana/cur/1", true),
+            ("cur/**", "/home/ana/cur", true),
+            ("/home/*/cur", "/home/ana/cur", true),
+            ("/ana", "/home/ana", false),
+            ("/**/cur", "/home/ana/cur/1", true),
+            ("./cur//", "/home/cur", true),
+        ] {
+            assert_eq!(pattern(text).matches(path.as_bytes()), is_meant, "{text} {path}");
+        }
+    }
+
+    #[test]
+    fn only_patterns_from_the_top_say_where_nothing_can_be() {
+        let top = pattern("/home/*/cur");
+        for (path, may) in [
+            ("/home", true),
+            ("/home/ana", true),
+            ("/var", false),
+            ("/home/ana/cur/x", true),
+            ("/home/ana/new", false),
+        ] {
+            assert_eq!(top.may_hold(path.as_bytes()), may, "{path}");
+        }
+        assert!(
+            pattern("/home/**/cur").may_hold(b"/home/a/b/c") && !pattern("/home/**/cur").may_hold(b"/var")
+        );
+        assert!(pattern("cur").may_hold(b"/anywhere"));
+    }
+
+    #[test]
+    fn capitals_and_bytes_that_are_no_text() {
+        let ignoring = Pattern::parse("ÄRGER*".as_bytes(), Case::Ignored).unwrap();
+        assert!(ignoring.matches("/ärger.txt".as_bytes()) && !pattern("ÄRGER*").matches("/ärger".as_bytes()));
+        assert!(pattern("a?b").matches(b"/a\xffb") && !pattern("a?b").matches(b"/a\xff\xfeb"));
+        let byte = Pattern::parse(b"\xff*", Case::Matters).unwrap();
+        assert!(byte.matches(b"/\xffx") && !byte.matches(b"/\xfex"));
+    }
+
+    #[test]
+    fn mistakes_are_sentences_and_long_patterns_end() {
+        for text in ["", "/", "a/[b", "a\\", "[^", "[a-"] {
+            let said = Pattern::parse(text.as_bytes(), Case::Matters).unwrap_err();
+            assert!(said.starts_with(&format!("pattern \"{text}\"")), "{said}");
+        }
+        let stars = "*a".repeat(60) + "b";
+        assert!(!pattern(&stars).matches(format!("/{}", "a".repeat(250)).as_bytes()));
+    }
+}
