@@ -7,7 +7,7 @@ use crate::entry::Entry;
 use crate::error::{Error, Problem, Result};
 use crate::joined::{ReadingFrom, Writing};
 use crate::known::{Known, discard, place};
-use crate::lost::{DELETED, Lost, keep};
+use crate::lost::{KEPT, Lost, keep};
 use crate::messages::Source;
 use crate::own::OwnFiles;
 use crate::store_mail::{Counts, StoredMail, store_mail};
@@ -103,7 +103,7 @@ pub fn backup(
     Ok(BackupReport { snapshot: id, parent: snapshot.parent, counts, saved, problems })
 }
 
-/// Writes one snapshot, with the tag `pneu-deleted`, that keeps messages which nothing else would have.
+/// Writes one snapshot, with the tag [`KEPT`], that keeps messages which nothing else would have.
 ///
 /// # Errors
 /// What the archive says.
@@ -117,9 +117,8 @@ pub fn keep_messages(
     let surroundings = target.repository.surroundings();
     let tree = keep(&writing, lost, (surroundings.uid, surroundings.gid, (environment.clock_ns)()))?;
     writing.into_saver().finish()?;
-    let name = String::from_utf8_lossy(DELETED).into_owned();
-    let mut snapshot = snapshot(target, tree, vec![format!("/{name}")], options);
-    snapshot.tags.push(name);
+    let mut snapshot = snapshot(target, tree, vec![format!("/{KEPT}")], options);
+    snapshot.tags.push(KEPT.to_owned());
     save(target, &snapshot)
 }
 
@@ -178,7 +177,7 @@ fn of_trees(repository: &Repository, tree: &Id, progress: &dyn Progress) -> Resu
         directories.entry(path.to_vec()).or_default().push(entry.clone());
         Ok(())
     });
-    if let Err(Error::Interrupted | Error::Archive(archive::Error::Interrupted)) = walked {
+    if let Err(Error::Interrupted) = walked {
         return Err(Error::Interrupted);
     }
     let list: Vec<(Vec<u8>, Vec<Entry>)> = directories.into_iter().collect();

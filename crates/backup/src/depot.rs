@@ -52,7 +52,8 @@ pub(crate) mod tests {
 
     impl crate::vault::Vault for Memory {
         fn tree(&self, id: &Id) -> Result<Vec<Entry>> {
-            Ok(self.trees.lock().unwrap()[id].clone())
+            let missing = || archive::Error::NoBlob { what: format!("tree {id}") };
+            Ok(self.trees.lock().unwrap().get(id).cloned().ok_or_else(missing)?)
         }
 
         fn piece(&self, id: &Id) -> Result<Vec<u8>> {

@@ -2,18 +2,26 @@
 //!
 //! In: the trees that go, those that stay, and what the Maildirs hold. Out: messages that only those have that go; and a tree with all of
 //! them, for a snapshot of its own. Must not know why snapshots go.
+//!
+//! A tree that cannot be read is a problem and ends nothing: damaged snapshots must be able to go. What is only in a damaged tree that stays
+//! then counts as lost, which errs on the safe side.
 
 use crate::depot::Depot;
 use crate::entry::{Content, Entry, Stat};
-use crate::error::Result;
+use crate::error::{Error, Problem, Result};
 use crate::known::Known;
-use crate::layout::child;
-use crate::vault::{Again, Vault, Walk, message_of, message_place};
+use crate::layout::{child, split};
+use crate::moment::whole;
+use crate::vault::{Again, Vault, Walk, message_place};
 use archive::{Id, Progress};
+use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, HashSet};
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
 
-/// The directory at the top of a snapshot that keeps messages which nothing else has.
-pub(crate) const DELETED: &[u8] = b"pneu-deleted";
+/// The tag of snapshots that keep messages which nothing else has, and the directory at their top.
+pub const KEPT: &str = "pneu-deleted";
 /// Type and rights of the directories in it.
 const DIRECTORY_MODE: u32 = 0o040_700;
 
@@ -24,88 +32,204 @@ pub struct Lost {
     pub path: Vec<u8>,
     /// Its size in bytes.
     pub size_bytes: u64,
+    /// The SHA-256 of its content, where it can be read.
+    pub sha256: Option<[u8; 32]>,
     /// Its file, as the snapshot has it.
     pub(crate) entry: Entry,
+}
+
+/// What would be lost.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LostReport {
+    /// The messages, in the order of their paths; each content once.
+    pub messages: Vec<Lost>,
+    /// Trees that could not be read: what is only in them is not known.
+    pub problems: Vec<Problem>,
+}
+
+/// Whose messages are asked for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Trees<'a> {
+    /// Of snapshots that go, the oldest first.
+    pub going: &'a [Id],
+    /// Of snapshots that stay.
+    pub staying: &'a [Id],
+    /// All trees of the repository, if what earlier snapshots left that were forgotten goes, too.
+    pub all: Option<&'a [Id]>,
 }
 
 /// Says of SHA-256 of contents whether the Maildirs have them.
 pub(crate) type IsPresent<'a> = dyn Fn(&[[u8; 32]]) -> Result<Vec<bool>> + 'a;
 
-/// Returns the messages that only trees have which go, in the order of their paths. `is_present` says of SHA-256 of contents whether the
-/// Maildirs have them now.
+/// Returns the messages that only trees have which go. `is_present` says of SHA-256 of contents whether the Maildirs have them now.
 ///
 /// # Errors
-/// A tree cannot be read: then nothing is known. [`Error::Interrupted`](crate::Error::Interrupted).
+/// The storage cannot be reached; damage in what is known; [`Error::Interrupted`].
 pub(crate) fn lost(
     (vault, known): (&dyn Vault, Option<&Known>),
-    going: &[Id],
-    staying: &[Id],
+    trees: &Trees<'_>,
     is_present: &IsPresent<'_>,
     progress: &dyn Progress,
-) -> Result<Vec<Lost>> {
-    let mut kept: HashSet<Vec<Id>> = HashSet::new();
+) -> Result<LostReport> {
+    let mut report = LostReport::default();
     let mut walk = Walk::new(vault, progress, Again::Pass);
-    for tree in staying {
-        walk.run(tree, &mut |directory, entry| {
+    let mut kept: HashSet<[u8; 32]> = HashSet::new();
+    for tree in trees.staying {
+        let problems = &mut report.problems;
+        walk.run_past(tree, problems, &mut |directory, entry| {
             if let (Some(_), Content::File(pieces)) = (message_place(directory), &entry.content) {
-                kept.insert(pieces.clone());
+                kept.insert(key(pieces));
             }
             Ok(())
         })?;
     }
     // What is in trees that stay, too, was seen already and is passed by.
-    let mut found: BTreeMap<Vec<u8>, Lost> = BTreeMap::new();
-    for tree in going {
-        walk.run(tree, &mut |directory, entry| {
-            if let (Some(_), Content::File(pieces)) = (message_place(directory), &entry.content)
-                && !pieces.is_empty()
-                && kept.insert(pieces.clone())
-            {
-                let path = child(directory, &entry.name);
-                found.insert(
-                    path.clone(),
-                    Lost { path, size_bytes: entry.stat.size_bytes, entry: entry.clone() },
-                );
-            }
-            Ok(())
-        })?;
+    let mut found: Vec<Lost> = Vec::new();
+    let mut take = |directory: &[u8], entry: &Entry| {
+        if let (Some(_), Content::File(pieces)) = (message_place(directory), &entry.content)
+            && !pieces.is_empty()
+            && kept.insert(key(pieces))
+        {
+            let path = child(directory, &entry.name);
+            let (size_bytes, entry) = (entry.stat.size_bytes, entry.clone());
+            found.push(Lost { path, size_bytes, sha256: None, entry });
+        }
+        Ok(())
+    };
+    // The newest first: where a message lay last is where it is kept.
+    for tree in trees.going.iter().rev() {
+        walk.run_past(tree, &mut report.problems, &mut take)?;
     }
-    let mut keys = Vec::with_capacity(found.len());
-    for Lost { entry, .. } in found.values() {
-        let Content::File(pieces) = &entry.content else { continue };
-        // Of a cut file whose name nobody knows nobody can say that it is there.
-        keys.push(message_of(known, pieces)?.unwrap_or_default());
+    if let Some(all) = trees.all {
+        // A part of these may be gone by right: an earlier prune took it.
+        for tree in tops(vault, &walk, all, progress)? {
+            walk.run_past(&tree, &mut Vec::new(), &mut take)?;
+        }
     }
-    let present = is_present(&keys)?;
-    let lost = found.into_values().zip(present).filter(|(_, is_present)| !is_present);
-    Ok(lost.map(|(lost, _)| lost).collect())
+    found.sort_by(|one, other| one.path.cmp(&other.path));
+    report.messages = absent((vault, known), found, is_present, progress)?;
+    Ok(report)
 }
 
-/// Saves a tree with messages: a Maildir `pneu-deleted` at the top, whose `cur` has them all.
+/// Returns the trees that were not met yet and that lie in no other tree: the tops of what was forgotten.
+fn tops(vault: &dyn Vault, walk: &Walk<'_>, all: &[Id], progress: &dyn Progress) -> Result<Vec<Id>> {
+    let mut left: Vec<Id> = all.iter().filter(|id| !walk.has_met(id)).copied().collect();
+    let mut below = HashSet::new();
+    for id in &left {
+        progress.check()?;
+        let entries = match vault.tree(id) {
+            Err(error) if error.is_end() => return Err(error),
+            other => other.unwrap_or_default(),
+        };
+        below.extend(entries.iter().filter_map(|entry| match entry.content {
+            Content::Directory(tree) => Some(tree),
+            _ => None,
+        }));
+    }
+    left.retain(|id| !below.contains(id));
+    left.sort_unstable();
+    left.dedup();
+    Ok(left)
+}
+
+/// Returns those of the messages that the archive still has, whole, and that no Maildir has.
+fn absent(
+    (vault, known): (&dyn Vault, Option<&Known>),
+    mut found: Vec<Lost>,
+    is_present: &IsPresent<'_>,
+    progress: &dyn Progress,
+) -> Result<Vec<Lost>> {
+    let mut keys = Vec::with_capacity(found.len());
+    let mut is_held = Vec::with_capacity(found.len());
+    for Lost { entry, sha256, .. } in &mut found {
+        progress.check()?;
+        let Content::File(pieces) = &entry.content else { continue };
+        is_held.push(vault.holds_pieces(pieces)?.iter().all(|has| *has));
+        if is_held.last() == Some(&true) {
+            *sha256 = match whole(vault, known, pieces) {
+                Err(error) if error.is_end() => return Err(error),
+                // Nobody can say that what cannot be read is on the disk.
+                other => other.ok(),
+            };
+        }
+        keys.push(sha256.unwrap_or_default());
+    }
+    let is_there = is_present(&keys)?;
+    let asked = found.into_iter().zip(is_held.into_iter().zip(is_there));
+    Ok(asked.filter(|(_, (is_held, is_there))| *is_held && !is_there).map(|(lost, _)| lost).collect())
+}
+
+/// Returns a name for a content.
+fn key(pieces: &[Id]) -> [u8; 32] {
+    match pieces {
+        [one] => one.0,
+        many => {
+            let names: Vec<u8> = many.iter().flat_map(|piece| piece.0).collect();
+            Sha256::digest(&names).into()
+        }
+    }
+}
+
+/// Saves a tree with messages: below a directory [`KEPT`] at the top, each in the folder that it had.
 ///
 /// # Errors
 /// What the archive says.
 pub(crate) fn keep(depot: &dyn Depot, lost: &[Lost], (uid, gid, now_ns): (u32, u32, i64)) -> Result<Id> {
     let stat = Stat { mode: DIRECTORY_MODE, uid, gid, mtime_ns: now_ns, ctime_ns: now_ns, ..Stat::default() };
-    let mut names: BTreeMap<Vec<u8>, Entry> = BTreeMap::new();
-    for Lost { entry, .. } in lost {
-        let mut name = entry.name.clone();
-        // Of two files with one name in two folders the later gets another unique part.
-        for number in 1.. {
-            if !names.contains_key(&name) {
-                break;
-            }
-            let unique = mail::parse_name(&entry.name).unique.len();
-            let (unique, rest) = entry.name.split_at_checked(unique).unwrap_or((&entry.name, &[]));
-            name = [unique, format!(".{number}").as_bytes(), rest].concat();
+    let mut directories: BTreeMap<Vec<u8>, BTreeMap<Vec<u8>, Entry>> = BTreeMap::new();
+    for Lost { path, entry, .. } in lost {
+        let Some((directory, _)) = split(path) else { continue };
+        let Some((folder, _)) = split(directory) else { continue };
+        let folder = [b"/", KEPT.as_bytes(), original(folder)].concat();
+        // So that it is a Maildir again.
+        for place in ["cur", "new", "tmp"] {
+            directories.entry(child(&folder, place.as_bytes())).or_default();
         }
-        names.insert(name.clone(), Entry { name, ..entry.clone() });
+        let kept = [b"/", KEPT.as_bytes(), original(directory)].concat();
+        add(directories.entry(kept).or_default(), entry);
     }
-    let directory =
-        |name: &[u8], tree| Entry { name: name.to_vec(), stat, content: Content::Directory(tree) };
-    let cur = depot.save_tree(&names.into_values().collect::<Vec<_>>())?;
-    let empty = depot.save_tree(&[])?;
-    let maildir =
-        depot.save_tree(&[directory(b"cur", cur), directory(b"new", empty), directory(b"tmp", empty)])?;
-    depot.save_tree(&[directory(DELETED, maildir)])
+    let paths: Vec<Vec<u8>> = directories.keys().cloned().collect();
+    for path in &paths {
+        let mut path = path.as_slice();
+        while let Some((above, _)) = split(path) {
+            directories.entry(above.to_vec()).or_default();
+            path = above;
+        }
+    }
+    directories.entry(Vec::new()).or_default();
+    loop {
+        // What lies in a directory has a longer path that begins with its own, so it comes first here.
+        let (path, entries) = directories.pop_last().expect("the top comes last, and ends it");
+        let tree = depot.save_tree(&entries.into_values().collect::<Vec<_>>())?;
+        let Some((above, name)) = split(&path) else { return Ok(tree) };
+        let entry = Entry { name: name.to_vec(), stat, content: Content::Directory(tree) };
+        directories.entry(above.to_vec()).or_default().insert(name.to_vec(), entry);
+    }
+}
+
+/// Adds a file to a directory. Of two with one name the later gets another unique part.
+fn add(directory: &mut BTreeMap<Vec<u8>, Entry>, entry: &Entry) {
+    let mut name = entry.name.clone();
+    for number in 1.. {
+        if !directory.contains_key(&name) {
+            break;
+        }
+        let unique = mail::parse_name(&entry.name).unique.len();
+        let (unique, rest) = entry.name.split_at_checked(unique).unwrap_or((&entry.name, &[]));
+        name = [unique, format!(".{number}").as_bytes(), rest].concat();
+    }
+    directory.insert(name.clone(), Entry { name, ..entry.clone() });
+}
+
+/// Returns where a directory lay before what is in it was kept.
+pub(crate) fn original(directory: &[u8]) -> &[u8] {
+    let kept = directory.strip_prefix(b"/").and_then(|rest| rest.strip_prefix(KEPT.as_bytes()));
+    kept.filter(|rest| rest.first() == Some(&b'/')).unwrap_or(directory)
+}
+
+/// Returns what to say of a tree that cannot be read.
+pub(crate) fn problem(path: &[u8], error: &Error) -> Problem {
+    let path = if path.is_empty() { b"/" } else { path };
+    let path = PathBuf::from(OsStr::from_bytes(path));
+    Problem { path, what: format!("what is in it is not known: {error}") }
 }

@@ -79,7 +79,10 @@ fn root_of<'a>(roots: &[Option<Vec<u8>>], folder: &'a [u8]) -> Option<(usize, &'
 }
 
 /// Returns the SHA-256 of a file's message; of a compressed one that is not known, of its content.
-fn whole(vault: &dyn Vault, known: Option<&Known>, pieces: &[Id]) -> Result<[u8; 32]> {
+///
+/// # Errors
+/// A piece cannot be read; damage in what is known.
+pub(crate) fn whole(vault: &dyn Vault, known: Option<&Known>, pieces: &[Id]) -> Result<[u8; 32]> {
     if let Some(message) = message_of(known, pieces)? {
         return Ok(message);
     }

@@ -5,7 +5,7 @@ use crate::depot::tests::id_of;
 use crate::entry::{Content, Entry, Stat};
 use crate::held::Held;
 use crate::known::Known;
-use crate::lost::{keep, lost};
+use crate::lost::{Trees, keep, lost};
 use crate::moment::moment;
 use crate::places::newest;
 use crate::tests::{Fixture, message};
@@ -185,24 +185,85 @@ fn what_only_goes_is_lost_and_can_be_kept() {
     let known = known(&fixture);
     let mailbox = Mailbox::open(&fixture.environment).unwrap();
     let is_present = |ids: &[[u8; 32]]| Ok(mailbox.has_files(ids)?);
-    let vault: (&dyn crate::vault::Vault, _) = (&fixture.depot, Some(&known));
-    let names = |going: &[archive::Id], staying: &[archive::Id]| -> Vec<String> {
-        let list = lost(vault, going, staying, &is_present, &Unwatched).unwrap();
-        list.iter().map(|lost| String::from_utf8_lossy(&lost.entry.name).into_owned()).collect()
+    let all: Vec<archive::Id> = fixture.depot.trees.lock().unwrap().keys().copied().collect();
+    let find = |known: Option<&Known>,
+                going: &[archive::Id],
+                staying: &[archive::Id],
+                all: Option<&[archive::Id]>| {
+        let trees = Trees { going, staying, all };
+        let report = lost((&fixture.depot, known), &trees, &is_present, &Unwatched).unwrap();
+        assert_eq!(report.problems, []);
+        report.messages
     };
-    // 3 is in both; 1 is on the disk again.
-    assert_eq!(names(&[first], &[second]), ["0.x:2,S", "2.x:2,S", "50.x:2,RS"]);
-    assert_eq!(names(&[first, second], &[]), ["0.x:2,S", "2.x:2,S", "3.x:2,S", "50.x:2,RS"]);
-    assert_eq!(names(&[second], &[first]), [""; 0]);
-    // Kept in a snapshot of their own, nothing is lost.
-    let list = lost(vault, &[first, second], &[], &is_present, &Unwatched).unwrap();
-    let tree = keep(&fixture.depot, &list, (1, 2, 3)).unwrap();
-    assert_eq!(names(&[first, second], &[tree]), [""; 0]);
-    let listed = fixture.listed(tree);
-    let files = listed.iter().filter(|(_, entry)| matches!(entry.content, Content::File(_)));
-    let files: Vec<&String> = files.map(|(path, _)| path).collect();
-    assert_eq!(files.len(), 4);
-    assert!(files.iter().all(|path| path.starts_with("/pneu-deleted/cur/")), "{files:?}");
+    let names = |known: Option<&Known>,
+                 going: &[archive::Id],
+                 staying: &[archive::Id],
+                 all: Option<&[archive::Id]>| {
+        let list = find(known, going, staying, all);
+        list.iter().map(|lost| String::from_utf8_lossy(&lost.entry.name).into_owned()).collect::<Vec<_>>()
+    };
+    // 3 is in both; 1 is on the disk again. A cut message is told by what is in it where the tables do not know it.
+    for known in [Some(&known), None] {
+        assert_eq!(names(known, &[first], &[second], None), ["0.x:2,S", "2.x:2,S", "50.x:2,RS"]);
+        assert_eq!(names(known, &[first, second], &[], None), ["0.x:2,S", "2.x:2,S", "3.x:2,S", "50.x:2,RS"]);
+        assert_eq!(names(known, &[second], &[first], None), [""; 0]);
+        // Forgotten already, and not pruned.
+        assert_eq!(names(known, &[], &[second], Some(&all)), ["0.x:2,S", "2.x:2,S", "50.x:2,RS"]);
+        assert_eq!(names(known, &[], &[first], Some(&all)), [""; 0]);
+    }
+    // Kept in a snapshot of their own, nothing is lost: not when that is the only one, and not when it goes and they are kept again.
+    let mut list = find(Some(&known), &[first, second], &[], None);
+    assert_eq!(list[3].sha256, Some(id_of(large().as_bytes()).0));
+    // Another content under the same name.
+    let mut twin = list[0].clone();
+    twin.entry.content = Content::File(vec![id_of(message(4).as_bytes())]);
+    list.insert(1, twin);
+    let mut tree = keep(&fixture.depot, &list, (1, 2, 3)).unwrap();
+    for _ in 0..2 {
+        assert_eq!(names(Some(&known), &[first, second], &[tree], None), [""; 0]);
+        let listed = fixture.listed(tree);
+        let files = listed.iter().filter(|(_, entry)| matches!(entry.content, Content::File(_)));
+        let kept = format!("/pneu-deleted{}/inbox/cur/", fixture.root().display());
+        let files: Vec<&str> = files.map(|(path, _)| path.strip_prefix(&kept).unwrap()).collect();
+        assert_eq!(files, ["0.x.1:2,S", "0.x:2,S", "2.x:2,S", "3.x:2,S", "50.x:2,RS"]);
+        assert!(listed.iter().any(|(path, _)| path.ends_with("/inbox/tmp")), "a Maildir");
+        let trees = Trees { going: &[tree], staying: &[], all: None };
+        let again =
+            lost((&fixture.depot, Some(&known)), &trees, &|ids| Ok(vec![false; ids.len()]), &Unwatched);
+        tree = keep(&fixture.depot, &again.unwrap().messages, (1, 2, 4)).unwrap();
+    }
+    // They come back to where they lay.
+    let wanted: HashSet<[u8; 32]> = [id_of(message(0).as_bytes()).0].into();
+    let places = newest(&fixture.depot, Some(&known), &[tree], &wanted, &Unwatched).unwrap();
+    let back = put_back(&fixture.depot, &places[&id_of(message(0).as_bytes()).0], None).unwrap();
+    assert!(back.path.starts_with(fixture.root().join("inbox/cur")), "{back:?}");
+}
+
+#[test]
+fn damaged_trees_are_told_of_and_what_is_gone_is_not_lost_again() {
+    let (fixture, first) = filled();
+    let known = known(&fixture);
+    let nothing = |ids: &[[u8; 32]]| Ok(vec![false; ids.len()]);
+    let all: Vec<archive::Id> = fixture.depot.trees.lock().unwrap().keys().copied().collect();
+    let find = |trees: &Trees<'_>| lost((&fixture.depot, Some(&known)), trees, &nothing, &Unwatched).unwrap();
+    let count = |trees: &Trees<'_>| find(trees).messages.len();
+    let (going, forgotten) = (
+        Trees { going: &[first], staying: &[], all: None },
+        Trees { going: &[], staying: &[], all: Some(&all) },
+    );
+    assert_eq!((count(&going), count(&forgotten)), (9, 9));
+    fixture.depot.pieces.lock().unwrap().remove(&id_of(message(1).as_bytes()));
+    assert_eq!((count(&going), count(&forgotten)), (8, 8));
+    let listed = fixture.listed(first);
+    let (_, inbox) = listed.iter().find(|(path, _)| path.ends_with("/inbox/cur")).unwrap();
+    let Content::Directory(inbox) = inbox.content else { panic!("{inbox:?}") };
+    fixture.depot.trees.lock().unwrap().remove(&inbox);
+    let report = find(&going);
+    assert_eq!((report.messages.len(), report.problems.len()), (4, 1), "{report:?}");
+    assert!(report.problems[0].path.ends_with("inbox/cur"), "{report:?}");
+    // Of what was forgotten a part may be gone by right.
+    let report = find(&forgotten);
+    assert_eq!((report.messages.len(), report.problems.len()), (4, 0), "{report:?}");
 }
 
 #[test]

@@ -7,11 +7,11 @@ use crate::error::{Problem, Result};
 use crate::held::Held;
 use crate::joined::ReadingFrom;
 use crate::known::{Known, place};
-use crate::lost::{Lost, lost};
+use crate::lost::{LostReport, Trees, lost};
 use crate::moment::moment;
 use crate::places::newest;
 use crate::undelete::{Undeleted, put_back};
-use archive::{Id, Progress, Repository, Snapshot};
+use archive::{BlobKind, Id, Progress, Repository, Snapshot};
 use index::{Environment, Hit, Mailbox, Moment, PayloadReader, Root};
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -23,6 +23,15 @@ pub struct Archive<'a> {
     pub environment: &'a Environment,
     /// The repository.
     pub repository: &'a Repository,
+}
+
+/// What becomes of what snapshots left that were forgotten earlier, and that nothing names any more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Forgotten {
+    /// It stays for now.
+    Stay,
+    /// It goes, too.
+    Go,
 }
 
 /// What an undelete did.
@@ -94,7 +103,8 @@ impl<'a> Archive<'a> {
             progress.check()?;
             let back = match places.get(&sha256) {
                 Some(kept) => put_back(&vault, kept, folder).map_err(|error| error.to_string()),
-                None => Err("no snapshot has it".to_owned()),
+                None => Err("no snapshot has it any more; until a prune \"pneu view --format raw\" shows it"
+                    .to_owned()),
             };
             match back {
                 Ok(undeleted) => report.done.push(undeleted),
@@ -104,20 +114,40 @@ impl<'a> Archive<'a> {
         Ok(report)
     }
 
-    /// Returns the messages that would exist nowhere if the snapshots `going` were removed and only `staying` stayed.
+    /// Returns the messages that would exist nowhere if the snapshots `going` were removed and only `staying` stayed. Without a mailbox,
+    /// those that no snapshot would have any more.
     ///
     /// # Errors
-    /// A tree cannot be read: then nothing is known. [`crate::Error::Interrupted`].
+    /// The storage cannot be reached; damage in the index; [`crate::Error::Interrupted`]. Trees that cannot be read are problems.
     pub fn lost(
         &self,
-        mailbox: &Mailbox,
-        going: &[Snapshot],
-        staying: &[Snapshot],
+        mailbox: Option<&Mailbox>,
+        (going, staying): (&[Snapshot], &[Snapshot]),
+        forgotten: Forgotten,
         progress: &dyn Progress,
-    ) -> Result<Vec<Lost>> {
-        let is_present = |ids: &[[u8; 32]]| Ok(mailbox.has_files(ids)?);
+    ) -> Result<LostReport> {
+        let is_present = |ids: &[[u8; 32]]| match mailbox {
+            Some(mailbox) => Ok(mailbox.has_files(ids)?),
+            None => Ok(vec![false; ids.len()]),
+        };
+        let all = match forgotten {
+            Forgotten::Stay => None,
+            Forgotten::Go => Some(self.all_trees()?),
+        };
         let (vault, known) = (ReadingFrom::new(self.repository), self.known());
-        lost((&vault, known.as_ref()), &trees(going), &trees(staying), &is_present, progress)
+        let (going, staying) = (trees(going), trees(staying));
+        let trees = Trees { going: &going, staying: &staying, all: all.as_deref() };
+        lost((&vault, known.as_ref()), &trees, &is_present, progress)
+    }
+
+    fn all_trees(&self) -> Result<Vec<Id>> {
+        let mut trees = Vec::new();
+        self.repository.index()?.survey()?.for_each(|entry| {
+            if entry.blob.kind == BlobKind::Tree {
+                trees.push(entry.blob.id);
+            }
+        })?;
+        Ok(trees)
     }
 
     fn known(&self) -> Option<Known> {

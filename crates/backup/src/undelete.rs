@@ -4,6 +4,7 @@
 //! file is written in `tmp` and gets its name when it is whole; none that is there is replaced. The index sees them at its next pass.
 
 use crate::error::{Error, Result};
+use crate::lost::original;
 use crate::places::Kept;
 use crate::vault::{Vault, content};
 use index::Place;
@@ -31,7 +32,7 @@ pub struct Undeleted {
 /// # Errors
 /// A piece cannot be read; the folder cannot be written.
 pub(crate) fn put_back(vault: &dyn Vault, kept: &Kept, folder: Option<&Path>) -> Result<Undeleted> {
-    let own = PathBuf::from(OsStr::from_bytes(&kept.folder));
+    let own = PathBuf::from(OsStr::from_bytes(original(&kept.folder)));
     let folder = folder.unwrap_or(&own);
     let bytes = content(vault, &kept.pieces)?;
     for name in [Place::Cur.name(), Place::New.name(), "tmp"] {

@@ -3,9 +3,10 @@
 //! In: names. Out: entries and content, verified by whoever implements it. Must not know mail.
 
 use crate::entry::{Content, Entry};
-use crate::error::Result;
+use crate::error::{Error, Problem, Result};
 use crate::known::Known;
 use crate::layout::child;
+use crate::lost::problem;
 use archive::{Id, Progress};
 use std::collections::HashSet;
 
@@ -61,6 +62,11 @@ impl<'a> Walk<'a> {
         Walk { vault, progress, again, seen: HashSet::new() }
     }
 
+    /// Says whether a tree was met in this walk, or in an earlier one.
+    pub(crate) fn has_met(&self, tree: &Id) -> bool {
+        self.seen.contains(tree)
+    }
+
     /// Shows all entries below a tree with the path of their directory: empty at the top, `/home` below.
     ///
     /// # Errors
@@ -70,13 +76,47 @@ impl<'a> Walk<'a> {
         tree: &Id,
         visit: &mut dyn FnMut(&[u8], &Entry) -> Result<()>,
     ) -> Result<()> {
+        self.go(tree, visit, &mut |_, error| Err(error))
+    }
+
+    /// Does what [`Walk::run`] does, and goes on after trees that cannot be read: each is a problem.
+    ///
+    /// # Errors
+    /// The storage cannot be reached; what `visit` says; [`Error::Interrupted`](crate::Error::Interrupted).
+    pub(crate) fn run_past(
+        &mut self,
+        tree: &Id,
+        problems: &mut Vec<Problem>,
+        visit: &mut dyn FnMut(&[u8], &Entry) -> Result<()>,
+    ) -> Result<()> {
+        self.go(tree, visit, &mut |path, error| {
+            if error.is_end() {
+                return Err(error);
+            }
+            problems.push(problem(path, &error));
+            Ok(())
+        })
+    }
+
+    fn go(
+        &mut self,
+        tree: &Id,
+        visit: &mut dyn FnMut(&[u8], &Entry) -> Result<()>,
+        unread: &mut dyn FnMut(&[u8], Error) -> Result<()>,
+    ) -> Result<()> {
         let mut left = vec![(Vec::new(), *tree, 0)];
         while let Some((path, tree, depth)) = left.pop() {
             if self.again == Again::Pass && !self.seen.insert(tree) {
                 continue;
             }
             self.progress.check()?;
-            let entries = self.vault.tree(&tree)?;
+            let entries = match self.vault.tree(&tree) {
+                Ok(entries) => entries,
+                Err(error) => {
+                    unread(&path, error)?;
+                    continue;
+                }
+            };
             for entry in &entries {
                 visit(&path, entry)?;
             }

@@ -2,7 +2,7 @@
 
 use crate::support::{Fixture, PASSWORD, found, init, large, message, open, query, snapshots};
 use archive::{LocalStorage, Storage, Unwatched};
-use backup::Archive;
+use backup::{Archive, Forgotten};
 use disk::RealDisk;
 use index::{Environment, Mailbox, NoObserver, Order, Root, Scope, TagChange, UpdateOptions};
 use std::collections::BTreeMap;
@@ -89,22 +89,25 @@ fn deleted_mail_is_found_shown_and_put_back_from_a_repository() {
     let (then, unknown) = Mailbox::open(&fixture.environment).unwrap().at(&moment).unwrap();
     assert_eq!((found(&then, "flag:new"), unknown), (vec!["s50".to_owned()], index::Unknown::default()));
     // What would be lost, and what keeps it.
-    let lost = archive.lost(&mailbox, &list[..1], &list[1..], &Unwatched).unwrap();
-    let mut sizes: Vec<u64> = lost.iter().map(|lost| lost.size_bytes).collect();
+    let lost = |staying: &[archive::Snapshot]| {
+        let report =
+            archive.lost(Some(&mailbox), (&list[..1], staying), Forgotten::Stay, &Unwatched).unwrap();
+        assert_eq!(report.problems, []);
+        report.messages
+    };
+    let none_stay = lost(&[]);
+    let lost_now = lost(&list[1..]);
+    let mut sizes: Vec<u64> = lost_now.iter().map(|lost| lost.size_bytes).collect();
     sizes.sort_unstable();
     assert_eq!(sizes, [message(1).len() as u64, large().len() as u64]);
     let lock = crate::support::lock(&repository).unwrap();
     let target = backup::Target { repository: &repository, lock: &lock };
-    backup::keep_messages(&fixture.environment, &target, &lost, &crate::support::options()).unwrap();
+    backup::keep_messages(&fixture.environment, &target, &lost_now, &crate::support::options()).unwrap();
     drop(lock);
     let kept = snapshots(&repository);
     let kept: Vec<_> = kept.into_iter().filter(|one| one.tags.contains(&"pneu-deleted".to_owned())).collect();
     assert_eq!(kept.len(), 1);
-    assert_eq!(
-        archive.lost(&mailbox, &list[..1], &kept, &Unwatched).unwrap().len(),
-        0,
-        "all but those on the disk"
-    );
+    assert_eq!((none_stay.len(), lost(&kept).len()), (2, 0), "all but those on the disk");
     // Back where they were.
     let report = archive.undelete((&mailbox, &hits), &list, None, &Unwatched).unwrap();
     assert_eq!((report.done.len(), report.present_count, report.problems), (2, 1, vec![]));
