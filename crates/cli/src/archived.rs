@@ -6,7 +6,7 @@
 use crate::environment;
 use crate::exit::NotFound;
 use crate::output;
-use crate::repository::{Place, RepositoryOptions};
+use crate::repository::{LockOptions, Place, RepositoryOptions};
 use crate::session::Session;
 use anyhow::{Result, anyhow};
 use archive::{Repository, Snapshot, Unwatched, snapshot};
@@ -19,7 +19,8 @@ use jiff::civil::Date;
 /// # Errors
 /// No repository is named, or it cannot be opened or read.
 pub(crate) fn with_absent(mailbox: Mailbox, session: &Session) -> Result<Mailbox> {
-    let repository = open(session)?;
+    // Without a lock: only index files are read, and the answer is that of the moment.
+    let (_, repository) = open(session)?;
     let archive = Archive { environment: &session.index, repository: &repository };
     let held = archive.held(&[], &Unwatched);
     Ok(mailbox.with_scope(Scope::WithAbsent(&held))?)
@@ -29,17 +30,22 @@ pub(crate) fn with_absent(mailbox: Mailbox, session: &Session) -> Result<Mailbox
 ///
 /// # Errors
 /// As [`with_absent`]; there is no such snapshot.
-pub(crate) fn at(mailbox: Mailbox, day: Date, session: &Session) -> Result<Mailbox> {
-    let repository = open(session)?;
+pub(crate) fn at(mailbox: Mailbox, day: Date, lock: LockOptions, session: &Session) -> Result<Mailbox> {
+    let (place, repository) = open(session)?;
+    let lock = place.lock_to_read(&repository, lock)?;
     let snapshots = snapshots(&repository)?;
     let zone = environment::now().time_zone().clone();
     let end = day.tomorrow().and_then(|next| next.to_zoned(zone));
     let end = end.map_err(|error| anyhow!("--at: {error}"))?.timestamp().as_second();
-    let before = snapshots.into_iter().filter(|snapshot| snapshot.time.seconds() < end);
+    // One that only keeps what was deleted shows no mailbox.
+    let is_mailbox = |snapshot: &Snapshot| !snapshot.tags.iter().any(|tag| tag == backup::KEPT);
+    let before =
+        snapshots.into_iter().filter(|snapshot| snapshot.time.seconds() < end && is_mailbox(snapshot));
     let newest = before.max_by_key(|snapshot| snapshot.time.seconds());
     let snapshot = newest.ok_or_else(|| NotFound(format!("no snapshot is of {day} or earlier")))?;
     let archive = Archive { environment: &session.index, repository: &repository };
     let moment = archive.moment(&snapshot, mailbox.roots(), &Unwatched)?;
+    lock.release()?;
     let (mailbox, unknown) = mailbox.at(&moment)?;
     if unknown.messages > 0 && !session.is_quiet {
         output::complain(format!("{} messages of that snapshot are in no index any more", unknown.messages));
@@ -51,21 +57,26 @@ pub(crate) fn at(mailbox: Mailbox, day: Date, session: &Session) -> Result<Mailb
 ///
 /// # Errors
 /// The repository cannot be opened or read.
-pub(crate) fn message(sha256: &[u8; 32], session: &Session) -> Result<Option<Vec<u8>>> {
+pub(crate) fn message(sha256: &[u8; 32], lock: LockOptions, session: &Session) -> Result<Option<Vec<u8>>> {
     if !Place::is_named(&RepositoryOptions::default(), session)? {
         return Ok(None);
     }
-    let repository = open(session)?;
+    let (place, repository) = open(session)?;
+    let lock = place.lock_to_read(&repository, lock)?;
     let archive = Archive { environment: &session.index, repository: &repository };
-    Ok(archive.held(&[], &Unwatched).message(sha256)?)
+    let message = archive.held(&[], &Unwatched).message(sha256)?;
+    lock.release()?;
+    Ok(message)
 }
 
-/// Opens the repository that is named. Without a lock: nothing is written, and what somebody prunes meanwhile is said to be missing.
+/// Opens the repository that is named.
 ///
 /// # Errors
 /// None is named, or it cannot be opened.
-pub(crate) fn open(session: &Session) -> Result<Repository> {
-    Place::new(&RepositoryOptions::default(), session)?.open()
+pub(crate) fn open(session: &Session) -> Result<(Place, Repository)> {
+    let place = Place::new(&RepositoryOptions::default(), session)?;
+    let repository = place.open()?;
+    Ok((place, repository))
 }
 
 /// Returns all snapshots.

@@ -8,6 +8,7 @@ use crate::archived;
 use crate::exit::NotFound;
 use crate::format::record::hex;
 use crate::question::Question;
+use crate::repository::LockOptions;
 use crate::session::Session;
 use anyhow::{Result, anyhow, bail};
 use index::{Error, Hit, Mailbox, Message, Order, PayloadReader};
@@ -44,7 +45,7 @@ impl Located {
 ///
 /// # Errors
 /// There is none, there are several, or none of its files can be read.
-pub(crate) fn locate(handle: &str, path: &Path, session: &Session) -> Result<Located> {
+pub(crate) fn locate(handle: &str, path: &Path, lock: LockOptions, session: &Session) -> Result<Located> {
     if let Some(located) = at_path(path)? {
         return Ok(located);
     }
@@ -55,7 +56,7 @@ pub(crate) fn locate(handle: &str, path: &Path, session: &Session) -> Result<Loc
     let (hit, other_count) = hit(&mailbox, handle, session)?;
     let message = mailbox.message(&hit, &mut PayloadReader::new())?;
     if message.files.is_empty() {
-        if let Some(bytes) = archived::message(&message.sha256, session)? {
+        if let Some(bytes) = archived::message(&message.sha256, lock, session)? {
             let mut content = Content::default();
             content.bytes = bytes;
             let note = format!("the last file of {handle} is gone; this is from the archive");
@@ -111,6 +112,16 @@ fn renamed(path: &Path) -> Option<PathBuf> {
 
 fn is_no_index(error: &anyhow::Error) -> bool {
     matches!(error.downcast_ref(), Some(Error::NoIndex { .. }))
+}
+
+/// Returns the content that a handle names by the index: the newest, if several have its Message-ID.
+///
+/// # Errors
+/// There is no index; there is no such message, or several match.
+pub(crate) fn content_of(handle: &str, session: &Session) -> Result<[u8; 32]> {
+    let mailbox = session.mailbox()?;
+    let (hit, _) = hit(&mailbox, handle, session)?;
+    Ok(mailbox.message(&hit, &mut PayloadReader::new())?.sha256)
 }
 
 /// Returns the newest hit of a handle, and how many others there are.

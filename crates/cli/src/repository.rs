@@ -45,6 +45,14 @@ pub(crate) struct RepositoryOptions {
     pub retry_lock: Duration,
 }
 
+/// How a repository is read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Args)]
+pub(crate) struct LockOptions {
+    /// Leave no lock in the archive, which then may be read-only; who prunes it meanwhile may remove what is being read
+    #[arg(long)]
+    pub no_lock: bool,
+}
+
 /// A repository's place, and what the user said of it.
 pub(crate) struct Place {
     options: RepositoryOptions,
@@ -53,6 +61,25 @@ pub(crate) struct Place {
     storage: Arc<dyn Storage>,
     surroundings: archive::Surroundings,
     cache: Option<CacheDirectory>,
+}
+
+/// A lock, or none because none was wanted.
+#[derive(Debug)]
+pub(crate) struct ReadLock(Option<HeldLock>);
+
+impl ReadLock {
+    /// Returns the lock, if one is held.
+    pub(crate) fn held(&self) -> Option<&HeldLock> {
+        self.0.as_ref()
+    }
+
+    /// Gives it up.
+    ///
+    /// # Errors
+    /// What the storage says.
+    pub(crate) fn release(self) -> Result<()> {
+        Ok(self.0.map_or(Ok(()), HeldLock::release)?)
+    }
 }
 
 /// Whether a password that is typed is typed once or twice.
@@ -135,6 +162,36 @@ impl Place {
             output::complain(what);
             Ok(())
         })?)
+    }
+
+    /// Locks the repository for reading, beside others who read or back up, unless the user wants no lock.
+    ///
+    /// # Errors
+    /// Somebody else has it locked for himself alone, or no lock can be written.
+    pub(crate) fn lock_to_read(&self, repository: &Repository, options: LockOptions) -> Result<ReadLock> {
+        self.lock_unless(repository, LockKind::Shared, options)
+    }
+
+    /// Locks the repository, unless the user wants no lock.
+    ///
+    /// # Errors
+    /// Somebody else has it locked, or no lock can be written.
+    pub(crate) fn lock_unless(
+        &self,
+        repository: &Repository,
+        kind: LockKind,
+        options: LockOptions,
+    ) -> Result<ReadLock> {
+        if options.no_lock {
+            return Ok(ReadLock(None));
+        }
+        let way_out = |error: anyhow::Error| match error.downcast_ref() {
+            Some(archive::Error::Disk(_) | archive::Error::Storage { .. }) => {
+                anyhow!("{error}; what may only be read is read with --no-lock")
+            }
+            _ => error,
+        };
+        self.lock(repository, kind).map(|lock| ReadLock(Some(lock))).map_err(way_out)
     }
 
     fn password(&self, typing: Typing) -> Result<Password> {

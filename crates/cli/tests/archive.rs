@@ -3,23 +3,30 @@
 use crate::support::{Home, Run, run};
 use std::fs;
 use std::path::PathBuf;
+use std::process::Command;
+use std::sync::Arc;
+use std::time::Duration;
 
 /// A home with mail, and where its repository is.
-struct Archived {
-    home: Home,
-    password: &'static str,
+pub(crate) struct Archived {
+    pub(crate) home: Home,
+    pub(crate) password: &'static str,
 }
 
 impl Archived {
-    fn run(&self, arguments: &[&str]) -> Run {
+    pub(crate) fn run(&self, arguments: &[&str]) -> Run {
+        run(&mut self.command(arguments))
+    }
+
+    pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = self.home.command(arguments);
         command.env("RESTIC_REPOSITORY", self.home.path().join("repository"));
         command.env("RESTIC_PASSWORD", self.password);
-        run(&mut command)
+        command
     }
 }
 
-fn archived() -> Archived {
+pub(crate) fn archived() -> Archived {
     Archived { home: Home::indexed(), password: "pneumatic" }
 }
 
@@ -69,7 +76,7 @@ fn snapshots_are_forgotten_pruned_and_restored() {
     }
     assert_eq!(home.run(&["archive", "forget"]).code, Some(2), "no rule");
     let dry = home.run(&["archive", "forget", "--keep-last", "1", "--dry-run"]);
-    assert!(dry.out.contains("2 of 3 snapshots removed"), "{dry:?}");
+    assert!(dry.out.contains("2 of 3 snapshots would be removed, 1 would stay"), "{dry:?}");
     let forgot = home.run(&["archive", "forget", "--keep-last", "1", "--prune"]);
     assert!(forgot.code == Some(0) && forgot.out.contains("1 stay"), "{forgot:?}");
     let checked = home.run(&["archive", "check", "--read-data"]);
@@ -91,4 +98,115 @@ fn a_wrong_password_has_its_code_and_is_in_no_sentence() {
     let refused = home.run(&["archive", "snapshots"]);
     assert_eq!(refused.code, Some(12));
     assert!(refused.err.contains("wrong password") && !refused.err.contains("geheimnis"), "{refused:?}");
+}
+
+#[test]
+fn an_init_that_was_killed_goes_on_with_its_password() {
+    let home = archived();
+    let begun = home.run(&["archive", "init"]);
+    assert_eq!(begun.code, Some(0), "{begun:?}");
+    let config = home.home.path().join("repository/config");
+    // It is written last: this is what a kill before it leaves.
+    fs::remove_file(&config).unwrap();
+    let other = Archived { password: "another", home: home.home };
+    let refused = other.run(&["archive", "init"]);
+    assert!(
+        refused.code == Some(2) && refused.err.contains("With the same password init goes on"),
+        "{refused:?}"
+    );
+    let home = Archived { password: "pneumatic", ..other };
+    let made = home.run(&["archive", "init"]);
+    assert!(made.code == Some(0) && made.out.contains(" made at "), "{made:?}");
+    assert_eq!(home.run(&["archive", "backup"]).code, Some(0));
+    let repository = home.home.path().join("repository").display().to_string();
+    if let Some(restic) = testkit::restic(home.home.path(), &repository, home.password) {
+        restic.succeed(&["check", "--read-data"]);
+    }
+    fs::remove_file(&config).unwrap();
+    let refused = home.run(&["archive", "init"]);
+    assert!(refused.code == Some(2) && refused.err.contains("but no config"), "{refused:?}");
+}
+
+#[test]
+fn who_reads_keeps_out_who_prunes_unless_asked_not_to() {
+    let home = archived();
+    home.run(&["archive", "init"]);
+    assert_eq!(home.run(&["archive", "backup"]).code, Some(0));
+    let path = home.home.mail().join("cur/1:2,S");
+    fs::remove_file(&path).unwrap();
+    assert_eq!(home.run(&["index"]).code, Some(0));
+    let file = format!("latest:{}", path.display());
+    let reading: [&[&str]; 11] = [
+        &["archive", "snapshots"],
+        &["archive", "ls"],
+        &["archive", "find", "1:*"],
+        &["archive", "view", &file],
+        &["archive", "stats"],
+        &["archive", "check"],
+        &["archive", "prune", "--dry-run"],
+        &["archive", "forget", "--keep-last", "1", "--dry-run"],
+        &["find", "--at", "2999-01-01"],
+        &["view", "id:1@example.org"],
+        &["undelete", "id:nobody@example.org"],
+    ];
+    // Somebody elsewhere has the repository for himself alone: a prune, say.
+    let repository = home.home.path().join("repository").display().to_string();
+    let other = exclusive_lock(&repository, home.password);
+    for arguments in reading {
+        let locked = home.run(arguments);
+        assert!(
+            locked.code == Some(11) && locked.err.contains("is locked exclusively"),
+            "{arguments:?}: {locked:?}"
+        );
+        let read = home.run(&[arguments, &["--no-lock"]].concat());
+        assert!(matches!(read.code, Some(0 | 1)) && !read.err.contains("lock"), "{arguments:?}: {read:?}");
+    }
+    assert_eq!(home.run(&["find", "--archived", "id:1@example.org"]).code, Some(0), "it reads no pack");
+    drop(other);
+    assert_eq!(home.run(&["archive", "unlock"]).out, "0 locks removed\n", "nobody leaves a lock");
+    let refused = home.run(&["archive", "prune", "--no-lock"]);
+    assert!(refused.code == Some(2) && refused.err.contains("--no-lock goes with --dry-run"), "{refused:?}");
+}
+
+/// Locks a repository from another machine.
+fn exclusive_lock(repository: &str, password: &str) -> ::archive::HeldLock {
+    let storage = ::archive::LocalStorage::new(Arc::new(disk::RealDisk), repository.into());
+    let password = ::archive::Password::new(password.as_bytes().to_vec());
+    let surroundings = ::archive::Surroundings {
+        hostname: "elsewhere".to_owned(),
+        clock_ns: || i64::try_from(jiff::Timestamp::now().as_nanosecond()).unwrap(),
+        sleep: |_| {},
+        ..::archive::testing::surroundings()
+    };
+    let repository = ::archive::Repository::open(Arc::new(storage), &password, None, surroundings).unwrap();
+    repository.lock(::archive::LockKind::Exclusive, Duration::ZERO, &|_| Ok(())).unwrap()
+}
+
+#[test]
+fn a_repository_that_may_only_be_read_is_read_without_a_lock() {
+    let home = archived();
+    home.run(&["archive", "init"]);
+    assert_eq!(home.run(&["archive", "backup"]).code, Some(0));
+    let path = home.home.mail().join("cur/1:2,S");
+    fs::remove_file(&path).unwrap();
+    assert_eq!(home.run(&["index"]).code, Some(0));
+    let repository = home.home.path().join("repository");
+    let environment =
+        format!("export RESTIC_REPOSITORY={} RESTIC_PASSWORD={}", repository.display(), home.password);
+    let read_only = |arguments: &[&str]| {
+        // All is the other user's, who may write the index but not the repository.
+        let script = format!("{environment}; chmod -R a-w '{}'", repository.display());
+        home.home.without_rights_after(&script, arguments)
+    };
+    for arguments in
+        [&["archive", "snapshots"][..], &["view", "id:1@example.org"], &["find", "--at", "2999-01-01"]]
+    {
+        let refused = read_only(arguments);
+        assert!(
+            refused.code == Some(2) && refused.err.contains("what may only be read is read with --no-lock"),
+            "{refused:?}"
+        );
+        let read = read_only(&[arguments, &["--no-lock"]].concat());
+        assert_eq!(read.code, Some(0), "{read:?}");
+    }
 }

@@ -8,6 +8,8 @@
 )]
 
 mod archive;
+mod archive_find;
+mod archive_lost;
 mod deliver;
 mod endings;
 mod formats;

@@ -165,8 +165,20 @@ impl Home {
         self.unprivileged(arguments)
     }
 
+    /// Does the same after a shell has done `setup`.
+    pub(crate) fn without_rights_after(&self, setup: &str, arguments: &[&str]) -> Run {
+        if is_root() {
+            run_ok(Command::new("chown").args(["-R", &format!("{NOBODY}:{NOBODY}")]).arg(self.path()));
+        }
+        self.unprivileged_after(setup, arguments)
+    }
+
     /// Runs the program as a user who owns nothing here, if we may; else as ourselves.
     pub(crate) fn unprivileged(&self, arguments: &[&str]) -> Run {
+        self.unprivileged_after("true", arguments)
+    }
+
+    fn unprivileged_after(&self, setup: &str, arguments: &[&str]) -> Run {
         let place = tempfile::tempdir().unwrap();
         fs::set_permissions(place.path(), Permissions::from_mode(0o755)).unwrap();
         fs::set_permissions(self.path(), Permissions::from_mode(0o755)).unwrap();
@@ -175,7 +187,7 @@ impl Home {
         // keep it from being run.
         run_ok(Command::new("cp").arg(env!("CARGO_BIN_EXE_pneu")).arg(&copy));
         let script = format!(
-            "if test $(id -u) = 0; then exec setpriv --reuid={NOBODY} --regid={NOBODY} --clear-groups \"$@\"; else exec \"$@\"; fi"
+            "{setup}; if test $(id -u) = 0; then exec setpriv --reuid={NOBODY} --regid={NOBODY} --clear-groups \"$@\"; else exec \"$@\"; fi"
         );
         let own = self.command(arguments);
         let mut command = Command::new("sh");

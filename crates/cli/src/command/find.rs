@@ -12,6 +12,7 @@ use crate::format::plain::Plain;
 use crate::format::sexp::Sexp;
 use crate::format::{self, Places, Printer};
 use crate::question::Question;
+use crate::repository::LockOptions;
 use crate::sanitise::one_line;
 use crate::scope::{Found, Scope};
 use crate::session::Session;
@@ -80,6 +81,8 @@ pub(crate) struct Arguments {
     /// Search the mail as it stood in the archive's last snapshot of that day, or before: 2025-06-01
     #[arg(long, value_name = "DATE", conflicts_with = "archived")]
     at: Option<Date>,
+    #[command(flatten)]
+    lock: LockOptions,
     /// Every file of a message, where it has copies in several folders, and not only the first
     #[arg(long)]
     files: bool,
@@ -160,7 +163,7 @@ impl Arguments {
     fn mailbox(&self, session: &Session) -> Result<Mailbox> {
         let mailbox = session.mailbox()?;
         match (self.at, self.archived) {
-            (Some(day), _) => archived::at(mailbox, day, session),
+            (Some(day), _) => archived::at(mailbox, day, self.lock, session),
             (None, true) => archived::with_absent(mailbox, session),
             (None, false) => Ok(mailbox),
         }

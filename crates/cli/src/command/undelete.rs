@@ -5,6 +5,7 @@ use crate::exit::Outcome;
 use crate::output;
 use crate::progress::Progress;
 use crate::question::Question;
+use crate::repository::LockOptions;
 use crate::sanitise::one_line;
 use crate::session::Session;
 use anyhow::{Result, anyhow};
@@ -32,6 +33,8 @@ pub(crate) struct Arguments {
     /// Put all of them into this Maildir folder
     #[arg(long, value_name = "DIR")]
     to: Option<PathBuf>,
+    #[command(flatten)]
+    lock: LockOptions,
 }
 
 /// Runs the command.
@@ -40,7 +43,8 @@ pub(crate) struct Arguments {
 /// The query cannot be understood; no repository is named, or it cannot be read; there is no index.
 pub(crate) fn run(arguments: &Arguments, session: &Session) -> Result<Outcome> {
     let question = Question::new(&arguments.query, session.configured()?.headers)?;
-    let repository = archived::open(session)?;
+    let (place, repository) = archived::open(session)?;
+    let lock = place.lock_to_read(&repository, arguments.lock)?;
     let snapshots = archived::snapshots(&repository)?;
     let archive = Archive { environment: &session.index, repository: &repository };
     let progress = Progress::start(session.stderr_is_terminal, session.is_quiet)
@@ -58,6 +62,7 @@ pub(crate) fn run(arguments: &Arguments, session: &Session) -> Result<Outcome> {
     let hits = mailbox.find(&question.query, &Order::default()).map_err(|error| question.explain(error))?;
     let report = archive.undelete((&mailbox, &hits.list), &snapshots, arguments.to.as_deref(), &progress);
     progress.finish();
+    lock.release()?;
     let report = match report {
         Err(backup::Error::Interrupted) => return Ok(Outcome::Interrupted),
         other => other?,

@@ -6,6 +6,7 @@ use crate::format::record::{File, Record, hex};
 use crate::format::{html, json, message, sexp};
 use crate::locate::{self, Located};
 use crate::output::{self, Output};
+use crate::repository::LockOptions;
 use crate::sanitise::many_lines;
 use crate::session::Session;
 use crate::terminal::Terminal;
@@ -40,16 +41,26 @@ pub(crate) struct Arguments {
     /// for standard input
     #[arg(value_name = "MESSAGE", required = true)]
     messages: Vec<OsString>,
-    /// What to print
-    #[arg(long, short = 'o', value_enum, default_value_t = Format::Plain)]
-    format: Format,
-    /// Print to a terminal at once, without a pager
-    #[arg(long)]
-    no_pager: bool,
+    #[command(flatten)]
+    how: How,
+    #[command(flatten)]
+    lock: LockOptions,
 }
 
+/// How to show messages; `archive view` takes it, too.
+#[derive(Clone, Copy, Debug, Args)]
+pub(crate) struct How {
+    /// What to print
+    #[arg(long, short = 'o', value_enum, default_value_t = Format::Plain)]
+    pub format: Format,
+    /// Print to a terminal at once, without a pager
+    #[arg(long)]
+    pub no_pager: bool,
+}
+
+/// What is shown of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Format {
+pub(crate) enum Format {
     /// Header lines and text
     Plain,
     /// A page for a browser, without anything that is loaded or runs
@@ -67,10 +78,27 @@ enum Format {
 /// # Errors
 /// There is no such message, there are several, or its files cannot be read; of several messages only if none can be shown.
 pub(crate) fn run(arguments: &Arguments, session: &Session) -> Result<Outcome> {
-    if arguments.format == Format::Raw && arguments.messages.len() > 1 {
+    if arguments.how.format == Format::Raw && arguments.messages.len() > 1 {
         bail!("--format raw shows one message; several are written by: pneu find --format mbox");
     }
-    let (found, outcome) = located(arguments, session)?;
+    let locate = |message: &OsString| {
+        let handle = message.to_string_lossy();
+        if handle == "-" {
+            from_standard_input()
+        } else {
+            locate::locate(&handle, Path::new(message), arguments.lock, session)
+        }
+    };
+    let (found, outcome) = located(&arguments.messages, &locate)?;
+    show(&found, arguments.how, session)?;
+    Ok(outcome)
+}
+
+/// Shows messages.
+///
+/// # Errors
+/// The output cannot be written; for the format raw, the file cannot be read.
+pub(crate) fn show(found: &[Located], how: How, session: &Session) -> Result<()> {
     for located in found.iter().filter(|_| !session.is_quiet) {
         if let Some(note) = &located.note {
             output::complain(note);
@@ -79,29 +107,28 @@ pub(crate) fn run(arguments: &Arguments, session: &Session) -> Result<Outcome> {
             output::complain("the message is very large; only the beginning is shown");
         }
     }
-    let mut output = if arguments.no_pager { session.output() } else { session.paged_output() };
-    match arguments.format {
-        Format::Plain => plain(&found, session, &mut output)?,
-        Format::Html => html(&found, session, &mut output)?,
-        Format::Json => lines(&found, session, &mut output, json::line)?,
-        Format::Sexp => lines(&found, session, &mut output, sexp::line)?,
+    let mut output = if how.no_pager { session.output() } else { session.paged_output() };
+    match how.format {
+        Format::Plain => plain(found, session, &mut output)?,
+        Format::Html => html(found, session, &mut output)?,
+        Format::Json => lines(found, session, &mut output, json::line)?,
+        Format::Sexp => lines(found, session, &mut output, sexp::line)?,
         Format::Raw => found.iter().try_for_each(|located| raw(located, &mut output))?,
     }
-    output.finish()?;
-    Ok(outcome)
+    output.finish()
 }
 
-/// Reads the messages. Tells of those that cannot be read, and fails if all cannot.
-fn located(arguments: &Arguments, session: &Session) -> Result<(Vec<Located>, Outcome)> {
+/// Reads the messages with these names. Tells of those that cannot be read, and fails if all cannot.
+///
+/// # Errors
+/// Why the last one cannot be read, if none can.
+pub(crate) fn located(
+    messages: &[OsString],
+    locate: &dyn Fn(&OsString) -> Result<Located>,
+) -> Result<(Vec<Located>, Outcome)> {
     let (mut found, mut last_error) = (Vec::new(), None);
-    for message in &arguments.messages {
-        let handle = message.to_string_lossy();
-        let located = if handle == "-" {
-            from_standard_input()
-        } else {
-            locate::locate(&handle, Path::new(message), session)
-        };
-        match located {
+    for message in messages {
+        match locate(message) {
             Ok(located) => found.push(located),
             Err(error) => {
                 if let Some(earlier) = last_error.replace(error) {

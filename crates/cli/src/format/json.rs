@@ -27,6 +27,11 @@ impl Printer for Json {
 
 /// Appends a record as a line.
 pub(crate) fn line(record: &Record<'_>, out: &mut Vec<u8>) {
+    any_line(record, out);
+}
+
+/// Appends anything else as a line.
+pub(crate) fn any_line(record: &impl Serialize, out: &mut Vec<u8>) {
     let mut serializer = Serializer::with_formatter(&mut *out, Harmless);
     record.serialize(&mut serializer).expect("writing to memory does not fail, and all keys are strings");
     out.push(b'\n');

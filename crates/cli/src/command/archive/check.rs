@@ -4,7 +4,7 @@ use super::shown::count;
 use crate::exit::Outcome;
 use crate::output;
 use crate::progress::Progress;
-use crate::repository::{Place, RepositoryOptions};
+use crate::repository::{LockOptions, Place, RepositoryOptions};
 use crate::sanitise::one_line;
 use crate::session::Session;
 use anyhow::{Result, anyhow};
@@ -26,6 +26,8 @@ Exit code 2: there is damage.")]
 pub(crate) struct Arguments {
     #[command(flatten)]
     repository: RepositoryOptions,
+    #[command(flatten)]
+    lock: LockOptions,
     /// Read all packs, or that part of them
     #[arg(long, value_name = "PERCENT", num_args = 0..=1, require_equals = true, default_missing_value = "100%", value_parser = percent)]
     read_data: Option<f64>,
@@ -39,7 +41,7 @@ pub(crate) fn run(arguments: &Arguments, session: &Session) -> Result<Outcome> {
     let place = Place::new(&arguments.repository, session)?;
     let repository = place.open()?;
     // As restic does: what comes or goes meanwhile would look like damage.
-    let lock = place.lock(&repository, LockKind::Exclusive)?;
+    let lock = place.lock_unless(&repository, LockKind::Exclusive, arguments.lock)?;
     let read_data = match arguments.read_data {
         None => ReadData::Nothing,
         Some(percent) if percent >= 100.0 => ReadData::All,

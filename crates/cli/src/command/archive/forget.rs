@@ -1,28 +1,36 @@
 //! `pneu archive forget`: removes snapshots, by a policy or by name.
 
+use super::lost::{self, Keeping, Losing, Said};
 use super::prune::{self, DryRun, How};
 use super::shown::snapshot_line;
 use crate::environment;
 use crate::exit::Outcome;
-use crate::output;
-use crate::repository::{Place, RepositoryOptions};
+use crate::output::{self, Output};
+use crate::progress::Progress;
+use crate::repository::{LockOptions, Place, ReadLock, RepositoryOptions};
 use crate::sanitise::one_line;
 use crate::session::Session;
-use anyhow::{Result, bail};
+use anyhow::{Result, anyhow, bail};
 use archive::forget::{Count, GroupBy, Policy, Present, Span, plan};
 use archive::select::{Candidate, Filter, by_prefix};
-use archive::{FileKind, FileName, Id, LockKind, Snapshot, Time, snapshot};
+use archive::{FileKind, FileName, Id, LockKind, Progress as _, Repository, Snapshot, Time};
+use backup::Forgotten;
 use clap::Args;
 
 /// Remove snapshots, by a policy or by name
 ///
 /// What only they used stays until "pneu archive prune", or --prune, removes it. Policies are restic's: of each group of snapshots (of one machine and
 /// the same paths) those stay that any --keep rule keeps. Without a rule nothing is removed, nor would a rule ever remove all of a group.
+///
+/// Before anything goes the index is brought in step with the disk, and it is said how many messages would then be in no Maildir here and in no
+/// snapshot; nobody is asked. --dry-run lists them, --keep-messages saves them: in a snapshot with the tag pneu-deleted, which no rule
+/// removes unless --tag pneu-deleted asks for it, which "latest" never means while there is another, and from which "pneu undelete" puts
+/// messages back to where they lay.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   pneu archive forget --keep-daily 7 --keep-weekly 5 --keep-monthly 12 --dry-run
-  pneu archive forget --keep-within 1y --prune
+  pneu archive forget --keep-within 1y --keep-messages --prune
   pneu archive forget 1a2b3c4d")]
 pub(crate) struct Arguments {
     #[command(flatten)]
@@ -70,7 +78,11 @@ pub(crate) struct Arguments {
     #[arg(long)]
     prune: bool,
     #[command(flatten)]
+    keeping: Keeping,
+    #[command(flatten)]
     how: How,
+    #[command(flatten)]
+    lock: LockOptions,
 }
 
 /// Runs the command.
@@ -78,43 +90,90 @@ pub(crate) struct Arguments {
 /// # Errors
 /// No such snapshot; a policy that keeps nothing; the repository cannot be opened, reached or locked.
 pub(crate) fn run(arguments: &Arguments, session: &Session) -> Result<Outcome> {
+    let dry_run = arguments.dry_run.then_some(DryRun);
+    prune::refuse_no_lock(arguments.lock, dry_run)?;
     let place = Place::new(&arguments.repository, session)?;
     let repository = place.open()?;
-    let lock = place.lock(&repository, LockKind::Exclusive)?;
-    let threads = repository.surroundings().thread_count;
-    let mut listed = snapshot::list(repository.storage(), repository.key(), threads)?;
-    if !listed.unread.is_empty() {
-        return Err(listed.unread.swap_remove(0).1.into());
-    }
+    let lock = place.lock_unless(&repository, LockKind::Exclusive, arguments.lock)?;
+    let listed = prune::snapshots(&repository)?;
     let going = if arguments.snapshots.is_empty() {
-        by_policy(arguments, &listed.snapshots)?
+        by_policy(arguments, &listed)?
     } else {
-        named(arguments, &listed.snapshots)?
+        named(arguments, &listed)?
     };
+    let progress = Progress::start(session.stderr_is_terminal, session.is_quiet)
+        .map_err(|error| anyhow!("cannot listen to Ctrl-C: {error}"))?;
     let mut output = session.output();
-    for &number in &going {
-        let (id, snapshot) = &listed.snapshots[number];
-        if !session.is_quiet || arguments.dry_run {
-            output.line(&one_line(&format!("remove  {}", snapshot_line(id, snapshot))))?;
-        }
-        if !arguments.dry_run {
+    let said = say(arguments, (&repository, &lock), (&listed, &going), (session, &progress), &mut output)?;
+    if let (Some(lock), None) = (lock.held(), dry_run) {
+        for &number in &going {
+            progress.check()?;
             lock.check()?;
-            repository.storage().remove(FileName { kind: FileKind::Snapshot, id: *id })?;
+            repository.storage().remove(FileName { kind: FileKind::Snapshot, id: listed[number].0 })?;
+        }
+    }
+    // What cannot be printed any more is no reason to leave the rest undone.
+    let printed = print(arguments, (&listed, &going), session, output);
+    let mut outcome = said.outcome;
+    match (arguments.prune, lock.held()) {
+        (true, Some(held)) if dry_run.is_none() => {
+            drop(listed);
+            let repository = if said.kept.is_some() { repository.reread() } else { repository };
+            let pruned = prune::prune((&repository, Some(held)), arguments.how, None, (session, &progress))?;
+            outcome = if pruned == Outcome::Done { outcome } else { pruned };
+        }
+        (true, _) => output::complain("what prune would do is known only once snapshots are removed"),
+        (false, _) => {}
+    }
+    lock.release()?;
+    printed.map(|()| outcome)
+}
+
+/// Says which snapshots go, or would go.
+fn print(
+    arguments: &Arguments,
+    (listed, going): (&[(Id, Snapshot)], &[usize]),
+    session: &Session,
+    mut output: Output,
+) -> Result<()> {
+    if !session.is_quiet || arguments.dry_run {
+        for &number in going {
+            let (id, snapshot) = &listed[number];
+            output.line(&one_line(&format!("remove  {}", snapshot_line(id, snapshot))))?;
         }
     }
     if !session.is_quiet {
-        let (gone, all) = (going.len(), listed.snapshots.len());
-        output.line(&format!("{gone} of {all} snapshots removed, {} stay", all - gone))?;
+        let (gone, all) = (going.len(), listed.len());
+        let (verb, rest) = if arguments.dry_run { ("would be ", "would stay") } else { ("", "stay") };
+        output.line(&format!("{gone} of {all} snapshots {verb}removed, {} {rest}", all - gone))?;
     }
-    output.finish()?;
-    let mut outcome = Outcome::Done;
-    if arguments.prune && !arguments.dry_run {
-        outcome = prune::prune(&repository, &lock, arguments.how, None::<DryRun>, session)?;
-    } else if arguments.prune {
-        output::complain("what prune would do is known only once snapshots are removed");
+    output.finish()
+}
+
+/// Says which messages would be lost, if anything goes at all.
+fn say(
+    arguments: &Arguments,
+    (repository, lock): (&Repository, &ReadLock),
+    (listed, going): (&[(Id, Snapshot)], &[usize]),
+    (session, progress): (&Session, &Progress),
+    output: &mut Output,
+) -> Result<Said> {
+    if going.is_empty() && !arguments.prune {
+        return Ok(Said { outcome: Outcome::Done, kept: None });
     }
-    lock.release()?;
-    Ok(outcome)
+    let (mut goes, mut stays) = (Vec::new(), Vec::new());
+    for (number, (_, snapshot)) in listed.iter().enumerate() {
+        if going.binary_search(&number).is_ok() { &mut goes } else { &mut stays }.push(snapshot.clone());
+    }
+    let losing = Losing {
+        repository,
+        lock: lock.held(),
+        going: &goes,
+        staying: &stays,
+        forgotten: if arguments.prune { Forgotten::Go } else { Forgotten::Stay },
+        dry_run: arguments.dry_run.then_some(DryRun),
+    };
+    lost::before(&losing, arguments.keeping, (session, progress), output)
 }
 
 /// Returns the places of the snapshots that the user names.
@@ -152,8 +211,13 @@ fn by_policy(arguments: &Arguments, snapshots: &[(Id, Snapshot)]) -> Result<Vec<
     }
     let filter = Filter { hosts: arguments.host.clone(), tags: lists(&arguments.tag), paths: Vec::new() };
     let all: Vec<Candidate<'_>> = snapshots.iter().map(|(_, snapshot)| Candidate::from(snapshot)).collect();
+    // What was kept because nothing else has it goes only if somebody says so.
+    let is_kept = |candidate: &Candidate<'_>| candidate.tags.iter().any(|tag| tag == backup::KEPT);
+    let wants_kept = arguments.tag.iter().any(|list| list.split(',').any(|tag| tag == backup::KEPT));
+    let is_meant =
+        |candidate: &Candidate<'_>| filter.matches(candidate) && (wants_kept || !is_kept(candidate));
     let (places, candidates): (Vec<usize>, Vec<Candidate<'_>>) =
-        all.into_iter().enumerate().filter(|(_, candidate)| filter.matches(candidate)).unzip();
+        all.into_iter().enumerate().filter(|(_, candidate)| is_meant(candidate)).unzip();
     let now = environment::now();
     let offset = now.offset().seconds();
     let present =

@@ -1,13 +1,13 @@
 //! `pneu archive ls`: lists what is in a snapshot.
 
-use super::shown::local_time;
+use super::shown::{kind_letter, local_time};
 use crate::exit::{NotFound, Outcome};
 use crate::output::{self, Output};
-use crate::repository::{Place, RepositoryOptions};
+use crate::repository::{LockOptions, Place, RepositoryOptions};
 use crate::sanitise::one_line;
 use crate::session::Session;
 use anyhow::Result;
-use archive::{LockKind, Next, Node, NodeKind, Snapshot};
+use archive::{Next, Node, Snapshot};
 use clap::Args;
 
 /// List what is in a snapshot
@@ -21,6 +21,8 @@ Examples:
 pub(crate) struct Arguments {
     #[command(flatten)]
     repository: RepositoryOptions,
+    #[command(flatten)]
+    lock: LockOptions,
     /// The snapshot, and what of it
     #[arg(value_name = "SNAPSHOT[:PATH]", default_value = "latest")]
     snapshot: String,
@@ -39,7 +41,7 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments, session: &Session) -> Result<Outcome> {
     let place = Place::new(&arguments.repository, session)?;
     let repository = place.open()?;
-    let lock = place.lock(&repository, LockKind::Shared)?;
+    let lock = place.lock_to_read(&repository, arguments.lock)?;
     let (_, snapshot, path) = super::select::one(&repository, &arguments.snapshot)?;
     let Some((tree, above)) = top(&repository, &snapshot, &path)? else {
         return Err(
@@ -88,12 +90,7 @@ fn top(
 fn print(arguments: &Arguments, output: &mut Output, path: &[u8], node: &Node<'_>) -> Result<()> {
     let mut line = Vec::new();
     if arguments.long {
-        let kind = match node.kind {
-            NodeKind::Directory => 'd',
-            NodeKind::Symlink => 'l',
-            NodeKind::File => '-',
-            _ => '?',
-        };
+        let kind = kind_letter(node.kind);
         line = format!("{kind} {:>12} {} ", node.size, local_time(&node.modified)).into_bytes();
     }
     if arguments.print0 {

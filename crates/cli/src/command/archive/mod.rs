@@ -2,8 +2,10 @@
 
 mod backup;
 mod check;
+mod find;
 mod forget;
 mod init;
+mod lost;
 mod ls;
 mod prune;
 mod restore;
@@ -12,6 +14,7 @@ mod shown;
 mod snapshots;
 mod stats;
 mod unlock;
+mod view;
 
 use crate::args::{Common, With};
 use crate::exit::Outcome;
@@ -36,6 +39,8 @@ Examples:
   pneu archive init --repo ~/backup/mail
   pneu archive backup
   pneu archive snapshots
+  pneu archive find '1700000000.*'
+  pneu archive view latest:/home/ana/Maildir/cur/1700000000.1.host:2,S
   pneu archive restore latest --target /tmp/mail
   pneu archive forget --keep-daily 7 --keep-monthly 12 --prune
   pneu archive check --read-data=10%
@@ -53,6 +58,9 @@ pub(crate) enum ActionWithCommon {
     Backup(With<backup::Arguments>),
     Snapshots(With<snapshots::Arguments>),
     Ls(With<ls::Arguments>),
+    Find(With<find::Arguments>),
+    #[command(visible_alias = "show")]
+    View(With<view::Arguments>),
     Restore(With<restore::Arguments>),
     Forget(With<forget::Arguments>),
     Prune(With<prune::Arguments>),
@@ -72,6 +80,10 @@ pub(crate) enum Action {
     Snapshots(snapshots::Arguments),
     /// List what is in a snapshot.
     Ls(ls::Arguments),
+    /// Find files by name.
+    Find(find::Arguments),
+    /// Show a message or another file.
+    View(view::Arguments),
     /// Bring files back.
     Restore(restore::Arguments),
     /// Remove snapshots.
@@ -94,6 +106,8 @@ impl ActionWithCommon {
             ActionWithCommon::Backup(with) => (Action::Backup(with.arguments), with.common),
             ActionWithCommon::Snapshots(with) => (Action::Snapshots(with.arguments), with.common),
             ActionWithCommon::Ls(with) => (Action::Ls(with.arguments), with.common),
+            ActionWithCommon::Find(with) => (Action::Find(with.arguments), with.common),
+            ActionWithCommon::View(with) => (Action::View(with.arguments), with.common),
             ActionWithCommon::Restore(with) => (Action::Restore(with.arguments), with.common),
             ActionWithCommon::Forget(with) => (Action::Forget(with.arguments), with.common),
             ActionWithCommon::Prune(with) => (Action::Prune(with.arguments), with.common),
@@ -114,6 +128,8 @@ pub(crate) fn run(action: &Action, session: &Session) -> Result<Outcome> {
         Action::Backup(arguments) => backup::run(arguments, session),
         Action::Snapshots(arguments) => snapshots::run(arguments, session),
         Action::Ls(arguments) => ls::run(arguments, session),
+        Action::Find(arguments) => find::run(arguments, session),
+        Action::View(arguments) => view::run(arguments, session),
         Action::Restore(arguments) => restore::run(arguments, session),
         Action::Forget(arguments) => forget::run(arguments, session),
         Action::Prune(arguments) => prune::run(arguments, session),

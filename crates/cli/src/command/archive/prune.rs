@@ -1,21 +1,29 @@
 //! `pneu archive prune`: removes what no snapshot uses.
 
+use super::lost::{self, Keeping, Losing};
 use super::shown::count;
 use crate::command::info::people;
 use crate::exit::Outcome;
 use crate::output;
 use crate::progress::Progress;
-use crate::repository::{Place, RepositoryOptions};
+use crate::repository::{LockOptions, Place, RepositoryOptions};
 use crate::sanitise::one_line;
 use crate::session::Session;
-use anyhow::{Result, anyhow};
-use archive::{HeldLock, LockKind, MaxUnused, PruneFigures, PruneOptions, Repository};
+use anyhow::{Result, anyhow, bail};
+use archive::{
+    HeldLock, Id, LockKind, MaxUnused, PruneFigures, PruneOptions, Repository, Snapshot, snapshot,
+};
+use backup::Forgotten;
 use clap::Args;
 
 /// Remove what no snapshot uses
 ///
 /// First everything is looked at: if anything that a snapshot needs is missing or damaged, nothing is removed. Packs of which enough is unused are
 /// written anew without it; how much waste may stay, --max-unused says.
+///
+/// Before that the index is brought in step with the disk, and it is said how many messages are only in snapshots that were forgotten: in no
+/// Maildir here and in no snapshot. --dry-run lists them, --keep-messages saves them in a snapshot with the tag pneu-deleted. Messages
+/// that an interrupted backup saved for no snapshot are not among them.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -26,7 +34,11 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     repository: RepositoryOptions,
     #[command(flatten)]
+    keeping: Keeping,
+    #[command(flatten)]
     how: How,
+    #[command(flatten)]
+    lock: LockOptions,
     /// Say what would be done, and do nothing
     #[arg(long)]
     dry_run: bool,
@@ -45,54 +57,85 @@ pub(super) struct How {
 /// # Errors
 /// Something that snapshots need is missing or damaged; the repository cannot be opened, reached or locked.
 pub(crate) fn run(arguments: &Arguments, session: &Session) -> Result<Outcome> {
+    let dry_run = arguments.dry_run.then_some(DryRun);
+    refuse_no_lock(arguments.lock, dry_run)?;
     let place = Place::new(&arguments.repository, session)?;
     let repository = place.open()?;
-    let lock = place.lock(&repository, LockKind::Exclusive)?;
-    let outcome = prune(&repository, &lock, arguments.how, arguments.dry_run.then_some(DryRun), session);
+    let lock = place.lock_unless(&repository, LockKind::Exclusive, arguments.lock)?;
+    let progress = Progress::start(session.stderr_is_terminal, session.is_quiet)
+        .map_err(|error| anyhow!("cannot listen to Ctrl-C: {error}"))?;
+    let staying: Vec<Snapshot> = snapshots(&repository)?.into_iter().map(|(_, snapshot)| snapshot).collect();
+    let losing = Losing {
+        repository: &repository,
+        lock: lock.held(),
+        going: &[],
+        staying: &staying,
+        forgotten: Forgotten::Go,
+        dry_run,
+    };
+    let mut output = session.output();
+    let said = lost::before(&losing, arguments.keeping, (session, &progress), &mut output)?;
+    output.finish()?;
+    let repository = if said.kept.is_some() { repository.reread() } else { repository };
+    let pruned = prune((&repository, lock.held()), arguments.how, dry_run, (session, &progress))?;
     lock.release()?;
-    outcome
+    Ok(if pruned == Outcome::Done { said.outcome } else { pruned })
 }
 
 /// Says that nothing is to be changed.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct DryRun;
 
-/// Prunes a repository that is locked.
+/// Refuses to change anything without a lock.
+///
+/// # Errors
+/// A sentence.
+pub(super) fn refuse_no_lock(lock: LockOptions, dry_run: Option<DryRun>) -> Result<()> {
+    if lock.no_lock && dry_run.is_none() {
+        bail!("--no-lock goes with --dry-run: without a lock nothing may be removed");
+    }
+    Ok(())
+}
+
+/// Returns all snapshots, the oldest first.
+///
+/// # Errors
+/// One cannot be read: what it needs is not known then.
+pub(super) fn snapshots(repository: &Repository) -> Result<Vec<(Id, Snapshot)>> {
+    let threads = repository.surroundings().thread_count;
+    let mut listed = snapshot::list(repository.storage(), repository.key(), threads)?;
+    match listed.unread.pop() {
+        Some((_, error)) => Err(error.into()),
+        None => Ok(listed.snapshots),
+    }
+}
+
+/// Prunes a repository that is locked; without a lock only for a dry run.
 ///
 /// # Errors
 /// As [`run`].
 pub(super) fn prune(
-    repository: &Repository,
-    lock: &HeldLock,
+    (repository, lock): (&Repository, Option<&HeldLock>),
     how: How,
     dry_run: Option<DryRun>,
-    session: &Session,
+    (session, progress): (&Session, &Progress),
 ) -> Result<Outcome> {
-    let progress = Progress::start(session.stderr_is_terminal, session.is_quiet)
-        .map_err(|error| anyhow!("cannot listen to Ctrl-C: {error}"))?;
     progress.name("looking");
     let options = PruneOptions { max_unused: how.max_unused };
-    let planned = archive::plan_prune(repository, &options, &progress);
-    let plan = match planned {
-        Err(archive::Error::Interrupted) => {
-            progress.finish();
-            return Ok(Outcome::Interrupted);
-        }
-        other => other.inspect_err(|_| progress.finish())?,
-    };
+    let plan = archive::plan_prune(repository, &options, progress).inspect_err(|_| progress.finish())?;
     let mut output = session.output();
     if !session.is_quiet || dry_run.is_some() {
         for line in lines(&plan.figures) {
             output.line(&line)?;
         }
     }
-    if dry_run.is_some() {
+    let (Some(lock), None) = (lock, dry_run) else {
         progress.finish();
         output.finish()?;
         return Ok(Outcome::Done);
-    }
+    };
     progress.name("pruning");
-    let done = archive::prune(repository, lock, &plan, &progress);
+    let done = archive::prune(repository, lock, &plan, progress);
     progress.finish();
     let report = match done {
         Err(archive::Error::Interrupted) => {

@@ -5,11 +5,11 @@ use crate::command::info::people;
 use crate::exit::{NotFound, Outcome};
 use crate::output;
 use crate::progress::Progress;
-use crate::repository::{Place, RepositoryOptions};
+use crate::repository::{LockOptions, Place, RepositoryOptions};
 use crate::sanitise::one_line;
 use crate::session::Session;
 use anyhow::{Result, anyhow};
-use archive::{Choice, LockKind, Overwrite, RestoreOptions};
+use archive::{Choice, Overwrite, RestoreOptions};
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 
@@ -27,6 +27,8 @@ Exit code 3: done, but something could not be restored.")]
 pub(crate) struct Arguments {
     #[command(flatten)]
     repository: RepositoryOptions,
+    #[command(flatten)]
+    lock: LockOptions,
     /// The snapshot, and what of it
     #[arg(value_name = "SNAPSHOT[:PATH]")]
     snapshot: String,
@@ -58,7 +60,7 @@ enum Existing {
 pub(crate) fn run(arguments: &Arguments, session: &Session) -> Result<Outcome> {
     let place = Place::new(&arguments.repository, session)?;
     let repository = place.open()?;
-    let lock = place.lock(&repository, LockKind::Shared)?;
+    let lock = place.lock_to_read(&repository, arguments.lock)?;
     let (_, snapshot, path) = super::select::one(&repository, &arguments.snapshot)?;
     let tree = match path.iter().all(|&byte| byte == b'/') {
         true => Some(snapshot.tree),

@@ -1,10 +1,110 @@
-//! Finds the snapshot that the user names.
+//! Finds the snapshots that the user means.
 //!
-//! In: `latest` or the beginning of an id, and perhaps a path behind a colon. Out: the snapshot. Must not know what is done with it.
+//! In: `latest` or the beginning of an id, and perhaps a path behind a colon; machines, tags, paths. Out: snapshots. Must not know what is done with it.
 
 use crate::exit::NotFound;
-use anyhow::{Result, bail};
+use crate::output;
+use crate::sanitise::one_line;
+use anyhow::{Result, anyhow};
+use archive::select::{Candidate, Filter};
 use archive::{Id, Repository, Snapshot, snapshot};
+use clap::Args;
+
+/// Which snapshots are searched.
+#[derive(Debug, Args)]
+pub(super) struct Selection {
+    /// Only in this snapshot: the beginning of its id, or latest; may be repeated
+    #[arg(long, short, value_name = "SNAPSHOT")]
+    snapshot: Vec<String>,
+    /// Only in snapshots of this machine; may be repeated
+    #[arg(long, short = 'H', value_name = "HOST")]
+    host: Vec<String>,
+    /// Only in snapshots with this tag, or with all of several that have commas between them; may be repeated
+    #[arg(long, value_name = "TAG[,TAG]")]
+    tag: Vec<String>,
+    /// Only in snapshots of this directory; several must all be there
+    #[arg(long, value_name = "DIR")]
+    path: Vec<String>,
+}
+
+/// Snapshots, the oldest first.
+#[derive(Debug, Default)]
+pub(super) struct Selected {
+    pub(super) snapshots: Vec<(Id, Snapshot)>,
+    /// How many could not be read. That was told.
+    pub(super) unread_count: usize,
+}
+
+impl Selection {
+    /// Returns the snapshots that are meant. Of those that cannot be read it tells.
+    ///
+    /// # Errors
+    /// A snapshot that is named is not there; the repository cannot be reached.
+    pub(super) fn of(&self, repository: &Repository) -> Result<Selected> {
+        let lists = self.tag.iter().map(|list| list.split(',').map(str::to_owned).collect());
+        let filter = Filter { hosts: self.host.clone(), tags: lists.collect(), paths: self.path.clone() };
+        let mut listed = all(repository)?;
+        if self.snapshot.is_empty() {
+            listed.snapshots.retain(|(_, snapshot)| filter.matches(&Candidate::from(snapshot)));
+            return Ok(listed);
+        }
+        let mut wanted = Vec::new();
+        for name in &self.snapshot {
+            wanted.push(match name.as_str() {
+                "latest" => {
+                    let is_meant =
+                        |(_, snapshot): &&(Id, Snapshot)| filter.matches(&Candidate::from(snapshot));
+                    let newest = latest(listed.snapshots.iter().filter(is_meant));
+                    newest
+                        .ok_or_else(|| NotFound("no snapshot is of that machine, tag and path".to_owned()))?
+                        .0
+                }
+                name => named(&listed.snapshots, name)?.0,
+            });
+        }
+        listed.snapshots.retain(|(id, _)| wanted.contains(id));
+        Ok(listed)
+    }
+}
+
+/// Returns all snapshots. Of those that cannot be read it tells.
+///
+/// # Errors
+/// The repository cannot be reached.
+pub(super) fn all(repository: &Repository) -> Result<Selected> {
+    let threads = repository.surroundings().thread_count;
+    let listed = snapshot::list(repository.storage(), repository.key(), threads)?;
+    for (_, error) in &listed.unread {
+        output::complain(one_line(&error.to_string()));
+    }
+    Ok(Selected { snapshots: listed.snapshots, unread_count: listed.unread.len() })
+}
+
+/// Returns the one of these snapshots, the oldest first, that is called so: "latest", or the beginning of its id.
+///
+/// # Errors
+/// None is, or several are.
+pub(super) fn named<'a>(snapshots: &'a [(Id, Snapshot)], name: &str) -> Result<&'a (Id, Snapshot)> {
+    if name == "latest" {
+        return latest(snapshots.iter())
+            .ok_or_else(|| NotFound("there is no snapshot yet".to_owned()).into());
+    }
+    let id = archive::select::by_prefix(snapshots.iter().map(|(id, _)| *id), name);
+    let id = id.map_err(|error| match error {
+        archive::select::NotFound::Ambiguous { .. } => anyhow!(error),
+        none => NotFound(none.to_string()).into(),
+    })?;
+    let found = snapshots.iter().find(|(other, _)| *other == id);
+    Ok(found.expect("the id is one of theirs"))
+}
+
+/// Returns the newest of snapshots that come from the oldest on. One that only keeps what was deleted counts where there is no other.
+fn latest<'a>(
+    snapshots: impl DoubleEndedIterator<Item = &'a (Id, Snapshot)> + Clone,
+) -> Option<&'a (Id, Snapshot)> {
+    let is_kept = |snapshot: &Snapshot| snapshot.tags.iter().any(|tag| tag == backup::KEPT);
+    snapshots.clone().rfind(|(_, snapshot)| !is_kept(snapshot)).or_else(|| snapshots.last())
+}
 
 /// Returns the one snapshot that `text` names, and the path behind it.
 ///
@@ -19,17 +119,6 @@ pub(super) fn one(repository: &Repository, text: &str) -> Result<(Id, Snapshot, 
     {
         return Err(listed.unread.swap_remove(place).1.into());
     }
-    if name == "latest" {
-        let newest = listed.snapshots.pop();
-        let (id, snapshot) = newest.ok_or_else(|| NotFound("there is no snapshot yet".to_owned()))?;
-        return Ok((id, snapshot, path.into()));
-    }
-    let mut named = listed.snapshots.into_iter().filter(|(id, _)| id.to_string().starts_with(name));
-    match (named.next(), named.next()) {
-        (Some((id, snapshot)), None) => Ok((id, snapshot, path.into())),
-        (None, _) => {
-            Err(NotFound(format!("no snapshot is called {name}; see: pneu archive snapshots")).into())
-        }
-        (Some(_), Some(_)) => bail!("several snapshots begin with {name}: say more of the id"),
-    }
+    let (id, snapshot) = named(&listed.snapshots, name)?;
+    Ok((*id, snapshot.clone(), path.into()))
 }

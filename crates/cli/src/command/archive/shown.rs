@@ -3,7 +3,7 @@
 //! In: values. Out: text. Must not know any command.
 
 use crate::environment;
-use archive::{Id, Snapshot, Time};
+use archive::{Id, NodeKind, Snapshot, Time};
 use jiff::Timestamp;
 
 /// Returns a time as the user's clock shows it.
@@ -11,6 +11,25 @@ pub(super) fn local_time(time: &Time) -> String {
     let zone = environment::now().time_zone().clone();
     let at = Timestamp::from_second(time.seconds()).map(|at| at.to_zoned(zone));
     at.map_or_else(|_| "?".to_owned(), |at| at.strftime("%Y-%m-%d %H:%M:%S").to_string())
+}
+
+/// Returns the day of a time as the user's clock shows it.
+pub(super) fn local_day(time: &Time) -> String {
+    local_time(time).split(' ').next().unwrap_or_default().to_owned()
+}
+
+/// Returns the letter that stands for a kind of file in long lines.
+pub(super) fn kind_letter(kind: NodeKind) -> char {
+    match kind {
+        NodeKind::Directory => 'd',
+        NodeKind::Symlink => 'l',
+        NodeKind::File => '-',
+        NodeKind::Fifo => 'p',
+        NodeKind::Socket => 's',
+        NodeKind::BlockDevice => 'b',
+        NodeKind::CharacterDevice => 'c',
+        NodeKind::Irregular => '?',
+    }
 }
 
 /// Returns a snapshot in a line: id, time, host, tags, paths.

@@ -3,11 +3,11 @@
 use super::shown::snapshot_line;
 use crate::exit::Outcome;
 use crate::output;
-use crate::repository::{Place, RepositoryOptions};
+use crate::repository::{LockOptions, Place, RepositoryOptions};
 use crate::sanitise::one_line;
 use crate::session::Session;
 use anyhow::Result;
-use archive::{LockKind, snapshot};
+use archive::snapshot;
 use clap::{Args, ValueEnum};
 use serde_json::json;
 
@@ -23,6 +23,8 @@ Examples:
 pub(crate) struct Arguments {
     #[command(flatten)]
     repository: RepositoryOptions,
+    #[command(flatten)]
+    lock: LockOptions,
     /// Only those of this machine
     #[arg(long, value_name = "HOST")]
     host: Option<String>,
@@ -49,7 +51,7 @@ enum Format {
 pub(crate) fn run(arguments: &Arguments, session: &Session) -> Result<Outcome> {
     let place = Place::new(&arguments.repository, session)?;
     let repository = place.open()?;
-    let lock = place.lock(&repository, LockKind::Shared)?;
+    let lock = place.lock_to_read(&repository, arguments.lock)?;
     let threads = repository.surroundings().thread_count;
     let listed = snapshot::list(repository.storage(), repository.key(), threads)?;
     lock.release()?;

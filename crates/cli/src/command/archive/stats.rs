@@ -5,11 +5,10 @@ use crate::command::info::people;
 use crate::exit::Outcome;
 use crate::output;
 use crate::progress::Progress;
-use crate::repository::{Place, RepositoryOptions};
+use crate::repository::{LockOptions, Place, RepositoryOptions};
 use crate::sanitise::one_line;
 use crate::session::Session;
 use anyhow::{Result, anyhow};
-use archive::LockKind;
 use clap::Args;
 
 /// Say how much there is in a repository
@@ -22,6 +21,8 @@ Examples:
 pub(crate) struct Arguments {
     #[command(flatten)]
     repository: RepositoryOptions,
+    #[command(flatten)]
+    lock: LockOptions,
 }
 
 /// Runs the command.
@@ -31,7 +32,7 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments, session: &Session) -> Result<Outcome> {
     let place = Place::new(&arguments.repository, session)?;
     let repository = place.open()?;
-    let lock = place.lock(&repository, LockKind::Shared)?;
+    let lock = place.lock_to_read(&repository, arguments.lock)?;
     let progress = Progress::start(session.stderr_is_terminal, session.is_quiet)
         .map_err(|error| anyhow!("cannot listen to Ctrl-C: {error}"))?;
     progress.name("reading trees");

@@ -1,0 +1,197 @@
+//! `pneu archive find`: finds files by name in all snapshots at once.
+
+use super::select::Selection;
+use super::shown::{count, kind_letter, local_day, local_time};
+use crate::environment;
+use crate::exit::Outcome;
+use crate::format::json;
+use crate::format::paths::End;
+use crate::format::record::base64;
+use crate::output::{self, Output};
+use crate::progress::Progress;
+use crate::repository::{LockOptions, Place, RepositoryOptions};
+use crate::sanitise::one_line_of_bytes;
+use crate::session::Session;
+use anyhow::{Result, anyhow, bail};
+use archive::pattern::{Case, Pattern};
+use archive::{Found, Id, Node, Snapshot, Time, Wish};
+use clap::{Args, ValueEnum};
+use jiff::civil::DateTime;
+use serde_json::json;
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStrExt;
+
+/// Find files by name in all snapshots
+///
+/// Each line is a file as it was for some time: the days of the first and of the last snapshot that have it so, how many have it, and
+/// SNAPSHOT:PATH, where the snapshot is the newest of these; "pneu archive view", "ls" and "restore" take that as it stands. What has
+/// another content or another time is another line; a message whose flags changed has another name. Messages by what is in them are found by
+/// "pneu find --archived".
+///
+/// A PATTERN is held against names, or, with slashes in it, against as many names of a path; "**" stands for any number of them. One that begins
+/// with a slash begins at the top. What lies in a directory that matches, matches.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  pneu archive find '1700000000.1.host*'
+  pneu archive find --snapshot latest --long 'Maildir/.Drafts'
+  pneu archive find --ignore-case --oldest 2026-01-01 '/home/*/Maildir/**/*.PDF'
+  pneu archive find --format paths 'dovecot-keywords' | head -n 1 | xargs pneu archive view
+
+Exit codes: 0 found, 1 nothing found, 3 found, but some of the archive could not be read.")]
+pub(crate) struct Arguments {
+    #[command(flatten)]
+    repository: RepositoryOptions,
+    #[command(flatten)]
+    lock: LockOptions,
+    /// Names or paths, with *, ?, [a-z] and **; put ' ' around them. Any of several will do
+    #[arg(value_name = "PATTERN", required = true)]
+    patterns: Vec<OsString>,
+    #[command(flatten)]
+    selection: Selection,
+    /// Capitals and small letters are the same
+    #[arg(long, short)]
+    ignore_case: bool,
+    /// Only what was changed then or later: 2026-01-31, or "2026-01-31 12:00"
+    #[arg(long, short = 'O', value_name = "TIME")]
+    oldest: Option<DateTime>,
+    /// Only what was changed then or before
+    #[arg(long, short = 'N', value_name = "TIME")]
+    newest: Option<DateTime>,
+    /// With kind, size and time of change
+    #[arg(long, short)]
+    long: bool,
+    /// How to print them
+    #[arg(long, short = 'o', value_enum, default_value_t = Format::Plain)]
+    format: Format,
+    /// End each line with a zero byte, which no path holds
+    #[arg(long, short = '0')]
+    print0: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// A line for each
+    Plain,
+    /// Only SNAPSHOT:PATH, exact bytes
+    Paths,
+    /// A JSON object on each line, with all snapshots
+    Json,
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// A pattern cannot be understood; no such snapshot; the repository cannot be opened or reached.
+pub(crate) fn run(arguments: &Arguments, session: &Session) -> Result<Outcome> {
+    let case = if arguments.ignore_case { Case::Ignored } else { Case::Matters };
+    let parse = |pattern: &OsString| Pattern::parse(pattern.as_bytes(), case).map_err(|what| anyhow!(what));
+    let patterns = arguments.patterns.iter().map(parse).collect::<Result<Vec<Pattern>>>()?;
+    let (oldest, newest) = (instant(arguments.oldest)?, instant(arguments.newest)?);
+    if arguments.print0 && arguments.format == Format::Json {
+        bail!("--print0 goes with --format plain and --format paths");
+    }
+    let place = Place::new(&arguments.repository, session)?;
+    let repository = place.open()?;
+    let lock = place.lock_to_read(&repository, arguments.lock)?;
+    let progress = Progress::start(session.stderr_is_terminal, session.is_quiet)
+        .map_err(|error| anyhow!("cannot listen to Ctrl-C: {error}"))?;
+    progress.name("looking through trees");
+    let selected = arguments.selection.of(&repository)?;
+    let roots: Vec<Id> = selected.snapshots.iter().map(|(_, snapshot)| snapshot.tree).collect();
+    let is_in_time = |node: &Node<'_>| {
+        let time = (node.modified.seconds(), node.modified.nanoseconds());
+        oldest.is_none_or(|oldest| time >= oldest) && newest.is_none_or(|newest| time <= newest)
+    };
+    let wish = Wish {
+        matches: &|path, node| patterns.iter().any(|pattern| pattern.matches(path)) && is_in_time(node),
+        may_hold: &|path| patterns.iter().any(|pattern| pattern.may_hold(path)),
+    };
+    let result = archive::find(&repository, &roots, &wish, &progress);
+    progress.finish();
+    lock.release()?;
+    let (found, problems) = result?;
+    for problem in &problems {
+        let path = one_line_of_bytes(&problem.path);
+        output::complain(format!("{path}: {}", problem.error));
+    }
+    let is_whole = problems.is_empty() && selected.unread_count == 0;
+    if found.is_empty() && is_whole {
+        let snapshots = count(roots.len() as u64, "snapshot");
+        return session.nothing(format!("no file of {snapshots} has such a name"));
+    }
+    let mut output = session.output();
+    for found in &found {
+        print(arguments, &mut output, found, &selected.snapshots)?;
+    }
+    output.finish()?;
+    Ok(if is_whole { Outcome::Done } else { Outcome::Partly })
+}
+
+/// Returns the seconds and nanoseconds of a time of the user's clock.
+fn instant(time: Option<DateTime>) -> Result<Option<(i64, u32)>> {
+    let Some(time) = time else { return Ok(None) };
+    let zone = environment::now().time_zone().clone();
+    let at = time.to_zoned(zone).map_err(|error| anyhow!("{time} is no time: {error}"))?;
+    let time = Time::from_ns(i64::try_from(at.timestamp().as_nanosecond()).unwrap_or(i64::MAX), 0);
+    Ok(Some((time.seconds(), time.nanoseconds())))
+}
+
+fn print(
+    arguments: &Arguments,
+    output: &mut Output,
+    found: &Found,
+    snapshots: &[(Id, Snapshot)],
+) -> Result<()> {
+    let having: Vec<&(Id, Snapshot)> =
+        found.roots.iter().filter_map(|number| snapshots.get(number)).collect();
+    let (Some((_, first)), Some((newest, last))) = (having.first(), having.last()) else { return Ok(()) };
+    let end = if arguments.print0 { End::Zero } else { End::Line };
+    let place = [newest.short().as_bytes(), b":", &found.path].concat();
+    let mut line = Vec::new();
+    match arguments.format {
+        Format::Json => {
+            json::any_line(&value(found, &having), &mut line);
+            return output.bytes(&line);
+        }
+        Format::Paths if !output.terminal.is_terminal() => line.extend_from_slice(&place),
+        Format::Paths => line.extend_from_slice(one_line_of_bytes(&place).as_bytes()),
+        Format::Plain => {
+            let days = (local_day(&first.time), local_day(&last.time));
+            line.extend_from_slice(format!("{}..{}  {:>4}  ", days.0, days.1, having.len()).as_bytes());
+            if arguments.long {
+                let Node { kind, size, modified, .. } = &found.node;
+                let long = format!("{} {size:>12} {}  ", kind_letter(*kind), local_time(modified));
+                line.extend_from_slice(long.as_bytes());
+            }
+            match end {
+                End::Zero => line.extend_from_slice(&place),
+                End::Line => line.extend_from_slice(one_line_of_bytes(&place).as_bytes()),
+            }
+        }
+    }
+    line.extend_from_slice(end.bytes());
+    output.bytes(&line)
+}
+
+/// Returns what JSON says of a file.
+fn value(found: &Found, having: &[&(Id, Snapshot)]) -> serde_json::Value {
+    let node = &found.node;
+    let ids: Vec<String> = having.iter().map(|(id, _)| id.to_string()).collect();
+    let mut value = json!({
+        "version": 1,
+        "type": "file",
+        "kind": node.kind.name(),
+        "size": node.size,
+        "modified_unix": node.modified.seconds(),
+        "snapshots": ids,
+    });
+    match std::str::from_utf8(&found.path) {
+        Ok(path) => value["path"] = path.into(),
+        Err(_) => value["path_base64"] = base64(&found.path).into(),
+    }
+    if let Some([only]) = node.content.as_deref() {
+        value["sha256"] = only.to_string().into();
+    }
+    value
+}

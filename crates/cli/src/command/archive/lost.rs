@@ -1,0 +1,219 @@
+//! What `forget` and `prune` say before anything goes: which messages nothing would have any more; and how they keep those.
+//!
+//! In: snapshots that go and that stay, the index if there is one. Out: a sentence, a list for a dry run, a snapshot if one is wanted. Must not
+//! know why anything goes.
+
+use super::prune::DryRun;
+use super::shown::{count, local_time};
+use crate::command::info::people;
+use crate::environment;
+use crate::exit::Outcome;
+use crate::format::record::hex;
+use crate::locate;
+use crate::output::{self, Output};
+use crate::progress::Progress;
+use crate::sanitise::{one_line, one_line_of_bytes};
+use crate::session::Session;
+use crate::terminal::{cut, padding};
+use anyhow::{Result, anyhow};
+use archive::{HeldLock, Id, Repository, SaveOptions, Snapshot, Time, Unwatched};
+use backup::{Archive, BackupOptions, Forgotten, Held, Lost, Target};
+use clap::Args;
+use index::{Mailbox, PayloadReader, UpdateOptions};
+use mail::Content;
+
+/// Columns of the sender and the subject in a list.
+const PERSON_COLUMNS: usize = 24;
+const SUBJECT_COLUMNS: usize = 40;
+
+/// What becomes of messages that nothing else has.
+#[derive(Debug, Clone, Copy, Args)]
+pub(super) struct Keeping {
+    /// First save messages that would be in no Maildir and in no snapshot any more, in a snapshot with the tag pneu-deleted
+    #[arg(long)]
+    pub(super) keep_messages: bool,
+    /// Take the index for what is on the disk, without bringing it in step first
+    #[arg(long)]
+    no_index: bool,
+}
+
+/// What goes, and what stays.
+pub(super) struct Losing<'a> {
+    pub(super) repository: &'a Repository,
+    /// None only if nothing is to be changed.
+    pub(super) lock: Option<&'a HeldLock>,
+    pub(super) going: &'a [Snapshot],
+    pub(super) staying: &'a [Snapshot],
+    pub(super) forgotten: Forgotten,
+    pub(super) dry_run: Option<DryRun>,
+}
+
+/// What was said and done.
+pub(super) struct Said {
+    /// Not [`Outcome::Done`] if something could not be read, or if nothing more is to be done.
+    pub(super) outcome: Outcome,
+    /// The snapshot that was written.
+    pub(super) kept: Option<Id>,
+}
+
+/// Says what would be lost, and saves it if that is wanted.
+///
+/// # Errors
+/// The index or the archive cannot be read, the snapshot not be written.
+pub(super) fn before(
+    losing: &Losing<'_>,
+    keeping: Keeping,
+    (session, progress): (&Session, &Progress),
+    output: &mut Output,
+) -> Result<Said> {
+    let mut is_whole = true;
+    let mailbox = mailbox(keeping, (session, progress), &mut is_whole)?;
+    progress.name("looking for messages that nothing else has");
+    let archive = Archive { environment: &session.index, repository: losing.repository };
+    let snapshots = (losing.going, losing.staying);
+    let report = archive.lost(mailbox.as_ref(), snapshots, losing.forgotten, progress)?;
+    progress.finish();
+    for problem in &report.problems {
+        is_whole = false;
+        output::complain(one_line(&format!("{}: {}", problem.path.display(), problem.what)));
+    }
+    let outcome = if is_whole { Outcome::Done } else { Outcome::Partly };
+    let list = &report.messages;
+    let is_dry = losing.dry_run.is_some();
+    if !session.is_quiet || is_dry {
+        output.line(&sentence(list, mailbox.is_some(), losing.dry_run))?;
+    }
+    if is_dry {
+        let held = archive.held(&[], &Unwatched);
+        let known = Known { mailbox: mailbox.as_ref(), held: &held };
+        for lost in list {
+            output.line(&known.line(lost, output.terminal.is_terminal()))?;
+        }
+    }
+    let mut kept = None;
+    if let (Some(lock), true, false) = (losing.lock, keeping.keep_messages && !is_dry, list.is_empty()) {
+        let options = BackupOptions {
+            tags: Vec::new(),
+            configuration: None,
+            save: SaveOptions::default(),
+            program_version: concat!("pneu ", env!("CARGO_PKG_VERSION")).to_owned(),
+        };
+        let target = Target { repository: losing.repository, lock };
+        let id = backup::keep_messages(&session.index, &target, list, &options)?;
+        kept = Some(id);
+        if !session.is_quiet {
+            let messages = count(list.len() as u64, "message");
+            output.line(&format!("kept    {}  [{}]  {messages}", id.short(), backup::KEPT))?;
+        }
+    } else if !list.is_empty() && !session.is_quiet && !keeping.keep_messages {
+        output::complain(match (losing.dry_run, losing.forgotten) {
+            (Some(_), _) => "--keep-messages saves them first, in a snapshot of their own",
+            (None, Forgotten::Stay) => "until a prune they can be saved: pneu archive prune --keep-messages",
+            (None, Forgotten::Go) => "nothing saves them now; --keep-messages would have",
+        });
+    }
+    Ok(Said { outcome, kept })
+}
+
+/// Opens the index, in step with the disk; none if there is none.
+fn mailbox(
+    keeping: Keeping,
+    (session, progress): (&Session, &Progress),
+    is_whole: &mut bool,
+) -> Result<Option<Mailbox>> {
+    let mailbox = match Mailbox::open(&session.index) {
+        Err(index::Error::NoIndex { .. }) => return Ok(None),
+        other => other?,
+    };
+    if keeping.no_index {
+        return Ok(Some(mailbox));
+    }
+    let options = UpdateOptions { headers: session.configured()?.headers, ..UpdateOptions::default() };
+    let report =
+        index::update(&session.index, mailbox.roots(), &options, progress).map_err(|error| match error {
+            index::Error::Interrupted => anyhow!(error),
+            other => anyhow!("{other}. What is on the disk is not known; --no-index takes the index for it"),
+        })?;
+    for problem in &report.problems {
+        *is_whole = false;
+        output::complain(one_line(&format!("{}: {}", problem.path.display(), problem.what)));
+    }
+    Ok(Some(Mailbox::open(&session.index)?))
+}
+
+/// Says how many messages would be lost.
+fn sentence(list: &[Lost], has_index: bool, dry_run: Option<DryRun>) -> String {
+    let is_known =
+        if has_index { "" } else { "; there is no index here, so what lies in Maildirs is not known" };
+    if list.is_empty() {
+        let elsewhere = if has_index { " or in a Maildir" } else { "" };
+        return format!("no message is lost: all are in a snapshot that stays{elsewhere}");
+    }
+    let amount = count(list.len() as u64, "message");
+    let bytes = people(list.iter().map(|lost| lost.size_bytes).sum());
+    let verb = match (dry_run.is_some(), list.len()) {
+        (true, _) => "would then be",
+        (false, 1) => "is then",
+        (false, _) => "are then",
+    };
+    let places = if has_index { "in no Maildir and in no snapshot" } else { "in no snapshot" };
+    format!("{amount}, {bytes}, {verb} {places}{is_known}")
+}
+
+/// Who knows what messages are about.
+struct Known<'a> {
+    mailbox: Option<&'a Mailbox>,
+    held: &'a Held<'a>,
+}
+
+impl Known<'_> {
+    /// Returns a line for one message: date, sender, subject, size, path.
+    fn line(&self, lost: &Lost, is_cut: bool) -> String {
+        let (date, from, subject) = self.about(lost).unwrap_or_default();
+        let column = |text: &str, columns| {
+            let text = one_line(text);
+            let text = if is_cut { cut(&text, columns) } else { text };
+            format!("{text}{}", padding(&text, columns))
+        };
+        let (from, subject) = (column(&from, PERSON_COLUMNS), column(&subject, SUBJECT_COLUMNS));
+        let path = one_line_of_bytes(&lost.path);
+        format!("lost    {} {from} {subject} {:>9} {path}", column(&date, 16), lost.size_bytes)
+    }
+
+    /// Returns what the index knows of a message, or else what it says itself.
+    fn about(&self, lost: &Lost) -> Option<(String, String, String)> {
+        let sha256 = lost.sha256?;
+        let when = |seconds: i64| {
+            let time = local_time(&Time::new(seconds, 0, 0));
+            time.rsplit_once(':').map_or(String::new(), |(minutes, _)| minutes.to_owned())
+        };
+        let hit =
+            self.mailbox.and_then(|mailbox| Some((mailbox, *mailbox.resolve(&hex(&sha256)).ok()?.first()?)));
+        if let Some((mailbox, hit)) = hit {
+            let line = mailbox.line(&hit, &mut PayloadReader::new()).ok()?;
+            return Some((when(line.date), line.from, line.subject));
+        }
+        let mut content = Content::default();
+        content.bytes = self.held.message(&sha256).ok()??;
+        let message = locate::parse(&content, environment::clock_ns().div_euclid(1_000_000_000));
+        let from = message
+            .from
+            .first()
+            .map_or("", |from| if from.name.is_empty() { &from.address } else { &from.name });
+        Some((when(message.date_seconds), from.to_owned(), message.subject.clone()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_lost_is_said_as_far_as_it_is_known() {
+        assert_eq!(
+            sentence(&[], true, None),
+            "no message is lost: all are in a snapshot that stays or in a Maildir"
+        );
+        assert_eq!(sentence(&[], false, None), "no message is lost: all are in a snapshot that stays");
+    }
+}

@@ -1,0 +1,193 @@
+//! `pneu archive view`: shows messages and other files as the archive has them.
+
+use super::select;
+use crate::command::view::{self, Format, How};
+use crate::exit::{NotFound, Outcome};
+use crate::locate::{self, Located};
+use crate::output::Output;
+use crate::repository::{LockOptions, Place, RepositoryOptions};
+use crate::sanitise::many_lines;
+use crate::session::Session;
+use anyhow::{Result, anyhow, bail};
+use archive::{BlobKind, Id, Node, NodeKind, Reading, Repository, Snapshot, Unwatched};
+use backup::Archive;
+use clap::Args;
+use mail::{Compression, Content, Unpacked};
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+/// Bytes of a file that are read to be shown.
+const FILE_BYTES_MAX: usize = 100 << 20;
+
+/// Show messages and other files as the archive has them
+///
+/// A message is shown as by "pneu view", whether it still lies on the disk or not; any other file as it is. MESSAGE is SNAPSHOT:PATH as "pneu
+/// archive find" and "ls" name it; a PATH alone, from the top, in the newest snapshot that has it; or what "pneu view" takes: id: and a
+/// Message-ID, the beginning of a sha256, a query that one message matches. The latter ask the index, which may know messages that are
+/// long gone.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  pneu archive view latest:/home/ana/Maildir/cur/1700000000.1.host:2,S
+  pneu archive view /home/ana/Maildir/dovecot-keywords
+  pneu archive view --format raw id:1234@example.org > message.eml")]
+pub(crate) struct Arguments {
+    #[command(flatten)]
+    repository: RepositoryOptions,
+    #[command(flatten)]
+    lock: LockOptions,
+    /// Which: SNAPSHOT:/PATH, /PATH, id: and a Message-ID, the beginning of a sha256, or a query
+    #[arg(value_name = "MESSAGE", required = true)]
+    messages: Vec<OsString>,
+    #[command(flatten)]
+    how: How,
+}
+
+/// A file that is asked for.
+enum Wanted<'a> {
+    /// A path of a snapshot.
+    Of(&'a str, &'a [u8]),
+    /// A path of the newest snapshot that has it.
+    Newest(&'a [u8]),
+}
+
+/// A file of a snapshot.
+struct File {
+    /// The snapshot and the path.
+    place: PathBuf,
+    node: Node<'static>,
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// There is no such message, or it cannot be read; of several only if none can be shown; the repository cannot be opened or reached.
+pub(crate) fn run(arguments: &Arguments, session: &Session) -> Result<Outcome> {
+    if arguments.how.format == Format::Raw && arguments.messages.len() > 1 {
+        bail!("--format raw shows one message");
+    }
+    let place = Place::new(&arguments.repository, session)?;
+    let repository = place.open()?;
+    let lock = place.lock_to_read(&repository, arguments.lock)?;
+    let snapshots = select::all(&repository)?.snapshots;
+    if let [only] = arguments.messages.as_slice()
+        && let Some(file) = file(&repository, &snapshots, only)?
+        && (arguments.how.format == Format::Raw || !is_message(&file.place))
+    {
+        if !matches!(arguments.how.format, Format::Raw | Format::Plain) {
+            bail!("{} is no message: --format raw and plain show it", file.place.display());
+        }
+        let mut output = if arguments.how.no_pager { session.output() } else { session.paged_output() };
+        write(&repository, &file, arguments.how.format, &mut output)?;
+        lock.release()?;
+        output.finish()?;
+        return Ok(Outcome::Done);
+    }
+    let locate = |message: &OsString| match file(&repository, &snapshots, message)? {
+        Some(file) => read(&repository, &file),
+        None => by_content(&repository, &message.to_string_lossy(), session),
+    };
+    let (found, outcome) = view::located(&arguments.messages, &locate)?;
+    lock.release()?;
+    view::show(&found, arguments.how, session)?;
+    Ok(outcome)
+}
+
+/// Reads what the user wrote. `None` if that is no path, but a message.
+fn wanted(text: &OsStr) -> Option<Wanted<'_>> {
+    let bytes = text.as_bytes();
+    if bytes.first() == Some(&b'/') {
+        return Some(Wanted::Newest(bytes));
+    }
+    // "b:" may begin a query, and no path of a query begins with a slash.
+    let colon = bytes.windows(2).position(|pair| pair == b":/");
+    let colon = colon?;
+    let name = std::str::from_utf8(bytes.get(..colon)?).ok()?;
+    let is_name = name == "latest" || !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_hexdigit());
+    is_name.then_some(Wanted::Of(name, bytes.get(colon + 1..)?))
+}
+
+/// Finds a file by its path. `None` if the user named none.
+fn file(repository: &Repository, snapshots: &[(Id, Snapshot)], text: &OsStr) -> Result<Option<File>> {
+    let (path, among) = match wanted(text) {
+        Some(Wanted::Of(name, path)) => (path, vec![select::named(snapshots, name)?]),
+        Some(Wanted::Newest(path)) => (path, snapshots.iter().rev().collect()),
+        None => return Ok(None),
+    };
+    for (id, snapshot) in among {
+        let Some(node) = archive::node_at(repository, &snapshot.tree, path)? else { continue };
+        let place = [id.short().as_bytes(), b":", path].concat();
+        let place = PathBuf::from(OsStr::from_bytes(&place));
+        return match node.kind {
+            NodeKind::File => Ok(Some(File { place, node })),
+            NodeKind::Directory => bail!("{} is a directory; see: pneu archive ls", place.display()),
+            _ => bail!("{} is no file that can be shown", place.display()),
+        };
+    }
+    Err(NotFound(format!("no snapshot has {}", Path::new(text).display())).into())
+}
+
+/// Says whether a file lies where messages do.
+fn is_message(place: &Path) -> bool {
+    place.parent().is_some_and(|parent| parent.ends_with("cur") || parent.ends_with("new"))
+}
+
+/// Reads a message from its file.
+fn read(repository: &Repository, file: &File) -> Result<Located> {
+    let (mut stored, mut content) = (Vec::new(), Content::default());
+    each_piece(repository, file, &mut |bytes| {
+        let room = FILE_BYTES_MAX.saturating_sub(stored.len()).min(bytes.len());
+        stored.extend_from_slice(bytes.get(..room).unwrap_or_default());
+        Ok(())
+    })?;
+    content.truncated = file.node.size > FILE_BYTES_MAX as u64;
+    unpack(stored, &mut content)
+        .map_err(|error| anyhow!("{} cannot be unpacked: {error}", file.place.display()))?;
+    Ok(Located::new(Some(file.place.clone()), content))
+}
+
+fn unpack(stored: Vec<u8>, content: &mut Content) -> std::io::Result<()> {
+    match Compression::of(&stored) {
+        Compression::Plain => content.bytes = stored,
+        compression => {
+            let unpacked = mail::unpack(&stored, compression, FILE_BYTES_MAX, &mut content.bytes)?;
+            content.truncated |= unpacked == Unpacked::Cut;
+        }
+    }
+    Ok(())
+}
+
+/// Writes a file as it is; what a terminal would act on is replaced there, and in text.
+fn write(repository: &Repository, file: &File, format: Format, output: &mut Output) -> Result<()> {
+    if format == Format::Raw && !output.terminal.is_terminal() {
+        return each_piece(repository, file, &mut |bytes| output.bytes(bytes));
+    }
+    let located = read(repository, file)?;
+    output.bytes(many_lines(&String::from_utf8_lossy(&located.content.bytes)).as_bytes())
+}
+
+fn each_piece(repository: &Repository, file: &File, take: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
+    let mut reading = Reading::default();
+    for piece in file.node.content.as_deref().unwrap_or_default() {
+        take(repository.load_blob_with(&mut reading, BlobKind::Data, piece)?)?;
+    }
+    Ok(())
+}
+
+/// Reads a message that the index knows, or that is named by all of its SHA-256.
+fn by_content(repository: &Repository, handle: &str, session: &Session) -> Result<Located> {
+    let sha256 = match handle.parse::<Id>() {
+        Ok(id) => id.0,
+        Err(_) => locate::content_of(handle, session)?,
+    };
+    let archive = Archive { environment: &session.index, repository };
+    match archive.held(&[], &Unwatched).message(&sha256)? {
+        Some(bytes) => {
+            let mut content = Content::default();
+            content.bytes = bytes;
+            Ok(Located::new(None, content))
+        }
+        None => Err(NotFound(format!("the archive does not have {handle}")).into()),
+    }
+}
