@@ -332,3 +332,35 @@ fn pipes_and_devices_come_back_where_that_is_allowed() {
         "nothing unfinished is left"
     );
 }
+
+#[test]
+fn what_cannot_be_set_of_a_file_does_not_cost_its_content() {
+    let (_, storage) = memory();
+    let repository = init(&storage);
+    let lock = shared_lock(&repository);
+    let saver = Saver::new(&repository, &lock, SMALL).unwrap();
+    let text = saver.save_blob(BlobKind::Data, None, b"text").unwrap().id;
+    let (name, value) = (b"no namespace is called so".as_slice().into(), Some(b"x".as_slice().into()));
+    // Longer than any system lets a name be.
+    let long = archive::tree::ExtendedAttribute {
+        name: vec![b'u'; 300].into(),
+        value: Some(b"x".as_slice().into()),
+    };
+    let node = Node {
+        content: Some(vec![text].into()),
+        size: 4,
+        mode: 0o640,
+        modified: Time::from_ns(7, 0),
+        extended_attributes: vec![archive::tree::ExtendedAttribute { name, value }, long],
+        ..Node::new(b"file".as_slice(), NodeKind::File)
+    };
+    let tree = save_tree(&saver, vec![node]);
+    saver.finish().unwrap();
+    let target = tempfile::tempdir().unwrap();
+    let report = run(&open(&storage), &tree, target.path(), Overwrite::Never);
+    assert_eq!((report.file_count, report.problems.len()), (1, 1), "{:?}", report.problems);
+    assert!(report.problems[0].what.starts_with("is there, but not all"), "{:?}", report.problems);
+    assert_eq!(fs::read(target.path().join("file")).unwrap(), b"text");
+    let stat = rustix::fs::lstat(target.path().join("file")).unwrap();
+    assert_eq!((stat.st_mode & 0o7777, stat.st_mtime_nsec), (0o640, 7));
+}

@@ -3,7 +3,7 @@
 //! Comes in: an open file or directory, or a name, and what it was. Must not know contents.
 //!
 //! Only a system's administrator may give files away; for anybody else they stay their own, and then no mode may let others act as their
-//! owner. The owner comes first, since a change of owner takes such modes away; times come last, since all else would change them.
+//! owner. What cannot be set never costs the content: who restores is told, and the rest is set. The owner comes first, since a change of owner takes such modes away; times come last, since all else would change them.
 
 use crate::time::Time;
 use crate::tree::{Node, rights};
@@ -17,43 +17,48 @@ use std::os::unix::ffi::OsStrExt;
 /// Set-user-id and set-group-id.
 const ACTS_AS_OWNER: u32 = 0o6000;
 
-/// Sets all of an open file or directory.
-pub(super) fn apply(file: impl AsFd, node: &Node<'_>) -> io::Result<()> {
+/// Sets all of an open file or directory that can be set. Returns the first thing that could not be, but for what only an administrator may.
+pub(super) fn apply(file: impl AsFd, node: &Node<'_>) -> Option<io::Error> {
     let file = file.as_fd();
-    let is_given = may_fail(rustix::fs::fchown(file, owner(node).0, owner(node).1))?;
-    rustix::fs::fchmod(file, mode(node, is_given))?;
+    let mut first = None;
+    let is_given = may_fail(rustix::fs::fchown(file, owner(node).0, owner(node).1), &mut first);
+    must(rustix::fs::fchmod(file, mode(node, is_given)), &mut first);
     for attribute in &node.extended_attributes {
         let name = OsStr::from_bytes(&attribute.name);
         if let Some(value) = &attribute.value {
-            may_fail(rustix::fs::fsetxattr(file, name, value, XattrFlags::empty()))?;
+            may_fail(rustix::fs::fsetxattr(file, name, value, XattrFlags::empty()), &mut first);
         }
     }
-    Ok(rustix::fs::futimens(file, &times(node))?)
+    must(rustix::fs::futimens(file, &times(node)), &mut first);
+    first
 }
 
-/// Sets all of a pipe or device called `name`, which is not opened: a pipe would wait for a reader, a device might act.
-pub(super) fn apply_to_special(directory: &OwnedFd, name: &[u8], node: &Node<'_>) -> io::Result<()> {
-    let is_given = apply_owner_to_name(directory, name, node)?;
-    let path = OsStr::from_bytes(name);
-    rustix::fs::chmodat(directory, path, mode(node, is_given), AtFlags::empty())?;
-    apply_times_to_name(directory, name, node)
+/// Sets all of a pipe or device called `name`, which is not opened: a pipe would wait for a reader, a device might act. Returns as [`apply`].
+pub(super) fn apply_to_special(directory: &OwnedFd, name: &[u8], node: &Node<'_>) -> Option<io::Error> {
+    let mut first = None;
+    let name = OsStr::from_bytes(name);
+    let is_given = set_owner(directory, name, node, &mut first);
+    must(rustix::fs::chmodat(directory, name, mode(node, is_given), AtFlags::empty()), &mut first);
+    set_times(directory, name, node, &mut first);
+    first
 }
 
-/// Sets what a symbolic link called `name` has of its own.
-pub(super) fn apply_to_link(directory: &OwnedFd, name: &[u8], node: &Node<'_>) -> io::Result<()> {
-    apply_owner_to_name(directory, name, node)?;
-    apply_times_to_name(directory, name, node)
+/// Sets what a symbolic link called `name` has of its own. Returns as [`apply`].
+pub(super) fn apply_to_link(directory: &OwnedFd, name: &[u8], node: &Node<'_>) -> Option<io::Error> {
+    let mut first = None;
+    let name = OsStr::from_bytes(name);
+    set_owner(directory, name, node, &mut first);
+    set_times(directory, name, node, &mut first);
+    first
 }
 
-fn apply_owner_to_name(directory: &OwnedFd, name: &[u8], node: &Node<'_>) -> io::Result<bool> {
+fn set_owner(directory: &OwnedFd, name: &OsStr, node: &Node<'_>, first: &mut Option<io::Error>) -> bool {
     let (user, group) = owner(node);
-    let name = OsStr::from_bytes(name);
-    may_fail(rustix::fs::chownat(directory, name, user, group, AtFlags::SYMLINK_NOFOLLOW))
+    may_fail(rustix::fs::chownat(directory, name, user, group, AtFlags::SYMLINK_NOFOLLOW), first)
 }
 
-fn apply_times_to_name(directory: &OwnedFd, name: &[u8], node: &Node<'_>) -> io::Result<()> {
-    let name = OsStr::from_bytes(name);
-    Ok(rustix::fs::utimensat(directory, name, &times(node), AtFlags::SYMLINK_NOFOLLOW)?)
+fn set_times(directory: &OwnedFd, name: &OsStr, node: &Node<'_>, first: &mut Option<io::Error>) {
+    must(rustix::fs::utimensat(directory, name, &times(node), AtFlags::SYMLINK_NOFOLLOW), first);
 }
 
 fn owner(node: &Node<'_>) -> (Option<Uid>, Option<Gid>) {
@@ -73,11 +78,21 @@ fn timespec(time: &Time) -> Timespec {
     Timespec { tv_sec: time.seconds(), tv_nsec: time.nanoseconds().into() }
 }
 
-/// Says whether it was allowed; what was refused for another reason is an error.
-fn may_fail(result: rustix::io::Result<()>) -> io::Result<bool> {
+/// Says whether it was allowed; what was refused for another reason is noted.
+fn may_fail(result: rustix::io::Result<()>, first: &mut Option<io::Error>) -> bool {
     match result {
-        Ok(()) => Ok(true),
-        Err(Errno::PERM | Errno::ACCESS | Errno::NOTSUP) => Ok(false),
-        Err(error) => Err(error.into()),
+        Err(Errno::PERM | Errno::ACCESS | Errno::NOTSUP) => false,
+        other => must(other, first),
+    }
+}
+
+/// Says whether it went well; what did not is noted, if it is the first.
+fn must(result: rustix::io::Result<()>, first: &mut Option<io::Error>) -> bool {
+    match result {
+        Ok(()) => true,
+        Err(error) => {
+            first.get_or_insert(error.into());
+            false
+        }
     }
 }

@@ -218,8 +218,8 @@ impl<'a> Work<'a> {
             let name = self.unfinished.name(place);
             let mut file = target::create_file(&directory, &name)?;
             file.write_all(bytes)
-                .and_then(|()| metadata::apply(&file, &entry.node))
-                .and_then(|()| self.give_name(&directory, place))
+                .map(|()| metadata::apply(&file, &entry.node))
+                .and_then(|unset| self.give_name(&directory, place).map(|()| unset))
                 .inspect_err(|_| drop(target::remove(&directory, &name)))
         };
         self.report_written(entry, bytes.len(), write());
@@ -285,17 +285,17 @@ impl<'a> Work<'a> {
             let directory = self.target.directory(self.path_above(entry))?;
             let finished = match state {
                 PartState::Created => target::open_file(&directory, &name)
-                    .and_then(|file| metadata::apply(&file, &entry.node))
-                    .and_then(|()| self.give_name(&directory, place)),
+                    .map(|file| metadata::apply(&file, &entry.node))
+                    .and_then(|unset| self.give_name(&directory, place).map(|()| unset)),
                 PartState::Absent | PartState::Failed => {
-                    return target::remove(&directory, &name).map(|()| false);
+                    return target::remove(&directory, &name).map(|()| None);
                 }
             };
-            finished.inspect_err(|_| drop(target::remove(&directory, &name))).map(|()| true)
+            finished.inspect_err(|_| drop(target::remove(&directory, &name))).map(Some)
         };
         match finish() {
-            Ok(true) => self.report_written(entry, 0, Ok(())),
-            Ok(false) => {}
+            Ok(Some(unset)) => self.report_written(entry, 0, Ok(unset)),
+            Ok(None) => {}
             Err(error) => self.report_written(entry, 0, Err(error)),
         }
     }
@@ -315,7 +315,9 @@ impl<'a> Work<'a> {
     /// Restores what has no content: empty files, more names of files, symbolic links and pipes.
     fn restore_without_content(&self, place: usize, entry: &Entry) {
         match (&self.decisions[place], entry.node.kind) {
-            (Decision::Link(first), _) => self.report_written(entry, 0, self.link(place, *first)),
+            (Decision::Link(first), _) => {
+                self.report_written(entry, 0, self.link(place, *first).map(|()| None));
+            }
             (Decision::Create | Decision::Replace, NodeKind::File) if entry.piece_count == 0 => {
                 self.restore_whole(place, b"");
             }
@@ -337,7 +339,7 @@ impl<'a> Work<'a> {
             .inspect_err(|_| drop(target::remove(&directory, &name)))
     }
 
-    fn make_special(&self, place: usize) -> io::Result<()> {
+    fn make_special(&self, place: usize) -> io::Result<Option<io::Error>> {
         let node = &self.plan.entries[place].node;
         let directory = self.target.directory(self.path_above(&self.plan.entries[place]))?;
         let name = self.unfinished.name(place);
@@ -348,11 +350,11 @@ impl<'a> Work<'a> {
         };
         let made = match node.kind {
             NodeKind::Symlink => target::link_to(&directory, &name, &node.link_target)
-                .and_then(|()| metadata::apply_to_link(&directory, &name, node)),
+                .map(|()| metadata::apply_to_link(&directory, &name, node)),
             _ => target::make_special(&directory, &name, kind, node.device)
-                .and_then(|()| metadata::apply_to_special(&directory, &name, node)),
+                .map(|()| metadata::apply_to_special(&directory, &name, node)),
         };
-        made.and_then(|()| self.give_name(&directory, place))
+        made.and_then(|unset| self.give_name(&directory, place).map(|()| unset))
             .inspect_err(|_| drop(target::remove(&directory, &name)))
     }
 
@@ -360,9 +362,9 @@ impl<'a> Work<'a> {
     fn finish_directories(&self) {
         for (directory, made) in self.plan.directories.iter().zip(&self.made).rev() {
             let Some(node) = directory.node.as_ref().filter(|_| made.is_some()) else { continue };
-            let result =
-                self.target.directory(&directory.path).and_then(|opened| metadata::apply(&*opened, node));
-            if let Err(error) = result {
+            let opened = self.target.directory(&directory.path);
+            let unset = opened.map_or_else(Some, |opened| metadata::apply(&*opened, node));
+            if let Some(error) = unset {
                 self.tell(&directory.path, format!("its mode and times could not be restored: {error}"));
             }
         }
@@ -372,15 +374,22 @@ impl<'a> Work<'a> {
         &self.plan.directories[entry.directory].path
     }
 
-    fn report_written(&self, entry: &Entry, bytes: usize, result: io::Result<()>) {
-        match result {
-            Ok(()) => {
-                self.progress.add(1, bytes as u64);
-                let mut report = self.report();
-                report.file_count += 1;
-                report.bytes += bytes as u64;
-            }
-            Err(error) => self.tell_of(entry, format!("was not restored: {error}")),
+    /// Counts what has its name now, and tells what could not be set of it; or why it has not.
+    fn report_written(&self, entry: &Entry, bytes: usize, result: io::Result<Option<io::Error>>) {
+        let unset = match result {
+            Ok(unset) => unset,
+            Err(error) => return self.tell_of(entry, format!("was not restored: {error}")),
+        };
+        self.progress.add(1, bytes as u64);
+        let mut report = self.report();
+        report.file_count += 1;
+        report.bytes += bytes as u64;
+        drop(report);
+        if let Some(error) = unset {
+            self.tell_of(
+                entry,
+                format!("is there, but not all of its owner, mode and times could be set: {error}"),
+            );
         }
     }
 
