@@ -61,9 +61,12 @@ pub fn find(
     Ok((found, problems))
 }
 
+/// What was found at one path.
+type Nodes = Vec<(Node<'static>, RootSet)>;
+
 struct Finder<'a> {
     wish: &'a Wish<'a>,
-    found: Mutex<HashMap<Vec<u8>, Vec<(Node<'static>, RootSet)>>>,
+    found: Mutex<HashMap<Vec<u8>, Nodes>>,
 }
 
 impl Visitor for Finder<'_> {
