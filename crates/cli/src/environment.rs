@@ -11,8 +11,12 @@ use std::hash::{BuildHasher, RandomState};
 use std::io::{self, IsTerminal, stderr, stdout};
 use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
+use std::process::Command;
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
+
+/// Variables that hold passwords and keys.
+const SECRETS: [&str; 3] = ["RESTIC_PASSWORD", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"];
 
 /// What surrounds the process.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -64,6 +68,11 @@ pub(crate) fn repository_variables() -> RepositoryVariables {
 pub(crate) fn repository_password() -> Option<Password> {
     let value = std::env::var_os("RESTIC_PASSWORD").filter(|value| !value.is_empty())?;
     Some(Password::new(value.into_vec()))
+}
+
+/// Keeps what opens repositories from a program that has nothing to do with them.
+pub(crate) fn without_secrets(command: &mut Command) -> &mut Command {
+    SECRETS.iter().fold(command, |command, name| command.env_remove(name))
 }
 
 fn repository_from_variables(variable: impl Fn(&str) -> Option<OsString>) -> RepositoryVariables {

@@ -2,6 +2,7 @@
 //!
 //! In: what the user names, or `less`. Out: a process that reads what we write. No shell starts it. Must not know what is shown.
 
+use crate::environment::without_secrets;
 use crate::output::complain;
 use crate::words;
 use std::io;
@@ -39,7 +40,7 @@ pub(crate) fn start(named: Option<&str>, has_less_options: bool) -> Option<(Page
     };
     let (program, arguments) = command.split_first()?;
     let mut process = Command::new(program);
-    process.args(arguments).stdin(Stdio::piped());
+    without_secrets(process.args(arguments)).stdin(Stdio::piped());
     if !has_less_options {
         process.env("LESS", LESS);
     }

@@ -51,6 +51,22 @@ impl Ends {
     }
 }
 
+/// Makes the first Ctrl-C ask for an end, instead of ending the process.
+///
+/// # Errors
+/// The system refuses the signal's handler.
+pub(crate) fn listen() -> io::Result<()> {
+    Ends::get().map(|_| ())
+}
+
+/// Returns an error if somebody pressed Ctrl-C since [`listen`].
+///
+/// # Errors
+/// [`archive::Error::Interrupted`].
+pub(crate) fn check() -> archive::Result<()> {
+    if is_interrupted() { Err(archive::Error::Interrupted) } else { Ok(()) }
+}
+
 /// Says whether somebody pressed Ctrl-C while work was watched. Before that, Ctrl-C ends the process by itself.
 pub(crate) fn is_interrupted() -> bool {
     ENDS.get().is_some_and(|ends| ends.interrupted.load(Ordering::Relaxed))

@@ -7,11 +7,14 @@
 use crate::config::Archive;
 use crate::environment::{self, RepositoryVariables};
 use crate::output;
+use crate::progress;
 use crate::session::Session;
+use crate::words;
 use anyhow::{Context, Result, anyhow, bail};
 use archive::address::{self, Means};
 use archive::{Address, CacheDirectory, HeldLock, LockKind, Password, Repository, Storage};
 use clap::Args;
+use std::cell::RefCell;
 use std::io::{BufRead, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -30,11 +33,11 @@ pub(crate) struct RepositoryOptions {
     /// Its address: a directory, or s3:https://HOST/BUCKET/PREFIX. Default: $RESTIC_REPOSITORY, or what the configuration names
     #[arg(long, short = 'r', value_name = "REPOSITORY")]
     pub repo: Option<String>,
-    /// A file with its password. Default: $RESTIC_PASSWORD, $RESTIC_PASSWORD_FILE, $RESTIC_PASSWORD_COMMAND, or what the
-    /// configuration names; else it is asked for
+    /// A file with its password. Default: what $RESTIC_PASSWORD_COMMAND prints, $RESTIC_PASSWORD_FILE holds or $RESTIC_PASSWORD is, or
+    /// what the configuration names; else it is asked for. White space around it does not count, as for restic
     #[arg(long, short = 'p', value_name = "FILE")]
     pub password_file: Option<PathBuf>,
-    /// A program that prints its password
+    /// A program that prints its password, with its arguments; no shell runs it
     #[arg(long, value_name = "COMMAND", conflicts_with = "password_file")]
     pub password_command: Option<String>,
     /// Keep no merged index in the cache directory
@@ -153,15 +156,23 @@ impl Place {
         Ok(Repository::open(storage, &password, cache, self.surroundings.clone())?)
     }
 
-    /// Locks the repository, and waits for others as long as the user said.
+    /// Locks the repository, and waits for others as long as the user said. From here on Ctrl-C does not end the process, which would leave the
+    /// lock behind: whoever works under it asks [`progress::check`].
     ///
     /// # Errors
-    /// Somebody else has it locked.
+    /// Somebody else has it locked; Ctrl-C.
     pub(crate) fn lock(&self, repository: &Repository, kind: LockKind) -> Result<HeldLock> {
-        Ok(repository.lock(kind, self.options.retry_lock, &|what| {
-            output::complain(what);
-            Ok(())
-        })?)
+        progress::listen().map_err(|error| anyhow!("cannot listen to Ctrl-C: {error}"))?;
+        let told = RefCell::new(String::new());
+        let lock = repository.lock(kind, self.options.retry_lock, &|what| {
+            // It is asked each second, and told whenever somebody else has the lock.
+            if told.replace(what.to_owned()) != what {
+                output::complain(what);
+            }
+            progress::check()
+        })?;
+        progress::check()?;
+        Ok(lock)
     }
 
     /// Locks the repository for reading, beside others who read or back up, unless the user wants no lock.
@@ -197,26 +208,51 @@ impl Place {
     fn password(&self, typing: Typing) -> Result<Password> {
         let RepositoryOptions { password_file, password_command, .. } = &self.options;
         let configured = self.configured.as_ref();
-        if let Some(file) = password_file {
-            return from_file(file);
+        // Each that was said leaves no doubt: an option, then what the environment says in restic's order, then the configuration.
+        if let Some(named) = Named::one(password_file.as_deref(), password_command.as_deref(), "the options")?
+        {
+            return named.read();
         }
-        if let Some(command) = password_command {
-            return from_command(command).map(Password::new);
+        let variables = &self.variables;
+        let (file, command) = (variables.password_file.as_deref(), variables.password_command.as_deref());
+        if let Some(named) = Named::one(file, command, "RESTIC_PASSWORD_FILE and RESTIC_PASSWORD_COMMAND")? {
+            return named.read();
         }
         if let Some(password) = environment::repository_password() {
             return Ok(password);
         }
-        let file = self.variables.password_file.as_deref();
-        let command = self.variables.password_command.as_deref();
-        let is_said = file.is_some() || command.is_some();
-        // What the environment says counts before the configuration, whichever way it says it.
-        let file = file.or_else(|| configured.filter(|_| !is_said)?.password_file.as_deref());
-        let command = command.or_else(|| configured.filter(|_| !is_said)?.password_command.as_deref());
-        match (file, command) {
-            (Some(file), _) => from_file(file),
-            (None, Some(command)) => from_command(command).map(Password::new),
-            (None, None) => typed(&self.storage.address(), typing),
+        let file = configured.and_then(|archive| archive.password_file.as_deref());
+        let command = configured.and_then(|archive| archive.password_command.as_deref());
+        match Named::one(file, command, "the configuration")? {
+            Some(named) => named.read(),
+            None => typed(&self.storage.address(), typing),
         }
+    }
+}
+
+/// Who knows the password.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Named<'a> {
+    File(&'a Path),
+    Command(&'a str),
+}
+
+impl<'a> Named<'a> {
+    /// Returns the one that is named, if one is.
+    fn one(file: Option<&'a Path>, command: Option<&'a str>, by: &str) -> Result<Option<Named<'a>>> {
+        match (file, command) {
+            (Some(_), Some(_)) => bail!("{by}: a password file and a password command; say one of them"),
+            (Some(file), None) => Ok(Some(Named::File(file))),
+            (None, command) => Ok(command.map(Named::Command)),
+        }
+    }
+
+    fn read(self) -> Result<Password> {
+        match self {
+            Named::File(path) => from_file(path),
+            Named::Command(command) => from_command(command),
+        }
+        .map(Password::new)
     }
 }
 
@@ -242,37 +278,60 @@ fn address_text(
     }
 }
 
-fn from_file(path: &Path) -> Result<Password> {
+fn from_file(path: &Path) -> Result<Vec<u8>> {
     let bytes =
         std::fs::read(path).with_context(|| format!("cannot read the password file {}", path.display()))?;
-    checked(bytes, &format!("the password file {}", path.display())).map(Password::new)
+    checked(trimmed(&decoded(bytes)), &format!("the password file {}", path.display()))
 }
 
-/// Runs the user's program by the shell, as restic does in effect: words and quotes are understood.
+/// Runs the user's program, without a shell.
 fn from_command(command: &str) -> Result<Vec<u8>> {
+    let words = words::split(command).map_err(|what| anyhow!("the password command: {what}"))?;
+    let (program, arguments) = words.split_first().context("the password command is empty")?;
     let output =
-        Command::new("sh").args(["-c", command]).stdin(Stdio::inherit()).stderr(Stdio::inherit()).output();
-    let output = output.context("cannot start a shell for the password command")?;
+        Command::new(program).args(arguments).stdin(Stdio::inherit()).stderr(Stdio::inherit()).output();
+    let output = output.with_context(|| format!("cannot run the password command {program}"))?;
     if !output.status.success() {
         bail!("the password command failed: {}", output.status);
     }
-    checked(output.stdout, "what the password command printed")
+    checked(trimmed(&output.stdout), "what the password command printed")
 }
 
-/// Takes the line's end off, and refuses what cannot be meant.
-fn checked(mut bytes: Vec<u8>, source: &str) -> Result<Vec<u8>> {
-    // A byte order mark is no part of a password, as restic sees it.
-    if bytes.starts_with(b"\xef\xbb\xbf") {
-        bytes.drain(..3);
+/// Returns a text file's content as UTF-8: editors of Windows begin it with a byte order mark, or write UTF-16.
+fn decoded(mut bytes: Vec<u8>) -> Vec<u8> {
+    let text = |bytes: &[u8], unit: fn([u8; 2]) -> u16| -> Vec<u8> {
+        let units: Vec<u16> = bytes.as_chunks().0.iter().map(|pair| unit(*pair)).collect();
+        String::from_utf16_lossy(&units).into_bytes()
+    };
+    match bytes.as_slice() {
+        [0xff, 0xfe, rest @ ..] => text(rest, u16::from_le_bytes),
+        [0xfe, 0xff, rest @ ..] => text(rest, u16::from_be_bytes),
+        [0xef, 0xbb, 0xbf, ..] => bytes.split_off(3),
+        _ => bytes,
     }
-    while matches!(bytes.last(), Some(b'\n' | b'\r')) {
-        bytes.pop();
+}
+
+/// Takes off the white space at both ends, as restic does: what it takes for the password counts.
+fn trimmed(bytes: &[u8]) -> &[u8] {
+    match std::str::from_utf8(bytes) {
+        Ok(text) => text.trim().as_bytes(),
+        Err(_) => bytes.trim_ascii(),
     }
+}
+
+/// Refuses what cannot be meant.
+fn checked(bytes: &[u8], source: &str) -> Result<Vec<u8>> {
     match bytes.len() {
         0 => bail!("{source} is empty"),
         length if length > PASSWORD_BYTES_MAX => bail!("{source} is too long to be a password"),
-        _ => Ok(bytes),
+        _ => Ok(bytes.to_vec()),
     }
+}
+
+/// Takes the line's end off.
+fn line(bytes: &[u8]) -> &[u8] {
+    let line = bytes.strip_suffix(b"\n").unwrap_or(bytes);
+    line.strip_suffix(b"\r").unwrap_or(line)
 }
 
 /// Asks on the terminal; from a pipe one line is read.
@@ -283,13 +342,13 @@ fn typed(address: &str, typing: Typing) -> Result<Password> {
         if line.is_empty() {
             bail!("no password: set RESTIC_PASSWORD, or name a file with --password-file");
         }
-        return checked(line, "the password on standard input").map(Password::new);
+        return checked(self::line(&line), "the password on standard input").map(Password::new);
     }
     let password = asked(&format!("password of {address}: "))?;
     if typing == Typing::Twice && asked("once more: ")? != password {
         bail!("these were two passwords; nothing was made");
     }
-    checked(password.into_bytes(), "the password").map(Password::new)
+    checked(password.as_bytes(), "the password").map(Password::new)
 }
 
 fn asked(prompt: &str) -> Result<String> {
@@ -321,20 +380,47 @@ mod tests {
     use super::*;
 
     #[test]
-    fn passwords_end_before_the_line_does() {
-        let read = |bytes: &[u8]| checked(bytes.to_vec(), "it");
-        assert_eq!(read(b"secret\r\n").unwrap(), b"secret");
-        assert_eq!(read(b" a b \n\n").unwrap(), b" a b ");
-        assert_eq!(read(b"\xef\xbb\xbfsecret").unwrap(), b"secret");
-        assert_eq!(read(b"\n").unwrap_err().to_string(), "it is empty");
-        assert!(read(&[b'x'; PASSWORD_BYTES_MAX + 1]).is_err() && read(&[b'x'; PASSWORD_BYTES_MAX]).is_ok());
+    fn white_space_around_a_password_and_marks_of_editors_do_not_count() {
+        let read = |bytes: &[u8]| checked(trimmed(&decoded(bytes.to_vec())), "it").map(String::from_utf8);
+        for text in [
+            &b"a b"[..],
+            b"a b\r\n",
+            b" \t\x0ba b \n\n",
+            b"\xef\xbb\xbfa b\n",
+            b"\xff\xfea\0 \0b\0\n\0",
+            b"\xfe\xff\0a\0 \0b\0\n",
+            "\u{a0}a b\u{2003}".as_bytes(),
+        ] {
+            assert_eq!(read(text).unwrap().unwrap(), "a b", "{text:?}");
+        }
+        assert_eq!(trimmed(b" \xff \n"), b"\xff");
+        assert_eq!(read(b" \n").unwrap_err().to_string(), "it is empty");
+        assert!(checked(&[b'x'; PASSWORD_BYTES_MAX + 1], "").is_err());
+        assert!(checked(&[b'x'; PASSWORD_BYTES_MAX], "").is_ok());
+    }
+
+    #[test]
+    fn of_a_line_only_its_end_does_not_count() {
+        assert_eq!((line(b" a \r\n"), line(b"a\n\n"), line(b"a")), (&b" a "[..], &b"a\n"[..], &b"a"[..]));
     }
 
     #[test]
     fn programs_print_passwords_or_fail() {
-        assert_eq!(from_command("echo 'a b'").unwrap(), b"a b");
-        assert!(from_command("exit 3").unwrap_err().to_string().contains("failed"));
+        assert_eq!(from_command("echo ' a b' '; exit 1' $HOME").unwrap(), b"a b ; exit 1 $HOME");
+        assert!(from_command("false").unwrap_err().to_string().contains("failed"));
         assert!(from_command("true").unwrap_err().to_string().contains("empty"));
+        assert!(from_command("no-such-program-at-all").unwrap_err().to_string().contains("cannot run"));
+        assert!(from_command("echo 'a").is_err());
+    }
+
+    #[test]
+    fn one_of_file_and_command_is_named() {
+        let (file, command) = (Some(Path::new("/f")), Some("c"));
+        let one = |file, command| Named::one(file, command, "they").map_err(|error| error.to_string());
+        assert_eq!(one(file, None), Ok(Some(Named::File(Path::new("/f")))));
+        assert_eq!(one(None, command), Ok(Some(Named::Command("c"))));
+        assert_eq!(one(None, None), Ok(None));
+        assert!(one(file, command).unwrap_err().starts_with("they: "));
     }
 
     #[test]

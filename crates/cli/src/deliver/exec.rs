@@ -4,6 +4,7 @@
 //! the path. One that fails is told of, and the next is run.
 
 use super::{Troubles, each_file};
+use crate::environment::without_secrets;
 use crate::exit::Outcome;
 use crate::format::Places;
 use anyhow::{Result, anyhow};
@@ -26,8 +27,8 @@ pub(crate) fn run(mailbox: &Mailbox, hits: &[Hit], places: Places, command: &[St
     each_file((mailbox, hits), places, &mut troubles, |_, path, troubles| {
         let words = words(command, &path);
         let (program, arguments) = words.split_first().ok_or_else(|| anyhow!("a command needs a word"))?;
-        let status = Command::new(program)
-            .args(arguments)
+        let mut process = Command::new(program);
+        let status = without_secrets(process.args(arguments))
             .status()
             .map_err(|error| anyhow!("cannot run {}: {error}", program.display()))?;
         if !status.success() {

@@ -3,6 +3,7 @@
 use super::shown::{kind_letter, local_time};
 use crate::exit::{NotFound, Outcome};
 use crate::output::{self, Output};
+use crate::progress;
 use crate::repository::{LockOptions, Place, RepositoryOptions};
 use crate::sanitise::one_line;
 use crate::session::Session;
@@ -52,7 +53,8 @@ pub(crate) fn run(arguments: &Arguments, session: &Session) -> Result<Outcome> {
     let mut failure = None;
     let problems = archive::list(&repository, &tree, &mut |path, node| {
         let path = [&above, path].concat();
-        match print(arguments, &mut output, &path, node) {
+        let go_on = progress::check().map_err(anyhow::Error::from);
+        match go_on.and_then(|()| print(arguments, &mut output, &path, node)) {
             Ok(()) => Ok(Next::Enter),
             Err(error) => {
                 failure = Some(error);

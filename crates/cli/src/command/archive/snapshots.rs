@@ -3,6 +3,7 @@
 use super::shown::snapshot_line;
 use crate::exit::Outcome;
 use crate::output;
+use crate::progress;
 use crate::repository::{LockOptions, Place, RepositoryOptions};
 use crate::sanitise::one_line;
 use crate::session::Session;
@@ -54,6 +55,7 @@ pub(crate) fn run(arguments: &Arguments, session: &Session) -> Result<Outcome> {
     let lock = place.lock_to_read(&repository, arguments.lock)?;
     let threads = repository.surroundings().thread_count;
     let listed = snapshot::list(repository.storage(), repository.key(), threads)?;
+    progress::check()?;
     lock.release()?;
     for (_, error) in &listed.unread {
         output::complain(one_line(&error.to_string()));

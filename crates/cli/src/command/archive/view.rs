@@ -5,6 +5,7 @@ use crate::command::view::{self, Format, How};
 use crate::exit::{NotFound, Outcome};
 use crate::locate::{self, Located};
 use crate::output::Output;
+use crate::progress;
 use crate::repository::{LockOptions, Place, RepositoryOptions};
 use crate::sanitise::many_lines;
 use crate::session::Session;
@@ -170,6 +171,7 @@ fn write(repository: &Repository, file: &File, format: Format, output: &mut Outp
 fn each_piece(repository: &Repository, file: &File, take: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
     let mut reading = Reading::default();
     for piece in file.node.content.as_deref().unwrap_or_default() {
+        progress::check()?;
         take(repository.load_blob_with(&mut reading, BlobKind::Data, piece)?)?;
     }
     Ok(())
