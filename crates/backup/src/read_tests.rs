@@ -7,16 +7,18 @@ use crate::held::Held;
 use crate::known::Known;
 use crate::lost::{Trees, keep, lost};
 use crate::moment::moment;
-use crate::places::newest;
+use crate::places::{Kept, Source, best};
 use crate::tests::{Fixture, message};
-use crate::undelete::put_back;
+use crate::undelete::{Back, Folders, put_back};
 use archive::Unwatched;
 use index::{
     Contents, Elsewhere, Environment, Mailbox, NoObserver, Order, PayloadReader, Scope, UpdateOptions,
 };
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::fs;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
 
 fn query(text: &str) -> query::Query {
     let now = jiff::Timestamp::from_second(1_900_000_000).unwrap().to_zoned(jiff::tz::TimeZone::UTC);
@@ -48,6 +50,26 @@ fn filled() -> (Fixture, archive::Id) {
     }
     fixture.index();
     (fixture, tree)
+}
+
+/// Returns where these messages belong, by one snapshot.
+fn places(fixture: &Fixture, tree: archive::Id, wanted: &[[u8; 32]]) -> HashMap<[u8; 32], Kept> {
+    let root = fixture.root().to_owned();
+    let source = Source { tree, roots: vec![(root.as_os_str().as_bytes().to_vec(), root)] };
+    let wanted: HashSet<[u8; 32]> = wanted.iter().copied().collect();
+    best(&fixture.depot, Some(&known(fixture)), &[source], &wanted, &Unwatched).unwrap()
+}
+
+/// Puts a message back as a program does that was just started, and returns its file.
+fn back(fixture: &Fixture, kept: &Kept, folder: &Path) -> Back {
+    put_back(&fixture.depot, kept, folder, &mut Folders::default()).unwrap()
+}
+
+fn path_of(back: Back) -> PathBuf {
+    match back {
+        Back::Put(undeleted) => undeleted.path,
+        Back::Present(path) => panic!("{} was there", path.display()),
+    }
 }
 
 fn known(fixture: &Fixture) -> Known {
@@ -141,19 +163,18 @@ fn a_mailbox_is_searched_as_a_snapshot_has_it() {
 #[test]
 fn deleted_mail_comes_back_into_its_folder() {
     let (fixture, tree) = filled();
-    let known = known(&fixture);
-    let wanted: HashSet<[u8; 32]> =
-        [message(0), message(1), large()].iter().map(|content| id_of(content.as_bytes()).0).collect();
-    let places = newest(&fixture.depot, Some(&known), &[tree], &wanted, &Unwatched).unwrap();
+    let ids = [message(0), message(1), large()].map(|content| id_of(content.as_bytes()).0);
+    let places = places(&fixture, tree, &ids);
     assert_eq!(places.len(), 3);
     // Another message has the name by now; and the folder of all is gone for a moment.
     fs::remove_dir_all(fixture.root().join("inbox")).unwrap();
     fixture.put("inbox", "cur", "0.x:2,S", message(70).as_bytes());
     for content in [message(0), message(1), large()] {
         let kept = &places[&id_of(content.as_bytes()).0];
-        let back = put_back(&fixture.depot, kept, None).unwrap();
-        assert_eq!(fs::read(&back.path).unwrap(), content.as_bytes());
-        let metadata = fs::metadata(&back.path).unwrap();
+        let folder = kept.here.as_ref().unwrap();
+        let path = path_of(back(&fixture, kept, folder));
+        assert_eq!(fs::read(&path).unwrap(), content.as_bytes());
+        let metadata = fs::metadata(&path).unwrap();
         assert_eq!(metadata.mtime() * 1_000_000_000 + metadata.mtime_nsec(), kept.stat.mtime_ns);
         assert_eq!(metadata.mode() & 0o7777, kept.stat.mode & 0o666);
     }
@@ -171,7 +192,47 @@ fn deleted_mail_comes_back_into_its_folder() {
     // Elsewhere, on request.
     let elsewhere = fixture.root().join("back");
     let kept = &places[&id_of(message(1).as_bytes()).0];
-    assert_eq!(put_back(&fixture.depot, kept, Some(&elsewhere)).unwrap().path, elsewhere.join("cur/1.x:2,S"));
+    assert_eq!(path_of(back(&fixture, kept, &elsewhere)), elsewhere.join("cur/1.x:2,S"));
+    for directory in ["back", "back/cur", "back/new", "back/tmp"] {
+        let mode = fs::metadata(fixture.root().join(directory)).unwrap().mode();
+        assert_eq!(mode & 0o777, 0o700, "{directory}");
+    }
+}
+
+#[test]
+fn what_is_there_is_not_put_there_twice() {
+    let (fixture, tree) = filled();
+    let id = id_of(message(0).as_bytes()).0;
+    let kept = &places(&fixture, tree, &[id])[&id];
+    let folder = fixture.root().join("hidden");
+    let first = path_of(back(&fixture, kept, &folder));
+    assert_eq!(back(&fixture, kept, &folder), Back::Present(first.clone()));
+    // With other flags, in the other directory.
+    let moved = folder.join("new/0.x");
+    fs::rename(&first, &moved).unwrap();
+    assert_eq!(back(&fixture, kept, &folder), Back::Present(moved.clone()));
+    // The name is another message's: beside it, and once.
+    fs::write(&moved, message(70)).unwrap();
+    let second = path_of(back(&fixture, kept, &folder));
+    assert_eq!(second, folder.join("cur/0.x.1:2,S"));
+    assert_eq!(back(&fixture, kept, &folder), Back::Present(second));
+    // In one run, too.
+    let mut folders = Folders::default();
+    let folder = fixture.root().join("other");
+    let both = [0, 1].map(|_| put_back(&fixture.depot, kept, &folder, &mut folders).unwrap());
+    assert!(matches!(&both, [Back::Put(put), Back::Present(there)] if put.path == *there), "{both:?}");
+}
+
+#[test]
+fn what_comes_back_is_not_marked_as_deleted_and_has_no_number_of_a_server() {
+    let fixture = Fixture::new();
+    fixture.put("inbox", "cur", "90.x,S=4,U=17:2,FSTa", message(90).as_bytes());
+    fixture.index();
+    let (tree, ..) = fixture.backup();
+    let id = id_of(message(90).as_bytes()).0;
+    let kept = &places(&fixture, tree, &[id])[&id];
+    let folder = fixture.root().join("back");
+    assert_eq!(path_of(back(&fixture, kept, &folder)), folder.join("cur/90.x,S=4:2,FSa"));
 }
 
 #[test]
@@ -233,10 +294,8 @@ fn what_only_goes_is_lost_and_can_be_kept() {
         tree = keep(&fixture.depot, &again.unwrap().messages, (1, 2, 4)).unwrap();
     }
     // They come back to where they lay.
-    let wanted: HashSet<[u8; 32]> = [id_of(message(0).as_bytes()).0].into();
-    let places = newest(&fixture.depot, Some(&known), &[tree], &wanted, &Unwatched).unwrap();
-    let back = put_back(&fixture.depot, &places[&id_of(message(0).as_bytes()).0], None).unwrap();
-    assert!(back.path.starts_with(fixture.root().join("inbox/cur")), "{back:?}");
+    let id = id_of(message(0).as_bytes()).0;
+    assert_eq!(places(&fixture, tree, &[id])[&id].here, Some(fixture.root().join("inbox")));
 }
 
 #[test]
@@ -288,7 +347,28 @@ fn a_message_in_a_compressed_file_is_known_by_its_own_name() {
     let moment = moment(&fixture.depot, Some(&known(&fixture)), &tree, &fixture.roots, &Unwatched).unwrap();
     let (then, unknown) = Mailbox::open(&fixture.environment).unwrap().at(&moment).unwrap();
     assert_eq!((found(&then, "subject:s80"), unknown), (vec!["s80".to_owned()], index::Unknown::default()));
-    let places =
-        newest(&fixture.depot, Some(&known(&fixture)), &[tree], &[sha256].into(), &Unwatched).unwrap();
-    assert_eq!(fs::read(put_back(&fixture.depot, &places[&sha256], None).unwrap().path).unwrap(), stored);
+    let places = places(&fixture, tree, &[sha256]);
+    let back = path_of(back(&fixture, &places[&sha256], &fixture.root().join("inbox")));
+    assert_eq!(fs::read(back).unwrap(), stored);
+}
+
+/// Somebody who wants work to end.
+struct Stop;
+
+impl archive::Progress for Stop {
+    fn expect(&self, _items: u64, _bytes: u64) {}
+
+    fn add(&self, _items: u64, _bytes: u64) {}
+
+    fn is_interrupted(&self) -> bool {
+        true
+    }
+}
+
+#[test]
+fn whoever_is_stopped_says_just_that() {
+    let (fixture, tree) = filled();
+    let source = Source { tree, roots: Vec::new() };
+    let stopped = best(&fixture.depot, None, &[source], &[[7; 32]].into(), &Stop);
+    assert!(matches!(stopped, Err(crate::Error::Interrupted)), "{stopped:?}");
 }

@@ -7,10 +7,11 @@ use crate::error::{Problem, Result};
 use crate::held::Held;
 use crate::joined::ReadingFrom;
 use crate::known::{Known, place};
+use crate::layout::plain;
 use crate::lost::{LostReport, Trees, lost};
 use crate::moment::moment;
-use crate::places::newest;
-use crate::undelete::{Undeleted, put_back};
+use crate::places::{Kept, best, sources};
+use crate::undelete::{Back, Folders, Undeleted, put_back};
 use archive::{BlobKind, Id, Progress, Repository, Snapshot};
 use index::{Environment, Hit, Mailbox, Moment, PayloadReader, Root};
 use std::collections::HashSet;
@@ -41,8 +42,12 @@ pub struct UndeleteReport {
     pub done: Vec<Undeleted>,
     /// Messages that were not gone.
     pub present_count: u64,
+    /// Files that hold a message already which the index takes for gone: it does not look there.
+    pub unindexed: Vec<PathBuf>,
     /// Messages that could not be put back.
     pub problems: Vec<Problem>,
+    /// Whether somebody asked to stop before all was done.
+    pub is_interrupted: bool,
 }
 
 impl<'a> Archive<'a> {
@@ -70,10 +75,11 @@ impl<'a> Archive<'a> {
         moment(&ReadingFrom::new(self.repository), known.as_ref(), &snapshot.tree, &all, progress)
     }
 
-    /// Puts absent messages back where the newest snapshot has them, or all into `folder`.
+    /// Puts absent messages back into the folders where snapshots have them, if these are below a root of the index; or all into `folder`.
+    /// Snapshots of this host are believed before others, newer before older ones. Nothing is written below a root that is not there.
     ///
     /// # Errors
-    /// A tree cannot be read; [`crate::Error::Interrupted`]. What a single message says is a problem.
+    /// A tree cannot be read; [`crate::Error::Interrupted`] before anything is put back. What a single message says is a problem.
     pub fn undelete(
         &self,
         (mailbox, hits): (&Mailbox, &[Hit]),
@@ -82,36 +88,52 @@ impl<'a> Archive<'a> {
         progress: &dyn Progress,
     ) -> Result<UndeleteReport> {
         let mut report = UndeleteReport::default();
+        let order = self.absent(mailbox, hits, &mut report)?;
+        let wanted: HashSet<[u8; 32]> = order.iter().map(|(sha256, _)| *sha256).collect();
+        let (vault, known) = (ReadingFrom::new(self.repository), self.known());
+        let host = &self.repository.surroundings().hostname;
+        let roots: Vec<Root> = mailbox.roots().iter().map(settled).collect();
+        let sources = sources(snapshots, &roots, host, &|path| path.is_dir());
+        let places = best(&vault, known.as_ref(), &sources, &wanted, progress)?;
+        let missing = missing_roots(mailbox, &roots)?;
+        let mut folders = Folders::default();
+        for (sha256, message_id) in order {
+            if progress.is_interrupted() {
+                report.is_interrupted = true;
+                break;
+            }
+            let back = destination(places.get(&sha256), folder, &missing).and_then(|(kept, folder)| {
+                put_back(&vault, kept, folder, &mut folders).map_err(|error| error.to_string())
+            });
+            match back {
+                Ok(Back::Put(undeleted)) => report.done.push(undeleted),
+                Ok(Back::Present(path)) => report.unindexed.push(path),
+                Err(what) => report.problems.push(Problem { path: format!("<{message_id}>").into(), what }),
+            }
+        }
+        Ok(report)
+    }
+
+    /// Returns the absent ones of these messages, each once, with their Message-IDs, and counts the others.
+    fn absent(
+        &self,
+        mailbox: &Mailbox,
+        hits: &[Hit],
+        report: &mut UndeleteReport,
+    ) -> Result<Vec<([u8; 32], String)>> {
         let mut reader = PayloadReader::new();
-        let (mut wanted, mut order) = (HashSet::new(), Vec::new());
+        let (mut seen, mut order) = (HashSet::new(), Vec::new());
         for hit in hits {
             if !mailbox.is_absent(hit)? {
                 report.present_count += 1;
                 continue;
             }
             let message = mailbox.message(hit, &mut reader)?;
-            if wanted.insert(message.sha256) {
+            if seen.insert(message.sha256) {
                 order.push((message.sha256, message.rest.message_id));
             }
         }
-        let mut newest_first: Vec<&Snapshot> = snapshots.iter().collect();
-        newest_first.sort_by_key(|snapshot| std::cmp::Reverse(snapshot.time.ns()));
-        let trees: Vec<Id> = newest_first.into_iter().map(|snapshot| snapshot.tree).collect();
-        let (vault, known) = (ReadingFrom::new(self.repository), self.known());
-        let places = newest(&vault, known.as_ref(), &trees, &wanted, progress)?;
-        for (sha256, message_id) in order {
-            progress.check()?;
-            let back = match places.get(&sha256) {
-                Some(kept) => put_back(&vault, kept, folder).map_err(|error| error.to_string()),
-                None => Err("no snapshot has it any more; until a prune \"pneu view --format raw\" shows it"
-                    .to_owned()),
-            };
-            match back {
-                Ok(undeleted) => report.done.push(undeleted),
-                Err(what) => report.problems.push(Problem { path: format!("<{message_id}>").into(), what }),
-            }
-        }
-        Ok(report)
+        Ok(order)
     }
 
     /// Returns the messages that would exist nowhere if the snapshots `going` were removed and only `staying` stayed. Without a mailbox,
@@ -152,6 +174,49 @@ impl<'a> Archive<'a> {
 
     fn known(&self) -> Option<Known> {
         Known::open(&self.environment.disk, &place(&self.environment.data, &self.repository.id()))
+    }
+}
+
+/// Returns a root with the path that snapshots have: without `..`, if it had any.
+fn settled(root: &Root) -> Root {
+    let path = match plain(&root.path) {
+        Some(_) => root.path.clone(),
+        None => std::fs::canonicalize(&root.path).unwrap_or_else(|_| root.path.clone()),
+    };
+    Root { name: root.name.clone(), path }
+}
+
+/// Returns the roots that are not there: of each the directory is missing, or it holds not one of the folders that the index knows in it, as where a
+/// disk is not mounted.
+fn missing_roots(mailbox: &Mailbox, roots: &[Root]) -> Result<Vec<PathBuf>> {
+    let inventory = mailbox.inventory()?;
+    let is_missing = |root: &&Root| {
+        let mut folders = inventory.folders().iter().filter(|folder| folder.root == root.name).peekable();
+        let has_any = folders.peek().is_none() || folders.any(|folder| folder.directory.join("cur").is_dir());
+        !root.path.is_dir() || !has_any
+    };
+    Ok(roots.iter().filter(is_missing).map(|root| root.path.clone()).collect())
+}
+
+/// Returns a message's file and the folder that it belongs into, or why it cannot be put back.
+fn destination<'a>(
+    kept: Option<&'a Kept>,
+    folder: Option<&'a Path>,
+    missing: &[PathBuf],
+) -> std::result::Result<(&'a Kept, &'a Path), String> {
+    let kept =
+        kept.ok_or("no snapshot has it any more; until a prune \"pneu view --format raw\" shows it")?;
+    let Some(folder) = folder.or(kept.here.as_deref()) else {
+        let lay = String::from_utf8_lossy(&kept.folder);
+        return Err(format!(
+            "it lay in {lay}, which is below no root of this index; say where to with --to DIR"
+        ));
+    };
+    match missing.iter().find(|root| folder.starts_with(root)) {
+        Some(root) => {
+            Err(format!("{} is not there, or has no folder; is a disk not mounted?", root.display()))
+        }
+        None => Ok((kept, folder)),
     }
 }
 

@@ -1,22 +1,29 @@
-//! Puts messages back into the folders that they were deleted from.
+//! Puts messages back into folders.
 //!
-//! In: messages, and where the newest snapshot has them. Out: files in `cur`, durable, with the name, the flags and the time that they had. A
-//! file is written in `tmp` and gets its name when it is whole; none that is there is replaced. The index sees them at its next pass.
+//! In: messages, where a snapshot has them, and the folder that each belongs into. Out: files in `cur`, durable, with the name, the flags and the
+//! time that they had. A file is written in `tmp` and gets its name when it is whole; none that is there is replaced, and a message that is
+//! there already, under this name or with other flags, is not put there twice. The index sees them at its next pass.
 
 use crate::error::{Error, Result};
-use crate::lost::original;
 use crate::places::Kept;
 use crate::vault::{Vault, content};
 use index::Place;
+use mail::Flags;
 use rustix::fs::{CWD, Mode, OFlags, Timespec, Timestamps};
-use std::ffi::OsStr;
-use std::fs::File;
-use std::io::Write;
+use std::collections::HashMap;
+use std::fs::{DirBuilder, File};
+use std::io::{ErrorKind, Write};
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
 /// How many names are tried for one message.
 const NAME_COUNT_MAX: u32 = 100;
+/// Rights of directories that are made: mail is its owner's alone.
+const DIRECTORY_MODE: u32 = 0o700;
+/// The field of mbsync's names that says which message of the server this is. It was deleted there, too: with the old number it would
+/// be taken for one that is known to be gone, or for another one.
+const UID_FIELD: &[u8] = b"U";
 
 /// A message that is back.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,29 +34,135 @@ pub struct Undeleted {
     pub size_bytes: u64,
 }
 
-/// Puts one message back. `folder` is where, if not where it lay.
+/// What became of one message.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Back {
+    /// It was put back.
+    Put(Undeleted),
+    /// This file of the folder holds it already.
+    Present(PathBuf),
+}
+
+/// Folders that messages are put back into, and what is in them: files by the unique parts of their names.
+#[derive(Debug, Default)]
+pub(crate) struct Folders(HashMap<PathBuf, HashMap<Vec<u8>, Vec<PathBuf>>>);
+
+/// Puts one message into a folder.
 ///
 /// # Errors
-/// A piece cannot be read; the folder cannot be written.
-pub(crate) fn put_back(vault: &dyn Vault, kept: &Kept, folder: Option<&Path>) -> Result<Undeleted> {
-    let own = PathBuf::from(OsStr::from_bytes(original(&kept.folder)));
-    let folder = folder.unwrap_or(&own);
+/// A piece cannot be read; the folder cannot be read or written.
+pub(crate) fn put_back(vault: &dyn Vault, kept: &Kept, folder: &Path, folders: &mut Folders) -> Result<Back> {
+    let files = folders.files(folder)?;
     let bytes = content(vault, &kept.pieces)?;
-    for name in [Place::Cur.name(), Place::New.name(), "tmp"] {
-        let directory = folder.join(name);
-        std::fs::DirBuilder::new().recursive(true).create(&directory).map_err(|source| Error::Io {
-            action: "create",
-            path: directory,
-            source,
-        })?;
+    let name = name_back(&kept.name);
+    for number in 0..NAME_COUNT_MAX {
+        let name = numbered(&name, number);
+        let unique = mail::parse_name(&name).unique.to_vec();
+        let of_name = files.entry(unique).or_default();
+        if let Some(path) = of_name.iter().find(|path| holds(path, &bytes)) {
+            return Ok(Back::Present(path.clone()));
+        }
+        if of_name.is_empty()
+            && let Some(path) = put(folder, &name, (&bytes, kept))?
+        {
+            of_name.push(path.clone());
+            return Ok(Back::Put(Undeleted { path, size_bytes: bytes.len() as u64 }));
+        }
     }
-    let (temporary, file) = begin(&folder.join("tmp"), &kept.name)?;
-    let written = write(file, &bytes, kept)
+    let source = ErrorKind::AlreadyExists.into();
+    Err(Error::Io { action: "create", path: mail::join(&folder.join(Place::Cur.name()), &name), source })
+}
+
+impl Folders {
+    /// Returns the files of a folder, which is made if it is not there.
+    fn files(&mut self, folder: &Path) -> Result<&mut HashMap<Vec<u8>, Vec<PathBuf>>> {
+        if !self.0.contains_key(folder) {
+            for name in [Place::Cur.name(), Place::New.name(), "tmp"] {
+                make(&folder.join(name))?;
+            }
+            self.0.insert(folder.to_owned(), listed(folder)?);
+        }
+        Ok(self.0.entry(folder.to_owned()).or_default())
+    }
+}
+
+fn listed(folder: &Path) -> Result<HashMap<Vec<u8>, Vec<PathBuf>>> {
+    let mut files: HashMap<Vec<u8>, Vec<PathBuf>> = HashMap::new();
+    for place in Place::ALL {
+        let directory = folder.join(place.name());
+        let unreadable = |source| Error::Io { action: "read", path: directory.clone(), source };
+        for entry in std::fs::read_dir(&directory).map_err(unreadable)? {
+            let entry = entry.map_err(unreadable)?;
+            let unique = mail::parse_name(entry.file_name().as_bytes()).unique.to_vec();
+            files.entry(unique).or_default().push(entry.path());
+        }
+    }
+    Ok(files)
+}
+
+/// Says whether a file holds exactly these bytes. One that cannot be read does not.
+fn holds(path: &Path, bytes: &[u8]) -> bool {
+    let has_size = |metadata: std::fs::Metadata| metadata.is_file() && metadata.len() == bytes.len() as u64;
+    std::fs::metadata(path).is_ok_and(has_size) && std::fs::read(path).is_ok_and(|found| found == bytes)
+}
+
+/// Returns the name that a message has when it is back: with its flags, but not marked as deleted, and without a server's number.
+fn name_back(name: &[u8]) -> Vec<u8> {
+    let flags = mail::parse_name(name).flags - Flags::TRASHED;
+    mail::with_flags(&mail::without_field(name, UID_FIELD), flags)
+}
+
+/// Returns a name with the same flags and another unique part; with the number 0 the same.
+fn numbered(name: &[u8], number: u32) -> Vec<u8> {
+    if number == 0 {
+        return name.to_vec();
+    }
+    let (unique, rest) = name.split_at_checked(mail::parse_name(name).unique.len()).unwrap_or((name, &[]));
+    [unique, format!(".{number}").as_bytes(), rest].concat()
+}
+
+/// Makes a directory, durably, with those that it lies in.
+fn make(directory: &Path) -> Result<()> {
+    let failed = |source| Error::Io { action: "create", path: directory.to_owned(), source };
+    let create = || DirBuilder::new().mode(DIRECTORY_MODE).create(directory);
+    let Some(parent) = directory.parent() else { return Ok(()) };
+    let created = match create() {
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            make(parent)?;
+            create()
+        }
+        other => other,
+    };
+    match created {
+        Ok(()) => sync(parent),
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),
+        Err(error) => Err(failed(error)),
+    }
+}
+
+fn sync(directory: &Path) -> Result<()> {
+    File::open(directory).and_then(|opened| opened.sync_all()).map_err(|source| Error::Io {
+        action: "sync",
+        path: directory.to_owned(),
+        source,
+    })
+}
+
+/// Writes a message into a folder under a name, and returns its path; `None` if the name is taken.
+fn put(folder: &Path, name: &[u8], (bytes, kept): (&[u8], &Kept)) -> Result<Option<PathBuf>> {
+    let (temporary, file) = begin(&folder.join("tmp"), name)?;
+    let cur = folder.join(Place::Cur.name());
+    let path = mail::join(&cur, name);
+    let linked = write(file, bytes, kept)
         .map_err(|source| Error::Io { action: "write", path: temporary.clone(), source })
-        .and_then(|()| give_name(&temporary, &folder.join(Place::Cur.name()), &kept.name));
+        .and_then(|()| match std::fs::hard_link(&temporary, &path) {
+            Ok(()) => sync(&cur).map(|()| true),
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(false),
+            Err(source) => Err(Error::Io { action: "create", path: path.clone(), source }),
+        });
     // It has its name in `cur` by now, or is not whole.
     let _ = std::fs::remove_file(&temporary);
-    Ok(Undeleted { path: written?, size_bytes: bytes.len() as u64 })
+    Ok(linked?.then_some(path))
 }
 
 /// Creates a file that nobody else writes.
@@ -64,7 +177,7 @@ fn begin(directory: &Path, name: &[u8]) -> Result<(PathBuf, File)> {
             Err(error) => return Err(Error::Io { action: "create", path, source: error.into() }),
         }
     }
-    let source = std::io::ErrorKind::AlreadyExists.into();
+    let source = ErrorKind::AlreadyExists.into();
     Err(Error::Io { action: "create", path: mail::join(directory, name), source })
 }
 
@@ -78,29 +191,4 @@ fn write(mut file: File, bytes: &[u8], kept: &Kept) -> std::io::Result<()> {
     };
     rustix::fs::futimens(&file, &Timestamps { last_access: time, last_modification: time })?;
     file.sync_all()
-}
-
-/// Links the file into `cur` under its name, or one with the same flags and another unique part.
-fn give_name(temporary: &Path, cur: &Path, name: &[u8]) -> Result<PathBuf> {
-    let unique_bytes = mail::parse_name(name).unique.len();
-    let (unique, rest) = name.split_at_checked(unique_bytes).unwrap_or((name, &[]));
-    let rest = if rest.is_empty() { b":2," } else { rest };
-    for number in 0..NAME_COUNT_MAX {
-        let other = if number == 0 { String::new() } else { format!(".{number}") };
-        let path = mail::join(cur, &[unique, other.as_bytes(), rest].concat());
-        match std::fs::hard_link(temporary, &path) {
-            Ok(()) => {
-                let sync = File::open(cur).and_then(|directory| directory.sync_all());
-                return sync.map(|()| path).map_err(|source| Error::Io {
-                    action: "sync",
-                    path: cur.to_owned(),
-                    source,
-                });
-            }
-            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
-            Err(source) => return Err(Error::Io { action: "create", path, source }),
-        }
-    }
-    let source = std::io::ErrorKind::AlreadyExists.into();
-    Err(Error::Io { action: "create", path: mail::join(cur, name), source })
 }

@@ -1,6 +1,6 @@
 //! The names of message files: which part stays when a mail program moves or marks the message, and what the rest says.
 //!
-//! Comes in: a file name as bytes, from outside. Goes out: its parts, or another name with other flags. Any bytes are a name; what
+//! Comes in: a file name as bytes, from outside. Goes out: its parts, or another name with other flags or without a field. Any bytes are a name; what
 //! has no meaning is left alone. This file must not know directories.
 //!
 //! A name is `UNIQUE[,FIELD=VALUE]...[:2,FLAGS[,EXTENSION]...]`. The colon may also be `;` or `!`, for file systems and programs
@@ -89,6 +89,21 @@ pub fn with_flags(name: &[u8], flags: Flags) -> Vec<u8> {
     letters.sort_unstable();
     letters.dedup();
     [parts.before, &[parts.separator], b"2,", &letters, parts.after].concat()
+}
+
+/// Returns `name` without its fields `KEY=VALUE`, which stand between the unique part and the flags.
+pub fn without_field(name: &[u8], key: &[u8]) -> Vec<u8> {
+    let is_end = |index: &usize| name.get(*index) == Some(&b',') && ends_separator(name, *index, b"12");
+    let end = (0..name.len()).find(is_end).and_then(|comma| comma.checked_sub(2)).unwrap_or(name.len());
+    let (fields, rest) = name.split_at_checked(end).unwrap_or((name, &[]));
+    let mut pieces = fields.split(|byte| *byte == b',');
+    let mut kept = pieces.next().unwrap_or_default().to_vec();
+    for piece in pieces.filter(|piece| !piece.strip_prefix(key).is_some_and(|rest| rest.starts_with(b"="))) {
+        kept.push(b',');
+        kept.extend_from_slice(piece);
+    }
+    kept.extend_from_slice(rest);
+    kept
 }
 
 /// A name cut at its last flag separator.

@@ -7,6 +7,7 @@ use crate::exit::Outcome;
 use crate::output;
 use crate::progress::Progress;
 use crate::roots;
+use crate::sanitise::one_line;
 use crate::session::Session;
 use anyhow::{Result, anyhow, bail};
 use clap::Args;
@@ -81,6 +82,24 @@ pub(crate) fn run(arguments: &Arguments, session: &Session) -> Result<Outcome> {
     Ok(outcome)
 }
 
+/// Brings the index in step as a command without options does, for another command. Says which files or directories could not be read.
+///
+/// # Errors
+/// As [`run`]; [`Error::Interrupted`].
+pub(crate) fn in_step(session: &Session, progress: &Progress) -> Result<Summary> {
+    let roots = roots(session, &remembered(session)?)?;
+    let options = UpdateOptions { headers: session.configured()?.headers, ..UpdateOptions::default() };
+    let summary = index::update(&session.index, &roots, &options, progress)?;
+    complain(&summary);
+    Ok(summary)
+}
+
+fn complain(summary: &Summary) {
+    for problem in &summary.problems {
+        output::complain(one_line(&format!("{}: {}", problem.path.display(), problem.what)));
+    }
+}
+
 /// Takes in the tags that a restored snapshot has beside its mail, where nobody has tagged anything yet.
 fn bring_back_tags(session: &Session, roots: &[Root]) -> Result<()> {
     if let Some((path, tags)) = backup::bring_back_tags(&session.index, roots)?
@@ -123,9 +142,7 @@ fn work(
         }
         other => other?,
     };
-    for problem in &summary.problems {
-        output::complain(format!("{}: {}", problem.path.display(), problem.what));
-    }
+    complain(&summary);
     if !session.is_quiet {
         let mut output = session.output();
         output.line(&line(&summary, progress.elapsed()))?;

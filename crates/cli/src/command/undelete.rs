@@ -1,6 +1,8 @@
 //! `pneu undelete`: puts messages back that only the archive still has.
 
 use crate::archived;
+use crate::command::index;
+use crate::environment;
 use crate::exit::Outcome;
 use crate::output;
 use crate::progress::Progress;
@@ -8,15 +10,19 @@ use crate::question::Question;
 use crate::repository::LockOptions;
 use crate::sanitise::one_line;
 use crate::session::Session;
-use anyhow::{Result, anyhow};
-use backup::Archive;
+use ::index::{Order, Scope};
+use anyhow::{Context, Result, anyhow};
+use backup::{Archive, UndeleteReport};
 use clap::Args;
-use index::{Order, Scope, UpdateOptions};
 use std::path::PathBuf;
 
 /// Put messages back that only the archive still has
 ///
-/// Each goes into the folder where the newest snapshot that has it had it, with its name, flags and times; those that are still there are left alone.
+/// First the index is brought in step with the disk, as by "pneu index". Then each message goes into the folder where the newest snapshot that
+/// has it had it, with its name, flags and times; those that are still there are left alone. Snapshots of this machine count before
+/// others, and places outside of trash before those in it; what was marked as deleted comes back without that mark, and
+/// without the number that mbsync gave it. A message that lay below none of the index's Maildirs needs --to.
+///
 /// "pneu find --archived" shows what a query matches. The repository is the one that the environment or the configuration names.
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -25,7 +31,7 @@ Examples:
   pneu undelete from:ana subject:invoice
   pneu undelete --to ~/Maildir/.Restored date:2024..2025
 
-Exit code 3: done, but something could not be put back; it is named.")]
+Exit code 3: done, but something could not be read or put back; it is named.")]
 pub(crate) struct Arguments {
     /// Which messages; see docs/query.md
     #[arg(value_name = "QUERY", required = true)]
@@ -44,42 +50,52 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments, session: &Session) -> Result<Outcome> {
     let question = Question::new(&arguments.query, session.configured()?.headers)?;
     let (place, repository) = archived::open(session)?;
-    let lock = place.lock_to_read(&repository, arguments.lock)?;
-    let snapshots = archived::snapshots(&repository)?;
     let archive = Archive { environment: &session.index, repository: &repository };
     let progress = Progress::start(session.stderr_is_terminal, session.is_quiet)
         .map_err(|error| anyhow!("cannot listen to Ctrl-C: {error}"))?;
     // What came back by other ways since the last pass must not come twice.
-    let roots = session.mailbox()?.roots().to_vec();
-    let options = UpdateOptions { headers: session.configured()?.headers, ..UpdateOptions::default() };
-    match index::update(&session.index, &roots, &options, &progress) {
-        Err(index::Error::Interrupted) => return Ok(Outcome::Interrupted),
-        other => drop(other?),
-    }
+    let pass = index::in_step(session, &progress)?;
+    let lock = place.lock_to_read(&repository, arguments.lock)?;
+    let snapshots = archived::snapshots(&repository)?;
     progress.name("looking");
     let held = archive.held(&snapshots, &progress);
     let mailbox = session.mailbox()?.with_scope(Scope::WithAbsent(&held))?;
     let hits = mailbox.find(&question.query, &Order::default()).map_err(|error| question.explain(error))?;
-    let report = archive.undelete((&mailbox, &hits.list), &snapshots, arguments.to.as_deref(), &progress);
+    let current = environment::current_directory().context("the current directory is gone")?;
+    let to = arguments.to.as_ref().map(|to| current.join(to));
+    let report = archive.undelete((&mailbox, &hits.list), &snapshots, to.as_deref(), &progress)?;
     progress.finish();
     lock.release()?;
-    let report = match report {
-        Err(backup::Error::Interrupted) => return Ok(Outcome::Interrupted),
-        other => other?,
-    };
+    say(&report, session)?;
+    if report.is_interrupted {
+        return Ok(Outcome::Interrupted);
+    }
+    let is_whole = report.problems.is_empty() && pass.problems.is_empty();
+    match report.done.is_empty() && is_whole {
+        true if report.unindexed.is_empty() => session.nothing("no message that matches is gone"),
+        true => Ok(Outcome::Nothing),
+        false => Ok(if is_whole { Outcome::Done } else { Outcome::Partly }),
+    }
+}
+
+/// Prints what is back, and what is not.
+fn say(report: &UndeleteReport, session: &Session) -> Result<()> {
     for problem in &report.problems {
         output::complain(one_line(&format!("{}: {}", problem.path.display(), problem.what)));
     }
-    if report.done.is_empty() && report.problems.is_empty() {
-        return session.nothing("no message that matches is gone");
+    for path in &report.unindexed {
+        output::complain(one_line(&format!(
+            "{}: it is there, but the index does not look there",
+            path.display()
+        )));
     }
     let mut output = session.output();
     for undeleted in &report.done {
         output.line(&one_line(&undeleted.path.display().to_string()))?;
     }
     output.finish()?;
-    if !session.is_quiet {
+    if !session.is_quiet && !report.done.is_empty() {
         output::complain(format!("{} messages are back; \"pneu index\" takes them in", report.done.len()));
     }
-    Ok(if report.problems.is_empty() { Outcome::Done } else { Outcome::Partly })
+    Ok(())
 }

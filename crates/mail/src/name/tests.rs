@@ -99,6 +99,22 @@ fn other_flags_make_another_name() {
     }
 }
 
+#[test]
+fn a_field_is_taken_out_wherever_it_stands() {
+    for (name, expected) in [
+        ("1.host,U=4:2,S", "1.host:2,S"),
+        ("1.host,U=4,FMD5=7e:2,FRS", "1.host,FMD5=7e:2,FRS"),
+        ("1.host,S=12,U=4", "1.host,S=12"),
+        ("1.host,U=4,U=5!2,", "1.host!2,"),
+        // Not a field of this key, or none at all.
+        ("1.host,UID=4,XU=5,U:2,S", "1.host,UID=4,XU=5,U:2,S"),
+        ("U=4:2,S,U=4", "U=4:2,S,U=4"),
+        ("", ""),
+    ] {
+        assert_eq!(String::from_utf8(without_field(name.as_bytes(), b"U")).unwrap(), expected, "{name}");
+    }
+}
+
 /// Any bytes, most of them with a meaning somewhere in a name.
 fn name() -> impl Strategy<Value = Vec<u8>> {
     let byte = prop_oneof![
@@ -146,5 +162,12 @@ proptest! {
         prop_assert_eq!(parse_name(&renamed), expected);
         prop_assert_eq!(size_hints(&renamed), size_hints(&name));
         prop_assert_eq!(with_flags(&renamed, flags), renamed);
+    }
+
+    #[test]
+    fn a_name_without_a_field_says_all_else_as_before(name in name()) {
+        let without = without_field(&name, b"S");
+        prop_assert_eq!(parse_name(&without), parse_name(&name));
+        prop_assert!(without == name || without.len() < name.len());
     }
 }

@@ -1,7 +1,7 @@
 //! `pneu archive backup`: saves all mail that the index knows, in one snapshot.
 
 use super::shown::count;
-use crate::command::info::people;
+use crate::command::{index, info::people};
 use crate::exit::Outcome;
 use crate::output;
 use crate::progress::Progress;
@@ -12,7 +12,6 @@ use anyhow::{Result, anyhow};
 use archive::{Compression, LockKind, SaveOptions};
 use backup::{BackupOptions, BackupReport, Target};
 use clap::{Args, ValueEnum};
-use index::UpdateOptions;
 
 /// Back all mail up, in one snapshot
 ///
@@ -57,24 +56,14 @@ enum Level {
 pub(crate) fn run(arguments: &Arguments, session: &Session) -> Result<Outcome> {
     let place = Place::new(&arguments.repository, session)?;
     let repository = place.open()?;
-    let lock = place.lock(&repository, LockKind::Shared)?;
-    let configured = session.configured()?;
     let progress = Progress::start(session.stderr_is_terminal, session.is_quiet)
         .map_err(|error| anyhow!("cannot listen to Ctrl-C: {error}"))?;
-    let mut problems = Vec::new();
+    let mut is_whole = true;
     if !arguments.no_index {
-        let roots = session.mailbox()?.roots().to_vec();
-        let options = UpdateOptions { headers: configured.headers, ..UpdateOptions::default() };
-        match index::update(&session.index, &roots, &options, &progress) {
-            Err(index::Error::Interrupted) => return Ok(Outcome::Interrupted),
-            other => problems.extend(
-                other?
-                    .problems
-                    .into_iter()
-                    .map(|problem| format!("{}: {}", problem.path.display(), problem.what)),
-            ),
-        }
+        is_whole &= index::in_step(session, &progress)?.problems.is_empty();
     }
+    // Not before: a pass may take long, and nothing of the repository is needed for it.
+    let lock = place.lock(&repository, LockKind::Shared)?;
     progress.name("backing up");
     let compression = match arguments.compression {
         Level::Auto => Compression::Auto,
@@ -100,18 +89,16 @@ pub(crate) fn run(arguments: &Arguments, session: &Session) -> Result<Outcome> {
         other => other?,
     };
     lock.release()?;
-    problems.extend(
-        report.problems.iter().map(|problem| format!("{}: {}", problem.path.display(), problem.what)),
-    );
-    for problem in &problems {
-        output::complain(one_line(problem));
+    for problem in &report.problems {
+        output::complain(one_line(&format!("{}: {}", problem.path.display(), problem.what)));
     }
+    is_whole &= report.problems.is_empty();
     let mut output = session.output();
     if !session.is_quiet {
         output.line(&line(&report))?;
     }
     output.finish()?;
-    Ok(if problems.is_empty() { Outcome::Done } else { Outcome::Partly })
+    Ok(if is_whole { Outcome::Done } else { Outcome::Partly })
 }
 
 fn line(report: &BackupReport) -> String {
