@@ -6,13 +6,14 @@
 use crate::environment;
 use crate::exit::NotFound;
 use crate::output;
-use crate::repository::{LockOptions, Place, RepositoryOptions};
+use crate::repository::{LockOptions, Place, ReadLock, RepositoryOptions};
 use crate::session::Session;
 use anyhow::{Result, anyhow};
 use archive::{Repository, Snapshot, Unwatched, snapshot};
 use backup::Archive;
 use index::{Mailbox, Scope};
 use jiff::civil::Date;
+use std::cell::OnceCell;
 
 /// Returns the same mailbox, which also finds messages that only the archive has.
 ///
@@ -53,20 +54,45 @@ pub(crate) fn at(mailbox: Mailbox, day: Date, lock: LockOptions, session: &Sessi
     Ok(mailbox)
 }
 
-/// Returns a message from the archive by its content's SHA-256; none if no repository is named or it does not have it.
-///
-/// # Errors
-/// The repository cannot be opened or read.
-pub(crate) fn message(sha256: &[u8; 32], lock: LockOptions, session: &Session) -> Result<Option<Vec<u8>>> {
-    if !Place::is_named(&RepositoryOptions::default(), session)? {
-        return Ok(None);
+/// The archive as a place for messages whose files are gone. It is opened when it is first asked.
+pub(crate) struct Keeper<'a> {
+    lock: LockOptions,
+    session: &'a Session,
+    /// None inside if no repository is named. The lock goes with it.
+    repository: OnceCell<Option<(Repository, ReadLock)>>,
+}
+
+impl<'a> Keeper<'a> {
+    /// Names it; nothing is opened yet.
+    pub(crate) fn new(lock: LockOptions, session: &'a Session) -> Keeper<'a> {
+        Keeper { lock, session, repository: OnceCell::new() }
     }
-    let (place, repository) = open(session)?;
-    let lock = place.lock_to_read(&repository, lock)?;
-    let archive = Archive { environment: &session.index, repository: &repository };
-    let message = archive.held(&[], &Unwatched).message(sha256)?;
-    lock.release()?;
-    Ok(message)
+
+    /// Returns a message by its content's SHA-256; none if no repository is named or it does not have it.
+    ///
+    /// # Errors
+    /// The repository cannot be opened or read.
+    pub(crate) fn message(&self, sha256: &[u8; 32]) -> Result<Option<Vec<u8>>> {
+        let repository = match self.repository.get() {
+            Some(repository) => repository,
+            None => {
+                let opened = self.open()?;
+                self.repository.get_or_init(|| opened)
+            }
+        };
+        let Some((repository, _)) = repository else { return Ok(None) };
+        let archive = Archive { environment: &self.session.index, repository };
+        Ok(archive.held(&[], &Unwatched).message(sha256)?)
+    }
+
+    fn open(&self) -> Result<Option<(Repository, ReadLock)>> {
+        if !Place::is_named(&RepositoryOptions::default(), self.session)? {
+            return Ok(None);
+        }
+        let (place, repository) = open(self.session)?;
+        let lock = place.lock_to_read(&repository, self.lock)?;
+        Ok(Some((repository, lock)))
+    }
 }
 
 /// Opens the repository that is named.

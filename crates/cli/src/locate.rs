@@ -4,11 +4,11 @@
 //! bytes and where they were read. The index says where a message was; its files may have moved or changed since, so that what is
 //! read is compared with what was asked for. Must not know how a message is shown.
 
-use crate::archived;
+use crate::archived::{self, Keeper};
 use crate::exit::NotFound;
 use crate::format::record::hex;
 use crate::question::Question;
-use crate::repository::LockOptions;
+use crate::repository::{LockOptions, Place, RepositoryOptions};
 use crate::session::Session;
 use anyhow::{Result, anyhow, bail};
 use index::{Error, Hit, Mailbox, Message, Order, PayloadReader};
@@ -55,18 +55,9 @@ pub(crate) fn locate(handle: &str, path: &Path, lock: LockOptions, session: &Ses
     };
     let (hit, other_count) = hit(&mailbox, handle, session)?;
     let message = mailbox.message(&hit, &mut PayloadReader::new())?;
-    if message.files.is_empty() {
-        if let Some(bytes) = archived::message(&message.sha256, lock, session)? {
-            let mut content = Content::default();
-            content.bytes = bytes;
-            let note = format!("the last file of {handle} is gone; this is from the archive");
-            return Ok(Located { note: Some(note), ..Located::new(None, content) });
-        }
-        let what = format!("the last file of {handle} is gone; only its header is still indexed");
-        return Err(NotFound(what).into());
-    }
     let by_content = hex(&message.sha256).starts_with(&handle.to_ascii_lowercase());
-    let mut located = read(&message, if by_content { Asked::Content } else { Asked::Message })?;
+    let asked = if by_content { Asked::Content } else { Asked::Message };
+    let mut located = read(&message, asked, &Keeper::new(lock, session))?;
     if other_count > 0 && located.note.is_none() {
         located.note = Some(format!(
             "{other_count} more messages have this Message-ID; this is the newest. The others: pneu find {handle}"
@@ -145,7 +136,13 @@ fn is_exact(handle: &str) -> bool {
 fn by_query(mailbox: &Mailbox, handle: &str, session: &Session) -> Result<(Hit, usize)> {
     let question = Question::new(&[handle.to_owned()], session.configured()?.headers)?;
     let order = Order { limit: Some(1), ..Order::default() };
-    let hits = mailbox.find(&question.query, &order).map_err(|error| question.explain(error))?;
+    let find =
+        |mailbox: &Mailbox| mailbox.find(&question.query, &order).map_err(|error| question.explain(error));
+    let mut hits = find(mailbox)?;
+    // What only the archive has is there to be shown, too.
+    if hits.total == 0 && Place::is_named(&RepositoryOptions::default(), session)? {
+        hits = find(&archived::with_absent(session.mailbox()?, session)?)?;
+    }
     match (hits.list.first(), hits.total) {
         (Some(hit), 1) => Ok((*hit, 0)),
         (None, _) => {
@@ -166,13 +163,18 @@ pub(crate) enum Asked {
     Message,
 }
 
-/// Reads the first of a message's files that still holds it.
+/// Reads the first of a message's files that still holds it; if none does, asks the archive.
 ///
 /// # Errors
-/// None of them can be read or holds it.
-pub(crate) fn read(message: &Message, asked: Asked) -> Result<Located> {
-    let first = message.files.first().map_or(Path::new("its last file"), |file| &file.path);
-    let mut trouble = anyhow!("{} is gone; run \"pneu index\" to see where to", first.display());
+/// None of them can be read or holds it, and the archive does not have it or cannot be asked.
+pub(crate) fn read(message: &Message, asked: Asked, keeper: &Keeper<'_>) -> Result<Located> {
+    let mut trouble = match message.files.first() {
+        Some(file) => anyhow!("{} is gone; run \"pneu index\" to see where to", file.path.display()),
+        None => {
+            NotFound(format!("the last file of {} is gone; only its header is still indexed", name(message)))
+                .into()
+        }
+    };
     let mut rewritten = None;
     for file in &message.files {
         match at_path(&file.path) {
@@ -192,7 +194,27 @@ pub(crate) fn read(message: &Message, asked: Asked) -> Result<Located> {
             located.note = Some("the message changed since it was indexed; run \"pneu index\"".to_owned());
             Ok(located)
         }
-        _ => Err(trouble),
+        _ => match keeper.message(&message.sha256)? {
+            Some(bytes) => Ok(from_archive(message, bytes)),
+            None => Err(trouble),
+        },
+    }
+}
+
+fn from_archive(message: &Message, bytes: Vec<u8>) -> Located {
+    let mut content = Content::default();
+    content.bytes = bytes;
+    // A message that does not say its date has the one that it had when its file was read.
+    content.stat.mtime_ns = message.line.date.saturating_mul(1_000_000_000);
+    let note = format!("the last file of {} is gone; this is from the archive", name(message));
+    Located { note: Some(note), ..Located::new(None, content) }
+}
+
+/// Returns what a message may be called.
+pub(crate) fn name(message: &Message) -> String {
+    match &*message.rest.message_id {
+        "" => hex(&message.sha256),
+        id => format!("id:{id}"),
     }
 }
 

@@ -1,8 +1,8 @@
 //! `pneu find`: lists the messages that a query matches.
 
-use crate::archived;
+use crate::archived::{self, Keeper};
 use crate::deliver::links::{Earlier, Links};
-use crate::deliver::{exec, mbox};
+use crate::deliver::{self, exec, mbox};
 use crate::environment;
 use crate::exit::Outcome;
 use crate::format::fields::{self, FIELDS_DEFAULT, Piece};
@@ -75,7 +75,8 @@ pub(crate) struct Arguments {
     /// x tag
     #[arg(long, short, value_name = "FIELDS", default_value = FIELDS_DEFAULT)]
     fields: String,
-    /// Find messages, too, whose files are gone and that only the archive has; "pneu undelete" puts them back
+    /// Find messages, too, whose files are gone and that only the archive has; "pneu undelete" puts them back. --format mbox writes them,
+    /// too; where paths are wanted they are told of, and the exit code is 3
     #[arg(long)]
     archived: bool,
     /// Search the mail as it stood in the archive's last snapshot of that day, or before: 2025-06-01
@@ -95,7 +96,8 @@ pub(crate) struct Arguments {
     /// Before, remove the links that earlier searches made there, and nothing else
     #[arg(long, short = 'c', alias = "clearlinks", requires = "links_dir")]
     clear_links: bool,
-    /// Run a command for each message, without a shell, with the path of its file as last argument or in place of {}
+    /// Run a command for each message, without a shell, with the path of its file as last argument or in place of {}. It does not get
+    /// the variables that hold passwords and keys of repositories
     #[arg(long, value_name = "COMMAND", conflicts_with_all = ["format", "fields", "print0"])]
     exec: Option<String>,
     /// Print how the query is answered, and what each part of it took, instead of messages
@@ -151,10 +153,13 @@ pub(crate) fn run(arguments: &Arguments, session: &Session) -> Result<Outcome> {
     }
     let mut output = session.output();
     let Some(printer) = arguments.printer(pieces, session) else {
-        return mbox::write(&mailbox, &hits.list, output);
+        return mbox::write((&mailbox, &hits.list), &Keeper::new(arguments.lock, session), output);
     };
     format::print(&mailbox, &found, &*printer, &mut output)?;
     output.finish()?;
+    if arguments.archived && arguments.format == Format::Paths {
+        return deliver::tell_without_files(&mailbox, &hits.list);
+    }
     Ok(Outcome::Done)
 }
 

@@ -1,15 +1,16 @@
 //! `pneu tag`: gives tags to the messages that a query matches, takes them away, or lists all tags.
 //!
-//! In: changes (`+a -b`) and a query. Out: a summary, or tags with their counts. What is what among the words is decided here; what
+//! In: changes (`+a -b`) and a query, or a file of tags. Out: a summary, or tags with their counts. What is what among the words is decided here; what
 //! can be a tag is decided by the library.
 
 use crate::exit::Outcome;
 use crate::question::Question;
 use crate::sanitise::one_line;
 use crate::session::Session;
-use anyhow::{Result, bail};
+use anyhow::{Result, anyhow, bail};
 use clap::Args;
-use index::{TagChange, change_tags};
+use index::{TagChange, change_tags, import_tags};
+use std::path::{Path, PathBuf};
 
 /// Give tags to messages, or take them away
 ///
@@ -18,7 +19,8 @@ use index::{TagChange, change_tags};
 /// anew, and no message is changed. Labels that messages bring with them (X-Keywords, X-Label, Keywords) are found with tag:NAME,
 /// too, but belong to the message: they cannot be removed.
 ///
-/// Without arguments, lists all tags and how many messages have each.
+/// Without arguments, lists all tags and how many messages have each. --import adds the tags that a backup has as text, as in the file
+/// .pneu/tags of a restored snapshot; tags that are there stay.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -26,8 +28,12 @@ Examples:
   pneu tag +todo -later -- msgid:1234@example.org
   pneu tag -todo -- tag:todo date:..1y
   pneu find tag:work and not tag:todo
+  pneu tag --import ~/restored/.pneu/tags
   pneu tag")]
 pub(crate) struct Arguments {
+    /// Add the tags of this file
+    #[arg(long, value_name = "FILE", conflicts_with = "words")]
+    import: Option<PathBuf>,
     /// +TAG to add, -TAG to remove, then the query behind --; options come before all of them
     #[arg(value_name = "+TAG|-TAG... -- QUERY", trailing_var_arg = true, allow_hyphen_values = true)]
     words: Vec<String>,
@@ -46,6 +52,9 @@ impl Arguments {
 /// # Errors
 /// No change, no query, or a query that cannot be understood; damage; a data directory that cannot be written.
 pub(crate) fn run(arguments: &Arguments, session: &Session) -> Result<Outcome> {
+    if let Some(path) = &arguments.import {
+        return import(path, session);
+    }
     if arguments.words.is_empty() {
         return list(session);
     }
@@ -60,6 +69,19 @@ pub(crate) fn run(arguments: &Arguments, session: &Session) -> Result<Outcome> {
     if !session.is_quiet {
         let mut output = session.output();
         output.line(&format!("{} messages: {} changed", summary.messages, summary.changed))?;
+        output.finish()?;
+    }
+    Ok(Outcome::Done)
+}
+
+fn import(path: &Path, session: &Session) -> Result<Outcome> {
+    let text =
+        std::fs::read_to_string(path).map_err(|error| anyhow!("cannot read {}: {error}", path.display()))?;
+    let import =
+        import_tags(&session.index, &text).map_err(|error| anyhow!("{}: {error}", path.display()))?;
+    if !session.is_quiet {
+        let mut output = session.output();
+        output.line(&format!("{} messages: {} changed", import.contents, import.changed))?;
         output.finish()?;
     }
     Ok(Outcome::Done)

@@ -220,14 +220,16 @@ fn with_record<T>(located: &Located, session: &Session, show: impl FnOnce(&Recor
     show(&record)
 }
 
-/// Returns the message as the index knows it, if it knows that the file that was read holds it.
+/// Returns the message as the index knows it, if it knows that the file that was read holds it. Of what was read from no file, nothing is said of files.
 fn known(located: &Located, session: &Session) -> Option<index::Message> {
-    let path = located.path.as_ref()?;
     // Without an index a file can be shown all the same, so that whatever is wrong with the index is no matter here.
     let mailbox = Mailbox::open(&session.index).ok()?;
     let hit = *mailbox.resolve(&hex(&located.sha256)).ok()?.first()?;
     let message = mailbox.message(&hit, &mut PayloadReader::new()).ok()?;
-    message.files.iter().any(|file| file.path == *path).then_some(message)
+    match &located.path {
+        Some(path) => message.files.iter().any(|file| file.path == *path).then_some(message),
+        None => Some(index::Message { files: Vec::new(), ..message }),
+    }
 }
 
 /// Returns the flags that a file's name and place give it.

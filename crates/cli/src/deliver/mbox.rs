@@ -1,9 +1,10 @@
 //! Writes messages as one mbox, in the form called mboxrd: nothing is lost, and everything comes back.
 //!
-//! In: hits. Out: for each a line `From SENDER DATE`, the message as it is on the disk now, and an empty line. Every line of a message
+//! In: hits. Out: for each a line `From SENDER DATE`, the message as it is on the disk now or in the archive, and an empty line. Every line of a message
 //! that would look like the beginning of another gets one more `>`. docs/OUTPUT.md says it exactly.
 
 use super::Troubles;
+use crate::archived::Keeper;
 use crate::exit::Outcome;
 use crate::locate::{self, Asked};
 use crate::output::Output;
@@ -20,13 +21,17 @@ const NOBODY: &str = "MAILER-DAEMON";
 ///
 /// # Errors
 /// Damage in the store; the output cannot be written.
-pub(crate) fn write(mailbox: &Mailbox, hits: &[Hit], mut output: Output) -> Result<Outcome> {
+pub(crate) fn write(
+    (mailbox, hits): (&Mailbox, &[Hit]),
+    keeper: &Keeper<'_>,
+    mut output: Output,
+) -> Result<Outcome> {
     let mut troubles = Troubles::default();
     let mut reader = PayloadReader::new();
     let mut entry = Vec::new();
     for hit in hits {
         let message = mailbox.message(hit, &mut reader)?;
-        let located = match locate::read(&message, Asked::Message) {
+        let located = match locate::read(&message, Asked::Message, keeper) {
             Ok(located) => located,
             Err(error) => {
                 troubles.add(error);

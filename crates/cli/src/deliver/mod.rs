@@ -12,7 +12,7 @@ use crate::format::Places;
 use crate::locate;
 use crate::output::complain;
 use anyhow::Result;
-use index::{Hit, Mailbox, MessageFile};
+use index::{Hit, Mailbox, MessageFile, PayloadReader};
 use std::path::PathBuf;
 
 /// Says of each message that could not be done why not, and counts.
@@ -34,6 +34,26 @@ impl Troubles {
     }
 }
 
+/// Tells of hits without a file, where paths are what was asked for.
+///
+/// # Errors
+/// Damage in the store.
+pub(crate) fn tell_without_files(mailbox: &Mailbox, hits: &[Hit]) -> Result<Outcome> {
+    let mut troubles = Troubles::default();
+    let mut reader = PayloadReader::new();
+    for hit in hits {
+        if mailbox.files(hit)?.is_empty() {
+            troubles.add(no_file(mailbox, hit, &mut reader)?);
+        }
+    }
+    Ok(troubles.outcome())
+}
+
+fn no_file(mailbox: &Mailbox, hit: &Hit, reader: &mut PayloadReader) -> Result<String> {
+    let name = locate::name(&mailbox.message(hit, reader)?);
+    Ok(format!("{name} has no file, only the archive has it; \"pneu undelete\" puts it back"))
+}
+
 /// Calls `each` with the files of all hits, as they are on the disk now.
 fn each_file(
     (mailbox, hits): (&Mailbox, &[Hit]),
@@ -41,8 +61,13 @@ fn each_file(
     troubles: &mut Troubles,
     mut each: impl FnMut(&MessageFile, PathBuf, &mut Troubles) -> Result<()>,
 ) -> Result<()> {
+    let mut reader = PayloadReader::new();
     for hit in hits {
-        for file in places.of(&mailbox.files(hit)?) {
+        let files = mailbox.files(hit)?;
+        if files.is_empty() {
+            troubles.add(no_file(mailbox, hit, &mut reader)?);
+        }
+        for file in places.of(&files) {
             match locate::present(&file.path) {
                 Some(path) => each(file, path, troubles)?,
                 None => troubles
