@@ -461,3 +461,24 @@ fn a_folder_may_lack_a_directory_and_a_root_may_not() {
     let refused = store_mail(&source, &inventory, &OwnFiles::default()).map(|_| ()).unwrap_err();
     assert!(refused.to_string().contains("is a disk not mounted?"), "{refused}");
 }
+
+#[test]
+fn of_two_backups_at_once_the_first_to_end_is_known() {
+    let fixture = Fixture::new();
+    fixture.index();
+    fixture.backup();
+    let stored = ["a", "b"].map(|folder| {
+        fixture.put(folder, "cur", "9.x:2,", message(9).as_bytes());
+        fixture.index();
+        fixture.store(Known::open(&fixture.disk(), &fixture.place()).as_ref())
+    });
+    stored.into_iter().for_each(|stored| fixture.commit(stored.changes));
+    let known = Known::open(&fixture.disk(), &fixture.place()).unwrap();
+    let is_known = |folder: &str| {
+        let path = fixture.root().join(folder).join("cur");
+        known.directory(path.as_os_str().as_bytes()).unwrap().number.is_some()
+    };
+    assert_eq!((is_known("a"), is_known("b")), (true, false));
+    assert_eq!(fixture.backup().2.problems, Vec::<String>::new());
+    assert_eq!(fixture.backup().2.opened, 0);
+}

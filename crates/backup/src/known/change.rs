@@ -23,6 +23,8 @@ pub(crate) struct Changes {
     visited: HashSet<Vec<u8>>,
     new_pieces: std::collections::HashMap<[u8; 32], Vec<Id>>,
     next_directory: u32,
+    /// How many commits the tables had that this is based on; none if there were no tables.
+    based_on: Option<u64>,
 }
 
 impl Changes {
@@ -39,6 +41,7 @@ impl Changes {
             visited: HashSet::new(),
             new_pieces: std::collections::HashMap::new(),
             next_directory: stored.and_then(tables::next_directory).unwrap_or(0),
+            based_on: stored.map(|stored| stored.version().sequence),
         }
     }
 
@@ -109,7 +112,7 @@ impl Changes {
         Ok(())
     }
 
-    /// Commits all of it. Tables that cannot be used are begun anew.
+    /// Commits all of it, unless another backup did meanwhile: what that one knows is as good, and numbers of directories are given once.
     ///
     /// # Errors
     /// What the disk says: then less is known at the next backup, and nothing is lost.
@@ -126,6 +129,11 @@ impl Changes {
         transaction.attach(ATTACHMENT, tables::attachment(self.next_directory));
         let options = || Options { holder: holder.to_owned(), wait: Wait::Block, seed, ..Options::default() };
         let mut writer = Writer::open_or_create(disk, place, &tables::schemas(), options())?;
+        let now = writer.snapshot()?;
+        let found = tables::next_directory(&now).map(|_| now.version().sequence);
+        if found != self.based_on {
+            return Ok(());
+        }
         writer.commit(transaction)?;
         drop(writer);
         let merge = MergeOptions { holder: holder.to_owned(), seed, ..MergeOptions::default() };

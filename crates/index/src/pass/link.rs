@@ -61,6 +61,9 @@ pub(super) struct Linker {
     loaded: HashSet<u64>,
     /// Rows of messages that are copies.
     copy_rows: Rows,
+    /// How many rows of known messages were looked at.
+    #[cfg(test)]
+    looked_at: u64,
 }
 
 impl Linker {
@@ -79,6 +82,8 @@ impl Linker {
             firsts: HashMap::new(),
             loaded: HashSet::new(),
             copy_rows: rows::empty(snapshot, copies::TABLE)?,
+            #[cfg(test)]
+            looked_at: 0,
         })
     }
 
@@ -213,6 +218,10 @@ impl Linker {
     /// Looks up the first messages of a Message-ID, one for each of its bodies.
     fn load_firsts(&mut self, id: u64) -> Result<()> {
         for row in self.messages.find(messages::BY_MESSAGE_ID, &[Value::U64(id)])? {
+            #[cfg(test)]
+            {
+                self.looked_at += 1;
+            }
             let part = rows::part_of(&self.messages, row);
             let low = part.u64_at(messages::BODY_HASH_LOW, row.row)?;
             let high = part.u64_at(messages::BODY_HASH_HIGH, row.row)?;
@@ -225,5 +234,79 @@ impl Linker {
             }
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Environment, NoObserver, Root, UpdateOptions, open, update};
+    use std::fs;
+    use std::sync::Arc;
+
+    /// The bodies that the messages with these numbers have.
+    fn bodies(snapshot: &Snapshot) -> Vec<(u32, u64, [u64; 2])> {
+        let mut bodies = Vec::new();
+        for part in snapshot.table(messages::TABLE).unwrap().parts() {
+            for row in rows::live(part) {
+                let number = part.u32_at(messages::NUMBER, row).unwrap();
+                let id = part.u64_at(messages::MESSAGE_ID_HASH, row).unwrap();
+                let low = part.u64_at(messages::BODY_HASH_LOW, row).unwrap();
+                let high = part.u64_at(messages::BODY_HASH_HIGH, row).unwrap();
+                bodies.push((number, id, [low, high]));
+            }
+        }
+        bodies.sort_unstable();
+        bodies
+    }
+
+    /// Forty messages of one Message-ID are known, two with each of twenty bodies. However many more come in one batch, the known ones are
+    /// looked at once, and each that comes is a copy of the right one.
+    #[test]
+    fn known_messages_of_a_message_id_are_looked_at_once_a_batch() {
+        let directory = tempfile::tempdir().unwrap();
+        let root = directory.path().join("mail");
+        ["cur", "new", "tmp"].iter().for_each(|place| fs::create_dir_all(root.join(place)).unwrap());
+        for number in 0..40 {
+            let text = format!("Message-ID: <same@x>\nX-Way: {number}\nSubject: s\n\nbody {}\n", number % 20);
+            fs::write(root.join("cur").join(format!("{number}.x:2,S")), text).unwrap();
+        }
+        let environment = Environment {
+            disk: Arc::new(disk::RealDisk),
+            data: directory.path().join("data"),
+            clock_ns: || 1_900_000_000_000_000_000,
+            seed: 7,
+            holder: "a test".into(),
+            thread_count: 1,
+        };
+        let roots = [Root { name: "mail".into(), path: root }];
+        update(&environment, &roots, &UpdateOptions::default(), &NoObserver).unwrap();
+        let snapshot = open::snapshot(&environment).unwrap();
+        let known = bodies(&snapshot);
+        assert_eq!(known.len(), 40);
+        let mut linker = Linker::new(&snapshot, 1000).unwrap();
+        for (number, &(_, own, bodies)) in (100..).zip(known.iter().chain(&known)) {
+            linker.link(number, &Ids { own, references: Vec::new(), bodies }).unwrap();
+        }
+        // One with a body that nobody has is the first of its own, and has a copy.
+        let own = known[0].1;
+        for number in [200, 201] {
+            linker.link(number, &Ids { own, references: Vec::new(), bodies: [1, 2] }).unwrap();
+        }
+        assert_eq!(linker.looked_at, 40);
+        let copies = linker.finish().unwrap().copies;
+        let first = |bodies| known.iter().find(|(_, _, known)| *known == bodies).map(|(number, ..)| *number);
+        let mut expected: Vec<(u32, Option<u32>)> = (100..)
+            .zip(known.iter().chain(&known))
+            .map(|(number, (_, _, bodies))| (number, first(*bodies)))
+            .collect();
+        expected.push((201, Some(200)));
+        let found: Vec<(u32, Option<u32>)> = copies
+            .u32s(0)
+            .iter()
+            .zip(copies.u32s(copies::FIRST))
+            .map(|(&copy, &first)| (copy, Some(first)))
+            .collect();
+        assert_eq!(found, expected);
     }
 }
