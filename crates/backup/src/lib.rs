@@ -27,6 +27,7 @@ mod recover;
 mod store_mail;
 #[cfg(test)]
 mod tests;
+mod unchanged;
 mod undelete;
 mod vault;
 

@@ -132,7 +132,8 @@ fn is_as_before(before: &KnownDirectory, node: &KnownNode) -> bool {
         .is_ok_and(|place| before.nodes.get(place) == Some(node))
 }
 
-fn open(path: &Path) -> Result<OwnedFd> {
+/// Opens a directory.
+pub(crate) fn open(path: &Path) -> Result<OwnedFd> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     rustix::fs::openat(CWD, path, flags, Mode::empty()).map_err(|error| Error::Io {
         action: "open",

@@ -8,15 +8,18 @@ use crate::entry::{Content, Entry, Stat, look};
 use crate::error::{Error, Problem, Result};
 use crate::extras::is_stored;
 use crate::known::{Changes, KnownDirectory};
-use crate::layout::{Directory, Folder, Layout, layout, root_of, split};
+use crate::layout::{Directory, Folder, Layout, child, layout, root_of, split};
 use crate::messages::{Expected, Source, Stored, Whereabouts, store};
 use crate::own::{OwnFiles, PATH, StoredOwn, store_own};
+use crate::unchanged::{Unchanged, unchanged};
 use archive::Id;
 use index::{Inventory, Place};
-use std::collections::HashMap;
+use rayon::prelude::*;
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 /// How many files and directories a backup had to do with.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -63,14 +66,12 @@ pub(crate) fn store_mail(source: &Source<'_>, inventory: &Inventory, own: &OwnFi
     if layout.len() < 2 {
         return Err(Error::NoMail);
     }
-    expect_roots(&folders)?;
+    expect_roots(inventory)?;
+    let site = Site { source, inventory, layout: &layout };
     let mut work = Work {
-        source,
-        inventory,
-        layout: &layout,
+        site: &site,
         changes: Changes::new(source.known),
         children: HashMap::new(),
-        renamed: HashMap::new(),
         counts: Counts::default(),
         problems: Vec::new(),
     };
@@ -80,11 +81,14 @@ pub(crate) fn store_mail(source: &Source<'_>, inventory: &Inventory, own: &OwnFi
             .push(Problem { path, what: "it is no plain absolute path, and was left out".to_owned() });
     }
     work.own(own)?;
+    let done = work.messages()?;
     let mut top = None;
     // What lies in a directory has a longer path than it, so it comes first here.
-    for (path, directory) in layout.iter().rev() {
+    for (path, directory) in layout.iter().rev().filter(|(path, _)| !done.contains(*path)) {
         source.progress.check()?;
-        top = work.directory(path, directory)?.or(top);
+        let entries = work.children.remove(path).unwrap_or_default();
+        let finished = site.store(path, directory, entries, Vec::new())?;
+        top = work.take(path, finished)?.or(top);
     }
     let Work { mut changes, counts, mut problems, .. } = work;
     if let (Some(known), true) = (source.known, problems.is_empty()) {
@@ -95,150 +99,160 @@ pub(crate) fn store_mail(source: &Source<'_>, inventory: &Inventory, own: &OwnFi
 }
 
 /// Refuses to go on without a root: what is in it may be on a disk that is not mounted, and a snapshot without it would look as if all of it
-/// had been deleted.
-fn expect_roots(folders: &[Folder<'_>]) -> Result<()> {
-    let mut roots: Vec<&Path> =
-        folders.iter().filter_map(|(below, directory)| root_of(below, directory)).collect();
-    roots.sort_unstable();
-    roots.dedup();
-    for root in roots {
-        if !look(root).is_ok_and(|stat| stat.is_directory()) {
+/// had been deleted. The directory where a disk is mounted is there without it: so one directory that the index knows messages in must be.
+fn expect_roots(inventory: &Inventory) -> Result<()> {
+    let mut is_there: BTreeMap<&Path, Option<bool>> = BTreeMap::new();
+    for folder in inventory.folders() {
+        let Some(root) = root_of(&folder.path, &folder.directory) else { continue };
+        let found = is_there.entry(root).or_default();
+        for place in Place::ALL {
+            if *found != Some(true) && !inventory.names(folder, place)?.is_empty() {
+                *found =
+                    Some(look(&folder.directory.join(place.name())).is_ok_and(|stat| stat.is_directory()));
+            }
+        }
+    }
+    for (root, found) in is_there {
+        if found == Some(false) || !look(root).is_ok_and(|stat| stat.is_directory()) {
             return Err(Error::NoRoot { path: root.to_owned() });
         }
     }
     Ok(())
 }
 
-/// What is under way.
-struct Work<'a> {
+/// Where things lie, for all threads.
+struct Site<'a> {
     source: &'a Source<'a>,
     inventory: &'a Inventory,
     layout: &'a Layout,
+}
+
+/// What became of a directory.
+enum Finished {
+    /// It is not stored: there is nothing in it, or the problem says why.
+    Left(Option<Problem>),
+    /// It is as the last snapshot has it.
+    Unchanged(Stat, Unchanged),
+    /// It was stored.
+    Stored(Box<StoredDirectory>),
+}
+
+/// A directory that was stored.
+struct StoredDirectory {
+    stat: Stat,
+    before: KnownDirectory,
+    tree: Id,
+    /// Whether that is the tree which the last snapshot has, of which nothing need be noted.
+    is_known: bool,
+    stored: Stored,
+}
+
+/// What is under way.
+struct Work<'a> {
+    site: &'a Site<'a>,
     changes: Changes,
     /// Directories that were stored, by that which holds them.
     children: HashMap<Vec<u8>, Vec<Entry>>,
-    /// Files that were renamed into another directory meanwhile.
-    renamed: HashMap<Vec<u8>, Vec<Expected>>,
     counts: Counts,
     problems: Vec<Problem>,
 }
 
-impl Work<'_> {
-    /// Stores a directory, and returns the tree if it is the one at the top.
-    fn directory(&mut self, path: &[u8], directory: &Directory) -> Result<Option<Id>> {
+impl Site<'_> {
+    /// Stores a directory in which there are `entries` already, and in which files are expected that were renamed into it meanwhile.
+    fn store(
+        &self,
+        path: &[u8],
+        directory: &Directory,
+        entries: Vec<Entry>,
+        renamed: Vec<Expected>,
+    ) -> Result<Finished> {
         let place = if path.is_empty() { PathBuf::from("/") } else { PathBuf::from(OsStr::from_bytes(path)) };
-        let mut entries = self.children.remove(path).unwrap_or_default();
         let stat = match look(&place) {
             Ok(stat) if stat.is_directory() => stat,
-            Ok(_) => return self.leave(place, "it is no directory any more"),
+            Ok(_) => return Ok(left(place, "it is no directory any more")),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound && entries.is_empty() => {
-                return if self.is_empty(directory)? {
-                    Ok(None)
+                return Ok(if self.is_empty(directory)? {
+                    Finished::Left(None)
                 } else {
-                    self.leave(place, "it is not there any more")
-                };
+                    left(place, "it is not there any more")
+                });
             }
-            Err(error) => return self.leave(place, &error.to_string()),
+            Err(error) => return Ok(left(place, &error.to_string())),
         };
-        let expected = match self.expected(path, &place, directory) {
+        if entries.is_empty()
+            && renamed.is_empty()
+            && !directory.has_extras
+            && let Some(unchanged) = self.unchanged((path, &place), directory)?
+        {
+            return Ok(Finished::Unchanged(stat, unchanged));
+        }
+        let expected = match self.expected(&place, directory, renamed) {
             Ok(expected) => expected,
-            Err(Error::Io { source, .. }) => return self.leave(place, &source.to_string()),
+            Err(Error::Io { source, .. }) => return Ok(left(place, &source.to_string())),
             Err(error) => return Err(error),
         };
-        let before = self.known(path)?;
+        let before = self.source.known.map(|known| known.directory(path)).transpose()?.unwrap_or_default();
         let stored = if expected.is_empty() {
             Stored::default()
         } else {
-            let other = self.other_place(path, directory);
+            let other =
+                self.other_path(path, directory).map(|other| PathBuf::from(OsStr::from_bytes(&other)));
             let places = Whereabouts { here: &place, other: other.as_deref() };
-            store(self.source, &places, expected, &before)?
+            match store(self.source, &places, expected, &before) {
+                Err(Error::Io { source, .. }) => return Ok(left(place, &source.to_string())),
+                other => other?,
+            }
         };
+        self.tree_of(stat, entries, before, stored)
+    }
+
+    /// Writes the tree of a directory, if the last snapshot does not have it.
+    fn tree_of(
+        &self,
+        stat: Stat,
+        mut entries: Vec<Entry>,
+        before: KnownDirectory,
+        mut stored: Stored,
+    ) -> Result<Finished> {
         let is_same = entries.is_empty()
             && stored.problems.is_empty()
             && stored.unchanged_count == before.nodes.len() as u64
             && stored.unchanged_count == stored.entries.len() as u64;
-        let Stored { entries: files, elsewhere, problems, .. } = &stored;
-        if let Some(other) = self.other_path(path, directory) {
-            self.renamed.entry(other).or_default().extend(elsewhere.iter().cloned());
-        }
-        self.problems.extend(problems.iter().cloned());
-        entries.extend(files.iter().cloned());
-        entries.sort_by(|a, b| a.name.cmp(&b.name));
-        entries.dedup_by(|a, b| a.name == b.name);
         let known_tree = match before.tree {
             Some(tree) if is_same && self.source.depot.has_tree(&tree)? => Some(tree),
             _ => None,
         };
         let tree = match known_tree {
             Some(tree) => tree,
-            None => self.source.depot.save_tree(&entries)?,
+            None => {
+                entries.append(&mut stored.entries);
+                entries.sort_by(|a, b| a.name.cmp(&b.name));
+                entries.dedup_by(|a, b| a.name == b.name);
+                self.source.depot.save_tree(&entries)?
+            }
         };
-        self.note(path, &stored, (tree, known_tree.is_some()), &before)?;
-        self.count(&stored, before.tree, tree);
-        Ok(self.hand_up(path, &stat, tree))
+        stored.entries = Vec::new();
+        let is_known = known_tree.is_some();
+        Ok(Finished::Stored(Box::new(StoredDirectory { stat, before, tree, is_known, stored })))
     }
 
-    /// Stores what only this program knows.
-    fn own(&mut self, own: &OwnFiles) -> Result<()> {
-        if own.files.is_empty() {
-            return Ok(());
-        }
-        let before = self.known(PATH)?;
-        let StoredOwn { entries, nodes, stat } = store_own(self.source.depot, own, &before)?;
-        let tree = self.source.depot.save_tree(&entries)?;
-        self.changes.directory(PATH, tree, &before, &nodes)?;
-        self.hand_up(PATH, &stat, tree);
-        Ok(())
-    }
-
-    fn known(&self, path: &[u8]) -> Result<KnownDirectory> {
-        Ok(self.source.known.map(|known| known.directory(path)).transpose()?.unwrap_or_default())
-    }
-
-    /// Takes note of a directory for the next backup.
-    fn note(
-        &mut self,
-        path: &[u8],
-        stored: &Stored,
-        (tree, is_same): (Id, bool),
-        before: &KnownDirectory,
-    ) -> Result<()> {
-        if is_same {
-            self.changes.unchanged(path);
-        } else {
-            self.changes.directory(path, tree, before, &stored.nodes)?;
-        }
-        for (content, pieces) in &stored.pieces {
-            if self.source.known.map(|known| known.knows_pieces(*content)).transpose()? != Some(true) {
-                self.changes.pieces(*content, pieces)?;
-            }
-        }
-        for (message, content) in &stored.compressed {
-            let known =
-                self.source.known.map(|known| known.compressed_content(message)).transpose()?.flatten();
-            if known != Some(*content) {
-                self.changes.compressed(*message, *content)?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Leaves a directory out.
-    fn leave(&mut self, path: PathBuf, what: &str) -> Result<Option<Id>> {
-        self.problems.push(Problem { path, what: format!("{what}; it was left out") });
-        Ok(None)
+    /// Says whether the messages of a directory are as the last snapshot has them.
+    fn unchanged(&self, path: (&[u8], &Path), directory: &Directory) -> Result<Option<Unchanged>> {
+        let Some((number, place)) = directory.messages else { return Ok(None) };
+        let Some(folder) = self.inventory.folders().get(number) else { return Ok(None) };
+        unchanged(self.source, path, &self.inventory.names(folder, place)?)
     }
 
     /// Says whether nothing is missing if a directory is: a folder may have only one of `cur` and `new`, and no `tmp`.
     fn is_empty(&self, directory: &Directory) -> Result<bool> {
         let Some((number, place)) = directory.messages else { return Ok(directory.is_optional) };
         let Some(folder) = self.inventory.folders().get(number) else { return Ok(true) };
-        Ok(self.inventory.files(folder, place)?.is_empty())
+        Ok(self.inventory.names(folder, place)?.is_empty())
     }
 
     /// Returns the files that should be in a directory, in the order of their names.
-    fn expected(&mut self, path: &[u8], place: &Path, directory: &Directory) -> Result<Vec<Expected>> {
-        let mut expected = self.renamed.remove(path).unwrap_or_default();
+    fn expected(&self, path: &Path, directory: &Directory, renamed: Vec<Expected>) -> Result<Vec<Expected>> {
+        let mut expected = renamed;
         if let Some((number, place)) = directory.messages
             && let Some(folder) = self.inventory.folders().get(number)
         {
@@ -257,7 +271,7 @@ impl Work<'_> {
             }));
         }
         if directory.has_extras {
-            expected.extend(extras(place)?.into_iter().map(|name| Expected { name, index: None }));
+            expected.extend(extras(path)?.into_iter().map(|name| Expected { name, index: None }));
         }
         expected.sort_by(|a, b| a.name.cmp(&b.name));
         expected.dedup_by(|a, b| a.name == b.name);
@@ -267,23 +281,126 @@ impl Work<'_> {
     /// Returns the folder's other directory with messages, if that is still to be stored: `cur` comes after `new` here.
     fn other_path(&self, path: &[u8], directory: &Directory) -> Option<Vec<u8>> {
         let (_, Place::New) = directory.messages? else { return None };
-        let other = crate::layout::child(split(path)?.0, Place::Cur.name().as_bytes());
+        let other = child(split(path)?.0, Place::Cur.name().as_bytes());
         self.layout.contains_key(&other).then_some(other)
     }
 
-    fn other_place(&self, path: &[u8], directory: &Directory) -> Option<PathBuf> {
-        Some(PathBuf::from(OsStr::from_bytes(&self.other_path(path, directory)?)))
+    /// Returns the folders whose directories with messages hold no other directories: the directories of each, `new` before `cur`.
+    fn folders(&self) -> Vec<Vec<(&Vec<u8>, &Directory)>> {
+        let mut folders: BTreeMap<usize, Vec<(&Vec<u8>, &Directory)>> = BTreeMap::new();
+        for (path, directory) in self.layout.iter().rev() {
+            if let Some((number, _)) = directory.messages {
+                folders.entry(number).or_default().push((path, directory));
+            }
+        }
+        let holds_none = |path: &&Vec<u8>| {
+            let below = child(path, b"");
+            self.layout.range(below.clone()..).next().is_none_or(|(next, _)| !next.starts_with(&below))
+        };
+        folders
+            .into_values()
+            .filter(|folder| folder.iter().map(|(path, _)| path).all(|path| holds_none(path)))
+            .collect()
+    }
+}
+
+/// Leaves a directory out.
+fn left(path: PathBuf, what: &str) -> Finished {
+    Finished::Left(Some(Problem { path, what: format!("{what}; it was left out") }))
+}
+
+impl Work<'_> {
+    /// Stores the directories with messages, folders at the same time as others; returns which these are.
+    fn messages(&mut self) -> Result<HashSet<Vec<u8>>> {
+        let site = self.site;
+        let folders = site.folders();
+        let work = Mutex::new(self);
+        folders.par_iter().try_for_each(|folder| {
+            let mut renamed = Vec::new();
+            for (path, directory) in folder {
+                site.source.progress.check()?;
+                let finished = site.store(path, directory, Vec::new(), std::mem::take(&mut renamed))?;
+                if let Finished::Stored(stored) = &finished {
+                    renamed.clone_from(&stored.stored.elsewhere);
+                }
+                work.lock().unwrap_or_else(PoisonError::into_inner).take(path, finished)?;
+            }
+            Ok::<(), Error>(())
+        })?;
+        Ok(folders.into_iter().flatten().map(|(path, _)| path.clone()).collect())
     }
 
-    fn count(&mut self, stored: &Stored, before: Option<Id>, now: Id) {
-        let counts = &mut self.counts;
+    /// Takes note of a directory, and returns the tree if it is the one at the top.
+    fn take(&mut self, path: &[u8], finished: Finished) -> Result<Option<Id>> {
+        let (stat, tree) = match finished {
+            Finished::Left(problem) => {
+                self.problems.extend(problem);
+                return Ok(None);
+            }
+            Finished::Unchanged(stat, unchanged) => {
+                self.changes.unchanged(path);
+                self.counts.files_unchanged += unchanged.file_count;
+                self.counts.bytes += unchanged.bytes;
+                self.counts.directories_unchanged += 1;
+                (stat, unchanged.tree)
+            }
+            Finished::Stored(stored) => {
+                self.note(path, &stored)?;
+                self.count(&stored);
+                let StoredDirectory { stat, tree, stored, .. } = *stored;
+                self.problems.extend(stored.problems);
+                (stat, tree)
+            }
+        };
+        Ok(self.hand_up(path, &stat, tree))
+    }
+
+    /// Stores what only this program knows.
+    fn own(&mut self, own: &OwnFiles) -> Result<()> {
+        if own.files.is_empty() {
+            return Ok(());
+        }
+        let source = self.site.source;
+        let before = source.known.map(|known| known.directory(PATH)).transpose()?.unwrap_or_default();
+        let StoredOwn { entries, nodes, stat } = store_own(source.depot, own, &before)?;
+        let tree = source.depot.save_tree(&entries)?;
+        self.changes.directory(PATH, tree, &before, &nodes)?;
+        self.hand_up(PATH, &stat, tree);
+        Ok(())
+    }
+
+    /// Takes note of a directory for the next backup.
+    fn note(&mut self, path: &[u8], directory: &StoredDirectory) -> Result<()> {
+        let StoredDirectory { before, tree, stored, .. } = directory;
+        if directory.is_known {
+            self.changes.unchanged(path);
+        } else {
+            self.changes.directory(path, *tree, before, &stored.nodes)?;
+        }
+        let known = self.site.source.known;
+        for (content, pieces) in &stored.pieces {
+            if known.map(|known| known.knows_pieces(*content)).transpose()? != Some(true) {
+                self.changes.pieces(*content, pieces)?;
+            }
+        }
+        for (message, content) in &stored.compressed {
+            let known = known.map(|known| known.compressed_content(message)).transpose()?.flatten();
+            if known != Some(*content) {
+                self.changes.compressed(*message, *content)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn count(&mut self, directory: &StoredDirectory) {
+        let (counts, stored) = (&mut self.counts, &directory.stored);
         counts.files_new += stored.new_count;
         counts.files_changed += stored.changed_count;
         counts.files_unchanged += stored.unchanged_count;
         counts.bytes += stored.bytes;
-        match before {
+        match directory.before.tree {
             None => counts.directories_new += 1,
-            Some(before) if before == now => counts.directories_unchanged += 1,
+            Some(before) if before == directory.tree => counts.directories_unchanged += 1,
             Some(_) => counts.directories_changed += 1,
         }
     }

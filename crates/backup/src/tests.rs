@@ -392,6 +392,43 @@ fn rows_follow_files_that_come_and_go() {
 }
 
 #[test]
+fn a_directory_that_cannot_be_opened_is_told_and_all_others_are_stored() {
+    let fixture = Fixture::new();
+    fixture.index();
+    let cur = fixture.root().join("inbox/cur");
+    fs::rename(&cur, fixture.root().join("inbox/kept")).unwrap();
+    // Root may read what it has no right to: a file where a directory was is what nobody can open.
+    fs::write(&cur, "").unwrap();
+    let (tree, _, work) = fixture.backup();
+    assert_eq!(work.problems, ["inbox/cur: it is no directory any more; it was left out"]);
+    assert_eq!(fixture.files(tree).iter().filter(|name| name.starts_with("lists/rust/cur")).count(), 3);
+}
+
+#[test]
+fn a_folder_named_as_the_place_of_messages_is_stored_too() {
+    let fixture = Fixture::new();
+    fixture.put("inbox/cur/below", "cur", "30.x:2,S", message(30).as_bytes());
+    fixture.index();
+    let (tree, _, work) = fixture.backup();
+    assert_eq!(work.problems, Vec::<String>::new());
+    let files = fixture.files(tree);
+    let is_known = index_knows(&fixture, "30.x:2,S");
+    assert_eq!(files.contains(&"inbox/cur/below/cur/30.x:2,S".to_owned()), is_known, "{files:?}");
+    assert!(files.contains(&"inbox/cur/0.x:2,S".to_owned()));
+    assert_eq!(fixture.backup().2.opened, 0);
+}
+
+fn index_knows(fixture: &Fixture, name: &str) -> bool {
+    let inventory = Mailbox::open(&fixture.environment).unwrap().inventory().unwrap();
+    let mut folders = inventory.folders().iter();
+    folders.any(|folder| {
+        index::Place::ALL
+            .iter()
+            .any(|place| inventory.names(folder, *place).unwrap().contains(&name.as_bytes()))
+    })
+}
+
+#[test]
 fn what_only_we_know_lies_at_the_top_and_keeps_its_time() {
     let mut fixture = Fixture::new();
     fixture.index();
@@ -456,10 +493,15 @@ fn a_folder_may_lack_a_directory_and_a_root_may_not() {
     let (tree, _, work) = fixture.backup();
     assert_eq!((work.problems, fixture.files(tree).len()), (Vec::<String>::new(), 12));
     fs::rename(fixture.root(), fixture.root().with_file_name("unmounted")).unwrap();
-    let inventory = Mailbox::open(&fixture.environment).unwrap().inventory().unwrap();
-    let source = Source { depot: &fixture.depot, known: None, progress: &Unwatched };
-    let refused = store_mail(&source, &inventory, &OwnFiles::default()).map(|_| ()).unwrap_err();
-    assert!(refused.to_string().contains("is a disk not mounted?"), "{refused}");
+    let refused = || {
+        let inventory = Mailbox::open(&fixture.environment).unwrap().inventory().unwrap();
+        let source = Source { depot: &fixture.depot, known: None, progress: &Unwatched };
+        store_mail(&source, &inventory, &OwnFiles::default()).map(|_| ()).unwrap_err().to_string()
+    };
+    assert!(refused().contains("is a disk not mounted?"), "{}", refused());
+    // Where a disk is mounted there is a directory without it.
+    fs::create_dir(fixture.root()).unwrap();
+    assert!(refused().contains("is a disk not mounted?"), "{}", refused());
 }
 
 #[test]

@@ -46,6 +46,15 @@ pub(crate) struct KnownNode {
     pub gid: u32,
 }
 
+/// What is known of a file, where it lies in the tables.
+#[derive(Clone, Copy)]
+pub(crate) struct KnownFile<'a> {
+    /// Its name.
+    pub name: &'a [u8],
+    part: &'a Part,
+    row: u32,
+}
+
 /// What is known.
 pub(crate) struct Known {
     /// The newest commit of the tables; none if there are none.
@@ -122,22 +131,35 @@ impl Known {
         })
     }
 
-    /// Returns what is known of a directory.
-    pub(crate) fn directory(&self, path: &[u8]) -> Result<KnownDirectory> {
-        let Some((number, tree)) = self.directories.get(path) else { return Ok(KnownDirectory::default()) };
-        let mut nodes = Vec::new();
+    /// Returns the tree of a directory in the last snapshot, if there are rows of it.
+    pub(crate) fn tree(&self, path: &[u8]) -> Option<Id> {
+        let (_, tree) = self.directories.get(path).filter(|_| self.snapshot.is_some())?;
+        Some(*tree)
+    }
+
+    /// Returns the files of a directory in the order of their names.
+    pub(crate) fn files(&self, path: &[u8]) -> Result<Vec<KnownFile<'_>>> {
+        let Some((number, _)) = self.directories.get(path) else { return Ok(Vec::new()) };
+        let mut files = Vec::new();
         let mut source_count = 0;
         for part in self.nodes.parts() {
-            let before = nodes.len();
+            let before = files.len();
             for row in part.primary_range(&[Value::U32(*number)])? {
-                nodes.push(node(part, row)?);
+                files.push(KnownFile { name: part.bytes(nodes::NAME, row)?, part, row });
             }
-            source_count += usize::from(nodes.len() > before);
+            source_count += usize::from(files.len() > before);
         }
         // Each part gives its rows in order.
         if source_count > 1 {
-            nodes.sort_unstable_by(|a, b| a.name.cmp(&b.name));
+            files.sort_unstable_by_key(|file| file.name);
         }
+        Ok(files)
+    }
+
+    /// Returns what is known of a directory.
+    pub(crate) fn directory(&self, path: &[u8]) -> Result<KnownDirectory> {
+        let Some((number, tree)) = self.directories.get(path) else { return Ok(KnownDirectory::default()) };
+        let nodes = self.files(path)?.into_iter().map(|file| file.node()).collect::<Result<_>>()?;
         let is_stored = self.snapshot.is_some();
         Ok(KnownDirectory { number: is_stored.then_some(*number), tree: is_stored.then_some(*tree), nodes })
     }
@@ -243,6 +265,34 @@ impl Known {
             }
         }
         Ok(index)
+    }
+}
+
+impl KnownFile<'_> {
+    /// Returns its size in bytes.
+    pub(crate) fn size_bytes(&self) -> Result<u64> {
+        Ok(self.part.u64_at(nodes::SIZE, self.row)?)
+    }
+
+    /// Returns the SHA-256 of its content.
+    pub(crate) fn content(&self) -> Result<[u8; 32]> {
+        Ok(self.part.id_at(nodes::CONTENT, self.row)?)
+    }
+
+    /// Says whether a file that says this of itself is the same, and as it was.
+    pub(crate) fn is_as(&self, stat: &Stat) -> Result<bool> {
+        let (part, row) = (self.part, self.row);
+        Ok(part.u64_at(nodes::INODE, row)? == stat.inode
+            && part.u64_at(nodes::SIZE, row)? == stat.size_bytes
+            && part.i64_at(nodes::MTIME, row)? == stat.mtime_ns
+            && part.i64_at(nodes::CTIME, row)? == stat.ctime_ns
+            && part.u32_at(nodes::MODE, row)? == stat.mode
+            && part.u32_at(nodes::UID, row)? == stat.uid
+            && part.u32_at(nodes::GID, row)? == stat.gid)
+    }
+
+    fn node(&self) -> Result<KnownNode> {
+        node(self.part, self.row)
     }
 }
 

@@ -115,6 +115,27 @@ impl Inventory {
         Ok(list)
     }
 
+    /// Returns the names of the files in `cur` or `new` of a folder, in byte order: for those who ask the disk for all else.
+    ///
+    /// # Errors
+    /// Damage in the store.
+    pub fn names(&self, folder: &StoredFolder, place: Place) -> Result<Vec<&[u8]>> {
+        let key = [Value::U32(folder.number), Value::U8(place.number())];
+        let mut names = Vec::new();
+        let mut sources = 0;
+        for part in self.files.parts() {
+            let before = names.len();
+            for row in part.primary_range(&key)? {
+                names.push(part.bytes(files::NAME, row)?);
+            }
+            sources += usize::from(names.len() > before);
+        }
+        if sources > 1 {
+            names.sort_unstable();
+        }
+        Ok(names)
+    }
+
     fn file<'a>(&'a self, part: &'a Part, row: u32) -> Result<StoredFile<'a>> {
         let message = part.u32_at(files::MESSAGE, row)?;
         let id = self.message_rows.get(message as usize).copied().flatten();

@@ -1,0 +1,94 @@
+//! Says whether the messages of a directory are as the last snapshot has them.
+//!
+//! In: the names that the index knows, the rows of the last backup. Out: how much is unchanged, or that something is not, whatever it may
+//! be. Every file is asked for its stat and none is opened; nothing is kept of any: what most directories need at most backups.
+
+use crate::entry::{PIECE_BYTES_MIN, Stat};
+use crate::error::Result;
+use crate::known::{Known, KnownFile};
+use crate::messages::{Source, open};
+use archive::Id;
+use rayon::prelude::*;
+use rustix::fd::OwnedFd;
+use rustix::fs::AtFlags;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+/// Files that a thread looks at in a row.
+const LOOK_COUNT: usize = 128;
+
+/// A directory in which nothing changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Unchanged {
+    /// Its tree.
+    pub tree: Id,
+    /// How many files it has.
+    pub file_count: u64,
+    /// Bytes of all of them.
+    pub bytes: u64,
+}
+
+/// Returns what is in a directory, if it has exactly the files `names`, each as it was, and the archive has their contents and their tree.
+/// What cannot be read is not unchanged: whoever looks at each file says why.
+///
+/// # Errors
+/// What the archive and the tables say.
+pub(crate) fn unchanged(
+    source: &Source<'_>,
+    (path, place): (&[u8], &Path),
+    names: &[&[u8]],
+) -> Result<Option<Unchanged>> {
+    let Some((known, tree)) = source.known.and_then(|known| Some((known, known.tree(path)?))) else {
+        return Ok(None);
+    };
+    let files = known.files(path)?;
+    if !files.iter().map(|file| file.name).eq(names.iter().copied()) || !source.depot.has_tree(&tree)? {
+        return Ok(None);
+    }
+    let Ok(directory) = open(place) else { return Ok(None) };
+    if !are_as_they_were(&directory, &files)? {
+        return Ok(None);
+    }
+    let mut pieces = Vec::with_capacity(files.len());
+    let mut bytes = 0;
+    for file in &files {
+        bytes += file.size_bytes()?;
+        if !add_pieces(known, file, &mut pieces)? {
+            return Ok(None);
+        }
+    }
+    if source.depot.has_pieces(&pieces)?.contains(&false) {
+        return Ok(None);
+    }
+    source.progress.add(files.len() as u64, 0);
+    Ok(Some(Unchanged { tree, file_count: files.len() as u64, bytes }))
+}
+
+fn are_as_they_were(directory: &OwnedFd, files: &[KnownFile<'_>]) -> Result<bool> {
+    let differs = |file: &KnownFile<'_>| match rustix::fs::statat(
+        directory,
+        OsStr::from_bytes(file.name),
+        AtFlags::empty(),
+    ) {
+        Ok(stat) => file.is_as(&Stat::from(stat)).map(|is_same| !is_same),
+        Err(_) => Ok(true),
+    };
+    // The first that differs, or of which nothing can be said, ends it.
+    let found =
+        files.par_iter().with_min_len(LOOK_COUNT).map(differs).find_any(|found| !matches!(found, Ok(false)));
+    Ok(!found.transpose()?.unwrap_or(false))
+}
+
+/// Appends the names of a file's pieces; says whether they are known.
+fn add_pieces(known: &Known, file: &KnownFile<'_>, pieces: &mut Vec<Id>) -> Result<bool> {
+    match file.size_bytes()? {
+        0 => {}
+        1..PIECE_BYTES_MIN => pieces.push(Id(file.content()?)),
+        size_bytes => match known.pieces(file.content()?, size_bytes)? {
+            Some(of_file) => pieces.extend(of_file),
+            None => return Ok(false),
+        },
+    }
+    Ok(true)
+}
