@@ -5,7 +5,7 @@
 //!
 //! Whoever works leaves a file in `locks/` (<https://restic.readthedocs.io/en/stable/100_references.html>, "Locks"; the waits are those of restic
 //! 0.19). Many may hold a shared lock, one alone an exclusive one. Storages know no atomic test: so whoever wants a lock looks for others, leaves
-//! its file, waits until that is seen by all, and looks again. Two who come at once may both give up; never do both go on.
+//! its file, waits until that is seen by all ([`Storage::settle_time`](crate::Storage::settle_time)), and looks again. Two who come at once may both give up; never do both go on.
 
 mod held;
 mod note;
@@ -38,8 +38,6 @@ pub enum Which {
     All,
 }
 
-/// So long a file that was just written may not be seen by others.
-const SETTLE: Duration = Duration::from_millis(200);
 /// Between tries to read locks that could not be read.
 const REREAD: [Duration; 3] = [Duration::from_secs(5), Duration::from_secs(10), Duration::from_secs(20)];
 /// Between tries to lock what is locked: it doubles from the first to the second.
@@ -97,7 +95,7 @@ fn try_once(parts: &Parts, kind: LockKind) -> Result<HeldLock> {
     refuse_others(parts, kind, None)?;
     // From here on the own file is removed whatever goes wrong.
     let mut held = HeldLock::write(parts, kind)?;
-    (parts.surroundings.sleep)(SETTLE);
+    (parts.surroundings.sleep)(parts.storage.settle_time());
     refuse_others(parts, kind, held.id())?;
     held.keep()?;
     Ok(held)
@@ -167,6 +165,8 @@ mod tests {
     use std::cell::{Cell, RefCell};
     use std::sync::Arc;
 
+    /// As long as it takes in memory.
+    const SETTLE: Duration = Duration::from_millis(200);
     const NOBODY_WAITS: &dyn Fn(&str) -> Result<()> = &|who| panic!("nobody waits: {who}");
 
     fn now(parts: &Parts, kind: LockKind) -> Result<HeldLock> {

@@ -116,6 +116,11 @@ impl Progress {
         self.show_when_due();
     }
 
+    /// Asks the pass to end, as Ctrl-C does: something else failed without which it is of no use.
+    pub(crate) fn end(&self) {
+        self.interrupted.store(true, Ordering::Relaxed);
+    }
+
     /// Takes the line away.
     pub(crate) fn finish(&self) {
         self.bar.finish_and_clear();

@@ -147,13 +147,27 @@ impl Place {
     /// # Errors
     /// There is none, the password is wrong, its keys or its config are damaged.
     pub(crate) fn open(&self) -> Result<Repository> {
-        // Before the password is asked for.
+        self.unlock(&self.asked()?)
+    }
+
+    /// Returns the password, asked for if nobody says it; only of a repository that is there.
+    ///
+    /// # Errors
+    /// There is none, nothing can be asked of it, no password.
+    pub(crate) fn asked(&self) -> Result<Password> {
         if self.storage.size(archive::FileName::CONFIG)?.is_none() {
             return Err(archive::Error::NoRepository { address: self.storage.address() }.into());
         }
-        let password = self.password(Typing::Once)?;
+        self.password(Typing::Once)
+    }
+
+    /// Opens the repository with its password. That takes a good part of a second of one core, on purpose.
+    ///
+    /// # Errors
+    /// The password is wrong, its keys or its config are damaged.
+    pub(crate) fn unlock(&self, password: &Password) -> Result<Repository> {
         let (storage, cache) = (Arc::clone(&self.storage), self.cache.clone());
-        Ok(Repository::open(storage, &password, cache, self.surroundings.clone())?)
+        Ok(Repository::open(storage, password, cache, self.surroundings.clone())?)
     }
 
     /// Locks the repository, and waits for others as long as the user said. From here on Ctrl-C does not end the process, which would leave the

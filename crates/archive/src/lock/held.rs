@@ -6,8 +6,8 @@
 //! the old one. If no renewal was possible for 22.5 minutes, others may soon take the lock for stale: then it is renewed only if its file
 //! is still there before and after, and is lost otherwise.
 
+use super::LockKind;
 use super::note::Note;
-use super::{LockKind, SETTLE};
 use crate::error::{Error, Result};
 use crate::id::Id;
 use crate::storage::{FileKind, FileName};
@@ -176,7 +176,7 @@ impl Keeper {
             return false;
         }
         let Ok((id, ns)) = write_note(&self.parts, self.kind) else { return false };
-        (self.parts.surroundings.sleep)(SETTLE);
+        (self.parts.surroundings.sleep)(self.parts.storage.settle_time());
         if !is_there() {
             files.push(id);
             return false;

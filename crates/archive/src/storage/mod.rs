@@ -16,6 +16,7 @@ pub use retry::{Retry, Told};
 use crate::error::{Error, Result};
 use crate::id::Id;
 use std::fmt::{Debug, Display, Formatter};
+use std::time::Duration;
 
 /// The kinds of files that a repository has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -131,7 +132,15 @@ pub trait Storage: Send + Sync + Debug {
     /// # Errors
     /// What the place says.
     fn remove(&self, name: FileName) -> Result<()>;
+
+    /// Returns how long a file that was just written may be missing from what others list.
+    fn settle_time(&self) -> Duration {
+        SETTLE_TIME
+    }
 }
+
+/// So long restic 0.19 waits for others to see what it wrote, wherever that is.
+const SETTLE_TIME: Duration = Duration::from_millis(200);
 
 /// Returns the error for a file that is not there. Without a config there is no repository.
 fn absent(file: FileName, address: String) -> Error {

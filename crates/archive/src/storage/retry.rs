@@ -141,6 +141,10 @@ impl<S: Storage> Storage for Retry<S> {
     fn remove(&self, name: FileName) -> Result<()> {
         self.patiently(|| self.inner.remove(name))
     }
+
+    fn settle_time(&self) -> Duration {
+        self.inner.settle_time()
+    }
 }
 
 impl<S: Debug> Debug for Retry<S> {

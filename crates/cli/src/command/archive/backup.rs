@@ -55,13 +55,17 @@ enum Level {
 /// There is no index; the repository cannot be opened, reached or locked; nothing of it was written then that a snapshot names.
 pub(crate) fn run(arguments: &Arguments, session: &Session) -> Result<Outcome> {
     let place = Place::new(&arguments.repository, session)?;
-    let repository = place.open()?;
+    let password = place.asked()?;
     let progress = Progress::start(session.stderr_is_terminal, session.is_quiet)
         .map_err(|error| anyhow!("cannot listen to Ctrl-C: {error}"))?;
-    let mut is_whole = true;
-    if !arguments.no_index {
-        is_whole &= index::in_step(session, &progress)?.problems.is_empty();
-    }
+    // A key takes time to be found, and so does the pass; neither needs the other. Without the key the pass is ended.
+    let (opened, passed) = std::thread::scope(|scope| {
+        let opening = scope.spawn(|| place.unlock(&password).inspect_err(|_| progress.end()));
+        let passed = (!arguments.no_index).then(|| index::in_step(session, &progress)).transpose();
+        (opening.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)), passed)
+    });
+    let repository = opened?;
+    let mut is_whole = passed?.is_none_or(|summary| summary.problems.is_empty());
     // Not before: a pass may take long, and nothing of the repository is needed for it.
     let lock = place.lock(&repository, LockKind::Shared)?;
     progress.name("backing up");
