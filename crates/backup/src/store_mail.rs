@@ -297,10 +297,7 @@ impl Site<'_> {
             let below = child(path, b"");
             self.layout.range(below.clone()..).next().is_none_or(|(next, _)| !next.starts_with(&below))
         };
-        folders
-            .into_values()
-            .filter(|folder| folder.iter().map(|(path, _)| path).all(|path| holds_none(path)))
-            .collect()
+        folders.into_values().filter(|folder| folder.iter().map(|(path, _)| path).all(holds_none)).collect()
     }
 }
 

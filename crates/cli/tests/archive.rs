@@ -39,7 +39,8 @@ fn deleted_mail_is_found_shown_and_put_back() {
     let saved = home.run(&["archive", "backup"]);
     assert!(saved.code == Some(0) && saved.out.starts_with("snapshot "), "{saved:?}");
     let again = home.run(&["archive", "backup", "--tag", "again"]);
-    assert!(again.out.contains(" 0 new, 0 changed; 0 bytes added"), "{again:?}");
+    // Directories above the Maildir are in it too, and /tmp changes whenever another test begins: so bytes of trees may be added.
+    assert!(again.out.contains(" 0 new, 0 changed; "), "{again:?}");
     let listed = home.run(&["archive", "snapshots"]).out;
     assert!(listed.lines().count() == 2 && listed.contains("[again]"), "{listed}");
 
