@@ -17,6 +17,8 @@ mod known;
 mod layout;
 mod lost;
 mod messages;
+#[cfg(test)]
+mod missing_tests;
 mod moment;
 mod own;
 mod places;

@@ -31,8 +31,8 @@ pub(crate) struct Fixture {
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Work {
     pub(crate) opened: usize,
-    trees: usize,
-    problems: Vec<String>,
+    pub(crate) trees: usize,
+    pub(crate) problems: Vec<String>,
 }
 
 pub(crate) fn message(number: usize) -> String {
@@ -147,7 +147,7 @@ impl Fixture {
     }
 
     /// Returns the tree of the root: directories above it change as they like.
-    fn root_tree(&self, tree: Id) -> Id {
+    pub(crate) fn root_tree(&self, tree: Id) -> Id {
         match self.listed(tree)[&self.root().display().to_string()].content {
             Content::Directory(tree) => tree,
             _ => panic!("the root is a directory"),
@@ -155,14 +155,14 @@ impl Fixture {
     }
 
     /// Returns the paths of files below the root in a tree.
-    fn files(&self, tree: Id) -> Vec<String> {
+    pub(crate) fn files(&self, tree: Id) -> Vec<String> {
         let root = format!("{}/", self.root().display());
         let is_file = |entry: &Entry| matches!(entry.content, Content::File(_));
         let listed = self.listed(tree).into_iter().filter(|(_, entry)| is_file(entry));
         listed.map(|(path, _)| path.strip_prefix(&root).unwrap().to_owned()).collect()
     }
 
-    fn content(&self, entry: &Entry) -> Vec<u8> {
+    pub(crate) fn content(&self, entry: &Entry) -> Vec<u8> {
         let Content::File(pieces) = &entry.content else { panic!("{entry:?} is no file") };
         let kept = self.depot.pieces.lock().unwrap();
         pieces.iter().flat_map(|piece| kept[piece].clone()).collect()
@@ -273,30 +273,6 @@ fn what_is_new_or_rewritten_is_read_and_copies_are_not() {
 }
 
 #[test]
-fn files_that_are_renamed_or_gone_meanwhile_are_found_again_or_told() {
-    let fixture = Fixture::new();
-    fixture.index();
-    let root = fixture.root();
-    fs::rename(root.join("inbox/cur/0.x:2,S"), root.join("inbox/cur/0.x:2,T")).unwrap();
-    fs::rename(root.join("lists/rust/new/7.x"), root.join("lists/rust/cur/7.x:2,S")).unwrap();
-    fs::remove_file(root.join("inbox/cur/1.x:2,S")).unwrap();
-    let (tree, _, work) = fixture.backup();
-    let files = fixture.files(tree);
-    assert!(files.contains(&"inbox/cur/0.x:2,T".to_owned()), "{files:?}");
-    assert!(files.contains(&"lists/rust/cur/7.x:2,S".to_owned()), "{files:?}");
-    assert_eq!(files.len(), 11);
-    assert_eq!(work.problems, ["inbox/cur/1.x:2,S: it went away, and is in no snapshot made now"]);
-    // A folder that is gone is told, and the others are stored.
-    fs::remove_dir_all(root.join("lists/rust/cur")).unwrap();
-    let (tree, _, work) = fixture.backup();
-    assert!(
-        work.problems.contains(&"lists/rust/cur: it is not there any more; it was left out".to_owned()),
-        "{work:?}"
-    );
-    assert!(fixture.files(tree).contains(&"inbox/cur/2.x:2,S".to_owned()));
-}
-
-#[test]
 fn large_files_are_cut_and_known_by_their_pieces() {
     let fixture = Fixture::new();
     let large = message(50) + &"0123456789abcde\n".repeat(50_000);
@@ -392,43 +368,6 @@ fn rows_follow_files_that_come_and_go() {
 }
 
 #[test]
-fn a_directory_that_cannot_be_opened_is_told_and_all_others_are_stored() {
-    let fixture = Fixture::new();
-    fixture.index();
-    let cur = fixture.root().join("inbox/cur");
-    fs::rename(&cur, fixture.root().join("inbox/kept")).unwrap();
-    // Root may read what it has no right to: a file where a directory was is what nobody can open.
-    fs::write(&cur, "").unwrap();
-    let (tree, _, work) = fixture.backup();
-    assert_eq!(work.problems, ["inbox/cur: it is no directory any more; it was left out"]);
-    assert_eq!(fixture.files(tree).iter().filter(|name| name.starts_with("lists/rust/cur")).count(), 3);
-}
-
-#[test]
-fn a_folder_named_as_the_place_of_messages_is_stored_too() {
-    let fixture = Fixture::new();
-    fixture.put("inbox/cur/below", "cur", "30.x:2,S", message(30).as_bytes());
-    fixture.index();
-    let (tree, _, work) = fixture.backup();
-    assert_eq!(work.problems, Vec::<String>::new());
-    let files = fixture.files(tree);
-    let is_known = index_knows(&fixture, "30.x:2,S");
-    assert_eq!(files.contains(&"inbox/cur/below/cur/30.x:2,S".to_owned()), is_known, "{files:?}");
-    assert!(files.contains(&"inbox/cur/0.x:2,S".to_owned()));
-    assert_eq!(fixture.backup().2.opened, 0);
-}
-
-fn index_knows(fixture: &Fixture, name: &str) -> bool {
-    let inventory = Mailbox::open(&fixture.environment).unwrap().inventory().unwrap();
-    let mut folders = inventory.folders().iter();
-    folders.any(|folder| {
-        index::Place::ALL
-            .iter()
-            .any(|place| inventory.names(folder, *place).unwrap().contains(&name.as_bytes()))
-    })
-}
-
-#[test]
 fn what_only_we_know_lies_at_the_top_and_keeps_its_time() {
     let mut fixture = Fixture::new();
     fixture.index();
@@ -482,26 +421,6 @@ fn tables_that_cannot_be_used_are_begun_anew() {
     // The index knows all messages and the archive has them: only what is no message is opened.
     assert_eq!((work.opened, fixture.files(tree).len()), (3, 12));
     assert_eq!(fixture.backup().2.opened, 0);
-}
-
-#[test]
-fn a_folder_may_lack_a_directory_and_a_root_may_not() {
-    let fixture = Fixture::new();
-    fs::remove_dir(fixture.root().join("inbox/new")).unwrap();
-    fs::remove_dir_all(fixture.root().join("lists/rust/tmp")).unwrap();
-    fixture.index();
-    let (tree, _, work) = fixture.backup();
-    assert_eq!((work.problems, fixture.files(tree).len()), (Vec::<String>::new(), 12));
-    fs::rename(fixture.root(), fixture.root().with_file_name("unmounted")).unwrap();
-    let refused = || {
-        let inventory = Mailbox::open(&fixture.environment).unwrap().inventory().unwrap();
-        let source = Source { depot: &fixture.depot, known: None, progress: &Unwatched };
-        store_mail(&source, &inventory, &OwnFiles::default()).map(|_| ()).unwrap_err().to_string()
-    };
-    assert!(refused().contains("is a disk not mounted?"), "{}", refused());
-    // Where a disk is mounted there is a directory without it.
-    fs::create_dir(fixture.root()).unwrap();
-    assert!(refused().contains("is a disk not mounted?"), "{}", refused());
 }
 
 #[test]
