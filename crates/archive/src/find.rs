@@ -29,7 +29,7 @@ pub struct Found {
 
 /// What is looked for.
 pub struct Wish<'a> {
-    /// Says whether a node is looked for, by its path.
+    /// Says whether a node is looked for, by the path of its directory.
     pub matches: &'a (dyn Fn(&[u8], &Node<'_>) -> bool + Sync),
     /// Says whether anything in the directory of that path may be.
     pub may_hold: &'a (dyn Fn(&[u8]) -> bool + Sync),
@@ -75,8 +75,8 @@ impl Visitor for Finder<'_> {
     }
 
     fn visit(&self, place: &Place<'_>, node: &Node<'_>) -> Result<()> {
-        let path = place.path_of(node);
-        if (self.wish.matches)(&path, node) {
+        if (self.wish.matches)(place.path, node) {
+            let path = place.path_of(node);
             let mut found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
             let nodes = found.entry(path).or_default();
             match nodes.iter_mut().find(|(known, _)| is_same(known, node)) {

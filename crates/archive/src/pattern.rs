@@ -7,6 +7,9 @@
 //! `?` for one, `[a-z]` and `[^a-z]` for one of a set, a backslash takes the meaning from what follows it. `**` alone stands for any number of
 //! names. A pattern that begins with a slash begins at the top, any other one anywhere. What lies below something that is meant is meant, too.
 
+use std::cell::RefCell;
+use std::sync::atomic::{AtomicU64, Ordering};
+
 /// Whether capitals are other letters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Case {
@@ -29,8 +32,17 @@ pub struct Pattern {
 enum Part {
     /// `**`: any number of names.
     Names,
-    /// The characters of one name.
-    Name(Vec<Sign>),
+    /// One name.
+    Name(Name),
+}
+
+/// What is held against the characters of one name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Name {
+    signs: Vec<Sign>,
+    /// What the bytes of each such name begin and end with: of a million names nearly all are told by that.
+    start: Vec<u8>,
+    end: Vec<u8>,
 }
 
 /// What is held against characters.
@@ -52,10 +64,59 @@ type Letter = u32;
 const BYTES: Letter = char::MAX as Letter + 1;
 
 /// A path on its way through a pattern: which parts may come next.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 struct Places {
     /// For each part, and for the end.
     open: Vec<bool>,
+}
+
+/// Patterns of which any will do.
+///
+/// Each thread remembers how far the last directory's path led: names of one directory come one after the other.
+#[derive(Debug)]
+pub struct Patterns {
+    patterns: Vec<Pattern>,
+    /// Tells what a thread remembers of these from what it remembers of others.
+    number: u64,
+}
+
+/// What a thread remembers.
+#[derive(Default)]
+struct Last {
+    number: u64,
+    directory: Vec<u8>,
+    places: Vec<Places>,
+}
+
+thread_local! {
+    static LAST: RefCell<Last> = RefCell::default();
+}
+
+impl Patterns {
+    /// Takes patterns.
+    pub fn new(patterns: Vec<Pattern>) -> Patterns {
+        static NEXT: AtomicU64 = AtomicU64::new(1);
+        Patterns { patterns, number: NEXT.fetch_add(1, Ordering::Relaxed) }
+    }
+
+    /// Says whether what has that name in that directory is meant.
+    pub fn matches(&self, directory: &[u8], name: &[u8]) -> bool {
+        LAST.with_borrow_mut(|last| {
+            if last.number != self.number || last.directory != directory {
+                last.number = self.number;
+                last.directory.clear();
+                last.directory.extend_from_slice(directory);
+                last.places = self.patterns.iter().map(|pattern| pattern.through(directory)).collect();
+            }
+            let mut each = self.patterns.iter().zip(&last.places);
+            each.any(|(pattern, places)| pattern.matches_in(places, name))
+        })
+    }
+
+    /// Says whether anything below the directory of that path may be meant.
+    pub fn may_hold(&self, path: &[u8]) -> bool {
+        self.patterns.iter().any(|pattern| pattern.may_hold(path))
+    }
 }
 
 impl Pattern {
@@ -86,16 +147,29 @@ impl Pattern {
         !self.begins_at_top || self.through(path).open.contains(&true)
     }
 
+    /// Says whether what has that name in a directory is meant; `places` are where the directory's path leads.
+    fn matches_in(&self, places: &Places, name: &[u8]) -> bool {
+        if places.open.last() == Some(&true) {
+            return true;
+        }
+        // Only the last name can end it: all names may stand between, none has to.
+        let last = self.parts.iter().rposition(|part| *part != Part::Names);
+        last.is_some_and(|last| {
+            places.open[last] && matches!(&self.parts[last], Part::Name(part) if part.fits(name, self.case))
+        })
+    }
+
     fn through(&self, path: &[u8]) -> Places {
         let mut places = Places { open: vec![false; self.parts.len() + 1] };
         self.enter(&mut places, 0);
         for name in path.split(|&byte| byte == b'/').filter(|name| !name.is_empty()) {
-            let letters = letters(name, self.case);
             let before = std::mem::replace(&mut places.open, vec![false; self.parts.len() + 1]);
             for (number, _) in before.iter().enumerate().filter(|(_, is_open)| **is_open) {
                 match self.parts.get(number) {
                     Some(Part::Names) => self.enter(&mut places, number),
-                    Some(Part::Name(signs)) if fits(signs, &letters) => self.enter(&mut places, number + 1),
+                    Some(Part::Name(part)) if part.fits(name, self.case) => {
+                        self.enter(&mut places, number + 1);
+                    }
                     Some(Part::Name(_)) => {}
                     // What lies below is meant, too.
                     None => self.enter(&mut places, number),
@@ -136,7 +210,35 @@ fn part(name: &[u8], case: Case) -> Result<Part, String> {
         });
     }
     signs.dedup_by(|one, other| (&*one, &*other) == (&Sign::Any, &Sign::Any));
-    Ok(Part::Name(signs))
+    let is_letter = |sign: &&Sign| matches!(sign, Sign::Letter(_));
+    let (mut start, mut end) = (Vec::new(), Vec::new());
+    if case == Case::Matters {
+        start = bytes(signs.iter().take_while(is_letter));
+        let at_end = signs.iter().rev().take_while(is_letter).count();
+        end = bytes(signs[signs.len() - at_end..].iter());
+    }
+    Ok(Part::Name(Name { signs, start, end }))
+}
+
+/// Returns letters as they stand in names.
+fn bytes<'a>(letters: impl Iterator<Item = &'a Sign>) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    for sign in letters {
+        let Sign::Letter(letter) = sign else { continue };
+        match char::from_u32(*letter) {
+            Some(character) => bytes.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes()),
+            // One byte that is part of no character.
+            None => bytes.push(u8::try_from(letter.saturating_sub(BYTES)).unwrap_or(u8::MAX)),
+        }
+    }
+    bytes
+}
+
+impl Name {
+    /// Says whether a name is meant.
+    fn fits(&self, name: &[u8], case: Case) -> bool {
+        name.starts_with(&self.start) && name.ends_with(&self.end) && fits(&self.signs, &letters(name, case))
+    }
 }
 
 /// Reads a set behind its bracket.
@@ -248,6 +350,12 @@ mod tests {
             ("./cur//", "/home/cur", true),
         ] {
             assert_eq!(pattern(text).matches(path.as_bytes()), is_meant, "{text} {path}");
+            let (directory, name) = path.rsplit_once('/').unwrap();
+            let among = Patterns::new(vec![pattern("/nowhere"), pattern(text)]);
+            for name in [name, "\u{1}", name] {
+                let is_meant = pattern(text).matches(format!("{directory}/{name}").as_bytes());
+                assert_eq!(among.matches(directory.as_bytes(), name.as_bytes()), is_meant, "{text} {path}");
+            }
         }
     }
 

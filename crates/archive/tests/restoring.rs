@@ -260,6 +260,7 @@ fn what_a_killed_restore_left_is_removed_by_the_next() {
     let mail = place.path().join("mail");
     fs::create_dir_all(mail.join("cur")).unwrap();
     fs::write(mail.join("cur/1"), "text").unwrap();
+    fs::write(mail.join("cur/2"), "text").unwrap();
     let (_, tree, _) = back_up(&init(&storage), &mail, SMALL);
     let target = place.path().join("target");
     fs::create_dir_all(target.join("cur")).unwrap();
@@ -268,8 +269,15 @@ fn what_a_killed_restore_left_is_removed_by_the_next() {
     for name in [gone[0], gone[1], &alive, "cur/.pneu-restore-mine"] {
         fs::write(target.join(name), "half").unwrap();
     }
+    // One that was being written when the restore was killed; what else is there stays.
+    for (name, mode) in [("1", 0o1600), ("2", 0o600)] {
+        fs::write(target.join("cur").join(name), "te").unwrap();
+        let mode = std::os::unix::fs::PermissionsExt::from_mode(mode);
+        fs::set_permissions(target.join("cur").join(name), mode).unwrap();
+    }
     let report = run(&open(&storage), &tree, &target, Overwrite::Never);
-    assert_eq!((report.file_count, problems(&report)), (1, vec![]));
+    assert_eq!((report.file_count, report.kept_count, problems(&report)), (1, 1, vec![]));
+    assert_eq!(fs::read(target.join("cur/2")).unwrap(), b"te");
     assert_eq!(gone.map(|name| target.join(name).exists()), [false, false]);
     assert!(target.join(alive).exists() && target.join("cur/.pneu-restore-mine").exists());
     assert_eq!(fs::read(target.join("cur/1")).unwrap(), b"text");

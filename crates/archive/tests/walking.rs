@@ -161,7 +161,7 @@ fn one_thread_sees_what_many_see() {
 #[test]
 fn what_is_found_says_where_and_in_which_snapshots() {
     let (_, repository, roots) = three();
-    let wish = Wish { matches: &|path, _| path.ends_with(b"z"), may_hold: &|path| path != b"/a" };
+    let wish = Wish { matches: &|_, node| node.name.ends_with(b"z"), may_hold: &|path| path != b"/a" };
     let (found, problems) = find(&repository, &roots, &wish, &Unwatched).unwrap();
     assert!(problems.is_empty());
     let told: Vec<(String, Vec<usize>)> = found
@@ -171,7 +171,7 @@ fn what_is_found_says_where_and_in_which_snapshots() {
     assert_eq!(told, [("/b/c/z".to_owned(), vec![0, 1]), ("/old/c/z".to_owned(), vec![2])]);
     assert_eq!(found[0].node.name, &b"z"[..]);
     // The second snapshot has another tree of /b; what is found in all of them is one all the same.
-    let wish = Wish { matches: &|path, _| path.starts_with(b"/a"), may_hold: &|_| true };
+    let wish = Wish { matches: &|path, node| path == b"/a" || &*node.name == b"a", may_hold: &|_| true };
     let (found, _) = find(&repository, &[&roots[..], &roots[..1]].concat(), &wish, &Unwatched).unwrap();
     let told: Vec<(&[u8], usize)> =
         found.iter().map(|found| (&*found.path, found.roots.iter().count())).collect();

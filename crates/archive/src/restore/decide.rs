@@ -3,8 +3,9 @@
 //! Comes in: what the snapshot has, what lies there, and what the user wants. Goes out: a decision. Must not touch the disk.
 
 use super::Overwrite;
+use super::target::UNFINISHED_FILE;
 use crate::tree::{Node, NodeKind};
-use rustix::fs::{FileType, Stat};
+use rustix::fs::{FileType, Mode, Stat};
 
 /// What is done.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,6 +43,9 @@ pub(super) fn decide(node: &Node<'_>, found: Option<&Stat>, overwrite: Overwrite
     if FileType::from_raw_mode(found.st_mode) == FileType::Directory {
         return Decision::Refuse("a directory has its name".to_owned());
     }
+    if is_unfinished(found) {
+        return Decision::Replace;
+    }
     let found_time = (i128::from(found.st_mtime), i128::from(found.st_mtime_nsec));
     let time = (i128::from(node.modified.seconds()), i128::from(node.modified.nanoseconds()));
     match overwrite {
@@ -49,6 +53,12 @@ pub(super) fn decide(node: &Node<'_>, found: Option<&Stat>, overwrite: Overwrite
         Overwrite::IfNewer if time <= found_time => Decision::Keep,
         Overwrite::IfNewer | Overwrite::Always => Decision::Replace,
     }
+}
+
+/// Says whether a file was left by a restore that was killed before it was whole.
+fn is_unfinished(found: &Stat) -> bool {
+    FileType::from_raw_mode(found.st_mode) == FileType::RegularFile
+        && Mode::from_raw_mode(found.st_mode & 0o7777) == UNFINISHED_FILE
 }
 
 #[cfg(test)]
@@ -77,6 +87,10 @@ mod tests {
             let refused = decide(&node(i64::MAX / 2), Some(&found(place.path())), overwrite);
             assert_eq!(refused, Decision::Refuse("a directory has its name".to_owned()));
         }
+        std::fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o1600)).unwrap();
+        let half = found(&path);
+        std::fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
+        assert_eq!(decide(&node(0), Some(&half), Overwrite::Never), Replace, "left by a killed restore");
         let cases = [
             (Overwrite::Never, 1, Keep),
             (Overwrite::IfNewer, 1, Replace),

@@ -5,8 +5,8 @@
 //!
 //! First all trees are read and a plan is made; then directories are created, readable by their owner alone; then each pack is read once,
 //! and its blobs written to all files that have them; then links; and last the modes and times of the directories, the deepest first.
-//! A file appears under its name when it is whole: until then it has another one, and what a killed restore leaves under such names the next
-//! one into the same directories removes. Only verified content is written.
+//! A small file has its name at once, and a mode that no other file has until it is whole; anything else has another name until then. What a
+//! killed restore leaves so the next one into the same directories replaces or removes. Only verified content is written.
 
 mod decide;
 mod metadata;

@@ -21,6 +21,9 @@ const OPEN_COUNT_MAX: usize = 256;
 const DIRECTORY: OFlags =
     OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 const PRIVATE_FILE: Mode = Mode::RUSR.union(Mode::WUSR);
+/// That of a file until it is whole. No file has the sticky bit by itself: one that still has it was left by a restore that was killed. To give
+/// each of a million small files another name first costs a fifth of the time that restoring them takes.
+pub(super) const UNFINISHED_FILE: Mode = PRIVATE_FILE.union(Mode::SVTX);
 const PRIVATE_DIRECTORY: Mode = Mode::RWXU;
 
 /// The directory, and some of those below it.
@@ -87,7 +90,7 @@ impl Target {
 /// Creates a new file that only its owner may read; an existing one is [`io::ErrorKind::AlreadyExists`].
 pub(super) fn create_file(directory: &OwnedFd, name: &[u8]) -> io::Result<std::fs::File> {
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let file = rustix::fs::openat(directory, OsStr::from_bytes(name), flags, PRIVATE_FILE)?;
+    let file = rustix::fs::openat(directory, OsStr::from_bytes(name), flags, UNFINISHED_FILE)?;
     Ok(file.into())
 }
 

@@ -213,13 +213,18 @@ impl<'a> Work<'a> {
     /// Restores a file whose content is here.
     fn restore_whole(&self, place: usize, bytes: &[u8]) {
         let entry = &self.plan.entries[place];
+        // Where nothing was before a file has its name at once, and its mode when it is whole.
+        let is_new = self.decisions[place] == Decision::Create;
         let write = || {
             let directory = self.target.directory(self.path_above(entry))?;
-            let name = self.unfinished.name(place);
+            let name = if is_new { entry.node.name.to_vec() } else { self.unfinished.name(place) };
             let mut file = target::create_file(&directory, &name)?;
             file.write_all(bytes)
                 .map(|()| metadata::apply(&file, &entry.node))
-                .and_then(|unset| self.give_name(&directory, place).map(|()| unset))
+                .and_then(|unset| {
+                    let named = if is_new { Ok(()) } else { self.give_name(&directory, place) };
+                    named.map(|()| unset)
+                })
                 .inspect_err(|_| drop(target::remove(&directory, &name)))
         };
         self.report_written(entry, bytes.len(), write());

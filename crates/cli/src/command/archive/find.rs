@@ -13,7 +13,7 @@ use crate::repository::{LockOptions, Place, RepositoryOptions};
 use crate::sanitise::one_line_of_bytes;
 use crate::session::Session;
 use anyhow::{Result, anyhow, bail};
-use archive::pattern::{Case, Pattern};
+use archive::pattern::{Case, Pattern, Patterns};
 use archive::{Found, Id, Node, Snapshot, Time, Wish};
 use clap::{Args, ValueEnum};
 use jiff::civil::DateTime;
@@ -86,7 +86,7 @@ enum Format {
 pub(crate) fn run(arguments: &Arguments, session: &Session) -> Result<Outcome> {
     let case = if arguments.ignore_case { Case::Ignored } else { Case::Matters };
     let parse = |pattern: &OsString| Pattern::parse(pattern.as_bytes(), case).map_err(|what| anyhow!(what));
-    let patterns = arguments.patterns.iter().map(parse).collect::<Result<Vec<Pattern>>>()?;
+    let patterns = Patterns::new(arguments.patterns.iter().map(parse).collect::<Result<Vec<Pattern>>>()?);
     let (oldest, newest) = (instant(arguments.oldest)?, instant(arguments.newest)?);
     if arguments.print0 && arguments.format == Format::Json {
         bail!("--print0 goes with --format plain and --format paths");
@@ -104,8 +104,8 @@ pub(crate) fn run(arguments: &Arguments, session: &Session) -> Result<Outcome> {
         oldest.is_none_or(|oldest| time >= oldest) && newest.is_none_or(|newest| time <= newest)
     };
     let wish = Wish {
-        matches: &|path, node| patterns.iter().any(|pattern| pattern.matches(path)) && is_in_time(node),
-        may_hold: &|path| patterns.iter().any(|pattern| pattern.may_hold(path)),
+        matches: &|directory, node| patterns.matches(directory, &node.name) && is_in_time(node),
+        may_hold: &|path| patterns.may_hold(path),
     };
     let result = archive::find(&repository, &roots, &wish, &progress);
     progress.finish();
