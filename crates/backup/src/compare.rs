@@ -7,8 +7,8 @@
 //! |---|---|
 //! | has the inode, size, mtime and ctime of its row | that of the row |
 //! | has another ctime, size or mtime than the row of its own name | read again: somebody wrote to it, or changed its mode |
-//! | has no row, but there is one with the same unique part, inode, size and mtime | that of this row: it was moved or reflagged, which changes ctime |
 //! | has no row, and the index read it with the same inode, size, mtime and ctime | the message that the index knows, if it is not compressed |
+//! | has no row, but there is one with the same unique part, inode, size and mtime | that of this row: it was moved or reflagged, which changes ctime |
 //! | else | read |
 
 use crate::entry::Stat;
@@ -58,13 +58,17 @@ pub(crate) fn judge(
     if let Some(row) = same_name {
         return if is_same(now, row) { Verdict::Same(row.content) } else { Verdict::Read };
     }
-    if let Some(row) = other_name()
-        && (row.inode, row.size_bytes, row.mtime_ns) == (now.inode, now.size_bytes, now.mtime_ns)
+    // Before other names are asked for, which takes a table of all of them.
+    if let Some(IndexRow { row, message_bytes }) = index
+        && is_same(now, row)
+        && *message_bytes == now.size_bytes
     {
         return Verdict::Known(row.content);
     }
-    match index {
-        Some(IndexRow { row, message_bytes }) if is_same(now, row) && *message_bytes == now.size_bytes => {
+    match other_name() {
+        Some(row)
+            if (row.inode, row.size_bytes, row.mtime_ns) == (now.inode, now.size_bytes, now.mtime_ns) =>
+        {
             Verdict::Known(row.content)
         }
         _ => Verdict::Read,
@@ -131,5 +135,8 @@ mod tests {
         assert_eq!(of_index(row(1), 25), Verdict::Read, "a compressed file is not its message");
         assert_eq!(of_index(Row { ctime_ns: 29, ..row(1) }, 10), Verdict::Read);
         assert_eq!(judge(&NOW, None, || None, None), Verdict::Read);
+        let asked = || panic!("nobody asks for other names of what the index knows");
+        let index = IndexRow { row: row(1), message_bytes: 10 };
+        assert_eq!(judge(&NOW, None, asked, Some(&index)), Verdict::Known([1; 32]));
     }
 }

@@ -80,7 +80,11 @@ pub(crate) mod tests {
         }
 
         fn save_piece(&self, id: Id, content: &[u8]) -> Result<()> {
-            assert_eq!(id, id_of(content));
+            // Nobody looks at content under a name that is there.
+            if id != id_of(content) {
+                let is_there = self.pieces.lock().unwrap().contains_key(&id);
+                return if is_there { Ok(()) } else { Err(archive::Error::NotItsName { id }.into()) };
+            }
             assert!(!content.is_empty() && (content.len() as u64) < crate::entry::PIECE_BYTES_MIN);
             self.brought.lock().unwrap().0 += 1;
             self.pieces.lock().unwrap().insert(id, content.to_vec());

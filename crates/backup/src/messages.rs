@@ -268,8 +268,13 @@ fn contents(
         .par_iter()
         .map(|place| {
             source.progress.check()?;
-            let path = mail::join(directory, &present[*place].expected.name);
-            let read = read(source.depot, &path)?;
+            let Present { expected, stat, verdict, .. } = &present[*place];
+            let path = mail::join(directory, &expected.name);
+            let foreseen = match verdict {
+                Verdict::Same(sha256) | Verdict::Known(sha256) => Some((stat, *sha256)),
+                Verdict::Read => None,
+            };
+            let read = read(source.depot, &path, foreseen)?;
             if let ReadFile::Whole(stat, ..) = &read {
                 source.progress.add(1, stat.size_bytes);
             }

@@ -1,11 +1,11 @@
 //! Reads a file and saves its content.
 //!
-//! In: a path. Out: the file's stat from before it was read, the SHA-256 of its content, and the pieces it is saved as. A file that changes
-//! while it is read is read again, and left out if that does not end.
+//! In: a path, and what its content should be, where that is known. Out: the file's stat from before it was read, the SHA-256 of its content,
+//! and the pieces it is saved as. A file that changes while it is read is read again, and left out if that does not end.
 
 use crate::depot::Depot;
 use crate::entry::{PIECE_BYTES_MIN, Stat};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use archive::Id;
 use rustix::fs::{CWD, Mode, OFlags};
 use sha2::{Digest, Sha256};
@@ -25,13 +25,16 @@ pub(crate) enum ReadFile {
     Left(String),
 }
 
+/// The SHA-256 that a file's content should have, and the stat that goes with it.
+pub(crate) type Foreseen<'a> = Option<(&'a Stat, [u8; 32])>;
+
 /// Reads and saves.
 ///
 /// # Errors
 /// What the archive says. What the file says is an outcome.
-pub(crate) fn read(depot: &dyn Depot, path: &Path) -> Result<ReadFile> {
+pub(crate) fn read(depot: &dyn Depot, path: &Path, foreseen: Foreseen<'_>) -> Result<ReadFile> {
     for _ in 0..=REREAD_COUNT_MAX {
-        match attempt(depot, path)? {
+        match attempt(depot, path, foreseen)? {
             Ok(Some(whole)) => return Ok(whole),
             Ok(None) => {}
             Err(error) => return Ok(ReadFile::Left(error.to_string())),
@@ -41,7 +44,11 @@ pub(crate) fn read(depot: &dyn Depot, path: &Path) -> Result<ReadFile> {
 }
 
 /// Reads once; none if the file changed meanwhile.
-fn attempt(depot: &dyn Depot, path: &Path) -> Result<std::io::Result<Option<ReadFile>>> {
+fn attempt(
+    depot: &dyn Depot,
+    path: &Path,
+    foreseen: Foreseen<'_>,
+) -> Result<std::io::Result<Option<ReadFile>>> {
     let (mut file, before) = match open(path) {
         Ok(opened) => opened,
         Err(error) => return Ok(Err(error)),
@@ -50,18 +57,18 @@ fn attempt(depot: &dyn Depot, path: &Path) -> Result<std::io::Result<Option<Read
         return Ok(Ok(Some(ReadFile::Left("it is no file".to_owned()))));
     }
     let (sha256, pieces, length) = if before.size_bytes < PIECE_BYTES_MIN {
-        let mut content =
-            Vec::with_capacity(usize::try_from(before.size_bytes).unwrap_or(0).saturating_add(1));
-        // One byte more than there should be tells that it has grown.
-        if let Err(error) = (&mut file).take(before.size_bytes.saturating_add(1)).read_to_end(&mut content) {
-            return Ok(Err(error));
+        let content = match whole(&mut file, before.size_bytes) {
+            Ok(content) => content,
+            Err(error) => return Ok(Err(error)),
+        };
+        let length = content.len() as u64;
+        if length == before.size_bytes && length > 0 {
+            let foreseen = foreseen.filter(|(stat, _)| **stat == before).map(|(_, sha256)| sha256);
+            let sha256 = save(depot, &content, foreseen)?;
+            (sha256, vec![Id(sha256)], length)
+        } else {
+            (Sha256::digest(&content).into(), Vec::new(), length)
         }
-        let sha256: [u8; 32] = Sha256::digest(&content).into();
-        let pieces = if content.is_empty() { Vec::new() } else { vec![Id(sha256)] };
-        if content.len() as u64 == before.size_bytes && !content.is_empty() {
-            depot.save_piece(Id(sha256), &content)?;
-        }
-        (sha256, pieces, content.len() as u64)
     } else {
         let mut hashing = Hashing { file: &mut file, hasher: Sha256::new(), length: 0, failure: None };
         let pieces = depot.save_stream(&mut hashing);
@@ -76,6 +83,36 @@ fn attempt(depot: &dyn Depot, path: &Path) -> Result<std::io::Result<Option<Read
     };
     let is_same = (after.size_bytes, after.mtime_ns) == (before.size_bytes, before.mtime_ns);
     Ok(Ok((is_same && length == before.size_bytes).then_some(ReadFile::Whole(before, sha256, pieces))))
+}
+
+/// Reads as many bytes as a file should have, or those that there are. Whether there are more its stat tells, once they are read.
+fn whole(file: &mut File, size_bytes: u64) -> std::io::Result<Vec<u8>> {
+    let mut content = vec![0; usize::try_from(size_bytes).unwrap_or(0)];
+    let mut filled = 0;
+    while let Some(rest) = content.get_mut(filled..).filter(|rest| !rest.is_empty()) {
+        match file.read(rest) {
+            Ok(0) => break,
+            Ok(count) => filled += count,
+            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    content.truncate(filled);
+    Ok(content)
+}
+
+/// Saves a file that is one piece; returns its SHA-256. What it should be is believed only as far as the archive finds it so, which hashes
+/// all that it saves once more.
+fn save(depot: &dyn Depot, content: &[u8], foreseen: Option<[u8; 32]>) -> Result<[u8; 32]> {
+    if let Some(sha256) = foreseen {
+        match depot.save_piece(Id(sha256), content) {
+            Err(Error::Archive(archive::Error::NotItsName { .. })) => {}
+            other => return other.map(|()| sha256),
+        }
+    }
+    let sha256: [u8; 32] = Sha256::digest(content).into();
+    depot.save_piece(Id(sha256), content)?;
+    Ok(sha256)
 }
 
 fn open(path: &Path) -> std::io::Result<(File, Stat)> {
@@ -108,5 +145,49 @@ impl Read for Hashing<'_> {
                 Err(told)
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::depot::tests::{Memory, id_of};
+
+    #[test]
+    fn content_is_saved_under_its_own_name_whatever_was_foreseen() {
+        let content = b"what it is";
+        for foreseen in [None, Some(id_of(content).0), Some(id_of(b"what it was").0)] {
+            let depot = Memory::default();
+            assert_eq!(save(&depot, content, foreseen).unwrap(), id_of(content).0, "{foreseen:?}");
+            assert_eq!(depot.pieces.lock().unwrap()[&id_of(content)], content);
+            assert_eq!(depot.brought().0, 1);
+        }
+    }
+
+    #[test]
+    fn files_are_read_as_far_as_they_should_go() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("file");
+        std::fs::write(&path, "0123456789").unwrap();
+        for (size_bytes, read) in [(10, "0123456789"), (4, "0123"), (12, "0123456789"), (0, "")] {
+            let mut file = File::open(&path).unwrap();
+            assert_eq!(whole(&mut file, size_bytes).unwrap(), read.as_bytes(), "{size_bytes}");
+        }
+    }
+
+    #[test]
+    fn a_file_with_another_stat_than_foreseen_is_hashed() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("file");
+        std::fs::write(&path, "0123456789").unwrap();
+        let stat = open(&path).unwrap().1;
+        let depot = Memory::default();
+        depot.pieces.lock().unwrap().insert(Id([7; 32]), b"of another file".to_vec());
+        let other = Stat { ctime_ns: stat.ctime_ns - 1, ..stat };
+        let ReadFile::Whole(found, sha256, pieces) = read(&depot, &path, Some((&other, [7; 32]))).unwrap()
+        else {
+            panic!("it can be read");
+        };
+        assert_eq!((found, sha256, pieces), (stat, id_of(b"0123456789").0, vec![id_of(b"0123456789")]));
     }
 }
