@@ -170,7 +170,7 @@ fn who_reads_keeps_out_who_prunes_unless_asked_not_to() {
 }
 
 /// Locks a repository from another machine.
-fn exclusive_lock(repository: &str, password: &str) -> ::archive::HeldLock {
+pub(crate) fn exclusive_lock(repository: &str, password: &str) -> ::archive::HeldLock {
     let storage = ::archive::LocalStorage::new(Arc::new(disk::RealDisk), repository.into());
     let password = ::archive::Password::new(password.as_bytes().to_vec());
     let surroundings = ::archive::Surroundings {

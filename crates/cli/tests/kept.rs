@@ -1,10 +1,10 @@
 //! Messages that only the archive has, in every format; and what a backup takes in that no pass has seen yet.
 
-use crate::archive::{Archived, archived};
+use crate::archive::{Archived, archived, exclusive_lock};
 use crate::support::{Run, end};
 use rustix::process::{Pid, Signal, kill_process};
 use std::fs;
-use std::path::PathBuf;
+use std::io::{BufRead, BufReader, Read};
 use std::process::Stdio;
 
 fn backed_up() -> Archived {
@@ -79,8 +79,10 @@ fn a_backup_takes_the_roots_of_the_configuration() {
 #[test]
 fn ctrl_c_ends_every_command_with_its_code_and_leaves_no_lock() {
     let home = backed_up();
-    let locks = home.home.path().join("repository/locks");
-    let list = || fs::read_dir(&locks).unwrap().map(|entry| entry.unwrap().path()).collect::<Vec<PathBuf>>();
+    let repository = home.home.path().join("repository");
+    let lock_count = || fs::read_dir(repository.join("locks")).unwrap().count();
+    // Somebody has it for himself alone, so that each waits.
+    let other = exclusive_lock(&repository.display().to_string(), home.password);
     for arguments in [
         &["archive", "backup"][..],
         &["archive", "snapshots"],
@@ -91,18 +93,22 @@ fn ctrl_c_ends_every_command_with_its_code_and_leaves_no_lock() {
         &["archive", "check"],
         &["archive", "stats"],
     ] {
-        let mut command = home.command(arguments);
+        let mut command = home.command(&[arguments, &["--retry-lock", "20s"]].concat());
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-        // Whoever has a lock waits then, whether others see it.
-        while child.try_wait().unwrap().is_none() && list().is_empty() {
-            std::thread::yield_now();
-        }
+        let mut errors = BufReader::new(child.stderr.take().unwrap());
+        let mut said = String::new();
+        errors.read_line(&mut said).unwrap();
+        assert!(said.contains("is locked exclusively"), "{arguments:?}: {said}");
         let id = i32::try_from(child.id()).unwrap();
         kill_process(Pid::from_raw(id).unwrap(), Signal::INT).unwrap();
         let ended = end(child);
-        assert_eq!((ended.code, ended.out.as_str()), (Some(130), ""), "{arguments:?}: {ended:?}");
-        assert!(ended.err.contains("interrupted"), "{ended:?}");
-        assert_eq!(list(), [""; 0].map(PathBuf::from), "{arguments:?}");
+        let mut rest = String::new();
+        errors.read_to_string(&mut rest).unwrap();
+        let expected = (Some(130), "", "pneu: interrupted\n");
+        assert_eq!((ended.code, ended.out.as_str(), rest.as_str()), expected, "{arguments:?}");
+        assert_eq!(lock_count(), 1, "{arguments:?}");
     }
+    drop(other);
+    assert_eq!(lock_count(), 0);
     assert_eq!(home.run(&["archive", "snapshots"]).out.lines().count(), 1);
 }
