@@ -64,6 +64,12 @@ pub enum Error {
         /// The storage's address.
         address: String,
     },
+    /// Packs were removed since the index was read, which names them.
+    #[error("{address}: packs were removed since it was looked at; it has to be opened again")]
+    Outdated {
+        /// The storage's address.
+        address: String,
+    },
     /// A file does not hold what its format asks for.
     #[error("{file} is damaged: {what}")]
     Damage {

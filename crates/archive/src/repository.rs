@@ -5,7 +5,8 @@
 //!
 //! Opening reads the keys and the config, nothing more. The index is read when it is first asked for, once. Whoever reads snapshots and
 //! then what they name must have listed the snapshots before: what a snapshot names is in the index by the time that it appears, but
-//! not in an index that was read earlier.
+//! not in an index that was read earlier. What looks at all there is, as checking and pruning do, reads an index of its own. Once packs
+//! were removed, an index that was read before is not asked any more.
 
 use crate::blob_index::{BlobIndex, CachePlace, IndexFiles, SealedIndexFiles};
 use crate::config::{self, Begun, Config};
@@ -22,6 +23,7 @@ use crate::surroundings::Surroundings;
 use crate::unpacked::{Parts, Version};
 use disk::Disk;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
@@ -44,6 +46,10 @@ pub struct Repository {
     index: OnceLock<BlobIndex>,
     /// Held while the index is read, so that it is read once.
     loading: Mutex<()>,
+    /// How often packs were removed, by this one or by another that was reread.
+    removals: Arc<AtomicU64>,
+    /// `removals` when the index began to be read.
+    known_removals: AtomicU64,
 }
 
 impl Repository {
@@ -92,19 +98,27 @@ impl Repository {
     }
 
     pub(crate) fn new(parts: Parts, key_id: Id, config: Config, cache: Option<CacheDirectory>) -> Repository {
-        let (index, loading, repository) = (OnceLock::new(), Mutex::new(()), config.id);
+        let repository = config.id;
         let cache =
             cache.map(|CacheDirectory { disk, path }| CachePlace { disk, directory: path, repository });
-        Repository { parts, key_id, config, cache, index, loading }
+        Repository::unread(parts, (key_id, config), cache, Arc::default())
     }
 
-    /// Returns the same repository as it is from now on: where blobs lie is read again when that is asked for. For whoever saved something
-    /// and then prunes.
+    fn unread(
+        parts: Parts,
+        (key_id, config): (Id, Config),
+        cache: Option<CachePlace>,
+        removals: Arc<AtomicU64>,
+    ) -> Repository {
+        let (index, loading, known_removals) = (OnceLock::new(), Mutex::new(()), AtomicU64::new(0));
+        Repository { parts, key_id, config, cache, index, loading, removals, known_removals }
+    }
+
+    /// Returns the same repository as it is from now on: where blobs lie is read again when that is asked for.
     #[must_use]
     pub fn reread(&self) -> Repository {
-        let (parts, cache) = (self.parts.clone(), self.cache.clone());
-        let (index, loading) = (OnceLock::new(), Mutex::new(()));
-        Repository { parts, key_id: self.key_id, config: self.config, cache, index, loading }
+        let removals = Arc::clone(&self.removals);
+        Repository::unread(self.parts.clone(), (self.key_id, self.config), self.cache.clone(), removals)
     }
 
     /// Returns the repository's own name, the same for as long as it exists.
@@ -153,17 +167,22 @@ impl Repository {
     /// Reads where blobs lie, unless that was done already.
     ///
     /// # Errors
-    /// A damaged index file, what the storage says, or [`Error::Interrupted`].
+    /// A damaged index file, what the storage says, [`Error::Interrupted`], or [`Error::Outdated`] if packs were removed since it was read.
     pub fn load_index(&self, progress: &dyn Progress) -> Result<&BlobIndex> {
         self.load_once(|files| BlobIndex::load(files, self.cache.as_ref(), self.surroundings(), progress))
     }
 
     /// Reads where blobs lie as [`Repository::load_index`], but goes on after damaged index files: each is an error in `damaged`, and
-    /// what they tell of counts as missing. For those who look for damage.
+    /// what they tell of counts as missing. Every file is read, whatever the cache has. For those who look for damage, on a repository
+    /// that nobody else uses: it never learns of what is missing.
     ///
     /// # Errors
     /// What the storage says, or [`Error::Interrupted`].
-    pub fn load_sound_index(&self, progress: &dyn Progress, damaged: &mut Vec<Error>) -> Result<&BlobIndex> {
+    pub(crate) fn load_sound_index(
+        &self,
+        progress: &dyn Progress,
+        damaged: &mut Vec<Error>,
+    ) -> Result<&BlobIndex> {
         self.load_once(|files| {
             BlobIndex::load_sound(files, self.cache.as_ref(), self.surroundings(), progress, damaged)
         })
@@ -171,17 +190,31 @@ impl Repository {
 
     fn load_once(&self, load: impl FnOnce(&Arc<dyn IndexFiles>) -> Result<BlobIndex>) -> Result<&BlobIndex> {
         if let Some(index) = self.index.get() {
-            return Ok(index);
+            return self.current(index);
         }
         // Who panicked while it read left nothing behind.
         let _one_at_a_time = self.loading.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(index) = self.index.get() {
-            return Ok(index);
+            return self.current(index);
         }
+        self.known_removals.store(self.removals.load(Ordering::Acquire), Ordering::Release);
         let (storage, key) = (Arc::clone(&self.parts.storage), Arc::clone(&self.parts.key));
         let files: Arc<dyn IndexFiles> = Arc::new(SealedIndexFiles { storage, key });
         let index = load(&files)?;
-        Ok(self.index.get_or_init(|| index))
+        self.current(self.index.get_or_init(|| index))
+    }
+
+    /// Returns the index unless it names packs that were removed: what is saved by it would not be there.
+    fn current<'a>(&self, index: &'a BlobIndex) -> Result<&'a BlobIndex> {
+        if self.known_removals.load(Ordering::Acquire) == self.removals.load(Ordering::Acquire) {
+            return Ok(index);
+        }
+        Err(Error::Outdated { address: self.parts.storage.address() })
+    }
+
+    /// Lets nobody ask an index any more that was read until now. To be called before packs are removed.
+    pub(crate) fn outdate(&self) {
+        self.removals.fetch_add(1, Ordering::AcqRel);
     }
 
     /// Locks the repository. Waits for it as long as `patience`, and tells `waiting` why.

@@ -1,11 +1,13 @@
 //! Pruning leaves what snapshots use, in repositories of restic and of ours, whatever interrupts it.
 
-use crate::support::{PASSWORD, back_up, describe, init, open, save_snapshot, shared_lock, surroundings};
+use crate::support::{
+    PASSWORD, back_up, describe, init, open, open_with, save_snapshot, shared_lock, surroundings,
+};
 use archive::testing::MemoryStorage;
 use archive::tree::{Node, NodeKind, TreeWriter};
 use archive::{
-    BlobKind, Compression, Error, FileKind, FileName, Id, LocalStorage, LockKind, MaxUnused, Password,
-    PruneOptions, PruneReport, ReadData, Repository, SaveOptions, Saver, Storage, Unwatched, check,
+    BlobKind, CacheDirectory, Compression, Error, FileKind, FileName, Id, LocalStorage, LockKind, MaxUnused,
+    Password, PruneOptions, PruneReport, ReadData, Repository, SaveOptions, Saver, Storage, Unwatched, check,
     plan_prune, prune,
 };
 use disk::{Disk, RealDisk};
@@ -51,7 +53,7 @@ fn forget(repository: &Repository, snapshot: Id) {
 fn prune_all(repository: &Repository, options: &PruneOptions) -> archive::Result<PruneReport> {
     let lock = repository.lock(LockKind::Exclusive, Duration::ZERO, &|_| Ok(()))?;
     let plan = plan_prune(repository, options, &Unwatched)?;
-    let report = prune(repository, &lock, &plan, &Unwatched)?;
+    let report = prune(&lock, &plan, &Unwatched)?;
     lock.release()?;
     Ok(report)
 }
@@ -352,4 +354,55 @@ fn restic_finds_nothing_to_complain_of_and_nothing_to_prune() {
     back_up(&ours, Path::new(&mail), SaveOptions::default());
     restic.succeed(&["forget", "--keep-last", "1", "--group-by", "", "--prune", "--max-unused", "0"]);
     is_tidy(&open(&storage));
+}
+
+#[test]
+fn who_saved_something_prunes_by_what_is_there_then() {
+    let (memory, storage) = memory();
+    let repository = init(&storage);
+    // So many that small packs are written anew: those that the same repository saved just before included.
+    let old = save(&repository, 0..60);
+    save(&repository, (0..60).filter(|number| number % 2 == 0).chain(60..90));
+    forget(&repository, old);
+    let report = prune_all(&repository, &ALL).unwrap();
+    assert!(report.removed_pack_count > 3 && report.removed_index_count > 0, "{report:?}");
+    is_tidy(&open(&storage));
+    // It knows blobs that are gone: nothing more is saved by that.
+    let lock = shared_lock(&repository);
+    let refused = Saver::new(&repository, &lock, SMALL).map(|_| ()).unwrap_err();
+    assert!(matches!(refused, Error::Outdated { .. }), "{refused}");
+    drop(lock);
+    let again = repository.reread();
+    save(&again, 0..60);
+    is_tidy(&open(&storage));
+    assert_eq!(memory.ids(FileKind::Snapshot).len(), 2);
+}
+
+#[test]
+fn what_check_could_not_read_is_not_taken_for_absent_by_others() {
+    let (memory, storage) = memory();
+    save(&init(&storage), 0..10);
+    let index = FileName { kind: FileKind::Index, id: memory.ids(FileKind::Index)[0] };
+    memory.put(index, b"rot".to_vec());
+    let repository = open(&storage);
+    assert!(!checked(&repository).0.is_empty());
+    let refused = repository.index().map(|_| ()).unwrap_err().to_string();
+    assert!(refused.starts_with(&format!("{index} is damaged")), "{refused}");
+}
+
+#[test]
+fn check_reads_index_files_that_the_cache_has() {
+    let place = tempfile::tempdir().unwrap();
+    let cache = || CacheDirectory { disk: Arc::new(RealDisk), path: place.path().to_owned() };
+    let (memory, storage) = memory();
+    save(&init(&storage), 0..10);
+    let cached = || open_with(&storage, Some(cache()));
+    cached().index().unwrap();
+    is_tidy(&cached());
+    let index = FileName { kind: FileKind::Index, id: memory.ids(FileKind::Index)[0] };
+    let mut rotten = storage.read(index).unwrap();
+    rotten[40] ^= 1;
+    memory.put(index, rotten);
+    let (faults, _, _) = checked(&cached());
+    assert!(faults.iter().any(|fault| fault.starts_with(&format!("{index} is damaged"))), "{faults:?}");
 }

@@ -71,7 +71,8 @@ impl BlobIndex {
         BlobIndex::of(origin(files, cache, surroundings, Strictness::Strict), progress, &mut Vec::new())
     }
 
-    /// Loads as [`BlobIndex::load`] and goes on after damaged index files: each is an error in `damaged`, and its blobs are missing.
+    /// Loads as [`BlobIndex::load`] and goes on after damaged index files: each is an error in `damaged`, and its blobs are missing. Reads
+    /// all of them: what the cache knows of a file says nothing of how that is now.
     ///
     /// # Errors
     /// What the storage says, or that it was interrupted.
@@ -86,7 +87,11 @@ impl BlobIndex {
     }
 
     fn of(origin: Origin, progress: &dyn Progress, damaged: &mut Vec<Error>) -> Result<BlobIndex> {
-        let loaded = layers::load(&origin, Trust::Cache, progress, damaged)?;
+        let trust = match origin.strictness {
+            Strictness::Strict => Trust::Cache,
+            Strictness::Lenient => Trust::FilesOnly,
+        };
+        let loaded = layers::load(&origin, trust, progress, damaged)?;
         let added = RwLock::new(origin.memory());
         Ok(BlobIndex {
             origin,

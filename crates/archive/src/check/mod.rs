@@ -8,7 +8,7 @@
 mod packs;
 mod read;
 
-use crate::blob_index::{BlobIndex, PackSummary};
+use crate::blob_index::PackSummary;
 use crate::error::{Error, Result};
 use crate::id::Id;
 use crate::progress::Progress;
@@ -55,12 +55,14 @@ pub struct CheckReport {
 /// The storage cannot be reached, or [`Error::Interrupted`]. What is wrong with files is in the report.
 pub fn check(repository: &Repository, read_data: ReadData, progress: &dyn Progress) -> Result<CheckReport> {
     let mut report = CheckReport::default();
+    // One whose index is read now, and that nobody else asks: it does without what is damaged.
+    let repository = &repository.reread();
     // Snapshots first: all that they name is in the index by then.
     let threads = repository.surroundings().thread_count;
     let listed = snapshot::list(repository.storage(), repository.key(), threads)?;
     report.faults.extend(listed.unread.into_iter().map(|(_, error)| error));
     report.snapshot_count = listed.snapshots.len() as u64;
-    let index = load_index(repository, progress, &mut report)?;
+    let index = repository.load_sound_index(progress, &mut report.faults)?;
     let survey = index.survey()?;
     let packs = survey.packs()?;
     (report.pack_count, report.blob_count) = (packs.len() as u64, survey.entry_count().into());
@@ -81,15 +83,6 @@ pub fn check(repository: &Repository, read_data: ReadData, progress: &dyn Progre
     report.read_pack_count = chosen.len() as u64;
     report.faults.append(&mut read::read_packs(repository, &survey, &chosen, progress)?);
     Ok(report)
-}
-
-/// Loads what can be read of the index files.
-fn load_index<'a>(
-    repository: &'a Repository,
-    progress: &dyn Progress,
-    report: &mut CheckReport,
-) -> Result<&'a BlobIndex> {
-    repository.load_sound_index(progress, &mut report.faults)
 }
 
 /// A pack to be read: its number, its name, its size in bytes.

@@ -2,7 +2,7 @@
 //!
 //! Comes in: a plan, and the exclusive lock. Goes out: what was removed. Must not know why.
 
-use super::PrunePlan;
+use super::{Choice, PrunePlan};
 use crate::blob_index::{Entry, Mention, PackSummary, Survey};
 use crate::error::{Error, Result};
 use crate::id::Id;
@@ -41,26 +41,23 @@ struct All<'a> {
 ///
 /// # Errors
 /// A blob that stays cannot be read, or what the storage says. Nothing that snapshots need is gone: at worst there is more than before.
-pub fn carry_out(
-    repository: &Repository,
-    lock: &HeldLock,
-    plan: &PrunePlan,
-    progress: &dyn Progress,
-) -> Result<PruneReport> {
+pub fn carry_out(lock: &HeldLock, plan: &PrunePlan, progress: &dyn Progress) -> Result<PruneReport> {
     let mut report = PruneReport::default();
     if plan.is_empty() {
         return Ok(report);
     }
+    let PrunePlan { repository, choice, .. } = plan;
     let survey = repository.index()?.survey()?;
     let packs = survey.packs()?;
     let all = All { survey: &survey, packs: &packs };
-    write_anew(repository, lock, plan, &all, progress)?;
+    write_anew(plan, lock, &all, progress)?;
     let pack_id = |number: u32| packs.get(number as usize).map(|pack| pack.id);
-    let mut going: HashSet<Id> = plan.remove.iter().copied().collect();
-    going.extend(plan.repack.iter().chain(&plan.gone).filter_map(|&number| pack_id(number)));
+    let mut going: HashSet<Id> = choice.remove.iter().copied().collect();
+    going.extend(choice.repack.iter().chain(&choice.gone).filter_map(|&number| pack_id(number)));
     let is_going = |number: u32| pack_id(number).is_some_and(|id| going.contains(&id));
     let old_files = replace_index_files(repository, lock, &all, &is_going, &mut report)?;
-    // From here on nothing is written. Index files go before the packs that they name.
+    // From here on nothing is written, and nobody finds by an index what goes. Index files go before the packs that they name.
+    repository.outdate();
     for &id in &old_files {
         lock.check()?;
         repository.storage().remove(FileName { kind: FileKind::Index, id })?;
@@ -77,40 +74,39 @@ pub fn carry_out(
         }
         progress.add(1, 0);
     }
-    report.removed_pack_count = report.removed_pack_count.saturating_sub(plan.gone.len() as u64);
+    report.removed_pack_count = report.removed_pack_count.saturating_sub(choice.gone.len() as u64);
     Ok(report)
 }
 
 /// Writes what stays of the packs to be written anew into other packs, and index files that name those.
-fn write_anew(
-    repository: &Repository,
-    lock: &HeldLock,
-    plan: &PrunePlan,
-    all: &All<'_>,
-    progress: &dyn Progress,
-) -> Result<()> {
-    if plan.repack.is_empty() {
+fn write_anew(plan: &PrunePlan, lock: &HeldLock, all: &All<'_>, progress: &dyn Progress) -> Result<()> {
+    let PrunePlan { repository, choice, .. } = plan;
+    if choice.repack.is_empty() {
         return Ok(());
     }
-    progress.expect(plan.repack.len() as u64, plan.figures.repacked_bytes);
+    progress.expect(choice.repack.len() as u64, plan.figures.repacked_bytes);
     let saver = Saver::new(repository, lock, SaveOptions::default())?;
     let expected = AtomicU64::new(0);
     let written = AtomicU64::new(0);
-    on_all_threads(repository.surroundings().thread_count, &plan.repack, |reading: &mut Reading, &pack| {
-        progress.check()?;
-        let wanted = kept_in(all, plan, pack)?;
-        expected.fetch_add(wanted.len() as u64, Ordering::Relaxed);
-        let mut byte_count = 0;
-        repository.load_from_pack(reading, &wanted, &mut |place, content| {
-            let (content, blob) = (content?, &wanted[place]);
-            saver.save_again(blob.kind, blob.id, content)?;
-            byte_count += u64::from(blob.location.length);
-            written.fetch_add(1, Ordering::Relaxed);
+    on_all_threads(
+        repository.surroundings().thread_count,
+        &choice.repack,
+        |reading: &mut Reading, &pack| {
+            progress.check()?;
+            let wanted = kept_in(all, choice, pack)?;
+            expected.fetch_add(wanted.len() as u64, Ordering::Relaxed);
+            let mut byte_count = 0;
+            repository.load_from_pack(reading, &wanted, &mut |place, content| {
+                let (content, blob) = (content?, &wanted[place]);
+                saver.save_again(blob.kind, blob.id, content)?;
+                byte_count += u64::from(blob.location.length);
+                written.fetch_add(1, Ordering::Relaxed);
+                Ok(())
+            })?;
+            progress.add(1, byte_count);
             Ok(())
-        })?;
-        progress.add(1, byte_count);
-        Ok(())
-    })?;
+        },
+    )?;
     saver.finish()?;
     assert_eq!(
         expected.into_inner(),
@@ -121,11 +117,11 @@ fn write_anew(
 }
 
 /// Returns the blobs of a pack that stay, by place.
-fn kept_in(all: &All<'_>, plan: &PrunePlan, pack: u32) -> Result<Vec<Wanted>> {
+fn kept_in(all: &All<'_>, choice: &Choice, pack: u32) -> Result<Vec<Wanted>> {
     let mut entries: Vec<Entry> = Vec::new();
     all.survey.pack_entries(pack, &mut entries)?;
     let pack = all.packs[pack as usize].id;
-    let kept = entries.iter().filter(|entry| plan.keep.has(entry.number));
+    let kept = entries.iter().filter(|entry| choice.keep.has(entry.number));
     Ok(kept
         .map(|Entry { blob, .. }| Wanted { kind: blob.kind, id: blob.id, location: blob.location(pack) })
         .collect())

@@ -4,7 +4,7 @@
 //! (<https://restic.readthedocs.io/en/stable/060_forget.html>), so that both programs agree on when a repository is tidy.
 
 use super::look::Look;
-use super::{PruneFigures, PrunePlan};
+use super::{Choice, PruneFigures};
 use crate::blob::BlobKind;
 use crate::blob_index::{Entry, PackSummary};
 use crate::error::{Error, Result};
@@ -71,7 +71,11 @@ struct Tally {
 }
 
 /// Makes the plan.
-pub(super) fn choose(repository: &Repository, look: &Look<'_>, options: &PruneOptions) -> Result<PrunePlan> {
+pub(super) fn choose(
+    repository: &Repository,
+    look: &Look<'_>,
+    options: &PruneOptions,
+) -> Result<(Choice, PruneFigures)> {
     let mut tallies = vec![Tally::default(); look.packs.len()];
     let mut figures = PruneFigures { pack_count: look.stored.len() as u64, ..PruneFigures::default() };
     let keep = keep_one_of_each(look, &mut tallies, &mut figures)?;
@@ -93,9 +97,9 @@ pub(super) fn choose(repository: &Repository, look: &Look<'_>, options: &PruneOp
             figures.unused_bytes += length;
         }
     })?;
-    let mut plan = PrunePlan { remove: Vec::new(), repack: Vec::new(), gone: Vec::new(), keep, figures };
-    sort_packs(look, options, &tallies, &mut plan);
-    Ok(plan)
+    let mut choice = Choice { remove: Vec::new(), repack: Vec::new(), gone: Vec::new(), keep };
+    sort_packs(look, options, &tallies, (&mut choice, &mut figures));
+    Ok((choice, figures))
 }
 
 /// Chooses one copy of each used blob, where copies are in packs that stay anyway.
@@ -153,15 +157,20 @@ fn not_good(look: &Look<'_>, pack: &PackSummary, entry: &Entry) -> Error {
 }
 
 /// Sorts packs into those that go, those that are written anew, and those that stay as they are.
-fn sort_packs(look: &Look<'_>, options: &PruneOptions, tallies: &[Tally], plan: &mut PrunePlan) {
+fn sort_packs(
+    look: &Look<'_>,
+    options: &PruneOptions,
+    tallies: &[Tally],
+    (choice, figures): (&mut Choice, &mut PruneFigures),
+) {
     let (mut candidates, mut small) = (Vec::new(), Vec::new());
     for (number, (pack, tally)) in (0_u32..).zip(look.packs.iter().zip(tallies)) {
         let is_mixed = pack.data_count > 0 && pack.tree_count > 0;
         if tally.used_count == 0 {
             if look.stored.contains_key(&pack.id) {
-                plan.remove.push(pack.id);
+                choice.remove.push(pack.id);
             } else {
-                plan.gone.push(number);
+                choice.gone.push(number);
             }
         } else if tally.unused_bytes > 0 || is_mixed || tally.is_old {
             candidates.push((number, pack, tally));
@@ -181,34 +190,34 @@ fn sort_packs(look: &Look<'_>, options: &PruneOptions, tallies: &[Tally], plan: 
         let per_mille = tally.unused_bytes * 1000 / pack.size_bytes.max(1);
         (pack.tree_count == 0, Reverse(per_mille), *number)
     });
-    let tolerated = options.max_unused.bytes(plan.figures.used_bytes);
+    let tolerated = options.max_unused.bytes(figures.used_bytes);
     let mut left: u64 = candidates.iter().map(|(_, _, tally)| tally.unused_bytes).sum();
     for (number, pack, tally) in candidates {
         let is_wanted = left > tolerated || tally.unused_bytes == 0;
         if pack.tree_count > 0 && options.max_unused != MaxUnused::Unlimited || tally.is_old || is_wanted {
-            plan.repack.push(number);
-            plan.figures.repacked_bytes += tally.used_bytes;
+            choice.repack.push(number);
+            figures.repacked_bytes += tally.used_bytes;
             left -= tally.unused_bytes;
         }
     }
-    plan.figures.left_bytes = left;
-    count_removed(look, plan);
+    figures.left_bytes = left;
+    count_removed(look, choice, figures);
 }
 
 /// Adds the packs that no index file names, and counts all that go.
-fn count_removed(look: &Look<'_>, plan: &mut PrunePlan) {
+fn count_removed(look: &Look<'_>, choice: &mut Choice, figures: &mut PruneFigures) {
     let named: HashSet<_> = look.packs.iter().map(|pack| pack.id).collect();
     let mut unindexed: Vec<_> = look.stored.keys().filter(|id| !named.contains(id)).copied().collect();
     unindexed.sort_unstable();
     let bytes_of = |id: &Id| look.stored.get(id).copied().unwrap_or(0);
-    plan.figures.unindexed_pack_count = unindexed.len() as u64;
-    plan.figures.unindexed_bytes = unindexed.iter().map(bytes_of).sum();
-    plan.remove.extend(unindexed);
-    let repacked = plan.repack.iter().map(|&number| &look.packs[number as usize].id);
-    let removed = plan.remove.iter().chain(repacked);
-    plan.figures.repacked_pack_count = plan.repack.len() as u64;
-    plan.figures.removed_pack_count = (plan.remove.len() + plan.repack.len()) as u64;
-    plan.figures.removed_bytes = removed.map(bytes_of).sum();
+    figures.unindexed_pack_count = unindexed.len() as u64;
+    figures.unindexed_bytes = unindexed.iter().map(bytes_of).sum();
+    choice.remove.extend(unindexed);
+    let repacked = choice.repack.iter().map(|&number| &look.packs[number as usize].id);
+    let removed = choice.remove.iter().chain(repacked);
+    figures.repacked_pack_count = choice.repack.len() as u64;
+    figures.removed_pack_count = (choice.remove.len() + choice.repack.len()) as u64;
+    figures.removed_bytes = removed.map(bytes_of).sum();
 }
 
 #[cfg(test)]

@@ -24,6 +24,17 @@ use crate::used::Marks;
 /// What is to be done, and what it comes to.
 #[derive(Debug)]
 pub struct PrunePlan {
+    /// With the index by which blobs and packs have their numbers. It was read for this plan, so that all is in it that an earlier one
+    /// did not know.
+    repository: Repository,
+    choice: Choice,
+    /// The sums.
+    pub figures: PruneFigures,
+}
+
+/// What goes and what stays.
+#[derive(Debug)]
+struct Choice {
     /// Packs to be removed: nothing in them is used, or what is lies elsewhere, too; those that no index file names included.
     remove: Vec<Id>,
     /// Packs whose used blobs are written anew, and that are removed then; by number.
@@ -32,8 +43,6 @@ pub struct PrunePlan {
     gone: Vec<u32>,
     /// The copies that stay, one of each used blob; by number.
     keep: Marks,
-    /// The sums.
-    pub figures: PruneFigures,
 }
 
 /// What a plan comes to. Bytes are those of packs.
@@ -72,7 +81,8 @@ pub struct PruneFigures {
 impl PrunePlan {
     /// Says whether there is nothing to do.
     pub fn is_empty(&self) -> bool {
-        self.remove.is_empty() && self.repack.is_empty() && self.gone.is_empty()
+        let Choice { remove, repack, gone, .. } = &self.choice;
+        remove.is_empty() && repack.is_empty() && gone.is_empty()
     }
 }
 
@@ -81,6 +91,9 @@ impl PrunePlan {
 /// # Errors
 /// Anything that snapshots need is missing or cannot be read: nothing may be removed then. Or [`Error::Interrupted`](crate::Error::Interrupted).
 pub fn plan(repository: &Repository, options: &PruneOptions, progress: &dyn Progress) -> Result<PrunePlan> {
-    let look = look::look(repository, progress)?;
-    choose::choose(repository, &look, options)
+    let repository = repository.reread();
+    let look = look::look(&repository, progress)?;
+    let (choice, figures) = choose::choose(&repository, &look, options)?;
+    drop(look);
+    Ok(PrunePlan { repository, choice, figures })
 }

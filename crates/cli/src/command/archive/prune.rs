@@ -135,7 +135,7 @@ pub(super) fn prune(
         return Ok(Outcome::Done);
     };
     progress.name("pruning");
-    let done = archive::prune(repository, lock, &plan, progress);
+    let done = archive::prune(lock, &plan, progress);
     progress.finish();
     let report = match done {
         Err(archive::Error::Interrupted) => {
