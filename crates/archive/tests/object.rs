@@ -201,6 +201,31 @@ fn a_missing_bucket_holds_nothing_and_takes_nothing() {
 }
 
 #[test]
+fn a_bucket_that_was_seen_and_answers_of_others_are_no_absence() {
+    let empty = "<ListBucketResult><IsTruncated>false</IsTruncated></ListBucketResult>";
+    let server = Server::start(move |number, _| match number {
+        0 => Reply::Bytes(answer_of("200 OK", &[], empty)),
+        1..=3 => refusal("404 Not Found", "NoSuchBucket", "Not here yet."),
+        _ => Reply::Bytes(answer_of("404 Not Found", &[], "<html>no such page</html>")),
+    });
+    let storage = at(&server);
+    assert_eq!(storage.list(FileKind::Key).unwrap(), []);
+    let cannot = |action: &str, answer: &str| {
+        format!(
+            "passing: cannot {action} at s3:http://127.0.0.1:PORT/bucket/some/prefix: the server answers 404 Not Found{answer}"
+        )
+    };
+    let (read, remove) = (format!("read {}", key_path()), format!("remove {}", key_path()));
+    let bucket = " (NoSuchBucket: Not here yet.)";
+    assert_eq!(said(&server, storage.list(FileKind::Snapshot)), cannot("list snapshots", bucket));
+    assert_eq!(said(&server, storage.read(key())), cannot(&read, bucket));
+    assert_eq!(said(&server, storage.write(key(), b"x")), cannot(&format!("write {}", key_path()), bucket));
+    assert_eq!(said(&server, storage.read(key())), cannot(&read, ""));
+    assert_eq!(said(&server, storage.remove(key())), cannot(&remove, ""));
+    assert_eq!(said(&server, storage.list(FileKind::Lock)), cannot("list locks", ""));
+}
+
+#[test]
 fn a_bucket_is_made_where_there_is_none() {
     let server = Server::start(|number, head| match number {
         0 => refusal("404 Not Found", "NoSuchBucket", "No bucket."),
@@ -337,7 +362,8 @@ fn listed(head: &str, packs: &[Id]) -> Reply {
     }
     let odd = "<Contents><Key>some/prefix/data/00/README</Key><Size>5</Size>\
                <LastModified>2026-11-21T10:00:00.000Z</LastModified></Contents>";
-    let xml = format!("<ListBucketResult><IsTruncated>false</IsTruncated>{contents}{odd}</ListBucketResult>");
+    // Before all packs, as a page of a list has them by name.
+    let xml = format!("<ListBucketResult><IsTruncated>false</IsTruncated>{odd}{contents}</ListBucketResult>");
     Reply::Bytes(answer_of("200 OK", &[], &xml))
 }
 

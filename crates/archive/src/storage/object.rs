@@ -6,6 +6,9 @@
 //! Nothing here counts on more than every such server does: whole objects that appear at once when they are put, are found from then on, and
 //! stay. No conditional puts (there are servers that ignore the condition), no puts in parts (no file of a repository comes near the
 //! 5 GiB that one put may carry), names in the path.
+//!
+//! Several gateways may answer to one name, and one of them may not know yet what the others do. So that something is not there is believed
+//! only if the server says just that: of a file, that there is no such key, and of the bucket only as long as nothing was ever found in it.
 
 mod request;
 
@@ -21,6 +24,7 @@ use object_store::signer::Signer;
 use object_store::{GetOptions, GetRange, ObjectStore, ObjectStoreExt, PutPayload};
 use request::{Http, Trouble};
 use std::fmt::{Debug, Formatter};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use tokio::runtime::Runtime;
 
@@ -61,6 +65,8 @@ pub struct ObjectStorage {
     region: String,
     store: AmazonS3,
     http: Http,
+    /// Whether the bucket was seen: then it is there, whatever a server says.
+    is_there: AtomicBool,
     /// `None` only while it is dropped.
     runtime: Option<Runtime>,
 }
@@ -110,13 +116,17 @@ impl ObjectStorage {
             .enable_all()
             .build()
             .map_err(|error| cannot_begin(error.to_string()))?;
-        let (prefix, runtime) = (place.prefix.clone(), Some(runtime));
-        Ok(ObjectStorage { address, prefix, limits, region, store, http, runtime })
+        let (prefix, is_there, runtime) = (place.prefix.clone(), AtomicBool::new(false), Some(runtime));
+        Ok(ObjectStorage { address, prefix, limits, region, store, http, is_there, runtime })
     }
 
     /// Waits for what is asked of the server. From many threads at once; never from within another such runtime.
-    fn run<T>(&self, work: impl Future<Output = T>) -> T {
-        self.runtime.as_ref().expect("it is there until the drop").block_on(work)
+    fn run<T>(&self, work: impl Future<Output = object_store::Result<T>>) -> object_store::Result<T> {
+        let result = self.runtime.as_ref().expect("it is there until the drop").block_on(work);
+        if result.is_ok() {
+            self.is_there.store(true, Ordering::Relaxed);
+        }
+        result
     }
 
     fn path(&self, below: &str) -> Path {
@@ -124,16 +134,17 @@ impl ObjectStorage {
         Path::from(format!("{}{slash}{below}", self.prefix))
     }
 
-    /// Adds the files of a kind whose path begins with `directory`, up to `count_max`.
+    /// Returns the files of a kind whose path begins with `directory`, and how many objects they are among: up to `count_max`.
     async fn list_some(
         &self,
         kind: FileKind,
         directory: &str,
         count_max: usize,
-    ) -> object_store::Result<Vec<(Id, u64)>> {
+    ) -> object_store::Result<(Vec<(Id, u64)>, usize)> {
         let mut found = self.store.list(Some(&self.path(directory))).take(count_max);
-        let mut files = Vec::new();
+        let (mut files, mut object_count) = (Vec::new(), 0);
         while let Some(object) = found.try_next().await? {
+            object_count += 1;
             let id = object.location.filename().and_then(|name| name.parse().ok());
             // What lies elsewhere nobody would look for.
             files.extend(
@@ -141,19 +152,22 @@ impl ObjectStorage {
                     .map(|id| (id, object.size)),
             );
         }
-        Ok(files)
+        Ok((files, object_count))
     }
 
     async fn list_all(&self, kind: FileKind) -> object_store::Result<Vec<(Id, u64)>> {
         if kind != FileKind::Pack {
-            return self.list_some(kind, kind.directory(), usize::MAX).await;
+            return Ok(self.list_some(kind, kind.directory(), usize::MAX).await?.0);
         }
-        let files = self.list_some(kind, kind.directory(), self.limits.listed_alone_max).await?;
-        if files.len() < self.limits.listed_alone_max {
+        let (files, object_count) =
+            self.list_some(kind, kind.directory(), self.limits.listed_alone_max).await?;
+        // Not all of them need be packs.
+        if object_count < self.limits.listed_alone_max {
             return Ok(files);
         }
         let parts = (0..=u8::MAX).map(|byte| async move {
-            self.list_some(kind, &format!("{}/{byte:02x}", kind.directory()), usize::MAX).await
+            let part = format!("{}/{byte:02x}", kind.directory());
+            self.list_some(kind, &part, usize::MAX).await.map(|(files, _)| files)
         });
         stream::iter(parts).buffer_unordered(LISTS_AT_ONCE).try_concat().await
     }
@@ -188,7 +202,7 @@ impl ObjectStorage {
     fn failed(&self, action: impl Into<String>, error: &object_store::Error) -> Error {
         let (action, address) = (action.into(), self.address());
         match Trouble::below(error) {
-            Some(trouble) if !trouble.may_pass() => {
+            Some(trouble) if !trouble.may_pass() && !self.is_out_of_step(error) => {
                 Error::Storage { action, address, what: trouble.to_string() }
             }
             Some(trouble) => Error::Passing { action, address, what: trouble.to_string() },
@@ -199,10 +213,25 @@ impl ObjectStorage {
 
     /// Words a failure to get at a file.
     fn failed_on(&self, action: &str, name: FileName, error: &object_store::Error) -> Error {
-        match status(error) {
-            Some(404) => absent(name, self.address()),
-            _ => self.failed(format!("{action} {name}"), error),
+        match self.is_absent(error) {
+            true => absent(name, self.address()),
+            false => self.failed(format!("{action} {name}"), error),
         }
+    }
+
+    /// Says whether a server says that there is no such file. What only speaks of something that it did not find may be anybody.
+    fn is_absent(&self, error: &object_store::Error) -> bool {
+        code(error) == "NoSuchKey" || self.has_no_bucket(error)
+    }
+
+    /// Says whether there is no bucket, and never was one.
+    fn has_no_bucket(&self, error: &object_store::Error) -> bool {
+        code(error) == "NoSuchBucket" && !self.is_there.load(Ordering::Relaxed)
+    }
+
+    /// Says whether a server denies what must be there, or does not say that it is a server of this kind.
+    fn is_out_of_step(&self, error: &object_store::Error) -> bool {
+        status(error) == Some(404) && !self.is_absent(error)
     }
 
     fn senseless_length(&self, name: FileName, expected: u64, found: usize) -> Error {
@@ -259,7 +288,7 @@ impl Storage for ObjectStorage {
     fn create(&self) -> Result<()> {
         let bucket = self.run(self.list_some(FileKind::Key, FileKind::Key.directory(), 1));
         match bucket {
-            Err(error) if code(&error) == "NoSuchBucket" => {
+            Err(error) if self.has_no_bucket(&error) => {
                 self.run(self.create_bucket()).map_err(|error| self.failed("create the bucket", &error))
             }
             other => other.map(|_| ()).map_err(|error| self.failed("look for the bucket", &error)),
@@ -275,7 +304,7 @@ impl Storage for ObjectStorage {
                 .collect());
         }
         match self.run(self.list_all(kind)) {
-            Err(error) if code(&error) == "NoSuchBucket" => Ok(Vec::new()),
+            Err(error) if self.has_no_bucket(&error) => Ok(Vec::new()),
             other => other.map_err(|error| self.failed(format!("list {}", kind.directory()), &error)),
         }
     }
@@ -334,7 +363,7 @@ impl Storage for ObjectStorage {
 
     fn remove(&self, name: FileName) -> Result<()> {
         match self.run(self.store.delete(&self.path(&name.path()))) {
-            Err(error) if status(&error) == Some(404) => Ok(()),
+            Err(error) if self.is_absent(&error) => Ok(()),
             other => other.map_err(|error| self.failed(format!("remove {name}"), &error)),
         }
     }
