@@ -4,7 +4,8 @@
 //!
 //! A thread looks at the clock each second, because a machine that slept has not counted the time. After five minutes it writes a new file and removes
 //! the old one. If no renewal was possible for 22.5 minutes, others may soon take the lock for stale: then it is renewed only if its file
-//! is still there before and after, and is lost otherwise.
+//! is still there before and after, and is lost otherwise. The same holds if a renewal that began in time took too long. The file that
+//! proves it is always one that was there in time.
 
 use super::LockKind;
 use super::note::Note;
@@ -155,29 +156,39 @@ impl Keeper {
         {
             return Ok(());
         }
+        // From here on, as from a renewal that came too late, nothing brings it back.
         self.is_lost.store(true, Ordering::Release);
         Err(Error::LockLost { address: self.parts.storage.address() })
     }
 
+    /// Renews a lock in time. A write that ends too late proves nothing by itself: meanwhile others may have taken the lock for stale.
     fn renew(&self, files: &mut Vec<Id>) -> Result<()> {
         let (id, ns) = write_note(&self.parts, self.kind)?;
-        self.exchange(files, id, ns);
+        if self.age_ns() <= LOST_NS || files.last().is_some_and(|old| self.is_there(*old)) {
+            self.exchange(files, id, ns);
+        } else {
+            // To be removed with the others.
+            files.push(id);
+            self.is_lost.store(true, Ordering::Release);
+        }
         Ok(())
+    }
+
+    /// Says whether nobody took a file of the lock away.
+    fn is_there(&self, file: Id) -> bool {
+        let listed = self.parts.storage.list(FileKind::Lock);
+        listed.is_ok_and(|listed| listed.iter().any(|(id, _)| *id == file))
     }
 
     /// Renews a lock that others may take for stale: only if nobody did, before and after. Says whether that went well.
     fn renew_late(&self, files: &mut Vec<Id>) -> bool {
         let Some(&old) = files.last() else { return false };
-        let is_there = || {
-            let listed = self.parts.storage.list(FileKind::Lock);
-            listed.is_ok_and(|listed| listed.iter().any(|(id, _)| *id == old))
-        };
-        if !is_there() {
+        if !self.is_there(old) {
             return false;
         }
         let Ok((id, ns)) = write_note(&self.parts, self.kind) else { return false };
         (self.parts.surroundings.sleep)(self.parts.storage.settle_time());
-        if !is_there() {
+        if !self.is_there(old) {
             files.push(id);
             return false;
         }
@@ -323,6 +334,34 @@ mod tests {
             advance(MINUTE * 23);
             assert!(matches!(held.check(), Err(Error::LockLost { .. })), "{look}");
             assert_eq!(storage.operations().len(), if look == 1 { 1 } else { 3 });
+            drop(held);
+            assert!(storage.ids(FileKind::Lock).is_empty());
+        }
+    }
+
+    #[test]
+    fn a_renewal_that_took_too_long_counts_only_if_nobody_took_the_lock_meanwhile() {
+        for is_taken in [false, true] {
+            let storage = MemoryStorage::new();
+            let held = held(&storage);
+            let old = held.id().unwrap();
+            let other = Arc::clone(&storage);
+            storage.refuse(move |operation| {
+                if operation.starts_with("write") {
+                    advance(MINUTE * 20);
+                    if is_taken {
+                        other.take(name(old));
+                    }
+                }
+                false
+            });
+            advance(MINUTE * 5);
+            held.keeper.look();
+            storage.refuse_nothing();
+            // By what stands in the new file there are 2.5 minutes left.
+            assert_eq!(held.check().is_err(), is_taken);
+            advance(MINUTE * 5);
+            assert_eq!(held.check().is_err(), is_taken, "the new file is no proof for itself");
             drop(held);
             assert!(storage.ids(FileKind::Lock).is_empty());
         }
