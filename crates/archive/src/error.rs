@@ -175,6 +175,19 @@ pub enum Error {
 pub type Result<T> = std::result::Result<T, Error>;
 
 impl Error {
+    /// Says whether it is about more than one file: the storage cannot be reached, the lock is lost, the user asked to stop. Then nothing
+    /// else would succeed either, and nothing may be told to be damaged.
+    pub fn ends_work(&self) -> bool {
+        matches!(
+            self,
+            Error::Storage { .. }
+                | Error::Passing { .. }
+                | Error::LockLost { .. }
+                | Error::Outdated { .. }
+                | Error::Interrupted
+        )
+    }
+
     /// Returns [`Error::Damage`].
     pub fn damage(file: impl ToString, what: impl Into<String>) -> Error {
         Error::Damage { file: file.to_string(), what: what.into() }

@@ -31,7 +31,7 @@ struct Step {
 /// Shows `each` the nodes below `tree` with their paths: "/home", "/home/ana". Returns the trees that could not be read.
 ///
 /// # Errors
-/// The index cannot be read, or what `each` returns.
+/// The index cannot be read, the storage cannot be reached, or what `each` returns.
 pub fn list(
     repository: &Repository,
     tree: &Id,
@@ -102,6 +102,7 @@ fn enter(
     };
     match nodes {
         Ok(nodes) => steps.push(Step { path, nodes: nodes.into_iter() }),
+        Err(error) if error.ends_work() => return Err(error),
         Err(error) => problems.push(WalkProblem { tree, path, error }),
     }
     Ok(())

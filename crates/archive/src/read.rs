@@ -65,6 +65,7 @@ impl Repository {
         for location in copies {
             match self.load_copy(reading, &Wanted { kind, id: *id, location }) {
                 Ok(()) => return Ok(&reading.plain),
+                Err(error) if error.ends_work() => return Err(error),
                 Err(error) => failures.push(error),
             }
         }
@@ -89,7 +90,7 @@ impl Repository {
             let name = FileName { kind: FileKind::Pack, id: range.pack };
             let mut bytes = match self.storage().read_range(name, range.offset.into(), range.length) {
                 // It was tried again and again already: the next blob would wait as long in vain.
-                Err(end @ (Error::Storage { .. } | Error::Interrupted)) => return Err(end),
+                Err(end) if end.ends_work() => return Err(end),
                 read => read.ok(),
             };
             for (place, blob) in wanted.iter().enumerate().take(end).skip(begin) {
@@ -102,8 +103,10 @@ impl Repository {
                     each(place, Ok(&reading.plain))?;
                 } else {
                     // Once more by itself: an error in the first request is gone, or has its own sentence, and there may be copies.
-                    let result = self.load_blob_with(reading, blob.kind, &blob.id);
-                    each(place, result)?;
+                    match self.load_blob_with(reading, blob.kind, &blob.id) {
+                        Err(end) if end.ends_work() => return Err(end),
+                        result => each(place, result)?,
+                    }
                 }
             }
             begin = end;

@@ -18,9 +18,9 @@ use crate::lock::{self, HeldLock, LockKind};
 use crate::password::Password;
 use crate::progress::{Progress, Unwatched};
 use crate::snapshot::{self, Snapshot};
-use crate::storage::Storage;
+use crate::storage::{FileKind, Storage};
 use crate::surroundings::Surroundings;
-use crate::unpacked::{Parts, Version};
+use crate::unpacked::{self, Parts, Version};
 use disk::Disk;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -236,5 +236,21 @@ impl Repository {
     /// What the storage says.
     pub fn save_snapshot(&self, snapshot: &Snapshot) -> Result<Id> {
         snapshot::save(&self.parts, snapshot)
+    }
+
+    /// Stores a snapshot as [`Repository::save_snapshot`], as long as `lock` is held. Who lost it may have lost what the snapshot names:
+    /// then the snapshot goes again, if it came to be at all.
+    ///
+    /// # Errors
+    /// What the storage says, or [`Error::LockLost`].
+    pub fn save_snapshot_under(&self, lock: &HeldLock, snapshot: &Snapshot) -> Result<Id> {
+        let (name, sealed) = unpacked::seal(&self.parts, FileKind::Snapshot, &snapshot.to_json())?;
+        let may_still = || lock.check();
+        let written = self.storage().write_while(name, &sealed, &may_still).and_then(|()| may_still());
+        if matches!(written, Err(Error::LockLost { .. })) {
+            // An attempt whose answer did not come may have succeeded. If this fails, too, the first error says more.
+            drop(self.storage().remove(name));
+        }
+        written.map(|()| name.id)
     }
 }

@@ -12,10 +12,11 @@ use crate::json::JsonWriter;
 use crate::key::Key;
 use crate::key_file::place;
 use crate::storage::{FileKind, FileName, Storage};
+use crate::threads::on_all_threads;
 use crate::time::Time;
 use crate::unpacked::{self, Parts};
 use serde::{Deserialize, Deserializer};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 /// The state of something at one time.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -96,34 +97,22 @@ pub struct Listed {
 /// Reads all snapshots, with that many threads.
 ///
 /// # Errors
-/// What the storage says to listing them. What it says to reading one is in [`Listed::unread`].
+/// What the storage says to listing them, or that it cannot be reached. What is wrong with one alone is in [`Listed::unread`].
 pub fn list(storage: &dyn Storage, key: &Key, thread_count: usize) -> Result<Listed> {
     let mut ids: Vec<Id> = storage.list(FileKind::Snapshot)?.into_iter().map(|(id, _)| id).collect();
     ids.sort_unstable();
-    let next = AtomicUsize::new(0);
-    let work = || {
-        let mut found = Vec::new();
-        while let Some(&id) = ids.get(next.fetch_add(1, Ordering::Relaxed)) {
-            found.push((id, load(storage, key, id)));
-        }
-        found
-    };
-    let results = std::thread::scope(|scope| {
-        let count = thread_count.clamp(1, ids.len().max(1));
-        let others: Vec<_> = (1..count).map(|_| scope.spawn(work)).collect();
-        let mut results = work();
-        for other in others {
-            results.extend(other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
-        }
-        results
-    });
-    let mut listed = Listed::default();
-    for (id, result) in results {
+    let listed = Mutex::new(Listed::default());
+    on_all_threads(thread_count, &ids, |_: &mut (), &id| {
+        let result = load(storage, key, id);
+        let mut listed = listed.lock().unwrap_or_else(PoisonError::into_inner);
         match result {
             Ok(snapshot) => listed.snapshots.push((id, snapshot)),
+            Err(error) if error.ends_work() => return Err(error),
             Err(error) => listed.unread.push((id, error)),
         }
-    }
+        Ok(())
+    })?;
+    let mut listed = listed.into_inner().unwrap_or_else(PoisonError::into_inner);
     listed.snapshots.sort_unstable_by_key(|(id, snapshot)| (snapshot.time, *id));
     listed.unread.sort_unstable_by_key(|(id, _)| *id);
     Ok(listed)
@@ -411,6 +400,7 @@ mod tests {
         storage.refuse(|operation| operation == "list snapshots");
         assert!(list(&*storage, &parts.key, 2).is_err());
         storage.refuse(|operation| operation.starts_with("read"));
-        assert_eq!(list(&*storage, &parts.key, 2).unwrap().unread.len(), 6);
+        let unreachable = list(&*storage, &parts.key, 2).unwrap_err();
+        assert!(matches!(unreachable, Error::Storage { .. }), "it is no fault of the snapshots");
     }
 }

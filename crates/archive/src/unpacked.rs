@@ -10,6 +10,7 @@ use crate::compress::{Compression, Zstd};
 use crate::error::{Error, Result};
 use crate::id::Id;
 use crate::key::Key;
+use crate::lock::HeldLock;
 use crate::storage::{FileKind, FileName, Storage};
 use crate::surroundings::Surroundings;
 use std::sync::Arc;
@@ -46,6 +47,26 @@ const CONTENT_BYTES_MAX: u64 = 1 << 30;
 /// # Errors
 /// What the storage says; [`Error::Damage`] if this machine made a mistake.
 pub fn save(parts: &Parts, kind: FileKind, json: &[u8]) -> Result<Id> {
+    let (name, sealed) = seal(parts, kind, json)?;
+    parts.storage.write(name, &sealed)?;
+    Ok(name.id)
+}
+
+/// Saves as [`save`], as long as `lock` is held.
+///
+/// # Errors
+/// As [`save`], or [`Error::LockLost`].
+pub(crate) fn save_under(lock: &HeldLock, parts: &Parts, kind: FileKind, json: &[u8]) -> Result<Id> {
+    let (name, sealed) = seal(parts, kind, json)?;
+    parts.storage.write_while(name, &sealed, &|| lock.check())?;
+    Ok(name.id)
+}
+
+/// Seals JSON, and returns the file's name and bytes.
+///
+/// # Errors
+/// [`Error::Damage`] if this machine made a mistake.
+pub(crate) fn seal(parts: &Parts, kind: FileKind, json: &[u8]) -> Result<(FileName, Vec<u8>)> {
     let mut content = Vec::new();
     if kind == FileKind::Config || parts.version == Version::One {
         content.extend_from_slice(json);
@@ -65,8 +86,7 @@ pub fn save(parts: &Parts, kind: FileKind, json: &[u8]) -> Result<Id> {
             "what was sealed is not what was meant: this machine makes mistakes",
         ));
     }
-    parts.storage.write(name, &sealed)?;
-    Ok(name.id)
+    Ok((name, sealed))
 }
 
 /// Reads a file, verifies it and returns its JSON. A file that is not what its name says is read a second time.

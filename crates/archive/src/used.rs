@@ -13,7 +13,7 @@ use crate::progress::Progress;
 use crate::repository::Repository;
 use crate::tree::{Node, NodeKind};
 use crate::walk::{Place, Sharing, Visitor, WalkProblem, walk};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 /// Faults of nodes that are kept; more would not help.
@@ -53,6 +53,8 @@ pub(crate) struct Used {
     pub(crate) marks: Marks,
     /// What is missing, cannot be read, or is not as it should be, with its path.
     pub(crate) problems: Vec<WalkProblem>,
+    /// How many more there are.
+    pub(crate) untold_count: usize,
     /// Files of all snapshots; a directory that several share is counted once.
     pub(crate) file_count: u64,
     /// Their bytes.
@@ -73,6 +75,7 @@ pub(crate) fn mark_used(
         survey,
         marks: Marks::new(survey.entry_count()),
         problems: Mutex::default(),
+        untold_count: AtomicUsize::new(0),
         file_count: AtomicU64::new(0),
         file_bytes: AtomicU64::new(0),
     };
@@ -84,13 +87,15 @@ pub(crate) fn mark_used(
     problems.append(&mut marker.problems.into_inner().unwrap_or_else(PoisonError::into_inner));
     problems.sort_by(|one, two| (&one.path, one.tree).cmp(&(&two.path, two.tree)));
     let (file_count, file_bytes) = (marker.file_count.into_inner(), marker.file_bytes.into_inner());
-    Ok(Used { marks: marker.marks, problems, file_count, file_bytes })
+    let untold_count = marker.untold_count.into_inner();
+    Ok(Used { marks: marker.marks, problems, untold_count, file_count, file_bytes })
 }
 
 struct Marker<'a> {
     survey: &'a Survey<'a>,
     marks: Marks,
     problems: Mutex<Vec<WalkProblem>>,
+    untold_count: AtomicUsize,
     file_count: AtomicU64,
     file_bytes: AtomicU64,
 }
@@ -110,6 +115,8 @@ impl Marker<'_> {
         let mut problems = self.problems.lock().unwrap_or_else(PoisonError::into_inner);
         if problems.len() < FAULT_COUNT_MAX {
             problems.push(WalkProblem { tree: *place.tree, path: place.path_of(node), error });
+        } else {
+            self.untold_count.fetch_add(1, Ordering::Relaxed);
         }
     }
 }

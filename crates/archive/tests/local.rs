@@ -60,6 +60,25 @@ fn what_is_written_is_found() {
 }
 
 #[test]
+fn a_group_that_may_read_the_config_may_read_what_is_written() {
+    for (config, file, parent) in [(0o600, 0o600, 0o700), (0o440, 0o640, 0o2770)] {
+        let (directory, storage) = real();
+        storage.write(FileName::CONFIG, b"config").unwrap();
+        let root = directory.path().join("repo");
+        let set = |path: &Path, mode| {
+            std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
+        };
+        set(&root.join("config"), config);
+        set(&root.join("data"), 0o2770);
+        let storage = LocalStorage::new(Arc::new(RealDisk), root.clone());
+        storage.write(name(FileKind::Pack, 0xab), b"pack").unwrap();
+        let pack = root.join(name(FileKind::Pack, 0xab).path());
+        let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o7777;
+        assert_eq!((mode(&pack), mode(pack.parent().unwrap())), (file, parent));
+    }
+}
+
+#[test]
 fn what_is_not_there_is_told() {
     let (directory, storage) = real();
     let pack = name(FileKind::Pack, 1);

@@ -204,6 +204,29 @@ fn attempts_that_take_long_count_too() {
     TAKES.set(Duration::ZERO);
 }
 
+/// Something that is tried as long as something may still be.
+type Attempt<'a> = &'a dyn Fn(&dyn Storage, &dyn Fn() -> Result<()>) -> Result<()>;
+
+#[test]
+fn before_each_attempt_it_is_asked_whether_that_may_still_be() {
+    let lost = || Error::LockLost { address: "s3:http://host/bucket".to_owned() };
+    let write: Attempt<'_> = &|storage, may_still| storage.write_while(FileName::CONFIG, b"all", may_still);
+    let remove: Attempt<'_> = &|storage, may_still| storage.remove_while(FileName::CONFIG, may_still);
+    for attempt in [write, remove] {
+        let asked = Cell::new(0);
+        // The third attempt would succeed.
+        let may_still = || {
+            asked.set(asked.get() + 1);
+            if asked.get() < 3 { Ok(()) } else { Err(lost()) }
+        };
+        let (storage, _) = patient(2, passing);
+        assert!(matches!(attempt(&storage, &may_still), Err(Error::LockLost { .. })));
+        assert_eq!((waits(), asked.get()), (vec![1, 2], 3));
+        attempt(&patient(1, passing).0, &|| Ok(())).unwrap();
+        waits();
+    }
+}
+
 #[test]
 fn what_does_not_pass_is_told_at_once() {
     let (storage, heard) = patient(1, missing);

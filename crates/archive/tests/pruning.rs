@@ -379,6 +379,90 @@ fn who_saved_something_prunes_by_what_is_there_then() {
 }
 
 #[test]
+fn a_storage_that_cannot_be_reached_is_no_damage() {
+    let (memory, storage) = memory();
+    save(&init(&storage), 0..60);
+    for unreachable in ["read data/", "read snapshots/"] {
+        let repository = open(&storage);
+        memory.refuse(move |operation| operation.starts_with(unreachable));
+        memory.operations();
+        let ended = check(&repository, ReadData::All, &Unwatched).unwrap_err();
+        assert!(matches!(ended, Error::Storage { .. }), "{ended}");
+        let tries = memory.operations().iter().filter(|operation| operation.starts_with(unreachable)).count();
+        assert!(tries <= 2, "each thread asks once: {tries}");
+        memory.refuse_nothing();
+    }
+    let repository = open(&storage);
+    let snapshot = memory.ids(FileKind::Snapshot)[0];
+    let tree = archive::snapshot::load(&*storage, repository.key(), snapshot).unwrap().tree;
+    memory.refuse(|operation| operation.starts_with("read data/"));
+    let ended = archive::list(&repository, &tree, &mut |_, _| Ok(archive::Next::Enter)).unwrap_err();
+    assert!(matches!(ended, Error::Storage { .. }), "{ended}");
+}
+
+#[test]
+fn a_lock_that_is_lost_takes_the_snapshot_with_it() {
+    let (memory, storage) = memory();
+    let repository = init(&storage);
+    let tree = {
+        let id = save(&repository, 0..3);
+        archive::snapshot::load(&*storage, repository.key(), id).unwrap().tree
+    };
+    let snapshot = archive::Snapshot { tree, ..archive::Snapshot::default() };
+    let lock = shared_lock(&repository);
+    let saved = repository.save_snapshot_under(&lock, &snapshot).unwrap();
+    assert!(memory.ids(FileKind::Snapshot).contains(&saved));
+    let before = memory.ids(FileKind::Snapshot);
+    // While it is written, time passes, and somebody takes the lock for stale.
+    let other = Arc::clone(&memory);
+    memory.refuse(move |operation| {
+        if operation.starts_with("write snapshots/") {
+            archive::testing::advance(Duration::from_secs(31 * 60));
+            for id in other.ids(FileKind::Lock) {
+                other.take(FileName { kind: FileKind::Lock, id });
+            }
+        }
+        false
+    });
+    let refused = repository.save_snapshot_under(&lock, &snapshot).unwrap_err();
+    assert!(matches!(refused, Error::LockLost { .. }), "{refused}");
+    assert_eq!(memory.ids(FileKind::Snapshot), before);
+    // And from then on nothing is written at all.
+    memory.refuse_nothing();
+    memory.operations();
+    repository.save_snapshot_under(&lock, &snapshot).unwrap_err();
+    assert!(!memory.operations().iter().any(|operation| operation.starts_with("write ")));
+}
+
+#[test]
+fn what_killed_writes_left_is_told_and_goes() {
+    let place = tempfile::tempdir().unwrap();
+    let storage: Arc<dyn Storage> =
+        Arc::new(LocalStorage::new(Arc::new(RealDisk), place.path().join("repository")));
+    save(&init(&storage), 0..10);
+    let digits = Id([0xab; Id::BYTES]).to_string();
+    let [left, index, key, others] = [
+        format!("data/ab/{digits}.new"),
+        format!("index/{digits}.new"),
+        // Keys are written without a lock; and what is named otherwise is not ours.
+        format!("keys/{digits}.new"),
+        format!("data/ab/{digits}-tmp-1"),
+    ]
+    .map(|name| place.path().join("repository").join(name));
+    fs::create_dir_all(left.parent().unwrap()).unwrap();
+    for path in [&left, &index, &key, &others] {
+        fs::write(path, "half of it").unwrap();
+    }
+    let (faults, hints, _) = checked(&open(&storage));
+    assert!(faults.is_empty() && hints[0].starts_with("2 files are left of writes"), "{faults:?} {hints:?}");
+    // There is nothing else to prune.
+    let report = prune_all(&open(&storage), &PruneOptions::default()).unwrap();
+    assert_eq!((report.removed_unfinished_count, report.removed_pack_count), (2, 0));
+    assert!(!left.exists() && !index.exists() && key.exists() && others.exists());
+    is_tidy(&open(&storage));
+}
+
+#[test]
 fn what_check_could_not_read_is_not_taken_for_absent_by_others() {
     let (memory, storage) = memory();
     save(&init(&storage), 0..10);

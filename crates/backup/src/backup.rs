@@ -123,9 +123,7 @@ pub fn keep_messages(
 }
 
 fn save(target: &Target<'_>, snapshot: &Snapshot) -> Result<Id> {
-    // Who lost the lock may have lost what the snapshot names.
-    target.lock.check()?;
-    Ok(target.repository.save_snapshot(snapshot)?)
+    Ok(target.repository.save_snapshot_under(target.lock, snapshot)?)
 }
 
 fn snapshot(target: &Target<'_>, tree: Id, paths: Vec<String>, options: &BackupOptions) -> Snapshot {

@@ -119,6 +119,22 @@ pub trait Disk: Send + Sync + Debug {
     /// What the disk says.
     fn create_directory(&self, directory: &Path) -> Result<()>;
 
+    /// Returns the mode of a file or directory, without its kind; `None` where there are no modes.
+    ///
+    /// # Errors
+    /// What the disk says; for an absent file one that [`Error::is_not_found`].
+    fn mode(&self, _path: &Path) -> Result<Option<u32>> {
+        Ok(None)
+    }
+
+    /// Gives a file or directory another mode than those of this crate. Not durable by itself.
+    ///
+    /// # Errors
+    /// What the disk says.
+    fn set_mode(&self, _path: &Path, _mode: u32) -> Result<()> {
+        Ok(())
+    }
+
     /// Makes the names in `directory` durable.
     ///
     /// # Errors

@@ -78,6 +78,16 @@ impl Disk for RealDisk {
         missing.iter().rev().try_for_each(|path| create_one_directory(path))
     }
 
+    fn mode(&self, path: &Path) -> Result<Option<u32>> {
+        let metadata = fs::metadata(path).map_err(|source| Error::io("look at", path, source))?;
+        Ok(Some(metadata.permissions().mode() & 0o7777))
+    }
+
+    fn set_mode(&self, path: &Path, mode: u32) -> Result<()> {
+        let set = fs::set_permissions(path, Permissions::from_mode(mode));
+        set.map_err(|source| Error::io("set the mode of", path, source))
+    }
+
     fn sync_directory(&self, directory: &Path) -> Result<()> {
         // A file in a directory's place must not pass for one.
         let opened = OpenOptions::new().read(true).custom_flags(libc::O_DIRECTORY).open(or_here(directory));

@@ -176,12 +176,19 @@ impl BlobIndex {
     }
 
     /// Adds the blobs of a pack that was stored in this run. A pack that was added before is left as it is.
-    pub fn insert(&self, pack: &Id, blobs: &[PackedBlob]) {
+    ///
+    /// # Errors
+    /// There are more blobs than can be counted with those that were known.
+    pub fn insert(&self, pack: &Id, blobs: &[PackedBlob]) -> Result<()> {
+        let known_count = self.layers().len();
         let mut added = self.added.write().unwrap_or_else(PoisonError::into_inner);
         if added.pack_place(pack).is_none() {
+            let more = u32::try_from(blobs.len()).ok().and_then(|more| added.len().checked_add(more));
+            more.and_then(|added| added.checked_add(known_count)).ok_or_else(|| number::too_many("blobs"))?;
             added.insert(pack, blobs);
             self.has_added.store(true, Ordering::Release);
         }
+        Ok(())
     }
 
     /// Returns all blobs and packs with numbers, for whoever looks at all of them. Verifies the cache first, every byte of it.

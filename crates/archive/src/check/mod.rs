@@ -68,6 +68,7 @@ pub fn check(repository: &Repository, read_data: ReadData, progress: &dyn Progre
     (report.pack_count, report.blob_count) = (packs.len() as u64, survey.entry_count().into());
     let stored = repository.storage().list(FileKind::Pack)?.into_iter().collect();
     packs::compare(&packs, &stored, &mut report);
+    report.hints.extend(hint_of_unfinished(repository.storage().unfinished_count()?));
     let roots: Vec<Id> = listed.snapshots.iter().map(|(_, snapshot)| snapshot.tree).collect();
     let used = mark_used(repository, &survey, &roots, progress)?;
     let numbers = 0..survey.entry_count();
@@ -79,10 +80,26 @@ pub fn check(repository: &Repository, read_data: ReadData, progress: &dyn Progre
             source: Box::new(problem.error),
         }
     }));
+    if used.untold_count > 0 {
+        report.hints.push(format!("{} more faults of snapshots are not listed", used.untold_count));
+    }
     let chosen = choose(&packs, &stored, read_data, repository);
     report.read_pack_count = chosen.len() as u64;
     report.faults.append(&mut read::read_packs(repository, &survey, &chosen, progress)?);
     Ok(report)
+}
+
+fn hint_of_unfinished(count: u64) -> Option<String> {
+    match count {
+        0 => None,
+        1 => Some(
+            "1 file is left of a write that was killed, or of one that is going on; prune removes it"
+                .to_owned(),
+        ),
+        _ => Some(format!(
+            "{count} files are left of writes that were killed, or of some that are going on; prune removes them"
+        )),
+    }
 }
 
 /// A pack to be read: its number, its name, its size in bytes.

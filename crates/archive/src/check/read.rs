@@ -43,9 +43,9 @@ pub(super) fn read_packs(
         let mut entries: Vec<Entry> = Vec::new();
         survey.pack_entries(chosen.number, &mut entries)?;
         let blobs: Vec<PackedBlob> = entries.iter().map(|entry| entry.blob).collect();
-        let mut found = read_pack(repository, buffers, chosen.id, &blobs);
+        let mut found = read_pack(repository, buffers, chosen.id, &blobs)?;
         if !found.is_empty() {
-            found = read_pack(repository, buffers, chosen.id, &blobs);
+            found = read_pack(repository, buffers, chosen.id, &blobs)?;
         }
         faults.lock().unwrap_or_else(PoisonError::into_inner).append(&mut found);
         progress.add(1, chosen.size_bytes);
@@ -57,11 +57,20 @@ pub(super) fn read_packs(
 }
 
 /// Reads one pack and returns what is wrong with it.
-fn read_pack(repository: &Repository, buffers: &mut Buffers, id: Id, indexed: &[PackedBlob]) -> Vec<Error> {
+///
+/// # Errors
+/// The storage cannot be reached.
+fn read_pack(
+    repository: &Repository,
+    buffers: &mut Buffers,
+    id: Id,
+    indexed: &[PackedBlob],
+) -> Result<Vec<Error>> {
     let name = FileName { kind: FileKind::Pack, id };
     let bytes = match repository.storage().read(name) {
         Ok(bytes) => bytes,
-        Err(error) => return vec![error],
+        Err(error) if error.ends_work() => return Err(error),
+        Err(error) => return Ok(vec![error]),
     };
     let mut faults = Vec::new();
     match pack::open(repository.key(), id, &bytes) {
@@ -87,7 +96,7 @@ fn read_pack(repository: &Repository, buffers: &mut Buffers, id: Id, indexed: &[
             faults.push(Error::damage(format!("{} in {name}", blob.kind.named(&blob.id)), what));
         }
     }
-    faults
+    Ok(faults)
 }
 
 fn read_blob(

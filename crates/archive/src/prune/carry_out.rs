@@ -17,6 +17,7 @@ use crate::unpacked;
 use crate::write::{SaveOptions, Saver};
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 /// What pruning did.
 #[derive(Debug, Default)]
@@ -27,6 +28,8 @@ pub struct PruneReport {
     pub written_index_count: u64,
     /// Index files that were removed.
     pub removed_index_count: u64,
+    /// Files that were removed which writes had left that were killed.
+    pub removed_unfinished_count: u64,
     /// Packs that could not be removed. Nothing names them any more: the next time they go.
     pub failed: Vec<Error>,
 }
@@ -43,10 +46,13 @@ struct All<'a> {
 /// A blob that stays cannot be read, or what the storage says. Nothing that snapshots need is gone: at worst there is more than before.
 pub fn carry_out(lock: &HeldLock, plan: &PrunePlan, progress: &dyn Progress) -> Result<PruneReport> {
     let mut report = PruneReport::default();
+    let PrunePlan { repository, choice, .. } = plan;
+    lock.check()?;
+    // Nobody else writes as long as the lock is held.
+    report.removed_unfinished_count = repository.storage().remove_unfinished()?;
     if plan.is_empty() {
         return Ok(report);
     }
-    let PrunePlan { repository, choice, .. } = plan;
     let survey = repository.index()?.survey()?;
     let packs = survey.packs()?;
     let all = All { survey: &survey, packs: &packs };
@@ -58,24 +64,40 @@ pub fn carry_out(lock: &HeldLock, plan: &PrunePlan, progress: &dyn Progress) -> 
     let old_files = replace_index_files(repository, lock, &all, &is_going, &mut report)?;
     // From here on nothing is written, and nobody finds by an index what goes. Index files go before the packs that they name.
     repository.outdate();
-    for &id in &old_files {
-        lock.check()?;
-        repository.storage().remove(FileName { kind: FileKind::Index, id })?;
-        report.removed_index_count += 1;
-    }
+    remove_all((repository, lock), (FileKind::Index, &old_files), &|removed| removed)?;
+    report.removed_index_count = old_files.len() as u64;
     let mut going: Vec<Id> = going.into_iter().collect();
     going.sort_unstable();
     progress.expect(going.len() as u64, 0);
-    for id in going {
-        lock.check()?;
-        match repository.storage().remove(FileName { kind: FileKind::Pack, id }) {
-            Ok(()) => report.removed_pack_count += 1,
-            Err(error) => report.failed.push(error),
-        }
+    let failed = Mutex::new(Vec::new());
+    remove_all((repository, lock), (FileKind::Pack, &going), &|removed| {
         progress.add(1, 0);
-    }
-    report.removed_pack_count = report.removed_pack_count.saturating_sub(choice.gone.len() as u64);
+        match removed {
+            // What cannot go now goes the next time.
+            Err(error) if !matches!(error, Error::LockLost { .. } | Error::Interrupted) => {
+                failed.lock().unwrap_or_else(PoisonError::into_inner).push(error);
+                Ok(())
+            }
+            other => other,
+        }
+    })?;
+    report.failed = failed.into_inner().unwrap_or_else(PoisonError::into_inner);
+    report.failed.sort_by_cached_key(ToString::to_string);
+    let unremoved = choice.gone.len() + report.failed.len();
+    report.removed_pack_count = going.len().saturating_sub(unremoved) as u64;
     Ok(report)
+}
+
+/// Removes files of one kind on all threads, as long as the lock is held. `tell` hears of each how that went, and what it returns is what
+/// counts.
+fn remove_all(
+    (repository, lock): (&Repository, &HeldLock),
+    (kind, ids): (FileKind, &[Id]),
+    tell: &(dyn Fn(Result<()>) -> Result<()> + Sync),
+) -> Result<()> {
+    on_all_threads(repository.surroundings().thread_count, ids, |_: &mut (), &id| {
+        tell(repository.storage().remove_while(FileName { kind, id }, &|| lock.check()))
+    })
 }
 
 /// Writes what stays of the packs to be written anew into other packs, and index files that name those.
@@ -149,8 +171,8 @@ fn replace_index_files(
     homeless.dedup();
     let mut writer = IndexFileWriter::default();
     let mut write = |writer: &mut IndexFileWriter| -> Result<()> {
-        lock.check()?;
-        unpacked::save(repository.parts(), FileKind::Index, &std::mem::take(writer).finish())?;
+        let json = std::mem::take(writer).finish();
+        unpacked::save_under(lock, repository.parts(), FileKind::Index, &json)?;
         report.written_index_count += 1;
         Ok(())
     };

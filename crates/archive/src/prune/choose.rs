@@ -1,7 +1,13 @@
 //! Chooses which copy of each blob stays, which packs go, and which are written anew.
 //!
-//! Comes in: what there is, and how much waste is tolerated. Goes out: a plan. Changes nothing. The rules are restic's
-//! (<https://restic.readthedocs.io/en/stable/060_forget.html>), so that both programs agree on when a repository is tidy.
+//! Comes in: what there is, and how much waste is tolerated. Goes out: a plan. Changes nothing.
+//!
+//! The rules are close to restic's (<https://restic.readthedocs.io/en/stable/060_forget.html>), and neither program undoes what the other
+//! did; but after ours restic may still find something to write anew, for three reasons. What is small we say of each pack by itself, below
+//! 3.2 MiB, where restic counts from the sizes of all packs: so that a pack which is tidy stays so whatever is added. A small pack with
+//! some waste we leave as long as all waste together is tolerated: it costs less to keep than to write. And who tolerates any waste has
+//! nothing written anew by us but trees that are not compressed or lie beside data, where restic rewrites all trees with waste and small
+//! packs: what is asked for then is that space be freed without reading and writing.
 
 use super::look::Look;
 use super::{Choice, PruneFigures};

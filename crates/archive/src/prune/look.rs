@@ -46,7 +46,7 @@ pub(super) fn look<'a>(repository: &'a Repository, progress: &dyn Progress) -> R
     }
     let mut used = mark_used(repository, &survey, &roots, progress)?;
     if !used.problems.is_empty() {
-        let count = used.problems.len();
+        let count = used.problems.len() + used.untold_count;
         let first = used.problems.swap_remove(0);
         let first = format!("{}: {}", String::from_utf8_lossy(&first.path), first.error);
         return Err(Error::Needed { first, count });

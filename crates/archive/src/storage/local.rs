@@ -4,7 +4,9 @@
 //!
 //! Files appear by `disk::publish` with mode 0600, directories with 0700. restic makes its files 0400, to protect them from being
 //! written to by mistake; it neither needs nor checks that, reads and removes ours, and we its: removing a file takes rights on its
-//! directory alone. What is left of a write that a crash interrupted has no name of 64 digits, and so is no file of the repository.
+//! directory alone. As with restic, a config that its group may read stands for a repository that a group shares: then what is written
+//! is for the group, too. What is left of a write that a crash interrupted has no name of 64 digits, and so is no file of the repository;
+//! no later write has the same name, so that pruning removes it.
 
 use super::{FileKind, FileName, Storage, absent};
 use crate::error::{Error, Result};
@@ -14,8 +16,18 @@ use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
+
+/// What `disk::publish` adds to the name of a file until it is whole.
+const UNFINISHED: &str = ".new";
+
+/// Of a repository that a group shares: everybody in it may read files, and make and remove them.
+const SHARED_FILE: u32 = 0o640;
+const SHARED_DIRECTORY: u32 = 0o770;
+const GROUP_READS: u32 = 0o040;
+/// What is made in such a directory is of its group.
+const GROUP_OF_DIRECTORY: u32 = 0o2000;
 
 /// A directory that keeps a repository.
 #[derive(Debug)]
@@ -24,6 +36,8 @@ pub struct LocalStorage {
     root: PathBuf,
     /// Directories that are there, durably: as this process made sure.
     ready: Mutex<BTreeSet<PathBuf>>,
+    /// Whether a group shares the repository, once somebody asked.
+    is_shared: OnceLock<bool>,
     /// Where files were removed, which is not durable yet.
     removed: Mutex<BTreeSet<(FileKind, PathBuf)>>,
 }
@@ -34,7 +48,7 @@ impl LocalStorage {
         // Somebody else may have removed what is not durably gone yet, and what a crash would bring back.
         let of_others = [FileKind::Snapshot, FileKind::Index].map(|kind| (kind, root.join(kind.directory())));
         let removed = Mutex::new(of_others.into_iter().collect());
-        LocalStorage { disk, root, ready: Mutex::default(), removed }
+        LocalStorage { disk, root, ready: Mutex::default(), is_shared: OnceLock::new(), removed }
     }
 
     /// Returns the directory that a file lies in, and its name there.
@@ -61,10 +75,24 @@ impl LocalStorage {
         if self.names_in(&self.root)?.is_empty() {
             return Err(Error::NoRepository { address: self.address() });
         }
+        let is_new = self.is_shared() && self.disk.list(directory).is_err_and(|error| error.is_not_found());
         // Also for one that is there: whoever made it may have been killed before its name was durable.
         self.disk.create_directory(directory)?;
+        if is_new {
+            // The group of what is made in a directory may be that of the directory.
+            let above = directory.parent().map_or(Ok(None), |above| self.disk.mode(above))?;
+            self.disk.set_mode(directory, SHARED_DIRECTORY | above.unwrap_or(0) & GROUP_OF_DIRECTORY)?;
+        }
         locked(&self.ready).insert(directory.to_owned());
         Ok(())
+    }
+
+    /// Says whether a group shares the repository.
+    fn is_shared(&self) -> bool {
+        *self.is_shared.get_or_init(|| {
+            let mode = self.disk.mode(&self.path(FileName::CONFIG)).ok().flatten();
+            mode.is_some_and(|mode| mode & GROUP_READS != 0)
+        })
     }
 
     /// Lists a directory; one that is missing is empty.
@@ -112,6 +140,21 @@ impl LocalStorage {
             };
         }
         Ok(())
+    }
+
+    /// Returns what writes left that were killed, but for keys and locks: those are written without a lock.
+    fn unfinished(&self) -> Result<Vec<PathBuf>> {
+        let [snapshots, indexes, packs] = [FileKind::Snapshot, FileKind::Index, FileKind::Pack]
+            .map(|kind| self.root.join(kind.directory()));
+        let names = self.names_in(&packs)?;
+        let digits = names.iter().filter_map(|name| name.to_str().filter(|name| is_two_digits(name)));
+        let mut found = Vec::new();
+        for directory in [snapshots, indexes].into_iter().chain(digits.map(|digits| packs.join(digits))) {
+            let names = self.names_in(&directory)?;
+            let left = names.iter().filter(|name| name.to_str().is_some_and(is_unfinished));
+            found.extend(left.map(|name| directory.join(name)));
+        }
+        Ok(found)
     }
 
     /// Words an error of the disk for a file of the repository.
@@ -176,9 +219,14 @@ impl Storage for LocalStorage {
     fn write(&self, name: FileName, bytes: &[u8]) -> Result<()> {
         let (directory, file) = self.place(name);
         self.make_ready(&directory)?;
-        disk::publish(&*self.disk, &directory, &file, bytes).map_err(|error| {
+        let published = disk::publish(&*self.disk, &directory, &file, bytes);
+        if published.is_ok() && self.is_shared() {
+            // Not every file system has modes; what is written is there and whole.
+            let _ = self.disk.set_mode(&directory.join(&file), SHARED_FILE);
+        }
+        published.map_err(|error| {
             // A full disk must not stay full of what nobody will ask for. If this fails too, the first error tells more.
-            let _ = self.disk.remove(&directory.join(format!("{file}.new")));
+            let _ = self.disk.remove(&directory.join(format!("{file}{UNFINISHED}")));
             error.into()
         })
     }
@@ -198,6 +246,23 @@ impl Storage for LocalStorage {
     fn settle_time(&self) -> Duration {
         Duration::ZERO
     }
+
+    fn unfinished_count(&self) -> Result<u64> {
+        Ok(self.unfinished()?.len() as u64)
+    }
+
+    fn remove_unfinished(&self) -> Result<u64> {
+        let unfinished = self.unfinished()?;
+        for path in &unfinished {
+            self.disk.remove(path)?;
+        }
+        Ok(unfinished.len() as u64)
+    }
+}
+
+/// Says whether a file has the name that `disk::publish` gives it until it is whole.
+fn is_unfinished(name: &str) -> bool {
+    name.strip_suffix(UNFINISHED).is_some_and(|digits| digits.parse::<Id>().is_ok())
 }
 
 fn is_of(error: &disk::Error, kind: ErrorKind) -> bool {

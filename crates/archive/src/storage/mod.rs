@@ -137,6 +137,42 @@ pub trait Storage: Send + Sync + Debug {
     fn settle_time(&self) -> Duration {
         SETTLE_TIME
     }
+
+    /// Writes as [`Storage::write`], and asks before each attempt whether that may still be: there may be a quarter of an hour between
+    /// the first and the last.
+    ///
+    /// # Errors
+    /// What the place says, or what `may_still` returns.
+    fn write_while(&self, name: FileName, bytes: &[u8], may_still: &dyn Fn() -> Result<()>) -> Result<()> {
+        may_still()?;
+        self.write(name, bytes)
+    }
+
+    /// Removes as [`Storage::remove`], and asks before each attempt as [`Storage::write_while`].
+    ///
+    /// # Errors
+    /// What the place says, or what `may_still` returns.
+    fn remove_while(&self, name: FileName, may_still: &dyn Fn() -> Result<()>) -> Result<()> {
+        may_still()?;
+        self.remove(name)
+    }
+
+    /// Returns how many files there are that writes of snapshots, index files and packs left which were killed. They are no files of the
+    /// repository, and no list has them. Places where a file appears at once have none.
+    ///
+    /// # Errors
+    /// What the place says.
+    fn unfinished_count(&self) -> Result<u64> {
+        Ok(0)
+    }
+
+    /// Removes these files; nobody may be writing meanwhile. Returns how many they were.
+    ///
+    /// # Errors
+    /// What the place says.
+    fn remove_unfinished(&self) -> Result<u64> {
+        Ok(0)
+    }
 }
 
 /// So long restic 0.19 waits for others to see what it wrote, wherever that is.

@@ -145,6 +145,22 @@ impl<S: Storage> Storage for Retry<S> {
     fn settle_time(&self) -> Duration {
         self.inner.settle_time()
     }
+
+    fn write_while(&self, name: FileName, bytes: &[u8], may_still: &dyn Fn() -> Result<()>) -> Result<()> {
+        self.patiently(|| self.inner.write_while(name, bytes, may_still))
+    }
+
+    fn remove_while(&self, name: FileName, may_still: &dyn Fn() -> Result<()>) -> Result<()> {
+        self.patiently(|| self.inner.remove_while(name, may_still))
+    }
+
+    fn unfinished_count(&self) -> Result<u64> {
+        self.patiently(|| self.inner.unfinished_count())
+    }
+
+    fn remove_unfinished(&self) -> Result<u64> {
+        self.patiently(|| self.inner.remove_unfinished())
+    }
 }
 
 impl<S: Debug> Debug for Retry<S> {

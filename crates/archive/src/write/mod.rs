@@ -188,9 +188,10 @@ impl<'a> Saver<'a> {
         let repository = self.repository;
         let (bytes, blobs) = builder.finish(repository.key(), repository.surroundings())?;
         let pack = Id::of(&bytes);
-        repository.storage().write(FileName { kind: FileKind::Pack, id: pack }, &bytes)?;
+        let name = FileName { kind: FileKind::Pack, id: pack };
+        repository.storage().write_while(name, &bytes, &|| self.lock.check())?;
         drop(bytes);
-        repository.index()?.insert(&pack, &blobs);
+        repository.index()?.insert(&pack, &blobs)?;
         self.pending.stored(blobs.iter().map(|blob| (blob.kind, blob.id)));
         self.counters.add_pack();
         let now_ns = (repository.surroundings().clock_ns)();
@@ -201,8 +202,7 @@ impl<'a> Saver<'a> {
     }
 
     fn write_index(&self, json: &[u8]) -> Result<()> {
-        self.lock.check()?;
-        unpacked::save(self.repository.parts(), FileKind::Index, json)?;
+        unpacked::save_under(self.lock, self.repository.parts(), FileKind::Index, json)?;
         Ok(())
     }
 

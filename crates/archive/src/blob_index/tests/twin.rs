@@ -113,7 +113,7 @@ fn add_and_check(random: &mut Random, index: &BlobIndex, twin: &Twin, next_pack:
     for _ in 0..random.below(4) {
         let (pack, blobs) = random_pack(random, *next_pack);
         *next_pack += 1;
-        index.insert(&pack, &blobs);
+        index.insert(&pack, &blobs).unwrap();
         twin.added.push((pack, blobs));
     }
     check(index, &twin);
