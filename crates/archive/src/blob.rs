@@ -3,6 +3,7 @@
 //! Must not know how blobs are packed or found.
 
 use crate::id::Id;
+use crate::key::OVERHEAD;
 
 /// The two kinds of blobs; they never share a pack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -41,6 +42,21 @@ pub struct Location {
     pub uncompressed_length: u32,
 }
 
+impl Location {
+    /// Returns how many bytes the blob's content has.
+    pub fn plain_length(&self) -> u64 {
+        plain_length(self.length, self.uncompressed_length)
+    }
+}
+
+/// Returns how many bytes are in a sealed blob. Index files may say anything, even less than sealing takes.
+fn plain_length(length: u32, uncompressed_length: u32) -> u64 {
+    match uncompressed_length {
+        0 => u64::from(length).saturating_sub(OVERHEAD as u64),
+        length => length.into(),
+    }
+}
+
 /// A blob in a pack, as index files and the headers of packs tell of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PackedBlob {
@@ -57,6 +73,11 @@ pub struct PackedBlob {
 }
 
 impl PackedBlob {
+    /// Returns how many bytes its content has.
+    pub fn plain_length(&self) -> u64 {
+        plain_length(self.length, self.uncompressed_length)
+    }
+
     /// Returns where it lies, if its pack is `pack`.
     pub fn location(&self, pack: Id) -> Location {
         Location {
@@ -64,6 +85,21 @@ impl PackedBlob {
             offset: self.offset,
             length: self.length,
             uncompressed_length: self.uncompressed_length,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_length_is_less_than_nothing() {
+        for (length, uncompressed_length, plain) in
+            [(0, 0, 0), (31, 0, 0), (33, 0, 1), (5, 7, 7), (u32::MAX, u32::MAX, u32::MAX)]
+        {
+            let location = Location { pack: Id::default(), offset: 0, length, uncompressed_length };
+            assert_eq!(location.plain_length(), u64::from(plain));
         }
     }
 }

@@ -16,9 +16,10 @@ use crate::surroundings::Surroundings;
 use crate::unpacked::{self, Parts, Version};
 use serde::Deserialize;
 use std::borrow::Cow;
+use std::fmt::{Debug, Formatter};
 
 /// What a repository is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Config {
     /// The version of its format.
     pub version: Version,
@@ -30,8 +31,8 @@ pub struct Config {
 
 /// The degree of new polynomials: the largest prime that leaves 8 bits for the byte that comes in.
 const DEGREE: u32 = 53;
-/// Others are read if the chunker can work with them: 8 bits below and 8 above are needed.
-const DEGREES: std::ops::RangeInclusive<u32> = 9..=55;
+/// Others are read if the chunker can work with them.
+const DEGREES: std::ops::RangeInclusive<u32> = 8..=53;
 /// One in about 53 polynomials is irreducible: as many tries fail by chance never.
 const TRY_COUNT_MAX: u32 = 1_000_000;
 
@@ -145,6 +146,14 @@ impl Config {
     }
 }
 
+/// Prints nothing of the polynomial.
+impl Debug for Config {
+    fn fmt(&self, formatter: &mut Formatter<'_>) -> std::fmt::Result {
+        let Config { version, id, .. } = self;
+        formatter.debug_struct("Config").field("version", version).field("id", id).finish_non_exhaustive()
+    }
+}
+
 #[derive(Deserialize)]
 struct RawConfig<'a> {
     version: u64,
@@ -197,6 +206,7 @@ fn common_divisor(mut left: u64, mut right: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::chunker::Chunker;
     use crate::testing::{MemoryStorage, parts, surroundings};
 
     /// restic 0.19.1 wrote it.
@@ -211,6 +221,27 @@ mod tests {
         assert_eq!(Config::from_json(&older.to_json()).unwrap(), older);
         let with_more = JSON.replace('}', r#","is_hot":true,"chunker":{"a":[1]}}"#);
         assert_eq!(Config::from_json(with_more.as_bytes()).unwrap(), config);
+    }
+
+    #[test]
+    fn what_the_chunker_cannot_work_with_is_refused() {
+        for degree in 1..64_u32 {
+            let top = 1_u64 << degree;
+            let polynomial = (top | 1..).step_by(2).find(|&polynomial| is_irreducible(polynomial)).unwrap();
+            let json = JSON.replace("2f5db5514532b5", &format!("{polynomial:x}"));
+            let is_usable = Chunker::new(polynomial).is_some();
+            assert_eq!(Config::from_json(json.as_bytes()).is_ok(), is_usable, "{degree}");
+        }
+    }
+
+    #[test]
+    fn what_is_printed_has_no_secret() {
+        let config = Config::from_json(JSON.as_bytes()).unwrap();
+        let chunker = Chunker::new(config.chunker_polynomial).unwrap();
+        let secret = config.chunker_polynomial.to_string();
+        for printed in [format!("{config:?}"), format!("{config:#?}"), format!("{chunker:?}")] {
+            assert!(!printed.contains(&secret) && printed.len() < 200, "{printed}");
+        }
     }
 
     #[test]

@@ -228,8 +228,9 @@ impl KeyFile {
 fn derive(password: &Password, salt: &[u8], cost: Cost) -> std::result::Result<Key, String> {
     let Cost { n, r, p } = cost;
     let refused = || format!("scrypt with N={n}, r={r}, p={p} is not possible here");
-    let bytes = u64::from(n) * u64::from(r) * 128;
-    if !n.is_power_of_two() || n < 2 || bytes > SCRYPT_BYTES_MAX || p > SCRYPT_ROUNDS_MAX {
+    let is_small =
+        (u64::from(n) * u64::from(r)).checked_mul(128).is_some_and(|bytes| bytes <= SCRYPT_BYTES_MAX);
+    if !n.is_power_of_two() || n < 2 || !is_small || p > SCRYPT_ROUNDS_MAX {
         return Err(refused());
     }
     let log_n = u8::try_from(n.ilog2()).expect("a number of 32 bits has at most 31 behind its first");
@@ -478,6 +479,13 @@ mod tests {
     }
 
     /// RFC 7914, section 12.
+    #[test]
+    fn no_cost_is_too_large_to_be_refused() {
+        let cost = Cost { n: 1 << 31, r: 1 << 31, p: 1 };
+        let refused = derive(&password("geheim"), &[7; SALT_BYTES], cost).unwrap_err();
+        assert_eq!(refused, "scrypt with N=2147483648, r=2147483648, p=1 is not possible here");
+    }
+
     #[test]
     fn scrypt_is_scrypt() {
         let key =

@@ -2,7 +2,6 @@
 //!
 //! Comes in: a repository. Goes out: sums. Must not know how they are shown.
 
-use crate::blob::BlobKind;
 use crate::error::{Error, Result};
 use crate::id::Id;
 use crate::progress::Progress;
@@ -10,7 +9,6 @@ use crate::repository::Repository;
 use crate::snapshot;
 use crate::storage::FileKind;
 use crate::used::mark_used;
-use std::collections::HashSet;
 
 /// The sums.
 #[derive(Debug, Default)]
@@ -63,19 +61,22 @@ pub fn statistics(repository: &Repository, progress: &dyn Progress) -> Result<St
         ..Statistics::default()
     };
     statistics.problems.extend(used.problems.into_iter().map(|problem| problem.error));
-    let mut seen: HashSet<(BlobKind, Id)> = HashSet::new();
-    survey.for_each(|entry| {
-        let blob = entry.blob;
-        // Sealing takes 32 bytes.
-        let plain = if blob.uncompressed_length > 0 { blob.uncompressed_length } else { blob.length - 32 };
-        if used.marks.has(entry.number) && seen.insert((blob.kind, blob.id)) {
+    let mut copies = Vec::new();
+    for number in 0..survey.entry_count() {
+        let blob = survey.entry(number)?.blob;
+        copies.clear();
+        if used.marks.has(number) {
+            survey.find(blob.kind, &blob.id, &mut copies)?;
+        }
+        // Of several copies of a blob that is used the first one counts.
+        if copies.iter().min() == Some(&number) {
             statistics.used_blob_count += 1;
-            statistics.used_plain_bytes += u64::from(plain);
+            statistics.used_plain_bytes += blob.plain_length();
             statistics.used_packed_bytes += u64::from(blob.length);
         } else {
             statistics.unused_blob_count += 1;
             statistics.unused_packed_bytes += u64::from(blob.length);
         }
-    })?;
+    }
     Ok(statistics)
 }

@@ -8,6 +8,7 @@ use archive::{
     RestoreReport, SaveOptions, Saver, Storage, Time, Unwatched, restore,
 };
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -176,6 +177,32 @@ fn names_that_lead_elsewhere_are_refused() {
 }
 
 #[test]
+fn nobody_acts_as_the_owner_of_a_file_that_has_none() {
+    let (_, storage) = memory();
+    let repository = init(&storage);
+    let lock = shared_lock(&repository);
+    let saver = Saver::new(&repository, &lock, SMALL).unwrap();
+    let text = saver.save_blob(BlobKind::Data, None, b"text").unwrap().id;
+    let tool = |name: &'static str, uid, gid| Node {
+        // As Go says it: set-user-id and set-group-id.
+        mode: 0o755 | 1 << 23 | 1 << 22,
+        uid,
+        gid,
+        content: Some(vec![text].into()),
+        ..Node::new(name.as_bytes(), NodeKind::File)
+    };
+    let tree = save_tree(&saver, vec![tool("both", u32::MAX, u32::MAX), tool("group", 0, u32::MAX)]);
+    saver.finish().unwrap();
+    let target = tempfile::tempdir().unwrap();
+    let report = run(&open(&storage), &tree, target.path(), Overwrite::Never);
+    assert_eq!(report.file_count, 2);
+    for name in ["both", "group"] {
+        let mode = fs::metadata(target.path().join(name)).unwrap().permissions().mode();
+        assert_eq!(mode & 0o7777, 0o755, "{name}");
+    }
+}
+
+#[test]
 fn damage_costs_only_the_files_that_need_what_is_damaged() {
     let (memory, storage) = memory();
     let place = tempfile::tempdir().unwrap();
@@ -272,7 +299,7 @@ fn what_a_killed_restore_left_is_removed_by_the_next() {
     // One that was being written when the restore was killed; what else is there stays.
     for (name, mode) in [("1", 0o1600), ("2", 0o600)] {
         fs::write(target.join("cur").join(name), "te").unwrap();
-        let mode = std::os::unix::fs::PermissionsExt::from_mode(mode);
+        let mode = PermissionsExt::from_mode(mode);
         fs::set_permissions(target.join("cur").join(name), mode).unwrap();
     }
     let report = run(&open(&storage), &tree, &target, Overwrite::Never);

@@ -16,6 +16,8 @@ use std::os::unix::ffi::OsStrExt;
 
 /// Set-user-id and set-group-id.
 const ACTS_AS_OWNER: u32 = 0o6000;
+/// No user and no group has this number.
+const NOBODY: u32 = u32::MAX;
 
 /// Sets all of an open file or directory that can be set. Returns the first thing that could not be, but for what only an administrator may.
 pub(super) fn apply(file: impl AsFd, node: &Node<'_>) -> Option<io::Error> {
@@ -62,12 +64,15 @@ fn set_times(directory: &OwnedFd, name: &OsStr, node: &Node<'_>, first: &mut Opt
 }
 
 fn owner(node: &Node<'_>) -> (Option<Uid>, Option<Gid>) {
-    (Some(Uid::from_raw(node.uid)), Some(Gid::from_raw(node.gid)))
+    // With the last number the call succeeds and changes nothing.
+    let given = |id: u32| (id != NOBODY).then_some(id);
+    (given(node.uid).map(Uid::from_raw), given(node.gid).map(Gid::from_raw))
 }
 
 fn mode(node: &Node<'_>, is_given: bool) -> Mode {
     let bits = rights(node.mode);
-    Mode::from_raw_mode(if is_given { bits } else { bits & !ACTS_AS_OWNER })
+    let has_owner = is_given && node.uid != NOBODY && node.gid != NOBODY;
+    Mode::from_raw_mode(if has_owner { bits } else { bits & !ACTS_AS_OWNER })
 }
 
 fn times(node: &Node<'_>) -> Timestamps {

@@ -2,18 +2,16 @@
 //!
 //! Comes in: the nodes of one tree and all below it. Goes out: a plan. Must not know the disk that is restored to.
 
-use super::target::is_plain_name;
 use super::{Choice, RestoreProblem};
-use crate::blob::{BlobKind, Location};
+use crate::blob::BlobKind;
 use crate::error::Result;
 use crate::id::Id;
-use crate::key::OVERHEAD;
 use crate::read::Wanted;
 use crate::repository::Repository;
 use crate::tree::{Node, NodeKind};
 use crate::walk::{Place, Visitor};
 use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// A directory to be made.
 #[derive(Debug)]
@@ -101,16 +99,21 @@ impl<'a> Planner<'a> {
         plan
     }
 
-    /// Returns where the content lies and how long it is; or what is missing.
-    fn pieces(&self, content: &[Id], entry: usize) -> Result<Option<Vec<Piece>>> {
+    /// Who panicked ends the restore.
+    fn collected(&self) -> MutexGuard<'_, Collected> {
+        self.collected.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns the blobs of a file's content, each with where it begins in the file; none if one is missing.
+    fn pieces(&self, content: &[Id]) -> Result<Option<Vec<(Wanted, u64)>>> {
         let index = self.repository.index()?;
         let (mut pieces, mut copies, mut offset) = (Vec::with_capacity(content.len()), Vec::new(), 0);
         for &id in content {
             copies.clear();
             index.find(BlobKind::Data, &id, &mut copies)?;
             let Some(&location) = copies.first() else { return Ok(None) };
-            pieces.push(Piece { wanted: Wanted { kind: BlobKind::Data, id, location }, entry, offset });
-            offset += plain_length(&location);
+            pieces.push((Wanted { kind: BlobKind::Data, id, location }, offset));
+            offset += location.plain_length();
         }
         Ok(Some(pieces))
     }
@@ -118,20 +121,15 @@ impl<'a> Planner<'a> {
 
 impl Visitor for Planner<'_> {
     fn enters(&self, place: &Place<'_>, node: &Node<'_>) -> bool {
-        is_plain_name(&node.name) && (self.choose)(&place.path_of(node)) != Choice::Skip
+        (self.choose)(&place.path_of(node)) != Choice::Skip
     }
 
     fn visit(&self, place: &Place<'_>, node: &Node<'_>) -> Result<()> {
         let path = place.path_of(node);
-        let mut collected = self.collected.lock().unwrap_or_else(PoisonError::into_inner);
-        if !is_plain_name(&node.name) {
-            let what = "its name leads to another directory; it was not restored".to_owned();
-            collected.plan.problems.push(RestoreProblem { path, what });
-            return Ok(());
-        }
         let choice = (self.choose)(&path);
         if node.kind == NodeKind::Directory {
             if choice != Choice::Skip {
+                let mut collected = self.collected();
                 let known = collected.directory(&path);
                 let directory = &mut collected.plan.directories[known];
                 directory.is_needed |= choice == Choice::Take;
@@ -142,17 +140,20 @@ impl Visitor for Planner<'_> {
         if choice != Choice::Take {
             return Ok(());
         }
-        let pieces =
-            self.pieces(node.content.as_deref().unwrap_or_default(), collected.plan.entries.len())?;
+        // Looked up by all threads at once: only what is found is collected one after the other.
+        let pieces = self.pieces(node.content.as_deref().unwrap_or_default())?;
         let mut node = node.clone().into_owned();
         if node.links < 2 {
             // Only of files with several names it is needed once more, and there may be millions of others.
             node.content = None;
         }
+        let mut collected = self.collected();
         match pieces {
             Some(pieces) => {
                 let directory = collected.directory(place.path);
+                let entry = collected.plan.entries.len();
                 collected.plan.entries.push(Entry { directory, node, piece_count: pieces.len() });
+                let pieces = pieces.into_iter().map(|(wanted, offset)| Piece { wanted, entry, offset });
                 collected.plan.pieces.extend(pieces);
             }
             None => {
@@ -176,13 +177,5 @@ impl Collected {
         self.by_path.insert(path.to_owned(), place);
         self.plan.directories.push(Directory { path: path.to_owned(), parent, node: None, is_needed: false });
         place
-    }
-}
-
-/// Returns how many bytes a blob has before it is packed.
-pub(super) fn plain_length(location: &Location) -> u64 {
-    match location.uncompressed_length {
-        0 => u64::from(location.length).saturating_sub(OVERHEAD as u64),
-        length => length.into(),
     }
 }

@@ -73,7 +73,7 @@ impl<'a> Work<'a> {
                 work.parts.insert(place, Mutex::new(part));
             }
         }
-        let bytes = |piece: &Piece| super::plan::plain_length(&piece.wanted.location);
+        let bytes = |piece: &Piece| piece.wanted.location.plain_length();
         let wanted = plan.pieces.iter().filter(|piece| work.decisions[piece.entry].has_content());
         progress.expect(plan.entries.len() as u64, wanted.map(bytes).sum());
         work

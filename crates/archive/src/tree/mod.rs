@@ -15,6 +15,7 @@ mod scan;
 mod stat;
 mod write;
 
+pub(crate) use node::name_fault;
 pub use node::{ExtendedAttribute, Node, NodeKind};
 pub use owner::OwnerNames;
 pub use read::TreeReader;

@@ -175,7 +175,7 @@ fn owned<T: ToOwned + ?Sized + 'static>(text: Cow<'_, T>) -> Cow<'static, T> {
 }
 
 /// Says why no file of a directory can have that name; a program that made one would write elsewhere. `None` if one can.
-pub(super) fn name_fault(name: &[u8]) -> Option<&'static str> {
+pub(crate) fn name_fault(name: &[u8]) -> Option<&'static str> {
     match name {
         b"" => Some("the name is empty"),
         b"." | b".." => Some("the name stands for another directory"),

@@ -35,6 +35,8 @@ pub(super) enum Level {
     },
     /// Each pair of tree and path once.
     ByPath(HashMap<(Id, Vec<u8>), Arc<RootSet>>),
+    /// There were more than memory is meant for.
+    Full,
 }
 
 impl Level {
@@ -46,9 +48,11 @@ impl Level {
         }
     }
 
-    /// Adds a directory.
-    pub(super) fn add(&mut self, item: Item) {
+    /// Adds a directory. If it is one more than `count_max`, none is kept: trees that each name the next one several times are few, and
+    /// their paths without end.
+    pub(super) fn add(&mut self, item: Item, count_max: usize) {
         match self {
+            Level::Full => {}
             Level::ByTree { seen, items } => {
                 if seen.insert(item.tree) {
                     items.push(item);
@@ -60,18 +64,42 @@ impl Level {
                 if !Arc::ptr_eq(known, &roots) {
                     Arc::make_mut(known).add(&roots);
                 }
+                if items.len() > count_max {
+                    *self = Level::Full;
+                }
             }
         }
     }
 
-    /// Returns the directories, and the trees met so far.
-    pub(super) fn into_items(self) -> (Vec<Item>, HashSet<Id>) {
-        match self {
+    /// Returns the directories, and the trees met so far. Nothing if they were too many.
+    pub(super) fn into_items(self) -> Option<(Vec<Item>, HashSet<Id>)> {
+        Some(match self {
+            Level::Full => return None,
             Level::ByTree { seen, items } => (items, seen),
             Level::ByPath(items) => {
                 let items = items.into_iter().map(|((tree, path), roots)| Item { tree, path, roots });
                 (items.collect(), HashSet::new())
             }
-        }
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_level_is_larger_than_memory_is_meant_for() {
+        let item = |number: u8| {
+            let roots = Arc::new(RootSet::of(0, 1));
+            Item { tree: Id([7; Id::BYTES]), path: vec![number], roots }
+        };
+        let level = |count: u8| {
+            let mut level = Level::new(Sharing::ByPath, HashSet::new());
+            (0..count).for_each(|number| level.add(item(number), 2));
+            level.add(item(0), 2);
+            level.into_items().map(|(items, _)| items.len())
+        };
+        assert_eq!([1, 2, 3, 9].map(level), [Some(1), Some(2), None, None]);
     }
 }

@@ -25,6 +25,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Directories deeper than this are not entered: no system has paths of such a depth.
 pub const DEPTH_COUNT_MAX: usize = 2_048;
+/// So many directories of one depth are walked, each path for itself: ten times what the largest file systems have.
+const LEVEL_COUNT_MAX: usize = 10_000_000;
 /// A thread takes so many trees of a level at once, all of one pack.
 const UNIT_TREE_COUNT_MAX: usize = 64;
 
@@ -97,11 +99,15 @@ pub fn walk(
 ) -> Result<Vec<WalkProblem>> {
     let mut level = Level::new(sharing, Default::default());
     for (number, tree) in roots.iter().enumerate() {
-        level.add(Item { tree: *tree, path: Vec::new(), roots: Arc::new(RootSet::of(number, roots.len())) });
+        let roots = Arc::new(RootSet::of(number, roots.len()));
+        level.add(Item { tree: *tree, path: Vec::new(), roots }, LEVEL_COUNT_MAX);
     }
     let mut problems = Vec::new();
     for depth in 0.. {
-        let (items, seen) = level.into_items();
+        let Some((items, seen)) = level.into_items() else {
+            let what = format!("there are more than {LEVEL_COUNT_MAX} directories {depth} levels deep");
+            return Err(Error::damage("a snapshot", what));
+        };
         if items.is_empty() {
             break;
         }
@@ -210,7 +216,7 @@ impl Step<'_> {
         faults.extend(reader.disorder().map(ToString::to_string));
         let mut next = locked(&self.next);
         for (tree, path) in below {
-            next.add(Item { tree, path, roots: Arc::clone(&item.roots) });
+            next.add(Item { tree, path, roots: Arc::clone(&item.roots) }, LEVEL_COUNT_MAX);
         }
         drop(next);
         for what in faults {
