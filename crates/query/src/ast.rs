@@ -33,7 +33,8 @@ pub struct Leaf {
     pub target: Target,
     /// What to look for.
     pub matcher: Matcher,
-    /// Where the term stands in the query, in bytes, its field name included. Not part of equality.
+    /// Where the term stands in the query, in bytes, its field name included; of one in a saved query, where that is named. Not part of
+    /// equality.
     pub span: Range<usize>,
 }
 
@@ -143,6 +144,18 @@ impl Query {
         match child {
             Query::Not(inner) => *inner,
             other => Query::Not(Box::new(other)),
+        }
+    }
+
+    /// Makes all leaves stand at one place: that of the name of a saved query.
+    pub(crate) fn place_at(&mut self, span: &Range<usize>) {
+        match self {
+            Query::All => {}
+            Query::And(children) | Query::Or(children) | Query::Xor(children) => {
+                children.iter_mut().for_each(|child| child.place_at(span));
+            }
+            Query::Not(child) => child.place_at(span),
+            Query::Leaf(leaf) => leaf.span = span.clone(),
         }
     }
 

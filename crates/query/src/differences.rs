@@ -162,11 +162,12 @@ pub const DIFFERENCES: &[Difference] = &[
     ),
     row("form:bob", "there is no field \"form\"", "text", "text", "an error that suggests `from:`"),
     row("foo:bar", "\"foo bar\"", "text", "text", "text: it is near to no field"),
+    row("query:mine", "from:me and flag:unread", "text", "a saved query", "a saved query: `pneu query`"),
     row(
-        "query:mine",
-        "notmuch's \"query:\" is not supported",
+        "lastmod:7",
+        "notmuch's \"lastmod:\" is not supported",
         "text",
-        "a saved query",
-        "an error, as for `property:`, `lastmod:`, `sexp:`, `thread:{...}`",
+        "changed since revision 7",
+        "an error, as for `property:`, `sexp:`, `thread:{...}`",
     ),
 ];

@@ -12,8 +12,10 @@ use crate::width::{columns, printable};
 /// A query that cannot be answered, with the place where it goes wrong.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Error {
-    /// The whole query.
+    /// The whole query: what was typed, or the saved query that is wrong.
     pub query: String,
+    /// The name of the saved query, if it is one.
+    pub saved: Option<String>,
     /// The place, in bytes of the query.
     pub span: Range<usize>,
     /// What is wrong there.
@@ -42,6 +44,22 @@ pub enum Problem {
     MissingValue {
         /// As typed.
         field: String,
+    },
+    /// Not the name of a saved query.
+    #[error("there is no saved query \"{typed}\"")]
+    UnknownQuery {
+        /// As typed.
+        typed: String,
+        /// The name that is nearest, if one is near.
+        nearest: Option<String>,
+    },
+    /// A saved query that needs itself to be answered.
+    #[error("the saved query \"{name}\" asks for itself{}", by_way_of(others))]
+    CircularQuery {
+        /// Its name.
+        name: String,
+        /// Those that lie between, in order.
+        others: Vec<String>,
     },
     /// A field inside another's parentheses.
     #[error("expected values only: the parentheses already belong to \"{outer}:\"")]
@@ -145,6 +163,13 @@ pub enum Problem {
     RegexTooLong,
 }
 
+fn by_way_of(others: &[String]) -> String {
+    match others {
+        [] => String::new(),
+        others => format!(", by way of \"{}\"", others.join("\", \"")),
+    }
+}
+
 /// What is wrong with a date or size, and where in its text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ValueError {
@@ -198,6 +223,10 @@ impl Error {
                 let names: Vec<&str> = FLAGS.iter().map(|info| info.name).collect();
                 format!("flags are {}", names.join(" "))
             }
+            Problem::UnknownQuery { nearest: Some(nearest), .. } => format!("did you mean \"{nearest}\"?"),
+            Problem::UnknownQuery { nearest: None, .. } => {
+                "\"pneu query\" lists them, and saves one: pneu query NAME QUERY".to_owned()
+            }
             Problem::UnknownPriority { .. } => "priorities are low, normal, high".to_owned(),
             Problem::Unsupported { .. } => "to search for the text, quote it".to_owned(),
             _ => return None,
@@ -208,10 +237,13 @@ impl Error {
 impl std::error::Error for Error {}
 
 impl fmt::Display for Error {
-    /// Writes the problem, the query, a line with carets, and the suggestion: lines without an end to the last.
+    /// Writes the problem, the query that was typed or saved, a line with carets, and the suggestion: lines without an end to the last.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         // What was typed stands in the sentences too.
         let clean = |text: String| text.chars().map(printable).collect::<String>();
+        if let Some(name) = &self.saved {
+            write!(formatter, "in the saved query \"{}\": ", clean(name.clone()))?;
+        }
         formatter.write_str(&clean(self.problem.to_string()))?;
         if !matches!(self.problem, Problem::QueryTooLong { .. }) {
             let (line, carets) = self.lines();

@@ -172,6 +172,9 @@ pub const FIELDS: &[FieldInfo] = &[
     several(FieldSet::RELATED, "related", "`msgid` or `reference`", "related:abc@example.org"),
 ];
 
+/// What stands before the name of a saved query. It is no field, and no header can be called so.
+pub const SAVED: &str = "query";
+
 /// mu's letter for its labels, which are tags here: a second letter for tags.
 const LABEL_LETTER: &str = "q";
 

@@ -55,6 +55,8 @@ pub(crate) enum PlaceTarget {
     Field(&'static FieldInfo),
     /// A header that the configuration names, spelled as there.
     Header(String),
+    /// No field, but a query that was saved: the value is its name.
+    Saved,
 }
 
 /// What is searched for, without quotes, escapes and stars.
@@ -88,8 +90,7 @@ enum Guard {
 }
 
 /// Names of notmuch that a query from there may have, and that silently meaning text would answer wrongly.
-const FOREIGN: [(&str, &str); 5] = [
-    ("query", "notmuch's \"query:\""),
+const FOREIGN: [(&str, &str); 4] = [
     ("property", "notmuch's \"property:\""),
     ("lastmod", "notmuch's \"lastmod:\""),
     ("sexp", "notmuch's \"sexp:\""),
@@ -110,7 +111,7 @@ struct Lexer<'a> {
 pub(crate) fn tokens(query: &str, headers: &[String]) -> Result<Vec<Token>, Error> {
     if query.len() > QUERY_BYTES_MAX {
         let problem = Problem::QueryTooLong { bytes: query.len() };
-        return Err(Error { query: String::new(), span: 0..0, problem });
+        return Err(Error { query: String::new(), saved: None, span: 0..0, problem });
     }
     let mut lexer = Lexer { query, headers, tokens: Vec::new(), term_count: 0 };
     let mut at = 0;
@@ -141,7 +142,7 @@ impl<'a> Lexer<'a> {
     }
 
     fn error(&self, span: Range<usize>, problem: Problem) -> Error {
-        Error { query: self.query.to_owned(), span, problem }
+        Error { query: self.query.to_owned(), saved: None, span, problem }
     }
 
     fn term(&mut self, at: usize) -> Result<usize, Error> {
@@ -199,6 +200,9 @@ impl<'a> Lexer<'a> {
         if let Some(header) = self.headers.iter().find(|header| header.eq_ignore_ascii_case(typed)) {
             return place(PlaceTarget::Header(header.clone()));
         }
+        if typed.eq_ignore_ascii_case(fields::SAVED) && !is_url {
+            return place(PlaceTarget::Saved);
+        }
         let is_text = behind.chars().next().is_none_or(|c| is_space(c) || matches!(c, ':' | ')'));
         if is_url || is_text {
             return Ok(None);
@@ -207,7 +211,7 @@ impl<'a> Lexer<'a> {
         if let Some((_, what)) = FOREIGN.iter().find(|(name, _)| name.eq_ignore_ascii_case(typed)) {
             return Err(self.error(span, Problem::Unsupported { what: (*what).to_owned() }));
         }
-        let names = fields::names().chain(self.headers.iter().map(String::as_str));
+        let names = fields::names().chain([fields::SAVED]).chain(self.headers.iter().map(String::as_str));
         match nearest(typed, names) {
             None => Ok(None),
             Some(near) => {

@@ -4,10 +4,10 @@
 /// Longest query in bytes. Programs write long ones (a thousand message-ids), people do not.
 pub const QUERY_BYTES_MAX: usize = 128 * 1024;
 
-/// Most terms in one query.
+/// Most terms in one query, those of all saved queries that it names included.
 pub const TERM_COUNT_MAX: usize = 4_096;
 
-/// Deepest nesting of parentheses. The parser recurses once for each, so this also bounds its stack.
+/// Deepest nesting of parentheses and saved queries. The parser recurses once for each, so this also bounds its stack.
 pub const NESTING_DEPTH_MAX: usize = 100;
 
 /// Most words in one phrase.

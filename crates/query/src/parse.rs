@@ -1,6 +1,8 @@
 //! From tokens to the tree. In: a query, and what its meaning depends on. Out: the tree, or an error with its place. Must not
 //! know: characters, fields, dates.
 //!
+//! A saved query that is named stands for its tree, as if it stood there in parentheses.
+//!
 //! ```text
 //! query  = factor { ("or" | "xor") factor }      read from the left
 //! factor = unit { ["and"] unit }
@@ -8,14 +10,17 @@
 //! ```
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
+use std::cell::Cell;
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 use jiff::Zoned;
 
 use crate::ast::Query;
 use crate::error::{Error, Problem};
-use crate::lex::{Place, Term, Token, TokenKind, tokens};
-use crate::limits::NESTING_DEPTH_MAX;
+use crate::lex::{Place, PlaceTarget, Term, Token, TokenKind, Value, tokens};
+use crate::limits::{NESTING_DEPTH_MAX, TERM_COUNT_MAX};
+use crate::near::nearest;
 use crate::term;
 
 /// What the meaning of a query depends on besides its text.
@@ -25,6 +30,8 @@ pub struct Context {
     pub now: Zoned,
     /// Headers that may stand before a colon because the configuration names them.
     pub headers: Vec<String>,
+    /// Saved queries by their names.
+    pub queries: BTreeMap<String, String>,
 }
 
 /// Reads a query. An empty one matches everything.
@@ -32,11 +39,52 @@ pub struct Context {
 /// # Errors
 /// Says what is wrong, where, and what to write instead.
 pub fn parse(input: &str, context: &Context) -> Result<Query, Error> {
-    let tokens = tokens(input, &context.headers)?;
+    let term_count = Cell::new(0);
+    read(input, context, &Level { name: None, outer: None, depth: 0, term_count: &term_count })
+}
+
+/// Where a query stands: as it was typed, or as a saved one within others.
+struct Level<'a> {
+    /// The saved query's name; none of what was typed.
+    name: Option<&'a str>,
+    /// Where it is named.
+    outer: Option<&'a Level<'a>>,
+    /// How many parentheses and saved queries are open around it.
+    depth: usize,
+    /// Terms read so far, of all levels.
+    term_count: &'a Cell<usize>,
+}
+
+impl Level<'_> {
+    /// Returns the names of the saved queries between this level and the one of that name, if it is in that one.
+    fn inside(&self, name: &str) -> Option<Vec<String>> {
+        let mut others = Vec::new();
+        let mut level = self;
+        while let Some(own) = level.name {
+            if own == name {
+                others.reverse();
+                return Some(others);
+            }
+            others.push(own.to_owned());
+            level = level.outer?;
+        }
+        None
+    }
+}
+
+fn read(input: &str, context: &Context, level: &Level<'_>) -> Result<Query, Error> {
+    let in_saved = |error: Error| Error { saved: error.saved.or(level.name.map(str::to_owned)), ..error };
+    let tokens = tokens(input, &context.headers).map_err(in_saved)?;
     if tokens.is_empty() {
         return Ok(Query::All);
     }
-    let mut parser = Parser { input, context, tokens: &tokens, open: None, group: None, depth: 0 };
+    let mut parser =
+        Parser { input, context, level, tokens: &tokens, open: None, group: None, depth: level.depth };
+    let terms = tokens.iter().filter(|token| matches!(token.kind, TokenKind::Term(_))).count();
+    level.term_count.set(level.term_count.get().saturating_add(terms));
+    if level.term_count.get() > TERM_COUNT_MAX {
+        return Err(parser.error(0..input.len(), Problem::TooManyTerms));
+    }
     let parsed = parser.query()?;
     if let Some(close) = parser.tokens.first() {
         return Err(parser.error(close.span.clone(), Problem::UnexpectedClose));
@@ -47,13 +95,14 @@ pub fn parse(input: &str, context: &Context) -> Result<Query, Error> {
 struct Parser<'a> {
     input: &'a str,
     context: &'a Context,
+    level: &'a Level<'a>,
     /// What was not read yet.
     tokens: &'a [Token],
     /// The innermost parenthesis that is open.
     open: Option<&'a Token>,
     /// The field that the open parentheses belong to.
     group: Option<&'a Place>,
-    /// How many parentheses are open.
+    /// How many parentheses and saved queries are open.
     depth: usize,
 }
 
@@ -137,11 +186,44 @@ impl<'a> Parser<'a> {
             let problem = Problem::FieldInGroup { outer: group.typed.clone() };
             return Err(self.error(token.span.clone(), problem));
         }
-        match term::read(place.or(self.group), &term.value, token.span.clone(), &self.context.now) {
+        let place = place.or(self.group);
+        if let Some(Place { typed, target: PlaceTarget::Saved }) = place {
+            return self.saved(typed, &term.value, &token.span).map(Parsed::Query);
+        }
+        match term::read(place, &term.value, token.span.clone(), &self.context.now) {
             Ok(Some(query)) => Ok(Parsed::Query(query)),
             Ok(None) => Ok(Parsed::Nothing(token.span.clone())),
             Err((span, problem)) => Err(self.error(span, problem)),
         }
+    }
+
+    /// Returns what a saved query asks for.
+    fn saved(&self, typed: &str, value: &Value, span: &Range<usize>) -> Result<Query, Error> {
+        let fail = |problem| Err(self.error(value.span.clone(), problem));
+        if let Some(what) = term::not_plain(value) {
+            return fail(Problem::NotForField { field: typed.to_owned(), what });
+        }
+        let queries = &self.context.queries;
+        let Some((name, text)) = queries.get_key_value(&value.text) else {
+            let near = nearest(&value.text, queries.keys().map(String::as_str)).map(str::to_owned);
+            return fail(Problem::UnknownQuery { typed: value.text.clone(), nearest: near });
+        };
+        if let Some(others) = self.level.inside(name) {
+            return fail(Problem::CircularQuery { name: name.clone(), others });
+        }
+        if self.depth >= NESTING_DEPTH_MAX {
+            return fail(Problem::TooDeep);
+        }
+        let inner = Level {
+            name: Some(name),
+            outer: Some(self.level),
+            depth: self.depth.saturating_add(1),
+            term_count: self.level.term_count,
+        };
+        let mut query = read(text, self.context, &inner)?;
+        // Who evaluates it can only point at what was typed.
+        query.place_at(span);
+        Ok(query)
     }
 
     fn parentheses(&mut self, open: &'a Token, place: Option<&'a Place>) -> Result<Parsed, Error> {
@@ -211,7 +293,8 @@ impl<'a> Parser<'a> {
     }
 
     fn error(&self, span: Range<usize>, problem: Problem) -> Error {
-        Error { query: self.input.to_owned(), span, problem }
+        let saved = self.level.name.map(str::to_owned);
+        Error { query: self.input.to_owned(), saved, span, problem }
     }
 }
 

@@ -44,6 +44,8 @@ pub(crate) fn read(
     };
     let fail = |problem| (value.span.clone(), problem);
     match &place.target {
+        // Whoever joins terms looks it up.
+        PlaceTarget::Saved => Ok(None),
         PlaceTarget::Header(name) => {
             let matcher = text(value)?.ok_or_else(|| fail(Problem::NoWords))?;
             leaf(Target::Header(name.clone()), matcher)
@@ -194,7 +196,7 @@ fn is_only_stars(value: &Value) -> bool {
     value.text.is_empty() && matches!(value.shape, Shape::Text { stars_behind, .. } if stars_behind > 0)
 }
 
-fn not_plain(value: &Value) -> Option<&'static str> {
+pub(crate) fn not_plain(value: &Value) -> Option<&'static str> {
     match value.shape {
         Shape::Regex => Some("regular expression"),
         Shape::Text { stars_before: 0, stars_behind: 0, star_inside: false } => None,

@@ -1,6 +1,8 @@
 //! A fixed now and zone for all tests. In: queries. Out: their canonical form, or the error as text. Must not know: what is
 //! expected.
 
+use std::collections::BTreeMap;
+
 use jiff::civil::date;
 use jiff::tz::TimeZone;
 use query::{Context, parse};
@@ -12,7 +14,24 @@ pub(crate) const BERLIN: &str = "CET-1CEST,M3.5.0,M10.5.0/3";
 pub(crate) fn context() -> Context {
     let zone = TimeZone::posix(BERLIN).expect("the zone is well-formed");
     let now = date(2024, 3, 15).at(12, 30, 45, 0).to_zoned(zone).expect("the time exists");
-    Context { now, headers: vec!["X-Mailer".to_owned()] }
+    Context { now, headers: vec!["X-Mailer".to_owned()], queries: queries() }
+}
+
+/// Saved queries: one that is asked for by others, and some that are wrong.
+fn queries() -> BTreeMap<String, String> {
+    let list = [
+        ("mine", "from:me flag:unread"),
+        ("mine-or-bobs", "query:mine or from:bob"),
+        ("nothing said", " "),
+        ("größe.1", "size:1M.."),
+        ("self", "a query:self"),
+        ("first", "x or query:second"),
+        ("second", "y -query:third"),
+        ("third", "(z (query:first))"),
+        ("wrong", "from:bob (unclosed"),
+        ("unknown", "query:mini"),
+    ];
+    list.map(|(name, text)| (name.to_owned(), text.to_owned())).into()
 }
 
 /// Returns the canonical form, or the error.

@@ -211,9 +211,91 @@ fn dates_sizes_flags_and_priorities() {
 }
 
 #[test]
+fn saved_queries() {
+    let list = "\"pneu query\" lists them, and saves one: pneu query NAME QUERY";
+    assert_error(
+        "a query:nobody",
+        &["there is no saved query \"nobody\"", "  a query:nobody", "          ^^^^^^", list],
+    );
+    assert_error(
+        "query:mini",
+        &["there is no saved query \"mini\"", "  query:mini", "        ^^^^", "did you mean \"mine\"?"],
+    );
+    assert_error("query:mi*", &["\"query:\" takes no \"*\"", "  query:mi*", "        ^^^"]);
+    assert_error(
+        "query:/mine/",
+        &["\"query:\" takes no regular expression", "  query:/mine/", "        ^^^^^^"],
+    );
+    assert_error(
+        "query: mine",
+        &[
+            "expected a value right behind \"query:\"",
+            "  query: mine",
+            "  ^^^^^^",
+            "write the value without a space: query:word, or query:\"two words\"",
+        ],
+    );
+    assert_error(
+        "subject:(a query:mine)",
+        &[
+            "expected values only: the parentheses already belong to \"subject:\"",
+            "  subject:(a query:mine)",
+            "             ^^^^^^^^^^",
+        ],
+    );
+    assert_error(
+        "qery:mine",
+        &[
+            "there is no field \"qery\"",
+            "  qery:mine",
+            "  ^^^^",
+            "did you mean \"query:\"? To search for the text, quote it: \"qery:...\"",
+        ],
+    );
+}
+
+#[test]
+fn what_is_wrong_in_a_saved_query_is_shown_there() {
+    assert_error(
+        "x query:wrong",
+        &[
+            "in the saved query \"wrong\": expected a \")\" for this \"(\"",
+            "  from:bob (unclosed",
+            "           ^",
+            "to search for text with parentheses, quote it: \"f(x)\"",
+        ],
+    );
+    assert_error(
+        "query:unknown",
+        &[
+            "in the saved query \"unknown\": there is no saved query \"mini\"",
+            "  query:mini",
+            "        ^^^^",
+            "did you mean \"mine\"?",
+        ],
+    );
+    assert_error(
+        "query:self",
+        &[
+            "in the saved query \"self\": the saved query \"self\" asks for itself",
+            "  a query:self",
+            "          ^^^^",
+        ],
+    );
+    assert_error(
+        "query:first",
+        &[
+            "in the saved query \"third\": the saved query \"first\" asks for itself, by way of \"second\", \"third\"",
+            "  (z (query:first))",
+            "            ^^^^^",
+        ],
+    );
+}
+
+#[test]
 fn what_other_programs_have() {
     let hint = "to search for the text, quote it";
-    assert_error("query:mine", &["notmuch's \"query:\" is not supported", "  query:mine", "  ^^^^^", hint]);
+    assert_error("lastmod:7", &["notmuch's \"lastmod:\" is not supported", "  lastmod:7", "  ^^^^^^^", hint]);
     assert_error(
         "thread:\"{from:bob}\"",
         &["a query in braces is not supported", "  thread:\"{from:bob}\"", "         ^^^^^^^^^^^^", hint],
@@ -279,6 +361,7 @@ fn of_a_long_query_the_part_around_the_place_is_shown() {
 fn who_evaluates_can_point_at_a_place_too() {
     let error = Error {
         query: "a /(/".to_owned(),
+        saved: None,
         span: 2..5,
         problem: Problem::BadRegex { reason: "unclosed group".to_owned() },
     };

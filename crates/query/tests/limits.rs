@@ -5,7 +5,7 @@ use query::limits::{
     NESTING_DEPTH_MAX, PHRASE_WORD_COUNT_MAX, QUERY_BYTES_MAX, REGEX_BYTES_MAX, TERM_COUNT_MAX,
     WORD_BYTES_MAX,
 };
-use query::{Matcher, Problem, Query, parse};
+use query::{Context, Matcher, Problem, Query, parse};
 
 use crate::context::{canonical, context};
 
@@ -29,6 +29,40 @@ fn the_length_of_a_query() {
 fn the_number_of_terms() {
     let of = |count: usize| vec!["a"; count].join(" or ");
     assert_limit(&of(TERM_COUNT_MAX), &of(TERM_COUNT_MAX + 1), &Problem::TooManyTerms);
+}
+
+/// A chain of saved queries, each of which names the next one so many times; the last is a word.
+fn chain(length: usize, times: usize) -> Context {
+    let mut context = context();
+    for number in 0..length {
+        let name = format!("q{}", number + 1);
+        let text = vec![format!("query:{name}"); times].join(" or ");
+        context.queries.insert(format!("q{number}"), text);
+    }
+    context.queries.insert(format!("q{length}"), "a".to_owned());
+    context
+}
+
+#[test]
+fn the_number_of_terms_in_saved_queries_together() {
+    // Each of 2, 4, 8 .. terms names two more.
+    let terms = |length: u32| 2_usize.pow(length + 1) - 1;
+    assert!(terms(10) <= TERM_COUNT_MAX && terms(12) > TERM_COUNT_MAX);
+    assert!(parse("query:q0", &chain(10, 2)).is_ok());
+    for length in [12, 90] {
+        let error = parse("query:q0", &chain(length, 2)).unwrap_err();
+        assert_eq!(error.problem, Problem::TooManyTerms, "{length}");
+    }
+}
+
+#[test]
+fn the_depth_of_saved_queries() {
+    let deepest = |length| parse("query:q0", &chain(length, 1));
+    assert_eq!(deepest(NESTING_DEPTH_MAX - 1).unwrap(), parse("a", &context()).unwrap());
+    assert_eq!(deepest(NESTING_DEPTH_MAX).unwrap_err().problem, Problem::TooDeep);
+    // Parentheses around it and in it count as well.
+    let within = parse("(query:q0)", &chain(NESTING_DEPTH_MAX - 1, 1)).unwrap_err();
+    assert_eq!(within.problem, Problem::TooDeep);
 }
 
 #[test]

@@ -6,6 +6,35 @@ use query::{FieldSet, Matcher, Query, Target, parse};
 use crate::context::{assert_canonical, context};
 
 #[test]
+fn saved_queries_stand_for_themselves_in_parentheses() {
+    assert_canonical(&[
+        ("query:mine", "from:me and flag:unread"),
+        ("QUERY:mine", "from:me and flag:unread"),
+        ("query:mine or x", "(from:me and flag:unread) or x"),
+        ("-query:mine", "not (from:me and flag:unread)"),
+        ("x query:mine", "x and from:me and flag:unread"),
+        ("query:mine-or-bobs", "(from:me and flag:unread) or from:bob"),
+        (
+            "query:(mine or mine-or-bobs)",
+            "(from:me and flag:unread) or (from:me and flag:unread) or from:bob",
+        ),
+        ("query:\"nothing said\"", "*"),
+        ("query:größe.1", "size:1048576.."),
+        ("query:größe.1 query:größe.1", "size:1048576.. and size:1048576.."),
+        ("\"query:mine\"", "\"query mine\""),
+        ("query://x", "\"query x\""),
+    ]);
+}
+
+#[test]
+fn what_a_saved_query_holds_stands_where_it_is_named() {
+    let query = parse("a query:mine-or-bobs", &context()).unwrap();
+    let mut spans = Vec::new();
+    query.visit_leaves(&mut |leaf| spans.push(leaf.span.clone()));
+    assert_eq!(spans, [0..1, 2..20, 2..20, 2..20]);
+}
+
+#[test]
 fn operators_and_their_precedence() {
     assert_canonical(&[
         ("", "*"),
