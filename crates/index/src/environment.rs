@@ -35,7 +35,7 @@ impl Environment {
         text_directory(&self.index_directory())
     }
 
-    /// Returns the directory of what the user said: tags.
+    /// Returns the directory of what the user said: tags, and saved queries.
     pub fn user_directory(&self) -> PathBuf {
         user::directory(&self.data)
     }

@@ -86,6 +86,24 @@ pub enum Error {
         /// What is wrong.
         what: String,
     },
+    /// A text cannot be the name of a saved query.
+    #[error("\"{}\" cannot be the name of a query: {what}", name.escape_debug())]
+    QueryName {
+        /// The text.
+        name: String,
+        /// Why not.
+        what: String,
+    },
+    /// The file of saved queries does not have its form.
+    #[error("line {line} of the saved queries in {}: {what}", path.display())]
+    QueryText {
+        /// The file.
+        path: PathBuf,
+        /// The line, from 1.
+        line: usize,
+        /// What is wrong.
+        what: String,
+    },
     /// A query is well formed but asks for what cannot be answered.
     #[error("{what}")]
     Query {

@@ -38,10 +38,11 @@ pub use search::{
 pub use set::NumberSet;
 pub use state::Root;
 pub use store::PayloadReader;
-pub use sweep::{Absent, sweep, sweepable};
+pub use sweep::{Absent, Swept, sweep, sweepable};
 pub use user::{
-    TAG_BYTES_MAX, TagChange, TagImport, TagSummary, change_tags, check_tag, export_tags, has_no_tags,
-    import_tags,
+    QUERY_NAME_BYTES_MAX, TAG_BYTES_MAX, TagChange, TagImport, TagSummary, change_queries, change_tags,
+    check_query_name, check_tag, export_queries, export_tags, has_no_tags, import_queries, import_tags,
+    saved_queries,
 };
 
 /// Versions and magics of the formats that this crate writes, for docs/FORMAT.md.

@@ -1,7 +1,10 @@
 //! Makes an index anew from the mail, beside the old one, which it replaces only when it is whole.
 //!
 //! In: an environment, roots. Out: a new state in `index/`, by one publish. Readers have the old one until then; a crash leaves the one
-//! or the other. What the user said, in `user/`, is not touched.
+//! or the other. What the user said, in `user/`, is not touched. What could not be read is not in the new index, and is named with what
+//! the old one had of it.
+
+mod missing;
 
 use crate::elsewhere::{Contents, Nowhere};
 use crate::environment::Environment;
@@ -55,7 +58,10 @@ pub fn rebuild_with(
     let beside = Environment { data: place, ..environment.clone() };
     // Of a rebuild that was interrupted: it may be of another version, or damaged.
     clear(disk, &beside)?;
-    let result = update(&beside, roots, options, observer).and_then(|summary| {
+    let before = missing::indexed(environment);
+    let result = update(&beside, roots, options, observer).and_then(|mut summary| {
+        let after = missing::indexed(&beside).unwrap_or_default();
+        missing::tell(&mut summary.problems, before.as_ref(), &after);
         let adopted = adopt(&beside, contents, options, observer)?;
         replace(environment, &beside, observer)?;
         Ok((summary, adopted))

@@ -27,6 +27,15 @@ pub struct Absent {
     pub since_seconds: i64,
 }
 
+/// What a sweep did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Swept {
+    /// Messages that were taken out.
+    pub forgotten: u64,
+    /// Messages that are as old, and stay because the place holds them.
+    pub held: u64,
+}
+
 /// Returns the messages that [`sweep`] would take out now, the longest gone first.
 ///
 /// # Errors
@@ -43,7 +52,7 @@ pub fn sweepable(
     let mut reader = PayloadReader::new();
     let mut found = Vec::new();
     let due = due(&snapshot, environment, older_than_seconds)?;
-    for (message, since_seconds) in not_held(&snapshot, &due, elsewhere, usize::MAX)? {
+    for (message, since_seconds) in not_held(&snapshot, &due, elsewhere, usize::MAX)?.0 {
         let Some(id) = table.get(PRIMARY, &[Value::U32(message)])? else { continue };
         let part = rows::part_of(&table, id);
         let line = rows::line(part, id.row, &mut reader, &directory)?;
@@ -53,8 +62,7 @@ pub fn sweepable(
     Ok(found)
 }
 
-/// Takes out the messages whose last file was found gone at least `older_than_seconds` ago and that the place does not hold, and returns
-/// how many those were.
+/// Takes out the messages whose last file was found gone at least `older_than_seconds` ago and that the place does not hold.
 ///
 /// # Errors
 /// There is no index; what the place says; damage, a full disk: what was committed before stays done. [`Error::Interrupted`].
@@ -63,15 +71,17 @@ pub fn sweep(
     older_than_seconds: i64,
     elsewhere: &dyn Elsewhere,
     observer: &dyn Observer,
-) -> Result<u64> {
-    let mut count = 0;
+) -> Result<Swept> {
+    let mut swept = Swept::default();
     loop {
         let mut writer = open::writer(environment, observer)?;
         let snapshot = writer.snapshot()?;
         open::state(&snapshot, &environment.index_directory())?;
         let due = due(&snapshot, environment, older_than_seconds)?;
-        let due = not_held(&snapshot, &due, elsewhere, BATCH_MESSAGE_COUNT)?;
+        let (due, held) = not_held(&snapshot, &due, elsewhere, BATCH_MESSAGE_COUNT)?;
         let is_last = due.len() < BATCH_MESSAGE_COUNT;
+        // Those that stay are met again by each commit's turn: the last one sees all of them.
+        swept.held = held;
         if !due.is_empty() {
             let mut transaction = Transaction::default();
             for (message, _) in &due {
@@ -80,7 +90,7 @@ pub fn sweep(
                 }
             }
             writer.commit(transaction)?;
-            count += due.len() as u64;
+            swept.forgotten += due.len() as u64;
         }
         drop(writer);
         if observer.is_interrupted() {
@@ -90,22 +100,22 @@ pub fn sweep(
             break;
         }
     }
-    if count > 0 {
+    if swept.forgotten > 0 {
         observer.stage(Stage::Merge);
         merge_due(environment, 0)?;
     }
-    Ok(count)
+    Ok(swept)
 }
 
-/// Returns those of some messages that a place does not hold, `count_max` at most.
+/// Returns those of some messages that a place does not hold, `count_max` at most, and how many of those it was asked of it does.
 fn not_held(
     snapshot: &Snapshot,
     due: &[(u32, i64)],
     elsewhere: &dyn Elsewhere,
     count_max: usize,
-) -> Result<Vec<(u32, i64)>> {
+) -> Result<(Vec<(u32, i64)>, u64)> {
     let table = snapshot.table(messages::TABLE)?;
-    let mut left = Vec::new();
+    let (mut left, mut held_count) = (Vec::new(), 0);
     for batch in due.chunks(BATCH_COUNT) {
         let mut ids = Vec::with_capacity(batch.len());
         for (message, _) in batch {
@@ -118,6 +128,8 @@ fn not_held(
         for (entry, id) in batch.iter().zip(&ids) {
             if id.is_none() || held.next() == Some(false) {
                 left.push(*entry);
+            } else {
+                held_count += 1;
             }
         }
         if left.len() >= count_max {
@@ -125,7 +137,7 @@ fn not_held(
             break;
         }
     }
-    Ok(left)
+    Ok((left, held_count))
 }
 
 /// Returns the absent messages that are old enough, and since when they are absent; the longest first. A time in the future is of a

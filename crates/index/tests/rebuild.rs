@@ -174,6 +174,51 @@ fn a_rebuild_that_is_interrupted_or_finds_no_mail_changes_nothing() {
 }
 
 #[test]
+fn what_a_new_index_lacks_is_named_with_what_the_old_one_had() {
+    let (fixture, disk) = indexed(9);
+    // A folder behind a link, as to another disk, with a folder in it.
+    let aside = fixture.directory.path().join("aside");
+    for (folder, name) in [("aside", "a.x:2,"), ("aside/deep", "b.x:2,"), ("aside/deep", "c.x:2,")] {
+        let directory = fixture.directory.path().join(folder).join("cur");
+        std::fs::create_dir_all(&directory).unwrap();
+        std::fs::create_dir_all(directory.with_file_name("new")).unwrap();
+        std::fs::write(directory.join(name), message(name, name, "words")).unwrap();
+    }
+    let link = fixture.root().join("linked");
+    std::os::unix::fs::symlink(&aside, &link).unwrap();
+    index::update(&environment_of(&disk), &fixture.roots, &UpdateOptions::default(), &NoObserver).unwrap();
+    assert_eq!(answers(&disk, fixture.root()).unwrap().1[0], 13);
+    assert_eq!(rebuild(&disk.fork(), &fixture).unwrap().problems, []);
+    // A folder that is simply gone is nothing to speak of.
+    std::fs::remove_dir_all(fixture.root().join("f2")).unwrap();
+    std::fs::rename(&aside, fixture.directory.path().join("elsewhere")).unwrap();
+    for (is_readable, what) in [
+        (
+            true,
+            "3 messages of it were indexed and are not in the new index, until it can be read and \"pneu index\" is run",
+        ),
+        (false, ""),
+    ] {
+        let other = disk.fork();
+        if !is_readable {
+            set_version(&other, 1);
+        }
+        let problems = rebuild(&other, &fixture).unwrap().problems;
+        assert_eq!(problems.len(), usize::from(is_readable), "{problems:?}");
+        if let Some(problem) = problems.first() {
+            assert_eq!(problem.path, link);
+            assert!(
+                problem.what.contains("leads nowhere") && problem.what.ends_with(what),
+                "{}",
+                problem.what
+            );
+        }
+        assert_eq!(answers(&other, fixture.root()).unwrap().1[0], 7);
+    }
+    std::fs::rename(fixture.directory.path().join("elsewhere"), &aside).unwrap();
+}
+
+#[test]
 fn an_older_version_is_made_anew_and_a_newer_one_left_alone() {
     let (fixture, disk) = indexed(6);
     let right = answers(&disk, fixture.root()).unwrap();

@@ -104,7 +104,11 @@ pub(crate) fn message(id: &str, subject: &str, body: &str) -> String {
 
 fn context(headers: &[&str]) -> query::Context {
     let now = jiff::Timestamp::from_second(1_900_000_000).unwrap().to_zoned(jiff::tz::TimeZone::UTC);
-    query::Context { now, headers: headers.iter().map(|name| (*name).to_owned()).collect() }
+    query::Context {
+        now,
+        headers: headers.iter().map(|name| (*name).to_owned()).collect(),
+        queries: Default::default(),
+    }
 }
 
 /// Parses a query as a test may: local time is UTC, now is far in the future.

@@ -1,7 +1,7 @@
 //! Sweeping: messages whose last file is long gone are forgotten, and nothing of them is ever found.
 
 use crate::support::{Fixture, message};
-use index::{Elsewhere, Error, NoObserver, Nowhere, Observer};
+use index::{Elsewhere, Error, NoObserver, Nowhere, Observer, Swept};
 use std::fs;
 
 const DAY: i64 = 86_400;
@@ -40,7 +40,7 @@ fn sweepable(fixture: &Fixture, age: i64) -> Vec<String> {
 }
 
 fn sweep(fixture: &Fixture, age: i64) -> u64 {
-    index::sweep(&fixture.environment, age, &Nowhere, &NoObserver).unwrap()
+    index::sweep(&fixture.environment, age, &Nowhere, &NoObserver).unwrap().forgotten
 }
 
 #[test]
@@ -145,7 +145,8 @@ fn what_is_kept_elsewhere_is_never_forgotten() {
     // Who cannot be asked may hold everything.
     let failed = index::sweep(environment, MONTH, &Odd(sha256, true), &NoObserver);
     assert_eq!(failed.unwrap_err().to_string(), "nobody answers");
-    assert_eq!(index::sweep(environment, MONTH, &odd, &NoObserver).unwrap(), 2);
+    let swept = index::sweep(environment, MONTH, &odd, &NoObserver).unwrap();
+    assert_eq!(swept, Swept { forgotten: 2, held: 2 });
     assert_eq!(sweepable(&fixture, MONTH), ["subject 1", "subject 3"]);
     fixture.check();
 }

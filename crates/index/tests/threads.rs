@@ -267,7 +267,8 @@ fn copies_are_swept_one_by_one() {
             std::fs::remove_file(&paths[number]).unwrap();
         }
         fixture.update_with(&UpdateOptions { loss: index::Loss::Accept, ..UpdateOptions::default() });
-        assert_eq!(index::sweep(&fixture.environment, 0, &index::Nowhere, &index::NoObserver).unwrap(), 2);
+        let swept = index::sweep(&fixture.environment, 0, &index::Nowhere, &index::NoObserver);
+        assert_eq!(swept.unwrap().forgotten, 2);
         fixture.check();
         assert_eq!(fixture.find("same"), ["twice"]);
         deliver(&fixture, 7);

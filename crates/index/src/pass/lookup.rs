@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::pass::compare::KnownRows;
 use crate::pass::known::Known;
 use crate::pass::scan::{Outcome, Scan, ScannedFolder};
-use crate::pass::{Observer, Problem};
+use crate::pass::{Observer, Problem, STAYS};
 use crate::rows::{FileRow, Place};
 use std::collections::HashSet;
 use std::path::Path;
@@ -59,7 +59,7 @@ fn directory(folder: &ScannedFolder, place: Place, known: &Known, looked_up: &mu
             Ok(true) => {}
             Ok(false) => looked_up.gone.push(row),
             Err(error) => {
-                let what = format!("{error}; what is indexed of it stays");
+                let what = format!("{error}{STAYS}");
                 looked_up.problems.push(Problem { path: error.path().to_owned(), what });
             }
         }

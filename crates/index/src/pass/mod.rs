@@ -119,6 +119,9 @@ pub struct Summary {
     pub problems: Vec<Problem>,
 }
 
+/// Ends the sentence of a problem with a directory that could not be read.
+pub(crate) const STAYS: &str = "; what is indexed of it stays";
+
 /// Something that could not be read or was not done; everything else was.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {

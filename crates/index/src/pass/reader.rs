@@ -8,7 +8,7 @@ use crate::pass::compare::{Closer, Difference, Found, compare};
 use crate::pass::known::{Known, NoRows};
 use crate::pass::listing::Listing;
 use crate::pass::scan::{Directory, Outcome, ScannedFolder};
-use crate::pass::{Mode, Problem};
+use crate::pass::{Mode, Problem, STAYS};
 use crate::rows::{DirectoryState, FileRow, Place, file_key};
 use mail::{FileStat, Fingerprint, ScanBuffer};
 use std::path::Path;
@@ -54,7 +54,7 @@ impl<'a> Reader<'a> {
         let has_rows = || Ok::<bool, crate::Error>(self.known.count(folder.row.number, place)? > 0);
         let mut opened = None;
         if folder.is_there && !is_listed && !folder.is_new && has_rows()? {
-            let what = "is no directory any more; what is indexed of it stays".to_owned();
+            let what = format!("is no directory any more{STAYS}");
             return Ok((Outcome::Unknown, vec![Problem { path, what }]));
         } else if folder.is_there && is_listed {
             opened = self.list(&path, &mut problems);
@@ -165,10 +165,7 @@ impl<'a> Reader<'a> {
         match unknown.map_or(read, Err) {
             Ok(directory) => Some(directory),
             Err(error) => {
-                problems.push(Problem {
-                    path: path.to_owned(),
-                    what: format!("{error}; what is indexed of it stays"),
-                });
+                problems.push(Problem { path: path.to_owned(), what: format!("{error}{STAYS}") });
                 None
             }
         }

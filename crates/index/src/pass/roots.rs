@@ -5,7 +5,7 @@
 
 use crate::error::{Error, Result};
 use crate::pass::scan::{Input, Scan, ScannedFolder};
-use crate::pass::{Loss, Problem};
+use crate::pass::{Loss, Problem, STAYS};
 use crate::rows::FolderRow;
 use crate::state::Root;
 use mail::{Folder, FolderProblem, FolderProblemKind, Folders};
@@ -63,7 +63,7 @@ fn list_root(scan: &mut Scan, input: &Input<'_>, index: usize, mut known: KnownF
         }
         Ok(listed) => listed,
         Err(error) => {
-            unknown_root(scan, index, &root.path, &format!("{error}; what is indexed of it stays"));
+            unknown_root(scan, index, &root.path, &format!("{error}{STAYS}"));
             return;
         }
     };
@@ -152,7 +152,7 @@ fn missing_folders(
 }
 
 /// Says whether a folder that is not there lay on another device than what is left of its path.
-fn is_unmounted(path: &Path, root: &Path, row: &FolderRow) -> bool {
+pub(crate) fn is_unmounted(path: &Path, root: &Path, row: &FolderRow) -> bool {
     let left = path
         .ancestors()
         .take_while(|part| part.starts_with(root))
@@ -178,10 +178,7 @@ fn hidden_paths(
         let hides_known = known.keys().any(|path| mail::join(&root.path, path).starts_with(&problem.path));
         // A link that leads nowhere is worth a line only where there were folders: programs keep locks in such links.
         if hides_known || !matches!(problem.kind, FolderProblemKind::Dangling) {
-            scan.problems.push(Problem {
-                path: problem.path.clone(),
-                what: format!("{problem}; what is indexed of it stays"),
-            });
+            scan.problems.push(Problem { path: problem.path.clone(), what: format!("{problem}{STAYS}") });
         }
         hidden.push(problem.path);
     }

@@ -1,8 +1,10 @@
-//! What the user said of messages and mail does not tell: tags. Kept in a store of its own, `user/`, which outlives the index.
+//! What the user said and mail does not tell: tags of messages, in a store of its own, `user/`, which outlives the index; and saved
+//! queries, in a file beside it.
 //!
 //! In: an environment. Out: snapshots of that store, and writers. Must not know how messages are found.
 
 mod change;
+mod queries;
 mod tables;
 mod tags;
 mod text;
@@ -15,6 +17,9 @@ use std::sync::Arc;
 use store::{MergeOptions, Options, Snapshot, Writer};
 
 pub use change::{TagChange, TagSummary, change_tags};
+pub use queries::{
+    QUERY_NAME_BYTES_MAX, change_queries, check_query_name, export_queries, import_queries, saved_queries,
+};
 pub(crate) use tags::Tags;
 pub use tags::{TAG_BYTES_MAX, check_tag};
 pub use text::{TagImport, export_tags, has_no_tags, import_tags};

@@ -1,0 +1,107 @@
+//! Says what an index made anew lacks: directories that could not be read, or lie on a disk that is not mounted, and how many messages the
+//! old index had of them.
+//!
+//! In: what the old index has and what the new one, and what could not be read. Out: sentences. Must not know how an index is made.
+
+use crate::environment::Environment;
+use crate::error::Result;
+use crate::pass::roots::is_unmounted;
+use crate::pass::{Problem, STAYS};
+use crate::rows::{self, FolderRow, Place};
+use crate::search::Mailbox;
+use crate::{open, state::Root};
+use std::path::{Path, PathBuf};
+
+/// What brings back what is lacking.
+const AGAIN: &str = "until it can be read and \"pneu index\" is run";
+
+/// What an index has.
+#[derive(Debug, Default)]
+pub(super) struct Indexed {
+    /// Directories with messages, and how many files of each.
+    directories: Vec<(PathBuf, u64)>,
+    /// Folders, and where their roots are.
+    folders: Vec<(Root, FolderRow)>,
+}
+
+/// Returns what an index has; `None` if it cannot be read, as one that is damaged or of another version.
+pub(super) fn indexed(environment: &Environment) -> Option<Indexed> {
+    read(environment).ok()
+}
+
+fn read(environment: &Environment) -> Result<Indexed> {
+    let mut indexed = Indexed::default();
+    let inventory = Mailbox::open(environment)?.inventory()?;
+    for folder in inventory.folders() {
+        for place in Place::ALL {
+            let count = inventory.files(folder, place)?.len() as u64;
+            indexed.directories.push((folder.directory.join(place.name()), count));
+        }
+    }
+    let snapshot = open::snapshot(environment)?;
+    let roots = open::state(&snapshot, &environment.index_directory())?.roots;
+    for row in rows::folders(&snapshot)? {
+        if let Some(root) = roots.iter().find(|root| root.name == row.root) {
+            indexed.folders.push((root.clone(), row));
+        }
+    }
+    Ok(indexed)
+}
+
+/// Adds what no pass over the disk can know to be missing, and makes all problems with directories say what the new index lacks. `before` is
+/// the old one, if anything is known of that.
+pub(super) fn tell(problems: &mut Vec<Problem>, before: Option<&Indexed>, after: &Indexed) {
+    if let Some(before) = before {
+        let unseen = unseen(before, after, problems);
+        problems.extend(unseen);
+    }
+    for problem in problems {
+        // A file that cannot be read is named, and that is all there is to say of it.
+        let Some(what) = problem.what.strip_suffix(STAYS) else { continue };
+        let lacking =
+            before.map(|before| before.below(&problem.path).saturating_sub(after.below(&problem.path)));
+        problem.what = match lacking {
+            Some(0) => format!("{what}; nothing of it was indexed"),
+            Some(1) => format!("{what}; 1 message of it was indexed and is not in the new index, {AGAIN}"),
+            Some(count) => {
+                format!("{what}; {count} messages of it were indexed and are not in the new index, {AGAIN}")
+            }
+            None => format!("{what}; what it holds is not in the new index, {AGAIN}"),
+        };
+    }
+}
+
+/// Returns problems with folders that the old index has, the new one not, and that are not simply gone: behind a link that leads nowhere, or once
+/// on a device that is not there now.
+fn unseen(before: &Indexed, after: &Indexed, problems: &[Problem]) -> Vec<Problem> {
+    let mut unseen: Vec<Problem> = Vec::new();
+    for (root, row) in &before.folders {
+        let path = mail::join(&root.path, &row.path);
+        let is_told = problems.iter().chain(&unseen).any(|problem| path.starts_with(&problem.path));
+        if is_told || before.below(&path) == 0 || after.below(&path) > 0 {
+            continue;
+        }
+        if let Some(link) = dangling(&path, &root.path) {
+            let what = format!("the link {} leads nowhere; is a disk not mounted?{STAYS}", link.display());
+            unseen.push(Problem { path: link.to_owned(), what });
+        } else if is_unmounted(&path, &root.path, row) {
+            let what = format!("is not there, and lay on another device: is it not mounted?{STAYS}");
+            unseen.push(Problem { path, what });
+        }
+    }
+    unseen
+}
+
+/// Returns the link on the way to a folder, its root not included, that leads nowhere.
+fn dangling<'a>(path: &'a Path, root: &Path) -> Option<&'a Path> {
+    let is_dangling = |part: &&Path| part.is_symlink() && !part.exists();
+    path.ancestors().take_while(|part| part.starts_with(root)).find(is_dangling)
+}
+
+impl Indexed {
+    /// Returns how many files are indexed at and below a path.
+    fn below(&self, path: &Path) -> u64 {
+        let below = self.directories.iter().filter(|(directory, _)| directory.starts_with(path));
+        below.map(|(_, count)| count).sum()
+    }
+}
