@@ -3,6 +3,7 @@
 //! In: a mailbox, an open repository that is locked for it. Out: a snapshot, and what was left out. Nothing names a snapshot before all that
 //! it names is durable: first blobs and what index files say of them, then the snapshot, and last what is to be known next time.
 
+use crate::bring_back::QUERIES;
 use crate::entry::Entry;
 use crate::error::{Error, Problem, Result};
 use crate::joined::{ReadingFrom, Writing};
@@ -81,6 +82,7 @@ pub fn backup(
         }
     };
     let mut files = vec![("tags".to_owned(), index::export_tags(environment)?.into_bytes())];
+    files.extend(index::export_queries(environment)?.map(|bytes| (QUERIES.to_owned(), bytes)));
     files.extend(options.configuration.iter().map(|bytes| ("config.toml".to_owned(), bytes.clone())));
     let own =
         OwnFiles { files, now_ns: (environment.clock_ns)(), uid: surroundings.uid, gid: surroundings.gid };

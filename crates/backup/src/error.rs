@@ -49,6 +49,17 @@ impl Error {
     pub(crate) fn is_end(&self) -> bool {
         matches!(self, Error::Interrupted | Error::Archive(archive::Error::Storage { .. }))
     }
+
+    /// Says whether somebody asked to stop.
+    pub(crate) fn is_interruption(&self) -> bool {
+        matches!(self, Error::Interrupted)
+    }
+
+    /// Says whether a part of the archive is damaged or missing, so that others may be sound.
+    pub(crate) fn is_of_a_part(&self) -> bool {
+        use archive::Error::{Damage, Missing, NoBlob};
+        matches!(self, Error::Archive(Damage { .. } | Missing { .. } | NoBlob { .. }))
+    }
 }
 
 impl From<archive::Error> for Error {

@@ -5,7 +5,7 @@
 //! that is compressed.
 
 use crate::entry::{Content, PIECE_BYTES_MIN};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::known::Known;
 use crate::vault::{Again, Vault, Walk, content, message_of, message_place};
 use archive::{Id, Progress};
@@ -13,6 +13,7 @@ use index::{Contents, Elsewhere, Kept};
 use mail::Compression;
 use sha2::{Digest, Sha256};
 use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
 
 /// A compressed message is unpacked up to so many bytes.
 const MESSAGE_BYTES_MAX: usize = 1 << 30;
@@ -26,6 +27,15 @@ pub struct Held<'a> {
     trees: Vec<Id>,
     /// Files of the snapshots by their keys, once they are listed.
     files: std::sync::OnceLock<HashMap<[u8; 32], File>>,
+    trouble: Mutex<Trouble>,
+}
+
+/// What could not be listed or read. It is no reason to do without all the rest.
+#[derive(Debug, Default)]
+struct Trouble {
+    sentences: Vec<String>,
+    /// Whether the archive failed as a whole: nothing more is asked of it.
+    is_out: bool,
 }
 
 /// A message file of a snapshot.
@@ -44,7 +54,27 @@ impl<'a> Held<'a> {
         trees: Vec<Id>,
         progress: &'a dyn Progress,
     ) -> Held<'a> {
-        Held { vault, known, progress, trees, files: std::sync::OnceLock::new() }
+        Held { vault, known, progress, trees, files: std::sync::OnceLock::new(), trouble: Mutex::default() }
+    }
+
+    /// Returns what could not be listed or read so far, for an index that took in all else: a sentence each.
+    pub fn problems(&self) -> Vec<String> {
+        self.trouble.lock().unwrap_or_else(PoisonError::into_inner).sentences.clone()
+    }
+
+    /// Takes note of an error, unless it ends everything.
+    fn note(&self, error: Error) -> Result<()> {
+        if error.is_interruption() {
+            return Err(error);
+        }
+        let mut trouble = self.trouble.lock().unwrap_or_else(PoisonError::into_inner);
+        trouble.sentences.push(error.to_string());
+        trouble.is_out |= !error.is_of_a_part();
+        Ok(())
+    }
+
+    fn is_out(&self) -> bool {
+        self.trouble.lock().unwrap_or_else(PoisonError::into_inner).is_out
     }
 
     /// Returns a message's bytes; `None` if the archive does not have it, whole.
@@ -97,13 +127,17 @@ impl<'a> Held<'a> {
         let mut walk = Walk::new(&*self.vault, self.progress, Again::Pass);
         let mut files = HashMap::new();
         for tree in &self.trees {
-            walk.run(tree, &mut |directory, entry| {
+            let walked = walk.run(tree, &mut |directory, entry| {
                 if let (Some(_), Content::File(pieces)) = (message_place(directory), &entry.content) {
                     let file = || File { pieces: pieces.clone(), mtime_ns: entry.stat.mtime_ns };
                     files.entry(self.key(pieces)?).or_insert_with(file);
                 }
                 Ok(())
-            })?;
+            });
+            walked.or_else(|error| self.note(error))?;
+            if self.is_out() {
+                break;
+            }
         }
         Ok(self.files.get_or_init(|| files))
     }
@@ -129,6 +163,8 @@ impl Elsewhere for Held<'_> {
     }
 }
 
+/// What is damaged or missing is passed by, and once the archive cannot be reached at all nothing more of it is listed or read:
+/// [`Held::problems`] says so. Only an interruption is an error.
 impl Contents for Held<'_> {
     fn each_key(&self, visit: &mut dyn FnMut([u8; 32]) -> index::Result<()>) -> index::Result<()> {
         let mut keys: Vec<[u8; 32]> =
@@ -139,7 +175,12 @@ impl Contents for Held<'_> {
 
     fn read(&self, key: &[u8; 32]) -> index::Result<Option<Kept>> {
         let Some(file) = self.files().map_err(index::Error::elsewhere)?.get(key) else { return Ok(None) };
-        let bytes = content(&*self.vault, &file.pieces).map_err(index::Error::elsewhere)?;
-        Ok(Some(Kept { bytes, mtime_ns: file.mtime_ns }))
+        if self.is_out() {
+            return Ok(None);
+        }
+        match content(&*self.vault, &file.pieces) {
+            Ok(bytes) => Ok(Some(Kept { bytes, mtime_ns: file.mtime_ns })),
+            Err(error) => self.note(error).map(|()| None).map_err(index::Error::elsewhere),
+        }
     }
 }

@@ -26,6 +26,7 @@ mod read;
 #[cfg(test)]
 mod read_tests;
 mod recover;
+mod standing;
 mod store_mail;
 #[cfg(test)]
 mod tests;
@@ -34,10 +35,11 @@ mod undelete;
 mod vault;
 
 pub use backup::{BackupOptions, BackupReport, Target, backup, keep_messages};
-pub use bring_back::bring_back_tags;
+pub use bring_back::{bring_back_queries, bring_back_tags, restored_configuration};
 pub use error::{Error, Problem, Result};
 pub use held::Held;
 pub use lost::{KEPT, Lost, LostReport};
 pub use recover::{Archive, Forgotten, UndeleteReport};
+pub use standing::{Chosen, Standing, concerns, first_seconds, standing};
 pub use store_mail::Counts;
 pub use undelete::Undeleted;

@@ -11,11 +11,12 @@ use crate::layout::plain;
 use crate::lost::{LostReport, Trees, lost};
 use crate::moment::moment;
 use crate::places::{Kept, best, sources};
+use crate::standing::Standing;
 use crate::undelete::{Back, Folders, Undeleted, put_back};
 use archive::{BlobKind, Id, Progress, Repository, Snapshot};
-use index::{Environment, Hit, Mailbox, Moment, PayloadReader, Root};
+use index::{Environment, Hit, Mailbox, Moment, MomentFile, PayloadReader};
 use std::collections::HashSet;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// A repository beside a mailbox.
 #[derive(Clone, Copy, Debug)]
@@ -58,21 +59,30 @@ impl<'a> Archive<'a> {
         Held::new(vault, self.known(), trees(snapshots), progress)
     }
 
-    /// Returns what lay where in a snapshot, for [`Mailbox::at`]. Paths of the snapshot that are no root of the index count as roots
-    /// by their last names.
+    /// Returns what lay where, for [`Mailbox::at`]: of each root as the snapshot has it that [`crate::standing`] chose of these.
     ///
     /// # Errors
     /// A tree cannot be read; [`crate::Error::Interrupted`].
-    pub fn moment(&self, snapshot: &Snapshot, roots: &[Root], progress: &dyn Progress) -> Result<Moment> {
-        let mut all = roots.to_vec();
-        for path in snapshot.paths.iter().map(PathBuf::from) {
-            if !roots.iter().any(|root| root.path == path) {
-                let name = path.file_name().map_or(String::new(), |name| name.to_string_lossy().into_owned());
-                all.push(Root { name, path });
-            }
+    pub fn moment(
+        &self,
+        snapshots: &[Snapshot],
+        chosen: &[Standing],
+        progress: &dyn Progress,
+    ) -> Result<Moment> {
+        let (vault, known) = (ReadingFrom::new(self.repository), self.known());
+        let mut all = Moment::default();
+        for Standing { snapshot, roots } in chosen {
+            let Some(snapshot) = snapshots.get(*snapshot) else { continue };
+            let one = moment(&vault, known.as_ref(), &snapshot.tree, roots, progress)?;
+            let before = u32::try_from(all.folders.len()).unwrap_or(u32::MAX);
+            all.roots.extend(one.roots);
+            all.folders.extend(one.folders);
+            all.files.extend(one.files.into_iter().map(|file| {
+                let folder = file.folder.saturating_add(before);
+                MomentFile { folder, ..file }
+            }));
         }
-        let known = self.known();
-        moment(&ReadingFrom::new(self.repository), known.as_ref(), &snapshot.tree, &all, progress)
+        Ok(all)
     }
 
     /// Puts absent messages back into the folders where snapshots have them, if these are below a root of the index; or all into `folder`.

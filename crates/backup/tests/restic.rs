@@ -85,7 +85,9 @@ fn deleted_mail_is_found_shown_and_put_back_from_a_repository() {
         assert!(held.message(&message.sha256).unwrap().is_some(), "{}", message.line.subject);
     }
     // As it stood in the first snapshot.
-    let moment = archive.moment(&list[0], &fixture.roots, &Unwatched).unwrap();
+    let chosen = backup::standing(&list[..1], &fixture.roots, "", i64::MAX);
+    assert_eq!((chosen.standing[0].roots.clone(), chosen.without), (fixture.roots.clone(), vec![]));
+    let moment = archive.moment(&list, &chosen.standing, &Unwatched).unwrap();
     let (then, unknown) = Mailbox::open(&fixture.environment).unwrap().at(&moment).unwrap();
     assert_eq!((found(&then, "flag:new"), unknown), (vec!["s50".to_owned()], index::Unknown::default()));
     // What would be lost, and what keeps it.
