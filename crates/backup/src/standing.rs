@@ -3,7 +3,7 @@
 //! In: snapshots with their hosts, times and paths; the roots of the mailbox. Out: for each root the newest snapshot that has all of it.
 //! Pure: nothing is read.
 
-use crate::lost::DELETED;
+use crate::lost::KEPT;
 use archive::Snapshot;
 use index::Root;
 use std::cmp::Reverse;
@@ -88,7 +88,7 @@ pub fn concerns(snapshot: &Snapshot, roots: &[Root], host: &str) -> bool {
 
 /// Says whether a snapshot was made of messages that were about to be lost, and not of a mailbox.
 fn keeps_deleted(snapshot: &Snapshot) -> bool {
-    snapshot.tags.iter().any(|tag| tag.as_bytes() == DELETED)
+    snapshot.tags.iter().any(|tag| tag == KEPT)
 }
 
 fn has_all_of(snapshot: &Snapshot, root: &Path) -> bool {

@@ -1,18 +1,14 @@
-//! What searches and views take from the archive: messages whose last file is gone, and mailboxes as they stood.
+//! What searches and views take from the archive: messages whose last file is gone.
 //!
 //! In: a mailbox, and the repository that the environment or the configuration names. Out: a mailbox that also finds what is only there.
 //! Must not know commands.
 
-use crate::environment;
-use crate::exit::NotFound;
-use crate::output;
 use crate::repository::{LockOptions, Place, ReadLock, RepositoryOptions};
 use crate::session::Session;
-use anyhow::{Result, anyhow};
-use archive::{Repository, Snapshot, Unwatched, snapshot};
+use anyhow::Result;
+use archive::{Id, Repository, Snapshot, Unwatched, snapshot};
 use backup::Archive;
 use index::{Mailbox, Scope};
-use jiff::civil::Date;
 use std::cell::OnceCell;
 
 /// Returns the same mailbox, which also finds messages that only the archive has.
@@ -25,33 +21,6 @@ pub(crate) fn with_absent(mailbox: Mailbox, session: &Session) -> Result<Mailbox
     let archive = Archive { environment: &session.index, repository: &repository };
     let held = archive.held(&[], &Unwatched);
     Ok(mailbox.with_scope(Scope::WithAbsent(&held))?)
-}
-
-/// Returns the mailbox as the last snapshot of a day has it, or of the last day before that has one.
-///
-/// # Errors
-/// As [`with_absent`]; there is no such snapshot.
-pub(crate) fn at(mailbox: Mailbox, day: Date, lock: LockOptions, session: &Session) -> Result<Mailbox> {
-    let (place, repository) = open(session)?;
-    let lock = place.lock_to_read(&repository, lock)?;
-    let snapshots = snapshots(&repository)?;
-    let zone = environment::now().time_zone().clone();
-    let end = day.tomorrow().and_then(|next| next.to_zoned(zone));
-    let end = end.map_err(|error| anyhow!("--at: {error}"))?.timestamp().as_second();
-    // One that only keeps what was deleted shows no mailbox.
-    let is_mailbox = |snapshot: &Snapshot| !snapshot.tags.iter().any(|tag| tag == backup::KEPT);
-    let before =
-        snapshots.into_iter().filter(|snapshot| snapshot.time.seconds() < end && is_mailbox(snapshot));
-    let newest = before.max_by_key(|snapshot| snapshot.time.seconds());
-    let snapshot = newest.ok_or_else(|| NotFound(format!("no snapshot is of {day} or earlier")))?;
-    let archive = Archive { environment: &session.index, repository: &repository };
-    let moment = archive.moment(&snapshot, mailbox.roots(), &Unwatched)?;
-    lock.release()?;
-    let (mailbox, unknown) = mailbox.at(&moment)?;
-    if unknown.messages > 0 && !session.is_quiet {
-        output::complain(format!("{} messages of that snapshot are in no index any more", unknown.messages));
-    }
-    Ok(mailbox)
 }
 
 /// The archive as a place for messages whose files are gone. It is opened when it is first asked.
@@ -86,13 +55,19 @@ impl<'a> Keeper<'a> {
     }
 
     fn open(&self) -> Result<Option<(Repository, ReadLock)>> {
-        if !Place::is_named(&RepositoryOptions::default(), self.session)? {
-            return Ok(None);
-        }
-        let (place, repository) = open(self.session)?;
+        let Some((place, repository)) = open_named(self.session)? else { return Ok(None) };
         let lock = place.lock_to_read(&repository, self.lock)?;
         Ok(Some((repository, lock)))
     }
+}
+
+/// Opens the repository if one is named.
+///
+/// # Errors
+/// As [`open`].
+pub(crate) fn open_named(session: &Session) -> Result<Option<(Place, Repository)>> {
+    let is_named = Place::is_named(&RepositoryOptions::default(), session)?;
+    is_named.then(|| open(session)).transpose()
 }
 
 /// Opens the repository that is named.
@@ -110,10 +85,18 @@ pub(crate) fn open(session: &Session) -> Result<(Place, Repository)> {
 /// # Errors
 /// One cannot be read.
 pub(crate) fn snapshots(repository: &Repository) -> Result<Vec<Snapshot>> {
+    Ok(snapshots_with_ids(repository)?.into_iter().map(|(_, snapshot)| snapshot).collect())
+}
+
+/// Returns all snapshots, and what they are called.
+///
+/// # Errors
+/// One cannot be read.
+pub(crate) fn snapshots_with_ids(repository: &Repository) -> Result<Vec<(Id, Snapshot)>> {
     let threads = repository.surroundings().thread_count;
     let mut listed = snapshot::list(repository.storage(), repository.key(), threads)?;
     match listed.unread.pop() {
         Some((_, error)) => Err(error.into()),
-        None => Ok(listed.snapshots.into_iter().map(|(_, snapshot)| snapshot).collect()),
+        None => Ok(listed.snapshots),
     }
 }

@@ -3,8 +3,8 @@
 //! In: arguments. Out: values. Each command's own options and help stand in its file. Must not know what options do.
 
 use crate::command::{
-    archive, check, completions, contacts, count, find, index, info, init, man, store, sweep, tag, undelete,
-    view,
+    archive, check, completions, contacts, count, find, index, info, init, man, query, store, sweep, tag,
+    undelete, view,
 };
 use crate::terminal::ColorChoice;
 use clap::{Arg, ArgAction, Args, CommandFactory, FromArgMatches, Parser, Subcommand};
@@ -85,6 +85,7 @@ enum CommandWithCommon {
     #[command(visible_alias = "show")]
     View(With<view::Arguments>),
     Tag(With<tag::Arguments>),
+    Query(With<query::Arguments>),
     Contacts(With<contacts::Arguments>),
     Info(With<info::Arguments>),
     Check(With<check::Arguments>),
@@ -111,6 +112,8 @@ pub(crate) enum Command {
     View(view::Arguments),
     /// Change tags.
     Tag(tag::Arguments),
+    /// Save queries.
+    Query(query::Arguments),
     /// List people.
     Contacts(contacts::Arguments),
     /// Say what is where.
@@ -216,6 +219,7 @@ fn joined(program: Program) -> Arguments {
         CommandWithCommon::Count(with) => (Command::Count(with.arguments), with.common),
         CommandWithCommon::View(with) => (Command::View(with.arguments), with.common),
         CommandWithCommon::Tag(with) => (Command::Tag(with.arguments), with.common),
+        CommandWithCommon::Query(with) => (Command::Query(with.arguments), with.common),
         CommandWithCommon::Contacts(with) => (Command::Contacts(with.arguments), with.common),
         CommandWithCommon::Info(with) => (Command::Info(with.arguments), with.common),
         CommandWithCommon::Sweep(with) => (Command::Sweep(with.arguments), with.common),

@@ -82,6 +82,9 @@ fn check_headers(headers: &[String]) -> Result<(), String> {
         if !fields::is_header_name(name) {
             return Err(format!("headers: \"{name}\" is no name: letters, digits, - and _, a letter first"));
         }
+        if name.eq_ignore_ascii_case(fields::SAVED) {
+            return Err(format!("headers: \"{name}\" stands before the names of saved queries"));
+        }
         if let Some(field) = fields::find(name) {
             return Err(format!(
                 "headers: \"{name}\" is always searched, as \"{}:\"; leave it out",
@@ -160,6 +163,7 @@ mod tests {
             (&["Subject"][..], "\"Subject\" is always searched, as \"subject:\""),
             (&["List-Id"], "as \"list:\""),
             (&["X"], "as \"tag:\""),
+            (&["Query"], "\"Query\" stands before the names of saved queries"),
             (&["X-A", "x-a"], "\"x-a\" stands there twice"),
             (&["X A"], "\"X A\" is no name"),
             (&["X-Größe"], "is no name"),

@@ -110,6 +110,11 @@ pub(crate) fn archive_surroundings() -> archive::Surroundings {
     }
 }
 
+/// Returns the number of the user that the process acts as.
+pub(crate) fn user_id() -> u32 {
+    rustix::process::geteuid().as_raw()
+}
+
 /// Fills with bytes from the kernel.
 fn fill_random(mut bytes: &mut [u8]) {
     while !bytes.is_empty() {

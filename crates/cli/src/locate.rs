@@ -134,7 +134,7 @@ fn is_exact(handle: &str) -> bool {
 }
 
 fn by_query(mailbox: &Mailbox, handle: &str, session: &Session) -> Result<(Hit, usize)> {
-    let question = Question::new(&[handle.to_owned()], session.configured()?.headers)?;
+    let question = Question::new(&[handle.to_owned()], session)?;
     let order = Order { limit: Some(1), ..Order::default() };
     let find =
         |mailbox: &Mailbox| mailbox.find(&question.query, &order).map_err(|error| question.explain(error));

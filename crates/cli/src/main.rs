@@ -5,6 +5,8 @@
 
 mod archived;
 mod args;
+mod at;
+mod brought;
 mod command;
 mod config;
 mod deliver;
@@ -21,6 +23,7 @@ mod roots;
 mod sanitise;
 mod scope;
 mod session;
+mod shelf;
 mod sort;
 mod template;
 mod terminal;

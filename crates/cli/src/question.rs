@@ -4,10 +4,12 @@
 
 use crate::environment;
 use crate::sanitise::one_line;
+use crate::session::Session;
 use crate::terminal::width;
 use anyhow::anyhow;
 use index::Error;
-use query::{Context, Query};
+use query::{Context, Query, fields};
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 /// A query with its text.
@@ -19,15 +21,20 @@ pub(crate) struct Question {
 }
 
 impl Question {
-    /// Reads a query from words, which the shell took apart. None at all asks for every message. `headers` are fields besides those
-    /// that every message has.
+    /// Reads a query from words, which the shell took apart. None at all asks for every message. The session knows the fields of the
+    /// configuration, and the saved queries.
     ///
     /// # Errors
-    /// It cannot be understood; the message shows where.
-    pub(crate) fn new(words: &[String], headers: Vec<String>) -> anyhow::Result<Question> {
+    /// It cannot be understood, and the message shows where; the configuration or the saved queries cannot be read.
+    pub(crate) fn new(words: &[String], session: &Session) -> anyhow::Result<Question> {
         let text = words.join(" ");
-        let context = Context { now: environment::now(), headers };
-        let query = query::parse(&text, &context)?;
+        // What is not asked for need not be sound.
+        let queries = if text.to_ascii_lowercase().contains(fields::SAVED) {
+            index::saved_queries(&session.index)?
+        } else {
+            BTreeMap::new()
+        };
+        let query = query::parse(&text, &context(session.configured()?.headers, queries))?;
         Ok(Question { text, query })
     }
 
@@ -38,6 +45,11 @@ impl Question {
             other => other.into(),
         }
     }
+}
+
+/// Returns what the meaning of queries depends on.
+pub(crate) fn context(headers: Vec<String>, queries: BTreeMap<String, String>) -> Context {
+    Context { now: environment::now(), headers, queries }
 }
 
 /// Returns the query and a line with carets below the place.

@@ -26,6 +26,10 @@ const CACHE: &str = "pneu/archive";
 /// The most that is read as a password.
 const PASSWORD_BYTES_MAX: usize = 64 << 10;
 
+/// Said where a repository is needed and none is named.
+pub(crate) const NO_REPOSITORY: &str =
+    "no repository is named: say one with --repo, RESTIC_REPOSITORY, or in the configuration under [archive]";
+
 /// Which repository, and what opens it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Args)]
 #[command(next_help_heading = "The repository")]
@@ -286,9 +290,7 @@ fn address_text(
     }
     match configured {
         Some(archive) => Ok(archive.repository.clone()),
-        None => bail!(
-            "no repository is named: say one with --repo, RESTIC_REPOSITORY, or in the configuration under [archive]"
-        ),
+        None => bail!("{NO_REPOSITORY}"),
     }
 }
 

@@ -61,6 +61,39 @@ fn a_folder_that_cannot_be_read_keeps_its_rows() {
 }
 
 #[test]
+fn an_index_made_anew_says_what_it_lacks_of_a_folder_that_cannot_be_read() {
+    let home = Home::indexed();
+    home.deliver("lists/rust", "5:2,S", &letter("5", "Fifth", "text"));
+    home.good(&["index"]);
+    // Another header makes a sound index be made anew.
+    let configuration = home.path().join(".config/pneu/config.toml");
+    fs::create_dir_all(configuration.parent().unwrap()).unwrap();
+    fs::write(&configuration, "headers = [\"X-Mailer\"]\n").unwrap();
+    let locked = home.mail().join("lists/rust/cur");
+    set_mode(&locked, 0o000);
+    let partly = home.without_rights(&["check", "--repair"]);
+    assert_eq!(partly.code, Some(3), "{partly:?}");
+    let sentence = "2 messages of it were indexed and are not in the new index, until it can be read and \"pneu index\" is run";
+    assert!(
+        partly.err.contains(&locked.display().to_string()) && partly.err.contains(sentence),
+        "{partly:?}"
+    );
+    assert!(!partly.err.contains("stays"), "{partly:?}");
+    assert_eq!(home.without_rights(&["find", "--fields", "s"]).out.lines().count(), 3);
+    // Of an index that cannot be read nobody knows what it had.
+    let manifest = home.index_directory().join("manifest");
+    let mut bytes = fs::read(&manifest).unwrap();
+    bytes[30] ^= 1;
+    fs::write(&manifest, bytes).unwrap();
+    let partly = home.without_rights(&["check", "--repair", "--maildir", "Mail"]);
+    assert_eq!(partly.code, Some(3), "{partly:?}");
+    assert!(partly.err.contains("what it holds is not in the new index, until it can be read"), "{partly:?}");
+    set_mode(&locked, 0o700);
+    let later = home.without_rights(&["index"]);
+    assert!(later.code == Some(0) && later.out.contains(" 2 added"), "{later:?}");
+}
+
+#[test]
 fn a_message_that_cannot_be_read_is_named_and_read_later() {
     let home = Home::indexed();
     let path = home.deliver("", "8:2,", &letter("8", "Eighth", "text"));

@@ -30,7 +30,7 @@ pub(crate) struct Arguments {
 /// # Errors
 /// The query cannot be understood or answered; there is no index, or a damaged one.
 pub(crate) fn run(arguments: &Arguments, session: &Session) -> Result<Outcome> {
-    let question = Question::new(&arguments.query, session.configured()?.headers)?;
+    let question = Question::new(&arguments.query, session)?;
     let mailbox = session.mailbox()?;
     if arguments.analyze {
         analyze(&mailbox, &question, session)

@@ -1,6 +1,7 @@
 //! `pneu find`: lists the messages that a query matches.
 
 use crate::archived::{self, Keeper};
+use crate::at::{self, At};
 use crate::deliver::links::{Earlier, Links};
 use crate::deliver::{self, exec, mbox};
 use crate::environment;
@@ -21,7 +22,6 @@ use crate::words;
 use anyhow::{Context, Result, anyhow, bail};
 use clap::{Args, ValueEnum};
 use index::{Mailbox, Order};
-use jiff::civil::Date;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
@@ -79,9 +79,10 @@ pub(crate) struct Arguments {
     /// too; where paths are wanted they are told of, and the exit code is 3
     #[arg(long)]
     archived: bool,
-    /// Search the mail as it stood in the archive's last snapshot of that day, or before: 2025-06-01
-    #[arg(long, value_name = "DATE", conflicts_with = "archived")]
-    at: Option<Date>,
+    /// Search the mail as it stood then, of each root as the newest snapshot in the archive has it that is not later: a day, 2025-06-01,
+    /// which counts to its end, or a time of your time zone, 2025-06-01T14:00
+    #[arg(long, value_name = "DATE", conflicts_with = "archived", value_parser = at::parse)]
+    at: Option<At>,
     #[command(flatten)]
     lock: LockOptions,
     /// Every file of a message, where it has copies in several folders, and not only the first
@@ -132,7 +133,7 @@ pub(crate) fn run(arguments: &Arguments, session: &Session) -> Result<Outcome> {
     arguments.check()?;
     let command = arguments.exec.as_deref().map(words::split).transpose();
     let command = command.map_err(|what| anyhow!("--exec: {what}"))?;
-    let question = Question::new(&arguments.query, session.configured()?.headers)?;
+    let question = Question::new(&arguments.query, session)?;
     let mailbox = arguments.mailbox(session)?;
     if arguments.analyze {
         return super::count::analyze(&mailbox, &question, session);
@@ -168,7 +169,7 @@ impl Arguments {
     fn mailbox(&self, session: &Session) -> Result<Mailbox> {
         let mailbox = session.mailbox()?;
         match (self.at, self.archived) {
-            (Some(day), _) => archived::at(mailbox, day, self.lock, session),
+            (Some(at), _) => at::mailbox(mailbox, at, self.lock, session),
             (None, true) => archived::with_absent(mailbox, session),
             (None, false) => Ok(mailbox),
         }

@@ -3,15 +3,18 @@
 //! In: roots from the command line, the configuration, or the index itself. Out: a summary on standard output, and a line on
 //! standard error for each file or directory that could not be read.
 
+use crate::brought;
 use crate::exit::Outcome;
 use crate::output;
 use crate::progress::Progress;
+use crate::repository::NO_REPOSITORY;
 use crate::roots;
 use crate::sanitise::one_line;
 use crate::session::Session;
+use crate::shelf::{Asked, Shelf, Taken};
 use anyhow::{Result, anyhow, bail};
 use clap::Args;
-use index::{Cleanup, Error, Loss, Mailbox, Mode, Root, Summary, UpdateOptions};
+use index::{Cleanup, Error, Loss, Mailbox, Mode, Observer, Root, Summary, UpdateOptions};
 use std::time::Duration;
 
 /// Bring the index in step with the disk
@@ -55,6 +58,10 @@ pub(crate) struct Arguments {
     /// Believe that messages are gone even if most of a Maildir's are
     #[arg(long)]
     accept_loss: bool,
+    /// Also take in the messages that only the archive has, so that "pneu find --archived" finds them: after a first index on a new
+    /// machine, or when an index was made anew while the archive could not be read
+    #[arg(long)]
+    archived: bool,
 }
 
 /// Runs the command.
@@ -63,7 +70,11 @@ pub(crate) struct Arguments {
 /// No root is known; the index is damaged or cannot be written; Ctrl-C.
 pub(crate) fn run(arguments: &Arguments, session: &Session) -> Result<Outcome> {
     let remembered = remembered(session)?;
-    let roots = roots(session, &remembered)?;
+    let given = match remembered {
+        Remembered::Nothing => brought::configuration(session)?,
+        _ => session.given_roots.clone(),
+    };
+    let roots = roots(session, &remembered, given)?;
     let options = UpdateOptions {
         mode: mode(arguments),
         loss: if arguments.accept_loss { Loss::Accept } else { Loss::Refuse },
@@ -77,8 +88,15 @@ pub(crate) fn run(arguments: &Arguments, session: &Session) -> Result<Outcome> {
         }
         return rebuild(session, &roots);
     }
-    let outcome = work(session, KEPT, |progress| index::update(&session.index, &roots, &options, progress))?;
-    bring_back_tags(session, &roots)?;
+    let asked = ask(arguments, &remembered, &roots, session)?;
+    let outcome = work(session, KEPT, &asked, |progress| {
+        let summary = index::update(&session.index, &roots, &options, progress)?;
+        let Asked::Shelf(shelf) = &asked else { return Ok((summary, Taken::default())) };
+        let held = shelf.held(session, progress);
+        let adopted = index::adopt(&session.index, &held, &options, progress)?;
+        Ok((summary, Taken::new(adopted, &held)))
+    })?;
+    brought::queries_and_tags(session, &roots)?;
     Ok(outcome)
 }
 
@@ -87,7 +105,7 @@ pub(crate) fn run(arguments: &Arguments, session: &Session) -> Result<Outcome> {
 /// # Errors
 /// As [`run`]; [`Error::Interrupted`].
 pub(crate) fn in_step(session: &Session, progress: &Progress) -> Result<Summary> {
-    let roots = roots(session, &remembered(session)?)?;
+    let roots = roots(session, &remembered(session)?, session.given_roots.clone())?;
     let options = UpdateOptions { headers: session.configured()?.headers, ..UpdateOptions::default() };
     let summary = index::update(&session.index, &roots, &options, progress)?;
     complain(&summary);
@@ -100,14 +118,20 @@ fn complain(summary: &Summary) {
     }
 }
 
-/// Takes in the tags that a restored snapshot has beside its mail, where nobody has tagged anything yet.
-fn bring_back_tags(session: &Session, roots: &[Root]) -> Result<()> {
-    if let Some((path, tags)) = backup::bring_back_tags(&session.index, roots)?
-        && !session.is_quiet
-    {
-        output::complain(format!("{}: tags of {} messages are back", path.display(), tags.contents));
+/// Decides whether the archive is asked for messages that no disk has: if the user says so, and for the first index where the
+/// configuration names an archive. What the environment names may be any repository.
+fn ask(arguments: &Arguments, remembered: &Remembered, roots: &[Root], session: &Session) -> Result<Asked> {
+    if arguments.archived {
+        return match Shelf::open(session, roots)? {
+            Some(shelf) => Ok(Asked::Shelf(shelf)),
+            None => bail!("--archived: {NO_REPOSITORY}"),
+        };
     }
-    Ok(())
+    let is_first = matches!(remembered, Remembered::Nothing);
+    if is_first && session.configured()?.archive.is_some() {
+        return Ok(Asked::whoever_is_there(session, roots));
+    }
+    Ok(Asked::Nobody)
 }
 
 /// Said when a pass was interrupted.
@@ -116,27 +140,36 @@ const KEPT: &str = "interrupted; what was done so far is kept, run \"pneu index\
 const BEGUN_IN_VAIN: &str =
     "interrupted; the index is as it was, run the same command again: it will begin from the start";
 
-/// Makes the index anew.
+/// Makes the index anew, from the mail and from what the archive has besides, if one is named.
 ///
 /// # Errors
 /// A root holds no mail; the index cannot be written.
 pub(crate) fn rebuild(session: &Session, roots: &[Root]) -> Result<Outcome> {
     let options = UpdateOptions { headers: session.configured()?.headers, ..UpdateOptions::default() };
-    work(session, BEGUN_IN_VAIN, |progress| index::rebuild(&session.index, roots, &options, progress))
+    let asked = Asked::whoever_is_named(session, roots);
+    work(session, BEGUN_IN_VAIN, &asked, |progress| {
+        let Asked::Shelf(shelf) = &asked else {
+            return Ok((index::rebuild(&session.index, roots, &options, progress)?, Taken::default()));
+        };
+        let held = shelf.held(session, progress);
+        let (summary, adopted) = index::rebuild_with(&session.index, roots, &held, &options, progress)?;
+        Ok((summary, Taken::new(adopted, &held)))
+    })
 }
 
 /// Runs a pass while its progress is shown, and prints what it did, or `interrupted` if it was.
 fn work(
     session: &Session,
     interrupted: &str,
-    pass: impl FnOnce(&Progress) -> index::Result<Summary>,
+    asked: &Asked,
+    pass: impl FnOnce(&Progress) -> index::Result<(Summary, Taken)>,
 ) -> Result<Outcome> {
     let progress = Progress::start(session.stderr_is_terminal, session.is_quiet)
         .map_err(|error| anyhow!("cannot listen to Ctrl-C: {error}"))?;
     let result = pass(&progress);
     progress.finish();
-    let summary = match result {
-        Err(Error::Interrupted) => {
+    let (summary, taken) = match result {
+        Err(Error::Interrupted | Error::Elsewhere(_)) if Observer::is_interrupted(&progress) => {
             output::complain(interrupted);
             return Ok(Outcome::Interrupted);
         }
@@ -146,9 +179,13 @@ fn work(
     if !session.is_quiet {
         let mut output = session.output();
         output.line(&line(&summary, progress.elapsed()))?;
+        if let Some(line) = taken.line() {
+            output.line(&line)?;
+        }
         output.finish()?;
     }
-    Ok(if summary.problems.is_empty() { Outcome::Done } else { Outcome::Partly })
+    let is_partly = taken.complain() || matches!(asked, Asked::Failed) || !summary.problems.is_empty();
+    Ok(if is_partly { Outcome::Partly } else { Outcome::Done })
 }
 
 fn mode(arguments: &Arguments) -> Mode {
@@ -192,13 +229,13 @@ fn remembered(session: &Session) -> Result<Remembered> {
 
 /// Returns the roots to index: those of the configuration if it names any, else those that the index remembers; and with either,
 /// those of the command line.
-fn roots(session: &Session, remembered: &Remembered) -> Result<Vec<Root>> {
+fn roots(session: &Session, remembered: &Remembered, given: Vec<Root>) -> Result<Vec<Root>> {
     let configured = session.configured()?.roots;
     let known = match remembered {
         Remembered::Index(roots) | Remembered::Older(roots) if configured.is_empty() => roots,
         _ => &configured,
     };
-    let roots = roots::joined(known, session.given_roots.clone()).map_err(|what| anyhow!(what))?;
+    let roots = roots::joined(known, given).map_err(|what| anyhow!(what))?;
     if roots.is_empty() {
         bail!("where is your mail? Say it once: pneu index --maildir DIR");
     }

@@ -80,7 +80,10 @@ fn has_mail(path: &Path) -> bool {
 }
 
 /// Writes the file, if there is none. Returns whether it is new.
-fn write(path: &Path, text: &str) -> Result<bool> {
+///
+/// # Errors
+/// Another one is there; it cannot be written.
+pub(crate) fn write(path: &Path, text: &str) -> Result<bool> {
     let shown = path.display();
     if let Some(directory) = path.parent() {
         let made = DirBuilder::new().recursive(true).mode(0o700).create(directory);

@@ -10,6 +10,7 @@ pub(crate) mod index;
 pub(crate) mod info;
 pub(crate) mod init;
 pub(crate) mod man;
+pub(crate) mod query;
 pub(crate) mod store;
 pub(crate) mod sweep;
 pub(crate) mod tag;
@@ -34,6 +35,7 @@ pub(crate) fn run(command: Command, session: &Session) -> Result<Outcome> {
         Command::View(arguments) => view::run(&arguments, session),
         Command::Contacts(arguments) => contacts::run(&arguments, session),
         Command::Tag(arguments) => tag::run(&arguments, session),
+        Command::Query(arguments) => query::run(&arguments, session),
         Command::Info(arguments) => info::run(&arguments, session),
         Command::Sweep(arguments) => sweep::run(&arguments, session),
         Command::Undelete(arguments) => undelete::run(&arguments, session),

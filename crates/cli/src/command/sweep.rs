@@ -1,13 +1,16 @@
-//! `pneu sweep`: forgets messages whose last file has been gone for long.
+//! `pneu sweep`: forgets messages whose last file has been gone for long, and that no archive holds.
 
+use crate::archived;
 use crate::exit::Outcome;
 use crate::output;
 use crate::progress::Progress;
 use crate::sanitise::one_line;
 use crate::session::Session;
 use anyhow::{Result, anyhow};
+use archive::{Repository, Unwatched};
+use backup::Archive;
 use clap::Args;
-use index::{Absent, Error};
+use index::{Absent, Elsewhere, Error, Nowhere, Swept};
 use jiff::Timestamp;
 
 /// How long an hour is in seconds.
@@ -20,6 +23,9 @@ const DAY: i64 = 24 * HOUR;
 /// A message whose last file is gone is not found any more, but what is known of it stays: should it come back, from a backup or
 /// another folder, it need not be read again. This command takes out those that have been gone for long. Tags of a message are kept
 /// all the same.
+///
+/// Where the environment or the configuration names an archive, what that still holds is not taken out: "pneu find --archived" finds it.
+/// If the archive cannot be asked, nothing is forgotten.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -33,6 +39,9 @@ pub(crate) struct Arguments {
     /// Only list what would go: since when, from whom, subject
     #[arg(long)]
     dry_run: bool,
+    /// Do not ask the archive: take out, too, what only it still holds
+    #[arg(long)]
+    no_archive: bool,
 }
 
 /// Runs the command.
@@ -42,30 +51,66 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments, session: &Session) -> Result<Outcome> {
     // Opened first for its sentence about roots that are not indexed.
     session.mailbox()?;
-    let mut output = session.output();
-    if arguments.dry_run {
-        for absent in index::sweepable(&session.index, arguments.older_than, &index::Nowhere)? {
-            output.line(&one_line(&line(&absent)))?;
+    let repository = if arguments.no_archive { None } else { named(session)? };
+    let archive = repository.as_ref().map(|repository| Archive { environment: &session.index, repository });
+    let held = archive.map(|archive| archive.held(&[], &Unwatched));
+    let elsewhere: &dyn Elsewhere = match &held {
+        Some(held) => held,
+        None => &Nowhere,
+    };
+    if arguments.dry_run { list(arguments, elsewhere, session) } else { sweep(arguments, elsewhere, session) }
+}
+
+/// Opens the repository, if one is named. Who cannot be asked may hold everything.
+fn named(session: &Session) -> Result<Option<Repository>> {
+    let opened = archived::open_named(session).and_then(|opened| {
+        let repository = opened.map(|(_, repository)| repository);
+        if let Some(repository) = &repository {
+            repository.index()?;
         }
-        output.finish()?;
-        return Ok(Outcome::Done);
+        Ok(repository)
+    });
+    opened.inspect_err(|_| {
+        output::complain(
+            "nothing is forgotten, because the archive could not be asked; --no-archive forgets all the same",
+        );
+    })
+}
+
+fn list(arguments: &Arguments, elsewhere: &dyn Elsewhere, session: &Session) -> Result<Outcome> {
+    let mut output = session.output();
+    for absent in index::sweepable(&session.index, arguments.older_than, elsewhere)? {
+        output.line(&one_line(&line(&absent)))?;
     }
+    output.finish()?;
+    Ok(Outcome::Done)
+}
+
+fn sweep(arguments: &Arguments, elsewhere: &dyn Elsewhere, session: &Session) -> Result<Outcome> {
     let progress = Progress::start(session.stderr_is_terminal, session.is_quiet)
         .map_err(|error| anyhow!("cannot listen to Ctrl-C: {error}"))?;
-    let result = index::sweep(&session.index, arguments.older_than, &index::Nowhere, &progress);
+    let result = index::sweep(&session.index, arguments.older_than, elsewhere, &progress);
     progress.finish();
-    let count = match result {
+    let swept = match result {
         Err(Error::Interrupted) => {
             output::complain("interrupted; run \"pneu sweep\" again for the rest");
             return Ok(Outcome::Interrupted);
         }
         other => other?,
     };
+    let mut output = session.output();
     if !session.is_quiet {
-        output.line(&format!("{count} messages forgotten"))?;
+        output.line(&summary(swept))?;
     }
     output.finish()?;
     Ok(Outcome::Done)
+}
+
+fn summary(Swept { forgotten, held }: Swept) -> String {
+    match held {
+        0 => format!("{forgotten} messages forgotten"),
+        _ => format!("{forgotten} messages forgotten; {held} stay, which the archive holds"),
+    }
 }
 
 fn line(absent: &Absent) -> String {

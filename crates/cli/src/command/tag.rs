@@ -59,7 +59,7 @@ pub(crate) fn run(arguments: &Arguments, session: &Session) -> Result<Outcome> {
         return list(session);
     }
     let (change, query) = split(&arguments.words)?;
-    let question = Question::new(query, session.configured()?.headers)?;
+    let question = Question::new(query, session)?;
     let mailbox = session.mailbox()?;
     let found = mailbox.evaluate(&question.query).map_err(|error| question.explain(error))?;
     let summary = change_tags(&session.index, &mailbox, &found, &change)?;

@@ -48,7 +48,7 @@ pub(crate) struct Arguments {
 /// # Errors
 /// The query cannot be understood; no repository is named, or it cannot be read; there is no index.
 pub(crate) fn run(arguments: &Arguments, session: &Session) -> Result<Outcome> {
-    let question = Question::new(&arguments.query, session.configured()?.headers)?;
+    let question = Question::new(&arguments.query, session)?;
     let (place, repository) = archived::open(session)?;
     let archive = Archive { environment: &session.index, repository: &repository };
     let progress = Progress::start(session.stderr_is_terminal, session.is_quiet)

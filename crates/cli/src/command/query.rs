@@ -1,0 +1,117 @@
+//! `pneu query`: saves queries under names, shows and removes them.
+//!
+//! In: a name, and words of a query. Out: the saved queries, one a line. What can be a name and where they are kept is decided by the
+//! library; here a query is read, with all that it names, before it is saved.
+
+use crate::exit::Outcome;
+use crate::question;
+use crate::sanitise::one_line;
+use crate::session::Session;
+use anyhow::{Result, bail};
+use clap::Args;
+use std::collections::BTreeMap;
+
+/// Save a query under a name, or list what is saved
+///
+/// In any query query:NAME then stands for it, as if it stood there in parentheses; saved queries may name others. Backups hold them,
+/// and "pneu index" takes them in again after a restore. Without arguments, lists all of them.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  pneu query unread 'flag:unread and not list:*'
+  pneu query team '(from:ana or from:bo) date:1m..'
+  pneu find query:unread query:team
+  pneu query                                         all of them
+  pneu query --remove team")]
+pub(crate) struct Arguments {
+    /// Its name: letters, digits, . _ -
+    #[arg(value_name = "NAME")]
+    name: Option<String>,
+    /// What it stands for; without it, the query of that name is shown
+    #[arg(value_name = "QUERY", requires = "name")]
+    query: Vec<String>,
+    /// Remove the query of that name
+    #[arg(long, requires = "name", conflicts_with = "query")]
+    remove: bool,
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// The query cannot be understood, or asks for itself; the name is none; the saved queries are damaged or cannot be written.
+pub(crate) fn run(arguments: &Arguments, session: &Session) -> Result<Outcome> {
+    match &arguments.name {
+        Some(name) if arguments.remove => remove(name, session),
+        Some(name) if !arguments.query.is_empty() => save(name, &arguments.query.join(" "), session),
+        Some(name) => show(name, session),
+        None => list(session),
+    }
+}
+
+fn list(session: &Session) -> Result<Outcome> {
+    let queries = index::saved_queries(&session.index)?;
+    if queries.is_empty() {
+        return session.nothing("no query is saved; pneu query NAME QUERY saves one");
+    }
+    let mut output = session.output();
+    for (name, query) in queries {
+        output.line(&format!("{name}\t{}", one_line(&query)))?;
+    }
+    output.finish()?;
+    Ok(Outcome::Done)
+}
+
+fn show(name: &str, session: &Session) -> Result<Outcome> {
+    match index::saved_queries(&session.index)?.get(name) {
+        Some(query) => {
+            let mut output = session.output();
+            output.line(&one_line(query))?;
+            output.finish()?;
+            Ok(Outcome::Done)
+        }
+        None => session.nothing(format!("no query is saved as {name}")),
+    }
+}
+
+fn save(name: &str, text: &str, session: &Session) -> Result<Outcome> {
+    index::check_query_name(name).map_err(|what| index::Error::QueryName { name: name.to_owned(), what })?;
+    let headers = session.configured()?.headers;
+    let mut mistake = None;
+    index::change_queries(&session.index, &mut |queries| {
+        queries.insert(name.to_owned(), text.to_owned());
+        mistake = mistake_in(name, queries, &headers);
+        mistake.is_none()
+    })?;
+    if let Some(mistake) = mistake {
+        return Err(mistake.into());
+    }
+    if !session.is_quiet {
+        let mut output = session.output();
+        output.line(&format!("saved: query:{name}"))?;
+        output.finish()?;
+    }
+    Ok(Outcome::Done)
+}
+
+fn remove(name: &str, session: &Session) -> Result<Outcome> {
+    let headers = session.configured()?.headers;
+    let mut needed_by = Vec::new();
+    let is_removed = index::change_queries(&session.index, &mut |queries| {
+        let sound: Vec<String> =
+            queries.keys().filter(|other| mistake_in(other, queries, &headers).is_none()).cloned().collect();
+        let is_there = queries.remove(name).is_some();
+        needed_by = sound;
+        needed_by.retain(|other| other != name && mistake_in(other, queries, &headers).is_some());
+        is_there && needed_by.is_empty()
+    })?;
+    if !needed_by.is_empty() {
+        bail!("{name} is part of {}: change or remove that first", needed_by.join(", "));
+    }
+    if is_removed { Ok(Outcome::Done) } else { session.nothing(format!("no query is saved as {name}")) }
+}
+
+/// Returns what is wrong with a saved query, or with one that it names.
+fn mistake_in(name: &str, queries: &BTreeMap<String, String>, headers: &[String]) -> Option<query::Error> {
+    let context = question::context(headers.to_vec(), queries.clone());
+    query::parse(&format!("{}:{name}", query::fields::SAVED), &context).err()
+}
