@@ -26,7 +26,7 @@ pub(crate) enum Asked {
     /// None is named, or none is to be asked.
     Nobody,
     /// It answers.
-    Shelf(Shelf),
+    Shelf(Box<Shelf>),
     /// It does not, which was said.
     Failed,
 }
@@ -68,7 +68,7 @@ impl Asked {
 
     fn of(opened: Result<Option<Shelf>>) -> Asked {
         match opened {
-            Ok(Some(shelf)) => Asked::Shelf(shelf),
+            Ok(Some(shelf)) => Asked::Shelf(Box::new(shelf)),
             Ok(None) => Asked::Nobody,
             Err(error) => {
                 output::complain(error);

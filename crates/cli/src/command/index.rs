@@ -123,7 +123,7 @@ fn complain(summary: &Summary) {
 fn ask(arguments: &Arguments, remembered: &Remembered, roots: &[Root], session: &Session) -> Result<Asked> {
     if arguments.archived {
         return match Shelf::open(session, roots)? {
-            Some(shelf) => Ok(Asked::Shelf(shelf)),
+            Some(shelf) => Ok(Asked::Shelf(Box::new(shelf))),
             None => bail!("--archived: {NO_REPOSITORY}"),
         };
     }
