@@ -14,9 +14,9 @@ use crate::places::{Kept, best, sources};
 use crate::standing::Standing;
 use crate::undelete::{Back, Folders, Undeleted, put_back};
 use archive::{BlobKind, Id, Progress, Repository, Snapshot};
-use index::{Environment, Hit, Mailbox, Moment, MomentFile, PayloadReader};
+use index::{Environment, Hit, Mailbox, Moment, MomentFile, PayloadReader, Root};
 use std::collections::HashSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// A repository beside a mailbox.
 #[derive(Clone, Copy, Debug)]
