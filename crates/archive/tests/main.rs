@@ -23,5 +23,6 @@ mod server;
 #[cfg(feature = "s3")]
 mod servers;
 mod support;
+mod tidying;
 mod trees;
 mod walking;

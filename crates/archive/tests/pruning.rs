@@ -30,7 +30,7 @@ fn bytes(seed: u64, length: usize) -> Vec<u8> {
 }
 
 /// Saves a snapshot with a file for each number, each of some hundred bytes of its own.
-fn save(repository: &Repository, numbers: impl IntoIterator<Item = u64>) -> Id {
+pub(crate) fn save(repository: &Repository, numbers: impl IntoIterator<Item = u64>) -> Id {
     let lock = shared_lock(repository);
     let saver = Saver::new(repository, &lock, SMALL).unwrap();
     let mut writer = TreeWriter::new();
@@ -50,7 +50,7 @@ fn forget(repository: &Repository, snapshot: Id) {
     repository.storage().remove(FileName { kind: FileKind::Snapshot, id: snapshot }).unwrap();
 }
 
-fn prune_all(repository: &Repository, options: &PruneOptions) -> archive::Result<PruneReport> {
+pub(crate) fn prune_all(repository: &Repository, options: &PruneOptions) -> archive::Result<PruneReport> {
     let lock = repository.lock(LockKind::Exclusive, Duration::ZERO, &|_| Ok(()))?;
     let plan = plan_prune(repository, options, &Unwatched)?;
     let report = prune(&lock, &plan, &Unwatched)?;
@@ -64,11 +64,11 @@ fn checked(repository: &Repository) -> (Vec<String>, Vec<String>, u64) {
     (report.faults.iter().map(ToString::to_string).collect(), report.hints, report.unused_blob_count)
 }
 
-fn is_tidy(repository: &Repository) {
+pub(crate) fn is_tidy(repository: &Repository) {
     assert_eq!(checked(repository), (vec![], vec![], 0));
 }
 
-fn memory() -> (Arc<MemoryStorage>, Arc<dyn Storage>) {
+pub(crate) fn memory() -> (Arc<MemoryStorage>, Arc<dyn Storage>) {
     let memory = MemoryStorage::new();
     (Arc::clone(&memory), memory)
 }
