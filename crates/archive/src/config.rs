@@ -92,13 +92,27 @@ pub fn refuse_existing(storage: &dyn Storage) -> Result<Begun> {
     }
 }
 
+/// Returns the error for a place without a config: there is no repository, or what is left of one.
+///
+/// # Errors
+/// What the storage says.
+pub fn absence(storage: &dyn Storage) -> Result<Error> {
+    match refuse_existing(storage) {
+        Ok(_) => Ok(Error::NoRepository { address: storage.address() }),
+        Err(lost @ Error::NoConfig { .. }) => Ok(lost),
+        Err(other) => Err(other),
+    }
+}
+
 /// Reads the config.
 ///
 /// # Errors
-/// [`Error::NoRepository`], [`Error::Damage`], [`Error::Unsupported`] for versions that do not exist yet, or what the storage says.
+/// [`Error::NoConfig`], [`Error::NoRepository`], [`Error::Damage`], [`Error::Unsupported`] for versions that do not exist yet, or what the storage says.
 pub fn load(storage: &dyn Storage, key: &Key) -> Result<Config> {
-    let json = unpacked::load(storage, key, FileKind::Config, FileName::CONFIG.id)?;
-    Config::from_json(&json)
+    match unpacked::load(storage, key, FileKind::Config, FileName::CONFIG.id) {
+        Err(Error::NoRepository { .. }) => Err(absence(storage)?),
+        json => Config::from_json(&json?),
+    }
 }
 
 impl Config {
@@ -257,12 +271,15 @@ mod tests {
             said("2,", "0,"),
             "config: the repository is of version 0, and this program knows 1 and 2"
         );
-        let reducible = "config is damaged: its polynomial is not irreducible";
+        let reducible = "config is damaged: its polynomial is not irreducible; put a copy of the file back";
         for other in ["2f5db5514532b7", "0", "1", "2", "", "x", "8000000000000001", "10000000000000000000"] {
             assert_eq!(said("2f5db5514532b5", other), reducible, "{other}");
         }
-        assert_eq!(said("914a", "914"), "config is damaged: its id is none");
-        assert_eq!(said("}", ""), "config is damaged: its content ends too early at line 1, column 122");
+        assert_eq!(said("914a", "914"), "config is damaged: its id is none; put a copy of the file back");
+        assert!(
+            said("}", "")
+                .starts_with("config is damaged: its content ends too early at line 1, column 122; ")
+        );
     }
 
     #[test]

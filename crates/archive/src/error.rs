@@ -50,6 +50,14 @@ pub enum Error {
         /// The storage's address.
         address: String,
     },
+    /// There is no key.
+    #[error(
+        "all keys are missing from {address}, and nothing can be read without one; put a copy of one back into keys"
+    )]
+    NoKey {
+        /// The storage's address.
+        address: String,
+    },
     /// Somebody else is at work.
     #[error("{address} is locked {by}; if that is over: pneu archive unlock")]
     Locked {
@@ -71,7 +79,7 @@ pub enum Error {
         address: String,
     },
     /// A file does not hold what its format asks for.
-    #[error("{file} is damaged: {what}")]
+    #[error("{file} is damaged: {what}{}", way_out(file))]
     Damage {
         /// The file, or the blob.
         file: String,
@@ -157,7 +165,7 @@ pub enum Error {
     },
     /// Snapshots need what is missing or damaged, so that nothing may be removed.
     #[error(
-        "{count} of the things that snapshots need are missing or damaged, and nothing was removed; the first: {first}. \
+        "nothing was removed, because what snapshots need is missing or damaged; the first of {count}: {first}. \
          See: pneu archive check"
     )]
     Needed {
@@ -191,5 +199,42 @@ impl Error {
     /// Returns [`Error::Damage`].
     pub fn damage(file: impl ToString, what: impl Into<String>) -> Error {
         Error::Damage { file: file.to_string(), what: what.into() }
+    }
+}
+
+/// Returns what can be done about a damaged file, as the end of a sentence; empty if its name does not tell.
+fn way_out(file: &str) -> &'static str {
+    match file.split('/').next() {
+        Some("index") => "; \"restic repair index\" makes it anew from the packs",
+        Some("snapshots") => {
+            "; put a copy of the file back, or remove it: then this snapshot is lost, and no other"
+        }
+        Some("keys") => "; put a copy of the file back, or use the password of another key",
+        Some("config") => "; put a copy of the file back",
+        _ => "",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::storage::FileKind;
+
+    #[test]
+    fn damage_of_a_file_has_its_way_out() {
+        let ways: Vec<&str> = FileKind::MANY
+            .map(|kind| {
+                let sentence = Error::damage(FileName { kind, id: Id::default() }, "it is").to_string();
+                way_out(&sentence)
+            })
+            .to_vec();
+        // Locks say theirs where they are read, and of packs "pneu archive check" says what can be done.
+        assert_eq!(
+            ways.iter().map(|way| way.is_empty()).collect::<Vec<_>>(),
+            [false, true, false, false, true]
+        );
+        let said = Error::damage(FileName::CONFIG, "its seal is broken").to_string();
+        assert_eq!(said, "config is damaged: its seal is broken; put a copy of the file back");
+        assert_eq!(Error::damage("tree 1a2b", "torn").to_string(), "tree 1a2b is damaged: torn");
     }
 }

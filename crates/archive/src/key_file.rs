@@ -75,12 +75,26 @@ pub fn create(
     cost: Cost,
 ) -> Result<(Id, Key)> {
     let key = Key::random(surroundings);
+    let id = add(storage, surroundings, &key, (password, cost))?;
+    Ok((id, key))
+}
+
+/// Seals a key with one more password and stores that. Returns the file's name.
+///
+/// # Errors
+/// As [`create`].
+pub fn add(
+    storage: &dyn Storage,
+    surroundings: &Surroundings,
+    key: &Key,
+    (password, cost): (&Password, Cost),
+) -> Result<Id> {
     let mut salt = vec![0; SALT_BYTES];
     (surroundings.fill_random)(&mut salt);
     let unusable = |what: String| Error::Unsupported { file: "a new key".to_owned(), what };
     let lock = derive(password, &salt, cost).map_err(unusable)?;
     let mut data = Vec::new();
-    lock.seal(surroundings, &key_json(&key), &mut data);
+    lock.seal(surroundings, &key_json(key), &mut data);
     let file = KeyFile {
         created: Time::from_ns((surroundings.clock_ns)(), 0),
         username: surroundings.username.clone(),
@@ -102,20 +116,23 @@ pub fn create(
         }
     }
     storage.write(name, &json)?;
-    Ok((name.id, key))
+    Ok(name.id)
 }
 
 /// Finds the key that the password opens. A damaged key file is passed over while another one may fit.
 ///
 /// # Errors
 /// [`Error::WrongPassword`]; [`Error::Damage`] or [`Error::Unsupported`] if no key fits and one of them could not be tried;
-/// [`Error::NoRepository`] if there is no key and no config; what the storage says.
+/// [`Error::NoKey`] if there is none at all, [`Error::NoRepository`] if there is no config either; what the storage says.
 pub fn unlock(storage: &dyn Storage, password: &Password) -> Result<(Id, Key)> {
     let mut ids: Vec<Id> = storage.list(FileKind::Key)?.into_iter().map(|(id, _)| id).collect();
     ids.sort_unstable();
     let address = || storage.address();
-    if ids.is_empty() && storage.size(FileName::CONFIG)?.is_none() {
-        return Err(Error::NoRepository { address: address() });
+    if ids.is_empty() {
+        return Err(match storage.size(FileName::CONFIG)? {
+            None => Error::NoRepository { address: address() },
+            Some(_) => Error::NoKey { address: address() },
+        });
     }
     let mut untried = None;
     for &id in ids.iter().take(KEY_COUNT_MAX) {
@@ -380,7 +397,7 @@ mod tests {
         let storage = MemoryStorage::new();
         assert!(matches!(unlock(&*storage, &password("")), Err(Error::NoRepository { .. })));
         storage.put(FileName::CONFIG, b"there".to_vec());
-        assert!(matches!(unlock(&*storage, &password("")), Err(Error::WrongPassword { .. })));
+        assert!(matches!(unlock(&*storage, &password("")), Err(Error::NoKey { .. })));
     }
 
     #[test]
@@ -408,12 +425,12 @@ mod tests {
             let broken = put(&storage, &json);
             assert!(unlock(&*storage, &password("first")).is_ok(), "{what}");
             let said = unlock(&*storage, &password("second")).unwrap_err().to_string();
-            assert_eq!(said, format!("{} is damaged: {what}", name(broken)));
+            assert_eq!(said, Error::damage(name(broken), what).to_string());
             storage.take(name(broken));
         }
         storage.put(name(id), b"{}".to_vec());
         let said = unlock(&*storage, &password("first")).unwrap_err().to_string();
-        assert_eq!(said, format!("{} is damaged: its content does not belong to its name", name(id)));
+        assert_eq!(said, Error::damage(name(id), "its content does not belong to its name").to_string());
     }
 
     #[test]
@@ -434,7 +451,7 @@ mod tests {
             let file = KeyFile { created, username, hostname, cost: CHEAP, salt: salt.clone(), data };
             let id = put(&storage, std::str::from_utf8(&file.to_json()).unwrap());
             let said = unlock(&*storage, &password("first")).unwrap_err().to_string();
-            assert_eq!(said, format!("{} is damaged: there is no key in it", name(id)));
+            assert_eq!(said, Error::damage(name(id), "there is no key in it").to_string());
             storage.take(name(id));
         }
     }

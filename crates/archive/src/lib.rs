@@ -79,5 +79,5 @@ pub use surroundings::Surroundings;
 pub use time::Time;
 pub use tree::{Node, NodeKind};
 pub use unpacked::{Parts, Version};
-pub use walk::{DEPTH_COUNT_MAX, Place, RootSet, Sharing, Visitor, WalkProblem, walk};
+pub use walk::{DEPTH_COUNT_MAX, Place, RootSet, Sharing, Visitor, WalkProblem, shown_path, walk};
 pub use write::{SaveOptions, SaveStatistics, Saved, SavedFile, Saver};

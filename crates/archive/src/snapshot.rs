@@ -391,7 +391,9 @@ mod tests {
                 (broken, "its content is not what belongs there at line 1, column 2"),
                 (other, "its content does not belong to its name"),
             ];
-            let mut wanted = wanted.map(|(id, what)| (id, format!("snapshots/{id} is damaged: {what}")));
+            let mut wanted = wanted.map(|(id, what)| {
+                (id, Error::damage(FileName { kind: FileKind::Snapshot, id }, what).to_string())
+            });
             wanted.sort();
             assert!(unread.is_sorted());
             unread.sort();

@@ -2,7 +2,7 @@
 
 use crate::patience::{listener, surroundings, waits};
 use crate::server::{Reply, Server, answer_of, refusal};
-use archive::address::{Address, Credentials, Means, S3Address, open};
+use archive::address::{Address, Credentials, IDLE_MAX, Means, S3Address, open};
 use archive::{Error, FileKind, FileName, Id, Limits, ObjectStorage, Result, Storage};
 use std::sync::Arc;
 use std::time::Duration;
@@ -121,7 +121,8 @@ fn a_busy_server_is_asked_again_until_it_answers() {
         _ => Reply::Bytes(answer_of("200 OK", &[], "at last")),
     });
     let (told, heard) = listener();
-    let means = Means { disk: Arc::new(disk::RealDisk), credentials: credentials(), told };
+    let means =
+        Means { disk: Arc::new(disk::RealDisk), credentials: credentials(), idle_max: IDLE_MAX, told };
     let storage = open(&Address::S3(place(server.port())), &means, &surroundings()).unwrap();
     assert_eq!(storage.read(key()).unwrap(), b"at last");
     assert_eq!((waits(), server.requests().len()), (vec![1, 2, 4], 4));
@@ -142,7 +143,8 @@ fn a_busy_server_is_asked_again_until_it_answers() {
 fn a_server_that_never_answers_is_given_up() {
     let server = Server::start(|_, _| refusal("500 Internal Server Error", "InternalError", "We are sorry."));
     let (told, _) = listener();
-    let means = Means { disk: Arc::new(disk::RealDisk), credentials: credentials(), told };
+    let means =
+        Means { disk: Arc::new(disk::RealDisk), credentials: credentials(), idle_max: IDLE_MAX, told };
     let storage = open(&Address::S3(place(server.port())), &means, &surroundings()).unwrap();
     let sentence = said(&server, storage.write(key(), b"bytes"));
     assert_eq!(
@@ -321,7 +323,8 @@ fn a_file_that_ends_before_is_damaged() {
     let storage = at(&server);
     for (offset, length, end) in [(10, 10, 20), (12, 3, 15), (13, 0, 13)] {
         let expected = format!(
-            "lasting: {} at s3:http://127.0.0.1:PORT/bucket/some/prefix is damaged: it has 12 bytes, {end} expected",
+            "lasting: {} at s3:http://127.0.0.1:PORT/bucket/some/prefix is damaged: it has 12 bytes, {end} expected; put a copy of \
+             the file back, or use the password of another key",
             key_path()
         );
         assert_eq!(said(&server, storage.read_range(key(), offset, length)), expected);

@@ -98,7 +98,7 @@ pub(crate) fn archive_surroundings() -> archive::Surroundings {
     archive::Surroundings {
         clock_ns,
         fill_random,
-        sleep: std::thread::sleep,
+        sleep: if is_waiting_left_out() { |_| () } else { std::thread::sleep },
         is_interrupted: crate::progress::is_interrupted,
         hostname: rustix::system::uname().nodename().to_string_lossy().into_owned(),
         username: user_name(rustix::process::geteuid().as_raw()),
@@ -113,6 +113,16 @@ pub(crate) fn archive_surroundings() -> archive::Surroundings {
 /// Returns the number of the user that the process acts as.
 pub(crate) fn user_id() -> u32 {
     rustix::process::geteuid().as_raw()
+}
+
+/// Says whether every wait for locks and servers is to be over at once (`PNEU_NO_WAITING`), as tests want it that let them fail.
+fn is_waiting_left_out() -> bool {
+    std::env::var_os("PNEU_NO_WAITING").is_some_and(|value| !value.is_empty())
+}
+
+/// Returns for how long an object store may say nothing.
+pub(crate) fn idle_max() -> Duration {
+    if is_waiting_left_out() { IDLE_MAX_OF_TESTS } else { archive::address::IDLE_MAX }
 }
 
 /// Fills with bytes from the kernel.
@@ -146,6 +156,8 @@ fn user_name(number: u32) -> String {
     name.unwrap_or_else(|| number.to_string())
 }
 
+/// Enough for a server on the same machine.
+const IDLE_MAX_OF_TESTS: Duration = Duration::from_millis(500);
 /// Where the system keeps its time zone.
 const LOCAL_ZONE: &str = "/etc/localtime";
 /// Columns of a terminal that does not say.

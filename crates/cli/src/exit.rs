@@ -107,6 +107,7 @@ mod tests {
         assert_eq!(failed(NotFound("none".into()).into()), 1);
         let address = || "/repo".to_owned();
         assert_eq!(failed(archive::Error::NoRepository { address: address() }.into()), 10);
+        assert_eq!(failed(archive::Error::NoConfig { address: address() }.into()), 2);
         assert_eq!(failed(archive::Error::Locked { address: address(), by: "ana".into() }.into()), 11);
         assert_eq!(failed(archive::Error::WrongPassword { address: address() }.into()), 12);
         assert_eq!(failed(archive::Error::LockLost { address: address() }.into()), 2);

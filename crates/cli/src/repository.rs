@@ -110,6 +110,7 @@ impl Place {
         let means = Means {
             disk: Arc::clone(&session.index.disk),
             credentials: variables.credentials.clone(),
+            idle_max: environment::idle_max(),
             told: Arc::new(|what: &str| output::complain(what)),
         };
         let address = match Address::parse(&text)? {
@@ -160,7 +161,7 @@ impl Place {
     /// There is none, nothing can be asked of it, no password.
     pub(crate) fn asked(&self) -> Result<Password> {
         if self.storage.size(archive::FileName::CONFIG)?.is_none() {
-            return Err(archive::Error::NoRepository { address: self.storage.address() }.into());
+            return Err(archive::config::absence(&*self.storage)?.into());
         }
         self.password(Typing::Once)
     }

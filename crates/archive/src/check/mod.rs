@@ -16,6 +16,7 @@ use crate::repository::Repository;
 use crate::snapshot;
 use crate::storage::FileKind;
 use crate::used::mark_used;
+use crate::walk::shown_path;
 use std::collections::HashMap;
 
 /// What is read of the packs themselves.
@@ -73,13 +74,11 @@ pub fn check(repository: &Repository, read_data: ReadData, progress: &dyn Progre
     let used = mark_used(repository, &survey, &roots, progress)?;
     let numbers = 0..survey.entry_count();
     report.unused_blob_count = numbers.filter(|&number| !used.marks.has(number)).count() as u64;
-    report.faults.extend(used.problems.into_iter().map(|problem| {
-        let path = String::from_utf8_lossy(&problem.path).into_owned();
-        Error::At {
-            path: if path.is_empty() { "/".to_owned() } else { path },
-            source: Box::new(problem.error),
-        }
-    }));
+    report.faults.extend(
+        used.problems
+            .into_iter()
+            .map(|problem| Error::At { path: shown_path(&problem.path), source: Box::new(problem.error) }),
+    );
     if used.untold_count > 0 {
         report.hints.push(format!("{} more faults of snapshots are not listed", used.untold_count));
     }

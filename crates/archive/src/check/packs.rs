@@ -38,7 +38,8 @@ pub(super) fn compare(packs: &[PackSummary], stored: &HashMap<Id, u64>, report: 
     };
     hint(
         unnamed as u64,
-        "in no index file: left by a backup that was interrupted, or one is running; prune removes them",
+        "in no index file: left by a backup that was interrupted, or one is running. If nothing is missing, prune removes what \
+         nobody names; else \"restic repair index\" finds what is in there",
     );
     hint(mixed, "of trees and data together, as old versions of restic made them; prune parts them");
     hint(named_twice, "in several index files");

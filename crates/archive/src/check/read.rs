@@ -77,12 +77,7 @@ fn read_pack(
         Ok(mut blobs) => {
             blobs.sort_unstable_by_key(|blob| blob.offset);
             if blobs != indexed {
-                let what = format!(
-                    "its header tells of {} blobs, index files of {}, or of others",
-                    blobs.len(),
-                    indexed.len()
-                );
-                faults.push(Error::damage(name, what));
+                faults.push(Error::damage(name, "its header tells of other blobs than index files do"));
             }
         }
         Err(error) => faults.push(error),

@@ -371,9 +371,9 @@ fn values_that_nobody_asked_for_are_nested_only_so_deep() {
         |depth: usize| format!("{{\"other\":{}{}}}", "[".repeat(depth), "]".repeat(depth)).into_bytes();
     assert_eq!(scanned(&nested(64)).unwrap(), []);
     let too_deep = scanned(&nested(65)).unwrap_err().to_string();
-    assert!(too_deep.ends_with("byte 73: values are nested too deep"), "{too_deep}");
+    assert!(too_deep.contains(": byte 73: values are nested too deep; "), "{too_deep}");
     let objects = "{\"a\":".repeat(1 << 20).into_bytes();
-    assert!(scanned(&objects).unwrap_err().to_string().ends_with("values are nested too deep"));
+    assert!(scanned(&objects).unwrap_err().to_string().contains("values are nested too deep; "));
 }
 
 #[test]

@@ -38,9 +38,8 @@ pub fn list(storage: &dyn Storage, key: &Key, pack: Id, size: u64) -> Result<Vec
 /// [`Error::Damage`], as for [`list`], and if it is not what its name says.
 pub fn open(key: &Key, pack: Id, bytes: &[u8]) -> Result<Vec<PackedBlob>> {
     let damage = |what: String| Error::damage(FileName { kind: FileKind::Pack, id: pack }, what);
-    let found = Id::of(bytes);
-    if found != pack {
-        return Err(damage(format!("its content is that of {found}")));
+    if Id::of(bytes) != pack {
+        return Err(damage("its content does not belong to its name".to_owned()));
     }
     let size = bytes.len() as u64;
     let wanted = header_end(bytes, size).map_err(damage)?;

@@ -11,6 +11,7 @@ use crate::repository::Repository;
 use crate::snapshot;
 use crate::storage::{FileKind, FileName};
 use crate::used::{Used, mark_used};
+use crate::walk::shown_path;
 use std::collections::HashMap;
 
 /// What there is.
@@ -48,7 +49,7 @@ pub(super) fn look<'a>(repository: &'a Repository, progress: &dyn Progress) -> R
     if !used.problems.is_empty() {
         let count = used.problems.len() + used.untold_count;
         let first = used.problems.swap_remove(0);
-        let first = format!("{}: {}", String::from_utf8_lossy(&first.path), first.error);
+        let first = format!("{}: {}", shown_path(&first.path), first.error);
         return Err(Error::Needed { first, count });
     }
     let stored = repository.storage().list(FileKind::Pack)?.into_iter().collect();

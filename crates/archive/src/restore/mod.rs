@@ -113,7 +113,7 @@ fn plan(
     let unread = walk(repository, &[*tree], Sharing::ByPath, &planner, progress)?;
     let mut plan = planner.finish();
     let told = unread.into_iter().map(|problem| RestoreProblem {
-        what: format!("nothing in it could be restored: {}", problem.error),
+        what: format!("not all that is in it was restored: {}", problem.error),
         path: problem.path,
     });
     plan.problems.extend(told);

@@ -11,7 +11,10 @@ use disk::Disk;
 use std::fmt::{Debug, Display, Formatter};
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
+/// Well above what a busy server takes for a page of a list.
+pub const IDLE_MAX: Duration = Duration::from_secs(60);
 /// Places that restic knows and this program does not.
 const RESTIC_ONLY: [&str; 8] = ["sftp", "rest", "b2", "azure", "gs", "swift", "rclone", "opendal"];
 
@@ -72,6 +75,8 @@ pub struct Means {
     pub disk: Arc<dyn Disk>,
     /// For object stores.
     pub credentials: Credentials,
+    /// For how long an object store may say nothing before it is asked again; [`IDLE_MAX`] for most.
+    pub idle_max: Duration,
     /// Hears why there is a wait.
     pub told: Told,
 }
@@ -85,7 +90,8 @@ pub fn open(address: &Address, means: &Means, surroundings: &Surroundings) -> Re
         Address::Local(root) => Ok(Arc::new(LocalStorage::new(Arc::clone(&means.disk), root.clone()))),
         #[cfg(feature = "s3")]
         Address::S3(place) => {
-            let storage = super::ObjectStorage::new(place, &means.credentials, super::Limits::default())?;
+            let limits = super::Limits { idle_max: means.idle_max, ..super::Limits::default() };
+            let storage = super::ObjectStorage::new(place, &means.credentials, limits)?;
             Ok(Arc::new(super::Retry::new(storage, surroundings, Arc::clone(&means.told))))
         }
         #[cfg(not(feature = "s3"))]

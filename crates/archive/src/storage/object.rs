@@ -12,7 +12,7 @@
 
 mod request;
 
-use super::address::{Credentials, S3Address};
+use super::address::{Credentials, IDLE_MAX, S3Address};
 use super::{FileKind, FileName, Storage, absent};
 use crate::error::{Error, Result};
 use crate::id::Id;
@@ -51,9 +51,9 @@ pub struct Limits {
 }
 
 impl Default for Limits {
-    /// A minute, well above what a busy server takes for a page of a list; and a page.
+    /// A minute; and a page of a list.
     fn default() -> Limits {
-        Limits { idle_max: Duration::from_secs(60), listed_alone_max: 1000 }
+        Limits { idle_max: IDLE_MAX, listed_alone_max: 1000 }
     }
 }
 

@@ -86,6 +86,11 @@ pub struct WalkProblem {
     pub error: Error,
 }
 
+/// Returns a path of a snapshot for people: the top of it is a slash.
+pub fn shown_path(path: &[u8]) -> String {
+    if path.is_empty() { "/".to_owned() } else { String::from_utf8_lossy(path).into_owned() }
+}
+
 /// Shows `visitor` every node below `roots`, the trees of as many snapshots. Returns the trees that could not be read.
 ///
 /// # Errors

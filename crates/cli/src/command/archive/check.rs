@@ -33,6 +33,10 @@ pub(crate) struct Arguments {
     read_data: Option<f64>,
 }
 
+/// What to do about damage.
+const WAY_OUT: &str = "what no copy of the repository brings back: \"restic repair index\", then \"restic repair packs\" with the names of damaged \
+                       packs and \"restic repair snapshots\" save what is left of it";
+
 /// Runs the command.
 ///
 /// # Errors
@@ -63,6 +67,9 @@ pub(crate) fn run(arguments: &Arguments, session: &Session) -> Result<Outcome> {
     }
     for hint in &report.hints {
         output::complain(hint);
+    }
+    if !report.faults.is_empty() {
+        output::complain(WAY_OUT);
     }
     if !session.is_quiet {
         let unused = match report.unused_blob_count {

@@ -68,7 +68,7 @@ pub(crate) fn run(arguments: &Arguments, session: &Session) -> Result<Outcome> {
     }
     output.finish()?;
     for problem in &problems {
-        let path = String::from_utf8_lossy(&problem.path);
+        let path = archive::shown_path(&problem.path);
         output::complain(one_line(&format!("{path}: {}", problem.error)));
     }
     Ok(if problems.is_empty() { Outcome::Done } else { Outcome::Partly })

@@ -92,7 +92,7 @@ pub(crate) fn run(arguments: &Arguments, session: &Session) -> Result<Outcome> {
         other => other?,
     };
     for problem in &report.problems {
-        let path = String::from_utf8_lossy(&problem.path);
+        let path = archive::shown_path(&problem.path);
         output::complain(one_line(&format!("{path}: {}", problem.what)));
     }
     let mut output = session.output();
