@@ -13,6 +13,7 @@ mod archive_lost;
 mod damage;
 mod deliver;
 mod endings;
+mod failing;
 mod formats;
 mod generated;
 mod hostile;

@@ -1,4 +1,4 @@
-//! For tests, benchmarks and `xtask` only: a disk that lies, generated mail, real mail, Tarantool, restic.
+//! For tests, benchmarks and `xtask` only: a disk that lies, a server that fails, generated mail, real mail, Tarantool, restic.
 //!
 //! Comes in: seeds and options. Goes out: Maildirs and misbehaving disks, the same ones each time. It is the one library that may
 //! read the environment (PNEU_REAL_MAIL, CI, UPDATE) and print: it runs beside tests. Must not know the crates it helps to test,
@@ -6,6 +6,7 @@
 
 mod ask;
 pub mod corpus;
+mod object_server;
 mod random;
 mod real_mail;
 mod restic;
@@ -14,6 +15,7 @@ mod tarantool;
 mod tour;
 
 pub use ask::{is_ci, may_ask};
+pub use object_server::{Fate, ObjectServer};
 pub use random::Random;
 pub use real_mail::{RealMail, real_mail};
 pub use restic::{Answer, Restic, restic};
