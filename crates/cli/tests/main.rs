@@ -35,3 +35,4 @@ mod threads;
 mod tied;
 mod undelete;
 mod view;
+mod writers;
