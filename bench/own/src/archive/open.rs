@@ -24,7 +24,7 @@ pub(super) const CACHED: &str = "look one blob up in 5,000,000, cached";
 /// What is in the repository, with the cache.
 pub(super) const STATS: &str = "archive stats; stats --mode raw-data, of 5,000,000 blobs, cached";
 /// Opening the repository without its index.
-pub(super) const KEY: &str = "cat config, of 5,000,000 blobs";
+const KEY: &str = "cat config, of 5,000,000 blobs";
 
 /// Measures both in turn.
 pub(super) fn measure(options: &Options, report: &mut Report) -> Result<()> {
