@@ -3,6 +3,7 @@
 //! In: the repository that the environment or the configuration names. Out: what it holds of this mailbox, or nothing and a sentence. An archive
 //! that cannot be asked is no reason to have no index: what it holds can be taken in later. Must not know commands.
 
+use crate::amount::count;
 use crate::archived;
 use crate::output;
 use crate::progress::Progress;
@@ -117,7 +118,7 @@ impl Taken {
 
     /// Returns the line that says what was taken in, if anything was.
     pub(crate) fn line(&self) -> Option<String> {
-        let count = self.adopted.messages;
-        (count > 0).then(|| format!("{count} messages taken in that only the archive has"))
+        let number = self.adopted.messages;
+        (number > 0).then(|| format!("{} taken in that only the archive has", count(number, "message")))
     }
 }

@@ -122,7 +122,7 @@ fn what_is_gone_is_swept_when_it_is_old_enough() {
     let list = home.good(&["sweep", "--dry-run", "--older-than", "0d"]);
     assert!(list.ends_with("  Ana Example  A fourth\n") && list.lines().count() == 1, "{list}");
     assert!(home.good(&["info"]).contains("absent messages  1\n"));
-    assert_eq!(home.good(&["sweep", "--older-than", "0d"]), "1 messages forgotten\n");
+    assert_eq!(home.good(&["sweep", "--older-than", "0d"]), "1 message forgotten\n");
     assert!(home.good(&["info"]).contains("absent messages  0\n"));
     assert_eq!(home.subjects("dispatch"), Vec::<String>::new());
     assert_eq!(home.good(&["check", "--deep"]), "no damage found\n");

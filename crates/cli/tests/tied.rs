@@ -63,10 +63,10 @@ fn a_sweep_leaves_what_the_archive_holds() {
     let mut all = list(&["--no-archive"]);
     all.sort();
     assert_eq!(all, ["Never saved", "Second thoughts"]);
-    assert_eq!(good(&home, &old), "1 messages forgotten; 1 stay, which the archive holds\n");
+    assert_eq!(good(&home, &old), "1 message forgotten; 1 stay, which the archive holds\n");
     assert_eq!(subjects(&home, &["--archived"], "\"hello again\""), ["Second thoughts"]);
     assert_eq!(good(&home, &old), "0 messages forgotten; 1 stay, which the archive holds\n");
-    assert_eq!(good(&home, &[&old[..], &["--no-archive"]].concat()), "1 messages forgotten\n");
+    assert_eq!(good(&home, &[&old[..], &["--no-archive"]].concat()), "1 message forgotten\n");
     assert_eq!(subjects(&home, &["--archived"], "\"hello again\""), [""; 0]);
 }
 
@@ -96,7 +96,7 @@ fn a_sweep_that_cannot_ask_the_archive_forgets_nothing() {
     rewrite(&index, &sound);
     assert_eq!(good(&home, &old), "0 messages forgotten; 1 stay, which the archive holds\n");
     let without = with_repository(&home, &nowhere, &[&old[..], &["--no-archive"]].concat());
-    assert_eq!((without.code, without.out.as_str()), (Some(0), "1 messages forgotten\n"));
+    assert_eq!((without.code, without.out.as_str()), (Some(0), "1 message forgotten\n"));
 }
 
 /// Returns the only file in a directory.
@@ -132,7 +132,7 @@ fn an_index_made_anew_finds_deleted_mail_again_with_its_text() {
         damage_index(&home, below);
         let repaired = with_archive(&home, &REPAIR);
         assert_eq!(repaired.code, Some(0), "{below}: {repaired:?}");
-        assert!(repaired.out.ends_with("1 messages taken in that only the archive has\n"), "{repaired:?}");
+        assert!(repaired.out.ends_with("1 message taken in that only the archive has\n"), "{repaired:?}");
         assert_eq!(subjects(&home, &["--archived"], "\"hello again\""), ["Second thoughts"]);
         assert_eq!(subjects(&home, &[], "hello"), ["First steps"]);
         let shown = good(&home, &["view", "--format", "raw", "id:2@example.org"]);
@@ -156,7 +156,7 @@ fn an_index_is_made_anew_without_an_archive_that_cannot_be_asked() {
     );
     assert_eq!(subjects(&home, &["--archived"], "\"hello again\""), [""; 0]);
     let taken_in = good(&home, &["index", "--archived"]);
-    assert!(taken_in.ends_with("1 messages taken in that only the archive has\n"), "{taken_in}");
+    assert!(taken_in.ends_with("1 message taken in that only the archive has\n"), "{taken_in}");
     assert_eq!(subjects(&home, &["--archived"], "\"hello again\""), ["Second thoughts"]);
     assert!(!good(&home, &["index", "--archived"]).contains("taken in"), "all of it is known");
     let nobody = home.pneu(&["index", "--archived"]);
@@ -209,7 +209,7 @@ fn the_first_index_takes_in_deleted_mail_where_the_configuration_names_the_archi
         format!("[archive]\nrepository = \"~/{repository}\"\npassword_file = \"~/password\"\n")
     };
     for (repository, last) in
-        [("not-made-yet", " 0 unreadable"), ("repository", "1 messages taken in that only the archive has")]
+        [("not-made-yet", " 0 unreadable"), ("repository", "1 message taken in that only the archive has")]
     {
         fs::remove_dir_all(home.data()).unwrap();
         fs::write(&configuration, archive(repository)).unwrap();

@@ -1,5 +1,6 @@
 //! `pneu info`: says what is where, and how much there is.
 
+use crate::amount::people;
 use crate::exit::Outcome;
 use crate::sanitise::one_line;
 use crate::session::Session;
@@ -69,34 +70,4 @@ pub(crate) fn size(session: &Session, directory: &Path) -> u64 {
     let names = session.index.disk.list(directory).unwrap_or_default();
     let metadata = names.iter().filter_map(|name| std::fs::metadata(directory.join(name)).ok());
     metadata.filter(std::fs::Metadata::is_file).map(|metadata| metadata.len()).sum()
-}
-
-/// Returns a number of bytes as people read it.
-pub(crate) fn people(bytes: u64) -> String {
-    let (mut value, mut unit) = (bytes as f64, "bytes");
-    for larger in ["KiB", "MiB", "GiB", "TiB"] {
-        if value >= 1024.0 {
-            (value, unit) = (value / 1024.0, larger);
-        }
-    }
-    if unit == "bytes" { format!("{bytes} bytes") } else { format!("{value:.1} {unit}") }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn sizes_are_for_people() {
-        let pairs = [
-            (0, "0 bytes"),
-            (1023, "1023 bytes"),
-            (1024, "1.0 KiB"),
-            (1_483_564, "1.4 MiB"),
-            (3 << 30, "3.0 GiB"),
-        ];
-        for (bytes, text) in pairs {
-            assert_eq!(people(bytes), text);
-        }
-    }
 }

@@ -1,5 +1,6 @@
 //! `pneu sweep`: forgets messages whose last file has been gone for long, and that no archive holds.
 
+use crate::amount::count;
 use crate::archived;
 use crate::exit::Outcome;
 use crate::output;
@@ -108,8 +109,8 @@ fn sweep(arguments: &Arguments, elsewhere: &dyn Elsewhere, session: &Session) ->
 
 fn summary(Swept { forgotten, held }: Swept) -> String {
     match held {
-        0 => format!("{forgotten} messages forgotten"),
-        _ => format!("{forgotten} messages forgotten; {held} stay, which the archive holds"),
+        0 => format!("{} forgotten", count(forgotten, "message")),
+        _ => format!("{} forgotten; {held} stay, which the archive holds", count(forgotten, "message")),
     }
 }
 

@@ -1,5 +1,6 @@
 //! `pneu undelete`: puts messages back that only the archive still has.
 
+use crate::amount::count;
 use crate::archived;
 use crate::command::index;
 use crate::environment;
@@ -95,7 +96,8 @@ fn say(report: &UndeleteReport, session: &Session) -> Result<()> {
     }
     output.finish()?;
     if !session.is_quiet && !report.done.is_empty() {
-        output::complain(format!("{} messages are back; \"pneu index\" takes them in", report.done.len()));
+        let messages = count(report.done.len() as u64, "message");
+        output::complain(format!("{messages} back; \"pneu index\" takes in what came back"));
     }
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! `pneu archive backup`: saves all mail that the index knows, in one snapshot.
 
-use super::shown::count;
-use crate::command::{index, info::people};
+use crate::amount::{count, people};
+use crate::command::index;
 use crate::exit::Outcome;
 use crate::output;
 use crate::progress::Progress;

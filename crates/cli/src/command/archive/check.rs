@@ -1,6 +1,6 @@
 //! `pneu archive check`: looks for damage in a repository.
 
-use super::shown::count;
+use crate::amount::count;
 use crate::exit::Outcome;
 use crate::output;
 use crate::progress::Progress;

@@ -1,7 +1,8 @@
 //! `pneu archive find`: finds files by name in all snapshots at once.
 
 use super::select::Selection;
-use super::shown::{count, kind_letter, local_day, local_time};
+use super::shown::{kind_letter, local_day, local_time};
+use crate::amount::count;
 use crate::environment;
 use crate::exit::Outcome;
 use crate::format::json;

@@ -1,6 +1,6 @@
 //! `pneu archive forget`: removes snapshots, by a policy or by name.
 
-use super::lost::{self, Keeping, Losing, Said};
+use super::lost::{self, Keeping, Losing};
 use super::prune::{self, DryRun, How};
 use super::shown::snapshot_line;
 use crate::environment;
@@ -104,7 +104,8 @@ pub(crate) fn run(arguments: &Arguments, session: &Session) -> Result<Outcome> {
     let progress = Progress::start(session.stderr_is_terminal, session.is_quiet)
         .map_err(|error| anyhow!("cannot listen to Ctrl-C: {error}"))?;
     let mut output = session.output();
-    let said = say(arguments, (&repository, &lock), (&listed, &going), (session, &progress), &mut output)?;
+    let mut outcome =
+        say(arguments, (&repository, &lock), (&listed, &going), (session, &progress), &mut output)?;
     if let (Some(lock), None) = (lock.held(), dry_run) {
         for &number in &going {
             progress.check()?;
@@ -114,11 +115,9 @@ pub(crate) fn run(arguments: &Arguments, session: &Session) -> Result<Outcome> {
     }
     // What cannot be printed any more is no reason to leave the rest undone.
     let printed = print(arguments, (&listed, &going), session, output);
-    let mut outcome = said.outcome;
     match (arguments.prune, lock.held()) {
         (true, Some(held)) if dry_run.is_none() => {
             drop(listed);
-            let repository = if said.kept.is_some() { repository.reread() } else { repository };
             let pruned = prune::prune((&repository, Some(held)), arguments.how, None, (session, &progress))?;
             outcome = if pruned == Outcome::Done { outcome } else { pruned };
         }
@@ -157,9 +156,9 @@ fn say(
     (listed, going): (&[(Id, Snapshot)], &[usize]),
     (session, progress): (&Session, &Progress),
     output: &mut Output,
-) -> Result<Said> {
+) -> Result<Outcome> {
     if going.is_empty() && !arguments.prune {
-        return Ok(Said { outcome: Outcome::Done, kept: None });
+        return Ok(Outcome::Done);
     }
     let (mut goes, mut stays) = (Vec::new(), Vec::new());
     for (number, (_, snapshot)) in listed.iter().enumerate() {

@@ -4,8 +4,9 @@
 //! know why anything goes.
 
 use super::prune::DryRun;
-use super::shown::{count, local_time};
-use crate::command::info::people;
+use super::shown::local_time;
+use crate::amount::{count, people};
+use crate::command::index::in_step;
 use crate::environment;
 use crate::exit::Outcome;
 use crate::format::record::hex;
@@ -16,10 +17,10 @@ use crate::sanitise::{one_line, one_line_of_bytes};
 use crate::session::Session;
 use crate::terminal::{cut, padding};
 use anyhow::{Result, anyhow};
-use archive::{HeldLock, Id, Repository, SaveOptions, Snapshot, Time, Unwatched};
+use archive::{HeldLock, Repository, SaveOptions, Snapshot, Time, Unwatched};
 use backup::{Archive, BackupOptions, Forgotten, Held, Lost, Target};
 use clap::Args;
-use index::{Mailbox, PayloadReader, UpdateOptions};
+use index::{Mailbox, PayloadReader};
 use mail::Content;
 
 /// Columns of the sender and the subject in a list.
@@ -48,15 +49,7 @@ pub(super) struct Losing<'a> {
     pub(super) dry_run: Option<DryRun>,
 }
 
-/// What was said and done.
-pub(super) struct Said {
-    /// Not [`Outcome::Done`] if something could not be read, or if nothing more is to be done.
-    pub(super) outcome: Outcome,
-    /// The snapshot that was written.
-    pub(super) kept: Option<Id>,
-}
-
-/// Says what would be lost, and saves it if that is wanted.
+/// Says what would be lost, and saves it if that is wanted. Returns whether everything could be read for it.
 ///
 /// # Errors
 /// The index or the archive cannot be read, the snapshot not be written.
@@ -65,7 +58,7 @@ pub(super) fn before(
     keeping: Keeping,
     (session, progress): (&Session, &Progress),
     output: &mut Output,
-) -> Result<Said> {
+) -> Result<Outcome> {
     let mut is_whole = true;
     let mailbox = mailbox(keeping, (session, progress), &mut is_whole)?;
     progress.name("looking for messages that nothing else has");
@@ -81,7 +74,8 @@ pub(super) fn before(
     let list = &report.messages;
     let is_dry = losing.dry_run.is_some();
     if !session.is_quiet || is_dry {
-        output.line(&sentence(list, mailbox.is_some(), losing.dry_run))?;
+        let seen = Seen { has_index: mailbox.is_some(), is_whole };
+        output.line(&sentence(list, seen, losing.dry_run))?;
     }
     if is_dry {
         let held = archive.held(&[], &Unwatched);
@@ -90,7 +84,6 @@ pub(super) fn before(
             output.line(&known.line(lost, output.terminal.is_terminal()))?;
         }
     }
-    let mut kept = None;
     if let (Some(lock), true, false) = (losing.lock, keeping.keep_messages && !is_dry, list.is_empty()) {
         let options = BackupOptions {
             tags: Vec::new(),
@@ -100,7 +93,6 @@ pub(super) fn before(
         };
         let target = Target { repository: losing.repository, lock };
         let id = backup::keep_messages(&session.index, &target, list, &options)?;
-        kept = Some(id);
         if !session.is_quiet {
             let messages = count(list.len() as u64, "message");
             output.line(&format!("kept    {}  [{}]  {messages}", id.short(), backup::KEPT))?;
@@ -112,7 +104,7 @@ pub(super) fn before(
             (None, Forgotten::Go) => "nothing saves them now; --keep-messages would have",
         });
     }
-    Ok(Said { outcome, kept })
+    Ok(outcome)
 }
 
 /// Opens the index, in step with the disk; none if there is none.
@@ -128,23 +120,31 @@ fn mailbox(
     if keeping.no_index {
         return Ok(Some(mailbox));
     }
-    let options = UpdateOptions { headers: session.configured()?.headers, ..UpdateOptions::default() };
-    let report =
-        index::update(&session.index, mailbox.roots(), &options, progress).map_err(|error| match error {
-            index::Error::Interrupted => anyhow!(error),
-            other => anyhow!("{other}. What is on the disk is not known; --no-index takes the index for it"),
-        })?;
-    for problem in &report.problems {
-        *is_whole = false;
-        output::complain(one_line(&format!("{}: {}", problem.path.display(), problem.what)));
-    }
+    let passed = in_step(session, progress).map_err(|error| match error.downcast_ref() {
+        Some(index::Error::Interrupted) => error,
+        _ => anyhow!("{error}. What is on the disk is not known; --no-index takes the index for it"),
+    })?;
+    *is_whole &= passed.problems.is_empty();
     Ok(Some(Mailbox::open(&session.index)?))
 }
 
+/// What was asked to find out what would be lost.
+#[derive(Clone, Copy)]
+struct Seen {
+    /// Whether there is an index, which says what lies in Maildirs.
+    has_index: bool,
+    /// Whether everything could be read.
+    is_whole: bool,
+}
+
 /// Says how many messages would be lost.
-fn sentence(list: &[Lost], has_index: bool, dry_run: Option<DryRun>) -> String {
+fn sentence(list: &[Lost], seen: Seen, dry_run: Option<DryRun>) -> String {
+    let Seen { has_index, is_whole } = seen;
     let is_known =
         if has_index { "" } else { "; there is no index here, so what lies in Maildirs is not known" };
+    if list.is_empty() && !is_whole {
+        return format!("no message is known to be lost, but not everything could be read{is_known}");
+    }
     if list.is_empty() {
         let elsewhere = if has_index { " or in a Maildir" } else { "" };
         return format!("no message is lost: all are in a snapshot that stays{elsewhere}");
@@ -210,10 +210,13 @@ mod tests {
 
     #[test]
     fn nothing_lost_is_said_as_far_as_it_is_known() {
+        let said = |has_index, is_whole| sentence(&[], Seen { has_index, is_whole }, None);
+        assert_eq!(said(true, true), "no message is lost: all are in a snapshot that stays or in a Maildir");
+        assert_eq!(said(false, true), "no message is lost: all are in a snapshot that stays");
+        assert_eq!(said(true, false), "no message is known to be lost, but not everything could be read");
         assert_eq!(
-            sentence(&[], true, None),
-            "no message is lost: all are in a snapshot that stays or in a Maildir"
+            said(false, false),
+            "no message is known to be lost, but not everything could be read; there is no index here, so what lies in Maildirs is not known"
         );
-        assert_eq!(sentence(&[], false, None), "no message is lost: all are in a snapshot that stays");
     }
 }

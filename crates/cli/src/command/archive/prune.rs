@@ -1,8 +1,7 @@
 //! `pneu archive prune`: removes what no snapshot uses.
 
 use super::lost::{self, Keeping, Losing};
-use super::shown::count;
-use crate::command::info::people;
+use crate::amount::{count, people};
 use crate::exit::Outcome;
 use crate::output;
 use crate::progress::Progress;
@@ -74,12 +73,11 @@ pub(crate) fn run(arguments: &Arguments, session: &Session) -> Result<Outcome> {
         dry_run,
     };
     let mut output = session.output();
-    let said = lost::before(&losing, arguments.keeping, (session, &progress), &mut output)?;
+    let lost = lost::before(&losing, arguments.keeping, (session, &progress), &mut output)?;
     output.finish()?;
-    let repository = if said.kept.is_some() { repository.reread() } else { repository };
     let pruned = prune((&repository, lock.held()), arguments.how, dry_run, (session, &progress))?;
     lock.release()?;
-    Ok(if pruned == Outcome::Done { said.outcome } else { pruned })
+    Ok(if pruned == Outcome::Done { lost } else { pruned })
 }
 
 /// Says that nothing is to be changed.

@@ -1,7 +1,6 @@
 //! `pneu archive restore`: brings the files of a snapshot back.
 
-use super::shown::count;
-use crate::command::info::people;
+use crate::amount::{count, people};
 use crate::exit::{NotFound, Outcome};
 use crate::output;
 use crate::progress::Progress;

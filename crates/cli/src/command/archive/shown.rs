@@ -1,4 +1,4 @@
-//! What the commands on repositories show alike: times, snapshots, amounts of bytes.
+//! What the commands on repositories show alike: times, kinds of files, snapshots.
 //!
 //! In: values. Out: text. Must not know any command.
 
@@ -38,19 +38,4 @@ pub(super) fn snapshot_line(id: &Id, snapshot: &Snapshot) -> String {
         if snapshot.tags.is_empty() { String::new() } else { format!("  [{}]", snapshot.tags.join(", ")) };
     let paths = snapshot.paths.join(" ");
     format!("{}  {}  {}{tags}  {paths}", id.short(), local_time(&snapshot.time), snapshot.hostname)
-}
-
-/// Returns a number with its noun: "1 pack", "12 packs".
-pub(super) fn count(number: u64, noun: &str) -> String {
-    if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn one_has_no_s() {
-        assert_eq!((count(1, "pack"), count(0, "pack")), ("1 pack".into(), "0 packs".into()));
-    }
 }

@@ -1,7 +1,6 @@
 //! `pneu archive stats`: says how much there is in a repository.
 
-use super::shown::count;
-use crate::command::info::people;
+use crate::amount::{count, people};
 use crate::exit::Outcome;
 use crate::output;
 use crate::progress::Progress;

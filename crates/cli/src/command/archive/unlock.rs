@@ -1,6 +1,6 @@
 //! `pneu archive unlock`: takes away locks that nobody holds any more.
 
-use super::shown::count;
+use crate::amount::count;
 use crate::exit::Outcome;
 use crate::repository::{Place, RepositoryOptions};
 use crate::session::Session;

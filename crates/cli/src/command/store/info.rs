@@ -1,7 +1,7 @@
 //! `pneu store info`: says what is in a directory of Tarantool, or in a store.
 
 use super::open::{self, Content};
-use crate::command::info::people;
+use crate::amount::people;
 use crate::exit::Outcome;
 use crate::output::Output;
 use crate::sanitise::one_line;

@@ -1,7 +1,8 @@
 //! `pneu store load`: fills a store from Tarantool's snapshot and logs.
 
 use super::open;
-use crate::command::info::{people, size};
+use crate::amount::people;
+use crate::command::info::size;
 use crate::environment::Stopwatch;
 use crate::exit::Outcome;
 use crate::output;

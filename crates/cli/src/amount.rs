@@ -1,0 +1,43 @@
+//! Amounts as people read them.
+//!
+//! In: numbers. Out: text. Must not know what is counted.
+
+/// Returns a number of bytes as people read it.
+pub(crate) fn people(bytes: u64) -> String {
+    let (mut value, mut unit) = (bytes as f64, "bytes");
+    for larger in ["KiB", "MiB", "GiB", "TiB"] {
+        if value >= 1024.0 {
+            (value, unit) = (value / 1024.0, larger);
+        }
+    }
+    if unit == "bytes" { format!("{bytes} bytes") } else { format!("{value:.1} {unit}") }
+}
+
+/// Returns a number with its noun: "1 pack", "12 packs".
+pub(crate) fn count(number: u64, noun: &str) -> String {
+    if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_for_people() {
+        let pairs = [
+            (0, "0 bytes"),
+            (1023, "1023 bytes"),
+            (1024, "1.0 KiB"),
+            (1_483_564, "1.4 MiB"),
+            (3 << 30, "3.0 GiB"),
+        ];
+        for (bytes, text) in pairs {
+            assert_eq!(people(bytes), text);
+        }
+    }
+
+    #[test]
+    fn one_has_no_s() {
+        assert_eq!((count(1, "pack"), count(0, "pack")), ("1 pack".into(), "0 packs".into()));
+    }
+}
