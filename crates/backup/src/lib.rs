@@ -15,6 +15,7 @@ mod held;
 mod joined;
 mod known;
 mod layout;
+mod left_out;
 mod lost;
 mod messages;
 #[cfg(test)]
@@ -38,6 +39,7 @@ pub use backup::{BackupOptions, BackupReport, Target, backup, keep_messages};
 pub use bring_back::{bring_back_queries, bring_back_tags, restored_configuration};
 pub use error::{Error, Problem, Result};
 pub use held::Held;
+pub use left_out::{excluded, left_out};
 pub use lost::{KEPT, Lost, LostReport};
 pub use recover::{Archive, Forgotten, UndeleteReport};
 pub use standing::{Chosen, Standing, concerns, first_seconds, standing};

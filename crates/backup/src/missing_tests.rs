@@ -5,7 +5,7 @@ use crate::own::OwnFiles;
 use crate::store_mail::store_mail;
 use crate::tests::{Fixture, message};
 use archive::Unwatched;
-use index::{Mailbox, Root};
+use index::{Mailbox, NoObserver, Root, UpdateOptions};
 use std::fs;
 
 #[test]
@@ -79,4 +79,57 @@ fn a_folder_may_lack_a_directory_and_a_root_may_not() {
     // Where a disk is mounted there is a directory without it.
     fs::create_dir(fixture.root()).unwrap();
     assert!(refused().contains("is a disk not mounted?"), "{}", refused());
+}
+
+#[test]
+fn a_folder_that_the_index_leaves_alone_is_stored_as_it_is() {
+    let fixture = Fixture::new();
+    fixture.index();
+    let root = fixture.root();
+    fs::write(root.join("inbox/.noupdate"), "").unwrap();
+    fixture.put("inbox", "new", "20.x", message(20).as_bytes());
+    fixture.put("inbox", "cur", ".hidden", message(21).as_bytes());
+    fixture.put("inbox/below", "cur", "22.x:2,", message(22).as_bytes());
+    fs::remove_file(root.join("inbox/cur/1.x:2,S")).unwrap();
+    fs::rename(root.join("inbox/cur/2.x:2,S"), root.join("inbox/cur/2.x:2,ST")).unwrap();
+    fixture.index();
+    let (tree, _, work) = fixture.backup();
+    assert_eq!(work.problems, Vec::<String>::new(), "what is gone there is not expected");
+    let mut files = fixture.files(tree);
+    files.retain(|name| name.starts_with("inbox/") && name.contains(".x"));
+    assert_eq!(
+        files,
+        [
+            "inbox/below/cur/22.x:2,",
+            "inbox/cur/0.x:2,S",
+            "inbox/cur/2.x:2,ST",
+            "inbox/cur/3.x:2,S",
+            "inbox/new/20.x"
+        ]
+    );
+    let (again, _, work) = fixture.backup();
+    assert_eq!((fixture.root_tree(again), work.opened), (fixture.root_tree(tree), 0));
+    // A directory that is not there is no decision of the user's: it may lie on a disk that is not mounted.
+    fs::remove_dir_all(root.join("inbox/cur")).unwrap();
+    let problems = fixture.backup().2.problems;
+    assert_eq!(problems, ["inbox/cur: it is not there any more; it was left out"]);
+}
+
+#[test]
+fn folders_that_are_in_no_backup_on_purpose_are_known() {
+    let fixture = Fixture::new();
+    fixture.put("old/2019", "new", "30.x", message(30).as_bytes());
+    fixture.put("lists/empty", "cur", "31.x:2,", message(31).as_bytes());
+    fs::remove_file(fixture.root().join("lists/empty/cur/31.x:2,")).unwrap();
+    for folder in ["old", "lists"] {
+        fs::write(fixture.root().join(folder).join(".noindex"), "").unwrap();
+    }
+    let summary =
+        index::update(&fixture.environment, &fixture.roots, &UpdateOptions::default(), &NoObserver).unwrap();
+    let mut excluded = crate::excluded(&fixture.roots);
+    excluded.sort();
+    assert_eq!(excluded, ["lists", "old"].map(|folder| fixture.root().join(folder)));
+    assert_eq!(summary.excluded, excluded);
+    let left_out = crate::left_out(&excluded);
+    assert_eq!(left_out, ["lists/rust", "old/2019"].map(|folder| fixture.root().join(folder)));
 }

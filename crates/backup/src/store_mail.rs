@@ -13,9 +13,9 @@ use crate::messages::{Expected, Source, Stored, Whereabouts, store};
 use crate::own::{OwnFiles, PATH, StoredOwn, store_own};
 use crate::unchanged::{Unchanged, unchanged};
 use archive::Id;
-use index::{Inventory, Place};
+use index::{Inventory, Place, StoredFile};
 use rayon::prelude::*;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -189,6 +189,7 @@ impl Site<'_> {
         let expected = match self.expected(&place, directory, renamed) {
             Ok(expected) => expected,
             Err(Error::Io { source, .. }) => return Ok(left(place, &source.to_string())),
+            Err(Error::Mail(error)) => return Ok(left(place, &error.to_string())),
             Err(error) => return Err(error),
         };
         let before = self.source.known.map(|known| known.directory(path)).transpose()?.unwrap_or_default();
@@ -240,6 +241,11 @@ impl Site<'_> {
     fn unchanged(&self, path: (&[u8], &Path), directory: &Directory) -> Result<Option<Unchanged>> {
         let Some((number, place)) = directory.messages else { return Ok(None) };
         let Some(folder) = self.inventory.folders().get(number) else { return Ok(None) };
+        if folder.no_update {
+            let Ok(there) = listed(path.1) else { return Ok(None) };
+            let names: Vec<&[u8]> = there.iter().map(Vec::as_slice).collect();
+            return unchanged(self.source, path, &names);
+        }
         unchanged(self.source, path, &self.inventory.names(folder, place)?)
     }
 
@@ -256,19 +262,14 @@ impl Site<'_> {
         if let Some((number, place)) = directory.messages
             && let Some(folder) = self.inventory.folders().get(number)
         {
-            expected.extend(self.inventory.files(folder, place)?.into_iter().map(|file| Expected {
-                name: file.name.to_vec(),
-                index: Some(IndexRow {
-                    row: Row {
-                        inode: file.inode,
-                        size_bytes: file.size_bytes,
-                        mtime_ns: file.mtime_ns,
-                        ctime_ns: file.ctime_ns,
-                        content: file.sha256,
-                    },
-                    message_bytes: file.message_bytes,
-                }),
-            }));
+            let known = self.inventory.files(folder, place)?.into_iter().map(of_index);
+            if folder.no_update {
+                let there: BTreeSet<Vec<u8>> = listed(path)?.into_iter().collect();
+                expected.extend(known.filter(|file| there.contains(&file.name)));
+                expected.extend(there.into_iter().map(|name| Expected { name, index: None }));
+            } else {
+                expected.extend(known);
+            }
         }
         if directory.has_extras {
             expected.extend(extras(path)?.into_iter().map(|name| Expected { name, index: None }));
@@ -409,6 +410,31 @@ impl Work<'_> {
         self.children.entry(parent.to_vec()).or_default().push(entry);
         None
     }
+}
+
+/// Returns what the index says of a file.
+fn of_index(file: StoredFile<'_>) -> Expected {
+    let row = Row {
+        inode: file.inode,
+        size_bytes: file.size_bytes,
+        mtime_ns: file.mtime_ns,
+        ctime_ns: file.ctime_ns,
+        content: file.sha256,
+    };
+    Expected { name: file.name.to_vec(), index: Some(IndexRow { row, message_bytes: file.message_bytes }) }
+}
+
+/// Returns the names of the messages in a directory, in order: of one that the index does not look at.
+fn listed(place: &Path) -> Result<Vec<Vec<u8>>> {
+    let mut names = Vec::new();
+    mail::read_directory(place, &mut mail::ScanBuffer::new(), |entry| {
+        // Of what cannot be looked at it is said later why.
+        if entry.is_message_file().unwrap_or(true) {
+            names.push(entry.name.to_vec());
+        }
+    })?;
+    names.sort_unstable();
+    Ok(names)
 }
 
 /// Returns the names of files in a directory that are stored besides messages.

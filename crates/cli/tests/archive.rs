@@ -1,6 +1,6 @@
 //! `pneu archive`, `find --archived` and `--at`, `undelete`: mail is backed up, deleted, found, shown and put back.
 
-use crate::support::{Home, Run, run};
+use crate::support::{Home, Run, letter, run};
 use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
@@ -66,6 +66,33 @@ fn deleted_mail_is_found_shown_and_put_back() {
     assert_eq!(fs::read(&path).unwrap(), content);
     assert_eq!(home.run(&["undelete", &query]).code, Some(1), "it is there");
     assert_eq!(home.run(&["count", "*"]).out, before);
+}
+
+#[test]
+fn what_noindex_keeps_out_of_a_backup_is_said_in_one_line() {
+    let home = archived();
+    home.run(&["archive", "init"]);
+    for (number, folder) in ["a", "b", "c", "d"].into_iter().enumerate() {
+        home.home.deliver(folder, "9:2,", &letter("9", "Hidden", "text"));
+        fs::write(home.home.mail().join(folder).join(".noindex"), "").unwrap();
+        let path = |folder: &str| home.home.mail().join(folder).display().to_string();
+        let expected = match number {
+            0 => format!("1 folder with mail is not in the backup, because of .noindex: {}\n", path("a")),
+            1 | 2 => continue,
+            _ => format!(
+                "4 folders with mail are not in the backup, because of .noindex: {}, {}, {}, and 1 more\n",
+                path("a"),
+                path("b"),
+                path("c")
+            ),
+        };
+        for options in [&[][..], &["--no-index"]] {
+            let saved = home.run(&[&["archive", "backup"], options].concat());
+            assert_eq!((saved.code, saved.err), (Some(0), format!("pneu: {expected}")), "{options:?}");
+        }
+    }
+    let quiet = home.run(&["--quiet", "archive", "backup"]);
+    assert_eq!((quiet.code, quiet.out.as_str(), quiet.err.as_str()), (Some(0), "", ""));
 }
 
 #[test]

@@ -8,7 +8,8 @@
 
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
-use crate::walk::walk;
+use crate::scan::{Directory, EntryKind, ScanBuffer};
+use crate::walk::{NoIndex, walk};
 use crate::{Error, Result, Stamp};
 use std::ffi::OsStr;
 use std::fmt;
@@ -92,7 +93,25 @@ pub fn find_folders(root: &Path) -> Result<Folders> {
 /// # Errors
 /// As [`find_folders`].
 pub fn find_folders_within(root: &Path, limits: FolderLimits) -> Result<Folders> {
-    walk(root, limits)
+    walk(root, limits, NoIndex::LeavesOut)
+}
+
+/// Returns the folders that a file `.noindex` in `directory` leaves out, itself and those below, as far as they hold mail of their own: links to mail that
+/// lies elsewhere are none, nor is what cannot be read. In order of their paths.
+pub fn folders_left_out(directory: &Path) -> Vec<PathBuf> {
+    let found = walk(directory, FolderLimits::default(), NoIndex::MeansNothing).unwrap_or_default();
+    let mut buffer = ScanBuffer::new();
+    let mut has_mail = |folder: &PathBuf| {
+        [b"cur", b"new"].iter().any(|place| has_files(&join(folder, *place), &mut buffer).unwrap_or(false))
+    };
+    found.folders.iter().map(|folder| join(directory, &folder.path)).filter(|path| has_mail(path)).collect()
+}
+
+fn has_files(directory: &Path, buffer: &mut ScanBuffer) -> Result<bool> {
+    Directory::open(directory)?.has(buffer, |entry| {
+        let is_file = entry.resolve_kind().is_ok_and(|kind| kind == EntryKind::File);
+        is_file && !entry.name.starts_with(b".")
+    })
 }
 
 /// Returns the path of what lies at `relative` below `root`; the root itself if that is empty.

@@ -46,7 +46,8 @@ pub use derived::Derived;
 pub use error::{Error, Result};
 pub use flags::Flags;
 pub use folder::{
-    Folder, FolderLimits, FolderProblem, FolderProblemKind, Folders, find_folders, find_folders_within, join,
+    Folder, FolderLimits, FolderProblem, FolderProblemKind, Folders, find_folders, find_folders_within,
+    folders_left_out, join,
 };
 pub use html_part::html_part;
 pub use keywords::{

@@ -131,6 +131,18 @@ impl Directory {
     /// # Errors
     /// [`Error::Io`] if it cannot be read to its end.
     pub fn read(&self, buffer: &mut ScanBuffer, mut visit: impl FnMut(Entry<'_>)) -> Result<()> {
+        let all = |entry: Entry<'_>| {
+            visit(entry);
+            false
+        };
+        self.has(buffer, all).map(|_| ())
+    }
+
+    /// Says whether there is an entry like this one, and reads no further than to the first. Works once, as [`Directory::read`].
+    ///
+    /// # Errors
+    /// [`Error::Io`] if it cannot be read so far.
+    pub fn has(&self, buffer: &mut ScanBuffer, mut is_it: impl FnMut(Entry<'_>) -> bool) -> Result<bool> {
         let mut entries = RawDir::new(&self.descriptor, &mut buffer.bytes);
         while let Some(entry) = entries.next() {
             let entry = match entry {
@@ -141,10 +153,12 @@ impl Directory {
             let name = entry.file_name().to_bytes();
             if name != b"." && name != b".." {
                 let kind = EntryKind::from(entry.file_type());
-                visit(Entry { name, inode: entry.ino(), kind, directory: self });
+                if is_it(Entry { name, inode: entry.ino(), kind, directory: self }) {
+                    return Ok(true);
+                }
             }
         }
-        Ok(())
+        Ok(false)
     }
 
     /// Returns what one of its files says of itself; of a symbolic link, what the file says that it leads to. Costs less than

@@ -27,11 +27,21 @@ const FOREIGN: [&[u8]; 8] =
 /// Where file systems put what was lost; on every disk of its own, and only root may read it.
 const LOST_AND_FOUND: &[u8] = b"lost+found";
 
+/// What a file `.noindex` means to a walk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum NoIndex {
+    /// The folder is left out, with everything below it.
+    LeavesOut,
+    /// Nothing: what is left out is looked for.
+    MeansNothing,
+}
+
 /// Finds all folders at and below `root`.
-pub(crate) fn walk(root: &Path, limits: FolderLimits) -> Result<Folders> {
+pub(crate) fn walk(root: &Path, limits: FolderLimits, no_index: NoIndex) -> Result<Folders> {
     let mut walk = Walk {
         root,
         limits,
+        no_index,
         buffer: ScanBuffer::new(),
         seen: HashMap::new(),
         pending: Vec::new(),
@@ -74,6 +84,7 @@ struct Listing {
 struct Walk<'a> {
     root: &'a Path,
     limits: FolderLimits,
+    no_index: NoIndex,
     buffer: ScanBuffer,
     /// By device and inode, the path at which a directory was first seen.
     seen: HashMap<(u64, u64), Vec<u8>>,
@@ -146,7 +157,7 @@ impl Walk<'_> {
     /// Notes a directory if it is a folder, and what is to be read below it.
     fn take(&mut self, candidate: Candidate, stamp: Stamp, mut listing: Listing) {
         let Candidate { path, no_update } = candidate;
-        if listing.no_index {
+        if listing.no_index && self.no_index == NoIndex::LeavesOut {
             self.found.excluded.push(path);
             return;
         }

@@ -4,7 +4,7 @@
 //! not know what lies in folders.
 
 use crate::privileges::{permit, without_privileges};
-use mail::{FolderLimits, FolderProblemKind, find_folders, find_folders_within};
+use mail::{FolderLimits, FolderProblemKind, find_folders, find_folders_within, folders_left_out};
 use proptest::prelude::*;
 use std::ffi::OsStr;
 use std::fs;
@@ -135,6 +135,33 @@ fn no_index_leaves_out_a_folder_and_all_below() {
     ";
     assert_eq!(found(tree), ["keep", "- old", "- spam"]);
     assert_eq!(found("maildir .\nmaildir a\nfile .noindex"), ["- ."]);
+}
+
+#[test]
+fn folders_left_out_are_those_with_mail_of_their_own() {
+    let tree = tree(
+        "
+        maildir .
+        file cur/1
+        maildir spam
+        file spam/.noindex
+        file spam/new/2
+        maildir spam/.sub
+        file spam/.sub/cur/3
+        file spam/.sub/.noindex
+        maildir spam/empty
+        file spam/empty/tmp/4
+        file spam/empty/cur/.5
+        maildir spam/links
+        link spam/links/cur/6 -> ../../../cur/1
+        ",
+    );
+    let shown = |folders: Vec<std::path::PathBuf>| {
+        let below = |path: &std::path::PathBuf| path.strip_prefix(tree.path()).unwrap().to_owned();
+        folders.iter().map(|path| below(path).display().to_string()).collect::<Vec<_>>()
+    };
+    assert_eq!(shown(folders_left_out(&tree.path().join("spam"))), ["spam", "spam/.sub"]);
+    assert!(folders_left_out(&tree.path().join("nowhere")).is_empty());
 }
 
 #[test]

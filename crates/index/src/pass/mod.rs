@@ -117,6 +117,8 @@ pub struct Summary {
     pub gone: u64,
     /// What could not be read, a sentence each; the rest was done.
     pub problems: Vec<Problem>,
+    /// Directories that a file `.noindex` leaves out, with everything below them.
+    pub excluded: Vec<PathBuf>,
 }
 
 /// Ends the sentence of a problem with a directory that could not be read.

@@ -87,7 +87,12 @@ pub(super) enum Gone {
 /// Decides.
 pub(super) fn plan(scan: Scan, loss: Loss, gone: Gone) -> Plan {
     let mut plan = Plan {
-        summary: Summary { problems: scan.problems, file_count: scan.unread_count, ..Summary::default() },
+        summary: Summary {
+            problems: scan.problems,
+            excluded: scan.excluded,
+            file_count: scan.unread_count,
+            ..Summary::default()
+        },
         kept_roots: scan.unknown_roots,
         ..Plan::default()
     };

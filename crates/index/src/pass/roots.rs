@@ -70,6 +70,7 @@ fn list_root(scan: &mut Scan, input: &Input<'_>, index: usize, mut known: KnownF
     if is_on_other_device(&listed, &known) {
         scan.other_device_roots.push(index);
     }
+    scan.excluded.extend(listed.excluded.iter().map(|path| mail::join(&root.path, path)));
     let hidden = hidden_paths(scan, root, listed.problems, &known);
     for folder in listed.folders {
         let path = mail::join(&root.path, &folder.path);

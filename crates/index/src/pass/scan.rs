@@ -45,6 +45,8 @@ pub(super) struct Scan {
     pub folders: Vec<ScannedFolder>,
     /// What could not be read.
     pub problems: Vec<Problem>,
+    /// Directories that a file `.noindex` leaves out.
+    pub excluded: Vec<PathBuf>,
     /// Roots, by their place in the input, of which nothing is known: missing, empty, unreadable.
     pub unknown_roots: Vec<usize>,
     /// Roots on another device than before.

@@ -21,6 +21,8 @@ pub struct StoredFolder {
     pub path: Vec<u8>,
     /// Where it is.
     pub directory: PathBuf,
+    /// Whether a file `.noupdate` kept the last pass from looking at its messages: there may be others by now, and fewer.
+    pub no_update: bool,
     number: u32,
 }
 
@@ -82,6 +84,7 @@ impl Mailbox {
             root: row.root.clone(),
             path: row.path.clone(),
             directory: crate::search::files::folder_path(self, row),
+            no_update: row.no_update,
             number: row.number,
         }
     }

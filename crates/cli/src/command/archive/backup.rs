@@ -12,19 +12,26 @@ use anyhow::{Result, anyhow};
 use archive::{Compression, LockKind, SaveOptions};
 use backup::{BackupOptions, BackupReport, Target};
 use clap::{Args, ValueEnum};
+use std::path::PathBuf;
+
+/// How many folders are named that are not in a backup.
+const NAMED_COUNT: usize = 3;
 
 /// Back all mail up, in one snapshot
 ///
 /// First the index is brought in step with the disk, as by "pneu index". Then only messages are opened that the repository does not have: another
 /// flag or another folder reads nothing. The snapshot holds the Maildirs as they are, with the state files of Dovecot and mbsync, and beside
 /// them .pneu/ with tags and configuration: what restic restores of it is a working Maildir.
+///
+/// A folder with a file .noindex in it is not in the backup, nor is what lies below it; one line says which these are. A folder with a file
+/// .noupdate is there with all messages that it holds now.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   pneu archive backup
   pneu archive backup --tag weekly
 
-Exit code 3: done, but something could not be read; it is named.")]
+Exit code 3: done, but something could not be read; it is named. Folders with .noindex are left out on purpose, and change no code.")]
 pub(crate) struct Arguments {
     #[command(flatten)]
     repository: RepositoryOptions,
@@ -65,7 +72,8 @@ pub(crate) fn run(arguments: &Arguments, session: &Session) -> Result<Outcome> {
         (opening.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)), passed)
     });
     let repository = opened?;
-    let mut is_whole = passed?.is_none_or(|summary| summary.problems.is_empty());
+    let passed = passed?;
+    let mut is_whole = passed.as_ref().is_none_or(|summary| summary.problems.is_empty());
     // Not before: a pass may take long, and nothing of the repository is needed for it.
     let lock = place.lock(&repository, LockKind::Shared)?;
     progress.name("backing up");
@@ -81,7 +89,8 @@ pub(crate) fn run(arguments: &Arguments, session: &Session) -> Result<Outcome> {
         program_version: concat!("pneu ", env!("CARGO_PKG_VERSION")).to_owned(),
     };
     let target = Target { repository: &repository, lock: &lock };
-    let result = backup::backup(&session.index, &session.mailbox()?, &target, &options, &progress);
+    let mailbox = session.mailbox()?;
+    let result = backup::backup(&session.index, &mailbox, &target, &options, &progress);
     progress.finish();
     let report = match result {
         Err(backup::Error::Interrupted) => {
@@ -97,12 +106,33 @@ pub(crate) fn run(arguments: &Arguments, session: &Session) -> Result<Outcome> {
         output::complain(one_line(&format!("{}: {}", problem.path.display(), problem.what)));
     }
     is_whole &= report.problems.is_empty();
+    if !session.is_quiet {
+        let excluded = passed.map_or_else(|| backup::excluded(mailbox.roots()), |summary| summary.excluded);
+        left_out(&backup::left_out(&excluded)).into_iter().for_each(output::complain);
+    }
     let mut output = session.output();
     if !session.is_quiet {
         output.line(&line(&report))?;
     }
     output.finish()?;
     Ok(if is_whole { Outcome::Done } else { Outcome::Partly })
+}
+
+/// Says which folders are in no backup because the user wants it so; nothing if there are none.
+fn left_out(folders: &[PathBuf]) -> Option<String> {
+    let named: Vec<String> =
+        folders.iter().take(NAMED_COUNT).map(|path| path.display().to_string()).collect();
+    let what = match folders.len() {
+        0 => return None,
+        1 => "1 folder with mail is",
+        more => &format!("{more} folders with mail are"),
+    };
+    let rest = folders.len() - named.len();
+    let rest = if rest == 0 { String::new() } else { format!(", and {rest} more") };
+    Some(
+        one_line(&format!("{what} not in the backup, because of .noindex: {}{rest}", named.join(", ")))
+            .into_owned(),
+    )
 }
 
 fn line(report: &BackupReport) -> String {
