@@ -11,6 +11,7 @@ use crate::known::{Known, discard, place};
 use crate::lost::{KEPT, Lost, keep};
 use crate::messages::Source;
 use crate::own::OwnFiles;
+use crate::settled::settled;
 use crate::store_mail::{Counts, StoredMail, store_mail};
 use crate::vault::{Again, Vault, Walk};
 use archive::{HeldLock, Id, Progress, Repository, SaveOptions, SaveStatistics, Saver, Snapshot, Time};
@@ -150,7 +151,7 @@ fn snapshot(target: &Target<'_>, tree: Id, paths: Vec<String>, options: &BackupO
 /// Returns the paths of all roots, in order.
 fn paths(mailbox: &Mailbox) -> Vec<String> {
     let mut paths: Vec<String> =
-        mailbox.roots().iter().map(|root| root.path.to_string_lossy().into_owned()).collect();
+        settled(mailbox.roots()).iter().map(|root| root.path.to_string_lossy().into_owned()).collect();
     paths.sort();
     paths.dedup();
     paths

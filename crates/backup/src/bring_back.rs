@@ -4,6 +4,7 @@
 //! here. Must not know archives.
 
 use crate::error::{Error, Result};
+use crate::settled::settled;
 use index::{Environment, Root, TagImport};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -67,7 +68,7 @@ fn unread(path: &Path, source: std::io::Error) -> Error {
 }
 
 fn restored(roots: &[Root], name: &str) -> Option<PathBuf> {
-    roots.iter().find_map(|root| find(&root.path, name))
+    settled(roots).iter().find_map(|root| find(&root.path, name))
 }
 
 /// Looks at and above a root. Only a file of the root's own owner counts: above it others may write.

@@ -27,6 +27,7 @@ mod read;
 #[cfg(test)]
 mod read_tests;
 mod recover;
+mod settled;
 mod standing;
 mod store_mail;
 #[cfg(test)]
@@ -42,6 +43,7 @@ pub use held::Held;
 pub use left_out::{excluded, left_out};
 pub use lost::{KEPT, Lost, LostReport};
 pub use recover::{Archive, Forgotten, UndeleteReport};
+pub use settled::settled;
 pub use standing::{Chosen, Standing, concerns, first_seconds, standing};
 pub use store_mail::Counts;
 pub use undelete::Undeleted;

@@ -82,6 +82,27 @@ fn a_folder_may_lack_a_directory_and_a_root_may_not() {
 }
 
 #[test]
+fn a_root_named_with_dots_is_stored_where_it_is() {
+    let mut fixture = Fixture::new();
+    let root = fixture.root().to_owned();
+    // Behind the link `..` is not where the link lies.
+    let below = root.join("inbox/cur");
+    std::os::unix::fs::symlink(&below, root.parent().unwrap().join("link")).unwrap();
+    fixture.roots[0].path = root.parent().unwrap().join("link/../..");
+    fixture.index();
+    let (tree, _, work) = fixture.backup();
+    assert_eq!(work.problems, Vec::<String>::new());
+    let path = format!("{}/inbox/cur/0.x:2,S", fs::canonicalize(&root).unwrap().display());
+    assert!(fixture.listed(tree).contains_key(&path), "{path}");
+    assert_eq!(crate::settled(&fixture.roots)[0].path, fs::canonicalize(&root).unwrap());
+    fs::remove_file(root.parent().unwrap().join("link")).unwrap();
+    let inventory = Mailbox::open(&fixture.environment).unwrap().inventory().unwrap();
+    let source = Source { depot: &fixture.depot, known: None, progress: &Unwatched };
+    let refused = store_mail(&source, &inventory, &OwnFiles::default()).err().unwrap();
+    assert!(refused.to_string().contains("link/../.. is not there"), "{refused}");
+}
+
+#[test]
 fn a_folder_that_the_index_leaves_alone_is_stored_as_it_is() {
     let fixture = Fixture::new();
     fixture.index();

@@ -7,10 +7,10 @@ use crate::error::{Problem, Result};
 use crate::held::Held;
 use crate::joined::ReadingFrom;
 use crate::known::{Known, place};
-use crate::layout::plain;
 use crate::lost::{LostReport, Trees, lost};
 use crate::moment::moment;
 use crate::places::{Kept, best, sources};
+use crate::settled::settled;
 use crate::standing::Standing;
 use crate::undelete::{Back, Folders, Undeleted, put_back};
 use archive::{BlobKind, Id, Progress, Repository, Snapshot};
@@ -102,7 +102,7 @@ impl<'a> Archive<'a> {
         let wanted: HashSet<[u8; 32]> = order.iter().map(|(sha256, _)| *sha256).collect();
         let (vault, known) = (ReadingFrom::new(self.repository), self.known());
         let host = &self.repository.surroundings().hostname;
-        let roots: Vec<Root> = mailbox.roots().iter().map(settled).collect();
+        let roots: Vec<Root> = settled(mailbox.roots());
         let sources = sources(snapshots, &roots, host, &|path| path.is_dir());
         let places = best(&vault, known.as_ref(), &sources, &wanted, progress)?;
         let missing = missing_roots(mailbox, &roots)?;
@@ -185,15 +185,6 @@ impl<'a> Archive<'a> {
     fn known(&self) -> Option<Known> {
         Known::open(&self.environment.disk, &place(&self.environment.data, &self.repository.id()))
     }
-}
-
-/// Returns a root with the path that snapshots have: without `..`, if it had any.
-fn settled(root: &Root) -> Root {
-    let path = match plain(&root.path) {
-        Some(_) => root.path.clone(),
-        None => std::fs::canonicalize(&root.path).unwrap_or_else(|_| root.path.clone()),
-    };
-    Root { name: root.name.clone(), path }
 }
 
 /// Returns the roots that are not there: of each the directory is missing, or it holds not one of the folders that the index knows in it, as where a

@@ -11,6 +11,7 @@ use crate::known::{Changes, KnownDirectory};
 use crate::layout::{Directory, Folder, Layout, child, layout, root_of, split};
 use crate::messages::{Expected, Source, Stored, Whereabouts, store};
 use crate::own::{OwnFiles, PATH, StoredOwn, store_own};
+use crate::settled::settled_folders;
 use crate::unchanged::{Unchanged, unchanged};
 use archive::Id;
 use index::{Inventory, Place, StoredFile};
@@ -57,16 +58,14 @@ pub(crate) struct StoredMail {
 /// # Errors
 /// [`Error::NoMail`] if the index knows no folder, [`Error::NoRoot`]; what the archive says; [`Error::Interrupted`].
 pub(crate) fn store_mail(source: &Source<'_>, inventory: &Inventory, own: &OwnFiles) -> Result<StoredMail> {
-    let folders: Vec<Folder<'_>> = inventory
-        .folders()
-        .iter()
-        .map(|folder| (folder.path.as_slice(), folder.directory.as_path()))
-        .collect();
+    expect_roots(inventory)?;
+    let directories = settled_folders(inventory);
+    let known = inventory.folders().iter().map(|folder| folder.path.as_slice());
+    let folders: Vec<Folder<'_>> = known.zip(directories.iter().map(PathBuf::as_path)).collect();
     let (layout, refused) = layout(&folders);
     if layout.len() < 2 {
         return Err(Error::NoMail);
     }
-    expect_roots(inventory)?;
     let site = Site { source, inventory, layout: &layout };
     let mut work = Work {
         site: &site,

@@ -84,7 +84,7 @@ pub(crate) fn mailbox(mailbox: Mailbox, at: At, lock: LockOptions, session: &Ses
     let now = environment::now();
     let end = at.end_seconds(now.time_zone());
     let host = &repository.surroundings().hostname;
-    let chosen = backup::standing(&snapshots, mailbox.roots(), host, end);
+    let chosen = backup::standing(&snapshots, &backup::settled(mailbox.roots()), host, end);
     if chosen.standing.is_empty() {
         return Err(NotFound(nothing(at, &snapshots, &now)).into());
     }

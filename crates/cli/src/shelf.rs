@@ -48,8 +48,8 @@ impl Shelf {
         let Some((_, repository)) = archived::open_named(session)? else { return Ok(None) };
         // Before its index is read: what they name is in that then.
         let mut snapshots = archived::snapshots(&repository)?;
-        let host = &repository.surroundings().hostname;
-        snapshots.retain(|snapshot| backup::concerns(snapshot, roots, host));
+        let (host, roots) = (&repository.surroundings().hostname, backup::settled(roots));
+        snapshots.retain(|snapshot| backup::concerns(snapshot, &roots, host));
         repository.index()?;
         Ok(Some(Shelf { repository, snapshots }))
     }

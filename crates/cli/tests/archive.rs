@@ -96,6 +96,26 @@ fn what_noindex_keeps_out_of_a_backup_is_said_in_one_line() {
 }
 
 #[test]
+fn a_maildir_named_with_dots_is_backed_up_searched_as_it_stood_and_put_back() {
+    let home = Archived { home: Home::new(), password: "pneumatic" };
+    let path = home.home.deliver("", "1:2,S", &letter("1", "Dotted", "text"));
+    home.home.folder("sub");
+    home.home.good(&["index", "--maildir", "Mail/sub/.."]);
+    home.run(&["archive", "init"]);
+    let saved = home.run(&["archive", "backup"]);
+    assert_eq!((saved.code, saved.err.as_str()), (Some(0), ""), "{saved:?}");
+    let listed = home.run(&["archive", "snapshots"]).out;
+    assert!(listed.contains("/Mail") && !listed.contains(".."), "{listed}");
+    fs::remove_file(&path).unwrap();
+    assert_eq!(home.run(&["index", "--accept-loss"]).code, Some(0));
+    let stood = home.run(&["--quiet", "find", "--at", "2999-01-01", "--fields", "s", "*"]);
+    assert_eq!((stood.out.as_str(), stood.err.as_str()), ("Dotted\n", ""));
+    let back = home.run(&["undelete", "id:1@example.org"]);
+    assert_eq!(back.code, Some(0), "{back:?}");
+    assert!(path.exists());
+}
+
+#[test]
 fn snapshots_are_forgotten_pruned_and_restored() {
     let home = archived();
     home.run(&["archive", "init"]);
