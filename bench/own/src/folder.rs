@@ -2,18 +2,13 @@
 //!
 //! Comes in: options. Goes out: series. Must not know how pneu does it.
 
-use crate::plan::{Trial, take_turns};
-use crate::program::Pneu;
-use crate::report::{Report, Series};
-use crate::{Options, child, corpora};
+use crate::{Options, Pneu};
 use anyhow::Result;
-use testkit::corpus::CorpusOptions;
+use measure::{Report, Series, Trial, child, corpora, take_turns};
 
 /// Measures both folders.
 pub(crate) fn measure(options: &Options, report: &mut Report) -> Result<()> {
-    let text = CorpusOptions::varied(options.text_messages, corpora::SEED);
-    let text = corpora::kept(&options.corpora, "text", &text)?;
-    let maildir = corpora::kept_folders(&options.corpora, &text)?;
+    let maildir = corpora::kept_folders(&options.corpora, &options.text()?)?;
     let pneu = &Pneu::new(&options.program, &maildir);
     child::measure(&mut pneu.index())?;
     let folders = [("the whole folder", "maildir:/Large"), ("a tenth of it", "maildir:/Middle")];

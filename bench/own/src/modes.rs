@@ -2,12 +2,11 @@
 //!
 //! Comes in: options, an index in step with its mail. Goes out: series. Must not know how pneu does it.
 
-use crate::Options;
-use crate::flags::Flagged;
-use crate::plan::{Trial, take_turns};
-use crate::program::Pneu;
-use crate::report::Series;
+use crate::{Options, Pneu};
 use anyhow::Result;
+use measure::changes::Flagged;
+use measure::walk::Look;
+use measure::{Series, Trial, take_turns};
 
 /// Measures passes that find nothing to do, and passes after one file of the largest folder was touched.
 pub(crate) fn measure(options: &Options, pneu: &Pneu, name: &str) -> Result<Vec<Series>> {
@@ -21,7 +20,7 @@ fn nothing_changed(options: &Options, pneu: &Pneu, name: &str) -> Result<Vec<Ser
     let pass = |mode: &str, goal| Series::new(&format!("index {mode}, nothing changed, {name}"), goal);
     let index = |mode: &'static str| move || Ok(pneu.index_with(&[mode]));
     let trials = vec![
-        Trial::new(Series::new(&walk, ""), || pneu.walk(2, true)),
+        Trial::new(Series::new(&walk, ""), || pneu.walk(2, Look::Stats)),
         Trial::new(pass("--lazy", "<= 20 ms"), index("--lazy")),
         Trial::new(pass("--thorough", "<= 1.2 x of the walk with statx").against(&walk), index("--thorough")),
         Trial::new(pass("--legacy-cleanup", "").against(&walk), index("--legacy-cleanup")),

@@ -2,12 +2,9 @@
 //!
 //! Comes in: options. Goes out: series. Must not know how pneu does it.
 
-use crate::plan::Trial;
-use crate::plan::take_turns;
-use crate::program::{Pneu, bytes_below};
-use crate::report::{Report, Series};
-use crate::{Options, child, corpora, folder, modes, text};
+use crate::{Options, Pneu, folder, modes, text};
 use anyhow::Result;
+use measure::{Report, Series, Trial, bytes_below, child, corpora, take_turns};
 use testkit::corpus::CorpusOptions;
 
 /// Measures everything about small files.

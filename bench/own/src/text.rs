@@ -2,12 +2,11 @@
 //!
 //! Comes in: options. Goes out: series. Must not know how pneu does it.
 
-use crate::flags::{Arrivals, Flagged};
-use crate::plan::{Trial, say, take_turns};
-use crate::program::{Pneu, bytes_below};
-use crate::report::{Report, Series};
-use crate::{Options, child, corpora};
+use crate::{Options, Pneu};
 use anyhow::{Context, Result};
+use measure::changes::{Arrivals, Flagged};
+use measure::walk::Look;
+use measure::{Report, Series, Trial, bytes_below, child, say, take_turns};
 use rustix::fs::FlockOperation;
 use std::fs::{self, File};
 use std::process::{Command, Stdio};
@@ -27,8 +26,8 @@ const MEGABYTE: f64 = 1e6;
 
 /// Measures everything about messages with text.
 pub(crate) fn measure(options: &Options, report: &mut Report) -> Result<()> {
-    let corpus = corpora::text_options(options);
-    let maildir = corpora::text(options)?;
+    let corpus = options.text_options();
+    let maildir = options.text()?;
     Arrivals::take_away(&maildir)?;
     let pneu = &Pneu::new(&options.program, &maildir);
     report.series.extend(first_index(options, pneu)?);
@@ -90,10 +89,10 @@ fn meanwhile(pneu: &Pneu) -> Result<Series> {
 /// Compares a pass that finds nothing to do with bare walks.
 pub(crate) fn nothing_changed(rounds: usize, pneu: &Pneu, name: &str) -> Result<Vec<Series>> {
     let mut trials = Vec::new();
-    for (threads, statx) in [(1, false), (2, false), (1, true), (2, true)] {
-        let calls = if statx { "getdents64 and statx" } else { "getdents64" };
+    for (threads, look) in [(1, Look::Names), (2, Look::Names), (1, Look::Stats), (2, Look::Stats)] {
+        let calls = if look == Look::Stats { "getdents64 and statx" } else { "getdents64" };
         let series = Series::new(&format!("bare walk, {name}, {calls}, threads: {threads}"), "");
-        trials.push(Trial::new(series, move || pneu.walk(threads, statx)));
+        trials.push(Trial::new(series, move || pneu.walk(threads, look)));
     }
     let walk = format!("bare walk, {name}, getdents64, threads: 2");
     let pass = Series::new(&format!("index, nothing changed, {name}"), "<= 1.3 x of the two-thread walk");

@@ -19,7 +19,7 @@ use std::sync::Arc;
 use testkit::Random;
 
 /// What opens the repository.
-pub(super) const PASSWORD: &str = "bench";
+pub const PASSWORD: &str = "bench";
 /// Blobs of a pack: with their lengths about 16 MiB, as restic fills packs.
 const PACK_BLOBS: u64 = 2500;
 /// One in so many packs holds trees.
@@ -32,6 +32,11 @@ pub(super) fn blob_id(number: u64) -> Id {
     let mut id = Id::default();
     Random::of(1, 1, number).fill(&mut id.0);
     id
+}
+
+/// Returns the name of a blob that a repository of so many does not have.
+pub fn unknown_id(blob_count: u64) -> String {
+    blob_id(blob_count).to_string()
 }
 
 /// Returns which kind a blob is.

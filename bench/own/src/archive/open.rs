@@ -1,69 +1,188 @@
-//! A repository of 5,000,000 blobs, opened by pneu's crate and by restic to look one blob up; and what there is in it, by both commands.
+//! Opens the index of a repository, with and without a cache, and looks ids up in it.
 //!
-//! Comes in: options. Goes out: series. Must not know how either program does it.
-//!
-//! The blob is one that is not there: then `restic cat blob` does nothing besides opening the repository, locking it and loading its
-//! index. `restic cat config` is the same without the index: it shows what deriving the key takes.
+//! Comes in: a repository made by `make`. Goes out: lines. Must not know who measures.
 
-use super::backups::{ours, theirs};
-use super::pair::{Ours, clear};
-use super::restic::Restic;
-use super::{BLOB_COUNT, Job, call, make, repository_directory};
-use crate::Options;
-use crate::child;
-use crate::plan::say;
-use crate::program::Pneu;
-use crate::report::{Report, Series};
+use super::make;
 use anyhow::{Result, ensure};
-use std::process::Command;
+use archive::testing::surroundings;
+use archive::{
+    BlobIndex, BlobKind, CachePlace, Id, IndexFiles, Password, SealedIndexFiles, Surroundings, Unwatched,
+    config, key_file,
+};
+use disk::RealDisk;
+use measure::{bytes_below, told, watch};
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::thread;
+use std::time::Instant;
 
-/// Looking for a blob without a cache; the cache is written.
-pub(super) const COLD: &str = "look one blob up in 5,000,000, no cache yet";
-/// The same with the cache.
-pub(super) const CACHED: &str = "look one blob up in 5,000,000, cached";
-/// What is in the repository, with the cache.
-pub(super) const STATS: &str = "archive stats; stats --mode raw-data, of 5,000,000 blobs, cached";
-/// Opening the repository without its index.
-const KEY: &str = "cat config, of 5,000,000 blobs";
+/// Look-ups of one round.
+const LOOKUP_COUNT: u64 = 1_000_000;
+/// So many different ids are asked for again and again.
+pub const ASKED_COUNT: u64 = 100_000;
+/// Passes over the ids that are asked for again and again.
+const ASKED_TIMES: usize = 10;
+/// How a series is called that opens without a cache.
+pub const COLD: &str = "cold, cache written";
+/// How a series is called that opens with one.
+pub const CACHED: &str = "cached";
 
-/// Measures both in turn.
-pub(super) fn measure(options: &Options, report: &mut Report) -> Result<()> {
-    call(options, Job::Make, BLOB_COUNT, 1)?;
-    let directory = repository_directory(options, BLOB_COUNT);
-    let restic = Restic::new(&directory.join("repository"), &directory.join("restic-cache"));
-    let unknown = make::blob_id(BLOB_COUNT).to_string();
-    let look = || -> Result<Command> { super::command(options, Job::Look, BLOB_COUNT, 1) };
-    let pneu = Pneu::new(&options.program, &directory.join("mail"));
-    let ours_here =
-        Ours { pneu: &pneu, repository: restic.repository().to_owned(), cache: directory.join("pneu-cache") };
-    for round in 0..=options.rounds {
-        clear(&directory.join("cache"))?;
-        clear(restic.cache())?;
-        let restic_look = || restic.command(&["cat", "blob", &unknown]);
-        let commands = [
-            (ours(COLD), look()?),
-            (theirs(COLD), restic_look()),
-            (ours(CACHED), look()?),
-            (theirs(CACHED), restic_look()),
-            (theirs(KEY), restic.command(&["cat", "config"])),
-            (ours(STATS), ours_here.command(&["stats"])),
-            (theirs(STATS), restic.command(&["stats", "--mode", "raw-data"])),
-        ];
-        for (name, mut command) in commands {
-            let (sample, said) = child::measure_said(&mut command)?;
-            ensure!(!name.ends_with(STATS) || !said.is_empty(), "{command:?} said nothing");
-            if round > 0 {
-                let cpu = sample.user_seconds + sample.system_seconds;
-                say(&format!(
-                    "  {name}: {:.3} s, {cpu:.2} s of CPU, {} MB",
-                    sample.wall_seconds,
-                    sample.peak_bytes / 1_000_000
-                ));
-                let mut series = Series::new(&name, "");
-                series.samples.push(sample);
-                report.add(series);
+/// Returns the name of a series.
+pub fn open_name(blob_count: u64, how: &str) -> String {
+    format!("archive: open the index of {blob_count} blobs, {how}")
+}
+
+/// Returns the name of the series in which the same 100,000 ids are asked for again and again, as restic's benchmarks do.
+pub fn again_name(which: &str, blob_count: u64, how: &str) -> String {
+    format!("archive: {which} id of {blob_count}, 100,000 over and over, {how}")
+}
+
+/// An unlocked repository, and where its index is cached.
+struct Repository {
+    files: Arc<dyn IndexFiles>,
+    cache: CachePlace,
+    surroundings: Surroundings,
+}
+
+fn cache_directory(directory: &Path) -> PathBuf {
+    directory.join("cache")
+}
+
+fn unlock(directory: &Path) -> Result<Repository> {
+    let storage = make::storage(directory);
+    let (_, key) = key_file::unlock(&*storage, &Password::new(make::PASSWORD.into()))?;
+    let repository = config::load(&*storage, &key)?.id;
+    let thread_count = thread::available_parallelism().map_or(1, usize::from);
+    Ok(Repository {
+        files: Arc::new(SealedIndexFiles { storage, key: Arc::new(key) }),
+        cache: CachePlace { disk: Arc::new(RealDisk), directory: cache_directory(directory), repository },
+        surroundings: Surroundings { thread_count, ..surroundings() },
+    })
+}
+
+/// Opens the index and says how long that took and what it takes.
+fn open(directory: &Path, blob_count: u64, how: &str, goal: &str) -> Result<()> {
+    let Repository { files, cache, surroundings } = unlock(directory)?;
+    let cache = (!how.contains("memory")).then_some(cache);
+    let own_bytes = || watch::anonymous_bytes(std::process::id()).unwrap_or(0);
+    let before = own_bytes();
+    let begin = Instant::now();
+    let index = BlobIndex::load(&files, cache.as_ref(), &surroundings, &Unwatched)?;
+    let seconds = begin.elapsed().as_secs_f64();
+    let each = |bytes: u64| bytes as f64 / blob_count as f64;
+    let note = format!(
+        "; {:.1} B a blob of memory, {:.1} B of the cache",
+        each(own_bytes().saturating_sub(before)),
+        each(bytes_below(&cache_directory(directory)).unwrap_or(0))
+    );
+    ensure!(index.has(make::blob_kind(0), &make::blob_id(0))?, "a blob is missing");
+    if how.contains("cached") {
+        let begin = Instant::now();
+        let count = index.survey()?.entry_count();
+        tell(
+            &format!("archive: verify the index of {blob_count} blobs, {how}"),
+            "",
+            begin.elapsed().as_secs_f64(),
+            blob_count,
+            "",
+        )?;
+        ensure!(u64::from(count) == blob_count, "{count} blobs are in the index");
+    }
+    tell(&open_name(blob_count, how), goal, seconds, blob_count, &note)
+}
+
+pub(super) fn open_cold(directory: &Path, blob_count: u64) -> Result<()> {
+    if cache_directory(directory).exists() {
+        fs::remove_dir_all(cache_directory(directory))?;
+    }
+    open(directory, blob_count, COLD, "<= 2 s")
+}
+
+pub(super) fn open_cached(directory: &Path, blob_count: u64) -> Result<()> {
+    open(directory, blob_count, CACHED, "<= 50 ms")
+}
+
+pub(super) fn open_in_memory(directory: &Path, blob_count: u64) -> Result<()> {
+    open(directory, blob_count, "in memory only", "<= 2 s")
+}
+
+/// Looks up ids that are there and ids that are not.
+pub(super) fn look_up(directory: &Path, blob_count: u64, rounds: usize) -> Result<()> {
+    let Repository { files, cache, surroundings } = unlock(directory)?;
+    let cached = BlobIndex::load(&files, Some(&cache), &surroundings, &Unwatched)?;
+    let in_memory = BlobIndex::load(&files, None, &surroundings, &Unwatched)?;
+    // A prime step, so that they are spread over all ids; those that are not there have numbers beyond.
+    let numbers = (0..).map(|number| number * 7919 % blob_count);
+    let is_data = |&number: &u64| make::blob_kind(number) == BlobKind::Data;
+    let known: Vec<Id> =
+        numbers.filter(is_data).take(usize::try_from(LOOKUP_COUNT)?).map(make::blob_id).collect();
+    let unknown: Vec<Id> = (blob_count..blob_count + LOOKUP_COUNT).map(make::blob_id).collect();
+    for round in 0..=rounds {
+        if round > 0 {
+            look_up_again(&cached, "unknown", &unknown, blob_count)?;
+            look_up_again(&cached, "known", &known, blob_count)?;
+        }
+        for (where_from, index) in [("cached", &cached), ("in memory only", &in_memory)] {
+            for (ids, which, goal) in [(&unknown, "unknown", "<= 51 ns"), (&known, "known", "<= 100 ns")] {
+                let expected = if which == "known" { ids.len() } else { 0 };
+                let report = |how: &str, begin: Instant, found: usize| -> Result<()> {
+                    ensure!(found == expected, "{found} of {expected} found, {how}");
+                    let name = format!("archive: {which} id of {blob_count}, {where_from}, {how}");
+                    let seconds = begin.elapsed().as_secs_f64();
+                    if round > 0 { tell(&name, goal, seconds, LOOKUP_COUNT, "") } else { Ok(()) }
+                };
+                let begin = Instant::now();
+                let mut found = 0;
+                for id in ids {
+                    found += usize::from(index.has(BlobKind::Data, id)?);
+                }
+                report("one by one", begin, found)?;
+                let mut has = Vec::new();
+                let begin = Instant::now();
+                index.has_batch(BlobKind::Data, ids, &mut has)?;
+                report("in batches", begin, has.iter().filter(|has| **has).count())?;
             }
         }
     }
     Ok(())
+}
+
+/// Asks for the first 100,000 ids again and again, and says what one pass takes.
+fn look_up_again(index: &BlobIndex, which: &str, ids: &[Id], blob_count: u64) -> Result<()> {
+    let ids = &ids[..ids.len().min(usize::try_from(ASKED_COUNT)?)];
+    let mut has = Vec::new();
+    let (mut alone, mut together, mut found) = (0.0, 0.0, 0);
+    for _ in 0..ASKED_TIMES {
+        let begin = Instant::now();
+        for id in ids {
+            found += usize::from(index.has(BlobKind::Data, id)?);
+        }
+        alone += begin.elapsed().as_secs_f64();
+        let begin = Instant::now();
+        index.has_batch(BlobKind::Data, ids, &mut has)?;
+        together += begin.elapsed().as_secs_f64();
+        found += has.iter().filter(|has| **has).count();
+    }
+    let expected = if which == "known" { 2 * ASKED_TIMES * ids.len() } else { 0 };
+    ensure!(found == expected, "{found} of {expected} found");
+    for (how, seconds) in [("one by one", alone), ("in batches", together)] {
+        let seconds = seconds / ASKED_TIMES as f64;
+        tell(&again_name(which, blob_count, how), "", seconds, ASKED_COUNT, "")?;
+    }
+    Ok(())
+}
+
+/// Unlocks the repository, opens its index as there is a cache or not, and looks for a blob that is not there.
+pub(super) fn look(directory: &Path, blob_count: u64) -> Result<()> {
+    let Repository { files, cache, surroundings } = unlock(directory)?;
+    let index = BlobIndex::load(&files, Some(&cache), &surroundings, &Unwatched)?;
+    let has = index.has(make::blob_kind(0), &make::blob_id(blob_count))?;
+    ensure!(!has && index.has(make::blob_kind(0), &make::blob_id(0))?, "another blob is there");
+    Ok(())
+}
+
+fn tell(name: &str, goal: &str, seconds: f64, count: u64, note: &str) -> Result<()> {
+    Ok(writeln!(std::io::stdout(), "{}", told::line(name, goal, note, seconds, count))?)
 }

@@ -2,7 +2,7 @@
 //!
 //! Comes in: generated mail. Goes out: lines. Must not know who measures.
 
-use super::tell;
+use super::tell_line;
 use anyhow::{Context, Result};
 use disk::RealDisk;
 use std::fs;
@@ -122,9 +122,9 @@ pub(super) fn measure(directory: &Path, mail: &Path, rounds: usize) -> Result<()
                     written.file_bytes,
                     raw_bytes as f64 / written.file_bytes as f64
                 );
-                tell(&format!("{count} header records, {name}: write"), "", init, count, &size)?;
-                tell(&format!("{count} header records, {name}: read all"), "", reload, count, "")?;
-                tell(
+                tell_line(&format!("{count} header records, {name}: write"), "", init, count, &size)?;
+                tell_line(&format!("{count} header records, {name}: read all"), "", reload, count, "")?;
+                tell_line(
                     &format!("{count} header records, {name}: read 10,000 anywhere"),
                     "",
                     scattered,

@@ -2,10 +2,10 @@
 //!
 //! Comes in: how often. Goes out: lines. Must not know who measures.
 
-use super::MARK;
 use anyhow::{Result, ensure};
 use archive::index_file::{self, BLOB_COUNT_FULL, IndexFileWriter};
 use archive::{BlobKind, FileKind, FileName, Id, PackedBlob};
+use measure::told;
 use std::io::Write;
 use std::time::Instant;
 use testkit::Random;
@@ -34,10 +34,8 @@ pub(super) fn measure(rounds: usize) -> Result<()> {
             let bytes: usize = files.iter().map(Vec::len).sum();
             let note = format!("; {:.0} MB/s", bytes as f64 / seconds / 1e6);
             if round > 0 {
-                writeln!(
-                    std::io::stdout(),
-                    "{MARK}archive: decode of {how}\t{goal}\t{note}\t{seconds:.9}\t{count}"
-                )?;
+                let line = told::line(format!("archive: decode of {how}"), goal, &note, seconds, count);
+                writeln!(std::io::stdout(), "{line}")?;
             }
         }
     }

@@ -3,7 +3,7 @@
 //! Comes in: how many ids there are. Goes out: lines. Must not know who measures.
 
 use super::ids::{self, Hashed};
-use super::tell;
+use super::tell_line;
 use anyhow::{Result, ensure};
 use disk::RealDisk;
 use std::hint::black_box;
@@ -76,7 +76,7 @@ pub(super) fn measure(directory: &Path, entry_count: u64, rounds: usize) -> Resu
                 ensure!(found == expected, "{found} found by {way}, expected {expected}");
                 let goal = if way.starts_with("hash") { goal } else { "" };
                 let name = format!("{which} id of {entry_count}, {way}");
-                if round > 0 { tell(&name, goal, seconds, LOOKUP_COUNT, "") } else { Ok(()) }
+                if round > 0 { tell_line(&name, goal, seconds, LOOKUP_COUNT, "") } else { Ok(()) }
             };
             let count_of = |way: &str, find: &mut dyn FnMut(&[u8; 32]) -> Result<bool>| -> Result<()> {
                 let begin = Instant::now();

@@ -12,12 +12,11 @@ mod merges;
 mod scans;
 
 use crate::Options;
-use crate::child::Sample;
-use crate::plan::say;
-use crate::recovery::watch;
-use crate::report::{Report, Series};
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use clap::{Args, ValueEnum};
+use measure::turns::tell;
+use measure::{Report, Series, told, watch};
+use std::ffi::{OsStr, OsString};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -47,37 +46,40 @@ enum Job {
 
 /// How a job is called.
 #[derive(Args)]
-pub(crate) struct EngineArguments {
+pub struct EngineArguments {
     /// What to do.
     #[arg(value_enum)]
     job: Job,
     /// Where its files lie.
     directory: PathBuf,
-    /// A Maildir of generated mail.
+    /// A Maildir of generated mail, for codecs.
     #[arg(long)]
-    mail: PathBuf,
+    mail: Option<PathBuf>,
     /// How often.
-    #[arg(long)]
+    #[arg(long, default_value_t = 1)]
     rounds: usize,
 }
 
 /// The merge's series.
-pub(crate) const MERGE: &str = "store: merge of 1,000 runs of 8,660 ids into a file in memory";
+pub const MERGE: &str = "store: merge of 1,000 runs of 8,660 ids into a file in memory";
 /// The same with twice as many runs.
-pub(crate) const MERGE_TWICE: &str = "store: the same with every run twice";
+pub const MERGE_TWICE: &str = "store: the same with every run twice";
 /// Entries of all runs.
-pub(crate) const MERGE_ENTRIES: u64 = merges::ENTRY_COUNT;
+pub const MERGE_ENTRIES: u64 = merges::ENTRY_COUNT;
 
 /// How often each run is merged.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Times {
+pub enum Times {
+    /// Once.
     Once,
+    /// Twice: every entry stands in two runs.
     Twice,
 }
 
 /// Measures all jobs.
 pub(crate) fn measure(options: &Options, report: &mut Report) -> Result<()> {
-    make_runs(options)?;
+    let corpora = &options.corpora;
+    make_runs(corpora)?;
     let goal = "<= 75 ns and 50 B an entry";
     for (job, name, goal, entries) in [
         (Job::Merge, MERGE, goal, MERGE_ENTRIES),
@@ -86,99 +88,64 @@ pub(crate) fn measure(options: &Options, report: &mut Report) -> Result<()> {
     ] {
         let mut series = Series::new(name, goal);
         for round in 0..=options.rounds {
-            let watched = call(options, job, 1)?;
+            let watched = call(corpora, job, &[])?;
             if round > 0 {
-                series.samples.push(watched.until_ready());
+                series.samples.push(watched.until_ready);
             }
         }
         let peak = series.peak_bytes();
         let each = |amount: f64| amount / entries as f64;
         series.note = format!("{:.1} ns, {:.1} B an entry", each(series.wall().0 * 1e9), each(peak as f64));
-        say(&format!("  {}: {}", series.name, series.note));
-        report.series.push(series);
+        tell(&series);
+        report.add(series);
     }
-    for job in [Job::Lookups, Job::LookupsLarge, Job::Scans, Job::Codecs, Job::IndexFiles] {
-        let watched = call(options, job, options.rounds)?;
-        report.series.extend(told(&watched)?);
+    let rounds = OsString::from(format!("--rounds={}", options.rounds));
+    for job in [Job::Lookups, Job::LookupsLarge, Job::Scans, Job::IndexFiles] {
+        report.add_all(told::series(&call(corpora, job, &[&rounds])?)?);
     }
+    let mail = options.text()?;
+    let watched = call(corpora, Job::Codecs, &[&rounds, OsStr::new("--mail"), mail.as_os_str()])?;
+    report.add_all(told::series(&watched)?);
     Ok(())
 }
 
 /// Makes what is merged, if it is not there.
-pub(crate) fn make_runs(options: &Options) -> Result<()> {
-    call(options, Job::MakeRuns, 1).map(drop)
+///
+/// # Errors
+/// If it cannot be written.
+pub fn make_runs(corpora: &Path) -> Result<()> {
+    call(corpora, Job::MakeRuns, &[]).map(drop)
 }
 
 /// Merges once, into memory, and returns a series of one sample.
-pub(crate) fn merge(options: &Options, times: Times) -> Result<Series> {
+///
+/// # Errors
+/// If the merge fails, or makes something else.
+pub fn merge(corpora: &Path, times: Times) -> Result<Series> {
     let (job, name) = match times {
         Times::Once => (Job::Merge, MERGE),
         Times::Twice => (Job::MergeTwice, MERGE_TWICE),
     };
-    let mut series = Series::new(name, "");
-    series.samples.push(call(options, job, 1)?.until_ready());
-    say(&format!("  {name}: {:.3} s, {} MB", series.wall().0, series.peak_bytes() / 1_000_000));
+    let series = Series::of(name, call(corpora, job, &[])?.until_ready);
+    tell(&series);
     Ok(series)
 }
 
-fn call(options: &Options, job: Job, rounds: usize) -> Result<watch::Watched> {
-    let directory = options.corpora.join("engine");
+fn call(corpora: &Path, job: Job, more: &[&OsStr]) -> Result<watch::Watched> {
+    let directory = corpora.join("engine");
     std::fs::create_dir_all(&directory).with_context(|| format!("cannot make {}", directory.display()))?;
-    let mail = crate::corpora::text_path(options);
-    if job == Job::Codecs {
-        crate::corpora::text(options)?;
-    }
     let mut command = Command::new(std::env::current_exe()?);
     let name = job.to_possible_value().context("each job has a name")?;
-    command.args(["engine", name.get_name()]).arg(&directory).arg("--mail").arg(&mail);
-    command.arg(format!("--rounds={rounds}"));
+    command.args(["engine", name.get_name()]).arg(&directory).args(more);
     watch::run(&mut command)
-}
-
-/// Makes series of the lines that a job printed: name, goal, note, seconds, how many things were done; and CPU time, if it knows.
-pub(crate) fn told(watched: &watch::Watched) -> Result<Vec<Series>> {
-    let mut all: Vec<Series> = Vec::new();
-    for line in watched.said.iter().filter_map(|line| line.strip_prefix(MARK)) {
-        let fields: Vec<&str> = line.split('\t').collect();
-        let ([name, goal, note, seconds, count] | [name, goal, note, seconds, count, _]) = fields[..] else {
-            bail!("a job printed {line:?}");
-        };
-        let user_seconds = fields.get(5).map_or(Ok(0.0), |cpu| cpu.parse())?;
-        let wall_seconds: f64 = seconds.parse()?;
-        let count: f64 = count.parse()?;
-        let sample = Sample {
-            wall_seconds,
-            user_seconds,
-            peak_bytes: watched.peak_bytes,
-            load_before: watched.load_before,
-            ..Sample::default()
-        };
-        let series = match all.iter_mut().find(|series| series.name == name) {
-            Some(series) => series,
-            None => {
-                all.push(Series::new(name, goal));
-                all.last_mut().context("it was just put there")?
-            }
-        };
-        series.samples.push(sample);
-        series.note = format!("{:.1} ns each{note}", series.wall().0 * 1e9 / count);
-    }
-    for series in &all {
-        say(&format!("  {}: {}", series.name, series.note));
-    }
-    Ok(all)
 }
 
 /// Where files lie in memory: a merge as other programs do it, without a disk.
 const MEMORY: &str = "/dev/shm";
 
-/// What a line begins with that says what was measured.
-pub(crate) const MARK: &str = "measured\t";
-
 /// Prints what was measured once.
-fn tell(name: &str, goal: &str, seconds: f64, count: u64, note: &str) -> Result<()> {
-    writeln!(std::io::stdout(), "{MARK}store: {name}\t{goal}\t{note}\t{seconds:.9}\t{count}")?;
-    Ok(())
+fn tell_line(name: &str, goal: &str, seconds: f64, count: u64, note: &str) -> Result<()> {
+    Ok(writeln!(std::io::stdout(), "{}", told::line(format!("store: {name}"), goal, note, seconds, count))?)
 }
 
 /// Does one job.
@@ -192,7 +159,7 @@ pub(crate) fn run(arguments: &EngineArguments) -> Result<()> {
         Job::Lookups => lookups::measure(directory, 1_730_000, *rounds)?,
         Job::LookupsLarge => lookups::measure(directory, 50_000_000, *rounds)?,
         Job::Scans => scans::measure(directory, *rounds)?,
-        Job::Codecs => codecs::measure(directory, mail, *rounds)?,
+        Job::Codecs => codecs::measure(directory, mail.as_deref().context("of which mail?")?, *rounds)?,
         Job::IndexFiles => index_files::measure(*rounds)?,
     }
     ready()

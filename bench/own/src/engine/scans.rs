@@ -2,7 +2,7 @@
 //!
 //! Comes in: a directory. Goes out: lines. Must not know who measures.
 
-use super::tell;
+use super::tell_line;
 use anyhow::{Result, ensure};
 use disk::RealDisk;
 use std::ops::Bound;
@@ -66,14 +66,14 @@ pub(super) fn measure(directory: &Path, rounds: usize) -> Result<()> {
         let seconds = begin.elapsed().as_secs_f64();
         std::hint::black_box(sum);
         if round > 0 {
-            tell(
+            tell_line(
                 "1,000,000 of 16,000,000 rows through an ordered index, row numbers",
                 "<= 30 ns",
                 places,
                 RANGE_ROWS.into(),
                 "",
             )?;
-            tell("the same, and a column of each row", "<= 30 ns", seconds, RANGE_ROWS.into(), "")?;
+            tell_line("the same, and a column of each row", "<= 30 ns", seconds, RANGE_ROWS.into(), "")?;
         }
     }
     Ok(())

@@ -1,0 +1,218 @@
+//! Runs one process and measures it: wall time, CPU time, peak memory, page faults, what it read and wrote.
+//!
+//! Comes in: a command. Goes out: a [`Sample`], and what it said. Must not know what runs.
+//!
+//! What is counted is what wait4 gives for exactly this child and those that it waited for; page faults and blocks, which the crate of that name
+//! leaves out, are what those of all children grew by, so that no other child may be waited for meanwhile. The peak is never below this process's own
+//! size at the moment of the start (the kernel counts the time before exec), so this process stays small: mail is made by a child too.
+
+use crate::machine;
+use anyhow::{Context, Result, bail};
+use nix::sys::resource::{UsageWho, getrusage};
+use std::hash::{DefaultHasher, Hasher};
+use std::io::Read;
+use std::process::{Command, Stdio};
+use std::time::Instant;
+use wait4::Wait4;
+
+/// Where no more of what a process prints is kept.
+pub const SAID_BYTES_MAX: usize = 1 << 20;
+
+/// One measured run.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Sample {
+    /// From the start to the end.
+    pub wall_seconds: f64,
+    /// CPU time of the program.
+    pub user_seconds: f64,
+    /// CPU time of the system for it.
+    pub system_seconds: f64,
+    /// The most memory that it had.
+    pub peak_bytes: u64,
+    /// Page faults that needed no disk.
+    pub minor_faults: u64,
+    /// Page faults that did.
+    pub major_faults: u64,
+    /// Blocks of 512 bytes that were read from a disk for it.
+    pub inputs: u64,
+    /// Blocks of 512 bytes that it made dirty for a disk to write.
+    pub outputs: u64,
+    /// What it left on the disk; 0 if nobody asked.
+    pub size_bytes: u64,
+    /// Lines on standard output.
+    pub lines: u64,
+    /// Bytes on standard output.
+    pub output_bytes: u64,
+    /// The load average of the last minute, at the start.
+    pub load_before: f64,
+}
+
+impl Sample {
+    /// Returns the sample with what was counted.
+    pub(crate) fn with(self, counted: Counted) -> Sample {
+        let Counted { minor_faults, major_faults, inputs, outputs } = counted;
+        Sample { minor_faults, major_faults, inputs, outputs, ..self }
+    }
+}
+
+/// One measured run, and what the process printed.
+#[derive(Debug, Clone, Default)]
+pub struct Outcome {
+    /// What it took.
+    pub sample: Sample,
+    /// Standard output, cut off at [`SAID_BYTES_MAX`] or soon after.
+    pub said: String,
+    /// The sum of the hashes of all lines: equal for the same lines in any order.
+    pub line_sum: u64,
+}
+
+/// Runs `command` to its end. Its output is read as it comes and counted.
+///
+/// # Errors
+/// If it cannot be started, or ends with another code than 0 (done) or 1 (nothing found).
+pub fn measure(command: &mut Command) -> Result<Sample> {
+    Ok(run(command)?.sample)
+}
+
+/// Runs `command` as [`measure`] does, and returns also what it printed.
+///
+/// # Errors
+/// As [`measure`].
+pub fn run(command: &mut Command) -> Result<Outcome> {
+    let load_before = machine::load_of_a_minute();
+    let before = Counted::of_children()?;
+    let described = format!("{command:?}");
+    command.stdin(Stdio::null()).stdout(Stdio::piped());
+    let begin = Instant::now();
+    let mut child = command.spawn().with_context(|| format!("cannot start {described}"))?;
+    let mut printed = Printed::default();
+    if let Some(output) = child.stdout.take() {
+        printed.read(output).with_context(|| format!("cannot read from {described}"))?;
+    }
+    let ended = child.wait4().with_context(|| format!("cannot wait for {described}"))?;
+    let wall_seconds = begin.elapsed().as_secs_f64();
+    if !matches!(ended.status.code(), Some(0 | 1)) {
+        bail!("{described} failed: {}", ended.status);
+    }
+    let sample = Sample {
+        wall_seconds,
+        user_seconds: ended.rusage.utime.as_secs_f64(),
+        system_seconds: ended.rusage.stime.as_secs_f64(),
+        peak_bytes: ended.rusage.maxrss,
+        lines: printed.lines,
+        output_bytes: printed.bytes,
+        load_before,
+        ..Sample::default()
+    };
+    let sample = sample.with(Counted::of_children()?.since(&before));
+    let said = String::from_utf8_lossy(&printed.kept).into_owned();
+    Ok(Outcome { sample, said, line_sum: printed.line_sum })
+}
+
+/// What the system counts of all children that were waited for.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Counted {
+    pub(crate) minor_faults: u64,
+    pub(crate) major_faults: u64,
+    pub(crate) inputs: u64,
+    pub(crate) outputs: u64,
+}
+
+impl Counted {
+    pub(crate) fn of_children() -> Result<Counted> {
+        let usage = getrusage(UsageWho::RUSAGE_CHILDREN).context("cannot ask for what children used")?;
+        // They never go below zero.
+        let count = |value: i64| u64::try_from(value).unwrap_or(0);
+        Ok(Counted {
+            minor_faults: count(usage.minor_page_faults()),
+            major_faults: count(usage.major_page_faults()),
+            inputs: count(usage.block_reads()),
+            outputs: count(usage.block_writes()),
+        })
+    }
+
+    pub(crate) fn since(&self, before: &Counted) -> Counted {
+        Counted {
+            minor_faults: self.minor_faults.saturating_sub(before.minor_faults),
+            major_faults: self.major_faults.saturating_sub(before.major_faults),
+            inputs: self.inputs.saturating_sub(before.inputs),
+            outputs: self.outputs.saturating_sub(before.outputs),
+        }
+    }
+}
+
+/// What comes out of a process.
+#[derive(Default)]
+struct Printed {
+    kept: Vec<u8>,
+    lines: u64,
+    bytes: u64,
+    line_sum: u64,
+    line: DefaultHasher,
+}
+
+impl Printed {
+    fn read(&mut self, mut output: impl Read) -> Result<()> {
+        let mut buffer = vec![0; 64 << 10];
+        loop {
+            let read = output.read(&mut buffer)?;
+            if read == 0 {
+                return Ok(());
+            }
+            self.take(&buffer[..read]);
+        }
+    }
+
+    fn take(&mut self, bytes: &[u8]) {
+        self.bytes += bytes.len() as u64;
+        if self.kept.len() < SAID_BYTES_MAX {
+            self.kept.extend_from_slice(bytes);
+        }
+        for piece in bytes.split_inclusive(|&byte| byte == b'\n') {
+            // A hasher that takes bytes hashes "ab" as "a" and "b": a line may come in two reads.
+            piece.iter().for_each(|&byte| self.line.write_u8(byte));
+            if piece.ends_with(b"\n") {
+                self.lines += 1;
+                self.line_sum = self.line_sum.wrapping_add(self.line.finish());
+                self.line = DefaultHasher::new();
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shell(line: &str) -> Result<Outcome> {
+        run(Command::new("sh").args(["-c", line]))
+    }
+
+    #[test]
+    fn output_time_and_memory_are_of_this_child() {
+        let Outcome { sample, said, .. } = shell("printf 'a\\nb\\n'; exit 1").unwrap();
+        assert_eq!((sample.lines, sample.output_bytes, said.as_str()), (2, 4, "a\nb\n"));
+        assert!(sample.wall_seconds > 0.0 && sample.peak_bytes > 100_000, "{sample:?}");
+        assert!((20..100_000).contains(&sample.minor_faults) && sample.size_bytes == 0, "{sample:?}");
+        let busy = shell("i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done").unwrap().sample;
+        assert!(busy.user_seconds + busy.system_seconds > 0.0 && busy.lines == 0, "{busy:?}");
+    }
+
+    #[test]
+    fn the_same_lines_in_any_order_have_one_sum() {
+        let sum = |lines: &str| shell(&format!("printf '{lines}'")).unwrap().line_sum;
+        assert_eq!(sum("one\\ntwo\\nthree\\n"), sum("three\\none\\ntwo\\n"));
+        assert_ne!(sum("one\\ntwo\\n"), sum("one\\ntw0\\n"));
+        assert_ne!(sum("one\\n"), sum("one\\none\\n"));
+        let mut cut = Printed::default();
+        cut.take(b"on");
+        cut.take(b"e\n");
+        assert_eq!(cut.line_sum, sum("one\\n"));
+    }
+
+    #[test]
+    fn failure_is_an_error_that_names_the_command() {
+        let error = shell("exit 3").unwrap_err();
+        assert!(error.to_string().contains("exit 3") && error.to_string().contains("failed"), "{error}");
+    }
+}

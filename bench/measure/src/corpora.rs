@@ -1,0 +1,200 @@
+//! Generated mail that is kept between runs.
+//!
+//! Comes in: what mail is wanted. Goes out: where it lies. Must not know what is measured on it.
+
+use anyhow::{Context, Result, bail};
+use clap::Args;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use testkit::corpus::{self, CorpusOptions};
+
+/// The seed of all mail that is kept.
+pub const SEED: u64 = 1;
+
+/// What mail to make, in a process of its own.
+#[derive(Args)]
+pub struct GenerateArguments {
+    directory: PathBuf,
+    #[arg(long)]
+    messages: u32,
+    #[arg(long)]
+    seed: u64,
+    #[arg(long)]
+    small: bool,
+    #[arg(long)]
+    folders: Option<usize>,
+}
+
+/// Makes mail.
+///
+/// # Errors
+/// If it cannot be written.
+pub fn generate(arguments: &GenerateArguments) -> Result<()> {
+    let mut options = match arguments.small {
+        true => CorpusOptions::small(arguments.messages, arguments.seed),
+        false => CorpusOptions::varied(arguments.messages, arguments.seed),
+    };
+    options.folders = arguments.folders.unwrap_or(options.folders);
+    corpus::generate(&arguments.directory, &options)?;
+    Ok(())
+}
+
+/// Makes the mail of `options` in `directory`, in a child.
+///
+/// # Errors
+/// If it cannot be written.
+pub fn make(directory: &Path, options: &CorpusOptions) -> Result<()> {
+    let mut command = Command::new(std::env::current_exe()?);
+    command.arg("generate").arg(directory);
+    command.arg(format!("--messages={}", options.messages)).arg(format!("--seed={}", options.seed));
+    command.arg(format!("--folders={}", options.folders));
+    if options.profile == corpus::Profile::Small {
+        command.arg("--small");
+    }
+    if !command.status()?.success() {
+        bail!("no mail could be made in {}", directory.display());
+    }
+    Ok(())
+}
+
+/// Returns the Maildir with the mail of `options` below `corpora`, made now if it is not there.
+///
+/// # Errors
+/// If it cannot be written.
+pub fn kept(corpora: &Path, name: &str, options: &CorpusOptions) -> Result<PathBuf> {
+    let directory = corpora.join(format!("{name}-{}", options.messages));
+    keep(&directory, |making| make(making, options))?;
+    Ok(directory)
+}
+
+/// Returns a Maildir with two folders: `Large` holds every file of `text` that is a message, `Middle` a tenth of them. The files are
+/// links to those of `text`: they take no space.
+///
+/// # Errors
+/// If they cannot be made.
+pub fn kept_folders(corpora: &Path, text: &Path) -> Result<PathBuf> {
+    let name = text.file_name().unwrap_or_default().to_string_lossy().replace("text", "folder");
+    let directory = corpora.join(name);
+    keep(&directory, |making| link_folders(text, making))?;
+    Ok(directory)
+}
+
+/// Makes `directory` whole or not at all, if it is not there.
+///
+/// # Errors
+/// What `make` says, or the disk.
+pub fn keep(directory: &Path, make: impl FnOnce(&Path) -> Result<()>) -> Result<()> {
+    if directory.exists() {
+        return Ok(());
+    }
+    let making = directory.with_extension("making");
+    if making.exists() {
+        fs::remove_dir_all(&making)?;
+    }
+    make(&making)?;
+    fs::rename(&making, directory).with_context(|| format!("cannot keep {}", directory.display()))
+}
+
+fn link_folders(text: &Path, making: &Path) -> Result<()> {
+    for folder in ["Large", "Middle"] {
+        for part in ["cur", "new", "tmp"] {
+            fs::create_dir_all(making.join(folder).join(part))?;
+        }
+    }
+    let mut count = 0_u64;
+    for file in message_files(text)? {
+        // Of a message with two files the second has the same name, but for its folder's habits.
+        let name = file.file_name().unwrap_or_default();
+        let large = making.join("Large/cur").join(name);
+        if large.exists() {
+            continue;
+        }
+        fs::hard_link(&file, &large)?;
+        if count.is_multiple_of(10) {
+            fs::hard_link(&file, making.join("Middle/cur").join(name))?;
+        }
+        count += 1;
+    }
+    Ok(())
+}
+
+/// Returns the files in all directories `cur` below `root`, by path.
+///
+/// # Errors
+/// If a directory cannot be read.
+pub fn message_files(root: &Path) -> Result<Vec<PathBuf>> {
+    let mut files = Vec::new();
+    let mut waiting = vec![root.to_owned()];
+    while let Some(directory) = waiting.pop() {
+        let in_cur = directory.ends_with("cur");
+        for entry in
+            fs::read_dir(&directory).with_context(|| format!("cannot read {}", directory.display()))?
+        {
+            let entry = entry?;
+            if entry.file_type()?.is_dir() {
+                waiting.push(entry.path());
+            } else if in_cur {
+                files.push(entry.path());
+            }
+        }
+    }
+    files.sort();
+    Ok(files)
+}
+
+/// Returns the length of all files below `directory`, together.
+///
+/// # Errors
+/// If a directory cannot be read.
+pub fn bytes_below(directory: &Path) -> Result<u64> {
+    let mut bytes = 0;
+    for entry in fs::read_dir(directory).with_context(|| format!("cannot read {}", directory.display()))? {
+        let entry = entry?;
+        let metadata = entry.metadata()?;
+        bytes += if metadata.is_dir() { bytes_below(&entry.path())? } else { metadata.len() };
+    }
+    Ok(bytes)
+}
+
+/// Reads every message of a Maildir once, so that the cache has all of them.
+///
+/// # Errors
+/// If one cannot be read.
+pub fn warm(maildir: &Path) -> Result<()> {
+    for file in message_files(maildir)? {
+        fs::read(&file).with_context(|| format!("cannot read {}", file.display()))?;
+    }
+    Ok(())
+}
+
+/// Removes a directory, if it is there.
+///
+/// # Errors
+/// If it cannot be removed.
+pub fn clear(directory: &Path) -> Result<()> {
+    match fs::remove_dir_all(directory) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            Err(error).with_context(|| format!("cannot remove {}", directory.display()))
+        }
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn folders_are_links_to_all_and_to_a_tenth() {
+        let place = tempfile::tempdir().unwrap();
+        let text = place.path().join("text-300");
+        corpus::generate(&text, &CorpusOptions::varied(300, 1)).unwrap();
+        let folders = kept_folders(place.path(), &text).unwrap();
+        assert!(folders.ends_with("folder-300"));
+        let large = fs::read_dir(folders.join("Large/cur")).unwrap().count();
+        let middle = fs::read_dir(folders.join("Middle/cur")).unwrap().count();
+        assert!((280..=315).contains(&large) && middle == large.div_ceil(10), "{large} {middle}");
+        assert_eq!(kept_folders(place.path(), &text).unwrap(), folders);
+    }
+}

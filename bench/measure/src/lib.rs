@@ -1,0 +1,49 @@
+//! What measurements share: one child and what it took, turns, generated mail, facts of the machine, tables, plots.
+//!
+//! Comes in: commands, and where files go. Goes out: samples, and what is written of them. Must not know any program that is measured.
+
+pub mod changes;
+pub mod child;
+pub mod cold;
+pub mod corpora;
+pub mod equal;
+pub mod machine;
+pub mod plot;
+pub mod report;
+pub mod resume;
+pub mod table;
+pub mod told;
+pub mod turns;
+pub mod walk;
+pub mod watch;
+
+pub use child::{Outcome, Sample};
+pub use corpora::bytes_below;
+pub use report::{Report, Series, named};
+pub use table::{Goal, Growth, Quantity, Row, Table};
+pub use turns::{Trial, say, take_turns};
+
+use anyhow::Result;
+use clap::Subcommand;
+
+/// What a measuring program does when it calls itself, so that everything measured is a process of its own.
+#[derive(Subcommand)]
+pub enum Errand {
+    /// List all directories below one, as bare as possible.
+    #[command(hide = true)]
+    Walk(walk::WalkArguments),
+    /// Make mail.
+    #[command(hide = true)]
+    Generate(corpora::GenerateArguments),
+}
+
+/// Does an errand.
+///
+/// # Errors
+/// If it cannot be done.
+pub fn run(errand: &Errand) -> Result<()> {
+    match errand {
+        Errand::Walk(arguments) => walk::walk(arguments),
+        Errand::Generate(arguments) => corpora::generate(arguments),
+    }
+}

@@ -1,0 +1,480 @@
+//! Programs beside each other at the same work, how far ours is from the floor, and whether what was wanted is reached.
+//!
+//! Comes in: rows that name series. Goes out: tables in Markdown, a row for each row, those without figures and those that lose too. Must
+//! not know how anything was measured.
+
+use crate::child::Sample;
+use crate::report::{Report, Series, Spread, named, seconds};
+use std::fmt::Write;
+
+/// What stands where a program cannot do the work, or is not there.
+const DASH: &str = "—";
+
+/// Several programs at several pieces of work.
+#[derive(Debug, Clone)]
+pub struct Table {
+    /// A word for file names.
+    pub name: &'static str,
+    /// The heading.
+    pub title: String,
+    /// What stands below the heading.
+    pub about: String,
+    /// The programs; ours is the first.
+    pub columns: Vec<&'static str>,
+    /// The work.
+    pub rows: Vec<Row>,
+    /// How the work grows.
+    pub growths: Vec<Growth>,
+}
+
+/// One quantity of one piece of work.
+#[derive(Debug, Clone)]
+pub struct Row {
+    /// The work, as people read it; and with the program before it the name of a series.
+    pub work: String,
+    /// What of it is compared.
+    pub quantity: Quantity,
+    goal: Goal,
+    /// The series that nothing can be below.
+    floor: Option<String>,
+    /// Series that are called otherwise.
+    others: Vec<(&'static str, String)>,
+    is_cold: bool,
+    pub(crate) is_plotted: bool,
+}
+
+/// The same work at several sizes, as a plot of wall time.
+#[derive(Debug, Clone)]
+pub struct Growth {
+    /// A word for file names.
+    pub name: &'static str,
+    /// The heading.
+    pub title: String,
+    /// What is counted by sizes.
+    pub of: &'static str,
+    /// For each program sizes and names of series.
+    pub lines: Vec<(&'static str, Vec<(f64, String)>)>,
+}
+
+/// What is compared.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Quantity {
+    /// Wall time, in seconds.
+    Wall,
+    /// CPU time of the program and of the system for it, in seconds.
+    Cpu,
+    /// CPU time of the program, in seconds.
+    User,
+    /// CPU time of the system for it, in seconds.
+    System,
+    /// Wall time of one of so many things, in nanoseconds.
+    WallOfEach(f64),
+    /// CPU time of one of so many things, in nanoseconds.
+    CpuOfEach(f64),
+    /// The highest peak of memory, in bytes.
+    Peak,
+    /// The highest peak of memory for one of so many things, in bytes.
+    PeakOfEach(f64),
+    /// Page faults that needed no disk.
+    MinorFaults,
+    /// Page faults that did.
+    MajorFaults,
+    /// Blocks of 512 bytes that were made dirty.
+    Outputs,
+    /// Bytes on the disk.
+    Size,
+}
+
+/// What is to be reached.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Goal {
+    /// So many times less than this program.
+    Times(f64, &'static str),
+    /// No more than so much.
+    AtMost(f64),
+    /// No more than so many times the floor.
+    AtMostOfFloor(f64),
+    /// Less than each other program.
+    LessThanAll,
+    /// It is shown because it belongs to the picture.
+    Shown,
+}
+
+/// What is measured in one unit, and can share an axis.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Unit {
+    Seconds,
+    NanosecondsEach,
+    Bytes,
+    BytesEach,
+    Count,
+}
+
+impl Quantity {
+    /// Returns median, least and most of a series.
+    pub(crate) fn of(self, series: &Series) -> Spread {
+        let peak = series.peak_bytes() as f64;
+        let each = |(median, least, most): Spread, count: f64| {
+            (median * 1e9 / count, least * 1e9 / count, most * 1e9 / count)
+        };
+        let count = |value: fn(&Sample) -> u64| series.spread(|sample| value(sample) as f64);
+        match self {
+            Quantity::Wall => series.wall(),
+            Quantity::Cpu => series.cpu(),
+            Quantity::User => series.spread(|sample| sample.user_seconds),
+            Quantity::System => series.spread(|sample| sample.system_seconds),
+            Quantity::WallOfEach(count) => each(series.wall(), count),
+            Quantity::CpuOfEach(count) => each(series.cpu(), count),
+            Quantity::Peak => (peak, peak, peak),
+            Quantity::PeakOfEach(count) => (peak / count, peak / count, peak / count),
+            Quantity::MinorFaults => count(|sample| sample.minor_faults),
+            Quantity::MajorFaults => count(|sample| sample.major_faults),
+            Quantity::Outputs => count(|sample| sample.outputs),
+            Quantity::Size => count(|sample| sample.size_bytes),
+        }
+    }
+
+    pub(crate) fn unit(self) -> Unit {
+        match self {
+            Quantity::Wall | Quantity::Cpu | Quantity::User | Quantity::System => Unit::Seconds,
+            Quantity::WallOfEach(_) | Quantity::CpuOfEach(_) => Unit::NanosecondsEach,
+            Quantity::Peak | Quantity::Size => Unit::Bytes,
+            Quantity::PeakOfEach(_) => Unit::BytesEach,
+            Quantity::MinorFaults | Quantity::MajorFaults | Quantity::Outputs => Unit::Count,
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Quantity::Wall => "wall",
+            Quantity::Cpu => "CPU",
+            Quantity::User => "user",
+            Quantity::System => "system",
+            Quantity::WallOfEach(_) => "wall, each",
+            Quantity::CpuOfEach(_) => "CPU, each",
+            Quantity::Peak => "peak memory",
+            Quantity::PeakOfEach(_) => "peak memory, each",
+            Quantity::MinorFaults => "minor faults",
+            Quantity::MajorFaults => "major faults",
+            Quantity::Outputs => "outputs",
+            Quantity::Size => "size",
+        }
+    }
+}
+
+impl Unit {
+    /// Returns a value as people read it.
+    pub(crate) fn text(self, value: f64) -> String {
+        match self {
+            Unit::Seconds => seconds(value),
+            Unit::NanosecondsEach if value >= 10_000.0 => format!("{:.2} µs", value / 1000.0),
+            Unit::NanosecondsEach => format!("{value:.0} ns"),
+            Unit::Bytes if value < 1e7 => format!("{:.2} MB", value / 1e6),
+            Unit::Bytes => format!("{:.0} MB", value / 1e6),
+            Unit::BytesEach => format!("{value:.1} B"),
+            Unit::Count if value >= 1e5 => format!("{:.0} k", value / 1e3),
+            Unit::Count => format!("{value:.0}"),
+        }
+    }
+}
+
+impl Row {
+    /// Returns the row of some work, with each program's series named by [`named`].
+    pub fn new(work: &str, quantity: Quantity) -> Row {
+        Row {
+            work: work.to_owned(),
+            quantity,
+            goal: Goal::Shown,
+            floor: None,
+            others: Vec::new(),
+            is_cold: false,
+            is_plotted: false,
+        }
+    }
+
+    /// Returns the row with what is to be reached.
+    pub fn want(self, goal: Goal) -> Row {
+        Row { goal, ..self }
+    }
+
+    /// Returns the row with the series that nothing can be below.
+    pub fn floor(self, series: &str) -> Row {
+        Row { floor: Some(series.to_owned()), ..self }
+    }
+
+    /// Returns the row with a series that is called otherwise.
+    pub fn of(mut self, column: &'static str, series: &str) -> Row {
+        self.others.push((column, series.to_owned()));
+        self
+    }
+
+    /// Returns the row as one that was measured with an empty page cache.
+    pub fn cold(self) -> Row {
+        Row { is_cold: true, ..self }
+    }
+
+    /// Returns the row with a line in the plot of its table.
+    pub fn plotted(self) -> Row {
+        Row { is_plotted: true, ..self }
+    }
+
+    /// Returns the series of a program, if it has samples.
+    pub(crate) fn series<'a>(&self, column: &str, report: &'a Report) -> Option<&'a Series> {
+        let other = self.others.iter().find(|(name, _)| *name == column);
+        let name = other.map_or_else(|| named(column, &self.work), |(_, series)| series.clone());
+        report.find(&name).filter(|series| !series.samples.is_empty())
+    }
+
+    pub(crate) fn floor_value(&self, report: &Report) -> Option<f64> {
+        let series = report.find(self.floor.as_ref()?).filter(|series| !series.samples.is_empty())?;
+        Some(self.quantity.of(series).0)
+    }
+
+    fn value(&self, column: &str, report: &Report) -> Option<f64> {
+        Some(self.quantity.of(self.series(column, report)?).0)
+    }
+
+    fn wanted(&self) -> String {
+        match self.goal {
+            Goal::Times(times, who) => format!("{times} x less than {who}"),
+            Goal::AtMost(value) => format!("<= {}", self.quantity.unit().text(value)),
+            Goal::AtMostOfFloor(times) => format!("<= {times} x the floor"),
+            Goal::LessThanAll => "the least".to_owned(),
+            Goal::Shown => String::new(),
+        }
+    }
+
+    fn verdict(&self, columns: &[&str], report: &Report) -> &'static str {
+        let Some((own, others)) = columns.split_first() else { return "" };
+        let ours = self.value(own, report);
+        let theirs: Vec<f64> = others.iter().filter_map(|column| self.value(column, report)).collect();
+        let least = theirs.iter().copied().fold(f64::INFINITY, f64::min);
+        let Some(ours) = ours else { return DASH };
+        let is_reached = match self.goal {
+            Goal::Times(times, who) => self.value(who, report).map(|theirs| theirs >= times * ours),
+            Goal::AtMost(most) => Some(ours <= most),
+            Goal::AtMostOfFloor(times) => self.floor_value(report).map(|floor| ours <= times * floor),
+            Goal::LessThanAll if theirs.is_empty() => None,
+            Goal::LessThanAll => Some(ours < least),
+            Goal::Shown if ours > least => return "**behind**",
+            Goal::Shown => return "",
+        };
+        match is_reached {
+            Some(true) => "yes",
+            Some(false) => "**no**",
+            None => DASH,
+        }
+    }
+
+    /// Returns what a program took, and how many times what ours took.
+    fn cell(&self, column: &str, own: &str, detail: Detail, report: &Report) -> String {
+        let Some(series) = self.series(column, report) else { return DASH.to_owned() };
+        let (median, least, most) = self.quantity.of(series);
+        let unit = self.quantity.unit();
+        let mut text = unit.text(median);
+        if detail == Detail::All && least < most {
+            write!(text, " ({} to {})", unit.text(least), unit.text(most)).expect("writing to a string");
+        }
+        if let Some(ours) = self.value(own, report).filter(|&ours| column != own && ours > 0.0) {
+            write!(text, ", {}", times(median / ours)).expect("writing to a string");
+        }
+        text
+    }
+}
+
+/// How much a cell says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Detail {
+    /// Median, least and most.
+    All,
+    /// The median.
+    Median,
+}
+
+/// Returns a ratio as people read it.
+fn times(ratio: f64) -> String {
+    if ratio < 10.0 { format!("{ratio:.1} x") } else { format!("{ratio:.0} x") }
+}
+
+impl Table {
+    /// Says whether anything of it was measured.
+    pub fn has_figures(&self, report: &Report) -> bool {
+        self.rows.iter().any(|row| self.columns.iter().any(|column| row.series(column, report).is_some()))
+    }
+}
+
+/// Writes a table with everything that is known of its rows.
+pub(crate) fn write(text: &mut String, table: &Table, report: &Report) {
+    write!(
+        text,
+        "\n## {}\n\n{}\n\nMedian (least to most), and how many times ours; for memory the highest peak of all rounds. A dash is what a program \
+         cannot do, or what was not measured.\n\n| work | cache | of it | want | {} | floor | x floor | reached |\n|---|---|---|---|{}---|---|---|\n",
+        table.title,
+        table.about,
+        table.columns.join(" | "),
+        "---|".repeat(table.columns.len())
+    )
+    .expect("writing to a string");
+    let own = table.columns.first().copied().unwrap_or_default();
+    for row in &table.rows {
+        let cells = table.columns.iter().map(|column| row.cell(column, own, Detail::All, report));
+        let floor = row.floor_value(report);
+        let ratio = floor.zip(row.value(own, report)).map(|(floor, ours)| times(ours / floor));
+        writeln!(
+            text,
+            "| {} | {} | {} | {} | {} | {} | {} | {} |",
+            row.work,
+            if row.is_cold { "cold" } else { "warm" },
+            row.quantity.name(),
+            row.wanted(),
+            cells.collect::<Vec<_>>().join(" | "),
+            floor.map_or_else(|| DASH.to_owned(), |floor| row.quantity.unit().text(floor)),
+            ratio.unwrap_or_else(|| DASH.to_owned()),
+            row.verdict(&table.columns, report)
+        )
+        .expect("writing to a string");
+    }
+}
+
+/// Returns what a README shows of a report: the rows with a goal or in a plot, medians only. `directory` is where the plots are.
+pub(crate) fn readme(report: &Report, directory: &str) -> String {
+    let fact = |wanted: &str| report.facts.iter().find(|(name, _)| *name == wanted).map(|(_, value)| value);
+    let mut text = String::new();
+    let known: Vec<&str> = ["date", "processor", "memory", "commit", "versions"]
+        .iter()
+        .filter_map(|name| fact(name).map(String::as_str))
+        .collect();
+    writeln!(text, "{}. [Everything about this run]({directory}/table.md).", known.join("; "))
+        .expect("writing to a string");
+    for table in report.tables.iter().filter(|table| table.has_figures(report)) {
+        let own = table.columns.first().copied().unwrap_or_default();
+        write!(
+            text,
+            "\n### {}\n\n{}\n\n| work | of it | want | {} | floor | reached |\n|---|---|---|{}---|---|\n",
+            table.title,
+            table.about,
+            table.columns.join(" | "),
+            "---|".repeat(table.columns.len())
+        )
+        .expect("writing to a string");
+        for row in table.rows.iter().filter(|row| row.is_plotted || row.goal != Goal::Shown) {
+            let cells = table.columns.iter().map(|column| row.cell(column, own, Detail::Median, report));
+            let floor = row.floor_value(report).map(|floor| row.quantity.unit().text(floor));
+            writeln!(
+                text,
+                "| {}{} | {} | {} | {} | {} | {} |",
+                row.work,
+                if row.is_cold { ", cold" } else { "" },
+                row.quantity.name(),
+                row.wanted(),
+                cells.collect::<Vec<_>>().join(" | "),
+                floor.unwrap_or_else(|| DASH.to_owned()),
+                row.verdict(&table.columns, report)
+            )
+            .expect("writing to a string");
+        }
+        for plot in crate::plot::plots(table, report) {
+            write!(text, "\n![{}]({directory}/{})\n", plot.title, plot.file_name)
+                .expect("writing to a string");
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn series(name: &str, walls: &[f64], peak_bytes: u64) -> Series {
+        let sample = |&wall_seconds: &f64| Sample {
+            wall_seconds,
+            user_seconds: 2.0 * wall_seconds,
+            peak_bytes,
+            minor_faults: 7,
+            size_bytes: 20_000_000,
+            ..Sample::default()
+        };
+        Series { samples: walls.iter().map(sample).collect(), ..Series::new(name, "") }
+    }
+
+    /// ours 2 s, theirs 6 s, the floor 1 s.
+    fn report(rows: Vec<Row>) -> Report {
+        let all = [("ours: work", 2.0, 100), ("theirs: work", 6.0, 400), ("floor", 1.0, 10)];
+        let series = all.map(|(name, wall, peak)| series(name, &[wall, wall + 1.0, wall - 0.5], peak));
+        let table = Table {
+            name: "test",
+            title: "Title".to_owned(),
+            about: "About.".to_owned(),
+            columns: vec!["ours", "theirs", "nobody"],
+            rows,
+            growths: Vec::new(),
+        };
+        Report { series: series.into(), tables: vec![table], ..Report::default() }
+    }
+
+    fn line(row: Row) -> String {
+        let report = report(vec![row]);
+        let mut text = String::new();
+        write(&mut text, &report.tables[0], &report);
+        text.lines().last().unwrap().to_owned()
+    }
+
+    #[test]
+    fn what_is_reached_and_what_is_missed_is_said() {
+        let row = |quantity| Row::new("work", quantity).floor("floor");
+        assert_eq!(
+            line(row(Quantity::Wall).want(Goal::Times(3.0, "theirs"))),
+            "| work | warm | wall | 3 x less than theirs | 2.00 s (1.50 s to 3.00 s) | 6.00 s (5.50 s to 7.00 s), 3.0 x | — | 1.00 s | 2.0 x | yes |"
+        );
+        let missed = line(row(Quantity::Cpu).want(Goal::Times(3.1, "theirs")).cold());
+        assert!(missed.starts_with("| work | cold | CPU |") && missed.ends_with("| **no** |"), "{missed}");
+        let each = line(row(Quantity::WallOfEach(1e9)).want(Goal::AtMost(1.9)));
+        assert!(each.contains("| <= 2 ns | 2 ns (2 ns to 3 ns) |") && each.ends_with("**no** |"), "{each}");
+        assert_eq!(
+            line(row(Quantity::PeakOfEach(2.0)).want(Goal::AtMost(50.0))),
+            "| work | warm | peak memory, each | <= 50.0 B | 50.0 B | 200.0 B, 4.0 x | — | 5.0 B | 10 x | yes |"
+        );
+        assert!(line(row(Quantity::Wall).want(Goal::AtMostOfFloor(2.0))).ends_with("| yes |"));
+        assert!(line(row(Quantity::Wall).want(Goal::AtMostOfFloor(1.9))).ends_with("| **no** |"));
+        assert!(line(row(Quantity::MinorFaults)).contains("| minor faults |  | 7 | 7, 1.0 x |"));
+    }
+
+    #[test]
+    fn less_than_all_and_behind_are_told_apart() {
+        let row = Row::new("work", Quantity::Wall);
+        assert!(line(row.clone().want(Goal::LessThanAll)).ends_with("| yes |"));
+        let size = line(Row::new("work", Quantity::Size).want(Goal::LessThanAll));
+        assert!(size.contains("| 20 MB | 20 MB, 1.0 x |") && size.ends_with("| **no** |"), "{size}");
+        assert!(line(row.clone()).ends_with("|  |"));
+        assert!(line(row.of("ours", "theirs: work").of("theirs", "ours: work")).ends_with("| **behind** |"));
+    }
+
+    #[test]
+    fn a_row_without_figures_stays() {
+        let row = Row::new("work", Quantity::Wall).want(Goal::Times(3.0, "nobody"));
+        assert!(line(row).ends_with("| — | — | — | — |"));
+        let other = Row::new("other work", Quantity::Wall).want(Goal::AtMost(2.0));
+        assert_eq!(line(other.clone()), "| other work | warm | wall | <= 2.00 s | — | — | — | — | — | — |");
+        assert!(!report(vec![other.clone()]).tables[0].has_figures(&report(Vec::new())));
+        let both = report(vec![other, Row::new("work", Quantity::Wall)]);
+        assert!(both.tables[0].has_figures(&both));
+    }
+
+    #[test]
+    fn a_readme_shows_what_was_wanted_and_what_is_plotted() {
+        let wanted = Row::new("work", Quantity::Wall).want(Goal::Times(3.5, "theirs"));
+        let plotted = Row::new("work", Quantity::Peak).plotted();
+        let other = Row::new("work", Quantity::User);
+        let text = readme(&report(vec![wanted, plotted, other]), "runs/here");
+        assert!(
+            text.contains("### Title\n\nAbout.\n\n| work | of it | want | ours | theirs | nobody | floor |")
+        );
+        assert!(
+            text.contains(
+                "| work | wall | 3.5 x less than theirs | 2.00 s | 6.00 s, 3.0 x | — | — | **no** |"
+            )
+        );
+        assert!(!text.contains("| user |"), "{text}");
+        assert!(text.contains("](runs/here/test-bytes.svg)"), "{text}");
+    }
+}

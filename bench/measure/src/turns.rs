@@ -1,0 +1,165 @@
+//! Things to be compared take turns: A B A B, and a round before that does not count.
+//!
+//! Comes in: trials. Goes out: their samples. Must not know what the trials measure.
+
+use crate::child::{self, Outcome, Sample};
+use crate::cold;
+use crate::report::{Series, seconds};
+use anyhow::{Context, Result, bail};
+use std::process::Command;
+
+/// Makes the next command of a trial; what it does itself is not measured.
+type Prepare<'a> = Box<dyn FnMut() -> Result<Command> + 'a>;
+/// Looks at what a run said.
+type Check<'a> = Box<dyn FnMut(&Outcome) -> Result<()> + 'a>;
+/// Says how much lies on the disk after a run.
+type Size<'a> = Box<dyn FnMut() -> Result<u64> + 'a>;
+
+/// Something to be measured several times.
+pub struct Trial<'a> {
+    series: Series,
+    prepare: Prepare<'a>,
+    check: Option<Check<'a>>,
+    size: Option<Size<'a>>,
+    /// How many lines it prints, if that is known.
+    lines: Option<u64>,
+    cache: Cache,
+}
+
+/// What is in the page cache when a run begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Cache {
+    /// What the runs before left there.
+    #[default]
+    Warm,
+    /// Nothing.
+    Cold,
+}
+
+impl Cache {
+    /// Makes the page cache so.
+    ///
+    /// # Errors
+    /// If it has to be empty, and this process may not do that.
+    pub fn prepare(self) -> Result<()> {
+        match self {
+            Cache::Warm => Ok(()),
+            Cache::Cold => cold::drop_caches(),
+        }
+    }
+}
+
+impl<'a> Trial<'a> {
+    /// Returns the trial of the command that `prepare` gives; what `prepare` does itself is not measured.
+    pub fn new(series: Series, prepare: impl FnMut() -> Result<Command> + 'a) -> Trial<'a> {
+        Trial { series, prepare: Box::new(prepare), check: None, size: None, lines: None, cache: Cache::Warm }
+    }
+
+    /// Returns the trial with the number of lines that it has to print.
+    pub fn printing(self, lines: u64) -> Trial<'a> {
+        Trial { lines: Some(lines), ..self }
+    }
+
+    /// Returns the trial with a look at each answer: an error ends all turns, because what is not equal must not be compared.
+    pub fn checked(self, check: impl FnMut(&Outcome) -> Result<()> + 'a) -> Trial<'a> {
+        Trial { check: Some(Box::new(check)), ..self }
+    }
+
+    /// Returns the trial with the bytes on the disk asked for after each run.
+    pub fn sized(self, size: impl FnMut() -> Result<u64> + 'a) -> Trial<'a> {
+        Trial { size: Some(Box::new(size)), ..self }
+    }
+
+    /// Returns the trial with an empty page cache before each run. Cold and warm trials must not take turns with each other.
+    pub fn cold(self) -> Trial<'a> {
+        Trial { cache: Cache::Cold, ..self }
+    }
+
+    fn run(&mut self) -> Result<Sample> {
+        let mut command = (self.prepare)()?;
+        self.cache.prepare()?;
+        let outcome = child::run(&mut command)?;
+        if let Some(lines) = self.lines.filter(|&lines| lines != outcome.sample.lines) {
+            let printed = outcome.sample.lines;
+            bail!("{}: {command:?} printed {printed} lines, expected {lines}", self.series.name)
+        }
+        if let Some(check) = &mut self.check {
+            check(&outcome).with_context(|| format!("{}: {command:?}", self.series.name))?;
+        }
+        let size_bytes = self.size.as_mut().map_or(Ok(0), |size| size())?;
+        Ok(Sample { size_bytes, ..outcome.sample })
+    }
+}
+
+/// Runs all trials in turn, `rounds` times after one round that is not counted, and returns their samples.
+///
+/// # Errors
+/// If a command fails, or answers otherwise than it has to.
+pub fn take_turns(rounds: usize, mut trials: Vec<Trial<'_>>) -> Result<Vec<Series>> {
+    for round in 0..=rounds {
+        for trial in &mut trials {
+            let sample = trial.run()?;
+            if round > 0 {
+                trial.series.samples.push(sample);
+            }
+        }
+    }
+    for trial in &trials {
+        tell(&trial.series);
+    }
+    Ok(trials.into_iter().map(|trial| trial.series).collect())
+}
+
+/// Prints what a series took.
+pub fn tell(series: &Series) {
+    let (median, least, most) = series.wall();
+    let [median, least, most, cpu] = [median, least, most, series.cpu().0].map(seconds);
+    let megabytes = series.peak_bytes() / 1_000_000;
+    say(&format!(
+        "  {}: {median} ({least} to {most}), {cpu} of CPU, {megabytes} MB {}",
+        series.name, series.note
+    ));
+}
+
+/// Prints what goes on, beside the results.
+#[expect(clippy::print_stderr, reason = "a long run tells what it does")]
+pub fn say(line: &str) {
+    eprintln!("{line}");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shell(line: &str) -> Result<Command> {
+        let mut command = Command::new("sh");
+        command.args(["-c", line]);
+        Ok(command)
+    }
+
+    #[test]
+    fn trials_take_turns_and_the_first_round_does_not_count() {
+        let order = std::cell::RefCell::new(String::new());
+        let trial = |name: &'static str| {
+            Trial::new(Series::new(name, ""), || {
+                order.borrow_mut().push_str(name);
+                shell("echo line")
+            })
+        };
+        let series = take_turns(2, vec![trial("a"), trial("b").printing(1).sized(|| Ok(7))]).unwrap();
+        assert_eq!(series.iter().map(|series| series.samples.len()).collect::<Vec<_>>(), [2, 2]);
+        assert_eq!((series[0].samples[1].size_bytes, series[1].samples[1].size_bytes), (0, 7));
+        assert_eq!(*order.borrow(), "ababab");
+    }
+
+    #[test]
+    fn a_wrong_answer_stops_the_run() {
+        let trial = Trial::new(Series::new("a", ""), || shell("echo line")).printing(2);
+        let error = take_turns(1, vec![trial]).unwrap_err();
+        assert!(error.to_string().ends_with("printed 1 lines, expected 2"), "{error}");
+        let trial = Trial::new(Series::new("a", ""), || shell("echo line"));
+        let trial = trial.checked(|outcome| if outcome.said == "line\n" { bail!("other") } else { Ok(()) });
+        let error = take_turns(1, vec![trial]).unwrap_err();
+        assert!(format!("{error:#}").ends_with("echo line\": other"), "{error:#}");
+    }
+}

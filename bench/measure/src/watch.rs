@@ -1,0 +1,207 @@
+//! Runs a process that says when it is ready, and measures it up to then and to its end.
+//!
+//! Comes in: a command. Goes out: [`Watched`]. Must not know what runs.
+
+use crate::child::{Counted, Sample};
+use crate::machine;
+use anyhow::{Context, Result, bail};
+use std::io::{BufRead, BufReader, Read};
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::{Sender, channel};
+use std::time::{Duration, Instant};
+use std::{fs, thread};
+use wait4::Wait4;
+
+/// How often memory is looked at.
+const PERIOD: Duration = Duration::from_millis(4);
+/// What a line begins with, whatever the case, by which a process says that it answers.
+const READY: &str = "ready";
+/// Ticks of CPU time in a second, as /proc counts them everywhere.
+const TICKS: f64 = 100.0;
+/// A block, as wait4 counts them.
+const BLOCK_BYTES: u64 = 512;
+
+/// One process, measured twice. Memory is anonymous memory: what is mapped of a file belongs to the cache of the system.
+#[derive(Debug, Clone)]
+pub struct Watched {
+    /// From its start to its word.
+    pub until_ready: Sample,
+    /// From its start to its end.
+    pub whole: Sample,
+    /// The lines of its output, and of its errors.
+    pub said: Vec<String>,
+}
+
+impl Watched {
+    /// Returns what was measured between its word and its end.
+    pub fn after_ready(&self) -> Sample {
+        let (first, all) = (&self.until_ready, &self.whole);
+        Sample {
+            wall_seconds: all.wall_seconds - first.wall_seconds,
+            user_seconds: all.user_seconds - first.user_seconds,
+            system_seconds: all.system_seconds - first.system_seconds,
+            minor_faults: all.minor_faults.saturating_sub(first.minor_faults),
+            major_faults: all.major_faults.saturating_sub(first.major_faults),
+            inputs: all.inputs.saturating_sub(first.inputs),
+            outputs: all.outputs.saturating_sub(first.outputs),
+            lines: 0,
+            ..*all
+        }
+    }
+}
+
+/// Runs `command` to its end.
+///
+/// # Errors
+/// If it cannot be started, fails, or never says that it is ready.
+pub fn run(command: &mut Command) -> Result<Watched> {
+    let described = format!("{command:?}");
+    let (load_before, before) = (machine::load_of_a_minute(), Counted::of_children()?);
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let begin = Instant::now();
+    let mut child = command.spawn().with_context(|| format!("cannot start {described}"))?;
+    let (is_over, peak) = (AtomicBool::new(false), AtomicU64::new(0));
+    let process = child.id();
+    let (sender, lines) = channel();
+    thread::scope(|scope| {
+        scope.spawn(|| watch_memory(process, &is_over, &peak));
+        scope.spawn(reader(child.stdout.take(), sender.clone()));
+        scope.spawn(reader(child.stderr.take(), sender));
+        let mut ready = None;
+        let mut said = Vec::new();
+        for (line, when) in lines {
+            if ready.is_none() && line.to_lowercase().starts_with(READY) {
+                ready = Some(seen(process, when.duration_since(begin).as_secs_f64(), &peak));
+            }
+            said.push(line);
+        }
+        let watched = end(child, begin, ready, &peak);
+        is_over.store(true, Ordering::Relaxed);
+        match watched {
+            Ok((until_ready, whole)) => {
+                let whole = whole.with(Counted::of_children()?.since(&before));
+                let with_load = |sample| Sample { load_before, ..sample };
+                Ok(Watched { until_ready: with_load(until_ready), whole: with_load(whole), said })
+            }
+            Err(error) => Err(error.context(format!("{described} said: {}", said.join("; ")))),
+        }
+    })
+}
+
+/// Waits for the end, and returns what was measured up to the word and in all.
+fn end(
+    child: Child,
+    begin: Instant,
+    ready: Option<Result<Sample>>,
+    peak: &AtomicU64,
+) -> Result<(Sample, Sample)> {
+    let ended = child.wait4()?;
+    let wall_seconds = begin.elapsed().as_secs_f64();
+    let (Some(ready), Some(0)) = (ready.transpose()?, ended.status.code()) else {
+        bail!("it ended with {} and should have said that it is ready", ended.status);
+    };
+    let whole = Sample {
+        wall_seconds,
+        user_seconds: ended.rusage.utime.as_secs_f64(),
+        system_seconds: ended.rusage.stime.as_secs_f64(),
+        peak_bytes: peak.load(Ordering::Relaxed),
+        lines: 1,
+        ..Sample::default()
+    };
+    Ok((ready, whole))
+}
+
+/// Sends each line with the time at which it came. Lines on a terminal may end with a return.
+fn reader<R: Read + Send + 'static>(
+    output: Option<R>,
+    sender: Sender<(String, Instant)>,
+) -> impl FnOnce() + Send {
+    move || {
+        let Some(output) = output else { return };
+        for line in BufReader::new(output).split(b'\n').map_while(Result::ok) {
+            let text = String::from_utf8_lossy(&line).trim().to_owned();
+            // Nobody listens any more.
+            if sender.send((text, Instant::now())).is_err() {
+                return;
+            }
+        }
+    }
+}
+
+/// Looks at a process at the moment when its word came.
+fn seen(process: u32, wall_seconds: f64, peak: &AtomicU64) -> Result<Sample> {
+    let path = format!("/proc/{process}/stat");
+    let stat = fs::read_to_string(&path).with_context(|| format!("cannot read {path}"))?;
+    // The name, in brackets, may hold anything.
+    let fields: Vec<&str> = stat.rsplit(')').next().unwrap_or_default().split_whitespace().collect();
+    let number = |place: usize| -> Result<u64> {
+        let field = fields.get(place).with_context(|| format!("{path} has no field {place}"))?;
+        field.parse().with_context(|| format!("{path}, field {place}: {field:?} is no number"))
+    };
+    // Kernels that do not count blocks have no such file.
+    let blocks = fs::read_to_string(format!("/proc/{process}/io")).unwrap_or_default();
+    let blocks_of = |name: &str| {
+        let bytes = blocks.lines().find_map(|line| line.strip_prefix(name)?.trim().parse::<u64>().ok());
+        bytes.unwrap_or(0) / BLOCK_BYTES
+    };
+    Ok(Sample {
+        wall_seconds,
+        user_seconds: number(11)? as f64 / TICKS,
+        system_seconds: number(12)? as f64 / TICKS,
+        peak_bytes: peak.load(Ordering::Relaxed),
+        minor_faults: number(7)?,
+        major_faults: number(9)?,
+        inputs: blocks_of("read_bytes:"),
+        outputs: blocks_of("write_bytes:"),
+        lines: 1,
+        ..Sample::default()
+    })
+}
+
+fn watch_memory(process: u32, is_over: &AtomicBool, peak: &AtomicU64) {
+    while !is_over.load(Ordering::Relaxed) {
+        peak.fetch_max(anonymous_bytes(process).unwrap_or(0), Ordering::Relaxed);
+        thread::sleep(PERIOD);
+    }
+}
+
+/// Returns how much memory a process has that belongs to no file.
+pub fn anonymous_bytes(process: u32) -> Option<u64> {
+    let status = fs::read_to_string(format!("/proc/{process}/status")).ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("RssAnon:"))?;
+    let kilobytes: u64 = line.trim().strip_suffix(" kB")?.parse().ok()?;
+    Some(kilobytes << 10)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shell(line: &str) -> Result<Watched> {
+        run(Command::new("sh").args(["-c", line]))
+    }
+
+    #[test]
+    fn a_process_is_measured_up_to_its_word_and_to_its_end() {
+        let watched = shell(
+            "echo reading >&2; echo Ready after all; exec 1>&- 2>&-; i=0; while [ $i -lt 30000 ]; do i=$((i+1)); done",
+        );
+        let watched = watched.unwrap();
+        let (first, all, after) = (&watched.until_ready, &watched.whole, watched.after_ready());
+        assert!(first.wall_seconds > 0.0 && first.wall_seconds < all.wall_seconds, "{watched:?}");
+        assert!((after.wall_seconds - (all.wall_seconds - first.wall_seconds)).abs() < 1e-9, "{after:?}");
+        assert!(all.peak_bytes >= first.peak_bytes && all.peak_bytes > 10_000, "{watched:?}");
+        // A shell touches at least its own pages and its library's.
+        assert!((20..100_000).contains(&first.minor_faults), "{watched:?}");
+        assert!(all.minor_faults >= first.minor_faults, "{watched:?}");
+    }
+
+    #[test]
+    fn silence_and_failure_are_errors() {
+        let error = format!("{:#}", shell("echo almost").unwrap_err());
+        assert!(error.contains("almost") && error.contains("should have said that it is ready"), "{error}");
+        let error = format!("{:#}", shell("echo ready; exit 3").unwrap_err());
+        assert!(error.contains("3"), "{error}");
+    }
+}

@@ -1,0 +1,75 @@
+//! An index file of a repository, loaded again and again: read, decrypted, decompressed, decoded.
+//!
+//! Comes in: where the repository may lie. Goes out: a line. Must not know who measures.
+//!
+//! It is of many packs with a blob each, as in restic's BenchmarkLoadIndex, and lies in memory as there.
+
+use anyhow::{Context, Result, ensure};
+use archive::index_file::{self, IndexFileWriter};
+use archive::testing::surroundings;
+use archive::unpacked::{Parts, Version, save};
+use archive::{
+    BlobKind, Cost, FileKind, FileName, Id, IndexFiles, LocalStorage, PackedBlob, Password, SealedIndexFiles,
+    Storage, key_file,
+};
+use disk::RealDisk;
+use measure::{corpora, told};
+use std::io::Write;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Instant;
+use testkit::Random;
+
+/// What the job says that it did.
+pub const LOADED: &str = "archive: load an index file of 5,000 packs";
+/// Its entries.
+pub const LOADED_COUNT: u64 = 5000;
+/// How often it is loaded: together about as long as go's benchmarks run.
+const TIMES: u32 = 200;
+/// Where files lie in memory.
+const MEMORY: &str = "/dev/shm";
+
+/// Makes the file, loads it, and says what it took once.
+pub(super) fn load(directory: &Path, blobs: u64) -> Result<()> {
+    let name = directory.file_name().context("a repository has a name")?;
+    let place = Path::new(MEMORY).join(name);
+    corpora::clear(&place)?;
+    let measured = measured(&place, blobs);
+    corpora::clear(&place)?;
+    let seconds = measured?;
+    Ok(writeln!(std::io::stdout(), "{}", told::line(LOADED, "", "", seconds, blobs))?)
+}
+
+fn measured(place: &Path, blobs: u64) -> Result<f64> {
+    let storage: Arc<dyn Storage> = Arc::new(LocalStorage::new(Arc::new(RealDisk), place.to_owned()));
+    storage.create()?;
+    let password = Password::new(super::PASSWORD.into());
+    let surroundings = surroundings();
+    let (_, key) = key_file::create(&*storage, &surroundings, &password, Cost::default())?;
+    let parts = Parts { storage, key: Arc::new(key), surroundings, version: Version::Two };
+    let mut file = IndexFileWriter::default();
+    for number in 0..blobs {
+        let [pack, blob] = [1, 2].map(|kind| {
+            let mut id = Id::default();
+            Random::of(1, kind, number).fill(&mut id.0);
+            id
+        });
+        let blob =
+            PackedBlob { kind: BlobKind::Data, id: blob, offset: 1235, length: 1234, uncompressed_length: 0 };
+        file.add(&pack, &[blob]);
+    }
+    save(&parts, FileKind::Index, &file.finish())?;
+    let files = SealedIndexFiles { storage: parts.storage, key: parts.key };
+    let [(id, _)] = files.list()?[..] else { anyhow::bail!("another index file is there") };
+    let begin = Instant::now();
+    for _ in 0..TIMES {
+        let json = files.read(id)?;
+        let mut count = 0;
+        index_file::scan(FileName { kind: FileKind::Index, id }, &json, |_, blobs| {
+            count += blobs.len() as u64;
+            Ok(())
+        })?;
+        ensure!(count == blobs, "{count} of {blobs} blobs were loaded");
+    }
+    Ok(begin.elapsed().as_secs_f64() / f64::from(TIMES))
+}

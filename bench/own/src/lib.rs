@@ -1,0 +1,46 @@
+//! Measures the release program `pneu` on generated mail, beside a bare walk of the same directories, and crates of it alone.
+//!
+//! Comes in: the program, a directory for mail that is kept between runs, a directory for results. Goes out: a table and all
+//! samples. Must not know how pneu works, but for `engine` and `archive`: it runs the program as a user does, and checks its answers against
+//! what is known of the mail; and no other program: those are in `bench/peers`, which calls what is here for pneu's side.
+
+pub mod archive;
+pub mod engine;
+mod folder;
+mod modes;
+mod plan;
+mod pneu;
+mod small;
+mod text;
+
+pub use plan::{Options, measure};
+pub use pneu::Pneu;
+
+use anyhow::Result;
+use clap::Subcommand;
+
+/// What a measuring program does when it calls itself, so that everything measured is a process of its own.
+#[derive(Subcommand)]
+pub enum Errand {
+    /// What any measuring program does.
+    #[command(flatten)]
+    Common(::measure::Errand),
+    /// Do one job with the store alone.
+    #[command(hide = true)]
+    Engine(engine::EngineArguments),
+    /// Do one job with the crate for repositories alone.
+    #[command(hide = true)]
+    Archive(archive::ArchiveArguments),
+}
+
+/// Does an errand.
+///
+/// # Errors
+/// If it cannot be done.
+pub fn run(errand: &Errand) -> Result<()> {
+    match errand {
+        Errand::Common(errand) => ::measure::run(errand),
+        Errand::Engine(arguments) => engine::run(arguments),
+        Errand::Archive(arguments) => archive::run(arguments),
+    }
+}

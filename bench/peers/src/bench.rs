@@ -1,0 +1,104 @@
+//! One run: who is there, which tables are measured, what is written.
+//!
+//! Comes in: options. Goes out: results on disk, written anew after each table. Must not know what tables measure.
+
+use crate::options::Options;
+use crate::peer::{Installed, Peer};
+use crate::{peers, tables};
+use anyhow::{Context, Result, bail};
+use bench_own::Pneu;
+use measure::{Report, machine, resume, say};
+use std::fs;
+use std::path::Path;
+
+/// What a table needs to be measured, and where its series go.
+pub(crate) struct Bench<'a> {
+    pub(crate) options: &'a Options,
+    pub(crate) report: Report,
+    /// Programs by name, those that are there.
+    found: Vec<(&'static str, Installed)>,
+}
+
+impl Bench<'_> {
+    /// Returns a program, if it is there.
+    pub(crate) fn installed(&self, peer: &Peer) -> Option<Installed> {
+        let found = self.found.iter().find(|(name, _)| *name == peer.name);
+        found.map(|(_, installed)| installed.clone())
+    }
+
+    /// Returns pneu for a Maildir, with its index beside it.
+    pub(crate) fn pneu(&self, maildir: &Path) -> Pneu {
+        Pneu::new(&self.options.program, maildir)
+    }
+
+    /// Returns how often each thing is measured.
+    pub(crate) fn rounds(&self) -> usize {
+        self.options.rounds()
+    }
+
+    /// Returns where generated files are kept.
+    pub(crate) fn corpora(&self) -> &Path {
+        &self.options.corpora
+    }
+}
+
+/// Measures the tables that the options ask for. One that fails does not keep others from being measured.
+///
+/// # Errors
+/// If a table failed.
+pub(crate) fn measure(options: &Options) -> Result<()> {
+    fs::create_dir_all(&options.corpora)
+        .with_context(|| format!("cannot make {}", options.corpora.display()))?;
+    let machine = options.machine.clone().unwrap_or_else(machine::name);
+    let name = format!("{}-{machine}{}", machine::today()?, if options.quick { "-quick" } else { "" });
+    let mut report = Report {
+        title: "pneu beside others".to_owned(),
+        facts: machine::facts(&options.corpora)?,
+        tables: tables::all(options),
+        ..Report::default()
+    };
+    if options.quick {
+        report.set_fact("sizes", "--quick: small, and few rounds".to_owned());
+    }
+    let found = look_for_all(options, &mut report)?;
+    if options.resume {
+        resume::take(&mut report, &options.runs.join(&name))?;
+    }
+    let mut bench = Bench { options, report, found };
+    let mut failed = Vec::new();
+    for part in tables::parts(options) {
+        say(&format!("== {part:?}"));
+        if let Err(error) = tables::measure(part, &mut bench) {
+            say(&format!("{part:?} failed: {error:#}"));
+            failed.push(format!("{part:?}: {error:#}"));
+            bench.report.set_fact("failed", failed.join("; "));
+        }
+        bench.report.set_fact("load after", machine::load());
+        let directory = bench.report.write(&options.runs, &name)?;
+        say(&format!("written to {}", directory.display()));
+    }
+    if failed.is_empty() { Ok(()) } else { bail!("{}", failed.join("; ")) }
+}
+
+/// Looks for all programs, and says of each in the report what was found.
+fn look_for_all(options: &Options, report: &mut Report) -> Result<Vec<(&'static str, Installed)>> {
+    let own = machine::output(&options.program.display().to_string(), &["--version"])?;
+    let mut versions = vec![own.clone()];
+    report.set_fact("pneu", own);
+    let mut found = Vec::new();
+    for peer in peers::ALL {
+        match peer.find() {
+            Ok(installed) => {
+                versions.push(installed.version.clone());
+                report.set_fact(peer.name, installed.version.clone());
+                found.push((peer.name, installed));
+            }
+            Err(error) => {
+                say(&format!("{}: {error:#}", peer.name));
+                report.set_fact(peer.name, format!("a dash in every row: {error:#}"));
+            }
+        }
+    }
+    report.set_fact("versions", versions.join(", "));
+    Ok(found)
+}

@@ -1,0 +1,81 @@
+//! Installs the programs that are compared with, as far as that can be done.
+//!
+//! Comes in: which tables. Goes out: what was done, and what could not be. Never a failure: what is not there is a column of dashes.
+
+use crate::peer::{Peer, said};
+use crate::tables::Part;
+use crate::{peers, tables};
+use anyhow::{Context, Result};
+use clap::Args;
+use measure::say;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+/// What to install.
+#[derive(Args)]
+pub(crate) struct InstallArguments {
+    /// Only what these tables need.
+    #[arg(long, value_enum, value_delimiter = ',')]
+    only: Vec<Part>,
+}
+
+/// Installs what is missing.
+pub(crate) fn install(arguments: &InstallArguments) -> Result<()> {
+    let missing = |peer: &Peer| tables::need(&arguments.only, peer) && peer.find().is_err();
+    for peer in peers::ALL.iter().filter(|peer| missing(peer)) {
+        if let Some((module, version)) = peer.module {
+            tried(peer.name, "go", by_go(module, version));
+        }
+    }
+    // Each by itself: one that is not there must not keep the others away.
+    for peer in peers::ALL.iter().filter(|peer| missing(peer)) {
+        tried(peer.name, "apt-get", by_apt(peer.packages));
+    }
+    for peer in peers::ALL.iter().filter(|peer| tables::need(&arguments.only, peer)) {
+        match peer.find() {
+            Ok(installed) => say(&format!("{}: {}", peer.name, installed.version)),
+            Err(error) => say(&format!("{}: {error:#}", peer.name)),
+        }
+    }
+    Ok(())
+}
+
+fn tried(name: &str, how: &str, done: Result<()>) {
+    match done {
+        Ok(()) => say(&format!("{name}: installed by {how}")),
+        Err(error) => say(&format!("{name}: {how} could not install it: {error:#}")),
+    }
+}
+
+/// Installs the newest version of a Go program, or `version` where nobody says which that is.
+fn by_go(program: &str, version: &str) -> Result<()> {
+    if said(Command::new("go").args(["install", &format!("{program}@latest")])).is_ok() {
+        return Ok(());
+    }
+    let module = program.split("/cmd/").next().unwrap_or(program);
+    let mut download = Command::new("go");
+    download.args(["mod", "download", "-json", &format!("{module}@{version}")]).env("GOFLAGS", "-mod=mod");
+    let json = said(&mut download)?;
+    let line = json.lines().find_map(|line| line.trim().strip_prefix("\"Dir\": \"")?.strip_suffix("\","));
+    let directory = Path::new(line.context("go does not say where it put the module")?);
+    let below = program.strip_prefix(module).unwrap_or_default();
+    said(Command::new("go").args(["install", &format!(".{below}")]).current_dir(directory)).map(drop)
+}
+
+fn by_apt(packages: &[&str]) -> Result<()> {
+    let apt = |arguments: &[&str]| {
+        let root = is_root();
+        let mut command = Command::new(if root { "apt-get" } else { "sudo" });
+        if !root {
+            command.args(["-n", "--preserve-env=DEBIAN_FRONTEND", "apt-get"]);
+        }
+        command.args(arguments).args(["-qq", "-y"]).env("DEBIAN_FRONTEND", "noninteractive");
+        said(command.stdin(Stdio::null())).map(drop)
+    };
+    apt(&["update"])?;
+    apt(&[&["install", "--no-install-recommends"], packages].concat())
+}
+
+fn is_root() -> bool {
+    said(Command::new("id").arg("-u")).is_ok_and(|id| id.trim() == "0")
+}

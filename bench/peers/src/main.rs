@@ -1,0 +1,54 @@
+//! `bench-peers`: measures pneu beside the programs that people use today, at the same work, on the same files, in one run.
+//!
+//! Comes in: the release program, what is installed of the others. Goes out: tables, plots and all samples. The only package that knows
+//! other programs: each has its file in `peers`, each table its file in `tables`.
+
+mod bench;
+mod install;
+mod options;
+mod peer;
+mod peers;
+mod tables;
+
+use anyhow::Result;
+use clap::{Parser, Subcommand};
+use options::Options;
+
+/// Measures pneu beside mu, notmuch, mairix, neomutt, mutt, Dovecot, restic and Tarantool.
+///
+/// Each program is that of its environment variable (PEER_MU, PEER_NOTMUCH, PEER_MAIRIX, PEER_NEOMUTT, PEER_MUTT, PEER_DOVECOT,
+/// PEER_RESTIC, PEER_TARANTOOL), else that of the path. What is not there is a column of dashes.
+#[derive(Parser)]
+#[command(name = "bench-peers")]
+struct Arguments {
+    #[command(subcommand)]
+    errand: Option<Errand>,
+    #[command(flatten)]
+    options: Options,
+}
+
+#[derive(Subcommand)]
+enum Errand {
+    /// Install the programs that are not there, as far as apt-get and go can.
+    Install(install::InstallArguments),
+    /// What pneu's side needs.
+    #[command(flatten)]
+    Own(bench_own::Errand),
+    /// Make tuples for a snapshot or a log of Tarantool.
+    #[command(hide = true)]
+    MakeTuples(tables::recovery::MakeArguments),
+    /// Unpack a snapshot or a log of Tarantool, and keep nothing.
+    #[command(hide = true)]
+    Unpack(tables::recovery::UnpackArguments),
+}
+
+fn main() -> Result<()> {
+    let arguments = Arguments::parse();
+    match arguments.errand {
+        Some(Errand::Install(arguments)) => install::install(&arguments),
+        Some(Errand::Own(errand)) => bench_own::run(&errand),
+        Some(Errand::MakeTuples(arguments)) => tables::recovery::make(&arguments),
+        Some(Errand::Unpack(arguments)) => tables::recovery::unpack(&arguments),
+        None => bench::measure(&arguments.options),
+    }
+}

@@ -1,0 +1,180 @@
+//! What is measured, how often, and how large it is.
+//!
+//! Comes in: arguments. Goes out: options. Must not know how anything is measured.
+
+use crate::tables::Part;
+use clap::Args;
+use std::path::PathBuf;
+
+/// What to measure, and with what.
+#[derive(Args)]
+pub(crate) struct Options {
+    /// The release program.
+    #[arg(long, default_value = "target/release/pneu")]
+    pub(crate) program: PathBuf,
+    /// Where generated mail, repositories and snapshots are kept, outside the repository; about 30 GB, with --quick about 1 GB.
+    #[arg(long, default_value = "/tmp/pneu-bench")]
+    pub(crate) corpora: PathBuf,
+    /// Where results go: a directory for this run is made in it.
+    #[arg(long, default_value = "bench/runs")]
+    pub(crate) runs: PathBuf,
+    /// The name of this machine in the results [default: from its processor].
+    #[arg(long)]
+    pub(crate) machine: Option<String>,
+    /// How often each thing is measured; the median counts [default: 5, with --quick 3].
+    #[arg(long)]
+    rounds: Option<usize>,
+    /// Smaller sizes and fewer rounds: all tables in less than ten minutes.
+    #[arg(long)]
+    pub(crate) quick: bool,
+    /// Add to the run of this name and day: what it has of the same commit stays and gets more samples.
+    #[arg(long)]
+    pub(crate) resume: bool,
+    /// Only these tables.
+    #[arg(long, value_enum, value_delimiter = ',')]
+    pub(crate) only: Vec<Part>,
+    /// Only these pieces of the table `merge`.
+    #[arg(long, value_enum, value_delimiter = ',')]
+    pub(crate) pieces: Vec<crate::tables::merge::Piece>,
+    #[command(flatten)]
+    sizes: SizeOptions,
+}
+
+/// Sizes, where they are not to be the usual ones.
+#[derive(Args)]
+struct SizeOptions {
+    /// How many messages the mailboxes have that are indexed.
+    #[arg(long, value_delimiter = ',')]
+    index_messages: Vec<u32>,
+    /// How many messages the folder has that is opened.
+    #[arg(long)]
+    folder_messages: Option<u32>,
+    /// How many messages the mailbox has that is backed up.
+    #[arg(long)]
+    backup_messages: Option<u32>,
+    /// How many messages the mailbox has in whose snapshots a file is looked for.
+    #[arg(long)]
+    find_messages: Option<u32>,
+    /// How many blobs the repository has that is opened.
+    #[arg(long)]
+    blobs: Option<u64>,
+    /// How many rows the snapshots have that are recovered.
+    #[arg(long, value_delimiter = ',')]
+    recovery_rows: Vec<u64>,
+}
+
+/// How large everything is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Sizes {
+    /// Messages of the mailboxes that are indexed.
+    pub(crate) index_messages: Vec<u32>,
+    /// Messages of the folder that is opened.
+    pub(crate) folder_messages: u32,
+    /// Messages of the mailbox that is backed up.
+    pub(crate) backup_messages: u32,
+    /// Messages of the mailbox in whose snapshots a file is looked for.
+    pub(crate) find_messages: u32,
+    /// Blobs of the repository that is opened.
+    pub(crate) blobs: u64,
+    /// Rows of the snapshots that are recovered, the least first.
+    pub(crate) recovery_rows: Vec<u64>,
+    /// Rows of the logs that are recovered, at most.
+    pub(crate) log_rows: u64,
+}
+
+impl Sizes {
+    fn full() -> Sizes {
+        Sizes {
+            index_messages: vec![50_000, 200_000, 1_370_000],
+            folder_messages: 200_000,
+            backup_messages: 200_000,
+            find_messages: 50_000,
+            blobs: 5_000_000,
+            recovery_rows: vec![1_000_000, 4_000_000, 16_000_000, 64_000_000],
+            log_rows: 4_000_000,
+        }
+    }
+
+    fn quick() -> Sizes {
+        Sizes {
+            index_messages: vec![5_000, 20_000],
+            folder_messages: 20_000,
+            backup_messages: 20_000,
+            find_messages: 5_000,
+            blobs: 500_000,
+            recovery_rows: vec![250_000, 1_000_000],
+            log_rows: 1_000_000,
+        }
+    }
+}
+
+impl Options {
+    /// Returns how often each thing is measured.
+    pub(crate) fn rounds(&self) -> usize {
+        self.rounds.unwrap_or(if self.quick { 3 } else { 5 })
+    }
+
+    /// Returns how large everything is.
+    pub(crate) fn sizes(&self) -> Sizes {
+        let usual = if self.quick { Sizes::quick() } else { Sizes::full() };
+        let given = &self.sizes;
+        Sizes {
+            index_messages: or(&given.index_messages, usual.index_messages),
+            folder_messages: given.folder_messages.unwrap_or(usual.folder_messages),
+            backup_messages: given.backup_messages.unwrap_or(usual.backup_messages),
+            find_messages: given.find_messages.unwrap_or(usual.find_messages),
+            blobs: given.blobs.unwrap_or(usual.blobs),
+            recovery_rows: or(&given.recovery_rows, usual.recovery_rows),
+            log_rows: usual.log_rows,
+        }
+    }
+}
+
+/// Returns what was given, in order, or else what is usual.
+fn or<T: Copy + Ord>(given: &[T], usual: Vec<T>) -> Vec<T> {
+    let mut sizes = if given.is_empty() { usual } else { given.to_vec() };
+    sizes.sort_unstable();
+    sizes
+}
+
+/// Returns a count as it stands in names of work: `4 M`, `200 k`, `17`.
+pub(crate) fn counted(count: u64) -> String {
+    match count {
+        1_000_000.. if count.is_multiple_of(10_000) => format!("{} M", count as f64 / 1e6),
+        1000.. if count.is_multiple_of(1000) => format!("{} k", count / 1000),
+        _ => count.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser;
+
+    #[derive(Parser)]
+    struct Arguments {
+        #[command(flatten)]
+        options: Options,
+    }
+
+    fn options(arguments: &[&str]) -> Options {
+        Arguments::parse_from([&["bench-peers"], arguments].concat()).options
+    }
+
+    #[test]
+    fn sizes_are_the_usual_ones_but_for_those_that_are_given() {
+        assert_eq!(options(&[]).sizes(), Sizes::full());
+        assert_eq!((options(&[]).rounds(), options(&["--quick"]).rounds()), (5, 3));
+        let given = options(&["--quick", "--rounds=7", "--recovery-rows=30,20", "--blobs=9"]);
+        let expected = Sizes { recovery_rows: vec![20, 30], blobs: 9, ..Sizes::quick() };
+        assert_eq!((given.rounds(), given.sizes()), (7, expected));
+    }
+
+    #[test]
+    fn counts_are_short() {
+        assert_eq!(
+            [64_000_000, 1_370_000, 1_371_861, 250_000, 17].map(counted),
+            ["64 M", "1.37 M", "1371861", "250 k", "17"]
+        );
+    }
+}

@@ -1,0 +1,133 @@
+//! A program of somebody else: where it is, which version it has, where it comes from.
+//!
+//! Comes in: the environment. Goes out: a path and a version, or why there is none. Must not know what is measured.
+
+use anyhow::{Context, Result, bail};
+use std::env;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// What is known of a program before anybody looked for it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Peer {
+    /// Its name, and the heading of its column.
+    pub(crate) name: &'static str,
+    /// The environment variable that names another build of it.
+    pub(crate) variable: &'static str,
+    /// Its program's name.
+    pub(crate) program: &'static str,
+    /// The arguments with which it says its version.
+    pub(crate) version: &'static [&'static str],
+    /// Debian's packages.
+    pub(crate) packages: &'static [&'static str],
+    /// The module from which go installs the newest, and a version to take where a mirror does not say which one that is.
+    pub(crate) module: Option<(&'static str, &'static str)>,
+}
+
+/// A program that is there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Installed {
+    /// Where.
+    pub(crate) program: PathBuf,
+    /// What it says of itself, one line.
+    pub(crate) version: String,
+}
+
+impl Peer {
+    /// Looks for the program: that of the variable, that which go installed, that of the path.
+    ///
+    /// # Errors
+    /// What is said of its column, if there is none.
+    pub(crate) fn find(&self) -> Result<Installed> {
+        self.find_in(env::var_os(self.variable).map(PathBuf::from), &directories())
+    }
+
+    fn find_in(&self, named: Option<PathBuf>, directories: &[PathBuf]) -> Result<Installed> {
+        let program = match named {
+            Some(program) => program,
+            None => {
+                let all = directories.iter().map(|directory| directory.join(self.program));
+                let Some(program) = all.into_iter().find(|program| program.is_file()) else {
+                    bail!(
+                        "not installed; apt-get install {}, or {}=PATH",
+                        self.packages.join(" "),
+                        self.variable
+                    );
+                };
+                program
+            }
+        };
+        let version = said(Command::new(&program).args(self.version))
+            .with_context(|| format!("{} does not work", program.display()))?;
+        Ok(Installed { version: version.lines().next().unwrap_or_default().trim().to_owned(), program })
+    }
+}
+
+/// Returns where programs are looked for.
+fn directories() -> Vec<PathBuf> {
+    let home = env::var_os("HOME").map(PathBuf::from);
+    let path = env::var_os("PATH").unwrap_or_default();
+    let mut directories: Vec<PathBuf> = home.map(|home| home.join("go/bin")).into_iter().collect();
+    directories.extend(env::split_paths(&path));
+    // Servers lie where not every person's path leads.
+    directories.push(Path::new("/usr/sbin").to_owned());
+    directories
+}
+
+/// Runs a command that has to succeed, and returns what it printed.
+///
+/// # Errors
+/// If it fails: with what it said of that.
+pub(crate) fn said(command: &mut Command) -> Result<String> {
+    let output = command.output().with_context(|| format!("cannot start {command:?}"))?;
+    if !output.status.success() {
+        bail!("{command:?} failed: {}", String::from_utf8_lossy(&output.stderr).trim());
+    }
+    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+    use std::os::unix::fs::PermissionsExt;
+
+    const PEER: Peer = Peer {
+        name: "shell",
+        variable: "PEER_SHELL",
+        program: "peer-shell",
+        version: &["say"],
+        packages: &["shell", "more"],
+        module: None,
+    };
+
+    fn script(directory: &Path, text: &str) -> PathBuf {
+        let path = directory.join(PEER.program);
+        fs::write(&path, format!("#!/bin/sh\n{text}\n")).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+        path
+    }
+
+    #[test]
+    fn the_named_program_comes_first_and_then_the_first_of_the_path() {
+        let places = [0, 1, 2].map(|_| tempfile::tempdir().unwrap());
+        let [empty, first, second] = places.each_ref().map(|place| place.path().to_owned());
+        script(&first, "echo $1 first; echo more");
+        let named = script(&second, "echo second");
+        let directories = [empty, first.clone(), second];
+        let found = PEER.find_in(None, &directories).unwrap();
+        assert_eq!((found.version.as_str(), found.program), ("say first", first.join(PEER.program)));
+        assert_eq!(PEER.find_in(Some(named), &directories).unwrap().version, "second");
+    }
+
+    #[test]
+    fn what_is_missing_or_broken_is_said() {
+        let place = tempfile::tempdir().unwrap();
+        let error = PEER.find_in(None, &[place.path().to_owned()]).unwrap_err();
+        assert_eq!(error.to_string(), "not installed; apt-get install shell more, or PEER_SHELL=PATH");
+        let broken = script(place.path(), "echo wrong >&2; exit 3");
+        let error = format!("{:#}", PEER.find_in(Some(broken), &[]).unwrap_err());
+        assert!(error.contains("does not work") && error.ends_with("wrong"), "{error}");
+        assert!(PEER.find_in(Some(place.path().join("none")), &[]).is_err());
+    }
+}

@@ -1,0 +1,15 @@
+//! mutt: a mail reader with a cache of headers.
+//!
+//! Comes in: directories. Goes out: commands. Must not know what is measured.
+
+use crate::peer::Peer;
+
+/// How it is found.
+pub(crate) const PEER: Peer = Peer {
+    name: "mutt",
+    variable: "PEER_MUTT",
+    program: "mutt",
+    version: &["-v"],
+    packages: &["mutt"],
+    module: None,
+};

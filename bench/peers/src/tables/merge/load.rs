@@ -1,0 +1,25 @@
+//! One index file of 5,000 packs with a blob each, read, decrypted, decompressed and decoded: restic's BenchmarkLoadIndex, and pneu's crate on a
+//! file with the same.
+//!
+//! Comes in: what is installed. Goes out: series. Must not know how either does it.
+
+use super::merges::add_after_first;
+use crate::bench::Bench;
+use crate::peers::restic::benchmarks::{Benchmarks, Package};
+use anyhow::Result;
+use bench_own::archive::{self, Job, LOADED_COUNT};
+use measure::told;
+
+/// Measures both.
+pub(super) fn measure(bench: &mut Bench<'_>) -> Result<()> {
+    let benchmarks = Benchmarks::kept(bench, Package::Repository)?;
+    let corpora = bench.corpora().to_owned();
+    for round in 0..=bench.rounds() {
+        let mut series = told::series(&archive::call(&corpora, Job::Load, LOADED_COUNT, 1)?)?;
+        if let Some(benchmarks) = &benchmarks {
+            series.extend(benchmarks.own(&["BenchmarkLoadIndex/v2"])?);
+        }
+        add_after_first(round, &mut bench.report, series);
+    }
+    Ok(())
+}

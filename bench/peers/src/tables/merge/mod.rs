@@ -1,0 +1,106 @@
+//! Index merge: what a repository's index does, by the crates of pneu and by restic's own benchmarks on the identical work; and the real
+//! commands of both: backups, restores, finds, and opening, checking and counting a large repository.
+//!
+//! Comes in: sizes, and where files are kept. Goes out: series, and a table of them.
+
+mod backups;
+mod find;
+mod load;
+mod merges;
+mod open;
+mod pair;
+mod restore;
+mod rows;
+
+use crate::bench::Bench;
+use crate::options::Sizes;
+use anyhow::Result;
+use clap::ValueEnum;
+use measure::{Table, cold, named, say};
+
+/// The programs.
+pub(crate) const COLUMNS: [&str; 2] = ["pneu", "restic"];
+
+/// What can be measured by itself, in the order in which it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Piece {
+    /// Merges of index entries.
+    Merges,
+    /// Look-ups of ids, and decoding.
+    Lookups,
+    /// Loading an index file.
+    Load,
+    /// Backups with nothing changed.
+    Unchanged,
+    /// First backups.
+    First,
+    /// Backups after new messages.
+    Arrived,
+    /// Backups after changes of flags.
+    Flagged,
+    /// A file name in many snapshots.
+    Find,
+    /// Restores.
+    Restore,
+    /// Opening the index of a large repository, by the crate alone.
+    Index,
+    /// Opening a large repository, by both.
+    Open,
+}
+
+/// Returns the rows.
+pub(crate) fn table(sizes: &Sizes) -> Table {
+    Table {
+        name: "merge",
+        title: "Index merge, and backups".to_owned(),
+        about: "restic's own benchmarks, built from the source of the version that is measured, and pneu's crates on the same work; then the \
+                commands of both on the same mail and the same repositories, without options but the repository and a cache directory. After each \
+                backup both snapshots are compared bit by bit, restores file by file. What pneu merges are mapped files, and what comes of it is \
+                one of 49 B an entry: they belong to the cache of the system, while all of restic's is memory."
+            .to_owned(),
+        columns: COLUMNS.to_vec(),
+        rows: rows::all(sizes),
+        growths: Vec::new(),
+    }
+}
+
+/// Measures the pieces that were asked for, or all.
+pub(crate) fn measure(bench: &mut Bench<'_>) -> Result<()> {
+    if !cold::is_possible() {
+        say("only root can empty the page cache: there are no cold runs");
+    }
+    for piece in Piece::value_variants() {
+        if !bench.options.pieces.is_empty() && !bench.options.pieces.contains(piece) {
+            continue;
+        }
+        say(&format!("= {piece:?}"));
+        match piece {
+            Piece::Merges => merges::merges(bench)?,
+            Piece::Lookups => merges::lookups(bench)?,
+            Piece::Load => load::measure(bench)?,
+            Piece::Unchanged => backups::unchanged(bench)?,
+            Piece::First => backups::first(bench)?,
+            Piece::Arrived => backups::arrived(bench)?,
+            Piece::Flagged => backups::flagged(bench)?,
+            Piece::Find => find::measure(bench)?,
+            Piece::Restore => restore::measure(bench)?,
+            Piece::Index => {
+                let (corpora, blobs) = (bench.options.corpora.clone(), bench.options.sizes().blobs);
+                let rounds = bench.rounds();
+                bench_own::archive::open(&corpora, blobs, rounds, &mut bench.report)?;
+            }
+            Piece::Open => open::measure(bench)?,
+        }
+    }
+    Ok(())
+}
+
+/// Returns the name of pneu's series.
+fn ours(work: &str) -> String {
+    named(COLUMNS[0], work)
+}
+
+/// Returns the name of restic's series.
+fn theirs(work: &str) -> String {
+    named(COLUMNS[1], work)
+}

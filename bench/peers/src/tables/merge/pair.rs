@@ -1,0 +1,171 @@
+//! One mailbox, backed up by pneu and by restic into a repository each.
+//!
+//! Comes in: how many messages. Goes out: the mailbox with its index, and repositories of both programs that are known to be equal. Must not
+//! know what is measured with them.
+
+use crate::bench::Bench;
+use crate::peer::said;
+use crate::peers::restic::{self, Restic, Saved, saved};
+use anyhow::{Context, Result, ensure};
+use bench_own::Pneu;
+use bench_own::archive::PASSWORD;
+use measure::turns::Cache;
+use measure::{Outcome, Sample, child, corpora, say};
+use std::fs;
+use std::path::PathBuf;
+use std::process::Command;
+use testkit::corpus::CorpusOptions;
+
+/// A mailbox, its index, and repositories beside it.
+pub(super) struct Mailbox {
+    pub(super) pneu: Pneu,
+    pub(super) directory: PathBuf,
+    restic: Option<crate::peer::Installed>,
+}
+
+impl Mailbox {
+    /// Returns the mailbox with so many messages, made and indexed now if it is not there. Nobody else uses it.
+    pub(super) fn kept(bench: &Bench<'_>, name: &str, messages: u32) -> Result<Mailbox> {
+        let directory = bench.corpora().join(format!("{name}-{messages}"));
+        fs::create_dir_all(&directory).with_context(|| format!("cannot make {}", directory.display()))?;
+        let mail = corpora::kept(&directory, "mail", &CorpusOptions::varied(messages, corpora::SEED))?
+            .canonicalize()?;
+        let mailbox = Mailbox { pneu: bench.pneu(&mail), directory, restic: bench.installed(&restic::PEER) };
+        if !mailbox.pneu.data().exists() {
+            said(&mut mailbox.pneu.index())?;
+        }
+        Ok(mailbox)
+    }
+
+    /// Returns the repositories named so, which may not be there yet.
+    pub(super) fn repositories(&self, name: &str) -> Repositories<'_> {
+        let directory = self.directory.join(name);
+        let restic = |repository: &str, cache: &str| {
+            let installed = self.restic.as_ref()?;
+            Some(Restic::new(installed, &directory.join(repository), &directory.join(cache)))
+        };
+        Repositories {
+            ours: Ours {
+                pneu: &self.pneu,
+                repository: directory.join("ours"),
+                cache: directory.join("ours-cache"),
+            },
+            theirs: restic("theirs", "theirs-cache"),
+            judge: restic("ours", "judge-cache"),
+            directory,
+        }
+    }
+
+    /// Reads every message once, so that all are in the cache of the system.
+    pub(super) fn warm(&self) -> Result<()> {
+        corpora::warm(self.pneu.maildir())
+    }
+}
+
+/// pneu with one repository and a cache of its own.
+pub(super) struct Ours<'a> {
+    pub(super) pneu: &'a Pneu,
+    pub(super) repository: PathBuf,
+    pub(super) cache: PathBuf,
+}
+
+impl Ours<'_> {
+    /// Returns `pneu archive` with `arguments`.
+    pub(super) fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = self.pneu.command(&["archive"]);
+        command.args(arguments);
+        command.env("RESTIC_REPOSITORY", &self.repository).env("RESTIC_PASSWORD", PASSWORD);
+        command.env("XDG_CACHE_HOME", &self.cache);
+        command
+    }
+}
+
+/// Reads what `pneu archive backup` printed: `snapshot 90fe74f7: 2068 files, 19.0 MiB; ..`.
+fn our_saved(said: &str) -> Result<Saved> {
+    let read = || {
+        let (snapshot, rest) =
+            said.lines().find_map(|line| line.strip_prefix("snapshot ")?.split_once(": "))?;
+        let (files, _) = rest.split_once(" file")?;
+        Some(Saved { snapshot: snapshot.to_owned(), file_count: files.parse().ok()? })
+    };
+    read().with_context(|| format!("pneu said nothing of what it saved: {said}"))
+}
+
+/// A repository of pneu and one of restic, for the same mailbox.
+pub(super) struct Repositories<'a> {
+    pub(super) ours: Ours<'a>,
+    /// None, if there is no restic.
+    pub(super) theirs: Option<Restic>,
+    /// restic, asked what is in the repository of pneu.
+    judge: Option<Restic>,
+    directory: PathBuf,
+}
+
+impl Repositories<'_> {
+    /// Makes both, empty; what was there before is gone.
+    pub(super) fn make(&self) -> Result<()> {
+        self.remove()?;
+        fs::create_dir_all(&self.directory)?;
+        said(&mut self.ours.command(&["init"]))?;
+        self.theirs.as_ref().map_or(Ok(()), |restic| restic.init_like(&self.ours.repository))
+    }
+
+    /// Makes both and backs up into them, if that is not done yet, and makes them anew if there was no restic then.
+    pub(super) fn keep(&self) -> Result<()> {
+        let is_made = self.directory.join("made");
+        if is_made.exists() && self.theirs.as_ref().is_none_or(|restic| restic.repository().exists()) {
+            return Ok(());
+        }
+        say("  making repositories");
+        self.make()?;
+        self.backup(Cache::Warm)?;
+        Ok(fs::write(is_made, "")?)
+    }
+
+    /// Removes both.
+    pub(super) fn remove(&self) -> Result<()> {
+        corpora::clear(&self.directory)
+    }
+
+    /// Backs the mailbox up by pneu, then by restic if it is there, and returns what each took.
+    ///
+    /// # Errors
+    /// If what they stored is not equal, to the last bit of what they know of each file.
+    pub(super) fn backup(&self, cache: Cache) -> Result<(Sample, Option<Sample>)> {
+        let run = |command: &mut Command| -> Result<Outcome> {
+            rustix::fs::sync();
+            cache.prepare()?;
+            child::run(command)
+        };
+        let mail = self.ours.pneu.maildir();
+        let ours = run(&mut self.ours.command(&["backup"]))?;
+        let our_saved = our_saved(&ours.said)?;
+        let (Some(restic), Some(judge)) = (&self.theirs, &self.judge) else {
+            return Ok((ours.sample, None));
+        };
+        let theirs = run(&mut restic.backup(mail))?;
+        let their_saved = saved(&theirs.said)?;
+        ensure!(
+            our_saved.file_count == their_saved.file_count,
+            "pneu saved {} files, restic {}",
+            our_saved.file_count,
+            their_saved.file_count
+        );
+        let (ours_tree, theirs_tree) =
+            (judge.tree(&our_saved.snapshot, mail)?, restic.tree(&their_saved.snapshot, mail)?);
+        ensure!(!ours_tree.is_empty() && ours_tree == theirs_tree, "the snapshots are not equal");
+        Ok((ours.sample, Some(theirs.sample)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_our_backup_said_is_understood() {
+        let said = "snapshot 90fe74f7: 2068 files, 19.0 MiB; 2068 new, 0 changed; 12.3 MiB added\n";
+        assert_eq!(our_saved(said).unwrap(), Saved { snapshot: "90fe74f7".to_owned(), file_count: 2068 });
+        assert!(our_saved("nothing\n").is_err());
+    }
+}

@@ -1,0 +1,156 @@
+//! What is shown side by side, and what is to be reached.
+//!
+//! Comes in: sizes. Goes out: rows, by the names that the pieces give their series. Must not know how they are measured.
+
+use super::{backups, find, open, ours, restore, theirs};
+use crate::options::{Sizes, counted};
+use crate::peers::restic::benchmarks::own_name;
+use bench_own::archive::{self, ASKED_COUNT, DECODED_COUNT, LOADED_COUNT, LOOKUP_BLOB_COUNT};
+use bench_own::engine::{MERGE, MERGE_ENTRIES, MERGE_TWICE};
+use measure::{Goal, Quantity, Row};
+
+/// Who is compared with.
+const RESTIC: &str = "restic";
+/// 300 MB.
+const FIRST_PEAK_BYTES: f64 = 3e8;
+
+/// Returns all rows.
+pub(super) fn all(sizes: &Sizes) -> Vec<Row> {
+    [merges(), lookups(), backups(), others(sizes), opening(sizes)].concat()
+}
+
+fn less(times: f64) -> Goal {
+    Goal::Times(times, RESTIC)
+}
+
+/// Merges: restic's alone, and its own benchmark, in which it makes what it merges too.
+fn merges() -> Vec<Row> {
+    let once = Quantity::WallOfEach(MERGE_ENTRIES as f64);
+    let memory = |times: f64| Quantity::PeakOfEach(times * MERGE_ENTRIES as f64);
+    let merge = "merge of 1,000 indexes of 1,000 packs, 8.66 M entries";
+    let again = "the same with every index twice, 17.32 M entries";
+    let own = "the same beside BenchmarkMasterIndexMerge, which makes the indexes too";
+    let row = |work: &str, quantity| {
+        let (our_series, their_series) = match work == again {
+            false => (MERGE, theirs("merge of 1,000 indexes of 1,000 packs")),
+            true => (MERGE_TWICE, theirs("the same with every index twice")),
+        };
+        Row::new(work, quantity).of("pneu", our_series).of(RESTIC, &their_series)
+    };
+    vec![
+        row(merge, once).want(less(3.0)).plotted(),
+        row(merge, memory(1.0)).want(less(2.0)).plotted(),
+        Row::new(own, once).of("pneu", MERGE).of(RESTIC, &own_name("BenchmarkMasterIndexMerge")),
+        row(again, Quantity::WallOfEach(2.0 * MERGE_ENTRIES as f64)).want(less(3.0)).plotted(),
+        row(again, memory(2.0)).want(less(2.0)).plotted(),
+    ]
+}
+
+/// Look-ups, decoding and loading, beside restic's own benchmarks.
+fn lookups() -> Vec<Row> {
+    let each = Quantity::WallOfEach(ASKED_COUNT as f64);
+    let mut rows = Vec::new();
+    for (which, benchmark, times) in
+        [("unknown", "BenchmarkIndexHasUnknown", 4.0), ("known", "BenchmarkIndexHasKnown", 8.0)]
+    {
+        for (how, goal) in [("one by one", less(times)), ("in batches", Goal::Shown)] {
+            let series = archive::again_name(which, LOOKUP_BLOB_COUNT, how);
+            let work = format!("Has of {which} ids in 1.73 M, {how}");
+            rows.push(
+                Row::new(&work, each)
+                    .of("pneu", &series)
+                    .of(RESTIC, &own_name(benchmark))
+                    .want(goal)
+                    .plotted(),
+            );
+        }
+    }
+    let decoded = Row::new("decode of index JSON, an entry", Quantity::WallOfEach(DECODED_COUNT as f64));
+    rows.push(
+        decoded
+            .of("pneu", archive::DECODED)
+            .of(RESTIC, &own_name("BenchmarkDecodeIndex"))
+            .want(Goal::AtMost(400.0))
+            .plotted(),
+    );
+    let loaded =
+        Row::new("load an index file of 5,000 packs, an entry", Quantity::WallOfEach(LOADED_COUNT as f64));
+    rows.push(loaded.of("pneu", archive::LOADED).of(RESTIC, &own_name("BenchmarkLoadIndex/v2")).plotted());
+    rows
+}
+
+/// Both programs at the same backups.
+fn backups() -> Vec<Row> {
+    use Quantity::{Cpu, MinorFaults, Outputs, Peak, Wall};
+    let walk = |row: Row| row.floor(backups::WALK);
+    let (unchanged, first) = (backups::UNCHANGED, backups::FIRST);
+    let (arrived, flagged) = (backups::ARRIVED, backups::FLAGGED);
+    vec![
+        walk(Row::new(unchanged, Wall)).want(less(20.0)).plotted(),
+        walk(Row::new(unchanged, Cpu)).plotted(),
+        Row::new(unchanged, Peak).plotted(),
+        Row::new(unchanged, MinorFaults),
+        Row::new(backups::UNCHANGED_COLD, Wall).cold().plotted(),
+        Row::new(first, Cpu).floor(backups::READ).want(less(3.0)).plotted(),
+        Row::new(first, Wall).floor(backups::READ).plotted(),
+        Row::new(first, Peak).want(Goal::AtMost(FIRST_PEAK_BYTES)).plotted(),
+        Row::new(first, MinorFaults),
+        Row::new(first, Outputs),
+        walk(Row::new(arrived, Wall)).want(less(10.0)).plotted(),
+        walk(Row::new(arrived, Cpu)),
+        Row::new(arrived, Peak),
+        walk(Row::new(flagged, Wall)).want(less(10.0)).plotted(),
+        walk(Row::new(flagged, Cpu)),
+        Row::new(flagged, Peak),
+    ]
+}
+
+/// Finding and restoring.
+fn others(sizes: &Sizes) -> Vec<Row> {
+    use Quantity::{Cpu, Outputs, Peak, Wall};
+    let find = |quantity| {
+        let work = format!("{} of {} messages", find::FIND, counted(sizes.find_messages.into()));
+        Row::new(&work, quantity).of("pneu", &ours(find::FIND)).of(RESTIC, &theirs(find::FIND))
+    };
+    vec![
+        find(Wall).want(less(20.0)).plotted(),
+        find(Cpu),
+        find(Peak).plotted(),
+        Row::new(restore::RESTORE, Wall).want(less(2.0)).plotted(),
+        Row::new(restore::RESTORE, Cpu),
+        Row::new(restore::RESTORE, Peak).plotted(),
+        Row::new(restore::RESTORE, Outputs),
+    ]
+}
+
+/// Opening a large repository.
+fn opening(sizes: &Sizes) -> Vec<Row> {
+    use Quantity::{Cpu, Peak, Wall};
+    let blobs = sizes.blobs;
+    let (first, cached) = (open::look_first(blobs), open::look(blobs));
+    let each = Quantity::PeakOfEach(blobs as f64);
+    let alone = |how: &str, series: &str, their_work: &str, most| {
+        let work = format!(
+            "open the index of {} blobs alone, {how}, beside the whole command of restic",
+            counted(blobs)
+        );
+        let row = Row::new(&work, Wall).of("pneu", &archive::open_name(blobs, series));
+        row.of(RESTIC, &theirs(their_work)).want(Goal::AtMost(most))
+    };
+    vec![
+        alone("no cache yet", archive::COLD, &first, 2.0),
+        alone("cached", archive::CACHED, &cached, 0.05),
+        Row::new(&first, Wall).plotted(),
+        Row::new(&first, Cpu),
+        Row::new(&first, each).want(Goal::AtMost(60.0)).plotted(),
+        Row::new(&cached, Wall).plotted(),
+        Row::new(&cached, Cpu),
+        Row::new(&cached, each).want(Goal::AtMost(60.0)).plotted(),
+        Row::new(&open::look_cold(blobs), Wall).cold().plotted(),
+        Row::new(&open::stats(blobs), Wall).plotted(),
+        Row::new(&open::check(blobs), Wall).plotted(),
+        Row::new(&open::check(blobs), Cpu),
+        Row::new(&open::check(blobs), Peak).plotted(),
+        Row::new(&open::key(blobs), Wall),
+    ]
+}

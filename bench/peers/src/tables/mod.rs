@@ -1,0 +1,74 @@
+//! The tables, each in its file: what is measured, and what is shown of it.
+
+pub(crate) mod headers;
+pub(crate) mod index;
+pub(crate) mod merge;
+pub(crate) mod recovery;
+
+use crate::bench::Bench;
+use crate::options::Options;
+use crate::peer::Peer;
+use anyhow::Result;
+use clap::ValueEnum;
+use measure::Table;
+
+/// A table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Part {
+    /// Index mail and keep the index in step, beside mu, notmuch and mairix.
+    Index,
+    /// Open a large folder, beside neomutt, mutt and Dovecot; keep header records, beside embedded databases.
+    Headers,
+    /// Merge and search the index of a repository, back up and restore, beside restic.
+    Merge,
+    /// Recover from snapshots and logs, beside Tarantool.
+    Recovery,
+}
+
+/// Returns the tables that are measured, in order.
+pub(crate) fn parts(options: &Options) -> Vec<Part> {
+    let asked = |part: &&Part| options.only.is_empty() || options.only.contains(part);
+    Part::value_variants().iter().filter(asked).copied().collect()
+}
+
+/// Returns all tables, with rows for everything that can be measured.
+pub(crate) fn all(options: &Options) -> Vec<Table> {
+    let sizes = options.sizes();
+    vec![index::table(&sizes), headers::table(&sizes), merge::table(&sizes), recovery::table(&sizes)]
+}
+
+/// Measures a table.
+pub(crate) fn measure(part: Part, bench: &mut Bench<'_>) -> Result<()> {
+    match part {
+        Part::Index => index::measure(bench),
+        Part::Headers => headers::measure(bench),
+        Part::Merge => merge::measure(bench),
+        Part::Recovery => recovery::measure(bench),
+    }
+}
+
+/// Says whether one of these tables needs a program; no tables are all of them.
+pub(crate) fn need(parts: &[Part], peer: &Peer) -> bool {
+    let columns = |part: &Part| match part {
+        Part::Index => index::COLUMNS.to_vec(),
+        Part::Headers => headers::PROGRAMS.to_vec(),
+        Part::Merge => merge::COLUMNS.to_vec(),
+        Part::Recovery => recovery::COLUMNS.to_vec(),
+    };
+    parts.is_empty() || parts.iter().any(|part| columns(part).contains(&peer.name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::peers;
+
+    #[test]
+    fn each_program_is_needed_by_a_table() {
+        for peer in peers::ALL {
+            let needed = Part::value_variants().iter().filter(|part| need(&[**part], &peer)).count();
+            assert!(needed > 0 && need(&[], &peer), "{}", peer.name);
+        }
+        assert!(!need(&[Part::Merge], &peers::mu::PEER));
+    }
+}

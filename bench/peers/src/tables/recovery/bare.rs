@@ -1,0 +1,68 @@
+//! A snapshot with nothing but the description of a space, for when there is no Tarantool that makes one.
+//!
+//! Comes in: a space. Goes out: a file that pneu loads, and Tarantool does not: it has none of what Tarantool keeps about itself.
+
+use super::files::SPACE_ID;
+use crate::peers::tarantool::Space;
+use anyhow::Result;
+use disk::{Disk, RealDisk};
+use std::path::Path;
+use std::sync::Arc;
+use xlog::msgpack::{put_array_len, put_boolean, put_map_len, put_str, put_uint};
+use xlog::{FileKind, FormatVersion, Header, SnapWriter, VClock};
+
+/// The spaces that describe spaces and their indexes.
+const SPACES: u32 = 280;
+const INDEXES: u32 = 288;
+
+/// Makes the snapshot.
+pub(super) fn define(directory: &Path, space: Space) -> Result<()> {
+    let disk: Arc<dyn Disk> = Arc::new(RealDisk);
+    let mut vclock = VClock::default();
+    vclock.set(1, 1);
+    let header = Header {
+        kind: FileKind::Snapshot,
+        version: FormatVersion::V013,
+        program: xlog::PROGRAM.to_owned(),
+        instance: [1; 16],
+        vclock,
+        previous: None,
+    };
+    let mut writer = SnapWriter::create(&disk, directory, &header, 0.0)?;
+    writer.insert(SPACES, 0, &space_tuple(space.name))?;
+    for (field, index) in (0..).zip(space.indexes) {
+        writer.insert(INDEXES, 0, &index_tuple(field, index, space.index_type))?;
+    }
+    writer.finish()?;
+    Ok(())
+}
+
+fn space_tuple(name: &str) -> Vec<u8> {
+    let mut out = Vec::new();
+    put_array_len(&mut out, 7);
+    put_uint(&mut out, u64::from(SPACE_ID));
+    put_uint(&mut out, 1);
+    put_str(&mut out, name.as_bytes());
+    put_str(&mut out, b"memtx");
+    put_uint(&mut out, 0);
+    put_map_len(&mut out, 0);
+    put_array_len(&mut out, 0);
+    out
+}
+
+fn index_tuple(field: u64, name: &str, index_type: &str) -> Vec<u8> {
+    let mut out = Vec::new();
+    put_array_len(&mut out, 6);
+    put_uint(&mut out, u64::from(SPACE_ID));
+    put_uint(&mut out, field);
+    put_str(&mut out, name.as_bytes());
+    put_str(&mut out, index_type.as_bytes());
+    put_map_len(&mut out, 1);
+    put_str(&mut out, b"unique");
+    put_boolean(&mut out, true);
+    put_array_len(&mut out, 1);
+    put_array_len(&mut out, 2);
+    put_uint(&mut out, field);
+    put_str(&mut out, b"unsigned");
+    out
+}
