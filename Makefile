@@ -12,13 +12,11 @@ test:
 	@.ci/restic
 	cargo xtask ci
 
-# Measures the release program on generated mail, which is kept in BENCH_CORPORA between runs (about 12 GB).
-BENCH_CORPORA ?= $(HOME)/.cache/pneu-bench
+# Measures beside the programs that people use today, after installing those that it can: all tables, or those in NAME (index headers merge
+# recovery; own is pneu alone). QUICK=1 takes less than ten minutes, else it is hours. BENCH_CORPORA keeps generated mail (about 30 GB).
 bench:
-	cargo build --release --package cli --package bench-own
-	$${CARGO_TARGET_DIR:-target}/release/bench-own --program $${CARGO_TARGET_DIR:-target}/release/pneu \
-		--corpora "$(BENCH_CORPORA)" --runs bench/runs
+	cargo xtask bench $(NAME) $(if $(QUICK),--quick)
 
-# Writes generated docs and the tour in README.md anew.
+# Writes generated docs, and the tour and the figures in README.md anew.
 docs:
 	cargo xtask docs

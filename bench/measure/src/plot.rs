@@ -30,12 +30,12 @@ const COLOURS: [&str; 8] =
 const WIDTH: f64 = 960.0;
 const MARGIN: f64 = 16.0;
 /// Where names of rows end and the axis begins.
-const NAMES: f64 = 400.0;
+const NAMES: f64 = 430.0;
 const ROW_HEIGHT: f64 = 24.0;
 /// Title, legend, and the axis' numbers.
 const HEAD: f64 = 80.0;
 /// Letters of a row's name that fit.
-const NAME_LETTERS_MAX: usize = 62;
+const NAME_LETTERS_MAX: usize = 58;
 const GROWTH_HEIGHT: f64 = 420.0;
 
 /// Returns all plots of a table: those for which there are figures.
@@ -82,7 +82,11 @@ fn dots(table: &Table, unit: Unit, title: &str, report: &Report) -> Option<Strin
     )?;
     let bottom = HEAD + rows.len() as f64 * ROW_HEIGHT;
     let mut svg = begin(bottom + 30.0, title);
-    legend(&mut svg, &table.columns);
+    let x = legend(&mut svg, &table.columns);
+    if rows.iter().any(|row| row.floor_value(report).is_some()) {
+        put(&mut svg, &format!("<line class=\"floor\" x1=\"{x:.1}\" y1=\"41\" x2=\"{x:.1}\" y2=\"59\"/>"));
+        text(&mut svg, x + 10.0, 54.0, "start", "floor");
+    }
     for (at, value) in axis.marks() {
         let label = unit.text(value);
         put(
@@ -176,15 +180,15 @@ fn begin(height: f64, title: &str) -> String {
     svg
 }
 
-fn legend(svg: &mut String, columns: &[&str]) {
+/// Draws what stands for which program, and returns where there is room behind them.
+fn legend(svg: &mut String, columns: &[&str]) -> f64 {
     let mut x = MARGIN + 8.0;
     for (place, column) in columns.iter().enumerate() {
         shape(svg, place, x, 50.0);
         text(svg, x + 12.0, 54.0, "start", column);
         x += 40.0 + 7.0 * column.chars().count() as f64;
     }
-    put(svg, &format!("<line class=\"floor\" x1=\"{x:.1}\" y1=\"41\" x2=\"{x:.1}\" y2=\"59\"/>"));
-    text(svg, x + 10.0, 54.0, "start", "floor");
+    x
 }
 
 /// Draws the mark of a program: its colour and its shape.

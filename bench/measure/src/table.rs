@@ -208,7 +208,7 @@ impl Row {
         self
     }
 
-    /// Returns the row as one that was measured with an empty page cache.
+    /// Returns the row as one that was measured with an empty page cache; its work says so, too, since it is another series.
     pub fn cold(self) -> Row {
         Row { is_cold: true, ..self }
     }
@@ -340,19 +340,23 @@ pub(crate) fn write(text: &mut String, table: &Table, report: &Report) {
 pub(crate) fn readme(report: &Report, directory: &str) -> String {
     let fact = |wanted: &str| report.facts.iter().find(|(name, _)| *name == wanted).map(|(_, value)| value);
     let mut text = String::new();
-    let known: Vec<&str> = ["date", "processor", "memory", "commit", "versions"]
-        .iter()
-        .filter_map(|name| fact(name).map(String::as_str))
-        .collect();
+    let known = ["date", "processor", "memory", "kernel", "file system", "commit", "sizes"];
+    let known: Vec<&str> = known.iter().filter_map(|name| fact(name).map(String::as_str)).collect();
     writeln!(text, "{}. [Everything about this run]({directory}/table.md).", known.join("; "))
         .expect("writing to a string");
     for table in report.tables.iter().filter(|table| table.has_figures(report)) {
         let own = table.columns.first().copied().unwrap_or_default();
+        let versions: Vec<String> = table
+            .columns
+            .iter()
+            .map(|column| format!("{column}: {}", fact(column).map_or("of no version", String::as_str)))
+            .collect();
         write!(
             text,
-            "\n### {}\n\n{}\n\n| work | of it | want | {} | floor | reached |\n|---|---|---|{}---|---|\n",
+            "\n### {}\n\n{}\n\n{}.\n\n| work | of it | want | {} | floor | reached |\n|---|---|---|{}---|---|\n",
             table.title,
             table.about,
+            versions.join("; "),
             table.columns.join(" | "),
             "---|".repeat(table.columns.len())
         )
@@ -362,9 +366,8 @@ pub(crate) fn readme(report: &Report, directory: &str) -> String {
             let floor = row.floor_value(report).map(|floor| row.quantity.unit().text(floor));
             writeln!(
                 text,
-                "| {}{} | {} | {} | {} | {} | {} |",
+                "| {} | {} | {} | {} | {} | {} |",
                 row.work,
-                if row.is_cold { ", cold" } else { "" },
                 row.quantity.name(),
                 row.wanted(),
                 cells.collect::<Vec<_>>().join(" | "),
@@ -467,7 +470,7 @@ mod tests {
         let other = Row::new("work", Quantity::User);
         let text = readme(&report(vec![wanted, plotted, other]), "runs/here");
         assert!(
-            text.contains("### Title\n\nAbout.\n\n| work | of it | want | ours | theirs | nobody | floor |")
+            text.contains("### Title\n\nAbout.\n\nours: of no version; theirs: of no version; nobody: of no version.\n\n| work | of it | want | ours | theirs | nobody | floor |")
         );
         assert!(
             text.contains(

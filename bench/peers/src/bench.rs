@@ -36,6 +36,11 @@ impl Bench<'_> {
         self.options.rounds()
     }
 
+    /// Returns how often something is measured of which a round takes half a minute: in a quick run once.
+    pub(crate) fn slow_rounds(&self) -> usize {
+        if self.options.quick { self.rounds().min(1) } else { self.rounds() }
+    }
+
     /// Returns where generated files are kept.
     pub(crate) fn corpora(&self) -> &Path {
         &self.options.corpora
@@ -82,14 +87,11 @@ pub(crate) fn measure(options: &Options) -> Result<()> {
 
 /// Looks for all programs, and says of each in the report what was found.
 fn look_for_all(options: &Options, report: &mut Report) -> Result<Vec<(&'static str, Installed)>> {
-    let own = machine::output(&options.program.display().to_string(), &["--version"])?;
-    let mut versions = vec![own.clone()];
-    report.set_fact("pneu", own);
+    report.set_fact("pneu", machine::output(&options.program.display().to_string(), &["--version"])?);
     let mut found = Vec::new();
     for peer in peers::ALL {
         match peer.find() {
             Ok(installed) => {
-                versions.push(installed.version.clone());
                 report.set_fact(peer.name, installed.version.clone());
                 found.push((peer.name, installed));
             }
@@ -99,6 +101,5 @@ fn look_for_all(options: &Options, report: &mut Report) -> Result<Vec<(&'static 
             }
         }
     }
-    report.set_fact("versions", versions.join(", "));
     Ok(found)
 }

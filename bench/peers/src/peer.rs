@@ -59,7 +59,22 @@ impl Peer {
         };
         let version = said(Command::new(&program).args(self.version))
             .with_context(|| format!("{} does not work", program.display()))?;
-        Ok(Installed { version: version.lines().next().unwrap_or_default().trim().to_owned(), program })
+        let mut version = version.lines().next().unwrap_or_default().trim().to_owned();
+        if let Some(package) = self.package_of(&program) {
+            version = format!("{version}, of Debian's {package}");
+        }
+        Ok(Installed { version, program })
+    }
+
+    /// Returns the name and version of the package that a program came with, if it lies where packages put theirs. Not every program knows its version.
+    fn package_of(&self, program: &Path) -> Option<String> {
+        let package = self
+            .packages
+            .first()
+            .filter(|_| program.starts_with("/usr/bin") || program.starts_with("/usr/sbin"))?;
+        let mut query = Command::new("dpkg-query");
+        let version = said(query.args(["--show", "--showformat=${Version}", package])).ok()?;
+        Some(format!("{package} {version}"))
     }
 }
 

@@ -3,9 +3,11 @@
 //! Comes in: the workspace. Goes out: generated mail and docs, findings, an exit. Must not know how pneu works: it runs cargo and
 //! the built program.
 
+pub mod bench;
 pub mod ci;
 pub mod demo;
 pub mod docs;
+pub mod figures;
 pub mod generate;
 pub mod run;
 pub mod tidy;

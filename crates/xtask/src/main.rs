@@ -4,7 +4,7 @@
 
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
-use xtask::{ci, demo, docs, generate, run, tidy};
+use xtask::{bench, ci, demo, docs, generate, run, tidy};
 
 #[derive(Parser)]
 #[command(name = "cargo xtask", about = "Chores of the project")]
@@ -19,8 +19,10 @@ enum Chore {
     Ci,
     /// Check what clippy cannot: files, dependencies, waivers, words.
     Tidy,
-    /// Write generated docs and the tour's output anew.
+    /// Write generated docs, the tour's output and the figures in README.md anew.
     Docs,
+    /// Measure beside other programs: install them, build, run, write tables and plots.
+    Bench(bench::BenchArguments),
     /// Make generated mail, index it and find something.
     Demo,
     /// Make a Maildir, always the same one for the same options.
@@ -32,6 +34,7 @@ fn main() -> ExitCode {
         Chore::Ci => ci::ci(),
         Chore::Tidy => tidy::run(),
         Chore::Docs => docs::docs(),
+        Chore::Bench(arguments) => bench::bench(&arguments),
         Chore::Demo => demo::demo(),
         Chore::GenerateMail(arguments) => generate::generate_mail(&arguments),
     };

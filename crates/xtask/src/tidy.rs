@@ -4,6 +4,7 @@
 //! Each rule is a pure function over a [`Tree`], with a test that sees it fail.
 
 mod dependencies;
+mod figures;
 mod files;
 mod format;
 mod reasons;
@@ -41,7 +42,7 @@ impl fmt::Display for Finding {
 }
 
 /// Every rule.
-const RULES: [fn(&Tree) -> Vec<Finding>; 9] = [
+const RULES: [fn(&Tree) -> Vec<Finding>; 10] = [
     files::openings,
     files::lengths,
     files::test_lists,
@@ -51,6 +52,7 @@ const RULES: [fn(&Tree) -> Vec<Finding>; 9] = [
     waivers::ceiling,
     format::constants,
     words::words,
+    figures::figures,
 ];
 
 /// Returns what all rules find in `tree`, by file and line.

@@ -10,7 +10,7 @@ mod open;
 pub use decode::{DECODED, DECODED_COUNT};
 pub use load::{LOADED, LOADED_COUNT};
 pub use make::{PASSWORD, unknown_id};
-pub use open::{ASKED_COUNT, CACHED, COLD, again_name, open_name};
+pub use open::{ANY, ASKED_COUNT, CACHED, COLD, TOUCHED, again_name, open_name};
 
 use crate::Options;
 use anyhow::{Context, Result};

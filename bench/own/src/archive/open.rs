@@ -22,6 +22,14 @@ use std::time::Instant;
 const LOOKUP_COUNT: u64 = 1_000_000;
 /// So many different ids are asked for again and again.
 pub const ASKED_COUNT: u64 = 100_000;
+/// The series of what every look-up needs at least.
+pub const ANY: &str = "any";
+/// How it is asked for.
+pub const TOUCHED: &str = "one cache line touched";
+/// A cache line.
+const LINE_BYTES: usize = 64;
+/// A tag and a row number.
+const SLOT_BYTES: u64 = 6;
 /// Passes over the ids that are asked for again and again.
 const ASKED_TIMES: usize = 10;
 /// How a series is called that opens without a cache.
@@ -123,6 +131,7 @@ pub(super) fn look_up(directory: &Path, blob_count: u64, rounds: usize) -> Resul
         if round > 0 {
             look_up_again(&cached, "unknown", &unknown, blob_count)?;
             look_up_again(&cached, "known", &known, blob_count)?;
+            touch_again(&unknown, blob_count)?;
         }
         for (where_from, index) in [("cached", &cached), ("in memory only", &in_memory)] {
             for (ids, which, goal) in [(&unknown, "unknown", "<= 51 ns"), (&known, "known", "<= 100 ns")] {
@@ -172,6 +181,26 @@ fn look_up_again(index: &BlobIndex, which: &str, ids: &[Id], blob_count: u64) ->
         tell(&again_name(which, blob_count, how), "", seconds, ASKED_COUNT, "")?;
     }
     Ok(())
+}
+
+/// Touches a cache line for each of as many ids again and again, in a table of a tag and a row number for each blob, which is what any
+/// table of random keys needs at least, and says what one pass takes.
+fn touch_again(ids: &[Id], blob_count: u64) -> Result<()> {
+    let ids = &ids[..ids.len().min(usize::try_from(ASKED_COUNT)?)];
+    let lines = vec![[1_u8; LINE_BYTES]; usize::try_from(blob_count * SLOT_BYTES)?.div_ceil(LINE_BYTES)];
+    let begin = Instant::now();
+    let mut sum = 0;
+    for _ in 0..ASKED_TIMES {
+        for id in ids {
+            let place = u64::from_le_bytes(*id.0.first_chunk().expect("an id has 32 bytes"));
+            // The next place waits for what was read, as whoever asks one by one waits for an answer.
+            let place = place.wrapping_add(sum) % lines.len() as u64;
+            sum += u64::from(lines[usize::try_from(place)?][0] & 2);
+        }
+    }
+    let seconds = begin.elapsed().as_secs_f64() / ASKED_TIMES as f64;
+    ensure!(std::hint::black_box(sum) == 0, "another byte was read");
+    tell(&again_name(ANY, blob_count, TOUCHED), "", seconds, ASKED_COUNT, "")
 }
 
 /// Unlocks the repository, opens its index as there is a cache or not, and looks for a blob that is not there.

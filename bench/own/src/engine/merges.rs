@@ -15,8 +15,13 @@ const RUN_ENTRIES: u64 = 8_660;
 /// Entries of all runs.
 pub(super) const ENTRY_COUNT: u64 = RUN_COUNT * RUN_ENTRIES;
 
+/// Returns where the runs are.
+pub(super) fn runs(directory: &Path) -> PathBuf {
+    directory.join("runs")
+}
+
 fn run_path(directory: &Path, number: u64) -> PathBuf {
-    directory.join("runs").join(format!("{number:04}.seg"))
+    runs(directory).join(format!("{number:04}.seg"))
 }
 
 /// Writes the runs, if they are not there.
@@ -24,7 +29,7 @@ pub(super) fn make(directory: &Path) -> Result<()> {
     if run_path(directory, RUN_COUNT - 1).exists() {
         return Ok(());
     }
-    RealDisk.create_directory(&directory.join("runs"))?;
+    RealDisk.create_directory(&runs(directory))?;
     let schema = ids::schema(Hashed::No);
     for number in 0..RUN_COUNT {
         let rows = ids::rows(&schema, number * RUN_ENTRIES..(number + 1) * RUN_ENTRIES)?;

@@ -117,6 +117,11 @@ pub fn make_runs(corpora: &Path) -> Result<()> {
     call(corpora, Job::MakeRuns, &[]).map(drop)
 }
 
+/// Returns the directory of what is merged.
+pub fn runs(corpora: &Path) -> PathBuf {
+    merges::runs(&corpora.join("engine"))
+}
+
 /// Merges once, into memory, and returns a series of one sample.
 ///
 /// # Errors

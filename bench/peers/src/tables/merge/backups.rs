@@ -29,7 +29,7 @@ pub(super) const READ: &str = "read every message, first backup";
 /// A backup when nothing changed.
 pub(super) const UNCHANGED: &str = "backup, nothing changed";
 /// The same with nothing in the page cache.
-pub(super) const UNCHANGED_COLD: &str = "backup, nothing changed, nothing in the page cache";
+pub(super) const UNCHANGED_COLD: &str = "backup, nothing changed, cold";
 /// A backup after one in 200 messages arrived.
 pub(super) const ARRIVED: &str = "backup after new messages, one for 200";
 /// A backup after one in 40 files was renamed.

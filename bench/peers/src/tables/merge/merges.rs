@@ -7,15 +7,27 @@ use crate::peers::restic::benchmarks::{Benchmarks, Package};
 use anyhow::Result;
 use bench_own::archive::{self, DECODED_COUNT, Job, LOOKUP_BLOB_COUNT};
 use bench_own::engine::{self, Times};
-use measure::{Report, Series, told, watch};
+use measure::{Report, Series, child, told, watch};
+use std::fs;
+use std::process::Command;
+
+/// What every merge has to do at least: all entries are read, and written into memory.
+pub(super) const MERGE_FLOOR: &str = "cat of 1,000 runs into a file in memory";
+/// What every decoding has to do at least: to look at all bytes.
+pub(super) const DECODE_FLOOR: &str = "wc -l of the index file";
+/// Where entries are copied to.
+const COPY: &str = "/dev/shm/pneu-bench-copied";
 
 /// Measures merges, each alone and interleaved, and restic's own, which makes what it merges too.
 pub(super) fn merges(bench: &mut Bench<'_>) -> Result<()> {
     let benchmarks = Benchmarks::kept(bench, Package::Index)?;
     let corpora = bench.corpora().to_owned();
     engine::make_runs(&corpora)?;
-    for round in first_round(bench)..=bench.rounds() {
+    let copy = format!("cat {:?}/* > {COPY}", engine::runs(&corpora));
+    for round in first_round(bench)..=bench.slow_rounds() {
         let mut series = vec![engine::merge(&corpora, Times::Once)?];
+        series.push(Series::of(MERGE_FLOOR, child::measure(Command::new("sh").args(["-c", &copy]))?));
+        fs::remove_file(COPY)?;
         if let Some(benchmarks) = &benchmarks {
             series.extend(benchmarks.measure("TestMeasuredMerge")?);
         }
@@ -35,12 +47,13 @@ pub(super) fn lookups(bench: &mut Bench<'_>) -> Result<()> {
     let corpora = bench.corpora().to_owned();
     archive::call(&corpora, Job::Make, LOOKUP_BLOB_COUNT, 1)?;
     archive::call(&corpora, Job::OpenCold, LOOKUP_BLOB_COUNT, 1)?;
-    for round in first_round(bench)..=bench.rounds() {
+    for round in first_round(bench)..=bench.slow_rounds() {
         let mut series = told::series(&archive::call(&corpora, Job::Lookups, LOOKUP_BLOB_COUNT, 1)?)?;
         if let Some(benchmarks) = &benchmarks {
             let mut decode = archive::command(&corpora, Job::Decode, DECODED_COUNT, 1)?;
             let json = benchmarks.json()?;
             series.extend(told::series(&watch::run(decode.arg("--json").arg(&json))?)?);
+            series.push(Series::of(DECODE_FLOOR, child::measure(Command::new("wc").arg("-l").arg(&json))?));
             let own = ["BenchmarkDecodeIndex", "BenchmarkIndexHasUnknown", "BenchmarkIndexHasKnown"];
             series.extend(benchmarks.own(&own)?);
         }

@@ -34,7 +34,7 @@ pub(super) fn measure(bench: &mut Bench<'_>) -> Result<()> {
         cache: mailbox.directory.join("reading-cache"),
     };
     let targets = ["ours", "theirs"].map(|name| mailbox.directory.join("restored").join(name));
-    for _ in 0..bench.rounds() {
+    for _ in 0..bench.slow_rounds() {
         corpora::clear(&mailbox.directory.join("restored"))?;
         fs::create_dir_all(mailbox.directory.join("restored"))?;
         let mut restore = read.command(&["restore", "--target"]);

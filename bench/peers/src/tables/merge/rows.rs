@@ -2,7 +2,7 @@
 //!
 //! Comes in: sizes. Goes out: rows, by the names that the pieces give their series. Must not know how they are measured.
 
-use super::{backups, find, open, ours, restore, theirs};
+use super::{backups, find, merges, open, ours, restore, theirs};
 use crate::options::{Sizes, counted};
 use crate::peers::restic::benchmarks::own_name;
 use bench_own::archive::{self, ASKED_COUNT, DECODED_COUNT, LOADED_COUNT, LOOKUP_BLOB_COUNT};
@@ -16,7 +16,7 @@ const FIRST_PEAK_BYTES: f64 = 3e8;
 
 /// Returns all rows.
 pub(super) fn all(sizes: &Sizes) -> Vec<Row> {
-    [merges(), lookups(), backups(), others(sizes), opening(sizes)].concat()
+    [merge_rows(), lookups(), backups(), others(sizes), opening(sizes)].concat()
 }
 
 fn less(times: f64) -> Goal {
@@ -24,7 +24,7 @@ fn less(times: f64) -> Goal {
 }
 
 /// Merges: restic's alone, and its own benchmark, in which it makes what it merges too.
-fn merges() -> Vec<Row> {
+fn merge_rows() -> Vec<Row> {
     let once = Quantity::WallOfEach(MERGE_ENTRIES as f64);
     let memory = |times: f64| Quantity::PeakOfEach(times * MERGE_ENTRIES as f64);
     let merge = "merge of 1,000 indexes of 1,000 packs, 8.66 M entries";
@@ -38,7 +38,7 @@ fn merges() -> Vec<Row> {
         Row::new(work, quantity).of("pneu", our_series).of(RESTIC, &their_series)
     };
     vec![
-        row(merge, once).want(less(3.0)).plotted(),
+        row(merge, once).floor(merges::MERGE_FLOOR).want(less(3.0)).plotted(),
         row(merge, memory(1.0)).want(less(2.0)).plotted(),
         Row::new(own, once).of("pneu", MERGE).of(RESTIC, &own_name("BenchmarkMasterIndexMerge")),
         row(again, Quantity::WallOfEach(2.0 * MERGE_ENTRIES as f64)).want(less(3.0)).plotted(),
@@ -60,6 +60,7 @@ fn lookups() -> Vec<Row> {
                 Row::new(&work, each)
                     .of("pneu", &series)
                     .of(RESTIC, &own_name(benchmark))
+                    .floor(&archive::again_name(archive::ANY, LOOKUP_BLOB_COUNT, archive::TOUCHED))
                     .want(goal)
                     .plotted(),
             );
@@ -70,6 +71,7 @@ fn lookups() -> Vec<Row> {
         decoded
             .of("pneu", archive::DECODED)
             .of(RESTIC, &own_name("BenchmarkDecodeIndex"))
+            .floor(merges::DECODE_FLOOR)
             .want(Goal::AtMost(400.0))
             .plotted(),
     );

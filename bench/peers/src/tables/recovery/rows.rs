@@ -30,7 +30,7 @@ pub(super) fn work(content: &Content) -> String {
 
 /// Returns the same with nothing in the page cache.
 pub(super) fn work_cold(content: &Content) -> String {
-    format!("{}, nothing in the page cache", work(content))
+    format!("{}, cold", work(content))
 }
 
 /// Says whether it is measured with nothing in the page cache, too.

@@ -1,0 +1,81 @@
+//! `cargo xtask bench`: installs what is compared with, builds the release programs, measures, writes a run.
+//!
+//! Comes in: which tables. Goes out: a directory below `bench/runs`. Must not know what is measured, nor beside what: the measuring
+//! programs do.
+
+use crate::run::{cargo, run, say, target_directory, workspace_root};
+use anyhow::Result;
+use clap::Args;
+use std::env;
+use std::path::PathBuf;
+use std::process::Command;
+
+/// The measurements of pneu alone, which another program makes.
+const OWN: &str = "own";
+
+/// What to measure.
+#[derive(Args)]
+pub struct BenchArguments {
+    /// Tables: index, headers, merge, recovery, which is all that are side by side; or own, pneu alone.
+    names: Vec<String>,
+    /// Small sizes and few rounds: all tables in less than ten minutes.
+    #[arg(long)]
+    quick: bool,
+    /// Where generated mail and repositories are kept between runs [default: BENCH_CORPORA, or ~/.cache/pneu-bench].
+    #[arg(long)]
+    corpora: Option<PathBuf>,
+    /// Install nothing.
+    #[arg(long)]
+    no_install: bool,
+    /// More options of the measuring program, after `--`.
+    #[arg(last = true)]
+    more: Vec<String>,
+}
+
+/// Measures.
+///
+/// # Errors
+/// If something cannot be built, or a measurement fails. A program that cannot be installed is none.
+pub fn bench(arguments: &BenchArguments) -> Result<()> {
+    say("Building the release programs ...");
+    let packages = ["cli", "bench-own", "bench-peers"].iter().flat_map(|name| ["--package", name]);
+    run(&mut cargo(&[&["build", "--release"], &packages.collect::<Vec<_>>()[..]].concat()))?;
+    let (own, tables): (Vec<_>, Vec<_>) = arguments.names.iter().partition(|name| *name == OWN);
+    let only = (!tables.is_empty()).then(|| {
+        let names: Vec<&str> = tables.iter().map(|name| name.as_str()).collect();
+        format!("--only={}", names.join(","))
+    });
+    if own.is_empty() || !tables.is_empty() {
+        if !arguments.no_install {
+            run(program("bench-peers").arg("install").args(&only))?;
+        }
+        let mut measure = measuring("bench-peers", arguments);
+        measure.args(&only).args(arguments.quick.then_some("--quick"));
+        run(measure.args(&arguments.more))?;
+    }
+    if !own.is_empty() {
+        run(measuring("bench-own", arguments).args(&arguments.more))?;
+    }
+    Ok(())
+}
+
+fn program(name: &str) -> Command {
+    let mut command = Command::new(target_directory().join("release").join(name));
+    command.current_dir(workspace_root());
+    command
+}
+
+/// Returns a measuring program, told where everything lies.
+fn measuring(name: &str, arguments: &BenchArguments) -> Command {
+    let corpora = arguments.corpora.clone().unwrap_or_else(kept);
+    let mut command = program(name);
+    command.arg("--program").arg(target_directory().join("release/pneu"));
+    command.arg("--corpora").arg(corpora).arg("--runs").arg(workspace_root().join("bench/runs"));
+    command
+}
+
+/// Returns where generated files are kept, if nobody says.
+fn kept() -> PathBuf {
+    let home = || PathBuf::from(env::var_os("HOME").unwrap_or_else(|| "/tmp".into()));
+    env::var_os("BENCH_CORPORA").map_or_else(|| home().join(".cache/pneu-bench"), PathBuf::from)
+}
