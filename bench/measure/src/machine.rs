@@ -8,6 +8,9 @@ use std::path::Path;
 use std::process::Command;
 use std::{fs, thread};
 
+/// Where this was built from: the commit there is what measures.
+const SOURCE: &str = env!("CARGO_MANIFEST_DIR");
+
 /// Returns what the results say about the machine, a fact a line; `files` is where what is measured lies.
 ///
 /// # Errors
@@ -22,7 +25,7 @@ pub fn facts(files: &Path) -> Result<Vec<(&'static str, String)>> {
         ("file system", file_system(files)),
         ("seed of generated mail", SEED.to_string()),
         ("load before", load()),
-        ("commit", output("git", &["describe", "--always", "--dirty"]).unwrap_or_default()),
+        ("commit", output("git", &["-C", SOURCE, "describe", "--always", "--dirty"]).unwrap_or_default()),
     ])
 }
 

@@ -9,7 +9,7 @@
 mod axis;
 
 use crate::report::Report;
-use crate::table::{Growth, Row, Table, Unit};
+use crate::table::{Growth, Quantity, Row, Table, Unit};
 use axis::Axis;
 use std::fmt::Write;
 
@@ -88,7 +88,7 @@ fn dots(table: &Table, unit: Unit, title: &str, report: &Report) -> Option<Strin
         text(&mut svg, x + 10.0, 54.0, "start", "floor");
     }
     for (at, value) in axis.marks() {
-        let label = unit.text(value);
+        let label = mark(unit, value);
         put(
             &mut svg,
             &format!("<line class=\"grid\" x1=\"{at:.1}\" y1=\"{HEAD}\" x2=\"{at:.1}\" y2=\"{bottom:.1}\"/>"),
@@ -97,7 +97,7 @@ fn dots(table: &Table, unit: Unit, title: &str, report: &Report) -> Option<Strin
     }
     for (place, row) in rows.iter().enumerate() {
         let y = HEAD + (place as f64 + 0.5) * ROW_HEIGHT;
-        text(&mut svg, NAMES - 14.0, y + 4.0, "end", &shortened(&row.work));
+        text(&mut svg, NAMES - 14.0, y + 4.0, "end", &shortened(&named(row)));
         if let Some(floor) = row.floor_value(report) {
             let (x, top, end) = (axis.place(floor), y - 9.0, y + 9.0);
             put(
@@ -145,7 +145,7 @@ fn lines(table: &Table, growth: &Growth, report: &Report) -> Option<String> {
                 "<line class=\"grid\" x1=\"{left:.1}\" y1=\"{at:.1}\" x2=\"{right:.1}\" y2=\"{at:.1}\"/>"
             ),
         );
-        text(&mut svg, left - 10.0, at + 4.0, "end", &Unit::Seconds.text(value));
+        text(&mut svg, left - 10.0, at + 4.0, "end", &mark(Unit::Seconds, value));
     }
     let mut sizes: Vec<f64> = points().map(|point| point.0).collect();
     sizes.sort_by(f64::total_cmp);
@@ -229,6 +229,23 @@ fn put(svg: &mut String, element: &str) {
     writeln!(svg, "{element}").expect("writing to a string");
 }
 
+/// Returns the name of a row: its work, and what of it, unless that is what most rows of the plot show.
+fn named(row: &Row) -> String {
+    match row.quantity {
+        Quantity::Wall | Quantity::WallOfEach(_) | Quantity::PeakOfEach(_) => row.work.clone(),
+        other => format!("{}: {}", other.name(), row.work),
+    }
+}
+
+/// Returns a round value as people read it.
+fn mark(unit: Unit, value: f64) -> String {
+    let text = unit.text(value);
+    let [number, name] = text.split(' ').collect::<Vec<_>>()[..] else { return text };
+    let number =
+        if number.contains('.') { number.trim_end_matches('0').trim_end_matches('.') } else { number };
+    format!("{number} {name}")
+}
+
 fn shortened(name: &str) -> String {
     match name.chars().count() > NAME_LETTERS_MAX {
         true => name.chars().take(NAME_LETTERS_MAX - 1).chain(['…']).collect(),
@@ -245,7 +262,6 @@ mod tests {
     use super::*;
     use crate::child::Sample;
     use crate::report::Series;
-    use crate::table::Quantity;
 
     fn report() -> (Table, Report) {
         let sample = |wall_seconds| Sample { wall_seconds, peak_bytes: 1 << 20, ..Sample::default() };
@@ -308,6 +324,15 @@ mod tests {
             square.split("x=\"").nth(1).unwrap().split('"').next().unwrap().parse().unwrap()
         });
         assert!(centre + 100.0 < left && left < WIDTH, "{centre} {left}");
+    }
+
+    #[test]
+    fn rows_say_what_of_their_work_is_shown_and_marks_are_short() {
+        assert_eq!(named(&Row::new("work", Quantity::Wall)), "work");
+        assert_eq!(named(&Row::new("work", Quantity::Cpu)), "CPU: work");
+        assert_eq!([0.05, 1.0, 0.0005].map(|value| mark(Unit::Seconds, value)), ["50 ms", "1 s", "0.5 ms"]);
+        assert_eq!(mark(Unit::Bytes, 1e8), "100 MB");
+        assert_eq!(mark(Unit::Count, 20.0), "20");
     }
 
     #[test]

@@ -144,7 +144,7 @@ impl Quantity {
         }
     }
 
-    fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Quantity::Wall => "wall",
             Quantity::Cpu => "CPU",
@@ -336,7 +336,8 @@ pub(crate) fn write(text: &mut String, table: &Table, report: &Report) {
     }
 }
 
-/// Returns what a README shows of a report: the rows with a goal or in a plot, medians only. `directory` is where the plots are.
+/// Returns what a README shows of a report: the rows with a goal and those that another program does better, medians only; and all plots, which
+/// lie in `directory`.
 pub(crate) fn readme(report: &Report, directory: &str) -> String {
     let fact = |wanted: &str| report.facts.iter().find(|(name, _)| *name == wanted).map(|(_, value)| value);
     let mut text = String::new();
@@ -349,7 +350,14 @@ pub(crate) fn readme(report: &Report, directory: &str) -> String {
         let versions: Vec<String> = table
             .columns
             .iter()
-            .map(|column| format!("{column}: {}", fact(column).map_or("of no version", String::as_str)))
+            .map(|column| match fact(column) {
+                // Some say their name, and some do not.
+                Some(version) if version.to_lowercase().starts_with(&column.to_lowercase()) => {
+                    version.clone()
+                }
+                Some(version) => format!("{column} {version}"),
+                None => format!("{column} of no version"),
+            })
             .collect();
         write!(
             text,
@@ -361,7 +369,9 @@ pub(crate) fn readme(report: &Report, directory: &str) -> String {
             "---|".repeat(table.columns.len())
         )
         .expect("writing to a string");
-        for row in table.rows.iter().filter(|row| row.is_plotted || row.goal != Goal::Shown) {
+        let is_shown =
+            |row: &&Row| row.goal != Goal::Shown || !row.verdict(&table.columns, report).is_empty();
+        for row in table.rows.iter().filter(is_shown) {
             let cells = table.columns.iter().map(|column| row.cell(column, own, Detail::Median, report));
             let floor = row.floor_value(report).map(|floor| row.quantity.unit().text(floor));
             writeln!(
@@ -464,20 +474,28 @@ mod tests {
     }
 
     #[test]
-    fn a_readme_shows_what_was_wanted_and_what_is_plotted() {
+    fn a_readme_shows_what_was_wanted_what_is_lost_and_plots() {
         let wanted = Row::new("work", Quantity::Wall).want(Goal::Times(3.5, "theirs"));
         let plotted = Row::new("work", Quantity::Peak).plotted();
         let other = Row::new("work", Quantity::User);
-        let text = readme(&report(vec![wanted, plotted, other]), "runs/here");
+        let behind =
+            Row::new("lost work", Quantity::Wall).of("ours", "theirs: work").of("theirs", "ours: work");
+        let mut report = report(vec![wanted, plotted, other, behind]);
+        report.facts = vec![("theirs", "Theirs 1.0".to_owned()), ("nobody", "7".to_owned())];
+        let text = readme(&report, "runs/here");
         assert!(
-            text.contains("### Title\n\nAbout.\n\nours: of no version; theirs: of no version; nobody: of no version.\n\n| work | of it | want | ours | theirs | nobody | floor |")
+            text.contains("### Title\n\nAbout.\n\nours of no version; Theirs 1.0; nobody 7.\n\n| work | of it | want | ours | theirs | nobody | floor |")
         );
         assert!(
             text.contains(
                 "| work | wall | 3.5 x less than theirs | 2.00 s | 6.00 s, 3.0 x | — | — | **no** |"
             )
         );
-        assert!(!text.contains("| user |"), "{text}");
+        assert!(!text.contains("| user |") && !text.contains("| peak memory |"), "{text}");
+        assert!(
+            text.contains("| lost work | wall |  | 6.00 s | 2.00 s, 0.3 x | — | — | **behind** |"),
+            "{text}"
+        );
         assert!(text.contains("](runs/here/test-bytes.svg)"), "{text}");
     }
 }
