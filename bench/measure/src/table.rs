@@ -9,6 +9,8 @@ use std::fmt::Write;
 
 /// What stands where a program cannot do the work, or is not there.
 const DASH: &str = "—";
+/// What stands where another program needs less, and no goal was set.
+const BEHIND: &str = "**behind**";
 
 /// Several programs at several pieces of work.
 #[derive(Debug, Clone)]
@@ -256,7 +258,7 @@ impl Row {
             Goal::AtMostOfFloor(times) => self.floor_value(report).map(|floor| ours <= times * floor),
             Goal::LessThanAll if theirs.is_empty() => None,
             Goal::LessThanAll => Some(ours < least),
-            Goal::Shown if ours > least => return "**behind**",
+            Goal::Shown if ours > least => return BEHIND,
             Goal::Shown => return "",
         };
         match is_reached {
@@ -369,8 +371,7 @@ pub(crate) fn readme(report: &Report, directory: &str) -> String {
             "---|".repeat(table.columns.len())
         )
         .expect("writing to a string");
-        let is_shown =
-            |row: &&Row| row.goal != Goal::Shown || !row.verdict(&table.columns, report).is_empty();
+        let is_shown = |row: &&Row| row.goal != Goal::Shown || row.verdict(&table.columns, report) == BEHIND;
         for row in table.rows.iter().filter(is_shown) {
             let cells = table.columns.iter().map(|column| row.cell(column, own, Detail::Median, report));
             let floor = row.floor_value(report).map(|floor| row.quantity.unit().text(floor));
