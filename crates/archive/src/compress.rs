@@ -39,6 +39,8 @@ pub struct Zstd {
     compression: Compression,
     compressor: Option<CCtx<'static>>,
     decompressor: Option<DCtx<'static>>,
+    /// What was decompressed last of content that is only compared.
+    piece: Vec<u8>,
 }
 
 impl Zstd {
@@ -76,6 +78,34 @@ impl Zstd {
         }
     }
 
+    /// Says whether the content of `frame` is exactly `plain`, without a copy of it. An error says what is wrong, as the rest of a sentence.
+    ///
+    /// # Errors
+    /// What is wrong with the frame.
+    pub fn holds(&mut self, frame: &[u8], plain: &[u8]) -> Result<bool, String> {
+        let zstd = self.decompressor.get_or_insert_with(DCtx::create);
+        zstd.init().map_err(sentence)?;
+        self.piece.reserve(PIECE_BYTES);
+        let (mut input, mut rest) = (InBuffer::around(frame), plain);
+        loop {
+            self.piece.clear();
+            let hint = zstd
+                .decompress_stream(&mut OutBuffer::around(&mut self.piece), &mut input)
+                .map_err(sentence)?;
+            match rest.strip_prefix(self.piece.as_slice()) {
+                Some(behind) => rest = behind,
+                None => return Ok(false),
+            }
+            if input.pos() == frame.len() && (hint == 0 || self.piece.len() < self.piece.capacity()) {
+                return if hint == 0 {
+                    Ok(rest.is_empty())
+                } else {
+                    Err("compressed bytes end too early".into())
+                };
+            }
+        }
+    }
+
     fn decompress_known(&mut self, frame: &[u8], length: usize, out: &mut Vec<u8>) -> Result<(), String> {
         out.try_reserve(length).map_err(|_| format!("there is no memory for its {length} bytes"))?;
         match self.decompressor.get_or_insert_with(DCtx::create).decompress(out, frame) {
@@ -100,7 +130,8 @@ impl Zstd {
             if out.len() as u64 > limit {
                 return Err(format!("more than {limit} bytes were decompressed"));
             }
-            if input.pos() == frame.len() && !is_full {
+            // A frame may end where the memory does.
+            if input.pos() == frame.len() && (hint == 0 || !is_full) {
                 return if hint == 0 { Ok(()) } else { Err("compressed bytes end too early".into()) };
             }
         }
@@ -177,6 +208,22 @@ mod tests {
                     zstd.decompress(&frame, claimed, 2_000_000, &mut again).unwrap();
                     assert!(again == plain, "{length}");
                 }
+            }
+        }
+    }
+
+    #[test]
+    fn content_is_compared_to_its_last_byte() {
+        let mut zstd = Zstd::new(Compression::Auto);
+        for length in [0, 1, 70_000, PIECE_BYTES, PIECE_BYTES + 1, 3 * PIECE_BYTES] {
+            let plain = text(length);
+            let frame = compressed(&plain);
+            assert_eq!(zstd.holds(&frame, &plain), Ok(true), "{length}");
+            assert_eq!(zstd.holds(&frame, &[&plain[..], b"x"].concat()), Ok(false), "{length}");
+            if let Some((last, rest)) = plain.split_last() {
+                assert_eq!(zstd.holds(&frame, rest), Ok(false), "{length}");
+                assert_eq!(zstd.holds(&frame, &[rest, &[last ^ 1]].concat()), Ok(false), "{length}");
+                zstd.holds(&frame[..frame.len() - 1], &plain).unwrap_err();
             }
         }
     }

@@ -92,12 +92,11 @@ impl<'a> JsonWriter<'a> {
     /// Writes an id.
     pub fn id(&mut self, id: &Id) {
         self.begin_value();
-        self.out.push(b'"');
-        for byte in id.0 {
-            self.out.push(HEXADECIMAL[usize::from(byte >> 4)]);
-            self.out.push(HEXADECIMAL[usize::from(byte & 15)]);
+        let mut text = [b'"'; 66];
+        for (letters, byte) in text[1..65].as_chunks_mut().0.iter_mut().zip(id.0) {
+            *letters = [HEXADECIMAL[usize::from(byte >> 4)], HEXADECIMAL[usize::from(byte & 15)]];
         }
-        self.out.push(b'"');
+        self.out.extend_from_slice(&text);
     }
 
     /// Writes bytes as base64.

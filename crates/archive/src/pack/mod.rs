@@ -16,4 +16,4 @@ mod tests;
 
 pub use builder::PackBuilder;
 pub use header::{ENTRY_COUNT_MAX, entry_bytes, header_bytes};
-pub use read::{list, open, open_blob};
+pub use read::{compare_blob, list, open, open_blob};

@@ -73,6 +73,22 @@ pub fn open_blob(
     }
 }
 
+/// Opens a sealed blob where it is, and says whether it holds exactly `plain`, of which no copy is made. An error says what is wrong, as the
+/// rest of a sentence.
+///
+/// # Errors
+/// What is wrong with the blob.
+pub fn compare_blob(
+    (key, zstd): (&Key, &mut Zstd),
+    sealed: &mut [u8],
+    uncompressed_length: u32,
+    plain: &[u8],
+) -> std::result::Result<(), String> {
+    let content = key.open(sealed).map_err(|damaged| damaged.to_string())?;
+    let is_same = if uncompressed_length == 0 { content == plain } else { zstd.holds(content, plain)? };
+    if is_same { Ok(()) } else { Err("it holds other content".to_owned()) }
+}
+
 /// Returns how many bytes the sealed header and its length take at the end of a pack of `size` bytes that ends with `end`.
 fn header_end(end: &[u8], size: u64) -> std::result::Result<u32, String> {
     let length = end.last_chunk::<LENGTH_BYTES>().ok_or("it is too short for a pack")?;

@@ -44,7 +44,14 @@ impl Default for TreeWriter {
 impl TreeWriter {
     /// Begins a tree.
     pub fn new() -> TreeWriter {
-        TreeWriter { out: b"{\"nodes\":[".to_vec(), last_name: Vec::new(), node_count: 0 }
+        TreeWriter::into(Vec::new())
+    }
+
+    /// Begins a tree in memory that was used before; what is in it is gone.
+    pub fn into(mut out: Vec<u8>) -> TreeWriter {
+        out.clear();
+        out.extend_from_slice(b"{\"nodes\":[");
+        TreeWriter { out, last_name: Vec::new(), node_count: 0 }
     }
 
     /// Appends a node, whose name is greater than all before it.

@@ -2,6 +2,7 @@
 //!
 //! Comes in: blobs with their names. Goes out: the same blobs in new packs. Must not know why the old packs go.
 
+use super::sealing::Name;
 use super::{Saved, Saver};
 use crate::blob::BlobKind;
 use crate::error::{Error, Result};
@@ -18,7 +19,7 @@ impl Saver<'_> {
             let twice = Error::damage(kind.named(&id), "it was to be written anew twice");
             return self.guard(Err(twice));
         }
-        let saved = self.pack((kind, id), plain);
+        let saved = self.pack((kind, id, Name::Given), plain);
         self.guard(saved)
     }
 }

@@ -31,7 +31,7 @@ use crate::storage::{FileKind, FileName};
 use crate::unpacked::{self, Version};
 use packers::Packers;
 use pending::Pending;
-use sealing::{Form, Scratch, Sealing};
+use sealing::{Form, Name, Scratch, Sealing};
 use statistics::Counters;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use unindexed::Unindexed;
@@ -121,7 +121,8 @@ impl<'a> Saver<'a> {
         if index.has(kind, &id)? || !self.pending.claim((kind, id), || index.has(kind, &id))? {
             return Ok(Saved { id, packed_bytes: 0 });
         }
-        let saved = self.pack((kind, id), plain);
+        let name = if known.is_some() { Name::Given } else { Name::Made };
+        let saved = self.pack((kind, id, name), plain);
         if saved.is_err() {
             self.pending.withdraw((kind, id));
             if known.is_some_and(|known| known != Id::of(plain)) {
@@ -151,7 +152,7 @@ impl<'a> Saver<'a> {
     }
 
     /// Seals a blob and puts it into a pack.
-    fn pack(&self, blob: (BlobKind, Id), plain: &[u8]) -> Result<Saved> {
+    fn pack(&self, blob: (BlobKind, Id, Name), plain: &[u8]) -> Result<Saved> {
         let taken = self.scratches().pop();
         let mut scratch = taken.unwrap_or_else(|| Scratch::new(self.options.compression));
         let saved = self.pack_with(&mut scratch, blob, plain);
@@ -159,7 +160,7 @@ impl<'a> Saver<'a> {
         saved
     }
 
-    fn pack_with(&self, scratch: &mut Scratch, blob: (BlobKind, Id), plain: &[u8]) -> Result<Saved> {
+    fn pack_with(&self, scratch: &mut Scratch, blob: (BlobKind, Id, Name), plain: &[u8]) -> Result<Saved> {
         let sealing = Sealing {
             key: self.repository.key(),
             surroundings: self.repository.surroundings(),

@@ -52,6 +52,15 @@ pub(super) enum Form {
     Plain,
 }
 
+/// What is known of a blob's name before it is sealed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Name {
+    /// It was made of this very content.
+    Made,
+    /// Somebody says that it is this content's.
+    Given,
+}
+
 /// Buffers that grew beyond this for one large blob are given back.
 const BUFFER_BYTES_KEPT: usize = 1 << 20;
 
@@ -61,15 +70,15 @@ impl Scratch {
         Scratch { zstd: Zstd::new(compression), ..Scratch::default() }
     }
 
-    /// Compresses and seals `plain`, then opens the result and compares it with the name: a flaw of the memory or of a library must
-    /// not be found only when somebody needs the blob.
+    /// Compresses and seals `plain`, then opens the result and compares it with the content, or with the name if that was only given: a flaw
+    /// of the memory or of a library must not be found only when somebody needs the blob.
     ///
     /// # Errors
     /// [`Error::Damage`] if what was opened is not what the name says.
     pub(super) fn seal<'a>(
         &'a mut self,
         with: Sealing<'_>,
-        (kind, id): (BlobKind, Id),
+        (kind, id, name): (BlobKind, Id, Name),
         plain: &[u8],
     ) -> Result<SealedBlob<'a>> {
         let length = u32::try_from(plain.len())
@@ -90,7 +99,11 @@ impl Scratch {
         self.compressed.clear();
         self.compressed.extend_from_slice(&self.sealed);
         let Scratch { zstd, compressed, checked, sealed } = self;
-        pack::open_blob((with.key, zstd), compressed, uncompressed_length, &id, checked).map_err(|what| {
+        let checked = match name {
+            Name::Made => pack::compare_blob((with.key, zstd), compressed, uncompressed_length, plain),
+            Name::Given => pack::open_blob((with.key, zstd), compressed, uncompressed_length, &id, checked),
+        };
+        checked.map_err(|what| {
             let what =
                 format!("it cannot be read back after it was sealed, this machine makes mistakes: {what}");
             Error::damage(kind.named(&id), what)
