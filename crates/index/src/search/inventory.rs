@@ -49,6 +49,16 @@ pub struct StoredFile<'a> {
     pub message_bytes: u64,
 }
 
+/// A file that holds a message, by its name: all else is read when it is asked for.
+#[derive(Clone, Copy, Debug)]
+pub struct Listed<'a> {
+    /// Its name, exact bytes.
+    pub name: &'a [u8],
+    inventory: &'a Inventory,
+    part: &'a Part,
+    row: u32,
+}
+
 /// All files of one commit.
 #[derive(Debug)]
 pub struct Inventory {
@@ -101,13 +111,22 @@ impl Inventory {
     /// # Errors
     /// Damage in the store.
     pub fn files(&self, folder: &StoredFolder, place: Place) -> Result<Vec<StoredFile<'_>>> {
+        self.listed(folder, place)?.iter().map(Listed::file).collect()
+    }
+
+    /// Returns the names of the files in `cur` or `new` of a folder, in byte order. All else of a file is read when it is asked for: most
+    /// backups need it of few.
+    ///
+    /// # Errors
+    /// Damage in the store.
+    pub fn listed(&self, folder: &StoredFolder, place: Place) -> Result<Vec<Listed<'_>>> {
         let key = [Value::U32(folder.number), Value::U8(place.number())];
         let mut list = Vec::new();
         let mut sources = 0;
         for part in self.files.parts() {
             let before = list.len();
             for row in part.primary_range(&key)? {
-                list.push(self.file(part, row)?);
+                list.push(Listed { name: part.bytes(files::NAME, row)?, inventory: self, part, row });
             }
             sources += usize::from(list.len() > before);
         }
@@ -118,33 +137,8 @@ impl Inventory {
         Ok(list)
     }
 
-    /// Returns the names of the files in `cur` or `new` of a folder, in byte order: for those who ask the disk for all else.
-    ///
-    /// # Errors
-    /// Damage in the store.
-    pub fn names(&self, folder: &StoredFolder, place: Place) -> Result<Vec<&[u8]>> {
-        let key = [Value::U32(folder.number), Value::U8(place.number())];
-        let mut names = Vec::new();
-        let mut sources = 0;
-        for part in self.files.parts() {
-            let before = names.len();
-            for row in part.primary_range(&key)? {
-                names.push(part.bytes(files::NAME, row)?);
-            }
-            sources += usize::from(names.len() > before);
-        }
-        if sources > 1 {
-            names.sort_unstable();
-        }
-        Ok(names)
-    }
-
     fn file<'a>(&'a self, part: &'a Part, row: u32) -> Result<StoredFile<'a>> {
-        let message = part.u32_at(files::MESSAGE, row)?;
-        let id = self.message_rows.get(message as usize).copied().flatten();
-        let id =
-            id.ok_or_else(|| Error::Damaged { path: self.directory.clone(), what: "a file's message" })?;
-        let of_message = rows::part_of(&self.messages, id);
+        let (of_message, message_row) = self.message(part, row)?;
         Ok(StoredFile {
             name: part.bytes(files::NAME, row)?,
             inode: part.u64_at(files::INODE, row)?,
@@ -152,10 +146,38 @@ impl Inventory {
             mtime_ns: part.i64_at(files::MTIME, row)?,
             ctime_ns: part.i64_at(files::CTIME, row)?,
             flags: Flags::from_bits(part.u16_at(files::FLAGS, row)?),
-            message,
-            sha256: of_message.id_at(messages::SHA256, id.row)?,
-            message_bytes: of_message.u64_at(messages::SIZE, id.row)?,
+            message: part.u32_at(files::MESSAGE, row)?,
+            sha256: of_message.id_at(messages::SHA256, message_row)?,
+            message_bytes: of_message.u64_at(messages::SIZE, message_row)?,
         })
+    }
+
+    /// Returns where the message of a file is.
+    fn message(&self, part: &Part, row: u32) -> Result<(&Part, u32)> {
+        let message = part.u32_at(files::MESSAGE, row)?;
+        let id = self.message_rows.get(message as usize).copied().flatten();
+        let id =
+            id.ok_or_else(|| Error::Damaged { path: self.directory.clone(), what: "a file's message" })?;
+        Ok((rows::part_of(&self.messages, id), id.row))
+    }
+}
+
+impl<'a> Listed<'a> {
+    /// Returns all that is known of the file.
+    ///
+    /// # Errors
+    /// Damage in the store.
+    pub fn file(&self) -> Result<StoredFile<'a>> {
+        self.inventory.file(self.part, self.row)
+    }
+
+    /// Returns the size of its message in bytes, decompressed.
+    ///
+    /// # Errors
+    /// Damage in the store.
+    pub fn message_bytes(&self) -> Result<u64> {
+        let (of_message, row) = self.inventory.message(self.part, self.row)?;
+        Ok(of_message.u64_at(messages::SIZE, row)?)
     }
 }
 

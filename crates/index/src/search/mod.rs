@@ -42,7 +42,7 @@ pub use analysis::{Analysis, AnalysisStep};
 pub use contacts::Person;
 pub use copies::Duplicates;
 pub use flags::shown_flags;
-pub use inventory::{Inventory, StoredFile, StoredFolder};
+pub use inventory::{Inventory, Listed, StoredFile, StoredFolder};
 pub use message::{Message, MessageFile, Summary as Line};
 pub use moment::{Moment, MomentFile, MomentFolder, Unknown};
 pub use order::{Direction, Hit, Hits, Order};
