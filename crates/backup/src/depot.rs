@@ -2,7 +2,7 @@
 //!
 //! In: names, content, entries. Out: content and entries. Who implements it knows the archive; who uses it does not.
 
-use crate::entry::Entry;
+use crate::entry::EntryView;
 use crate::error::Result;
 use archive::Id;
 use std::io::Read;
@@ -22,7 +22,7 @@ pub(crate) trait Depot: Sync {
     fn save_stream(&self, content: &mut dyn Read) -> Result<Vec<Id>>;
 
     /// Saves a directory of entries, which come in the order of their names, each once; returns the tree's name.
-    fn save_tree(&self, entries: &[Entry]) -> Result<Id>;
+    fn save_tree(&self, entries: &[EntryView<'_>]) -> Result<Id>;
 }
 
 #[cfg(test)]
@@ -30,6 +30,7 @@ pub(crate) mod tests {
     //! A repository in memory.
 
     use super::*;
+    use crate::entry::{Content, ContentView, Entry};
     use sha2::{Digest, Sha256};
     use std::collections::BTreeMap;
     use std::sync::Mutex;
@@ -69,6 +70,15 @@ pub(crate) mod tests {
         Id(Sha256::digest(bytes).into())
     }
 
+    fn kept(entry: &EntryView<'_>) -> Entry {
+        let content = match entry.content {
+            ContentView::File(pieces) => Content::File(pieces.to_vec()),
+            ContentView::Directory(tree) => Content::Directory(tree),
+            ContentView::Other => Content::Other,
+        };
+        Entry { name: entry.name.to_vec(), stat: *entry.stat, content }
+    }
+
     impl Depot for Memory {
         fn has_pieces(&self, ids: &[Id]) -> Result<Vec<bool>> {
             let pieces = self.pieces.lock().unwrap();
@@ -102,11 +112,12 @@ pub(crate) mod tests {
             Ok(ids)
         }
 
-        fn save_tree(&self, entries: &[Entry]) -> Result<Id> {
+        fn save_tree(&self, entries: &[EntryView<'_>]) -> Result<Id> {
+            let entries: Vec<Entry> = entries.iter().map(kept).collect();
             assert!(entries.is_sorted_by(|a, b| a.name < b.name), "{entries:?}");
             let id = id_of(format!("{entries:?}").as_bytes());
             self.brought.lock().unwrap().1 += 1;
-            self.trees.lock().unwrap().insert(id, entries.to_vec());
+            self.trees.lock().unwrap().insert(id, entries);
             Ok(id)
         }
     }

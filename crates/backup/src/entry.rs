@@ -53,6 +53,40 @@ pub(crate) enum Content {
     Other,
 }
 
+/// A file or directory of a snapshot, wherever its name and its pieces lie.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct EntryView<'a> {
+    /// Its name in its directory, exact bytes.
+    pub name: &'a [u8],
+    /// What it says of itself.
+    pub stat: &'a Stat,
+    /// What is in it.
+    pub content: ContentView<'a>,
+}
+
+/// What is in a file or directory, wherever it lies.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum ContentView<'a> {
+    /// The pieces of a file, in order.
+    File(&'a [Id]),
+    /// The tree of a directory.
+    Directory(Id),
+    /// Something that this program does not write.
+    Other,
+}
+
+impl Entry {
+    /// Returns the same without a copy.
+    pub(crate) fn view(&self) -> EntryView<'_> {
+        let content = match &self.content {
+            Content::File(pieces) => ContentView::File(pieces),
+            Content::Directory(tree) => ContentView::Directory(*tree),
+            Content::Other => ContentView::Other,
+        };
+        EntryView { name: &self.name, stat: &self.stat, content }
+    }
+}
+
 impl Stat {
     /// Says whether it is a regular file.
     pub(crate) fn is_file(&self) -> bool {

@@ -3,7 +3,7 @@
 //! In: entries and content. Out: blobs and trees of the archive, and back. The only file that knows how the archive writes them.
 
 use crate::depot::Depot;
-use crate::entry::{Content, Entry, Stat};
+use crate::entry::{Content, ContentView, Entry, EntryView, Stat};
 use crate::error::Result;
 use crate::vault::Vault;
 use archive::tree::{Node, NodeKind, OwnerNames, TreeReader, TreeWriter, go_mode, rights};
@@ -18,6 +18,8 @@ pub(crate) struct Writing<'a> {
     saver: Saver<'a>,
     users: OwnerNames,
     groups: OwnerNames,
+    /// Memory in which trees were written: that of large ones costs more than what is written into it.
+    trees: Mutex<Vec<Vec<u8>>>,
 }
 
 impl<'a> Writing<'a> {
@@ -25,40 +27,41 @@ impl<'a> Writing<'a> {
     pub(crate) fn new(repository: &'a Repository, saver: Saver<'a>) -> Writing<'a> {
         // Names are for people who restore elsewhere; where they cannot be read there are none.
         let names = |path: &str| OwnerNames::of_text(&std::fs::read_to_string(path).unwrap_or_default());
-        Writing { repository, saver, users: names("/etc/passwd"), groups: names("/etc/group") }
+        let (users, groups) = (names("/etc/passwd"), names("/etc/group"));
+        Writing { repository, saver, users, groups, trees: Mutex::default() }
     }
 
     /// Returns the saver, to be finished.
     pub(crate) fn into_saver(self) -> Saver<'a> {
         self.saver
     }
+}
 
-    fn node<'e>(&self, entry: &'e Entry) -> Node<'e> {
-        let stat = &entry.stat;
-        let kind = match entry.content {
-            Content::File(_) => NodeKind::File,
-            Content::Directory(_) => NodeKind::Directory,
-            Content::Other => NodeKind::Irregular,
-        };
-        let mut node = Node::new(Cow::Borrowed(&*entry.name), kind);
-        node.mode = go_mode(stat.mode);
-        node.modified = Time::from_ns(stat.mtime_ns, 0);
-        node.accessed = node.modified;
-        node.changed = Time::from_ns(stat.ctime_ns, 0);
-        (node.uid, node.gid) = (stat.uid, stat.gid);
-        node.user = Cow::Owned(self.users.name(stat.uid).to_string());
-        node.group = Cow::Owned(self.groups.name(stat.gid).to_string());
-        (node.inode, node.device_id) = (stat.inode, stat.device);
-        match &entry.content {
-            Content::File(pieces) => {
-                (node.size, node.links) = (stat.size_bytes, stat.link_count);
-                node.content = Some(Cow::Borrowed(pieces));
-            }
-            Content::Directory(tree) => node.subtree = Some(*tree),
-            Content::Other => {}
+/// Returns a node of a tree, with the names of its owner and its group.
+fn node<'e>(entry: &EntryView<'e>, user: &'e str, group: &'e str) -> Node<'e> {
+    let stat = entry.stat;
+    let kind = match entry.content {
+        ContentView::File(_) => NodeKind::File,
+        ContentView::Directory(_) => NodeKind::Directory,
+        ContentView::Other => NodeKind::Irregular,
+    };
+    let mut node = Node::new(Cow::Borrowed(entry.name), kind);
+    node.mode = go_mode(stat.mode);
+    node.modified = Time::from_ns(stat.mtime_ns, 0);
+    node.accessed = node.modified;
+    node.changed = Time::from_ns(stat.ctime_ns, 0);
+    (node.uid, node.gid) = (stat.uid, stat.gid);
+    (node.user, node.group) = (Cow::Borrowed(user), Cow::Borrowed(group));
+    (node.inode, node.device_id) = (stat.inode, stat.device);
+    match entry.content {
+        ContentView::File(pieces) => {
+            (node.size, node.links) = (stat.size_bytes, stat.link_count);
+            node.content = Some(Cow::Borrowed(pieces));
         }
-        node
+        ContentView::Directory(tree) => node.subtree = Some(tree),
+        ContentView::Other => {}
     }
+    node
 }
 
 impl Depot for Writing<'_> {
@@ -79,12 +82,23 @@ impl Depot for Writing<'_> {
         Ok(self.saver.save_file(content)?.content)
     }
 
-    fn save_tree(&self, entries: &[Entry]) -> Result<Id> {
-        let mut writer = TreeWriter::new();
-        for entry in entries {
-            writer.append(&self.node(entry)).expect("entries come in the order of their names, each once");
+    fn save_tree(&self, entries: &[EntryView<'_>]) -> Result<Id> {
+        let lock = || self.trees.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut writer = TreeWriter::into(lock().pop().unwrap_or_default());
+        // Most files of a directory are of one owner.
+        for of_one in entries.chunk_by(|a, b| (a.stat.uid, a.stat.gid) == (b.stat.uid, b.stat.gid)) {
+            let Some(first) = of_one.first() else { continue };
+            let (user, group) = (self.users.name(first.stat.uid), self.groups.name(first.stat.gid));
+            for entry in of_one {
+                writer
+                    .append(&node(entry, &user, &group))
+                    .expect("entries come in the order of their names, each once");
+            }
         }
-        Ok(self.saver.save_blob(BlobKind::Tree, None, &writer.finish())?.id)
+        let tree = writer.finish();
+        let saved = self.saver.save_blob(BlobKind::Tree, None, &tree);
+        lock().push(tree);
+        Ok(saved?.id)
     }
 }
 

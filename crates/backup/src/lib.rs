@@ -10,6 +10,7 @@ mod compare;
 mod depot;
 mod entry;
 mod error;
+mod expected;
 mod extras;
 mod held;
 mod joined;

@@ -200,7 +200,7 @@ pub(crate) fn keep(depot: &dyn Depot, lost: &[Lost], (uid, gid, now_ns): (u32, u
     loop {
         // What lies in a directory has a longer path that begins with its own, so it comes first here.
         let (path, entries) = directories.pop_last().expect("the top comes last, and ends it");
-        let tree = depot.save_tree(&entries.into_values().collect::<Vec<_>>())?;
+        let tree = depot.save_tree(&entries.values().map(Entry::view).collect::<Vec<_>>())?;
         let Some((above, name)) = split(&path) else { return Ok(tree) };
         let entry = Entry { name: name.to_vec(), stat, content: Content::Directory(tree) };
         directories.entry(above.to_vec()).or_default().insert(name.to_vec(), entry);

@@ -1,19 +1,22 @@
-//! The messages of one directory: each looked at, its content known or read and saved.
+//! The files of one directory: each looked at, its content known or read and saved.
 //!
-//! In: what the index and the last backup know of a directory's files. Out: entries of a tree, and what is to be known next time. Files that
-//! were renamed meanwhile are found again by their unique part, others that are gone are left out with a line. Work is spread
-//! over all cores; in memory is a file shorter than a piece for each of them.
+//! In: the files that should be there, and what the last backup knows of the directory. Out: the files with their content in the archive, and
+//! how they differ from what was known. Files that were renamed meanwhile are found again by their unique part, others that are gone are
+//! left out with a line. Names and rows are used where they lie; work is spread over all cores; in memory is a file shorter than a piece
+//! for each of them.
 
-use crate::compare::{IndexRow, Row, Verdict, judge};
+use crate::compare::{Verdict, judge};
 use crate::depot::Depot;
-use crate::entry::{Content, Entry, PIECE_BYTES_MIN, Stat};
+use crate::entry::{ContentView, EntryView, PIECE_BYTES_MIN, Stat};
 use crate::error::{Error, Problem, Result};
-use crate::known::{Known, KnownDirectory, KnownNode};
-use crate::read::{ReadFile, read};
+use crate::expected::Expected;
+use crate::known::{Difference, Known, KnownDirectory, KnownFile};
+use crate::read::{Foreseen, ReadFile, read};
 use archive::{Id, Progress};
 use rayon::prelude::*;
 use rustix::fd::OwnedFd;
 use rustix::fs::{AtFlags, CWD, Mode, OFlags};
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -21,15 +24,6 @@ use std::path::Path;
 
 /// Files that a thread looks at in a row.
 const LOOK_COUNT: usize = 128;
-
-/// A file that should be in a directory.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Expected {
-    /// Its name.
-    pub name: Vec<u8>,
-    /// What the index knows of it; nothing of a file that is no message.
-    pub index: Option<IndexRow>,
-}
 
 /// What all directories share.
 pub(crate) struct Source<'a> {
@@ -41,39 +35,6 @@ pub(crate) struct Source<'a> {
     pub progress: &'a dyn Progress,
 }
 
-/// What became of a directory's files.
-#[derive(Debug, Default)]
-pub(crate) struct Stored {
-    /// Its files in the order of their names.
-    pub entries: Vec<Entry>,
-    /// What is to be known of them.
-    pub nodes: Vec<KnownNode>,
-    /// The pieces of contents that were cut.
-    pub pieces: Vec<([u8; 32], Vec<Id>)>,
-    /// Messages in compressed files, each with the content of its file.
-    pub compressed: Vec<([u8; 32], [u8; 32])>,
-    /// Files that the last snapshot had with the same content under the same name.
-    pub unchanged_count: u64,
-    /// Files that it had with another content, or of which something else changed.
-    pub changed_count: u64,
-    /// Files that it did not have under this name.
-    pub new_count: u64,
-    /// Bytes of all files.
-    pub bytes: u64,
-    /// Files that were renamed into the folder's other directory.
-    pub elsewhere: Vec<Expected>,
-    /// What was left out.
-    pub problems: Vec<Problem>,
-}
-
-/// A file that is there.
-struct Present {
-    expected: Expected,
-    stat: Stat,
-    verdict: Verdict,
-    has_row: bool,
-}
-
 /// Where files are looked for that are not where they should be.
 pub(crate) struct Whereabouts<'a> {
     /// The directory.
@@ -82,54 +43,82 @@ pub(crate) struct Whereabouts<'a> {
     pub other: Option<&'a Path>,
 }
 
+/// A file that is there.
+pub(crate) struct Present<'a> {
+    expected: Expected<'a>,
+    /// What the last backup knows under its name.
+    known: Option<KnownFile<'a>>,
+    stat: Stat,
+    /// The SHA-256 of its content; nobody's while it is unknown.
+    content: Id,
+    state: State,
+    /// Its pieces, if it is not just one, which has the name of the whole.
+    pieces: Option<Vec<Id>>,
+}
+
+/// How far a file is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum State {
+    /// Its content is in the archive, and the last backup knows all of it as it is.
+    Same,
+    /// Its content is in the archive.
+    Saved,
+    /// It must be read; its content should be this one.
+    Foreseen,
+    /// It must be read.
+    Unread,
+    /// It is not stored.
+    Left,
+}
+
+/// What became of a directory's files.
+#[derive(Default)]
+pub(crate) struct Stored<'a> {
+    /// Its files in the order of their names.
+    pub files: Vec<Present<'a>>,
+    /// How they differ from what was known.
+    pub difference: Difference,
+    /// The pieces of contents that were cut.
+    pub pieces: Vec<([u8; 32], Vec<Id>)>,
+    /// Messages in compressed files, each with the content of its file.
+    pub compressed: Vec<([u8; 32], [u8; 32])>,
+    /// Bytes of all files.
+    pub bytes: u64,
+    /// Files that were renamed into the folder's other directory.
+    pub elsewhere: Vec<Expected<'a>>,
+    /// What was left out.
+    pub problems: Vec<Problem>,
+}
+
 /// Stores the files of a directory. `expected` is in the order of names.
 ///
 /// # Errors
 /// What the archive says, the directory cannot be opened, [`Error::Interrupted`]. What a single file says is a problem.
-pub(crate) fn store(
-    source: &Source<'_>,
+pub(crate) fn store<'a>(
+    source: &Source<'a>,
     places: &Whereabouts<'_>,
-    expected: Vec<Expected>,
-    before: &KnownDirectory,
-) -> Result<Stored> {
+    expected: Vec<Expected<'a>>,
+    before: &KnownDirectory<'a>,
+) -> Result<Stored<'a>> {
     let mut stored = Stored::default();
     let directory = open(places.here)?;
-    let present = find(source, (&directory, places), expected, (before, &mut stored))?;
-    let contents = contents(source, places.here, &present, &mut stored)?;
-    for (file, content) in present.into_iter().zip(contents) {
-        let Some((stat, sha256, pieces)) = content else { continue };
-        let is_same = matches!(file.verdict, Verdict::Same(known) if known == sha256);
-        let node = KnownNode::new(&file.expected.name, &stat, sha256);
-        match (file.has_row, is_same && is_as_before(before, &node)) {
-            (_, true) => stored.unchanged_count += 1,
-            (true, false) => stored.changed_count += 1,
-            (false, false) => stored.new_count += 1,
-        }
-        stored.bytes += stat.size_bytes;
-        if stat.size_bytes >= PIECE_BYTES_MIN {
-            stored.pieces.push((sha256, pieces.clone()));
-        }
-        if let Some(message) = compressed_message(&file.expected, &node) {
-            stored.compressed.push((message, sha256));
-        }
-        stored.nodes.push(node);
-        stored.entries.push(Entry { name: file.expected.name, stat, content: Content::File(pieces) });
+    let place = Place { source, directory: &directory, path: places.here, before };
+    let lost = place.store(expected, &mut stored)?;
+    if !lost.is_empty() {
+        let (found, mut gone) = find_again(places, lost, &mut stored);
+        // Of two with one name the one that was expected under it stays; one that is renamed again is not looked for again.
+        let (named, taken): (Vec<Expected<'a>>, Vec<Expected<'a>>) =
+            found.into_iter().partition(|file| stored.place_of(&file.name).is_err());
+        gone.extend(place.store(named, &mut stored)?);
+        gone.extend(taken);
+        stored.files.sort_by(|a, b| a.name().cmp(b.name()));
+        stored.problems.extend(gone.into_iter().map(|file| Problem {
+            path: mail::join(places.here, &file.name),
+            what: "it went away, and is in no snapshot made now".to_owned(),
+        }));
     }
+    stored.sum_up(before)?;
     Ok(stored)
-}
-
-/// Returns the message that the index knows in a file which has another content: a compressed one.
-fn compressed_message(expected: &Expected, node: &KnownNode) -> Option<[u8; 32]> {
-    let Row { inode, size_bytes, mtime_ns, content, .. } = expected.index?.row;
-    let is_it = (inode, size_bytes, mtime_ns) == (node.row.inode, node.row.size_bytes, node.row.mtime_ns);
-    (is_it && content != node.row.content).then_some(content)
-}
-
-fn is_as_before(before: &KnownDirectory, node: &KnownNode) -> bool {
-    before
-        .nodes
-        .binary_search_by(|known| known.name.cmp(&node.name))
-        .is_ok_and(|place| before.nodes.get(place) == Some(node))
 }
 
 /// Opens a directory.
@@ -142,183 +131,269 @@ pub(crate) fn open(path: &Path) -> Result<OwnedFd> {
     })
 }
 
-/// Looks at all files, finds again those that were renamed, and judges each.
-fn find(
-    source: &Source<'_>,
-    (directory, places): (&OwnedFd, &Whereabouts<'_>),
-    expected: Vec<Expected>,
-    (before, stored): (&KnownDirectory, &mut Stored),
-) -> Result<Vec<Present>> {
-    let looks = look_all(directory, &expected);
-    let mut there: Vec<(Expected, Stat)> = Vec::with_capacity(expected.len());
-    let mut lost = Vec::new();
-    for (expected, look) in expected.into_iter().zip(looks) {
-        let path = || mail::join(places.here, &expected.name);
-        match look {
-            Ok(stat) if stat.is_file() => {
-                there.push((expected, stat));
+/// Looks at a file in an open directory.
+pub(crate) fn look(directory: &OwnedFd, name: &[u8]) -> rustix::io::Result<Stat> {
+    rustix::fs::statat(directory, OsStr::from_bytes(name), AtFlags::empty()).map(Stat::from)
+}
+
+impl Present<'_> {
+    /// Returns its name.
+    pub(crate) fn name(&self) -> &[u8] {
+        &self.expected.name
+    }
+
+    /// Returns the file as an entry of a tree.
+    pub(crate) fn entry(&self) -> EntryView<'_> {
+        let pieces = self.pieces.as_deref().unwrap_or(std::slice::from_ref(&self.content));
+        EntryView { name: self.name(), stat: &self.stat, content: ContentView::File(pieces) }
+    }
+
+    /// Returns the message that the index knows in the file, if that is another content than the file's: it is compressed.
+    fn compressed_message(&self) -> Result<Option<[u8; 32]>> {
+        // Whether it is must be known of each file, and its length is found without its row.
+        match &self.expected.listed {
+            Some(listed) if listed.message_bytes()? != self.stat.size_bytes => {}
+            _ => return Ok(None),
+        }
+        let Some(index) = self.expected.of_index(&self.stat)? else { return Ok(None) };
+        let (row, now) = (index.row, &self.stat);
+        let is_it = (row.inode, row.size_bytes, row.mtime_ns) == (now.inode, now.size_bytes, now.mtime_ns);
+        Ok((is_it && row.content != self.content.0).then_some(row.content))
+    }
+}
+
+impl<'a> Stored<'a> {
+    fn place_of(&self, name: &[u8]) -> std::result::Result<usize, usize> {
+        self.files.binary_search_by(|file| file.name().cmp(name))
+    }
+
+    /// Says what there is to say of all files.
+    fn sum_up(&mut self, before: &KnownDirectory<'a>) -> Result<()> {
+        let states = self.files.iter().map(|file| {
+            let is_same = file.state == State::Same;
+            (file.name(), &file.stat, file.content.0, is_same)
+        });
+        self.difference = Difference::of(before, states);
+        for file in &self.files {
+            self.bytes += file.stat.size_bytes;
+            if let Some(pieces) = file.pieces.as_ref().filter(|_| file.stat.size_bytes >= PIECE_BYTES_MIN) {
+                self.pieces.push((file.content.0, pieces.clone()));
             }
-            Ok(_) => {
-                stored.problems.push(Problem { path: path(), what: "it is no file any more".to_owned() });
-            }
-            Err(rustix::io::Errno::NOENT) => lost.push(expected),
-            Err(error) => {
-                stored.problems.push(Problem { path: path(), what: std::io::Error::from(error).to_string() });
+            if let Some(message) = file.compressed_message()? {
+                self.compressed.push((message, file.content.0));
             }
         }
+        Ok(())
     }
-    if !lost.is_empty() {
-        find_again((directory, places), lost, (&mut there, stored));
-        // Sorting is stable: of two with one name the one that was expected comes first, and stays.
-        there.sort_by(|(a, _), (b, _)| a.name.cmp(&b.name));
-        there.dedup_by(|(a, _), (b, _)| a.name == b.name);
+}
+
+/// A directory that is open.
+struct Place<'a, 'p> {
+    source: &'p Source<'a>,
+    directory: &'p OwnedFd,
+    path: &'p Path,
+    before: &'p KnownDirectory<'a>,
+}
+
+impl<'a> Place<'a, '_> {
+    /// Stores files, and appends them to what is stored; returns those that are not there.
+    fn store(&self, expected: Vec<Expected<'a>>, stored: &mut Stored<'a>) -> Result<Vec<Expected<'a>>> {
+        let mut lost = Vec::new();
+        let mut present = self.find(expected, (&mut lost, stored))?;
+        self.know(&mut present)?;
+        self.read(&mut present, (&mut lost, stored))?;
+        present.retain(|file| file.state != State::Left);
+        stored.files.append(&mut present);
+        Ok(lost)
     }
-    let mut present = Vec::with_capacity(there.len());
-    for (expected, stat) in there {
-        let place = before.nodes.binary_search_by(|known| known.name.cmp(&expected.name)).ok();
-        let row: Option<&Row> = place.and_then(|place| before.nodes.get(place)).map(|node| &node.row);
+
+    fn left(&self, name: &[u8], what: String) -> Problem {
+        Problem { path: mail::join(self.path, name), what }
+    }
+
+    /// Looks at all files and judges each.
+    fn find(
+        &self,
+        expected: Vec<Expected<'a>>,
+        (lost, stored): (&mut Vec<Expected<'a>>, &mut Stored<'a>),
+    ) -> Result<Vec<Present<'a>>> {
+        let known = self.before.join(expected.iter().map(|file| &*file.name));
+        let both = (&expected, &known);
+        let looks: Vec<Result<std::result::Result<(Stat, State), rustix::io::Errno>>> = both
+            .into_par_iter()
+            .with_min_len(LOOK_COUNT)
+            .map(|(file, known)| match look(self.directory, &file.name) {
+                Ok(stat) => {
+                    let is_same = known.map(|known| known.is_as(&stat)).transpose()? == Some(true);
+                    Ok(Ok((stat, if is_same { State::Same } else { State::Unread })))
+                }
+                Err(error) => Ok(Err(error)),
+            })
+            .collect();
+        let mut present = Vec::with_capacity(expected.len());
+        for ((expected, known), look) in expected.into_iter().zip(known).zip(looks) {
+            let (stat, state) = match look? {
+                Ok((stat, state)) if stat.is_file() => (stat, state),
+                Ok(_) => {
+                    stored.problems.push(self.left(&expected.name, "it is no file any more".to_owned()));
+                    continue;
+                }
+                Err(rustix::io::Errno::NOENT) => {
+                    lost.push(expected);
+                    continue;
+                }
+                Err(error) => {
+                    stored.problems.push(self.left(&expected.name, std::io::Error::from(error).to_string()));
+                    continue;
+                }
+            };
+            let mut file = Present { expected, known, stat, content: Id::default(), state, pieces: None };
+            match &file.known {
+                Some(known) if state == State::Same => file.content = Id(known.content()?),
+                _ => self.judge(&mut file)?,
+            }
+            present.push(file);
+        }
+        Ok(present)
+    }
+
+    /// Says where the content of a file may come from that is not as the last backup knows it.
+    fn judge(&self, file: &mut Present<'a>) -> Result<()> {
+        let row = file.known.as_ref().map(KnownFile::row).transpose()?;
+        let index = file.expected.of_index(&file.stat)?;
         let mut failure = None;
         let moved = || {
-            let unique = mail::parse_name(&expected.name).unique;
-            let found = source.known.map(|known| known.same_file(unique, stat.inode)).transpose();
+            let unique = mail::parse_name(&file.expected.name).unique;
+            let found = self.source.known.map(|known| known.same_file(unique, file.stat.inode)).transpose();
             found.map(Option::flatten).unwrap_or_else(|error| {
                 failure = Some(error);
                 None
             })
         };
-        let verdict = judge(&stat, row, moved, expected.index.as_ref());
+        let verdict = judge(&file.stat, row.as_ref(), moved, index.as_ref());
         failure.map_or(Ok(()), Err)?;
-        present.push(Present { has_row: row.is_some(), expected, stat, verdict });
+        (file.state, file.content) = match verdict {
+            Verdict::Same(sha256) | Verdict::Known(sha256) => (State::Foreseen, Id(sha256)),
+            Verdict::Read => (State::Unread, Id::default()),
+        };
+        Ok(())
     }
-    Ok(present)
+
+    /// Finds which contents are known and have every piece in the archive.
+    fn know(&self, present: &mut [Present<'a>]) -> Result<()> {
+        let mut asked = Vec::with_capacity(present.len());
+        let mut counts = Vec::with_capacity(present.len());
+        for file in present.iter_mut().filter(|file| file.state != State::Unread) {
+            let (content, size_bytes) = (file.content, file.stat.size_bytes);
+            let is_one = (1..PIECE_BYTES_MIN).contains(&size_bytes);
+            if !is_one {
+                file.pieces = match (size_bytes, self.source.known) {
+                    (0, _) => Some(Vec::new()),
+                    (_, Some(known)) => known.pieces(content.0, size_bytes)?,
+                    (_, None) => None,
+                };
+            }
+            let before = asked.len();
+            match &file.pieces {
+                Some(pieces) => asked.extend_from_slice(pieces),
+                None if is_one => asked.push(content),
+                None => {}
+            }
+            counts.push((asked.len() - before, is_one || file.pieces.is_some()));
+        }
+        let mut has = self.source.depot.has_pieces(&asked)?.into_iter();
+        let files = present.iter_mut().filter(|file| file.state != State::Unread);
+        let mut ready_count = 0;
+        for (file, (count, is_known)) in files.zip(counts) {
+            // Each is asked of, whatever the one before said.
+            let missing_count = has.by_ref().take(count).filter(|has| !has).count();
+            file.state = match (is_known && missing_count == 0, file.state) {
+                (true, State::Same) => State::Same,
+                (true, _) => State::Saved,
+                (false, _) => State::Foreseen,
+            };
+            ready_count += u64::from(file.state != State::Foreseen);
+        }
+        self.source.progress.add(ready_count, 0);
+        Ok(())
+    }
+
+    /// Reads and saves the others.
+    fn read(
+        &self,
+        present: &mut [Present<'a>],
+        (lost, stored): (&mut Vec<Expected<'a>>, &mut Stored<'a>),
+    ) -> Result<()> {
+        let mut wanted: Vec<&mut Present<'a>> =
+            present.iter_mut().filter(|file| matches!(file.state, State::Foreseen | State::Unread)).collect();
+        let progress = self.source.progress;
+        let results: Vec<Result<ReadFile>> = wanted
+            .par_iter()
+            .map(|file| {
+                progress.check()?;
+                let foreseen: Foreseen<'_> =
+                    (file.state == State::Foreseen).then_some((&file.stat, file.content.0));
+                let read = read(self.source.depot, (self.directory, file.name()), foreseen)?;
+                if let ReadFile::Whole(stat, ..) = &read {
+                    progress.add(1, stat.size_bytes);
+                }
+                Ok(read)
+            })
+            .collect();
+        for (file, result) in wanted.iter_mut().zip(results) {
+            match result? {
+                ReadFile::Whole(stat, sha256, pieces) => {
+                    // Its content may be what it was, and then nothing of it has changed.
+                    let was = file.known.as_ref().map(|known| known.holds(&stat, sha256)).transpose()?;
+                    file.state = if was == Some(true) { State::Same } else { State::Saved };
+                    (file.stat, file.content) = (stat, Id(sha256));
+                    file.pieces = (pieces != [file.content]).then_some(pieces);
+                }
+                ReadFile::Left(what) => {
+                    stored.problems.push(self.left(file.name(), what));
+                    file.state = State::Left;
+                }
+                ReadFile::Gone => {
+                    lost.push(file.expected.clone());
+                    file.state = State::Left;
+                }
+            }
+        }
+        Ok(())
+    }
 }
 
-fn look_all(directory: &OwnedFd, expected: &[Expected]) -> Vec<rustix::io::Result<Stat>> {
-    let look = |file: &Expected| {
-        let name = OsStr::from_bytes(&file.name);
-        rustix::fs::statat(directory, name, AtFlags::empty()).map(Stat::from)
-    };
-    expected.par_iter().with_min_len(LOOK_COUNT).map(look).collect()
-}
-
-/// Looks for files under other names with the same unique part.
-fn find_again(
-    (directory, places): (&OwnedFd, &Whereabouts<'_>),
-    lost: Vec<Expected>,
-    (there, stored): (&mut Vec<(Expected, Stat)>, &mut Stored),
-) {
+/// Looks for files under other names with the same unique part: returns those that are here, and those that are nowhere.
+fn find_again<'a>(
+    places: &Whereabouts<'_>,
+    lost: Vec<Expected<'a>>,
+    stored: &mut Stored<'a>,
+) -> (Vec<Expected<'a>>, Vec<Expected<'a>>) {
     let here = names_by_unique_part(places.here);
     let other = places.other.map(names_by_unique_part).unwrap_or_default();
+    let (mut found, mut gone) = (Vec::new(), Vec::new());
     for expected in lost {
-        let unique = mail::parse_name(&expected.name).unique.to_vec();
-        if let Some(name) = here.get(&unique) {
-            if let Ok(stat) =
-                rustix::fs::statat(directory, OsStr::from_bytes(name), AtFlags::empty()).map(Stat::from)
-                && stat.is_file()
-            {
-                // The index read it under its old name: what it knows holds but for ctime, which a rename changes.
-                let index = expected.index.map(|index| renamed(index, &stat));
-                there.push((Expected { name: name.clone(), index }, stat));
-                continue;
-            }
-        } else if let Some(name) = other.get(&unique) {
-            stored.elsewhere.push(Expected { name: name.clone(), index: expected.index });
-            continue;
+        let unique = mail::parse_name(&expected.name).unique;
+        let renamed = |name: &Vec<u8>| Expected {
+            name: Cow::Owned(name.clone()),
+            listed: expected.listed,
+            is_renamed: true,
+        };
+        if let Some(name) = here.get(unique) {
+            found.push(renamed(name));
+        } else if let Some(name) = other.get(unique) {
+            stored.elsewhere.push(renamed(name));
+        } else {
+            gone.push(expected);
         }
-        let path = mail::join(places.here, &expected.name);
-        stored
-            .problems
-            .push(Problem { path, what: "it went away, and is in no snapshot made now".to_owned() });
     }
-}
-
-/// Returns what the index would know of a file under its new name.
-fn renamed(index: IndexRow, stat: &Stat) -> IndexRow {
-    let row = index.row;
-    let is_it = (row.inode, row.size_bytes, row.mtime_ns) == (stat.inode, stat.size_bytes, stat.mtime_ns);
-    if is_it { IndexRow { row: Row { ctime_ns: stat.ctime_ns, ..row }, ..index } } else { index }
+    found.sort_by(|a, b| a.name.cmp(&b.name));
+    found.dedup_by(|a, b| a.name == b.name);
+    (found, gone)
 }
 
 fn names_by_unique_part(directory: &Path) -> HashMap<Vec<u8>, Vec<u8>> {
     let Ok(entries) = std::fs::read_dir(directory) else { return HashMap::new() };
     let names = entries.flatten().map(|entry| entry.file_name().as_bytes().to_vec());
     names.map(|name| (mail::parse_name(&name).unique.to_vec(), name)).collect()
-}
-
-/// A file's stat, the SHA-256 of its content and its pieces.
-type Contents = Option<(Stat, [u8; 32], Vec<Id>)>;
-
-/// Returns the content of each file, saved if it is new; none of those that cannot be read.
-fn contents(
-    source: &Source<'_>,
-    directory: &Path,
-    present: &[Present],
-    stored: &mut Stored,
-) -> Result<Vec<Contents>> {
-    let mut contents = known_contents(source, present)?;
-    let wanted: Vec<usize> = contents
-        .iter()
-        .enumerate()
-        .filter(|(_, content)| content.is_none())
-        .map(|(place, _)| place)
-        .collect();
-    let is_known = (present.len() - wanted.len()) as u64;
-    source.progress.add(is_known, 0);
-    let results: Vec<Result<ReadFile>> = wanted
-        .par_iter()
-        .map(|place| {
-            source.progress.check()?;
-            let Present { expected, stat, verdict, .. } = &present[*place];
-            let path = mail::join(directory, &expected.name);
-            let foreseen = match verdict {
-                Verdict::Same(sha256) | Verdict::Known(sha256) => Some((stat, *sha256)),
-                Verdict::Read => None,
-            };
-            let read = read(source.depot, &path, foreseen)?;
-            if let ReadFile::Whole(stat, ..) = &read {
-                source.progress.add(1, stat.size_bytes);
-            }
-            Ok(read)
-        })
-        .collect();
-    for (place, result) in wanted.into_iter().zip(results) {
-        match result? {
-            ReadFile::Whole(stat, sha256, pieces) => contents[place] = Some((stat, sha256, pieces)),
-            ReadFile::Left(what) => {
-                let path = mail::join(directory, &present[place].expected.name);
-                stored.problems.push(Problem { path, what });
-            }
-        }
-    }
-    Ok(contents)
-}
-
-/// Returns the contents that are known and whose every piece is in the archive.
-fn known_contents(source: &Source<'_>, present: &[Present]) -> Result<Vec<Contents>> {
-    let mut contents = Vec::with_capacity(present.len());
-    let mut asked = Vec::with_capacity(present.len());
-    for file in present {
-        let sha256 = match file.verdict {
-            Verdict::Same(sha256) | Verdict::Known(sha256) => Some(sha256),
-            Verdict::Read => None,
-        };
-        let pieces = match (sha256, source.known) {
-            (None, _) => None,
-            (Some(sha256), Some(known)) => known.pieces(sha256, file.stat.size_bytes)?,
-            (Some(sha256), None) => {
-                (file.stat.size_bytes > 0 && file.stat.size_bytes < PIECE_BYTES_MIN).then(|| vec![Id(sha256)])
-            }
-        };
-        asked.extend(pieces.iter().flatten());
-        contents.push(sha256.zip(pieces).map(|(sha256, pieces)| (file.stat, sha256, pieces)));
-    }
-    let mut has = source.depot.has_pieces(&asked)?.into_iter();
-    for content in &mut contents {
-        let count = content.as_ref().map_or(0, |(.., pieces)| pieces.len());
-        // Each is asked of, whatever the one before said.
-        if has.by_ref().take(count).filter(|has| !has).count() > 0 {
-            *content = None;
-        }
-    }
-    Ok(contents)
 }

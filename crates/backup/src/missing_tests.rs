@@ -1,12 +1,19 @@
 //! Backups of Maildirs of which something is missing, elsewhere, or not what it was.
 
+use crate::depot::Depot;
+use crate::depot::tests::{Memory, id_of};
+use crate::entry::EntryView;
+use crate::error::Result;
 use crate::messages::Source;
 use crate::own::OwnFiles;
 use crate::store_mail::store_mail;
 use crate::tests::{Fixture, message};
-use archive::Unwatched;
+use archive::{Id, Unwatched};
 use index::{Mailbox, NoObserver, Root, UpdateOptions};
 use std::fs;
+use std::io::Read;
+use std::path::PathBuf;
+use std::sync::Mutex;
 
 #[test]
 fn files_that_are_renamed_or_gone_meanwhile_are_found_again_or_told() {
@@ -153,4 +160,63 @@ fn folders_that_are_in_no_backup_on_purpose_are_known() {
     assert_eq!(summary.excluded, excluded);
     let left_out = crate::left_out(&excluded);
     assert_eq!(left_out, ["lists/rust", "old/2019"].map(|folder| fixture.root().join(folder)));
+}
+
+/// A repository beside which a file is renamed as soon as somebody asks for its content: behind the look at files, before they are read.
+struct Renaming<'a> {
+    depot: &'a Memory,
+    content: Id,
+    rename: Mutex<Option<(PathBuf, PathBuf)>>,
+}
+
+impl Depot for Renaming<'_> {
+    fn has_pieces(&self, ids: &[Id]) -> Result<Vec<bool>> {
+        if ids.contains(&self.content)
+            && let Some((from, to)) = self.rename.lock().unwrap().take()
+        {
+            fs::rename(from, to).unwrap();
+        }
+        self.depot.has_pieces(ids)
+    }
+
+    fn has_tree(&self, id: &Id) -> Result<bool> {
+        self.depot.has_tree(id)
+    }
+
+    fn save_piece(&self, id: Id, content: &[u8]) -> Result<()> {
+        self.depot.save_piece(id, content)
+    }
+
+    fn save_stream(&self, content: &mut dyn Read) -> Result<Vec<Id>> {
+        self.depot.save_stream(content)
+    }
+
+    fn save_tree(&self, entries: &[EntryView<'_>]) -> Result<Id> {
+        self.depot.save_tree(entries)
+    }
+}
+
+#[test]
+fn a_file_renamed_between_the_look_and_the_read_is_stored_under_its_new_name() {
+    for (number, from, to) in
+        [(0, "inbox/cur/0.x:2,S", "inbox/cur/0.x:2,RS"), (7, "lists/rust/new/7.x", "lists/rust/cur/7.x:2,S")]
+    {
+        let fixture = Fixture::new();
+        fixture.index();
+        let rename = Mutex::new(Some((fixture.root().join(from), fixture.root().join(to))));
+        let content = id_of(message(number).as_bytes());
+        let depot = Renaming { depot: &fixture.depot, content, rename };
+        let inventory = Mailbox::open(&fixture.environment).unwrap().inventory().unwrap();
+        let source = Source { depot: &depot, known: None, progress: &Unwatched };
+        let stored = store_mail(&source, &inventory, &OwnFiles::default()).unwrap();
+        assert!(stored.problems.is_empty(), "{from}: {:?}", stored.problems);
+        assert!(depot.rename.lock().unwrap().is_none(), "{from} was renamed");
+        let files = fixture.files(stored.tree);
+        assert_eq!(
+            (files.contains(&to.to_owned()), files.contains(&from.to_owned())),
+            (true, false),
+            "{from}"
+        );
+        assert_eq!(files.len(), 12, "{from}: {files:?}");
+    }
 }

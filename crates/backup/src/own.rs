@@ -6,7 +6,7 @@
 use crate::depot::Depot;
 use crate::entry::{Content, Entry, PIECE_BYTES_MIN, Stat};
 use crate::error::Result;
-use crate::known::{KnownDirectory, KnownNode};
+use crate::known::{Difference, KnownDirectory, KnownFile};
 use archive::Id;
 use sha2::{Digest, Sha256};
 
@@ -35,8 +35,8 @@ pub(crate) struct OwnFiles {
 pub(crate) struct StoredOwn {
     /// Its files in the order of their names.
     pub entries: Vec<Entry>,
-    /// What is to be known of them.
-    pub nodes: Vec<KnownNode>,
+    /// How they differ from what was known.
+    pub difference: Difference,
     /// What it says of itself.
     pub stat: Stat,
 }
@@ -45,10 +45,11 @@ pub(crate) struct StoredOwn {
 ///
 /// # Errors
 /// What the archive says.
-pub(crate) fn store_own(depot: &dyn Depot, own: &OwnFiles, before: &KnownDirectory) -> Result<StoredOwn> {
+pub(crate) fn store_own(depot: &dyn Depot, own: &OwnFiles, before: &KnownDirectory<'_>) -> Result<StoredOwn> {
     let mut files: Vec<&(String, Vec<u8>)> = own.files.iter().collect();
     files.sort();
     let mut stored = StoredOwn::default();
+    let mut now = Vec::new();
     for (name, content) in files {
         let sha256: [u8; 32] = Sha256::digest(content).into();
         let pieces = match content.len() as u64 {
@@ -59,9 +60,9 @@ pub(crate) fn store_own(depot: &dyn Depot, own: &OwnFiles, before: &KnownDirecto
             }
             _ => depot.save_stream(&mut content.as_slice())?,
         };
-        let known =
-            before.nodes.iter().find(|node| node.name == name.as_bytes() && node.row.content == sha256);
-        let time_ns = known.map_or(own.now_ns, |node| node.row.mtime_ns);
+        let known = before.files.iter().find(|file| file.name == name.as_bytes());
+        let row = known.map(KnownFile::row).transpose()?.filter(|row| row.content == sha256);
+        let time_ns = row.map_or(own.now_ns, |row| row.mtime_ns);
         let stat = Stat {
             mode: FILE_MODE,
             uid: own.uid,
@@ -72,10 +73,13 @@ pub(crate) fn store_own(depot: &dyn Depot, own: &OwnFiles, before: &KnownDirecto
             ctime_ns: time_ns,
             ..Stat::default()
         };
-        stored.nodes.push(KnownNode::new(name.as_bytes(), &stat, sha256));
+        let is_same = known.map(|known| known.holds(&stat, sha256)).transpose()? == Some(true);
+        now.push((name.as_bytes(), stat, sha256, is_same));
         stored.entries.push(Entry { name: name.clone().into_bytes(), stat, content: Content::File(pieces) });
     }
-    let newest_ns = stored.nodes.iter().map(|node| node.row.mtime_ns).max().unwrap_or(own.now_ns);
+    let files = now.iter().map(|(name, stat, sha256, is_same)| (*name, stat, *sha256, *is_same));
+    stored.difference = Difference::of(before, files);
+    let newest_ns = now.iter().map(|(_, stat, ..)| stat.mtime_ns).max().unwrap_or(own.now_ns);
     stored.stat = Stat {
         mode: DIRECTORY_MODE,
         uid: own.uid,

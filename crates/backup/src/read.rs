@@ -1,17 +1,19 @@
 //! Reads a file and saves its content.
 //!
-//! In: a path, and what its content should be, where that is known. Out: the file's stat from before it was read, the SHA-256 of its content,
+//! In: a name in an open directory, and what its content should be, where that is known. Out: the file's stat from before it was read, the SHA-256 of its content,
 //! and the pieces it is saved as. A file that changes while it is read is read again, and left out if that does not end.
 
 use crate::depot::Depot;
 use crate::entry::{PIECE_BYTES_MIN, Stat};
 use crate::error::{Error, Result};
 use archive::Id;
-use rustix::fs::{CWD, Mode, OFlags};
+use rustix::fd::OwnedFd;
+use rustix::fs::{Mode, OFlags};
 use sha2::{Digest, Sha256};
+use std::ffi::OsStr;
 use std::fs::File;
 use std::io::Read;
-use std::path::Path;
+use std::os::unix::ffi::OsStrExt;
 
 /// How often a file is read again because it changed meanwhile.
 const REREAD_COUNT_MAX: usize = 3;
@@ -23,6 +25,8 @@ pub(crate) enum ReadFile {
     Whole(Stat, [u8; 32], Vec<Id>),
     /// It is not, for this reason.
     Left(String),
+    /// There is no file of this name any more.
+    Gone,
 }
 
 /// The SHA-256 that a file's content should have, and the stat that goes with it.
@@ -32,11 +36,16 @@ pub(crate) type Foreseen<'a> = Option<(&'a Stat, [u8; 32])>;
 ///
 /// # Errors
 /// What the archive says. What the file says is an outcome.
-pub(crate) fn read(depot: &dyn Depot, path: &Path, foreseen: Foreseen<'_>) -> Result<ReadFile> {
+pub(crate) fn read(
+    depot: &dyn Depot,
+    (directory, name): (&OwnedFd, &[u8]),
+    foreseen: Foreseen<'_>,
+) -> Result<ReadFile> {
     for _ in 0..=REREAD_COUNT_MAX {
-        match attempt(depot, path, foreseen)? {
+        match attempt(depot, (directory, name), foreseen)? {
             Ok(Some(whole)) => return Ok(whole),
             Ok(None) => {}
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(ReadFile::Gone),
             Err(error) => return Ok(ReadFile::Left(error.to_string())),
         }
     }
@@ -46,10 +55,10 @@ pub(crate) fn read(depot: &dyn Depot, path: &Path, foreseen: Foreseen<'_>) -> Re
 /// Reads once; none if the file changed meanwhile.
 fn attempt(
     depot: &dyn Depot,
-    path: &Path,
+    (directory, name): (&OwnedFd, &[u8]),
     foreseen: Foreseen<'_>,
 ) -> Result<std::io::Result<Option<ReadFile>>> {
-    let (mut file, before) = match open(path) {
+    let (mut file, before) = match open(directory, name) {
         Ok(opened) => opened,
         Err(error) => return Ok(Err(error)),
     };
@@ -115,10 +124,10 @@ fn save(depot: &dyn Depot, content: &[u8], foreseen: Option<[u8; 32]>) -> Result
     Ok(sha256)
 }
 
-fn open(path: &Path) -> std::io::Result<(File, Stat)> {
+fn open(directory: &OwnedFd, name: &[u8]) -> std::io::Result<(File, Stat)> {
     // Opening a pipe would otherwise wait for a writer.
     let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
-    let file = File::from(rustix::fs::openat(CWD, path, flags, Mode::empty())?);
+    let file = File::from(rustix::fs::openat(directory, OsStr::from_bytes(name), flags, Mode::empty())?);
     let stat = rustix::fs::fstat(&file)?.into();
     Ok((file, stat))
 }
@@ -180,11 +189,13 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("file");
         std::fs::write(&path, "0123456789").unwrap();
-        let stat = open(&path).unwrap().1;
+        let place = crate::messages::open(directory.path()).unwrap();
+        let stat = open(&place, b"file").unwrap().1;
         let depot = Memory::default();
         depot.pieces.lock().unwrap().insert(Id([7; 32]), b"of another file".to_vec());
         let other = Stat { ctime_ns: stat.ctime_ns - 1, ..stat };
-        let ReadFile::Whole(found, sha256, pieces) = read(&depot, &path, Some((&other, [7; 32]))).unwrap()
+        let ReadFile::Whole(found, sha256, pieces) =
+            read(&depot, (&place, b"file"), Some((&other, [7; 32]))).unwrap()
         else {
             panic!("it can be read");
         };

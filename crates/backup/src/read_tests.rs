@@ -93,7 +93,7 @@ fn deleted_mail_is_found_and_read_from_the_archive() {
     assert_eq!(held.message(&[7; 32]).unwrap(), None);
     // What is no file and no directory is passed by.
     let link = Entry { name: b"link".to_vec(), stat: Stat::default(), content: Content::Other };
-    let other = fixture.depot.save_tree(&[link]).unwrap();
+    let other = fixture.depot.save_tree(&[link.view()]).unwrap();
     let with_link = Held::new(Box::new(&fixture.depot), None, vec![other, tree], &Unwatched);
     let mut count = 0;
     with_link

@@ -3,20 +3,19 @@
 //! In: the files that the index knows, what the last backup knows, a repository. Out: the tree at the top, what is to be known next
 //! time, and what was left out. Of a directory in which nothing changed neither files nor tree are written. Writes no snapshot.
 
-use crate::compare::{IndexRow, Row};
-use crate::entry::{Content, Entry, Stat, look};
+use crate::entry::{Content, Entry, EntryView, Stat, look};
 use crate::error::{Error, Problem, Result};
-use crate::extras::is_stored;
+use crate::expected::{self, Expected};
 use crate::known::{Changes, KnownDirectory};
 use crate::layout::{Directory, Folder, Layout, child, layout, root_of, split};
-use crate::messages::{Expected, Source, Stored, Whereabouts, store};
+use crate::messages::{Present, Source, Stored, Whereabouts, store};
 use crate::own::{OwnFiles, PATH, StoredOwn, store_own};
 use crate::settled::settled_folders;
 use crate::unchanged::{Unchanged, unchanged};
 use archive::Id;
-use index::{Inventory, Place, StoredFile};
+use index::{Inventory, Place};
 use rayon::prelude::*;
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -105,7 +104,7 @@ fn expect_roots(inventory: &Inventory) -> Result<()> {
         let Some(root) = root_of(&folder.path, &folder.directory) else { continue };
         let found = is_there.entry(root).or_default();
         for place in Place::ALL {
-            if *found != Some(true) && !inventory.names(folder, place)?.is_empty() {
+            if *found != Some(true) && !inventory.listed(folder, place)?.is_empty() {
                 *found =
                     Some(look(&folder.directory.join(place.name())).is_ok_and(|stat| stat.is_directory()));
             }
@@ -127,23 +126,25 @@ struct Site<'a> {
 }
 
 /// What became of a directory.
-enum Finished {
+enum Finished<'a> {
     /// It is not stored: there is nothing in it, or the problem says why.
     Left(Option<Problem>),
     /// It is as the last snapshot has it.
     Unchanged(Stat, Unchanged),
     /// It was stored.
-    Stored(Box<StoredDirectory>),
+    Stored(Box<StoredDirectory<'a>>),
 }
 
 /// A directory that was stored.
-struct StoredDirectory {
+struct StoredDirectory<'a> {
     stat: Stat,
-    before: KnownDirectory,
+    number: Option<u32>,
+    tree_before: Option<Id>,
     tree: Id,
     /// Whether that is the tree which the last snapshot has, of which nothing need be noted.
     is_known: bool,
-    stored: Stored,
+    /// What became of its files, but for themselves: nobody needs them any more.
+    stored: Stored<'a>,
 }
 
 /// What is under way.
@@ -156,15 +157,15 @@ struct Work<'a> {
     problems: Vec<Problem>,
 }
 
-impl Site<'_> {
+impl<'a> Site<'a> {
     /// Stores a directory in which there are `entries` already, and in which files are expected that were renamed into it meanwhile.
     fn store(
         &self,
         path: &[u8],
         directory: &Directory,
         entries: Vec<Entry>,
-        renamed: Vec<Expected>,
-    ) -> Result<Finished> {
+        renamed: Vec<Expected<'a>>,
+    ) -> Result<Finished<'a>> {
         let place = if path.is_empty() { PathBuf::from("/") } else { PathBuf::from(OsStr::from_bytes(path)) };
         let stat = match look(&place) {
             Ok(stat) if stat.is_directory() => stat,
@@ -178,20 +179,22 @@ impl Site<'_> {
             }
             Err(error) => return Ok(left(place, &error.to_string())),
         };
-        if entries.is_empty()
-            && renamed.is_empty()
-            && !directory.has_extras
-            && let Some(unchanged) = self.unchanged((path, &place), directory)?
+        let before = self.source.known.map(|known| known.directory(path)).transpose()?.unwrap_or_default();
+        let expected = expected::messages(self.inventory, directory, &place);
+        if let (Ok(expected), true) =
+            (&expected, entries.is_empty() && renamed.is_empty() && !directory.has_extras)
+            && directory.messages.is_some()
+            && let Some(unchanged) = unchanged(self.source, &place, expected, &before)?
         {
             return Ok(Finished::Unchanged(stat, unchanged));
         }
-        let expected = match self.expected(&place, directory, renamed) {
+        let expected = expected.and_then(|messages| expected::all(messages, renamed, directory, &place));
+        let expected = match expected {
             Ok(expected) => expected,
             Err(Error::Io { source, .. }) => return Ok(left(place, &source.to_string())),
             Err(Error::Mail(error)) => return Ok(left(place, &error.to_string())),
             Err(error) => return Err(error),
         };
-        let before = self.source.known.map(|known| known.directory(path)).transpose()?.unwrap_or_default();
         let stored = if expected.is_empty() {
             Stored::default()
         } else {
@@ -203,21 +206,22 @@ impl Site<'_> {
                 other => other?,
             }
         };
-        self.tree_of(stat, entries, before, stored)
+        self.tree_of(stat, entries, &before, stored)
     }
 
     /// Writes the tree of a directory, if the last snapshot does not have it.
     fn tree_of(
         &self,
         stat: Stat,
-        mut entries: Vec<Entry>,
-        before: KnownDirectory,
-        mut stored: Stored,
-    ) -> Result<Finished> {
+        entries: Vec<Entry>,
+        before: &KnownDirectory<'a>,
+        mut stored: Stored<'a>,
+    ) -> Result<Finished<'a>> {
+        let unchanged_count = stored.difference.unchanged_count;
         let is_same = entries.is_empty()
             && stored.problems.is_empty()
-            && stored.unchanged_count == before.nodes.len() as u64
-            && stored.unchanged_count == stored.entries.len() as u64;
+            && unchanged_count == before.files.len() as u64
+            && unchanged_count == stored.files.len() as u64;
         let known_tree = match before.tree {
             Some(tree) if is_same && self.source.depot.has_tree(&tree)? => Some(tree),
             _ => None,
@@ -225,57 +229,30 @@ impl Site<'_> {
         let tree = match known_tree {
             Some(tree) => tree,
             None => {
-                entries.append(&mut stored.entries);
-                entries.sort_by(|a, b| a.name.cmp(&b.name));
-                entries.dedup_by(|a, b| a.name == b.name);
-                self.source.depot.save_tree(&entries)?
+                let directories = entries.iter().map(Entry::view);
+                let mut all: Vec<EntryView<'_>> =
+                    directories.chain(stored.files.iter().map(Present::entry)).collect();
+                all.sort_by(|a, b| a.name.cmp(b.name));
+                all.dedup_by(|a, b| a.name == b.name);
+                self.source.depot.save_tree(&all)?
             }
         };
-        stored.entries = Vec::new();
-        let is_known = known_tree.is_some();
-        Ok(Finished::Stored(Box::new(StoredDirectory { stat, before, tree, is_known, stored })))
-    }
-
-    /// Says whether the messages of a directory are as the last snapshot has them.
-    fn unchanged(&self, path: (&[u8], &Path), directory: &Directory) -> Result<Option<Unchanged>> {
-        let Some((number, place)) = directory.messages else { return Ok(None) };
-        let Some(folder) = self.inventory.folders().get(number) else { return Ok(None) };
-        if folder.no_update {
-            let Ok(there) = listed(path.1) else { return Ok(None) };
-            let names: Vec<&[u8]> = there.iter().map(Vec::as_slice).collect();
-            return unchanged(self.source, path, &names);
-        }
-        unchanged(self.source, path, &self.inventory.names(folder, place)?)
+        stored.files = Vec::new();
+        Ok(Finished::Stored(Box::new(StoredDirectory {
+            stat,
+            number: before.number,
+            tree_before: before.tree,
+            tree,
+            is_known: known_tree.is_some(),
+            stored,
+        })))
     }
 
     /// Says whether nothing is missing if a directory is: a folder may have only one of `cur` and `new`, and no `tmp`.
     fn is_empty(&self, directory: &Directory) -> Result<bool> {
         let Some((number, place)) = directory.messages else { return Ok(directory.is_optional) };
         let Some(folder) = self.inventory.folders().get(number) else { return Ok(true) };
-        Ok(self.inventory.names(folder, place)?.is_empty())
-    }
-
-    /// Returns the files that should be in a directory, in the order of their names.
-    fn expected(&self, path: &Path, directory: &Directory, renamed: Vec<Expected>) -> Result<Vec<Expected>> {
-        let mut expected = renamed;
-        if let Some((number, place)) = directory.messages
-            && let Some(folder) = self.inventory.folders().get(number)
-        {
-            let known = self.inventory.files(folder, place)?.into_iter().map(of_index);
-            if folder.no_update {
-                let there: BTreeSet<Vec<u8>> = listed(path)?.into_iter().collect();
-                expected.extend(known.filter(|file| there.contains(&file.name)));
-                expected.extend(there.into_iter().map(|name| Expected { name, index: None }));
-            } else {
-                expected.extend(known);
-            }
-        }
-        if directory.has_extras {
-            expected.extend(extras(path)?.into_iter().map(|name| Expected { name, index: None }));
-        }
-        expected.sort_by(|a, b| a.name.cmp(&b.name));
-        expected.dedup_by(|a, b| a.name == b.name);
-        Ok(expected)
+        Ok(self.inventory.listed(folder, place)?.is_empty())
     }
 
     /// Returns the folder's other directory with messages, if that is still to be stored: `cur` comes after `new` here.
@@ -302,7 +279,7 @@ impl Site<'_> {
 }
 
 /// Leaves a directory out.
-fn left(path: PathBuf, what: &str) -> Finished {
+fn left<'a>(path: PathBuf, what: &str) -> Finished<'a> {
     Finished::Left(Some(Problem { path, what: format!("{what}; it was left out") }))
 }
 
@@ -328,7 +305,7 @@ impl Work<'_> {
     }
 
     /// Takes note of a directory, and returns the tree if it is the one at the top.
-    fn take(&mut self, path: &[u8], finished: Finished) -> Result<Option<Id>> {
+    fn take(&mut self, path: &[u8], finished: Finished<'_>) -> Result<Option<Id>> {
         let (stat, tree) = match finished {
             Finished::Left(problem) => {
                 self.problems.extend(problem);
@@ -359,20 +336,21 @@ impl Work<'_> {
         }
         let source = self.site.source;
         let before = source.known.map(|known| known.directory(PATH)).transpose()?.unwrap_or_default();
-        let StoredOwn { entries, nodes, stat } = store_own(source.depot, own, &before)?;
+        let StoredOwn { entries, difference, stat } = store_own(source.depot, own, &before)?;
+        let entries: Vec<EntryView<'_>> = entries.iter().map(Entry::view).collect();
         let tree = source.depot.save_tree(&entries)?;
-        self.changes.directory(PATH, tree, &before, &nodes)?;
+        self.changes.directory(PATH, tree, (before.number, before.tree), &difference)?;
         self.hand_up(PATH, &stat, tree);
         Ok(())
     }
 
     /// Takes note of a directory for the next backup.
-    fn note(&mut self, path: &[u8], directory: &StoredDirectory) -> Result<()> {
-        let StoredDirectory { before, tree, stored, .. } = directory;
+    fn note(&mut self, path: &[u8], directory: &StoredDirectory<'_>) -> Result<()> {
+        let StoredDirectory { number, tree_before, tree, stored, .. } = directory;
         if directory.is_known {
             self.changes.unchanged(path);
         } else {
-            self.changes.directory(path, *tree, before, &stored.nodes)?;
+            self.changes.directory(path, *tree, (*number, *tree_before), &stored.difference)?;
         }
         let known = self.site.source.known;
         for (content, pieces) in &stored.pieces {
@@ -389,13 +367,13 @@ impl Work<'_> {
         Ok(())
     }
 
-    fn count(&mut self, directory: &StoredDirectory) {
-        let (counts, stored) = (&mut self.counts, &directory.stored);
-        counts.files_new += stored.new_count;
-        counts.files_changed += stored.changed_count;
-        counts.files_unchanged += stored.unchanged_count;
-        counts.bytes += stored.bytes;
-        match directory.before.tree {
+    fn count(&mut self, directory: &StoredDirectory<'_>) {
+        let (counts, difference) = (&mut self.counts, &directory.stored.difference);
+        counts.files_new += difference.new_count;
+        counts.files_changed += difference.changed_count;
+        counts.files_unchanged += difference.unchanged_count;
+        counts.bytes += directory.stored.bytes;
+        match directory.tree_before {
             None => counts.directories_new += 1,
             Some(before) if before == directory.tree => counts.directories_unchanged += 1,
             Some(_) => counts.directories_changed += 1,
@@ -409,44 +387,4 @@ impl Work<'_> {
         self.children.entry(parent.to_vec()).or_default().push(entry);
         None
     }
-}
-
-/// Returns what the index says of a file.
-fn of_index(file: StoredFile<'_>) -> Expected {
-    let row = Row {
-        inode: file.inode,
-        size_bytes: file.size_bytes,
-        mtime_ns: file.mtime_ns,
-        ctime_ns: file.ctime_ns,
-        content: file.sha256,
-    };
-    Expected { name: file.name.to_vec(), index: Some(IndexRow { row, message_bytes: file.message_bytes }) }
-}
-
-/// Returns the names of the messages in a directory, in order: of one that the index does not look at.
-fn listed(place: &Path) -> Result<Vec<Vec<u8>>> {
-    let mut names = Vec::new();
-    mail::read_directory(place, &mut mail::ScanBuffer::new(), |entry| {
-        // Of what cannot be looked at it is said later why.
-        if entry.is_message_file().unwrap_or(true) {
-            names.push(entry.name.to_vec());
-        }
-    })?;
-    names.sort_unstable();
-    Ok(names)
-}
-
-/// Returns the names of files in a directory that are stored besides messages.
-fn extras(place: &Path) -> Result<Vec<Vec<u8>>> {
-    let wrap = |source| Error::Io { action: "read", path: place.to_owned(), source };
-    let mut names = Vec::new();
-    for entry in std::fs::read_dir(place).map_err(wrap)? {
-        let entry = entry.map_err(wrap)?;
-        let name = entry.file_name().as_bytes().to_vec();
-        // Links are looked through, as everywhere; what they lead to must be a file.
-        if is_stored(&name) && std::fs::metadata(entry.path()).is_ok_and(|metadata| metadata.is_file()) {
-            names.push(name);
-        }
-    }
-    Ok(names)
 }

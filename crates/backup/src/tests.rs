@@ -351,8 +351,8 @@ fn rows_follow_files_that_come_and_go() {
     let mut paths: Vec<Vec<u8>> = known.paths().map(<[u8]>::to_vec).collect();
     paths.sort();
     for path in paths {
-        for node in known.directory(&path).unwrap().nodes {
-            let path = [&*path, b"/", &node.name].concat();
+        for file in known.directory(&path).unwrap().files {
+            let path = [&*path, b"/", file.name].concat();
             rows.push(
                 String::from_utf8(path)
                     .unwrap()

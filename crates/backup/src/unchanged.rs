@@ -1,18 +1,16 @@
 //! Says whether the messages of a directory are as the last snapshot has them.
 //!
-//! In: the names that the index knows, the rows of the last backup. Out: how much is unchanged, or that something is not, whatever it may
+//! In: the names that should be there, the rows of the last backup. Out: how much is unchanged, or that something is not, whatever it may
 //! be. Every file is asked for its stat and none is opened; nothing is kept of any: what most directories need at most backups.
 
-use crate::entry::{PIECE_BYTES_MIN, Stat};
+use crate::entry::PIECE_BYTES_MIN;
 use crate::error::Result;
-use crate::known::{Known, KnownFile};
-use crate::messages::{Source, open};
+use crate::expected::Expected;
+use crate::known::{Known, KnownDirectory, KnownFile};
+use crate::messages::{Source, look, open};
 use archive::Id;
 use rayon::prelude::*;
 use rustix::fd::OwnedFd;
-use rustix::fs::AtFlags;
-use std::ffi::OsStr;
-use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 /// Files that a thread looks at in a row.
@@ -29,30 +27,31 @@ pub(crate) struct Unchanged {
     pub bytes: u64,
 }
 
-/// Returns what is in a directory, if it has exactly the files `names`, each as it was, and the archive has their contents and their tree.
-/// What cannot be read is not unchanged: whoever looks at each file says why.
+/// Returns what is in a directory, if it has exactly the files that are `expected`, each as it was, and the archive has their contents and
+/// their tree. What cannot be read is not unchanged: whoever looks at each file says why.
 ///
 /// # Errors
 /// What the archive and the tables say.
 pub(crate) fn unchanged(
     source: &Source<'_>,
-    (path, place): (&[u8], &Path),
-    names: &[&[u8]],
+    place: &Path,
+    expected: &[Expected<'_>],
+    before: &KnownDirectory<'_>,
 ) -> Result<Option<Unchanged>> {
-    let Some((known, tree)) = source.known.and_then(|known| Some((known, known.tree(path)?))) else {
+    let (Some(known), Some(tree), files) = (source.known, before.tree, &before.files) else {
         return Ok(None);
     };
-    let files = known.files(path)?;
-    if !files.iter().map(|file| file.name).eq(names.iter().copied()) || !source.depot.has_tree(&tree)? {
+    let are_named_so = files.iter().map(|file| file.name).eq(expected.iter().map(|file| &*file.name));
+    if !are_named_so || !source.depot.has_tree(&tree)? {
         return Ok(None);
     }
     let Ok(directory) = open(place) else { return Ok(None) };
-    if !are_as_they_were(&directory, &files)? {
+    if !are_as_they_were(&directory, files)? {
         return Ok(None);
     }
     let mut pieces = Vec::with_capacity(files.len());
     let mut bytes = 0;
-    for file in &files {
+    for file in files {
         bytes += file.size_bytes()?;
         if !add_pieces(known, file, &mut pieces)? {
             return Ok(None);
@@ -66,12 +65,8 @@ pub(crate) fn unchanged(
 }
 
 fn are_as_they_were(directory: &OwnedFd, files: &[KnownFile<'_>]) -> Result<bool> {
-    let differs = |file: &KnownFile<'_>| match rustix::fs::statat(
-        directory,
-        OsStr::from_bytes(file.name),
-        AtFlags::empty(),
-    ) {
-        Ok(stat) => file.is_as(&Stat::from(stat)).map(|is_same| !is_same),
+    let differs = |file: &KnownFile<'_>| match look(directory, file.name) {
+        Ok(stat) => file.is_as(&stat).map(|is_same| !is_same),
         Err(_) => Ok(true),
     };
     // The first that differs, or of which nothing can be said, ends it.

@@ -3,8 +3,9 @@
 //! In: directories as they were stored. Out: one commit of the tables, after the snapshot is there. A crash before it costs time: rows say
 //! what was true of files, whichever snapshot is the newest, and their content is looked for in the archive each time.
 
+use crate::entry::Stat;
 use crate::error::Result;
-use crate::known::{Known, KnownDirectory, KnownNode, tables};
+use crate::known::{Known, KnownDirectory, KnownFile, KnownNode, tables};
 use archive::Id;
 use disk::{Disk, Wait};
 use std::collections::HashSet;
@@ -12,6 +13,55 @@ use std::path::Path;
 use std::sync::Arc;
 use store::{MergeOptions, Options, Rows, Transaction, Value, Writer};
 use tables::{ATTACHMENT, directories, nodes};
+
+/// How the files of a directory differ from what was known.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Difference {
+    /// Rows that are to be written: of what changed, or of all if there are none yet.
+    pub nodes: Vec<KnownNode>,
+    /// Names of files that have rows and are not there any more.
+    pub gone: Vec<Vec<u8>>,
+    /// Files that are as they were.
+    pub unchanged_count: u64,
+    /// Files of a known name of which something changed.
+    pub changed_count: u64,
+    /// Files of other names.
+    pub new_count: u64,
+}
+
+/// A file's name, what it says of itself, the SHA-256 of its content, and whether all of it is as it was.
+pub(crate) type FileNow<'a> = (&'a [u8], &'a Stat, [u8; 32], bool);
+
+impl Difference {
+    /// Compares files, in the order of their names, with what was known.
+    pub(crate) fn of<'n>(before: &KnownDirectory<'_>, now: impl Iterator<Item = FileNow<'n>>) -> Difference {
+        let mut difference = Difference::default();
+        // What was read from trees has no rows yet: all of it is to be written.
+        let has_rows = before.number.is_some();
+        let mut old = before.files.iter().peekable();
+        let mut gone = |file: &KnownFile<'_>| {
+            if has_rows {
+                difference.gone.push(file.name.to_vec());
+            }
+        };
+        for (name, stat, content, is_same) in now {
+            while let Some(file) = old.next_if(|file| file.name < name) {
+                gone(file);
+            }
+            let was_there = old.next_if(|file| file.name == name).is_some();
+            match (was_there, is_same) {
+                (_, true) => difference.unchanged_count += 1,
+                (true, false) => difference.changed_count += 1,
+                (false, false) => difference.new_count += 1,
+            }
+            if !is_same || !has_rows {
+                difference.nodes.push(KnownNode::new(name, stat, content));
+            }
+        }
+        old.for_each(gone);
+        difference
+    }
+}
 
 /// What is to be known.
 pub(crate) struct Changes {
@@ -45,35 +95,28 @@ impl Changes {
         }
     }
 
-    /// Takes note of a directory as it was stored. `now` is in the order of names.
+    /// Takes note of a directory as it was stored, with its tree, its number if it has one, and the tree that it had.
     pub(crate) fn directory(
         &mut self,
         path: &[u8],
         tree: Id,
-        before: &KnownDirectory,
-        now: &[KnownNode],
+        (number, tree_before): (Option<u32>, Option<Id>),
+        difference: &Difference,
     ) -> Result<()> {
         self.visited.insert(path.to_vec());
-        let number = before.number.unwrap_or(self.next_directory);
-        if before.number.is_none() {
+        let is_new = number.is_none();
+        let number = number.unwrap_or(self.next_directory);
+        if is_new {
             self.next_directory += 1;
         }
-        if before.number.is_none() || before.tree != Some(tree) {
+        if is_new || tree_before != Some(tree) {
             self.directories.push(&[Value::Bytes(path), Value::U32(number), Value::Id(&tree.0)])?;
         }
-        // What was read from trees has no rows yet: all of it is new.
-        let mut old =
-            if before.number.is_some() { before.nodes.iter().peekable() } else { [].iter().peekable() };
-        for node in now {
-            while let Some(gone) = old.next_if(|old| old.name < node.name) {
-                self.deletes.delete(nodes::TABLE, &[Value::U32(number), Value::Bytes(&gone.name)]);
-            }
-            if old.next_if(|old| old.name == node.name) != Some(node) {
-                tables::push_node(&mut self.nodes, number, node)?;
-            }
+        for name in &difference.gone {
+            self.deletes.delete(nodes::TABLE, &[Value::U32(number), Value::Bytes(name)]);
         }
-        for gone in old {
-            self.deletes.delete(nodes::TABLE, &[Value::U32(number), Value::Bytes(&gone.name)]);
+        for node in &difference.nodes {
+            tables::push_node(&mut self.nodes, number, node)?;
         }
         Ok(())
     }
@@ -103,9 +146,9 @@ impl Changes {
             known.paths().filter(|path| !self.visited.contains(*path)).map(<[u8]>::to_vec).collect();
         for path in gone {
             let before = known.directory(&path)?;
-            for node in &before.nodes {
+            for file in &before.files {
                 let number = before.number.unwrap_or_default();
-                self.deletes.delete(nodes::TABLE, &[Value::U32(number), Value::Bytes(&node.name)]);
+                self.deletes.delete(nodes::TABLE, &[Value::U32(number), Value::Bytes(file.name)]);
             }
             self.deletes.delete(directories::TABLE, &[Value::Bytes(&path)]);
         }

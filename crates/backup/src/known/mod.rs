@@ -6,7 +6,7 @@
 mod change;
 mod tables;
 
-pub(crate) use change::{Changes, discard};
+pub(crate) use change::{Changes, Difference, discard};
 
 use crate::compare::Row;
 use crate::entry::{Content, Entry, PIECE_BYTES_MIN, Stat};
@@ -21,14 +21,14 @@ use store::{Part, RowId, Rows, Snapshot, Table, Value};
 use tables::{chunks, compressed, directories, nodes};
 
 /// What is known of a directory.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct KnownDirectory {
+#[derive(Clone, Default)]
+pub(crate) struct KnownDirectory<'a> {
     /// Its number in the tables; none if it has no rows there.
     pub number: Option<u32>,
     /// Its tree in the last snapshot.
     pub tree: Option<Id>,
     /// Its files in the order of their names.
-    pub nodes: Vec<KnownNode>,
+    pub files: Vec<KnownFile<'a>>,
 }
 
 /// What is known of a file.
@@ -131,14 +131,8 @@ impl Known {
         })
     }
 
-    /// Returns the tree of a directory in the last snapshot, if there are rows of it.
-    pub(crate) fn tree(&self, path: &[u8]) -> Option<Id> {
-        let (_, tree) = self.directories.get(path).filter(|_| self.snapshot.is_some())?;
-        Some(*tree)
-    }
-
     /// Returns the files of a directory in the order of their names.
-    pub(crate) fn files(&self, path: &[u8]) -> Result<Vec<KnownFile<'_>>> {
+    fn files(&self, path: &[u8]) -> Result<Vec<KnownFile<'_>>> {
         let Some((number, _)) = self.directories.get(path) else { return Ok(Vec::new()) };
         let mut files = Vec::new();
         let mut source_count = 0;
@@ -157,11 +151,11 @@ impl Known {
     }
 
     /// Returns what is known of a directory.
-    pub(crate) fn directory(&self, path: &[u8]) -> Result<KnownDirectory> {
+    pub(crate) fn directory(&self, path: &[u8]) -> Result<KnownDirectory<'_>> {
         let Some((number, tree)) = self.directories.get(path) else { return Ok(KnownDirectory::default()) };
-        let nodes = self.files(path)?.into_iter().map(|file| file.node()).collect::<Result<_>>()?;
         let is_stored = self.snapshot.is_some();
-        Ok(KnownDirectory { number: is_stored.then_some(*number), tree: is_stored.then_some(*tree), nodes })
+        let (number, tree) = (is_stored.then_some(*number), is_stored.then_some(*tree));
+        Ok(KnownDirectory { number, tree, files: self.files(path)? })
     }
 
     /// Returns the row of a file with this unique part and this inode, whatever its name and its directory.
@@ -174,9 +168,11 @@ impl Known {
             }
         };
         let Some(id) = index.get(&file_hash(unique, inode)) else { return Ok(None) };
-        let found = node(self.nodes.part(*id), id.row)?;
-        let is_it = mail::parse_name(&found.name).unique == unique && found.row.inode == inode;
-        Ok(is_it.then_some(found.row))
+        let part = self.nodes.part(*id);
+        let found = row(part, id.row)?;
+        let name = part.bytes(nodes::NAME, id.row)?;
+        let is_it = mail::parse_name(name).unique == unique && found.inode == inode;
+        Ok(is_it.then_some(found))
     }
 
     /// Returns the pieces of a content, if they are known.
@@ -291,8 +287,26 @@ impl KnownFile<'_> {
             && part.u32_at(nodes::GID, row)? == stat.gid)
     }
 
-    fn node(&self) -> Result<KnownNode> {
-        node(self.part, self.row)
+    /// Says whether a file that says this of itself and has this content is the same, and as it was.
+    pub(crate) fn holds(&self, stat: &Stat, content: [u8; 32]) -> Result<bool> {
+        Ok(self.is_as(stat)? && self.content()? == content)
+    }
+
+    /// Returns what is compared with a file that may be another one.
+    pub(crate) fn row(&self) -> Result<Row> {
+        row(self.part, self.row)
+    }
+}
+
+impl<'a> KnownDirectory<'a> {
+    /// Returns what is known of each file of `names`, which come in order.
+    pub(crate) fn join<'n>(&self, names: impl Iterator<Item = &'n [u8]>) -> Vec<Option<KnownFile<'a>>> {
+        let mut files = self.files.iter().peekable();
+        let of_name = |name: &[u8]| {
+            while files.next_if(|file| file.name < name).is_some() {}
+            files.next_if(|file| file.name == name).copied()
+        };
+        names.map(of_name).collect()
     }
 }
 
@@ -315,19 +329,13 @@ pub(crate) fn place(data: &Path, repository: &Id) -> PathBuf {
     data.join("archive").join(repository.to_string())
 }
 
-fn node(part: &Part, row: u32) -> Result<KnownNode> {
-    Ok(KnownNode {
-        name: part.bytes(nodes::NAME, row)?.to_vec(),
-        row: Row {
-            inode: part.u64_at(nodes::INODE, row)?,
-            size_bytes: part.u64_at(nodes::SIZE, row)?,
-            mtime_ns: part.i64_at(nodes::MTIME, row)?,
-            ctime_ns: part.i64_at(nodes::CTIME, row)?,
-            content: part.id_at(nodes::CONTENT, row)?,
-        },
-        mode: part.u32_at(nodes::MODE, row)?,
-        uid: part.u32_at(nodes::UID, row)?,
-        gid: part.u32_at(nodes::GID, row)?,
+fn row(part: &Part, row: u32) -> Result<Row> {
+    Ok(Row {
+        inode: part.u64_at(nodes::INODE, row)?,
+        size_bytes: part.u64_at(nodes::SIZE, row)?,
+        mtime_ns: part.i64_at(nodes::MTIME, row)?,
+        ctime_ns: part.i64_at(nodes::CTIME, row)?,
+        content: part.id_at(nodes::CONTENT, row)?,
     })
 }
 

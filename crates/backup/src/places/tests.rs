@@ -32,7 +32,8 @@ fn tree(depot: &Memory, files: &[&str]) -> Id {
         stat: Stat::default(),
         content,
     };
-    depot.save_tree(&entries.into_iter().map(entry).collect::<Vec<_>>()).unwrap()
+    let entries: Vec<Entry> = entries.into_iter().map(entry).collect();
+    depot.save_tree(&entries.iter().map(Entry::view).collect::<Vec<_>>()).unwrap()
 }
 
 fn snapshot(host: &str, seconds: i64, paths: &[&str], tags: &[&str], tree: Id) -> Snapshot {
