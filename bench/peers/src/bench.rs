@@ -10,6 +10,7 @@ use bench_own::Pneu;
 use measure::{Report, machine, resume, say};
 use std::fs;
 use std::path::Path;
+use std::time::Instant;
 
 /// What a table needs to be measured, and where its series go.
 pub(crate) struct Bench<'a> {
@@ -73,11 +74,13 @@ pub(crate) fn measure(options: &Options) -> Result<()> {
     let mut failed = Vec::new();
     for part in tables::parts(options) {
         say(&format!("== {part:?}"));
+        let begin = Instant::now();
         if let Err(error) = tables::measure(part, &mut bench) {
             say(&format!("{part:?} failed: {error:#}"));
             failed.push(format!("{part:?}: {error:#}"));
             bench.report.set_fact("failed", failed.join("; "));
         }
+        say(&format!("{part:?} took {:.0} s", begin.elapsed().as_secs_f64()));
         bench.report.set_fact("load after", machine::load());
         let directory = bench.report.write(&options.runs, &name)?;
         say(&format!("written to {}", directory.display()));

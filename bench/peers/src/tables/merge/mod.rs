@@ -17,6 +17,7 @@ use crate::options::Sizes;
 use anyhow::Result;
 use clap::ValueEnum;
 use measure::{Table, cold, named, say};
+use std::time::Instant;
 
 /// The programs.
 pub(crate) const COLUMNS: [&str; 2] = ["pneu", "restic"];
@@ -74,6 +75,7 @@ pub(crate) fn measure(bench: &mut Bench<'_>) -> Result<()> {
             continue;
         }
         say(&format!("= {piece:?}"));
+        let begin = Instant::now();
         match piece {
             Piece::Merges => merges::merges(bench)?,
             Piece::Lookups => merges::lookups(bench)?,
@@ -91,6 +93,7 @@ pub(crate) fn measure(bench: &mut Bench<'_>) -> Result<()> {
             }
             Piece::Open => open::measure(bench)?,
         }
+        say(&format!("= {piece:?} took {:.0} s", begin.elapsed().as_secs_f64()));
     }
     Ok(())
 }

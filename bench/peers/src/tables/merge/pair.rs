@@ -10,7 +10,7 @@ use anyhow::{Context, Result, ensure};
 use bench_own::Pneu;
 use bench_own::archive::PASSWORD;
 use measure::turns::Cache;
-use measure::{Outcome, Sample, child, corpora, say};
+use measure::{Outcome, Sample, bytes_below, child, corpora, say};
 use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
@@ -127,7 +127,7 @@ impl Repositories<'_> {
         corpora::clear(&self.directory)
     }
 
-    /// Backs the mailbox up by pneu, then by restic if it is there, and returns what each took.
+    /// Backs the mailbox up by pneu, then by restic if it is there, and returns what each took and how large its repository is.
     ///
     /// # Errors
     /// If what they stored is not equal, to the last bit of what they know of each file.
@@ -140,8 +140,9 @@ impl Repositories<'_> {
         let mail = self.ours.pneu.maildir();
         let ours = run(&mut self.ours.command(&["backup"]))?;
         let our_saved = our_saved(&ours.said)?;
+        let our_sample = Sample { size_bytes: bytes_below(&self.ours.repository)?, ..ours.sample };
         let (Some(restic), Some(judge)) = (&self.theirs, &self.judge) else {
-            return Ok((ours.sample, None));
+            return Ok((our_sample, None));
         };
         let theirs = run(&mut restic.backup(mail))?;
         let their_saved = saved(&theirs.said)?;
@@ -154,7 +155,8 @@ impl Repositories<'_> {
         let (ours_tree, theirs_tree) =
             (judge.tree(&our_saved.snapshot, mail)?, restic.tree(&their_saved.snapshot, mail)?);
         ensure!(!ours_tree.is_empty() && ours_tree == theirs_tree, "the snapshots are not equal");
-        Ok((ours.sample, Some(theirs.sample)))
+        let size_bytes = bytes_below(restic.repository())?;
+        Ok((our_sample, Some(Sample { size_bytes, ..theirs.sample })))
     }
 }
 

@@ -83,7 +83,7 @@ fn lookups() -> Vec<Row> {
 
 /// Both programs at the same backups.
 fn backups() -> Vec<Row> {
-    use Quantity::{Cpu, MinorFaults, Outputs, Peak, Wall};
+    use Quantity::{Cpu, MinorFaults, Outputs, Peak, Size, Wall};
     let walk = |row: Row| row.floor(backups::WALK);
     let (unchanged, first) = (backups::UNCHANGED, backups::FIRST);
     let (arrived, flagged) = (backups::ARRIVED, backups::FLAGGED);
@@ -98,6 +98,7 @@ fn backups() -> Vec<Row> {
         Row::new(first, Peak).want(Goal::AtMost(FIRST_PEAK_BYTES)).plotted(),
         Row::new(first, MinorFaults),
         Row::new(first, Outputs),
+        Row::new(first, Size).plotted(),
         walk(Row::new(arrived, Wall)).want(less(10.0)).plotted(),
         walk(Row::new(arrived, Cpu)),
         Row::new(arrived, Peak),
