@@ -8,6 +8,7 @@ mod install;
 mod options;
 mod peer;
 mod peers;
+mod stores;
 mod tables;
 
 use anyhow::Result;
@@ -40,6 +41,9 @@ enum Errand {
     /// Unpack a snapshot or a log of Tarantool, and keep nothing.
     #[command(hide = true)]
     Unpack(tables::recovery::UnpackArguments),
+    /// Keep header records in a store, or read them.
+    #[command(hide = true)]
+    Stores(stores::StoresArguments),
 }
 
 fn main() -> Result<()> {
@@ -49,6 +53,7 @@ fn main() -> Result<()> {
         Some(Errand::Own(errand)) => bench_own::run(&errand),
         Some(Errand::MakeTuples(arguments)) => tables::recovery::make(&arguments),
         Some(Errand::Unpack(arguments)) => tables::recovery::unpack(&arguments),
+        Some(Errand::Stores(arguments)) => stores::run(&arguments),
         None => bench::measure(&arguments.options),
     }
 }

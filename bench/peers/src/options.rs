@@ -46,6 +46,9 @@ struct SizeOptions {
     /// How many messages the mailboxes have that are indexed.
     #[arg(long, value_delimiter = ',')]
     index_messages: Vec<u32>,
+    /// How many messages the mailbox with text has that is indexed.
+    #[arg(long)]
+    text_messages: Option<u32>,
     /// How many messages the folder has that is opened.
     #[arg(long)]
     folder_messages: Option<u32>,
@@ -68,6 +71,8 @@ struct SizeOptions {
 pub(crate) struct Sizes {
     /// Messages of the mailboxes that are indexed.
     pub(crate) index_messages: Vec<u32>,
+    /// Messages of the mailbox with text that is indexed.
+    pub(crate) text_messages: u32,
     /// Messages of the folder that is opened.
     pub(crate) folder_messages: u32,
     /// Messages of the mailbox that is backed up.
@@ -86,6 +91,7 @@ impl Sizes {
     fn full() -> Sizes {
         Sizes {
             index_messages: vec![50_000, 200_000, 1_370_000],
+            text_messages: 200_000,
             folder_messages: 200_000,
             backup_messages: 200_000,
             find_messages: 50_000,
@@ -95,9 +101,11 @@ impl Sizes {
         }
     }
 
-    fn quick() -> Sizes {
+    /// Those of a short run.
+    pub(crate) fn quick() -> Sizes {
         Sizes {
             index_messages: vec![5_000, 20_000],
+            text_messages: 2_000,
             folder_messages: 20_000,
             backup_messages: 20_000,
             find_messages: 5_000,
@@ -120,6 +128,7 @@ impl Options {
         let given = &self.sizes;
         Sizes {
             index_messages: or(&given.index_messages, usual.index_messages),
+            text_messages: given.text_messages.unwrap_or(usual.text_messages),
             folder_messages: given.folder_messages.unwrap_or(usual.folder_messages),
             backup_messages: given.backup_messages.unwrap_or(usual.backup_messages),
             find_messages: given.find_messages.unwrap_or(usual.find_messages),

@@ -1,8 +1,14 @@
-//! Dovecot: an IMAP server with an index of each folder.
+//! Dovecot: an IMAP server with an index of each folder, here without a daemon: its imap process, as somebody who has logged in already.
 //!
 //! Comes in: directories. Goes out: commands. Must not know what is measured.
 
-use crate::peer::Peer;
+use super::terminal::quoted;
+use crate::peer::{Installed, Peer};
+use anyhow::{Context, Result};
+use measure::cold;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
 
 /// How it is found.
 pub(crate) const PEER: Peer = Peer {
@@ -13,3 +19,104 @@ pub(crate) const PEER: Peer = Peer {
     packages: &["dovecot-imapd"],
     module: None,
 };
+
+/// Where its imap process lies, seen from the directory that holds the server.
+const IMAP: [&str; 3] = ["../lib/dovecot/imap", "../libexec/dovecot/imap", "../../usr/lib/dovecot/imap"];
+/// It serves no mail to root: root becomes nobody, who may read and write as root may.
+const AS_NOBODY: &str = "setpriv --reuid=65534 --regid=65534 --clear-groups \
+                         --inh-caps=+dac_override,+dac_read_search --ambient-caps=+dac_override,+dac_read_search";
+
+/// The imap process with one folder and one index.
+pub(crate) struct Dovecot {
+    imap: PathBuf,
+    folder: PathBuf,
+    place: PathBuf,
+}
+
+/// What the server is asked after it has opened the folder.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Fetch {
+    /// Nothing more.
+    Nothing,
+    /// What a list shows of every message.
+    All,
+    /// The same of the messages from this number on.
+    From(u64),
+}
+
+impl Dovecot {
+    /// Returns the process for a folder, with its index in `place`.
+    ///
+    /// # Errors
+    /// If there is no imap process beside the server.
+    pub(crate) fn new(installed: &Installed, folder: &Path, place: &Path) -> Result<Dovecot> {
+        let server = installed.program.canonicalize()?;
+        let directory = server.parent().context("a program lies in a directory")?;
+        let imap = IMAP.iter().map(|imap| directory.join(imap)).find(|imap| imap.is_file());
+        let imap = imap.with_context(|| format!("there is no imap beside {}", server.display()))?;
+        Ok(Dovecot { imap, folder: folder.to_owned(), place: place.to_owned() })
+    }
+
+    /// Returns the command that opens the folder, fetches, and leaves.
+    ///
+    /// # Errors
+    /// If its settings cannot be written.
+    pub(crate) fn examine(&self, fetch: Fetch) -> Result<Command> {
+        fs::create_dir_all(self.place.join("run"))
+            .with_context(|| format!("cannot make {}", self.place.display()))?;
+        let place = self.place.display();
+        let settings = format!(
+            "protocols = imap\nmail_location = maildir:{}:INDEX={place}/index:CONTROL={place}/control\n\
+             base_dir = {place}/run\nstate_dir = {place}/run\nlog_path = {place}/log\nssl = no\nfirst_valid_uid = 0\n",
+            self.folder.display()
+        );
+        let items = "(UID FLAGS INTERNALDATE ENVELOPE)";
+        let fetched = match fetch {
+            Fetch::Nothing => String::new(),
+            Fetch::All => format!("2 FETCH 1:* {items}\r\n"),
+            Fetch::From(number) => format!("2 FETCH {number}:* {items}\r\n"),
+        };
+        let asked = format!("1 EXAMINE INBOX\r\n{fetched}3 LOGOUT\r\n");
+        fs::write(self.place.join("settings"), settings)?;
+        fs::write(self.place.join("asked"), asked)?;
+        let [imap, settings, asked] = [&self.imap, &self.place.join("settings"), &self.place.join("asked")]
+            .map(|path| quoted(&path.display().to_string()));
+        // Who may empty the page cache is root.
+        let user = if cold::is_possible() { AS_NOBODY } else { "" };
+        let mut command = Command::new("sh");
+        command.arg("-c").arg(format!("exec {user} {imap} -c {settings} < {asked}"));
+        command.env("USER", "nobody").env("HOME", &self.place);
+        Ok(command)
+    }
+}
+
+/// Returns how many messages the server says are in the folder.
+pub(crate) fn exists(said: &str) -> Option<u64> {
+    said.lines().find_map(|line| line.strip_prefix("* ")?.trim().strip_suffix(" EXISTS")?.parse().ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_number_of_messages_stands_in_the_answer() {
+        assert_eq!(exists("* FLAGS (x)\r\n* 1313 EXISTS\r\n* 3 RECENT\r\n"), Some(1313));
+        assert_eq!(exists("* BYE\r\n"), None);
+    }
+
+    #[test]
+    fn what_is_asked_lies_beside_the_index() {
+        let place = tempfile::tempdir().unwrap();
+        let dovecot = Dovecot {
+            imap: PathBuf::from("/lib/imap"),
+            folder: PathBuf::from("/mail"),
+            place: place.path().to_owned(),
+        };
+        dovecot.examine(Fetch::From(151)).unwrap();
+        let asked = fs::read_to_string(place.path().join("asked")).unwrap();
+        assert!(asked.starts_with("1 EXAMINE INBOX\r\n2 FETCH 151:* (UID "), "{asked}");
+        dovecot.examine(Fetch::Nothing).unwrap();
+        assert!(!fs::read_to_string(place.path().join("asked")).unwrap().contains("FETCH"));
+    }
+}

@@ -8,6 +8,7 @@ pub(crate) mod neomutt;
 pub(crate) mod notmuch;
 pub(crate) mod restic;
 pub(crate) mod tarantool;
+pub(crate) mod terminal;
 
 use crate::peer::Peer;
 

@@ -2,7 +2,11 @@
 //!
 //! Comes in: directories. Goes out: commands. Must not know what is measured.
 
-use crate::peer::Peer;
+use super::neomutt::open_and_leave;
+use crate::peer::{Installed, Peer};
+use anyhow::Result;
+use std::path::Path;
+use std::process::Command;
 
 /// How it is found.
 pub(crate) const PEER: Peer = Peer {
@@ -13,3 +17,11 @@ pub(crate) const PEER: Peer = Peer {
     packages: &["mutt"],
     module: None,
 };
+
+/// Returns the command that opens a folder and leaves it. `place` gets the settings and the cache.
+///
+/// # Errors
+/// If the settings cannot be written.
+pub(crate) fn open(installed: &Installed, folder: &Path, place: &Path) -> Result<Command> {
+    open_and_leave(&installed.program, folder, place, "")
+}

@@ -34,7 +34,8 @@ pub(crate) fn parts(options: &Options) -> Vec<Part> {
 /// Returns all tables, with rows for everything that can be measured.
 pub(crate) fn all(options: &Options) -> Vec<Table> {
     let sizes = options.sizes();
-    vec![index::table(&sizes), headers::table(&sizes), merge::table(&sizes), recovery::table(&sizes)]
+    let others = [merge::table(&sizes), recovery::table(&sizes)];
+    [index::table(&sizes)].into_iter().chain(headers::tables(&sizes)).chain(others).collect()
 }
 
 /// Measures a table.

@@ -1,0 +1,312 @@
+//! Header records kept in stores for keys and values, ours among them: filled, read whole, read at the newest end.
+//!
+//! Comes in: a Maildir's folder, or a file of records made of it. Goes out: a store on disk, or a line that tells what was read, the same
+//! for all stores. Must not know who measures.
+//!
+//! Each job is a process of its own. Values are compressed one by one, here, and are the same bytes in every store; stores that
+//! compress blocks themselves are there once more under a second name. Other stores than ours are behind features of their names.
+
+mod codec;
+#[cfg(feature = "fjall")]
+mod fjall;
+#[cfg(feature = "lmdb")]
+mod lmdb;
+mod ours;
+mod records;
+#[cfg(feature = "redb")]
+mod redb;
+#[cfg(feature = "rocksdb")]
+mod rocksdb;
+#[cfg(feature = "sqlite")]
+mod sqlite;
+
+use anyhow::{Context, Result};
+use clap::{Args, Subcommand, ValueEnum};
+pub(crate) use codec::Codec;
+use codec::{Decoder, Encoder};
+use records::Record;
+use std::fs;
+use std::path::{Path, PathBuf};
+use xxhash_rust::xxh3::Xxh3;
+
+/// What a store compresses together, where it compresses blocks itself.
+const BLOCK_BYTES: u32 = 64 << 10;
+/// Bytes of a dictionary.
+const DICTIONARY_BYTES: u32 = 64 << 10;
+/// The compression level of zstd.
+const LEVEL: i32 = 3;
+
+/// One job.
+#[derive(Args)]
+pub(crate) struct StoresArguments {
+    #[command(subcommand)]
+    job: Job,
+}
+
+#[derive(Subcommand)]
+enum Job {
+    /// Make a file of the header records of a folder, by key.
+    Records { folder: PathBuf, file: PathBuf },
+    /// Read that file: what any store reads at least.
+    Bytes { file: PathBuf },
+    /// Put all records into a new store.
+    Fill { store: Keeper, codec: Codec, file: PathBuf, place: PathBuf },
+    /// Read all records of a store by key.
+    All { store: Keeper, codec: Codec, place: PathBuf },
+    /// Read those with the highest keys.
+    Newest { store: Keeper, codec: Codec, place: PathBuf, count: usize },
+}
+
+/// What keeps the records.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Keeper {
+    /// The store of this project: blocks but for the dictionary, which is for rows.
+    Pneu,
+    Lmdb,
+    Rocksdb,
+    /// RocksDB, which compresses its blocks itself.
+    RocksdbBlocks,
+    Redb,
+    Fjall,
+    /// fjall, which compresses its blocks itself.
+    FjallBlocks,
+    Sqlite,
+}
+
+/// A store with records.
+trait HeaderStore {
+    /// Keeps all records, which come by key. They are durable when this returns.
+    fn fill(&self, place: &Path, records: &mut dyn Iterator<Item = Result<Record>>) -> Result<()>;
+
+    /// Hands out all records by key.
+    fn all(&self, place: &Path, each: &mut Each<'_>) -> Result<()>;
+
+    /// Hands out so many records with the highest keys, the highest first.
+    fn newest(&self, place: &Path, count: usize, each: &mut Each<'_>) -> Result<()>;
+}
+
+/// Takes a key and a value.
+type Each<'a> = dyn FnMut(u64, &[u8]) -> Result<()> + 'a;
+
+impl Keeper {
+    /// All of them, ours first.
+    pub(crate) const ALL: [Keeper; 8] = [
+        Keeper::Pneu,
+        Keeper::Lmdb,
+        Keeper::Rocksdb,
+        Keeper::RocksdbBlocks,
+        Keeper::Redb,
+        Keeper::Fjall,
+        Keeper::FjallBlocks,
+        Keeper::Sqlite,
+    ];
+
+    /// Returns the name on the command line.
+    pub(crate) fn argument(self) -> &'static str {
+        match self {
+            Keeper::Pneu => "pneu",
+            Keeper::Lmdb => "lmdb",
+            Keeper::Rocksdb => "rocksdb",
+            Keeper::RocksdbBlocks => "rocksdb-blocks",
+            Keeper::Redb => "redb",
+            Keeper::Fjall => "fjall",
+            Keeper::FjallBlocks => "fjall-blocks",
+            Keeper::Sqlite => "sqlite",
+        }
+    }
+
+    /// Says whether this program was built with the store.
+    pub(crate) fn is_built(self) -> bool {
+        self.open(Codec::None).is_ok()
+    }
+
+    /// Returns how the values are compressed before the store gets them, or nothing if it has no such way.
+    pub(crate) fn before(self, codec: Codec) -> Option<Codec> {
+        match (self, codec) {
+            // Blocks that are not compressed are the same as the other name's.
+            (Keeper::RocksdbBlocks, Codec::None) => None,
+            (Keeper::Pneu | Keeper::RocksdbBlocks, _) | (Keeper::FjallBlocks, Codec::Lz4) => {
+                Some(Codec::None)
+            }
+            (Keeper::FjallBlocks, _) => None,
+            _ => Some(codec),
+        }
+    }
+
+    fn open(self, codec: Codec) -> Result<Box<dyn HeaderStore>> {
+        match self {
+            Keeper::Pneu => Ok(Box::new(ours::Ours(codec))),
+            #[cfg(feature = "lmdb")]
+            Keeper::Lmdb => Ok(Box::new(lmdb::Lmdb)),
+            #[cfg(feature = "rocksdb")]
+            Keeper::Rocksdb => Ok(Box::new(rocksdb::Rocks(Codec::None))),
+            #[cfg(feature = "rocksdb")]
+            Keeper::RocksdbBlocks => Ok(Box::new(rocksdb::Rocks(codec))),
+            #[cfg(feature = "redb")]
+            Keeper::Redb => Ok(Box::new(redb::Redb)),
+            #[cfg(feature = "fjall")]
+            Keeper::Fjall => Ok(Box::new(fjall::Fjall(Codec::None))),
+            #[cfg(feature = "fjall")]
+            Keeper::FjallBlocks => Ok(Box::new(fjall::Fjall(codec))),
+            #[cfg(feature = "sqlite")]
+            Keeper::Sqlite => Ok(Box::new(sqlite::Sqlite)),
+            #[cfg(not(all(
+                feature = "lmdb",
+                feature = "rocksdb",
+                feature = "redb",
+                feature = "fjall",
+                feature = "sqlite"
+            )))]
+            _ => anyhow::bail!(
+                "this program was built without the store {}; build it with --features stores",
+                self.argument()
+            ),
+        }
+    }
+}
+
+/// Does one job and prints what it found.
+///
+/// # Errors
+/// What the disk or the store says.
+pub(crate) fn run(arguments: &StoresArguments) -> Result<()> {
+    match &arguments.job {
+        Job::Records { folder, file } => tell(records::make(folder, file)?, 0),
+        Job::Bytes { file } => {
+            let mut told = Told::default();
+            records::read(file)?
+                .try_for_each(|record| record.map(|record| told.take(record.key, &record.value)))?;
+            told.tell()
+        }
+        Job::Fill { store, codec, file, place } => fill(*store, *codec, file, place),
+        Job::All { store, codec, place } => read(*store, *codec, place, |store, each| store.all(place, each)),
+        Job::Newest { store, codec, place, count } => {
+            read(*store, *codec, place, |store, each| store.newest(place, *count, each))
+        }
+    }
+}
+
+fn fill(keeper: Keeper, codec: Codec, file: &Path, place: &Path) -> Result<()> {
+    fs::create_dir_all(place).with_context(|| format!("cannot make {}", place.display()))?;
+    let before = keeper.before(codec).context("this store has no such codec")?;
+    let mut encoder = Encoder::new(before, place, || records::read(file))?;
+    let mut count = 0;
+    let mut encoded = records::read(file)?.map(|record| {
+        let record = record?;
+        count += 1;
+        Ok(Record { key: record.key, value: encoder.encode(&record.value)? })
+    });
+    keeper.open(codec)?.fill(place, &mut encoded)?;
+    drop(encoded);
+    tell(count, 0)
+}
+
+fn read(
+    keeper: Keeper,
+    codec: Codec,
+    place: &Path,
+    job: impl Fn(&dyn HeaderStore, &mut Each<'_>) -> Result<()>,
+) -> Result<()> {
+    let before = keeper.before(codec).context("this store has no such codec")?;
+    let mut decoder = Decoder::open(before, place)?;
+    let mut told = Told::default();
+    job(&*keeper.open(codec)?, &mut |key, value| {
+        told.take(key, decoder.decode(value)?);
+        Ok(())
+    })?;
+    told.tell()
+}
+
+/// What was read: how many records, and a digest of their keys and values in order.
+#[derive(Default)]
+struct Told {
+    count: u64,
+    digest: Xxh3,
+}
+
+impl Told {
+    fn take(&mut self, key: u64, value: &[u8]) {
+        self.count += 1;
+        self.digest.update(&key.to_be_bytes());
+        self.digest.update(value);
+    }
+
+    fn tell(&self) -> Result<()> {
+        tell(self.count, self.digest.digest())
+    }
+}
+
+#[expect(clippy::print_stdout, reason = "the line is this errand's answer")]
+#[expect(clippy::unnecessary_wraps, reason = "it ends a job, and jobs can fail")]
+fn tell(count: u64, digest: u64) -> Result<()> {
+    println!("{count} records {digest:016x}");
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn records(count: u64) -> Vec<Record> {
+        let value = |key: u64| {
+            format!(
+                "From: person {}\nSubject: {}\n",
+                key % 7,
+                "word ".repeat(usize::try_from(key % 90).unwrap())
+            )
+        };
+        (1..=count).map(|key| Record { key: key << 20, value: value(key).into_bytes() }).collect()
+    }
+
+    fn kept(keeper: Keeper, codec: Codec, all: &[Record]) -> (Vec<Record>, Vec<Record>) {
+        let directory = tempfile::tempdir().unwrap();
+        let (file, place) = (directory.path().join("records"), directory.path().join("store"));
+        records::write(&file, all).unwrap();
+        fill(keeper, codec, &file, &place).unwrap();
+        let take = |job: &dyn Fn(&dyn HeaderStore, &mut Each<'_>) -> Result<()>| {
+            let mut found = Vec::new();
+            let mut decoder = Decoder::open(keeper.before(codec).unwrap(), &place).unwrap();
+            job(&*keeper.open(codec).unwrap(), &mut |key, value| {
+                found.push(Record { key, value: decoder.decode(value)?.to_vec() });
+                Ok(())
+            })
+            .unwrap();
+            found
+        };
+        (take(&|store, each| store.all(&place, each)), take(&|store, each| store.newest(&place, 50, each)))
+    }
+
+    #[test]
+    fn every_store_gives_back_what_it_was_given() {
+        let all = records(600);
+        let newest: Vec<Record> = all.iter().rev().take(50).cloned().collect();
+        for keeper in Keeper::ALL.into_iter().filter(|keeper| keeper.is_built()) {
+            for codec in Codec::ALL.into_iter().filter(|&codec| keeper.before(codec).is_some()) {
+                let (whole, end) = kept(keeper, codec, &all);
+                assert!(whole == all, "{keeper:?} {codec:?}: {} records", whole.len());
+                assert!(end == newest, "{keeper:?} {codec:?}: {} newest", end.len());
+            }
+        }
+    }
+
+    #[test]
+    fn a_store_that_was_left_out_is_named() {
+        for keeper in Keeper::ALL.into_iter().filter(|keeper| !keeper.is_built()) {
+            let error = keeper.open(Codec::None).err().map(|error| error.to_string()).unwrap_or_default();
+            assert!(error.contains(keeper.argument()) && error.contains("--features stores"), "{error}");
+        }
+        assert!(Keeper::Pneu.is_built());
+    }
+
+    #[test]
+    fn what_is_told_depends_on_the_order() {
+        let digest = |keys: [u64; 2]| {
+            let mut told = Told::default();
+            keys.iter().for_each(|&key| told.take(key, b"value"));
+            (told.count, told.digest.digest())
+        };
+        assert_eq!(digest([1, 2]), digest([1, 2]));
+        assert_ne!(digest([1, 2]), digest([2, 1]));
+        assert_eq!(digest([1, 2]).0, 2);
+    }
+}

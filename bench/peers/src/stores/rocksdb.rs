@@ -1,0 +1,87 @@
+//! Header records in RocksDB.
+//!
+//! Comes in: records by key. Goes out: the same. Must not know how values are compressed; blocks it compresses as it is told.
+
+use super::records::Record;
+use super::{BLOCK_BYTES, Codec, DICTIONARY_BYTES, Each, HeaderStore, LEVEL};
+use ::rocksdb::{
+    BlockBasedOptions, DB, DBCompressionType, FlushOptions, IteratorMode, Options, WriteOptions,
+};
+use anyhow::{Context, Result};
+use std::path::Path;
+
+/// The usual window of zstd, as RocksDB names it.
+const WINDOW_BITS: i32 = -14;
+/// A dictionary is trained on values of this many times its size.
+const TRAINED_ON_TIMES: i32 = 100;
+
+/// The library, and how it compresses blocks.
+pub(super) struct Rocks(pub(super) Codec);
+
+impl Rocks {
+    fn options(&self) -> Result<Options> {
+        let mut options = Options::default();
+        options.create_if_missing(true);
+        options.set_compression_type(match self.0 {
+            Codec::None => DBCompressionType::None,
+            Codec::Lz4 => DBCompressionType::Lz4,
+            Codec::Zstd | Codec::ZstdDictionary => DBCompressionType::Zstd,
+        });
+        let dictionary = i32::try_from(DICTIONARY_BYTES)?;
+        match self.0 {
+            Codec::Zstd => options.set_compression_options(WINDOW_BITS, LEVEL, 0, 0),
+            Codec::ZstdDictionary => {
+                options.set_compression_options(WINDOW_BITS, LEVEL, 0, dictionary);
+                options.set_zstd_max_train_bytes(dictionary * TRAINED_ON_TIMES);
+            }
+            Codec::None | Codec::Lz4 => {}
+        }
+        if self.0 != Codec::None {
+            let mut blocks = BlockBasedOptions::default();
+            blocks.set_block_size(BLOCK_BYTES as usize);
+            options.set_block_based_table_factory(&blocks);
+        }
+        Ok(options)
+    }
+
+    fn hand_out(
+        &self,
+        place: &Path,
+        mode: IteratorMode<'_>,
+        count: usize,
+        each: &mut Each<'_>,
+    ) -> Result<()> {
+        let database = DB::open_for_read_only(&self.options()?, place.join("rocksdb"), false)?;
+        for found in database.iterator(mode).take(count) {
+            let (key, value) = found?;
+            let key = key.as_ref().try_into().context("a key has not eight bytes")?;
+            each(u64::from_be_bytes(key), &value)?;
+        }
+        Ok(())
+    }
+}
+
+impl HeaderStore for Rocks {
+    fn fill(&self, place: &Path, records: &mut dyn Iterator<Item = Result<Record>>) -> Result<()> {
+        let database = DB::open(&self.options()?, place.join("rocksdb"))?;
+        // As for any bulk load: no log, and tables that are flushed and synced at the end.
+        let mut without_log = WriteOptions::default();
+        without_log.disable_wal(true);
+        for record in records {
+            let record = record?;
+            database.put_opt(record.key.to_be_bytes(), &record.value, &without_log)?;
+        }
+        let mut flush = FlushOptions::default();
+        flush.set_wait(true);
+        database.flush_opt(&flush)?;
+        Ok(())
+    }
+
+    fn all(&self, place: &Path, each: &mut Each<'_>) -> Result<()> {
+        self.hand_out(place, IteratorMode::Start, usize::MAX, each)
+    }
+
+    fn newest(&self, place: &Path, count: usize, each: &mut Each<'_>) -> Result<()> {
+        self.hand_out(place, IteratorMode::End, count, each)
+    }
+}

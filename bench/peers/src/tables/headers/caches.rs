@@ -1,0 +1,72 @@
+//! Caches of neomutt: a store and a compression each, and which of them is the best.
+//!
+//! Comes in: series. Goes out: names, and copies of the best one's series under neomutt's own name. Must not know how they were measured.
+
+use super::rows::{INIT, RELOAD, UNVERIFIED, cold, work};
+use crate::peers::neomutt::{COMPRESSIONS, PEER, STORES};
+use measure::{Series, named};
+
+/// A store and a compression.
+pub(super) type Cache = (&'static str, &'static str);
+
+/// Returns how the program with this cache is called in names of series.
+pub(super) fn who((store, compression): Cache) -> String {
+    let compression = if compression.is_empty() { "none" } else { compression };
+    format!("neomutt {store} {compression}")
+}
+
+/// Returns the cache with which a folder is opened again in the least time, if any was measured.
+pub(super) fn best_cache(series: &[Series], label: &str) -> Option<Cache> {
+    let wall = |cache: Cache| {
+        let name = named(&who(cache), &work(label, RELOAD));
+        series
+            .iter()
+            .find(|series| series.name == name && !series.samples.is_empty())
+            .map(|series| series.wall().0)
+    };
+    let all = STORES.iter().flat_map(|&store| COMPRESSIONS.map(|compression| (store, compression)));
+    let measured = all.filter_map(|cache| Some((wall(cache)?, cache)));
+    measured.min_by(|(one, _), (other, _)| one.total_cmp(other)).map(|(_, cache)| cache)
+}
+
+/// Returns the series of the best cache as those of neomutt.
+pub(super) fn best(series: &[Series], label: &str) -> Vec<Series> {
+    let Some(cache) = best_cache(series, label) else { return Vec::new() };
+    let copy = |what: &&str| {
+        let name = named(&who(cache), &work(label, what));
+        let found = series.iter().find(|series| series.name == name)?;
+        let note = format!("{}, the fastest of its caches", who(cache));
+        Some(Series { name: named(PEER.name, &work(label, what)), note, ..found.clone() })
+    };
+    [INIT, RELOAD, UNVERIFIED, &cold(RELOAD)].iter().filter_map(copy).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use measure::Sample;
+
+    #[test]
+    fn the_best_cache_opens_fastest() {
+        let series = |cache, what: &str, wall_seconds| {
+            Series::of(
+                &named(&who(cache), &work("7 messages", what)),
+                Sample { wall_seconds, ..Sample::default() },
+            )
+        };
+        let (slow, fast) = (("lmdb", ""), ("tdb", "zstd"));
+        let all = [
+            series(slow, RELOAD, 2.0),
+            series(slow, INIT, 1.0),
+            series(fast, RELOAD, 1.0),
+            series(fast, INIT, 3.0),
+        ];
+        assert_eq!(best_cache(&all, "7 messages"), Some(fast));
+        let best = best(&all, "7 messages");
+        let told: Vec<(&str, f64)> =
+            best.iter().map(|series| (series.name.as_str(), series.wall().0)).collect();
+        assert_eq!(told, [("neomutt: 7 messages: init", 3.0), ("neomutt: 7 messages: reload", 1.0)]);
+        assert_eq!(best[0].note, "neomutt tdb zstd, the fastest of its caches");
+        assert_eq!(best_cache(&all, "8 messages"), None);
+    }
+}

@@ -1,0 +1,134 @@
+//! The same header records kept in ours and in other embedded stores, at each compression.
+//!
+//! Comes in: a folder. Goes out: series. Must not know how stores work.
+
+use super::{Start, rows};
+use crate::bench::Bench;
+use crate::options::Sizes;
+use crate::stores::{Codec, Keeper};
+use anyhow::{Result, ensure};
+use measure::{Outcome, Series, Trial, bytes_below, child, cold, corpora, named, take_turns};
+use std::cell::RefCell;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// How many records the end has.
+const NEWEST_COUNT: &str = "50";
+
+/// Measures all stores that this program was built with.
+pub(super) fn measure(bench: &mut Bench<'_>, sizes: &Sizes, maildir: &Path, place: &Path) -> Result<()> {
+    std::fs::create_dir_all(place)?;
+    let file = place.join("records");
+    let mut make = errand("records")?;
+    child::run(make.arg(maildir).arg(&file))?;
+    let stores = Stores { label: super::label(sizes), place: place.to_owned(), file };
+    let rounds = bench.rounds();
+    bench.report.add_all(stores.measure(rounds)?);
+    Ok(())
+}
+
+fn errand(job: &str) -> Result<Command> {
+    let mut command = Command::new(std::env::current_exe()?);
+    command.arg("stores").arg(job);
+    Ok(command)
+}
+
+struct Stores {
+    label: String,
+    place: PathBuf,
+    file: PathBuf,
+}
+
+impl Stores {
+    fn measure(&self, rounds: usize) -> Result<Vec<Series>> {
+        let all = child::run(errand("bytes")?.arg(&self.file))?.said;
+        let newest = RefCell::new(None);
+        let mut series = Vec::new();
+        for codec in Codec::ALL {
+            let keepers =
+                Keeper::ALL.into_iter().filter(|keeper| keeper.is_built() && keeper.before(codec).is_some());
+            let keepers: Vec<Keeper> = keepers.collect();
+            let mut trials = vec![self.floor(Start::Warm)];
+            for &keeper in &keepers {
+                trials.push(self.fill(keeper, codec));
+                trials.push(self.all(keeper, codec, Start::Warm, &all));
+                trials.push(self.newest(keeper, codec, &newest));
+            }
+            series.extend(take_turns(rounds, trials)?);
+            if cold::is_possible() {
+                let trials = keepers.iter().map(|&keeper| self.all(keeper, codec, Start::Cold, &all));
+                series.extend(take_turns(
+                    rounds,
+                    [self.floor(Start::Cold)].into_iter().chain(trials).collect(),
+                )?);
+            }
+            for &keeper in &keepers {
+                corpora::clear(&self.home(keeper))?;
+            }
+        }
+        Ok(series)
+    }
+
+    fn home(&self, keeper: Keeper) -> PathBuf {
+        self.place.join(keeper.argument())
+    }
+
+    fn floor(&self, start: Start) -> Trial<'_> {
+        let series = Series::new(&named("floor", &rows::work(&self.label, &start.work(rows::BYTES))), "");
+        start.of(Trial::new(series, || {
+            let mut command = errand("bytes")?;
+            command.arg(&self.file);
+            Ok(command)
+        }))
+    }
+
+    fn series(&self, keeper: Keeper, codec: Codec, work: &str) -> Series {
+        Series::new(&named(rows::heading(keeper), &rows::kept(&self.label, codec, work)), "")
+    }
+
+    fn fill(&self, keeper: Keeper, codec: Codec) -> Trial<'_> {
+        let (home, size) = (self.home(keeper), self.home(keeper));
+        let trial = Trial::new(self.series(keeper, codec, rows::FILL), move || {
+            corpora::clear(&home)?;
+            let mut command = errand("fill")?;
+            command.args([keeper.argument(), codec.argument()]).arg(&self.file).arg(&home);
+            Ok(command)
+        });
+        trial.sized(move || bytes_below(&size))
+    }
+
+    fn all<'a>(&'a self, keeper: Keeper, codec: Codec, start: Start, expected: &'a str) -> Trial<'a> {
+        let (home, size) = (self.home(keeper), self.home(keeper));
+        let trial = Trial::new(self.series(keeper, codec, &start.work(rows::READ_ALL)), move || {
+            let mut command = errand("all")?;
+            command.args([keeper.argument(), codec.argument()]).arg(&home);
+            Ok(command)
+        });
+        let trial = trial.sized(move || bytes_below(&size));
+        start.of(trial.checked(move |outcome| {
+            ensure!(outcome.said == expected, "{:?} was read, not {expected:?}", outcome.said);
+            Ok(())
+        }))
+    }
+
+    fn newest<'a>(
+        &'a self,
+        keeper: Keeper,
+        codec: Codec,
+        expected: &'a RefCell<Option<String>>,
+    ) -> Trial<'a> {
+        let (home, size) = (self.home(keeper), self.home(keeper));
+        let trial = Trial::new(self.series(keeper, codec, rows::NEWEST), move || {
+            let mut command = errand("newest")?;
+            command.args([keeper.argument(), codec.argument()]).arg(&home).arg(NEWEST_COUNT);
+            Ok(command)
+        });
+        let same = |outcome: &Outcome| {
+            let mut expected = expected.borrow_mut();
+            let expected = expected.get_or_insert_with(|| outcome.said.clone());
+            ensure!(outcome.said == *expected, "{:?} was read, not {expected:?}", outcome.said);
+            Ok(())
+        };
+        trial.sized(move || bytes_below(&size)).checked(same)
+    }
+}

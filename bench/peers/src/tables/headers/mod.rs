@@ -1,0 +1,278 @@
+//! Header cache: a large folder is opened, and header records are kept, by pneu, neomutt, mutt, Dovecot and embedded databases.
+//!
+//! Comes in: what is installed, sizes. Goes out: series, and tables of them.
+//!
+//! The folder is the INBOX of a Maildir of its own, in which no message lies twice, so that all programs show as many lines. It is only
+//! read.
+
+mod caches;
+mod kept;
+mod rows;
+
+use crate::bench::Bench;
+use crate::options::{Sizes, counted};
+use crate::peers::dovecot::{Dovecot, Fetch, exists};
+use crate::peers::neomutt::{Neomutt, Verify};
+use crate::peers::terminal::opened;
+use crate::peers::{dovecot, mutt, neomutt};
+use anyhow::{Result, ensure};
+use bench_own::Pneu;
+use measure::{Outcome, Series, Trial, bytes_below, cold, corpora, named, take_turns, walk};
+use rows::{INIT, NEWEST, RELOAD};
+pub(crate) use rows::{PROGRAMS, tables};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use testkit::corpus::CorpusOptions;
+
+/// How many messages the end of a list has.
+const NEWEST_COUNT: u64 = 50;
+
+/// Returns the folder, as mail to be made.
+fn folder(sizes: &Sizes) -> CorpusOptions {
+    CorpusOptions { folders: 1, ..CorpusOptions::varied(sizes.folder_messages, corpora::SEED) }
+}
+
+/// How the folder is called in names of work.
+fn label(sizes: &Sizes) -> String {
+    format!("{} messages", counted(sizes.folder_messages.into()))
+}
+
+/// Measures everything.
+pub(crate) fn measure(bench: &mut Bench<'_>) -> Result<()> {
+    let sizes = bench.options.sizes();
+    let maildir = corpora::kept(bench.corpora(), "open", &folder(&sizes))?;
+    let place = bench.corpora().join("peers-headers");
+    corpora::clear(&place)?;
+    let opened = open_all(bench, &sizes, &maildir, &place);
+    let kept = opened.and_then(|()| kept::measure(bench, &sizes, &maildir, &place));
+    corpora::clear(&place)?;
+    kept
+}
+
+fn open_all(bench: &mut Bench<'_>, sizes: &Sizes, maildir: &Path, place: &Path) -> Result<()> {
+    corpora::warm(maildir)?;
+    let readers = Readers {
+        pneu: Pneu::at(&bench.options.program, maildir, &place.join("pneu")),
+        neomutt: bench.installed(&neomutt::PEER).map(|found| Neomutt::new(&found)).transpose()?,
+        mutt: bench.installed(&mutt::PEER),
+        dovecot: bench
+            .installed(&dovecot::PEER)
+            .map(|found| Dovecot::new(&found, maildir, &place.join("dovecot")))
+            .transpose()?,
+        label: label(sizes),
+        count: sizes.folder_messages.into(),
+        maildir: maildir.to_owned(),
+        place: place.to_owned(),
+    };
+    let mut series = readers.measure(bench.rounds())?;
+    series.extend(caches::best(&series, &readers.label));
+    bench.report.add_all(series);
+    Ok(())
+}
+
+/// Programs that open the folder.
+struct Readers {
+    pneu: Pneu,
+    neomutt: Option<Neomutt>,
+    mutt: Option<crate::peer::Installed>,
+    dovecot: Option<Dovecot>,
+    label: String,
+    count: u64,
+    maildir: PathBuf,
+    place: PathBuf,
+}
+
+impl Readers {
+    fn measure(&self, rounds: usize) -> Result<Vec<Series>> {
+        let mut trials = self.pneu_trials(Start::Warm);
+        trials.extend(self.neomutt_trials());
+        trials.extend(self.mutt_trials());
+        trials.extend(self.dovecot_trials());
+        trials.push(self.walk(Start::Warm));
+        let mut series = take_turns(rounds, trials)?;
+        if cold::is_possible() {
+            let mut trials = self.pneu_trials(Start::Cold);
+            trials.extend(self.others_cold(&series));
+            trials.push(self.walk(Start::Cold));
+            series.extend(take_turns(rounds, trials)?);
+        }
+        Ok(series)
+    }
+
+    fn series(&self, who: &str, work: &str) -> Series {
+        Series::new(&named(who, &rows::work(&self.label, work)), "")
+    }
+
+    fn walk(&self, start: Start) -> Trial<'_> {
+        let series = self.series("floor", &start.work(rows::WALK));
+        start.of(Trial::new(series, || walk::command(&self.maildir, 1, walk::Look::Stats)))
+    }
+
+    fn pneu_trials(&self, start: Start) -> Vec<Trial<'_>> {
+        let series = |work: &str| self.series("pneu", &start.work(work));
+        let list = ["find", "--sort", "date"];
+        let newest = NEWEST_COUNT.to_string();
+        let mut trials = Vec::new();
+        if start == Start::Warm {
+            let init = Trial::new(series(INIT), || {
+                self.pneu.forget()?;
+                Ok(self.pneu.index())
+            });
+            trials.push(init.sized(|| bytes_below(self.pneu.data())));
+        }
+        let all = Trial::new(series(RELOAD), move || Ok(self.pneu.command(&list)));
+        trials.push(all.printing(self.count).sized(|| self.size_of_rows()));
+        let after_pass = Trial::new(series(rows::AFTER_PASS), || Ok(self.pass_and_list()));
+        trials.push(after_pass.printing(self.count));
+        let end = Trial::new(series(NEWEST), move || {
+            Ok(self.pneu.command(&[&list[..], &["--max", &newest]].concat()))
+        });
+        trials.push(end.printing(NEWEST_COUNT.min(self.count)));
+        trials.into_iter().map(|trial| start.of(trial)).collect()
+    }
+
+    /// What of the index is needed for lists: everything but the text.
+    fn size_of_rows(&self) -> Result<u64> {
+        let store = self.pneu.data().join("index");
+        let text = store.join("text");
+        let text = if text.is_dir() { bytes_below(&text)? } else { 0 };
+        Ok(bytes_below(&store)? - text)
+    }
+
+    /// Brings the index in step, and lists: what the others do when they open a folder.
+    fn pass_and_list(&self) -> Command {
+        let line = "\"$0\" --quiet --data \"$1\" index --maildir \"$2\" && exec \"$0\" --data \"$1\" find --sort date";
+        let data = self.pneu.data();
+        let mut command = Command::new("sh");
+        command.args(["-c", line]).arg(self.pneu.index().get_program()).arg(data).arg(&self.maildir);
+        command.env("XDG_CONFIG_HOME", data.join("config"));
+        command
+    }
+
+    fn neomutt_trials(&self) -> Vec<Trial<'_>> {
+        let mut trials = Vec::new();
+        let Some(neomutt) = &self.neomutt else { return trials };
+        for cache in neomutt.caches() {
+            let who = caches::who(cache);
+            let place = self.place.join(format!("neomutt-{}-{}", cache.0, cache.1));
+            for work in [INIT, RELOAD, rows::UNVERIFIED] {
+                let (home, size) = (place.clone(), place.clone());
+                let verify = if work == rows::UNVERIFIED { Verify::Nothing } else { Verify::Times };
+                let trial = Trial::new(self.series(&who, work), move || {
+                    if work == INIT {
+                        corpora::clear(&home)?;
+                    }
+                    neomutt.open(&self.maildir, &home, cache, verify)
+                });
+                trials
+                    .push(trial.sized(move || bytes_below(&size)).checked(|outcome| self.shows_all(outcome)));
+            }
+        }
+        trials
+    }
+
+    fn mutt_trials(&self) -> Vec<Trial<'_>> {
+        let Some(installed) = &self.mutt else { return Vec::new() };
+        let place = self.place.join("mutt");
+        let trial = |work: &'static str| {
+            let (home, size) = (place.clone(), place.clone());
+            let trial = Trial::new(self.series(mutt::PEER.name, work), move || {
+                if work == INIT {
+                    corpora::clear(&home)?;
+                }
+                mutt::open(installed, &self.maildir, &home)
+            });
+            trial.sized(move || bytes_below(&size)).checked(|outcome| self.shows_all(outcome))
+        };
+        vec![trial(INIT), trial(RELOAD)]
+    }
+
+    fn shows_all(&self, outcome: &Outcome) -> Result<()> {
+        let shown = opened(&outcome.said);
+        ensure!(shown == Some(self.count), "{shown:?} messages are shown, not {}", self.count);
+        Ok(())
+    }
+
+    fn dovecot_trials(&self) -> Vec<Trial<'_>> {
+        let Some(dovecot) = &self.dovecot else { return Vec::new() };
+        let place = self.place.join("dovecot");
+        let trial = |work: &'static str, fetch| {
+            let (home, size) = (place.clone(), place.clone());
+            let trial = Trial::new(self.series(dovecot::PEER.name, work), move || {
+                if work == INIT {
+                    corpora::clear(&home)?;
+                }
+                dovecot.examine(fetch)
+            });
+            trial.sized(move || bytes_below(&size)).checked(move |outcome| self.fetched(outcome, fetch))
+        };
+        let end = Fetch::From((self.count + 1).saturating_sub(NEWEST_COUNT).max(1));
+        vec![
+            trial(INIT, Fetch::All),
+            trial(RELOAD, Fetch::All),
+            trial(rows::EXAMINE, Fetch::Nothing),
+            trial(NEWEST, end),
+        ]
+    }
+
+    /// Whether the server has all messages, and answered for each that was asked for.
+    fn fetched(&self, outcome: &Outcome, fetch: Fetch) -> Result<()> {
+        let count = exists(&outcome.said);
+        ensure!(count == Some(self.count), "{count:?} messages exist, not {}", self.count);
+        let wanted = match fetch {
+            Fetch::Nothing => 0,
+            Fetch::All => self.count,
+            Fetch::From(number) => self.count + 1 - number,
+        };
+        // Beside answers to what was asked there are a few lines more, and names can be literals on lines of their own.
+        ensure!(outcome.sample.lines >= wanted, "{} lines for {wanted} messages", outcome.sample.lines);
+        Ok(())
+    }
+
+    /// The same with an empty page cache: neomutt with its best cache only.
+    fn others_cold<'a>(&'a self, warm: &[Series]) -> Vec<Trial<'a>> {
+        let work = Start::Cold.work(RELOAD);
+        let mut trials = Vec::new();
+        if let (Some(neomutt), Some(cache)) = (&self.neomutt, caches::best_cache(warm, &self.label)) {
+            let place = self.place.join(format!("neomutt-{}-{}", cache.0, cache.1));
+            trials.push(Trial::new(self.series(neomutt::PEER.name, &work), move || {
+                neomutt.open(&self.maildir, &place, cache, Verify::Times)
+            }));
+        }
+        if let Some(installed) = &self.mutt {
+            let place = self.place.join("mutt");
+            trials.push(Trial::new(self.series(mutt::PEER.name, &work), move || {
+                mutt::open(installed, &self.maildir, &place)
+            }));
+        }
+        if let Some(dovecot) = &self.dovecot {
+            trials.push(Trial::new(self.series(dovecot::PEER.name, &work), move || {
+                dovecot.examine(Fetch::All)
+            }));
+        }
+        trials.into_iter().map(Trial::cold).collect()
+    }
+}
+
+/// What is in the page cache.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Start {
+    Warm,
+    Cold,
+}
+
+impl Start {
+    fn work(self, work: &str) -> String {
+        match self {
+            Start::Warm => work.to_owned(),
+            Start::Cold => rows::cold(work),
+        }
+    }
+
+    fn of(self, trial: Trial<'_>) -> Trial<'_> {
+        match self {
+            Start::Warm => trial,
+            Start::Cold => trial.cold(),
+        }
+    }
+}

@@ -1,0 +1,216 @@
+//! The work of the tables on headers, in words, and their rows.
+//!
+//! Comes in: sizes. Goes out: names of work, rows with what is wanted. Must not know how anything is measured.
+
+use super::{caches, label};
+use crate::options::Sizes;
+use crate::peers::neomutt::{COMPRESSIONS, STORES};
+use crate::stores::{Codec, Keeper};
+use measure::{Goal, Quantity, Row, Table, named};
+
+/// The programs.
+pub(crate) const PROGRAMS: [&str; 4] = ["pneu", "neomutt", "mutt", "Dovecot"];
+/// The stores of neomutt beside the program that is measured.
+const CACHES: [&str; 9] =
+    ["pneu", "lmdb", "rocksdb", "tokyocabinet", "kyotocabinet", "gdbm", "qdbm", "bdb", "tdb"];
+/// The stores that a small program of ours fills.
+const KEEPERS: [&str; 8] = [
+    "pneu's store",
+    "LMDB",
+    "RocksDB",
+    "RocksDB, its own blocks",
+    "redb",
+    "fjall",
+    "fjall, its own blocks",
+    "SQLite",
+];
+
+pub(super) const INIT: &str = "init";
+pub(super) const RELOAD: &str = "reload";
+pub(super) const UNVERIFIED: &str = "reload, files' times not asked for";
+pub(super) const AFTER_PASS: &str = "reload, after a pass over the folder";
+pub(super) const EXAMINE: &str = "EXAMINE alone";
+pub(super) const NEWEST: &str = "the newest 50";
+pub(super) const WALK: &str = "getdents64 and statx, one thread";
+
+pub(super) const FILL: &str = "fill";
+pub(super) const READ_ALL: &str = "read all";
+pub(super) const BYTES: &str = "reading the records' bytes";
+
+/// Returns the heading of a store.
+pub(super) fn heading(keeper: Keeper) -> &'static str {
+    match keeper {
+        Keeper::Pneu => KEEPERS[0],
+        Keeper::Lmdb => KEEPERS[1],
+        Keeper::Rocksdb => KEEPERS[2],
+        Keeper::RocksdbBlocks => KEEPERS[3],
+        Keeper::Redb => KEEPERS[4],
+        Keeper::Fjall => KEEPERS[5],
+        Keeper::FjallBlocks => KEEPERS[6],
+        Keeper::Sqlite => KEEPERS[7],
+    }
+}
+
+/// Returns the work on a folder.
+pub(super) fn work(folder: &str, work: &str) -> String {
+    format!("{folder}: {work}")
+}
+
+/// Returns the work of a store on a folder's records.
+pub(super) fn kept(folder: &str, codec: Codec, work: &str) -> String {
+    format!("records of {folder}, {}: {work}", codec.argument())
+}
+
+/// Returns how work is called that began with an empty page cache.
+pub(super) fn cold(work: &str) -> String {
+    format!("{work}, cold")
+}
+
+/// Returns the tables: programs, neomutt's caches, embedded stores.
+pub(crate) fn tables(sizes: &Sizes) -> Vec<Table> {
+    let label = label(sizes);
+    let table = |name, title: &str, about: &str, columns: &[&'static str], rows| Table {
+        name,
+        title: title.to_owned(),
+        about: about.to_owned(),
+        columns: columns.to_vec(),
+        rows,
+        growths: Vec::new(),
+    };
+    vec![
+        table(
+            "headers",
+            "Header cache: open a folder",
+            "One folder of messages with text; every header, by date. Init: without a cache; pneu makes its whole index then, the text's too. Reload: with it; pneu \
+             lists what its index has, and after a pass over the folder, as the others do. neomutt is the one with the fastest of its caches, all of which \
+             are in the next table. Dovecot: EXAMINE and FETCH (UID FLAGS INTERNALDATE ENVELOPE), without a daemon. Size: for pneu, reload, what lists need; init, the index \
+             with the text. The size is wanted to be smaller than that of each other.",
+            &PROGRAMS,
+            program_rows(&label),
+        ),
+        table(
+            "header-caches",
+            "Header cache: neomutt's stores and compressions",
+            "The same folder by neomutt with each of its stores and compressions; pneu's column is the same in all, it always compresses with zstd and a dictionary.",
+            &CACHES,
+            COMPRESSIONS.iter().flat_map(|compression| cache_rows(&label, compression)).collect(),
+        ),
+        table(
+            "header-stores",
+            "Header cache: the same records in embedded stores",
+            "The header records of the same folder (From, To, Cc, Subject, Date, Message-ID, References), put into each store in the order of their keys in one go, durable at the end, \
+             and read by key by new processes. Records are compressed one by one and are the same bytes in all stores; in pneu's store, and where a store \
+             is said to make its own blocks, in blocks of 64 KiB, but for pneu's with a dictionary, which are compressed one by one. The digests of all that was read are equal.",
+            &KEEPERS,
+            Codec::ALL.into_iter().flat_map(|codec| keeper_rows(&label, codec)).collect(),
+        ),
+    ]
+}
+
+/// Everything that is known of some work.
+const QUANTITIES: [Quantity; 8] = [
+    Quantity::Wall,
+    Quantity::User,
+    Quantity::System,
+    Quantity::Peak,
+    Quantity::Size,
+    Quantity::MinorFaults,
+    Quantity::MajorFaults,
+    Quantity::Outputs,
+];
+
+fn program_rows(label: &str) -> Vec<Row> {
+    let walk = named("floor", &work(label, WALK));
+    let mut rows = Vec::new();
+    for what in [INIT, RELOAD] {
+        for quantity in QUANTITIES {
+            let row = Row::new(&work(label, what), quantity);
+            rows.push(match (what, quantity) {
+                (RELOAD, Quantity::Wall) => {
+                    row.want(Goal::AtMost(0.25)).floor(&named("floor", &work(label, BYTES))).plotted()
+                }
+                (RELOAD, Quantity::Size) => row.want(Goal::LessThanAll).plotted(),
+                (_, Quantity::Wall) => row.plotted(),
+                _ => row,
+            });
+        }
+    }
+    let shown = |what: &str| Row::new(&work(label, what), Quantity::Wall);
+    let reload = |column| named(column, &work(label, RELOAD));
+    let passed = shown(AFTER_PASS).of("neomutt", &reload("neomutt")).of("mutt", &reload("mutt"));
+    rows.push(passed.of("Dovecot", &reload("Dovecot")).floor(&walk).plotted());
+    let unverified = shown(UNVERIFIED).of("pneu", &reload("pneu"));
+    rows.push(unverified);
+    rows.push(shown(NEWEST).want(Goal::AtMost(0.010)).plotted());
+    rows.push(Row::new(&work(label, NEWEST), Quantity::Peak));
+    rows.push(shown(EXAMINE));
+    rows.push(shown(&cold(RELOAD)).cold().floor(&named("floor", &work(label, &cold(BYTES)))));
+    let passed = shown(&cold(AFTER_PASS)).cold().floor(&named("floor", &work(label, &cold(WALK))));
+    let cold_reload = |column| named(column, &work(label, &cold(RELOAD)));
+    rows.push(
+        ["neomutt", "mutt", "Dovecot"]
+            .iter()
+            .fold(passed, |row, column| row.of(column, &cold_reload(column))),
+    );
+    rows.push(shown(&cold(NEWEST)).cold());
+    rows
+}
+
+fn cache_rows(label: &str, compression: &'static str) -> Vec<Row> {
+    let name = if compression.is_empty() { "not compressed" } else { compression };
+    let mut rows = Vec::new();
+    for what in [INIT, RELOAD] {
+        for quantity in QUANTITIES {
+            let row = Row::new(&format!("{label}, {name}: {what}"), quantity);
+            let row = STORES.iter().fold(row, |row, store| {
+                row.of(store, &named(&caches::who((store, compression)), &work(label, what)))
+            });
+            let row = row.of("pneu", &named("pneu", &work(label, what)));
+            rows.push(if what == RELOAD && quantity == Quantity::Wall { row.plotted() } else { row });
+        }
+    }
+    rows
+}
+
+fn keeper_rows(label: &str, codec: Codec) -> Vec<Row> {
+    let mut rows = Vec::new();
+    let bytes = named("floor", &work(label, BYTES));
+    for what in [FILL, READ_ALL] {
+        for quantity in QUANTITIES {
+            let row = Row::new(&kept(label, codec, what), quantity);
+            rows.push(match quantity {
+                Quantity::Wall => row.floor(&bytes).plotted(),
+                Quantity::Size if what == FILL => row.plotted(),
+                _ => row,
+            });
+        }
+    }
+    for quantity in [Quantity::Wall, Quantity::Peak, Quantity::MinorFaults] {
+        rows.push(Row::new(&kept(label, codec, NEWEST), quantity));
+    }
+    let started_cold = Row::new(&kept(label, codec, &cold(READ_ALL)), Quantity::Wall).cold();
+    rows.push(started_cold.floor(&named("floor", &work(label, &cold(BYTES)))));
+    rows
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_column_has_a_store() {
+        let headings = Keeper::ALL.map(heading);
+        assert_eq!(headings, KEEPERS);
+        assert!(STORES.iter().all(|store| CACHES.contains(store)));
+        assert_eq!(STORES.len() + 1, CACHES.len());
+    }
+
+    #[test]
+    fn all_columns_of_the_old_table_are_there() {
+        let tables = tables(&Sizes::quick());
+        let caches = &tables[1];
+        assert_eq!(caches.rows.len(), COMPRESSIONS.len() * 2 * QUANTITIES.len());
+        assert!(tables.iter().all(|table| !table.rows.is_empty() && !table.about.is_empty()));
+        assert_eq!(caches.rows[0].work, "20 k messages, not compressed: init");
+    }
+}

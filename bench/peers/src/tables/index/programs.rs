@@ -1,0 +1,224 @@
+//! The programs that index mail, called in one way.
+//!
+//! Comes in: what is to be done. Goes out: commands, or nothing where a program has no such way. Must not know what is measured.
+
+use crate::peers::mairix::Mairix;
+use crate::peers::mu::Mu;
+use crate::peers::notmuch::Notmuch;
+use anyhow::{Result, bail};
+use bench_own::Pneu;
+use measure::{bytes_below, corpora};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use testkit::corpus::{COMMON_PHRASE, RARE_WORD};
+
+/// How a pass is made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Mode {
+    /// All names in all directories, as far as the program looks by itself; what is gone goes.
+    Full,
+    /// Size and times of every file too.
+    Thorough,
+    /// Directories whose times have not changed are believed.
+    Lazy,
+    /// As full, but what is gone stays.
+    Kept,
+    /// As full, with the older way to find what is gone.
+    Legacy,
+    /// As lazy, but what is gone stays.
+    LazyKept,
+    /// As lazy, with the older way to find what is gone.
+    LazyLegacy,
+}
+
+/// What is asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Question {
+    /// All files.
+    All,
+    /// A word that few messages have.
+    Few,
+    /// A phrase that many have.
+    Many,
+}
+
+/// A program with one Maildir and an index of its own.
+pub(super) trait Indexer {
+    /// The heading of its column.
+    fn name(&self) -> &'static str;
+    /// Leaves no index, and what the program wants to be there before the first one.
+    fn forget(&self) -> Result<()>;
+    /// The command that brings the index in step.
+    fn index(&self, mode: Mode) -> Option<Command>;
+    /// The command that prints the path of each file found, one a line.
+    fn paths(&self, question: Question) -> Command;
+    /// Where the index lies.
+    fn home(&self) -> &Path;
+
+    /// The bytes of the index.
+    fn size(&self) -> Result<u64> {
+        bytes_below(self.home())
+    }
+}
+
+impl Indexer for Pneu {
+    fn name(&self) -> &'static str {
+        "pneu"
+    }
+
+    fn forget(&self) -> Result<()> {
+        Pneu::forget(self)
+    }
+
+    fn index(&self, mode: Mode) -> Option<Command> {
+        Some(self.index_with(match mode {
+            Mode::Full => &[],
+            Mode::Thorough => &["--thorough"],
+            Mode::Lazy => &["--lazy"],
+            Mode::Kept => &["--no-cleanup"],
+            Mode::Legacy => &["--legacy-cleanup"],
+            Mode::LazyKept => &["--lazy", "--no-cleanup"],
+            Mode::LazyLegacy => &["--lazy", "--legacy-cleanup"],
+        }))
+    }
+
+    fn paths(&self, question: Question) -> Command {
+        let find = ["find", "--format", "paths", "--files"];
+        match question {
+            Question::All => self.command(&find),
+            Question::Few => self.command(&[&find[..], &[RARE_WORD]].concat()),
+            Question::Many => self.command(&[&find[..], &[&phrase()]].concat()),
+        }
+    }
+
+    fn home(&self) -> &Path {
+        self.data()
+    }
+}
+
+/// mu for one Maildir.
+pub(super) struct MuIndexer {
+    pub(super) mu: Mu,
+    pub(super) maildir: PathBuf,
+}
+
+impl Indexer for MuIndexer {
+    fn name(&self) -> &'static str {
+        "mu"
+    }
+
+    fn forget(&self) -> Result<()> {
+        corpora::clear(self.home())?;
+        match self.mu.init(&self.maildir).status()? {
+            status if status.success() => Ok(()),
+            status => bail!("mu init failed: {status}"),
+        }
+    }
+
+    fn index(&self, mode: Mode) -> Option<Command> {
+        match mode {
+            Mode::Full => Some(self.mu.index(&[])),
+            // It asks for each file's times in every mode but the lazy one.
+            Mode::Thorough => None,
+            Mode::Lazy => Some(self.mu.index(&["--lazy-check"])),
+            Mode::Kept => Some(self.mu.index(&["--nocleanup"])),
+            Mode::Legacy => self.mu.index_with_legacy_cleanup(&[]),
+            Mode::LazyKept => Some(self.mu.index(&["--lazy-check", "--nocleanup"])),
+            Mode::LazyLegacy => self.mu.index_with_legacy_cleanup(&["--lazy-check"]),
+        }
+    }
+
+    fn paths(&self, question: Question) -> Command {
+        match question {
+            Question::All => self.mu.paths(""),
+            Question::Few => self.mu.paths(RARE_WORD),
+            Question::Many => self.mu.paths(&phrase()),
+        }
+    }
+
+    fn home(&self) -> &Path {
+        self.mu.home()
+    }
+}
+
+/// notmuch for one Maildir. It looks at directories' times unless it is told not to, and always cleans up.
+pub(super) struct NotmuchIndexer {
+    pub(super) notmuch: Notmuch,
+    pub(super) maildir: PathBuf,
+}
+
+impl Indexer for NotmuchIndexer {
+    fn name(&self) -> &'static str {
+        "notmuch"
+    }
+
+    fn forget(&self) -> Result<()> {
+        corpora::clear(self.home())?;
+        self.notmuch.init(&self.maildir)
+    }
+
+    fn index(&self, mode: Mode) -> Option<Command> {
+        match mode {
+            Mode::Full => Some(self.notmuch.new_mail(&["--full-scan"])),
+            Mode::Lazy => Some(self.notmuch.new_mail(&[])),
+            Mode::Thorough | Mode::Kept | Mode::Legacy | Mode::LazyKept | Mode::LazyLegacy => None,
+        }
+    }
+
+    fn paths(&self, question: Question) -> Command {
+        match question {
+            Question::All => self.notmuch.paths("*"),
+            Question::Few => self.notmuch.paths(RARE_WORD),
+            Question::Many => self.notmuch.paths(&phrase()),
+        }
+    }
+
+    fn home(&self) -> &Path {
+        self.notmuch.home()
+    }
+}
+
+/// mairix for one Maildir. It has no phrases: it is asked for messages with all words of one in their bodies.
+pub(super) struct MairixIndexer {
+    pub(super) mairix: Mairix,
+    pub(super) maildir: PathBuf,
+}
+
+impl Indexer for MairixIndexer {
+    fn name(&self) -> &'static str {
+        "mairix"
+    }
+
+    fn forget(&self) -> Result<()> {
+        corpora::clear(self.home())?;
+        self.mairix.init(&self.maildir)
+    }
+
+    fn index(&self, mode: Mode) -> Option<Command> {
+        match mode {
+            Mode::Full => Some(self.mairix.index(&["-F", "-p"])),
+            Mode::Thorough => Some(self.mairix.index(&["-p"])),
+            Mode::Kept => Some(self.mairix.index(&["-F"])),
+            Mode::Lazy | Mode::Legacy | Mode::LazyKept | Mode::LazyLegacy => None,
+        }
+    }
+
+    fn paths(&self, question: Question) -> Command {
+        match question {
+            Question::All => self.mairix.paths(&["z:0-1000000000"]),
+            Question::Few => self.mairix.paths(&[RARE_WORD]),
+            Question::Many => {
+                let words: Vec<String> = COMMON_PHRASE.split(' ').map(|word| format!("b:{word}")).collect();
+                self.mairix.paths(&words.iter().map(String::as_str).collect::<Vec<_>>())
+            }
+        }
+    }
+
+    fn home(&self) -> &Path {
+        self.mairix.home()
+    }
+}
+
+fn phrase() -> String {
+    format!("\"{COMMON_PHRASE}\"")
+}
