@@ -11,6 +11,10 @@ use measure::say;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+/// What is there where this program can be built with RocksDB: its library, and what reads its header.
+const ROCKSDB_PACKAGES: [&str; 2] = ["librocksdb-dev", "libclang-dev"];
+const ROCKSDB_HEADER: &str = "/usr/include/rocksdb/c.h";
+
 /// What to install.
 #[derive(Args)]
 pub(crate) struct InstallArguments {
@@ -30,6 +34,10 @@ pub(crate) fn install(arguments: &InstallArguments) -> Result<()> {
     // Each by itself: one that is not there must not keep the others away.
     for peer in peers::ALL.iter().filter(|peer| missing(peer)) {
         tried(peer.name, "apt-get", by_apt(peer.packages));
+    }
+    let headers = arguments.only.is_empty() || arguments.only.contains(&Part::Headers);
+    if headers && !Path::new(ROCKSDB_HEADER).is_file() {
+        tried("RocksDB's library", "apt-get", by_apt(&ROCKSDB_PACKAGES));
     }
     for peer in peers::ALL.iter().filter(|peer| tables::need(&arguments.only, peer)) {
         match peer.find() {

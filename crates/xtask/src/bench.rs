@@ -13,6 +13,10 @@ use std::process::Command;
 /// The measurements of pneu alone, which another program makes.
 const OWN: &str = "own";
 
+/// Where libraries of the system are.
+const LIBRARIES: [&str; 4] =
+    ["/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib64", "/usr/lib"];
+
 /// What to measure.
 #[derive(Args)]
 pub struct BenchArguments {
@@ -38,8 +42,8 @@ pub struct BenchArguments {
 /// If something cannot be built, or a measurement fails. A program that cannot be installed is none.
 pub fn bench(arguments: &BenchArguments) -> Result<()> {
     say("Building the release programs ...");
-    let packages = ["cli", "bench-own", "bench-peers"].iter().flat_map(|name| ["--package", name]);
-    run(&mut cargo(&[&["build", "--release"], &packages.collect::<Vec<_>>()[..]].concat()))?;
+    run(&mut cargo(&["build", "--release", "--package", "cli", "--package", "bench-own"]))?;
+    run(&mut build_side_by_side())?;
     let (own, tables): (Vec<_>, Vec<_>) = arguments.names.iter().partition(|name| *name == OWN);
     let only = (!tables.is_empty()).then(|| {
         let names: Vec<&str> = tables.iter().map(|name| name.as_str()).collect();
@@ -48,6 +52,8 @@ pub fn bench(arguments: &BenchArguments) -> Result<()> {
     if own.is_empty() || !tables.is_empty() {
         if !arguments.no_install {
             run(program("bench-peers").arg("install").args(&only))?;
+            // Now there may be more to link with.
+            run(&mut build_side_by_side())?;
         }
         let mut measure = measuring("bench-peers", arguments);
         measure.args(&only).args(arguments.quick.then_some("--quick"));
@@ -57,6 +63,17 @@ pub fn bench(arguments: &BenchArguments) -> Result<()> {
         run(measuring("bench-own", arguments).args(&arguments.more))?;
     }
     Ok(())
+}
+
+/// Returns the build of what measures side by side, with the stores that can be built: RocksDB only where its library is.
+fn build_side_by_side() -> Command {
+    let named = env::var_os("ROCKSDB_LIB_DIR").map(PathBuf::from);
+    let usual = LIBRARIES.iter().map(PathBuf::from).find(|place| place.join("librocksdb.so").is_file());
+    let library = named.or(usual);
+    let features = if library.is_some() { "stores,rocksdb" } else { "stores" };
+    let mut command = cargo(&["build", "--release", "--package", "bench-peers", "--features", features]);
+    command.envs(library.map(|library| ("ROCKSDB_LIB_DIR", library)));
+    command
 }
 
 fn program(name: &str) -> Command {

@@ -93,6 +93,7 @@ pub(crate) fn measure(bench: &mut Bench<'_>) -> Result<()> {
         let side = Side {
             programs: programs(bench, &maildir, &place),
             rounds: bench.rounds(),
+            slow_rounds: bench.slow_rounds(),
             unequal: RefCell::default(),
             mailbox: &mailbox,
             maildir,
@@ -141,6 +142,8 @@ struct Side<'a> {
     mailbox: &'a Mailbox,
     maildir: PathBuf,
     rounds: usize,
+    /// Of what takes long.
+    slow_rounds: usize,
     /// Names of series that do not count, and why.
     unequal: RefCell<Vec<String>>,
 }
@@ -179,7 +182,7 @@ impl Side<'_> {
             });
             trial.sized(|| program.size())
         });
-        let series = take_turns(self.rounds, trials.collect())?;
+        let series = take_turns(self.slow_rounds, trials.collect())?;
         for question in [Question::All, Question::Few, Question::Many] {
             self.agreeing(question, rows::FIRST)?;
         }
@@ -301,7 +304,7 @@ impl Side<'_> {
                 }));
             }
         }
-        take_turns(self.rounds, trials)
+        take_turns(self.slow_rounds, trials)
     }
 
     /// Returns the programs that answer as pneu does. The others are told, and what they did before does not count.
