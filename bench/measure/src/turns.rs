@@ -114,11 +114,10 @@ pub fn take_turns(rounds: usize, mut trials: Vec<Trial<'_>>) -> Result<Vec<Serie
 pub fn tell(series: &Series) {
     let (median, least, most) = series.wall();
     let [median, least, most, cpu] = [median, least, most, series.cpu().0].map(seconds);
+    let spread = if series.samples.len() > 1 { format!(" ({least} to {most})") } else { String::new() };
     let megabytes = series.peak_bytes() / 1_000_000;
-    say(&format!(
-        "  {}: {median} ({least} to {most}), {cpu} of CPU, {megabytes} MB {}",
-        series.name, series.note
-    ));
+    let note = if series.note.is_empty() { String::new() } else { format!("; {}", series.note) };
+    say(&format!("  {}: {median}{spread}, {cpu} of CPU, {megabytes} MB{note}", series.name));
 }
 
 /// Prints what goes on, beside the results.

@@ -25,21 +25,27 @@ pub(crate) struct InstallArguments {
 
 /// Installs what is missing.
 pub(crate) fn install(arguments: &InstallArguments) -> Result<()> {
-    let missing = |peer: &Peer| tables::need(&arguments.only, peer) && peer.find().is_err();
-    for peer in peers::ALL.iter().filter(|peer| missing(peer)) {
-        if let Some((module, version)) = peer.module {
+    let needed = || peers::ALL.iter().filter(|peer| tables::need(&arguments.only, peer));
+    for peer in needed() {
+        // Debian's may be there, and older.
+        if let Some((module, version)) = peer.module.filter(|_| !peer.is_newest()) {
             tried(peer.name, "go", by_go(module, version));
         }
     }
+    let missing: Vec<&Peer> = needed().filter(|peer| peer.find().is_err()).collect();
+    let headers = arguments.only.is_empty() || arguments.only.contains(&Part::Headers);
+    let needs_rocksdb = headers && !Path::new(ROCKSDB_HEADER).is_file();
+    if !missing.is_empty() || needs_rocksdb {
+        tried("the list of packages", "apt-get", apt(&["update"]));
+    }
     // Each by itself: one that is not there must not keep the others away.
-    for peer in peers::ALL.iter().filter(|peer| missing(peer)) {
+    for peer in missing {
         tried(peer.name, "apt-get", by_apt(peer.packages));
     }
-    let headers = arguments.only.is_empty() || arguments.only.contains(&Part::Headers);
-    if headers && !Path::new(ROCKSDB_HEADER).is_file() {
+    if needs_rocksdb {
         tried("RocksDB's library", "apt-get", by_apt(&ROCKSDB_PACKAGES));
     }
-    for peer in peers::ALL.iter().filter(|peer| tables::need(&arguments.only, peer)) {
+    for peer in needed() {
         match peer.find() {
             Ok(installed) => say(&format!("{}: {}", peer.name, installed.version)),
             Err(error) => say(&format!("{}: {error:#}", peer.name)),
@@ -50,8 +56,8 @@ pub(crate) fn install(arguments: &InstallArguments) -> Result<()> {
 
 fn tried(name: &str, how: &str, done: Result<()>) {
     match done {
-        Ok(()) => say(&format!("{name}: installed by {how}")),
-        Err(error) => say(&format!("{name}: {how} could not install it: {error:#}")),
+        Ok(()) => say(&format!("{name}: {how} brought it")),
+        Err(error) => say(&format!("{name}: {how} could not bring it: {error:#}")),
     }
 }
 
@@ -71,17 +77,20 @@ fn by_go(program: &str, version: &str) -> Result<()> {
 }
 
 fn by_apt(packages: &[&str]) -> Result<()> {
-    let apt = |arguments: &[&str]| {
-        let root = is_root();
-        let mut command = Command::new(if root { "apt-get" } else { "sudo" });
-        if !root {
-            command.args(["-n", "--preserve-env=DEBIAN_FRONTEND", "apt-get"]);
-        }
-        command.args(arguments).args(["-qq", "-y"]).env("DEBIAN_FRONTEND", "noninteractive");
-        said(command.stdin(Stdio::null())).map(drop)
-    };
-    apt(&["update"])?;
     apt(&[&["install", "--no-install-recommends"], packages].concat())
+}
+
+/// Runs apt-get, by sudo where this is not root and sudo asks nothing.
+fn apt(arguments: &[&str]) -> Result<()> {
+    let mut command = if is_root() {
+        Command::new("apt-get")
+    } else {
+        let mut sudo = Command::new("sudo");
+        sudo.args(["-n", "--preserve-env=DEBIAN_FRONTEND", "apt-get"]);
+        sudo
+    };
+    command.args(arguments).args(["-qq", "-y"]).env("DEBIAN_FRONTEND", "noninteractive");
+    said(command.stdin(Stdio::null())).map(drop)
 }
 
 fn is_root() -> bool {

@@ -42,6 +42,12 @@ impl Peer {
         self.find_in(env::var_os(self.variable).map(PathBuf::from), &directories())
     }
 
+    /// Says whether the program is one that somebody named, or that go installed.
+    pub(crate) fn is_newest(&self) -> bool {
+        env::var_os(self.variable).is_some()
+            || go_directory().is_some_and(|go| go.join(self.program).is_file())
+    }
+
     fn find_in(&self, named: Option<PathBuf>, directories: &[PathBuf]) -> Result<Installed> {
         let program = match named {
             Some(program) => program,
@@ -78,11 +84,16 @@ impl Peer {
     }
 }
 
+/// Returns where go installs programs.
+fn go_directory() -> Option<PathBuf> {
+    let named = env::var_os("GOBIN").filter(|named| !named.is_empty()).map(PathBuf::from);
+    named.or_else(|| Some(PathBuf::from(env::var_os("HOME")?).join("go/bin")))
+}
+
 /// Returns where programs are looked for.
 fn directories() -> Vec<PathBuf> {
-    let home = env::var_os("HOME").map(PathBuf::from);
     let path = env::var_os("PATH").unwrap_or_default();
-    let mut directories: Vec<PathBuf> = home.map(|home| home.join("go/bin")).into_iter().collect();
+    let mut directories: Vec<PathBuf> = go_directory().into_iter().collect();
     directories.extend(env::split_paths(&path));
     // Servers lie where not every person's path leads.
     directories.push(Path::new("/usr/sbin").to_owned());
