@@ -18,6 +18,8 @@ pub(crate) struct Bench<'a> {
     pub(crate) report: Report,
     /// Programs by name, those that are there.
     found: Vec<(&'static str, Installed)>,
+    /// The directory of this run, below all runs.
+    name: String,
 }
 
 impl Bench<'_> {
@@ -40,6 +42,12 @@ impl Bench<'_> {
     /// Returns how often something is measured of which a round takes half a minute: in a quick run once.
     pub(crate) fn slow_rounds(&self) -> usize {
         if self.options.quick { self.rounds().min(1) } else { self.rounds() }
+    }
+
+    /// Writes what was measured so far, so that a long run that is ended loses only what it was at.
+    pub(crate) fn save(&mut self) -> Result<()> {
+        self.report.set_fact("load after", machine::load());
+        self.report.write(&self.options.runs, &self.name).map(drop)
     }
 
     /// Returns where generated files are kept.
@@ -70,7 +78,7 @@ pub(crate) fn measure(options: &Options) -> Result<()> {
     if options.resume {
         resume::take(&mut report, &options.runs.join(&name))?;
     }
-    let mut bench = Bench { options, report, found };
+    let mut bench = Bench { options, report, found, name };
     let mut failed = Vec::new();
     for part in tables::parts(options) {
         say(&format!("== {part:?}"));
@@ -81,9 +89,8 @@ pub(crate) fn measure(options: &Options) -> Result<()> {
             bench.report.set_fact("failed", failed.join("; "));
         }
         say(&format!("{part:?} took {:.0} s", begin.elapsed().as_secs_f64()));
-        bench.report.set_fact("load after", machine::load());
-        let directory = bench.report.write(&options.runs, &name)?;
-        say(&format!("written to {}", directory.display()));
+        bench.save()?;
+        say(&format!("written to {}", options.runs.join(&bench.name).display()));
     }
     if failed.is_empty() { Ok(()) } else { bail!("{}", failed.join("; ")) }
 }

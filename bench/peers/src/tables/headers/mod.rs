@@ -67,7 +67,7 @@ fn open_all(bench: &mut Bench<'_>, sizes: &Sizes, maildir: &Path, place: &Path) 
     let mut series = readers.measure(bench.rounds())?;
     series.extend(caches::best(&series, &readers.label));
     bench.report.add_all(series);
-    Ok(())
+    bench.save()
 }
 
 /// Programs that open the folder.

@@ -101,6 +101,7 @@ pub(crate) fn measure(bench: &mut Bench<'_>) -> Result<()> {
         let measured = side.measure(bench.corpora());
         corpora::clear(&place)?;
         bench.report.add_all(measured?);
+        bench.save()?;
         let unequal = side.unequal.take();
         if !unequal.is_empty() {
             let before = bench.report.facts.iter().find(|(name, _)| *name == UNEQUAL);

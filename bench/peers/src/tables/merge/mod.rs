@@ -93,6 +93,7 @@ pub(crate) fn measure(bench: &mut Bench<'_>) -> Result<()> {
             }
             Piece::Open => open::measure(bench)?,
         }
+        bench.save()?;
         say(&format!("= {piece:?} took {:.0} s", begin.elapsed().as_secs_f64()));
     }
     Ok(())

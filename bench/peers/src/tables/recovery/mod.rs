@@ -77,6 +77,7 @@ pub(crate) fn measure(bench: &mut Bench<'_>) -> Result<()> {
     for content in contents(&bench.options.sizes()) {
         let files = Files::kept(&directory, content, tarantool.as_ref())?;
         measure_files(bench, tarantool.as_ref(), &files)?;
+        bench.save()?;
     }
     Ok(())
 }
