@@ -4,15 +4,18 @@
 //! restic finds every snapshot whole that was said to be saved. Must not know how locks are kept.
 
 use crate::support::{Home, Run, end, letter, run};
+use rustix::process::{Pid, Signal, kill_process};
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use testkit::Restic;
+use testkit::{Random, Restic};
 
 const PASSWORD: &str = "pneumatic";
 const LOCKED: Option<i32> = Some(11);
+/// More than a pack takes.
+const LARGE_BYTES: usize = 17 << 20;
 
 /// A home whose mail has a repository, and restic for it.
 struct Shared {
@@ -64,8 +67,13 @@ impl Shared {
         self.restic.succeed(&["check", "--read-data"]);
         let checked = self.pneu(&["archive", "check", "--read-data"]);
         assert!(checked.code == Some(0) && checked.out.ends_with("no damage found\n"), "{checked:?}");
+        assert_eq!(self.locks(), 0);
+    }
+
+    /// Returns how many locks there are: files whose names are whole.
+    fn locks(&self) -> usize {
         let locks = fs::read_dir(self.home.path().join("repository/locks")).unwrap();
-        assert_eq!(locks.count(), 0);
+        locks.filter(|lock| lock.as_ref().is_ok_and(|lock| lock.file_name().len() == 64)).count()
     }
 
     /// Restores the newest snapshot of a path by restic and by us, and returns what restic restored of that path.
@@ -87,6 +95,11 @@ impl Shared {
     }
 }
 
+fn signal(child: &Child, signal: Signal) {
+    let id = i32::try_from(child.id()).unwrap();
+    kill_process(Pid::from_raw(id).unwrap(), signal).unwrap();
+}
+
 /// Returns every file below a directory, with its content.
 fn files(root: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let mut found = BTreeMap::new();
@@ -100,6 +113,13 @@ fn files(root: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
         }
     }
     found
+}
+
+/// Returns how many packs there are: files with whole names, while others come and go.
+fn packs(data: &Path) -> usize {
+    let below = |directory: PathBuf| fs::read_dir(directory).into_iter().flatten().flatten();
+    let all = below(data.to_owned()).flat_map(|entry| below(entry.path()));
+    all.filter(|entry| entry.file_name().len() == 64).count()
 }
 
 /// Adds messages to the mail, and the same ones and others to a directory beside it.
@@ -162,6 +182,89 @@ fn our_prune_gives_way_to_a_backup_of_restic_or_waits_for_it() {
     assert_eq!(errors.lines().count(), 0);
     shared.assert_sound();
     assert_eq!(shared.pneu(&["archive", "snapshots"]).out.lines().count(), 2);
+}
+
+/// Starts a prune of restic's and stops the process while it has its lock, which is exclusive.
+fn restic_prune_stopped(shared: &Shared) -> Child {
+    // It may have given its lock back by the time that the signal comes; not every time.
+    for _ in 0..50 {
+        let mut child = shared.start_restic(&["prune", "--max-unused", "0"]);
+        while shared.locks() == 0 && child.try_wait().unwrap().is_none() {
+            std::thread::yield_now();
+        }
+        signal(&child, Signal::STOP);
+        let status = format!("/proc/{}/stat", child.id());
+        while child.try_wait().unwrap().is_none() && !fs::read_to_string(&status).unwrap().contains(") T ") {
+            std::thread::yield_now();
+        }
+        if shared.locks() == 1 {
+            return child;
+        }
+        signal(&child, Signal::CONT);
+        assert_eq!(end(child).code, Some(0));
+    }
+    panic!("restic cannot be stopped in a prune");
+}
+
+#[test]
+fn our_backup_gives_way_to_a_prune_of_restic_or_waits_for_it() {
+    let Some(shared) = Shared::new() else { return };
+    assert_eq!(shared.pneu(&["archive", "backup"]).code, Some(0));
+    add(&shared, 0);
+    assert_eq!(shared.pneu(&["archive", "backup"]).code, Some(0));
+    // Something to remove, and something to save.
+    fs::remove_dir_all(shared.home.mail().join("many")).unwrap();
+    assert_eq!(shared.pneu(&["index", "--accept-loss"]).code, Some(0));
+    assert_eq!(shared.pneu(&["archive", "backup"]).code, Some(0));
+    shared.restic.succeed(&["forget", "--keep-last", "1", "--quiet"]);
+    add(&shared, 1);
+    let theirs = restic_prune_stopped(&shared);
+    let before = files(&shared.home.path().join("repository"));
+    let said = format!(" process {}, since ", theirs.id());
+    let refused = shared.pneu(&["archive", "backup"]);
+    assert_eq!(refused.code, LOCKED, "{refused:?}");
+    assert!(refused.err.contains(" is locked exclusively by ") && refused.err.contains(&said), "{refused:?}");
+    assert_eq!(files(&shared.home.path().join("repository")), before, "nothing is written meanwhile");
+    let mut waiting = shared.start(&["archive", "backup", "--retry-lock", "5m"]);
+    let mut errors = BufReader::new(waiting.stderr.take().unwrap());
+    let mut line = String::new();
+    errors.read_line(&mut line).unwrap();
+    assert!(line.contains(&said), "{line}");
+    signal(&theirs, Signal::CONT);
+    let theirs = end(theirs);
+    assert_eq!(theirs.code, Some(0), "{theirs:?}");
+    let saved = end(waiting);
+    assert_eq!(saved.code, Some(0), "{saved:?}");
+    shared.assert_sound();
+    assert_eq!(shared.restored(&shared.home.mail()), files(&shared.home.mail()));
+}
+
+#[test]
+fn ctrl_c_during_a_backup_leaves_no_lock_and_no_snapshot_and_the_next_one_is_whole() {
+    let Some(shared) = Shared::new() else { return };
+    for number in 0..4 {
+        let mut attachment = vec![0; LARGE_BYTES];
+        Random::new(number).fill(&mut attachment);
+        let content = [&letter(&format!("large{number}"), "large", "attached")[..], &attachment].concat();
+        shared.home.deliver("large", &format!("large{number}:2,S"), &content);
+    }
+    assert_eq!(shared.pneu(&["index"]).code, Some(0));
+    // When there is a pack, most is still to be read: a message fills one.
+    let mut child = shared.start(&["archive", "backup", "--no-index"]);
+    let data = shared.home.path().join("repository/data");
+    while packs(&data) == 0 && child.try_wait().unwrap().is_none() {
+        std::thread::yield_now();
+    }
+    signal(&child, Signal::INT);
+    let run = end(child);
+    let said = "pneu: interrupted; there is no new snapshot, and what was saved by now is not saved again\n";
+    assert_eq!((run.code, run.out.as_str(), run.err.as_str()), (Some(130), "", said));
+    assert_eq!(shared.locks(), 0);
+    assert_eq!(shared.pneu(&["archive", "snapshots"]).out, "");
+    let saved = shared.pneu(&["archive", "backup"]);
+    assert_eq!((saved.code, saved.err.as_str()), (Some(0), ""), "{saved:?}");
+    shared.assert_sound();
+    assert_eq!(shared.restored(&shared.home.mail()), files(&shared.home.mail()));
 }
 
 #[test]
