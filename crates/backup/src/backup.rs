@@ -7,14 +7,17 @@ use crate::bring_back::QUERIES;
 use crate::entry::Entry;
 use crate::error::{Error, Problem, Result};
 use crate::joined::{ReadingFrom, Writing};
-use crate::known::{Known, discard, place};
+use crate::known::{Known, Opened, discard, place};
+use crate::learned::lists;
 use crate::lost::{KEPT, Lost, keep};
 use crate::messages::Source;
 use crate::own::OwnFiles;
 use crate::settled::settled;
 use crate::store_mail::{Counts, StoredMail, store_mail};
 use crate::vault::{Again, Vault, Walk};
-use archive::{HeldLock, Id, Progress, Repository, SaveOptions, SaveStatistics, Saver, Snapshot, Time};
+use archive::{
+    HeldLock, Id, Progress, Repository, SaveOptions, SaveStatistics, Saver, Snapshot, Surroundings, Time,
+};
 use index::{Environment, Mailbox};
 use std::collections::BTreeMap;
 
@@ -72,14 +75,17 @@ pub fn backup(
     let inventory = mailbox.inventory()?;
     let paths = paths(mailbox);
     // Snapshots come first: what they name is in the index of blobs by the time that they appear.
-    let parent = parent(repository, &paths)?;
+    let snapshots = snapshots(repository)?;
+    let parent = parent(&snapshots, surroundings, &paths);
     let tables = place(&environment.data, &repository.id());
-    let known = match Known::open(&environment.disk, &tables) {
-        Some(known) => Some(known),
-        None => {
+    let tree = parent.map(|(_, parent)| &parent.tree);
+    let (known, unread) = match Known::open(&environment.disk, &tables) {
+        Opened::Known(known) => (Some(*known), None),
+        Opened::Unread(error) => (of_archive(repository, tree, &snapshots, progress)?, Some(error)),
+        Opened::Useless => {
             // What cannot be used is in the way of what will be written.
             discard(environment.disk.as_ref(), &tables)?;
-            parent.as_ref().map(|(_, parent)| of_trees(repository, &parent.tree, progress)).transpose()?
+            (of_archive(repository, tree, &snapshots, progress)?, None)
         }
     };
     let mut files = vec![("tags".to_owned(), index::export_tags(environment)?.into_bytes())];
@@ -92,17 +98,24 @@ pub fn backup(
     let StoredMail { tree, changes, counts, mut problems } = store_mail(&source, &inventory, &own)?;
     let saved = writing.into_saver().finish()?;
     let snapshot = Snapshot {
-        parent: parent.as_ref().map(|(id, _)| *id),
+        parent: parent.map(|(id, _)| *id),
         summary: Some(summary(&counts, &saved, (begun, now(environment)))),
         ..snapshot(target, tree, paths, options)
     };
     let id = save(target, &snapshot)?;
-    if let Err(error) = changes.commit(&environment.disk, &tables, &environment.holder, environment.seed) {
-        let what = format!(
-            "what is known for the next backup could not be written, which will take longer: {error}"
-        );
-        problems.push(Problem { path: tables, what });
-    }
+    let what = match unread {
+        // They may know more than this backup had to find out: they stay.
+        Some(error) => Some(format!("what is known of earlier backups could not be read: {error}")),
+        None => changes
+            .commit(&environment.disk, &tables, &environment.holder, environment.seed)
+            .map_err(|error| {
+                format!(
+                    "what is known for the next backup could not be written, which will take longer: {error}"
+                )
+            })
+            .err(),
+    };
+    problems.extend(what.map(|what| Problem { path: tables, what }));
     Ok(BackupReport { snapshot: id, parent: snapshot.parent, counts, saved, problems })
 }
 
@@ -157,32 +170,53 @@ fn paths(mailbox: &Mailbox) -> Vec<String> {
     paths
 }
 
+fn snapshots(repository: &Repository) -> Result<Vec<(Id, Snapshot)>> {
+    let threads = repository.surroundings().thread_count;
+    Ok(archive::snapshot::list(repository.storage(), repository.key(), threads)?.snapshots)
+}
+
 /// Returns the newest snapshot of the same machine and paths.
-fn parent(repository: &Repository, paths: &[String]) -> Result<Option<(Id, Snapshot)>> {
-    let surroundings = repository.surroundings();
+fn parent<'a>(
+    snapshots: &'a [(Id, Snapshot)],
+    surroundings: &Surroundings,
+    paths: &[String],
+) -> Option<&'a (Id, Snapshot)> {
     let now = (surroundings.clock_ns)();
-    let listed = archive::snapshot::list(repository.storage(), repository.key(), surroundings.thread_count)?;
     let is_ours = |snapshot: &Snapshot| {
         snapshot.hostname == surroundings.hostname && snapshot.paths == paths && snapshot.time.ns() <= now
     };
-    let ours = listed.snapshots.into_iter().filter(|(_, snapshot)| is_ours(snapshot));
-    Ok(ours.max_by_key(|(id, snapshot)| (snapshot.time.ns(), *id)))
+    let ours = snapshots.iter().filter(|(_, snapshot)| is_ours(snapshot));
+    ours.max_by_key(|(id, snapshot)| (snapshot.time.ns(), *id))
 }
 
-/// Reads what is known from a snapshot's trees. One that is damaged is no reason to have no backup: what it says is unknown.
-fn of_trees(repository: &Repository, tree: &Id, progress: &dyn Progress) -> Result<Known> {
+/// Reads what is known from the archive alone: from a snapshot's trees, and from the lists of pieces. What is damaged is no reason to
+/// have no backup: what it says is unknown.
+fn of_archive(
+    repository: &Repository,
+    tree: Option<&Id>,
+    snapshots: &[(Id, Snapshot)],
+    progress: &dyn Progress,
+) -> Result<Option<Known>> {
     let reading = ReadingFrom::new(repository);
     let vault: &dyn Vault = &reading;
+    let all: Vec<Snapshot> = snapshots.iter().map(|(_, snapshot)| snapshot.clone()).collect();
+    let lists = lists(vault, &all)?;
+    if tree.is_none() && lists.list.0.is_empty() {
+        return Ok(None);
+    }
     let mut directories: BTreeMap<Vec<u8>, Vec<Entry>> = BTreeMap::new();
-    let walked = Walk::new(vault, progress, Again::Enter).run(tree, &mut |path, entry| {
-        directories.entry(path.to_vec()).or_default().push(entry.clone());
-        Ok(())
+    let mut walk = Walk::new(vault, progress, Again::Enter);
+    let walked = tree.map_or(Ok(()), |tree| {
+        walk.run(tree, &mut |path, entry| {
+            directories.entry(path.to_vec()).or_default().push(entry.clone());
+            Ok(())
+        })
     });
     if let Err(Error::Interrupted) = walked {
         return Err(Error::Interrupted);
     }
     let list: Vec<(Vec<u8>, Vec<Entry>)> = directories.into_iter().collect();
-    Known::of_trees(&list)
+    Known::of_trees(&list, &lists).map(Some)
 }
 
 fn now(environment: &Environment) -> Time {

@@ -39,6 +39,18 @@ pub enum Error {
         /// The root.
         path: PathBuf,
     },
+    /// The list of pieces in a snapshot is not what this program writes.
+    #[error("a list of pieces in a snapshot is damaged: {what}")]
+    PieceList {
+        /// What is wrong with it.
+        what: String,
+    },
+    /// A list of pieces cannot be read: what else the archive holds is not known.
+    #[error("what the archive holds of large messages is not known: {what}")]
+    Unlisted {
+        /// Why not.
+        what: String,
+    },
     /// Somebody asked to stop.
     #[error("interrupted")]
     Interrupted,
@@ -58,7 +70,10 @@ impl Error {
     /// Says whether a part of the archive is damaged or missing, so that others may be sound.
     pub(crate) fn is_of_a_part(&self) -> bool {
         use archive::Error::{Damage, Missing, NoBlob};
-        matches!(self, Error::Archive(Damage { .. } | Missing { .. } | NoBlob { .. }))
+        matches!(
+            self,
+            Error::Archive(Damage { .. } | Missing { .. } | NoBlob { .. }) | Error::PieceList { .. }
+        )
     }
 }
 

@@ -1,13 +1,13 @@
 //! What an archive holds of messages: which, and their content.
 //!
 //! In: SHA-256 of messages. Out: whether they are there, whole, and their bytes. A message shorter than a piece is the piece of its name, so
-//! the index of the archive alone answers for it. Of a longer one the pieces are known from backups made here, and so is the file of one
-//! that is compressed.
+//! the index of the archive alone answers for it. Of a longer one the pieces are known from backups made here, or from lists in
+//! snapshots, and so is the file of one that is compressed.
 
-use crate::entry::{Content, PIECE_BYTES_MIN};
+use crate::entry::Content;
 use crate::error::{Error, Result};
-use crate::known::Known;
-use crate::vault::{Again, Vault, Walk, content, message_of, message_place};
+use crate::learned::Learned;
+use crate::vault::{Again, Vault, Walk, content, message_place};
 use archive::{Id, Progress};
 use index::{Contents, Elsewhere, Kept};
 use mail::Compression;
@@ -21,7 +21,8 @@ const MESSAGE_BYTES_MAX: usize = 1 << 30;
 /// The messages of an archive.
 pub struct Held<'a> {
     vault: Box<dyn Vault + 'a>,
-    known: Option<Known>,
+    learned: Learned<'a>,
+    doubt: Doubt,
     progress: &'a dyn Progress,
     /// The trees of snapshots that are listed.
     trees: Vec<Id>,
@@ -38,6 +39,15 @@ struct Trouble {
     is_out: bool,
 }
 
+/// What it means that something of the archive cannot be read which may say that a message is there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Doubt {
+    /// The message is not there as far as anybody knows: for who looks for messages.
+    IsNo,
+    /// Nobody can say: for who forgets messages that are not there.
+    IsAnError,
+}
+
 /// A message file of a snapshot.
 #[derive(Clone, Debug)]
 struct File {
@@ -50,16 +60,19 @@ impl<'a> Held<'a> {
     /// single messages up.
     pub(crate) fn new(
         vault: Box<dyn Vault + 'a>,
-        known: Option<Known>,
+        (learned, doubt): (Learned<'a>, Doubt),
         trees: Vec<Id>,
         progress: &'a dyn Progress,
     ) -> Held<'a> {
-        Held { vault, known, progress, trees, files: std::sync::OnceLock::new(), trouble: Mutex::default() }
+        let files = std::sync::OnceLock::new();
+        Held { vault, learned, doubt, progress, trees, files, trouble: Mutex::default() }
     }
 
     /// Returns what could not be listed or read so far, for an index that took in all else: a sentence each.
     pub fn problems(&self) -> Vec<String> {
-        self.trouble.lock().unwrap_or_else(PoisonError::into_inner).sentences.clone()
+        let mut sentences = self.learned.problems().to_vec();
+        sentences.extend_from_slice(&self.trouble.lock().unwrap_or_else(PoisonError::into_inner).sentences);
+        sentences
     }
 
     /// Takes note of an error, unless it ends everything.
@@ -95,29 +108,24 @@ impl<'a> Held<'a> {
     }
 
     /// Returns the pieces of a message, if all of them are there.
-    fn pieces_of(&self, sha256: &[u8; 32]) -> Result<Option<Vec<Id>>> {
-        if let Some(pieces) = self.pieces_of_content(sha256)? {
-            return Ok(Some(pieces));
+    fn pieces_of(&self, message: &[u8; 32]) -> Result<Option<Vec<Id>>> {
+        let mut ways = vec![vec![Id(*message)]];
+        ways.append(&mut self.learned.pieces_of(message)?);
+        for pieces in ways {
+            if self.vault.holds_pieces(&pieces)?.iter().all(|has| *has) {
+                return Ok(Some(pieces));
+            }
         }
-        let Some(known) = &self.known else { return Ok(None) };
-        match known.compressed_content(sha256)? {
-            Some(content) => self.pieces_of_content(&content),
-            None => Ok(None),
+        let lists = self.learned.lists()?;
+        if let Some(pieces) = lists.list.0.get(message)
+            && self.vault.holds_pieces(pieces)?.iter().all(|has| *has)
+        {
+            return Ok(Some(pieces.clone()));
         }
-    }
-
-    fn pieces_of_content(&self, content: &[u8; 32]) -> Result<Option<Vec<Id>>> {
-        let whole = vec![Id(*content)];
-        if self.vault.holds_pieces(&whole)?.first() == Some(&true) {
-            return Ok(Some(whole));
+        match lists.problems.first() {
+            Some(what) if self.doubt == Doubt::IsAnError => Err(Error::Unlisted { what: what.clone() }),
+            _ => Ok(None),
         }
-        let cut = match &self.known {
-            Some(known) => known.pieces(*content, PIECE_BYTES_MIN)?,
-            None => None,
-        };
-        let Some(cut) = cut else { return Ok(None) };
-        let is_whole = self.vault.holds_pieces(&cut)?.iter().all(|has| *has);
-        Ok(is_whole.then_some(cut))
     }
 
     fn files(&self) -> Result<&HashMap<[u8; 32], File>> {
@@ -144,7 +152,7 @@ impl<'a> Held<'a> {
 
     /// Returns what a file is listed under: the SHA-256 of its content where that is known, else one of its pieces' names.
     fn key(&self, pieces: &[Id]) -> Result<[u8; 32]> {
-        if let Some(message) = message_of(self.known.as_ref(), pieces)? {
+        if let Some(message) = self.learned.message_of(pieces)? {
             return Ok(message);
         }
         let names: Vec<u8> = pieces.iter().flat_map(|piece| piece.0).collect();

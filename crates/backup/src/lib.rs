@@ -16,6 +16,9 @@ mod held;
 mod joined;
 mod known;
 mod layout;
+mod learned;
+#[cfg(test)]
+mod learned_tests;
 mod left_out;
 mod lost;
 mod messages;
@@ -23,6 +26,7 @@ mod messages;
 mod missing_tests;
 mod moment;
 mod own;
+mod piece_list;
 mod places;
 mod read;
 #[cfg(test)]

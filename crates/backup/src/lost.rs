@@ -9,9 +9,12 @@
 use crate::depot::Depot;
 use crate::entry::{Content, Entry, Stat};
 use crate::error::{Error, Problem, Result};
-use crate::known::Known;
+use crate::known::KnownDirectory;
 use crate::layout::{child, split};
+use crate::learned::Learned;
 use crate::moment::whole;
+use crate::own::{OwnFiles, PATH, store_own};
+use crate::piece_list::{NAME, PieceList};
 use crate::vault::{Again, Vault, Walk, message_place};
 use archive::{Id, Progress};
 use sha2::{Digest, Sha256};
@@ -66,7 +69,7 @@ pub(crate) type IsPresent<'a> = dyn Fn(&[[u8; 32]]) -> Result<Vec<bool>> + 'a;
 /// # Errors
 /// The storage cannot be reached; damage in what is known; [`Error::Interrupted`].
 pub(crate) fn lost(
-    (vault, known): (&dyn Vault, Option<&Known>),
+    (vault, learned): (&dyn Vault, &Learned<'_>),
     trees: &Trees<'_>,
     is_present: &IsPresent<'_>,
     progress: &dyn Progress,
@@ -107,7 +110,7 @@ pub(crate) fn lost(
         }
     }
     found.sort_by(|one, other| one.path.cmp(&other.path));
-    report.messages = absent((vault, known), found, is_present, progress)?;
+    report.messages = absent((vault, learned), found, is_present, progress)?;
     Ok(report)
 }
 
@@ -134,7 +137,7 @@ fn tops(vault: &dyn Vault, walk: &Walk<'_>, all: &[Id], progress: &dyn Progress)
 
 /// Returns those of the messages that the archive still has, whole, and that no Maildir has.
 fn absent(
-    (vault, known): (&dyn Vault, Option<&Known>),
+    (vault, learned): (&dyn Vault, &Learned<'_>),
     mut found: Vec<Lost>,
     is_present: &IsPresent<'_>,
     progress: &dyn Progress,
@@ -146,7 +149,7 @@ fn absent(
         let Content::File(pieces) = &entry.content else { continue };
         is_held.push(vault.holds_pieces(pieces)?.iter().all(|has| *has));
         if is_held.last() == Some(&true) {
-            *sha256 = match whole(vault, known, pieces) {
+            *sha256 = match whole(vault, learned, pieces) {
                 Err(error) if error.is_end() => return Err(error),
                 // Nobody can say that what cannot be read is on the disk.
                 other => other.ok(),
@@ -188,6 +191,12 @@ pub(crate) fn keep(depot: &dyn Depot, lost: &[Lost], (uid, gid, now_ns): (u32, u
         let kept = [b"/", KEPT.as_bytes(), original(directory)].concat();
         add(directories.entry(kept).or_default(), entry);
     }
+    if let Some(text) = piece_list(lost).text() {
+        let files = vec![(NAME.to_owned(), text.into_bytes())];
+        let own = store_own(depot, &OwnFiles { files, now_ns, uid, gid }, &KnownDirectory::default())?;
+        let entries = own.entries.into_iter().map(|entry| (entry.name.clone(), entry));
+        directories.insert(PATH.to_vec(), entries.collect());
+    }
     let paths: Vec<Vec<u8>> = directories.keys().cloned().collect();
     for path in &paths {
         let mut path = path.as_slice();
@@ -205,6 +214,17 @@ pub(crate) fn keep(depot: &dyn Depot, lost: &[Lost], (uid, gid, now_ns): (u32, u
         let entry = Entry { name: name.to_vec(), stat, content: Content::Directory(tree) };
         directories.entry(above.to_vec()).or_default().insert(name.to_vec(), entry);
     }
+}
+
+/// Returns the pieces of those messages of which the name of a piece does not say that it is them.
+fn piece_list(lost: &[Lost]) -> PieceList {
+    let pieces = lost.iter().filter_map(|lost| match (&lost.entry.content, lost.sha256) {
+        (Content::File(pieces), Some(message)) if pieces[..] != [Id(message)] => {
+            Some((message, pieces.clone()))
+        }
+        _ => None,
+    });
+    PieceList(pieces.collect())
 }
 
 /// Adds a file to a directory. Of two with one name the later gets another unique part.

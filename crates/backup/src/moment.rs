@@ -4,9 +4,9 @@
 
 use crate::entry::Content;
 use crate::error::Result;
-use crate::known::Known;
 use crate::layout::plain;
-use crate::vault::{Again, Vault, Walk, content, message_of, message_place};
+use crate::learned::Learned;
+use crate::vault::{Again, Vault, Walk, content, message_place};
 use archive::{Id, Progress};
 use index::{Moment, MomentFile, MomentFolder, Root};
 use sha2::{Digest, Sha256};
@@ -18,7 +18,7 @@ use std::collections::HashMap;
 /// A tree or a cut file cannot be read; [`Error::Interrupted`](crate::Error::Interrupted).
 pub(crate) fn moment(
     vault: &dyn Vault,
-    known: Option<&Known>,
+    learned: &Learned<'_>,
     tree: &Id,
     roots: &[Root],
     progress: &dyn Progress,
@@ -51,7 +51,7 @@ pub(crate) fn moment(
             folder: number,
             place,
             name: entry.name.clone(),
-            sha256: whole(vault, known, pieces)?,
+            sha256: whole(vault, learned, pieces)?,
             size_bytes: entry.stat.size_bytes,
             mtime_ns: entry.stat.mtime_ns,
             ctime_ns: entry.stat.ctime_ns,
@@ -82,8 +82,8 @@ fn root_of<'a>(roots: &[Option<Vec<u8>>], folder: &'a [u8]) -> Option<(usize, &'
 ///
 /// # Errors
 /// A piece cannot be read; damage in what is known.
-pub(crate) fn whole(vault: &dyn Vault, known: Option<&Known>, pieces: &[Id]) -> Result<[u8; 32]> {
-    if let Some(message) = message_of(known, pieces)? {
+pub(crate) fn whole(vault: &dyn Vault, learned: &Learned<'_>, pieces: &[Id]) -> Result<[u8; 32]> {
+    if let Some(message) = learned.message_of(pieces)? {
         return Ok(message);
     }
     let mut hasher = Sha256::new();

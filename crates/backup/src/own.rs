@@ -55,8 +55,11 @@ pub(crate) fn store_own(depot: &dyn Depot, own: &OwnFiles, before: &KnownDirecto
         let pieces = match content.len() as u64 {
             0 => Vec::new(),
             1..PIECE_BYTES_MIN => {
-                depot.save_piece(Id(sha256), content)?;
-                vec![Id(sha256)]
+                let piece = Id(sha256);
+                if !depot.has_pieces(&[piece])?.contains(&true) {
+                    depot.save_piece(piece, content)?;
+                }
+                vec![piece]
             }
             _ => depot.save_stream(&mut content.as_slice())?,
         };

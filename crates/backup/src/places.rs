@@ -6,10 +6,10 @@
 
 use crate::entry::{Content, Entry, Stat};
 use crate::error::Result;
-use crate::known::Known;
 use crate::layout::{child, plain};
+use crate::learned::Learned;
 use crate::lost::{KEPT, original};
-use crate::vault::{Vault, message_of, message_place};
+use crate::vault::{Vault, message_place};
 use archive::{Id, Progress, Snapshot};
 use index::Root;
 use mail::Flags;
@@ -128,12 +128,12 @@ fn rest_below<'a>(path: &'a [u8], directory: &[u8]) -> Option<&'a [u8]> {
 /// A tree cannot be read; [`Error::Interrupted`](crate::Error::Interrupted).
 pub(crate) fn best(
     vault: &dyn Vault,
-    known: Option<&Known>,
+    learned: &Learned<'_>,
     sources: &[Source],
     wanted: &HashSet<[u8; 32]>,
     progress: &dyn Progress,
 ) -> Result<HashMap<[u8; 32], Kept>> {
-    let mut search = Search { known, wanted, found: HashMap::new(), seen: HashSet::new() };
+    let mut search = Search { learned, wanted, found: HashMap::new(), seen: HashSet::new() };
     for source in sources {
         if search.is_over() {
             break;
@@ -162,7 +162,7 @@ pub(crate) fn best(
 
 /// What was found by now.
 struct Search<'a> {
-    known: Option<&'a Known>,
+    learned: &'a Learned<'a>,
     wanted: &'a HashSet<[u8; 32]>,
     found: HashMap<[u8; 32], Kept>,
     seen: HashSet<(Id, Spot)>,
@@ -173,7 +173,7 @@ impl Search<'_> {
         let (Content::File(pieces), Some((folder, _))) = (&entry.content, message_place(directory)) else {
             return Ok(());
         };
-        let Some(key) = message_of(self.known, pieces)?.filter(|key| self.wanted.contains(key)) else {
+        let Some(key) = self.learned.message_of(pieces)?.filter(|key| self.wanted.contains(key)) else {
             return Ok(());
         };
         let here = match source.spot(folder) {

@@ -3,8 +3,10 @@
 use crate::depot::Depot;
 use crate::depot::tests::id_of;
 use crate::entry::{Content, Entry, Stat};
+use crate::held::Doubt;
 use crate::held::Held;
 use crate::known::Known;
+use crate::learned::{Learned, Lists};
 use crate::lost::{Trees, keep, lost};
 use crate::moment::moment;
 use crate::places::{Kept, Source, best};
@@ -57,7 +59,7 @@ fn places(fixture: &Fixture, tree: archive::Id, wanted: &[[u8; 32]]) -> HashMap<
     let root = fixture.root().to_owned();
     let source = Source { tree, roots: vec![(root.as_os_str().as_bytes().to_vec(), root)] };
     let wanted: HashSet<[u8; 32]> = wanted.iter().copied().collect();
-    best(&fixture.depot, Some(&known(fixture)), &[source], &wanted, &Unwatched).unwrap()
+    best(&fixture.depot, &learned(Some(known(fixture))), &[source], &wanted, &Unwatched).unwrap()
 }
 
 /// Puts a message back as a program does that was just started, and returns its file.
@@ -72,15 +74,25 @@ fn path_of(back: Back) -> PathBuf {
     }
 }
 
+/// What tables know, in an archive without lists.
+fn learned<'a>(tables: Option<Known>) -> Learned<'a> {
+    Learned::new(tables, Box::new(|| Ok(Lists::default())))
+}
+
 fn known(fixture: &Fixture) -> Known {
-    Known::open(&fixture.disk(), &fixture.place()).unwrap()
+    Known::open(&fixture.disk(), &fixture.place()).known().unwrap()
 }
 
 #[test]
 fn deleted_mail_is_found_and_read_from_the_archive() {
     let (fixture, tree) = filled();
     let known = known(&fixture);
-    let held = Held::new(Box::new(&fixture.depot), Some(self::known(&fixture)), vec![tree], &Unwatched);
+    let held = Held::new(
+        Box::new(&fixture.depot),
+        (learned(Some(self::known(&fixture))), Doubt::IsNo),
+        vec![tree],
+        &Unwatched,
+    );
     let mailbox = Mailbox::open(&fixture.environment).unwrap();
     assert_eq!(found(&mailbox, "words").len(), 6);
     let mailbox = mailbox.with_scope(Scope::WithAbsent(&held)).unwrap();
@@ -94,7 +106,8 @@ fn deleted_mail_is_found_and_read_from_the_archive() {
     // What is no file and no directory is passed by.
     let link = Entry { name: b"link".to_vec(), stat: Stat::default(), content: Content::Other };
     let other = fixture.depot.save_tree(&[link.view()]).unwrap();
-    let with_link = Held::new(Box::new(&fixture.depot), None, vec![other, tree], &Unwatched);
+    let with_link =
+        Held::new(Box::new(&fixture.depot), (learned(None), Doubt::IsNo), vec![other, tree], &Unwatched);
     let mut count = 0;
     with_link
         .each_key(&mut |_| {
@@ -104,7 +117,7 @@ fn deleted_mail_is_found_and_read_from_the_archive() {
         .unwrap();
     assert_eq!(count, 9);
     // Without the tables a cut message is not known by its name; and what lost a piece is not held.
-    let blind = Held::new(Box::new(&fixture.depot), None, vec![tree], &Unwatched);
+    let blind = Held::new(Box::new(&fixture.depot), (learned(None), Doubt::IsNo), vec![tree], &Unwatched);
     let ids = [id_of(message(1).as_bytes()).0, id_of(large().as_bytes()).0];
     assert_eq!(
         (held.holds(&ids).unwrap(), blind.holds(&ids).unwrap()),
@@ -122,7 +135,7 @@ fn an_index_made_anew_takes_deleted_mail_from_the_archive() {
     // With the tables and without.
     for (known, seed) in [(Some(known(&fixture)), 8), (None, 9)] {
         let environment = Environment { seed, ..fixture.environment.clone() };
-        let held = Held::new(Box::new(&fixture.depot), known, vec![tree], &Unwatched);
+        let held = Held::new(Box::new(&fixture.depot), (learned(known), Doubt::IsNo), vec![tree], &Unwatched);
         let options = UpdateOptions::default();
         let (_, adopted) =
             index::rebuild_with(&environment, &fixture.roots, &held, &options, &NoObserver).unwrap();
@@ -142,19 +155,19 @@ fn a_mailbox_is_searched_as_a_snapshot_has_it() {
     fixture.put("inbox", "cur", "60.x:2,", message(60).as_bytes());
     fixture.index();
     let (later, ..) = fixture.backup();
-    let at = |tree, known: Option<&Known>| {
+    let at = |tree, known: &Learned<'_>| {
         let moment = moment(&fixture.depot, known, &tree, &fixture.roots, &Unwatched).unwrap();
         let (mailbox, unknown) = Mailbox::open(&fixture.environment).unwrap().at(&moment).unwrap();
         assert_eq!(unknown, index::Unknown::default());
         mailbox
     };
-    for known in [Some(known(&fixture)), None] {
-        let then = at(tree, known.as_ref());
+    for known in [Some(known(&fixture)), None].map(learned) {
+        let then = at(tree, &known);
         assert_eq!(found(&then, "maildir:/inbox"), ["s0", "s1", "s2", "s3", "s50"]);
         assert_eq!(found(&then, "flag:replied"), ["s50"]);
         assert!(found(&then, "flag:flagged or subject:s60").is_empty());
         assert_eq!(found(&then, "maildir:/lists/rust").len(), 4);
-        let now = at(later, known.as_ref());
+        let now = at(later, &known);
         assert_eq!(found(&now, "maildir:/inbox"), ["s3", "s60"]);
         assert_eq!(found(&now, "flag:flagged"), ["s2"]);
     }
@@ -243,28 +256,25 @@ fn what_only_goes_is_lost_and_can_be_kept() {
     fs::remove_file(fixture.root().join("inbox/cur/3.x:2,S")).unwrap();
     fixture.put("lists/rust", "cur", "1.back:2,", message(1).as_bytes());
     fixture.index();
-    let known = known(&fixture);
+    let known = learned(Some(known(&fixture)));
+    let blind = learned(None);
     let mailbox = Mailbox::open(&fixture.environment).unwrap();
     let is_present = |ids: &[[u8; 32]]| Ok(mailbox.has_files(ids)?);
     let all: Vec<archive::Id> = fixture.depot.trees.lock().unwrap().keys().copied().collect();
-    let find = |known: Option<&Known>,
-                going: &[archive::Id],
-                staying: &[archive::Id],
-                all: Option<&[archive::Id]>| {
-        let trees = Trees { going, staying, all };
-        let report = lost((&fixture.depot, known), &trees, &is_present, &Unwatched).unwrap();
-        assert_eq!(report.problems, []);
-        report.messages
-    };
-    let names = |known: Option<&Known>,
-                 going: &[archive::Id],
-                 staying: &[archive::Id],
-                 all: Option<&[archive::Id]>| {
-        let list = find(known, going, staying, all);
-        list.iter().map(|lost| String::from_utf8_lossy(&lost.entry.name).into_owned()).collect::<Vec<_>>()
-    };
+    let find =
+        |known: &Learned<'_>, going: &[archive::Id], staying: &[archive::Id], all: Option<&[archive::Id]>| {
+            let trees = Trees { going, staying, all };
+            let report = lost((&fixture.depot, known), &trees, &is_present, &Unwatched).unwrap();
+            assert_eq!(report.problems, []);
+            report.messages
+        };
+    let names =
+        |known: &Learned<'_>, going: &[archive::Id], staying: &[archive::Id], all: Option<&[archive::Id]>| {
+            let list = find(known, going, staying, all);
+            list.iter().map(|lost| String::from_utf8_lossy(&lost.entry.name).into_owned()).collect::<Vec<_>>()
+        };
     // 3 is in both; 1 is on the disk again. A cut message is told by what is in it where the tables do not know it.
-    for known in [Some(&known), None] {
+    for known in [&known, &blind] {
         assert_eq!(names(known, &[first], &[second], None), ["0.x:2,S", "2.x:2,S", "50.x:2,RS"]);
         assert_eq!(names(known, &[first, second], &[], None), ["0.x:2,S", "2.x:2,S", "3.x:2,S", "50.x:2,RS"]);
         assert_eq!(names(known, &[second], &[first], None), [""; 0]);
@@ -273,24 +283,25 @@ fn what_only_goes_is_lost_and_can_be_kept() {
         assert_eq!(names(known, &[], &[first], Some(&all)), [""; 0]);
     }
     // Kept in a snapshot of their own, nothing is lost: not when that is the only one, and not when it goes and they are kept again.
-    let mut list = find(Some(&known), &[first, second], &[], None);
+    let mut list = find(&known, &[first, second], &[], None);
     assert_eq!(list[3].sha256, Some(id_of(large().as_bytes()).0));
     // Another content under the same name.
     let mut twin = list[0].clone();
     twin.entry.content = Content::File(vec![id_of(message(4).as_bytes())]);
+    twin.sha256 = Some(id_of(message(4).as_bytes()).0);
     list.insert(1, twin);
     let mut tree = keep(&fixture.depot, &list, (1, 2, 3)).unwrap();
     for _ in 0..2 {
-        assert_eq!(names(Some(&known), &[first, second], &[tree], None), [""; 0]);
-        let listed = fixture.listed(tree);
+        assert_eq!(names(&known, &[first, second], &[tree], None), [""; 0]);
+        let mut listed = fixture.listed(tree);
+        assert!(listed.remove("/.pneu/pieces").is_some(), "the cut message is known by it alone");
         let files = listed.iter().filter(|(_, entry)| matches!(entry.content, Content::File(_)));
         let kept = format!("/pneu-deleted{}/inbox/cur/", fixture.root().display());
         let files: Vec<&str> = files.map(|(path, _)| path.strip_prefix(&kept).unwrap()).collect();
         assert_eq!(files, ["0.x.1:2,S", "0.x:2,S", "2.x:2,S", "3.x:2,S", "50.x:2,RS"]);
         assert!(listed.iter().any(|(path, _)| path.ends_with("/inbox/tmp")), "a Maildir");
         let trees = Trees { going: &[tree], staying: &[], all: None };
-        let again =
-            lost((&fixture.depot, Some(&known)), &trees, &|ids| Ok(vec![false; ids.len()]), &Unwatched);
+        let again = lost((&fixture.depot, &known), &trees, &|ids| Ok(vec![false; ids.len()]), &Unwatched);
         tree = keep(&fixture.depot, &again.unwrap().messages, (1, 2, 4)).unwrap();
     }
     // They come back to where they lay.
@@ -301,10 +312,10 @@ fn what_only_goes_is_lost_and_can_be_kept() {
 #[test]
 fn damaged_trees_are_told_of_and_what_is_gone_is_not_lost_again() {
     let (fixture, first) = filled();
-    let known = known(&fixture);
+    let known = learned(Some(known(&fixture)));
     let nothing = |ids: &[[u8; 32]]| Ok(vec![false; ids.len()]);
     let all: Vec<archive::Id> = fixture.depot.trees.lock().unwrap().keys().copied().collect();
-    let find = |trees: &Trees<'_>| lost((&fixture.depot, Some(&known)), trees, &nothing, &Unwatched).unwrap();
+    let find = |trees: &Trees<'_>| lost((&fixture.depot, &known), trees, &nothing, &Unwatched).unwrap();
     let count = |trees: &Trees<'_>| find(trees).messages.len();
     let (going, forgotten) = (
         Trees { going: &[first], staying: &[], all: None },
@@ -338,13 +349,19 @@ fn a_message_in_a_compressed_file_is_known_by_its_own_name() {
     let stored = fs::read(&path).unwrap();
     fs::remove_file(&path).unwrap();
     fixture.index();
-    let held = Held::new(Box::new(&fixture.depot), Some(known(&fixture)), vec![tree], &Unwatched);
+    let held = Held::new(
+        Box::new(&fixture.depot),
+        (learned(Some(known(&fixture))), Doubt::IsNo),
+        vec![tree],
+        &Unwatched,
+    );
     let mailbox = Mailbox::open(&fixture.environment).unwrap();
     let mailbox = mailbox.with_scope(Scope::WithAbsent(&held)).unwrap();
     assert_eq!(found(&mailbox, "subject:s80"), ["s80"]);
     let sha256 = id_of(message(80).as_bytes()).0;
     assert_eq!(held.message(&sha256).unwrap().as_deref(), Some(message(80).as_bytes()));
-    let moment = moment(&fixture.depot, Some(&known(&fixture)), &tree, &fixture.roots, &Unwatched).unwrap();
+    let moment =
+        moment(&fixture.depot, &learned(Some(known(&fixture))), &tree, &fixture.roots, &Unwatched).unwrap();
     let (then, unknown) = Mailbox::open(&fixture.environment).unwrap().at(&moment).unwrap();
     assert_eq!((found(&then, "subject:s80"), unknown), (vec!["s80".to_owned()], index::Unknown::default()));
     let places = places(&fixture, tree, &[sha256]);
@@ -369,6 +386,6 @@ impl archive::Progress for Stop {
 fn whoever_is_stopped_says_just_that() {
     let (fixture, tree) = filled();
     let source = Source { tree, roots: Vec::new() };
-    let stopped = best(&fixture.depot, None, &[source], &[[7; 32]].into(), &Stop);
+    let stopped = best(&fixture.depot, &learned(None), &[source], &[[7; 32]].into(), &Stop);
     assert!(matches!(stopped, Err(crate::Error::Interrupted)), "{stopped:?}");
 }

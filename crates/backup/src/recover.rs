@@ -4,9 +4,10 @@
 //! listed before the repository's index was read.
 
 use crate::error::{Problem, Result};
-use crate::held::Held;
+use crate::held::{Doubt, Held};
 use crate::joined::ReadingFrom;
 use crate::known::{Known, place};
+use crate::learned::{Learned, lists};
 use crate::lost::{LostReport, Trees, lost};
 use crate::moment::moment;
 use crate::places::{Kept, best, sources};
@@ -56,7 +57,13 @@ impl<'a> Archive<'a> {
     /// latter needs snapshots.
     pub fn held(&self, snapshots: &[Snapshot], progress: &'a dyn Progress) -> Held<'a> {
         let vault = Box::new(ReadingFrom::new(self.repository));
-        Held::new(vault, self.known(), trees(snapshots), progress)
+        Held::new(vault, (self.learned(), Doubt::IsNo), trees(snapshots), progress)
+    }
+
+    /// Returns the same for who forgets messages that the archive does not have: it is an error if nobody can say.
+    pub fn held_for_sure(&self, progress: &'a dyn Progress) -> Held<'a> {
+        let vault = Box::new(ReadingFrom::new(self.repository));
+        Held::new(vault, (self.learned(), Doubt::IsAnError), Vec::new(), progress)
     }
 
     /// Returns what lay where, for [`Mailbox::at`]: of each root as the snapshot has it that [`crate::standing`] chose of these.
@@ -69,11 +76,11 @@ impl<'a> Archive<'a> {
         chosen: &[Standing],
         progress: &dyn Progress,
     ) -> Result<Moment> {
-        let (vault, known) = (ReadingFrom::new(self.repository), self.known());
+        let (vault, learned) = (ReadingFrom::new(self.repository), self.learned());
         let mut all = Moment::default();
         for Standing { snapshot, roots } in chosen {
             let Some(snapshot) = snapshots.get(*snapshot) else { continue };
-            let one = moment(&vault, known.as_ref(), &snapshot.tree, roots, progress)?;
+            let one = moment(&vault, &learned, &snapshot.tree, roots, progress)?;
             let before = u32::try_from(all.folders.len()).unwrap_or(u32::MAX);
             all.roots.extend(one.roots);
             all.folders.extend(one.folders);
@@ -100,11 +107,11 @@ impl<'a> Archive<'a> {
         let mut report = UndeleteReport::default();
         let order = self.absent(mailbox, hits, &mut report)?;
         let wanted: HashSet<[u8; 32]> = order.iter().map(|(sha256, _)| *sha256).collect();
-        let (vault, known) = (ReadingFrom::new(self.repository), self.known());
+        let (vault, learned) = (ReadingFrom::new(self.repository), self.learned());
         let host = &self.repository.surroundings().hostname;
         let roots: Vec<Root> = settled(mailbox.roots());
         let sources = sources(snapshots, &roots, host, &|path| path.is_dir());
-        let places = best(&vault, known.as_ref(), &sources, &wanted, progress)?;
+        let places = best(&vault, &learned, &sources, &wanted, progress)?;
         let missing = missing_roots(mailbox, &roots)?;
         let mut folders = Folders::default();
         for (sha256, message_id) in order {
@@ -166,10 +173,10 @@ impl<'a> Archive<'a> {
             Forgotten::Stay => None,
             Forgotten::Go => Some(self.all_trees()?),
         };
-        let (vault, known) = (ReadingFrom::new(self.repository), self.known());
+        let (vault, learned) = (ReadingFrom::new(self.repository), self.learned());
         let (going, staying) = (trees(going), trees(staying));
         let trees = Trees { going: &going, staying: &staying, all: all.as_deref() };
-        lost((&vault, known.as_ref()), &trees, &is_present, progress)
+        lost((&vault, &learned), &trees, &is_present, progress)
     }
 
     fn all_trees(&self) -> Result<Vec<Id>> {
@@ -182,8 +189,18 @@ impl<'a> Archive<'a> {
         Ok(trees)
     }
 
-    fn known(&self) -> Option<Known> {
-        Known::open(&self.environment.disk, &place(&self.environment.data, &self.repository.id()))
+    /// Returns what tables know, and where they lack something the lists in snapshots.
+    fn learned(&self) -> Learned<'a> {
+        let repository = self.repository;
+        let tables = Known::open(&self.environment.disk, &place(&self.environment.data, &repository.id()));
+        let read = move || {
+            let threads = repository.surroundings().thread_count;
+            let listed = archive::snapshot::list(repository.storage(), repository.key(), threads)?;
+            let snapshots: Vec<Snapshot> =
+                listed.snapshots.into_iter().map(|(_, snapshot)| snapshot).collect();
+            lists(&ReadingFrom::new(repository), &snapshots)
+        };
+        Learned::new(tables.known(), Box::new(read))
     }
 }
 

@@ -6,10 +6,11 @@
 use crate::entry::{Content, Entry, EntryView, Stat, look};
 use crate::error::{Error, Problem, Result};
 use crate::expected::{self, Expected};
-use crate::known::{Changes, KnownDirectory};
+use crate::known::{Changes, Known, KnownDirectory};
 use crate::layout::{Directory, Folder, Layout, child, layout, root_of, split};
 use crate::messages::{Present, Source, Stored, Whereabouts, store};
 use crate::own::{OwnFiles, PATH, StoredOwn, store_own};
+use crate::piece_list::{NAME, PieceList};
 use crate::settled::settled_folders;
 use crate::unchanged::{Unchanged, unchanged};
 use archive::Id;
@@ -71,19 +72,24 @@ pub(crate) fn store_mail(source: &Source<'_>, inventory: &Inventory, own: &OwnFi
         changes: Changes::new(source.known),
         children: HashMap::new(),
         counts: Counts::default(),
+        fresh: PieceList::default(),
         problems: Vec::new(),
     };
+    source.known.map_or(Ok(()), |known| work.changes.carry(known))?;
     for number in refused {
         let path = inventory.folders().get(number).map_or(PathBuf::new(), |folder| folder.directory.clone());
         work.problems
             .push(Problem { path, what: "it is no plain absolute path, and was left out".to_owned() });
     }
-    work.own(own)?;
     let done = work.messages()?;
     let mut top = None;
     // What lies in a directory has a longer path than it, so it comes first here.
     for (path, directory) in layout.iter().rev().filter(|(path, _)| !done.contains(*path)) {
         source.progress.check()?;
+        if path.is_empty() {
+            // All messages are stored by now: it says of what some consist.
+            work.own(own)?;
+        }
         let entries = work.children.remove(path).unwrap_or_default();
         let finished = site.store(path, directory, entries, Vec::new())?;
         top = work.take(path, finished)?.or(top);
@@ -154,6 +160,8 @@ struct Work<'a> {
     /// Directories that were stored, by that which holds them.
     children: HashMap<Vec<u8>, Vec<Entry>>,
     counts: Counts,
+    /// The pieces of messages that were stored now, cut or compressed.
+    fresh: PieceList,
     problems: Vec<Problem>,
 }
 
@@ -331,17 +339,32 @@ impl Work<'_> {
 
     /// Stores what only this program knows.
     fn own(&mut self, own: &OwnFiles) -> Result<()> {
+        let mut own = own.clone();
+        own.files.extend(self.piece_list()?.text().map(|text| (NAME.to_owned(), text.into_bytes())));
         if own.files.is_empty() {
             return Ok(());
         }
         let source = self.site.source;
         let before = source.known.map(|known| known.directory(PATH)).transpose()?.unwrap_or_default();
-        let StoredOwn { entries, difference, stat } = store_own(source.depot, own, &before)?;
+        let StoredOwn { entries, difference, stat } = store_own(source.depot, &own, &before)?;
         let entries: Vec<EntryView<'_>> = entries.iter().map(Entry::view).collect();
         let tree = source.depot.save_tree(&entries)?;
         self.changes.directory(PATH, tree, (before.number, before.tree), &difference)?;
         self.hand_up(PATH, &stat, tree);
         Ok(())
+    }
+
+    /// Returns the pieces of all messages that are cut or compressed and in the archive, whichever snapshot has them.
+    fn piece_list(&mut self) -> Result<PieceList> {
+        let source = self.site.source;
+        let mut list = source.known.map(Known::list).transpose()?.unwrap_or_default();
+        let asked: Vec<Id> = list.0.values().flatten().copied().collect();
+        let mut has = source.depot.has_pieces(&asked)?.into_iter();
+        // Each is asked of, whatever the one before said.
+        list.0.retain(|_, pieces| has.by_ref().take(pieces.len()).filter(|has| !has).count() == 0);
+        // What was stored now may be on its way.
+        list.0.append(&mut self.fresh.0);
+        Ok(list)
     }
 
     /// Takes note of a directory for the next backup.
@@ -357,12 +380,15 @@ impl Work<'_> {
             if known.map(|known| known.knows_pieces(*content)).transpose()? != Some(true) {
                 self.changes.pieces(*content, pieces)?;
             }
+            self.fresh.0.insert(*content, pieces.clone());
         }
         for (message, content) in &stored.compressed {
             let known = known.map(|known| known.compressed_content(message)).transpose()?.flatten();
             if known != Some(*content) {
                 self.changes.compressed(*message, *content)?;
             }
+            let pieces = self.fresh.0.remove(content).unwrap_or_else(|| vec![Id(*content)]);
+            self.fresh.0.insert(*message, pieces);
         }
         Ok(())
     }

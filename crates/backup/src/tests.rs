@@ -4,6 +4,7 @@ use crate::depot::Depot;
 use crate::depot::tests::{Memory, id_of};
 use crate::entry::{Content, Entry, PIECE_BYTES_MIN};
 use crate::known::{Changes, Known};
+use crate::learned::Lists;
 use crate::messages::Source;
 use crate::own::OwnFiles;
 use crate::store_mail::{Counts, StoredMail, store_mail};
@@ -106,7 +107,7 @@ impl Fixture {
     }
 
     /// Stores what the index knows now.
-    fn store(&self, known: Option<&Known>) -> StoredMail {
+    pub(crate) fn store(&self, known: Option<&Known>) -> StoredMail {
         let inventory = Mailbox::open(&self.environment).unwrap().inventory().unwrap();
         let source = Source { depot: &self.depot, known, progress: &Unwatched };
         store_mail(&source, &inventory, &self.own).unwrap()
@@ -114,7 +115,7 @@ impl Fixture {
 
     /// Backs up what the index knows now, and keeps what is to be known.
     pub(crate) fn backup(&self) -> (Id, Counts, Work) {
-        let known = Known::open(&self.disk(), &self.place());
+        let known = Known::open(&self.disk(), &self.place()).known();
         let StoredMail { tree, changes, counts, problems } = self.store(known.as_ref());
         self.commit(changes);
         let (opened, trees) = self.depot.brought();
@@ -124,7 +125,7 @@ impl Fixture {
         (tree, counts, Work { opened, trees, problems })
     }
 
-    fn commit(&self, changes: Changes) {
+    pub(crate) fn commit(&self, changes: Changes) {
         changes.commit(&self.disk(), &self.place(), "a test", 9).unwrap();
     }
 
@@ -315,14 +316,14 @@ fn without_tables_the_trees_of_the_last_snapshot_are_known() {
     fixture.index();
     let (tree, ..) = fixture.backup();
     fs::remove_dir_all(fixture.place()).unwrap();
-    assert!(Known::open(&fixture.disk(), &fixture.place()).is_none());
+    assert!(Known::open(&fixture.disk(), &fixture.place()).known().is_none());
     let mut list: BTreeMap<Vec<u8>, Vec<Entry>> = BTreeMap::new();
     for (path, entry) in fixture.listed(tree) {
         let parent = Path::new(&path).parent().unwrap().as_os_str().as_bytes().to_vec();
         list.entry(parent).or_default().push(entry);
     }
     let list: Vec<(Vec<u8>, Vec<Entry>)> = list.into_iter().collect();
-    let known = Known::of_trees(&list).unwrap();
+    let known = Known::of_trees(&list, &Lists::default()).unwrap();
     let stored = fixture.store(Some(&known));
     assert_eq!((fixture.root_tree(stored.tree), fixture.depot.brought().0), (fixture.root_tree(tree), 0));
     assert_eq!((stored.counts.files_unchanged, stored.counts.files_new), (12, 0));
@@ -346,7 +347,7 @@ fn rows_follow_files_that_come_and_go() {
     index::update(&fixture.environment, &fixture.roots, &accepting, &NoObserver).unwrap();
     let (tree, _, work) = fixture.backup();
     assert_eq!(work.problems, Vec::<String>::new());
-    let known = Known::open(&fixture.disk(), &fixture.place()).unwrap();
+    let known = Known::open(&fixture.disk(), &fixture.place()).known().unwrap();
     let mut rows = Vec::new();
     let mut paths: Vec<Vec<u8>> = known.paths().map(<[u8]>::to_vec).collect();
     paths.sort();
@@ -415,7 +416,7 @@ fn tables_that_cannot_be_used_are_begun_anew() {
         let length = fs::metadata(&path).unwrap().len();
         fs::OpenOptions::new().write(true).open(&path).unwrap().set_len(length / 2).unwrap();
     }
-    assert!(Known::open(&fixture.disk(), &fixture.place()).is_none());
+    assert!(Known::open(&fixture.disk(), &fixture.place()).known().is_none());
     crate::known::discard(&*fixture.disk(), &fixture.place()).unwrap();
     let (tree, _, work) = fixture.backup();
     // The index knows all messages and the archive has them: only what is no message is opened.
@@ -431,10 +432,10 @@ fn of_two_backups_at_once_the_first_to_end_is_known() {
     let stored = ["a", "b"].map(|folder| {
         fixture.put(folder, "cur", "9.x:2,", message(9).as_bytes());
         fixture.index();
-        fixture.store(Known::open(&fixture.disk(), &fixture.place()).as_ref())
+        fixture.store(Known::open(&fixture.disk(), &fixture.place()).known().as_ref())
     });
     stored.into_iter().for_each(|stored| fixture.commit(stored.changes));
-    let known = Known::open(&fixture.disk(), &fixture.place()).unwrap();
+    let known = Known::open(&fixture.disk(), &fixture.place()).known().unwrap();
     let is_known = |folder: &str| {
         let path = fixture.root().join(folder).join("cur");
         known.directory(path.as_os_str().as_bytes()).unwrap().number.is_some()

@@ -4,7 +4,6 @@
 
 use crate::entry::{Content, Entry};
 use crate::error::{Error, Problem, Result};
-use crate::known::Known;
 use crate::layout::child;
 use crate::lost::problem;
 use archive::{Id, Progress};
@@ -151,16 +150,4 @@ pub(crate) fn content(vault: &dyn Vault, pieces: &[Id]) -> Result<Vec<u8>> {
 pub(crate) fn message_place(directory: &[u8]) -> Option<(&[u8], index::Place)> {
     let (folder, name) = crate::layout::split(directory)?;
     index::Place::ALL.into_iter().find(|place| place.name().as_bytes() == name).map(|place| (folder, place))
-}
-
-/// Returns the SHA-256 of the message in a file, where that is known: of a file in one piece that is its name, unless it is compressed.
-///
-/// # Errors
-/// Damage in what is known.
-pub(crate) fn message_of(known: Option<&Known>, pieces: &[Id]) -> Result<Option<[u8; 32]>> {
-    match (known, pieces) {
-        (Some(known), pieces) => known.message_of(pieces),
-        (None, [piece]) => Ok(Some(piece.0)),
-        (None, _) => Ok(None),
-    }
 }

@@ -3,7 +3,9 @@
 //! In: a mailbox, and the repository that the environment or the configuration names. Out: a mailbox that also finds what is only there.
 //! Must not know commands.
 
+use crate::output;
 use crate::repository::{LockOptions, Place, ReadLock, RepositoryOptions};
+use crate::sanitise::one_line;
 use crate::session::Session;
 use anyhow::Result;
 use archive::{Id, Repository, Snapshot, Unwatched, snapshot};
@@ -20,7 +22,11 @@ pub(crate) fn with_absent(mailbox: Mailbox, session: &Session) -> Result<Mailbox
     let (_, repository) = open(session)?;
     let archive = Archive { environment: &session.index, repository: &repository };
     let held = archive.held(&[], &Unwatched);
-    Ok(mailbox.with_scope(Scope::WithAbsent(&held))?)
+    let mailbox = mailbox.with_scope(Scope::WithAbsent(&held))?;
+    for problem in held.problems() {
+        output::complain(one_line(&problem));
+    }
+    Ok(mailbox)
 }
 
 /// The archive as a place for messages whose files are gone. It is opened when it is first asked.

@@ -71,6 +71,50 @@ fn a_sweep_leaves_what_the_archive_holds() {
 }
 
 #[test]
+fn a_large_message_is_found_shown_and_put_back_by_the_archive_alone() {
+    let home = Home::indexed();
+    // Not the same over and over: what cuts it looks at what is in it.
+    let lines = (0..60_000u64).map(|line| format!("{:x}\n", line.wrapping_mul(0x9e37_79b9_7f4a_7c15)));
+    let content = letter("9", "With a photo", &lines.collect::<String>());
+    let path = home.deliver("", "9:2,S", &content);
+    good(&home, &["archive", "init"]);
+    good(&home, &["archive", "backup"]);
+    fs::remove_file(&path).unwrap();
+    home.good(&["index"]);
+    // What backups of this machine know is gone, as on any other machine.
+    fs::remove_dir_all(home.data().join("archive")).unwrap();
+    assert_eq!(subjects(&home, &["--archived"], "photo"), ["With a photo"]);
+    assert_eq!(good(&home, &["view", "--format", "raw", "id:9@example.org"]).as_bytes(), content);
+    let old = ["sweep", "--older-than", "0d"];
+    assert_eq!(good(&home, &old), "0 messages forgotten; 1 stay, which the archive holds\n");
+    // A backup begins its tables with what the archive knows, and hands it on.
+    good(&home, &["archive", "backup"]);
+    let kept = home.path().join("kept");
+    fs::rename(home.data().join("archive"), &kept).unwrap();
+    good(&home, &["archive", "forget", "--keep-last", "1"]);
+    assert_eq!(subjects(&home, &["--archived"], "photo"), ["With a photo"]);
+    fs::rename(&kept, home.data().join("archive")).unwrap();
+    let back = with_archive(&home, &["undelete", "id:9@example.org"]);
+    assert_eq!(back.code, Some(3), "the snapshot that had it is gone: {back:?}");
+    assert!(back.err.contains("no snapshot has it any more"), "{back:?}");
+}
+
+#[test]
+fn a_large_message_is_put_back_by_the_archive_alone() {
+    let home = Home::indexed();
+    let lines = (0..60_000u64).map(|line| format!("{:x}\n", line.wrapping_mul(0x9e37_79b9_7f4a_7c15)));
+    let content = letter("9", "With a photo", &lines.collect::<String>());
+    let path = home.deliver("", "9:2,S", &content);
+    good(&home, &["archive", "init"]);
+    good(&home, &["archive", "backup"]);
+    fs::remove_file(&path).unwrap();
+    home.good(&["index"]);
+    fs::remove_dir_all(home.data().join("archive")).unwrap();
+    good(&home, &["undelete", "id:9@example.org"]);
+    assert_eq!(fs::read(&path).unwrap(), content);
+}
+
+#[test]
 fn a_sweep_that_cannot_ask_the_archive_forgets_nothing() {
     let home = deleted();
     let old = ["sweep", "--older-than", "0d"];

@@ -95,6 +95,15 @@ impl Changes {
         }
     }
 
+    /// Takes note of what only lists in the archive say, so that tables begun anew know it, too.
+    pub(crate) fn carry(&mut self, known: &Known) -> Result<()> {
+        for (message, pieces) in known.only_listed()?.0 {
+            super::list::push((&mut self.chunks, &mut self.compressed), message, &pieces)?;
+            self.new_pieces.insert(message, pieces);
+        }
+        Ok(())
+    }
+
     /// Takes note of a directory as it was stored, with its tree, its number if it has one, and the tree that it had.
     pub(crate) fn directory(
         &mut self,

@@ -4,13 +4,15 @@
 //! another name, the pieces of a content. All of it can be made again from the archive: what cannot be read counts as unknown.
 
 mod change;
+mod list;
 mod tables;
 
 pub(crate) use change::{Changes, Difference, discard};
 
 use crate::compare::Row;
 use crate::entry::{Content, Entry, PIECE_BYTES_MIN, Stat};
-use crate::error::Result;
+use crate::error::{Error, Result};
+use crate::learned::Lists;
 use archive::Id;
 use disk::Disk;
 use std::collections::HashMap;
@@ -55,6 +57,26 @@ pub(crate) struct KnownFile<'a> {
     row: u32,
 }
 
+/// What came of opening the tables of a repository.
+pub(crate) enum Opened {
+    /// They can be used.
+    Known(Box<Known>),
+    /// There are none, or they are damaged, or of another version: new ones may take their place.
+    Useless,
+    /// The disk does not let them be read now: nothing is wrong with them as far as anybody knows.
+    Unread(disk::Error),
+}
+
+impl Opened {
+    /// Returns the tables that can be used.
+    pub(crate) fn known(self) -> Option<Known> {
+        match self {
+            Opened::Known(known) => Some(*known),
+            Opened::Useless | Opened::Unread(_) => None,
+        }
+    }
+}
+
 /// What is known.
 pub(crate) struct Known {
     /// The newest commit of the tables; none if there are none.
@@ -69,11 +91,16 @@ pub(crate) struct Known {
 }
 
 impl Known {
-    /// Opens the tables of a repository; `None` if there are none, or none that can be used.
-    pub(crate) fn open(disk: &Arc<dyn Disk>, directory: &Path) -> Option<Known> {
-        let snapshot = Snapshot::open(disk, directory).ok()?;
-        let known = Known::of(snapshot).ok()?;
-        Some(known)
+    /// Opens the tables of a repository.
+    pub(crate) fn open(disk: &Arc<dyn Disk>, directory: &Path) -> Opened {
+        let opened = Snapshot::open(disk, directory).map_err(Error::from).and_then(Known::of);
+        match opened {
+            Ok(known) => Opened::Known(Box::new(known)),
+            Err(Error::Store(store::Error::Io(error))) if !error.is_not_found() && !error.is_too_short() => {
+                Opened::Unread(error)
+            }
+            Err(_) => Opened::Useless,
+        }
     }
 
     fn of(snapshot: Snapshot) -> Result<Known> {
@@ -100,11 +127,12 @@ impl Known {
         })
     }
 
-    /// Knows what a snapshot says: its directories by path, each with its files. Of a file that the archive cut, the whole content's name is
-    /// not known: it counts as unknown.
-    pub(crate) fn of_trees(list: &[(Vec<u8>, Vec<Entry>)]) -> Result<Known> {
-        let [_, nodes, chunks, compressed] = tables::schemas().map(Arc::new);
+    /// Knows what a snapshot says: its directories by path, each with its files. Of a file that the archive cut, the message is
+    /// known if a list of pieces names it; else it counts as unknown.
+    pub(crate) fn of_trees(list: &[(Vec<u8>, Vec<Entry>)], lists: &Lists) -> Result<Known> {
+        let [_, nodes, ..] = tables::schemas().map(Arc::new);
         let mut rows = Rows::new(&nodes);
+        let [chunks, compressed] = list::rows(lists)?;
         let mut by_path = HashMap::new();
         for (number, (path, entries)) in (0u32..).zip(list) {
             by_path.insert(path.clone(), (number, Id::default()));
@@ -114,6 +142,10 @@ impl Known {
                         pieces[0].0
                     }
                     Content::File(pieces) if pieces.is_empty() => tables::EMPTY,
+                    Content::File(pieces) => match lists.message_of(pieces) {
+                        Some(message) => message,
+                        None => continue,
+                    },
                     _ => continue,
                 };
                 tables::push_node(&mut rows, number, &KnownNode::new(&entry.name, &entry.stat, content))?;
@@ -123,8 +155,8 @@ impl Known {
             snapshot: None,
             directories: by_path,
             nodes: Table::in_memory(rows),
-            chunks: Table::in_memory(Rows::new(&chunks)),
-            compressed: Table::in_memory(Rows::new(&compressed)),
+            chunks: Table::in_memory(chunks),
+            compressed: Table::in_memory(compressed),
             by_file: OnceLock::new(),
             by_pieces: OnceLock::new(),
             by_content: OnceLock::new(),

@@ -54,7 +54,7 @@ pub(crate) fn run(arguments: &Arguments, session: &Session) -> Result<Outcome> {
     session.mailbox()?;
     let repository = if arguments.no_archive { None } else { named(session)? };
     let archive = repository.as_ref().map(|repository| Archive { environment: &session.index, repository });
-    let held = archive.map(|archive| archive.held(&[], &Unwatched));
+    let held = archive.map(|archive| archive.held_for_sure(&Unwatched));
     let elsewhere: &dyn Elsewhere = match &held {
         Some(held) => held,
         None => &Nowhere,
