@@ -79,12 +79,18 @@ impl Dovecot {
         let asked = format!("1 EXAMINE INBOX\r\n{fetched}3 LOGOUT\r\n");
         fs::write(self.place.join("settings"), settings)?;
         fs::write(self.place.join("asked"), asked)?;
-        let [imap, settings, asked] = [&self.imap, &self.place.join("settings"), &self.place.join("asked")]
-            .map(|path| quoted(&path.display().to_string()));
-        // Who may empty the page cache is root. The server waits for what can be waited for: a pipe, not a file.
+        let [imap, settings, asked, pipe] =
+            [&self.imap, &self.place.join("settings"), &self.place.join("asked"), &self.place.join("pipe")]
+                .map(|path| quoted(&path.display().to_string()));
+        // Who may empty the page cache is root.
         let user = if cold::is_possible() { AS_NOBODY } else { "" };
+        // The server waits only for what can be waited for, a pipe and no file, and leaves when nobody can write there any more: it holds
+        // the other end itself.
+        let line = format!(
+            "rm -f {pipe}; mkfifo {pipe}; exec 0<>{pipe}; cat {asked} >&0; exec {user} {imap} -c {settings} 2>/dev/null"
+        );
         let mut command = Command::new("sh");
-        command.arg("-c").arg(format!("cat {asked} | {user} {imap} -c {settings}"));
+        command.arg("-c").arg(line);
         command.env("USER", "nobody").env("HOME", &self.place);
         Ok(command)
     }

@@ -64,7 +64,7 @@ fn open_all(bench: &mut Bench<'_>, sizes: &Sizes, maildir: &Path, place: &Path) 
         maildir: maildir.to_owned(),
         place: place.to_owned(),
     };
-    let mut series = readers.measure(bench.rounds())?;
+    let mut series = readers.measure(bench.slow_rounds())?;
     series.extend(caches::best(&series, &readers.label));
     bench.report.add_all(series);
     bench.save()
