@@ -114,6 +114,7 @@ impl<'a> Archive<'a> {
         let places = best(&vault, &learned, &sources, &wanted, progress)?;
         let missing = missing_roots(mailbox, &roots)?;
         let mut folders = Folders::default();
+        // Each directory is made durable once, at the end: what is back is said after that.
         for (sha256, message_id) in order {
             if progress.is_interrupted() {
                 report.is_interrupted = true;
@@ -127,6 +128,10 @@ impl<'a> Archive<'a> {
                 Ok(Back::Present(path)) => report.unindexed.push(path),
                 Err(what) => report.problems.push(Problem { path: format!("<{message_id}>").into(), what }),
             }
+        }
+        for (path, error) in folders.sync() {
+            let what = format!("what is back in it may go with a power failure: {error}");
+            report.problems.push(Problem { path, what });
         }
         Ok(report)
     }

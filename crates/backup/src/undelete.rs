@@ -1,7 +1,7 @@
 //! Puts messages back into folders.
 //!
-//! In: messages, where a snapshot has them, and the folder that each belongs into. Out: files in `cur`, durable, with the name, the flags and the
-//! time that they had. A file is written in `tmp` and gets its name when it is whole; none that is there is replaced, and a message that is
+//! In: messages, where a snapshot has them, and the folder that each belongs into. Out: files in `cur` with the name, the flags and the
+//! time that they had, durable once [`Folders::sync`] has made their names so. A file is written in `tmp` and gets its name when it is whole; none that is there is replaced, and a message that is
 //! there already, under this name or with other flags, is not put there twice. The index sees them at its next pass.
 
 use crate::error::{Error, Result};
@@ -10,7 +10,7 @@ use crate::vault::{Vault, content};
 use index::Place;
 use mail::Flags;
 use rustix::fs::{CWD, Mode, OFlags, Timespec, Timestamps};
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::fs::{DirBuilder, File};
 use std::io::{ErrorKind, Write};
 use std::os::unix::ffi::OsStrExt;
@@ -43,16 +43,22 @@ pub(crate) enum Back {
     Present(PathBuf),
 }
 
-/// Folders that messages are put back into, and what is in them: files by the unique parts of their names.
+/// Folders that messages are put back into.
 #[derive(Debug, Default)]
-pub(crate) struct Folders(HashMap<PathBuf, HashMap<Vec<u8>, Vec<PathBuf>>>);
+pub(crate) struct Folders {
+    /// What is in them: files by the unique parts of their names.
+    files: HashMap<PathBuf, HashMap<Vec<u8>, Vec<PathBuf>>>,
+    /// Directories with names that are not durable yet.
+    unsynced: BTreeSet<PathBuf>,
+}
 
 /// Puts one message into a folder.
 ///
 /// # Errors
 /// A piece cannot be read; the folder cannot be read or written.
 pub(crate) fn put_back(vault: &dyn Vault, kept: &Kept, folder: &Path, folders: &mut Folders) -> Result<Back> {
-    let files = folders.files(folder)?;
+    let Folders { files, unsynced } = folders;
+    let files = files_of(files, folder)?;
     let bytes = content(vault, &kept.pieces)?;
     let name = name_back(&kept.name);
     for number in 0..NAME_COUNT_MAX {
@@ -66,6 +72,7 @@ pub(crate) fn put_back(vault: &dyn Vault, kept: &Kept, folder: &Path, folders: &
             && let Some(path) = put(folder, &name, (&bytes, kept))?
         {
             of_name.push(path.clone());
+            unsynced.insert(folder.join(Place::Cur.name()));
             return Ok(Back::Put(Undeleted { path, size_bytes: bytes.len() as u64 }));
         }
     }
@@ -74,16 +81,28 @@ pub(crate) fn put_back(vault: &dyn Vault, kept: &Kept, folder: &Path, folders: &
 }
 
 impl Folders {
-    /// Returns the files of a folder, which is made if it is not there.
-    fn files(&mut self, folder: &Path) -> Result<&mut HashMap<Vec<u8>, Vec<PathBuf>>> {
-        if !self.0.contains_key(folder) {
-            for name in [Place::Cur.name(), Place::New.name(), "tmp"] {
-                make(&folder.join(name))?;
-            }
-            self.0.insert(folder.to_owned(), listed(folder)?);
-        }
-        Ok(self.0.entry(folder.to_owned()).or_default())
+    /// Makes the names of all that was put back durable, each directory once. Returns the directories of which that cannot be done, and why.
+    pub(crate) fn sync(self) -> Vec<(PathBuf, Error)> {
+        let failed = self.unsynced.into_iter().filter_map(|directory| match sync(&directory) {
+            Ok(()) => None,
+            Err(error) => Some((directory, error)),
+        });
+        failed.collect()
     }
+}
+
+/// Returns the files of a folder, which is made if it is not there.
+fn files_of<'a>(
+    folders: &'a mut HashMap<PathBuf, HashMap<Vec<u8>, Vec<PathBuf>>>,
+    folder: &Path,
+) -> Result<&'a mut HashMap<Vec<u8>, Vec<PathBuf>>> {
+    if !folders.contains_key(folder) {
+        for name in [Place::Cur.name(), Place::New.name(), "tmp"] {
+            make(&folder.join(name))?;
+        }
+        folders.insert(folder.to_owned(), listed(folder)?);
+    }
+    Ok(folders.entry(folder.to_owned()).or_default())
 }
 
 fn listed(folder: &Path) -> Result<HashMap<Vec<u8>, Vec<PathBuf>>> {
@@ -151,12 +170,11 @@ fn sync(directory: &Path) -> Result<()> {
 /// Writes a message into a folder under a name, and returns its path; `None` if the name is taken.
 fn put(folder: &Path, name: &[u8], (bytes, kept): (&[u8], &Kept)) -> Result<Option<PathBuf>> {
     let (temporary, file) = begin(&folder.join("tmp"), name)?;
-    let cur = folder.join(Place::Cur.name());
-    let path = mail::join(&cur, name);
+    let path = mail::join(&folder.join(Place::Cur.name()), name);
     let linked = write(file, bytes, kept)
         .map_err(|source| Error::Io { action: "write", path: temporary.clone(), source })
         .and_then(|()| match std::fs::hard_link(&temporary, &path) {
-            Ok(()) => sync(&cur).map(|()| true),
+            Ok(()) => Ok(true),
             Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(false),
             Err(source) => Err(Error::Io { action: "create", path: path.clone(), source }),
         });
@@ -191,4 +209,31 @@ fn write(mut file: File, bytes: &[u8], kept: &Kept) -> std::io::Result<()> {
     };
     rustix::fs::futimens(&file, &Timestamps { last_access: time, last_modification: time })?;
     file.sync_all()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::depot::tests::{Memory, id_of};
+    use crate::entry::Stat;
+
+    #[test]
+    fn each_directory_is_made_durable_once_and_one_that_is_gone_is_told() {
+        let directory = tempfile::tempdir().unwrap();
+        let folder = |name: &str| directory.path().join(name);
+        let (depot, mut folders) = (Memory::default(), Folders::default());
+        for (place, name) in [("a", "1.x:2,S"), ("b", "2.x:2,S"), ("b", "3.x:2,S")] {
+            let piece = id_of(name.as_bytes());
+            depot.pieces.lock().unwrap().insert(piece, name.as_bytes().to_vec());
+            let stat = Stat { mode: 0o600, ..Stat::default() };
+            let kept = Kept { folder: Vec::new(), here: None, name: name.into(), stat, pieces: vec![piece] };
+            let back = put_back(&depot, &kept, &folder(place), &mut folders).unwrap();
+            assert!(matches!(back, Back::Put(_)), "{back:?}");
+        }
+        let left: Vec<PathBuf> = folders.unsynced.iter().cloned().collect();
+        assert_eq!(left, [folder("a/cur"), folder("b/cur")]);
+        std::fs::remove_dir_all(folder("b")).unwrap();
+        let failed: Vec<PathBuf> = folders.sync().into_iter().map(|(path, _)| path).collect();
+        assert_eq!(failed, [folder("b/cur")]);
+    }
 }
