@@ -1,6 +1,6 @@
 //! One backup: what the index knows becomes a snapshot.
 //!
-//! In: a mailbox, an open repository that is locked for it. Out: a snapshot, and what was left out. Nothing names a snapshot before all that
+//! In: an index, an open repository that is locked for it. Out: a snapshot, and what was left out. Nothing names a snapshot before all that
 //! it names is durable: first blobs and what index files say of them, then the snapshot, and last what is to be known next time.
 
 use crate::bring_back::QUERIES;
@@ -18,7 +18,7 @@ use crate::vault::{Again, Vault, Walk};
 use archive::{
     HeldLock, Id, Progress, Repository, SaveOptions, SaveStatistics, Saver, Snapshot, Surroundings, Time,
 };
-use index::{Environment, Mailbox};
+use index::{Environment, Inventory, Root};
 use std::collections::BTreeMap;
 
 /// Where a backup goes.
@@ -64,7 +64,6 @@ pub struct BackupReport {
 /// [`Error::NoMail`]; what the index and the archive say; [`Error::Interrupted`]: then there is no new snapshot.
 pub fn backup(
     environment: &Environment,
-    mailbox: &Mailbox,
     target: &Target<'_>,
     options: &BackupOptions,
     progress: &dyn Progress,
@@ -72,8 +71,8 @@ pub fn backup(
     let repository = target.repository;
     let surroundings = repository.surroundings();
     let begun = now(environment);
-    let inventory = mailbox.inventory()?;
-    let paths = paths(mailbox);
+    let inventory = Inventory::open(environment)?;
+    let paths = paths(inventory.roots());
     // Snapshots come first: what they name is in the index of blobs by the time that they appear.
     let snapshots = snapshots(repository)?;
     let parent = parent(&snapshots, surroundings, &paths);
@@ -162,9 +161,9 @@ fn snapshot(target: &Target<'_>, tree: Id, paths: Vec<String>, options: &BackupO
 }
 
 /// Returns the paths of all roots, in order.
-fn paths(mailbox: &Mailbox) -> Vec<String> {
+fn paths(roots: &[Root]) -> Vec<String> {
     let mut paths: Vec<String> =
-        settled(mailbox.roots()).iter().map(|root| root.path.to_string_lossy().into_owned()).collect();
+        settled(roots).iter().map(|root| root.path.to_string_lossy().into_owned()).collect();
     paths.sort();
     paths.dedup();
     paths

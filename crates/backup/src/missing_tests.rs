@@ -9,7 +9,7 @@ use crate::own::OwnFiles;
 use crate::store_mail::store_mail;
 use crate::tests::{Fixture, message};
 use archive::{Id, Unwatched};
-use index::{Mailbox, NoObserver, Root, UpdateOptions};
+use index::{Inventory, NoObserver, Root, UpdateOptions};
 use std::fs;
 use std::io::Read;
 use std::path::PathBuf;
@@ -78,7 +78,7 @@ fn a_folder_may_lack_a_directory_and_a_root_may_not() {
     assert_eq!((work.problems, fixture.files(tree).len()), (Vec::<String>::new(), 12));
     fs::rename(fixture.root(), fixture.root().with_file_name("unmounted")).unwrap();
     let refused = || {
-        let inventory = Mailbox::open(&fixture.environment).unwrap().inventory().unwrap();
+        let inventory = Inventory::open(&fixture.environment).unwrap();
         let source = Source { depot: &fixture.depot, known: None, progress: &Unwatched };
         store_mail(&source, &inventory, &OwnFiles::default()).map(|_| ()).unwrap_err().to_string()
     };
@@ -103,7 +103,7 @@ fn a_root_named_with_dots_is_stored_where_it_is() {
     assert!(fixture.listed(tree).contains_key(&path), "{path}");
     assert_eq!(crate::settled(&fixture.roots)[0].path, fs::canonicalize(&root).unwrap());
     fs::remove_file(root.parent().unwrap().join("link")).unwrap();
-    let inventory = Mailbox::open(&fixture.environment).unwrap().inventory().unwrap();
+    let inventory = Inventory::open(&fixture.environment).unwrap();
     let source = Source { depot: &fixture.depot, known: None, progress: &Unwatched };
     let refused = store_mail(&source, &inventory, &OwnFiles::default()).err().unwrap();
     assert!(refused.to_string().contains("link/../.. is not there"), "{refused}");
@@ -206,7 +206,7 @@ fn a_file_renamed_between_the_look_and_the_read_is_stored_under_its_new_name() {
         let rename = Mutex::new(Some((fixture.root().join(from), fixture.root().join(to))));
         let content = id_of(message(number).as_bytes());
         let depot = Renaming { depot: &fixture.depot, content, rename };
-        let inventory = Mailbox::open(&fixture.environment).unwrap().inventory().unwrap();
+        let inventory = Inventory::open(&fixture.environment).unwrap();
         let source = Source { depot: &depot, known: None, progress: &Unwatched };
         let stored = store_mail(&source, &inventory, &OwnFiles::default()).unwrap();
         assert!(stored.problems.is_empty(), "{from}: {:?}", stored.problems);

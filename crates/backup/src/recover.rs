@@ -15,7 +15,7 @@ use crate::settled::settled;
 use crate::standing::Standing;
 use crate::undelete::{Back, Folders, Undeleted, put_back};
 use archive::{BlobKind, Id, Progress, Repository, Snapshot};
-use index::{Environment, Hit, Mailbox, Moment, MomentFile, PayloadReader, Root};
+use index::{Environment, Hit, Inventory, Mailbox, Moment, MomentFile, PayloadReader, Root};
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
@@ -112,7 +112,7 @@ impl<'a> Archive<'a> {
         let roots: Vec<Root> = settled(mailbox.roots());
         let sources = sources(snapshots, &roots, host, &|path| path.is_dir());
         let places = best(&vault, &learned, &sources, &wanted, progress)?;
-        let missing = missing_roots(mailbox, &roots)?;
+        let missing = missing_roots(self.environment, &roots)?;
         let mut folders = Folders::default();
         // Each directory is made durable once, at the end: what is back is said after that.
         for (sha256, message_id) in order {
@@ -211,8 +211,8 @@ impl<'a> Archive<'a> {
 
 /// Returns the roots that are not there: of each the directory is missing, or it holds not one of the folders that the index knows in it, as where a
 /// disk is not mounted.
-fn missing_roots(mailbox: &Mailbox, roots: &[Root]) -> Result<Vec<PathBuf>> {
-    let inventory = mailbox.inventory()?;
+fn missing_roots(environment: &Environment, roots: &[Root]) -> Result<Vec<PathBuf>> {
+    let inventory = Inventory::open(environment)?;
     let is_missing = |root: &&Root| {
         let mut folders = inventory.folders().iter().filter(|folder| folder.root == root.name).peekable();
         let has_any = folders.peek().is_none() || folders.any(|folder| folder.directory.join("cur").is_dir());

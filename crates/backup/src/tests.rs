@@ -10,7 +10,7 @@ use crate::own::OwnFiles;
 use crate::store_mail::{Counts, StoredMail, store_mail};
 use archive::{Id, Unwatched};
 use disk::{Disk, RealDisk};
-use index::{Environment, Mailbox, NoObserver, Root, UpdateOptions};
+use index::{Environment, Inventory, NoObserver, Root, UpdateOptions};
 use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
@@ -108,7 +108,7 @@ impl Fixture {
 
     /// Stores what the index knows now.
     pub(crate) fn store(&self, known: Option<&Known>) -> StoredMail {
-        let inventory = Mailbox::open(&self.environment).unwrap().inventory().unwrap();
+        let inventory = Inventory::open(&self.environment).unwrap();
         let source = Source { depot: &self.depot, known, progress: &Unwatched };
         store_mail(&source, &inventory, &self.own).unwrap()
     }

@@ -86,11 +86,11 @@ impl Fixture {
 
     /// Brings the index in step and backs up.
     pub(crate) fn backup(&self, repository: &Repository) -> backup::Result<BackupReport> {
-        let mailbox = self.index();
+        self.index();
         let lock = lock(repository)?;
         advance(Duration::from_secs(60));
         let target = Target { repository, lock: &lock };
-        backup::backup(&self.environment, &mailbox, &target, &options(), &Unwatched)
+        backup::backup(&self.environment, &target, &options(), &Unwatched)
     }
 }
 

@@ -102,13 +102,29 @@ impl Session {
     /// There is none, it is damaged or newer; the command line names a root that is not in it.
     pub(crate) fn mailbox(&self) -> Result<Mailbox> {
         let mailbox = Mailbox::open(&self.index)?;
+        self.expect_given(mailbox.roots())?;
+        Ok(mailbox)
+    }
+
+    /// Returns the roots that are indexed.
+    ///
+    /// # Errors
+    /// As [`Session::mailbox`].
+    pub(crate) fn roots(&self) -> Result<Vec<Root>> {
+        let roots = index::roots(&self.index)?;
+        self.expect_given(&roots)?;
+        Ok(roots)
+    }
+
+    /// Refuses a root of the command line that is not among those that are indexed.
+    fn expect_given(&self, indexed: &[Root]) -> Result<()> {
         for given in &self.given_roots {
-            if !mailbox.roots().iter().any(|root| root.path == given.path) {
+            if !indexed.iter().any(|root| root.path == given.path) {
                 let path = given.path.display();
                 bail!("{path} is not indexed; run \"pneu index --maildir {path}\" first");
             }
         }
-        Ok(mailbox)
+        Ok(())
     }
 
     /// Ends a command that found nothing; `what` says so, if anybody is to be told.

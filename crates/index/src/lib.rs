@@ -24,6 +24,7 @@ pub use check::{Damage, Depth, Remedy, check, diagnose};
 pub use elsewhere::{Contents, Elsewhere, Kept, Nowhere};
 pub use environment::Environment;
 pub use error::{Error, Result};
+pub use open::roots;
 pub use pass::{
     Adopted, Cleanup, Loss, Mode, NoObserver, Observer, Problem, Stage, Summary, UpdateOptions, adopt, update,
 };

@@ -5,7 +5,7 @@
 use crate::environment::Environment;
 use crate::error::{Error, Result};
 use crate::pass::Observer;
-use crate::state::{self, ATTACHMENT, State, Unusable};
+use crate::state::{self, ATTACHMENT, Root, State, Unusable};
 use crate::tables::schemas;
 use disk::Wait;
 use std::path::Path;
@@ -90,6 +90,14 @@ pub(crate) fn state(snapshot: &Snapshot, directory: &Path) -> Result<State> {
             Error::Version { path: directory.to_owned(), found, newest: state::VERSION }
         }
     })
+}
+
+/// Returns the roots that were indexed last.
+///
+/// # Errors
+/// [`Error::NoIndex`] if there is no index; damage; a newer version.
+pub fn roots(environment: &Environment) -> Result<Vec<Root>> {
+    Ok(state(&snapshot(environment)?, &environment.index_directory())?.roots)
 }
 
 /// Returns how this program writes.

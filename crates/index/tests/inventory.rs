@@ -1,7 +1,7 @@
 //! The list of all files that a backup walks through, against a naive walk of the disk.
 
 use crate::support::{Fixture, message};
-use index::{Place, Root};
+use index::{Inventory, Place, Root};
 use sha2::{Digest, Sha256};
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
@@ -21,7 +21,7 @@ struct File {
 }
 
 fn listed(fixture: &Fixture) -> Vec<File> {
-    let inventory = fixture.mailbox().inventory().unwrap();
+    let inventory = Inventory::open(&fixture.environment).unwrap();
     let mut list = Vec::new();
     for folder in inventory.folders() {
         for place in Place::ALL {

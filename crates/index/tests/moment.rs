@@ -1,12 +1,12 @@
 //! Queries about a moment: a mailbox with the files of then must answer as the mailbox of then did.
 
 use crate::support::{Fixture, message, query};
-use index::{Mailbox, Moment, MomentFile, MomentFolder, Order, PayloadReader, Place, ThreadOrder, Unknown};
+use index::{Inventory, Mailbox, Moment, MomentFile, MomentFolder, Order, PayloadReader, Place, ThreadOrder, Unknown};
 use std::fs;
 
 /// Returns what a backup would have noted.
 fn moment(fixture: &Fixture) -> Moment {
-    let inventory = fixture.mailbox().inventory().unwrap();
+    let inventory = Inventory::open(&fixture.environment).unwrap();
     let mut moment = Moment { roots: fixture.roots.clone(), ..Moment::default() };
     for (number, folder) in (0u32..).zip(inventory.folders()) {
         moment.folders.push(MomentFolder {

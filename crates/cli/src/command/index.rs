@@ -14,7 +14,7 @@ use crate::session::Session;
 use crate::shelf::{Asked, Shelf, Taken};
 use anyhow::{Result, anyhow, bail};
 use clap::Args;
-use index::{Cleanup, Error, Loss, Mailbox, Mode, Observer, Root, Summary, UpdateOptions};
+use index::{Cleanup, Error, Loss, Mode, Observer, Root, Summary, UpdateOptions};
 use std::time::Duration;
 
 /// Bring the index in step with the disk
@@ -217,8 +217,8 @@ enum Remembered {
 }
 
 fn remembered(session: &Session) -> Result<Remembered> {
-    match Mailbox::open(&session.index) {
-        Ok(mailbox) => Ok(Remembered::Index(mailbox.roots().to_vec())),
+    match index::roots(&session.index) {
+        Ok(roots) => Ok(Remembered::Index(roots)),
         Err(Error::NoIndex { .. }) => Ok(Remembered::Nothing),
         Err(error) if index::is_older(&error) => {
             Ok(Remembered::Older(index::remembered_roots(&session.index).unwrap_or_default()))

@@ -8,7 +8,7 @@ use crate::error::Result;
 use crate::pass::roots::is_unmounted;
 use crate::pass::{Problem, STAYS};
 use crate::rows::{self, FolderRow, Place};
-use crate::search::Mailbox;
+use crate::search::Inventory;
 use crate::{open, state::Root};
 use std::path::{Path, PathBuf};
 
@@ -31,7 +31,7 @@ pub(super) fn indexed(environment: &Environment) -> Option<Indexed> {
 
 fn read(environment: &Environment) -> Result<Indexed> {
     let mut indexed = Indexed::default();
-    let inventory = Mailbox::open(environment)?.inventory()?;
+    let inventory = Inventory::open(environment)?;
     for folder in inventory.folders() {
         for place in Place::ALL {
             let count = inventory.files(folder, place)?.len() as u64;

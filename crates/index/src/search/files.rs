@@ -7,6 +7,7 @@ use crate::rows::{self, FolderRow, Place};
 use crate::search::pattern::{self, Wanted};
 use crate::search::{Mailbox, values};
 use crate::set::NumberSet;
+use crate::state::Root;
 use crate::tables::files;
 use mail::Flags;
 use query::FlagName;
@@ -151,7 +152,7 @@ pub(super) fn below(mailbox: &Mailbox, path: &str, found: &mut NumberSet) -> Res
             || pattern::is_below(name.as_bytes(), relative.trim_end_matches('/').as_bytes())
     };
     for folder in &mailbox.folders {
-        let (directory, name) = (folder_path(mailbox, folder), folder_name(folder));
+        let (directory, name) = (folder_path(mailbox.roots(), folder), folder_name(folder));
         if is_below(&directory, &name) {
             folder_files(mailbox, folder, None, found)?;
             continue;
@@ -172,7 +173,7 @@ pub(super) fn whole_path(mailbox: &Mailbox, path: &str, found: &mut NumberSet) -
         found.insert(mailbox.files.part(place).u32_at(files::MESSAGE, row)?);
     }
     for folder in &mailbox.folders {
-        let directory = folder_path(mailbox, folder);
+        let directory = folder_path(mailbox.roots(), folder);
         let names = [
             directory.clone(),
             PathBuf::from(folder_name(folder)),
@@ -223,7 +224,7 @@ pub(super) fn folder_name(folder: &FolderRow) -> String {
 }
 
 /// Returns where a folder is.
-pub(super) fn folder_path(mailbox: &Mailbox, folder: &FolderRow) -> PathBuf {
-    let root = mailbox.roots().iter().find(|root| root.name == folder.root);
+pub(super) fn folder_path(roots: &[Root], folder: &FolderRow) -> PathBuf {
+    let root = roots.iter().find(|root| root.name == folder.root);
     mail::join(root.map_or(Path::new(""), |root| &root.path), &folder.path)
 }

@@ -104,7 +104,7 @@ impl Mailbox {
 
     fn is_at(&self, folder: &FolderRow, directory: &Path) -> bool {
         let relative = directory.strip_prefix(".").unwrap_or(directory);
-        folder_path(self, folder) == directory || relative.as_os_str().as_bytes() == folder.path
+        folder_path(self.roots(), folder) == directory || relative.as_os_str().as_bytes() == folder.path
     }
 
     /// Returns a folder by its number.

@@ -4,9 +4,12 @@
 //! they were read and the SHA-256 of their message. Columns are read in place, and messages are found by a table of rows that one scan
 //! makes (12 bytes a message): no row is looked up. Must not know what a backup does with it.
 
+use crate::environment::Environment;
 use crate::error::{Error, Result};
-use crate::rows::{self, Place};
-use crate::search::Mailbox;
+use crate::open;
+use crate::rows::{self, FolderRow, Place};
+use crate::search::files::folder_path;
+use crate::state::Root;
 use crate::tables::{files, messages};
 use mail::Flags;
 use std::path::PathBuf;
@@ -62,6 +65,7 @@ pub struct Listed<'a> {
 /// All files of one commit.
 #[derive(Debug)]
 pub struct Inventory {
+    roots: Vec<Root>,
     folders: Vec<StoredFolder>,
     files: Table,
     messages: Table,
@@ -70,30 +74,12 @@ pub struct Inventory {
     directory: PathBuf,
 }
 
-impl Mailbox {
-    /// Returns all files in the order of their folders and names.
-    ///
-    /// # Errors
-    /// Damage in the store.
-    pub fn inventory(&self) -> Result<Inventory> {
-        let mut folders: Vec<StoredFolder> = self.folders.iter().map(|row| self.stored_folder(row)).collect();
-        folders.sort_unstable_by(|a, b| (&a.root, &a.path).cmp(&(&b.root, &b.path)));
-        let messages = self.snapshot.table(messages::TABLE)?;
-        let message_rows = message_rows(&messages, self.bound())?;
-        Ok(Inventory {
-            folders,
-            files: self.files.clone(),
-            messages,
-            message_rows,
-            directory: self.directory.clone(),
-        })
-    }
-
-    fn stored_folder(&self, row: &rows::FolderRow) -> StoredFolder {
+impl StoredFolder {
+    fn new(row: FolderRow, roots: &[Root]) -> StoredFolder {
         StoredFolder {
-            root: row.root.clone(),
-            path: row.path.clone(),
-            directory: crate::search::files::folder_path(self, row),
+            directory: folder_path(roots, &row),
+            root: row.root,
+            path: row.path,
             no_update: row.no_update,
             number: row.number,
         }
@@ -101,6 +87,28 @@ impl Mailbox {
 }
 
 impl Inventory {
+    /// Opens the newest commit. The text index is not opened: nothing of it is needed, and it takes longer than all else.
+    ///
+    /// # Errors
+    /// [`Error::NoIndex`] if there is none; damage; a newer version.
+    pub fn open(environment: &Environment) -> Result<Inventory> {
+        let directory = environment.index_directory();
+        let snapshot = open::snapshot(environment)?;
+        let state = open::state(&snapshot, &directory)?;
+        let rows = rows::folders(&snapshot)?.into_iter();
+        let mut folders: Vec<StoredFolder> = rows.map(|row| StoredFolder::new(row, &state.roots)).collect();
+        folders.sort_unstable_by(|a, b| (&a.root, &a.path).cmp(&(&b.root, &b.path)));
+        let messages = snapshot.table(messages::TABLE)?;
+        let message_rows = message_rows(&messages, state.next_message)?;
+        let files = snapshot.table(files::TABLE)?;
+        Ok(Inventory { roots: state.roots, folders, files, messages, message_rows, directory })
+    }
+
+    /// Returns the roots that were indexed last.
+    pub fn roots(&self) -> &[Root] {
+        &self.roots
+    }
+
     /// Returns the folders in byte order of root and path.
     pub fn folders(&self) -> &[StoredFolder] {
         &self.folders

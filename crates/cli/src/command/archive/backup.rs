@@ -89,8 +89,8 @@ pub(crate) fn run(arguments: &Arguments, session: &Session) -> Result<Outcome> {
         program_version: concat!("pneu ", env!("CARGO_PKG_VERSION")).to_owned(),
     };
     let target = Target { repository: &repository, lock: &lock };
-    let mailbox = session.mailbox()?;
-    let result = backup::backup(&session.index, &mailbox, &target, &options, &progress);
+    let roots = session.roots()?;
+    let result = backup::backup(&session.index, &target, &options, &progress);
     progress.finish();
     let report = match result {
         Err(backup::Error::Interrupted) => {
@@ -107,7 +107,7 @@ pub(crate) fn run(arguments: &Arguments, session: &Session) -> Result<Outcome> {
     }
     is_whole &= report.problems.is_empty();
     if !session.is_quiet {
-        let excluded = passed.map_or_else(|| backup::excluded(mailbox.roots()), |summary| summary.excluded);
+        let excluded = passed.map_or_else(|| backup::excluded(&roots), |summary| summary.excluded);
         left_out(&backup::left_out(&excluded)).into_iter().for_each(output::complain);
     }
     let mut output = session.output();
