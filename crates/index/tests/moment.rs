@@ -1,7 +1,9 @@
 //! Queries about a moment: a mailbox with the files of then must answer as the mailbox of then did.
 
 use crate::support::{Fixture, message, query};
-use index::{Inventory, Mailbox, Moment, MomentFile, MomentFolder, Order, PayloadReader, Place, ThreadOrder, Unknown};
+use index::{
+    Inventory, Mailbox, Moment, MomentFile, MomentFolder, Order, PayloadReader, Place, ThreadOrder, Unknown,
+};
 use std::fs;
 
 /// Returns what a backup would have noted.

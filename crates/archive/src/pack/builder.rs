@@ -21,7 +21,13 @@ pub struct PackBuilder {
 impl PackBuilder {
     /// Returns an empty one for blobs of a kind.
     pub fn new(kind: BlobKind) -> PackBuilder {
-        PackBuilder { kind, bytes: Vec::new(), blobs: Vec::new() }
+        PackBuilder::in_buffer(kind, Vec::new())
+    }
+
+    /// Returns an empty one whose bytes go into this buffer: what is in it goes.
+    pub fn in_buffer(kind: BlobKind, mut bytes: Vec<u8>) -> PackBuilder {
+        bytes.clear();
+        PackBuilder { kind, bytes, blobs: Vec::new() }
     }
 
     /// Adds a sealed blob; `uncompressed_length` is 0 if it is not compressed.

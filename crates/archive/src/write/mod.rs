@@ -191,7 +191,7 @@ impl<'a> Saver<'a> {
         let pack = Id::of(&bytes);
         let name = FileName { kind: FileKind::Pack, id: pack };
         repository.storage().write_while(name, &bytes, &|| self.lock.check())?;
-        drop(bytes);
+        self.packers.give_back(bytes);
         repository.index()?.insert(&pack, &blobs)?;
         self.pending.stored(blobs.iter().map(|blob| (blob.kind, blob.id)));
         self.counters.add_pack();

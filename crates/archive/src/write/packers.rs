@@ -20,12 +20,20 @@ pub(super) struct Packers {
     byte_count_min: usize,
     data: [Mutex<Option<PackBuilder>>; OPEN_COUNT],
     trees: [Mutex<Option<PackBuilder>>; OPEN_COUNT],
+    /// What stored packs lay in, for the next ones: where each pack takes new memory, a large backup ends with a third more, since what is
+    /// given back leaves gaps between what stays.
+    buffers: Mutex<Vec<Vec<u8>>>,
 }
 
 impl Packers {
     /// Returns packers that close a pack as soon as it has `byte_count_min` bytes.
     pub(super) fn new(byte_count_min: usize) -> Packers {
-        Packers { byte_count_min, data: Default::default(), trees: Default::default() }
+        Packers {
+            byte_count_min,
+            data: Default::default(),
+            trees: Default::default(),
+            buffers: Mutex::default(),
+        }
     }
 
     /// Adds a blob to a pack; returns that pack if it is full now.
@@ -37,9 +45,21 @@ impl Packers {
             return Some(builder);
         }
         let mut slot = self.slot(blob);
-        let builder = slot.get_or_insert_with(|| PackBuilder::new(blob.kind));
+        let builder = slot.get_or_insert_with(|| PackBuilder::in_buffer(blob.kind, self.buffer()));
         builder.add(blob.id, blob.sealed, blob.uncompressed_length);
         slot.take_if(|builder| builder.is_full() || builder.size() >= self.byte_count_min)
+    }
+
+    /// Takes back what a pack lay in that is stored.
+    pub(super) fn give_back(&self, buffer: Vec<u8>) {
+        // One that a very large blob needed is not kept. A buffer has at most twice the bytes that it was made for.
+        if buffer.len() < 2 * self.byte_count_min {
+            locked(&self.buffers).push(buffer);
+        }
+    }
+
+    fn buffer(&self) -> Vec<u8> {
+        locked(&self.buffers).pop().unwrap_or_default()
     }
 
     /// Returns what is left, small packs of a kind together.
@@ -69,6 +89,6 @@ impl Packers {
 }
 
 /// A thread that panicked while it filled a pack poisons the whole saver before anybody can store that pack.
-fn locked(slot: &Mutex<Option<PackBuilder>>) -> MutexGuard<'_, Option<PackBuilder>> {
+fn locked<T>(slot: &Mutex<T>) -> MutexGuard<'_, T> {
     slot.lock().unwrap_or_else(PoisonError::into_inner)
 }

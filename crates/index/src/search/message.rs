@@ -136,7 +136,8 @@ impl Mailbox {
 
     pub(crate) fn message_file(&self, row: &rows::FileRow) -> Option<MessageFile> {
         let folder = self.folder(row.folder)?;
-        let path = folder_path(self.roots(), folder).join(Place::name(row.place)).join(OsStr::from_bytes(&row.name));
+        let path =
+            folder_path(self.roots(), folder).join(Place::name(row.place)).join(OsStr::from_bytes(&row.name));
         Some(MessageFile {
             root: folder.root.clone(),
             maildir: folder_name(folder),
