@@ -21,7 +21,7 @@ pub use child::{Outcome, Sample};
 pub use corpora::bytes_below;
 pub use report::{Report, Series, named};
 pub use table::{Goal, Growth, Quantity, Row, Table};
-pub use turns::{Trial, say, take_turns};
+pub use turns::{Trial, say, take_turns, take_turns_at_once};
 
 use anyhow::Result;
 use clap::Subcommand;

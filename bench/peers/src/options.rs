@@ -33,6 +33,9 @@ pub(crate) struct Options {
     /// Only these tables.
     #[arg(long, value_enum, value_delimiter = ',')]
     pub(crate) only: Vec<Part>,
+    /// Only these mailboxes of the table `index`, by their names: "200 k", "200 k with text".
+    #[arg(long, value_delimiter = ',')]
+    pub(crate) mailboxes: Vec<String>,
     /// Only these pieces of the table `merge`.
     #[arg(long, value_enum, value_delimiter = ',')]
     pub(crate) pieces: Vec<crate::tables::merge::Piece>,

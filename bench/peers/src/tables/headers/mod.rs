@@ -17,7 +17,9 @@ use crate::peers::terminal::opened;
 use crate::peers::{dovecot, mutt, neomutt};
 use anyhow::{Result, ensure};
 use bench_own::Pneu;
-use measure::{Outcome, Series, Trial, bytes_below, cold, corpora, named, take_turns, walk};
+use measure::{
+    Outcome, Series, Trial, bytes_below, cold, corpora, named, take_turns, take_turns_at_once, walk,
+};
 use rows::{INIT, NEWEST, RELOAD};
 pub(crate) use rows::{PROGRAMS, tables};
 use std::path::{Path, PathBuf};
@@ -89,7 +91,8 @@ impl Readers {
         trials.extend(self.mutt_trials());
         trials.extend(self.dovecot_trials());
         trials.push(self.walk(Start::Warm));
-        let mut series = take_turns(rounds, trials)?;
+        // The folder was read just now, and each program makes its cache before it uses it.
+        let mut series = take_turns_at_once(rounds, trials)?;
         if cold::is_possible() {
             let mut trials = self.pneu_trials(Start::Cold);
             trials.extend(self.others_cold(&series));

@@ -16,7 +16,7 @@ use anyhow::Result;
 use changes::Moved;
 use measure::changes::{Arrivals, Flagged};
 use measure::walk::Look;
-use measure::{Series, Trial, child, cold, corpora, named, say, take_turns, walk};
+use measure::{Series, Trial, child, cold, corpora, named, say, take_turns, take_turns_at_once, walk};
 use programs::{Indexer, MairixIndexer, Mode, MuIndexer, NotmuchIndexer, Question};
 pub(crate) use rows::table;
 use rows::{CHANGED, PASSES, Pass, QUESTIONS, TOUCHED, many_works};
@@ -83,7 +83,9 @@ fn mailboxes(sizes: &Sizes) -> Vec<Mailbox> {
 
 /// Measures everything.
 pub(crate) fn measure(bench: &mut Bench<'_>) -> Result<()> {
-    for mailbox in mailboxes(&bench.options.sizes()) {
+    let asked = &bench.options.mailboxes;
+    let is_asked = |mailbox: &Mailbox| asked.is_empty() || asked.contains(&mailbox.label);
+    for mailbox in mailboxes(&bench.options.sizes()).into_iter().filter(is_asked) {
         say(&format!("= {}", mailbox.label));
         let kept = corpora::kept(bench.corpora(), mailbox.kind.name(), &mailbox.options)?;
         let place = bench.corpora().join("peers-index");
@@ -151,8 +153,9 @@ struct Side<'a> {
 
 impl Side<'_> {
     fn measure(&self, corpora: &Path) -> Result<Vec<Series>> {
-        let mut series = self.first_index()?;
-        series.extend(self.floors()?);
+        // They read every file, so that whoever is the first to index does not pay for the disk.
+        let mut series = self.floors()?;
+        series.extend(self.first_index()?);
         series.extend(self.queries(Start::Warm)?);
         if self.mailbox.kind == Kind::Small {
             thread::sleep(SETTLE);
@@ -183,7 +186,7 @@ impl Side<'_> {
             });
             trial.sized(|| program.size())
         });
-        let series = take_turns(self.slow_rounds, trials.collect())?;
+        let series = take_turns_at_once(self.slow_rounds, trials.collect())?;
         for question in [Question::All, Question::Few, Question::Many] {
             self.agreeing(question, rows::FIRST)?;
         }

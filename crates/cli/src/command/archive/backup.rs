@@ -23,6 +23,8 @@ const NAMED_COUNT: usize = 3;
 /// flag or another folder reads nothing. The snapshot holds the Maildirs as they are, with the state files of Dovecot and mbsync, and beside
 /// them .pneu/ with tags and configuration: what restic restores of it is a working Maildir.
 ///
+/// What is no mail stays out: what lies in tmp/, files in cur/ and new/ whose names begin with a dot, locks and indexes of other programs.
+///
 /// A folder with a file .noindex in it is not in the backup, nor is what lies below it; one line says which these are. A folder with a file
 /// .noupdate is there with all messages that it holds now.
 #[derive(Debug, Args)]
