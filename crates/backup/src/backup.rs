@@ -94,7 +94,9 @@ pub fn backup(
         OwnFiles { files, now_ns: (environment.clock_ns)(), uid: surroundings.uid, gid: surroundings.gid };
     let writing = Writing::new(repository, Saver::new(repository, target.lock, options.save)?);
     let source = Source { depot: &writing, known: known.as_ref(), progress };
-    let StoredMail { tree, changes, counts, mut problems } = store_mail(&source, &inventory, &own)?;
+    let threads = repository.surroundings().thread_count;
+    let stored = on_threads(threads, || store_mail(&source, &inventory, &own))?;
+    let StoredMail { tree, changes, counts, mut problems } = stored;
     let saved = writing.into_saver().finish()?;
     let snapshot = Snapshot {
         parent: parent.map(|(id, _)| *id),
@@ -135,6 +137,15 @@ pub fn keep_messages(
     let mut snapshot = snapshot(target, tree, vec![format!("/{KEPT}")], options);
     snapshot.tags.push(KEPT.to_owned());
     save(target, &snapshot)
+}
+
+/// Works on so many threads: who fills a pack stores it, so that as many requests are under way as there are threads. Where no more can be had,
+/// the caller's will do.
+fn on_threads<T: Send>(count: usize, work: impl FnOnce() -> T + Send) -> T {
+    match rayon::ThreadPoolBuilder::new().num_threads(count).build() {
+        Ok(pool) => pool.install(work),
+        Err(_) => work(),
+    }
 }
 
 fn save(target: &Target<'_>, snapshot: &Snapshot) -> Result<Id> {

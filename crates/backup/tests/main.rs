@@ -4,6 +4,7 @@
     reason = "clippy takes helpers of integration tests for code that is not tested"
 )]
 
+mod at_once;
 mod crash;
 mod restic;
 mod support;

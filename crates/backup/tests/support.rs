@@ -108,15 +108,23 @@ pub(crate) fn lock(repository: &Repository) -> archive::Result<HeldLock> {
 }
 
 /// Surroundings in which we are who we are: what is restored is to be ours.
-fn surroundings() -> Surroundings {
+pub(crate) fn surroundings() -> Surroundings {
     let ours = fs::metadata(tempfile::tempdir().unwrap().path()).unwrap();
     Surroundings { uid: ours.uid(), gid: ours.gid(), ..testing_surroundings() }
 }
 
 /// Makes a repository with a key that is quickly tried.
 pub(crate) fn init(storage: Arc<dyn Storage>) -> archive::Result<Repository> {
+    init_with(storage, surroundings())
+}
+
+/// Makes one that works in other surroundings.
+pub(crate) fn init_with(
+    storage: Arc<dyn Storage>,
+    surroundings: Surroundings,
+) -> archive::Result<Repository> {
     let cost = Cost { n: 16, r: 8, p: 1 };
-    Repository::init(storage, &Password::new(PASSWORD.into()), cost, None, surroundings())
+    Repository::init(storage, &Password::new(PASSWORD.into()), cost, None, surroundings)
 }
 
 pub(crate) fn open(storage: Arc<dyn Storage>) -> archive::Result<Repository> {

@@ -23,6 +23,8 @@ use std::time::Duration;
 
 /// Where the merged index is kept, below the directory of all caches.
 const CACHE: &str = "pneu/archive";
+/// How many requests are sent to an object store at the same time, at least, as restic does it: most of the time they wait.
+const REQUEST_COUNT: usize = 5;
 /// The most that is read as a password.
 const PASSWORD_BYTES_MAX: usize = 64 << 10;
 
@@ -106,7 +108,7 @@ impl Place {
         let variables = environment::repository_variables();
         let configured = session.configured()?.archive;
         let text = address_text(options, &variables, configured.as_ref())?;
-        let surroundings = environment::archive_surroundings();
+        let mut surroundings = environment::archive_surroundings();
         let means = Means {
             disk: Arc::clone(&session.index.disk),
             credentials: variables.credentials.clone(),
@@ -117,7 +119,10 @@ impl Place {
             Address::Local(path) => Address::Local(
                 environment::current_directory().context("the current directory is gone")?.join(path),
             ),
-            other => other,
+            other => {
+                surroundings.thread_count = surroundings.thread_count.max(REQUEST_COUNT);
+                other
+            }
         };
         let storage = address::open(&address, &means, &surroundings)?;
         let home = variables.cache_home.as_ref().filter(|_| !options.no_cache);
