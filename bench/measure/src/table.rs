@@ -9,6 +9,10 @@ use std::fmt::Write;
 
 /// What stands where a program cannot do the work, or is not there.
 const DASH: &str = "—";
+/// What stands where a goal is reached.
+const REACHED: &str = "yes";
+/// What stands where a goal is missed.
+const MISSED: &str = "**no**";
 /// What stands where another program needs less, and no goal was set.
 const BEHIND: &str = "**behind**";
 
@@ -262,8 +266,8 @@ impl Row {
             Goal::Shown => return "",
         };
         match is_reached {
-            Some(true) => "yes",
-            Some(false) => "**no**",
+            Some(true) => REACHED,
+            Some(false) => MISSED,
             None => DASH,
         }
     }
@@ -338,8 +342,8 @@ pub(crate) fn write(text: &mut String, table: &Table, report: &Report) {
     }
 }
 
-/// Returns what a README shows of a report: the rows with a goal and those that another program does better, medians only; and all plots, which
-/// lie in `directory`.
+/// Returns what a README shows of a report, medians only: the rows with a goal; folded up, those that another program does better; and all plots,
+/// which lie in `directory`.
 pub(crate) fn readme(report: &Report, directory: &str) -> String {
     let fact = |wanted: &str| report.facts.iter().find(|(name, _)| *name == wanted).map(|(_, value)| value);
     let mut text = String::new();
@@ -348,7 +352,6 @@ pub(crate) fn readme(report: &Report, directory: &str) -> String {
     writeln!(text, "{}. [Everything about this run]({directory}/table.md).", known.join("; "))
         .expect("writing to a string");
     for table in report.tables.iter().filter(|table| table.has_figures(report)) {
-        let own = table.columns.first().copied().unwrap_or_default();
         let versions: Vec<String> = table
             .columns
             .iter()
@@ -361,31 +364,27 @@ pub(crate) fn readme(report: &Report, directory: &str) -> String {
                 None => format!("{column} of no version"),
             })
             .collect();
-        write!(
-            text,
-            "\n### {}\n\n{}\n\n{}.\n\n| work | of it | want | {} | floor | reached |\n|---|---|---|{}---|---|\n",
-            table.title,
-            table.about,
-            versions.join("; "),
-            table.columns.join(" | "),
-            "---|".repeat(table.columns.len())
-        )
-        .expect("writing to a string");
-        let is_shown = |row: &&Row| row.goal != Goal::Shown || row.verdict(&table.columns, report) == BEHIND;
-        for row in table.rows.iter().filter(is_shown) {
-            let cells = table.columns.iter().map(|column| row.cell(column, own, Detail::Median, report));
-            let floor = row.floor_value(report).map(|floor| row.quantity.unit().text(floor));
-            writeln!(
+        let verdict = |row: &Row| row.verdict(&table.columns, report);
+        let (with_goal, others): (Vec<&Row>, Vec<&Row>) =
+            table.rows.iter().partition(|row| row.goal != Goal::Shown);
+        let behind: Vec<&Row> = others.into_iter().filter(|row| verdict(row) == BEHIND).collect();
+        write!(text, "\n### {}\n\n{}\n\n{}.\n", table.title, table.about, versions.join("; "))
+            .expect("writing to a string");
+        if !with_goal.is_empty() {
+            let count = |wanted: &str| with_goal.iter().filter(|row| verdict(row) == wanted).count();
+            let (reached, missed) = (count(REACHED), count(MISSED));
+            write!(text, "\nGoals: {reached} reached, {missed} missed.\n").expect("writing to a string");
+            write_medians(&mut text, table, &with_goal, report);
+        }
+        if !behind.is_empty() {
+            write!(
                 text,
-                "| {} | {} | {} | {} | {} | {} |",
-                row.work,
-                row.quantity.name(),
-                row.wanted(),
-                cells.collect::<Vec<_>>().join(" | "),
-                floor.unwrap_or_else(|| DASH.to_owned()),
-                row.verdict(&table.columns, report)
+                "\n<details><summary>Rows without a goal in which another program needs less: {}</summary>\n",
+                behind.len()
             )
             .expect("writing to a string");
+            write_medians(&mut text, table, &behind, report);
+            text.push_str("\n</details>\n");
         }
         for plot in crate::plot::plots(table, report) {
             write!(text, "\n![{}]({directory}/{})\n", plot.title, plot.file_name)
@@ -393,6 +392,36 @@ pub(crate) fn readme(report: &Report, directory: &str) -> String {
         }
     }
     text
+}
+
+/// Writes rows with medians alone.
+fn write_medians(text: &mut String, table: &Table, rows: &[&Row], report: &Report) {
+    write!(
+        text,
+        "\n| work | of it | want | {} | floor, and how far from it | reached |\n|---|---|---|{}---|---|\n",
+        table.columns.join(" | "),
+        "---|".repeat(table.columns.len())
+    )
+    .expect("writing to a string");
+    let own = table.columns.first().copied().unwrap_or_default();
+    for row in rows {
+        let cells = table.columns.iter().map(|column| row.cell(column, own, Detail::Median, report));
+        let floor = row.floor_value(report).map(|floor| {
+            let value = row.quantity.unit().text(floor);
+            row.value(own, report).map_or(value.clone(), |ours| format!("{value}, {}", times(ours / floor)))
+        });
+        writeln!(
+            text,
+            "| {} | {} | {} | {} | {} | {} |",
+            row.work,
+            row.quantity.name(),
+            row.wanted(),
+            cells.collect::<Vec<_>>().join(" | "),
+            floor.unwrap_or_else(|| DASH.to_owned()),
+            row.verdict(&table.columns, report)
+        )
+        .expect("writing to a string");
+    }
 }
 
 #[cfg(test)]
@@ -476,7 +505,7 @@ mod tests {
 
     #[test]
     fn a_readme_shows_what_was_wanted_what_is_lost_and_plots() {
-        let wanted = Row::new("work", Quantity::Wall).want(Goal::Times(3.5, "theirs"));
+        let wanted = Row::new("work", Quantity::Wall).want(Goal::Times(3.5, "theirs")).floor("floor");
         let plotted = Row::new("work", Quantity::Peak).plotted();
         let other = Row::new("work", Quantity::User);
         let behind =
@@ -485,18 +514,20 @@ mod tests {
         report.facts = vec![("theirs", "Theirs 1.0".to_owned()), ("nobody", "7".to_owned())];
         let text = readme(&report, "runs/here");
         assert!(
-            text.contains("### Title\n\nAbout.\n\nours of no version; Theirs 1.0; nobody 7.\n\n| work | of it | want | ours | theirs | nobody | floor |")
+            text.contains("### Title\n\nAbout.\n\nours of no version; Theirs 1.0; nobody 7.\n\nGoals: 0 reached, 1 missed.\n\n| work | of it | want | ours | theirs | nobody | floor, and how far from it |")
         );
-        assert!(
-            text.contains(
-                "| work | wall | 3.5 x less than theirs | 2.00 s | 6.00 s, 3.0 x | — | — | **no** |"
-            )
-        );
+        assert!(text.contains(
+            "| work | wall | 3.5 x less than theirs | 2.00 s | 6.00 s, 3.0 x | — | 1.00 s, 2.0 x | **no** |"
+        ));
         assert!(!text.contains("| user |") && !text.contains("| peak memory |"), "{text}");
-        assert!(
-            text.contains("| lost work | wall |  | 6.00 s | 2.00 s, 0.3 x | — | — | **behind** |"),
-            "{text}"
-        );
+        let (before, folded) = text
+            .split_once(
+                "<details><summary>Rows without a goal in which another program needs less: 1</summary>",
+            )
+            .unwrap();
+        assert!(!before.contains("lost work"), "{text}");
+        let lost = "| lost work | wall |  | 6.00 s | 2.00 s, 0.3 x | — | — | **behind** |\n\n</details>\n";
+        assert!(folded.contains(lost), "{text}");
         assert!(text.contains("](runs/here/test-bytes.svg)"), "{text}");
     }
 }
