@@ -6,6 +6,8 @@ use crate::child::{Counted, Sample};
 use crate::machine;
 use anyhow::{Context, Result, bail};
 use std::io::{BufRead, BufReader, Read};
+use std::os::unix::fs::MetadataExt;
+use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Sender, channel};
@@ -17,6 +19,8 @@ use wait4::Wait4;
 const PERIOD: Duration = Duration::from_millis(4);
 /// What a line begins with, whatever the case, by which a process says that it answers.
 const READY: &str = "ready";
+/// The line by which a process says that what it had before does not count: its peak of memory begins anew.
+pub const FROM_HERE: &str = "memory from here";
 /// Ticks of CPU time in a second, as /proc counts them everywhere.
 const TICKS: f64 = 100.0;
 /// A block, as wait4 counts them.
@@ -56,6 +60,14 @@ impl Watched {
 /// # Errors
 /// If it cannot be started, fails, or never says that it is ready.
 pub fn run(command: &mut Command) -> Result<Watched> {
+    run_with_files(command, &[])
+}
+
+/// Runs `command` as [`run`] does. What is in `files` is memory, too, for as long as it is there: they lie in a file system in memory.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_with_files(command: &mut Command, files: &[PathBuf]) -> Result<Watched> {
     let described = format!("{command:?}");
     let (load_before, before) = (machine::load_of_a_minute(), Counted::of_children()?);
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -65,12 +77,15 @@ pub fn run(command: &mut Command) -> Result<Watched> {
     let process = child.id();
     let (sender, lines) = channel();
     thread::scope(|scope| {
-        scope.spawn(|| watch_memory(process, &is_over, &peak));
+        scope.spawn(|| watch_memory(process, files, &is_over, &peak));
         scope.spawn(reader(child.stdout.take(), sender.clone()));
         scope.spawn(reader(child.stderr.take(), sender));
         let mut ready = None;
         let mut said = Vec::new();
         for (line, when) in lines {
+            if line == FROM_HERE {
+                peak.store(0, Ordering::Relaxed);
+            }
             if ready.is_none() && line.to_lowercase().starts_with(READY) {
                 ready = Some(seen(process, when.duration_since(begin).as_secs_f64(), &peak));
             }
@@ -159,9 +174,21 @@ fn seen(process: u32, wall_seconds: f64, peak: &AtomicU64) -> Result<Sample> {
     })
 }
 
-fn watch_memory(process: u32, is_over: &AtomicBool, peak: &AtomicU64) {
+/// Returns the CPU time that a process has taken, its own and the system's for it, in hundredths of a second.
+///
+/// # Errors
+/// If the system does not say it.
+pub fn cpu_seconds(process: u32) -> Result<f64> {
+    let sample = seen(process, 0.0, &AtomicU64::new(0))?;
+    Ok(sample.user_seconds + sample.system_seconds)
+}
+
+fn watch_memory(process: u32, files: &[PathBuf], is_over: &AtomicBool, peak: &AtomicU64) {
+    // Nobody has made it yet, or it is gone again.
+    let bytes_of = |file: &PathBuf| fs::metadata(file).map_or(0, |metadata| metadata.blocks() * BLOCK_BYTES);
     while !is_over.load(Ordering::Relaxed) {
-        peak.fetch_max(anonymous_bytes(process).unwrap_or(0), Ordering::Relaxed);
+        let bytes = anonymous_bytes(process).unwrap_or(0) + files.iter().map(bytes_of).sum::<u64>();
+        peak.fetch_max(bytes, Ordering::Relaxed);
         thread::sleep(PERIOD);
     }
 }
@@ -195,6 +222,31 @@ mod tests {
         // A shell touches at least its own pages and its library's.
         assert!((20..100_000).contains(&first.minor_faults), "{watched:?}");
         assert!(all.minor_faults >= first.minor_faults, "{watched:?}");
+    }
+
+    #[test]
+    fn memory_counts_from_the_line_that_says_so() {
+        // A shell keeps a value of 30 MB, gives it up, and says so.
+        let line = "value=$(head -c 30000000 /dev/zero | tr '\\0' a); i=0; while [ $i -lt 9000 ]; do i=$((i+1)); done; unset value;";
+        let peak = |word: &str| {
+            let watched = shell(&format!(
+                "{line} echo {word}; i=0; while [ $i -lt 90000 ]; do i=$((i+1)); done; echo ready"
+            ));
+            watched.unwrap().until_ready.peak_bytes
+        };
+        let (all, from_there) = (peak("something"), peak(&format!("'{FROM_HERE}'")));
+        assert!(all > 30_000_000 && (10_000..20_000_000).contains(&from_there), "{all} {from_there}");
+    }
+
+    #[test]
+    fn files_in_memory_are_memory_while_they_are_there() {
+        let file = std::env::temp_dir().join(format!("pneu-watched-{}", std::process::id()));
+        let wait = "i=0; while [ $i -lt 90000 ]; do i=$((i+1)); done";
+        let line = format!("head -c 20000000 /dev/zero > {file:?}; {wait}; rm {file:?}; echo ready; {wait}");
+        let run = |files: &[PathBuf]| run_with_files(Command::new("sh").args(["-c", &line]), files);
+        let with = run(std::slice::from_ref(&file)).unwrap().until_ready.peak_bytes;
+        let without = run(&[]).unwrap().until_ready.peak_bytes;
+        assert!((20_000_000..40_000_000).contains(&with) && without < 10_000_000, "{with} {without}");
     }
 
     #[test]

@@ -40,14 +40,52 @@ pub(super) fn id(number: u64) -> [u8; 32] {
     id
 }
 
+/// Returns the table of packs: the name of each by its number.
+pub(super) fn pack_schema(hashed: Hashed) -> Arc<Schema> {
+    let column = |name: &str, kind| Column { name: name.into(), kind };
+    let by_id = Index { name: "by_id".into(), kind: IndexKind::Hash, unique: true, columns: vec![1] };
+    Arc::new(Schema {
+        name: "packs".into(),
+        columns: vec![column("number", Kind::U32), column("id", Kind::Id)],
+        primary: vec![0],
+        indexes: if hashed == Hashed::Yes { vec![by_id] } else { Vec::new() },
+    })
+}
+
+/// Returns the name of a pack.
+pub(super) fn pack_id(number: u64) -> [u8; 32] {
+    let mut id = [0; 32];
+    Random::of(4711, 3, number).fill(&mut id);
+    id
+}
+
+/// Returns the packs with these numbers.
+pub(super) fn packs(schema: &Arc<Schema>, numbers: std::ops::Range<u64>) -> Result<Rows> {
+    let mut rows = Rows::new(schema);
+    for number in numbers {
+        rows.push(&[Value::U32(u32::try_from(number)?), Value::Id(&pack_id(number))])?;
+    }
+    Ok(rows)
+}
+
 /// Returns rows with the ids of these numbers, sorted.
 pub(super) fn rows(schema: &Arc<Schema>, numbers: std::ops::Range<u64>) -> Result<Rows> {
+    rows_in(schema, numbers, &|number| number >> 9)
+}
+
+/// Returns the same, each in the pack that `pack` says.
+pub(super) fn rows_in(
+    schema: &Arc<Schema>,
+    numbers: std::ops::Range<u64>,
+    pack: &dyn Fn(u64) -> u64,
+) -> Result<Rows> {
     let mut ids: Vec<([u8; 32], u64)> = numbers.map(|number| (id(number), number)).collect();
     ids.sort_unstable();
     let mut rows = Rows::new(schema);
     for (id, number) in &ids {
         let small = |shift: u32| Value::U32(u32::try_from(number >> shift & 0xff_ffff).unwrap_or(0));
-        rows.push(&[Value::Id(id), small(9), small(0), small(3), small(2), Value::U8(1)])?;
+        let pack = Value::U32(u32::try_from(pack(*number))?);
+        rows.push(&[Value::Id(id), pack, small(0), small(3), small(2), Value::U8(1)])?;
     }
     Ok(rows)
 }

@@ -1,64 +1,168 @@
-//! The merge of many sorted runs into one segment.
+//! The merge of many sorted runs of blobs, and of as many runs of packs, into one index of all.
 //!
-//! Comes in: a directory. Goes out: 1,000 segments, or one of them all. Must not know who measures.
+//! Comes in: a directory. Goes out: 1,000 segments of each kind, or one of them all. Must not know who measures.
+//!
+//! What comes of it answers at once: it has a hash index of the blobs' ids and one of the packs'. The runs have none, since a merge does not read them.
 
 use super::ids::{self, Hashed};
-use anyhow::{Result, ensure};
+use anyhow::{Context, Result, ensure};
 use disk::{Disk, RealDisk};
+use measure::{told, watch};
+use std::io::Write;
 use std::path::{Path, PathBuf};
-use store::{Order, Segment, Source, sort_by_primary, write_segment};
+use std::sync::Arc;
+use std::time::Instant;
+use store::{Order, Schema, Segment, Source, Value, sort_by_primary, write_segment};
 
 /// Runs.
 const RUN_COUNT: u64 = 1_000;
 /// Entries of a run.
 const RUN_ENTRIES: u64 = 8_660;
+/// Packs of a run.
+const RUN_PACKS: u64 = 1_000;
 /// Entries of all runs.
 pub(super) const ENTRY_COUNT: u64 = RUN_COUNT * RUN_ENTRIES;
+/// What a line begins with that says how many bytes were made.
+pub(super) const MADE: &str = "made\t";
+
+/// What is merged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Content {
+    Blobs,
+    Packs,
+}
+
+impl Content {
+    fn schema(self, hashed: Hashed) -> Arc<Schema> {
+        match self {
+            Content::Blobs => ids::schema(hashed),
+            Content::Packs => ids::pack_schema(hashed),
+        }
+    }
+
+    fn word(self) -> &'static str {
+        match self {
+            Content::Blobs => "blobs",
+            Content::Packs => "packs",
+        }
+    }
+
+    fn of_run(self) -> u64 {
+        match self {
+            Content::Blobs => RUN_ENTRIES,
+            Content::Packs => RUN_PACKS,
+        }
+    }
+
+    fn run_path(self, directory: &Path, number: u64) -> PathBuf {
+        runs(directory).join(format!("{number:04}.{}.seg", self.word()))
+    }
+}
 
 /// Returns where the runs are.
 pub(super) fn runs(directory: &Path) -> PathBuf {
-    directory.join("runs")
-}
-
-fn run_path(directory: &Path, number: u64) -> PathBuf {
-    runs(directory).join(format!("{number:04}.seg"))
+    directory.join("runs-with-packs")
 }
 
 /// Writes the runs, if they are not there.
 pub(super) fn make(directory: &Path) -> Result<()> {
-    if run_path(directory, RUN_COUNT - 1).exists() {
+    if Content::Packs.run_path(directory, RUN_COUNT - 1).exists() {
         return Ok(());
     }
     RealDisk.create_directory(&runs(directory))?;
-    let schema = ids::schema(Hashed::No);
-    for number in 0..RUN_COUNT {
-        let rows = ids::rows(&schema, number * RUN_ENTRIES..(number + 1) * RUN_ENTRIES)?;
-        let path = run_path(directory, number);
-        super::remove(&path)?;
-        write_segment(&RealDisk, &path, &schema, &[&rows], Order::AsIs)?;
+    for content in [Content::Blobs, Content::Packs] {
+        let schema = content.schema(Hashed::No);
+        for number in 0..RUN_COUNT {
+            let numbers = number * content.of_run()..(number + 1) * content.of_run();
+            let rows = match content {
+                Content::Blobs => ids::rows_in(&schema, numbers, &|number| number * RUN_PACKS / RUN_ENTRIES)?,
+                Content::Packs => ids::packs(&schema, numbers)?,
+            };
+            let path = content.run_path(directory, number);
+            super::remove(&path)?;
+            write_segment(&RealDisk, &path, &schema, &[&rows], Order::AsIs)?;
+        }
     }
     Ok(())
 }
 
-/// Merges the runs, each taken so many times, into a file in `target`.
-pub(super) fn merge(directory: &Path, times: usize, target: &Path) -> Result<()> {
-    let schema = ids::schema(Hashed::No);
-    let open = |number| Segment::open(&RealDisk, &run_path(directory, number), &schema);
+/// Merges the runs, each taken so many times, into files in `target`, and says what that took and how many bytes it made. The runs are
+/// open before.
+pub(super) fn merge(directory: &Path, times: usize, target: &Path, name: &str) -> Result<()> {
+    let all = [Content::Blobs, Content::Packs];
+    let runs = all.map(|content| opened(directory, content, times));
+    target_paths(target).iter().try_for_each(|path| super::remove(path))?;
+    let mut output = std::io::stdout();
+    writeln!(output, "{}", watch::FROM_HERE)?;
+    let process = std::process::id();
+    let (begin, cpu) = (Instant::now(), watch::cpu_seconds(process)?);
+    let mut bytes = 0;
+    for (content, runs) in all.iter().zip(runs) {
+        bytes += merged(*content, &runs?, times, &target_path(target, *content))?;
+    }
+    let (seconds, cpu) = (begin.elapsed().as_secs_f64(), watch::cpu_seconds(process)? - cpu);
+    let count = ENTRY_COUNT * times as u64;
+    writeln!(output, "{}\t{cpu:.3}\n{MADE}{bytes}", told::line(name, "", "", seconds, count))?;
+    super::ready()?;
+    for content in all {
+        let path = target_path(target, content);
+        check_that_it_answers(content, &path)?;
+        super::remove(&path)?;
+    }
+    Ok(())
+}
+
+/// Returns what a merge makes in `target`.
+pub(super) fn target_paths(target: &Path) -> [PathBuf; 2] {
+    [Content::Blobs, Content::Packs].map(|content| target_path(target, content))
+}
+
+fn target_path(target: &Path, content: Content) -> PathBuf {
+    target.join(format!("pneu-bench-merged.{}.seg", content.word()))
+}
+
+/// Opens all runs, each so many times.
+fn opened(directory: &Path, content: Content, times: usize) -> Result<Vec<Segment>> {
+    let schema = content.schema(Hashed::No);
+    let open = |number| Segment::open(&RealDisk, &content.run_path(directory, number), &schema);
     let mut runs = Vec::new();
     for _ in 0..times {
         runs.extend((0..RUN_COUNT).map(open).collect::<store::Result<Vec<_>>>()?);
     }
+    Ok(runs)
+}
+
+/// Merges runs and returns how many bytes the file has.
+fn merged(content: Content, runs: &[Segment], times: usize, path: &Path) -> Result<u64> {
+    let schema = content.schema(Hashed::Yes);
     let sources: Vec<&dyn Source> = runs.iter().map(|run| run as &dyn Source).collect();
     let sorted = sort_by_primary(&schema, &sources, &|_| true)?;
-    let path = target.join("pneu-bench-merged.seg");
-    super::remove(&path)?;
-    let written = write_segment(&RealDisk, &path, &schema, &sources, sorted.order())?;
-    ensure!(u64::from(written.row_count) == ENTRY_COUNT, "{} entries are left", written.row_count);
-    ensure!(
-        u64::from(sorted.replaced) == ENTRY_COUNT * (times as u64 - 1),
-        "{} were replaced",
-        sorted.replaced
-    );
-    super::ready()?;
-    super::remove(&path)
+    let written = write_segment(&RealDisk, path, &schema, &sources, sorted.order())?;
+    let count = RUN_COUNT * content.of_run();
+    ensure!(u64::from(written.row_count) == count, "{} {} are left", written.row_count, content.word());
+    let replaced = u64::from(sorted.replaced);
+    ensure!(replaced == count * (times as u64 - 1), "{replaced} {} were replaced", content.word());
+    Ok(written.file_bytes)
+}
+
+/// Makes sure that what was made finds some ids through its hash index, and no other.
+fn check_that_it_answers(content: Content, path: &Path) -> Result<()> {
+    let segment = Segment::open(&RealDisk, path, &content.schema(Hashed::Yes))?;
+    let count = RUN_COUNT * content.of_run();
+    let id = match content {
+        Content::Blobs => ids::id,
+        Content::Packs => ids::pack_id,
+    };
+    let mut rows = Vec::new();
+    for (number, expected) in [(0, 1), (count / 2, 1), (count - 1, 1), (count, 0)] {
+        rows.clear();
+        segment.find(0, &[Value::Id(&id(number))], &mut rows).context("cannot look up in what was made")?;
+        ensure!(
+            rows.len() == expected,
+            "number {number} of {} is found {} times",
+            content.word(),
+            rows.len()
+        );
+    }
+    Ok(())
 }

@@ -15,7 +15,7 @@ use crate::Options;
 use anyhow::{Context, Result};
 use clap::{Args, ValueEnum};
 use measure::turns::tell;
-use measure::{Report, Series, told, watch};
+use measure::{Report, Sample, Series, bytes_below, told, watch};
 use std::ffi::{OsStr, OsString};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -26,7 +26,7 @@ use std::process::Command;
 enum Job {
     /// Makes the runs that are merged.
     MakeRuns,
-    /// Merges 1,000 runs of 8,660 entries, into memory.
+    /// Merges 1,000 runs of 8,660 blobs, and as many of 1,000 packs, into memory.
     Merge,
     /// The same, each run twice.
     MergeTwice,
@@ -61,9 +61,16 @@ pub struct EngineArguments {
 }
 
 /// The merge's series.
-pub const MERGE: &str = "store: merge of 1,000 runs of 8,660 ids into a file in memory";
+pub const MERGE: &str =
+    "store: merge of 1,000 runs of 8,660 blobs and 1,000 packs, with hash indexes, into memory";
 /// The same with twice as many runs.
 pub const MERGE_TWICE: &str = "store: the same with every run twice";
+/// What is said of memory that is all of it: with what is merged.
+pub const WITH_RUNS: &str = "; memory with the mapped runs";
+/// The same as the first, to the disk.
+const MERGE_TO_DISK: &str = "store: the same, once, synced to the disk";
+/// What is wanted of both.
+const MERGE_GOAL: &str = "<= 75 ns and 50 B an entry";
 /// Entries of all runs.
 pub const MERGE_ENTRIES: u64 = merges::ENTRY_COUNT;
 
@@ -80,22 +87,26 @@ pub enum Times {
 pub(crate) fn measure(options: &Options, report: &mut Report) -> Result<()> {
     let corpora = &options.corpora;
     make_runs(corpora)?;
-    let goal = "<= 75 ns and 50 B an entry";
     for (job, name, goal, entries) in [
-        (Job::Merge, MERGE, goal, MERGE_ENTRIES),
-        (Job::MergeTwice, MERGE_TWICE, goal, MERGE_ENTRIES * 2),
-        (Job::MergeToDisk, "store: the same, once, synced to the disk", "", MERGE_ENTRIES),
+        (Job::Merge, MERGE, MERGE_GOAL, MERGE_ENTRIES),
+        (Job::MergeTwice, MERGE_TWICE, MERGE_GOAL, MERGE_ENTRIES * 2),
+        (Job::MergeToDisk, MERGE_TO_DISK, "", MERGE_ENTRIES),
     ] {
         let mut series = Series::new(name, goal);
         for round in 0..=options.rounds {
-            let watched = call(corpora, job, &[])?;
+            let sample = merge_by(corpora, job)?;
             if round > 0 {
-                series.samples.push(watched.until_ready);
+                series.samples.push(sample);
             }
         }
-        let peak = series.peak_bytes();
+        let made = series.samples.first().map_or(0, |sample| sample.size_bytes);
         let each = |amount: f64| amount / entries as f64;
-        series.note = format!("{:.1} ns, {:.1} B an entry", each(series.wall().0 * 1e9), each(peak as f64));
+        series.note = format!(
+            "{:.1} ns, {:.1} B of memory an entry; it made {:.1} B",
+            each(series.wall().0 * 1e9),
+            each(series.peak_bytes() as f64),
+            each(made as f64)
+        );
         tell(&series);
         report.add(series);
     }
@@ -122,27 +133,51 @@ pub fn runs(corpora: &Path) -> PathBuf {
     merges::runs(&corpora.join("engine"))
 }
 
-/// Merges once, into memory, and returns a series of one sample.
+/// Merges once, into memory, and returns series of one sample each: with the memory that belongs to no file and what was made, and with the
+/// mapped files that were merged besides.
 ///
 /// # Errors
 /// If the merge fails, or makes something else.
-pub fn merge(corpora: &Path, times: Times) -> Result<Series> {
+pub fn merge(corpora: &Path, times: Times) -> Result<[Series; 2]> {
     let (job, name) = match times {
         Times::Once => (Job::Merge, MERGE),
         Times::Twice => (Job::MergeTwice, MERGE_TWICE),
     };
-    let series = Series::of(name, call(corpora, job, &[])?.until_ready);
+    let sample = merge_by(corpora, job)?;
+    let with_runs = Sample { peak_bytes: sample.peak_bytes + bytes_below(&runs(corpora))?, ..sample };
+    let series = Series::of(name, sample);
     tell(&series);
-    Ok(series)
+    Ok([series, Series::of(&format!("{name}{WITH_RUNS}"), with_runs)])
+}
+
+/// Merges once in a process of its own, which times the merge alone. What is made in memory is memory, too.
+fn merge_by(corpora: &Path, job: Job) -> Result<Sample> {
+    let in_memory = match job {
+        Job::MergeToDisk => Vec::new(),
+        _ => Vec::from(merges::target_paths(Path::new(MEMORY))),
+    };
+    let watched = watch::run_with_files(&mut command(corpora, job, &[])?, &in_memory)?;
+    let made = watched.said.iter().find_map(|line| line.strip_prefix(merges::MADE)?.parse::<u64>().ok());
+    let told = told::series(&watched)?.pop().context("a merge did not say what it took")?;
+    let sample = *told.samples.first().context("a merge was not measured")?;
+    Ok(Sample {
+        peak_bytes: watched.until_ready.peak_bytes,
+        size_bytes: made.context("a merge did not say what it made")?,
+        ..sample
+    })
 }
 
 fn call(corpora: &Path, job: Job, more: &[&OsStr]) -> Result<watch::Watched> {
+    watch::run(&mut command(corpora, job, more)?)
+}
+
+fn command(corpora: &Path, job: Job, more: &[&OsStr]) -> Result<Command> {
     let directory = corpora.join("engine");
     std::fs::create_dir_all(&directory).with_context(|| format!("cannot make {}", directory.display()))?;
     let mut command = Command::new(std::env::current_exe()?);
     let name = job.to_possible_value().context("each job has a name")?;
     command.args(["engine", name.get_name()]).arg(&directory).args(more);
-    watch::run(&mut command)
+    Ok(command)
 }
 
 /// Where files lie in memory: a merge as other programs do it, without a disk.
@@ -158,9 +193,9 @@ pub(crate) fn run(arguments: &EngineArguments) -> Result<()> {
     let EngineArguments { job, directory, mail, rounds } = arguments;
     match job {
         Job::MakeRuns => merges::make(directory)?,
-        Job::Merge => merges::merge(directory, 1, Path::new(MEMORY))?,
-        Job::MergeTwice => merges::merge(directory, 2, Path::new(MEMORY))?,
-        Job::MergeToDisk => merges::merge(directory, 1, directory)?,
+        Job::Merge => merges::merge(directory, 1, Path::new(MEMORY), MERGE)?,
+        Job::MergeTwice => merges::merge(directory, 2, Path::new(MEMORY), MERGE_TWICE)?,
+        Job::MergeToDisk => merges::merge(directory, 1, directory, MERGE_TO_DISK)?,
         Job::Lookups => lookups::measure(directory, 1_730_000, *rounds)?,
         Job::LookupsLarge => lookups::measure(directory, 50_000_000, *rounds)?,
         Job::Scans => scans::measure(directory, *rounds)?,

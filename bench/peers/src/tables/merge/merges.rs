@@ -25,13 +25,13 @@ pub(super) fn merges(bench: &mut Bench<'_>) -> Result<()> {
     engine::make_runs(&corpora)?;
     let copy = format!("cat {:?}/* > {COPY}", engine::runs(&corpora));
     for round in 0..=bench.slow_rounds() {
-        let mut series = vec![engine::merge(&corpora, Times::Once)?];
+        let mut series = Vec::from(engine::merge(&corpora, Times::Once)?);
         series.push(Series::of(MERGE_FLOOR, child::measure(Command::new("sh").args(["-c", &copy]))?));
         fs::remove_file(COPY)?;
         if let Some(benchmarks) = &benchmarks {
             series.extend(benchmarks.measure("TestMeasuredMerge")?);
         }
-        series.push(engine::merge(&corpora, Times::Twice)?);
+        series.extend(engine::merge(&corpora, Times::Twice)?);
         if let Some(benchmarks) = &benchmarks {
             series.extend(benchmarks.measure("TestMeasuredMergeTwice")?);
             if !bench.options.quick {

@@ -56,8 +56,11 @@ pub(crate) fn table(sizes: &Sizes) -> Table {
         title: "Index merge, and backups".to_owned(),
         about: "restic's own benchmarks, built from the source of the version that is measured, and pneu's crates on the same work; then the \
                 commands of both on the same mail and the same repositories, without options but the repository and a cache directory. After each \
-                backup both snapshots are compared bit by bit, restores file by file. What pneu merges are mapped files, and what comes of it is \
-                one of 49 B an entry: they belong to the cache of the system, while all of restic's is memory."
+                backup both snapshots are compared bit by bit, restores file by file. A merge is timed within each process, with all that is merged \
+                open, and ends with an index that answers. pneu merges sorted mapped files, restic tables in memory; pneu has numbered packs by then, \
+                which is done when an index file is read, restic numbers them as it merges. A merge's memory is what belongs to no file, and in \
+                pneu what it made besides, which lies in memory as a file; restic's has the tables that are merged, too, and another row \
+                counts pneu's mapped files."
             .to_owned(),
         columns: COLUMNS.to_vec(),
         rows: rows::all(sizes),

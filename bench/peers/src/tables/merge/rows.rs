@@ -6,7 +6,7 @@ use super::{backups, find, merges, open, ours, restore, theirs};
 use crate::options::{Sizes, counted};
 use crate::peers::restic::benchmarks::own_name;
 use bench_own::archive::{self, ASKED_COUNT, DECODED_COUNT, LOADED_COUNT, LOOKUP_BLOB_COUNT};
-use bench_own::engine::{MERGE, MERGE_ENTRIES, MERGE_TWICE};
+use bench_own::engine::{MERGE, MERGE_ENTRIES, MERGE_TWICE, WITH_RUNS};
 use measure::{Goal, Quantity, Row};
 
 /// Who is compared with.
@@ -25,24 +25,26 @@ fn less(times: f64) -> Goal {
 
 /// Merges: restic's alone, and its own benchmark, in which it makes what it merges too.
 fn merge_rows() -> Vec<Row> {
-    let once = Quantity::WallOfEach(MERGE_ENTRIES as f64);
     let memory = |times: f64| Quantity::PeakOfEach(times * MERGE_ENTRIES as f64);
+    let wall = |times: f64| Quantity::WallOfEach(times * MERGE_ENTRIES as f64);
     let merge = "merge of 1,000 indexes of 1,000 packs, 8.66 M entries";
     let again = "the same with every index twice, 17.32 M entries";
     let own = "the same beside BenchmarkMasterIndexMerge, which makes the indexes too";
-    let row = |work: &str, quantity| {
-        let (our_series, their_series) = match work == again {
-            false => (MERGE, theirs("merge of 1,000 indexes of 1,000 packs")),
-            true => (MERGE_TWICE, theirs("the same with every index twice")),
-        };
-        Row::new(work, quantity).of("pneu", our_series).of(RESTIC, &their_series)
+    let all_of = |work: &str| format!("{work}, with the mapped files that pneu merges");
+    let (theirs_once, theirs_twice) =
+        (theirs("merge of 1,000 indexes of 1,000 packs"), theirs("the same with every index twice"));
+    let row = |work: &str, quantity, our_series: &str, their_series: &str| {
+        Row::new(work, quantity).of("pneu", our_series).of(RESTIC, their_series)
     };
+    let with_runs = |series: &str| format!("{series}{WITH_RUNS}");
     vec![
-        row(merge, once).floor(merges::MERGE_FLOOR).want(less(3.0)).plotted(),
-        row(merge, memory(1.0)).want(less(2.0)).plotted(),
-        Row::new(own, once).of("pneu", MERGE).of(RESTIC, &own_name("BenchmarkMasterIndexMerge")),
-        row(again, Quantity::WallOfEach(2.0 * MERGE_ENTRIES as f64)).want(less(3.0)).plotted(),
-        row(again, memory(2.0)).want(less(2.0)).plotted(),
+        row(merge, wall(1.0), MERGE, &theirs_once).floor(merges::MERGE_FLOOR).want(less(3.0)).plotted(),
+        row(merge, memory(1.0), MERGE, &theirs_once).want(less(2.0)).plotted(),
+        row(&all_of(merge), memory(1.0), &with_runs(MERGE), &theirs_once),
+        row(own, wall(1.0), MERGE, &own_name("BenchmarkMasterIndexMerge")),
+        row(again, wall(2.0), MERGE_TWICE, &theirs_twice).want(less(3.0)).plotted(),
+        row(again, memory(2.0), MERGE_TWICE, &theirs_twice).want(less(2.0)).plotted(),
+        row(&all_of(again), memory(2.0), &with_runs(MERGE_TWICE), &theirs_twice),
     ]
 }
 
