@@ -3,17 +3,16 @@
 //! Comes in: a command. Goes out: a [`Sample`], and what it said. Must not know what runs.
 //!
 //! What is counted is what wait4 gives for exactly this child and those that it waited for; page faults and blocks, which the crate of that name
-//! leaves out, are what those of all children grew by, so that no other child may be waited for meanwhile. The peak is never below this process's own
-//! size at the moment of the start (the kernel counts the time before exec), so this process stays small: mail is made by a child too.
+//! leaves out, are what those of all children grew by, so that no other child may be waited for meanwhile. The child is started by [`starter`].
 
 use crate::machine;
-use anyhow::{Context, Result, bail};
+use crate::starter::{self, Ended};
+use anyhow::{Context, Result, bail, ensure};
 use nix::sys::resource::{UsageWho, getrusage};
 use std::hash::{DefaultHasher, Hasher};
 use std::io::Read;
-use std::process::{Command, Stdio};
-use std::time::Instant;
-use wait4::Wait4;
+use std::os::unix::process::ExitStatusExt;
+use std::process::{Command, ExitStatus, Stdio};
 
 /// Where no more of what a process prints is kept.
 pub const SAID_BYTES_MAX: usize = 1 << 20;
@@ -69,7 +68,7 @@ pub struct Outcome {
 /// Runs `command` to its end. Its output is read as it comes and counted.
 ///
 /// # Errors
-/// If it cannot be started, or ends with another code than 0 (done) or 1 (nothing found).
+/// If it cannot be started, or ends with another code than 0.
 pub fn measure(command: &mut Command) -> Result<Sample> {
     Ok(run(command)?.sample)
 }
@@ -79,38 +78,61 @@ pub fn measure(command: &mut Command) -> Result<Sample> {
 /// # Errors
 /// As [`measure`].
 pub fn run(command: &mut Command) -> Result<Outcome> {
+    run_with(command, &[0])
+}
+
+/// Runs `command` as [`run`] does, and takes the exit code 1 for an answer: there may be nothing to find.
+///
+/// # Errors
+/// As [`run`], with another code than 0 and 1.
+pub fn ask(command: &mut Command) -> Result<Outcome> {
+    run_with(command, &[0, 1])
+}
+
+fn run_with(command: &mut Command, codes: &[i32]) -> Result<Outcome> {
     let load_before = machine::load_of_a_minute();
-    let before = Counted::of_children()?;
     let described = format!("{command:?}");
-    command.stdin(Stdio::null()).stdout(Stdio::piped());
-    let begin = Instant::now();
-    let mut child = command.spawn().with_context(|| format!("cannot start {described}"))?;
-    let mut printed = Printed::default();
-    if let Some(output) = child.stdout.take() {
-        printed.read(output).with_context(|| format!("cannot read from {described}"))?;
-    }
-    let ended = child.wait4().with_context(|| format!("cannot wait for {described}"))?;
-    let wall_seconds = begin.elapsed().as_secs_f64();
-    if !matches!(ended.status.code(), Some(0 | 1)) {
-        bail!("{described} failed: {}", ended.status);
+    let (ended, printed) = match starter::through(command) {
+        Some((mut errand, told)) => {
+            let (by_errand, printed) = start(&mut errand, &described)?;
+            let is_done = by_errand.status == 0;
+            let ended = Ended::take(&told).with_context(|| format!("nothing is known of {described}"))?;
+            ensure!(is_done, "{described} could not be measured");
+            (ended, printed)
+        }
+        None => start(command, &described)?,
+    };
+    let status = ExitStatus::from_raw(ended.status);
+    if !status.code().is_some_and(|code| codes.contains(&code)) {
+        bail!("{described} failed: {status}");
     }
     let sample = Sample {
-        wall_seconds,
-        user_seconds: ended.rusage.utime.as_secs_f64(),
-        system_seconds: ended.rusage.stime.as_secs_f64(),
-        peak_bytes: ended.rusage.maxrss,
+        wall_seconds: ended.wall_seconds,
+        user_seconds: ended.user_seconds,
+        system_seconds: ended.system_seconds,
+        peak_bytes: ended.peak_bytes,
         lines: printed.lines,
         output_bytes: printed.bytes,
         load_before,
         ..Sample::default()
     };
-    let sample = sample.with(Counted::of_children()?.since(&before));
     let said = String::from_utf8_lossy(&printed.kept).into_owned();
-    Ok(Outcome { sample, said, line_sum: printed.line_sum })
+    Ok(Outcome { sample: sample.with(ended.counted), said, line_sum: printed.line_sum })
+}
+
+/// Runs a process to its end, and takes what it prints.
+fn start(command: &mut Command, described: &str) -> Result<(Ended, Printed)> {
+    command.stdin(Stdio::null()).stdout(Stdio::piped());
+    let mut printed = Printed::default();
+    let ended = starter::run(command, |child| match child.stdout.take() {
+        Some(output) => printed.read(output).with_context(|| format!("cannot read from {described}")),
+        None => Ok(()),
+    })?;
+    Ok((ended, printed))
 }
 
 /// What the system counts of all children that were waited for.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Counted {
     pub(crate) minor_faults: u64,
     pub(crate) major_faults: u64,
@@ -190,7 +212,9 @@ mod tests {
 
     #[test]
     fn output_time_and_memory_are_of_this_child() {
-        let Outcome { sample, said, .. } = shell("printf 'a\\nb\\n'; exit 1").unwrap();
+        let line = "printf 'a\\nb\\n'; exit 1";
+        let Outcome { sample, said, .. } = ask(Command::new("sh").args(["-c", line])).unwrap();
+        assert!(shell(line).is_err(), "whoever does not ask has failed");
         assert_eq!((sample.lines, sample.output_bytes, said.as_str()), (2, 4, "a\nb\n"));
         assert!(sample.wall_seconds > 0.0 && sample.peak_bytes > 100_000, "{sample:?}");
         assert!((20..100_000).contains(&sample.minor_faults) && sample.size_bytes == 0, "{sample:?}");

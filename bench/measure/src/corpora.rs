@@ -5,6 +5,7 @@
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use std::fs;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use testkit::corpus::{self, CorpusOptions};
@@ -143,7 +144,10 @@ pub fn message_files(root: &Path) -> Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-/// Returns the length of all files below `directory`, together.
+/// A block, as the system counts those of a file.
+const BLOCK_BYTES: u64 = 512;
+
+/// Returns the disk space of all files below `directory`, together: what is a hole in a file takes none.
 ///
 /// # Errors
 /// If a directory cannot be read.
@@ -152,7 +156,8 @@ pub fn bytes_below(directory: &Path) -> Result<u64> {
     for entry in fs::read_dir(directory).with_context(|| format!("cannot read {}", directory.display()))? {
         let entry = entry?;
         let metadata = entry.metadata()?;
-        bytes += if metadata.is_dir() { bytes_below(&entry.path())? } else { metadata.len() };
+        bytes +=
+            if metadata.is_dir() { bytes_below(&entry.path())? } else { metadata.blocks() * BLOCK_BYTES };
     }
     Ok(bytes)
 }

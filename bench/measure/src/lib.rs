@@ -11,6 +11,7 @@ pub mod machine;
 pub mod plot;
 pub mod report;
 pub mod resume;
+pub mod starter;
 pub mod table;
 pub mod told;
 pub mod turns;
@@ -32,6 +33,9 @@ pub enum Errand {
     /// List all directories below one, as bare as possible.
     #[command(hide = true)]
     Walk(walk::WalkArguments),
+    /// Start what is measured.
+    #[command(hide = true)]
+    Start(starter::StartArguments),
     /// Make mail.
     #[command(hide = true)]
     Generate(corpora::GenerateArguments),
@@ -44,6 +48,7 @@ pub enum Errand {
 pub fn run(errand: &Errand) -> Result<()> {
     match errand {
         Errand::Walk(arguments) => walk::walk(arguments),
+        Errand::Start(arguments) => starter::start(arguments),
         Errand::Generate(arguments) => corpora::generate(arguments),
     }
 }

@@ -71,7 +71,11 @@ impl Series {
         let mut values: Vec<f64> = self.samples.iter().map(value).collect();
         values.sort_by(f64::total_cmp);
         match (values.first(), values.last()) {
-            (Some(&first), Some(&last)) => (values[values.len() / 2], first, last),
+            (Some(&first), Some(&last)) => {
+                let upper = values.len() / 2;
+                let lower = (values.len() - 1) / 2;
+                (f64::midpoint(values[lower], values[upper]), first, last)
+            }
             _ => (f64::NAN, f64::NAN, f64::NAN),
         }
     }
@@ -126,16 +130,22 @@ impl Report {
     pub fn write(&self, runs: &Path, name: &str) -> Result<PathBuf> {
         let directory = runs.join(name);
         fs::create_dir_all(&directory).with_context(|| format!("cannot make {}", directory.display()))?;
-        fs::write(directory.join("table.md"), self.markdown())?;
-        fs::write(directory.join("samples.tsv"), resume::samples(self))?;
-        fs::write(directory.join("series.tsv"), resume::series(self))?;
+        // What is there stays whole until the new is.
+        let put = |name: &str, text: &str| {
+            let (path, new) = (directory.join(name), directory.join(format!("{name}.new")));
+            let written = fs::write(&new, text).and_then(|()| fs::rename(&new, &path));
+            written.with_context(|| format!("cannot write {}", path.display()))
+        };
+        put("table.md", &self.markdown())?;
+        put("samples.tsv", &resume::samples(self))?;
+        put("series.tsv", &resume::series(self))?;
         for table in self.tables.iter().filter(|table| table.has_figures(self)) {
             for plot in plot::plots(table, self) {
-                fs::write(directory.join(plot.file_name), plot.svg)?;
+                put(&plot.file_name, &plot.svg)?;
             }
         }
         if !self.tables.is_empty() {
-            fs::write(directory.join(README_PIECE), table::readme(self, &format!("bench/runs/{name}")))?;
+            put(README_PIECE, &table::readme(self, &format!("bench/runs/{name}")))?;
         }
         Ok(directory)
     }

@@ -2,7 +2,8 @@
 //!
 //! Comes in: the directory of a run. Goes out: its series. Must not know what was measured.
 //!
-//! Pieces may be of different commits: what is measured again with another one takes the place of what was measured before.
+//! Pieces may be of different commits: what is measured again with another one takes the place of what was measured before, and so does what is
+//! measured with another version of its program. What was not committed is never the same.
 
 use crate::child::Sample;
 use crate::report::{Report, Series};
@@ -14,22 +15,35 @@ use std::path::Path;
 /// The fact that says which commit is measured.
 const COMMIT: &str = "commit";
 
+/// What a commit ends in that has changes which are not committed.
+const DIRTY: &str = "-dirty";
+
 /// Returns what is known of each series besides its samples.
 pub fn series(report: &Report) -> String {
-    let mut text = String::from("what\tgoal\tagainst\tnote\tcommit\n");
+    let mut text = String::from("what\tgoal\tagainst\tnote\tcommit\tversion\n");
     let own = commit(report);
     for series in &report.series {
         let against = series.against.as_deref().unwrap_or_default();
         let commit = if series.commit.is_empty() { own } else { &series.commit };
         let note = series.note.replace(['\t', '\n'], " ");
-        writeln!(text, "{}\t{}\t{against}\t{note}\t{commit}", series.name, series.goal)
+        let version = version(report, &series.name);
+        writeln!(text, "{}\t{}\t{against}\t{note}\t{commit}\t{version}", series.name, series.goal)
             .expect("writing to a string");
     }
     text
 }
 
 fn commit(report: &Report) -> &str {
-    report.facts.iter().find(|(name, _)| *name == COMMIT).map_or("", |(_, commit)| commit)
+    fact(report, COMMIT)
+}
+
+/// Returns the version of the program that a series is about, if anything is known of it.
+fn version<'a>(report: &'a Report, series: &str) -> &'a str {
+    series.split_once(": ").map_or("", |(who, _)| fact(report, who))
+}
+
+fn fact<'a>(report: &'a Report, wanted: &str) -> &'a str {
+    report.facts.iter().find(|(name, _)| *name == wanted).map_or("", |(_, value)| value)
 }
 
 /// Takes what is in the directory of a run into `report`, before what it has. A run that is not there yet has nothing.
@@ -45,13 +59,14 @@ pub fn take(report: &mut Report, directory: &Path) -> Result<()> {
         fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))
     };
     for line in read("series.tsv")?.lines().skip(1) {
-        let [name, goal, against, note, measured] = line.split('\t').collect::<Vec<_>>()[..] else {
+        let [name, goal, against, note, measured, of] = line.split('\t').collect::<Vec<_>>()[..] else {
             bail!("{} has a line of another kind: {line:?}", directory.join("series.tsv").display());
         };
         let mut series = Series::new(name, goal);
         series.against = (!against.is_empty()).then(|| against.to_owned());
         series.note = note.to_owned();
-        if measured != commit(report) {
+        let is_same = measured == commit(report) && of == version(report, name);
+        if !is_same || measured.ends_with(DIRTY) {
             series.commit = measured.to_owned();
         }
         report.series.push(series);
@@ -157,6 +172,27 @@ mod tests {
         let walls: Vec<f64> = second.series[0].samples.iter().map(|sample| sample.wall_seconds).collect();
         assert_eq!((walls, second.series[0].against.as_deref()), (vec![1.5, 2.5], Some("walk")));
         assert_eq!(second.series[0].goal, "<= 1 s");
+    }
+
+    #[test]
+    fn another_version_and_what_is_not_committed_are_never_the_same() {
+        let runs = tempfile::tempdir().unwrap();
+        let with = |commit: &str, version: &str| {
+            let mut report = report(commit, 1.5);
+            report.series[0].name = "mu: pass".to_owned();
+            report.facts.push(("mu", version.to_owned()));
+            report
+        };
+        let count = |first: Report, mut second: Report| {
+            let directory = first.write(runs.path(), "run").unwrap();
+            let series = std::mem::take(&mut second.series);
+            take(&mut second, &directory).unwrap();
+            second.add_all(series);
+            second.series[0].samples.len()
+        };
+        assert_eq!(count(with("abc", "1.8"), with("abc", "1.8")), 2);
+        assert_eq!(count(with("abc", "1.8"), with("abc", "1.14")), 1);
+        assert_eq!(count(with("abc-dirty", "1.8"), with("abc-dirty", "1.8")), 1);
     }
 
     #[test]

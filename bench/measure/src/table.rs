@@ -9,6 +9,8 @@ use std::fmt::Write;
 
 /// What stands where a program cannot do the work, or is not there.
 const DASH: &str = "—";
+/// A median of fewer samples is marked.
+const COUNT_ENOUGH: usize = 3;
 /// What stands where a goal is reached.
 const REACHED: &str = "yes";
 /// What stands where a goal is missed.
@@ -280,6 +282,9 @@ impl Row {
         let mut text = unit.text(median);
         if detail == Detail::All && least < most {
             write!(text, " ({} to {})", unit.text(least), unit.text(most)).expect("writing to a string");
+        }
+        if series.samples.len() < COUNT_ENOUGH {
+            write!(text, " (n = {})", series.samples.len()).expect("writing to a string");
         }
         if let Some(ours) = self.value(own, report).filter(|&ours| column != own && ours > 0.0) {
             write!(text, ", {}", times(median / ours)).expect("writing to a string");

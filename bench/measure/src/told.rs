@@ -71,7 +71,7 @@ mod tests {
         let [ref series] = series(&watched).unwrap()[..] else { panic!("one series") };
         assert_eq!((series.name.as_str(), series.goal.as_str()), ("look-ups", "<= 3 ns"));
         assert_eq!(series.samples.iter().map(|sample| sample.user_seconds).collect::<Vec<_>>(), [0.0, 0.5]);
-        assert_eq!(series.note, "4.0 ns each; one by one");
+        assert_eq!(series.note, "3.0 ns each; one by one");
         let watched = Watched { said: vec![format!("{MARK}half")], ..watched };
         assert!(super::series(&watched).is_err());
     }

@@ -15,6 +15,9 @@ type Check<'a> = Box<dyn FnMut(&Outcome) -> Result<()> + 'a>;
 /// Says how much lies on the disk after a run.
 type Size<'a> = Box<dyn FnMut() -> Result<u64> + 'a>;
 
+/// How the note of a series begins whose program failed.
+const LEFT_OUT: &str = "left out: ";
+
 /// Something to be measured several times.
 pub struct Trial<'a> {
     series: Series,
@@ -24,6 +27,16 @@ pub struct Trial<'a> {
     /// How many lines it prints, if that is known.
     lines: Option<u64>,
     cache: Cache,
+    failure: Failure,
+}
+
+/// What becomes of the turns when a trial fails.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Failure {
+    /// They end.
+    IsTheEnd,
+    /// They go on without it.
+    LeavesItOut,
 }
 
 /// What is in the page cache when a run begins.
@@ -52,7 +65,20 @@ impl Cache {
 impl<'a> Trial<'a> {
     /// Returns the trial of the command that `prepare` gives; what `prepare` does itself is not measured.
     pub fn new(series: Series, prepare: impl FnMut() -> Result<Command> + 'a) -> Trial<'a> {
-        Trial { series, prepare: Box::new(prepare), check: None, size: None, lines: None, cache: Cache::Warm }
+        Trial {
+            series,
+            prepare: Box::new(prepare),
+            check: None,
+            size: None,
+            lines: None,
+            cache: Cache::Warm,
+            failure: Failure::IsTheEnd,
+        }
+    }
+
+    /// Returns the trial as one of another program: when it fails, its samples are given up, its series says why, and the others go on.
+    pub fn of_a_peer(self) -> Trial<'a> {
+        Trial { failure: Failure::LeavesItOut, ..self }
     }
 
     /// Returns the trial with the number of lines that it has to print.
@@ -75,8 +101,27 @@ impl<'a> Trial<'a> {
         Trial { cache: Cache::Cold, ..self }
     }
 
+    /// Runs once more, unless it has failed.
+    fn take_turn(&mut self) -> Result<()> {
+        if self.series.note.starts_with(LEFT_OUT) {
+            return Ok(());
+        }
+        match self.run() {
+            Ok(sample) => self.series.samples.push(sample),
+            Err(error) if self.failure == Failure::LeavesItOut => {
+                self.series.samples.clear();
+                self.series.note = format!("{LEFT_OUT}{error:#}");
+                say(&format!("  {} is {}", self.series.name, self.series.note));
+            }
+            Err(error) => return Err(error),
+        }
+        Ok(())
+    }
+
     fn run(&mut self) -> Result<Sample> {
         let mut command = (self.prepare)()?;
+        // What others wrote is written before this one begins.
+        rustix::fs::sync();
         self.cache.prepare()?;
         let outcome = child::run(&mut command)?;
         if let Some(lines) = self.lines.filter(|&lines| lines != outcome.sample.lines) {
@@ -97,7 +142,8 @@ impl<'a> Trial<'a> {
 /// If a command fails, or answers otherwise than it has to.
 pub fn take_turns(rounds: usize, mut trials: Vec<Trial<'_>>) -> Result<Vec<Series>> {
     for trial in &mut trials {
-        trial.run()?;
+        trial.take_turn()?;
+        trial.series.samples.clear();
     }
     take_turns_at_once(rounds, trials)
 }
@@ -109,11 +155,10 @@ pub fn take_turns(rounds: usize, mut trials: Vec<Trial<'_>>) -> Result<Vec<Serie
 pub fn take_turns_at_once(rounds: usize, mut trials: Vec<Trial<'_>>) -> Result<Vec<Series>> {
     for _ in 0..rounds {
         for trial in &mut trials {
-            let sample = trial.run()?;
-            trial.series.samples.push(sample);
+            trial.take_turn()?;
         }
     }
-    for trial in &trials {
+    for trial in trials.iter().filter(|trial| !trial.series.samples.is_empty()) {
         tell(&trial.series);
     }
     Ok(trials.into_iter().map(|trial| trial.series).collect())
@@ -162,6 +207,25 @@ mod tests {
         assert_eq!(counts(&series), [2, 2]);
         assert_eq!((series[0].samples[1].size_bytes, series[1].samples[1].size_bytes), (0, 7));
         assert_eq!(*order.borrow(), "ababab");
+    }
+
+    #[test]
+    fn a_peer_that_fails_is_left_out_and_the_others_go_on() {
+        let place = tempfile::tempdir().unwrap();
+        let mark = place.path().join("mark");
+        let line = format!("test ! -e {0} && touch {0}", mark.display());
+        let trials = vec![
+            Trial::new(Series::new("peer", ""), || shell(&line)).of_a_peer(),
+            Trial::new(Series::new("ours", ""), || shell("true")),
+        ];
+        let series = take_turns_at_once(3, trials).unwrap();
+        assert!(
+            series[0].note.starts_with("left out: ") && series[0].note.contains("failed"),
+            "{}",
+            series[0].note
+        );
+        assert_eq!((series[0].samples.len(), series[1].samples.len()), (0, 3));
+        assert!(take_turns(1, vec![Trial::new(Series::new("ours", ""), || shell("exit 1"))]).is_err());
     }
 
     #[test]

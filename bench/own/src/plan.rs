@@ -6,7 +6,7 @@ use crate::{archive, engine, folder, small, text};
 use anyhow::{Context, Result};
 use clap::{Args, ValueEnum};
 use measure::corpora::{self, SEED};
-use measure::{Report, machine, resume, say};
+use measure::{Report, machine, resume, say, starter};
 use std::fs;
 use std::path::PathBuf;
 use testkit::corpus::CorpusOptions;
@@ -81,6 +81,7 @@ type MeasurePart = fn(&Options, &mut Report) -> Result<()>;
 /// # Errors
 /// If the program fails, or answers otherwise than it has to.
 pub fn measure(options: &Options) -> Result<()> {
+    starter::start_through_own_program()?;
     fs::create_dir_all(&options.corpora)
         .with_context(|| format!("cannot make {}", options.corpora.display()))?;
     let machine = options.machine.clone().unwrap_or_else(machine::name);

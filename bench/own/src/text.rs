@@ -74,7 +74,7 @@ fn meanwhile(pneu: &Pneu) -> Result<Series> {
         }
         first_seen.get_or_insert_with(|| begin.elapsed().as_secs_f64());
         seen.push(count);
-        series.samples.push(child::measure(&mut pneu.command(&["count", "*"]))?);
+        series.samples.push(child::ask(&mut pneu.command(&["count", "*"]))?.sample);
     }
     seen.dedup();
     let counts: Vec<String> = seen.iter().take(6).map(u64::to_string).collect();

@@ -7,7 +7,7 @@ use crate::peer::{Installed, Peer};
 use crate::{peers, tables};
 use anyhow::{Context, Result, bail};
 use bench_own::Pneu;
-use measure::{Report, machine, resume, say};
+use measure::{Report, machine, resume, say, starter};
 use std::fs;
 use std::path::Path;
 use std::time::Instant;
@@ -61,6 +61,7 @@ impl Bench<'_> {
 /// # Errors
 /// If a table failed.
 pub(crate) fn measure(options: &Options) -> Result<()> {
+    starter::start_through_own_program()?;
     fs::create_dir_all(&options.corpora)
         .with_context(|| format!("cannot make {}", options.corpora.display()))?;
     let machine = options.machine.clone().unwrap_or_else(machine::name);
