@@ -120,6 +120,16 @@ fn run_with(command: &mut Command, codes: &[i32]) -> Result<Outcome> {
     Ok(Outcome { sample: sample.with(ended.counted), said, line_sum: printed.line_sum })
 }
 
+/// Returns the sum of the hashes of some lines, as [`Outcome::line_sum`] is.
+pub fn sum_of_lines(lines: impl IntoIterator<Item = impl AsRef<[u8]>>) -> u64 {
+    let mut printed = Printed::default();
+    for line in lines {
+        printed.count(line.as_ref());
+        printed.count(b"\n");
+    }
+    printed.line_sum
+}
+
 /// Runs a process to its end, and takes what it prints.
 fn start(command: &mut Command, described: &str) -> Result<(Ended, Printed)> {
     command.stdin(Stdio::null()).stdout(Stdio::piped());
@@ -190,6 +200,10 @@ impl Printed {
         if self.kept.len() < SAID_BYTES_MAX {
             self.kept.extend_from_slice(bytes);
         }
+        self.count(bytes);
+    }
+
+    fn count(&mut self, bytes: &[u8]) {
         for piece in bytes.split_inclusive(|&byte| byte == b'\n') {
             // A hasher that takes bytes hashes "ab" as "a" and "b": a line may come in two reads.
             piece.iter().for_each(|&byte| self.line.write_u8(byte));
@@ -232,6 +246,7 @@ mod tests {
         cut.take(b"on");
         cut.take(b"e\n");
         assert_eq!(cut.line_sum, sum("one\\n"));
+        assert_eq!(sum_of_lines(["one", "two"]), sum("two\\none\\n"));
     }
 
     #[test]

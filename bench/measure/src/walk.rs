@@ -1,7 +1,7 @@
 //! The bare walk: the least that anything which looks at a Maildir has to do.
 //!
-//! Comes in: a directory. Goes out: the number of files: by getdents64 alone, with a statx each, or with each read. Must not know what Maildirs
-//! are.
+//! Comes in: a directory. Goes out: the number of files: by getdents64 alone, with a statx each, or with each read; or of the directories that hold
+//! messages, with a statx each. Must not know what else Maildirs are.
 
 use anyhow::{Context, Result};
 use clap::{Args, ValueEnum};
@@ -40,7 +40,12 @@ pub enum Look {
     Stats,
     /// What is in it.
     Contents,
+    /// Nothing: directories that hold messages are only asked for their own times.
+    Directories,
 }
+
+/// Directories that hold messages, or are about to.
+const MESSAGES: [&[u8]; 3] = [b"cur", b"new", b"tmp"];
 
 /// Directories not yet read, and how many are being read.
 struct Queue {
@@ -121,10 +126,13 @@ fn list(
         if entry.file_type() != FileType::Directory {
             files += 1;
             match look {
-                Look::Names => {}
+                Look::Names | Look::Directories => {}
                 Look::Stats => stat(&descriptor, entry.file_name())?,
                 Look::Contents => read(&descriptor, entry.file_name())?,
             }
+        } else if look == Look::Directories && MESSAGES.contains(&entry.file_name().to_bytes()) {
+            files += 1;
+            stat(&descriptor, entry.file_name())?;
         } else if !matches!(entry.file_name().to_bytes(), b"." | b"..") {
             below.push(directory.join(OsStr::from_bytes(entry.file_name().to_bytes())));
         }
@@ -165,5 +173,8 @@ mod tests {
             assert_eq!(count(root.path(), threads, look).unwrap(), 12);
         }
         assert!(count(&root.path().join("none"), 2, Look::Names).is_err());
+        fs::create_dir_all(root.path().join("a/cur")).unwrap();
+        fs::write(root.path().join("a/cur/1"), "").unwrap();
+        assert_eq!(count(root.path(), 2, Look::Directories).unwrap(), 13, "what is in it is not looked at");
     }
 }

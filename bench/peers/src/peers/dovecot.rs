@@ -5,7 +5,6 @@
 use super::terminal::quoted;
 use crate::peer::{Installed, Peer};
 use anyhow::{Context, Result};
-use measure::cold;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -82,8 +81,7 @@ impl Dovecot {
         let [imap, settings, asked, pipe] =
             [&self.imap, &self.place.join("settings"), &self.place.join("asked"), &self.place.join("pipe")]
                 .map(|path| quoted(&path.display().to_string()));
-        // Who may empty the page cache is root.
-        let user = if cold::is_possible() { AS_NOBODY } else { "" };
+        let user = if rustix::process::geteuid().is_root() { AS_NOBODY } else { "" };
         // The server waits only for what can be waited for, a pipe and no file, and leaves when nobody can write there any more: it holds
         // the other end itself.
         let line = format!(

@@ -90,13 +90,14 @@ impl Readers {
         trials.extend(self.neomutt_trials());
         trials.extend(self.mutt_trials());
         trials.extend(self.dovecot_trials());
-        trials.push(self.walk(Start::Warm));
+        trials.push(self.walk(Start::Warm, rows::WALK, walk::Look::Names));
+        trials.push(self.walk(Start::Warm, rows::READ, walk::Look::Contents));
         // The folder was read just now, and each program makes its cache before it uses it.
         let mut series = take_turns_at_once(rounds, trials)?;
         if cold::is_possible() {
             let mut trials = self.pneu_trials(Start::Cold);
             trials.extend(self.others_cold(&series));
-            trials.push(self.walk(Start::Cold));
+            trials.push(self.walk(Start::Cold, rows::WALK, walk::Look::Names));
             series.extend(take_turns(rounds, trials)?);
         }
         Ok(series)
@@ -106,9 +107,14 @@ impl Readers {
         Series::new(&named(who, &rows::work(&self.label, work)), "")
     }
 
-    fn walk(&self, start: Start) -> Trial<'_> {
-        let series = self.series("floor", &start.work(rows::WALK));
-        start.of(Trial::new(series, || walk::command(&self.maildir, 1, walk::Look::Stats)))
+    fn walk(&self, start: Start, work: &str, look: walk::Look) -> Trial<'_> {
+        let series = self.series("floor", &start.work(work));
+        start.of(Trial::new(series, move || walk::command(&self.maildir, 2, look)))
+    }
+
+    /// Returns a trial of another program, which may fail.
+    fn peer<'a>(&self, who: &str, work: &str, prepare: impl FnMut() -> Result<Command> + 'a) -> Trial<'a> {
+        Trial::new(self.series(who, work), prepare).of_a_peer()
     }
 
     fn pneu_trials(&self, start: Start) -> Vec<Trial<'_>> {
@@ -161,7 +167,7 @@ impl Readers {
             for work in [INIT, RELOAD, rows::UNVERIFIED] {
                 let (home, size) = (place.clone(), place.clone());
                 let verify = if work == rows::UNVERIFIED { Verify::Nothing } else { Verify::Times };
-                let trial = Trial::new(self.series(&who, work), move || {
+                let trial = self.peer(&who, work, move || {
                     if work == INIT {
                         corpora::clear(&home)?;
                     }
@@ -179,7 +185,7 @@ impl Readers {
         let place = self.place.join("mutt");
         let trial = |work: &'static str| {
             let (home, size) = (place.clone(), place.clone());
-            let trial = Trial::new(self.series(mutt::PEER.name, work), move || {
+            let trial = self.peer(mutt::PEER.name, work, move || {
                 if work == INIT {
                     corpora::clear(&home)?;
                 }
@@ -201,7 +207,7 @@ impl Readers {
         let place = self.place.join("dovecot");
         let trial = |work: &'static str, fetch| {
             let (home, size) = (place.clone(), place.clone());
-            let trial = Trial::new(self.series(dovecot::PEER.name, work), move || {
+            let trial = self.peer(dovecot::PEER.name, work, move || {
                 if work == INIT {
                     corpora::clear(&home)?;
                 }
@@ -209,13 +215,17 @@ impl Readers {
             });
             trial.sized(move || bytes_below(&size)).checked(move |outcome| self.fetched(outcome, fetch))
         };
-        let end = Fetch::From((self.count + 1).saturating_sub(NEWEST_COUNT).max(1));
         vec![
             trial(INIT, Fetch::All),
             trial(RELOAD, Fetch::All),
             trial(rows::EXAMINE, Fetch::Nothing),
-            trial(NEWEST, end),
+            trial(NEWEST, self.end()),
         ]
+    }
+
+    /// The newest messages.
+    fn end(&self) -> Fetch {
+        Fetch::From((self.count + 1).saturating_sub(NEWEST_COUNT).max(1))
     }
 
     /// Whether the server has all messages, and answered for each that was asked for.
@@ -238,20 +248,23 @@ impl Readers {
         let mut trials = Vec::new();
         if let (Some(neomutt), Some(cache)) = (&self.neomutt, caches::best_cache(warm, &self.label)) {
             let place = self.place.join(format!("neomutt-{}-{}", cache.0, cache.1));
-            trials.push(Trial::new(self.series(neomutt::PEER.name, &work), move || {
+            let trial = self.peer(neomutt::PEER.name, &work, move || {
                 neomutt.open(&self.maildir, &place, cache, Verify::Times)
-            }));
+            });
+            trials.push(trial.checked(|outcome| self.shows_all(outcome)));
         }
         if let Some(installed) = &self.mutt {
             let place = self.place.join("mutt");
-            trials.push(Trial::new(self.series(mutt::PEER.name, &work), move || {
-                mutt::open(installed, &self.maildir, &place)
-            }));
+            let trial =
+                self.peer(mutt::PEER.name, &work, move || mutt::open(installed, &self.maildir, &place));
+            trials.push(trial.checked(|outcome| self.shows_all(outcome)));
         }
         if let Some(dovecot) = &self.dovecot {
-            trials.push(Trial::new(self.series(dovecot::PEER.name, &work), move || {
-                dovecot.examine(Fetch::All)
-            }));
+            for (what, fetch) in [(RELOAD, Fetch::All), (NEWEST, self.end())] {
+                let trial =
+                    self.peer(dovecot::PEER.name, &Start::Cold.work(what), move || dovecot.examine(fetch));
+                trials.push(trial.checked(move |outcome| self.fetched(outcome, fetch)));
+            }
         }
         trials.into_iter().map(Trial::cold).collect()
     }

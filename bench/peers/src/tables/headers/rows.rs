@@ -31,7 +31,8 @@ pub(super) const UNVERIFIED: &str = "reload, files' times not asked for";
 pub(super) const AFTER_PASS: &str = "reload, after a pass over the folder";
 pub(super) const EXAMINE: &str = "EXAMINE alone";
 pub(super) const NEWEST: &str = "the newest 50";
-pub(super) const WALK: &str = "getdents64 and statx, one thread";
+pub(super) const WALK: &str = "getdents64";
+pub(super) const READ: &str = "reading every file";
 
 pub(super) const FILL: &str = "fill";
 pub(super) const READ_ALL: &str = "read all";
@@ -130,7 +131,7 @@ fn program_rows(label: &str) -> Vec<Row> {
                     row.want(Goal::AtMost(0.25)).floor(&named("floor", &work(label, BYTES))).plotted()
                 }
                 (RELOAD, Quantity::Size) => row.want(Goal::LessThanAll).plotted(),
-                (_, Quantity::Wall) => row.plotted(),
+                (_, Quantity::Wall) => row.floor(&named("floor", &work(label, READ))).plotted(),
                 _ => row,
             });
         }

@@ -19,6 +19,26 @@ pub(super) fn link_all(maildir: &Path, copy: &Path) -> Result<()> {
     }
 }
 
+/// Returns all files in `cur` and `new`.
+pub(super) fn messages(maildir: &Path) -> Result<Vec<PathBuf>> {
+    let mut files = Vec::new();
+    let mut waiting = vec![maildir.to_owned()];
+    while let Some(directory) = waiting.pop() {
+        let has_messages = directory.ends_with("cur") || directory.ends_with("new");
+        for entry in
+            fs::read_dir(&directory).with_context(|| format!("cannot read {}", directory.display()))?
+        {
+            let entry = entry?;
+            if entry.file_type()?.is_dir() {
+                waiting.push(entry.path());
+            } else if has_messages {
+                files.push(entry.path());
+            }
+        }
+    }
+    Ok(files)
+}
+
 /// Changes the times of the largest folder's directory, and nothing else of it.
 pub(super) fn touch(maildir: &Path) -> Result<()> {
     let path = maildir.join("cur/touched");

@@ -3,7 +3,8 @@
 //! Comes in: what is installed, sizes. Goes out: series, and a table of them.
 //!
 //! All programs index the same mailbox, a copy by links of one that is kept, each into an index of its own, and take turns. What
-//! they do only counts if their answers are equal to pneu's, path by path; a program whose are not is left out, and the run says so.
+//! they do only counts if they find the files that lie there, path by path, and answer queries as pneu does; a program that does not is left out,
+//! and the run says so.
 
 mod changes;
 mod programs;
@@ -12,7 +13,7 @@ mod rows;
 use crate::bench::Bench;
 use crate::options::{Sizes, counted};
 use crate::peers::{mairix, mu, notmuch};
-use anyhow::Result;
+use anyhow::{Result, bail, ensure};
 use changes::Moved;
 use measure::changes::{Arrivals, Flagged};
 use measure::walk::Look;
@@ -20,8 +21,10 @@ use measure::{Series, Trial, child, cold, corpora, named, say, take_turns, take_
 use programs::{Indexer, MairixIndexer, Mode, MuIndexer, NotmuchIndexer, Question};
 pub(crate) use rows::table;
 use rows::{CHANGED, PASSES, Pass, QUESTIONS, TOUCHED, many_works};
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::thread;
 use std::time::Duration;
 use testkit::corpus::{CorpusOptions, facts};
@@ -139,6 +142,9 @@ fn programs(bench: &Bench<'_>, maildir: &Path, place: &Path) -> Vec<Box<dyn Inde
 /// What a query finds: how many lines, and the sum of their hashes.
 type Answer = (u64, u64);
 
+/// Mailboxes up to this size are compared after every change, larger ones after the first of each kind.
+const COMPARED_ALWAYS_MAX: u32 = 200_000;
+
 /// The programs side by side in front of one mailbox.
 struct Side<'a> {
     programs: Vec<Box<dyn Indexer>>,
@@ -180,7 +186,7 @@ impl Side<'_> {
 
     fn first_index(&self) -> Result<Vec<Series>> {
         let trials = self.programs.iter().map(|program| {
-            let trial = Trial::new(self.series(program.name(), rows::FIRST), || {
+            let trial = trial(program.as_ref(), self.series(program.name(), rows::FIRST), || {
                 program.forget()?;
                 program.index(Mode::Full).ok_or_else(|| anyhow::anyhow!("no first index"))
             });
@@ -201,7 +207,8 @@ impl Side<'_> {
                 if program.index(pass.mode).is_none() {
                     continue;
                 }
-                trials.push(Trial::new(self.series(program.name(), pass.work), move || {
+                let series = self.series(program.name(), pass.work);
+                trials.push(trial(program.as_ref(), series, move || {
                     before(&self.maildir)?;
                     program.index(pass.mode).ok_or_else(|| anyhow::anyhow!("no such mode"))
                 }));
@@ -222,6 +229,11 @@ impl Side<'_> {
             walk(rows::WALK, 2, Look::Names),
             walk(rows::WALK_STATX, 2, Look::Stats),
             walk(rows::READ, 2, Look::Contents),
+            walk(rows::DIRECTORIES, 2, Look::Directories),
+            Trial::new(self.series("floor", rows::INBOX), move || {
+                walk::command(&maildir.join("cur"), 1, Look::Names)
+            }),
+            Trial::new(self.series("floor", rows::NOTHING), || Ok(Command::new("true"))),
         ];
         take_turns(self.rounds, trials)
     }
@@ -234,7 +246,7 @@ impl Side<'_> {
             for (program, answer) in self.agreeing(question, work)? {
                 let series = self.series(program.name(), &start.work(work));
                 let series = Series { note: format!("{hits} hits"), ..series };
-                let trial = Trial::new(series, move || Ok(program.paths(question)));
+                let trial = trial(program, series, move || Ok(program.paths(question)));
                 let trial = trial.printing(hits.into()).checked(move |outcome| {
                     anyhow::ensure!(outcome.line_sum == answer.1, "other paths than before");
                     Ok(())
@@ -252,7 +264,7 @@ impl Side<'_> {
             for program in &self.programs {
                 if program.index(pass.mode).is_some() {
                     let series = self.series(program.name(), &Start::Cold.work(pass.work));
-                    let trial = Trial::new(series, move || {
+                    let trial = trial(program.as_ref(), series, move || {
                         program.index(pass.mode).ok_or_else(|| anyhow::anyhow!("no such mode"))
                     });
                     trials.push(trial.cold());
@@ -267,8 +279,7 @@ impl Side<'_> {
         Ok(series)
     }
 
-    /// Lets another program add, mark, move and remove messages; each program makes a pass after each change. After the first of
-    /// each its answer is compared.
+    /// Lets another program add, mark, move and remove messages; each program makes a pass after each change, and must know all files then.
     fn changes(&self, corpora: &Path) -> Result<Vec<Series>> {
         let count = CHANGED_COUNT as usize;
         let arrivals = RefCell::new(Arrivals::new(corpora, CHANGED_COUNT, u64::from(u32::MAX)));
@@ -281,14 +292,12 @@ impl Side<'_> {
             rows::MOVED => moved.borrow_mut().toggle(),
             _ => Arrivals::take_away(&self.maildir),
         };
-        let expected: Cell<Option<Answer>> = Cell::new(None);
-        let (change, expected) = (&change, &expected);
+        let change = &change;
+        let always = self.mailbox.options.messages <= COMPARED_ALWAYS_MAX;
         let mut trials = Vec::new();
         for work in CHANGED {
             for (place, program) in self.programs.iter().enumerate() {
-                let series = self.series(program.name(), work);
-                let name = series.name.clone();
-                let trial = Trial::new(series, move || {
+                let trial = trial(program.as_ref(), self.series(program.name(), work), move || {
                     if place == 0 {
                         change(work)?;
                     }
@@ -296,13 +305,9 @@ impl Side<'_> {
                 });
                 let mut first = true;
                 trials.push(trial.checked(move |_| {
-                    if std::mem::take(&mut first) {
-                        let answer = answer(program.as_ref(), Question::All)?;
-                        if place == 0 {
-                            expected.set(Some(answer));
-                        } else if expected.get() != Some(answer) {
-                            self.leave_out(&name, answer, expected.get());
-                        }
+                    if std::mem::take(&mut first) || always {
+                        let (known, there) = (answer(program.as_ref(), Question::All)?, self.on_disk()?);
+                        ensure!(known == there, "it knows {} files, and there are {}", known.0, there.0);
                     }
                     Ok(())
                 }));
@@ -311,28 +316,58 @@ impl Side<'_> {
         take_turns(self.slow_rounds, trials)
     }
 
-    /// Returns the programs that answer as pneu does. The others are told, and what they did before does not count.
+    /// Returns the files that lie there, as an answer.
+    fn on_disk(&self) -> Result<Answer> {
+        let files = changes::messages(&self.maildir)?;
+        let lines = files.iter().map(|file| file.as_os_str().as_bytes());
+        Ok((files.len() as u64, child::sum_of_lines(lines)))
+    }
+
+    /// Returns the programs that find all files, and answer other questions as pneu does, which may not fail. The others are told, and what they did
+    /// before does not count.
     fn agreeing(&self, question: Question, work: &str) -> Result<Vec<(&dyn Indexer, Answer)>> {
         let mut agreeing: Vec<(&dyn Indexer, Answer)> = Vec::new();
+        let mut expected = if question == Question::All { Some(self.on_disk()?) } else { None };
         for program in &self.programs {
-            let answer = answer(program.as_ref(), question)?;
-            let expected = agreeing.first().map(|(_, answer)| *answer);
-            if expected.is_none_or(|expected| expected == answer) {
-                agreeing.push((program.as_ref(), answer));
-            } else {
-                for work in if question == Question::All { many_works(work) } else { vec![work] } {
-                    self.leave_out(&self.named(program.name(), work), answer, expected);
+            let said = answer(program.as_ref(), question);
+            let is_right =
+                said.as_ref().is_ok_and(|answer| expected.is_none_or(|expected| expected == *answer));
+            match said {
+                Ok(answer) if is_right => {
+                    expected = Some(answer);
+                    agreeing.push((program.as_ref(), answer));
+                }
+                Err(error) if program.name() == COLUMNS[0] => return Err(error),
+                Ok((lines, _)) if program.name() == COLUMNS[0] => {
+                    bail!("pneu finds {lines} files, and there are {:?}", expected)
+                }
+                other => {
+                    let what = other
+                        .map_or_else(|error| format!("{error:#}"), |(lines, _)| format!("{lines} paths"));
+                    self.leave_out(program.name(), &many_works(question, work), &what);
                 }
             }
         }
         Ok(agreeing)
     }
 
-    fn leave_out(&self, series: &str, answer: Answer, expected: Option<Answer>) {
-        let expected = expected.map_or(0, |(lines, _)| lines);
-        say(&format!("  {series} is left out: {} paths, not those {expected} of pneu", answer.0));
-        self.unequal.borrow_mut().push(series.to_owned());
+    fn leave_out(&self, program: &str, works: &[String], what: &str) {
+        for work in works {
+            let series = self.named(program, work);
+            say(&format!("  {series} is left out: {what}, which is not what is right"));
+            self.unequal.borrow_mut().push(series);
+        }
     }
+}
+
+/// Returns a trial of a program: pneu may not fail, others may.
+fn trial<'a>(
+    program: &dyn Indexer,
+    series: Series,
+    prepare: impl FnMut() -> Result<Command> + 'a,
+) -> Trial<'a> {
+    let trial = Trial::new(series, prepare);
+    if program.name() == COLUMNS[0] { trial } else { trial.of_a_peer() }
 }
 
 /// Asks once, unmeasured.
