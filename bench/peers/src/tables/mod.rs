@@ -2,6 +2,7 @@
 
 pub(crate) mod headers;
 pub(crate) mod index;
+mod left_out;
 pub(crate) mod merge;
 pub(crate) mod recovery;
 

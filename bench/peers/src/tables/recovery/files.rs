@@ -26,6 +26,10 @@ pub(super) const SPACE: &str = "bench";
 pub(super) const INDEXES: [&str; 2] = ["first", "second"];
 /// The number that Tarantool gives the first space that somebody makes.
 pub(super) const SPACE_ID: u32 = 512;
+/// Letters of a tuple's text, at most.
+const TEXT_BYTES_MAX: usize = 100;
+/// So many tuples are looked at, about.
+const TUPLE_COUNT: u64 = 20;
 /// When all rows were written.
 const SECONDS: f64 = 1.7e9;
 
@@ -145,16 +149,21 @@ impl Files {
         self.content
     }
 
-    /// Returns how many bytes all tuples have, as msgpack.
-    pub(super) fn tuple_bytes(&self) -> u64 {
+    /// Returns how many bytes all tuples have, as msgpack, and some of them, spread over all.
+    pub(super) fn tuples(&self) -> (u64, Vec<Tuple>) {
         let mut letters = Letters(1);
-        let mut tuple = Vec::new();
+        let (mut packed, mut bytes, mut some) = (Vec::new(), 0, Vec::new());
         let Content { count, order, .. } = self.content;
-        let bytes = (0..count).map(|number| {
-            put_tuple(&mut tuple, number, count, order, &mut letters);
-            tuple.len() as u64
-        });
-        bytes.sum()
+        let step = count.div_ceil(TUPLE_COUNT).max(1);
+        for number in 0..count {
+            let tuple = Tuple::new(number, count, order, &mut letters);
+            tuple.put(&mut packed);
+            bytes += packed.len() as u64;
+            if number % step == step - 1 || number + 1 == count {
+                some.push(tuple);
+            }
+        }
+        (bytes, some)
     }
 
     /// Removes all files.
@@ -243,7 +252,7 @@ fn write_snapshot(
     let mut letters = Letters(1);
     let mut tuple = Vec::new();
     for number in 0..arguments.count {
-        put_tuple(&mut tuple, number, arguments.count, arguments.order, &mut letters);
+        Tuple::new(number, arguments.count, arguments.order, &mut letters).put(&mut tuple);
         writer.insert(SPACE_ID, 0, &tuple)?;
     }
     writer.finish()?;
@@ -269,7 +278,7 @@ fn write_log(
     let first_lsn = header.vclock.signature() + 1;
     let (mut letters, mut tuple, mut body) = (Letters(1), Vec::new(), Vec::new());
     for number in 0..arguments.count {
-        put_tuple(&mut tuple, number, arguments.count, arguments.order, &mut letters);
+        Tuple::new(number, arguments.count, arguments.order, &mut letters).put(&mut tuple);
         body.clear();
         put_body(&mut body, &Body { space: Some(SPACE_ID), tuple: Some(&tuple), ..Body::default() });
         let within = number % rows_per_transaction;
@@ -291,18 +300,40 @@ fn write_log(
     Ok(())
 }
 
-/// Puts the tuple with this number into `out`, which is emptied. Numbers count from 1.
-fn put_tuple(out: &mut Vec<u8>, number: u64, count: u64, order: Order, letters: &mut Letters) {
-    let (first, second) = match order {
-        Order::Ascending => (number, number),
-        Order::Shuffled => (shuffled(number, count), shuffled(count - 1 - number, count)),
-    };
-    out.clear();
-    put_array_len(out, 3);
-    put_uint(out, first + 1);
-    put_uint(out, second + 1);
-    let mut text = [0; 100];
-    put_str(out, letters.text(&mut text));
+/// One tuple.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Tuple {
+    /// Its keys, in the order of the indexes.
+    pub(super) keys: [u64; 2],
+    text: [u8; TEXT_BYTES_MAX],
+    text_bytes: usize,
+}
+
+impl Tuple {
+    /// Returns the tuple with this number, which has the next letters. Numbers count from 0, keys from 1.
+    fn new(number: u64, count: u64, order: Order, letters: &mut Letters) -> Tuple {
+        let (first, second) = match order {
+            Order::Ascending => (number, number),
+            Order::Shuffled => (shuffled(number, count), shuffled(count - 1 - number, count)),
+        };
+        let mut text = [0; TEXT_BYTES_MAX];
+        let text_bytes = letters.text(&mut text).len();
+        Tuple { keys: [first + 1, second + 1], text, text_bytes }
+    }
+
+    /// Puts it into `out`, which is emptied.
+    fn put(&self, out: &mut Vec<u8>) {
+        out.clear();
+        put_array_len(out, 3);
+        self.keys.iter().for_each(|key| put_uint(out, *key));
+        put_str(out, &self.text[..self.text_bytes]);
+    }
+
+    /// Returns it as JSON.
+    pub(super) fn json(&self) -> String {
+        let [first, second] = self.keys;
+        format!("[{first},{second},\"{}\"]", String::from_utf8_lossy(&self.text[..self.text_bytes]))
+    }
 }
 
 /// Returns another number below `count` for each number below `count`: each comes once, and their order looks random.
@@ -334,7 +365,7 @@ impl Letters {
     }
 
     /// Returns a text of 1 to 100 letters and digits.
-    fn text<'a>(&mut self, text: &'a mut [u8; 100]) -> &'a [u8] {
+    fn text<'a>(&mut self, text: &'a mut [u8; TEXT_BYTES_MAX]) -> &'a [u8] {
         const ALPHABET: &[u8; 62] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
         let length = 1 + usize::try_from(self.next() % 100).unwrap_or(0);
         for letter in &mut text[..length] {
@@ -369,6 +400,24 @@ mod tests {
             lengths.insert(text.len());
         }
         assert!(lengths.into_iter().eq(1..=100));
+    }
+
+    #[test]
+    fn tuples_are_looked_at_from_the_first_to_the_last() {
+        let content =
+            Content { count: 1000, order: Order::Ascending, kind: Kind::Tree, rows: Rows::Snapshot };
+        let (bytes, some) = Files { directory: PathBuf::new(), content }.tuples();
+        let keys: Vec<_> = some.iter().map(|tuple| tuple.keys).collect();
+        assert_eq!((keys.len(), keys[0], keys[19]), (20, [50, 50], [1000, 1000]));
+        assert!((30_000..80_000).contains(&bytes), "{bytes}");
+        let mut letters = Letters(1);
+        let tuple = Tuple::new(0, 1000, Order::Ascending, &mut letters);
+        let mut again = [0; TEXT_BYTES_MAX];
+        let text = String::from_utf8(Letters(1).text(&mut again).to_vec()).unwrap();
+        assert_eq!(tuple.json(), format!("[1,1,\"{text}\"]"));
+        let mut packed = Vec::new();
+        tuple.put(&mut packed);
+        assert!(packed.starts_with(&[0x93, 1, 1]) && packed.ends_with(text.as_bytes()), "{packed:?}");
     }
 
     #[test]

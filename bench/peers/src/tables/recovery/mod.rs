@@ -3,8 +3,8 @@
 //! Comes in: what is installed, sizes, and where files are kept. Goes out: series, and a table of them. Must not know how either program does it.
 //!
 //! The clock runs from the start of the process to the line in which it says that it is ready; CPU time and memory are those up to that
-//! line. Memory is the peak of anonymous memory, looked at every few milliseconds: what is mapped of a file belongs to the file
-//! cache.
+//! line, and in other rows those up to the end, when pneu has written its store. Memory is the peak of anonymous memory, looked at every
+//! few milliseconds: what is mapped of a file belongs to the file cache.
 
 mod bare;
 mod files;
@@ -16,10 +16,11 @@ pub(crate) use unpack::{UnpackArguments, unpack};
 
 use crate::bench::Bench;
 use crate::options::Sizes;
-use crate::peer::Installed;
+use crate::peer::{Installed, said};
 use crate::peers::tarantool::{self, PEER};
+use crate::tables::left_out::leave_out;
 use anyhow::{Context, Result, bail};
-use files::{Content, Files, Kind, Order, Rows};
+use files::{Content, Files, Kind, Order, Rows, Tuple};
 use measure::turns::{Cache, tell};
 use measure::{Sample, Series, Table, child, cold, corpora, named, watch};
 use std::fs;
@@ -42,7 +43,8 @@ pub(crate) fn table(sizes: &Sizes) -> Table {
         name: "recovery",
         title: "Recovery".to_owned(),
         about: "The same snapshots and logs of tuples {unsigned, unsigned, text of 1 to 100 letters}, with an index over each number, from the start of \
-                the process to the first look-up through both. Memory is what belongs to no file. The floor is to read, check and \
+                the process to the first look-up through both. Then Tarantool has all that it needs, and pneu goes on and writes its store: other rows \
+                count that, and what is wanted of memory is wanted of both. Memory is what belongs to no file. The floor is to read, check and \
                 unpack the same files on all cores, and to keep nothing."
             .to_owned(),
         columns: COLUMNS.to_vec(),
@@ -75,25 +77,41 @@ pub(crate) fn measure(bench: &mut Bench<'_>) -> Result<()> {
     fs::create_dir_all(&directory)?;
     let tarantool = bench.installed(&PEER);
     for content in contents(&bench.options.sizes()) {
-        let files = Files::kept(&directory, content, tarantool.as_ref())?;
-        measure_files(bench, tarantool.as_ref(), &files)?;
+        let work = rows::work(&content);
+        let (files, tarantool) = match Files::kept(&directory, content, tarantool.as_ref()) {
+            // If it was not Tarantool's, ours has the same.
+            Err(error) if tarantool.is_some() => {
+                leave_out(&mut bench.report, &named(COLUMNS[1], &work), &error);
+                (Files::kept(&directory, content, None)?, None)
+            }
+            files => (files?, tarantool.as_ref()),
+        };
+        measure_files(bench, tarantool, &files)?;
         bench.save()?;
     }
     Ok(())
 }
 
 /// Measures both programs in turn on the same files, then the store that pneu made of them.
-fn measure_files(bench: &mut Bench<'_>, tarantool: Option<&Installed>, files: &Files) -> Result<()> {
+fn measure_files(bench: &mut Bench<'_>, mut tarantool: Option<&Installed>, files: &Files) -> Result<()> {
     let content = files.content();
     let store = files.directory().with_extension("store");
     let (warm, rounds) = if content.count >= ONCE_FROM { (0, 1) } else { (1, bench.rounds()) };
     // Reads the files once, for the cache.
     files.warm()?;
     let mut round_of = |round: usize, work: &str, cache: Cache| -> Result<()> {
-        let samples = recover_once(&bench.options.program, tarantool, files, &store, cache)?;
+        let samples = recover_once(&bench.options.program, files, &store, cache)?;
+        let theirs = tarantool.map(|installed| recover_theirs(installed, files, cache));
+        if let Some(Err(error)) = &theirs {
+            leave_out(&mut bench.report, &named(COLUMNS[1], work), error);
+            tarantool = None;
+        }
         if round >= warm {
             for (name, sample) in samples.named(work) {
                 bench.report.add(Series::of(&name, sample));
+            }
+            if let Some(Ok(sample)) = theirs {
+                bench.report.add(Series::of(&named(COLUMNS[1], work), sample));
             }
         }
         Ok(())
@@ -107,15 +125,18 @@ fn measure_files(bench: &mut Bench<'_>, tarantool: Option<&Installed>, files: &F
             round_of(round, &rows::work_cold(&content), Cache::Cold)?;
         }
     }
-    let tuple_bytes = files.tuple_bytes();
-    for name in COLUMNS.map(|column| named(column, &work)) {
-        if let Some(series) = bench.report.series.iter_mut().find(|series| series.name == name) {
+    let (tuple_bytes, tuples) = files.tuples();
+    let [own, other] = COLUMNS.map(|column| named(column, &work));
+    for name in [own, named(COLUMNS[0], &rows::whole(&work)), other] {
+        let has_samples = |series: &&mut Series| series.name == name && !series.samples.is_empty();
+        if let Some(series) = bench.report.series.iter_mut().find(has_samples) {
             let times = series.peak_bytes() as f64 / tuple_bytes as f64;
             series.note = format!("memory {times:.2} x the tuples");
             tell(series);
         }
     }
     measure_store(bench, content, &store)?;
+    check_tuples(&bench.options.program, &store, &tuples)?;
     // A store of 64 M rows takes 6 GB, and the files it is made of 3.5 GB.
     corpora::clear(&store)?;
     if content.count >= REMOVED_FROM { files.remove() } else { Ok(()) }
@@ -126,62 +147,74 @@ struct Round {
     floor: Sample,
     ours: Sample,
     sealing: Sample,
-    theirs: Option<Sample>,
+    whole: Sample,
 }
 
 impl Round {
     /// Returns the samples with the names of their series.
-    fn named(self, work: &str) -> impl Iterator<Item = (String, Sample)> {
-        let [own, other] = COLUMNS.map(|column| named(column, work));
-        let all = [
-            (rows::floor(work), Some(self.floor)),
-            (own, Some(self.ours)),
-            (rows::sealing(work), Some(self.sealing)),
-            (other, self.theirs),
-        ];
-        all.into_iter().filter_map(|(name, sample)| Some((name, sample?)))
+    fn named(self, work: &str) -> [(String, Sample); 4] {
+        let own = |work: &str| named(COLUMNS[0], work);
+        [
+            (rows::floor(work), self.floor),
+            (own(work), self.ours),
+            (rows::sealing(work), self.sealing),
+            (own(&rows::whole(work)), self.whole),
+        ]
     }
 }
 
-/// Recovers by both programs, and unpacks alone. Both end with an error if a look-up through either index, or the number of rows, is wrong.
-fn recover_once(
-    program: &Path,
-    tarantool: Option<&Installed>,
-    files: &Files,
-    store: &Path,
-    cache: Cache,
-) -> Result<Round> {
+/// Unpacks alone, and recovers by pneu, which ends with an error if a look-up through either index is wrong.
+fn recover_once(program: &Path, files: &Files, store: &Path, cache: Cache) -> Result<Round> {
     corpora::clear(store)?;
-    let content = files.content();
-    let run = |command: &mut Command| {
-        cache.prepare()?;
-        watch::run(command)
-    };
     let mut unpack = Command::new(std::env::current_exe()?);
-    let floor = run(unpack.arg("unpack").arg(files.directory()))?.until_ready;
+    let floor = watched(unpack.arg("unpack").arg(files.directory()), cache)?.until_ready;
     let mut load = Command::new(program);
     load.args(["store", "load"]).arg(files.directory()).arg("--into").arg(store);
-    let loaded = run(&mut load)?;
-    check_rows(&loaded.said, content.count)?;
-    let theirs = match tarantool {
-        Some(installed) => {
-            let space = content.space();
-            let mut command = tarantool::load(installed, files.directory(), space, content.count, KEY)?;
-            Some(run(&mut command)?.until_ready)
-        }
-        None => None,
-    };
-    Ok(Round { floor, ours: loaded.until_ready, sealing: loaded.after_ready(), theirs })
+    let loaded = watched(&mut load, cache)?;
+    check_rows(&said(Command::new(program).args(["store", "info"]).arg(store))?, files.content().count)?;
+    Ok(Round { floor, ours: loaded.until_ready, sealing: loaded.after_ready(), whole: loaded.whole })
 }
 
-/// Makes sure that all rows were loaded, by what pneu says: `bench: 16,000,000 tuples` and the like.
-fn check_rows(said: &[String], count: u64) -> Result<()> {
-    let digits = count.to_string();
-    let has_count = |line: &String| line.replace(',', "").contains(&digits);
-    if said.iter().any(has_count) {
+/// Recovers by Tarantool, which ends with an error if a look-up through either index, or the number of rows, is wrong.
+fn recover_theirs(tarantool: &Installed, files: &Files, cache: Cache) -> Result<Sample> {
+    let Content { count, .. } = files.content();
+    let mut command = tarantool::load(tarantool, files.directory(), files.content().space(), count, KEY)?;
+    Ok(watched(&mut command, cache)?.until_ready)
+}
+
+fn watched(command: &mut Command, cache: Cache) -> Result<watch::Watched> {
+    // Nobody pays for what another one wrote.
+    rustix::fs::sync();
+    cache.prepare()?;
+    watch::run(command)
+}
+
+/// Makes sure that the space has all rows, by what pneu says of the store: `space 512 bench: indexes first, second, 16000000 rows in 1 segments`.
+fn check_rows(said: &str, count: u64) -> Result<()> {
+    let named = format!(" {}: ", files::SPACE);
+    let rows = said.lines().filter(|line| line.starts_with("space ")).find_map(|line| {
+        let (_, facts) = line.split_once(&named)?;
+        facts.split(", ").find_map(|fact| fact.split_once(" rows")?.0.parse::<u64>().ok())
+    });
+    if rows == Some(count) {
         return Ok(());
     }
-    bail!("pneu said nothing of {count} rows: {}", said.join("; "))
+    bail!("pneu said nothing of {count} rows: {said}")
+}
+
+/// Makes sure that some tuples are those that were put into the files, through either index.
+fn check_tuples(program: &Path, store: &Path, tuples: &[Tuple]) -> Result<()> {
+    for tuple in tuples {
+        for (index, key) in files::INDEXES.into_iter().zip(tuple.keys) {
+            let mut command = Command::new(program);
+            command.args(["store", "get"]).arg(store).args([files::SPACE, "--index", index]);
+            let found = said(command.arg(key.to_string()))?;
+            if found.trim_end() != tuple.json() {
+                bail!("key {key} of index {index} is {found:?}, expected {}", tuple.json());
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Measures the start on the sealed store: a look-up through either index.
@@ -209,4 +242,23 @@ fn measure_store(bench: &mut Bench<'_>, content: Content, store: &Path) -> Resul
         bench.report.add(series);
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_are_those_of_the_space_and_of_nothing_else() {
+        let info = |rows: &str| {
+            format!(
+                "instance   496364fc\nreaches    {{1: 1000000}}\nspace      512 bench: indexes first, second, {rows} rows in 1 segments\n\
+                 spaces     25 of the system besides\n"
+            )
+        };
+        check_rows(&info("1000000"), 1_000_000).unwrap();
+        assert!(check_rows(&info("11000000"), 1_000_000).is_err());
+        assert!(check_rows(&info("999999"), 1_000_000).is_err());
+        assert!(check_rows(&info("1000000").replace("bench", "bench-1000000"), 1_000_000).is_err());
+    }
 }

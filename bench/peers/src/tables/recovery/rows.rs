@@ -48,6 +48,11 @@ pub(super) fn sealing(work: &str) -> String {
     named(COLUMNS[0], &format!("sealing after {work}"))
 }
 
+/// Returns the work with all that pneu does after it answered; Tarantool has nothing more to do then.
+pub(super) fn whole(work: &str) -> String {
+    format!("{work}, until the store is written")
+}
+
 /// Returns the work of opening a sealed store and looking a row up.
 pub(super) fn look_up(content: &Content, index: &str) -> String {
     format!("open the sealed store of {}, look up through {index}", work(content))
@@ -84,9 +89,14 @@ fn of_one(content: &Content) -> Vec<Row> {
     if times != Goal::Shown {
         rows.push(row(Wall).floor(&floor(&work)).want(times));
     }
+    // Tarantool has everything when it answers; pneu goes on until its store is written, and may need more memory for it.
+    let whole = |quantity| Row::new(&whole(&work), quantity).of(TARANTOOL, &named(TARANTOOL, &work));
     rows.extend([
         row(Cpu).floor(&floor(&work)),
-        row(Peak).want(Goal::LessThanAll).plotted(),
+        row(Peak),
+        whole(Wall),
+        whole(Cpu),
+        whole(Peak).want(Goal::LessThanAll).plotted(),
         row(MinorFaults),
         row(MajorFaults),
     ]);
@@ -130,5 +140,20 @@ mod tests {
         let log = Content { count: 250_000, rows: Rows::ByThousands, ..content };
         assert_eq!(work(&log), "250 k rows of a log, 1,000 a transaction, hash+hash, shuffled");
         assert_eq!(wanted(&log).0, Goal::Shown);
+    }
+
+    #[test]
+    fn memory_is_compared_until_nothing_is_left_to_do() {
+        let content =
+            Content { count: 16_000_000, order: Order::Shuffled, kind: Kind::Hash, rows: Rows::Snapshot };
+        let rows = of_one(&content);
+        let peaks: Vec<&str> =
+            rows.iter().filter(|row| row.quantity == Quantity::Peak).map(|row| &*row.work).collect();
+        assert_eq!(peaks, [work(&content), whole(&work(&content))]);
+        let wanted = |row: &Row| format!("{row:?}").contains("LessThanAll");
+        assert!(
+            rows.iter().filter(|row| wanted(row)).all(|row| row.work.ends_with("until the store is written"))
+        );
+        assert_eq!(rows.iter().filter(|row| wanted(row)).count(), 1);
     }
 }

@@ -1,0 +1,36 @@
+//! Programs that fail while they are measured: their samples are given up, the run says why, and the others go on.
+//!
+//! Comes in: what failed. Goes out: the series without samples. Must not know what was measured.
+
+use anyhow::Error;
+use measure::{Report, Series, say};
+
+/// Gives up all samples of a series, and notes why.
+pub(super) fn leave_out(report: &mut Report, name: &str, error: &Error) {
+    say(&format!("  {name} is left out: {error:#}"));
+    report.series.retain(|series| series.name != name);
+    let note = format!("left out: {error:#}");
+    report.add(Series { note, ..Series::new(name, "") });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use measure::Sample;
+
+    #[test]
+    fn what_failed_has_no_samples_and_says_why() {
+        let mut report = Report::default();
+        report.add(Series::of("restic: work", Sample::default()));
+        report.add(Series::of("pneu: work", Sample::default()));
+        leave_out(&mut report, "restic: work", &anyhow::anyhow!("it fell over"));
+        leave_out(&mut report, "restic: other work", &anyhow::anyhow!("there is none"));
+        let all = report.series.iter().map(|series| (&*series.name, series.samples.len(), &*series.note));
+        let expected = [
+            ("pneu: work", 1, ""),
+            ("restic: work", 0, "left out: it fell over"),
+            ("restic: other work", 0, "left out: there is none"),
+        ];
+        assert_eq!(all.collect::<Vec<_>>(), expected);
+    }
+}
