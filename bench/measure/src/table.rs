@@ -360,13 +360,11 @@ pub(crate) fn readme(report: &Report, directory: &str) -> String {
         let versions: Vec<String> = table
             .columns
             .iter()
-            .map(|column| match fact(column) {
+            .filter_map(|column| {
+                let version = fact(column)?;
                 // Some say their name, and some do not.
-                Some(version) if version.to_lowercase().starts_with(&column.to_lowercase()) => {
-                    version.clone()
-                }
-                Some(version) => format!("{column} {version}"),
-                None => format!("{column} of no version"),
+                let says_name = version.to_lowercase().starts_with(&column.to_lowercase());
+                Some(if says_name { version.clone() } else { format!("{column} {version}") })
             })
             .collect();
         let verdict = |row: &Row| row.verdict(&table.columns, report);
@@ -519,7 +517,7 @@ mod tests {
         report.facts = vec![("theirs", "Theirs 1.0".to_owned()), ("nobody", "7".to_owned())];
         let text = readme(&report, "runs/here");
         assert!(
-            text.contains("### Title\n\nAbout.\n\nours of no version; Theirs 1.0; nobody 7.\n\nGoals: 0 reached, 1 missed.\n\n| work | of it | want | ours | theirs | nobody | floor, and how far from it |")
+            text.contains("### Title\n\nAbout.\n\nTheirs 1.0; nobody 7.\n\nGoals: 0 reached, 1 missed.\n\n| work | of it | want | ours | theirs | nobody | floor, and how far from it |")
         );
         assert!(text.contains(
             "| work | wall | 3.5 x less than theirs | 2.00 s | 6.00 s, 3.0 x | — | 1.00 s, 2.0 x | **no** |"
