@@ -1,16 +1,18 @@
-//! An index file of a repository, loaded again and again: read, decrypted, decompressed, decoded.
+//! An index file of a repository, loaded again and again: listed, read, decrypted, decompressed, decoded, and made into an index that
+//! answers, on one thread.
 //!
 //! Comes in: where the repository may lie. Goes out: a line. Must not know who measures.
 //!
 //! It is of many packs with a blob each, as in restic's BenchmarkLoadIndex, and lies in memory as there.
 
+use super::decode::on_one_thread;
 use anyhow::{Context, Result, ensure};
-use archive::index_file::{self, IndexFileWriter};
+use archive::index_file::IndexFileWriter;
 use archive::testing::surroundings;
 use archive::unpacked::{Parts, Version, save};
 use archive::{
-    BlobKind, Cost, FileKind, FileName, Id, IndexFiles, LocalStorage, PackedBlob, Password, SealedIndexFiles,
-    Storage, key_file,
+    BlobKind, Cost, FileKind, Id, IndexFiles, LocalStorage, PackedBlob, Password, SealedIndexFiles, Storage,
+    key_file,
 };
 use disk::RealDisk;
 use measure::{corpora, told};
@@ -21,7 +23,7 @@ use std::time::Instant;
 use testkit::Random;
 
 /// What the job says that it did.
-pub const LOADED: &str = "archive: load an index file of 5,000 packs";
+pub const LOADED: &str = "archive: load an index file of 5,000 packs into an index that answers";
 /// Its entries.
 pub const LOADED_COUNT: u64 = 5000;
 /// How often it is loaded: together about as long as go's benchmarks run.
@@ -49,27 +51,30 @@ fn measured(place: &Path, blobs: u64) -> Result<f64> {
     let parts = Parts { storage, key: Arc::new(key), surroundings, version: Version::Two };
     let mut file = IndexFileWriter::default();
     for number in 0..blobs {
-        let [pack, blob] = [1, 2].map(|kind| {
-            let mut id = Id::default();
-            Random::of(1, kind, number).fill(&mut id.0);
-            id
-        });
+        let mut pack = Id::default();
+        Random::of(1, 1, number).fill(&mut pack.0);
+        let id = blob_id(number);
         let blob =
-            PackedBlob { kind: BlobKind::Data, id: blob, offset: 1235, length: 1234, uncompressed_length: 0 };
+            PackedBlob { kind: BlobKind::Data, id, offset: 1235, length: 1234, uncompressed_length: 0 };
         file.add(&pack, &[blob]);
     }
     save(&parts, FileKind::Index, &file.finish())?;
-    let files = SealedIndexFiles { storage: parts.storage, key: parts.key };
-    let [(id, _)] = files.list()?[..] else { anyhow::bail!("another index file is there") };
+    let files: Arc<dyn IndexFiles> = Arc::new(SealedIndexFiles { storage: parts.storage, key: parts.key });
+    ensure!(files.list()?.len() == 1, "another index file is there");
     let begin = Instant::now();
     for _ in 0..TIMES {
-        let json = files.read(id)?;
-        let mut count = 0;
-        index_file::scan(FileName { kind: FileKind::Index, id }, &json, |_, blobs| {
-            count += blobs.len() as u64;
-            Ok(())
-        })?;
-        ensure!(count == blobs, "{count} of {blobs} blobs were loaded");
+        let index = on_one_thread(&files)?;
+        ensure!(index.has(BlobKind::Data, &blob_id(blobs - 1))?, "a blob is missing");
     }
-    Ok(begin.elapsed().as_secs_f64() / f64::from(TIMES))
+    let seconds = begin.elapsed().as_secs_f64() / f64::from(TIMES);
+    let count = on_one_thread(&files)?.survey()?.entry_count();
+    ensure!(u64::from(count) == blobs, "{count} of {blobs} blobs were loaded");
+    Ok(seconds)
+}
+
+/// Returns the name of a blob.
+fn blob_id(number: u64) -> Id {
+    let mut id = Id::default();
+    Random::of(1, 2, number).fill(&mut id.0);
+    id
 }

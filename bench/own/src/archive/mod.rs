@@ -7,7 +7,7 @@ mod load;
 mod make;
 mod open;
 
-pub use decode::{DECODED, DECODED_COUNT};
+pub use decode::{BYTES_TOUCHED, DECODED, DECODED_COUNT, SCANNED};
 pub use load::{LOADED, LOADED_COUNT};
 pub use make::{PASSWORD, unknown_id};
 pub use open::{ANY, ASKED_COUNT, CACHED, COLD, TOUCHED, again_name, open_name};
@@ -35,9 +35,9 @@ pub enum Job {
     Lookups,
     /// Opens it and looks up one id that is not there, as a command would.
     Look,
-    /// Decodes an index file.
+    /// Scans an index file, and makes an index of it.
     Decode,
-    /// Loads an index file of a repository.
+    /// Loads an index file of a repository into an index.
     Load,
 }
 

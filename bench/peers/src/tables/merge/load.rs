@@ -1,5 +1,5 @@
-//! One index file of 5,000 packs with a blob each, read, decrypted, decompressed and decoded: restic's BenchmarkLoadIndex, and pneu's crate on a
-//! file with the same.
+//! One index file of 5,000 packs with a blob each, read, decrypted, decompressed, decoded and made into an index: restic's
+//! BenchmarkLoadIndex, and pneu's crate on a file with the same.
 //!
 //! Comes in: what is installed. Goes out: series. Must not know how either does it.
 

@@ -13,8 +13,6 @@ use std::process::Command;
 
 /// What every merge has to do at least: all entries are read, and written into memory.
 pub(super) const MERGE_FLOOR: &str = "cat of 1,000 runs into a file in memory";
-/// What every decoding has to do at least: to look at all bytes.
-pub(super) const DECODE_FLOOR: &str = "wc -l of the index file";
 /// Where entries are copied to.
 const COPY: &str = "/dev/shm/pneu-bench-copied";
 
@@ -55,7 +53,6 @@ pub(super) fn lookups(bench: &mut Bench<'_>) -> Result<()> {
             let mut decode = archive::command(&corpora, Job::Decode, DECODED_COUNT, 1)?;
             let json = benchmarks.json()?;
             series.extend(told::series(&watch::run(decode.arg("--json").arg(&json))?)?);
-            series.push(Series::of(DECODE_FLOOR, child::measure(Command::new("wc").arg("-l").arg(&json))?));
             let own = ["BenchmarkDecodeIndex", "BenchmarkIndexHasUnknown", "BenchmarkIndexHasKnown"];
             series.extend(benchmarks.own(&own)?);
         }

@@ -60,7 +60,8 @@ pub(crate) fn table(sizes: &Sizes) -> Table {
                 open, and ends with an index that answers. pneu merges sorted mapped files, restic tables in memory; pneu has numbered packs by then, \
                 which is done when an index file is read, restic numbers them as it merges. A merge's memory is what belongs to no file, and in \
                 pneu what it made besides, which lies in memory as a file; restic's has the tables that are merged, too, and another row \
-                counts pneu's mapped files."
+                counts pneu's mapped files. One blob is looked up by a program of pneu's crate, which takes no lock, and by a command of restic \
+                with --no-lock; what times itself within a process of pneu's has no command of restic beside it."
             .to_owned(),
         columns: COLUMNS.to_vec(),
         rows: rows::all(sizes),
