@@ -2,11 +2,11 @@
 //!
 //! Comes in: what failed. Goes out: the series without samples. Must not know what was measured.
 
-use anyhow::Error;
 use measure::{Report, Series, say};
+use std::fmt::Display;
 
 /// Gives up all samples of a series, and notes why.
-pub(super) fn leave_out(report: &mut Report, name: &str, error: &Error) {
+pub(super) fn leave_out(report: &mut Report, name: &str, error: &dyn Display) {
     say(&format!("  {name} is left out: {error:#}"));
     report.series.retain(|series| series.name != name);
     let note = format!("left out: {error:#}");

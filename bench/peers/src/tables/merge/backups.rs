@@ -5,6 +5,8 @@
 use super::pair::{Mailbox, Repositories};
 use super::{ours, theirs};
 use crate::bench::Bench;
+use crate::options::counted;
+use crate::tables::left_out::leave_out;
 use anyhow::Result;
 use measure::changes::{Arrivals, Flagged};
 use measure::turns::{Cache, tell};
@@ -23,23 +25,49 @@ pub(super) const MAILBOX: &str = "backup";
 pub(super) const KEPT: &str = "kept";
 
 /// The first backup of a mailbox that is indexed already, into a new repository each time.
-pub(super) const FIRST: &str = "first backup";
+pub(super) fn first_work(messages: u32) -> String {
+    format!("first backup of {}", of(messages))
+}
+
 /// What a first backup has to do at least.
-pub(super) const READ: &str = "read every message, first backup";
+pub(super) fn read_work(messages: u32) -> String {
+    format!("read every message, {}", first_work(messages))
+}
+
 /// A backup when nothing changed.
-pub(super) const UNCHANGED: &str = "backup, nothing changed";
+pub(super) fn unchanged_work(messages: u32) -> String {
+    format!("backup of {}, nothing changed", of(messages))
+}
+
 /// The same with nothing in the page cache.
-pub(super) const UNCHANGED_COLD: &str = "backup, nothing changed, cold";
+pub(super) fn unchanged_cold_work(messages: u32) -> String {
+    format!("{}, cold", unchanged_work(messages))
+}
+
 /// A backup after one in 200 messages arrived.
-pub(super) const ARRIVED: &str = "backup after new messages, one for 200";
+pub(super) fn arrived_work(messages: u32) -> String {
+    format!("backup of {} after new ones, one for 200", of(messages))
+}
+
 /// A backup after one in 40 files was renamed.
-pub(super) const FLAGGED: &str = "backup after changes of flags, one in 40";
+pub(super) fn flagged_work(messages: u32) -> String {
+    format!("backup of {} after changes of flags, one in 40", of(messages))
+}
+
 /// What every backup has to do at least.
-pub(super) const WALK: &str = "walk with statx on two threads, backup";
+pub(super) fn walk_work(messages: u32) -> String {
+    format!("walk with statx on two threads, backup of {}", of(messages))
+}
+
+/// Says how many messages a mailbox has.
+pub(super) fn of(messages: u32) -> String {
+    format!("{} messages", counted(messages.into()))
+}
 
 /// Measures first backups.
 pub(super) fn first(bench: &mut Bench<'_>) -> Result<()> {
-    let mailbox = Mailbox::kept(bench, MAILBOX, bench.options.sizes().backup_messages)?;
+    let messages = bench.options.sizes().backup_messages;
+    let mailbox = Mailbox::kept(bench, MAILBOX, messages)?.without_arrivals()?;
     let repositories = mailbox.repositories("first");
     let rounds = bench.rounds();
     if rounds > 0 {
@@ -47,16 +75,17 @@ pub(super) fn first(bench: &mut Bench<'_>) -> Result<()> {
     }
     for _ in 0..rounds {
         repositories.make()?;
-        add(&mut bench.report, FIRST, &repositories, Cache::Warm)?;
+        add(&mut bench.report, &first_work(messages), &repositories, Cache::Warm)?;
         let read = child::measure(&mut mailbox.pneu.walk(2, Look::Contents)?)?;
-        bench.report.add(Series::of(READ, read));
+        bench.report.add(Series::of(&read_work(messages), read));
     }
     repositories.remove()
 }
 
 /// Measures backups with nothing changed, and a bare walk.
 pub(super) fn unchanged(bench: &mut Bench<'_>) -> Result<()> {
-    let mailbox = Mailbox::kept(bench, MAILBOX, bench.options.sizes().backup_messages)?;
+    let messages = bench.options.sizes().backup_messages;
+    let mailbox = Mailbox::kept(bench, MAILBOX, messages)?.without_arrivals()?;
     let repositories = mailbox.repositories(KEPT);
     repositories.keep()?;
     let rounds = bench.rounds();
@@ -66,13 +95,13 @@ pub(super) fn unchanged(bench: &mut Bench<'_>) -> Result<()> {
     // Takes in what another piece left behind, and warms.
     repositories.backup(Cache::Warm)?;
     for _ in 0..rounds {
-        add(&mut bench.report, UNCHANGED, &repositories, Cache::Warm)?;
+        add(&mut bench.report, &unchanged_work(messages), &repositories, Cache::Warm)?;
         let walk = child::measure(&mut mailbox.pneu.walk(2, Look::Stats)?)?;
-        bench.report.add(Series::of(WALK, walk));
+        bench.report.add(Series::of(&walk_work(messages), walk));
     }
     if cold::is_possible() {
         for _ in 0..rounds {
-            add(&mut bench.report, UNCHANGED_COLD, &repositories, Cache::Cold)?;
+            add(&mut bench.report, &unchanged_cold_work(messages), &repositories, Cache::Cold)?;
         }
     }
     Ok(())
@@ -81,7 +110,7 @@ pub(super) fn unchanged(bench: &mut Bench<'_>) -> Result<()> {
 /// Measures backups after other new messages each time.
 pub(super) fn arrived(bench: &mut Bench<'_>) -> Result<()> {
     let messages = bench.options.sizes().backup_messages;
-    let mailbox = Mailbox::kept(bench, MAILBOX, messages)?;
+    let mailbox = Mailbox::kept(bench, MAILBOX, messages)?.without_arrivals()?;
     let repositories = mailbox.repositories(KEPT);
     repositories.keep()?;
     let (maildir, count) = (mailbox.pneu.maildir(), messages / ARRIVAL_SHARE);
@@ -91,7 +120,7 @@ pub(super) fn arrived(bench: &mut Bench<'_>) -> Result<()> {
     for (round, seed) in (0..=bench.rounds()).zip(next..) {
         fs::write(&counter, (seed + 1).to_string())?;
         Arrivals::new(&mailbox.directory, count, seed).deliver(maildir)?;
-        add_after_first(round, &mut bench.report, ARRIVED, &repositories)?;
+        add_after_first(round, &mut bench.report, &arrived_work(messages), &repositories)?;
     }
     Arrivals::take_away(maildir)
 }
@@ -99,14 +128,14 @@ pub(super) fn arrived(bench: &mut Bench<'_>) -> Result<()> {
 /// Measures backups after the flags of the same files changed to and fro.
 pub(super) fn flagged(bench: &mut Bench<'_>) -> Result<()> {
     let messages = bench.options.sizes().backup_messages;
-    let mailbox = Mailbox::kept(bench, MAILBOX, messages)?;
+    let mailbox = Mailbox::kept(bench, MAILBOX, messages)?.without_arrivals()?;
     let repositories = mailbox.repositories(KEPT);
     repositories.keep()?;
     let count = usize::try_from(messages / FLAG_SHARE)?;
     let mut files = Flagged::choose(mailbox.pneu.maildir(), count)?;
     for round in 0..=bench.rounds() {
         files.toggle()?;
-        add_after_first(round, &mut bench.report, FLAGGED, &repositories)?;
+        add_after_first(round, &mut bench.report, &flagged_work(messages), &repositories)?;
     }
     Ok(())
 }
@@ -133,6 +162,9 @@ fn add(report: &mut Report, work: &str, repositories: &Repositories<'_>, cache: 
             tell(&series);
             report.add(series);
         }
+    }
+    if let Some(failure) = repositories.failure() {
+        leave_out(report, &theirs(work), &failure);
     }
     Ok(())
 }

@@ -3,7 +3,7 @@
 //!
 //! Comes in: what is installed. Goes out: series. Must not know how either does it.
 
-use super::merges::add_after_first;
+use super::merges::{add_after_first, own_of_restic};
 use crate::bench::Bench;
 use crate::peers::restic::benchmarks::{Benchmarks, Package};
 use anyhow::Result;
@@ -12,13 +12,11 @@ use measure::told;
 
 /// Measures both.
 pub(super) fn measure(bench: &mut Bench<'_>) -> Result<()> {
-    let benchmarks = Benchmarks::kept(bench, Package::Repository)?;
+    let mut benchmarks = Benchmarks::kept(bench, Package::Repository)?;
     let corpora = bench.corpora().to_owned();
     for round in 0..=bench.rounds() {
         let mut series = told::series(&archive::call(&corpora, Job::Load, LOADED_COUNT, 1)?)?;
-        if let Some(benchmarks) = &benchmarks {
-            series.extend(benchmarks.own(&["BenchmarkLoadIndex/v2"])?);
-        }
+        series.extend(own_of_restic(bench, &mut benchmarks, &["BenchmarkLoadIndex/v2"]));
         add_after_first(round, &mut bench.report, series);
     }
     Ok(())

@@ -2,8 +2,10 @@
 //!
 //! Comes in: what is installed. Goes out: series. Must not know how either does it.
 
+use super::theirs;
 use crate::bench::Bench;
-use crate::peers::restic::benchmarks::{Benchmarks, Package};
+use crate::peers::restic::benchmarks::{Benchmarks, Package, own_name};
+use crate::tables::left_out::leave_out;
 use anyhow::Result;
 use bench_own::archive::{self, DECODED_COUNT, Job, LOOKUP_BLOB_COUNT};
 use bench_own::engine::{self, Times};
@@ -13,12 +15,16 @@ use std::process::Command;
 
 /// What every merge has to do at least: all entries are read, and written into memory.
 pub(super) const MERGE_FLOOR: &str = "cat of 1,000 runs into a file in memory";
+/// restic's merge, as its test says it.
+pub(super) const MERGE_OF_RESTIC: &str = "merge of 1,000 indexes of 1,000 packs";
+/// The same of every index twice.
+pub(super) const MERGE_TWICE_OF_RESTIC: &str = "the same with every index twice";
 /// Where entries are copied to.
 const COPY: &str = "/dev/shm/pneu-bench-copied";
 
 /// Measures merges, each alone and interleaved, and restic's own, which makes what it merges too.
 pub(super) fn merges(bench: &mut Bench<'_>) -> Result<()> {
-    let benchmarks = Benchmarks::kept(bench, Package::Index)?;
+    let mut benchmarks = Benchmarks::kept(bench, Package::Index)?;
     let corpora = bench.corpora().to_owned();
     engine::make_runs(&corpora)?;
     let copy = format!("cat {:?}/* > {COPY}", engine::runs(&corpora));
@@ -26,15 +32,13 @@ pub(super) fn merges(bench: &mut Bench<'_>) -> Result<()> {
         let mut series = Vec::from(engine::merge(&corpora, Times::Once)?);
         series.push(Series::of(MERGE_FLOOR, child::measure(Command::new("sh").args(["-c", &copy]))?));
         fs::remove_file(COPY)?;
-        if let Some(benchmarks) = &benchmarks {
-            series.extend(benchmarks.measure("TestMeasuredMerge")?);
-        }
+        let once = [theirs(MERGE_OF_RESTIC)];
+        series.extend(of_restic(bench, &mut benchmarks, &once, |it| it.measure("TestMeasuredMerge")));
         series.extend(engine::merge(&corpora, Times::Twice)?);
-        if let Some(benchmarks) = &benchmarks {
-            series.extend(benchmarks.measure("TestMeasuredMergeTwice")?);
-            if !bench.options.quick {
-                series.extend(benchmarks.own(&["BenchmarkMasterIndexMerge"])?);
-            }
+        let twice = [theirs(MERGE_TWICE_OF_RESTIC)];
+        series.extend(of_restic(bench, &mut benchmarks, &twice, |it| it.measure("TestMeasuredMergeTwice")));
+        if !bench.options.quick {
+            series.extend(own_of_restic(bench, &mut benchmarks, &["BenchmarkMasterIndexMerge"]));
         }
         add_after_first(round, &mut bench.report, series);
     }
@@ -43,22 +47,57 @@ pub(super) fn merges(bench: &mut Bench<'_>) -> Result<()> {
 
 /// Measures look-ups and decoding.
 pub(super) fn lookups(bench: &mut Bench<'_>) -> Result<()> {
-    let benchmarks = Benchmarks::kept(bench, Package::Index)?;
+    let mut benchmarks = Benchmarks::kept(bench, Package::Index)?;
     let corpora = bench.corpora().to_owned();
     archive::call(&corpora, Job::Make, LOOKUP_BLOB_COUNT, 1)?;
     archive::call(&corpora, Job::OpenCold, LOOKUP_BLOB_COUNT, 1)?;
+    let json = match benchmarks.as_ref().map(Benchmarks::json).transpose() {
+        Ok(json) => json,
+        Err(error) => {
+            leave_out(&mut bench.report, &own_name("BenchmarkDecodeIndex"), &error);
+            benchmarks = None;
+            None
+        }
+    };
     for round in first_round(bench)..=bench.slow_rounds() {
         let mut series = told::series(&archive::call(&corpora, Job::Lookups, LOOKUP_BLOB_COUNT, 1)?)?;
-        if let Some(benchmarks) = &benchmarks {
+        if let Some(json) = &json {
             let mut decode = archive::command(&corpora, Job::Decode, DECODED_COUNT, 1)?;
-            let json = benchmarks.json()?;
-            series.extend(told::series(&watch::run(decode.arg("--json").arg(&json))?)?);
-            let own = ["BenchmarkDecodeIndex", "BenchmarkIndexHasUnknown", "BenchmarkIndexHasKnown"];
-            series.extend(benchmarks.own(&own)?);
+            series.extend(told::series(&watch::run(decode.arg("--json").arg(json))?)?);
         }
+        let own = ["BenchmarkDecodeIndex", "BenchmarkIndexHasUnknown", "BenchmarkIndexHasKnown"];
+        series.extend(own_of_restic(bench, &mut benchmarks, &own));
         add_after_first(round, &mut bench.report, series);
     }
     Ok(())
+}
+
+/// Measures some of restic's own benchmarks, as [`of_restic`] does.
+pub(super) fn own_of_restic(
+    bench: &mut Bench<'_>,
+    benchmarks: &mut Option<Benchmarks>,
+    names: &[&str],
+) -> Vec<Series> {
+    let series: Vec<String> = names.iter().map(|name| own_name(name)).collect();
+    of_restic(bench, benchmarks, &series, |benchmarks| benchmarks.own(names))
+}
+
+/// Measures something of restic's, if it is there. When it fails, its series are left out, and restic is not asked any more.
+fn of_restic(
+    bench: &mut Bench<'_>,
+    benchmarks: &mut Option<Benchmarks>,
+    series: &[String],
+    measure: impl FnOnce(&Benchmarks) -> Result<Vec<Series>>,
+) -> Vec<Series> {
+    match benchmarks.as_ref().map(measure) {
+        Some(Ok(series)) => series,
+        Some(Err(error)) => {
+            series.iter().for_each(|name| leave_out(&mut bench.report, name, &error));
+            *benchmarks = None;
+            Vec::new()
+        }
+        None => Vec::new(),
+    }
 }
 
 /// restic's benchmarks repeat themselves, and take half a minute to make what they measure: a quick run has no round that does not count.

@@ -9,8 +9,10 @@ use crate::peers::restic::{self, Restic, Saved, saved};
 use anyhow::{Context, Result, ensure};
 use bench_own::Pneu;
 use bench_own::archive::PASSWORD;
+use measure::changes::Arrivals;
 use measure::turns::Cache;
 use measure::{Outcome, Sample, bytes_below, child, corpora, say};
+use std::cell::RefCell;
 use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
@@ -53,7 +55,14 @@ impl Mailbox {
             theirs: restic("theirs", "theirs-cache"),
             judge: restic("ours", "judge-cache"),
             directory,
+            failure: RefCell::new(None),
         }
+    }
+
+    /// Takes away what an earlier run left in the Maildir.
+    pub(super) fn without_arrivals(self) -> Result<Mailbox> {
+        Arrivals::take_away(self.pneu.maildir())?;
+        Ok(self)
     }
 
     /// Reads every message once, so that all are in the cache of the system.
@@ -95,10 +104,12 @@ fn our_saved(said: &str) -> Result<Saved> {
 pub(super) struct Repositories<'a> {
     pub(super) ours: Ours<'a>,
     /// None, if there is no restic.
-    pub(super) theirs: Option<Restic>,
+    theirs: Option<Restic>,
     /// restic, asked what is in the repository of pneu.
     judge: Option<Restic>,
     directory: PathBuf,
+    /// Why restic is not asked any more.
+    failure: RefCell<Option<String>>,
 }
 
 impl Repositories<'_> {
@@ -107,13 +118,31 @@ impl Repositories<'_> {
         self.remove()?;
         fs::create_dir_all(&self.directory)?;
         said(&mut self.ours.command(&["init"]))?;
-        self.theirs.as_ref().map_or(Ok(()), |restic| restic.init_like(&self.ours.repository))
+        if let Some(Err(error)) = self.restic().map(|restic| restic.init_like(&self.ours.repository)) {
+            self.fail(&error);
+        }
+        Ok(())
+    }
+
+    /// Returns restic, if it is there and has not failed.
+    pub(super) fn restic(&self) -> Option<&Restic> {
+        self.theirs.as_ref().filter(|_| self.failure.borrow().is_none())
+    }
+
+    /// Goes on without restic.
+    pub(super) fn fail(&self, error: &anyhow::Error) {
+        *self.failure.borrow_mut() = Some(format!("{error:#}"));
+    }
+
+    /// Returns why restic is not asked any more.
+    pub(super) fn failure(&self) -> Option<String> {
+        self.failure.borrow().clone()
     }
 
     /// Makes both and backs up into them, if that is not done yet, and makes them anew if there was no restic then.
     pub(super) fn keep(&self) -> Result<()> {
         let is_made = self.directory.join("made");
-        if is_made.exists() && self.theirs.as_ref().is_none_or(|restic| restic.repository().exists()) {
+        if is_made.exists() && self.restic().is_none_or(|restic| restic.repository().exists()) {
             return Ok(());
         }
         say("  making repositories");
@@ -127,7 +156,8 @@ impl Repositories<'_> {
         corpora::clear(&self.directory)
     }
 
-    /// Backs the mailbox up by pneu, then by restic if it is there, and returns what each took and how large its repository is.
+    /// Backs the mailbox up by pneu, then by restic if it is there, and returns what each took and how large its repository is. If restic
+    /// fails, it is not asked any more.
     ///
     /// # Errors
     /// If what they stored is not equal, to the last bit of what they know of each file.
@@ -141,11 +171,17 @@ impl Repositories<'_> {
         let ours = run(&mut self.ours.command(&["backup"]))?;
         let our_saved = our_saved(&ours.said)?;
         let our_sample = Sample { size_bytes: bytes_below(&self.ours.repository)?, ..ours.sample };
-        let (Some(restic), Some(judge)) = (&self.theirs, &self.judge) else {
+        let (Some(restic), Some(judge)) = (self.restic(), &self.judge) else {
             return Ok((our_sample, None));
         };
-        let theirs = run(&mut restic.backup(mail))?;
-        let their_saved = saved(&theirs.said)?;
+        let theirs = run(&mut restic.backup(mail)).and_then(|outcome| Ok((saved(&outcome.said)?, outcome)));
+        let (their_saved, theirs) = match theirs {
+            Ok(theirs) => theirs,
+            Err(error) => {
+                self.fail(&error);
+                return Ok((our_sample, None));
+            }
+        };
         ensure!(
             our_saved.file_count == their_saved.file_count,
             "pneu saved {} files, restic {}",
@@ -163,6 +199,37 @@ impl Repositories<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::path::Path;
+
+    #[test]
+    fn restic_is_not_asked_any_more_when_it_has_failed() {
+        let place = tempfile::tempdir().unwrap();
+        let program = PathBuf::from("/does/not/exist/restic");
+        let restic = crate::peer::Installed { program, version: "restic 0".to_owned() };
+        let pneu = Pneu::new(Path::new("pneu"), place.path());
+        let mailbox = Mailbox { pneu, directory: place.path().to_owned(), restic: Some(restic) };
+        let repositories = mailbox.repositories("kept");
+        let error = repositories.restic().unwrap().init_like(place.path()).unwrap_err();
+        assert_eq!(repositories.failure(), None);
+        repositories.fail(&error);
+        assert!(repositories.restic().is_none());
+        assert!(repositories.failure().unwrap().contains("cannot start"), "{:?}", repositories.failure());
+    }
+
+    #[test]
+    fn arrivals_of_an_earlier_run_are_taken_away() {
+        let place = tempfile::tempdir().unwrap();
+        for directory in ["cur", "new", "tmp"] {
+            fs::create_dir(place.path().join(directory)).unwrap();
+        }
+        fs::write(place.path().join("cur/n1.tube:2,"), "new").unwrap();
+        fs::write(place.path().join("cur/1.tube:2,"), "old").unwrap();
+        let pneu = Pneu::new(Path::new("pneu"), place.path());
+        let mailbox = Mailbox { pneu, directory: place.path().to_owned(), restic: None };
+        mailbox.without_arrivals().unwrap();
+        let left: Vec<_> = fs::read_dir(place.path().join("cur")).unwrap().collect();
+        assert!(matches!(&left[..], [Ok(entry)] if entry.file_name() == "1.tube:2,"), "{left:?}");
+    }
 
     #[test]
     fn what_our_backup_said_is_understood() {

@@ -2,39 +2,49 @@
 //!
 //! Comes in: what is installed, sizes. Goes out: series. Must not know how either program does it.
 
-use super::backups::{KEPT, MAILBOX};
+use super::backups::{self, KEPT, MAILBOX};
 use super::pair::{Mailbox, Ours};
 use super::{ours, theirs};
 use crate::bench::Bench;
+use crate::tables::left_out::leave_out;
 use anyhow::{Result, ensure};
 use measure::turns::{Cache, tell};
 use measure::{Series, child, corpora, equal};
 use std::fs;
+use std::process::Command;
 
 /// The restore of all messages.
-pub(super) const RESTORE: &str = "restore";
+pub(super) fn work(messages: u32) -> String {
+    format!("restore of {}", backups::of(messages))
+}
 
 /// Measures restores. restic's repository is what both read, if there is one, with a cache each.
 pub(super) fn measure(bench: &mut Bench<'_>) -> Result<()> {
     let messages = bench.options.sizes().backup_messages;
-    let mailbox = Mailbox::kept(bench, MAILBOX, messages)?;
+    let mailbox = Mailbox::kept(bench, MAILBOX, messages)?.without_arrivals()?;
     let repositories = mailbox.repositories(KEPT);
     repositories.keep()?;
     if bench.rounds() == 0 {
         return Ok(());
     }
-    // So that both have what is in the Maildir now, and their caches are filled.
+    // So that both have what is in the Maildir now.
     repositories.backup(Cache::Warm)?;
     mailbox.warm()?;
     let maildir = mailbox.pneu.maildir();
-    let restic = repositories.theirs.as_ref();
+    let restic = repositories.restic();
     let read = Ours {
         pneu: &mailbox.pneu,
         repository: restic.map_or(&*repositories.ours.repository, |restic| restic.repository()).to_owned(),
         cache: mailbox.directory.join("reading-cache"),
     };
+    // Fills both caches: pneu has not read this one of restic's, with a cache that nobody else uses.
+    child::measure(&mut read.command(&["ls", "latest"]))?;
+    if let Some(Err(error)) = restic.map(|restic| child::measure(&mut restic.command(&["ls", "latest"]))) {
+        repositories.fail(&error);
+    }
     let restored = mailbox.directory.join("restored");
     corpora::clear(&restored)?;
+    let work = work(messages);
     for round in 0..bench.slow_rounds() {
         // Nothing is removed before the end: ext4 does not give the inode of a removed file to a new one for minutes, and looks at each of
         // them for every file that is made. Behind a removed mailbox a restore takes ten times as long.
@@ -42,16 +52,23 @@ pub(super) fn measure(bench: &mut Bench<'_>) -> Result<()> {
         fs::create_dir_all(restored.join(round.to_string()))?;
         let mut restore = read.command(&["restore", "--target"]);
         restore.arg(&targets[0]).arg(format!("latest:{}", maildir.display()));
-        let mut commands = vec![(ours(RESTORE), restore)];
-        commands.extend(restic.map(|restic| (theirs(RESTORE), restic.restore(maildir, &targets[1]))));
-        for (name, mut command) in commands {
+        let mut add = |name: &str, command: &mut Command| -> Result<()> {
             // Nobody pays for what another one wrote.
             rustix::fs::sync();
-            let series = Series::of(&name, child::measure(&mut command)?);
+            let series = Series::of(name, child::measure(command)?);
             tell(&series);
             bench.report.add(series);
+            Ok(())
+        };
+        add(&ours(&work), &mut restore)?;
+        let their_command = repositories.restic().map(|restic| restic.restore(maildir, &targets[1]));
+        if let Some(Err(error)) = their_command.map(|mut command| add(&theirs(&work), &mut command)) {
+            repositories.fail(&error);
         }
-        let other = if restic.is_some() { &*targets[1] } else { maildir };
+        if let Some(failure) = repositories.failure() {
+            leave_out(&mut bench.report, &theirs(&work), &failure);
+        }
+        let other = if repositories.restic().is_some() { &*targets[1] } else { maildir };
         let files = equal::compare(&targets[0], other)?;
         ensure!(files >= u64::from(messages), "{files} files were restored");
     }

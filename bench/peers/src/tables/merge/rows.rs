@@ -2,7 +2,7 @@
 //!
 //! Comes in: sizes. Goes out: rows, by the names that the pieces give their series. Must not know how they are measured.
 
-use super::{backups, find, merges, open, ours, restore, theirs};
+use super::{backups, find, merges, open, restore, theirs};
 use crate::options::{Sizes, counted};
 use crate::peers::restic::benchmarks::own_name;
 use bench_own::archive::{self, ASKED_COUNT, DECODED_COUNT, LOADED_COUNT, LOOKUP_BLOB_COUNT};
@@ -16,7 +16,7 @@ const FIRST_PEAK_BYTES: f64 = 3e8;
 
 /// Returns all rows.
 pub(super) fn all(sizes: &Sizes) -> Vec<Row> {
-    [merge_rows(), lookups(), backups(), others(sizes), opening(sizes)].concat()
+    [merge_rows(), lookups(), backups(sizes), others(sizes), opening(sizes)].concat()
 }
 
 fn less(times: f64) -> Goal {
@@ -32,7 +32,7 @@ fn merge_rows() -> Vec<Row> {
     let own = "the same beside BenchmarkMasterIndexMerge, which makes the indexes too";
     let all_of = |work: &str| format!("{work}, with the mapped files that pneu merges");
     let (theirs_once, theirs_twice) =
-        (theirs("merge of 1,000 indexes of 1,000 packs"), theirs("the same with every index twice"));
+        (theirs(merges::MERGE_OF_RESTIC), theirs(merges::MERGE_TWICE_OF_RESTIC));
     let row = |work: &str, quantity, our_series: &str, their_series: &str| {
         Row::new(work, quantity).of("pneu", our_series).of(RESTIC, their_series)
     };
@@ -93,47 +93,48 @@ fn lookups() -> Vec<Row> {
 }
 
 /// Both programs at the same backups.
-fn backups() -> Vec<Row> {
+fn backups(sizes: &Sizes) -> Vec<Row> {
     use Quantity::{Cpu, MinorFaults, Outputs, Peak, Size, Wall};
-    let walk = |row: Row| row.floor(backups::WALK);
-    let (unchanged, first) = (backups::UNCHANGED, backups::FIRST);
-    let (arrived, flagged) = (backups::ARRIVED, backups::FLAGGED);
+    let messages = sizes.backup_messages;
+    let (floor, read) = (backups::walk_work(messages), backups::read_work(messages));
+    let unchanged = |quantity| Row::new(&backups::unchanged_work(messages), quantity);
+    let first = |quantity| Row::new(&backups::first_work(messages), quantity);
+    let arrived = |quantity| Row::new(&backups::arrived_work(messages), quantity);
+    let flagged = |quantity| Row::new(&backups::flagged_work(messages), quantity);
     vec![
-        walk(Row::new(unchanged, Wall)).want(less(20.0)).plotted(),
-        walk(Row::new(unchanged, Cpu)).plotted(),
-        Row::new(unchanged, Peak).plotted(),
-        Row::new(unchanged, MinorFaults),
-        Row::new(backups::UNCHANGED_COLD, Wall).cold().plotted(),
-        Row::new(first, Cpu).floor(backups::READ).want(less(3.0)).plotted(),
-        Row::new(first, Wall).floor(backups::READ).plotted(),
-        Row::new(first, Peak).want(Goal::AtMost(FIRST_PEAK_BYTES)).plotted(),
-        Row::new(first, MinorFaults),
-        Row::new(first, Outputs),
-        Row::new(first, Size).plotted(),
-        walk(Row::new(arrived, Wall)).want(less(10.0)).plotted(),
-        walk(Row::new(arrived, Cpu)),
-        Row::new(arrived, Peak),
-        walk(Row::new(flagged, Wall)).want(less(10.0)).plotted(),
-        walk(Row::new(flagged, Cpu)),
-        Row::new(flagged, Peak),
+        unchanged(Wall).floor(&floor).want(less(20.0)).plotted(),
+        unchanged(Cpu).floor(&floor).plotted(),
+        unchanged(Peak).plotted(),
+        unchanged(MinorFaults),
+        Row::new(&backups::unchanged_cold_work(messages), Wall).cold().plotted(),
+        first(Cpu).floor(&read).want(less(3.0)).plotted(),
+        first(Wall).floor(&read).plotted(),
+        first(Peak).want(Goal::AtMost(FIRST_PEAK_BYTES)).plotted(),
+        first(MinorFaults),
+        first(Outputs),
+        first(Size).plotted(),
+        arrived(Wall).floor(&floor).want(less(10.0)).plotted(),
+        arrived(Cpu).floor(&floor),
+        arrived(Peak),
+        flagged(Wall).floor(&floor).want(less(10.0)).plotted(),
+        flagged(Cpu).floor(&floor),
+        flagged(Peak),
     ]
 }
 
 /// Finding and restoring.
 fn others(sizes: &Sizes) -> Vec<Row> {
     use Quantity::{Cpu, Outputs, Peak, Wall};
-    let find = |quantity| {
-        let work = format!("{} of {} messages", find::FIND, counted(sizes.find_messages.into()));
-        Row::new(&work, quantity).of("pneu", &ours(find::FIND)).of(RESTIC, &theirs(find::FIND))
-    };
+    let find = |quantity| Row::new(&find::work(sizes.find_messages), quantity);
+    let restore = |quantity| Row::new(&restore::work(sizes.backup_messages), quantity);
     vec![
         find(Wall).want(less(20.0)).plotted(),
         find(Cpu),
         find(Peak).plotted(),
-        Row::new(restore::RESTORE, Wall).want(less(2.0)).plotted(),
-        Row::new(restore::RESTORE, Cpu),
-        Row::new(restore::RESTORE, Peak).plotted(),
-        Row::new(restore::RESTORE, Outputs),
+        restore(Wall).want(less(2.0)).plotted(),
+        restore(Cpu),
+        restore(Peak).plotted(),
+        restore(Outputs),
     ]
 }
 
