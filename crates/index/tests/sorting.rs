@@ -109,3 +109,21 @@ fn every_key_sorts_as_its_values_do() {
         }
     }
 }
+
+#[test]
+fn few_of_many_stand_in_the_order_in_which_all_do() {
+    let fixture = Fixture::new();
+    for number in 0..2100 {
+        // Two of the rare ones are of one second.
+        let second = if number % 1050 == 0 { 7 } else { number % 60 };
+        let word = if [0, 40, 1050].contains(&number) { "rare" } else { "common" };
+        let content = format!(
+            "Date: Mon, 5 Jan 2026 10:00:{second:02} +0000\nSubject: {number}\nMessage-ID: <{number}@x>\n\n{word}\n"
+        );
+        fixture.put("", "cur", &format!("{number}:2,"), &content);
+    }
+    fixture.update();
+    let (few, all) = (fixture.find("rare"), fixture.find("*"));
+    let expected: Vec<&String> = all.iter().filter(|subject| few.contains(subject)).collect();
+    assert_eq!((few.iter().collect::<Vec<_>>(), few.len(), all.len()), (expected, 3, 2100));
+}

@@ -61,6 +61,9 @@ pub struct Hits {
 /// How many index steps cost as much as scanning and sorting one hit.
 const WALK_FACTOR: u64 = 4;
 
+/// How many rows are scanned in the time in which one is looked up.
+const LOOK_UP_FACTOR: u64 = 512;
+
 /// Sorts.
 pub(super) fn sort(mailbox: &Mailbox, found: &NumberSet, order: &Order) -> Result<Hits> {
     let total = found.count();
@@ -141,6 +144,12 @@ pub(super) struct Ranked {
     descending: bool,
 }
 
+impl Ranked {
+    fn new(hit: Hit, id: &[u8; 32]) -> Ranked {
+        Ranked { hit, sha256: *id.first_chunk().expect("an id has 32 bytes"), descending: false }
+    }
+}
+
 impl Ord for Ranked {
     fn cmp(&self, other: &Ranked) -> Ordering {
         let ascending = (self.hit.date, self.sha256).cmp(&(other.hit.date, other.sha256));
@@ -154,8 +163,17 @@ impl PartialOrd for Ranked {
     }
 }
 
+/// Visits all hits, in no order. Few of many are looked up, so that what is not found costs nothing: not a page of its columns is read.
 fn each(mailbox: &Mailbox, found: &NumberSet, mut visit: impl FnMut(Ranked)) -> Result<()> {
     let table = mailbox.snapshot.table(messages::TABLE)?;
+    if found.count().saturating_mul(LOOK_UP_FACTOR) < table.row_count() {
+        for number in found.iter() {
+            let Some(hit) = mailbox.hit(number)? else { continue };
+            let id = rows::part_of(&table, hit.row).id_at(messages::SHA256, hit.row.row)?;
+            visit(Ranked::new(hit, &id));
+        }
+        return Ok(());
+    }
     for (number, part) in (0u32..).zip(table.parts()) {
         let count = part.row_count();
         let numbers = part.u32s(messages::NUMBER, 0..count)?;
@@ -164,8 +182,7 @@ fn each(mailbox: &Mailbox, found: &NumberSet, mut visit: impl FnMut(Ranked)) -> 
         for (row, ((message, date), id)) in (0u32..).zip(numbers.iter().zip(dates).zip(ids)) {
             if found.contains(*message) && !part.is_dead(row) {
                 let hit = Hit { number: *message, row: RowId { part: number, row }, date: *date };
-                let sha256 = *id.first_chunk::<8>().expect("an id has 32 bytes");
-                visit(Ranked { hit, sha256, descending: false });
+                visit(Ranked::new(hit, id));
             }
         }
     }
