@@ -5,7 +5,7 @@
 use super::records::Record;
 use super::{BLOCK_BYTES, Codec, DICTIONARY_BYTES, Each, HeaderStore, LEVEL};
 use ::rocksdb::{
-    BlockBasedOptions, DB, DBCompressionType, FlushOptions, IteratorMode, Options, WriteOptions,
+    BlockBasedOptions, DB, DBCompressionType, IngestExternalFileOptions, IteratorMode, Options, SstFileWriter,
 };
 use anyhow::{Context, Result};
 use std::path::Path;
@@ -14,6 +14,9 @@ use std::path::Path;
 const WINDOW_BITS: i32 = -14;
 /// A dictionary is trained on values of this many times its size.
 const TRAINED_ON_TIMES: i32 = 100;
+
+/// What a table holds, as many bytes as RocksDB keeps in memory before it makes one. With a dictionary all of it waits there for the training.
+const TABLE_BYTES: usize = 64 << 20;
 
 /// The library, and how it compresses blocks.
 pub(super) struct Rocks(pub(super) Codec);
@@ -63,17 +66,30 @@ impl Rocks {
 
 impl HeaderStore for Rocks {
     fn fill(&self, place: &Path, records: &mut dyn Iterator<Item = Result<Record>>) -> Result<()> {
-        let database = DB::open(&self.options()?, place.join("rocksdb"))?;
-        // As for any bulk load: no log, and tables that are flushed and synced at the end.
-        let mut without_log = WriteOptions::default();
-        without_log.disable_wal(true);
-        for record in records {
-            let record = record?;
-            database.put_opt(record.key.to_be_bytes(), &record.value, &without_log)?;
+        let options = self.options()?;
+        let database = DB::open(&options, place.join("rocksdb"))?;
+        // They come by key: straight into tables, which are synced, past the log and the memory of unsorted ones.
+        let mut tables = Vec::new();
+        let mut records = records.peekable();
+        while records.peek().is_some() {
+            let path = place.join(format!("{}.sst", tables.len()));
+            let mut table = SstFileWriter::create(&options);
+            table.open(&path)?;
+            let mut bytes = 0;
+            while bytes < TABLE_BYTES
+                && let Some(record) = records.next().transpose()?
+            {
+                table.put(record.key.to_be_bytes(), &record.value)?;
+                bytes += record.value.len();
+            }
+            table.finish()?;
+            tables.push(path);
         }
-        let mut flush = FlushOptions::default();
-        flush.set_wait(true);
-        database.flush_opt(&flush)?;
+        if !tables.is_empty() {
+            let mut moved = IngestExternalFileOptions::default();
+            moved.set_move_files(true);
+            database.ingest_external_file_opts(&moved, tables)?;
+        }
         Ok(())
     }
 
