@@ -235,7 +235,8 @@ impl Row {
 
     pub(crate) fn floor_value(&self, report: &Report) -> Option<f64> {
         let series = report.find(self.floor.as_ref()?).filter(|series| !series.samples.is_empty())?;
-        Some(self.quantity.of(series).0)
+        // CPU time is counted in ticks, and may be none.
+        Some(self.quantity.of(series).0).filter(|&floor| floor > 0.0)
     }
 
     fn value(&self, column: &str, report: &Report) -> Option<f64> {

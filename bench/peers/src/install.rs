@@ -28,8 +28,8 @@ pub(crate) fn install(arguments: &InstallArguments) -> Result<()> {
     let needed = || peers::ALL.iter().filter(|peer| tables::need(&arguments.only, peer));
     for peer in needed() {
         // Debian's may be there, and older.
-        if let Some((module, version)) = peer.module.filter(|_| !peer.is_newest()) {
-            tried(peer.name, "go", by_go(module, version));
+        if let Some((module, version)) = peer.module.filter(|_| !peer.is_named()) {
+            tried(peer.name, "go", by_go(module, (!peer.is_by_go()).then_some(version)));
         }
     }
     let missing: Vec<&Peer> = needed().filter(|peer| peer.find().is_err()).collect();
@@ -61,11 +61,11 @@ fn tried(name: &str, how: &str, done: Result<()>) {
     }
 }
 
-/// Installs the newest version of a Go program, or `version` where nobody says which that is.
-fn by_go(program: &str, version: &str) -> Result<()> {
-    if said(Command::new("go").args(["install", &format!("{program}@latest")])).is_ok() {
-        return Ok(());
-    }
+/// Installs the newest version of a Go program, or `version` where nobody says which that is; without one, what is there stays then.
+fn by_go(program: &str, version: Option<&str>) -> Result<()> {
+    let newest = said(Command::new("go").args(["install", &format!("{program}@latest")]));
+    let (Err(error), Some(version)) = (newest.as_ref(), version) else { return newest.map(drop) };
+    say(&format!("go does not say which version is the newest: {error:#}"));
     let module = program.split("/cmd/").next().unwrap_or(program);
     let mut download = Command::new("go");
     download.args(["mod", "download", "-json", &format!("{module}@{version}")]).env("GOFLAGS", "-mod=mod");

@@ -42,10 +42,14 @@ impl Peer {
         self.find_in(env::var_os(self.variable).map(PathBuf::from), &directories())
     }
 
-    /// Says whether the program is one that somebody named, or that go installed.
-    pub(crate) fn is_newest(&self) -> bool {
+    /// Says whether somebody named the program that is meant.
+    pub(crate) fn is_named(&self) -> bool {
         env::var_os(self.variable).is_some()
-            || go_directory().is_some_and(|go| go.join(self.program).is_file())
+    }
+
+    /// Says whether go installed one, maybe long ago.
+    pub(crate) fn is_by_go(&self) -> bool {
+        go_directory().is_some_and(|go| go.join(self.program).is_file())
     }
 
     fn find_in(&self, named: Option<PathBuf>, directories: &[PathBuf]) -> Result<Installed> {
@@ -84,10 +88,12 @@ impl Peer {
     }
 }
 
-/// Returns where go installs programs.
+/// Returns where go installs programs: GOBIN, or `bin` in the first directory of GOPATH, or in `~/go`.
 fn go_directory() -> Option<PathBuf> {
-    let named = env::var_os("GOBIN").filter(|named| !named.is_empty()).map(PathBuf::from);
-    named.or_else(|| Some(PathBuf::from(env::var_os("HOME")?).join("go/bin")))
+    let variable = |name| env::var_os(name).filter(|value| !value.is_empty());
+    let path = || env::split_paths(&variable("GOPATH")?).next();
+    let usual = || Some(PathBuf::from(variable("HOME")?).join("go"));
+    variable("GOBIN").map(PathBuf::from).or_else(|| Some(path().or_else(usual)?.join("bin")))
 }
 
 /// Returns where programs are looked for.
