@@ -173,6 +173,23 @@ pub fn warm(maildir: &Path) -> Result<()> {
     Ok(())
 }
 
+/// Takes their bytes from all files below a directory, and leaves the files.
+///
+/// # Errors
+/// If one cannot be written.
+pub fn empty(directory: &Path) -> Result<()> {
+    for entry in fs::read_dir(directory).with_context(|| format!("cannot read {}", directory.display()))? {
+        let entry = entry?;
+        if entry.file_type()?.is_dir() {
+            empty(&entry.path())?;
+        } else if entry.file_type()?.is_file() {
+            fs::write(entry.path(), "")
+                .with_context(|| format!("cannot empty {}", entry.path().display()))?;
+        }
+    }
+    Ok(())
+}
+
 /// Removes a directory, if it is there.
 ///
 /// # Errors
@@ -201,5 +218,17 @@ mod tests {
         let middle = fs::read_dir(folders.join("Middle/cur")).unwrap().count();
         assert!((280..=315).contains(&large) && middle == large.div_ceil(10), "{large} {middle}");
         assert_eq!(kept_folders(place.path(), &text).unwrap(), folders);
+    }
+
+    #[test]
+    fn emptied_files_stay_and_take_no_space() {
+        let place = tempfile::tempdir().unwrap();
+        fs::create_dir(place.path().join("a")).unwrap();
+        fs::write(place.path().join("a/file"), "some bytes").unwrap();
+        assert!(bytes_below(place.path()).unwrap() > 0);
+        empty(place.path()).unwrap();
+        assert_eq!(bytes_below(place.path()).unwrap(), 0);
+        assert_eq!(fs::metadata(place.path().join("a/file")).unwrap().len(), 0);
+        assert!(empty(&place.path().join("none")).is_err());
     }
 }
