@@ -14,7 +14,7 @@ use crate::names::{self, Maker, Namer};
 use crate::options::Options;
 use crate::part::{Part, PartRows, key_columns};
 use crate::policy::{self, SegmentSize};
-use crate::publish::{Draft, DraftSegment, Unnamed, write_new_segment};
+use crate::publish::{Draft, DraftSegment, Unnamed, lenders, write_new_segment};
 use crate::resolve::Survivors;
 use crate::segment::Segment;
 use crate::snapshot::{Snapshot, State};
@@ -159,7 +159,8 @@ fn write_merged(before: &State, plan: &Plan, seed: u64) -> Result<Merged> {
     }
     let path = before.directory.join(number.segment());
     file.add(&path);
-    let segment = write_new_segment(&*before.disk, &path, table.schema(), &rows, rows.order())?;
+    let lenders = lenders(segments_of(table).iter(), rows.len());
+    let segment = write_new_segment(&*before.disk, &path, table.schema(), &rows, rows.order(), &lenders)?;
     Ok(Merged { number, file, segment: Some(segment) })
 }
 

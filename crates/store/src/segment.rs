@@ -257,6 +257,16 @@ impl Segment {
         Ok(Some(prepared.get_or_init(|| made)))
     }
 
+    /// Returns a column's dictionary as it is stored, for another segment; none if there is none, or if it is damaged: whoever reads
+    /// this segment's rows is told so, and new ones can be written all the same.
+    pub(crate) fn dictionary_to_lend(&self, column: usize) -> Option<&[u8]> {
+        let Some(ColumnLayout::Rows { dictionary: Some(section), .. }) = self.layout.columns.get(column)
+        else {
+            return None;
+        };
+        self.all_of(*section).ok().filter(|dictionary: &&[u8]| !dictionary.is_empty())
+    }
+
     /// Returns the block that has a row, as it is stored.
     fn block_of(&self, codec: Codec, blocks: Section, table: Section, row: u32) -> Result<StoredBlock<'_>> {
         if row >= self.row_count() {

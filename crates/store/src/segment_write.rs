@@ -21,6 +21,7 @@ use crate::payload_write::{make_dictionary, write_blocks, write_rows};
 use crate::row_set::{RowSet, narrow};
 use crate::schema::{Codec, Index, IndexKind, Kind, Schema};
 use crate::sealed_write::SealedWriter;
+use crate::segment::Segment;
 use crate::source::{Order, Source};
 use crate::{hash_index, radix};
 use disk::Disk;
@@ -54,11 +55,23 @@ pub fn write_segment(
     sources: &[&dyn Source],
     order: Order,
 ) -> Result<SegmentWritten> {
+    write_segment_beside(disk, path, schema, sources, order, &[])
+}
+
+/// Does the same; each column takes the dictionary of the first of `lenders`, segments of the same table, that has one.
+pub(crate) fn write_segment_beside(
+    disk: &dyn Disk,
+    path: &Path,
+    schema: &Arc<Schema>,
+    sources: &[&dyn Source],
+    order: Order,
+    lenders: &[&Segment],
+) -> Result<SegmentWritten> {
     let rows = RowSet::new(sources.iter().map(|source| source.row_count()), order)?;
     check_limit("rows in a segment", u64::from(rows.len()), u64::from(ROWS_PER_SEGMENT_MAX))?;
     assert_ascending(&rows, sources, &schema.primary)?;
     let writer = SealedWriter::create(disk, path, KIND_SEGMENT)?;
-    let mut job = Job { writer, entries: Vec::new(), rows: &rows, sources };
+    let mut job = Job { writer, entries: Vec::new(), rows: &rows, sources, lenders };
     for (number, column) in schema.columns.iter().enumerate() {
         job.column(number, column.kind)?;
     }
@@ -98,6 +111,7 @@ struct Job<'a> {
     entries: Vec<u8>,
     rows: &'a RowSet<'a>,
     sources: &'a [&'a dyn Source],
+    lenders: &'a [&'a Segment],
 }
 
 impl Job<'_> {
@@ -130,7 +144,11 @@ impl Job<'_> {
         }
         let mut dictionary = Vec::new();
         if let Codec::ZstdDictionary { dictionary_bytes, .. } = codec {
-            dictionary = make_dictionary(column, codec.sample_bytes(), dictionary_bytes)?;
+            let lent = self.lenders.iter().find_map(|lender| lender.dictionary_to_lend(number));
+            dictionary = match lent {
+                Some(lent) => lent.to_vec(),
+                None => make_dictionary(column, codec.sample_bytes(), dictionary_bytes)?,
+            };
             self.writer.write(&dictionary)?;
             self.end_section(SECTION_DICTIONARY, number, start, 0)?;
             start = self.writer.position();

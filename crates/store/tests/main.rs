@@ -10,6 +10,7 @@
 mod crash;
 mod damage;
 mod instead;
+mod lent;
 mod limits;
 mod loaded;
 mod millions;

@@ -23,7 +23,7 @@ const TIER_SEGMENT_COUNT: usize = 6;
 /// Segments that a commit may have before some are merged whatever it costs: each is looked into by every query.
 const SEGMENT_COUNT_MAX: usize = 64;
 /// Segments up to this many documents are one tier; each next tier holds this many times more.
-const TIER_FIRST_DOCUMENTS: u32 = 4096;
+const TIER_FIRST_DOCUMENTS: u32 = 1024;
 /// How many times larger each tier is than the one before it.
 const TIER_FACTOR: u32 = 8;
 
@@ -209,11 +209,11 @@ mod tests {
             groups.iter().map(|group| document_count(group)).collect::<Vec<_>>()
         };
         assert_eq!(cut(&[1000; 16], 4), [16_000]);
-        assert_eq!(cut(&[20_000; 6], 2), [60_000; 2]);
-        assert_eq!(cut(&[20_000; 6], 8), [60_000; 2], "not one segment for each");
-        assert_eq!(cut(&[20_000; 5], 2), [100_000]);
-        assert_eq!(cut(&[5_500; 6], 2), [33_000], "halves would stay in their tier");
-        assert_eq!(cut(&[32_768, 4_100, 4_100, 4_100, 4_100, 4_100], 2), [53_268], "no group of one");
+        assert_eq!(cut(&[30_000; 6], 2), [90_000; 2]);
+        assert_eq!(cut(&[30_000; 6], 8), [90_000; 2], "not one segment for each");
+        assert_eq!(cut(&[30_000; 5], 2), [150_000]);
+        assert_eq!(cut(&[20_000; 6], 2), [120_000], "halves would stay in their tier");
+        assert_eq!(cut(&[65_536, 8_200, 8_200, 8_200, 8_200, 8_200], 2), [106_536], "no group of one");
         assert_eq!(cut(&[60_000, 20_000, 20_000, 10_000, 10_000, 1000], 2), [121_000]);
     }
 }
