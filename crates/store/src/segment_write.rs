@@ -19,7 +19,7 @@ use crate::keys::Keys;
 use crate::limits::ROWS_PER_SEGMENT_MAX;
 use crate::payload_write::{make_dictionary, write_blocks, write_rows};
 use crate::row_set::{RowSet, narrow};
-use crate::schema::{Codec, Index, IndexKind, Kind, Schema};
+use crate::schema::{Codec, Column, Index, IndexKind, Kind, Schema};
 use crate::sealed_write::SealedWriter;
 use crate::segment::Segment;
 use crate::source::{Order, Source};
@@ -71,7 +71,8 @@ pub(crate) fn write_segment_beside(
     check_limit("rows in a segment", u64::from(rows.len()), u64::from(ROWS_PER_SEGMENT_MAX))?;
     assert_ascending(&rows, sources, &schema.primary)?;
     let writer = SealedWriter::create(disk, path, KIND_SEGMENT)?;
-    let mut job = Job { writer, entries: Vec::new(), rows: &rows, sources, lenders };
+    let dictionaries = dictionaries(schema, &rows, sources, lenders)?;
+    let mut job = Job { writer, entries: Vec::new(), rows: &rows, sources, dictionaries };
     for (number, column) in schema.columns.iter().enumerate() {
         job.column(number, column.kind)?;
     }
@@ -82,6 +83,29 @@ pub(crate) fn write_segment_beside(
         }
     }
     job.finish(schema)
+}
+
+/// Returns for each column the dictionary of its payloads, lent or made, and nothing for other columns. Each is made on one core: all
+/// are made at the same time.
+fn dictionaries(
+    schema: &Schema,
+    rows: &RowSet,
+    sources: &[&dyn Source],
+    lenders: &[&Segment],
+) -> Result<Vec<Vec<u8>>> {
+    let dictionary = |(number, column): (usize, &Column)| {
+        let Kind::Payload(codec @ Codec::ZstdDictionary { dictionary_bytes, .. }) = column.kind else {
+            return Ok(Vec::new());
+        };
+        match lenders.iter().find_map(|lender| lender.dictionary_to_lend(number)) {
+            Some(lent) => Ok(lent.to_vec()),
+            None => {
+                let column = ColumnOf { rows, sources, number };
+                make_dictionary(&column, codec.sample_bytes(), dictionary_bytes)
+            }
+        }
+    };
+    schema.columns.par_iter().enumerate().map(dictionary).collect()
 }
 
 /// Refuses an order that would make wrong answers: only a bug brings one here.
@@ -111,7 +135,8 @@ struct Job<'a> {
     entries: Vec<u8>,
     rows: &'a RowSet<'a>,
     sources: &'a [&'a dyn Source],
-    lenders: &'a [&'a Segment],
+    /// For each column its dictionary, empty if it has none.
+    dictionaries: Vec<Vec<u8>>,
 }
 
 impl Job<'_> {
@@ -142,13 +167,8 @@ impl Job<'_> {
             self.writer.write(bytemuck::cast_slice(&table))?;
             return self.end_section(SECTION_BLOCK_TABLE, number, start, 0);
         }
-        let mut dictionary = Vec::new();
-        if let Codec::ZstdDictionary { dictionary_bytes, .. } = codec {
-            let lent = self.lenders.iter().find_map(|lender| lender.dictionary_to_lend(number));
-            dictionary = match lent {
-                Some(lent) => lent.to_vec(),
-                None => make_dictionary(column, codec.sample_bytes(), dictionary_bytes)?,
-            };
+        let dictionary = std::mem::take(&mut self.dictionaries[number]);
+        if let Codec::ZstdDictionary { .. } = codec {
             self.writer.write(&dictionary)?;
             self.end_section(SECTION_DICTIONARY, number, start, 0)?;
             start = self.writer.position();
