@@ -7,7 +7,7 @@ use crate::environment::Environment;
 use crate::error::{Error, Result};
 use crate::open;
 use crate::pass::batch::{Batch, RootChange};
-use crate::pass::ingest::{CHUNK_FILE_COUNT, Ingest, Outcome, Source};
+use crate::pass::ingest::{CHUNK_FILE_COUNT, Chunk, Ingest, Outcome, path_of};
 use crate::pass::plan::{Candidate, Plan, PlannedFolder};
 use crate::pass::{Observer, Problem, Stage, Summary, UpdateOptions};
 use crate::text::{TextFiles, remove_unnamed};
@@ -99,34 +99,29 @@ impl<'a> Session<'a> {
         let environment = self.environment;
         let snapshot = batch.snapshot().clone();
         let mut ingest = Ingest::new(&snapshot, &self.files, batch.next(), environment, self.options)?;
-        let directory =
-            |index: usize| folders.get(index).map_or(Path::new(""), |folder| folder.path.as_path());
-        let source = Source { folders: &directory, snapshot: &snapshot };
         let started = Instant::now();
-        while !queue.is_empty()
-            && ingest.new_message_count() < self.options.batch_message_count
-            && started.elapsed() < self.options.batch_time
-            && !self.observer.is_interrupted()
-        {
-            let room = self.options.batch_message_count - ingest.new_message_count();
+        let mut next_chunk = |new_count: usize| {
+            let room = self.options.batch_message_count.saturating_sub(new_count);
             let count = CHUNK_FILE_COUNT.min(queue.len()).min(room);
-            let chunk: Vec<Candidate> = queue.drain(..count).collect();
-            let outcomes = ingest.read(&source, &chunk)?;
-            for (candidate, outcome) in chunk.iter().zip(outcomes) {
-                match outcome {
-                    Outcome::Message { number, stat } => note(batch, candidate, (number, &stat), summary)?,
-                    Outcome::Vanished => unreadable.extend(folders_of(candidate, folders)),
-                    Outcome::Unreadable(error) => {
-                        unreadable.extend(folders_of(candidate, folders));
-                        let path = mail::join(
-                            &directory(candidate.found.folder).join(candidate.found.place.name()),
-                            &candidate.found.name,
-                        );
-                        summary.problems.push(Problem { path, what: error.to_string() });
-                    }
+            let goes_on = started.elapsed() < self.options.batch_time && !self.observer.is_interrupted();
+            (count > 0 && goes_on)
+                .then(|| Chunk::new(queue.drain(..count).collect(), |index| directory_of(folders, index)))
+        };
+        let mut next = next_chunk(0);
+        next.iter_mut().for_each(Chunk::read);
+        while let Some(mut chunk) = next {
+            let outcomes = ingest.parse(&snapshot, &mut chunk)?;
+            next = next_chunk(ingest.new_message_count());
+            // One core ties messages to each other and to their files; the others read on meanwhile.
+            let count = chunk.candidates.len() as u64;
+            rayon::in_place_scope(|scope| -> Result<()> {
+                if let Some(next) = &mut next {
+                    scope.spawn(|_| next.read());
                 }
-            }
-            self.observer.advance(count as u64);
+                ingest.link()?;
+                note_all(batch, folders, chunk.candidates.iter().zip(outcomes), (summary, unreadable))
+            })?;
+            self.observer.advance(count);
         }
         Ok(ingest)
     }
@@ -213,6 +208,31 @@ fn folders_of(candidate: &Candidate, folders: &[PlannedFolder]) -> impl Iterator
         .as_ref()
         .and_then(|old| folders.iter().position(|folder| !folder.is_new && folder.row.number == old.folder));
     std::iter::once(candidate.found.folder).chain(old)
+}
+
+/// Takes note of what came of files, in their order.
+fn note_all<'a>(
+    batch: &mut Batch<'_>,
+    folders: &[PlannedFolder],
+    outcomes: impl Iterator<Item = (&'a Candidate, Outcome)>,
+    (summary, unreadable): (&mut Summary, &mut HashSet<usize>),
+) -> Result<()> {
+    for (candidate, outcome) in outcomes {
+        match outcome {
+            Outcome::Message { number, stat } => note(batch, candidate, (number, &stat), summary)?,
+            Outcome::Vanished => unreadable.extend(folders_of(candidate, folders)),
+            Outcome::Unreadable(error) => {
+                unreadable.extend(folders_of(candidate, folders));
+                let path = path_of(directory_of(folders, candidate.found.folder), candidate);
+                summary.problems.push(Problem { path, what: error.to_string() });
+            }
+        }
+    }
+    Ok(())
+}
+
+fn directory_of(folders: &[PlannedFolder], index: usize) -> &Path {
+    folders.get(index).map_or(Path::new(""), |folder| folder.path.as_path())
 }
 
 /// Takes note of a file that was read.

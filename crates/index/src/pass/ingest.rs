@@ -51,6 +51,8 @@ pub(super) enum Outcome {
 pub(super) struct Ingest {
     files: TextFiles,
     writers: Vec<TextWriter>,
+    /// Parsed and not yet linked, in the order of their numbers.
+    parsed: Vec<Parsed>,
     rows: Rows,
     linker: Linker,
     people: People,
@@ -83,12 +85,26 @@ pub(super) struct Next {
     pub node: u32,
 }
 
-/// Where files lie and what is known.
-pub(super) struct Source<'a> {
-    /// The directories of folders, by their place in the plan.
-    pub folders: &'a dyn Fn(usize) -> &'a Path,
-    /// The newest commit.
-    pub snapshot: &'a Snapshot,
+/// Files that go through a batch together.
+pub(super) struct Chunk {
+    /// Why each is read.
+    pub candidates: Vec<Candidate>,
+    paths: Vec<PathBuf>,
+    contents: Vec<mail::Result<Read>>,
+}
+
+impl Chunk {
+    /// Returns files that are not read yet; `folders` says where folders lie, by their place in the plan.
+    pub(super) fn new<'a>(candidates: Vec<Candidate>, folders: impl Fn(usize) -> &'a Path) -> Chunk {
+        let path = |candidate: &Candidate| path_of(folders(candidate.found.folder), candidate);
+        let paths = candidates.iter().map(path).collect();
+        Chunk { candidates, paths, contents: Vec::new() }
+    }
+
+    /// Reads the files, on all cores that have nothing else to do.
+    pub(super) fn read(&mut self) {
+        self.contents = self.paths.par_iter().map(|path| read(path, SMALL_BYTES)).collect();
+    }
 }
 
 impl Ingest {
@@ -104,6 +120,7 @@ impl Ingest {
         Ok(Ingest {
             files: files.clone(),
             writers: (0..count).map(|_| TextWriter::new(files, count)).collect(),
+            parsed: Vec::new(),
             rows: rows::empty(snapshot, messages::TABLE)?,
             linker: Linker::new(snapshot, next.node)?,
             people: People::new(snapshot)?,
@@ -121,34 +138,30 @@ impl Ingest {
         (self.next_message - self.first_message) as usize
     }
 
-    /// Reads a chunk of files and says what each holds, in their order.
+    /// Parses files that were read and says what each holds, in their order. [`Ingest::link`] has to follow. `snapshot` is the newest
+    /// commit.
     ///
     /// # Errors
     /// A full disk, damage in the store; files that cannot be read are an outcome.
-    pub(super) fn read(&mut self, source: &Source<'_>, chunk: &[Candidate]) -> Result<Vec<Outcome>> {
-        let path = |candidate: &Candidate| path_of((source.folders)(candidate.found.folder), candidate);
-        let paths: Vec<PathBuf> = chunk.iter().map(path).collect();
-        let mut contents: Vec<mail::Result<Read>> =
-            paths.par_iter().map(|path| read(path, SMALL_BYTES)).collect();
-        let mut outcomes = Vec::with_capacity(chunk.len());
+    pub(super) fn parse(&mut self, snapshot: &Snapshot, chunk: &mut Chunk) -> Result<Vec<Outcome>> {
+        let mut outcomes = Vec::with_capacity(chunk.paths.len());
         let mut fresh = Vec::new();
-        for (content, path) in contents.iter_mut().zip(&paths) {
-            if matches!(content, Ok(read) if read.content.truncated) {
+        for (mut content, path) in std::mem::take(&mut chunk.contents).into_iter().zip(&chunk.paths) {
+            if matches!(&content, Ok(read) if read.content.truncated) {
                 // Whatever is small goes first, so that only one large file is in memory at a time.
-                self.parse(std::mem::take(&mut fresh))?;
-                *content = read_large(path, self.message_bytes_max);
+                self.parse_all(std::mem::take(&mut fresh))?;
+                content = read_large(path, self.message_bytes_max);
             }
-            match std::mem::replace(content, Err(mail::Error::io("read", path, std::io::ErrorKind::NotFound)))
-            {
+            match content {
                 Ok(read) => {
                     let stat = read.content.stat;
-                    let (number, is_new) = self.number(source.snapshot, read.sha256)?;
+                    let (number, is_new) = self.number(snapshot, read.sha256)?;
                     outcomes.push(Outcome::Message { number, stat });
                     if is_new {
                         let is_large = read.content.bytes.len() > SMALL_BYTES;
                         fresh.push((number, read));
                         if is_large {
-                            self.parse(std::mem::take(&mut fresh))?;
+                            self.parse_all(std::mem::take(&mut fresh))?;
                         }
                     }
                 }
@@ -156,8 +169,16 @@ impl Ingest {
                 Err(error) => outcomes.push(Outcome::Unreadable(error)),
             }
         }
-        self.parse(fresh)?;
+        self.parse_all(fresh)?;
         Ok(outcomes)
+    }
+
+    /// Ties what was parsed to each other and to what is known, in the order of numbers: work for one core.
+    ///
+    /// # Errors
+    /// Damage in the store.
+    pub(super) fn link(&mut self) -> Result<()> {
+        std::mem::take(&mut self.parsed).iter().try_for_each(|message| self.push(message))
     }
 
     /// Takes in contents that lie in no file, and returns how many of them could not be unpacked. Those that are known are left out.
@@ -179,7 +200,8 @@ impl Ingest {
                 fresh.push((number, read));
             }
         }
-        self.parse(fresh)?;
+        self.parse_all(fresh)?;
+        self.link()?;
         Ok(damaged)
     }
 
@@ -225,8 +247,8 @@ impl Ingest {
         Ok((number, known.is_none()))
     }
 
-    /// Parses new messages and writes their text on all cores, then ties them to each other in the order of their numbers.
-    fn parse(&mut self, fresh: Vec<(u32, Read)>) -> Result<()> {
+    /// Parses new messages and writes their text, on all cores.
+    fn parse_all(&mut self, fresh: Vec<(u32, Read)>) -> Result<()> {
         let (now_seconds, headers) = (self.now_seconds, &self.headers);
         let next = AtomicUsize::new(0);
         let count = (fresh.len() / DOCUMENTS_PER_WRITER_MIN + 1).min(self.writers.len());
@@ -240,13 +262,14 @@ impl Ingest {
             Ok(parsed)
         };
         let results: Vec<_> = self.writers[..count].par_iter_mut().map(work).collect();
-        let mut parsed = Vec::with_capacity(fresh.len());
+        let begin = self.parsed.len();
         for result in results {
-            parsed
-                .extend(result.map_err(|source| Error::Text { path: self.files.path().to_owned(), source })?);
+            let parsed =
+                result.map_err(|source| Error::Text { path: self.files.path().to_owned(), source })?;
+            self.parsed.extend(parsed);
         }
-        parsed.sort_unstable_by_key(|message| message.number);
-        parsed.iter().try_for_each(|message| self.push(message))
+        self.parsed[begin..].sort_unstable_by_key(|message| message.number);
+        Ok(())
     }
 
     fn push(&mut self, message: &Parsed) -> Result<()> {
@@ -397,7 +420,8 @@ fn hash_file(path: &Path) -> std::io::Result<([u8; 32], u64)> {
     }
 }
 
-fn path_of(folder: &Path, candidate: &Candidate) -> PathBuf {
+/// Returns where a file lies that is to be read; `folder` is its folder's directory.
+pub(super) fn path_of(folder: &Path, candidate: &Candidate) -> PathBuf {
     mail::join(&folder.join(candidate.found.place.name()), &candidate.found.name)
 }
 
