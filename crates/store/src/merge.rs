@@ -17,6 +17,7 @@ use crate::policy::{self, SegmentSize};
 use crate::publish::{Draft, DraftSegment, Unnamed, lenders, write_new_segment};
 use crate::resolve::Survivors;
 use crate::segment::Segment;
+use crate::segment_write::Content;
 use crate::snapshot::{Snapshot, State};
 use crate::source::RowRef;
 use crate::table::Table;
@@ -160,7 +161,8 @@ fn write_merged(before: &State, plan: &Plan, seed: u64) -> Result<Merged> {
     let path = before.directory.join(number.segment());
     file.add(&path);
     let lenders = lenders(segments_of(table).iter(), rows.len());
-    let segment = write_new_segment(&*before.disk, &path, table.schema(), &rows, rows.order(), &lenders)?;
+    let content = Content { sources: &rows.sources, order: rows.order(), lenders: &lenders };
+    let segment = write_new_segment(&*before.disk, &path, table.schema(), &content)?;
     Ok(Merged { number, file, segment: Some(segment) })
 }
 

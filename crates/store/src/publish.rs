@@ -16,7 +16,7 @@ use crate::resolve::Survivors;
 use crate::schema::Schema;
 use crate::sealed_write::SealedWriter;
 use crate::segment::Segment;
-use crate::segment_write::write_segment_beside;
+use crate::segment_write::{Content, write_content};
 use crate::snapshot::State;
 use crate::source::Order;
 use crate::table::{Table, TableState};
@@ -157,7 +157,8 @@ impl Draft {
         self.written.add(&path);
         let DraftTable { schema, segments } = &self.tables[table];
         let lenders = lenders(segments.iter().map(|segment| &segment.part), rows.len());
-        let segment = write_new_segment(&*self.disk, &path, schema, rows, order, &lenders)?;
+        let content = Content { sources: &rows.sources, order, lenders: &lenders };
+        let segment = write_new_segment(&*self.disk, &path, schema, &content)?;
         let (row_count, file_bytes) = (segment.row_count(), segment.file_bytes());
         let entry = SegmentEntry { number, row_count, file_bytes, dead: None };
         let part = Part { rows: PartRows::Segment(Arc::new(segment)), dead: DeadRows::default() };
@@ -298,16 +299,14 @@ pub(crate) fn lenders<'a>(parts: impl Iterator<Item = &'a Part>, row_count: usiz
     lenders
 }
 
-/// Writes a segment and opens it: what cannot be read back is not published. `lenders`: as [`lenders`] returns them.
+/// Writes a segment and opens it: what cannot be read back is not published.
 pub(crate) fn write_new_segment(
     disk: &dyn Disk,
     path: &Path,
     schema: &Arc<Schema>,
-    rows: &Survivors,
-    order: Order,
-    lenders: &[&Segment],
+    content: &Content,
 ) -> Result<Segment> {
-    let written = write_segment_beside(disk, path, schema, &rows.sources, order, lenders)?;
+    let written = write_content(disk, path, schema, content)?;
     let segment = Segment::open(disk, path, schema)?;
     assert_eq!(segment.row_count(), written.row_count, "a segment holds the rows that were written");
     Ok(segment)

@@ -55,18 +55,27 @@ pub fn write_segment(
     sources: &[&dyn Source],
     order: Order,
 ) -> Result<SegmentWritten> {
-    write_segment_beside(disk, path, schema, sources, order, &[])
+    write_content(disk, path, schema, &Content { sources, order, lenders: &[] })
 }
 
-/// Does the same; each column takes the dictionary of the first of `lenders`, segments of the same table, that has one.
-pub(crate) fn write_segment_beside(
+/// What goes into a segment.
+pub(crate) struct Content<'a> {
+    /// Where the rows are.
+    pub(crate) sources: &'a [&'a dyn Source],
+    /// Which of them, in the order of their primary keys.
+    pub(crate) order: Order<'a>,
+    /// Segments of the same table: each column takes the dictionary of the first that has one.
+    pub(crate) lenders: &'a [&'a Segment],
+}
+
+/// Does the same as [`write_segment`].
+pub(crate) fn write_content(
     disk: &dyn Disk,
     path: &Path,
     schema: &Arc<Schema>,
-    sources: &[&dyn Source],
-    order: Order,
-    lenders: &[&Segment],
+    content: &Content,
 ) -> Result<SegmentWritten> {
+    let &Content { sources, order, lenders } = content;
     let rows = RowSet::new(sources.iter().map(|source| source.row_count()), order)?;
     check_limit("rows in a segment", u64::from(rows.len()), u64::from(ROWS_PER_SEGMENT_MAX))?;
     assert_ascending(&rows, sources, &schema.primary)?;

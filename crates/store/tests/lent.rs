@@ -5,7 +5,7 @@
 use crate::support::{directory, options, shared, values};
 use disk::Disk;
 use std::ops::Range;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use store::{
     Codec, Column, Kind, OwnedValue, PRIMARY, PayloadReader, Rows, Schema, Snapshot, Transaction, Value,
@@ -69,12 +69,12 @@ fn added(disk: &SimDisk, numbers: Range<u32>, kind: u32) -> PathBuf {
 }
 
 /// Returns where the dictionary of a segment begins.
-fn dictionary_at(disk: &SimDisk, file: &PathBuf) -> usize {
+fn dictionary_at(disk: &SimDisk, file: &Path) -> usize {
     let bytes = disk.read(file).unwrap();
     bytes.windows(4).position(|window| window == DICTIONARY_MAGIC).unwrap()
 }
 
-fn dictionary(disk: &SimDisk, file: &PathBuf) -> Vec<u8> {
+fn dictionary(disk: &SimDisk, file: &Path) -> Vec<u8> {
     let at = dictionary_at(disk, file);
     disk.read(file).unwrap()[at..at + TOLD_BYTES].to_vec()
 }
