@@ -1,12 +1,13 @@
 //! The one pass over the disk: what was added, moved, changed and gone since the last one.
 //!
-//! Data flows one way: `scan` lists directories and compares them with rows, `plan` decides, `ingest` reads what is new, `commit`
-//! writes. In: roots. Out: a new state of the store, and a summary. Must not know terminals or queries.
+//! Data flows one way: `scan` lists directories and compares them with rows, `plan` decides, `contents` reads what is new, `ingest`
+//! makes rows of it, `commit` writes. In: roots. Out: a new state of the store, and a summary. Must not know terminals or queries.
 
 mod adopt;
 mod batch;
 mod commit;
 mod compare;
+mod contents;
 mod ingest;
 mod known;
 mod lazy;
