@@ -39,6 +39,12 @@ pub(crate) fn train(samples: &[u8], lengths: &[usize], dictionary_bytes: u32) ->
     zstd::dict::from_continuous(samples, lengths, dictionary_bytes as usize).unwrap_or_default()
 }
 
+/// Says whether rows can be compressed with a dictionary that another segment brings: bytes that begin like one and are none would do for
+/// neither direction.
+pub(crate) fn is_dictionary(bytes: &[u8], level: i32) -> bool {
+    !bytes.is_empty() && CDict::try_create(bytes, level).is_some()
+}
+
 /// Compresses for one thread.
 pub(crate) struct Compressor<'d> {
     codec: Codec,
@@ -132,6 +138,17 @@ mod tests {
         Decompressor::default().row(codec, reading.as_ref(), &stored[6..], &mut out).unwrap();
         assert_eq!(out, raw);
         assert!(stored.starts_with(b"before"));
+    }
+
+    #[test]
+    fn what_only_begins_like_a_dictionary_is_none() {
+        let rows: Vec<String> =
+            (0..2000).map(|row| format!("row {} of rows {}", row * 7919 % 1000, row % 13)).collect();
+        let lengths: Vec<usize> = rows.iter().map(String::len).collect();
+        let mut dictionary = train(rows.concat().as_bytes(), &lengths, 1024);
+        assert!(is_dictionary(&dictionary, 3) && !is_dictionary(&[], 3));
+        dictionary[8..64].fill(0xff);
+        assert!(!is_dictionary(&dictionary, 3));
     }
 
     proptest! {

@@ -70,8 +70,8 @@ pub enum Codec {
         /// Bytes compressed together; 0 compresses each row on its own.
         block_bytes: u32,
     },
-    /// Zstandard, each row on its own, with a dictionary of the segment: trained on its rows, or, if they are few, on those of
-    /// a larger segment.
+    /// Zstandard, each row on its own, with a dictionary of the segment: trained on its rows, or, if they are few, on those of a
+    /// segment with at least as many.
     ZstdDictionary {
         /// The compression level.
         level: i32,

@@ -257,14 +257,14 @@ impl Segment {
         Ok(Some(prepared.get_or_init(|| made)))
     }
 
-    /// Returns a column's dictionary as it is stored, for another segment; none if there is none, or if it is damaged: whoever reads
+    /// Returns a column's dictionary as it is stored, for another segment; none if it has none, or a damaged one: whoever reads
     /// this segment's rows is told so, and new ones can be written all the same.
     pub(crate) fn dictionary_to_lend(&self, column: usize) -> Option<&[u8]> {
         let Some(ColumnLayout::Rows { dictionary: Some(section), .. }) = self.layout.columns.get(column)
         else {
             return None;
         };
-        self.all_of(*section).ok().filter(|dictionary: &&[u8]| !dictionary.is_empty())
+        self.all_of(*section).ok()
     }
 
     /// Returns the block that has a row, as it is stored.

@@ -8,6 +8,7 @@
 //! index (and 4 for each row whose key is another's too), one index at a time; 4 bytes a row while a column of bytes is written;
 //! about 16 MiB of buffers; while a payload column is merged, a decompressed block of each source, 256 MiB in all at most.
 
+use crate::codec::is_dictionary;
 use crate::column_write::{ColumnOf, write_blob, write_fixed, write_offsets};
 use crate::error::{Result, check_limit};
 use crate::format::{
@@ -103,10 +104,11 @@ fn dictionaries(
     lenders: &[&Segment],
 ) -> Result<Vec<Vec<u8>>> {
     let dictionary = |(number, column): (usize, &Column)| {
-        let Kind::Payload(codec @ Codec::ZstdDictionary { dictionary_bytes, .. }) = column.kind else {
+        let Kind::Payload(codec @ Codec::ZstdDictionary { level, dictionary_bytes }) = column.kind else {
             return Ok(Vec::new());
         };
-        match lenders.iter().find_map(|lender| lender.dictionary_to_lend(number)) {
+        let mut lent = lenders.iter().filter_map(|lender| lender.dictionary_to_lend(number));
+        match lent.find(|lent| is_dictionary(lent, level)) {
             Some(lent) => Ok(lent.to_vec()),
             None => {
                 let column = ColumnOf { rows, sources, number };

@@ -1,4 +1,4 @@
-//! Which dictionary a segment's payloads are compressed with: its own, or a larger segment's.
+//! Which dictionary a segment's payloads are compressed with: its own, or that of a segment with at least as many rows.
 //!
 //! Comes in: stores of sentences on simulated disks. Goes out: failures. Must not know the crate's insides.
 
