@@ -129,21 +129,15 @@ fn all_outcomes(home: &Home) -> Vec<Vec<Outcome>> {
 /// Runs one command on a repository with one damage, in a home of its own.
 fn outcome(home: &Home, command: &[&str], harm: &Harm) -> Outcome {
     let place = tempfile::tempdir().unwrap();
+    // Each command has an index of its own: many take its lock, and those that wait say so.
     let own = place.path().join("home");
-    let used_home = match command {
-        // Those that write there get one of their own.
-        ["archive", "backup"] | ["undelete", ..] => {
-            copy(&home.path().join(".local"), &own.join(".local"));
-            own.as_path()
-        }
-        _ => home.path(),
-    };
+    copy(&home.path().join(".local"), &own.join(".local"));
     let harmed = Harmed { root: place.path().join("repository") };
     copy(&home.path().join("sound"), &harmed.root);
     // In a thread of its own, so that random bytes are the same each time.
     std::thread::scope(|scope| scope.spawn(|| (harm.act)(&harmed)).join().unwrap());
     let before = files(&harmed.root);
-    let run = run(&mut limited(place.path(), used_home, command));
+    let run = run(&mut limited(place.path(), &own, command));
     let what = format!("{}: {command:?}: {run:?}", harm.name);
     assert!(run.code.is_some_and(|code| CODES.contains(&code)), "{what}");
     assert!(!run.err.contains("panicked") && !run.err.contains(PASSWORD), "{what}");
