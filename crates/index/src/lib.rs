@@ -40,6 +40,7 @@ pub use set::NumberSet;
 pub use state::Root;
 pub use store::PayloadReader;
 pub use sweep::{Absent, Swept, sweep, sweepable};
+pub use tables::HeaderCodec;
 pub use user::{
     QUERY_NAME_BYTES_MAX, TAG_BYTES_MAX, TagChange, TagImport, TagSummary, change_queries, change_tags,
     check_query_name, check_tag, export_queries, export_tags, has_no_tags, import_queries, import_tags,

@@ -6,7 +6,7 @@ use crate::environment::Environment;
 use crate::error::{Error, Result};
 use crate::pass::Observer;
 use crate::state::{self, ATTACHMENT, Root, State, Unusable};
-use crate::tables::schemas;
+use crate::tables::{HeaderCodec, schemas};
 use disk::Wait;
 use std::path::Path;
 use store::{Options, Snapshot, Writer};
@@ -27,11 +27,11 @@ pub(crate) fn snapshot(environment: &Environment) -> Result<Snapshot> {
     }
 }
 
-/// Opens the newest commit, creating an empty store if there is none.
+/// Opens the newest commit, creating an empty store with this codec if there is none.
 ///
 /// # Errors
 /// Damage, a newer version, a data directory that cannot be written.
-pub(crate) fn create_or_open(environment: &Environment) -> Result<Snapshot> {
+pub(crate) fn create_or_open(environment: &Environment, codec: HeaderCodec) -> Result<Snapshot> {
     match snapshot(environment) {
         Err(Error::NoIndex { .. }) => {}
         other => {
@@ -42,8 +42,8 @@ pub(crate) fn create_or_open(environment: &Environment) -> Result<Snapshot> {
     }
     let directory = environment.index_directory();
     environment.disk.create_directory(&environment.text_directory())?;
-    let writer =
-        Writer::open_or_create(&environment.disk, &directory, &schemas(), options(environment, Wait::Block))?;
+    let options = options(environment, Wait::Block);
+    let writer = Writer::open_or_create(&environment.disk, &directory, &schemas(codec), options)?;
     tag(environment)?;
     Ok(writer.snapshot()?)
 }

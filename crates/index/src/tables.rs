@@ -147,12 +147,42 @@ pub(crate) mod contacts {
 /// Stands for "no node".
 pub(crate) const NO_NODE: u32 = u32::MAX;
 
-/// Returns the schemas of all mail tables.
-pub(crate) fn schemas() -> Vec<Schema> {
+/// How an index compresses the header records of its messages. It is chosen when the index is made, and is in the index's own
+/// schema from then on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum HeaderCodec {
+    /// Not at all.
+    None,
+    /// LZ4, each record on its own.
+    Lz4,
+    /// Zstandard, each record on its own.
+    Zstd,
+    /// Zstandard with a dictionary of each segment, each record on its own.
+    #[default]
+    ZstdDictionary,
+}
+
+impl HeaderCodec {
+    /// Returns the codec of a column, whose dictionary would have so many bytes.
+    fn of_column(self, dictionary_bytes: u32) -> Codec {
+        match self {
+            HeaderCodec::None => Codec::None,
+            HeaderCodec::Lz4 => Codec::Lz4 { block_bytes: 0 },
+            HeaderCodec::Zstd => Codec::Zstd { level: LEVEL, block_bytes: 0 },
+            HeaderCodec::ZstdDictionary => Codec::ZstdDictionary { level: LEVEL, dictionary_bytes },
+        }
+    }
+}
+
+/// Zstandard's level for header records.
+const LEVEL: i32 = 3;
+
+/// Returns the schemas of all mail tables of a new index.
+pub(crate) fn schemas(codec: HeaderCodec) -> Vec<Schema> {
     vec![
         folders_schema(),
         files_schema(),
-        messages_schema(),
+        messages_schema(codec),
         absent_schema(),
         copies_schema(),
         threads_schema(),
@@ -199,11 +229,11 @@ fn files_schema() -> Schema {
     }
 }
 
-fn messages_schema() -> Schema {
-    // Rows are read in date order, which is not row order: each is compressed on its own with a dictionary, so that one is decoded
-    // alone wherever it lies; ARCHITECTURE.md has the figures.
-    let line = Codec::ZstdDictionary { level: 3, dictionary_bytes: 16 * 1024 };
-    let rest = Codec::ZstdDictionary { level: 3, dictionary_bytes: 64 * 1024 };
+fn messages_schema(codec: HeaderCodec) -> Schema {
+    // Rows are read in date order, which is not row order: each is compressed on its own, so that one is decoded alone wherever it
+    // lies; ARCHITECTURE.md has the figures.
+    let line = codec.of_column(16 * 1024);
+    let rest = codec.of_column(64 * 1024);
     Schema {
         name: messages::TABLE.into(),
         columns: vec![

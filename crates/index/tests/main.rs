@@ -6,6 +6,7 @@
 
 mod absent;
 mod adopt;
+mod codecs;
 mod crash;
 mod damage;
 mod fields;

@@ -13,8 +13,8 @@ use crate::sanitise::one_line;
 use crate::session::Session;
 use crate::shelf::{Asked, Shelf, Taken};
 use anyhow::{Result, anyhow, bail};
-use clap::Args;
-use index::{Cleanup, Error, Loss, Mode, Observer, Root, Summary, UpdateOptions};
+use clap::{Args, ValueEnum};
+use index::{Cleanup, Error, HeaderCodec, Loss, Mode, Observer, Root, Summary, UpdateOptions};
 use std::time::Duration;
 
 /// Bring the index in step with the disk
@@ -55,6 +55,9 @@ pub(crate) struct Arguments {
     /// Look up the file of every message on its own: the slow way, to compare with
     #[arg(long, hide = true, conflicts_with = "no_cleanup")]
     legacy_cleanup: bool,
+    /// Compress the header records of a new index so; one that is there keeps its own. To compare with
+    #[arg(long, hide = true, value_enum, default_value_t, value_name = "CODEC")]
+    header_codec: Codec,
     /// Believe that messages are gone even if most of a Maildir's are
     #[arg(long)]
     accept_loss: bool,
@@ -62,6 +65,16 @@ pub(crate) struct Arguments {
     /// machine, or when an index was made anew while the archive could not be read
     #[arg(long)]
     archived: bool,
+}
+
+/// The codecs of header records, by their names on the command line.
+#[derive(Clone, Copy, Debug, Default, ValueEnum)]
+enum Codec {
+    None,
+    Lz4,
+    Zstd,
+    #[default]
+    ZstdDictionary,
 }
 
 /// Runs the command.
@@ -80,6 +93,7 @@ pub(crate) fn run(arguments: &Arguments, session: &Session) -> Result<Outcome> {
         loss: if arguments.accept_loss { Loss::Accept } else { Loss::Refuse },
         cleanup: cleanup(arguments, session),
         headers: session.configured()?.headers,
+        codec: codec(arguments.header_codec),
         ..UpdateOptions::default()
     };
     if matches!(remembered, Remembered::Older(_)) {
@@ -203,6 +217,15 @@ fn cleanup(arguments: &Arguments, session: &Session) -> Cleanup {
         Cleanup::Legacy
     } else {
         Cleanup::Pass
+    }
+}
+
+fn codec(codec: Codec) -> HeaderCodec {
+    match codec {
+        Codec::None => HeaderCodec::None,
+        Codec::Lz4 => HeaderCodec::Lz4,
+        Codec::Zstd => HeaderCodec::Zstd,
+        Codec::ZstdDictionary => HeaderCodec::ZstdDictionary,
     }
 }
 

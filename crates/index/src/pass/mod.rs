@@ -27,6 +27,7 @@ mod tidy;
 use crate::environment::Environment;
 use crate::error::{Error, Result};
 use crate::state::Root;
+use crate::tables::HeaderCodec;
 use crate::{open, rows};
 pub use adopt::{Adopted, adopt};
 use batch::RootChange;
@@ -85,6 +86,8 @@ pub struct UpdateOptions {
     pub message_bytes_max: usize,
     /// Names of header fields that are indexed besides those that every message has.
     pub headers: Vec<String>,
+    /// How header records are compressed, if this pass makes the index.
+    pub codec: HeaderCodec,
 }
 
 impl Default for UpdateOptions {
@@ -97,6 +100,7 @@ impl Default for UpdateOptions {
             batch_time: Duration::from_secs(30),
             message_bytes_max: 100 << 20,
             headers: Vec::new(),
+            codec: HeaderCodec::default(),
         }
     }
 }
@@ -183,7 +187,7 @@ pub fn update(
     let snapshot = match open::snapshot(environment) {
         Err(Error::NoIndex { .. }) => {
             roots::expect_mail(roots)?;
-            open::create_or_open(environment)?
+            open::create_or_open(environment, options.codec)?
         }
         other => other?,
     };

@@ -28,7 +28,7 @@ use crate::open;
 use crate::rows::{self, FolderRow};
 use crate::set::NumberSet;
 use crate::state::{Root, State};
-use crate::tables::{absent, files as file_table, messages};
+use crate::tables::{HeaderCodec, absent, files as file_table, messages};
 use crate::text::{TextFiles, TextReader};
 use crate::user::{self, Tags};
 use copies::Copies;
@@ -164,7 +164,7 @@ impl Mailbox {
             text_documents: crate::text::document_count(&self.state.text),
             ..Counts::default()
         };
-        for schema in crate::tables::schemas() {
+        for schema in crate::tables::schemas(HeaderCodec::default()) {
             let table = self.snapshot.table(&schema.name)?;
             counts.store_segments += table.parts().len().saturating_sub(1) as u64;
             counts.journal_rows += table.parts().last().map_or(0, |part| u64::from(part.row_count()));
