@@ -221,6 +221,7 @@ fn damaged_tags_are_told_apart_and_make_no_new_index() {
     assert!(half.out.contains("4 files: 4 added"), "{half:?}");
     fs::write(user.join("manifest"), whole).unwrap();
     assert_eq!(home.good(&["check", "--deep"]), "no damage found\n");
+    assert_eq!(home.good(&["check"]), "no damage found; --deep reads every byte\n");
     assert_eq!(home.subjects("tag:kept"), ["First steps"]);
 }
 

@@ -45,7 +45,7 @@ pub(crate) fn run(arguments: &Arguments, session: &Session) -> Result<Outcome> {
         // For its sentence about roots that are not indexed.
         session.mailbox()?;
     }
-    tell(&damages, session)?;
+    tell(&damages, if arguments.deep { SOUND } else { SOUND_SO_FAR }, session)?;
     if wants(&damages, Remedy::Rebuild) {
         let directory = session.index.index_directory();
         output::complain(format!("{} is damaged: run \"pneu check --repair\"", directory.display()));
@@ -54,14 +54,19 @@ pub(crate) fn run(arguments: &Arguments, session: &Session) -> Result<Outcome> {
     Ok(if damages.is_empty() { Outcome::Done } else { Outcome::Damaged })
 }
 
-/// Prints what is damaged, or that nothing is.
-fn tell(damages: &[Damage], session: &Session) -> Result<()> {
+/// Said when every byte was read.
+const SOUND: &str = "no damage found";
+/// Said when not every byte was.
+const SOUND_SO_FAR: &str = "no damage found; --deep reads every byte";
+
+/// Prints what is damaged, or this sentence if nothing is.
+fn tell(damages: &[Damage], sound: &str, session: &Session) -> Result<()> {
     let mut output = session.output();
     for damage in damages.iter().filter(|damage| damage.remedy != Remedy::AsSaid) {
         output.line(&one_line(&format!("{}: {}", damage.file.display(), damage.what)))?;
     }
     if damages.is_empty() && !session.is_quiet {
-        output.line("no damage found")?;
+        output.line(sound)?;
     }
     output.finish()
 }
@@ -87,7 +92,7 @@ fn wants(damages: &[Damage], remedy: Remedy) -> bool {
 /// Checks, and makes the index anew if it is damaged, or was made without a header of the configuration.
 fn repair(session: &Session) -> Result<Outcome> {
     let damages = index::diagnose(&session.index, Depth::Deep)?;
-    tell(&damages, session)?;
+    tell(&damages, SOUND, session)?;
     let outcome = if wants(&damages, Remedy::Rebuild) {
         let remembered = index::remembered_roots(&session.index).unwrap_or_default();
         super::index::rebuild(session, &roots_of(session, remembered)?)?
