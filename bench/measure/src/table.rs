@@ -5,6 +5,7 @@
 
 use crate::child::Sample;
 use crate::report::{Report, Series, Spread, named, seconds};
+use std::collections::HashMap;
 use std::fmt::Write;
 
 /// What stands where a program cannot do the work, or is not there.
@@ -309,6 +310,19 @@ fn times(ratio: f64) -> String {
 }
 
 impl Table {
+    /// Returns the table with a floor for each row whose work has one in another row: what nothing can be below is the same program for all
+    /// that is known of the work.
+    pub fn with_floors_of_work(mut self) -> Table {
+        let mut floors = HashMap::new();
+        for row in self.rows.iter().filter(|row| row.floor.is_some()) {
+            floors.entry(row.work.clone()).or_insert_with(|| row.floor.clone());
+        }
+        for row in self.rows.iter_mut().filter(|row| row.floor.is_none()) {
+            row.floor = floors.get(&row.work).cloned().flatten();
+        }
+        self
+    }
+
     /// Says whether anything of it was measured.
     pub fn has_figures(&self, report: &Report) -> bool {
         self.rows.iter().any(|row| self.columns.iter().any(|column| row.series(column, report).is_some()))
@@ -505,6 +519,20 @@ mod tests {
         assert!(!report(vec![other.clone()]).tables[0].has_figures(&report(Vec::new())));
         let both = report(vec![other, Row::new("work", Quantity::Wall)]);
         assert!(both.tables[0].has_figures(&both));
+    }
+
+    #[test]
+    fn rows_of_the_same_work_share_a_floor() {
+        let row = |work, quantity| Row::new(work, quantity);
+        let rows = vec![
+            row("work", Quantity::Cpu),
+            row("work", Quantity::Wall).floor("floor"),
+            row("work", Quantity::Peak).floor("ours: work"),
+            row("other work", Quantity::Cpu),
+        ];
+        let table = report(rows).tables.remove(0).with_floors_of_work();
+        let floors: Vec<Option<&str>> = table.rows.iter().map(|row| row.floor.as_deref()).collect();
+        assert_eq!(floors, [Some("floor"), Some("floor"), Some("ours: work"), None]);
     }
 
     #[test]

@@ -1,9 +1,10 @@
 //! A repository that restic accepts, with as many blobs as one likes: index files, and packs that are holes but for their headers.
 //!
-//! Comes in: a directory and a count. Goes out: a repository without snapshots. Must not know what is measured with it.
+//! Comes in: a directory and a count. Goes out: a repository with one snapshot. Must not know what is measured with it.
 //!
-//! `restic check` finds nothing wrong with it; `restic check --read-data` would, since no blob is there.
+//! `restic check` finds nothing wrong with it; `restic check --read-data` would, since no blob of a file is there.
 
+use super::snapshot;
 use anyhow::{Context, Result};
 use archive::index_file::{BLOB_COUNT_FULL, IndexFileWriter};
 use archive::testing::surroundings;
@@ -54,7 +55,7 @@ pub(super) fn storage(directory: &Path) -> Arc<dyn Storage> {
 
 /// Makes the repository, if it is not there.
 pub(super) fn make(directory: &Path, blob_count: u64) -> Result<()> {
-    let is_made = directory.join("made");
+    let is_made = directory.join("made with a snapshot");
     if is_made.exists() {
         return Ok(());
     }
@@ -81,19 +82,30 @@ pub(super) fn make(directory: &Path, blob_count: u64) -> Result<()> {
     if file.blob_count() > 0 {
         save(&parts, FileKind::Index, &file.finish())?;
     }
+    snapshot::save(directory, blob_count)?;
     Ok(fs::write(is_made, "")?)
+}
+
+/// Returns how many bytes a blob has in its pack; it has twice as many before.
+pub(super) fn packed_length(number: u64) -> u32 {
+    u32::try_from(Random::of(1, 3, number).between(600, 12_600)).unwrap_or(600)
+}
+
+/// Returns how many bytes the content of a blob has.
+pub(super) fn plain_length(number: u64) -> u32 {
+    2 * packed_length(number)
 }
 
 fn pack(numbers: std::ops::Range<u64>) -> Vec<PackedBlob> {
     let mut offset = 0;
     let blob = |number| {
-        let length = u32::try_from(Random::of(1, 3, number).between(600, 12_600)).unwrap_or(600);
+        let length = packed_length(number);
         let blob = PackedBlob {
             kind: blob_kind(number),
             id: blob_id(number),
             offset,
             length,
-            uncompressed_length: 2 * length,
+            uncompressed_length: plain_length(number),
         };
         offset += length;
         blob

@@ -3,10 +3,11 @@
 //! Comes in: values. Goes out: their compressed form, and back. Must not know which store keeps them.
 
 use super::records::Record;
-use super::{DICTIONARY_BYTES, LEVEL};
+use super::{DICTIONARY_BYTES, LEVEL, LEVEL_MAX};
 use anyhow::{Context, Result, ensure};
 use clap::ValueEnum;
-use std::fs;
+use std::fs::{self, File};
+use std::io;
 use std::path::Path;
 use zstd::bulk::{Compressor, Decompressor};
 
@@ -14,6 +15,8 @@ use zstd::bulk::{Compressor, Decompressor};
 const TRAINED_ON_TIMES: usize = 100;
 /// No value is larger.
 const VALUE_BYTES_MAX: usize = 1 << 20;
+/// 128 MiB: all that zstd decodes without being told to.
+const WINDOW_LOG: u32 = 27;
 /// The name of the dictionary beside the store.
 const DICTIONARY_NAME: &str = "dictionary";
 
@@ -74,6 +77,18 @@ impl Encoder {
             Encoder::Zstd(compressor) => compressor.compress(value)?,
         })
     }
+}
+
+/// Compresses a file as one frame that finds what it had before wherever that was.
+pub(super) fn pack(file: &Path, packed: &Path) -> Result<()> {
+    let mut reader = File::open(file).with_context(|| format!("cannot read {}", file.display()))?;
+    let out = File::create(packed).with_context(|| format!("cannot make {}", packed.display()))?;
+    let mut encoder = zstd::Encoder::new(out, LEVEL_MAX)?;
+    encoder.long_distance_matching(true)?;
+    encoder.window_log(WINDOW_LOG)?;
+    io::copy(&mut reader, &mut encoder)?;
+    encoder.finish()?;
+    Ok(())
 }
 
 /// Trains a dictionary on records from everywhere.

@@ -35,6 +35,8 @@ const BLOCK_BYTES: u32 = 64 << 10;
 const DICTIONARY_BYTES: u32 = 64 << 10;
 /// The compression level of zstd.
 const LEVEL: i32 = 3;
+/// The level for what is never read.
+const LEVEL_MAX: i32 = 19;
 
 /// One job.
 #[derive(Args)]
@@ -49,6 +51,8 @@ enum Job {
     Records { folder: PathBuf, file: PathBuf },
     /// Read that file: what any store reads at least.
     Bytes { file: PathBuf },
+    /// Compress that file as well as can be, in one frame that nobody could read a record of.
+    Pack { file: PathBuf, packed: PathBuf },
     /// Put all records into a new store.
     Fill { store: Keeper, codec: Codec, file: PathBuf, place: PathBuf },
     /// Read all records of a store by key.
@@ -182,6 +186,7 @@ pub(crate) fn run(arguments: &StoresArguments) -> Result<()> {
             told.tell();
             Ok(())
         }
+        Job::Pack { file, packed } => codec::pack(file, packed),
         Job::Fill { store, codec, file, place } => fill(*store, *codec, file, place),
         Job::All { store, codec, place } => read(*store, *codec, place, |store, each| store.all(place, each)),
         Job::Newest { store, codec, place, count } => {

@@ -36,7 +36,8 @@ pub(crate) fn parts(options: &Options) -> Vec<Part> {
 pub(crate) fn all(options: &Options) -> Vec<Table> {
     let sizes = options.sizes();
     let others = [merge::table(&sizes), recovery::table(&sizes)];
-    [index::table(&sizes)].into_iter().chain(headers::tables(&sizes)).chain(others).collect()
+    let all = [index::table(&sizes)].into_iter().chain(headers::tables(&sizes)).chain(others);
+    all.map(Table::with_floors_of_work).collect()
 }
 
 /// Measures a table.

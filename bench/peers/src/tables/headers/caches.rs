@@ -9,6 +9,26 @@ use measure::{Series, named};
 /// A store and a compression.
 pub(super) type Cache = (&'static str, &'static str);
 
+/// pneu's codecs of header records, by the compressions that they stand beside, and what the program is called with them in names of series.
+///
+/// The last one is what it does by itself.
+pub(super) const CODECS: [Codec; 4] = [
+    Codec { compression: "", option: "none", who: "pneu none" },
+    Codec { compression: "lz4", option: "lz4", who: "pneu lz4" },
+    Codec { compression: "zstd", option: "zstd", who: "pneu zstd" },
+    Codec { compression: DICTIONARY, option: "zstd-dictionary", who: "pneu" },
+];
+/// A compression that neomutt does not have.
+pub(super) const DICTIONARY: &str = "zstd with a dictionary";
+
+/// A codec of pneu.
+pub(super) struct Codec {
+    pub(super) compression: &'static str,
+    /// Its name on pneu's command line.
+    pub(super) option: &'static str,
+    pub(super) who: &'static str,
+}
+
 /// Returns how the program with this cache is called in names of series.
 pub(super) fn who((store, compression): Cache) -> String {
     let compression = if compression.is_empty() { "none" } else { compression };

@@ -7,7 +7,9 @@ use crate::bench::Bench;
 use crate::options::Sizes;
 use crate::stores::{Codec, Keeper};
 use anyhow::{Result, ensure};
-use measure::{Outcome, Series, Trial, bytes_below, child, cold, corpora, named, take_turns};
+use measure::{
+    Outcome, Series, Trial, bytes_below, child, cold, corpora, named, take_turns, take_turns_at_once,
+};
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -43,7 +45,7 @@ impl Stores {
     fn measure(&self, rounds: usize) -> Result<Vec<Series>> {
         let all = child::run(errand("bytes")?.arg(&self.file))?.said;
         let newest = RefCell::new(None);
-        let mut series = Vec::new();
+        let mut series = take_turns_at_once(1, vec![self.packed()])?;
         for codec in Codec::ALL {
             let keepers =
                 Keeper::ALL.into_iter().filter(|keeper| keeper.is_built() && keeper.before(codec).is_some());
@@ -80,6 +82,19 @@ impl Stores {
             command.arg(format!("if={}", self.file.display())).args(["of=/dev/null", "bs=1M", "status=none"]);
             Ok(command)
         }))
+    }
+
+    /// What the records take where nothing but their size counts.
+    fn packed(&self) -> Trial<'_> {
+        let packed = self.place.join("packed");
+        let series = Series::new(&named("floor", &rows::work(&self.label, rows::PACKED)), "");
+        let size = packed.clone();
+        let trial = Trial::new(series, move || {
+            let mut command = errand("pack")?;
+            command.arg(&self.file).arg(&packed);
+            Ok(command)
+        });
+        trial.sized(move || Ok(size.metadata()?.len()))
     }
 
     fn series(&self, keeper: Keeper, codec: Codec, work: &str) -> Series {

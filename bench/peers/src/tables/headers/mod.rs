@@ -17,6 +17,7 @@ use crate::peers::terminal::opened;
 use crate::peers::{dovecot, mutt, neomutt};
 use anyhow::{Result, ensure};
 use bench_own::Pneu;
+use caches::CODECS;
 use measure::{
     Outcome, Series, Trial, bytes_below, cold, corpora, named, take_turns, take_turns_at_once, walk,
 };
@@ -28,6 +29,9 @@ use testkit::corpus::CorpusOptions;
 
 /// How many messages the end of a list has.
 const NEWEST_COUNT: u64 = 50;
+
+/// How pneu lists everything.
+const LIST: [&str; 3] = ["find", "--sort", "date"];
 
 /// Returns the folder, as mail to be made.
 fn folder(sizes: &Sizes) -> CorpusOptions {
@@ -54,7 +58,7 @@ pub(crate) fn measure(bench: &mut Bench<'_>) -> Result<()> {
 fn open_all(bench: &mut Bench<'_>, sizes: &Sizes, maildir: &Path, place: &Path) -> Result<()> {
     corpora::warm(maildir)?;
     let readers = Readers {
-        pneu: Pneu::at(&bench.options.program, maildir, &place.join("pneu")),
+        pneus: CODECS.map(|codec| Pneu::at(&bench.options.program, maildir, &place.join(codec.option))),
         neomutt: bench.installed(&neomutt::PEER).map(|found| Neomutt::new(&found)).transpose()?,
         mutt: bench.installed(&mutt::PEER),
         dovecot: bench
@@ -74,7 +78,8 @@ fn open_all(bench: &mut Bench<'_>, sizes: &Sizes, maildir: &Path, place: &Path) 
 
 /// Programs that open the folder.
 struct Readers {
-    pneu: Pneu,
+    /// With each of [`CODECS`].
+    pneus: [Pneu; CODECS.len()],
     neomutt: Option<Neomutt>,
     mutt: Option<crate::peer::Installed>,
     dovecot: Option<Dovecot>,
@@ -86,18 +91,21 @@ struct Readers {
 
 impl Readers {
     fn measure(&self, rounds: usize) -> Result<Vec<Series>> {
-        let mut trials = self.pneu_trials(Start::Warm);
+        let mut trials = self.codec_trials();
+        trials.extend(self.pneu_trials(Start::Warm));
         trials.extend(self.neomutt_trials());
         trials.extend(self.mutt_trials());
         trials.extend(self.dovecot_trials());
         trials.push(self.walk(Start::Warm, rows::WALK, walk::Look::Names));
         trials.push(self.walk(Start::Warm, rows::READ, walk::Look::Contents));
+        trials.push(self.nothing(Start::Warm));
         // The folder was read just now, and each program makes its cache before it uses it.
         let mut series = take_turns_at_once(rounds, trials)?;
         if cold::is_possible() {
             let mut trials = self.pneu_trials(Start::Cold);
             trials.extend(self.others_cold(&series));
             trials.push(self.walk(Start::Cold, rows::WALK, walk::Look::Names));
+            trials.push(self.nothing(Start::Cold));
             series.extend(take_turns(rounds, trials)?);
         }
         Ok(series)
@@ -112,48 +120,60 @@ impl Readers {
         start.of(Trial::new(series, move || walk::command(&self.maildir, 2, look)))
     }
 
+    fn nothing(&self, start: Start) -> Trial<'_> {
+        let series = self.series("floor", &start.work(rows::NOTHING));
+        start.of(Trial::new(series, || Ok(Command::new("true"))))
+    }
+
+    /// pneu as it is by itself.
+    fn pneu(&self) -> &Pneu {
+        let [.., usual] = &self.pneus;
+        usual
+    }
+
     /// Returns a trial of another program, which may fail.
     fn peer<'a>(&self, who: &str, work: &str, prepare: impl FnMut() -> Result<Command> + 'a) -> Trial<'a> {
         Trial::new(self.series(who, work), prepare).of_a_peer()
     }
 
+    /// Returns trials of pneu with each codec: its first index, and a list of all.
+    fn codec_trials(&self) -> Vec<Trial<'_>> {
+        let trials = CODECS.iter().zip(&self.pneus).flat_map(|(codec, pneu)| {
+            let init = Trial::new(self.series(codec.who, INIT), || {
+                pneu.forget()?;
+                Ok(pneu.index_with(&["--header-codec", codec.option]))
+            });
+            let all = Trial::new(self.series(codec.who, RELOAD), || Ok(pneu.command(&LIST)));
+            let all = all.printing(self.count).sized(|| size_of_rows(pneu));
+            [init.sized(|| bytes_below(pneu.data())), all]
+        });
+        trials.collect()
+    }
+
+    /// Returns trials of pneu as it is by itself, with its index.
     fn pneu_trials(&self, start: Start) -> Vec<Trial<'_>> {
         let series = |work: &str| self.series("pneu", &start.work(work));
-        let list = ["find", "--sort", "date"];
         let newest = NEWEST_COUNT.to_string();
         let mut trials = Vec::new();
-        if start == Start::Warm {
-            let init = Trial::new(series(INIT), || {
-                self.pneu.forget()?;
-                Ok(self.pneu.index())
-            });
-            trials.push(init.sized(|| bytes_below(self.pneu.data())));
+        if start == Start::Cold {
+            let all = Trial::new(series(RELOAD), || Ok(self.pneu().command(&LIST)));
+            trials.push(all.printing(self.count));
         }
-        let all = Trial::new(series(RELOAD), move || Ok(self.pneu.command(&list)));
-        trials.push(all.printing(self.count).sized(|| self.size_of_rows()));
         let after_pass = Trial::new(series(rows::AFTER_PASS), || Ok(self.pass_and_list()));
         trials.push(after_pass.printing(self.count));
         let end = Trial::new(series(NEWEST), move || {
-            Ok(self.pneu.command(&[&list[..], &["--max", &newest]].concat()))
+            Ok(self.pneu().command(&[&LIST[..], &["--max", &newest]].concat()))
         });
         trials.push(end.printing(NEWEST_COUNT.min(self.count)));
         trials.into_iter().map(|trial| start.of(trial)).collect()
     }
 
-    /// What of the index is needed for lists: everything but the text.
-    fn size_of_rows(&self) -> Result<u64> {
-        let store = self.pneu.data().join("index");
-        let text = store.join("text");
-        let text = if text.is_dir() { bytes_below(&text)? } else { 0 };
-        Ok(bytes_below(&store)? - text)
-    }
-
     /// Brings the index in step, and lists: what the others do when they open a folder.
     fn pass_and_list(&self) -> Command {
         let line = "\"$0\" --quiet --data \"$1\" index --maildir \"$2\" && exec \"$0\" --data \"$1\" find --sort date";
-        let data = self.pneu.data();
+        let data = self.pneu().data();
         let mut command = Command::new("sh");
-        command.args(["-c", line]).arg(self.pneu.index().get_program()).arg(data).arg(&self.maildir);
+        command.args(["-c", line]).arg(self.pneu().index().get_program()).arg(data).arg(&self.maildir);
         command.env("XDG_CONFIG_HOME", data.join("config"));
         command
     }
@@ -268,6 +288,14 @@ impl Readers {
         }
         trials.into_iter().map(Trial::cold).collect()
     }
+}
+
+/// What of the index is needed for lists: everything but the text.
+fn size_of_rows(pneu: &Pneu) -> Result<u64> {
+    let store = pneu.data().join("index");
+    let text = store.join("text");
+    let text = if text.is_dir() { bytes_below(&text)? } else { 0 };
+    Ok(bytes_below(&store)? - text)
 }
 
 /// What is in the page cache.

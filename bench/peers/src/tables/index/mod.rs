@@ -271,9 +271,14 @@ impl Side<'_> {
                 }
             }
         }
-        let maildir = self.maildir.as_path();
-        let walk = self.series("floor", &Start::Cold.work(rows::WALK));
-        trials.push(Trial::new(walk, move || walk::command(maildir, 2, Look::Names)).cold());
+        let floors =
+            [(rows::WALK, Look::Names), (rows::DIRECTORIES, Look::Directories)].map(|(work, look)| {
+                let series = self.series("floor", &Start::Cold.work(work));
+                Trial::new(series, move || walk::command(&self.maildir, 2, look)).cold()
+            });
+        trials.extend(floors);
+        let nothing = self.series("floor", &Start::Cold.work(rows::NOTHING));
+        trials.push(Trial::new(nothing, || Ok(Command::new("true"))).cold());
         let mut series = take_turns(self.rounds, trials)?;
         series.extend(self.queries(Start::Cold)?);
         Ok(series)

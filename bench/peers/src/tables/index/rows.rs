@@ -143,8 +143,9 @@ fn rows(mailbox: &Mailbox) -> Vec<Row> {
     }
     if mailbox.kind == Kind::Small {
         let started_cold = |what: &str| row(label, &cold(what), Quantity::Wall).cold();
-        rows.push(started_cold(FULL).floor(&floor(label, &cold(WALK))));
-        rows.extend([LAZY, FEW, MANY].map(started_cold));
+        for (what, beneath) in [(FULL, WALK), (LAZY, DIRECTORIES), (FEW, NOTHING), (MANY, NOTHING)] {
+            rows.push(started_cold(what).floor(&floor(label, &cold(beneath))));
+        }
     }
     rows
 }

@@ -59,6 +59,11 @@ pub(super) fn walk_work(messages: u32) -> String {
     format!("walk with statx on two threads, backup of {}", of(messages))
 }
 
+/// The same with nothing in the page cache.
+pub(super) fn walk_cold_work(messages: u32) -> String {
+    format!("{}, cold", walk_work(messages))
+}
+
 /// Says how many messages a mailbox has.
 pub(super) fn of(messages: u32) -> String {
     format!("{} messages", counted(messages.into()))
@@ -102,6 +107,10 @@ pub(super) fn unchanged(bench: &mut Bench<'_>) -> Result<()> {
     if cold::is_possible() {
         for _ in 0..rounds {
             add(&mut bench.report, &unchanged_cold_work(messages), &repositories, Cache::Cold)?;
+            rustix::fs::sync();
+            Cache::Cold.prepare()?;
+            let walk = child::measure(&mut mailbox.pneu.walk(2, Look::Stats)?)?;
+            bench.report.add(Series::of(&walk_cold_work(messages), walk));
         }
     }
     Ok(())

@@ -1,23 +1,26 @@
-//! A repository of millions of blobs, opened by pneu's crate and by restic's command to look one blob up; and what there is in it, and whether it is
-//! sound, by the commands.
+//! A repository of millions of blobs, opened by pneu's crate and by restic's command to look one blob up; and whether it is sound, what there is in
+//! it, and where a file is, by the commands.
 //!
 //! Comes in: what is installed, sizes. Goes out: series. Must not know how either program does it.
 //!
 //! The blob is one that is not there: then `restic cat blob` does nothing besides opening the repository and loading its index, without a lock,
 //! since pneu's crate takes none either. `restic cat config` is the same without the index: it shows what deriving the key takes in restic.
-//! What there is in it pneu says alone: restic counts what snapshots hold, and this repository has none.
+//! One snapshot has a file for each blob of data. What counts it and looks in it has caches that are filled once, since restic copies all trees into
+//! its own.
 
 use super::pair::Ours;
-use super::{COLUMNS, theirs};
+use super::{COLUMNS, ours, theirs};
 use crate::bench::Bench;
 use crate::options::counted;
 use crate::peers::restic::{self, Restic};
 use crate::tables::left_out::leave_out;
-use anyhow::{Result, ensure};
+use anyhow::{Context, Result, ensure};
 use bench_own::archive::{self, Job};
 use measure::turns::{Cache, tell};
 use measure::{Outcome, Series, child, cold, corpora, named};
-use std::path::Path;
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 /// What restic does where pneu's crate looks a blob up.
@@ -38,9 +41,29 @@ pub(super) fn look_cold(blobs: u64) -> String {
     format!("{}, cold", look(blobs))
 }
 
-/// What is in the index, with the cache; pneu alone.
+/// How many blobs the snapshot uses, and how large they are.
 pub(super) fn stats(blobs: u64) -> String {
-    format!("archive stats of the index of {} blobs, cached", counted(blobs))
+    format!("stats of {} blobs, by restic with --mode raw-data", counted(blobs))
+}
+
+/// The name of a file in the middle.
+pub(super) fn find(blobs: u64) -> String {
+    format!("find one file name in a snapshot of {} blobs", counted(blobs))
+}
+
+/// The series of reading all index files.
+pub(super) fn read_index(blobs: u64) -> String {
+    named("floor", &format!("reading the index files of {} blobs", counted(blobs)))
+}
+
+/// The series of reading them and all trees of the snapshot.
+pub(super) fn read_trees(blobs: u64) -> String {
+    named("floor", &format!("reading the index files and the trees of {} blobs", counted(blobs)))
+}
+
+/// The series of a process that does nothing.
+pub(super) fn nothing(blobs: u64, start: &str) -> String {
+    named("floor", &format!("a process that does nothing, beside {} blobs{start}", counted(blobs)))
 }
 
 /// Whether it is sound, without reading packs.
@@ -59,25 +82,40 @@ struct Both<'a> {
     blobs: u64,
     ours: Ours<'a>,
     restic: Option<Restic>,
+    /// restic with a cache that stays.
+    filled: Option<Restic>,
+    /// The index files.
+    index: Vec<PathBuf>,
+    /// The packs that hold the snapshot's trees.
+    trees: Vec<PathBuf>,
+    /// How many blobs are used, when somebody has said so.
+    used: Option<u64>,
 }
 
 /// One thing that is measured.
 struct Step {
+    /// Who does it, if it is not the floor.
     who: &'static str,
-    work: String,
+    series: String,
     command: Command,
     answer: Answer,
 }
 
 /// What is to come out.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 enum Answer {
     /// That there is no such blob.
     NotThere,
     /// That all is sound.
     Sound,
+    /// So many blobs are used at least, and of those that are asked one after the other as many.
+    Used(u64),
+    /// This at the end of one line.
+    Line(String),
     /// Something.
     Text,
+    /// Nothing.
+    Nothing,
 }
 
 /// Measures both in turn.
@@ -90,21 +128,30 @@ pub(super) fn measure(bench: &mut Bench<'_>) -> Result<()> {
     let pneu = bench.pneu(&directory.join("mail"));
     let installed = bench.installed(&restic::PEER);
     let caches = [directory.join("cache"), directory.join("restic-cache")];
+    let filled = [directory.join("pneu-cache"), directory.join("restic-filled-cache")];
+    filled.iter().try_for_each(|cache| corpora::clear(cache))?;
     let mut both = Both {
         corpora: &corpora,
         blobs,
-        ours: Ours { pneu: &pneu, repository: repository.clone(), cache: directory.join("pneu-cache") },
-        restic: installed.map(|installed| Restic::new(&installed, &repository, &caches[1])),
+        ours: Ours { pneu: &pneu, repository: repository.clone(), cache: filled[0].clone() },
+        restic: installed.as_ref().map(|installed| Restic::new(installed, &repository, &caches[1])),
+        filled: installed.map(|installed| Restic::new(&installed, &repository, &filled[1])),
+        index: files_below(&repository.join("index"))?,
+        trees: files_below(&repository.join("data"))?.into_iter().filter(|file| is_no_hole(file)).collect(),
+        used: None,
     };
     both.check_that_it_is_missing(bench);
     for round in 0..=bench.rounds() {
         caches.iter().try_for_each(|cache| corpora::clear(cache))?;
         both.run(bench, round, both.warm()?, Cache::Warm)?;
+        both.run(bench, round, both.in_snapshot()?, Cache::Warm)?;
         if cold::is_possible() {
-            both.run(bench, round, both.looks(&look_cold(blobs))?, Cache::Cold)?;
+            let mut steps = both.looks(&look_cold(blobs))?;
+            steps.push(beneath(nothing(blobs, ", cold"), Command::new("true")));
+            both.run(bench, round, steps, Cache::Cold)?;
         }
     }
-    Ok(())
+    caches.iter().chain(&filled).try_for_each(|cache| corpora::clear(cache))
 }
 
 impl Both<'_> {
@@ -113,20 +160,33 @@ impl Both<'_> {
         let blobs = self.blobs;
         let mut steps = self.looks(&look_first(blobs))?;
         steps.extend(self.looks(&look(blobs))?);
-        steps.push(self.own(stats(blobs), &["stats"], Answer::Text));
-        steps.push(self.own(check(blobs), &["check"], Answer::Sound));
-        steps.extend(self.other(check(blobs), &["check"], Answer::Sound));
-        steps.extend(self.other(key(blobs), &["--no-lock", "cat", "config"], Answer::Text));
+        steps.push(own(check(blobs), self.ours.command(&["check"]), Answer::Sound));
+        steps.extend(self.other(&check(blobs), &["check"], Answer::Sound));
+        steps.extend(self.other(&key(blobs), &["--no-lock", "cat", "config"], Answer::Text));
+        steps.push(beneath(read_index(blobs), reading(&self.index)));
+        steps.push(beneath(nothing(blobs, ""), Command::new("true")));
         Ok(steps)
     }
 
-    fn own(&self, work: String, arguments: &[&str], answer: Answer) -> Step {
-        Step { who: COLUMNS[0], work, command: self.ours.command(arguments), answer }
+    /// Returns what is asked of the snapshot, with caches that stay.
+    fn in_snapshot(&self) -> Result<Vec<Step>> {
+        let blobs = self.blobs;
+        let used = Answer::Used(archive::file_count(blobs));
+        let name = archive::middle_name(blobs)?;
+        let mut steps = Vec::new();
+        for (work, ours, theirs, answer) in [
+            (stats(blobs), &["stats"][..], &["stats", "--mode", "raw-data"][..], used),
+            (find(blobs), &["find", &name], &["find", &name], Answer::Line(name.clone())),
+        ] {
+            steps.push(own(work.clone(), self.ours.command(ours), answer.clone()));
+            steps.extend(self.filled.as_ref().map(|restic| other(work, restic.command(theirs), answer)));
+        }
+        steps.push(beneath(read_trees(blobs), reading(&[&self.index[..], &self.trees].concat())));
+        Ok(steps)
     }
 
-    fn other(&self, work: String, arguments: &[&str], answer: Answer) -> Option<Step> {
-        let command = self.restic.as_ref()?.command(arguments);
-        Some(Step { who: COLUMNS[1], work, command, answer })
+    fn other(&self, work: &str, arguments: &[&str], answer: Answer) -> Option<Step> {
+        Some(other(work.to_owned(), self.restic.as_ref()?.command(arguments), answer))
     }
 
     /// Makes sure that restic fails for the reason that is meant: it ends with 1 for many others, too. Else it looks nothing up.
@@ -147,10 +207,9 @@ impl Both<'_> {
     fn looks(&self, work: &str) -> Result<Vec<Step>> {
         let unknown = archive::unknown_id(self.blobs);
         let command = archive::command(self.corpora, Job::Look, self.blobs, 1)?;
-        let mut steps =
-            vec![Step { who: COLUMNS[0], work: work.to_owned(), command, answer: Answer::NotThere }];
+        let mut steps = vec![own(work.to_owned(), command, Answer::NotThere)];
         let arguments = ["--no-lock", "cat", "blob", &unknown];
-        steps.extend(self.other(work.to_owned(), &arguments, Answer::NotThere).map(|mut step| {
+        steps.extend(self.other(work, &arguments, Answer::NotThere).map(|mut step| {
             // It says each time that there is no such blob.
             step.command.stderr(Stdio::null());
             step
@@ -164,14 +223,13 @@ impl Both<'_> {
             if step.who == COLUMNS[1] && self.restic.is_none() {
                 continue;
             }
-            let name = named(step.who, &step.work);
-            match step.run(cache) {
+            match step.run(cache, &mut self.used) {
                 Err(error) if step.who == COLUMNS[1] => {
-                    leave_out(&mut bench.report, &name, &error);
-                    self.restic = None;
+                    leave_out(&mut bench.report, &step.series, &error);
+                    (self.restic, self.filled) = (None, None);
                 }
                 outcome => {
-                    let series = Series::of(&name, outcome?.sample);
+                    let series = Series::of(&step.series, outcome?.sample);
                     if round > 0 {
                         tell(&series);
                         bench.report.add(series);
@@ -183,23 +241,69 @@ impl Both<'_> {
     }
 }
 
+fn own(work: String, command: Command, answer: Answer) -> Step {
+    Step { who: COLUMNS[0], series: ours(&work), command, answer }
+}
+
+fn other(work: String, command: Command, answer: Answer) -> Step {
+    Step { who: COLUMNS[1], series: theirs(&work), command, answer }
+}
+
+/// Returns a step of the floor.
+fn beneath(series: String, command: Command) -> Step {
+    Step { who: "", series, command, answer: Answer::Nothing }
+}
+
+/// Returns a command that reads files and does nothing with them.
+pub(super) fn reading(files: &[PathBuf]) -> Command {
+    let mut command = Command::new("sh");
+    command.args(["-c", "exec cat \"$@\" > /dev/null", "sh"]).args(files);
+    command
+}
+
+/// Returns the files of a directory and of those in it.
+pub(super) fn files_below(directory: &Path) -> Result<Vec<PathBuf>> {
+    let mut files = Vec::new();
+    for entry in fs::read_dir(directory).with_context(|| format!("cannot read {}", directory.display()))? {
+        let path = entry?.path();
+        if path.is_dir() { files.extend(files_below(&path)?) } else { files.push(path) }
+    }
+    Ok(files)
+}
+
+/// Says whether most of a file is on the disk.
+fn is_no_hole(file: &Path) -> bool {
+    file.metadata().is_ok_and(|metadata| metadata.blocks() * 512 > metadata.len() / 2)
+}
+
 impl Step {
-    fn run(&mut self, cache: Cache) -> Result<Outcome> {
+    /// Runs it. `used` is what was counted before.
+    fn run(&mut self, cache: Cache, used: &mut Option<u64>) -> Result<Outcome> {
         // Nobody pays for what another one wrote.
         rustix::fs::sync();
         cache.prepare()?;
         let command = &mut self.command;
         // restic ends with 1 when there is no such blob; pneu's crate has made sure of it.
-        let outcome = match (self.who, self.answer) {
+        let outcome = match (self.who, &self.answer) {
             (who, Answer::NotThere) if who == COLUMNS[1] => child::ask(command)?,
             _ => child::run(command)?,
         };
-        match self.answer {
+        let said = outcome.said.as_str();
+        match &self.answer {
             Answer::NotThere => {}
-            Answer::Sound => {
-                ensure!(says_sound(&outcome.said), "{command:?} found something: {}", outcome.said);
+            Answer::Sound => ensure!(says_sound(said), "{command:?} found something: {said}"),
+            Answer::Used(least) => {
+                let count =
+                    used_count(said).with_context(|| format!("{command:?} counted nothing: {said}"))?;
+                let expected = *used.get_or_insert(count);
+                ensure!(count >= *least && count == expected, "{command:?} counted {count}, not {expected}");
             }
-            Answer::Text => ensure!(!outcome.said.is_empty(), "{command:?} said nothing"),
+            Answer::Line(end) => {
+                let count = said.lines().filter(|line| line.ends_with(end.as_str())).count();
+                ensure!(count == 1, "{command:?} found it {count} times: {said}");
+            }
+            Answer::Text => ensure!(!said.is_empty(), "{command:?} said nothing"),
+            Answer::Nothing => ensure!(said.is_empty(), "{command:?} said something: {said}"),
         }
         Ok(outcome)
     }
@@ -210,9 +314,25 @@ fn says_sound(said: &str) -> bool {
     said.contains("no damage found") || said.contains("no errors were found")
 }
 
+/// Returns how many blobs are used, in the words of either program: `used        4,750,193 blobs, 57 GiB`, `Total Blob Count:  4750193`.
+fn used_count(said: &str) -> Option<u64> {
+    let of = |line: &str| {
+        let count = line.strip_prefix("used ").or_else(|| line.trim().strip_prefix("Total Blob Count:"))?;
+        count.split_whitespace().next()?.replace(',', "").parse().ok()
+    };
+    said.lines().find_map(of)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn both_programs_count_blobs() {
+        assert_eq!(used_count("packed  1 MiB\nused        4,750,193 blobs, 57 GiB\n"), Some(4_750_193));
+        assert_eq!(used_count("Stats in raw-data mode:\n    Total Blob Count:  4750193\n"), Some(4_750_193));
+        assert_eq!(used_count("nothing"), None);
+    }
 
     #[test]
     fn both_programs_say_that_a_repository_is_sound() {

@@ -9,13 +9,18 @@ use crate::bench::Bench;
 use crate::tables::left_out::leave_out;
 use anyhow::{Result, ensure};
 use measure::turns::{Cache, tell};
-use measure::{Series, child, corpora, equal};
+use measure::{Series, child, corpora, equal, named};
 use std::fs;
 use std::process::Command;
 
 /// The restore of all messages.
 pub(super) fn work(messages: u32) -> String {
     format!("restore of {}", backups::of(messages))
+}
+
+/// The series of copying the same files.
+pub(super) fn copied(messages: u32) -> String {
+    named("floor", &format!("cp -r of {}", backups::of(messages)))
 }
 
 /// Measures restores. restic's repository is what both read, if there is one, with a cache each.
@@ -48,7 +53,7 @@ pub(super) fn measure(bench: &mut Bench<'_>) -> Result<()> {
     for round in 0..bench.slow_rounds() {
         // Nothing is removed before the end: ext4 does not give the inode of a removed file to a new one for minutes, and looks at each of
         // them for every file that is made. Behind a removed mailbox a restore takes ten times as long. Files are emptied instead.
-        let targets = ["ours", "theirs"].map(|name| restored.join(round.to_string()).join(name));
+        let targets = ["ours", "theirs", "copied"].map(|name| restored.join(round.to_string()).join(name));
         fs::create_dir_all(restored.join(round.to_string()))?;
         let mut restore = read.command(&["restore", "--target"]);
         restore.arg(&targets[0]).arg(format!("latest:{}", maildir.display()));
@@ -65,6 +70,8 @@ pub(super) fn measure(bench: &mut Bench<'_>) -> Result<()> {
         if let Some(Err(error)) = their_command.map(|mut command| add(&theirs(&work), &mut command)) {
             repositories.fail(&error);
         }
+        let mut copy = Command::new("cp");
+        add(&copied(messages), copy.arg("-r").arg(maildir).arg(&targets[2]))?;
         if let Some(failure) = repositories.failure() {
             leave_out(&mut bench.report, &theirs(&work), &failure);
         }

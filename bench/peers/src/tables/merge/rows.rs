@@ -106,7 +106,10 @@ fn backups(sizes: &Sizes) -> Vec<Row> {
         unchanged(Cpu).floor(&floor).plotted(),
         unchanged(Peak).plotted(),
         unchanged(MinorFaults),
-        Row::new(&backups::unchanged_cold_work(messages), Wall).cold().plotted(),
+        Row::new(&backups::unchanged_cold_work(messages), Wall)
+            .floor(&backups::walk_cold_work(messages))
+            .cold()
+            .plotted(),
         first(Cpu).floor(&read).want(less(3.0)).plotted(),
         first(Wall).floor(&read).plotted(),
         first(Peak).want(Goal::AtMost(FIRST_PEAK_BYTES)).plotted(),
@@ -128,10 +131,10 @@ fn others(sizes: &Sizes) -> Vec<Row> {
     let find = |quantity| Row::new(&find::work(sizes.find_messages), quantity);
     let restore = |quantity| Row::new(&restore::work(sizes.backup_messages), quantity);
     vec![
-        find(Wall).want(less(20.0)).plotted(),
+        find(Wall).floor(&find::read_index(sizes.find_messages)).want(less(20.0)).plotted(),
         find(Cpu),
         find(Peak).plotted(),
-        restore(Wall).want(less(2.0)).plotted(),
+        restore(Wall).floor(&restore::copied(sizes.backup_messages)).want(less(2.0)).plotted(),
         restore(Cpu),
         restore(Peak).plotted(),
         restore(Outputs),
@@ -149,20 +152,26 @@ fn opening(sizes: &Sizes) -> Vec<Row> {
         let work = format!("open the index of {} blobs within a process, {how}", counted(blobs));
         Row::new(&work, Wall).of("pneu", &archive::open_name(blobs, series)).want(Goal::AtMost(most))
     };
-    vec![
-        alone("no cache yet", archive::COLD, 2.0),
-        alone("cached", archive::CACHED, 0.05),
-        Row::new(&first, Wall).plotted(),
+    let (index, trees, nothing) =
+        (open::read_index(blobs), open::read_trees(blobs), open::nothing(blobs, ""));
+    let mut rows = vec![
+        alone("no cache yet", archive::COLD, 2.0).floor(&index),
+        alone("cached", archive::CACHED, 0.05).floor(&nothing),
+        Row::new(&first, Wall).floor(&index).plotted(),
         Row::new(&first, Cpu),
         Row::new(&first, each).want(Goal::AtMost(60.0)).plotted(),
-        Row::new(&cached, Wall).plotted(),
+        Row::new(&cached, Wall).floor(&nothing).plotted(),
         Row::new(&cached, Cpu),
         Row::new(&cached, each).want(Goal::AtMost(60.0)).plotted(),
-        Row::new(&open::look_cold(blobs), Wall).cold().plotted(),
-        Row::new(&open::stats(blobs), Wall),
-        Row::new(&open::check(blobs), Wall).plotted(),
-        Row::new(&open::check(blobs), Cpu),
-        Row::new(&open::check(blobs), Peak).plotted(),
-        Row::new(&open::key(blobs), Wall),
-    ]
+        Row::new(&open::look_cold(blobs), Wall).floor(&open::nothing(blobs, ", cold")).cold().plotted(),
+    ];
+    for (work, floor) in
+        [(open::check(blobs), &index), (open::stats(blobs), &trees), (open::find(blobs), &trees)]
+    {
+        rows.push(Row::new(&work, Wall).floor(floor).plotted());
+        rows.push(Row::new(&work, Cpu));
+        rows.push(Row::new(&work, Peak).plotted());
+    }
+    rows.push(Row::new(&open::key(blobs), Wall).floor(&nothing));
+    rows
 }
