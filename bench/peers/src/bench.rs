@@ -41,7 +41,7 @@ impl Bench<'_> {
 
     /// Returns how often something is measured of which a round takes half a minute: in a quick run once.
     pub(crate) fn slow_rounds(&self) -> usize {
-        if self.options.quick { self.rounds().min(1) } else { self.rounds() }
+        self.options.slow_rounds()
     }
 
     /// Writes what was measured so far, so that a long run that is ended loses only what it was at.

@@ -24,6 +24,9 @@ pub(crate) struct Options {
     /// How often each thing is measured; the median counts [default: 5, with --quick 3].
     #[arg(long)]
     rounds: Option<usize>,
+    /// How often to measure that of which a round takes half a minute; as often as the rest if not given, in a quick run once.
+    #[arg(long)]
+    slow_rounds: Option<usize>,
     /// Smaller sizes and fewer rounds: all tables in less than ten minutes.
     #[arg(long)]
     pub(crate) quick: bool,
@@ -125,6 +128,12 @@ impl Options {
         self.rounds.unwrap_or(if self.quick { 3 } else { 5 })
     }
 
+    /// Returns how often that is measured which takes long.
+    pub(crate) fn slow_rounds(&self) -> usize {
+        let rounds = self.rounds();
+        self.slow_rounds.unwrap_or(if self.quick { rounds.min(1) } else { rounds })
+    }
+
     /// Returns how large everything is.
     pub(crate) fn sizes(&self) -> Sizes {
         let usual = if self.quick { Sizes::quick() } else { Sizes::full() };
@@ -179,7 +188,8 @@ mod tests {
         assert_eq!((options(&[]).rounds(), options(&["--quick"]).rounds()), (5, 3));
         let given = options(&["--quick", "--rounds=7", "--recovery-rows=30,20", "--blobs=9"]);
         let expected = Sizes { recovery_rows: vec![20, 30], blobs: 9, ..Sizes::quick() };
-        assert_eq!((given.rounds(), given.sizes()), (7, expected));
+        assert_eq!((given.rounds(), given.slow_rounds(), given.sizes()), (7, 1, expected));
+        assert_eq!((options(&[]).slow_rounds(), options(&["--slow-rounds=2"]).slow_rounds()), (5, 2));
     }
 
     #[test]
