@@ -11,7 +11,7 @@ use std::fmt::Write;
 /// What stands where a program cannot do the work, or is not there.
 const DASH: &str = "—";
 /// A median of fewer samples is marked.
-const COUNT_ENOUGH: usize = 3;
+const COUNT_ENOUGH: usize = 5;
 /// What stands where a goal is reached.
 const REACHED: &str = "yes";
 /// What stands where a goal is missed.
@@ -310,15 +310,18 @@ fn times(ratio: f64) -> String {
 }
 
 impl Table {
-    /// Returns the table with a floor for each row whose work has one in another row: what nothing can be below is the same program for all
-    /// that is known of the work.
+    /// Returns the table with a floor for each row of wall or CPU time whose work has one in another such row: what takes the least time takes
+    /// the least of each kind of time.
     pub fn with_floors_of_work(mut self) -> Table {
+        let is_time = |row: &Row| row.quantity.unit() == Unit::Seconds;
         let mut floors = HashMap::new();
-        for row in self.rows.iter().filter(|row| row.floor.is_some()) {
-            floors.entry(row.work.clone()).or_insert_with(|| row.floor.clone());
+        for row in self.rows.iter().filter(|row| is_time(row)) {
+            if let Some(floor) = &row.floor {
+                floors.entry(row.work.clone()).or_insert_with(|| floor.clone());
+            }
         }
-        for row in self.rows.iter_mut().filter(|row| row.floor.is_none()) {
-            row.floor = floors.get(&row.work).cloned().flatten();
+        for row in self.rows.iter_mut().filter(|row| is_time(row) && row.floor.is_none()) {
+            row.floor = floors.get(&row.work).cloned();
         }
         self
     }
@@ -527,12 +530,13 @@ mod tests {
         let rows = vec![
             row("work", Quantity::Cpu),
             row("work", Quantity::Wall).floor("floor"),
-            row("work", Quantity::Peak).floor("ours: work"),
+            row("work", Quantity::Peak),
+            row("other work", Quantity::Size).floor("floor"),
             row("other work", Quantity::Cpu),
         ];
         let table = report(rows).tables.remove(0).with_floors_of_work();
         let floors: Vec<Option<&str>> = table.rows.iter().map(|row| row.floor.as_deref()).collect();
-        assert_eq!(floors, [Some("floor"), Some("floor"), Some("ours: work"), None]);
+        assert_eq!(floors, [Some("floor"), Some("floor"), None, Some("floor"), None]);
     }
 
     #[test]

@@ -14,7 +14,7 @@ use std::mem::MaybeUninit;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Condvar, Mutex, PoisonError};
 use std::{ffi::OsStr, thread};
 
 /// More is not faster.
@@ -78,27 +78,25 @@ pub fn walk(arguments: &WalkArguments) -> Result<()> {
 
 fn count(directory: &Path, threads: usize, look: Look) -> Result<u64> {
     let queue = Mutex::new(Queue { waiting: VecDeque::from([directory.to_owned()]), open: 0 });
+    let changed = Condvar::new();
     thread::scope(|scope| {
-        let work = || work(&queue, look);
+        let work = || work(&queue, &changed, look);
         let workers: Vec<_> = (0..threads.max(1)).map(|_| scope.spawn(work)).collect();
         workers.into_iter().map(|worker| worker.join().expect("a walking thread does not panic")).sum()
     })
 }
 
 /// Reads directories until none is left and none is being read by another thread.
-fn work(queue: &Mutex<Queue>, look: Look) -> Result<u64> {
+fn work(queue: &Mutex<Queue>, changed: &Condvar, look: Look) -> Result<u64> {
     let mut files = 0;
     let mut buffer = vec![MaybeUninit::uninit(); BUFFER_BYTES];
     loop {
-        let mut locked = queue.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(directory) = locked.waiting.pop_front() else {
-            if locked.open == 0 {
-                return Ok(files);
-            }
-            drop(locked);
-            thread::yield_now();
-            continue;
-        };
+        let locked = queue.lock().unwrap_or_else(PoisonError::into_inner);
+        // Whoever has nothing to do sleeps, so that CPU time is that of the walk alone.
+        let mut locked = changed
+            .wait_while(locked, |queue| queue.waiting.is_empty() && queue.open > 0)
+            .unwrap_or_else(PoisonError::into_inner);
+        let Some(directory) = locked.waiting.pop_front() else { return Ok(files) };
         locked.open += 1;
         drop(locked);
         let mut below = Vec::new();
@@ -107,6 +105,7 @@ fn work(queue: &Mutex<Queue>, look: Look) -> Result<u64> {
         locked.open -= 1;
         locked.waiting.extend(below);
         drop(locked);
+        changed.notify_all();
         files += read.with_context(|| format!("cannot read {}", directory.display()))?;
     }
 }

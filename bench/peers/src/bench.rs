@@ -39,7 +39,7 @@ impl Bench<'_> {
         self.options.rounds()
     }
 
-    /// Returns how often something is measured of which a round takes half a minute: in a quick run once.
+    /// Returns how often that is measured which takes long.
     pub(crate) fn slow_rounds(&self) -> usize {
         self.options.slow_rounds()
     }

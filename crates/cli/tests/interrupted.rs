@@ -83,6 +83,7 @@ fn interrupt_when(home: &Home, arguments: &[&str], is_at_work: impl Fn(&Child) -
     while child.try_wait().unwrap().is_none() && !is_at_work(&child) {
         std::thread::yield_now();
     }
+    assert!(child.try_wait().unwrap().is_none(), "it ended before it was interrupted");
     signal(&child, Signal::INT);
     end(child)
 }
@@ -123,7 +124,7 @@ enum Locking {
 }
 
 /// Returns when a process holds a lock, or waits for it, as the kernel tells: whoever tried the lock would be in its way.
-fn wait_until_locking(child: &Child, locking: Locking, path: &Path) {
+fn wait_until_locking(child: &mut Child, locking: Locking, path: &Path) {
     let (process, inode) = (child.id().to_string(), std::fs::metadata(path).unwrap().ino().to_string());
     let is_it = |line: &str| {
         let waits = line.contains("->");
@@ -133,6 +134,7 @@ fn wait_until_locking(child: &Child, locking: Locking, path: &Path) {
             && waits == (locking == Locking::WaitsFor)
     };
     while !std::fs::read_to_string("/proc/locks").unwrap().lines().any(is_it) {
+        assert!(child.try_wait().unwrap().is_none(), "it ended before it locked");
         std::thread::yield_now();
     }
 }
@@ -164,11 +166,11 @@ fn a_second_ctrl_c_ends_a_pass_at_once() {
     drop(held);
     generate(&home.mail().join("more"), &CorpusOptions { folders: 5, ..CorpusOptions::varied(MESSAGES, 7) })
         .unwrap();
-    let child = home.start(&["index"]);
+    let mut child = home.start(&["index"]);
     // Its lock is ours as soon as it lets go of it, so that it can merge, but not publish what it merged.
-    wait_until_locking(&child, Locking::Holds, &index.join("lock"));
+    wait_until_locking(&mut child, Locking::Holds, &index.join("lock"));
     let lock = RealDisk.lock(&index.join("lock"), "a test", Wait::Block).unwrap();
-    wait_until_locking(&child, Locking::WaitsFor, &index.join("lock"));
+    wait_until_locking(&mut child, Locking::WaitsFor, &index.join("lock"));
     signal(&child, Signal::INT);
     wait_until_taken(&child, Signal::INT);
     signal(&child, Signal::INT);

@@ -184,23 +184,31 @@ fn our_prune_gives_way_to_a_backup_of_restic_or_waits_for_it() {
     assert_eq!(shared.pneu(&["archive", "snapshots"]).out.lines().count(), 2);
 }
 
+fn is_running(child: &mut Child) -> bool {
+    child.try_wait().unwrap().is_none()
+}
+
 /// Starts a prune of restic's and stops the process while it has its lock, which is exclusive.
 fn restic_prune_stopped(shared: &Shared) -> Child {
     // It may have given its lock back by the time that the signal comes; not every time.
     for _ in 0..50 {
         let mut child = shared.start_restic(&["prune", "--max-unused", "0"]);
-        while shared.locks() == 0 && child.try_wait().unwrap().is_none() {
+        while shared.locks() == 0 && is_running(&mut child) {
             std::thread::yield_now();
         }
-        signal(&child, Signal::STOP);
+        if is_running(&mut child) {
+            signal(&child, Signal::STOP);
+        }
         let status = format!("/proc/{}/stat", child.id());
-        while child.try_wait().unwrap().is_none() && !fs::read_to_string(&status).unwrap().contains(") T ") {
+        while is_running(&mut child) && !fs::read_to_string(&status).unwrap().contains(") T ") {
             std::thread::yield_now();
         }
-        if shared.locks() == 1 {
-            return child;
+        if is_running(&mut child) {
+            if shared.locks() == 1 {
+                return child;
+            }
+            signal(&child, Signal::CONT);
         }
-        signal(&child, Signal::CONT);
         assert_eq!(end(child).code, Some(0));
     }
     panic!("restic cannot be stopped in a prune");
@@ -252,9 +260,10 @@ fn ctrl_c_during_a_backup_leaves_no_lock_and_no_snapshot_and_the_next_one_is_who
     // When there is a pack, most is still to be read: a message fills one.
     let mut child = shared.start(&["archive", "backup", "--no-index"]);
     let data = shared.home.path().join("repository/data");
-    while packs(&data) == 0 && child.try_wait().unwrap().is_none() {
+    while packs(&data) == 0 && is_running(&mut child) {
         std::thread::yield_now();
     }
+    assert!(is_running(&mut child), "it ended before it was interrupted");
     signal(&child, Signal::INT);
     let run = end(child);
     let said = "pneu: interrupted; there is no new snapshot, and what was saved by now is not saved again\n";

@@ -147,8 +147,8 @@ pub(crate) mod contacts {
 /// Stands for "no node".
 pub(crate) const NO_NODE: u32 = u32::MAX;
 
-/// How an index compresses the header records of its messages. It is chosen when the index is made, and is in the index's own
-/// schema from then on.
+/// How an index compresses the header records of its messages. It is chosen when the index is made, and is in its schema
+/// from then on; one that is made anew has the default.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum HeaderCodec {
     /// Not at all.

@@ -4,7 +4,7 @@ use crate::support::{Dump, Fixture, message};
 use index::{HeaderCodec, UpdateOptions};
 use store::{Codec, Kind, Snapshot};
 
-/// Enough that a segment is written, and more than one record long.
+/// Enough that a segment is written.
 const COUNT: usize = 300;
 
 fn indexed(codec: HeaderCodec) -> (Fixture, Vec<Codec>, Dump) {

@@ -2,7 +2,8 @@
 //!
 //! Comes in: a directory and a count. Goes out: a repository with one snapshot. Must not know what is measured with it.
 //!
-//! `restic check` finds nothing wrong with it; `restic check --read-data` would, since no blob of a file is there.
+//! `restic check` finds nothing wrong with it; `restic check --read-data` would, since none of the blobs but the
+//! snapshot's own trees is there.
 
 use super::snapshot;
 use anyhow::{Context, Result};

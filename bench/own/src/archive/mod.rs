@@ -12,7 +12,7 @@ pub use decode::{BYTES_TOUCHED, DECODED, DECODED_COUNT, SCANNED};
 pub use load::{LOADED, LOADED_COUNT};
 pub use make::{PASSWORD, unknown_id};
 pub use open::{ANY, ASKED_COUNT, CACHED, COLD, TOUCHED, again_name, open_name};
-pub use snapshot::{file_count, middle_name};
+pub use snapshot::{middle_name, used_count};
 
 use crate::Options;
 use anyhow::{Context, Result};

@@ -27,8 +27,15 @@ fn messages(blob_count: u64) -> impl Iterator<Item = u64> {
 }
 
 /// Returns how many files the snapshot of a repository of so many blobs has.
-pub fn file_count(blob_count: u64) -> u64 {
+fn file_count(blob_count: u64) -> u64 {
     messages(blob_count).count() as u64
+}
+
+/// Returns how many blobs that snapshot uses: the messages, and of trees two for each folder, one for all folders and one for what is around
+/// them.
+pub fn used_count(blob_count: u64) -> u64 {
+    let files = file_count(blob_count);
+    files + 2 * files.div_ceil(FOLDER_MESSAGES as u64) + 2
 }
 
 /// Returns the name of the file in the middle of that snapshot.
@@ -135,6 +142,7 @@ mod tests {
         let counted = statistics(&open(), &Unwatched).unwrap();
         assert!(counted.problems.is_empty(), "{:?}", counted.problems);
         assert_eq!((counted.snapshot_count, counted.file_count), (1, file_count(blob_count)));
+        assert_eq!(counted.used_blob_count, used_count(blob_count));
         let report = check(&open(), ReadData::Nothing, &Unwatched).unwrap();
         assert!(report.faults.is_empty() && report.hints.is_empty(), "{report:?}");
         assert_eq!(report.unused_blob_count, blob_count - file_count(blob_count));

@@ -55,7 +55,7 @@ pub(crate) struct Arguments {
     /// Look up the file of every message on its own: the slow way, to compare with
     #[arg(long, hide = true, conflicts_with = "no_cleanup")]
     legacy_cleanup: bool,
-    /// Compress the header records of a new index so; one that is there keeps its own. To compare with
+    /// Compress the header records of a new index so; one that is there keeps its own until it is made anew. To compare with
     #[arg(long, hide = true, value_enum, default_value_t, value_name = "CODEC")]
     header_codec: Codec,
     /// Believe that messages are gone even if most of a Maildir's are

@@ -12,17 +12,17 @@ pub(super) type Cache = (&'static str, &'static str);
 /// pneu's codecs of header records, by the compressions that they stand beside, and what the program is called with them in names of series.
 ///
 /// The last one is what it does by itself.
-pub(super) const CODECS: [Codec; 4] = [
-    Codec { compression: "", option: "none", who: "pneu none" },
-    Codec { compression: "lz4", option: "lz4", who: "pneu lz4" },
-    Codec { compression: "zstd", option: "zstd", who: "pneu zstd" },
-    Codec { compression: DICTIONARY, option: "zstd-dictionary", who: "pneu" },
+pub(super) const CODECS: [HeaderCodec; 4] = [
+    HeaderCodec { compression: "", option: "none", who: "pneu none" },
+    HeaderCodec { compression: "lz4", option: "lz4", who: "pneu lz4" },
+    HeaderCodec { compression: "zstd", option: "zstd", who: "pneu zstd" },
+    HeaderCodec { compression: DICTIONARY, option: "zstd-dictionary", who: "pneu" },
 ];
 /// A compression that neomutt does not have.
 pub(super) const DICTIONARY: &str = "zstd with a dictionary";
 
 /// A codec of pneu.
-pub(super) struct Codec {
+pub(super) struct HeaderCodec {
     pub(super) compression: &'static str,
     /// Its name on pneu's command line.
     pub(super) option: &'static str,

@@ -95,8 +95,8 @@ pub(crate) fn tables(sizes: &Sizes) -> Vec<Table> {
         table(
             "header-caches",
             "Header cache: neomutt's stores and compressions",
-            "The same folder by neomutt with each of its stores and compressions, and by pneu with each codec of its header records. What it does by itself is zstd with a \
-             dictionary, which neomutt does not have; it has no zlib.",
+            "The same folder by neomutt with each of its stores and compressions, and by pneu with each codec of its header records. pneu has no zlib, neomutt no dictionaries: \
+             those are what pneu uses by itself.",
             &CACHES,
             COMPRESSIONS.iter().chain([&DICTIONARY]).flat_map(|name| cache_rows(&label, name)).collect(),
         ),
@@ -168,7 +168,8 @@ fn cache_rows(label: &str, compression: &'static str) -> Vec<Row> {
             let row = Row::new(&format!("{label}, {name}: {what}"), quantity);
             let row = match (what, quantity) {
                 (RELOAD, Quantity::Size) => row.floor(&floor(PACKED)),
-                _ => row.floor(&floor(beneath)),
+                (_, Quantity::Wall) => row.floor(&floor(beneath)),
+                _ => row,
             };
             let row = STORES.iter().fold(row, |row, store| {
                 row.of(store, &named(&caches::who((store, compression)), &work(label, what)))
@@ -198,7 +199,8 @@ fn keeper_rows(label: &str, codec: Codec) -> Vec<Row> {
         }
     }
     for quantity in [Quantity::Wall, Quantity::Peak, Quantity::MinorFaults] {
-        rows.push(Row::new(&kept(label, codec, NEWEST), quantity).floor(&nothing));
+        let row = Row::new(&kept(label, codec, NEWEST), quantity);
+        rows.push(if quantity == Quantity::Wall { row.floor(&nothing) } else { row });
     }
     let started_cold = Row::new(&kept(label, codec, &cold(READ_ALL)), Quantity::Wall).cold();
     rows.push(started_cold.floor(&named("floor", &work(label, &cold(BYTES)))));

@@ -2,7 +2,6 @@
 //!
 //! Comes in: what is installed, sizes. Goes out: series. Must not know how either program does it.
 
-use super::open::{files_below, reading};
 use super::pair::Mailbox;
 use super::{backups, ours, theirs};
 use crate::bench::Bench;
@@ -12,7 +11,7 @@ use crate::tables::left_out::leave_out;
 use anyhow::{Context, Result, ensure};
 use measure::changes::{Arrivals, Flagged};
 use measure::turns::tell;
-use measure::{Series, child, corpora, named, say};
+use measure::{Series, child, corpora, say};
 use std::fs;
 use std::path::Path;
 use std::process::Command;
@@ -29,11 +28,6 @@ pub(super) fn work(messages: u32) -> String {
     format!("find one file name in 30 snapshots of {}", backups::of(messages))
 }
 
-/// The series of reading all index files.
-pub(super) fn read_index(messages: u32) -> String {
-    named("floor", &format!("reading the index files of 30 snapshots of {}", backups::of(messages)))
-}
-
 /// Measures both on the same repository, with a cache each.
 pub(super) fn measure(bench: &mut Bench<'_>) -> Result<()> {
     let messages = bench.options.sizes().find_messages;
@@ -47,13 +41,6 @@ pub(super) fn measure(bench: &mut Bench<'_>) -> Result<()> {
         installed.map(|installed| Restic::new(&installed, &repositories.ours.repository, &cache));
     let work = work(messages);
     for round in 0..=bench.rounds() {
-        let read = Series::of(
-            &read_index(messages),
-            child::measure(&mut reading(&files_below(&repositories.ours.repository.join("index"))?))?,
-        );
-        if round > 0 {
-            bench.report.add(read);
-        }
         // pneu says in one line in how many snapshots a file is, restic says it for each snapshot.
         let mut commands: Vec<(String, Command, CountSnapshots)> =
             vec![(ours(&work), repositories.ours.command(&["find", &name]), counted)];

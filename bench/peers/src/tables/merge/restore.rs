@@ -18,10 +18,13 @@ pub(super) fn work(messages: u32) -> String {
     format!("restore of {}", backups::of(messages))
 }
 
-/// The series of copying the same files.
+/// The series of copying the same files by two processes.
 pub(super) fn copied(messages: u32) -> String {
-    named("floor", &format!("cp -r of {}", backups::of(messages)))
+    named("floor", &format!("cp -r of the folders of {}, two at a time", backups::of(messages)))
 }
+
+/// Copies what is in one directory into another one.
+const COPY: &str = "mkdir \"$1\" && ls -A \"$0\" | xargs -P 2 -I{} cp -r \"$0/{}\" \"$1\"";
 
 /// Measures restores. restic's repository is what both read, if there is one, with a cache each.
 pub(super) fn measure(bench: &mut Bench<'_>) -> Result<()> {
@@ -70,8 +73,8 @@ pub(super) fn measure(bench: &mut Bench<'_>) -> Result<()> {
         if let Some(Err(error)) = their_command.map(|mut command| add(&theirs(&work), &mut command)) {
             repositories.fail(&error);
         }
-        let mut copy = Command::new("cp");
-        add(&copied(messages), copy.arg("-r").arg(maildir).arg(&targets[2]))?;
+        let mut copy = Command::new("sh");
+        add(&copied(messages), copy.args(["-c", COPY]).arg(maildir).arg(&targets[2]))?;
         if let Some(failure) = repositories.failure() {
             leave_out(&mut bench.report, &theirs(&work), &failure);
         }

@@ -131,7 +131,7 @@ fn others(sizes: &Sizes) -> Vec<Row> {
     let find = |quantity| Row::new(&find::work(sizes.find_messages), quantity);
     let restore = |quantity| Row::new(&restore::work(sizes.backup_messages), quantity);
     vec![
-        find(Wall).floor(&find::read_index(sizes.find_messages)).want(less(20.0)).plotted(),
+        find(Wall).want(less(20.0)).plotted(),
         find(Cpu),
         find(Peak).plotted(),
         restore(Wall).floor(&restore::copied(sizes.backup_messages)).want(less(2.0)).plotted(),
@@ -152,11 +152,11 @@ fn opening(sizes: &Sizes) -> Vec<Row> {
         let work = format!("open the index of {} blobs within a process, {how}", counted(blobs));
         Row::new(&work, Wall).of("pneu", &archive::open_name(blobs, series)).want(Goal::AtMost(most))
     };
-    let (index, trees, nothing) =
-        (open::read_index(blobs), open::read_trees(blobs), open::nothing(blobs, ""));
+    let (index, nothing) = (open::read_index(blobs), open::nothing(blobs, ""));
+    let (trees, both) = (open::read_trees(blobs), open::read_both(blobs));
     let mut rows = vec![
         alone("no cache yet", archive::COLD, 2.0).floor(&index),
-        alone("cached", archive::CACHED, 0.05).floor(&nothing),
+        alone("cached", archive::CACHED, 0.05),
         Row::new(&first, Wall).floor(&index).plotted(),
         Row::new(&first, Cpu),
         Row::new(&first, each).want(Goal::AtMost(60.0)).plotted(),
@@ -166,7 +166,7 @@ fn opening(sizes: &Sizes) -> Vec<Row> {
         Row::new(&open::look_cold(blobs), Wall).floor(&open::nothing(blobs, ", cold")).cold().plotted(),
     ];
     for (work, floor) in
-        [(open::check(blobs), &index), (open::stats(blobs), &trees), (open::find(blobs), &trees)]
+        [(open::check(blobs), &both), (open::stats(blobs), &trees), (open::find(blobs), &trees)]
     {
         rows.push(Row::new(&work, Wall).floor(floor).plotted());
         rows.push(Row::new(&work, Cpu));
