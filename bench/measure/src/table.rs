@@ -464,7 +464,8 @@ mod tests {
     /// ours 2 s, theirs 6 s, the floor 1 s.
     fn report(rows: Vec<Row>) -> Report {
         let all = [("ours: work", 2.0, 100), ("theirs: work", 6.0, 400), ("floor", 1.0, 10)];
-        let series = all.map(|(name, wall, peak)| series(name, &[wall, wall + 1.0, wall - 0.5, wall, wall], peak));
+        let series =
+            all.map(|(name, wall, peak)| series(name, &[wall, wall + 1.0, wall - 0.5, wall, wall], peak));
         let table = Table {
             name: "test",
             title: "Title".to_owned(),
