@@ -90,13 +90,11 @@ fn of_one(content: &Content) -> Vec<Row> {
         rows.push(row(Wall).floor(&floor(&work)).want(times));
     }
     // Tarantool has everything when it answers; pneu goes on until its store is written, and may need more memory for it.
-    let whole = |quantity| {
-        Row::new(&whole(&work), quantity).of(TARANTOOL, &named(TARANTOOL, &work)).floor(&floor(&work))
-    };
+    let whole = |quantity| Row::new(&whole(&work), quantity).of(TARANTOOL, &named(TARANTOOL, &work));
     rows.extend([
         row(Cpu).floor(&floor(&work)),
         row(Peak),
-        whole(Wall),
+        whole(Wall).floor(&floor(&work)),
         whole(Cpu),
         whole(Peak).want(Goal::LessThanAll).plotted(),
         row(MinorFaults),
