@@ -103,3 +103,26 @@ fn expect(
         }
     }
 }
+
+#[test]
+fn damage_under_many_rows_is_told_once() {
+    let fixture = Fixture::new();
+    for number in 0..300 {
+        let subject = format!("{number} {}", "pneumatic ".repeat(500));
+        fixture.put("", "cur", &format!("{number}.x:2,S"), &message(&format!("m{number}"), &subject, "text"));
+    }
+    // Rows that are not compressed fill most of the segment.
+    let codec = index::HeaderCodec::None;
+    fixture.update_with(&index::UpdateOptions { codec, ..index::UpdateOptions::default() });
+    let files = std::fs::read_dir(fixture.environment.index_directory()).unwrap();
+    let segments = files.map(|entry| entry.unwrap().path());
+    let segments = segments.filter(|path| path.extension().is_some_and(|end| end == "seg"));
+    let largest = segments.max_by_key(|path| path.metadata().unwrap().len()).unwrap();
+    let mut bytes = std::fs::read(&largest).unwrap();
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 1;
+    std::fs::write(&largest, bytes).unwrap();
+    let damage = index::check(&fixture.environment, index::Depth::Deep).unwrap();
+    let files: Vec<&Path> = damage.iter().map(|damage| &*damage.file).collect();
+    assert_eq!(files, [largest.as_path()], "{damage:#?}");
+}

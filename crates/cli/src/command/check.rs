@@ -63,7 +63,11 @@ const SOUND_SO_FAR: &str = "no damage found; --deep reads every byte";
 fn tell(damages: &[Damage], sound: &str, session: &Session) -> Result<()> {
     let mut output = session.output();
     for damage in damages.iter().filter(|damage| damage.remedy != Remedy::AsSaid) {
-        output.line(&one_line(&format!("{}: {}", damage.file.display(), damage.what)))?;
+        let file = damage.file.display().to_string();
+        // Most sentences begin with the file.
+        let line =
+            if damage.what.starts_with(&file) { &damage.what } else { &format!("{file}: {}", damage.what) };
+        output.line(&one_line(line))?;
     }
     if damages.is_empty() && !session.is_quiet {
         output.line(sound)?;
