@@ -9,6 +9,7 @@ pub mod corpora;
 pub mod equal;
 pub mod machine;
 pub mod plot;
+pub mod quantity;
 pub mod report;
 pub mod resume;
 pub mod starter;
@@ -20,8 +21,9 @@ pub mod watch;
 
 pub use child::{Outcome, Sample};
 pub use corpora::bytes_below;
+pub use quantity::Quantity;
 pub use report::{Report, Series, named};
-pub use table::{Goal, Growth, Quantity, Row, Table};
+pub use table::{Goal, Growth, Row, Table};
 pub use turns::{Trial, say, take_turns, take_turns_at_once};
 
 use anyhow::Result;

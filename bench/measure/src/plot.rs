@@ -8,8 +8,9 @@
 
 mod axis;
 
+use crate::quantity::{Quantity, Unit};
 use crate::report::Report;
-use crate::table::{Growth, Quantity, Row, Table, Unit};
+use crate::table::{Growth, Row, Table};
 use axis::Axis;
 use std::fmt::Write;
 

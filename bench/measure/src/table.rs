@@ -3,8 +3,8 @@
 //! Comes in: rows that name series. Goes out: tables in Markdown, a row for each row, those without figures and those that lose too. Must
 //! not know how anything was measured.
 
-use crate::child::Sample;
-use crate::report::{Report, Series, Spread, named, seconds};
+use crate::quantity::{Quantity, Unit};
+use crate::report::{Report, Series, named};
 use std::collections::HashMap;
 use std::fmt::Write;
 
@@ -65,35 +65,6 @@ pub struct Growth {
     pub lines: Vec<(&'static str, Vec<(f64, String)>)>,
 }
 
-/// What is compared.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Quantity {
-    /// Wall time, in seconds.
-    Wall,
-    /// CPU time of the program and of the system for it, in seconds.
-    Cpu,
-    /// CPU time of the program, in seconds.
-    User,
-    /// CPU time of the system for it, in seconds.
-    System,
-    /// Wall time of one of so many things, in nanoseconds.
-    WallOfEach(f64),
-    /// CPU time of one of so many things, in nanoseconds.
-    CpuOfEach(f64),
-    /// The highest peak of memory, in bytes.
-    Peak,
-    /// The highest peak of memory for one of so many things, in bytes.
-    PeakOfEach(f64),
-    /// Page faults that needed no disk.
-    MinorFaults,
-    /// Page faults that did.
-    MajorFaults,
-    /// Blocks of 512 bytes that were made dirty.
-    Outputs,
-    /// Bytes on the disk.
-    Size,
-}
-
 /// What is to be reached.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Goal {
@@ -107,84 +78,6 @@ pub enum Goal {
     LessThanAll,
     /// It is shown because it belongs to the picture.
     Shown,
-}
-
-/// What is measured in one unit, and can share an axis.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Unit {
-    Seconds,
-    NanosecondsEach,
-    Bytes,
-    BytesEach,
-    Count,
-}
-
-impl Quantity {
-    /// Returns median, least and most of a series.
-    pub(crate) fn of(self, series: &Series) -> Spread {
-        let peak = series.peak_bytes() as f64;
-        let each = |(median, least, most): Spread, count: f64| {
-            (median * 1e9 / count, least * 1e9 / count, most * 1e9 / count)
-        };
-        let count = |value: fn(&Sample) -> u64| series.spread(|sample| value(sample) as f64);
-        match self {
-            Quantity::Wall => series.wall(),
-            Quantity::Cpu => series.cpu(),
-            Quantity::User => series.spread(|sample| sample.user_seconds),
-            Quantity::System => series.spread(|sample| sample.system_seconds),
-            Quantity::WallOfEach(count) => each(series.wall(), count),
-            Quantity::CpuOfEach(count) => each(series.cpu(), count),
-            Quantity::Peak => (peak, peak, peak),
-            Quantity::PeakOfEach(count) => (peak / count, peak / count, peak / count),
-            Quantity::MinorFaults => count(|sample| sample.minor_faults),
-            Quantity::MajorFaults => count(|sample| sample.major_faults),
-            Quantity::Outputs => count(|sample| sample.outputs),
-            Quantity::Size => count(|sample| sample.size_bytes),
-        }
-    }
-
-    pub(crate) fn unit(self) -> Unit {
-        match self {
-            Quantity::Wall | Quantity::Cpu | Quantity::User | Quantity::System => Unit::Seconds,
-            Quantity::WallOfEach(_) | Quantity::CpuOfEach(_) => Unit::NanosecondsEach,
-            Quantity::Peak | Quantity::Size => Unit::Bytes,
-            Quantity::PeakOfEach(_) => Unit::BytesEach,
-            Quantity::MinorFaults | Quantity::MajorFaults | Quantity::Outputs => Unit::Count,
-        }
-    }
-
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Quantity::Wall => "wall",
-            Quantity::Cpu => "CPU",
-            Quantity::User => "user",
-            Quantity::System => "system",
-            Quantity::WallOfEach(_) => "wall, each",
-            Quantity::CpuOfEach(_) => "CPU, each",
-            Quantity::Peak => "peak memory",
-            Quantity::PeakOfEach(_) => "peak memory, each",
-            Quantity::MinorFaults => "minor faults",
-            Quantity::MajorFaults => "major faults",
-            Quantity::Outputs => "outputs",
-            Quantity::Size => "size",
-        }
-    }
-}
-
-impl Unit {
-    /// Returns a value as people read it.
-    pub(crate) fn text(self, value: f64) -> String {
-        match self {
-            Unit::Seconds => seconds(value),
-            Unit::NanosecondsEach if value >= 10_000.0 => format!("{:.2} µs", value / 1000.0),
-            Unit::NanosecondsEach => format!("{value:.0} ns"),
-            Unit::Bytes if value < 1e7 => format!("{:.2} MB", value / 1e6),
-            Unit::Bytes => format!("{:.0} MB", value / 1e6),
-            Unit::BytesEach => format!("{value:.1} B"),
-            Unit::Count if value >= 1e5 => format!("{:.0} k", value / 1e3),
-            Unit::Count => format!("{value:.0}"),
-        }
-    }
 }
 
 impl Row {
@@ -448,6 +341,7 @@ fn write_medians(text: &mut String, table: &Table, rows: &[&Row], report: &Repor
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::child::Sample;
 
     fn series(name: &str, walls: &[f64], peak_bytes: u64) -> Series {
         let sample = |&wall_seconds: &f64| Sample {

@@ -36,9 +36,9 @@ pub(crate) struct Options {
     /// Only these tables.
     #[arg(long, value_enum, value_delimiter = ',')]
     pub(crate) only: Vec<Part>,
-    /// Only these mailboxes of the table `index`, by their names: "200 k", "200 k with text".
-    #[arg(long, value_delimiter = ',')]
-    pub(crate) mailboxes: Vec<String>,
+    /// Only these sizes of the tables `index` and `recovery`, as they stand in names of work: "200 k", "20 k with text", "64 M".
+    #[arg(long = "sizes", value_name = "SIZE", value_delimiter = ',')]
+    asked_sizes: Vec<String>,
     /// Only these pieces of the table `merge`.
     #[arg(long, value_enum, value_delimiter = ',')]
     pub(crate) pieces: Vec<crate::tables::merge::Piece>,
@@ -97,7 +97,7 @@ impl Sizes {
     fn full() -> Sizes {
         Sizes {
             index_messages: vec![50_000, 200_000, 1_370_000],
-            text_messages: 200_000,
+            text_messages: 20_000,
             folder_messages: 200_000,
             backup_messages: 200_000,
             find_messages: 50_000,
@@ -132,6 +132,11 @@ impl Options {
     pub(crate) fn slow_rounds(&self) -> usize {
         let rounds = self.rounds();
         self.slow_rounds.unwrap_or(if self.quick { rounds.min(1) } else { rounds })
+    }
+
+    /// Says whether to measure what has this size in its name.
+    pub(crate) fn is_asked(&self, size: &str) -> bool {
+        self.asked_sizes.is_empty() || self.asked_sizes.iter().any(|asked| asked == size)
     }
 
     /// Returns how large everything is.
@@ -190,6 +195,14 @@ mod tests {
         let expected = Sizes { recovery_rows: vec![20, 30], blobs: 9, ..Sizes::quick() };
         assert_eq!((given.rounds(), given.slow_rounds(), given.sizes()), (7, 1, expected));
         assert_eq!((options(&[]).slow_rounds(), options(&["--slow-rounds=2"]).slow_rounds()), (5, 2));
+    }
+
+    #[test]
+    fn all_sizes_are_asked_for_unless_some_are() {
+        assert!(options(&[]).is_asked("64 M"));
+        let some = options(&["--sizes=64 M,20 k with text"]);
+        let asked = ["64 M", "20 k with text", "20 k", "4 M"].map(|size| some.is_asked(size));
+        assert_eq!(asked, [true, true, false, false]);
     }
 
     #[test]

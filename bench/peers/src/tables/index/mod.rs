@@ -86,9 +86,9 @@ fn mailboxes(sizes: &Sizes) -> Vec<Mailbox> {
 
 /// Measures everything.
 pub(crate) fn measure(bench: &mut Bench<'_>) -> Result<()> {
-    let asked = &bench.options.mailboxes;
-    let is_asked = |mailbox: &Mailbox| asked.is_empty() || asked.contains(&mailbox.label);
-    for mailbox in mailboxes(&bench.options.sizes()).into_iter().filter(is_asked) {
+    let options = bench.options;
+    let mailboxes = mailboxes(&options.sizes());
+    for mailbox in mailboxes.into_iter().filter(|mailbox| options.is_asked(&mailbox.label)) {
         say(&format!("= {}", mailbox.label));
         let kept = corpora::kept(bench.corpora(), mailbox.kind.name(), &mailbox.options)?;
         let place = bench.corpora().join("peers-index");

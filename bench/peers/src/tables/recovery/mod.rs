@@ -15,7 +15,7 @@ pub(crate) use files::{MakeArguments, make};
 pub(crate) use unpack::{UnpackArguments, unpack};
 
 use crate::bench::Bench;
-use crate::options::Sizes;
+use crate::options::{Sizes, counted};
 use crate::peer::{Installed, said};
 use crate::peers::tarantool::{self, PEER};
 use crate::tables::left_out::leave_out;
@@ -30,8 +30,8 @@ use std::process::Command;
 /// The programs.
 pub(crate) const COLUMNS: [&str; 2] = ["pneu", "Tarantool"];
 
-/// Rows from which one round has to be enough.
-const ONCE_FROM: u64 = 32_000_000;
+/// Rows from which a round takes half a minute.
+const SLOW_FROM: u64 = 32_000_000;
 /// Rows from which files are not kept: all of 16 million would take 4 GB.
 const REMOVED_FROM: u64 = 8_000_000;
 /// A key that every file has, in both fields.
@@ -76,7 +76,9 @@ pub(crate) fn measure(bench: &mut Bench<'_>) -> Result<()> {
     let directory = bench.corpora().join("recovery");
     fs::create_dir_all(&directory)?;
     let tarantool = bench.installed(&PEER);
-    for content in contents(&bench.options.sizes()) {
+    let options = bench.options;
+    let contents = contents(&options.sizes());
+    for content in contents.into_iter().filter(|content| options.is_asked(&counted(content.count))) {
         let work = rows::work(&content);
         let (files, tarantool) = match Files::kept(&directory, content, tarantool.as_ref()) {
             // If it was not Tarantool's, ours has the same.
@@ -96,7 +98,8 @@ pub(crate) fn measure(bench: &mut Bench<'_>) -> Result<()> {
 fn measure_files(bench: &mut Bench<'_>, mut tarantool: Option<&Installed>, files: &Files) -> Result<()> {
     let content = files.content();
     let store = files.directory().with_extension("store");
-    let (warm, rounds) = if content.count >= ONCE_FROM { (0, 1) } else { (1, bench.rounds()) };
+    let (warm, rounds) =
+        if content.count >= SLOW_FROM { (0, bench.slow_rounds()) } else { (1, bench.rounds()) };
     // Reads the files once, for the cache.
     files.warm()?;
     let mut round_of = |round: usize, work: &str, cache: Cache| -> Result<()> {
