@@ -7,6 +7,7 @@ pub mod child;
 pub mod cold;
 pub mod corpora;
 pub mod equal;
+pub mod held;
 pub mod machine;
 pub mod plot;
 pub mod quantity;
@@ -21,6 +22,7 @@ pub mod watch;
 
 pub use child::{Outcome, Sample};
 pub use corpora::bytes_below;
+pub use held::Held;
 pub use quantity::Quantity;
 pub use report::{Report, Series, named};
 pub use table::{Goal, Growth, Row, Table};
@@ -38,6 +40,9 @@ pub enum Errand {
     /// Start what is measured.
     #[command(hide = true)]
     Start(starter::StartArguments),
+    /// Keep files in memory.
+    #[command(hide = true)]
+    Hold,
     /// Make mail.
     #[command(hide = true)]
     Generate(corpora::GenerateArguments),
@@ -51,6 +56,7 @@ pub fn run(errand: &Errand) -> Result<()> {
     match errand {
         Errand::Walk(arguments) => walk::walk(arguments),
         Errand::Start(arguments) => starter::start(arguments),
+        Errand::Hold => held::hold(),
         Errand::Generate(arguments) => corpora::generate(arguments),
     }
 }

@@ -39,6 +39,9 @@ pub(crate) struct Options {
     /// Only these sizes of the tables `index` and `recovery`, as they stand in names of work: "200 k", "20 k with text", "64 M".
     #[arg(long = "sizes", value_name = "SIZE", value_delimiter = ',')]
     asked_sizes: Vec<String>,
+    /// After a first index and queries only these passes of the table `index`.
+    #[arg(long, value_enum, value_delimiter = ',')]
+    passes: Vec<crate::tables::index::Passes>,
     /// Only these pieces of the table `merge`.
     #[arg(long, value_enum, value_delimiter = ',')]
     pub(crate) pieces: Vec<crate::tables::merge::Piece>,
@@ -137,6 +140,11 @@ impl Options {
     /// Says whether to measure what has this size in its name.
     pub(crate) fn is_asked(&self, size: &str) -> bool {
         self.asked_sizes.is_empty() || self.asked_sizes.iter().any(|asked| asked == size)
+    }
+
+    /// Says whether to make these passes of the table `index`.
+    pub(crate) fn has_passes(&self, passes: crate::tables::index::Passes) -> bool {
+        self.passes.is_empty() || self.passes.contains(&passes)
     }
 
     /// Returns how large everything is.

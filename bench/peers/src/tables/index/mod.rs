@@ -11,13 +11,14 @@ mod programs;
 mod rows;
 
 use crate::bench::Bench;
-use crate::options::{Sizes, counted};
+use crate::options::{Options, Sizes, counted};
 use crate::peers::{mairix, mu, notmuch};
 use anyhow::{Result, bail, ensure};
 use changes::Moved;
+use clap::ValueEnum;
 use measure::changes::{Arrivals, Flagged};
 use measure::walk::Look;
-use measure::{Series, Trial, child, cold, corpora, named, say, take_turns, take_turns_at_once, walk};
+use measure::{Held, Series, Trial, child, cold, corpora, named, say, take_turns, take_turns_at_once, walk};
 use programs::{Indexer, MairixIndexer, Mode, MuIndexer, NotmuchIndexer, Question};
 pub(crate) use rows::table;
 use rows::{CHANGED, PASSES, Pass, QUESTIONS, TOUCHED, many_works};
@@ -97,13 +98,12 @@ pub(crate) fn measure(bench: &mut Bench<'_>) -> Result<()> {
         changes::link_all(&kept, &maildir)?;
         let side = Side {
             programs: programs(bench, &maildir, &place),
-            rounds: bench.rounds(),
-            slow_rounds: bench.slow_rounds(),
+            options,
             unequal: RefCell::default(),
             mailbox: &mailbox,
             maildir,
         };
-        let measured = side.measure(bench.corpora());
+        let measured = side.measure();
         corpora::clear(&place)?;
         bench.report.add_all(measured?);
         bench.save()?;
@@ -145,32 +145,41 @@ type Answer = (u64, u64);
 /// Mailboxes up to this size are compared after every change, larger ones after the first of each kind.
 const COMPARED_ALWAYS_MAX: u32 = 200_000;
 
+/// Passes that can be asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Passes {
+    /// Nothing changed, or only the INBOX's directory was touched.
+    Unchanged,
+    /// Messages came, went, were moved or flagged.
+    Changes,
+}
+
 /// The programs side by side in front of one mailbox.
 struct Side<'a> {
+    options: &'a Options,
     programs: Vec<Box<dyn Indexer>>,
     mailbox: &'a Mailbox,
     maildir: PathBuf,
-    rounds: usize,
-    /// Of what takes long.
-    slow_rounds: usize,
     /// Names of series that do not count, and why.
     unequal: RefCell<Vec<String>>,
 }
 
 impl Side<'_> {
-    fn measure(&self, corpora: &Path) -> Result<Vec<Series>> {
-        // They read every file, so that whoever is the first to index does not pay for the disk.
+    fn measure(&self) -> Result<Vec<Series>> {
         let mut series = self.floors()?;
         series.extend(self.first_index()?);
         series.extend(self.queries(Start::Warm)?);
-        if self.mailbox.kind == Kind::Small {
+        let is_small = self.mailbox.kind == Kind::Small;
+        if is_small && self.options.has_passes(Passes::Unchanged) {
             thread::sleep(SETTLE);
             series.extend(self.passes(&PASSES, |_| Ok(()))?);
             if cold::is_possible() {
                 series.extend(self.cold()?);
             }
             series.extend(self.passes(&TOUCHED, changes::touch)?);
-            series.extend(self.changes(corpora)?);
+        }
+        if is_small && self.options.has_passes(Passes::Changes) {
+            series.extend(self.changes()?);
         }
         series.retain(|series| !self.unequal.borrow().contains(&series.name));
         Ok(series)
@@ -185,6 +194,8 @@ impl Side<'_> {
     }
 
     fn first_index(&self) -> Result<Vec<Series>> {
+        // Some of them read for minutes, and a system may drop what was not read for one.
+        let _held = Held::files(&changes::messages(&self.maildir)?)?;
         let trials = self.programs.iter().map(|program| {
             let trial = trial(program.as_ref(), self.series(program.name(), rows::FIRST), || {
                 program.forget()?;
@@ -192,7 +203,7 @@ impl Side<'_> {
             });
             trial.sized(|| program.size())
         });
-        let series = take_turns_at_once(self.slow_rounds, trials.collect())?;
+        let series = take_turns_at_once(self.options.slow_rounds(), trials.collect())?;
         for question in [Question::All, Question::Few, Question::Many] {
             self.agreeing(question, rows::FIRST)?;
         }
@@ -214,7 +225,7 @@ impl Side<'_> {
                 }));
             }
         }
-        let series = take_turns(self.rounds, trials)?;
+        let series = take_turns(self.options.rounds(), trials)?;
         self.agreeing(Question::All, "passes")?;
         Ok(series)
     }
@@ -235,7 +246,7 @@ impl Side<'_> {
             }),
             Trial::new(self.series("floor", rows::NOTHING), || Ok(Command::new("true"))),
         ];
-        take_turns(self.rounds, trials)
+        take_turns(self.options.rounds(), trials)
     }
 
     fn queries(&self, start: Start) -> Result<Vec<Series>> {
@@ -255,7 +266,7 @@ impl Side<'_> {
             }
         }
         let times = if start == Start::Warm { QUERY_ROUNDS_TIMES } else { 1 };
-        take_turns(self.rounds * times, trials)
+        take_turns(self.options.rounds() * times, trials)
     }
 
     fn cold(&self) -> Result<Vec<Series>> {
@@ -279,15 +290,15 @@ impl Side<'_> {
         trials.extend(floors);
         let nothing = self.series("floor", &Start::Cold.work(rows::NOTHING));
         trials.push(Trial::new(nothing, || Ok(Command::new("true"))).cold());
-        let mut series = take_turns(self.rounds, trials)?;
+        let mut series = take_turns(self.options.rounds(), trials)?;
         series.extend(self.queries(Start::Cold)?);
         Ok(series)
     }
 
     /// Lets another program add, mark, move and remove messages; each program makes a pass after each change, and must know all files then.
-    fn changes(&self, corpora: &Path) -> Result<Vec<Series>> {
+    fn changes(&self) -> Result<Vec<Series>> {
         let count = CHANGED_COUNT as usize;
-        let arrivals = RefCell::new(Arrivals::new(corpora, CHANGED_COUNT, u64::from(u32::MAX)));
+        let arrivals = RefCell::new(Arrivals::new(&self.options.corpora, CHANGED_COUNT, u64::from(u32::MAX)));
         let flagged = Flagged::choose(&self.maildir, count)?;
         let moved = RefCell::new(Moved::choose(&self.maildir, count, &flagged)?);
         let flagged = RefCell::new(flagged);
@@ -318,7 +329,7 @@ impl Side<'_> {
                 }));
             }
         }
-        take_turns(self.slow_rounds, trials)
+        take_turns(self.options.slow_rounds(), trials)
     }
 
     /// Returns the files that lie there, as an answer.
