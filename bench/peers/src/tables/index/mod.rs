@@ -103,17 +103,22 @@ pub(crate) fn measure(bench: &mut Bench<'_>) -> Result<()> {
             mailbox: &mailbox,
             maildir,
         };
-        let measured = side.measure();
+        // Hours may lie between the first and the last.
+        let measured = side.measure(&mut |series| {
+            bench.report.add_all(series);
+            bench.save()
+        });
         corpora::clear(&place)?;
-        bench.report.add_all(measured?);
-        bench.save()?;
         let unequal = side.unequal.take();
         if !unequal.is_empty() {
+            bench.report.series.retain(|series| !unequal.contains(&series.name));
             let before = bench.report.facts.iter().find(|(name, _)| *name == UNEQUAL);
             let mut all: Vec<String> = before.map(|(_, value)| value.clone()).into_iter().collect();
             all.extend(unequal);
             bench.report.set_fact(UNEQUAL, all.join("; "));
         }
+        measured?;
+        bench.save()?;
     }
     Ok(())
 }
@@ -165,24 +170,24 @@ struct Side<'a> {
 }
 
 impl Side<'_> {
-    fn measure(&self) -> Result<Vec<Series>> {
-        let mut series = self.floors()?;
-        series.extend(self.first_index()?);
-        series.extend(self.queries(Start::Warm)?);
+    /// Measures one thing after the other, and gives away what it has of each.
+    fn measure(&self, keep: &mut dyn FnMut(Vec<Series>) -> Result<()>) -> Result<()> {
+        keep(self.floors()?)?;
+        self.first_index(keep)?;
+        keep(self.queries(Start::Warm)?)?;
         let is_small = self.mailbox.kind == Kind::Small;
         if is_small && self.options.has_passes(Passes::Unchanged) {
             thread::sleep(SETTLE);
-            series.extend(self.passes(&PASSES, |_| Ok(()))?);
+            keep(self.passes(&PASSES, |_| Ok(()))?)?;
             if cold::is_possible() {
-                series.extend(self.cold()?);
+                keep(self.cold()?)?;
             }
-            series.extend(self.passes(&TOUCHED, changes::touch)?);
+            keep(self.passes(&TOUCHED, changes::touch)?)?;
         }
         if is_small && self.options.has_passes(Passes::Changes) {
-            series.extend(self.changes()?);
+            keep(self.changes()?)?;
         }
-        series.retain(|series| !self.unequal.borrow().contains(&series.name));
-        Ok(series)
+        Ok(())
     }
 
     fn named(&self, who: &str, work: &str) -> String {
@@ -193,21 +198,25 @@ impl Side<'_> {
         Series::new(&self.named(who, work), "")
     }
 
-    fn first_index(&self) -> Result<Vec<Series>> {
+    /// Indexes everything anew, round by round.
+    fn first_index(&self, keep: &mut dyn FnMut(Vec<Series>) -> Result<()>) -> Result<()> {
         // Some of them read for minutes, and a system may drop what was not read for one.
         let _held = Held::files(&changes::messages(&self.maildir)?)?;
-        let trials = self.programs.iter().map(|program| {
-            let trial = trial(program.as_ref(), self.series(program.name(), rows::FIRST), || {
-                program.forget()?;
-                program.index(Mode::Full).ok_or_else(|| anyhow::anyhow!("no first index"))
+        for _ in 0..self.options.slow_rounds() {
+            let trials = self.programs.iter().map(|program| {
+                let trial = trial(program.as_ref(), self.series(program.name(), rows::FIRST), || {
+                    program.forget()?;
+                    program.index(Mode::Full).ok_or_else(|| anyhow::anyhow!("no first index"))
+                });
+                trial.sized(|| program.size())
             });
-            trial.sized(|| program.size())
-        });
-        let series = take_turns_at_once(self.options.slow_rounds(), trials.collect())?;
-        for question in [Question::All, Question::Few, Question::Many] {
-            self.agreeing(question, rows::FIRST)?;
+            let series = take_turns_at_once(1, trials.collect())?;
+            for question in [Question::All, Question::Few, Question::Many] {
+                self.agreeing(question, rows::FIRST)?;
+            }
+            keep(series)?;
         }
-        Ok(series)
+        Ok(())
     }
 
     /// Makes passes in all modes that each program has.
