@@ -8,7 +8,7 @@
 use anyhow::{Context, Result, ensure};
 use disk::{Disk, RealDisk};
 use std::ffi::OsStr;
-use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
+use std::io::{self, BufRead, BufReader, BufWriter, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -99,7 +99,7 @@ fn hold_until_end(input: &mut impl BufRead, output: &mut impl Write) -> Result<(
     }
     output.write_all(HELD.as_bytes())?;
     output.flush()?;
-    io::copy(&mut input.take(u64::MAX), &mut io::sink())?;
+    io::copy(input, &mut io::sink())?;
     Ok(())
 }
 
@@ -107,6 +107,7 @@ fn hold_until_end(input: &mut impl BufRead, output: &mut impl Write) -> Result<(
 mod tests {
     use super::*;
     use std::fs;
+    use std::io::Read;
 
     /// Where the input would end, what is mapped then.
     struct LookAtEnd(String);

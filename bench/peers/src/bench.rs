@@ -1,6 +1,6 @@
 //! One run: who is there, which tables are measured, what is written.
 //!
-//! Comes in: options. Goes out: results on disk, written anew after each table. Must not know what tables measure.
+//! Comes in: options. Goes out: results on disk, written anew after each piece. Must not know what tables measure.
 
 use crate::options::Options;
 use crate::peer::{Installed, Peer};

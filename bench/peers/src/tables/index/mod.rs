@@ -117,8 +117,8 @@ pub(crate) fn measure(bench: &mut Bench<'_>) -> Result<()> {
             all.extend(unequal);
             bench.report.set_fact(UNEQUAL, all.join("; "));
         }
-        measured?;
         bench.save()?;
+        measured?;
     }
     Ok(())
 }
@@ -379,6 +379,9 @@ impl Side<'_> {
     fn leave_out(&self, program: &str, works: &[String], what: &str) {
         for work in works {
             let series = self.named(program, work);
+            if self.unequal.borrow().contains(&series) {
+                continue;
+            }
             say(&format!("  {series} is left out: {what}, which is not what is right"));
             self.unequal.borrow_mut().push(series);
         }
