@@ -31,8 +31,6 @@ fn a_mapped_file_stays_readable_after_its_removal() {
     disk::write_new(&RealDisk, &path, &bytes).unwrap();
     let map = RealDisk.map(&path).unwrap();
     RealDisk.remove(&path).unwrap();
-    map.advise_random();
-    map.advise_sequential();
     map.will_need(5_000..9_000);
     map.will_need(0..usize::MAX);
     map.will_need(usize::MAX..usize::MAX);

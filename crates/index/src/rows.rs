@@ -22,6 +22,14 @@ impl Place {
     /// Both.
     pub const ALL: [Place; 2] = [Place::Cur, Place::New];
 
+    /// Returns the flags of a file here whose name has these.
+    pub(crate) fn flags(self, in_name: Flags) -> Flags {
+        match self {
+            Place::Cur => in_name,
+            Place::New => in_name | Flags::NEW,
+        }
+    }
+
     /// Returns the directory's name.
     pub fn name(self) -> &'static str {
         match self {

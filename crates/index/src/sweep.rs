@@ -150,7 +150,7 @@ fn due(snapshot: &Snapshot, environment: &Environment, older_than_seconds: i64) 
         for row in rows::live(part) {
             let (message, since) = (part.u32_at(absent::MESSAGE, row)?, part.i64_at(absent::SINCE, row)?);
             // One that has a file is damage, which is no reason to lose more.
-            if since <= latest && rows::files_of(&file_table, message)?.is_empty() {
+            if since <= latest && file_table.find(files::BY_MESSAGE, &[Value::U32(message)])?.is_empty() {
                 found.push((message, since));
             }
         }

@@ -19,6 +19,9 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use xxhash_rust::xxh3::xxh3_64;
 
+/// How many chunks a disk is asked for at once, 4 MiB: as much as it reads while those before are hashed.
+const ASK_CHUNKS: usize = 64;
+
 /// A finished file, mapped. Costs 2 KiB of memory for each GiB.
 pub struct Sealed {
     path: PathBuf,
@@ -38,6 +41,8 @@ impl Sealed {
     /// disk says.
     pub fn open(disk: &dyn Disk, path: &Path, kind: u32) -> Result<Sealed> {
         let map = disk.map(path)?;
+        // The trailer, the checksums of most files, and the end of the content, where readers begin: in one go.
+        map.will_need(map.len().saturating_sub(2 * CHUNK_BYTES)..map.len());
         let frame = match read_frame(&map, kind) {
             Ok(frame) => frame,
             Err(Refusal::Damage(damage)) => return Err(damage.in_file(path, 0)),
@@ -123,12 +128,35 @@ impl Sealed {
     /// Verifies the chunks from `first` to `last`, both included, that were not verified before.
     #[inline]
     fn verify_chunks(&self, first: usize, last: usize) -> Result<()> {
-        for chunk in first..=last {
+        match (first..=last).find(|&chunk| !self.is_verified(chunk)) {
+            Some(chunk) => self.verify_new(chunk, last),
+            None => Ok(()),
+        }
+    }
+
+    /// Verifies the chunks from `first` to `last`, both included, of which the first was not verified before.
+    ///
+    /// What is not in memory is asked for before it is touched: this much and no more, where the system would guess how far to
+    /// read around each touch, and a window ahead, so that the disk reads while we hash.
+    #[cold]
+    fn verify_new(&self, first: usize, last: usize) -> Result<()> {
+        let end = last.saturating_add(1);
+        let mut asked = first;
+        for chunk in first..end {
+            if asked < end && asked.saturating_sub(chunk) < ASK_CHUNKS {
+                let ask_end = asked.saturating_add(ASK_CHUNKS).min(end);
+                self.ask_for(asked..ask_end);
+                asked = ask_end;
+            }
             if !self.is_verified(chunk) {
                 self.verify_chunk(chunk)?;
             }
         }
         Ok(())
+    }
+
+    fn ask_for(&self, chunks: Range<usize>) {
+        self.map.will_need(chunks.start.saturating_mul(CHUNK_BYTES)..chunks.end.saturating_mul(CHUNK_BYTES));
     }
 
     #[inline]
@@ -168,7 +196,14 @@ impl Sealed {
     /// Verifies the whole content, whatever was verified before, on all cores, and returns all damage found.
     pub fn verify_all(&self) -> Vec<Error> {
         let chunk_count = self.content_length.div_ceil(CHUNK_BYTES);
-        (0..chunk_count).into_par_iter().filter_map(|chunk| self.verify_chunk(chunk).err()).collect()
+        let windows = (0..chunk_count.div_ceil(ASK_CHUNKS)).into_par_iter();
+        let damage = windows.flat_map_iter(|window| {
+            let first = window.saturating_mul(ASK_CHUNKS);
+            let end = first.saturating_add(ASK_CHUNKS).min(chunk_count);
+            self.ask_for(first..end);
+            (first..end).filter_map(|chunk| self.verify_chunk(chunk).err())
+        });
+        damage.collect()
     }
 
     /// Returns an error: the content does not hold at `offset` what its format asks for.

@@ -95,6 +95,29 @@ fn damage_is_found_where_it_lies_and_only_there() {
 }
 
 #[test]
+fn damage_is_found_however_far_from_the_beginning() {
+    // Chunks are read and verified in groups, of which the last is not full.
+    let disk = SimDisk::new(1);
+    let chunk_count = 140;
+    let length = chunk_count * CHUNK_BYTES - 1000;
+    seal(&disk, &content(length), &[length / 2]);
+    let clean = disk.read(path()).unwrap();
+    for chunk in [0, 1, 62, 63, 64, 65, 127, 128, 129, chunk_count - 1] {
+        let mut bytes = clean.clone();
+        bytes[chunk * CHUNK_BYTES + 17] ^= 1;
+        disk.put(path(), &bytes);
+        let begin = (chunk * CHUNK_BYTES) as u64;
+        let is_here = |error: &Error| matches!(error, Error::Corrupt { offset, .. } if *offset == begin);
+        let sealed = Sealed::open(&disk, path(), KIND).unwrap();
+        assert!(sealed.range(0..begin).is_ok());
+        assert!(sealed.range(0..length as u64).is_err_and(|error| is_here(&error)));
+        assert!(sealed.range(begin.saturating_sub(1)..begin + 1).is_err_and(|error| is_here(&error)));
+        let damage = Sealed::open(&disk, path(), KIND).unwrap().verify_all();
+        assert!(damage.len() == 1 && is_here(&damage[0]), "{damage:?}");
+    }
+}
+
+#[test]
 fn cuts_and_strangers_are_refused() {
     let disk = SimDisk::new(1);
     seal(&disk, &content(100_000), &[1000]);

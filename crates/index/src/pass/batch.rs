@@ -13,7 +13,7 @@ use crate::pass::plan::PlannedFolder;
 use crate::rows::{self, FileRow, FolderRow, Place, file_key};
 use crate::state::{self, ATTACHMENT, Root, State};
 use crate::tables::{absent, files, folders};
-use mail::{FileStat, Flags, Stamp};
+use mail::{FileStat, Stamp};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use store::{OwnedValue, PRIMARY, Rows, Snapshot, Transaction, Value, Version, Writer};
 
@@ -289,7 +289,6 @@ impl<'a> Batch<'a> {
     fn row_of(&mut self, found: &Found, message: u32, inode: u64) -> Result<FileRow> {
         let folder = self.folder_number(found.folder)?;
         let name = mail::parse_name(&found.name);
-        let flags = if found.place == Place::New { name.flags | Flags::NEW } else { name.flags };
         Ok(FileRow {
             folder,
             place: found.place,
@@ -297,7 +296,7 @@ impl<'a> Batch<'a> {
             size_bytes: 0,
             mtime_ns: 0,
             ctime_ns: 0,
-            flags,
+            flags: found.place.flags(name.flags),
             keywords: name.keywords,
             message,
             name: found.name.clone(),

@@ -133,11 +133,9 @@ fn is_wanted(wanted: &Wanted, name: &str) -> bool {
 pub(super) fn paths(mailbox: &Mailbox, wanted: &Wanted, found: &mut NumberSet) -> Result<()> {
     for part in mailbox.files.parts() {
         for row in rows::live(part) {
-            let row = rows::file(part, row)?;
-            let Some(file) = mailbox.message_file(&row) else { continue };
-            let path = file.path.to_string_lossy();
-            if is_wanted(wanted, &path) {
-                found.insert(row.message);
+            let Some(file) = mailbox.message_file(part, row)? else { continue };
+            if is_wanted(wanted, &file.path.to_string_lossy()) {
+                found.insert(part.u32_at(files::MESSAGE, row)?);
             }
         }
     }

@@ -7,12 +7,12 @@ use crate::record::{Line as LineRecord, Rest};
 use crate::rows::{self, Place};
 use crate::search::files::{folder_name, folder_path};
 use crate::search::{Hit, Mailbox};
-use crate::tables::messages;
+use crate::tables::{files, messages};
 use mail::{Derived, Flags};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
-use store::PayloadReader;
+use store::{Part, PayloadReader, Value};
 
 /// What a list shows of a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -119,8 +119,9 @@ impl Mailbox {
     pub fn files(&self, hit: &Hit) -> Result<Vec<MessageFile>> {
         let mut found: Vec<MessageFile> = Vec::new();
         for number in self.copies_of(hit.number)? {
-            found
-                .extend(rows::files_of(&self.files, number)?.iter().filter_map(|row| self.message_file(row)));
+            for id in self.files.find(files::BY_MESSAGE, &[Value::U32(number)])? {
+                found.extend(self.message_file(rows::part_of(&self.files, id), id.row)?);
+            }
         }
         found.sort_by(|a, b| a.path.cmp(&b.path));
         Ok(found)
@@ -134,18 +135,21 @@ impl Mailbox {
         Ok(union(&self.files(hit)?))
     }
 
-    pub(crate) fn message_file(&self, row: &rows::FileRow) -> Option<MessageFile> {
-        let folder = self.folder(row.folder)?;
-        let path =
-            folder_path(self.roots(), folder).join(Place::name(row.place)).join(OsStr::from_bytes(&row.name));
-        Some(MessageFile {
+    /// Returns a file; none if it lies in no folder. Takes from its name what the name says: each column that is read is another
+    /// place in the store.
+    pub(crate) fn message_file(&self, part: &Part, row: u32) -> Result<Option<MessageFile>> {
+        let Some(folder) = self.folder(part.u32_at(files::FOLDER, row)?) else { return Ok(None) };
+        let place = Place::from_number(part.u8_at(files::PLACE, row)?);
+        let file_name = part.bytes(files::NAME, row)?;
+        let name = mail::parse_name(file_name);
+        Ok(Some(MessageFile {
             root: folder.root.clone(),
             maildir: folder_name(folder),
-            path,
-            flags: row.flags,
-            keywords: row.keywords,
-            changed_seconds: row.ctime_ns.div_euclid(1_000_000_000),
-        })
+            path: folder_path(self.roots(), folder).join(place.name()).join(OsStr::from_bytes(file_name)),
+            flags: place.flags(name.flags),
+            keywords: name.keywords,
+            changed_seconds: part.i64_at(files::CTIME, row)?.div_euclid(1_000_000_000),
+        }))
     }
 }
 

@@ -8,7 +8,6 @@ use crate::error::{Error, Result};
 use crate::rows::{self, FileRow, FolderRow, Place};
 use crate::search::Mailbox;
 use crate::state::Root;
-use mail::Flags;
 use std::collections::HashSet;
 use std::sync::OnceLock;
 use store::{Rows, Table};
@@ -101,7 +100,6 @@ impl Mailbox {
 
 fn file_row(file: &MomentFile, message: u32) -> FileRow {
     let name = mail::parse_name(&file.name);
-    let flags = if file.place == Place::New { name.flags | Flags::NEW } else { name.flags };
     FileRow {
         folder: file.folder,
         place: file.place,
@@ -111,7 +109,7 @@ fn file_row(file: &MomentFile, message: u32) -> FileRow {
         size_bytes: file.size_bytes,
         mtime_ns: file.mtime_ns,
         ctime_ns: file.ctime_ns,
-        flags,
+        flags: file.place.flags(name.flags),
         keywords: name.keywords,
         message,
     }
