@@ -19,8 +19,11 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use xxhash_rust::xxh3::xxh3_64;
 
-/// How many chunks a disk is asked for at once, 4 MiB: as much as it reads while those before are hashed.
+/// How many chunks a disk is asked for at once in a long range, 4 MiB: as much as it reads while those before are hashed.
 const ASK_CHUNKS: usize = 64;
+
+/// After so many chunks on end, 1 MiB, somebody reads value by value from front to back.
+const SCAN_CHUNKS: usize = 16;
 
 /// A finished file, mapped. Costs 2 KiB of memory for each GiB.
 pub struct Sealed {
@@ -137,16 +140,19 @@ impl Sealed {
     /// Verifies the chunks from `first` to `last`, both included, of which the first was not verified before.
     ///
     /// What is not in memory is asked for before it is touched: this much and no more, where the system would guess how far to
-    /// read around each touch, and a window ahead, so that the disk reads while we hash.
+    /// read around each touch, and ahead of where we are, so that the disk reads while we hash.
     #[cold]
     fn verify_new(&self, first: usize, last: usize) -> Result<()> {
         let end = last.saturating_add(1);
+        let is_scanned = |chunks: Range<usize>| chunks.into_iter().all(|chunk| self.is_verified(chunk));
+        if let Some(ahead) = ahead_of_scan(first, is_scanned) {
+            self.ask_for(ahead);
+        }
         let mut asked = first;
         for chunk in first..end {
-            if asked < end && asked.saturating_sub(chunk) < ASK_CHUNKS {
-                let ask_end = asked.saturating_add(ASK_CHUNKS).min(end);
-                self.ask_for(asked..ask_end);
-                asked = ask_end;
+            if let Some(window) = next_window(chunk, asked, end) {
+                asked = window.end;
+                self.ask_for(window);
             }
             if !self.is_verified(chunk) {
                 self.verify_chunk(chunk)?;
@@ -200,7 +206,8 @@ impl Sealed {
         let damage = windows.flat_map_iter(|window| {
             let first = window.saturating_mul(ASK_CHUNKS);
             let end = first.saturating_add(ASK_CHUNKS).min(chunk_count);
-            self.ask_for(first..end);
+            // The next one, too: one after the other comes to the same core, mostly.
+            self.ask_for(first..end.saturating_add(ASK_CHUNKS));
             (first..end).filter_map(|chunk| self.verify_chunk(chunk).err())
         });
         damage.collect()
@@ -224,6 +231,19 @@ impl fmt::Debug for Sealed {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "Sealed({}, {} bytes)", self.path.display(), self.content_length)
     }
+}
+
+/// Returns what to ask for at `chunk` of a range that ends at `end`, of which all before `asked` was asked for: a window at the
+/// beginning and another as soon as one is left.
+fn next_window(chunk: usize, asked: usize, end: usize) -> Option<Range<usize>> {
+    let is_due = asked < end && asked.saturating_sub(chunk) < ASK_CHUNKS;
+    is_due.then(|| asked..asked.saturating_add(ASK_CHUNKS).min(end))
+}
+
+/// Returns what to ask for at `chunk` if those before it were read on end: as much as before, and as much again ahead.
+fn ahead_of_scan(chunk: usize, is_scanned: impl Fn(Range<usize>) -> bool) -> Option<Range<usize>> {
+    let before = chunk.checked_sub(SCAN_CHUNKS).filter(|_| chunk.is_multiple_of(SCAN_CHUNKS))?;
+    is_scanned(before..chunk).then(|| chunk..chunk.saturating_add(2 * SCAN_CHUNKS))
 }
 
 /// Where the parts of a sealed file lie.
@@ -319,4 +339,37 @@ fn frame_of(content_length: usize) -> Option<Frame> {
     let table_start = content_length.checked_next_multiple_of(alignment)?;
     let table_end = table_start.checked_add(content_length.div_ceil(CHUNK_BYTES).checked_mul(8)?)?;
     Some(Frame { content_length, table: table_start..table_end })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn every_chunk_of_a_range_is_asked_for_once_and_before_it_is_touched() {
+        for (first, end) in [(0, 1), (5, 6), (0, 64), (3, 68), (7, 500), (64, 192)] {
+            let (mut asked, mut all) = (first, Vec::new());
+            for chunk in first..end {
+                if let Some(window) = next_window(chunk, asked, end) {
+                    asked = window.end;
+                    all.extend(window);
+                }
+                assert!(chunk < asked && asked <= chunk + 2 * ASK_CHUNKS, "chunk {chunk} of {first}..{end}");
+                assert!(asked == end || asked >= chunk + ASK_CHUNKS, "a window ahead of {chunk}");
+            }
+            assert_eq!(all, (first..end).collect::<Vec<_>>());
+        }
+    }
+
+    #[test]
+    fn a_scan_is_asked_for_ahead_and_a_look_up_is_not() {
+        let mut asked = BTreeSet::new();
+        for chunk in 0..200 {
+            asked.extend(ahead_of_scan(chunk, |chunks| chunks.end <= chunk).into_iter().flatten());
+            assert!(chunk < SCAN_CHUNKS || asked.contains(&(chunk + SCAN_CHUNKS)), "behind {chunk}");
+        }
+        assert!(!asked.contains(&0) && asked.len() < 200 + 2 * SCAN_CHUNKS);
+        assert!((0..200).all(|chunk| ahead_of_scan(chunk, |_| false).is_none()));
+    }
 }

@@ -211,6 +211,9 @@ impl Kept {
                 let name = std::ffi::OsStr::from_bytes(&row.name);
                 let path = Path::new(folder).join(row.place.name()).join(name);
                 assert_eq!(row.flags.contains(mail::Flags::DRAFT), mail::is_draft(&row.name));
+                // Searches look at the columns, lists at the name.
+                let parsed = mail::parse_name(&row.name);
+                assert_eq!((row.flags, row.keywords), (row.place.flags(parsed.flags), parsed.keywords));
                 found.insert(path, (row.inode, row.size_bytes, contents[&row.message]));
             }
         }
