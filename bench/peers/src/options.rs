@@ -115,10 +115,10 @@ impl Sizes {
         Sizes {
             index_messages: vec![5_000, 20_000],
             text_messages: 2_000,
-            folder_messages: 20_000,
-            backup_messages: 20_000,
+            folder_messages: 10_000,
+            backup_messages: 10_000,
             find_messages: 5_000,
-            blobs: 500_000,
+            blobs: 200_000,
             recovery_rows: vec![250_000, 1_000_000],
             log_rows: 1_000_000,
         }

@@ -225,6 +225,6 @@ mod tests {
         let caches = &tables[1];
         assert_eq!(caches.rows.len(), (COMPRESSIONS.len() + 1) * 2 * QUANTITIES.len());
         assert!(tables.iter().all(|table| !table.rows.is_empty() && !table.about.is_empty()));
-        assert_eq!(caches.rows[0].work, "20 k messages, not compressed: init");
+        assert_eq!(caches.rows[0].work, "10 k messages, not compressed: init");
     }
 }
