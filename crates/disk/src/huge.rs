@@ -8,9 +8,9 @@
 
 #![expect(unsafe_code, reason = "advice about memory is a system call that takes an address")]
 
-/// Pages of memory begin at multiples of this.
 #[cfg(target_os = "linux")]
-const PAGE_BYTES: usize = 4096;
+use crate::PAGE_BYTES;
+
 /// Vectors smaller than two large pages cannot be sure to hold one.
 #[cfg(target_os = "linux")]
 const WORTH_BYTES: usize = 4 << 20;

@@ -49,6 +49,9 @@ use std::ffi::OsString;
 use std::fmt::Debug;
 use std::path::Path;
 
+/// The smallest pages of memory there are: each begins at a multiple of this.
+const PAGE_BYTES: usize = 4096;
+
 /// A place that keeps files: the operating system's ([`RealDisk`]), or one that lies, for tests.
 ///
 /// What is promised and what is not stands in the [crate's documentation](crate#what-is-durable-and-when).

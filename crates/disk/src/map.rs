@@ -8,13 +8,16 @@
     reason = "a map is memory that another process could change; the promise that none does is made here"
 )]
 
-use crate::{Error, Result, fault};
+use crate::{Error, PAGE_BYTES, Result, fault};
 use std::fmt;
 use std::io;
 use std::ops::{Deref, Range};
 use std::path::Path;
 use std::ptr::NonNull;
 use std::sync::Arc;
+
+/// Linux cuts advice to what it reads ahead on the disk in question, and that is seldom less.
+const ADVICE_BYTES: usize = 128 << 10;
 
 /// The bytes of a file that never changes. They begin at an address divisible by 8, so that columns of numbers are used in place.
 #[derive(Clone)]
@@ -84,19 +87,14 @@ impl Map {
     }
 }
 
-/// The smallest pages there are; where they are larger, a question about one that begins elsewhere is refused.
-const PAGE_BYTES: usize = 4096;
-
-/// Linux cuts advice to what it reads ahead on the disk in question, and that is seldom less.
-const ADVICE_BYTES: usize = 128 << 10;
-
 /// Says whether the page of the byte at `place`, which lies within `map`, is in memory. Linux says so of every page of a file that is
-/// neither ours nor ours to write: nothing is asked for then.
+/// neither ours nor ours to write: nothing is asked for then. Where pages are larger, a question about one that begins elsewhere is refused, and
+/// it counts as not in memory.
 fn is_in_memory(map: &memmap2::Mmap, place: usize) -> bool {
     let mut state = 0;
     let page = map.as_ptr().wrapping_add(place - place % PAGE_BYTES);
     // SAFETY: The page lies within a map that lives, and the call writes one byte a page, for one page.
-    let answer = unsafe { libc::mincore(page.cast_mut().cast(), 1, &raw mut state) };
+    let answer = unsafe { libc::mincore(page.cast_mut().cast::<libc::c_void>(), 1, &raw mut state) };
     answer == 0 && state & 1 == 1
 }
 

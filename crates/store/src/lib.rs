@@ -76,6 +76,7 @@ mod payload_write;
 mod policy;
 mod publish;
 mod radix;
+mod read_ahead;
 mod replace;
 mod resolve;
 mod row_set;
