@@ -138,3 +138,63 @@ fn a_running_tarantool_is_noticed() {
     let Some(printed) = tarantool(&from, &script) else { return };
     assert_eq!(printed.trim_end(), "pneu: from is in use: stop the Tarantool that runs there first");
 }
+
+/// Files of vinyl are not read: what they hold is lost, and an export never looks whole.
+#[test]
+fn rows_that_vinyl_keeps_are_lost_and_an_export_says_so() {
+    let home = Home::new();
+    let from = home.path().join("from");
+    fs::create_dir(&from).unwrap();
+    let script = "
+        box.cfg{memtx_dir='.', wal_dir='.', vinyl_dir='.', log='log'}
+        local v = box.schema.space.create('v', {engine='vinyl'})
+        v:create_index('pk')
+        v:insert{1} v:insert{2}
+        box.snapshot()
+        v:insert{3}
+        local late = box.schema.space.create('late', {engine='vinyl'})
+        late:create_index('pk')
+        late:insert{4}
+        os.exit(0)";
+    if tarantool(&from, script).is_none() {
+        return;
+    }
+    let lost = "space v (512): all rows from before the snapshot, which vinyl keeps in files of its own";
+    let run = home.pneu(&["store", "load", "from", "--into", "s", "--quiet"]);
+    assert_eq!((run.code, run.out), (Some(3), format!("lost     {lost}\n")));
+    assert_eq!(home.good(&["store", "scan", "s", "v"]), "[3]\n");
+    assert_eq!(home.good(&["store", "scan", "s", "late"]), "[4]\n");
+    assert!(home.good(&["store", "info", "s"]).contains(&format!("lost       {lost}\n")));
+    let run = home.pneu(&["store", "export", "s", "--to", "to", "--quiet"]);
+    assert_eq!(run.code, Some(3), "{run:?}");
+    assert!(run.err.contains(&format!("the snapshot lacks what the store lacks: {lost}")), "{run:?}");
+}
+
+/// Tarantool shows both as 0.1, and finds both by it.
+#[test]
+fn a_number_is_found_by_what_it_is_shown_as() {
+    let home = Home::new();
+    let from = home.path().join("from");
+    fs::create_dir(&from).unwrap();
+    let script = "
+        box.cfg{memtx_dir='.', wal_dir='.', log='log'}
+        local decimal = require('decimal')
+        for _, name in ipairs{'decimals', 'doubles'} do
+            box.schema.space.create(name):create_index('pk', {parts={{1, 'number'}, {2, 'string'}}})
+        end
+        box.space.decimals:insert{decimal.new('0.1'), 'decimal'}
+        box.space.doubles:insert{0.1, 'double'}
+        os.exit(0)";
+    if tarantool(&from, script).is_none() {
+        return;
+    }
+    home.good(&["store", "load", "from", "--into", "s"]);
+    for (space, kind) in [("decimals", "decimal"), ("doubles", "double")] {
+        let all = home.good(&["store", "scan", "s", space]);
+        assert!(all.contains(kind), "{all}");
+        assert_eq!(home.good(&["store", "get", "s", space, "0.1", kind]), all);
+        assert_eq!(home.good(&["store", "get", "s", space, "0.1"]), all, "the beginning of a key");
+        assert_eq!(home.good(&["store", "scan", "s", space, "--from", "0.1", "--to", "0.1"]), all);
+        assert_eq!(home.pneu(&["store", "get", "s", space, "0.2"]).code, Some(1));
+    }
+}

@@ -25,7 +25,7 @@ mod number;
 mod text;
 
 pub use number::put_number;
-pub use text::{normalise_text, value_of_text};
+pub use text::{normalise_text, value_of_text, values_of_text};
 
 use crate::msgpack::{Class, Reader, Result};
 

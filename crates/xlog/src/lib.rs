@@ -51,7 +51,7 @@ pub use path::PathStep;
 pub use plan::{CutReport, Mode, Plan, PlanOptions, PlannedFile, Torn, cut_torn_tail, plan};
 pub use recover::{Recovered, RecoveredTable, recover};
 pub use row::{Body, Row, RowIter, RowKind, put_body, put_row, rows};
-pub use stored::{ORIGIN, stored_header, stored_spaces};
+pub use stored::{LOST, ORIGIN, lost_attachment, stored_header, stored_lost, stored_spaces};
 pub use vclock::{REPLICA_MAX, VClock};
 pub use walk::Depth;
 pub use write::{LogWriter, PROGRAM, SnapWriter};

@@ -14,7 +14,7 @@ use crate::load::{
 };
 use crate::plan::{Mode, Plan, PlannedFile};
 use crate::row::RowKind;
-use crate::space::{Space, Spaces};
+use crate::space::{Engine, Space, Spaces};
 use crate::state::{Finished, Misfit, OnMisfit, State, elections_line};
 use crate::table::{SpaceTable, TableIndex};
 use crate::twice::{Origin, keep_last};
@@ -148,6 +148,7 @@ impl Base {
         let SnapshotRows { mut batches, unknown, other, lost } =
             load_snapshot(file, &tables, on_damage, progress)?;
         let mut left_out: Vec<String> = unknown.into_iter().map(unknown_line).collect();
+        left_out.extend(vinyl_lines(&spaces, path)?);
         left_out.extend(other.iter().filter_map(|(&kind, &count)| other_line(kind, count)));
         let elections = other.iter().filter(|(kind, _)| RowKind::of(**kind).is_of_election());
         let remarks = elections_line(elections.map(|(_, count)| count).sum());
@@ -209,6 +210,19 @@ fn unknown_line((space, count): (u32, u64)) -> String {
         SPACE_UNNAMED => format!("{count} rows of many more spaces, which nothing describes"),
         space => format!("{count} rows of space {space}, which nothing describes"),
     }
+}
+
+/// Returns what is said of spaces whose rows are in files of vinyl. Of one that a log makes, the logs have all rows.
+fn vinyl_lines(spaces: &Spaces, path: &Path) -> Result<Vec<String>> {
+    let mut lines = Vec::new();
+    for id in spaces.ids() {
+        let space = spaces.get(id).map_err(|damage| damage.in_file(path, 0))?;
+        lines.extend(space.filter(|space| space.engine == Engine::Vinyl).map(|space| {
+            let name = &space.name;
+            format!("space {name} ({id}): all rows from before the snapshot, which vinyl keeps in files of its own")
+        }));
+    }
+    Ok(lines)
 }
 
 /// Returns a table for each space that has rows that last.

@@ -10,8 +10,10 @@
 mod batch;
 mod key_table;
 mod misfit;
+mod open;
 mod operate;
 mod space_rows;
+mod undo;
 mod waiting;
 
 use crate::error::Damage;
@@ -20,6 +22,7 @@ use crate::row::{Row, RowKind, rows};
 use crate::space::{SPACE_INDEX, SPACE_SPACE, SPACE_SYSTEM_MAX, SPACE_TRUNCATE, Spaces};
 use crate::vclock::VClock;
 use misfit::Misfits;
+use open::{OpenTransactions, check_whole};
 use space_rows::{Before, SpaceRows};
 use std::collections::{BTreeMap, BTreeSet};
 use store::Loaded;
@@ -42,9 +45,8 @@ pub struct State {
     /// Spaces whose transactions wait for replicas. Old logs say so nowhere else.
     synchronous: BTreeSet<u32>,
     vclock: VClock,
-    /// Rows of a transaction whose end is in a later block.
-    open: Vec<OwnedRow>,
-    open_bytes: usize,
+    /// Rows of transactions whose end is in a later block.
+    open: OpenTransactions,
     limbo: Limbo,
     /// [`WAITING_BYTES_MAX`]; less in tests.
     waiting_bytes_max: usize,
@@ -82,8 +84,7 @@ impl State {
             spaces,
             rows: BTreeMap::new(),
             vclock,
-            open: Vec::new(),
-            open_bytes: 0,
+            open: OpenTransactions::default(),
             limbo: Limbo::default(),
             waiting_bytes_max: WAITING_BYTES_MAX,
             misfits: Misfits::new(on_misfit),
@@ -142,10 +143,13 @@ impl State {
                 self.check_waiting()?;
                 continue;
             }
-            if let Some(tsn) = open.first().map(|first| first.tsn).or(self.open.first().map(OwnedRow::tsn))
-                && tsn != row.tsn
-            {
-                self.keep_open(&open);
+            if !self.misfits.are_refused() {
+                self.mixed(&row)?;
+                continue;
+            }
+            let tsn = open.first().map(|first| first.tsn).or(self.open.tsn());
+            if tsn.is_some_and(|tsn| tsn != row.tsn) {
+                open.iter().for_each(|row| self.open.push(row));
                 open.clear();
                 self.drop_open()?;
             }
@@ -156,34 +160,41 @@ impl State {
                 self.check_waiting()?;
             }
         }
-        self.keep_open(&open);
+        open.iter().for_each(|row| self.open.push(row));
         self.check_waiting()
     }
 
-    /// Keeps rows of a transaction whose end is in a later block.
-    fn keep_open(&mut self, rows: &[Row]) {
-        let from = self.open.len();
-        self.open.extend(rows.iter().map(OwnedRow::new));
-        self.open_bytes += self.open[from..].iter().map(OwnedRow::memory_bytes).sum::<usize>();
-    }
-
-    fn take_open(&mut self) -> Vec<OwnedRow> {
-        self.open_bytes = 0;
-        std::mem::take(&mut self.open)
+    /// Takes a row up where transactions of several replicas may lie between each other.
+    fn mixed(&mut self, row: &Row) -> Result<(), Trouble> {
+        let without_end = self.open.take_others(row);
+        self.drop_rows(&without_end)?;
+        if row.is_commit {
+            let first = self.open.take(row);
+            let rows: Vec<Row> = first.iter().map(OwnedRow::as_row).chain([*row]).collect();
+            self.transaction(&rows)?;
+        } else {
+            self.open.push(row);
+        }
+        self.check_waiting()
     }
 
     /// Refuses more rows that wait than any replica has let wait.
     fn check_waiting(&self) -> Result<(), Trouble> {
-        if self.open_bytes + self.limbo.memory_bytes() <= self.waiting_bytes_max {
+        if self.open.memory_bytes() + self.limbo.memory_bytes() <= self.waiting_bytes_max {
             return Ok(());
         }
         Err(Damage::new(0, "over 1 GiB of rows wait for the end of their transaction or to be confirmed")
             .into())
     }
 
-    /// Leaves out the rows of a transaction without an end: blocks hold whole transactions, so that none is cut off by a crash.
+    /// Leaves out the rows of transactions without an end.
     fn drop_open(&mut self) -> Result<(), Misfit> {
-        for row in self.take_open() {
+        let without_end = self.open.take_all();
+        self.drop_rows(&without_end)
+    }
+
+    fn drop_rows(&mut self, without_end: &[OwnedRow]) -> Result<(), Misfit> {
+        for row in without_end {
             self.misfits.add(Misfit { lsn: row.lsn(), what: "its transaction has no end".to_owned() })?;
         }
         Ok(())
@@ -194,7 +205,7 @@ impl State {
         if self.open.is_empty() {
             return self.transaction(last);
         }
-        let first = self.take_open();
+        let first = self.open.take_all();
         let rows: Vec<Row> = first.iter().map(OwnedRow::as_row).chain(last.iter().copied()).collect();
         self.transaction(&rows)
     }
@@ -209,6 +220,9 @@ impl State {
         if !is_new {
             return Ok(());
         }
+        if let Err(what) = check_whole(rows) {
+            return self.leave_out(rows, rows.len() - 1, what);
+        }
         self.election_count += rows.iter().filter(|row| row.kind.is_of_election()).count() as u64;
         if let [row] = rows
             && let Some(verdict) = Verdict::of(row)
@@ -219,7 +233,7 @@ impl State {
             self.limbo.push(waits_for, rows);
             return Ok(());
         }
-        rows.iter().try_for_each(|row| self.row(row))
+        self.carry_out(rows)
     }
 
     /// Says whether a transaction waits: by its flags, or in old logs by its spaces; or behind others that do.
@@ -237,14 +251,39 @@ impl State {
 
     fn decide(&mut self, verdict: Verdict) -> Result<(), Misfit> {
         for transaction in self.limbo.decide(verdict) {
-            transaction.iter().try_for_each(|row| self.row(&row.as_row()))?;
+            self.carry_out(&transaction.iter().map(OwnedRow::as_row).collect::<Vec<_>>())?;
         }
         Ok(())
     }
 
-    /// Carries out one row of a transaction that counts.
-    fn row(&mut self, row: &Row) -> Result<(), Misfit> {
-        self.change(row).or_else(|what| self.misfits.add(Misfit { lsn: row.lsn, what }))
+    /// Carries out a transaction that counts: all of its rows, or none if one does not fit. One that changes definitions is carried out row
+    /// by row, because what depends on them cannot be taken back.
+    fn carry_out(&mut self, rows: &[Row]) -> Result<(), Misfit> {
+        let is_of_system = |row: &Row| row.body.space.is_some_and(|id| id <= SPACE_SYSTEM_MAX);
+        let can_be_undone = !self.misfits.are_refused() && rows.len() > 1 && !rows.iter().any(is_of_system);
+        let mut undo = Vec::new();
+        for (place, row) in rows.iter().enumerate() {
+            if can_be_undone {
+                undo.extend(self.before(row));
+            }
+            let Err(what) = self.change(row) else { continue };
+            if !can_be_undone {
+                self.misfits.add(Misfit { lsn: row.lsn, what })?;
+                continue;
+            }
+            undo.into_iter().rev().for_each(|undo| self.take_back(&undo));
+            return self.leave_out(rows, place, &what);
+        }
+        Ok(())
+    }
+
+    /// Lists all rows of a transaction as left out, the one at `place` with what is wrong with it.
+    fn leave_out(&mut self, rows: &[Row], place: usize, what: &str) -> Result<(), Misfit> {
+        for (number, row) in rows.iter().enumerate() {
+            let what = if number == place { what } else { "another row of its transaction does not fit" };
+            self.misfits.add(Misfit { lsn: row.lsn, what: what.to_owned() })?;
+        }
+        Ok(())
     }
 
     fn change(&mut self, row: &Row) -> Result<(), String> {
@@ -397,7 +436,7 @@ impl State {
             ));
         }
         for transaction in waiting {
-            transaction.iter().try_for_each(|row| self.row(&row.as_row()))?;
+            self.carry_out(&transaction.iter().map(OwnedRow::as_row).collect::<Vec<_>>())?;
         }
         for id in self.stale.clone() {
             self.freshen(id).map_err(misfit)?;

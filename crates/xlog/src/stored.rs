@@ -13,6 +13,35 @@ use store::{PRIMARY, Snapshot, Value};
 /// The name of the attachment that says where a store's rows came from: the header of a snapshot with the same rows, as text.
 pub const ORIGIN: &str = "tarantool";
 
+/// The name of the attachment that says what a load left out: UTF-8, a line each. There is none if that is nothing.
+pub const LOST: &str = "tarantool lost";
+
+/// Lines of [`LOST`]; of more the number is told.
+const LOST_LINES_MAX: usize = 1000;
+
+/// Bytes of a line of [`LOST`]; of a longer one the rest is left out.
+const LOST_LINE_BYTES_MAX: usize = 400;
+
+/// Returns the attachment for what a load left out, a line each; `None` if that is nothing.
+pub fn lost_attachment(lines: &[String]) -> Option<(String, Vec<u8>)> {
+    let mut text = String::new();
+    for line in lines.iter().take(LOST_LINES_MAX) {
+        let end = line.floor_char_boundary(LOST_LINE_BYTES_MAX);
+        text.push_str(&line.get(..end).unwrap_or(line).replace('\n', " "));
+        text.push('\n');
+    }
+    if let Some(more @ 1..) = lines.len().checked_sub(LOST_LINES_MAX) {
+        text.push_str(&format!("{more} more\n"));
+    }
+    (!lines.is_empty()).then(|| (LOST.to_owned(), text.into_bytes()))
+}
+
+/// Returns what a store lacks of the files that it was made of, a line each.
+pub fn stored_lost(snapshot: &Snapshot) -> Vec<String> {
+    let text = snapshot.attachment(LOST).map(String::from_utf8_lossy).unwrap_or_default();
+    text.lines().map(str::to_owned).collect()
+}
+
 /// Returns the header that a snapshot with a store's rows would have: instance and vector clock. None if the store was not made of one.
 ///
 /// # Errors
@@ -50,4 +79,19 @@ pub fn stored_spaces(snapshot: &Snapshot) -> Result<Spaces> {
         }
     }
     Ok(spaces)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_lost_has_limits() {
+        assert_eq!(lost_attachment(&[]), None);
+        let lines = vec!["é\n".repeat(300); LOST_LINES_MAX + 7];
+        let (_, bytes) = lost_attachment(&lines).expect("something is lost");
+        let text = String::from_utf8(bytes).expect("cut at a character");
+        assert_eq!(text.lines().count(), LOST_LINES_MAX + 1);
+        assert!(text.ends_with("\n7 more\n") && (text.len() as u64) < store::limits::ATTACHMENT_BYTES_MAX);
+    }
 }

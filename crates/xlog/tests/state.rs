@@ -178,6 +178,56 @@ fn transactions_count_whole_or_not_at_all() {
     assert_eq!(lenient, format!("512: [3]; {{1: 3}}; row 1: {end}; row 2: {end}"));
 }
 
+/// Versions 2.8 to 2.10 of Tarantool wrote such logs.
+#[test]
+fn transactions_of_several_replicas_are_told_apart_where_rows_may_be_left_out() {
+    let mixed = "
+        1/1<1 replace 512 [1, 1]
+        2/50<50 replace 512 [1, 2]
+        1/2<1 replace 512 [2, 1]
+        2/51<50 replace 512 [2, 2]
+        1/3<1) replace 512 [3, 1]
+        2/52<50) replace 512 [3, 2]";
+    let lenient = |blocks: &[&str]| after(state("{}", OnMisfit::LeaveOut), blocks);
+    assert_eq!(strict(&[mixed]), "row 1: its transaction has no end");
+    assert_eq!(lenient(&[mixed]), "512: [1, 2] [2, 2] [3, 2]; {1: 3, 2: 52}");
+    let lines: Vec<&str> = mixed.trim().lines().collect();
+    assert_eq!(lenient(&lines), "512: [1, 2] [2, 2] [3, 2]; {1: 3, 2: 52}", "each row in a block of its own");
+    let without = |number: usize| {
+        let left: Vec<&str> =
+            lines.iter().enumerate().filter(|(line, _)| *line != number).map(|(_, line)| *line).collect();
+        lenient(&[&left.join("\n")])
+    };
+    let missing = "rows of its transaction before it are missing";
+    let other = "another row of its transaction does not fit";
+    let first = "512: [1, 1] [2, 1] [3, 1]; {1: 3, 2: 52}";
+    assert_eq!(without(1), format!("{first}; row 51: {other}; row 52: {missing}"));
+    assert_eq!(without(3), format!("{first}; row 50: {other}; row 52: {missing}"));
+    let end = "its transaction has no end";
+    assert_eq!(without(5), format!("512: [1, 1] [2, 1] [3, 1]; {{1: 3}}; row 50: {end}; row 51: {end}"));
+}
+
+#[test]
+fn a_transaction_with_a_row_that_does_not_fit_is_left_out_whole() {
+    let before = "
+        1/1 insert 512 [1, \"before\"]
+        1/2 insert 512 [2, \"before\"]";
+    let bad = "
+        1/3<3 replace 512 [1, \"after\"]
+        1/4<3 delete 512 [2]
+        1/5<3 insert 512 [3, \"new\"]
+        1/6<3) replace 999 [1]
+        1/7 insert 512 [4]";
+    let other = "another row of its transaction does not fit";
+    let rows = after(state("{}", OnMisfit::LeaveOut), &[before, bad]);
+    let lines = format!("row 3: {other}; row 4: {other}; row 5: {other}; row 6: there is no space 999");
+    assert!(rows.ends_with(&format!("{{1: 7}}; {lines}")), "{rows}");
+    for tuple in ["[1, \"before\"]", "[2, \"before\"]", "[4]"] {
+        assert!(rows.contains(tuple), "{rows}");
+    }
+    assert!(!rows.contains("after") && !rows.contains("new"), "{rows}");
+}
+
 #[test]
 fn synchronous_transactions_wait_for_a_verdict() {
     let rows = "

@@ -26,6 +26,32 @@ pub fn value_of_text(text: &str, kind: PartKind) -> Result<OwnedValue, String> {
     Ok(OwnedValue::Bytes(out))
 }
 
+/// Returns all values that a tuple may have where it is shown as `text`: `0.1` is a number with a point and another decimal, and where an
+/// index holds numbers of all kinds it may be either. The smallest comes first.
+///
+/// # Errors
+/// What was expected instead of `text`.
+pub fn values_of_text(text: &str, kind: PartKind) -> Result<Vec<OwnedValue>, String> {
+    let value = value_of_text(text, kind)?;
+    let (PartType::Number | PartType::Scalar, Ok(decimal)) = (kind.part_type, decimal(text)) else {
+        return Ok(vec![value]);
+    };
+    let mut bytes = Vec::new();
+    if kind.is_nullable {
+        bytes.push(VALUE);
+    }
+    if kind.part_type == PartType::Scalar {
+        bytes.push(CLASS_NUMBER);
+    }
+    super::number::put_decimal(&decimal, &mut bytes);
+    let mut values = match value {
+        OwnedValue::Bytes(other) if other != bytes => vec![other, bytes],
+        _ => vec![bytes],
+    };
+    values.sort();
+    Ok(values.into_iter().map(OwnedValue::Bytes).collect())
+}
+
 /// Appends the normalised bytes of the value that `text` stands for.
 ///
 /// # Errors
@@ -164,6 +190,34 @@ mod tests {
 
     fn kind(part_type: PartType, is_nullable: bool) -> PartKind {
         PartKind { part_type, is_nullable }
+    }
+
+    #[test]
+    fn a_number_with_a_point_may_be_a_decimal() {
+        let double = |number: f64| {
+            let mut out = Vec::new();
+            msgpack::put_double(&mut out, number);
+            out
+        };
+        // {decimal 0.1}: one place behind the point, digit 1, plus.
+        let mut decimal = Vec::new();
+        msgpack::put_ext(&mut decimal, 1, &[1, 0x1c]);
+        for (part_type, is_nullable) in
+            [(PartType::Number, false), (PartType::Number, true), (PartType::Scalar, false)]
+        {
+            let kind = kind(part_type, is_nullable);
+            let typed = values_of_text("0.1", kind).unwrap();
+            for bytes in [double(0.1), decimal.clone()] {
+                let mut read = Vec::new();
+                normalise_part(&mut Reader::new(&bytes), kind, &mut read).unwrap();
+                assert!(typed.contains(&OwnedValue::Bytes(read)), "{kind:?}: {typed:?}");
+            }
+            assert_eq!(typed.len(), 2);
+            assert_eq!(values_of_text("0.5", kind).unwrap().len(), 1, "both are the same number");
+        }
+        assert_eq!(values_of_text("7", kind(PartType::Unsigned, false)), Ok(vec![OwnedValue::U64(7)]));
+        assert!(values_of_text("seven", kind(PartType::Number, false)).is_err());
+        assert_eq!(values_of_text("seven", kind(PartType::Scalar, false)).unwrap().len(), 1);
     }
 
     #[test]

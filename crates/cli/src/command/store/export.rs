@@ -18,7 +18,9 @@ use xlog::export::{Target, export};
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  pneu store export shop.store --to new/")]
+  pneu store export shop.store --to new/
+
+Exit code 3: done, but the store lacks something of the files that it was made of.")]
 pub(crate) struct Arguments {
     /// A store that "pneu store load" made
     #[arg(value_name = "STORE")]
@@ -55,10 +57,12 @@ pub(crate) fn run(arguments: &Arguments, session: &Session) -> Result<Outcome> {
     progress.finish();
     let exported = exported?;
     exported.remarks.iter().for_each(output::complain);
+    let lost = xlog::stored_lost(&snapshot);
+    lost.iter().for_each(|line| output::complain(format!("the snapshot lacks what the store lacks: {line}")));
     if !session.is_quiet {
         let mut output = session.output();
         output.line(&format!("{} rows in {}", exported.row_count, exported.path.display()))?;
         output.finish()?;
     }
-    Ok(Outcome::Done)
+    Ok(if lost.is_empty() { Outcome::Done } else { Outcome::Partly })
 }

@@ -13,7 +13,7 @@ use xlog::table::TableIndex;
 
 /// Print the tuples with a key, one JSON array a line
 ///
-/// Numbers, text, true, false, nil and UUIDs stand as they are. The first parts of a key alone find all tuples that begin with them, where the
+/// Numbers, text, true, false, nil and UUIDs stand as they are. A number with a point also finds the decimal that is written so. The first parts of a key alone find all tuples that begin with them, where the
 /// index has an order.
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -45,8 +45,10 @@ pub(crate) fn run(arguments: &Arguments, session: &Session) -> Result<Outcome> {
     let Some(index) = space.index(arguments.index.as_deref())? else {
         bail!("space {} has no key; pneu store scan prints its tuples", arguments.space);
     };
-    let key = open::key(index, &arguments.key)?;
-    let rows = find(&space, index, &key)?;
+    let mut rows = Vec::new();
+    for key in keys(&open::key_parts(index, &arguments.key)?) {
+        rows.extend(find(&space, index, &key)?);
+    }
     if rows.is_empty() {
         return session.nothing("nothing found");
     }
@@ -60,6 +62,16 @@ pub(crate) fn run(arguments: &Arguments, session: &Session) -> Result<Outcome> {
     }
     output.finish()?;
     Ok(Outcome::Done)
+}
+
+/// Returns every key that takes one value for each part.
+fn keys(parts: &[Vec<OwnedValue>]) -> Vec<Vec<OwnedValue>> {
+    parts.iter().fold(vec![Vec::new()], |keys, values| {
+        let with = |key: &Vec<OwnedValue>, value: &OwnedValue| {
+            [key.as_slice(), std::slice::from_ref(value)].concat()
+        };
+        keys.iter().flat_map(|key| values.iter().map(move |value| with(key, value))).collect()
+    })
 }
 
 /// Returns the rows with a key, or with a key that begins so.

@@ -121,6 +121,9 @@ fn tell_store(arguments: &Arguments, session: &Session, output: &mut Output) -> 
         say(output, &format!("instance   {}", uuid_text(&header.instance)))?;
         say(output, &format!("reaches    {{{}}}", header.vclock))?;
     }
+    for line in xlog::stored_lost(&snapshot) {
+        say(output, &format!("lost       {line}"))?;
+    }
     tell_spaces(&spaces, output, |space| {
         let table = snapshot.table(&table_name(space.id)).ok()?;
         let segments = snapshot.segment_count(&table_name(space.id)).ok()?;

@@ -60,14 +60,9 @@ pub(crate) fn run(arguments: &Arguments, session: &Session) -> Result<Outcome> {
     }
     plan.remarks.iter().chain(&recovered.remarks).for_each(output::complain);
     let mut output = session.output();
-    for lost in &plan.lost {
-        output.line(&one_line(&format!("lost     {lost}")))?;
-    }
-    for left_out in &recovered.left_out {
-        output.line(&one_line(&format!("lost     {left_out}")))?;
-    }
-    for misfit in &recovered.misfits {
-        output.line(&one_line(&format!("lost     the row with LSN {}: {}", misfit.lsn, misfit.what)))?;
+    let lost = lost_lines(&plan, &recovered);
+    for line in &lost {
+        output.line(&one_line(&format!("lost     {line}")))?;
     }
     if !session.is_quiet {
         output.line(&format!("read     {}", read_line(&plan, &recovered)))?;
@@ -82,15 +77,23 @@ pub(crate) fn run(arguments: &Arguments, session: &Session) -> Result<Outcome> {
     let since = Stopwatch::start();
     let options =
         Options { holder: session.index.holder.clone(), seed: session.index.seed, ..Options::default() };
-    let origin = origin(&plan, &recovered).text().into_bytes();
-    recovered.seal(&session.index.disk, &arguments.into, options, vec![(ORIGIN.to_owned(), origin)])?;
+    let mut attachments = vec![(ORIGIN.to_owned(), origin(&plan, &recovered).text().into_bytes())];
+    attachments.extend(xlog::lost_attachment(&lost));
+    recovered.seal(&session.index.disk, &arguments.into, options, attachments)?;
     if !session.is_quiet {
         let (seconds, bytes) = (since.elapsed().as_secs_f64(), people(size(session, &arguments.into)));
         output.line(&format!("sealed   in {seconds:.3} s more: {bytes} in {}", arguments.into.display()))?;
     }
     output.finish()?;
-    let is_whole = plan.lost.is_empty() && recovered.misfits.is_empty() && recovered.left_out.is_empty();
-    Ok(if is_whole { Outcome::Done } else { Outcome::Partly })
+    Ok(if lost.is_empty() { Outcome::Done } else { Outcome::Partly })
+}
+
+/// Returns all that the store lacks, a line each.
+fn lost_lines(plan: &Plan, recovered: &Recovered) -> Vec<String> {
+    let lost = plan.lost.iter().map(ToString::to_string);
+    let misfits = recovered.misfits.iter();
+    let misfits = misfits.map(|misfit| format!("the row with LSN {}: {}", misfit.lsn, misfit.what));
+    lost.chain(recovered.left_out.iter().cloned()).chain(misfits).collect()
 }
 
 /// Refuses a store that has rows, before anything is read.

@@ -9,7 +9,7 @@ use std::fs::{File, TryLockError};
 use std::path::Path;
 use std::sync::Arc;
 use store::{OwnedValue, Snapshot, Table, Value};
-use xlog::key::value_of_text;
+use xlog::key::values_of_text;
 use xlog::space::{Space, Spaces};
 use xlog::table::{SpaceTable, TableIndex};
 use xlog::{Checked, FilesAhead};
@@ -116,16 +116,16 @@ impl OpenSpace {
     }
 }
 
-/// Reads the values of a key, or of its beginning.
+/// Reads the values of a key, or of its beginning: for each part all that its text may stand for, the smallest first.
 ///
 /// # Errors
 /// There are too many, or one is not of its part's type.
-pub(super) fn key(index: &TableIndex, values: &[String]) -> Result<Vec<OwnedValue>> {
+pub(super) fn key_parts(index: &TableIndex, values: &[String]) -> Result<Vec<Vec<OwnedValue>>> {
     if values.len() > index.parts.len() {
         bail!("index {} has {} parts, and {} values are given", index.name, index.parts.len(), values.len());
     }
     let parse = |(value, part): (&String, &xlog::space::Part)| {
-        value_of_text(value, part.kind)
+        values_of_text(value, part.kind)
             .map_err(|what| anyhow!("\"{value}\" is no key of index {}: {what}", index.name))
     };
     values.iter().zip(&index.parts).map(parse).collect()

@@ -52,7 +52,13 @@ pub(crate) fn run(arguments: &Arguments, session: &Session) -> Result<Outcome> {
     let index = space.index(arguments.index.as_deref())?;
     let (name, from, to) = match index {
         Some(index) => {
-            (index.store_name.as_str(), open::key(index, &arguments.from)?, open::key(index, &arguments.to)?)
+            // What an end may stand for is all within.
+            let smallest = open::key_parts(index, &arguments.from)?
+                .into_iter()
+                .filter_map(|part| part.into_iter().next());
+            let largest =
+                open::key_parts(index, &arguments.to)?.into_iter().filter_map(|mut part| part.pop());
+            (index.store_name.as_str(), smallest.collect(), largest.collect())
         }
         None if arguments.from.is_empty() && arguments.to.is_empty() => (PRIMARY, Vec::new(), Vec::new()),
         None => bail!("space {} has no key to begin or end with", arguments.space),
