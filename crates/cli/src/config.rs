@@ -91,7 +91,10 @@ pub(crate) fn parse(text: &str, home: Option<&Path>) -> Result<Configuration, St
 /// Refuses what is neither an address nor a domain: it would never match, and nobody would know.
 fn check_addresses(addresses: &[String]) -> Result<(), String> {
     if addresses.len() > ADDRESS_COUNT_MAX {
-        return Err(format!("user.addresses: {} addresses, at most {ADDRESS_COUNT_MAX} are allowed", addresses.len()));
+        return Err(format!(
+            "user.addresses: {} addresses, at most {ADDRESS_COUNT_MAX} are allowed",
+            addresses.len()
+        ));
     }
     match addresses.iter().find(|address| !is_address(address) && !is_domain(address)) {
         Some(address) => Err(format!(
@@ -104,7 +107,9 @@ fn check_addresses(addresses: &[String]) -> Result<(), String> {
 /// Says whether a text is an address, without a name.
 pub(crate) fn is_address(text: &str) -> bool {
     text.rsplit_once('@').is_some_and(|(local, domain)| {
-        !local.is_empty() && !domain.is_empty() && !text.contains(|c: char| c.is_whitespace() || "<>,;".contains(c))
+        !local.is_empty()
+            && !domain.is_empty()
+            && !text.contains(|c: char| c.is_whitespace() || "<>,;".contains(c))
     })
 }
 
@@ -176,15 +181,19 @@ mod tests {
 
     #[test]
     fn addresses_are_those_of_the_user() {
-        let addresses = |list: &[&str]| parsed(&format!("[user]\naddresses = {list:?}\n")).map(|read| read.addresses);
+        let addresses =
+            |list: &[&str]| parsed(&format!("[user]\naddresses = {list:?}\n")).map(|read| read.addresses);
         let good = ["ana@example.org", "@example.com", "\"a\"@x", "jürgen@example.org", "root@localhost"];
         assert_eq!(addresses(&good).unwrap(), good);
         assert_eq!(parsed("[user]\n").unwrap().addresses, [""; 0]);
-        for bad in ["", "ana", "@", "ana@", "Ana <ana@example.org>", "a@b, c@d", "a b@c", "@a@b", "*@example.org>"] {
+        for bad in
+            ["", "ana", "@", "ana@", "Ana <ana@example.org>", "a@b, c@d", "a b@c", "@a@b", "*@example.org>"]
+        {
             let error = addresses(&[bad]).unwrap_err();
             assert!(error.contains(&format!("\"{bad}\" is neither an address")), "{error}");
         }
-        let many: Vec<String> = (0..=ADDRESS_COUNT_MAX).map(|number| format!("{number}@example.org")).collect();
+        let many: Vec<String> =
+            (0..=ADDRESS_COUNT_MAX).map(|number| format!("{number}@example.org")).collect();
         let many: Vec<&str> = many.iter().map(String::as_str).collect();
         assert_eq!(addresses(&many[1..]).unwrap().len(), ADDRESS_COUNT_MAX);
         assert!(addresses(&many).unwrap_err().contains("257 addresses, at most 256"));

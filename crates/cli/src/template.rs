@@ -88,7 +88,8 @@ mod tests {
         ] {
             let text = configuration(&roots, &[], Some(home)).unwrap();
             assert_eq!(config::parse(&text, Some(home)).unwrap().roots, roots, "{text}");
-            let addresses = ["ana@example.org".to_owned(), "\"o\\dd\"@x".to_owned(), "@home.example".to_owned()];
+            let addresses =
+                ["ana@example.org".to_owned(), "\"o\\dd\"@x".to_owned(), "@home.example".to_owned()];
             let text = configuration(&roots, &addresses, Some(home)).unwrap();
             let read = config::parse(&text, Some(home)).unwrap();
             assert_eq!((read.roots, read.addresses), (roots, addresses.to_vec()), "{text}");

@@ -27,7 +27,9 @@ fn all_formats_show_what_queries_find() {
     let home = joined();
     let flags = ["flagged", "seen", "unread", "list"];
     assert_eq!(home.good(&["count"]), "1\n");
-    for text in ["flag:flagged", "flag:seen", "flag:unread", "flag:list", "list:words.example.org", "prio:normal"] {
+    for text in
+        ["flag:flagged", "flag:seen", "flag:unread", "flag:list", "list:words.example.org", "prio:normal"]
+    {
         assert_eq!(home.good(&["count", text]), "1\n", "{text}");
         assert_eq!(home.good(&["find", "--fields", "g p v", text]), "FSul   normal   words.example.org\n");
         assert_eq!(home.pneu(&["count", &format!("not {text}")]).out, "0\n", "not {text}");

@@ -17,12 +17,15 @@ fn init_takes_addresses_from_other_programs_and_from_sent_mail() {
     let home = Home::new();
     home.deliver("", "1:2,S", &letter("1", "First", "a"));
     fs::write(home.path().join(".notmuch-config"), "[user]\nprimary_email=bo@example.org\n").unwrap();
-    fs::write(home.path().join(".muttrc"), "set from=`id`@example.org\nset from=\"Bo <bo@home.example>\"\n").unwrap();
+    fs::write(home.path().join(".muttrc"), "set from=`id`@example.org\nset from=\"Bo <bo@home.example>\"\n")
+        .unwrap();
     let sent = String::from_utf8(letter("2", "Second", "b")).unwrap().replace("ana@", "cy@");
     home.deliver(".Sent", "2:2,S", sent.as_bytes());
     let out = home.good(&["init"]);
     let addresses = "  bo@example.org\n  bo@home.example\n  cy@example.org\n";
-    let expected = format!("and as your addresses, from sent mail and other programs' configuration,\n{addresses}next: pneu index\n");
+    let expected = format!(
+        "and as your addresses, from sent mail and other programs' configuration,\n{addresses}next: pneu index\n"
+    );
     assert!(out.ends_with(&expected), "{out}");
     let text = fs::read_to_string(home.path().join(".config/pneu/config.toml")).unwrap();
     let line = "\n[user]\naddresses = [\"bo@example.org\", \"bo@home.example\", \"cy@example.org\"]\n";

@@ -86,29 +86,32 @@ fn copies_are_asked_together() {
         with_headers(&fixture);
         let mailbox = fixture.mailbox();
         let size = by_list().len();
-        counts(&mailbox, &[
-            ("", 1),
-            ("list:words.example.org", 1),
-            ("not list:*", 0),
-            ("flag:list", 1),
-            ("not flag:list", 0),
-            ("X-Spam-Score:7", 1),
-            ("not X-Spam-Score:7", 0),
-            ("list:words.example.org maildir:/inbox", 1),
-            ("maildir:/inbox not maildir:/lists", 0),
-            ("list:words.example.org flag:seen", 1),
-            (&format!("size:{size}"), 1),
-            (&format!("not size:{size}"), 0),
-            ("prio:normal", 1),
-            ("prio:low", 0),
-            ("prio:high", 0),
-            ("not prio:low", 1),
-            ("flag:seen", 1),
-            ("flag:unread", 1),
-            ("flag:flagged flag:unread flag:seen", 1),
-            ("not flag:unread", 0),
-            ("flag:seen xor flag:unread", 0),
-        ]);
+        counts(
+            &mailbox,
+            &[
+                ("", 1),
+                ("list:words.example.org", 1),
+                ("not list:*", 0),
+                ("flag:list", 1),
+                ("not flag:list", 0),
+                ("X-Spam-Score:7", 1),
+                ("not X-Spam-Score:7", 0),
+                ("list:words.example.org maildir:/inbox", 1),
+                ("maildir:/inbox not maildir:/lists", 0),
+                ("list:words.example.org flag:seen", 1),
+                (&format!("size:{size}"), 1),
+                (&format!("not size:{size}"), 0),
+                ("prio:normal", 1),
+                ("prio:low", 0),
+                ("prio:high", 0),
+                ("not prio:low", 1),
+                ("flag:seen", 1),
+                ("flag:unread", 1),
+                ("flag:flagged flag:unread flag:seen", 1),
+                ("not flag:unread", 0),
+                ("flag:seen xor flag:unread", 0),
+            ],
+        );
         let expected = ("FSul".to_owned(), "words.example.org".to_owned(), vec!["7".to_owned()], 2);
         for text in ["", "maildir:/inbox", "maildir:/lists", "list:*"] {
             assert_eq!(shown(&mailbox, text), expected, "{text}");
@@ -125,7 +128,10 @@ fn copies_are_asked_together() {
         fs::remove_file(fixture.root().join("lists/cur").join(names[1])).unwrap();
         with_headers(&fixture);
         let mailbox = fixture.mailbox();
-        counts(&mailbox, &[("list:*", 0), ("flag:list", 0), ("X-Spam-Score:7", 0), ("flag:unread", 0), ("same", 1)]);
+        counts(
+            &mailbox,
+            &[("list:*", 0), ("flag:list", 0), ("X-Spam-Score:7", 0), ("flag:unread", 0), ("same", 1)],
+        );
         assert_eq!(shown(&mailbox, ""), ("S".to_owned(), String::new(), vec![], 1));
     }
 }
@@ -154,7 +160,10 @@ fn of_copies_the_highest_priority_counts() {
     for (text, expected) in [("prio:high", "urgent"), ("prio:normal", "m"), ("prio:low", "listed")] {
         let hits = mailbox.find(&query(text), &Order::default()).unwrap();
         let mut reader = PayloadReader::new();
-        assert_eq!(mailbox.message_id(&hits.list[0], &mut reader).unwrap(), format!("{expected}@example.org"));
+        assert_eq!(
+            mailbox.message_id(&hits.list[0], &mut reader).unwrap(),
+            format!("{expected}@example.org")
+        );
         let derived = mailbox.line(&hits.list[0], &mut reader).unwrap().derived;
         let priority = (derived.contains(mail::Derived::HIGH), derived.contains(mail::Derived::LOW));
         assert_eq!(priority, (expected == "urgent", expected == "listed"));
@@ -172,13 +181,16 @@ fn dates_that_servers_gave_are_asked_together() {
     fixture.put("inbox", "cur", "1.x:2,", &undated(4));
     fixture.put("lists", "cur", "2.x:2,", &undated(6));
     fixture.update();
-    counts(&fixture.mailbox(), &[
-        ("", 1),
-        ("date:2025-03-04", 1),
-        ("date:2025-03-06", 1),
-        ("not date:2025-03-06", 0),
-        ("date:2025-03-05", 0),
-    ]);
+    counts(
+        &fixture.mailbox(),
+        &[
+            ("", 1),
+            ("date:2025-03-04", 1),
+            ("date:2025-03-06", 1),
+            ("not date:2025-03-06", 0),
+            ("date:2025-03-05", 0),
+        ],
+    );
 }
 
 #[test]

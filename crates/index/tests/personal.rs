@@ -46,8 +46,7 @@ fn showing(mailbox: &Mailbox) -> Vec<String> {
         let files = message.files.iter().map(|file| file.flags);
         shown_flags(files, message.line.derived).any(|info| info.name == "personal")
     };
-    let mut found: Vec<String> =
-        messages.filter(is_shown).map(|message| message.line.subject).collect();
+    let mut found: Vec<String> = messages.filter(is_shown).map(|message| message.line.subject).collect();
     found.sort();
     found
 }

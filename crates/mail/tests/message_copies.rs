@@ -68,13 +68,22 @@ fn with(old: &str, new: &str) -> String {
 fn the_way_that_a_message_came_does_not_count() {
     let whole = hash(WHOLE);
     for (old, new) in [
-        ("Received: from a by b; Tue, 4 Mar 2025 10:00:01 +0000\n", "Received: by c; Wed, 5 Mar 2025 9:0:0 +0000\n"),
-        ("Subject:", "List-Id: A list <l.example.org>\nPrecedence: list\nSender: owner@example.org\nSubject:"),
+        (
+            "Received: from a by b; Tue, 4 Mar 2025 10:00:01 +0000\n",
+            "Received: by c; Wed, 5 Mar 2025 9:0:0 +0000\n",
+        ),
+        (
+            "Subject:",
+            "List-Id: A list <l.example.org>\nPrecedence: list\nSender: owner@example.org\nSubject:",
+        ),
         ("Subject:", "DKIM-Signature: v=1\nX-Spam-Score: 9\nDelivered-To: bo@example.org\nSubject:"),
         ("Subject:", "Resent-From: x@example.org\nStatus: RO\nBcc:\nX-Label:\nX-Priority: 3\nSubject:"),
         // Folded, quoted and encoded in another way.
         ("From: Ann Bee <ann@example.org>", "from:\n \"Ann Bee\"\n <ann@example.org>"),
-        ("To: List <list@example.org>, bo@example.org", "To: =?utf-8?q?List?= <list@example.org>,\n\t<bo@example.org>"),
+        (
+            "To: List <list@example.org>, bo@example.org",
+            "To: =?utf-8?q?List?= <list@example.org>,\n\t<bo@example.org>",
+        ),
         ("Caf\u{e9} au lait", "=?iso-8859-1?q?Caf=E9?=\n au lait"),
         ("Date: Tue, 4 Mar 2025 10:00:00 +0000", "Date:   Tue, 4 Mar 2025\n 10:00:00 +0000"),
         ("<00@example.org> <0@example.org>", "<00@example.org>\n\t<0@example.org>"),
@@ -119,7 +128,10 @@ fn nothing_that_a_reader_can_tell_apart_is_a_copy() {
         ("charset=utf-8", "charset=iso-8859-1"),
         ("charset=utf-8", "charset=koi8-r"),
         ("text/plain; charset=utf-8", "text/html; charset=utf-8"),
-        ("Content-Type: text/plain; charset=utf-8", "Content-Disposition: attachment\nContent-Type: text/plain; charset=utf-8"),
+        (
+            "Content-Type: text/plain; charset=utf-8",
+            "Content-Disposition: attachment\nContent-Type: text/plain; charset=utf-8",
+        ),
         ("name=plan.pdf", "name=plan.exe"),
         ("application/pdf", "application/x-pdf"),
         ("multipart/mixed", "multipart/alternative"),
@@ -166,11 +178,17 @@ fn what_is_cut_has_no_hash() {
         (format!("Date: {}", many("x", limits::VALUE_BYTES_MAX + 1)), String::new()),
         (format!("To: {}", many("a@example.org,", limits::ADDRESS_COUNT_MAX + 1)), String::new()),
         (
-            format!("References: {}", (0..=limits::REFERENCE_COUNT_MAX).map(|id| format!("<{id}>")).collect::<String>()),
+            format!(
+                "References: {}",
+                (0..=limits::REFERENCE_COUNT_MAX).map(|id| format!("<{id}>")).collect::<String>()
+            ),
             String::new(),
         ),
         (many("X: y\n", limits::FIELD_COUNT_MAX) + "Subject: s", String::new()),
-        ("Content-Type: multipart/mixed; boundary=b".to_owned(), many("--b\n\nx\n", limits::PART_COUNT_MAX + 1)),
+        (
+            "Content-Type: multipart/mixed; boundary=b".to_owned(),
+            many("--b\n\nx\n", limits::PART_COUNT_MAX + 1),
+        ),
     ] {
         let shown = &head[..head.len().min(40)];
         assert_eq!(parsed(format!("{head}\n\n{body}")).copy_hash, None, "{shown}");

@@ -88,7 +88,10 @@ mod tests {
             fs::write(path, text).unwrap();
         };
         put(".gitconfig", "[user]\nemail = git@example.org\n");
-        put(".notmuch-config", "[user]\nprimary_email=ana@example.org\nother_email=A@x.org;git@Example.org\n");
+        put(
+            ".notmuch-config",
+            "[user]\nprimary_email=ana@example.org\nother_email=A@x.org;git@Example.org\n",
+        );
         put(".config/isyncrc", "User ana@example.org\nUser sync@example.org\n");
         let configuration = home.path().join(".config");
         let all = || found(Some(home.path()), Some(&configuration), &[]);

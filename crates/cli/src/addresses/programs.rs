@@ -8,7 +8,8 @@ use crate::config::is_address;
 /// Returns `primary_email` and `other_email` of notmuch.
 pub(super) fn notmuch(text: &str) -> Vec<String> {
     let keys = ["primary_email", "other_email"];
-    let values = ini(text, "user").filter(|(key, _)| keys.iter().any(|known| key.eq_ignore_ascii_case(known)));
+    let values =
+        ini(text, "user").filter(|(key, _)| keys.iter().any(|known| key.eq_ignore_ascii_case(known)));
     values.flat_map(|(_, value)| value.split(';')).filter_map(plain).collect()
 }
 
@@ -127,7 +128,10 @@ mod tests {
     fn mbsync_and_msmtp_have_words() {
         let text = "IMAPAccount a\nHost mail.example.org\nUser ana@example.org\n  User \"b@x.org\"\nUser ana\nUserCmd echo@x.org\nPass x@y\n";
         assert_eq!(mbsync(text), ["ana@example.org", "b@x.org"]);
-        assert_eq!(msmtp("account a\nfrom ana@example.org\nuser ana\nfrom *@x.org\nhost a@b\n"), ["ana@example.org"]);
+        assert_eq!(
+            msmtp("account a\nfrom ana@example.org\nuser ana\nfrom *@x.org\nhost a@b\n"),
+            ["ana@example.org"]
+        );
     }
 
     #[test]

@@ -60,7 +60,9 @@ impl Copies {
     }
 
     fn group(&self, number: u32) -> &[u32] {
-        let Ok(place) = self.group_of.binary_search_by_key(&number, |(number, _)| *number) else { return &[] };
+        let Ok(place) = self.group_of.binary_search_by_key(&number, |(number, _)| *number) else {
+            return &[];
+        };
         let group = self.group_of[place].1;
         &self.members[self.starts[group]..self.starts[group + 1]]
     }

@@ -28,9 +28,9 @@ impl OwnAddresses {
     /// Says whether an address is one of them, without regard to case.
     pub fn holds(&self, address: &str) -> bool {
         let address = address.to_lowercase();
-        self.addresses.iter().any(|own| {
-            if own.starts_with('@') { address.ends_with(own.as_str()) } else { address == *own }
-        })
+        self.addresses
+            .iter()
+            .any(|own| if own.starts_with('@') { address.ends_with(own.as_str()) } else { address == *own })
     }
 }
 

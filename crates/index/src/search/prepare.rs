@@ -64,10 +64,9 @@ pub(super) fn answers(mailbox: &Mailbox, leaf: &Leaf) -> Result<Vec<Answer>> {
         Target::Fields(fields) => match &leaf.matcher {
             Matcher::DateRange { from, to } => Ok(vec![dates(leaf, *fields, *from, *to)?]),
             Matcher::SizeRange { from, to } => Ok(vec![Answer::Sizes(*from, *to)]),
-            Matcher::Flag(FlagName::Personal) if !mailbox.has_own_addresses() => Err(Error::Query {
-                span: leaf.span.clone(),
-                what: OWN_ADDRESSES_UNKNOWN.to_owned(),
-            }),
+            Matcher::Flag(FlagName::Personal) if !mailbox.has_own_addresses() => {
+                Err(Error::Query { span: leaf.span.clone(), what: OWN_ADDRESSES_UNKNOWN.to_owned() })
+            }
             Matcher::Flag(flag) => Ok(vec![Answer::Flag(*flag)]),
             Matcher::Priority(priority) => Ok(vec![Answer::Priority(*priority)]),
             // Tags are those that the user gave, and the labels that the message brought with it.
