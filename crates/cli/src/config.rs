@@ -1,7 +1,8 @@
 //! The configuration file, `config.toml`: which directories hold Maildirs, which header fields can be searched besides the usual
 //! ones, which addresses are the user's. `pneu index --help` shows one.
 //!
-//! In: the text of the file. Out: roots, names and addresses. Must not know where the file lies, nor what is done with them.
+//! In: the text of the file. Out: roots, names and addresses. Must not know where the file lies, nor what is
+//! done with them.
 
 use crate::roots;
 use index::Root;
@@ -98,7 +99,8 @@ fn check_addresses(addresses: &[String]) -> Result<(), String> {
     }
     match addresses.iter().find(|address| !is_address(address) && !is_domain(address)) {
         Some(address) => Err(format!(
-            "user.addresses: \"{address}\" is neither an address, such as ana@example.org, nor a domain, such as @example.org"
+            "user.addresses: \"{address}\" is neither an address, such as ana@example.org, \
+             nor a domain, such as @example.org"
         )),
         None => Ok(()),
     }

@@ -1,7 +1,7 @@
 //! The user's own addresses: where they come from, what they find, and who is left out because of them.
 //!
-//! Comes in: homes with other programs' configuration and with sent mail. Goes out: what is found and printed. Must not know how
-//! addresses are kept.
+//! Comes in: homes with other programs' configuration and with sent mail. Goes out: what is found and
+//! printed. Must not know how addresses are kept.
 
 use crate::support::{Home, letter};
 use std::fs;
@@ -24,7 +24,8 @@ fn init_takes_addresses_from_other_programs_and_from_sent_mail() {
     let out = home.good(&["init"]);
     let addresses = "  bo@example.org\n  bo@home.example\n  cy@example.org\n";
     let expected = format!(
-        "and as your addresses, from sent mail and other programs' configuration,\n{addresses}next: pneu index\n"
+        "and as your addresses, from sent mail and other programs' configuration,\n\
+         {addresses}next: pneu index\n"
     );
     assert!(out.ends_with(&expected), "{out}");
     let text = fs::read_to_string(home.path().join(".config/pneu/config.toml")).unwrap();

@@ -81,8 +81,8 @@ pub(crate) fn guess<'a>(bytes: &'a [u8], fallback: Option<&'static Encoding>) ->
     (salvage_utf8(bytes), true)
 }
 
-/// Returns what besides the bytes decides how they read: the same for two labels only if any text of these bytes reads the same.
-/// Empty for ASCII in whatever charset has it.
+/// Returns what besides the bytes decides how they read: the same for two labels only if any text of these
+/// bytes reads the same. Empty for ASCII in whatever charset has it.
 pub(crate) fn reading(
     bytes: &[u8],
     label: Option<&str>,
@@ -93,7 +93,7 @@ pub(crate) fn reading(
     let label = label.unwrap_or_default();
     let guessed = fallback.map_or("", Encoding::name);
     match find(label) {
-        Charset::Unnamed if is_plain => Cow::Borrowed(""),
+        Charset::Unnamed | Charset::Unknown if is_plain => Cow::Borrowed(""),
         Charset::Known(encoding) if is_plain && encoding.is_ascii_compatible() => Cow::Borrowed(""),
         Charset::Known(encoding) => Cow::Borrowed(encoding.name()),
         Charset::Unnamed => Cow::Owned(format!("?{guessed}")),
@@ -273,6 +273,7 @@ mod tests {
             (&b"plain"[..], None, None, ""),
             (b"plain", Some("utf-8"), koi8, ""),
             (b"plain", Some("x-unknown"), None, ""),
+            (b"plain", Some("x-klingon"), koi8, ""),
             (b"plain", Some("Shift_JIS"), None, ""),
             (b"plain +AOQ-", Some("utf-7"), None, "utf-7?"),
             (b"plain", Some("utf-16le"), None, "UTF-16LE"),

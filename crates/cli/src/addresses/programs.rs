@@ -1,7 +1,8 @@
-//! Takes the user's addresses out of the configuration of other programs: notmuch, mutt and neomutt, msmtp, mbsync, git.
+//! Takes the user's addresses out of the configuration of other programs: notmuch, mutt and neomutt, msmtp,
+//! mbsync, git.
 //!
-//! In: the text of a file. Out: addresses in their order. Commands in such files are never run: a value that needs one is left out.
-//! Must not know where the files lie.
+//! In: the text of a file. Out: addresses in their order. Commands in such files are never run: a value that
+//! needs one is left out. Must not know where the files lie.
 
 use crate::config::is_address;
 
@@ -29,7 +30,8 @@ pub(super) fn msmtp(text: &str) -> Vec<String> {
     words(text, &["from", "user"]).filter_map(plain).collect()
 }
 
-/// Returns `from` of mutt and neomutt, their own `From:` fields, and those alternates that name a single address.
+/// Returns `from` of mutt and neomutt, their own `From:` fields, and those alternates that name a single
+/// address.
 pub(super) fn mutt(text: &str) -> Vec<String> {
     let mut found = Vec::new();
     for line in text.lines().map(str::trim) {
@@ -101,7 +103,8 @@ fn words<'a>(text: &'a str, names: &'static [&'static str]) -> impl Iterator<Ite
     })
 }
 
-/// Returns the address in a value: alone, in quotes, or in angle brackets after a name. None if a command or a variable makes it.
+/// Returns the address in a value: alone, in quotes, or in angle brackets after a name. None if a command or
+/// a variable makes it.
 fn plain(value: &str) -> Option<String> {
     let value = value.trim().trim_matches(['"', '\'']);
     let bracketed = value.split_once('<').and_then(|(_, rest)| rest.split_once('>'));
@@ -119,14 +122,16 @@ mod tests {
         let text = "[database]\npath=/m\n[user]\nname=Ana\nprimary_email = ana@example.org\n\
                     other_email=a@x.org;  b@x.org;;\n# other_email=c@x.org\n[new]\nother_email=d@x.org\n";
         assert_eq!(notmuch(text), ["ana@example.org", "a@x.org", "b@x.org"]);
-        let text = "[core]\n\temail = no@x.org\n[user]\n\tname = Ana\n\tEmail = \"ana@example.org\"\n[user \"x\"]\n\temail = no@x.org\n";
+        let text = "[core]\n\temail = no@x.org\n[user]\n\tname = Ana\n\tEmail = \"ana@example.org\"\n\
+                    [user \"x\"]\n\temail = no@x.org\n";
         assert_eq!(git(text), ["ana@example.org"]);
         assert_eq!(git("[user]\nemail = ana\nemail\nemail = `id`@x.org\n"), [""; 0]);
     }
 
     #[test]
     fn mbsync_and_msmtp_have_words() {
-        let text = "IMAPAccount a\nHost mail.example.org\nUser ana@example.org\n  User \"b@x.org\"\nUser ana\nUserCmd echo@x.org\nPass x@y\n";
+        let text = "IMAPAccount a\nHost mail.example.org\nUser ana@example.org\n  User \"b@x.org\"\n\
+                    User ana\nUserCmd echo@x.org\nPass x@y\n";
         assert_eq!(mbsync(text), ["ana@example.org", "b@x.org"]);
         assert_eq!(
             msmtp("account a\nfrom ana@example.org\nuser ana\nfrom *@x.org\nhost a@b\n"),
@@ -136,10 +141,13 @@ mod tests {
 
     #[test]
     fn mutt_sets_variables() {
-        let text = "set realname=\"Ana Ito\" from = 'ana@example.org' # mine\nset from=b@x.org\nset use_from=yes\n\
-                    set from=\"C Dee <c@x.org>\"\nset from = `pass mail`\nset from=$mine\nset envelope_from=no@x.org\n\
+        let text = "set realname=\"Ana Ito\" from = 'ana@example.org' # mine\nset from=b@x.org\n\
+                    set use_from=yes\n\
+                    set from=\"C Dee <c@x.org>\"\nset from = `pass mail`\nset from=$mine\n\
+                    set envelope_from=no@x.org\n\
                     my_hdr From: E <e@x.org>\nmy_hdr Bcc: no@x.org\n\
-                    alternates f@x\\.org \"^g@x\\\\.org$\" .*@y\\.org (h|i)@x\\.org\n# set from=no@x.org\nset\n";
+                    alternates f@x\\.org \"^g@x\\\\.org$\" .*@y\\.org (h|i)@x\\.org\n\
+                    # set from=no@x.org\nset\n";
         let expected = ["ana@example.org", "b@x.org", "c@x.org", "e@x.org", "f@x.org", "g@x.org"];
         assert_eq!(mutt(text), expected);
     }
