@@ -1,7 +1,8 @@
 //! The configuration file, `config.toml`: which directories hold Maildirs, which header fields can be searched besides the usual
-//! ones. `pneu index --help` shows one.
+//! ones, which addresses are the user's. `pneu index --help` shows one.
 //!
-//! In: the text of the file. Out: roots and names. Must not know where the file lies, nor what is done with them.
+//! In: the text of the file. Out: roots, names and addresses. Must not know where the file lies, nor what is
+//! done with them.
 
 use crate::roots;
 use index::Root;
@@ -12,6 +13,9 @@ use std::path::{Path, PathBuf};
 /// Header fields that a configuration may name.
 const HEADER_COUNT_MAX: usize = 32;
 
+/// The user's own addresses.
+const ADDRESS_COUNT_MAX: usize = 256;
+
 /// What the file says, checked.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Configuration {
@@ -19,6 +23,8 @@ pub(crate) struct Configuration {
     pub roots: Vec<Root>,
     /// Names of header fields.
     pub headers: Vec<String>,
+    /// The user's own addresses; `@example.org` stands for all of that domain.
+    pub addresses: Vec<String>,
     /// The repository that mail is backed up to.
     pub archive: Option<Archive>,
 }
@@ -43,7 +49,16 @@ struct Document {
     headers: Vec<String>,
     #[serde(default)]
     root: Vec<RootTable>,
+    #[serde(default)]
+    user: UserTable,
     archive: Option<Archive>,
+}
+
+#[derive(Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct UserTable {
+    #[serde(default)]
+    addresses: Vec<String>,
 }
 
 #[derive(Debug, PartialEq, Eq, Deserialize)]
@@ -62,6 +77,7 @@ pub(crate) fn parse(text: &str, home: Option<&Path>) -> Result<Configuration, St
     let roots = document.root.into_iter().map(|table| root(table, home)).collect::<Result<Vec<_>, _>>()?;
     roots::check(&roots)?;
     check_headers(&document.headers)?;
+    check_addresses(&document.user.addresses)?;
     let archive = document.archive.map(|archive| Archive {
         password_file: archive.password_file.map(|path| at_home(path, home)),
         repository: match archive.repository.strip_prefix("~/").zip(home) {
@@ -70,7 +86,39 @@ pub(crate) fn parse(text: &str, home: Option<&Path>) -> Result<Configuration, St
         },
         ..archive
     });
-    Ok(Configuration { roots, headers: document.headers, archive })
+    Ok(Configuration { roots, headers: document.headers, addresses: document.user.addresses, archive })
+}
+
+/// Refuses what is neither an address nor a domain: it would never match, and nobody would know.
+fn check_addresses(addresses: &[String]) -> Result<(), String> {
+    if addresses.len() > ADDRESS_COUNT_MAX {
+        return Err(format!(
+            "user.addresses: {} addresses, at most {ADDRESS_COUNT_MAX} are allowed",
+            addresses.len()
+        ));
+    }
+    match addresses.iter().find(|address| !is_address(address) && !is_domain(address)) {
+        Some(address) => Err(format!(
+            "user.addresses: \"{address}\" is neither an address, such as ana@example.org, \
+             nor a domain, such as @example.org"
+        )),
+        None => Ok(()),
+    }
+}
+
+/// Says whether a text is an address, without a name.
+pub(crate) fn is_address(text: &str) -> bool {
+    text.rsplit_once('@').is_some_and(|(local, domain)| {
+        !local.is_empty()
+            && !domain.is_empty()
+            && !text.contains(|c: char| c.is_whitespace() || "<>,;".contains(c))
+    })
+}
+
+fn is_domain(text: &str) -> bool {
+    text.strip_prefix('@').is_some_and(|domain| {
+        !domain.is_empty() && !domain.contains(|c: char| c.is_whitespace() || "@<>,;".contains(c))
+    })
 }
 
 /// Refuses names that queries could not tell from fields that are there anyway, or from text.
@@ -129,8 +177,29 @@ mod tests {
         let text = "[[root]]\nname = \"work\"\npath = \"/srv/mail\"\n\n[[root]]\nname = \"home\"\npath = \"~/Maildir\"\n";
         let root = |name: &str, path: &str| Root { name: name.into(), path: path.into() };
         let roots = vec![root("work", "/srv/mail"), root("home", "/home/ana/Maildir")];
-        assert_eq!(parsed(text), Ok(Configuration { roots, headers: vec![], archive: None }));
+        assert_eq!(parsed(text), Ok(Configuration { roots, ..Configuration::default() }));
         assert_eq!(parsed(""), Ok(Configuration::default()));
+    }
+
+    #[test]
+    fn addresses_are_those_of_the_user() {
+        let addresses =
+            |list: &[&str]| parsed(&format!("[user]\naddresses = {list:?}\n")).map(|read| read.addresses);
+        let good = ["ana@example.org", "@example.com", "\"a\"@x", "jürgen@example.org", "root@localhost"];
+        assert_eq!(addresses(&good).unwrap(), good);
+        assert_eq!(parsed("[user]\n").unwrap().addresses, [""; 0]);
+        for bad in
+            ["", "ana", "@", "ana@", "Ana <ana@example.org>", "a@b, c@d", "a b@c", "@a@b", "*@example.org>"]
+        {
+            let error = addresses(&[bad]).unwrap_err();
+            assert!(error.contains(&format!("\"{bad}\" is neither an address")), "{error}");
+        }
+        let many: Vec<String> =
+            (0..=ADDRESS_COUNT_MAX).map(|number| format!("{number}@example.org")).collect();
+        let many: Vec<&str> = many.iter().map(String::as_str).collect();
+        assert_eq!(addresses(&many[1..]).unwrap().len(), ADDRESS_COUNT_MAX);
+        assert!(addresses(&many).unwrap_err().contains("257 addresses, at most 256"));
+        assert!(parsed("[user]\naddress = []\n").unwrap_err().contains("address"));
     }
 
     #[test]

@@ -119,6 +119,7 @@ pub(crate) fn content_of(handle: &str, session: &Session) -> Result<[u8; 32]> {
 fn hit(mailbox: &Mailbox, handle: &str, session: &Session) -> Result<(Hit, usize)> {
     match mailbox.resolve(handle) {
         Ok(hits) => {
+            let hits = mailbox.distinct_hits(hits)?;
             let newest = hits.iter().max_by_key(|hit| hit.date).copied();
             let newest = newest.ok_or_else(|| NotFound(format!("no message is called {handle}")))?;
             Ok((newest, hits.len() - 1))

@@ -3,6 +3,7 @@
 //! In: arguments, environment, standard input. Out: results on standard output, all else on standard error, an exit code. Data
 //! flows from `args` through a `session` to one file in `command`, which calls the library and hands what it returns to `format`.
 
+mod addresses;
 mod amount;
 mod archived;
 mod args;

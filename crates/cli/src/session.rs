@@ -13,7 +13,7 @@ use crate::roots;
 use crate::terminal::Terminal;
 use anyhow::{Context, Result, anyhow, bail};
 use disk::RealDisk;
-use index::{Environment, Mailbox, Root};
+use index::{Environment, Mailbox, OwnAddresses, Root};
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -103,7 +103,15 @@ impl Session {
     pub(crate) fn mailbox(&self) -> Result<Mailbox> {
         let mailbox = Mailbox::open(&self.index)?;
         self.expect_given(mailbox.roots())?;
-        Ok(mailbox)
+        Ok(mailbox.with_own_addresses(self.own_addresses()?))
+    }
+
+    /// Returns the user's own addresses, as the configuration has them.
+    ///
+    /// # Errors
+    /// As [`Session::configured`].
+    pub(crate) fn own_addresses(&self) -> Result<OwnAddresses> {
+        Ok(OwnAddresses::new(&self.configured()?.addresses))
     }
 
     /// Returns the roots that are indexed.

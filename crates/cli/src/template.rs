@@ -1,6 +1,6 @@
-//! The configuration file as `pneu init` writes it: roots, and what every key means.
+//! The configuration file as `pneu init` writes it: the user's addresses, roots, and what every key means.
 //!
-//! In: roots. Out: the text of the file. `config.rs` reads it back.
+//! In: addresses and roots. Out: the text of the file. `config.rs` reads it back.
 
 use index::Root;
 use std::fmt::Write;
@@ -15,6 +15,12 @@ const BEGIN: &str = "\
 # headers = [\"X-Spam-Score\", \"X-Mailer\"]
 
 ";
+/// Stands before the user's addresses.
+const USER: &str = "\
+# Your own addresses: flag:personal finds what is addressed to one of them, \"pneu contacts\" leaves them out.
+# \"@example.org\" stands for all of that domain.
+";
+
 /// Stands before the first root.
 const ROOTS: &str = "\
 # Each [[root]] is a directory that holds Maildirs, at any depth. Its name says which it is where there are several, and stays if
@@ -25,8 +31,12 @@ const ROOTS: &str = "\
 ///
 /// # Errors
 /// A sentence: a path cannot stand in the file.
-pub(crate) fn configuration(roots: &[Root], home: Option<&Path>) -> Result<String, String> {
-    let mut text = format!("{BEGIN}{ROOTS}");
+pub(crate) fn configuration(
+    roots: &[Root],
+    addresses: &[String],
+    home: Option<&Path>,
+) -> Result<String, String> {
+    let mut text = format!("{BEGIN}{USER}{}{ROOTS}", user(addresses));
     for root in roots {
         let path = below_home(&root.path, home)?;
         let (name, path) = (toml::Value::from(root.name.as_str()), toml::Value::from(path));
@@ -35,6 +45,16 @@ pub(crate) fn configuration(roots: &[Root], home: Option<&Path>) -> Result<Strin
     text.truncate(text.trim_end().len());
     text.push('\n');
     Ok(text)
+}
+
+/// Returns the table of the user, as an example if no address is known.
+fn user(addresses: &[String]) -> String {
+    if addresses.is_empty() {
+        return "# [user]\n# addresses = [\"ana@example.org\"]\n\n".to_owned();
+    }
+    let list: Vec<String> =
+        addresses.iter().map(|address| toml::Value::from(address.as_str()).to_string()).collect();
+    format!("[user]\naddresses = [{}]\n\n", list.join(", "))
 }
 
 fn below_home(path: &Path, home: Option<&Path>) -> Result<String, String> {
@@ -66,14 +86,21 @@ mod tests {
                 root("x", "/home/bo/~"),
             ],
         ] {
-            let text = configuration(&roots, Some(home)).unwrap();
+            let text = configuration(&roots, &[], Some(home)).unwrap();
             assert_eq!(config::parse(&text, Some(home)).unwrap().roots, roots, "{text}");
+            let addresses =
+                ["ana@example.org".to_owned(), "\"o\\dd\"@x".to_owned(), "@home.example".to_owned()];
+            let text = configuration(&roots, &addresses, Some(home)).unwrap();
+            let read = config::parse(&text, Some(home)).unwrap();
+            assert_eq!((read.roots, read.addresses), (roots, addresses.to_vec()), "{text}");
         }
-        let text = configuration(&[root("mail", "/home/ana/Maildir")], Some(home)).unwrap();
+        let text = configuration(&[root("mail", "/home/ana/Maildir")], &[], Some(home)).unwrap();
         assert!(text.ends_with("[[root]]\nname = \"mail\"\npath = \"~/Maildir\"\n"), "{text}");
+        let with_user = text.replace("# [user]", "[user]").replace("# addresses", "addresses");
+        assert_eq!(config::parse(&with_user, Some(home)).unwrap().addresses, ["ana@example.org"]);
         let with_headers = text.replace("# headers", "headers");
         assert_eq!(config::parse(&with_headers, Some(home)).unwrap().headers, ["X-Spam-Score", "X-Mailer"]);
         let odd = Root { name: "x".into(), path: OsStr::from_bytes(b"/\xff").into() };
-        assert!(configuration(&[odd], None).unwrap_err().contains("not UTF-8"));
+        assert!(configuration(&[odd], &[], None).unwrap_err().contains("not UTF-8"));
     }
 }

@@ -32,9 +32,10 @@ pub use rebuild::{is_older, rebuild, rebuild_with, remembered_roots};
 pub use record::{Contact, Rest};
 pub use rows::Place;
 pub use search::{
-    Analysis, AnalysisStep, Counts, Direction, Duplicates, Hit, Hits, Inventory, Line, Listed, Mailbox,
-    Message, MessageFile, Moment, MomentFile, MomentFolder, Order, Origin, Person, Scope, SortKey,
-    StoredFile, StoredFolder, Thread, ThreadEntry, ThreadOrder, Threads, Unknown, shown_flags,
+    Analysis, AnalysisStep, Circle, Counts, Direction, Duplicates, Hit, Hits, Inventory, Line, Listed,
+    Mailbox, Message, MessageFile, Moment, MomentFile, MomentFolder, Order, Origin, OwnAddresses, Person,
+    Scope, SortKey, StoredFile, StoredFolder, Thread, ThreadEntry, ThreadOrder, Threads, Unknown,
+    shown_flags,
 };
 pub use set::NumberSet;
 pub use state::Root;

@@ -64,10 +64,10 @@ pub(crate) mod messages {
     pub(crate) const SHA256: usize = 1;
     /// XXH3-64 of the Message-ID (u64).
     pub(crate) const MESSAGE_ID_HASH: usize = 2;
-    /// Low half of the hash of the decoded bodies (u64).
-    pub(crate) const BODY_HASH_LOW: usize = 3;
+    /// Low half of the hash that copies share (u64).
+    pub(crate) const COPY_HASH_LOW: usize = 3;
     /// High half of it (u64).
-    pub(crate) const BODY_HASH_HIGH: usize = 4;
+    pub(crate) const COPY_HASH_HIGH: usize = 4;
     /// Date in seconds since 1970 (i64).
     pub(crate) const DATE: usize = 5;
     /// Size of the content in bytes (u64).
@@ -114,7 +114,7 @@ pub(crate) mod threads {
     pub(crate) const BY_MESSAGE_ID: &str = "message-id";
 }
 
-/// Messages of which an earlier one has the same Message-ID and the same bodies.
+/// Messages that read the same as an earlier one.
 pub(crate) mod copies {
     /// The table's name.
     pub(crate) const TABLE: &str = "copies";
@@ -241,9 +241,9 @@ fn messages_schema(codec: HeaderCodec) -> Schema {
             column("sha256", Kind::Id),
             // XXH3-64 of the Message-ID: rows are found by it through an index alone.
             column("message_id_hash", Kind::U64),
-            // Hash of the decoded bodies, low and high half: copies that came different ways have the same.
-            column("body_hash_low", Kind::U64),
-            column("body_hash_high", Kind::U64),
+            // Hash of what a reader sees, low and high half: copies that came different ways have the same.
+            column("copy_hash_low", Kind::U64),
+            column("copy_hash_high", Kind::U64),
             column("date", Kind::I64),
             column("size_bytes", Kind::U64),
             column("derived", Kind::U16),

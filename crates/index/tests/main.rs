@@ -7,6 +7,7 @@
 mod absent;
 mod adopt;
 mod codecs;
+mod copies;
 mod crash;
 mod damage;
 mod fields;
@@ -19,6 +20,7 @@ mod meddling;
 mod moment;
 mod pass;
 mod people;
+mod personal;
 mod queries;
 mod readers;
 mod real;

@@ -1,7 +1,7 @@
 //! People: who wrote and who got messages, whatever the order in which they came.
 
 use crate::support::Fixture;
-use index::{Person, UpdateOptions};
+use index::{Circle, OwnAddresses, Person, UpdateOptions};
 
 fn letter(from: &str, to: &str, day: u32) -> String {
     format!(
@@ -11,7 +11,7 @@ fn letter(from: &str, to: &str, day: u32) -> String {
 
 fn people(fixture: &Fixture, words: &[&str]) -> Vec<Person> {
     let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
-    fixture.mailbox().people(&words).unwrap()
+    fixture.mailbox().people(&words, Circle::Everybody).unwrap()
 }
 
 #[test]
@@ -77,4 +77,43 @@ fn an_address_counts_once_a_message_in_each_role() {
     }
     assert_eq!(counts.len(), 2);
     fixture.check();
+}
+
+#[test]
+fn the_user_is_left_out_and_others_are_partners_who_were_written_to_or_wrote() {
+    let fixture = Fixture::new();
+    for (number, (from, to)) in [
+        ("ana@example.org", "bo@example.org, cy@example.org"),
+        ("dee@example.org", "Ana <ANA@example.org>"),
+        ("eve@example.org", "list@example.org"),
+        ("x@home.example", "fay@example.org"),
+    ]
+    .iter()
+    .enumerate()
+    {
+        let day = u32::try_from(number).unwrap() + 1;
+        fixture.put("a", "cur", &format!("{number}.x:2,S"), &letter(from, to, day));
+    }
+    fixture.update();
+    let found = |own: &[&str], words: &[&str], circle| {
+        let list = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>();
+        let mailbox = fixture.mailbox().with_own_addresses(OwnAddresses::new(&list(own)));
+        let people = mailbox.people(&list(words), circle).unwrap();
+        let mut names: Vec<String> =
+            people.iter().map(|person| person.address.split('@').next().unwrap().to_owned()).collect();
+        names.sort();
+        names.join(" ")
+    };
+    let own = ["Ana@Example.org", "@home.example"];
+    assert_eq!(found(&[], &[], Circle::Everybody), "ANA bo cy dee eve fay list x");
+    assert_eq!(found(&own, &[], Circle::Everybody), "bo cy dee eve fay list");
+    assert_eq!(found(&own, &[], Circle::Partners), "bo cy dee fay");
+    assert_eq!(found(&own[..1], &["e"], Circle::Partners), "bo cy dee");
+    assert_eq!(found(&own, &["dee"], Circle::Partners), "dee");
+    assert_eq!(found(&[], &[], Circle::Partners), "");
+    // What is gone is no exchange any more, and still somebody.
+    std::fs::remove_file(fixture.root().join("a/cur/1.x:2,S")).unwrap();
+    fixture.update();
+    assert_eq!(found(&own, &[], Circle::Partners), "bo cy fay");
+    assert_eq!(found(&own, &["dee"], Circle::Everybody), "dee");
 }

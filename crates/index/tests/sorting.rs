@@ -50,7 +50,8 @@ fn key(message: &Message, key: SortKey) -> String {
         SortKey::Maildir => fold(&first.maildir).into_owned(),
         SortKey::Path => first.path.to_str().unwrap().to_owned(),
         SortKey::Flags => {
-            let shown: Vec<_> = shown_flags(message.flags(), message.line.derived, true).collect();
+            let shown: Vec<_> =
+                shown_flags(message.files.iter().map(|file| file.flags), message.line.derived).collect();
             FLAGS.iter().map(|info| if shown.contains(&info) { 'a' } else { 'b' }).collect()
         }
         SortKey::Language => message.rest.language.clone(),

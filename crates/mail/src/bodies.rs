@@ -1,7 +1,7 @@
 //! Reads the contents of all parts of a message, each once: their text, hash and size.
 //!
-//! Parts come in, the text to be searched, the hash of the bodies and the attachments go out. Knows nothing of the
-//! message's own header.
+//! Parts come in, the text to be searched, the attachments and what is hashed of the parts go out. Knows
+//! nothing of the message's own header.
 //!
 //! The text is that of all parts of text, attached ones and those of nested messages included, with the subjects of
 //! these, in the order of the message. Of a multipart/alternative only one form counts: the plain one, or if that has no
@@ -16,10 +16,10 @@ use std::ops::Range;
 use encoding_rs::Encoding;
 
 use crate::attachments::{Attachment, Verdict, verdict};
-use crate::body_hash::BodyHash;
 use crate::bytes::{after, before, cut};
 use crate::charset;
 use crate::content::{ContentFields, Disposition};
+use crate::copy_hash::{Look, PartHashes};
 use crate::headers::split;
 use crate::html::html_to_text;
 use crate::limits::{ATTACHMENT_COUNT_MAX, TEXT_BYTES_MAX, VALUE_BYTES_MAX};
@@ -34,26 +34,21 @@ pub(crate) struct Bodies {
     pub(crate) text: String,
     /// The places of attached texts in `text`.
     pub(crate) embedded: Vec<Range<usize>>,
-    pub(crate) hash: u128,
     pub(crate) attachments: Vec<Attachment>,
     /// Some part is an attachment, and not only embedded.
     pub(crate) has_attachment: bool,
 }
 
-/// Reads the contents of all parts.
+/// Reads the contents of all parts, and adds them to the hashes.
 pub(crate) fn read_bodies(
     parts: &[Part<'_>],
     fallback: Option<&'static Encoding>,
+    hashes: &mut PartHashes,
     problems: &mut Problems,
 ) -> Bodies {
     let is_chosen = choose(parts);
-    let mut reader = Reader {
-        bodies: Bodies::default(),
-        hash: BodyHash::default(),
-        block: Vec::new(),
-        fallback,
-        problems,
-    };
+    let mut reader =
+        Reader { bodies: Bodies::default(), parts, hashes, block: Vec::new(), fallback, problems };
     for (part, is_chosen) in parts.iter().zip(is_chosen) {
         let verdict = verdict(part, parts);
         let start = reader.bodies.text.len();
@@ -63,9 +58,7 @@ pub(crate) fn read_bodies(
         }
         reader.attachment(part, verdict, size_bytes);
     }
-    let mut bodies = reader.bodies;
-    bodies.hash = reader.hash.finish();
-    bodies
+    reader.bodies
 }
 
 /// The forms in which an alternative says the same, the best first.
@@ -149,7 +142,8 @@ fn has_words(part: &Part<'_>) -> bool {
 
 struct Reader<'p> {
     bodies: Bodies,
-    hash: BodyHash,
+    parts: &'p [Part<'p>],
+    hashes: &'p mut PartHashes,
     /// Memory for blocks of attachments.
     block: Vec<u8>,
     fallback: Option<&'static Encoding>,
@@ -160,9 +154,13 @@ impl Reader<'_> {
     /// Reads one part and returns the size of its decoded content.
     fn part(&mut self, part: &Part<'_>, is_chosen: bool) -> usize {
         match &part.body {
-            Body::Multipart => 0,
+            Body::Multipart => {
+                self.hashes.add_container(&self.look(part, &part.content.mime, ""));
+                0
+            }
             Body::Message { headers, size_bytes } => {
-                self.hash.add_text("message/rfc822", headers);
+                let reading = charset::reading(headers, None, self.fallback);
+                self.hashes.add_text(&self.look(part, "message/rfc822", &reading), headers);
                 if let Some(subject) = split(headers).first("subject") {
                     let subject = words::text(before(subject, VALUE_BYTES_MAX), self.fallback, self.problems);
                     self.add_text(&subject);
@@ -172,14 +170,22 @@ impl Reader<'_> {
             Body::Leaf(content) if part.content.is_text() => {
                 let (decoded, is_clean) = decode(content, part.content.transfer);
                 self.note_damage(is_clean);
-                self.hash.add_text(&part.content.mime, &decoded);
+                let reading = charset::reading(&decoded, part.content.charset.as_deref(), self.fallback);
+                self.hashes.add_text(&self.look(part, &part.content.mime, &reading), &decoded);
                 if is_chosen && !part.content.is_code() {
                     self.leaf_of_text(&part.content, &decoded);
                 }
                 decoded.len()
             }
-            Body::Leaf(content) => self.leaf_of_data(&part.content, content),
+            Body::Leaf(content) => self.leaf_of_data(part, content),
         }
+    }
+
+    /// Returns how a part looks, besides its content.
+    fn look<'a>(&self, part: &'a Part<'_>, mime: &'a str, reading: &'a str) -> Look<'a> {
+        let parent = part.parent.and_then(|number| self.parts.get(number));
+        let is_related = parent.is_some_and(|parent| parent.content.mime == "multipart/related");
+        Look { mime, parent: part.parent, content: &part.content, is_related, reading }
     }
 
     /// Takes note that the text from `start` on was attached.
@@ -197,15 +203,15 @@ impl Reader<'_> {
         }
     }
 
-    fn leaf_of_data(&mut self, content: &ContentFields, bytes: &[u8]) -> usize {
+    fn leaf_of_data(&mut self, part: &Part<'_>, bytes: &[u8]) -> usize {
         let mut size_bytes = 0_usize;
-        let hash = &mut self.hash;
-        hash.begin(&content.mime);
-        let is_clean = decode_by_blocks(bytes, content.transfer, &mut self.block, |block| {
+        self.hashes.begin(&self.look(part, &part.content.mime, ""));
+        let hashes = &mut self.hashes;
+        let is_clean = decode_by_blocks(bytes, part.content.transfer, &mut self.block, |block| {
             size_bytes = size_bytes.saturating_add(block.len());
-            hash.content(block);
+            hashes.content(block);
         });
-        hash.end();
+        self.hashes.end();
         self.note_damage(is_clean);
         size_bytes
     }

@@ -1,8 +1,9 @@
-//! Hashes the decoded bodies of a message, so that its copies are known.
+//! Hashes the decoded bodies of a message that names no usable Message-ID: one is derived from this hash.
 //!
-//! Decoded contents come in, part by part in the order of the message; a number goes out that is the same for copies
-//! that differ in what happened to them on their way: transport headers, transfer encodings, line ends, empty lines at
-//! the end. Knows nothing of how parts are found.
+//! Decoded contents come in, part by part in the order of the message; a number goes out that is the same
+//! whatever happened to the message on its way: transport headers, transfer encodings, line ends, empty lines
+//! at the end. Knows nothing of how parts are found. Derived ids are kept in tags and backups, so this hash
+//! stays what it is. It resists no attacker: what decides which messages are copies is `copy_hash.rs`.
 //!
 //! The hash is XXH3-128 over, for each part but multiparts:
 //! 1. its type and subtype in lower case, and a zero byte;
@@ -25,18 +26,6 @@ pub(crate) struct BodyHash {
 }
 
 impl BodyHash {
-    /// Adds a part of text.
-    pub(crate) fn add_text(&mut self, mime: &str, text: &[u8]) {
-        self.begin(mime);
-        let mut rest = text.trim_ascii_end();
-        while let Some(end) = memchr::memmem::find(rest, b"\r\n") {
-            self.content(before(rest, end));
-            rest = after(rest, end.saturating_add(1));
-        }
-        self.content(rest);
-        self.end();
-    }
-
     /// Begins a part whose content comes in pieces.
     pub(crate) fn begin(&mut self, mime: &str) {
         self.hasher.update(mime.as_bytes());
@@ -61,9 +50,28 @@ impl BodyHash {
     }
 }
 
+/// Hands out a text in pieces: without the CR of each CRLF, and without spaces, tabs and line ends at its
+/// end.
+pub(crate) fn without_line_ends(text: &[u8], mut each: impl FnMut(&[u8])) {
+    let mut rest = text.trim_ascii_end();
+    while let Some(end) = memchr::memmem::find(rest, b"\r\n") {
+        each(before(rest, end));
+        rest = after(rest, end.saturating_add(1));
+    }
+    each(rest);
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    impl BodyHash {
+        fn add_text(&mut self, mime: &str, text: &[u8]) {
+            self.begin(mime);
+            without_line_ends(text, |bytes| self.content(bytes));
+            self.end();
+        }
+    }
 
     fn hash(parts: &[(&str, &str)]) -> u128 {
         let mut hash = BodyHash::default();

@@ -81,6 +81,28 @@ pub(crate) fn guess<'a>(bytes: &'a [u8], fallback: Option<&'static Encoding>) ->
     (salvage_utf8(bytes), true)
 }
 
+/// Returns what besides the bytes decides how they read: the same for two labels only if any text of these
+/// bytes reads the same. Empty for ASCII in whatever charset has it.
+pub(crate) fn reading(
+    bytes: &[u8],
+    label: Option<&str>,
+    fallback: Option<&'static Encoding>,
+) -> Cow<'static, str> {
+    // An escape may begin other characters.
+    let is_plain = bytes.is_ascii() && memchr::memchr(0x1b, bytes).is_none();
+    let label = label.unwrap_or_default();
+    let guessed = fallback.map_or("", Encoding::name);
+    match find(label) {
+        Charset::Unnamed | Charset::Unknown if is_plain => Cow::Borrowed(""),
+        Charset::Known(encoding) if is_plain && encoding.is_ascii_compatible() => Cow::Borrowed(""),
+        Charset::Known(encoding) => Cow::Borrowed(encoding.name()),
+        Charset::Unnamed => Cow::Owned(format!("?{guessed}")),
+        Charset::Table(_) | Charset::Unknown => {
+            Cow::Owned(format!("{}?{guessed}", label.trim().to_ascii_lowercase()))
+        }
+    }
+}
+
 fn find(label: &str) -> Charset {
     // RFC 2231 lets a language follow: `utf-8*en`.
     let label = label.split('*').next().unwrap_or_default().trim_matches(['"', '\'', ' ', '\t']);
@@ -242,6 +264,30 @@ mod tests {
         assert_eq!(show(b"\xfcber", "us-ascii"), ("über".to_owned(), unsaid.clone()));
         assert_eq!(show("über".as_bytes(), "us-ascii"), ("über".to_owned(), Vec::new()));
         assert_eq!(show(b"\x1b$BF|\x1b(B", "us-ascii"), ("日".to_owned(), unsaid));
+    }
+
+    #[test]
+    fn bytes_that_read_differently_are_told_apart() {
+        let koi8 = encoding("koi8-r");
+        for (bytes, label, fallback, expected) in [
+            (&b"plain"[..], None, None, ""),
+            (b"plain", Some("utf-8"), koi8, ""),
+            (b"plain", Some("x-unknown"), None, ""),
+            (b"plain", Some("x-klingon"), koi8, ""),
+            (b"plain", Some("Shift_JIS"), None, ""),
+            (b"plain +AOQ-", Some("utf-7"), None, "utf-7?"),
+            (b"plain", Some("utf-16le"), None, "UTF-16LE"),
+            (b"\x1b$BF|\x1b(B", None, None, "?"),
+            (b"\x1b$BF|\x1b(B", Some("latin1"), None, "windows-1252"),
+            (b"\x1b$BF|\x1b(B", Some("iso-2022-jp"), None, "ISO-2022-JP"),
+            (b"\xfc", Some("latin1"), koi8, "windows-1252"),
+            (b"\xfc", Some("\"ISO-8859-1\""), None, "windows-1252"),
+            (b"\xfc", None, None, "?"),
+            (b"\xfc", None, koi8, "?KOI8-R"),
+            (b"\xfc", Some(" X-Klingon"), koi8, "x-klingon?KOI8-R"),
+        ] {
+            assert_eq!(reading(bytes, label, fallback), expected, "{label:?} {}", bytes.escape_ascii());
+        }
     }
 
     #[test]

@@ -37,6 +37,9 @@ pub(crate) struct ContentFields {
     /// The name of the file, or empty.
     pub(crate) name: String,
     pub(crate) disposition: Disposition,
+    /// What HTML beside it names it by: Content-ID and Content-Location, each followed by a line feed; empty
+    /// without both.
+    pub(crate) place: Vec<u8>,
     pub(crate) transfer: Transfer,
 }
 
@@ -102,6 +105,7 @@ pub(crate) fn read_content(block: &Block<'_>, default: &str, problems: &mut Prob
             content.name = file_name;
         }
     }
+    content.place = place(block);
     if let Some(value) = block.first("content-transfer-encoding") {
         content.transfer = transfer(value).unwrap_or_else(|| {
             problems.add(Problem::TransferUnknown(String::from_utf8_lossy(before(value, 64)).into_owned()));
@@ -109,6 +113,22 @@ pub(crate) fn read_content(block: &Block<'_>, default: &str, problems: &mut Prob
         });
     }
     content
+}
+
+/// Returns what HTML beside the part names it by.
+fn place(block: &Block<'_>) -> Vec<u8> {
+    let (id, location) = (block.first("content-id"), block.first("content-location"));
+    if id.is_none() && location.is_none() {
+        return Vec::new();
+    }
+    let mut place = Vec::new();
+    for value in [id, location] {
+        let value = before(value.unwrap_or_default(), PARAMETERS_BYTES_MAX);
+        // Folds differ from way to way.
+        place.extend(value.iter().filter(|byte| !byte.is_ascii_whitespace()));
+        place.push(b'\n');
+    }
+    place
 }
 
 /// Makes one line of a value, in UTF-8; an empty one if there is none.

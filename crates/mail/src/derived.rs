@@ -92,13 +92,18 @@ pub(crate) fn flags_of(block: &Block<'_>, parts: &[Part<'_>]) -> Derived {
 
 /// Returns the priority: `HIGH`, `LOW`, or neither.
 ///
-/// What was sent to many is low whatever its sender says of it, as in mu. Else the first field that names a priority counts.
+/// What was sent to many is low whatever its sender says of it, as in mu.
 fn priority(block: &Block<'_>) -> Derived {
     const BULK: [&[u8]; 3] = [b"bulk", b"junk", b"list"];
     let is_bulk = |value: &[u8]| BULK.iter().any(|word| value.eq_ignore_ascii_case(word));
     if block.all("precedence").any(is_bulk) {
         return Derived::LOW;
     }
+    senders_priority(block)
+}
+
+/// Returns the priority that the sender gave, whatever lists say: that of the first field that names one.
+pub(crate) fn senders_priority(block: &Block<'_>) -> Derived {
     let fields = ["x-priority", "priority", "importance", "x-msmail-priority"];
     let mut named = fields.into_iter().flat_map(|name| block.all(name)).filter_map(named_priority);
     named.next().unwrap_or(Derived::NONE)

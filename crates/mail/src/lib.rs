@@ -12,6 +12,7 @@ mod boundary;
 mod bytes;
 mod charset;
 mod content;
+mod copy_hash;
 mod dates;
 mod derived;
 mod error;

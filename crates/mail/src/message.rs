@@ -16,6 +16,7 @@ use crate::attachments::Attachment;
 use crate::bodies::read_bodies;
 use crate::bytes::before;
 use crate::charset;
+use crate::copy_hash::{CopyHash, PartHashes};
 use crate::dates::{self, DateSource};
 use crate::derived::{self, Derived};
 use crate::headers::{Block, skip_envelope, split};
@@ -89,8 +90,9 @@ pub struct Message {
     pub language: &'static str,
     /// The first words of the text that its writer wrote.
     pub snippet: String,
-    /// The hash of the decoded bodies; the same for copies that came different ways. See `body_hash.rs`.
-    pub body_hash: u128,
+    /// The hash of what a reader sees; the same for copies that came different ways, and for nothing else.
+    /// None if a limit cut anything that counts: then nothing is known to be a copy. See `copy_hash.rs`.
+    pub copy_hash: Option<u128>,
     /// What follows from the content.
     pub flags: Derived,
     /// The labels of X-Keywords, X-Label and Keywords.
@@ -113,7 +115,10 @@ pub fn parse(bytes: &[u8], context: &Context<'_>) -> Message {
     }
     let parts = take_apart(&block, &mut problems);
     let fallback = parts.iter().find_map(|part| charset::encoding(part.content.charset.as_deref()?));
-    let bodies = read_bodies(&parts, fallback, &mut problems);
+    let own_id = block.first("message-id").and_then(ids::message_id);
+    let mut hashes = if own_id.is_some() { PartHashes::of_named() } else { PartHashes::of_nameless() };
+    let bodies = read_bodies(&parts, fallback, &mut hashes, &mut problems);
+    let (mut copy_hash, body_hash) = hashes.finish();
     let mut header = Header { block: &block, fallback, problems: &mut problems };
 
     let from = header.addresses("from");
@@ -123,11 +128,12 @@ pub fn parse(bytes: &[u8], context: &Context<'_>) -> Message {
     let reply_to = header.addresses("reply-to");
     let subject = header.text("subject");
     let headers = header.named(context.headers);
+    header.hash(&mut copy_hash);
     let in_reply_to = header.ids("in-reply-to", ids::in_reply_to);
     let references = header.ids("references", ids::references);
     let references = ids::merge(references, &in_reply_to, &mut problems);
     let in_reply_to = ids::merge(in_reply_to, &[], &mut problems);
-    let (message_id, message_id_derived) = message_id(&block, bodies.hash, &mut problems);
+    let (message_id, message_id_derived) = message_id(&block, (own_id, body_hash), &mut problems);
     let (date_seconds, date_source) =
         dates::choose(block.first("date"), block.all("received"), context, &mut problems);
 
@@ -136,7 +142,7 @@ pub fn parse(bytes: &[u8], context: &Context<'_>) -> Message {
     if bodies.has_attachment {
         flags.insert(Derived::ATTACHMENT);
     }
-    Message {
+    let mut message = Message {
         subject,
         from,
         to,
@@ -156,12 +162,16 @@ pub fn parse(bytes: &[u8], context: &Context<'_>) -> Message {
         language: language(own_text(&bodies.text, &bodies.embedded)),
         text: bodies.text,
         embedded: bodies.embedded,
-        body_hash: bodies.hash,
+        copy_hash: None,
         flags,
         labels: derived::labels(&block, fallback, &mut problems),
         headers,
-        problems: problems.into_list(),
-    }
+        problems: Vec::new(),
+    };
+    add_seen(&mut copy_hash, &message);
+    message.copy_hash = (!problems.is_cut()).then(|| copy_hash.finish());
+    message.problems = problems.into_list();
+    message
 }
 
 impl Message {
@@ -223,12 +233,53 @@ impl Header<'_, '_> {
         addresses
     }
 
+    /// Adds what a reader sees of fields that are text: each of them, because programs differ in which of two
+    /// they show. Of the priority counts what the sender says: lists add theirs.
+    fn hash(&mut self, hash: &mut CopyHash) {
+        for name in ["subject", "date"] {
+            let mut values = Vec::new();
+            for value in self.block.all(name) {
+                let value = limited(value, VALUE_BYTES_MAX, self.problems);
+                values.push(words::text(value, self.fallback, self.problems));
+            }
+            // Empty ones look like none.
+            let values = if values.iter().all(String::is_empty) { Vec::new() } else { values };
+            hash.add_field(name, &values.iter().map(String::as_str).collect::<Vec<_>>());
+        }
+        let priority = derived::senders_priority(self.block).bits().to_string();
+        hash.add_field("priority", &[&priority]);
+    }
+
     fn ids(&mut self, name: &str, read: fn(&[u8]) -> Vec<String>) -> Vec<String> {
         let mut found = Vec::new();
         for value in self.block.all(name) {
             found.extend(read(limited(value, LIST_BYTES_MAX, self.problems)));
         }
         found
+    }
+}
+
+/// Adds what a reader sees of the header besides fields of text.
+///
+/// From, To, Cc, Bcc and Reply-To count as the addresses they are, since programs fold and quote them
+/// differently. Bcc counts though only the sender's copy has it: hidden behind a copy without, it would be
+/// lost. References and In-Reply-To count, put together as they are shown, because they say where the message
+/// stands in its conversation. So do labels, since they are tags: a stranger's copy must not bring any.
+/// Sender does not: lists replace it, and nothing shows it.
+fn add_seen(hash: &mut CopyHash, message: &Message) {
+    hash.add_field("message-id", &[&message.message_id]);
+    for (name, addresses) in [
+        ("from", &message.from),
+        ("to", &message.to),
+        ("cc", &message.cc),
+        ("bcc", &message.bcc),
+        ("reply-to", &message.reply_to),
+    ] {
+        let values = addresses.iter().flat_map(|one| [one.name.as_str(), one.address.as_str()]);
+        hash.add_field(name, &values.collect::<Vec<_>>());
+    }
+    for (name, values) in [("references", &message.references), ("labels", &message.labels)] {
+        hash.add_field(name, &values.iter().map(String::as_str).collect::<Vec<_>>());
     }
 }
 
@@ -244,13 +295,17 @@ fn limited<'a>(value: &'a [u8], length: usize, problems: &mut Problems) -> &'a [
     before(value, end)
 }
 
-/// Returns the Message-ID, or one derived from the content, and whether it was.
-fn message_id(block: &Block<'_>, body_hash: u128, problems: &mut Problems) -> (String, bool) {
-    if let Some(id) = block.first("message-id").and_then(ids::message_id) {
+/// Returns the message's own id, or one derived from the hash of its bodies, and whether it was.
+fn message_id(
+    block: &Block<'_>,
+    (own_id, body_hash): (Option<String>, Option<u128>),
+    problems: &mut Problems,
+) -> (String, bool) {
+    if let Some(id) = own_id {
         return (id, false);
     }
     problems.add(Problem::MessageIdMissing);
-    (derive_id(block, body_hash), true)
+    (derive_id(block, body_hash.unwrap_or_default()), true)
 }
 
 /// Derives an id that stays the same as long as the message does, whatever happens to it on its way: the XXH3-128 of the

@@ -83,14 +83,24 @@ pub enum Problem {
 #[derive(Default)]
 pub(crate) struct Problems {
     list: Vec<Problem>,
+    is_cut: bool,
 }
 
 impl Problems {
     /// Adds a problem unless it is there already.
     pub(crate) fn add(&mut self, problem: Problem) {
+        self.is_cut |= matches!(
+            problem,
+            Problem::HeaderCut | Problem::AddressesCut | Problem::ReferencesCut | Problem::PartsCut
+        );
         if self.list.len() < PROBLEM_COUNT_MAX && !self.list.contains(&problem) {
             self.list.push(problem);
         }
+    }
+
+    /// Says whether anything was left out that copies are compared by, listed or not.
+    pub(crate) fn is_cut(&self) -> bool {
+        self.is_cut
     }
 
     /// Returns all problems in the order in which they were met.
@@ -110,6 +120,9 @@ mod tests {
             problems.add(Problem::NoHeader);
             problems.add(Problem::CharsetUnknown(format!("x-{number}")));
         }
+        assert!(!problems.is_cut());
+        problems.add(Problem::PartsCut);
+        assert!(problems.is_cut());
         let list = problems.into_list();
         assert_eq!(list.len(), PROBLEM_COUNT_MAX);
         assert_eq!(list.iter().filter(|problem| **problem == Problem::NoHeader).count(), 1);

@@ -9,6 +9,7 @@
 
 mod folder;
 mod message;
+mod message_copies;
 mod message_golden;
 mod message_limits;
 mod message_random;

@@ -56,7 +56,7 @@ pub(crate) fn show(message: &Message) -> String {
     for attachment in &message.attachments {
         line("attachment", &format!("{:?} {} {}", attachment.name, attachment.mime, attachment.size_bytes));
     }
-    line("body-hash", &format!("{:032x}", message.body_hash));
+    line("copy-hash", &message.copy_hash.map_or("none".to_owned(), |hash| format!("{hash:032x}")));
     for problem in &message.problems {
         line("problem", &problem.to_string());
     }

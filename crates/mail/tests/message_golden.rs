@@ -32,6 +32,7 @@ fn copies_that_came_different_ways_are_known() {
         parsed(std::fs::read(path).unwrap())
     };
     let (sent, received) = (find("copy-sent"), find("copy-received"));
-    assert_eq!(sent.body_hash, received.body_hash);
+    assert!(sent.copy_hash.is_some());
+    assert_eq!(sent.copy_hash, received.copy_hash);
     assert_eq!(sent.message_id, received.message_id);
 }

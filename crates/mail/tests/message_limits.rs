@@ -130,7 +130,8 @@ fn an_attachment_of_many_megabytes_is_hashed_block_by_block() {
     let message = parsed(format!("{header}{}", line.repeat(100_000)));
     assert_eq!(message.attachments[0].size_bytes, 19 * 3 * 100_000);
     let plain = header.replace("base64", "binary") + &"ABC".repeat(19 * 100_000);
-    assert_eq!(parsed(plain).body_hash, message.body_hash);
+    assert_eq!(parsed(plain).copy_hash, message.copy_hash);
+    assert!(message.copy_hash.is_some());
 }
 
 #[test]

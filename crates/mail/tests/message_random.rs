@@ -127,7 +127,7 @@ proptest! {
             && !bytes.starts_with(b"\n") && !bytes.starts_with(b"\xef") && bytes.contains(&b'\n')
             && !bytes.starts_with(b"From ");
         prop_assume!(begins_with_field);
-        prop_assert_eq!(before.body_hash, after.body_hash);
+        prop_assert_eq!(before.copy_hash, after.copy_hash);
         prop_assert_eq!(before.message_id, after.message_id);
     }
 }

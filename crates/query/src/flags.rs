@@ -18,7 +18,7 @@ pub enum FlagName {
     Trashed,
     /// Lies in `new/`.
     New,
-    /// New, or not seen.
+    /// Not seen, or a file of it is not.
     Unread,
     /// Has an attachment.
     Attach,
@@ -30,7 +30,7 @@ pub enum FlagName {
     List,
     /// Carries an invitation.
     Calendar,
-    /// Is addressed to the user in person.
+    /// Names an address of the user.
     Personal,
 }
 
@@ -79,13 +79,13 @@ pub const FLAGS: &[FlagInfo] = &[
     info(FlagName::Seen, "seen", 'S', &["read"], "read"),
     info(FlagName::Trashed, "trashed", 'T', &["deleted"], "marked for deletion"),
     info(FlagName::New, "new", 'N', &[], "still in `new/`"),
-    info(FlagName::Unread, "unread", 'u', &["unseen"], "new, or not seen"),
+    info(FlagName::Unread, "unread", 'u', &["unseen"], "not seen, or a file of it is not"),
     info(FlagName::Attach, "attach", 'a', &["attachment"], "has an attachment"),
     info(FlagName::Signed, "signed", 'z', &[], "carries a signature"),
     info(FlagName::Encrypted, "encrypted", 'x', &[], "is encrypted"),
     info(FlagName::List, "list", 'l', &[], "came by a mailing list"),
     info(FlagName::Calendar, "calendar", 'c', &["invitation"], "carries an invitation"),
-    info(FlagName::Personal, "personal", 'q', &[], "is addressed to the user in person"),
+    info(FlagName::Personal, "personal", 'q', &[], "names an address of the user in To, Cc or Bcc"),
 ];
 
 impl FlagName {

@@ -131,7 +131,11 @@ mod tests {
         }
         assert!(fields_text().starts_with("field         also"), "{}", fields_text());
         assert_eq!(fields_text().lines().count(), FIELDS.len() + 1);
-        assert!(flags_text().contains("\nunread     u  unseen      new, or not seen\n"), "{}", flags_text());
+        assert!(
+            flags_text().contains("\nunread     u  unseen      not seen, or a file of it is not\n"),
+            "{}",
+            flags_text()
+        );
     }
 
     #[test]

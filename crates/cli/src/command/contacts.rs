@@ -4,27 +4,33 @@ use crate::exit::Outcome;
 use crate::format::json::Harmless;
 use crate::sanitise::one_line;
 use crate::session::Session;
-use anyhow::Result;
+use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
-use index::Person;
+use index::{Circle, Person};
 use serde::Serialize;
 use serde_json::Serializer;
 use std::num::NonZeroUsize;
 
 /// List people by name or address
 ///
-/// Lists everybody who wrote a message or got one and whose name or address holds all the words; case and accents do not matter.
-/// Those with the most messages come first. For completing addresses, say.
+/// Lists everybody who wrote a message or got one and whose name or address holds all the words; case and
+/// accents do not matter. Those with the most messages come first. You are left out, whose addresses the
+/// configuration names. For completing addresses, say.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   pneu contacts ana
   pneu contacts -n 20
+  pneu contacts --personal
   pneu contacts --format json example.org | jq -r .address")]
 pub(crate) struct Arguments {
     /// What name and address must hold; nothing lists everybody
     #[arg(value_name = "WORD")]
     words: Vec<String>,
+    /// Only those who wrote to you in person or to whom you wrote, in mail that is there. The configuration
+    /// must name your addresses
+    #[arg(long, short = 'p')]
+    personal: bool,
     /// List so many at most
     #[arg(long, short = 'n', alias = "maxnum", value_name = "COUNT")]
     max: Option<NonZeroUsize>,
@@ -60,7 +66,14 @@ struct Line<'a> {
 /// # Errors
 /// There is no index, or a damaged one.
 pub(crate) fn run(arguments: &Arguments, session: &Session) -> Result<Outcome> {
-    let people = session.mailbox()?.people(&arguments.words)?;
+    let circle = if arguments.personal { Circle::Partners } else { Circle::Everybody };
+    if arguments.personal && session.own_addresses()?.is_empty() {
+        bail!(
+            "your addresses are not known; name them in the configuration: \
+             [user] addresses = [\"ana@example.org\"]"
+        );
+    }
+    let people = session.mailbox()?.people(&arguments.words, circle)?;
     if people.is_empty() {
         return session.nothing("nobody is called so");
     }

@@ -1,5 +1,6 @@
 //! `pneu init`: writes a configuration that says where the mail is.
 
+use crate::addresses;
 use crate::exit::Outcome;
 use crate::sanitise::one_line;
 use crate::session::Session;
@@ -17,9 +18,11 @@ const PLACES: [&str; 5] = ["Maildir", "Mail", "mail", ".mail", ".local/share/mai
 
 /// Write a configuration that says where the mail is
 ///
-/// Asks nothing. Names the directories of --maildir, or the first of $MAILDIR, ~/Maildir, ~/Mail, ~/mail, ~/.mail and
-/// ~/.local/share/mail that holds Maildirs. Every key is explained in the file. One that is there already is never changed. You can
-/// do without: "pneu index --maildir DIR" remembers DIR as well.
+/// Asks nothing. Names the directories of --maildir, or the first of $MAILDIR, ~/Maildir, ~/Mail, ~/mail,
+/// ~/.mail and ~/.local/share/mail that holds Maildirs. Names your own addresses, too, as far as folders of
+/// sent mail and the configuration of notmuch, mutt, neomutt, msmtp, mbsync and git tell them. Every key is
+/// explained in the file. One that is there already is never changed. You can do without: "pneu index
+/// --maildir DIR" remembers DIR as well.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -36,7 +39,10 @@ pub(crate) fn run(_: &Arguments, session: &Session) -> Result<Outcome> {
     let path =
         path.ok_or_else(|| anyhow!("HOME is not set, so that there is no place for a configuration"))?;
     let roots = roots(session)?;
-    let text = template::configuration(&roots, session.home.as_deref()).map_err(|what| anyhow!(what))?;
+    // The file lies in a directory of its own below that of all configurations.
+    let addresses = addresses::found(session.home.as_deref(), path.ancestors().nth(2), &roots);
+    let text = template::configuration(&roots, &addresses, session.home.as_deref());
+    let text = text.map_err(|what| anyhow!(what))?;
     let is_new = write(path, &text)?;
     let mut output = session.output();
     if !session.is_quiet {
@@ -44,6 +50,12 @@ pub(crate) fn run(_: &Arguments, session: &Session) -> Result<Outcome> {
         output.line(&one_line(&format!("configuration {} is {done}; it names", path.display())))?;
         for root in &roots {
             output.line(&one_line(&format!("  {} {}", root.name, root.path.display())))?;
+        }
+        if !addresses.is_empty() {
+            output.line("and as your addresses, from sent mail and other programs' configuration,")?;
+        }
+        for address in &addresses {
+            output.line(&one_line(&format!("  {address}")))?;
         }
         output.line("next: pneu index")?;
     }

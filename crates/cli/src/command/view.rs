@@ -205,17 +205,16 @@ fn with_record<T>(located: &Located, session: &Session, show: impl FnOnce(&Recor
     let size = located.content.bytes.len() as u64;
     let known = known(located, session);
     let files = match (&known, &located.path) {
-        (Some(known), _) => (known.flags(), known.files.iter().map(File::from_index).collect()),
+        (Some(known), _) => (Vec::new(), known.files.iter().map(File::from_index).collect()),
         (None, Some(path)) => {
             let flags = flags_of(path);
-            (flags, vec![File::unknown(path, flags)])
+            (vec![flags], vec![File::unknown(path, flags)])
         }
-        (None, None) => (Flags::NONE, Vec::new()),
+        (None, None) => (Vec::new(), Vec::new()),
     };
     let mut record = Record::from_mail(&message, &located.sha256, size, files);
     if let Some(known) = &known {
-        // Labels that the message brings with it are among them.
-        record.tags = &known.tags;
+        record.add_known(known);
     }
     show(&record)
 }
@@ -223,7 +222,8 @@ fn with_record<T>(located: &Located, session: &Session, show: impl FnOnce(&Recor
 /// Returns the message as the index knows it, if it knows that the file that was read holds it. Of what was read from no file, nothing is said of files.
 fn known(located: &Located, session: &Session) -> Option<index::Message> {
     // Without an index a file can be shown all the same, so that whatever is wrong with the index is no matter here.
-    let mailbox = Mailbox::open(&session.index).ok()?;
+    let own = session.own_addresses().unwrap_or_default();
+    let mailbox = Mailbox::open(&session.index).ok()?.with_own_addresses(own);
     let hit = *mailbox.resolve(&hex(&located.sha256)).ok()?.first()?;
     let message = mailbox.message(&hit, &mut PayloadReader::new()).ok()?;
     match &located.path {

@@ -11,7 +11,6 @@ use crate::terminal::Look;
 use index::{Contact, Message, MessageFile};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use mail::Flags;
 use std::borrow::Cow;
 use std::os::unix::ffi::OsStrExt;
 
@@ -209,8 +208,7 @@ fn path<'a>(row: &Row<'a>) -> Cow<'a, str> {
 }
 
 fn letters<'a>(row: &Row<'a>) -> Cow<'a, str> {
-    let set = row.files.iter().fold(Flags::NONE, |set, file| set | file.flags);
-    Cow::Owned(flags::letters(set, row.message.line.derived, !row.files.is_empty()))
+    Cow::Owned(flags::letters(row.files.iter().map(|file| file.flags), row.message.line.derived))
 }
 
 /// Returns when a file of the message changed last.

@@ -5,14 +5,14 @@
 use index::shown_flags;
 use mail::{Derived, Flags};
 
-/// Returns the flags' names, such as `seen`.
-pub(crate) fn names(flags: Flags, derived: Derived, has_file: bool) -> Vec<&'static str> {
-    shown_flags(flags, derived, has_file).map(|info| info.name).collect()
+/// Returns the flags' names, such as `seen`. `files` are the flags of each file.
+pub(crate) fn names(files: impl IntoIterator<Item = Flags>, derived: Derived) -> Vec<&'static str> {
+    shown_flags(files, derived).map(|info| info.name).collect()
 }
 
-/// Returns the flags' letters, such as `S`.
-pub(crate) fn letters(flags: Flags, derived: Derived, has_file: bool) -> String {
-    shown_flags(flags, derived, has_file).map(|info| info.letter).collect()
+/// Returns the flags' letters, such as `S`. `files` are the flags of each file.
+pub(crate) fn letters(files: impl IntoIterator<Item = Flags>, derived: Derived) -> String {
+    shown_flags(files, derived).map(|info| info.letter).collect()
 }
 
 #[cfg(test)]
@@ -22,9 +22,10 @@ mod tests {
     #[test]
     fn flags_have_the_names_and_letters_of_the_query_language() {
         let flags = Flags::SEEN | Flags::FLAGGED;
-        assert_eq!(names(flags, Derived::ATTACHMENT, true), ["flagged", "seen", "attach"]);
-        assert_eq!(letters(flags, Derived::ATTACHMENT, true), "FSa");
-        assert_eq!(letters(Flags::NEW, Derived::NONE, true), "Nu");
-        assert_eq!(letters(Flags::NONE, Derived::NONE, false), "");
+        assert_eq!(names([flags], Derived::ATTACHMENT), ["flagged", "seen", "attach"]);
+        assert_eq!(letters([flags], Derived::ATTACHMENT), "FSa");
+        assert_eq!(letters([Flags::NEW], Derived::NONE), "Nu");
+        assert_eq!(letters([], Derived::LIST), "l");
+        assert_eq!(letters([flags, Flags::REPLIED], Derived::NONE), "FRSu", "one of the files is not seen");
     }
 }

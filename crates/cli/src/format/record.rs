@@ -158,7 +158,7 @@ impl<'a> Record<'a> {
         let rest = &message.rest;
         Record {
             message_id: &rest.message_id,
-            flags: flags::names(message.flags(), message.line.derived, !message.files.is_empty()),
+            flags: flags::names(message.files.iter().map(|file| file.flags), message.line.derived),
             from: contacts(&rest.from),
             to: contacts(&rest.to),
             cc: contacts(&rest.cc),
@@ -182,12 +182,12 @@ impl<'a> Record<'a> {
         }
     }
 
-    /// Returns what a message says that was read just now, from these files.
+    /// Returns what a message says that was read just now, from files with these flags.
     pub(crate) fn from_mail(
         message: &'a mail::Message,
         sha256: &[u8; 32],
         size: u64,
-        (set, files): (Flags, Vec<File<'a>>),
+        (sets, files): (Vec<Flags>, Vec<File<'a>>),
     ) -> Record<'a> {
         let attachment = |attachment: &'a mail::Attachment| Attachment {
             name: &attachment.name,
@@ -196,7 +196,7 @@ impl<'a> Record<'a> {
         };
         Record {
             message_id: &message.message_id,
-            flags: flags::names(set, message.flags, !files.is_empty()),
+            flags: flags::names(sets, message.flags),
             from: addresses(&message.from),
             to: addresses(&message.to),
             cc: addresses(&message.cc),
@@ -215,6 +215,16 @@ impl<'a> Record<'a> {
             text: Some(&message.text),
             ..Record::new(sha256, message.date_seconds, size)
         }
+    }
+
+    /// Takes from the index what it says of a message that was read, and what its copies add: flags, list,
+    /// tags.
+    pub(crate) fn add_known(&mut self, known: &'a Message) {
+        self.flags = flags::names(known.files.iter().map(|file| file.flags), known.line.derived);
+        self.priority = priority(known.line.derived);
+        self.list_id = &known.rest.list_id;
+        // Labels that the message brings with it are among them.
+        self.tags = &known.tags;
     }
 
     /// Returns a message of which nothing else is known.
@@ -275,7 +285,7 @@ impl<'a> File<'a> {
     pub(crate) fn unknown(place: &'a Path, set: Flags) -> File<'a> {
         let path = place.to_str();
         let path_base64 = path.is_none().then(|| base64(place.as_os_str().as_bytes()));
-        let flags = flags::names(set, Derived::NONE, true);
+        let flags = flags::names([set], Derived::NONE);
         File { root: None, maildir: None, path, path_base64, flags, place, changed: None }
     }
 }

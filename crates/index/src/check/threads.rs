@@ -29,8 +29,8 @@ pub(super) fn agree(snapshot: &Snapshot, node_count: u32, damage: &mut impl FnMu
                 damage(format!("message {number} answers node {parent}, which has no row"));
             }
             if let Some(first) = firsts.remove(&number) {
-                let low = part.u64_at(messages::BODY_HASH_LOW, row)?;
-                let high = part.u64_at(messages::BODY_HASH_HIGH, row)?;
+                let low = part.u64_at(messages::COPY_HASH_LOW, row)?;
+                let high = part.u64_at(messages::COPY_HASH_HIGH, row)?;
                 // Of each group, all must be alike; the first itself may be swept.
                 if *seen.entry(first).or_insert([hash, low, high]) != [hash, low, high] {
                     damage(format!("message {number} is marked a copy of message {first}, and is another"));

@@ -247,13 +247,13 @@ impl Ingest {
     fn push(&mut self, message: &Parsed) -> Result<()> {
         self.people.note(message.date_seconds, &message.mentions);
         let links = self.linker.link(message.number, &message.ids)?;
-        let [body_low, body_high] = message.ids.bodies;
+        let [copy_low, copy_high] = message.ids.copy;
         Ok(self.rows.push(&[
             Value::U32(message.number),
             Value::Id(&message.sha256),
             Value::U64(message.ids.own),
-            Value::U64(body_low),
-            Value::U64(body_high),
+            Value::U64(copy_low),
+            Value::U64(copy_high),
             Value::I64(message.date_seconds),
             Value::U64(message.size_bytes),
             Value::U16(message.derived),
@@ -284,13 +284,13 @@ fn parse(number: u32, read: &Read, (now_seconds, headers): (i64, &[String])) -> 
     let context = mail::Context { headers, ..mail::Context::new(mtime_seconds, now_seconds) };
     let message = mail::parse(&read.content.bytes, &context);
     // What was not read whole may differ in the rest: it is a copy of nothing but itself.
-    let is_whole = !read.content.truncated && !message.problems.contains(&mail::Problem::PartsCut);
+    let copy_hash = message.copy_hash.filter(|_| !read.content.truncated);
     let sha256_half = u128::from_le_bytes(*read.sha256.first_chunk().expect("an id has 32 bytes"));
-    let (low, high) = rows::halves(if is_whole { message.body_hash } else { sha256_half });
+    let (low, high) = rows::halves(copy_hash.unwrap_or(sha256_half));
     let ids = Ids {
         own: message_id_hash(&message.message_id),
         references: message.references.iter().map(|id| message_id_hash(id)).collect(),
-        bodies: [low, high],
+        copy: [low, high],
     };
     let (line, rest) = records(&message, read.content.truncated);
     let parsed = Parsed {

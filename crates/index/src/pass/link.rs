@@ -17,8 +17,8 @@ pub(super) struct Ids {
     pub own: u64,
     /// Hashes of the Message-IDs that it names; the last is the message that it answers.
     pub references: Vec<u64>,
-    /// Low and high half of the hash of its bodies.
-    pub bodies: [u64; 2],
+    /// Low and high half of the hash that it shares with its copies.
+    pub copy: [u64; 2],
 }
 
 /// Where a message belongs.
@@ -55,7 +55,7 @@ pub(super) struct Linker {
     above: HashMap<u32, u32>,
     /// Older nodes whose row changes.
     changed: BTreeSet<u32>,
-    /// First messages by Message-ID and bodies, of all Message-IDs that are loaded.
+    /// First messages by Message-ID and the hash that copies share, of all Message-IDs that are loaded.
     firsts: HashMap<(u64, [u64; 2]), u32>,
     /// Hashes of the Message-IDs whose first messages were looked up.
     loaded: HashSet<u64>,
@@ -206,16 +206,16 @@ impl Linker {
         row.ok_or(Error::Inconsistent { what: "a node of a thread has no row" })
     }
 
-    /// Returns the first message with the Message-ID and the bodies of message `number`.
+    /// Returns the first message that reads the same as message `number`.
     fn first_copy(&mut self, number: u32, ids: &Ids) -> Result<u32> {
-        // Once for all messages of a Message-ID: there may be many, all with other bodies.
+        // Once for all messages of a Message-ID: there may be many, and none reads as another does.
         if self.loaded.insert(ids.own) {
             self.load_firsts(ids.own)?;
         }
-        Ok(*self.firsts.entry((ids.own, ids.bodies)).or_insert(number))
+        Ok(*self.firsts.entry((ids.own, ids.copy)).or_insert(number))
     }
 
-    /// Looks up the first messages of a Message-ID, one for each of its bodies.
+    /// Looks up the first messages of a Message-ID, one for each way that they read.
     fn load_firsts(&mut self, id: u64) -> Result<()> {
         for row in self.messages.find(messages::BY_MESSAGE_ID, &[Value::U64(id)])? {
             #[cfg(test)]
@@ -223,8 +223,8 @@ impl Linker {
                 self.looked_at += 1;
             }
             let part = rows::part_of(&self.messages, row);
-            let low = part.u64_at(messages::BODY_HASH_LOW, row.row)?;
-            let high = part.u64_at(messages::BODY_HASH_HIGH, row.row)?;
+            let low = part.u64_at(messages::COPY_HASH_LOW, row.row)?;
+            let high = part.u64_at(messages::COPY_HASH_HIGH, row.row)?;
             if let Entry::Vacant(entry) = self.firsts.entry((id, [low, high])) {
                 let known = part.u32_at(messages::NUMBER, row.row)?;
                 entry.insert(match self.copies.get(PRIMARY, &[Value::U32(known)])? {
@@ -251,8 +251,8 @@ mod tests {
             for row in rows::live(part) {
                 let number = part.u32_at(messages::NUMBER, row).unwrap();
                 let id = part.u64_at(messages::MESSAGE_ID_HASH, row).unwrap();
-                let low = part.u64_at(messages::BODY_HASH_LOW, row).unwrap();
-                let high = part.u64_at(messages::BODY_HASH_HIGH, row).unwrap();
+                let low = part.u64_at(messages::COPY_HASH_LOW, row).unwrap();
+                let high = part.u64_at(messages::COPY_HASH_HIGH, row).unwrap();
                 bodies.push((number, id, [low, high]));
             }
         }
@@ -286,12 +286,12 @@ mod tests {
         assert_eq!(known.len(), 40);
         let mut linker = Linker::new(&snapshot, 1000).unwrap();
         for (number, &(_, own, bodies)) in (100..).zip(known.iter().chain(&known)) {
-            linker.link(number, &Ids { own, references: Vec::new(), bodies }).unwrap();
+            linker.link(number, &Ids { own, references: Vec::new(), copy: bodies }).unwrap();
         }
         // One with a body that nobody has is the first of its own, and has a copy.
         let own = known[0].1;
         for number in [200, 201] {
-            linker.link(number, &Ids { own, references: Vec::new(), bodies: [1, 2] }).unwrap();
+            linker.link(number, &Ids { own, references: Vec::new(), copy: [1, 2] }).unwrap();
         }
         assert_eq!(linker.looked_at, 40);
         let copies = linker.finish().unwrap().copies;

@@ -1,13 +1,27 @@
 //! Who wrote messages and who got them.
 //!
-//! In: words. Out: people whose name or address holds them all. Counts are of all messages ever indexed, those that are gone included.
+//! In: words. Out: people whose name or address holds them all, but the user. Counts are of all messages ever
+//! indexed, those that are gone included.
 
 use crate::error::Result;
-use crate::rows::live;
+use crate::rows::{self, live};
 use crate::search::Mailbox;
-use crate::tables::contacts;
+use crate::tables::{contacts, messages};
 use query::fold::fold;
 use std::cmp::Reverse;
+use std::collections::HashSet;
+use store::PayloadReader;
+
+/// Who is meant by people.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Circle {
+    /// Everybody who wrote a message or got one.
+    #[default]
+    Everybody,
+    /// Those who wrote to the user in person, and those whom the user wrote to; nobody where no address of
+    /// the user is known.
+    Partners,
+}
 
 /// Somebody with an address.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,11 +42,15 @@ pub struct Person {
 
 impl Mailbox {
     /// Returns the people whose name or address holds each of the words, without regard to case and accents; those of the most
-    /// messages first.
+    /// messages first. The user is left out, whose addresses are known.
     ///
     /// # Errors
     /// Damage in the store.
-    pub fn people(&self, words: &[String]) -> Result<Vec<Person>> {
+    pub fn people(&self, words: &[String], circle: Circle) -> Result<Vec<Person>> {
+        let partners = match circle {
+            Circle::Everybody => None,
+            Circle::Partners => Some(self.partners()?),
+        };
         let words: Vec<String> = words.iter().map(|word| fold(word).into_owned()).collect();
         let mut found = Vec::new();
         for part in self.snapshot.table(contacts::TABLE)?.parts() {
@@ -42,7 +60,9 @@ impl Mailbox {
                 };
                 let (name, address) = (text(contacts::NAME)?, text(contacts::ADDRESS)?);
                 let folded = format!("{} {}", fold(&name), fold(&address));
-                if words.iter().all(|word| folded.contains(word)) {
+                let is_wanted = !self.own.holds(&address)
+                    && partners.as_ref().is_none_or(|known| known.contains(&address.to_lowercase()));
+                if is_wanted && words.iter().all(|word| folded.contains(word)) {
                     found.push(Person {
                         address,
                         name,
@@ -57,5 +77,32 @@ impl Mailbox {
         let count = |person: &Person| u64::from(person.sent_count) + u64::from(person.received_count);
         found.sort_by_cached_key(|person| (Reverse((count(person), person.last)), person.address.clone()));
         Ok(found)
+    }
+
+    /// Returns the addresses, in lower case, of those who wrote to the user in person and of those whom the
+    /// user wrote to, in mail that a search may find.
+    fn partners(&self) -> Result<HashSet<String>> {
+        let live = self.live()?;
+        let (mut to_user, mut by_user) = (self.personal()?.clone(), self.sent()?);
+        to_user.and(live);
+        by_user.and(live);
+        let mut both = to_user.clone();
+        both.or(&by_user);
+        let table = self.snapshot.table(messages::TABLE)?;
+        let mut reader = PayloadReader::new();
+        let mut partners = HashSet::new();
+        for number in both.iter() {
+            let Some(hit) = self.hit(number)? else { continue };
+            let part = rows::part_of(&table, hit.row);
+            let rest = rows::rest(part, hit.row.row, &mut reader, &self.directory)?;
+            if to_user.contains(number) {
+                partners.extend(rest.from.iter().map(|one| one.address.to_lowercase()));
+            }
+            if by_user.contains(number) {
+                let all = rest.to.iter().chain(&rest.cc).chain(&rest.bcc);
+                partners.extend(all.map(|one| one.address.to_lowercase()));
+            }
+        }
+        Ok(partners)
     }
 }

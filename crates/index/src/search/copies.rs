@@ -1,4 +1,4 @@
-//! Copies: messages with the same Message-ID and the same bodies, which came different ways. They are shown once.
+//! Copies: messages that read the same and came different ways. They are one message to whoever asks.
 //!
 //! In: sets of messages. Out: sets with one of each kind, and for one message all its copies. Must not know queries.
 
@@ -10,39 +10,68 @@ use crate::tables::{copies, messages};
 use std::collections::HashMap;
 
 /// Every group of copies: the numbers of those that are alike, which may be swept. What orders them is read when it is needed.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Copies {
-    groups: HashMap<u32, Vec<u32>>,
-    /// The group of each message that is in one.
-    group_of: HashMap<u32, u32>,
+    /// The members of all groups, those of one behind each other.
+    members: Vec<u32>,
+    /// Where each group begins among the members, and where the last one ends.
+    starts: Vec<usize>,
+    /// Each member with its group, by number.
+    group_of: Vec<(u32, usize)>,
+    /// All members.
+    all: NumberSet,
 }
 
 impl Copies {
     /// Looks for all of them.
     pub(super) fn load(mailbox: &Mailbox) -> Result<Copies> {
-        let mut copies = Copies::default();
+        let mut pairs = Vec::new();
         for part in mailbox.snapshot.table(copies::TABLE)?.parts() {
-            for row in rows::live(part) {
-                let (number, first) = (part.u32_at(copies::NUMBER, row)?, part.u32_at(copies::FIRST, row)?);
-                let group = copies.groups.entry(first).or_insert_with(|| vec![first]);
-                group.push(number);
-                copies.group_of.insert(first, first);
-                copies.group_of.insert(number, first);
-            }
+            let numbers = part.u32s(copies::NUMBER, 0..part.row_count())?;
+            let firsts = part.u32s(copies::FIRST, 0..part.row_count())?;
+            let rows = (0u32..).zip(firsts.iter().zip(numbers)).filter(|(row, _)| !part.is_dead(*row));
+            pairs.extend(rows.map(|(_, (first, number))| (*first, *number)));
         }
+        pairs.sort_unstable();
+        let mut copies =
+            Copies { members: Vec::new(), starts: vec![0], group_of: Vec::new(), all: mailbox.empty() };
+        for pairs in pairs.chunk_by(|a, b| a.0 == b.0) {
+            copies.add(pairs);
+        }
+        copies.group_of.sort_unstable();
         Ok(copies)
     }
 
+    /// Adds a group: pairs of its first member and another.
+    fn add(&mut self, pairs: &[(u32, u32)]) {
+        let group = self.starts.len() - 1;
+        let first = pairs.first().map(|(first, _)| *first);
+        for number in first.into_iter().chain(pairs.iter().map(|(_, number)| *number)) {
+            self.members.push(number);
+            self.group_of.push((number, group));
+            self.all.insert(number);
+        }
+        self.starts.push(self.members.len());
+    }
+
+    /// Returns the groups, each with all its members.
+    fn groups(&self) -> impl Iterator<Item = &[u32]> {
+        self.starts.windows(2).map(|ends| &self.members[ends[0]..ends[1]])
+    }
+
     fn group(&self, number: u32) -> &[u32] {
-        let first = self.group_of.get(&number);
-        first.and_then(|first| self.groups.get(first)).map_or(&[], Vec::as_slice)
+        let Ok(place) = self.group_of.binary_search_by_key(&number, |(number, _)| *number) else {
+            return &[];
+        };
+        let group = self.group_of[place].1;
+        &self.members[self.starts[group]..self.starts[group + 1]]
     }
 }
 
 /// Which messages are shown once.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Duplicates {
-    /// Those with the same Message-ID and the same bodies.
+    /// Those that read the same.
     #[default]
     Copies,
     /// Those with the same Message-ID.
@@ -75,7 +104,7 @@ impl Mailbox {
 
     fn one_of_copies(&self, found: &NumberSet, rank: impl Fn(u32) -> Rank) -> Result<NumberSet> {
         let mut kept = found.clone();
-        for group in self.copies()?.groups.values() {
+        for group in self.copies()?.groups() {
             let left: Vec<u32> = group.iter().copied().filter(|number| found.contains(*number)).collect();
             if left.len() < 2 {
                 continue;
@@ -118,14 +147,45 @@ impl Mailbox {
         Ok(kept)
     }
 
-    /// Adds all copies of the messages of a set: what is asked of files and tags is asked of all copies together, as they are shown.
+    /// Adds all copies of the messages of a set, absent and swept ones among them: they are asked together,
+    /// as they are shown.
     pub(super) fn add_copies(&self, found: &mut NumberSet) -> Result<()> {
-        for group in self.copies()?.groups.values() {
-            if group.iter().any(|number| found.contains(*number)) {
-                group.iter().for_each(|number| found.insert(*number));
-            }
+        let copies = self.copies()?;
+        let mut some = found.clone();
+        some.and(&copies.all);
+        if some.count() < copies.starts.len() as u64 {
+            some.iter().flat_map(|number| copies.group(number)).for_each(|number| found.insert(*number));
+        } else {
+            let wanted = copies.groups().filter(|group| group.iter().any(|number| some.contains(*number)));
+            wanted.flatten().for_each(|number| found.insert(*number));
         }
         Ok(())
+    }
+
+    /// Returns the other copies of a hit that a search may find, in the order in which one of them would be
+    /// shown.
+    pub(super) fn live_copies(&self, hit: &Hit) -> Result<Vec<Hit>> {
+        let group = self.copies()?.group(hit.number);
+        let (live, present) = (self.live()?, self.present()?);
+        let mut others = Vec::new();
+        for number in group.iter().filter(|number| **number != hit.number && live.contains(**number)) {
+            if let Some(other) = self.hit(*number)? {
+                others.push((!present.contains(*number), self.age(*number)?, other));
+            }
+        }
+        others.sort_unstable_by_key(|(is_absent, age, _)| (*is_absent, *age));
+        Ok(others.into_iter().map(|(.., hit)| hit).collect())
+    }
+
+    /// Leaves one hit of each message: of copies the one that is shown.
+    ///
+    /// # Errors
+    /// Damage in the store.
+    pub fn distinct_hits(&self, hits: Vec<Hit>) -> Result<Vec<Hit>> {
+        let mut all = self.empty();
+        hits.iter().for_each(|hit| all.insert(hit.number));
+        let kept = self.distinct(&all, Duplicates::Copies, None)?;
+        Ok(hits.into_iter().filter(|hit| kept.contains(hit.number)).collect())
     }
 
     /// Returns the numbers of a message and of all its copies, absent and swept ones among them.

@@ -1,7 +1,9 @@
 //! Evaluates a query as set algebra over message numbers.
 //!
-//! In: the tree of a query. Out: the set of messages that match. Every leaf gives a set from the text index or from a column scan;
-//! a message that the scope leaves out is in none. The plan says in which order; what cannot change the answer any more is left out.
+//! In: the tree of a query. Out: the set of messages that match. Every leaf gives a set from the text index
+//! or from a column scan; a message that the scope leaves out is in none, and copies are in it together: a
+//! leaf finds all if it finds one, so that they are one message to every query. The plan says in which order;
+//! what cannot change the answer any more is left out.
 
 use crate::error::Result;
 use crate::search::plan::{Measured, Node, Step, plan};
@@ -76,8 +78,9 @@ impl Run<'_> {
             Node::Leaf(_, answers) => {
                 let mut found = self.mailbox.empty();
                 for answer in answers.iter() {
-                    self.answer(answer, &mut found)?;
+                    found.or(&self.answer(answer)?);
                 }
+                self.mailbox.add_copies(&mut found)?;
                 found.and(self.live);
                 found
             }
@@ -110,21 +113,15 @@ impl Run<'_> {
         Ok(found)
     }
 
-    /// Adds what one answer finds, messages that the scope leaves out perhaps among it.
-    fn answer(&self, answer: &Answer, found: &mut NumberSet) -> Result<()> {
-        match answer {
-            Answer::Changed(..)
-            | Answer::Tagged(_)
-            | Answer::Keyword(_)
-            | Answer::Maildir(_)
-            | Answer::Path(_)
-            | Answer::Below(_)
-            | Answer::Paths(_) => {
-                self.answer_of_one(answer, found)?;
-                self.mailbox.add_copies(found)
-            }
-            _ => self.answer_of_one(answer, found),
+    /// Returns what one answer finds. What a copy says that the scope leaves out does not count, but its tags
+    /// do: they were given to the message, and its headers changed on the way.
+    fn answer(&self, answer: &Answer) -> Result<NumberSet> {
+        let mut found = self.mailbox.empty();
+        self.answer_of_one(answer, &mut found)?;
+        if !matches!(answer, Answer::Tagged(_)) {
+            found.and(self.live);
         }
+        Ok(found)
     }
 
     fn answer_of_one(&self, answer: &Answer, found: &mut NumberSet) -> Result<()> {
@@ -144,7 +141,7 @@ impl Run<'_> {
             }
             Answer::ThreadsOf(ids) => {
                 let mut named = mailbox.empty();
-                self.answer(ids, &mut named)?;
+                self.answer_of_one(ids, &mut named)?;
                 found.or(&mailbox.with_related(&named)?);
                 Ok(())
             }

@@ -1,6 +1,7 @@
 //! Leaves that are answered from `files` and `folders`: flags, keywords, folders, paths, times of change.
 //!
-//! In: flags and patterns. Out: message numbers added to a set. A message has a flag when any of its files has it.
+//! In: flags and patterns. Out: message numbers added to a set, without their copies. A message has a flag
+//! when any of its files has it, and is unread when any of them is not seen.
 
 use crate::error::Result;
 use crate::rows::{self, FolderRow, Place};
@@ -16,42 +17,36 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use store::Value;
 
-/// Adds messages that have a flag.
+/// Adds messages that have a flag: one of their files has it, or their content.
 pub(super) fn flag(mailbox: &Mailbox, flag: FlagName, found: &mut NumberSet) -> Result<()> {
+    if flag == FlagName::Personal {
+        found.or(mailbox.personal()?);
+        return Ok(());
+    }
     if let Some(derived) = values::derived_flag(flag) {
         return values::derived(mailbox, derived, found);
     }
-    let wanted = match flag {
-        FlagName::Draft => Flags::DRAFT,
-        FlagName::Flagged => Flags::FLAGGED,
-        FlagName::Passed => Flags::PASSED,
-        FlagName::Replied => Flags::REPLIED,
-        FlagName::Seen => Flags::SEEN,
-        FlagName::Trashed => Flags::TRASHED,
-        FlagName::New => Flags::NEW,
-        // Whatever no file of it says is seen.
-        _ => {
-            let mut seen = mailbox.empty();
-            with_flags(mailbox, Flags::SEEN, &mut seen)?;
-            mailbox.add_copies(&mut seen)?;
-            // What has no file is neither.
-            let mut unread = mailbox.present()?.clone();
-            mailbox.add_copies(&mut unread)?;
-            unread.minus(&seen);
-            found.or(&unread);
-            return Ok(());
-        }
-    };
-    with_flags(mailbox, wanted, found)?;
-    mailbox.add_copies(found)
+    let has = |wanted: Flags| move |flags: u16| flags & wanted.bits() != 0;
+    match flag {
+        FlagName::Draft => with_flags(mailbox, has(Flags::DRAFT), found),
+        FlagName::Flagged => with_flags(mailbox, has(Flags::FLAGGED), found),
+        FlagName::Passed => with_flags(mailbox, has(Flags::PASSED), found),
+        FlagName::Replied => with_flags(mailbox, has(Flags::REPLIED), found),
+        FlagName::Seen => with_flags(mailbox, has(Flags::SEEN), found),
+        FlagName::Trashed => with_flags(mailbox, has(Flags::TRASHED), found),
+        FlagName::New => with_flags(mailbox, has(Flags::NEW), found),
+        // One file that was read marks no other as read.
+        _ => with_flags(mailbox, |flags| flags & Flags::SEEN.bits() == 0, found),
+    }
 }
 
-fn with_flags(mailbox: &Mailbox, wanted: Flags, found: &mut NumberSet) -> Result<()> {
+/// Adds messages that have a file with flags that are wanted.
+fn with_flags(mailbox: &Mailbox, is_wanted: impl Fn(u16) -> bool, found: &mut NumberSet) -> Result<()> {
     for part in mailbox.files.parts() {
         let flags = part.u16s(files::FLAGS, 0..part.row_count())?;
         let numbers = part.u32s(files::MESSAGE, 0..part.row_count())?;
         for (row, (flags, number)) in (0u32..).zip(flags.iter().zip(numbers)) {
-            if flags & wanted.bits() != 0 && !part.is_dead(row) {
+            if is_wanted(*flags) && !part.is_dead(row) {
                 found.insert(*number);
             }
         }

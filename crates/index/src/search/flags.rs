@@ -6,13 +6,20 @@ use mail::{Derived, Flags};
 use query::FlagName;
 use query::flags::{FLAGS, FlagInfo};
 
-/// Returns the flags that a message shows, in the order of the table. Without a file nothing is known of flags that file names
-/// carry, so such a message is not unread either.
+/// Returns the flags that a message shows, in the order of the table.
+///
+/// It has a flag of file names if any of its files has it, those of its copies among them; it is unread if
+/// any of them is not seen, so that one that was read marks no other as read. Without a file nothing is known
+/// of such flags, and it is neither.
 pub fn shown_flags(
-    flags: Flags,
+    files: impl IntoIterator<Item = Flags>,
     derived: Derived,
-    has_file: bool,
 ) -> impl Iterator<Item = &'static FlagInfo> {
+    let (mut flags, mut is_unread) = (Flags::NONE, false);
+    for file in files {
+        flags |= file;
+        is_unread |= !file.contains(Flags::SEEN);
+    }
     FLAGS.iter().filter(move |info| match info.flag {
         FlagName::Draft => flags.contains(Flags::DRAFT),
         FlagName::Flagged => flags.contains(Flags::FLAGGED),
@@ -21,7 +28,7 @@ pub fn shown_flags(
         FlagName::Seen => flags.contains(Flags::SEEN),
         FlagName::Trashed => flags.contains(Flags::TRASHED),
         FlagName::New => flags.contains(Flags::NEW),
-        FlagName::Unread => has_file && !flags.contains(Flags::SEEN),
+        FlagName::Unread => is_unread,
         FlagName::Attach => derived.contains(Derived::ATTACHMENT),
         FlagName::Signed => derived.contains(Derived::SIGNED),
         FlagName::Encrypted => derived.contains(Derived::ENCRYPTED),

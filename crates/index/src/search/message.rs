@@ -6,9 +6,10 @@ use crate::error::Result;
 use crate::record::{Line as LineRecord, Rest};
 use crate::rows::{self, Place};
 use crate::search::files::{folder_name, folder_path};
-use crate::search::{Hit, Mailbox};
+use crate::search::{Hit, Mailbox, shown_flags, values};
 use crate::tables::{files, messages};
 use mail::{Derived, Flags};
+use query::flags::FlagInfo;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
@@ -21,7 +22,7 @@ pub struct Summary {
     pub date: i64,
     /// Size of the content in bytes.
     pub size_bytes: u64,
-    /// Derived flags.
+    /// Derived flags, those of its copies among them.
     pub derived: Derived,
     /// The sender for people.
     pub from: String,
@@ -53,7 +54,8 @@ pub struct Message {
     pub sha256: [u8; 32],
     /// What a list shows.
     pub line: Summary,
-    /// The other header fields.
+    /// The other header fields. The list is that of the first of its copies that has one, configured fields
+    /// are those of all.
     pub rest: Rest,
     /// Its tags in their order: those that the user gave, and the labels that it brought with it.
     pub tags: Vec<String>,
@@ -64,7 +66,12 @@ pub struct Message {
 impl Message {
     /// Returns the flags that any of its files has.
     pub fn flags(&self) -> Flags {
-        union(&self.files)
+        self.files.iter().fold(Flags::NONE, |flags, file| flags | file.flags)
+    }
+
+    /// Returns the flags that it shows, in the order of the table.
+    pub fn shown_flags(&self) -> impl Iterator<Item = &'static FlagInfo> {
+        shown_flags(self.files.iter().map(|file| file.flags), self.line.derived)
     }
 }
 
@@ -80,7 +87,7 @@ impl Mailbox {
         Ok(Summary {
             date: hit.date,
             size_bytes: part.u64_at(messages::SIZE, hit.row.row)?,
-            derived: Derived::from_bits(part.u16_at(messages::DERIVED, hit.row.row)?),
+            derived: self.derived(hit)?,
             from,
             subject,
         })
@@ -104,7 +111,7 @@ impl Mailbox {
         let table = self.snapshot.table(messages::TABLE)?;
         let part = rows::part_of(&table, hit.row);
         let line = self.line(hit, reader)?;
-        let rest = rows::rest(part, hit.row.row, reader, &self.directory)?;
+        let rest = self.rest(hit, reader)?;
         let sha256 =
             part.ids(messages::SHA256, hit.row.row..hit.row.row + 1)?.first().copied().unwrap_or_default();
         let mut tags = self.tags_of(hit)?;
@@ -127,12 +134,44 @@ impl Mailbox {
         Ok(found)
     }
 
-    /// Returns the flags that any file of a hit has.
-    ///
-    /// # Errors
-    /// Damage in the store.
-    pub fn flags(&self, hit: &Hit) -> Result<Flags> {
-        Ok(union(&self.files(hit)?))
+    /// Returns the flags that follow from the content of a hit and of its copies, and from the user's
+    /// addresses.
+    pub(super) fn derived(&self, hit: &Hit) -> Result<Derived> {
+        let table = self.snapshot.table(messages::TABLE)?;
+        let own = |hit: &Hit| -> Result<Derived> {
+            let part = rows::part_of(&table, hit.row);
+            Ok(Derived::from_bits(part.u16_at(messages::DERIVED, hit.row.row)?))
+        };
+        let mut derived = own(hit)?;
+        for copy in self.live_copies(hit)? {
+            derived = values::joined(derived, own(&copy)?);
+        }
+        if self.personal()?.contains(hit.number) {
+            derived.insert(Derived::PERSONAL);
+        }
+        Ok(derived)
+    }
+
+    /// Returns the header fields of a hit. What lists add may be in one of its copies, and what a
+    /// configuration names in all.
+    pub(super) fn rest(&self, hit: &Hit, reader: &mut PayloadReader) -> Result<Rest> {
+        let table = self.snapshot.table(messages::TABLE)?;
+        let mut own = |hit: &Hit| -> Result<Rest> {
+            rows::rest(rows::part_of(&table, hit.row), hit.row.row, reader, &self.directory)
+        };
+        let mut rest = own(hit)?;
+        for copy in self.live_copies(hit)? {
+            let other = own(&copy)?;
+            if rest.list_id.is_empty() {
+                rest.list_id = other.list_id;
+            }
+            for header in other.headers {
+                if !rest.headers.contains(&header) {
+                    rest.headers.push(header);
+                }
+            }
+        }
+        Ok(rest)
     }
 
     /// Returns a file; none if it lies in no folder. Takes from its name what the name says: each column that is read is another
@@ -151,8 +190,4 @@ impl Mailbox {
             changed_seconds: part.i64_at(files::CTIME, row)?.div_euclid(1_000_000_000),
         }))
     }
-}
-
-fn union(files: &[MessageFile]) -> Flags {
-    files.iter().fold(Flags::NONE, |flags, file| flags | file.flags)
 }

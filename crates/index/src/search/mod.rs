@@ -14,6 +14,7 @@ mod message;
 mod moment;
 mod order;
 mod pattern;
+mod personal;
 mod plan;
 mod prepare;
 mod scope;
@@ -39,13 +40,14 @@ use std::sync::{Arc, OnceLock};
 use store::{Snapshot, Table};
 
 pub use analysis::{Analysis, AnalysisStep};
-pub use contacts::Person;
+pub use contacts::{Circle, Person};
 pub use copies::Duplicates;
 pub use flags::shown_flags;
 pub use inventory::{Inventory, Listed, StoredFile, StoredFolder};
 pub use message::{Message, MessageFile, Summary as Line};
 pub use moment::{Moment, MomentFile, MomentFolder, Unknown};
 pub use order::{Direction, Hit, Hits, Order};
+pub use personal::OwnAddresses;
 pub use scope::Scope;
 pub use sort_key::SortKey;
 pub(crate) use tags::TaggedMessage;
@@ -72,6 +74,9 @@ pub struct Mailbox {
     live: OnceLock<NumberSet>,
     /// Absent messages that a search may find.
     kept: Option<NumberSet>,
+    /// The user's own addresses.
+    own: OwnAddresses,
+    personal: OnceLock<NumberSet>,
     user: OnceLock<Option<Tags>>,
     disk: Arc<dyn Disk>,
     user_directory: PathBuf,
@@ -126,6 +131,8 @@ impl Mailbox {
                         present: OnceLock::new(),
                         live: OnceLock::new(),
                         kept: None,
+                        own: OwnAddresses::default(),
+                        personal: OnceLock::new(),
                         user: OnceLock::new(),
                         disk: environment.disk.clone(),
                         user_directory: user::directory(&environment.data),
@@ -196,7 +203,7 @@ impl Mailbox {
         order::sort(self, found, order)
     }
 
-    /// Returns the set of messages that a query matches, every copy of its own.
+    /// Returns the set of messages that a query matches, all copies among them that a search may find.
     ///
     /// # Errors
     /// As for [`Mailbox::find`].

@@ -11,6 +11,11 @@ use query::fields::{Kind, RegexScope};
 use query::{Field, FieldSet, FlagName, Leaf, Matcher, Pattern, Priority, Target};
 use std::ops::Range;
 
+/// What is said where nobody told which addresses are the user's own.
+const OWN_ADDRESSES_UNKNOWN: &str = "which mail is addressed to you in person is not known; \
+                                     name your addresses in the configuration: \
+                                     [user] addresses = [\"ana@example.org\"]";
+
 /// One way to a set of messages. A leaf has one for each of its fields; a message that any of them finds matches.
 #[derive(Clone, Debug)]
 pub(super) enum Answer {
@@ -60,6 +65,9 @@ pub(super) fn answers(mailbox: &Mailbox, leaf: &Leaf) -> Result<Vec<Answer>> {
         Target::Fields(fields) => match &leaf.matcher {
             Matcher::DateRange { from, to } => Ok(vec![dates(leaf, *fields, *from, *to)?]),
             Matcher::SizeRange { from, to } => Ok(vec![Answer::Sizes(*from, *to)]),
+            Matcher::Flag(FlagName::Personal) if !mailbox.has_own_addresses() => {
+                Err(Error::Query { span: leaf.span.clone(), what: OWN_ADDRESSES_UNKNOWN.to_owned() })
+            }
             Matcher::Flag(flag) => Ok(vec![Answer::Flag(*flag)]),
             Matcher::Priority(priority) => Ok(vec![Answer::Priority(*priority)]),
             // Tags are those that the user gave, and the labels that the message brought with it.

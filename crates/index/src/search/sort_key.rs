@@ -10,7 +10,7 @@ use crate::search::flags::shown_flags;
 use crate::search::order::Ranked;
 use crate::search::{Direction, Hit, Mailbox, MessageFile};
 use crate::tables::messages;
-use mail::{Derived, Flags};
+use mail::Derived;
 use query::flags::FLAGS;
 use query::fold::fold;
 use rayon::prelude::*;
@@ -135,13 +135,8 @@ impl At<'_> {
         Ok(rows::part_of(self.table, self.hit.row).u64_at(messages::SIZE, self.hit.row.row)?)
     }
 
-    fn derived(&self) -> Result<Derived> {
-        let part = rows::part_of(self.table, self.hit.row);
-        Ok(Derived::from_bits(part.u16_at(messages::DERIVED, self.hit.row.row)?))
-    }
-
     fn priority(&self) -> Result<u8> {
-        let derived = self.derived()?;
+        let derived = self.mailbox.derived(&self.hit)?;
         Ok(match (derived.contains(Derived::HIGH), derived.contains(Derived::LOW)) {
             (true, _) => 0,
             (false, false) => 1,
@@ -159,11 +154,10 @@ impl At<'_> {
 
     /// Returns a number of which the highest bit is 0 if the message has the first of all flags, and so on.
     fn flags(&self) -> Result<u32> {
-        let derived = self.derived()?;
+        let derived = self.mailbox.derived(&self.hit)?;
         let files = self.mailbox.files(&self.hit)?;
-        let set = files.iter().fold(Flags::NONE, |set, file| set | file.flags);
         let place = |name| FLAGS.iter().position(|info| info.flag == name).unwrap_or(31);
-        let shown = shown_flags(set, derived, !files.is_empty());
+        let shown = shown_flags(files.iter().map(|file| file.flags), derived);
         Ok(shown.fold(u32::MAX, |bits, info| bits & !(1 << (31 - place(info.flag).min(31)))))
     }
 
@@ -177,7 +171,7 @@ impl At<'_> {
                 _ => fold(&line.from).into_owned(),
             });
         }
-        let rest = rows::rest(part, row, reader, directory)?;
+        let rest = self.mailbox.rest(&self.hit, reader)?;
         Ok(match key {
             SortKey::To => people(&rest.to),
             SortKey::Cc => people(&rest.cc),

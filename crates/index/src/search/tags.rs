@@ -37,6 +37,7 @@ impl Mailbox {
         for name in tags.names()? {
             let mut found = self.empty();
             self.with_tag(tags, &name, &mut found)?;
+            self.add_copies(&mut found)?;
             found.and(live);
             let count = self.distinct(&found, Duplicates::Copies, None)?.count();
             if count > 0 {

@@ -71,26 +71,41 @@ pub(super) fn derived_flag(flag: FlagName) -> Option<Derived> {
         FlagName::Encrypted => Derived::ENCRYPTED,
         FlagName::List => Derived::LIST,
         FlagName::Calendar => Derived::CALENDAR,
-        FlagName::Personal => Derived::PERSONAL,
         _ => return None,
     })
 }
 
-/// Adds messages of this priority.
+/// Adds messages of this priority. Of copies the highest counts: see [`joined`].
 pub(super) fn priority(mailbox: &Mailbox, priority: Priority, found: &mut NumberSet) -> Result<()> {
+    let (mut high, mut low) = (mailbox.empty(), mailbox.empty());
+    derived(mailbox, Derived::HIGH, &mut high)?;
+    derived(mailbox, Derived::LOW, &mut low)?;
+    let live = mailbox.live()?;
+    high.and(live);
+    mailbox.add_copies(&mut high)?;
+    let mut above_low = live.clone();
+    above_low.minus(&low);
+    mailbox.add_copies(&mut above_low)?;
     match priority {
-        Priority::High => derived(mailbox, Derived::HIGH, found),
-        Priority::Low => derived(mailbox, Derived::LOW, found),
+        Priority::High => found.or(&high),
         Priority::Normal => {
-            let mut others = mailbox.empty();
-            derived(mailbox, Derived::HIGH, &mut others)?;
-            derived(mailbox, Derived::LOW, &mut others)?;
-            let mut normal = NumberSet::full(mailbox.bound());
-            normal.minus(&others);
-            found.or(&normal);
-            Ok(())
+            above_low.minus(&high);
+            found.or(&above_low);
+        }
+        Priority::Low => {
+            low.minus(&above_low);
+            found.or(&low);
         }
     }
+    Ok(())
+}
+
+/// Returns what two copies say together: all their flags, and the higher priority. They differ in headers of
+/// lists alone.
+pub(super) fn joined(left: Derived, right: Derived) -> Derived {
+    let either = left.bits() | right.bits();
+    let both = left.bits() & right.bits();
+    Derived::from_bits(either & !Derived::LOW.bits() | both & Derived::LOW.bits())
 }
 
 /// Adds messages with this Message-ID, compared byte by byte.
@@ -109,4 +124,19 @@ pub(super) fn message_id(mailbox: &Mailbox, id: &str, found: &mut NumberSet) -> 
 /// Returns what the index by Message-ID holds.
 pub(crate) fn message_id_hash(id: &str) -> u64 {
     xxhash_rust::xxh3::xxh3_64(id.as_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_copies_all_flags_count_and_the_highest_priority() {
+        let (list, high, low) = (Derived::LIST, Derived::HIGH, Derived::LOW);
+        let both = |a: Derived, b: Derived| Derived::from_bits(a.bits() | b.bits());
+        assert_eq!(joined(both(list, low), Derived::ATTACHMENT), both(list, Derived::ATTACHMENT));
+        assert_eq!(joined(low, high), high);
+        assert_eq!(joined(both(list, low), low), both(list, low));
+        assert_eq!(joined(Derived::NONE, high), high);
+    }
 }
