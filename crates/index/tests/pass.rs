@@ -3,6 +3,7 @@
 use crate::support::{Fixture, message};
 use index::{Loss, Mode, UpdateOptions};
 use std::fs;
+use std::io::Write;
 use std::os::unix::fs::MetadataExt;
 
 fn accept() -> UpdateOptions {
@@ -224,6 +225,13 @@ fn an_unreadable_file_is_told_and_tried_again() {
     let summary = fixture.update();
     assert_eq!((summary.added, summary.problems.len()), (1, 1));
     assert_eq!(summary.problems[0].path, path);
+    let what = &summary.problems[0].what;
+    assert!(what.starts_with("it is a damaged compressed file: "), "the name is told beside it: {what}");
+    fs::write(&path, b"\x04\x22\x4d\x18\x64\x40\xa7 and the rest").unwrap();
+    let summary = fixture.update();
+    assert_eq!((summary.added, summary.problems.len()), (0, 1));
+    let what = &summary.problems[0].what;
+    assert!(what.starts_with("it was compressed by lz4, which pneu cannot read; "), "{what}");
     fs::write(&path, message("a", "apples", "red")).unwrap();
     let summary = fixture.update();
     assert_eq!((summary.added, summary.problems.len()), (1, 0));
@@ -398,4 +406,31 @@ fn a_folder_with_an_unreadable_file_is_written_once() {
     assert_eq!(fixture.mailbox().counts().unwrap().journal_rows, rows, "nothing new is committed");
     fs::rename(fixture.root().join("inbox/cur/2.b:2,S"), fixture.root().join("other/cur/2.b:2,S")).unwrap();
     assert_eq!(fixture.update().moved, 1, "the folder's device is known");
+}
+
+#[test]
+fn compressed_messages_are_found_by_their_words() {
+    let fixture = Fixture::new();
+    let packers: [fn(&[u8]) -> Vec<u8>; 3] = [
+        |bytes| liblzma::encode_all(bytes, 0).unwrap(),
+        |bytes| {
+            let mut encoder = bzip2::write::BzEncoder::new(Vec::new(), bzip2::Compression::new(1));
+            encoder.write_all(bytes).unwrap();
+            encoder.finish().unwrap()
+        },
+        |bytes| {
+            let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+            encoder.write_all(bytes).unwrap();
+            encoder.finish().unwrap()
+        },
+    ];
+    for (number, pack) in packers.into_iter().enumerate() {
+        let text = message(&format!("m{number}"), &format!("subject {number}"), "apples");
+        let path = fixture.put("inbox", "cur", &format!("{number}.a:2,S"), "");
+        fs::write(path, pack(text.as_bytes())).unwrap();
+    }
+    let summary = fixture.update();
+    assert_eq!((summary.added, summary.problems), (3, vec![]));
+    assert_eq!(fixture.find("apples").len(), 3);
+    assert!(fixture.mailbox().resolve("id:m0@example.org").is_ok());
 }
