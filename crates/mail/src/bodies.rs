@@ -20,6 +20,7 @@ use crate::body_hash::BodyHash;
 use crate::bytes::{after, before, cut};
 use crate::charset;
 use crate::content::{ContentFields, Disposition};
+use crate::far::{Far, TextBlocks};
 use crate::headers::split;
 use crate::html::html_to_text;
 use crate::limits::{ATTACHMENT_COUNT_MAX, TEXT_BYTES_MAX, VALUE_BYTES_MAX};
@@ -40,15 +41,17 @@ pub(crate) struct Bodies {
     pub(crate) has_attachment: bool,
 }
 
-/// Reads the contents of all parts.
+/// Reads the contents of all parts, from `far` what is not in memory.
 pub(crate) fn read_bodies(
     parts: &[Part<'_>],
+    far: &mut dyn Far,
     fallback: Option<&'static Encoding>,
     problems: &mut Problems,
 ) -> Bodies {
     let is_chosen = choose(parts);
     let mut reader = Reader {
         bodies: Bodies::default(),
+        far,
         hash: BodyHash::default(),
         block: Vec::new(),
         fallback,
@@ -149,6 +152,7 @@ fn has_words(part: &Part<'_>) -> bool {
 
 struct Reader<'p> {
     bodies: Bodies,
+    far: &'p mut dyn Far,
     hash: BodyHash,
     /// Memory for blocks of attachments.
     block: Vec<u8>,
@@ -159,6 +163,9 @@ struct Reader<'p> {
 impl Reader<'_> {
     /// Reads one part and returns the size of its decoded content.
     fn part(&mut self, part: &Part<'_>, is_chosen: bool) -> usize {
+        if let (Some(range), Body::Leaf(head)) = (&part.far, &part.body) {
+            return self.far_leaf(&part.content, (head, range), is_chosen);
+        }
         match &part.body {
             Body::Multipart => 0,
             Body::Message { headers, size_bytes } => {
@@ -180,6 +187,35 @@ impl Reader<'_> {
             }
             Body::Leaf(content) => self.leaf_of_data(&part.content, content),
         }
+    }
+
+    /// Reads a content of which only the beginning is in memory, if it is text, or nothing.
+    fn far_leaf(
+        &mut self,
+        content: &ContentFields,
+        (head, range): (&[u8], &Range<u64>),
+        is_chosen: bool,
+    ) -> usize {
+        let is_text = content.is_text();
+        if is_text && is_chosen && !content.is_code() {
+            let (decoded, _) = decode(cut_text(head, head.len().saturating_sub(1)), content.transfer);
+            self.leaf_of_text(content, &decoded);
+            self.problems.add(Problem::TextCut);
+        }
+        let (mut size_bytes, mut text) = (0_usize, TextBlocks::default());
+        let hash = &mut self.hash;
+        hash.begin(&content.mime);
+        let is_clean = self.far.each_block(range.clone(), content.transfer, &mut |block| {
+            size_bytes = size_bytes.saturating_add(block.len());
+            if is_text {
+                text.add(block, &mut |text| hash.content(text));
+            } else {
+                hash.content(block);
+            }
+        });
+        hash.end();
+        self.note_damage(is_clean);
+        size_bytes
     }
 
     /// Takes note that the text from `start` on was attached.

@@ -15,6 +15,7 @@ mod content;
 mod dates;
 mod derived;
 mod error;
+mod far;
 mod flags;
 mod folder;
 mod headers;
@@ -23,6 +24,7 @@ mod html_part;
 mod ids;
 mod keywords;
 mod language;
+mod large;
 mod mailbox;
 mod message;
 mod name;
@@ -53,6 +55,7 @@ pub use html_part::html_part;
 pub use keywords::{
     KEYWORD_COUNT_MAX, KEYWORDS_FILE, KEYWORDS_FILE_BYTES_MAX, keyword_names, read_keyword_names,
 };
+pub use large::{Extent, Large};
 pub use mailbox::Address;
 pub use message::{Context, Message, parse};
 pub use name::{Name, SizeHints, is_draft, parse_name, size_hints, with_flags, without_field};
