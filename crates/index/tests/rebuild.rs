@@ -222,7 +222,7 @@ fn what_a_new_index_lacks_is_named_with_what_the_old_one_had() {
 fn an_older_version_is_made_anew_and_a_newer_one_left_alone() {
     let (fixture, disk) = indexed(6);
     let right = answers(&disk, fixture.root()).unwrap();
-    for (version, is_mended) in [(1, true), (index::format::STATE_VERSION + 1, false)] {
+    for (version, is_mended) in [(1, true), (2, true), (index::format::STATE_VERSION + 1, false)] {
         let other = disk.fork();
         set_version(&other, version);
         let opened = Mailbox::open(&environment_of(&other)).map(|_| ()).unwrap_err();
