@@ -83,7 +83,7 @@ pub struct UpdateOptions {
     pub batch_message_count: usize,
     /// Time after which what is done so far is published.
     pub batch_time: Duration,
-    /// Content of one message that is indexed; what is longer is cut there, counted and hashed whole.
+    /// Content of one message that is held in memory; one that is longer is read in pieces.
     pub message_bytes_max: usize,
     /// Names of header fields that are indexed besides those that every message has.
     pub headers: Vec<String>,
