@@ -183,7 +183,10 @@ pub(crate) fn read(message: &Message, asked: Asked, keeper: &Keeper<'_>) -> Resu
                 return Ok(located);
             }
             Ok(Some(located)) => {
-                trouble = anyhow!("{} holds another message now; run \"pneu index\"", file.path.display());
+                trouble = anyhow!(
+                    "{} holds another message now; run \"pneu index --thorough\"",
+                    file.path.display()
+                );
                 rewritten = rewritten.or(Some(located));
             }
             Ok(None) => {}
@@ -192,7 +195,8 @@ pub(crate) fn read(message: &Message, asked: Asked, keeper: &Keeper<'_>) -> Resu
     }
     match rewritten.filter(|located| has_message_id(located, &message.rest.message_id)) {
         Some(mut located) if asked == Asked::Message => {
-            located.note = Some("the message changed since it was indexed; run \"pneu index\"".to_owned());
+            located.note =
+                Some("the message changed since it was indexed; run \"pneu index --thorough\"".to_owned());
             Ok(located)
         }
         _ => match keeper.message(&message.sha256)? {

@@ -1,6 +1,8 @@
 //! What can go wrong with the index, in sentences that name the file and the way out.
 
 use std::path::PathBuf;
+use tantivy::TantivyError;
+use tantivy::directory::error::{OpenDirectoryError, OpenReadError, OpenWriteError};
 
 /// A failure that stops what was asked for.
 #[derive(Debug, thiserror::Error)]
@@ -15,12 +17,12 @@ pub enum Error {
     #[error(transparent)]
     Mail(#[from] mail::Error),
     /// The text index reports a failure.
-    #[error("text index in {}: {source}", path.display())]
+    #[error("text index in {}: {}", path.display(), sentence(source))]
     Text {
         /// The directory of the text index.
         path: PathBuf,
         /// The reason.
-        source: tantivy::TantivyError,
+        source: TantivyError,
     },
     /// There is no index yet.
     #[error("no index in {}; run \"pneu index --maildir DIR\" first", path.display())]
@@ -150,6 +152,25 @@ pub enum Error {
 
 /// The result of an index operation.
 pub type Result<T> = std::result::Result<T, Error>;
+
+/// Returns what tantivy says without the form of its values. What we told it of a file is a sentence already.
+fn sentence(error: &TantivyError) -> String {
+    match error {
+        TantivyError::IoError(io_error)
+        | TantivyError::OpenReadError(OpenReadError::IoError { io_error, .. })
+        | TantivyError::OpenWriteError(OpenWriteError::IoError { io_error, .. })
+        | TantivyError::OpenDirectoryError(OpenDirectoryError::IoError { io_error, .. }) => {
+            io_error.to_string()
+        }
+        TantivyError::OpenReadError(OpenReadError::FileDoesNotExist(path)) => {
+            format!("{} is not there", path.display())
+        }
+        TantivyError::OpenReadError(other) => other.to_string(),
+        TantivyError::OpenWriteError(other) => other.to_string(),
+        TantivyError::OpenDirectoryError(other) => other.to_string(),
+        other => other.to_string(),
+    }
+}
 
 /// Says what helps against an index of another version.
 fn way_out(found: u32, newest: u32) -> &'static str {

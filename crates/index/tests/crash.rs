@@ -117,3 +117,34 @@ fn a_full_disk_at_any_operation_is_said_and_the_next_pass_goes_on() {
         assert_eq!(workload.dump(&disk), expected, "refused at {number}");
     }
 }
+
+#[test]
+fn a_first_index_that_fills_the_disk_gives_it_back() {
+    let workload = Workload::new();
+    let pass = |disk: &SimDisk| {
+        let environment = environment(Arc::new(disk.clone()), Path::new("/data"));
+        let result =
+            index::update(&environment, &workload.fixture.roots, &UpdateOptions::default(), &NoObserver);
+        (result, Mailbox::open(&environment).ok())
+    };
+    let whole = SimDisk::new(4);
+    pass(&whole).0.unwrap();
+    let mut seen_count = 0;
+    for number in 0..whole.operation_count() {
+        let disk = SimDisk::new(4);
+        disk.refuse_from(number, Refusal::Full);
+        let (result, mailbox) = pass(&disk);
+        let is_empty = mailbox.is_none_or(|mailbox| dump(&mailbox, workload.fixture.root()).is_empty());
+        if result.is_ok() || !is_empty {
+            continue;
+        }
+        seen_count += 1;
+        let text: Vec<_> = disk
+            .files()
+            .into_iter()
+            .filter(|path| path.starts_with("/data/index/text") && !path.ends_with("merge.lock"))
+            .collect();
+        assert!(text.is_empty(), "full from {number}: {text:?}");
+    }
+    assert!(seen_count > 10, "{seen_count}");
+}

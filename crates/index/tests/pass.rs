@@ -3,6 +3,7 @@
 use crate::support::{Fixture, message};
 use index::{Loss, Mode, UpdateOptions};
 use std::fs;
+use std::io::Write;
 use std::os::unix::fs::MetadataExt;
 
 fn accept() -> UpdateOptions {
@@ -224,6 +225,13 @@ fn an_unreadable_file_is_told_and_tried_again() {
     let summary = fixture.update();
     assert_eq!((summary.added, summary.problems.len()), (1, 1));
     assert_eq!(summary.problems[0].path, path);
+    let what = &summary.problems[0].what;
+    assert!(what.starts_with("it is a damaged compressed file: "), "the name is told beside it: {what}");
+    fs::write(&path, b"\x04\x22\x4d\x18\x64\x40\xa7 and the rest").unwrap();
+    let summary = fixture.update();
+    assert_eq!((summary.added, summary.problems.len()), (0, 1));
+    let what = &summary.problems[0].what;
+    assert!(what.starts_with("it was compressed by lz4, which pneu cannot read; "), "{what}");
     fs::write(&path, message("a", "apples", "red")).unwrap();
     let summary = fixture.update();
     assert_eq!((summary.added, summary.problems.len()), (1, 0));
@@ -345,26 +353,47 @@ fn a_root_that_is_no_longer_named_goes_only_when_that_is_meant() {
 }
 
 #[test]
-fn a_message_over_the_limit_is_cut_and_told_by_all_of_its_bytes() {
-    let fixture = Fixture::new();
-    let long = |end: &str| message("a", "long", &format!("beginning {} {end}", "filler ".repeat(60_000)));
-    fixture.put("inbox", "cur", "1.a:2,S", &long("one"));
-    fixture.put("inbox", "cur", "2.b:2,S", &long("two"));
+fn a_message_over_the_limit_is_read_in_pieces_to_its_end() {
     let options = UpdateOptions { message_bytes_max: 300_000, ..UpdateOptions::default() };
-    let summary = fixture.update_with(&options);
-    assert_eq!((summary.new_messages, summary.problems.len()), (2, 0), "they differ behind the limit");
-    assert_eq!(fixture.find("beginning").len(), 2);
-    assert!(fixture.find("one").is_empty(), "what lies behind the limit is not indexed");
-    let mailbox = fixture.mailbox();
-    let hits = mailbox.find(&crate::support::query("beginning"), &index::Order::default()).unwrap();
-    let message = mailbox.message(&hits.list[0], &mut index::PayloadReader::new()).unwrap();
-    assert!(
-        message.rest.problems.iter().any(|problem| problem.contains("too long")),
-        "{:?}",
-        message.rest.problems
-    );
-    assert!(message.line.size_bytes > 400_000);
-    fixture.check();
+    let filler = "filler ".repeat(60_000);
+    let long = |end: &str| {
+        let part = |header: &str, body: &str| format!("--b\n{header}\n\n{body}\n");
+        let body = part("", "beginning")
+            + &part("Content-Type: application/x; name=first.bin", &filler)
+            + &part("Content-Type: application/x; name=second.bin", &filler)
+            + &part("Content-Type: text/plain", end);
+        format!("Content-Type: multipart/mixed; boundary=b\n{}--b--\n", message("a", "long", &body))
+    };
+    let dumps = [UpdateOptions::default(), options].map(|options| {
+        let fixture = Fixture::new();
+        fixture.put("inbox", "cur", "1.a:2,S", &long("one"));
+        fixture.put("inbox", "cur", "2.b:2,S", &long("two"));
+        let path = fixture.put("inbox", "cur", "3.c:2,S", "");
+        let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        encoder.write_all(long("two").as_bytes()).unwrap();
+        fs::write(path, encoder.finish().unwrap()).unwrap();
+        let summary = fixture.update_with(&options);
+        assert_eq!(
+            (summary.added, summary.new_messages, summary.problems.len()),
+            (3, 2, 0),
+            "a compressed copy is one"
+        );
+        assert_eq!((fixture.find("beginning").len(), fixture.find("one").len()), (2, 1));
+        assert_eq!(fixture.find("file:second.bin").len(), 2);
+        let mailbox = fixture.mailbox();
+        let hits = mailbox.find(&crate::support::query("one"), &index::Order::default()).unwrap();
+        let message = mailbox.message(&hits.list[0], &mut index::PayloadReader::new()).unwrap();
+        assert!(message.rest.problems.is_empty(), "{:?}", message.rest.problems);
+        assert!(message.line.size_bytes > 800_000);
+        // What is known is not taken apart again.
+        fs::rename(fixture.root().join("inbox/cur/1.a:2,S"), fixture.root().join("inbox/cur/4.d:2,S"))
+            .unwrap();
+        fixture.put("inbox", "cur", "5.e:2,S", &long("one"));
+        assert_eq!(fixture.update_with(&options).new_messages, 0);
+        fixture.check();
+        fixture.dump()
+    });
+    assert_eq!(dumps[0], dumps[1]);
 }
 
 #[test]
@@ -398,4 +427,31 @@ fn a_folder_with_an_unreadable_file_is_written_once() {
     assert_eq!(fixture.mailbox().counts().unwrap().journal_rows, rows, "nothing new is committed");
     fs::rename(fixture.root().join("inbox/cur/2.b:2,S"), fixture.root().join("other/cur/2.b:2,S")).unwrap();
     assert_eq!(fixture.update().moved, 1, "the folder's device is known");
+}
+
+#[test]
+fn compressed_messages_are_found_by_their_words() {
+    let fixture = Fixture::new();
+    let packers: [fn(&[u8]) -> Vec<u8>; 3] = [
+        |bytes| liblzma::encode_all(bytes, 0).unwrap(),
+        |bytes| {
+            let mut encoder = bzip2::write::BzEncoder::new(Vec::new(), bzip2::Compression::new(1));
+            encoder.write_all(bytes).unwrap();
+            encoder.finish().unwrap()
+        },
+        |bytes| {
+            let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+            encoder.write_all(bytes).unwrap();
+            encoder.finish().unwrap()
+        },
+    ];
+    for (number, pack) in packers.into_iter().enumerate() {
+        let text = message(&format!("m{number}"), &format!("subject {number}"), "apples");
+        let path = fixture.put("inbox", "cur", &format!("{number}.a:2,S"), "");
+        fs::write(path, pack(text.as_bytes())).unwrap();
+    }
+    let summary = fixture.update();
+    assert_eq!((summary.added, summary.problems), (3, vec![]));
+    assert_eq!(fixture.find("apples").len(), 3);
+    assert!(fixture.mailbox().resolve("id:m0@example.org").is_ok());
 }

@@ -20,6 +20,7 @@ use crate::bytes::{after, before, cut};
 use crate::charset;
 use crate::content::{ContentFields, Disposition};
 use crate::copy_hash::{Look, PartHashes};
+use crate::far::{Far, TextBlocks};
 use crate::headers::split;
 use crate::html::html_to_text;
 use crate::limits::{ATTACHMENT_COUNT_MAX, TEXT_BYTES_MAX, VALUE_BYTES_MAX};
@@ -39,16 +40,20 @@ pub(crate) struct Bodies {
     pub(crate) has_attachment: bool,
 }
 
-/// Reads the contents of all parts, and adds them to the hashes.
+/// Stands for a text that has other characters than ASCII.
+const NOT_ASCII: &[u8] = b"\xff";
+
+/// Reads the contents of all parts, from `far` what is not in memory, and adds them to the hashes.
 pub(crate) fn read_bodies(
     parts: &[Part<'_>],
+    far: &mut dyn Far,
     fallback: Option<&'static Encoding>,
     hashes: &mut PartHashes,
     problems: &mut Problems,
 ) -> Bodies {
     let is_chosen = choose(parts);
     let mut reader =
-        Reader { bodies: Bodies::default(), parts, hashes, block: Vec::new(), fallback, problems };
+        Reader { bodies: Bodies::default(), parts, far, hashes, block: Vec::new(), fallback, problems };
     for (part, is_chosen) in parts.iter().zip(is_chosen) {
         let verdict = verdict(part, parts);
         let start = reader.bodies.text.len();
@@ -143,6 +148,7 @@ fn has_words(part: &Part<'_>) -> bool {
 struct Reader<'p> {
     bodies: Bodies,
     parts: &'p [Part<'p>],
+    far: &'p mut dyn Far,
     hashes: &'p mut PartHashes,
     /// Memory for blocks of attachments.
     block: Vec<u8>,
@@ -153,6 +159,9 @@ struct Reader<'p> {
 impl Reader<'_> {
     /// Reads one part and returns the size of its decoded content.
     fn part(&mut self, part: &Part<'_>, is_chosen: bool) -> usize {
+        if let (Some(range), Body::Leaf(head)) = (&part.far, &part.body) {
+            return self.far_leaf(part, (head, range), is_chosen);
+        }
         match &part.body {
             Body::Multipart => {
                 self.hashes.add_container(&self.look(part, &part.content.mime, ""));
@@ -186,6 +195,36 @@ impl Reader<'_> {
         let parent = part.parent.and_then(|number| self.parts.get(number));
         let is_related = parent.is_some_and(|parent| parent.content.mime == "multipart/related");
         Look { mime, parent: part.parent, content: &part.content, is_related, reading }
+    }
+
+    /// Reads a content of which only the beginning is in memory, if it is text, or nothing.
+    fn far_leaf(&mut self, part: &Part<'_>, (head, range): (&[u8], &Range<u64>), is_chosen: bool) -> usize {
+        let content = &part.content;
+        let is_text = content.is_text();
+        if is_text && is_chosen && !content.is_code() {
+            let (decoded, _) = decode(cut_text(head, head.len().saturating_sub(1)), content.transfer);
+            self.leaf_of_text(content, &decoded);
+            self.problems.add(Problem::TextCut);
+        }
+        let reading = match is_text {
+            // Whether all of it is ASCII is not known yet.
+            true => charset::reading(NOT_ASCII, content.charset.as_deref(), self.fallback),
+            false => Default::default(),
+        };
+        let (mut size_bytes, mut text) = (0_usize, TextBlocks::default());
+        self.hashes.begin(&self.look(part, &content.mime, &reading));
+        let hashes = &mut self.hashes;
+        let is_clean = self.far.each_block(range.clone(), content.transfer, &mut |block| {
+            size_bytes = size_bytes.saturating_add(block.len());
+            if is_text {
+                text.add(block, &mut |text| hashes.content(text));
+            } else {
+                hashes.content(block);
+            }
+        });
+        self.hashes.end();
+        self.note_damage(is_clean);
+        size_bytes
     }
 
     /// Takes note that the text from `start` on was attached.

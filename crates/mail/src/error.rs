@@ -33,6 +33,14 @@ pub enum Error {
         /// What the decompressor says.
         what: String,
     },
+    /// A compressed message that cannot be read.
+    #[error("{} was compressed by {program}, which pneu cannot read; {UNREADABLE_WAY_OUT}", path.display())]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// What compressed it.
+        program: &'static str,
+    },
     /// Another program kept writing to the file.
     #[error("{} changed while it was being read; index again when its writer is done", path.display())]
     Changed {
@@ -40,6 +48,9 @@ pub enum Error {
         path: PathBuf,
     },
 }
+
+/// What helps against a file whose compression cannot be read.
+const UNREADABLE_WAY_OUT: &str = "unpack it, or compress it by gzip, zstd, xz or bzip2";
 
 /// The result of reading a directory or a message file.
 pub type Result<T> = std::result::Result<T, Error>;
@@ -60,12 +71,28 @@ impl Error {
         matches!(self, Error::Io { source, .. } if source.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error()))
     }
 
+    /// Returns what is wrong without the name of the file or directory, for who names that.
+    pub fn reason(&self) -> String {
+        match self {
+            Error::Io { action, source, .. } => format!("cannot {action} it: {source}"),
+            Error::NotAFile { .. } => "it is not a file".to_owned(),
+            Error::Damaged { what, .. } => format!("it is a damaged compressed file: {what}"),
+            Error::Unreadable { program, .. } => {
+                format!("it was compressed by {program}, which pneu cannot read; {UNREADABLE_WAY_OUT}")
+            }
+            Error::Changed { .. } => {
+                "it changed while it was being read; index again when its writer is done".to_owned()
+            }
+        }
+    }
+
     /// Returns the file or directory that it is about.
     pub fn path(&self) -> &Path {
         match self {
             Error::Io { path, .. }
             | Error::NotAFile { path }
             | Error::Damaged { path, .. }
+            | Error::Unreadable { path, .. }
             | Error::Changed { path } => path,
         }
     }

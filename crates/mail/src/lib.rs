@@ -16,6 +16,7 @@ mod copy_hash;
 mod dates;
 mod derived;
 mod error;
+mod far;
 mod flags;
 mod folder;
 mod headers;
@@ -24,6 +25,7 @@ mod html_part;
 mod ids;
 mod keywords;
 mod language;
+mod large;
 mod mailbox;
 mod message;
 mod name;
@@ -54,6 +56,7 @@ pub use html_part::html_part;
 pub use keywords::{
     KEYWORD_COUNT_MAX, KEYWORDS_FILE, KEYWORDS_FILE_BYTES_MAX, keyword_names, read_keyword_names,
 };
+pub use large::{Extent, Large};
 pub use mailbox::Address;
 pub use message::{Context, Message, parse};
 pub use name::{Name, SizeHints, is_draft, parse_name, size_hints, with_flags, without_field};

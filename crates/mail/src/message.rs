@@ -19,6 +19,7 @@ use crate::charset;
 use crate::copy_hash::{CopyHash, PartHashes};
 use crate::dates::{self, DateSource};
 use crate::derived::{self, Derived};
+use crate::far::{Far, Nowhere};
 use crate::headers::{Block, skip_envelope, split};
 use crate::ids;
 use crate::language::language;
@@ -114,12 +115,23 @@ pub fn parse(bytes: &[u8], context: &Context<'_>) -> Message {
         problems.add(Problem::NoHeader);
     }
     let parts = take_apart(&block, &mut problems);
+    assemble(&block, &parts, &mut Nowhere, context, problems)
+}
+
+/// Makes a message of its header and its parts, and of contents that are not in memory.
+pub(crate) fn assemble(
+    block: &Block<'_>,
+    parts: &[Part<'_>],
+    far: &mut dyn Far,
+    context: &Context<'_>,
+    mut problems: Problems,
+) -> Message {
     let fallback = parts.iter().find_map(|part| charset::encoding(part.content.charset.as_deref()?));
     let own_id = block.first("message-id").and_then(ids::message_id);
     let mut hashes = if own_id.is_some() { PartHashes::of_named() } else { PartHashes::of_nameless() };
-    let bodies = read_bodies(&parts, fallback, &mut hashes, &mut problems);
+    let bodies = read_bodies(parts, far, fallback, &mut hashes, &mut problems);
     let (mut copy_hash, body_hash) = hashes.finish();
-    let mut header = Header { block: &block, fallback, problems: &mut problems };
+    let mut header = Header { block, fallback, problems: &mut problems };
 
     let from = header.addresses("from");
     let to = header.addresses("to");
@@ -133,11 +145,11 @@ pub fn parse(bytes: &[u8], context: &Context<'_>) -> Message {
     let references = header.ids("references", ids::references);
     let references = ids::merge(references, &in_reply_to, &mut problems);
     let in_reply_to = ids::merge(in_reply_to, &[], &mut problems);
-    let (message_id, message_id_derived) = message_id(&block, (own_id, body_hash), &mut problems);
+    let (message_id, message_id_derived) = message_id(block, (own_id, body_hash), &mut problems);
     let (date_seconds, date_source) =
         dates::choose(block.first("date"), block.all("received"), context, &mut problems);
 
-    let mut flags = derived::flags_of(&block, &parts);
+    let mut flags = derived::flags_of(block, parts);
     flags.insert(derived::flags_of_text(&bodies.text));
     if bodies.has_attachment {
         flags.insert(Derived::ATTACHMENT);
@@ -155,16 +167,16 @@ pub fn parse(bytes: &[u8], context: &Context<'_>) -> Message {
         in_reply_to,
         date_seconds,
         date_source,
-        list_id: derived::list_id(&block, fallback, &mut problems),
+        list_id: derived::list_id(block, fallback, &mut problems),
         attachments: bodies.attachments,
-        mime_types: mime_types(&parts),
+        mime_types: mime_types(parts),
         snippet: snippet(&bodies.text),
         language: language(own_text(&bodies.text, &bodies.embedded)),
         text: bodies.text,
         embedded: bodies.embedded,
         copy_hash: None,
         flags,
-        labels: derived::labels(&block, fallback, &mut problems),
+        labels: derived::labels(block, fallback, &mut problems),
         headers,
         problems: Vec::new(),
     };

@@ -11,6 +11,7 @@
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use crate::boundary::{Pieces, guess_boundary};
 use crate::content::{ContentFields, read_content};
@@ -25,6 +26,8 @@ pub(crate) struct Part<'a> {
     pub(crate) parent: Option<usize>,
     pub(crate) content: ContentFields,
     pub(crate) body: Body<'a>,
+    /// Where a leaf's content lies in its message if that is too large for memory: the body has the beginning of a text, or nothing.
+    pub(crate) far: Option<Range<u64>>,
 }
 
 /// What a part holds.
@@ -39,27 +42,38 @@ pub(crate) enum Body<'a> {
 
 /// Takes a message apart, whose header block was read already.
 pub(crate) fn take_apart<'a>(block: &Block<'a>, problems: &mut Problems) -> Vec<Part<'a>> {
-    let mut walk = Walk { parts: Vec::with_capacity(4), problems };
+    let mut walk = Walk::new(problems);
     walk.entity(block, Place { parent: None, depth: 0, default: "text/plain" });
-    walk.parts
+    walk.into_parts()
 }
 
 /// Where a part lies.
 #[derive(Clone, Copy)]
-struct Place {
-    parent: Option<usize>,
-    depth: usize,
+pub(crate) struct Place {
+    pub(crate) parent: Option<usize>,
+    pub(crate) depth: usize,
     /// The type of a part that names none.
-    default: &'static str,
+    pub(crate) default: &'static str,
 }
 
-struct Walk<'a, 'p> {
+/// Takes apart what is in memory.
+pub(crate) struct Walk<'a, 'p> {
     parts: Vec<Part<'a>>,
     problems: &'p mut Problems,
 }
 
-impl<'a> Walk<'a, '_> {
-    fn entity(&mut self, block: &Block<'a>, place: Place) {
+impl<'a, 'p> Walk<'a, 'p> {
+    pub(crate) fn new(problems: &'p mut Problems) -> Walk<'a, 'p> {
+        Walk { parts: Vec::with_capacity(4), problems }
+    }
+
+    /// Returns the parts so far.
+    pub(crate) fn into_parts(self) -> Vec<Part<'a>> {
+        self.parts
+    }
+
+    /// Takes apart what has this header block.
+    pub(crate) fn entity(&mut self, block: &Block<'a>, place: Place) {
         if block.has_junk {
             self.problems.add(Problem::HeaderJunk);
         }
@@ -81,7 +95,7 @@ impl<'a> Walk<'a, '_> {
     }
 
     fn push(&mut self, place: Place, content: ContentFields, body: Body<'a>) -> usize {
-        self.parts.push(Part { parent: place.parent, content, body });
+        self.parts.push(Part { parent: place.parent, content, body, far: None });
         self.parts.len().saturating_sub(1)
     }
 
@@ -115,13 +129,13 @@ impl<'a> Walk<'a, '_> {
             self.problems.add(Problem::BoundaryUnclosed);
         }
         if self.parts.len() == parent.saturating_add(1) {
+            self.problems.add(Problem::BoundaryMissing);
             self.lone_preamble(pieces.preamble, place);
         }
     }
 
     /// Reads what stands before a boundary that nothing follows: the only part, whose own boundary was lost.
-    fn lone_preamble(&mut self, preamble: &'a [u8], place: Place) {
-        self.problems.add(Problem::BoundaryMissing);
+    pub(crate) fn lone_preamble(&mut self, preamble: &'a [u8], place: Place) {
         let block = split(skip_envelope(preamble));
         if block.first("content-type").is_some() {
             self.entity(&block, place);
@@ -130,7 +144,8 @@ impl<'a> Walk<'a, '_> {
         }
     }
 
-    fn message(&mut self, content: ContentFields, body: &'a [u8], place: Place) {
+    /// Takes a nested message apart.
+    pub(crate) fn message(&mut self, content: ContentFields, body: &'a [u8], place: Place) {
         if content.transfer != Transfer::Identity {
             return self.encoded_message(content, body, place);
         }
@@ -156,7 +171,7 @@ impl<'a> Walk<'a, '_> {
             self.problems.add(Problem::TransferDamaged);
         }
         let content = ContentFields { transfer: Transfer::Identity, ..content };
-        let mut walk = Walk { parts: Vec::new(), problems: &mut *self.problems };
+        let mut walk = Walk::new(&mut *self.problems);
         walk.message(content, &decoded, Place { parent: None, ..place });
         let nested: Vec<Part<'static>> = walk.parts.into_iter().map(Part::into_owned).collect();
         let offset = self.parts.len();
@@ -168,7 +183,7 @@ impl<'a> Walk<'a, '_> {
 }
 
 impl Part<'_> {
-    fn into_owned(self) -> Part<'static> {
+    pub(crate) fn into_owned(self) -> Part<'static> {
         let body = match self.body {
             Body::Multipart => Body::Multipart,
             Body::Message { headers, size_bytes } => {
@@ -176,7 +191,7 @@ impl Part<'_> {
             }
             Body::Leaf(bytes) => Body::Leaf(Cow::Owned(bytes.into_owned())),
         };
-        Part { parent: self.parent, content: self.content, body }
+        Part { parent: self.parent, content: self.content, body, far: self.far }
     }
 }
 

@@ -65,6 +65,9 @@ pub enum Problem {
     /// Nested deeper than `MIME_DEPTH_MAX`.
     #[error("the parts are nested too deep; what lies deeper was read as text")]
     NestedTooDeep,
+    /// An encoded message within the message, of over `LARGE_NESTED_BYTES_MAX` bytes.
+    #[error("an encoded message within the message is too large; it was not taken apart")]
+    NestedTooLarge,
     /// Over `PART_COUNT_MAX` parts.
     #[error("there are too many parts; the rest was left out")]
     PartsCut,

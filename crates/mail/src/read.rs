@@ -70,6 +70,9 @@ fn fill(path: &Path, limit_bytes: usize, content: &mut Content) -> Result<()> {
     content.stat = unchanged.ok_or_else(|| Error::Changed { path: path.to_owned() })?;
     content.truncated = content.stat.size_bytes > size(limit_bytes);
     content.compression = Compression::of(&content.bytes);
+    if let Compression::Unreadable(program) = content.compression {
+        return Err(Error::Unreadable { path: path.to_owned(), program });
+    }
     if content.compression != Compression::Plain {
         std::mem::swap(&mut content.bytes, &mut content.packed);
         prepare(&mut content.bytes, 0).map_err(failed)?;

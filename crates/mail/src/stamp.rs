@@ -54,6 +54,11 @@ impl Stamp {
     pub fn is_racy(&self, now_ns: i64) -> bool {
         self.mtime_ns.max(self.ctime_ns) > now_ns.saturating_sub(RACY_NS)
     }
+
+    /// Says whether it has times: without any it stands for no moment of its directory.
+    pub fn has_times(&self) -> bool {
+        (self.mtime_ns, self.ctime_ns) != (0, 0)
+    }
 }
 
 impl FileStat {
@@ -134,6 +139,14 @@ mod tests {
         assert!(!stamp(i64::MIN, 0).is_racy(10 * second));
         assert!(!Stamp::default().is_racy(10 * second));
         assert!(stamp(0, 0).is_racy(i64::MIN));
+    }
+
+    #[test]
+    fn a_stamp_without_times_stands_for_nothing() {
+        let stamp = |mtime_ns, ctime_ns| Stamp { device: 1, inode: 2, mtime_ns, ctime_ns };
+        assert!(stamp(0, 7).has_times() && stamp(7, 0).has_times());
+        // A file system may keep no times at all.
+        assert!(!stamp(0, 0).has_times());
     }
 
     #[test]

@@ -170,7 +170,8 @@ fn a_charset_that_another_part_names_counts_where_text_names_none() {
     assert_ne!(message("", labels[0], b"\xf0\xd2"), message("", labels[1], b"\xf0\xd2"));
     assert_eq!(message(labels[0], labels[0], b"\xf0\xd2"), message(labels[0], labels[1], b"\xf0\xd2"));
     let nested = |second: &str, subject: &[u8]| {
-        let head = format!("Content-Type: multipart/mixed; boundary=b\n\n--b\nContent-Type: text/plain{second}\n\n");
+        let head =
+            format!("Content-Type: multipart/mixed; boundary=b\n\n--b\nContent-Type: text/plain{second}\n\n");
         let inner = b"plain\n--b\nContent-Type: message/rfc822\n\nSubject: ";
         hash([head.as_bytes(), inner, subject, b"\n\nx\n--b--\n"].concat())
     };

@@ -31,6 +31,16 @@ fn zstd(content: &[u8]) -> Vec<u8> {
     zstd::encode_all(content, 3).unwrap()
 }
 
+fn xz(content: &[u8]) -> Vec<u8> {
+    liblzma::encode_all(content, 0).unwrap()
+}
+
+fn bzip2(content: &[u8]) -> Vec<u8> {
+    let mut encoder = bzip2::write::BzEncoder::new(Vec::new(), bzip2::Compression::new(1));
+    encoder.write_all(content).unwrap();
+    encoder.finish().unwrap()
+}
+
 /// Bytes that no program can compress.
 fn noise(length: usize) -> Vec<u8> {
     let mut state = 1_u64;
@@ -50,6 +60,8 @@ fn plain_and_compressed_files_give_the_message() {
         (message.clone(), Compression::Plain),
         (gzip(&message), Compression::Gzip),
         (zstd(&message), Compression::Zstd),
+        (xz(&message), Compression::Xz),
+        (bzip2(&message), Compression::Bzip2),
     ] {
         let (_directory, path) = file(&bytes);
         let content = read_message(&path, LIMIT).unwrap();
@@ -62,7 +74,7 @@ fn plain_and_compressed_files_give_the_message() {
 
 #[test]
 fn an_empty_file_is_an_empty_message() {
-    for bytes in [vec![], gzip(b""), zstd(b"")] {
+    for bytes in [vec![], gzip(b""), zstd(b""), xz(b""), bzip2(b"")] {
         let (_directory, path) = file(&bytes);
         let content = read_message(&path, LIMIT).unwrap();
         assert!(content.bytes.is_empty() && !content.truncated);
@@ -72,7 +84,7 @@ fn an_empty_file_is_an_empty_message() {
 #[test]
 fn a_message_is_cut_at_the_limit() {
     let message = noise(5000);
-    let packed = [message.clone(), gzip(&message), zstd(&message)];
+    let packed = [message.clone(), gzip(&message), zstd(&message), xz(&message), bzip2(&message)];
     for bytes in &packed {
         let (_directory, path) = file(bytes);
         // At the limit, and beyond it by one; a compressed file must fit as well as its content.
@@ -86,7 +98,10 @@ fn a_message_is_cut_at_the_limit() {
                 assert_eq!(content.bytes, message);
             }
         }
-        assert!(read_message(&path, 4999).unwrap().bytes.len() > 4900, "what fits is there");
+        // A block of bzip2 is there whole or not at all.
+        if !bytes.starts_with(b"BZh") {
+            assert!(read_message(&path, 4999).unwrap().bytes.len() > 4900, "what fits is there");
+        }
     }
     // Cut between two members, where what is left looks whole.
     let first = gzip(&message);
@@ -102,7 +117,7 @@ fn a_message_is_cut_at_the_limit() {
 fn a_damaged_compressed_file_is_named() {
     // Long enough that the decompressor gives something before it meets the damage.
     let message = noise(300_000);
-    for mut bytes in [gzip(&message), zstd(&message)] {
+    for mut bytes in [gzip(&message), zstd(&message), xz(&message), bzip2(&message)] {
         bytes.truncate(bytes.len() / 2);
         let (_directory, path) = file(&bytes);
         let mut content = Content::default();
@@ -119,6 +134,20 @@ fn a_damaged_compressed_file_is_named() {
         assert!(read_message_into(&path, LIMIT, &mut content).unwrap_err().is_not_found());
         assert!(content.bytes.is_empty(), "the message before passes for one");
     }
+}
+
+#[test]
+fn a_compression_that_cannot_be_read_is_named() {
+    let (_directory, path) = file(b"\x04\x22\x4d\x18\x64\x40\xa7");
+    let error = read_message(&path, LIMIT).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        format!(
+            "{} was compressed by lz4, which pneu cannot read; unpack it, or compress it by gzip, zstd, xz or bzip2",
+            path.display()
+        )
+    );
+    assert!(!error.reason().contains(&*path.to_string_lossy()) && error.path() == path);
 }
 
 #[test]

@@ -8,7 +8,7 @@ use crate::elsewhere::{BATCH_COUNT, Contents, Kept};
 use crate::environment::Environment;
 use crate::error::{Error, Result};
 use crate::pass::ingest::{Ingest, Next};
-use crate::pass::{Observer, Stage, UpdateOptions, merge_due};
+use crate::pass::{Observer, Stage, UpdateOptions, leftovers, merge_due};
 use crate::state::{self, ATTACHMENT, State};
 use crate::tables::{absent, messages};
 use crate::text::TextFiles;
@@ -47,15 +47,21 @@ pub fn adopt(
         return Ok(adopted);
     }
     observer.stage(Stage::Read { file_count: queue.len() as u64 });
-    while !queue.is_empty() && !observer.is_interrupted() {
-        batch(environment, contents, (options, observer), (&mut queue, &mut adopted))?;
+    let mut all = || {
+        while !queue.is_empty() && !observer.is_interrupted() {
+            batch(environment, contents, (options, observer), (&mut queue, &mut adopted))?;
+        }
+        if observer.is_interrupted() {
+            return Err(Error::Interrupted);
+        }
+        observer.stage(Stage::Merge);
+        merge_due(environment, adopted.messages)
+    };
+    let done = all();
+    if done.is_err() {
+        leftovers::remove_after_failure(environment);
     }
-    if observer.is_interrupted() {
-        return Err(Error::Interrupted);
-    }
-    observer.stage(Stage::Merge);
-    merge_due(environment, adopted.messages)?;
-    Ok(adopted)
+    done.map(|()| adopted)
 }
 
 /// Returns the keys of contents that no message of the index has as its SHA-256. Those of compressed contents are among them.

@@ -4,23 +4,20 @@
 //! writer changed meanwhile is left alone, and the next pass sees it. New numbers are given only there.
 
 use crate::environment::Environment;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::open;
 use crate::pass::batch::{Batch, RootChange};
 use crate::pass::contents::{CHUNK_FILE_COUNT, Chunk, path_of};
 use crate::pass::ingest::{Ingest, Outcome};
+use crate::pass::leftovers;
 use crate::pass::plan::{Candidate, Plan, PlannedFolder};
 use crate::pass::{Observer, Problem, Stage, Summary, UpdateOptions};
-use crate::text::{TextFiles, remove_unnamed};
-use disk::Wait;
+use crate::text::TextFiles;
 use mail::{FileStat, Stamp};
 use std::collections::{HashSet, VecDeque};
 use std::path::Path;
 use std::time::Instant;
 use store::{Version, Writer};
-
-/// Name of the file whose lock says that segments of the text index are being merged.
-pub(crate) const TEXT_MERGE_LOCK: &str = "merge.lock";
 
 /// A pass that writes.
 pub(super) struct Session<'a> {
@@ -60,7 +57,7 @@ impl<'a> Session<'a> {
         let mut unreadable = HashSet::new();
         loop {
             let writer = open::writer(self.environment, self.observer)?;
-            self.remove_leftovers(&writer)?;
+            leftovers::remove(self.environment, &writer)?;
             let mut batch = Batch::begin(&writer, self.environment, self.roots, &folders, self.trusted)?;
             if let Some((moved, restated)) = first.take() {
                 for entry in &moved {
@@ -151,21 +148,6 @@ impl<'a> Session<'a> {
         }
         Ok(())
     }
-
-    /// Removes files of the text index that an interrupted run left, unless somebody merges.
-    fn remove_leftovers(&self, writer: &Writer) -> Result<()> {
-        let disk = self.environment.disk.as_ref();
-        let lock = self.files.path().join(TEXT_MERGE_LOCK);
-        match disk.lock(&lock, &self.environment.holder, Wait::Refuse) {
-            Ok(_held) => {
-                let state = open::state(&writer.snapshot()?, &self.environment.index_directory())?;
-                let named = state.text.iter().map(|segment| segment.id.as_str()).collect();
-                Ok(remove_unnamed(disk, self.files.path(), &named)?)
-            }
-            Err(disk::Error::Locked { .. }) => Ok(()),
-            Err(error) => Err(Error::Disk(error)),
-        }
-    }
 }
 
 /// Says whether a file that is to be read lies elsewhere than its row says, and has its row's size and time of modification: a draft
@@ -225,7 +207,7 @@ fn note_all<'a>(
             Outcome::Unreadable(error) => {
                 unreadable.extend(folders_of(candidate, folders));
                 let path = path_of(directory_of(folders, candidate.found.folder), candidate);
-                summary.problems.push(Problem { path, what: error.to_string() });
+                summary.problems.push(Problem { path, what: error.reason() });
             }
         }
     }

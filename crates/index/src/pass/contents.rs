@@ -5,7 +5,7 @@
 
 use crate::elsewhere::Kept;
 use crate::pass::plan::Candidate;
-use mail::{Compression, Content, FileStat, Unpacked};
+use mail::{Compression, Content, FileStat, Large, Unpacked};
 use rayon::prelude::*;
 use sha2::{Digest, Sha256};
 use std::path::{Path, PathBuf};
@@ -14,6 +14,9 @@ use std::path::{Path, PathBuf};
 pub(super) const CHUNK_FILE_COUNT: usize = 512;
 /// Content up to which a file is read together with others.
 pub(super) const SMALL_BYTES: usize = 256 << 10;
+
+/// How often a file is read again because it changed meanwhile.
+const REREAD_COUNT_MAX: usize = 3;
 
 /// Files that go through a batch together.
 pub(super) struct Chunk {
@@ -47,66 +50,94 @@ pub(super) struct Read {
     pub sha256: [u8; 32],
     /// The length, likewise.
     pub size_bytes: u64,
+    /// The message taken apart, if it was too large to be held, and is not known yet.
+    pub message: Option<Box<mail::Message>>,
+}
+
+/// How messages are read that are not small.
+pub(super) struct Manner<'a> {
+    /// Up to so many bytes a message is held in memory; others are read in pieces.
+    pub limit_bytes: usize,
+    /// The clock's time, to judge dates by.
+    pub now_seconds: i64,
+    /// Names of header fields that are indexed besides those that every message has.
+    pub headers: &'a [String],
+    /// Says of an id whether its message is known, so that it need not be taken apart.
+    pub is_known: &'a (dyn Fn(&[u8; 32]) -> bool + Sync),
 }
 
 fn read(path: &Path, limit_bytes: usize) -> mail::Result<Read> {
     let content = mail::read_message(path, limit_bytes)?;
     let sha256 = Sha256::digest(&content.bytes).into();
     let size_bytes = content.bytes.len() as u64;
-    Ok(Read { content, sha256, size_bytes })
+    Ok(Read { content, sha256, size_bytes, message: None })
 }
 
-/// Reads a file that is not small. Of one over the limit the first part is indexed, and all of it is hashed.
-pub(super) fn read_large(path: &Path, limit_bytes: usize) -> mail::Result<Read> {
-    let whole = read(path, limit_bytes)?;
-    if !whole.content.truncated {
-        return Ok(whole);
+/// Reads a file that is not small.
+pub(super) fn read_large(path: &Path, manner: &Manner<'_>) -> mail::Result<Read> {
+    if mail::stat_file(path)?.size_bytes <= manner.limit_bytes as u64 {
+        let whole = read(path, manner.limit_bytes)?;
+        if !whole.content.truncated {
+            return Ok(whole);
+        }
     }
-    let (sha256, size_bytes) = hash_file(path).map_err(|error| mail::Error::io("read", path, error))?;
-    Ok(Read { content: whole.content, sha256, size_bytes })
+    let mut count = 0;
+    loop {
+        let mut large = Large::open(path)?;
+        let stat = large.stat();
+        match read_in_pieces(&mut large, stat, manner) {
+            Err(mail::Error::Changed { .. }) if count < REREAD_COUNT_MAX => count += 1,
+            other => return other,
+        }
+    }
 }
 
 /// Takes a file's content as if it had been read from a disk; `None` if it is compressed and damaged.
-pub(super) fn read_kept(kept: Kept, limit_bytes: usize) -> Option<Read> {
+pub(super) fn read_kept(kept: Kept, manner: &Manner<'_>) -> Option<Read> {
     let stat =
         FileStat { mtime_ns: kept.mtime_ns, size_bytes: kept.bytes.len() as u64, ..FileStat::default() };
-    let compression = Compression::of(&kept.bytes);
     let mut content = Content::default();
-    (content.stat, content.compression) = (stat, compression);
-    let unpacked = match compression {
-        Compression::Plain => None,
-        _ => Some(mail::unpack(&kept.bytes, compression, limit_bytes, &mut content.bytes).ok()?),
+    (content.stat, content.compression) = (stat, Compression::of(&kept.bytes));
+    let is_held = match content.compression {
+        Compression::Plain => kept.bytes.len() <= manner.limit_bytes,
+        compression => {
+            let unpacked = mail::unpack(&kept.bytes, compression, manner.limit_bytes, &mut content.bytes);
+            unpacked.ok()? == Unpacked::Whole
+        }
     };
-    // As for files on a disk: of what is not indexed whole, the id is that of the whole file.
-    if unpacked == Some(Unpacked::Whole) {
-        let sha256 = Sha256::digest(&content.bytes).into();
-        let size_bytes = content.bytes.len() as u64;
-        return Some(Read { content, sha256, size_bytes });
+    if !is_held {
+        drop(content);
+        let mut large = Large::of_bytes(&kept.bytes, Path::new("a content of the archive")).ok()?;
+        return read_in_pieces(&mut large, stat, manner).ok();
     }
-    let (sha256, size_bytes) = (Sha256::digest(&kept.bytes).into(), kept.bytes.len() as u64);
-    content.truncated = unpacked.is_some() || kept.bytes.len() > limit_bytes;
-    if unpacked.is_none() {
+    if content.compression == Compression::Plain {
         content.bytes = kept.bytes;
-        content.bytes.truncate(limit_bytes);
     }
-    Some(Read { content, sha256, size_bytes })
+    let sha256 = Sha256::digest(&content.bytes).into();
+    let size_bytes = content.bytes.len() as u64;
+    Some(Read { content, sha256, size_bytes, message: None })
 }
 
-/// Returns SHA-256 and size of a file's bytes, without keeping them.
-fn hash_file(path: &Path) -> std::io::Result<([u8; 32], u64)> {
-    let mut file = std::fs::File::open(path)?;
+/// Hashes a message that is not held, and takes it apart if it is not known.
+fn read_in_pieces(large: &mut Large<'_>, stat: FileStat, manner: &Manner<'_>) -> mail::Result<Read> {
+    let mut content = Content::default();
+    (content.stat, content.compression) = (stat, large.compression());
     let mut hasher = Sha256::new();
-    let mut buffer = vec![0; 1 << 20];
-    let mut size_bytes = 0;
-    loop {
-        match std::io::Read::read(&mut file, &mut buffer)? {
-            0 => return Ok((hasher.finalize().into(), size_bytes)),
-            count => {
-                hasher.update(buffer.get(..count).unwrap_or_default());
-                size_bytes += count as u64;
-            }
-        }
+    let extent = large.each_block(&mut |block| hasher.update(block))?;
+    let (mut sha256, mut size_bytes) = (hasher.finalize().into(), extent.size_bytes);
+    content.truncated = extent.is_cut;
+    if extent.is_cut {
+        // Of what is not indexed whole, the id is that of the whole file.
+        let mut hasher = Sha256::new();
+        size_bytes = large.each_stored_block(&mut |block| hasher.update(block))?;
+        sha256 = hasher.finalize().into();
     }
+    let mut message = None;
+    if !(manner.is_known)(&sha256) {
+        let context = mail::Context::new(stat.mtime_ns.div_euclid(1_000_000_000), manner.now_seconds);
+        message = Some(Box::new(large.parse(&mail::Context { headers: manner.headers, ..context })?));
+    }
+    Ok(Read { content, sha256, size_bytes, message })
 }
 
 /// Returns where a file lies that is to be read; `folder` is its folder's directory.

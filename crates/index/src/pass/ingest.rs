@@ -7,7 +7,7 @@ use crate::elsewhere::Kept;
 use crate::environment::Environment;
 use crate::error::{Error, Result};
 use crate::pass::UpdateOptions;
-use crate::pass::contents::{Chunk, Read, SMALL_BYTES, read_kept, read_large};
+use crate::pass::contents::{Chunk, Manner, Read, SMALL_BYTES, read_kept, read_large};
 use crate::pass::link::{Ids, Linker};
 use crate::pass::people::{Mention, People, Role};
 use crate::record::{self, Contact, Line, Rest};
@@ -122,7 +122,10 @@ impl Ingest {
             if matches!(&content, Ok(read) if read.content.truncated) {
                 // Whatever is small goes first, so that only one large file is in memory at a time.
                 self.parse_all(std::mem::take(&mut fresh))?;
-                content = read_large(path, self.message_bytes_max);
+                let numbers = &self.numbers;
+                let is_known =
+                    |sha256: &[u8; 32]| known(numbers, snapshot, sha256).is_ok_and(|known| known.is_some());
+                content = read_large(path, &self.manner(&is_known));
             }
             match content {
                 Ok(read) => {
@@ -130,7 +133,7 @@ impl Ingest {
                     let (number, is_new) = self.number(snapshot, read.sha256)?;
                     outcomes.push(Outcome::Message { number, stat });
                     if is_new {
-                        let is_large = read.content.bytes.len() > SMALL_BYTES;
+                        let is_large = read.message.is_some() || read.content.bytes.len() > SMALL_BYTES;
                         fresh.push((number, read));
                         if is_large {
                             self.parse_all(std::mem::take(&mut fresh))?;
@@ -158,9 +161,8 @@ impl Ingest {
     /// # Errors
     /// A full disk, damage in the store.
     pub(super) fn take(&mut self, snapshot: &Snapshot, kept: Vec<Kept>) -> Result<u64> {
-        let limit_bytes = self.message_bytes_max;
-        let reads: Vec<Option<Read>> =
-            kept.into_par_iter().map(|kept| read_kept(kept, limit_bytes)).collect();
+        let manner = self.manner(&|_| false);
+        let reads: Vec<Option<Read>> = kept.into_par_iter().map(|kept| read_kept(kept, &manner)).collect();
         let (mut fresh, mut damaged) = (Vec::new(), 0);
         for read in reads {
             let Some(read) = read else {
@@ -201,14 +203,7 @@ impl Ingest {
 
     /// Returns the number of a content, and whether it is new.
     fn number(&mut self, snapshot: &Snapshot, sha256: [u8; 32]) -> Result<(u32, bool)> {
-        if let Some(number) = self.numbers.get(&sha256) {
-            return Ok((*number, false));
-        }
-        let table = snapshot.table(messages::TABLE)?;
-        let known = match table.get(messages::BY_SHA256, &[Value::Id(&sha256)])? {
-            Some(id) => Some(rows::part_of(&table, id).u32_at(messages::NUMBER, id.row)?),
-            None => None,
-        };
+        let known = known(&self.numbers, snapshot, &sha256)?;
         let number = known.unwrap_or(self.next_message);
         if known.is_none() {
             self.next_message = number
@@ -217,6 +212,11 @@ impl Ingest {
         }
         self.numbers.insert(sha256, number);
         Ok((number, known.is_none()))
+    }
+
+    fn manner<'a>(&'a self, is_known: &'a (dyn Fn(&[u8; 32]) -> bool + Sync)) -> Manner<'a> {
+        let (limit_bytes, now_seconds) = (self.message_bytes_max, self.now_seconds);
+        Manner { limit_bytes, now_seconds, headers: &self.headers, is_known }
     }
 
     /// Parses new messages and writes their text, on all cores.
@@ -265,6 +265,18 @@ impl Ingest {
     }
 }
 
+/// Returns the number of a content that has one, in this batch or before it.
+fn known(numbers: &HashMap<[u8; 32], u32>, snapshot: &Snapshot, sha256: &[u8; 32]) -> Result<Option<u32>> {
+    if let Some(number) = numbers.get(sha256) {
+        return Ok(Some(*number));
+    }
+    let table = snapshot.table(messages::TABLE)?;
+    match table.get(messages::BY_SHA256, &[Value::Id(sha256)])? {
+        Some(id) => Ok(Some(rows::part_of(&table, id).u32_at(messages::NUMBER, id.row)?)),
+        None => Ok(None),
+    }
+}
+
 /// A message's row, without what ties it to others.
 struct Parsed {
     number: u32,
@@ -282,7 +294,14 @@ struct Parsed {
 fn parse(number: u32, read: &Read, (now_seconds, headers): (i64, &[String])) -> (Document, Parsed) {
     let mtime_seconds = read.content.stat.mtime_ns.div_euclid(1_000_000_000);
     let context = mail::Context { headers, ..mail::Context::new(mtime_seconds, now_seconds) };
-    let message = mail::parse(&read.content.bytes, &context);
+    let parsed;
+    let message = match &read.message {
+        Some(message) => &**message,
+        None => {
+            parsed = mail::parse(&read.content.bytes, &context);
+            &parsed
+        }
+    };
     // What was not read whole may differ in the rest: it is a copy of nothing but itself.
     let copy_hash = message.copy_hash.filter(|_| !read.content.truncated);
     let sha256_half = u128::from_le_bytes(*read.sha256.first_chunk().expect("an id has 32 bytes"));
@@ -292,19 +311,19 @@ fn parse(number: u32, read: &Read, (now_seconds, headers): (i64, &[String])) -> 
         references: message.references.iter().map(|id| message_id_hash(id)).collect(),
         copy: [low, high],
     };
-    let (line, rest) = records(&message, read.content.truncated);
+    let (line, rest) = records(message, read.content.truncated);
     let parsed = Parsed {
         number,
         sha256: read.sha256,
         ids,
-        mentions: mentions(&message),
+        mentions: mentions(message),
         date_seconds: message.date_seconds,
         size_bytes: read.size_bytes,
         derived: message.flags.bits(),
         line: record::encode_line(&line),
         rest: record::encode_rest(&rest),
     };
-    (document(number, &message), parsed)
+    (document(number, message), parsed)
 }
 
 fn mentions(message: &mail::Message) -> Vec<Mention> {
@@ -389,7 +408,7 @@ fn records(message: &mail::Message, is_cut: bool) -> (Line, Rest) {
     };
     let mut problems: Vec<String> = message.problems.iter().map(ToString::to_string).collect();
     if is_cut {
-        problems.push("it is too long: only its beginning is indexed".to_owned());
+        problems.push("it is longer than 4 GiB: only its beginning is indexed".to_owned());
     }
     let rest = Rest {
         message_id: message.message_id.clone(),

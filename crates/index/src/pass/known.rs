@@ -93,6 +93,15 @@ fn directory_key<'v>(folder: u32, place: Place) -> [Value<'v>; 2] {
     [Value::U32(folder), Value::U8(place.number())]
 }
 
+/// What of a file tells that its content may be another one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Telling {
+    /// Its size and both of its times.
+    SizeAndTimes,
+    /// Its size and the time of its last modification. Renaming a file changes the other time and no row.
+    SizeAndModification,
+}
+
 /// The rows of one directory.
 pub(super) struct DirectoryRows<'a> {
     parts: &'a [Part],
@@ -101,19 +110,24 @@ pub(super) struct DirectoryRows<'a> {
 }
 
 impl DirectoryRows<'_> {
-    /// Returns the rows whose file has another size or other times than they say, by what `look` says of the file of each name. What
-    /// it cannot say is left out. Only the rows that are returned are read whole.
+    /// Returns the rows whose file has another size or other times than they say, as far as these are `telling`, by what `look` says of
+    /// the file of each name. What it cannot say is left out. Only the rows that are returned are read whole.
     ///
     /// # Errors
     /// Damage in the store.
-    pub(super) fn outdated(&self, mut look: impl FnMut(&[u8]) -> Option<FileStat>) -> Result<Vec<FileRow>> {
+    pub(super) fn outdated(
+        &self,
+        telling: Telling,
+        mut look: impl FnMut(&[u8]) -> Option<FileStat>,
+    ) -> Result<Vec<FileRow>> {
         let mut outdated = Vec::new();
         for part in self.parts {
             for row in part.primary_range(&directory_key(self.folder, self.place))? {
                 let Some(stat) = look(part.bytes(files::NAME, row)?) else { continue };
                 let is_same = part.u64_at(files::SIZE, row)? == stat.size_bytes
                     && part.i64_at(files::MTIME, row)? == stat.mtime_ns
-                    && part.i64_at(files::CTIME, row)? == stat.ctime_ns;
+                    && (telling == Telling::SizeAndModification
+                        || part.i64_at(files::CTIME, row)? == stat.ctime_ns);
                 if !is_same {
                     outdated.push(rows::file(part, row)?);
                 }

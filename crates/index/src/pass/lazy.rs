@@ -9,7 +9,6 @@ use crate::pass::known::Known;
 use crate::pass::reader::is_drafts_folder;
 use crate::pass::scan::ScannedFolder;
 use crate::rows::{FileRow, Place};
-use mail::Stamp;
 use std::collections::HashMap;
 
 /// Says whether a directory has the stamp that it had when it was last read whole. One that cannot be looked at has not: whoever
@@ -19,13 +18,8 @@ pub(super) fn is_unchanged(folder: &ScannedFolder, place: Place) -> bool {
     !folder.is_new
         && folder.is_there
         && folder.has[place.index()]
-        && is_whole(stored)
+        && stored.has_times()
         && mail::stat_directory(&folder.path.join(place.name())).is_ok_and(|now| now == *stored)
-}
-
-/// Says whether a stored stamp stands for a directory that was read whole, at a time when its stamp was to be trusted.
-fn is_whole(stored: &Stamp) -> bool {
-    (stored.mtime_ns, stored.ctime_ns) != (0, 0)
 }
 
 /// Rows of drafts, which programs rewrite in place: the directory says nothing of that.
@@ -72,18 +66,5 @@ impl Drafts {
     fn add(&mut self, folder: usize, row: FileRow) {
         let found = Found { folder, place: row.place, name: row.name.clone(), inode: row.inode };
         self.by_directory.entry((folder, row.place)).or_default().push((row, found));
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_stamp_without_times_stands_for_nothing() {
-        let stamp = |mtime_ns, ctime_ns| Stamp { device: 1, inode: 2, mtime_ns, ctime_ns };
-        assert!(is_whole(&stamp(0, 7)) && is_whole(&stamp(7, 0)));
-        // A file system may keep no times at all.
-        assert!(!is_whole(&stamp(0, 0)));
     }
 }

@@ -59,7 +59,7 @@ fn directory(folder: &ScannedFolder, place: Place, known: &Known, looked_up: &mu
             Ok(true) => {}
             Ok(false) => looked_up.gone.push(row),
             Err(error) => {
-                let what = format!("{error}{STAYS}");
+                let what = format!("{}{STAYS}", error.reason());
                 looked_up.problems.push(Problem { path: error.path().to_owned(), what });
             }
         }

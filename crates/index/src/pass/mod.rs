@@ -11,6 +11,7 @@ mod contents;
 mod ingest;
 mod known;
 mod lazy;
+mod leftovers;
 mod link;
 mod listing;
 mod lookup;
@@ -32,7 +33,7 @@ use crate::{open, rows};
 pub use adopt::{Adopted, adopt};
 use batch::RootChange;
 use commit::Session;
-pub(crate) use commit::TEXT_MERGE_LOCK;
+pub(crate) use leftovers::TEXT_MERGE_LOCK;
 use plan::Gone;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -82,7 +83,7 @@ pub struct UpdateOptions {
     pub batch_message_count: usize,
     /// Time after which what is done so far is published.
     pub batch_time: Duration,
-    /// Content of one message that is indexed; what is longer is cut there, counted and hashed whole.
+    /// Content of one message that is held in memory; one that is longer is read in pieces.
     pub message_bytes_max: usize,
     /// Names of header fields that are indexed besides those that every message has.
     pub headers: Vec<String>,
@@ -221,13 +222,17 @@ pub fn update(
         return Ok(summary);
     }
     let change = RootChange { remembered, wanted };
-    Session::new(environment, &change, snapshot.version(), options, observer).run(plan, &mut summary)?;
-    if observer.is_interrupted() {
-        return Err(Error::Interrupted);
+    let done = Session::new(environment, &change, snapshot.version(), options, observer)
+        .run(plan, &mut summary)
+        .and_then(|()| if observer.is_interrupted() { Err(Error::Interrupted) } else { Ok(()) })
+        .and_then(|()| {
+            observer.stage(Stage::Merge);
+            merge_due(environment, summary.new_messages)
+        });
+    if done.is_err() {
+        leftovers::remove_after_failure(environment);
     }
-    observer.stage(Stage::Merge);
-    merge_due(environment, summary.new_messages)?;
-    Ok(summary)
+    done.map(|()| summary)
 }
 
 /// Returns the roots, and after them those that are remembered, are no longer named, and still have rows: their files count as gone,

@@ -5,12 +5,12 @@
 
 use crate::error::Result;
 use crate::pass::compare::{Closer, Difference, Found, compare};
-use crate::pass::known::{Known, NoRows};
+use crate::pass::known::{Known, NoRows, Telling};
 use crate::pass::listing::Listing;
 use crate::pass::scan::{Directory, Outcome, ScannedFolder};
 use crate::pass::{Mode, Problem, STAYS};
 use crate::rows::{DirectoryState, FileRow, Place, file_key};
-use mail::{FileStat, Fingerprint, ScanBuffer};
+use mail::{FileStat, Fingerprint, ScanBuffer, Stamp};
 use std::path::Path;
 
 /// Reads directories one after another with the same memory.
@@ -85,7 +85,10 @@ impl<'a> Reader<'a> {
         Ok((Outcome::Read(Box::new(directory)), problems))
     }
 
-    /// Looks at the files of a directory whose names and inodes are those of its rows: at all of them, or at drafts alone.
+    /// Looks at the files of a directory whose names and inodes are those of its rows: at all of them, or at drafts alone. At all of
+    /// them, too, if its times changed since it was read: a name went away and came back, perhaps with another file that was given the
+    /// inode of the first. Where no times were stored, because they were too young, nothing is made of them: else each second pass
+    /// would look at every file.
     fn look_at_unchanged(
         &self,
         folder: &ScannedFolder,
@@ -98,8 +101,13 @@ impl<'a> Reader<'a> {
         // One that is gone meanwhile is left to the next pass.
         let look = |name: &[u8]| opened.stat_file(name).ok();
         let outdated = match self.closer(folder) {
+            Closer::All => self.known.directory(number, place)?.outdated(Telling::SizeAndTimes, look)?,
+            Closer::Drafts
+                if has_other_times(&opened.stamp(), &folder.row.directories[place.index()].stamp) =>
+            {
+                self.known.directory(number, place)?.outdated(Telling::SizeAndModification, look)?
+            }
             Closer::Drafts => self.outdated_drafts(number, place, look)?,
-            Closer::All => self.known.directory(number, place)?.outdated(look)?,
         };
         directory.suspect.extend(outdated.into_iter().map(|row| {
             let found = Found { folder: index, place, name: row.name.clone(), inode: row.inode };
@@ -165,7 +173,7 @@ impl<'a> Reader<'a> {
         match unknown.map_or(read, Err) {
             Ok(directory) => Some(directory),
             Err(error) => {
-                problems.push(Problem { path: path.to_owned(), what: format!("{error}{STAYS}") });
+                problems.push(Problem { path: path.to_owned(), what: format!("{}{STAYS}", error.reason()) });
                 None
             }
         }
@@ -190,6 +198,12 @@ impl<'a> Reader<'a> {
         }
         Ok(outdated)
     }
+}
+
+/// Says whether a directory changed since a stamp with times was taken.
+fn has_other_times(now: &Stamp, stored: &Stamp) -> bool {
+    let times = |stamp: &Stamp| (stamp.mtime_ns, stamp.ctime_ns);
+    stored.has_times() && times(now) != times(stored)
 }
 
 /// Says whether a folder is one where programs rewrite files in place.

@@ -37,7 +37,7 @@ pub(crate) fn expect_mail(roots: &[Root]) -> Result<()> {
         let what = match mail::find_folders(&root.path) {
             Ok(listed) if listed.folders.is_empty() => "no directory in it has cur and new".to_owned(),
             Ok(_) => return Ok(()),
-            Err(error) => error.to_string(),
+            Err(error) => error.reason(),
         };
         first.get_or_insert(Error::NoMaildir { path: root.path.clone(), what });
     }
@@ -63,7 +63,7 @@ fn list_root(scan: &mut Scan, input: &Input<'_>, index: usize, mut known: KnownF
         }
         Ok(listed) => listed,
         Err(error) => {
-            unknown_root(scan, index, &root.path, &format!("{error}{STAYS}"));
+            unknown_root(scan, index, &root.path, &format!("{}{STAYS}", error.reason()));
             return;
         }
     };
@@ -108,7 +108,7 @@ fn keyword_names(scan: &mut Scan, folder: &Folder, path: &Path, row: Option<&Fol
         Ok(names) => names,
         Err(error) if error.is_not_found() => Vec::new(),
         Err(error) => {
-            let what = format!("{error}; the names of keywords stay as they were");
+            let what = format!("{}; the names of keywords stay as they were", error.reason());
             scan.problems.push(Problem { path: error.path().to_owned(), what });
             known()
         }

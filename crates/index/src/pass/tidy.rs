@@ -6,7 +6,7 @@
 use crate::environment::Environment;
 use crate::error::{Error, Result};
 use crate::pass::NoObserver;
-use crate::pass::commit::TEXT_MERGE_LOCK;
+use crate::pass::leftovers::TEXT_MERGE_LOCK;
 use crate::set::NumberSet;
 use crate::state::{self, ATTACHMENT, State, TextSegment};
 use crate::tables::messages;

@@ -67,6 +67,34 @@ fn a_lazy_pass_reads_what_was_too_young_or_not_whole() {
 }
 
 #[test]
+fn a_file_that_took_the_name_and_inode_of_another_is_noticed() {
+    for options in [UpdateOptions::default(), lazy()] {
+        let ground = Ground::indexed();
+        let path = ground.root().join("a/cur/1.a:2,S");
+        // As a file system that gives a new file the inode of one that was just removed.
+        let replace = |text: &str| {
+            fs::rename(&path, path.with_file_name("away")).unwrap();
+            fs::rename(path.with_file_name("away"), &path).unwrap();
+            fs::write(&path, format!("Subject: {text}\n\n{text}\n")).unwrap();
+        };
+        replace("another message");
+        assert_eq!(counts(&ground.update_with(&options)), [6, 0, 0, 1, 0], "{options:?}");
+        assert_eq!(ground.files()[0].1.size_bytes, 42);
+        // One that only got another name for a while is not read: renaming changes one of its times.
+        fs::rename(&path, path.with_file_name("away")).unwrap();
+        fs::rename(path.with_file_name("away"), &path).unwrap();
+        assert_eq!(counts(&ground.update_with(&options)), [6, 0, 0, 0, 0], "{options:?}");
+        // Where the stored times were too young to be trusted, they tell nothing.
+        ground.set_stamp("a", |stamp| (stamp.mtime_ns, stamp.ctime_ns) = (0, 0));
+        replace("yet another message");
+        assert_eq!(counts(&ground.update_with(&options)), [6, 0, 0, 0, 0], "{options:?}");
+        let thorough = UpdateOptions { mode: Mode::Thorough, ..options };
+        assert_eq!(ground.update_with(&thorough).changed, 1);
+        ground.check();
+    }
+}
+
+#[test]
 fn a_lazy_pass_notices_drafts_and_keywords() {
     let ground = Ground::new();
     let draft = ground.put("a", "cur", "1.a:2,D", "first");

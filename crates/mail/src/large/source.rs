@@ -1,0 +1,99 @@
+//! The bytes of a message that is not in memory, from any place on.
+//!
+//! Comes in: an open file or bytes, as they are kept. Goes out: streams of the message, decompressed. This file must not know what a
+//! message is.
+#![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
+
+use crate::bytes::{after, before};
+use crate::limits::LARGE_BYTES_MAX;
+use crate::unpack::{Compression, explained, unpacked};
+use rustix::io::Errno;
+use std::io::{self, BufReader, Read};
+use std::os::fd::OwnedFd;
+
+/// Bytes of a file that are read at once to be decompressed.
+const PACKED_BYTES: usize = 128 << 10;
+
+/// Where the bytes are.
+#[derive(Debug)]
+pub(super) enum Place<'s> {
+    File(OwnedFd),
+    Bytes(&'s [u8]),
+}
+
+/// A message somewhere.
+#[derive(Debug)]
+pub(super) struct Source<'s> {
+    pub(super) place: Place<'s>,
+    pub(super) compression: Compression,
+    /// Whether its lines end with CR alone, and are to be read as if they ended with LF.
+    pub(super) has_cr_lines: bool,
+}
+
+impl Source<'_> {
+    /// Returns the message from `offset` on, up to `LARGE_BYTES_MAX`.
+    pub(super) fn stream(&self, offset: u64) -> io::Result<Box<dyn Read + '_>> {
+        let stream: Box<dyn Read + '_> = if self.compression == Compression::Plain {
+            Box::new(self.bytes(offset).take(LARGE_BYTES_MAX.saturating_sub(offset)))
+        } else {
+            let packed = BufReader::with_capacity(PACKED_BYTES, self.bytes(0));
+            let mut message = Explained(unpacked(packed, self.compression)?).take(LARGE_BYTES_MAX);
+            io::copy(&mut message.by_ref().take(offset), &mut io::sink())?;
+            Box::new(message)
+        };
+        Ok(if self.has_cr_lines { Box::new(CrLines(stream)) } else { stream })
+    }
+
+    /// Returns the bytes as they are kept, from `offset` on.
+    pub(super) fn bytes(&self, offset: u64) -> Kept<'_> {
+        Kept { place: &self.place, offset }
+    }
+}
+
+/// Reads bytes as they are kept.
+pub(super) struct Kept<'s> {
+    place: &'s Place<'s>,
+    offset: u64,
+}
+
+impl Read for Kept<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = match self.place {
+            Place::File(file) => loop {
+                match rustix::io::pread(file, &mut *buffer, self.offset) {
+                    Err(Errno::INTR) => {}
+                    result => break result?,
+                }
+            },
+            Place::Bytes(bytes) => {
+                let rest = after(bytes, usize::try_from(self.offset).unwrap_or(usize::MAX));
+                let rest = before(rest, buffer.len());
+                let (begin, _) = buffer.split_at_mut(rest.len());
+                begin.copy_from_slice(rest);
+                rest.len()
+            }
+        };
+        self.offset = self.offset.saturating_add(u64::try_from(count).unwrap_or(u64::MAX));
+        Ok(count)
+    }
+}
+
+/// Puts what decompressors say into words.
+struct Explained<R>(R);
+
+impl<R: Read> Read for Explained<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.0.read(buffer).map_err(explained)
+    }
+}
+
+/// Replaces CRs by LFs.
+struct CrLines<R>(R);
+
+impl<R: Read> Read for CrLines<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = self.0.read(buffer)?;
+        buffer.iter_mut().take(count).filter(|byte| **byte == b'\r').for_each(|byte| *byte = b'\n');
+        Ok(count)
+    }
+}
