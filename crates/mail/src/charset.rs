@@ -46,13 +46,15 @@ pub(crate) fn is_same(one: &str, other: &str) -> bool {
     bare(one).eq_ignore_ascii_case(bare(other)) || is_same_encoding()
 }
 
-/// Says whether bytes in the charset of that label have an end of their own: what follows in the same charset begins in
-/// ASCII and is decoded alone.
-pub(crate) fn is_complete(bytes: &[u8], label: &str) -> bool {
+/// Says of bytes in a charset that shifts whether they stop before they are back in ASCII, so that what
+/// follows may go on where they stop. `None` for other charsets.
+pub(crate) fn is_open(bytes: &[u8], label: &str) -> Option<bool> {
     match find(label) {
-        Charset::Known(encoding) if encoding == ISO_2022_JP => !shifted::is_open(Shifted::Iso2022Jp, bytes),
-        Charset::Shifted(charset, _) => !shifted::is_open(charset, bytes),
-        _ => false,
+        Charset::Known(encoding) if encoding == ISO_2022_JP => {
+            Some(shifted::is_open(Shifted::Iso2022Jp, bytes))
+        }
+        Charset::Shifted(charset, _) => Some(shifted::is_open(charset, bytes)),
+        _ => None,
     }
 }
 
@@ -90,8 +92,9 @@ pub(crate) fn decode<'a>(
     }
 }
 
-/// Decodes bytes without a label: iso-2022-kr and iso-2022-jp by their escapes, UTF-8 if they are, then the fallback, and
-/// last windows-1252, which has a character for every byte. Says whether it is more than ASCII and UTF-8.
+/// Decodes bytes without a label: iso-2022-kr and iso-2022-jp by their escapes, UTF-8 if they are, then the
+/// fallback, and last windows-1252, which has a character for every byte. Says whether it is more than ASCII
+/// and UTF-8.
 pub(crate) fn guess<'a>(bytes: &'a [u8], fallback: Option<&'static Encoding>) -> (Cow<'a, str>, bool) {
     if memchr::memmem::find(bytes, b"\x1b$").is_some() {
         if memchr::memmem::find(bytes, b"\x1b$)C").is_some() && bytes.is_ascii() {
@@ -168,8 +171,15 @@ fn find(label: &str) -> Charset {
     if is_one_of(&["utf-7", "utf7", "unicode-1-1-utf-7", "x-unicode-2-0-utf-7", "csunicode11utf7"]) {
         return Charset::Shifted(Shifted::Utf7, decode_utf7);
     }
-    if is_one_of(&["iso2022-jp", "iso2022jp", "iso-2022-jp-1", "iso-2022-jp-2", "iso-2022-jp-ms", "cp50220", "cp50221"])
-    {
+    if is_one_of(&[
+        "iso2022-jp",
+        "iso2022jp",
+        "iso-2022-jp-1",
+        "iso-2022-jp-2",
+        "iso-2022-jp-ms",
+        "cp50220",
+        "cp50221",
+    ]) {
         return Charset::Known(ISO_2022_JP);
     }
     charset_decoder(label.as_bytes()).map_or(Charset::Unknown, Charset::Table)

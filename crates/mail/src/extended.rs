@@ -1,8 +1,9 @@
-//! Reads names of files that a header field holds in pieces, with a charset of their own (RFC 2231), or as encoded words.
+//! Reads names of files that a header field holds in pieces, with a charset of their own (RFC 2231), or as
+//! encoded words.
 //!
-//! One line of a field's parameters comes in, the name goes out. mail-parser reads the other parameters; of these it decodes
-//! each piece or encoded word alone, and all pieces but the first as UTF-8, so that characters split between two are lost.
-//! Knows nothing of what the name is for.
+//! One line of a field's parameters comes in, the name goes out. mail-parser reads the other parameters; of
+//! these it decodes each piece or encoded word alone, and all pieces but the first as UTF-8, so that
+//! characters split between two are lost. Knows nothing of what the name is for.
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
 use crate::bytes::{after, before};
@@ -12,8 +13,8 @@ use crate::problem::Problems;
 /// Pieces of one value that are read.
 const PIECE_COUNT_MAX: usize = 256;
 
-/// Returns the value of `parameter*`, `parameter*0*`, `parameter*0` and those that follow it; else that of `parameter` if
-/// there are encoded words in it, which stay encoded.
+/// Returns the value of `parameter*`, `parameter*0*`, `parameter*0` and those that follow it; else that of
+/// `parameter` if there are encoded words in it, which stay encoded.
 pub(crate) fn extended(line: &[u8], parameter: &str, problems: &mut Problems) -> Option<String> {
     let mut pieces: Vec<(u32, bool, Vec<u8>)> = Vec::new();
     let mut plain = None;
@@ -155,7 +156,9 @@ mod tests {
 
     #[test]
     fn other_parameters_are_left_alone() {
-        for line in ["", "a/b", "a/b; name=x", "a/b; filename*=x", "a/b; name*x=y", "a/b; name*", "a/b; n\u{e9}"] {
+        for line in
+            ["", "a/b", "a/b; name=x", "a/b; filename*=x", "a/b; name*x=y", "a/b; name*", "a/b; n\u{e9}"]
+        {
             assert_eq!(show(line), None, "{line}");
         }
         let many: String = (0..PIECE_COUNT_MAX + 5).map(|number| format!("; name*{number}=x")).collect();

@@ -1,10 +1,12 @@
-//! Charsets that shift between ASCII and characters of two bytes, which encoding_rs leaves out or reads as browsers do.
+//! Charsets that shift between ASCII and characters of two bytes, which encoding_rs leaves out or reads as
+//! browsers do.
 //!
-//! Bytes come in, text goes out, with U+FFFD for what is damaged; and, of the bytes so far, whether they stop in the
-//! middle, so that what follows has to be read together with them. Knows nothing of labels and mail.
+//! Bytes come in, text goes out, with U+FFFD for what is damaged; and, of the bytes so far, whether they stop
+//! in the middle, so that what follows has to be read together with them. Knows nothing of labels and mail.
 //!
-//! The pairs of HZ are those of GB2312, and the pairs of ISO-2022-KR those of KS X 1001, with the high bits off: with them on,
-//! they are GBK and EUC-KR. Both charsets return to ASCII at the end of a line (RFC 1843, RFC 1557).
+//! The pairs of HZ are those of GB2312, and the pairs of ISO-2022-KR those of KS X 1001, with the high bits
+//! off: with them on, they are GBK and EUC-KR. Both charsets return to ASCII at the end of a line (RFC 1843,
+//! RFC 1557).
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
 use encoding_rs::{EUC_KR, Encoding, GBK, ISO_2022_JP};
@@ -35,8 +37,9 @@ pub(crate) fn is_open(charset: Shifted, bytes: &[u8]) -> bool {
             let escape = memchr::memrchr(ESCAPE, bytes).map(|at| after(bytes, at.saturating_add(1)));
             escape.is_some_and(|rest| !matches!(rest, [b'(', b'B' | b'J', ..]))
         }
-        Shifted::Iso2022Kr => memchr::memrchr2(SHIFT_OUT, SHIFT_IN, bytes)
-            .is_some_and(|at| bytes.get(at) == Some(&SHIFT_OUT)),
+        Shifted::Iso2022Kr => {
+            memchr::memrchr2(SHIFT_OUT, SHIFT_IN, bytes).is_some_and(|at| bytes.get(at) == Some(&SHIFT_OUT))
+        }
         Shifted::Hz => {
             let (mut rest, mut is_open) = (bytes, false);
             while let Some((pair, next)) = hz_escape(rest) {
@@ -65,8 +68,8 @@ fn is_utf7_open(bytes: &[u8]) -> bool {
     run.iter().all(is_encoded) && run.len().saturating_mul(6).rem_euclid(16) > 5
 }
 
-/// Decodes iso-2022-jp, of which browsers refuse an escape that follows another at once; mail has these wherever two
-/// encoded words or lines meet. Says whether there were errors.
+/// Decodes iso-2022-jp, of which browsers refuse an escape that follows another at once; mail has these
+/// wherever two encoded words or lines meet. Says whether there were errors.
 pub(crate) fn decode_iso_2022_jp(bytes: &[u8]) -> (String, bool) {
     let mut kept = Vec::with_capacity(bytes.len());
     let mut rest = bytes;
@@ -82,7 +85,8 @@ pub(crate) fn decode_iso_2022_jp(bytes: &[u8]) -> (String, bool) {
     (text.into_owned(), has_errors)
 }
 
-/// Decodes hz-gb-2312: `~{` begins pairs, `~}` ends them, `~~` is a tilde, and `~` at the end of a line joins two lines.
+/// Decodes hz-gb-2312: `~{` begins pairs, `~}` ends them, `~~` is a tilde, and `~` at the end of a line joins
+/// two lines.
 pub(crate) fn decode_hz(bytes: &[u8]) -> String {
     let mut lifted = Vec::with_capacity(bytes.len());
     let mut is_shifted = false;
@@ -121,8 +125,8 @@ pub(crate) fn decode_iso_2022_kr(bytes: &[u8]) -> String {
     decode(EUC_KR, &lifted)
 }
 
-/// Adds a byte, or where pairs are meant two bytes with their high bits on, and returns what follows. A line end is back in
-/// ASCII; a byte that is no half of a pair stands for itself.
+/// Adds a byte, or where pairs are meant two bytes with their high bits on, and returns what follows. A line
+/// end is back in ASCII; a byte that is no half of a pair stands for itself.
 fn push_shifted<'a>(lifted: &mut Vec<u8>, is_shifted: &mut bool, (byte, next): (u8, &'a [u8])) -> &'a [u8] {
     *is_shifted &= byte != b'\n';
     let is_half = |byte: u8| matches!(byte, 0x21..=0x7e);

@@ -144,8 +144,9 @@ fn find_end(data: &str, is_base64: bool) -> Option<usize> {
     }
 }
 
-/// Adjacent encoded words of one charset, whose bytes are decoded together, since a character may be split across two.
-/// Words of charsets that shift stand alone if the one before ends in ASCII, as each should: what follows begins there.
+/// Adjacent encoded words of one charset, whose bytes are decoded together, since a character may be split
+/// across two. Words of charsets that shift stand alone if the one before ends in ASCII, as each should: what
+/// follows begins there.
 #[derive(Default)]
 struct Run {
     charset: String,
@@ -158,11 +159,19 @@ impl Run {
         !self.has_words
     }
 
+    /// Says whether the next word, in a charset of that label, cannot go on with a character of this run.
+    fn is_complete(&self, label: &str) -> bool {
+        /// Longer than any subject; each word looks at the whole run before it.
+        const OPEN_BYTES_MAX: usize = 2 << 10;
+        let is_complete = || match charset::is_open(&self.bytes, label) {
+            None => false,
+            Some(is_open) => !is_open || self.bytes.len() > OPEN_BYTES_MAX,
+        };
+        !charset::is_same(&self.charset, label) || is_complete()
+    }
+
     fn push(&mut self, word: &Word<'_>, decoded: &mut String, problems: &mut Problems) {
-        if self.has_words
-            && (!charset::is_same(&self.charset, word.charset)
-                || charset::is_complete(&self.bytes, word.charset))
-        {
+        if self.has_words && self.is_complete(word.charset) {
             self.finish(decoded, problems);
         }
         let is_raw = |character: char| !character.is_ascii();
