@@ -204,8 +204,6 @@ pub(crate) fn read(message: &Message, asked: Asked, keeper: &Keeper<'_>) -> Resu
 fn from_archive(message: &Message, bytes: Vec<u8>) -> Located {
     let mut content = Content::default();
     content.bytes = bytes;
-    // A message that does not say its date has the one that it had when its file was read.
-    content.stat.mtime_ns = message.line.date.saturating_mul(1_000_000_000);
     let note = format!("the last file of {} is gone; this is from the archive", name(message));
     Located { note: Some(note), ..Located::new(None, content) }
 }
@@ -224,6 +222,5 @@ fn has_message_id(located: &Located, message_id: &str) -> bool {
 
 /// Takes a message apart.
 pub(crate) fn parse(content: &Content, now_seconds: i64) -> mail::Message {
-    let context = mail::Context::new(content.stat.mtime_ns.div_euclid(1_000_000_000), now_seconds);
-    mail::parse(&content.bytes, &context)
+    mail::parse(&content.bytes, &mail::Context::new(now_seconds))
 }

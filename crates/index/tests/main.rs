@@ -9,6 +9,7 @@ mod adopt;
 mod codecs;
 mod crash;
 mod damage;
+mod dates;
 mod fields;
 mod filter;
 mod forged;

@@ -48,6 +48,9 @@ impl Derived {
     /// Its sender calls it less urgent than others, or it was sent to many. A priority, not a flag: it has no word here.
     pub const LOW: Derived = Derived(1 << 7);
 
+    /// It does not say when it was written: names of its files may. No word here either.
+    pub const UNDATED: Derived = Derived(1 << 8);
+
     /// Returns the set with these bits; unknown bits are kept.
     #[must_use]
     pub const fn from_bits(bits: u16) -> Derived {

@@ -31,8 +31,6 @@ use crate::words;
 /// What a message cannot say of itself.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Context<'a> {
-    /// The modification time of its file, its date where it names none.
-    pub file_mtime_seconds: i64,
     /// The time now; dates far ahead of it are not believed.
     pub now_seconds: i64,
     /// Names of header fields that are wanted as they are, besides those that a message has anyway.
@@ -42,8 +40,8 @@ pub struct Context<'a> {
 impl Context<'_> {
     /// Returns what a message cannot say of itself; no further header fields are wanted.
     #[must_use]
-    pub const fn new(file_mtime_seconds: i64, now_seconds: i64) -> Context<'static> {
-        Context { file_mtime_seconds, now_seconds, headers: &[] }
+    pub const fn new(now_seconds: i64) -> Context<'static> {
+        Context { now_seconds, headers: &[] }
     }
 }
 
@@ -71,10 +69,9 @@ pub struct Message {
     pub references: Vec<String>,
     /// The ids of In-Reply-To.
     pub in_reply_to: Vec<String>,
-    /// Seconds since 1970, UTC.
-    pub date_seconds: i64,
-    /// Where the date comes from.
-    pub date_source: DateSource,
+    /// Its date in seconds since 1970, UTC, and where it comes from; `None` if it does not say when it was
+    /// written.
+    pub date: Option<(i64, DateSource)>,
     /// The id of the mailing list, or empty.
     pub list_id: String,
     /// The attachments, in their order.
@@ -128,8 +125,7 @@ pub fn parse(bytes: &[u8], context: &Context<'_>) -> Message {
     let references = ids::merge(references, &in_reply_to, &mut problems);
     let in_reply_to = ids::merge(in_reply_to, &[], &mut problems);
     let (message_id, message_id_derived) = message_id(&block, bodies.hash, &mut problems);
-    let (date_seconds, date_source) =
-        dates::choose(block.first("date"), block.all("received"), context, &mut problems);
+    let date = dates::choose(block.first("date"), block.all("received"), context, &mut problems);
 
     let mut flags = derived::flags_of(&block, &parts);
     flags.insert(derived::flags_of_text(&bodies.text));
@@ -138,6 +134,9 @@ pub fn parse(bytes: &[u8], context: &Context<'_>) -> Message {
     }
     Message {
         subject,
+    if date.is_none() {
+        flags.insert(Derived::UNDATED);
+    }
         from,
         to,
         cc,
@@ -147,8 +146,7 @@ pub fn parse(bytes: &[u8], context: &Context<'_>) -> Message {
         message_id_derived,
         references,
         in_reply_to,
-        date_seconds,
-        date_source,
+        date,
         list_id: derived::list_id(&block, fallback, &mut problems),
         attachments: bodies.attachments,
         mime_types: mime_types(&parts),
@@ -170,6 +168,12 @@ impl Message {
         self.embedded.iter().filter_map(|place| self.text.get(place.clone()))
     }
 }
+
+    /// Returns its date in seconds since 1970, UTC, if it says one.
+    #[must_use]
+    pub fn date_seconds(&self) -> Option<i64> {
+        self.date.map(|(seconds, _)| seconds)
+    }
 
 /// Returns the text before the first that was attached; all of it if nothing else is there.
 fn own_text<'a>(text: &'a str, embedded: &[Range<usize>]) -> &'a str {

@@ -89,7 +89,8 @@ fn check(message: &Message) {
     assert!(!message.flags.contains(mail::Derived::HIGH) || !message.flags.contains(mail::Derived::LOW));
     assert!(message.snippet.chars().count() <= limits::SNIPPET_CHARACTERS_MAX);
     assert!(!message.mime_types.is_empty() && message.mime_types.iter().all(|mime| mime.contains('/')));
-    assert!((0..=CONTEXT.now_seconds + 366 * 86_400).contains(&message.date_seconds));
+    let is_plausible = |seconds| (0..=CONTEXT.now_seconds + 366 * 86_400).contains(&seconds);
+    assert!(message.date_seconds().is_none_or(is_plausible));
 }
 
 proptest! {
@@ -122,7 +123,7 @@ proptest! {
     fn the_way_of_a_message_does_not_count(number in any::<prop::sample::Index>(), time in 0..2_000_000_000_i64) {
         let bytes = number.get(GOLDEN.as_slice());
         let received = [b"Received: from a by b; Mon, 5 Jan 2004 10:00:00 +0000\nX-TUID: x\n", bytes.as_slice()].concat();
-        let (before, after) = (parsed(bytes), parse(&received, &mail::Context::new(time, time)));
+        let (before, after) = (parsed(bytes), parse(&received, &mail::Context::new(time)));
         let begins_with_field = before.problems.iter().all(|problem| *problem != mail::Problem::NoHeader)
             && !bytes.starts_with(b"\n") && !bytes.starts_with(b"\xef") && bytes.contains(&b'\n')
             && !bytes.starts_with(b"From ");

@@ -237,6 +237,9 @@ fn flags_of(path: &Path) -> Flags {
     let mut flags = mail::parse_name(path.file_name().unwrap_or_default().as_bytes()).flags;
     if path.parent().is_some_and(|parent| parent.ends_with("new")) {
         flags |= Flags::NEW;
+    if message.date.is_none() {
+        record.date_by(known.as_ref().map_or_else(|| date_of_name(located), |known| known.line.date));
+    }
     }
     flags
 }
@@ -256,4 +259,9 @@ fn raw(located: &Located, output: &mut Output) -> Result<()> {
             count => output.bytes(buffer.get(..count).unwrap_or_default())?,
         }
     }
+/// Returns the date that the name of its file gives a message which says none.
+fn date_of_name(located: &Located) -> Option<i64> {
+    mail::name_seconds(located.path.as_ref()?.file_name()?.as_bytes())
+}
+
 }

@@ -37,7 +37,7 @@ pub(crate) fn header(record: &Record<'_>, zone: &TimeZone, terminal: Terminal) -
     field("To", &people(&record.to));
     field("Cc", &people(&record.cc));
     field("Bcc", &people(&record.bcc));
-    field("Date", &date(record.date_unix, zone));
+    field("Date", &record.date_unix.map(|seconds| date(seconds, zone)).unwrap_or_default());
     field("Subject", record.subject);
     field("List", record.list_id);
     field("Message-ID", record.message_id);

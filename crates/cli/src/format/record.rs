@@ -25,11 +25,12 @@ pub(crate) struct Record<'a> {
     pub message_id: &'a str,
     /// Of the content, 64 digits.
     pub sha256: String,
-    /// In UTC; none if the date is past what a calendar has.
+    /// In UTC; none if there is none, or the date is past what a calendar has.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub date: Option<String>,
-    /// In seconds since 1970.
-    pub date_unix: i64,
+    /// In seconds since 1970, if there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub date_unix: Option<i64>,
     /// Of the content, in bytes.
     pub size: u64,
     /// Names of flags, of any file and of the content.
@@ -213,23 +214,28 @@ impl<'a> Record<'a> {
             problems: message.problems.iter().map(ToString::to_string).collect(),
             files,
             text: Some(&message.text),
-            ..Record::new(sha256, message.date_seconds, size)
+            ..Record::new(sha256, message.date_seconds(), size)
         }
     }
 
     /// Returns a message of which nothing else is known.
-    pub(crate) fn new(sha256: &[u8; 32], date_unix: i64, size: u64) -> Record<'a> {
+    pub(crate) fn new(sha256: &[u8; 32], date_unix: Option<i64>, size: u64) -> Record<'a> {
         Record {
             version: VERSION,
             kind: "message",
             message_id: "",
             sha256: hex(sha256),
-            date: Timestamp::from_second(date_unix).ok().map(|date| date.to_string()),
+            date: calendar(date_unix),
             date_unix,
             size,
             flags: Vec::new(),
             from: Vec::new(),
             to: Vec::new(),
+    /// Gives a message a date that it does not say itself.
+    pub(crate) fn date_by(&mut self, date_unix: Option<i64>) {
+        (self.date, self.date_unix) = (calendar(date_unix), date_unix);
+    }
+
             cc: Vec::new(),
             bcc: Vec::new(),
             subject: "",
@@ -263,6 +269,11 @@ fn headers(headers: &[(String, String)]) -> Vec<Header<'_>> {
 impl<'a> File<'a> {
     /// Returns what the index knows of a file.
     pub(crate) fn from_index(file: &'a MessageFile) -> File<'a> {
+/// Returns a date in UTC, if there is one and a calendar has it.
+fn calendar(date_unix: Option<i64>) -> Option<String> {
+    Timestamp::from_second(date_unix?).ok().map(|date| date.to_string())
+}
+
         File {
             root: Some(&file.root),
             maildir: Some(&file.maildir),
@@ -352,8 +363,8 @@ mod tests {
 
     #[test]
     fn a_date_past_the_calendar_is_none() {
-        assert_eq!(Record::new(&[0; 32], i64::MAX, 0).date, None);
-        let date = Record::new(&[0; 32], 1_709_647_331, 0).date.unwrap();
+        assert_eq!(Record::new(&[0; 32], Some(i64::MAX), 0).date, None);
+        let date = Record::new(&[0; 32], Some(1_709_647_331), 0).date.unwrap();
         assert_eq!(date, "2024-03-05T14:02:11Z");
     }
 }

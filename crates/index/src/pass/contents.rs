@@ -68,8 +68,7 @@ pub(super) fn read_large(path: &Path, limit_bytes: usize) -> mail::Result<Read> 
 
 /// Takes a file's content as if it had been read from a disk; `None` if it is compressed and damaged.
 pub(super) fn read_kept(kept: Kept, limit_bytes: usize) -> Option<Read> {
-    let stat =
-        FileStat { mtime_ns: kept.mtime_ns, size_bytes: kept.bytes.len() as u64, ..FileStat::default() };
+    let stat = FileStat { size_bytes: kept.bytes.len() as u64, ..FileStat::default() };
     let compression = Compression::of(&kept.bytes);
     let mut content = Content::default();
     (content.stat, content.compression) = (stat, compression);

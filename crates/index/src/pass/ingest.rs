@@ -8,13 +8,14 @@ use crate::environment::Environment;
 use crate::error::{Error, Result};
 use crate::pass::UpdateOptions;
 use crate::pass::contents::{Chunk, Read, SMALL_BYTES, read_kept, read_large};
-use crate::pass::link::{Ids, Linker};
+use crate::pass::dates::NamedDates;
+use crate::pass::link::{Ids, Linker, Links};
 use crate::pass::people::{Mention, People, Role};
 use crate::record::{self, Contact, Line, Rest};
 use crate::rows;
 use crate::search::message_id_hash;
 use crate::state::TextSegment;
-use crate::tables::{contacts, copies, messages, threads};
+use crate::tables::{NO_DATE, contacts, copies, messages, threads};
 use crate::text::{Document, TextField, TextFiles, TextWriter, ValueField};
 use mail::FileStat;
 use rayon::prelude::*;
@@ -47,6 +48,10 @@ pub(super) struct Ingest {
     writers: Vec<TextWriter>,
     /// Parsed and not yet linked, in the order of their numbers.
     parsed: Vec<Parsed>,
+    /// Linked, but names of files may date them.
+    undated: Vec<(Parsed, Links)>,
+    /// What names said of messages that lie in no file.
+    named: NamedDates,
     rows: Rows,
     linker: Linker,
     people: People,
@@ -93,6 +98,8 @@ impl Ingest {
             files: files.clone(),
             writers: (0..count).map(|_| TextWriter::new(files, count)).collect(),
             parsed: Vec::new(),
+            undated: Vec::new(),
+            named: NamedDates::default(),
             rows: rows::empty(snapshot, messages::TABLE)?,
             linker: Linker::new(snapshot, next.node)?,
             people: People::new(snapshot)?,
@@ -150,7 +157,15 @@ impl Ingest {
     /// # Errors
     /// Damage in the store.
     pub(super) fn link(&mut self) -> Result<()> {
-        std::mem::take(&mut self.parsed).iter().try_for_each(|message| self.push(message))
+        for message in std::mem::take(&mut self.parsed) {
+            self.people.note(message.date_seconds, &message.mentions);
+            let links = self.linker.link(message.number, &message.ids)?;
+            match message.date_seconds {
+                Some(date) => self.push(&message, &links, date)?,
+                None => self.undated.push((message, links)),
+            }
+        }
+        Ok(())
     }
 
     /// Takes in contents that lie in no file, and returns how many of them could not be unpacked. Those that are known are left out.
@@ -159,15 +174,16 @@ impl Ingest {
     /// A full disk, damage in the store.
     pub(super) fn take(&mut self, snapshot: &Snapshot, kept: Vec<Kept>) -> Result<u64> {
         let limit_bytes = self.message_bytes_max;
-        let reads: Vec<Option<Read>> =
-            kept.into_par_iter().map(|kept| read_kept(kept, limit_bytes)).collect();
+        let read = |kept: Kept| (kept.named_seconds, read_kept(kept, limit_bytes));
+        let reads: Vec<(Option<i64>, Option<Read>)> = kept.into_par_iter().map(read).collect();
         let (mut fresh, mut damaged) = (Vec::new(), 0);
-        for read in reads {
+        for (named_seconds, read) in reads {
             let Some(read) = read else {
                 damaged += 1;
                 continue;
             };
             let (number, is_new) = self.number(snapshot, read.sha256)?;
+            self.named.note_seconds(number, named_seconds);
             if is_new {
                 fresh.push((number, read));
             }
@@ -177,11 +193,16 @@ impl Ingest {
         Ok(damaged)
     }
 
-    /// Finishes the batch.
+    /// Finishes the batch. `named` is what names of files say of messages that do not say their date.
     ///
     /// # Errors
     /// A full disk.
-    pub(super) fn finish(self) -> Result<Ingested> {
+    pub(super) fn finish(mut self, named: &NamedDates) -> Result<Ingested> {
+        for (message, links) in std::mem::take(&mut self.undated) {
+            let date = [named, &self.named].map(|names| names.date(message.number));
+            let date = date.into_iter().filter(|date| *date != NO_DATE).min().unwrap_or(NO_DATE);
+            self.push(&message, &links, date)?;
+        }
         let path = self.files.path().to_owned();
         let finished: Vec<_> = self.writers.into_par_iter().map(TextWriter::finish).collect();
         let mut text = Vec::new();
@@ -244,9 +265,7 @@ impl Ingest {
         Ok(())
     }
 
-    fn push(&mut self, message: &Parsed) -> Result<()> {
-        self.people.note(message.date_seconds, &message.mentions);
-        let links = self.linker.link(message.number, &message.ids)?;
+    fn push(&mut self, message: &Parsed, links: &Links, date: i64) -> Result<()> {
         let [body_low, body_high] = message.ids.bodies;
         Ok(self.rows.push(&[
             Value::U32(message.number),
@@ -254,7 +273,7 @@ impl Ingest {
             Value::U64(message.ids.own),
             Value::U64(body_low),
             Value::U64(body_high),
-            Value::I64(message.date_seconds),
+            Value::I64(date),
             Value::U64(message.size_bytes),
             Value::U16(message.derived),
             Value::U32(links.node),
@@ -271,7 +290,7 @@ struct Parsed {
     sha256: [u8; 32],
     ids: Ids,
     mentions: Vec<Mention>,
-    date_seconds: i64,
+    date_seconds: Option<i64>,
     size_bytes: u64,
     derived: u16,
     line: Vec<u8>,
@@ -280,8 +299,7 @@ struct Parsed {
 
 /// Returns what the text index and the table hold of a message.
 fn parse(number: u32, read: &Read, (now_seconds, headers): (i64, &[String])) -> (Document, Parsed) {
-    let mtime_seconds = read.content.stat.mtime_ns.div_euclid(1_000_000_000);
-    let context = mail::Context { headers, ..mail::Context::new(mtime_seconds, now_seconds) };
+    let context = mail::Context { headers, ..mail::Context::new(now_seconds) };
     let message = mail::parse(&read.content.bytes, &context);
     // What was not read whole may differ in the rest: it is a copy of nothing but itself.
     let is_whole = !read.content.truncated && !message.problems.contains(&mail::Problem::PartsCut);
@@ -298,7 +316,7 @@ fn parse(number: u32, read: &Read, (now_seconds, headers): (i64, &[String])) -> 
         sha256: read.sha256,
         ids,
         mentions: mentions(&message),
-        date_seconds: message.date_seconds,
+        date_seconds: message.date_seconds(),
         size_bytes: read.size_bytes,
         derived: message.flags.bits(),
         line: record::encode_line(&line),

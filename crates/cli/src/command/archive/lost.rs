@@ -191,7 +191,7 @@ impl Known<'_> {
             self.mailbox.and_then(|mailbox| Some((mailbox, *mailbox.resolve(&hex(&sha256)).ok()?.first()?)));
         if let Some((mailbox, hit)) = hit {
             let line = mailbox.line(&hit, &mut PayloadReader::new()).ok()?;
-            return Some((when(line.date), line.from, line.subject));
+            return Some((line.date.map(when).unwrap_or_default(), line.from, line.subject));
         }
         let mut content = Content::default();
         content.bytes = self.held.message(&sha256).ok()??;
@@ -200,7 +200,10 @@ impl Known<'_> {
             .from
             .first()
             .map_or("", |from| if from.name.is_empty() { &from.address } else { &from.name });
-        Some((when(message.date_seconds), from.to_owned(), message.subject.clone()))
+        let date = message
+            .date_seconds()
+            .or_else(|| lost.path.rsplit(|byte| *byte == b'/').next().and_then(mail::name_seconds));
+        Some((date.map(when).unwrap_or_default(), from.to_owned(), message.subject.clone()))
     }
 }
 
