@@ -23,5 +23,6 @@ fuzz_target!(|bytes: &[u8]| {
         message.embedded.len(),
         "attached texts lie within the text"
     );
+    assert!(message.other_forms.iter().all(|form| !form.text.contains(['\r', '\0'])));
     assert!(matches!(message.language.len(), 0 | 2));
 });

@@ -12,7 +12,7 @@ use crate::repository::{LockOptions, Place, RepositoryOptions};
 use crate::session::Session;
 use anyhow::{Result, anyhow, bail};
 use index::{Error, Hit, Mailbox, Message, Order, PayloadReader};
-use mail::Content;
+use mail::{Content, Preferred};
 use sha2::{Digest, Sha256};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -217,10 +217,10 @@ pub(crate) fn name(message: &Message) -> String {
 }
 
 fn has_message_id(located: &Located, message_id: &str) -> bool {
-    parse(&located.content, 0).message_id == message_id
+    parse(&located.content, 0, Preferred::Better).message_id == message_id
 }
 
 /// Takes a message apart.
-pub(crate) fn parse(content: &Content, now_seconds: i64) -> mail::Message {
-    mail::parse(&content.bytes, &mail::Context::new(now_seconds))
+pub(crate) fn parse(content: &Content, now_seconds: i64, preferred: Preferred) -> mail::Message {
+    mail::parse(&content.bytes, &mail::Context { preferred, ..mail::Context::new(now_seconds) })
 }

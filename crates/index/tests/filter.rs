@@ -85,14 +85,22 @@ impl Known {
             (texts, list.iter().map(line).collect())
         };
         let same = |texts: Vec<String>| (texts.clone(), texts);
+        let other_forms = |only_embedded: bool| {
+            let forms = message.other_forms.iter().filter(move |form| form.is_embedded || !only_embedded);
+            forms.map(|form| form.text.clone())
+        };
         match field {
             Some(Field::From) => people(&message.from),
             Some(Field::To) => people(&message.to),
             Some(Field::Cc) => people(&message.cc),
             Some(Field::Bcc) => people(&message.bcc),
             Some(Field::Subject) => same(vec![message.subject.clone()]),
-            Some(Field::Body) => (vec![message.text.clone()], vec![]),
-            Some(Field::Embed) => (message.embedded_texts().map(str::to_owned).collect(), vec![]),
+            Some(Field::Body) => {
+                ([message.text.clone()].into_iter().chain(other_forms(false)).collect(), vec![])
+            }
+            Some(Field::Embed) => {
+                (message.embedded_texts().map(str::to_owned).chain(other_forms(true)).collect(), vec![])
+            }
             Some(Field::File) => same(message.attachments.iter().map(|one| one.name.clone()).collect()),
             None => same(message.headers.iter().map(|(_, value)| value.clone()).collect()),
             other => panic!("{other:?} is not split into words"),

@@ -13,6 +13,7 @@ mod dates;
 mod fields;
 mod filter;
 mod forged;
+mod forms;
 mod handles;
 mod inventory;
 mod manuals;

@@ -18,7 +18,9 @@ mod error;
 mod extended;
 mod flags;
 mod folder;
+mod forms;
 mod headers;
+mod hidden;
 mod html;
 mod html_part;
 mod ids;
@@ -27,6 +29,7 @@ mod language;
 mod mailbox;
 mod message;
 mod name;
+mod part_text;
 mod parts;
 mod problem;
 mod read;
@@ -43,6 +46,7 @@ mod words;
 pub mod limits;
 
 pub use attachments::Attachment;
+pub use bodies::OtherForm;
 pub use dates::DateSource;
 pub use derived::Derived;
 pub use error::{Error, Result};
@@ -51,6 +55,7 @@ pub use folder::{
     Folder, FolderLimits, FolderProblem, FolderProblemKind, Folders, find_folders, find_folders_within,
     folders_left_out, join,
 };
+pub use forms::Preferred;
 pub use html_part::html_part;
 pub use keywords::{
     KEYWORD_COUNT_MAX, KEYWORDS_FILE, KEYWORDS_FILE_BYTES_MAX, keyword_names, read_keyword_names,

@@ -3,8 +3,12 @@
 //! Nothing comes in and nothing goes out but numbers. A message beyond a limit is still a message: what is over is left
 //! out, and its problems say so. Whoever knows the reason for a limit finds it here.
 
-/// Text kept of one message, in bytes of UTF-8. A novel has about 1 MiB; what is longer is a log or a dump.
+/// Text kept of one message, in bytes of UTF-8, what other forms of it say more included. A novel has about 1
+/// MiB; what is longer is a log or a dump.
 pub const TEXT_BYTES_MAX: usize = 2 << 20;
+
+/// Forms of the text kept beside the one that is shown; a letter has one or two, a digest of letters many.
+pub const FORM_COUNT_MAX: usize = 1_000;
 
 /// Levels of multiparts and nested messages that are taken apart. What lies deeper is read as plain text, so that its
 /// words are still found. Each level costs one search for the boundary over everything within.

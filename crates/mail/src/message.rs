@@ -13,11 +13,12 @@ use xxhash_rust::xxh3::Xxh3;
 
 use crate::addresses::parse_addresses;
 use crate::attachments::Attachment;
-use crate::bodies::read_bodies;
+use crate::bodies::{OtherForm, read_bodies};
 use crate::bytes::before;
 use crate::charset;
 use crate::dates::{self, DateSource};
 use crate::derived::{self, Derived};
+use crate::forms::Preferred;
 use crate::headers::{Block, skip_envelope, split};
 use crate::ids;
 use crate::language::language;
@@ -33,6 +34,8 @@ use crate::words;
 pub struct Context<'a> {
     /// The time now; dates far ahead of it are not believed.
     pub now_seconds: i64,
+    /// Which form of a text is shown, where there are several.
+    pub preferred: Preferred,
     /// Names of header fields that are wanted as they are, besides those that a message has anyway.
     pub headers: &'a [String],
 }
@@ -41,7 +44,7 @@ impl Context<'_> {
     /// Returns what a message cannot say of itself; no further header fields are wanted.
     #[must_use]
     pub const fn new(now_seconds: i64) -> Context<'static> {
-        Context { now_seconds, headers: &[] }
+        Context { now_seconds, preferred: Preferred::Better, headers: &[] }
     }
 }
 
@@ -78,8 +81,10 @@ pub struct Message {
     pub attachments: Vec<Attachment>,
     /// The types of all parts, in lower case, each once.
     pub mime_types: Vec<String>,
-    /// The text of all parts, HTML as text; lines end with LF.
+    /// The text of all parts, HTML as text, of several forms the one that is shown; lines end with LF.
     pub text: String,
+    /// The other forms of the text.
+    pub other_forms: Vec<OtherForm>,
     /// The places in `text` of what was attached: messages within the message, and files of text.
     pub embedded: Vec<Range<usize>>,
     /// The language of the text that its writer wrote (ISO 639-1), or empty where that is not certain.
@@ -110,7 +115,7 @@ pub fn parse(bytes: &[u8], context: &Context<'_>) -> Message {
     }
     let parts = take_apart(&block, &mut problems);
     let fallback = parts.iter().find_map(|part| charset::encoding(part.content.charset.as_deref()?));
-    let bodies = read_bodies(&parts, fallback, &mut problems);
+    let bodies = read_bodies(&parts, (context.preferred, fallback), &mut problems);
     let mut header = Header { block: &block, fallback, problems: &mut problems };
 
     let from = header.addresses("from");
@@ -129,14 +134,14 @@ pub fn parse(bytes: &[u8], context: &Context<'_>) -> Message {
 
     let mut flags = derived::flags_of(&block, &parts);
     flags.insert(derived::flags_of_text(&bodies.text));
+    if date.is_none() {
+        flags.insert(Derived::UNDATED);
+    }
     if bodies.has_attachment {
         flags.insert(Derived::ATTACHMENT);
     }
     Message {
         subject,
-    if date.is_none() {
-        flags.insert(Derived::UNDATED);
-    }
         from,
         to,
         cc,
@@ -153,6 +158,7 @@ pub fn parse(bytes: &[u8], context: &Context<'_>) -> Message {
         snippet: snippet(&bodies.text),
         language: language(own_text(&bodies.text, &bodies.embedded)),
         text: bodies.text,
+        other_forms: bodies.other_forms,
         embedded: bodies.embedded,
         body_hash: bodies.hash,
         flags,
@@ -163,17 +169,17 @@ pub fn parse(bytes: &[u8], context: &Context<'_>) -> Message {
 }
 
 impl Message {
-    /// Returns the texts that were attached.
-    pub fn embedded_texts(&self) -> impl Iterator<Item = &str> {
-        self.embedded.iter().filter_map(|place| self.text.get(place.clone()))
-    }
-}
-
     /// Returns its date in seconds since 1970, UTC, if it says one.
     #[must_use]
     pub fn date_seconds(&self) -> Option<i64> {
         self.date.map(|(seconds, _)| seconds)
     }
+
+    /// Returns the texts that were attached.
+    pub fn embedded_texts(&self) -> impl Iterator<Item = &str> {
+        self.embedded.iter().filter_map(|place| self.text.get(place.clone()))
+    }
+}
 
 /// Returns the text before the first that was attached; all of it if nothing else is there.
 fn own_text<'a>(text: &'a str, embedded: &[Range<usize>]) -> &'a str {

@@ -70,6 +70,13 @@ pub(crate) fn show(message: &Message) -> String {
     for text in message.text.lines() {
         writeln!(out, "| {}", visible(text)).unwrap();
     }
+    for form in &message.other_forms {
+        writeln!(out, "other form: {}{}", form.mime, if form.is_embedded { ", embedded" } else { "" })
+            .unwrap();
+        for text in form.text.lines() {
+            writeln!(out, "+ {}", visible(text)).unwrap();
+        }
+    }
     out.replace(" \n", "\n")
 }
 

@@ -74,6 +74,19 @@ pub(crate) struct Record<'a> {
     /// The text, where it was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub text: Option<&'a str>,
+    /// Other forms of the text, and what they say more.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub also: Vec<OtherForm<'a>>,
+}
+
+/// A form of the text that is not shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub(crate) struct OtherForm<'a> {
+    /// Its MIME type.
+    #[serde(rename = "type")]
+    pub mime: &'a str,
+    /// Its lines that hold a word which the text lacks.
+    pub text: &'a str,
 }
 
 /// Where a message stands in its conversation.
@@ -214,8 +227,14 @@ impl<'a> Record<'a> {
             problems: message.problems.iter().map(ToString::to_string).collect(),
             files,
             text: Some(&message.text),
+            also: message.other_forms.iter().map(other_form).collect(),
             ..Record::new(sha256, message.date_seconds(), size)
         }
+    }
+
+    /// Gives a message a date that it does not say itself.
+    pub(crate) fn date_by(&mut self, date_unix: Option<i64>) {
+        (self.date, self.date_unix) = (calendar(date_unix), date_unix);
     }
 
     /// Returns a message of which nothing else is known.
@@ -231,11 +250,6 @@ impl<'a> Record<'a> {
             flags: Vec::new(),
             from: Vec::new(),
             to: Vec::new(),
-    /// Gives a message a date that it does not say itself.
-    pub(crate) fn date_by(&mut self, date_unix: Option<i64>) {
-        (self.date, self.date_unix) = (calendar(date_unix), date_unix);
-    }
-
             cc: Vec::new(),
             bcc: Vec::new(),
             subject: "",
@@ -251,8 +265,18 @@ impl<'a> Record<'a> {
             files: Vec::new(),
             thread: None,
             text: None,
+            also: Vec::new(),
         }
     }
+}
+
+/// Returns a date in UTC, if there is one and a calendar has it.
+fn calendar(date_unix: Option<i64>) -> Option<String> {
+    Timestamp::from_second(date_unix?).ok().map(|date| date.to_string())
+}
+
+fn other_form(form: &mail::OtherForm) -> OtherForm<'_> {
+    OtherForm { mime: &form.mime, text: &form.text }
 }
 
 pub(crate) fn priority(derived: Derived) -> Option<&'static str> {
@@ -269,11 +293,6 @@ fn headers(headers: &[(String, String)]) -> Vec<Header<'_>> {
 impl<'a> File<'a> {
     /// Returns what the index knows of a file.
     pub(crate) fn from_index(file: &'a MessageFile) -> File<'a> {
-/// Returns a date in UTC, if there is one and a calendar has it.
-fn calendar(date_unix: Option<i64>) -> Option<String> {
-    Timestamp::from_second(date_unix?).ok().map(|date| date.to_string())
-}
-
         File {
             root: Some(&file.root),
             maildir: Some(&file.maildir),

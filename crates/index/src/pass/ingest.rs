@@ -363,6 +363,12 @@ fn document(number: u32, message: &mail::Message) -> Document {
     document.add_value(ValueField::Subject, &message.subject);
     document.add(TextField::Body, &message.text);
     message.embedded_texts().for_each(|text| document.add(TextField::Embed, text));
+    for form in &message.other_forms {
+        document.add(TextField::Body, &form.text);
+        if form.is_embedded {
+            document.add(TextField::Embed, &form.text);
+        }
+    }
     for attachment in &message.attachments {
         document.add(TextField::File, &attachment.name);
         document.add_value(ValueField::File, &attachment.name);

@@ -21,7 +21,7 @@ use archive::{HeldLock, Repository, SaveOptions, Snapshot, Time, Unwatched};
 use backup::{Archive, BackupOptions, Forgotten, Held, Lost, Target};
 use clap::Args;
 use index::{Mailbox, PayloadReader};
-use mail::Content;
+use mail::{Content, Preferred};
 
 /// Columns of the sender and the subject in a list.
 const PERSON_COLUMNS: usize = 24;
@@ -195,7 +195,8 @@ impl Known<'_> {
         }
         let mut content = Content::default();
         content.bytes = self.held.message(&sha256).ok()??;
-        let message = locate::parse(&content, environment::clock_ns().div_euclid(1_000_000_000));
+        let now_seconds = environment::clock_ns().div_euclid(1_000_000_000);
+        let message = locate::parse(&content, now_seconds, Preferred::Better);
         let from = message
             .from
             .first()
