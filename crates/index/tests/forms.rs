@@ -42,3 +42,17 @@ fn words_of_html_in_attached_messages_are_attached() {
         assert_eq!(fixture.find(text), ["outer"], "{text}");
     }
 }
+
+#[test]
+fn signed_content_is_found_as_any_other() {
+    let fixture = Fixture::new();
+    fixture.put("a", "cur", "1.x:2,", &golden("smime-signed"));
+    fixture.put("a", "cur", "2.x:2,", &golden("smime-signed-twice"));
+    fixture.put("a", "cur", "3.x:2,", &golden("smime-encrypted"));
+    fixture.update();
+    assert_eq!(fixture.find("body:\"the letter within\""), ["Signed, with an attachment within, in BER"]);
+    assert_eq!(fixture.find("file:within.pdf"), ["Signed, with an attachment within, in BER"]);
+    assert_eq!(fixture.find("grüße"), ["Signed and signed again, and no type"]);
+    assert_eq!(fixture.find("flag:signed").len(), 2);
+    assert_eq!(fixture.find("flag:encrypted"), ["Encrypted, and no type"]);
+}

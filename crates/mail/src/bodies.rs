@@ -62,6 +62,8 @@ pub(crate) fn read_bodies(
     let mut reader = Reader {
         bodies: Bodies::default(),
         hash: BodyHash::default(),
+        hash_of_opened: BodyHash::default(),
+        is_opened: false,
         block: Vec::new(),
         fallback,
         problems,
@@ -69,6 +71,7 @@ pub(crate) fn read_bodies(
     for (part, is_chosen) in parts.iter().zip(is_chosen) {
         let verdict = verdict(part, parts);
         let start = reader.bodies.text.len();
+        reader.is_opened = is_in(part, parts, |body| matches!(body, Body::Sealed { .. }));
         let form_count = reader.bodies.other_forms.len();
         let size_bytes = reader.part(part, is_chosen);
         let is_message = |body: &Body<'_>| matches!(body, Body::Message { .. });
@@ -99,6 +102,9 @@ fn is_in(part: &Part<'_>, parts: &[Part<'_>], is_such: impl Fn(&Body<'_>) -> boo
 struct Reader<'p> {
     bodies: Bodies,
     hash: BodyHash,
+    /// Takes what came out of S/MIME, of which what it was in is hashed already; nobody reads it.
+    hash_of_opened: BodyHash,
+    is_opened: bool,
     /// Memory for blocks of attachments.
     block: Vec<u8>,
     fallback: Option<&'static Encoding>,
@@ -106,12 +112,17 @@ struct Reader<'p> {
 }
 
 impl Reader<'_> {
+    fn hash(&mut self) -> &mut BodyHash {
+        if self.is_opened { &mut self.hash_of_opened } else { &mut self.hash }
+    }
+
     /// Reads one part and returns the size of its decoded content.
     fn part(&mut self, part: &Part<'_>, is_chosen: bool) -> usize {
         match &part.body {
             Body::Multipart => 0,
+            Body::Sealed { bytes, .. } => self.leaf_of_data(&part.content, bytes),
             Body::Message { headers, size_bytes } => {
-                self.hash.add_text("message/rfc822", headers);
+                self.hash().add_text("message/rfc822", headers);
                 if let Some(subject) = split(headers).first("subject") {
                     let subject = words::text(before(subject, VALUE_BYTES_MAX), self.fallback, self.problems);
                     self.add_text(&subject);
@@ -121,7 +132,7 @@ impl Reader<'_> {
             Body::Leaf(content) if part.content.is_text() => {
                 let (decoded, is_clean) = decode(content, part.content.transfer);
                 self.note_damage(is_clean);
-                self.hash.add_text(&part.content.mime, &decoded);
+                self.hash().add_text(&part.content.mime, &decoded);
                 if !part.content.is_code() {
                     self.leaf_of_text(&part.content, &decoded, is_chosen);
                 }
@@ -149,7 +160,7 @@ impl Reader<'_> {
 
     fn leaf_of_data(&mut self, content: &ContentFields, bytes: &[u8]) -> usize {
         let mut size_bytes = 0_usize;
-        let hash = &mut self.hash;
+        let hash = if self.is_opened { &mut self.hash_of_opened } else { &mut self.hash };
         hash.begin(&content.mime);
         let is_clean = decode_by_blocks(bytes, content.transfer, &mut self.block, |block| {
             size_bytes = size_bytes.saturating_add(block.len());

@@ -1,8 +1,9 @@
 //! Reads what the header of a part says about its content: type, boundary, charset, name, disposition, encoding.
 //!
-//! A header block comes in, a `ContentFields` goes out, with what is missing or broken replaced by what RFC 2045 says.
-//! mail-parser reads the parameters, but names of files in pieces, with charsets or as encoded words: `extended.rs`
-//! reads these. It gets one line of UTF-8, since it would lose raw 8-bit bytes. Knows nothing of the content itself.
+//! A header block comes in, a `ContentFields` goes out, with what is missing or broken replaced by what RFC
+//! 2045 says. mail-parser reads the parameters, but names of files in pieces, with charsets or as encoded
+//! words: `extended.rs` reads these. It gets one line of UTF-8, since it would lose raw 8-bit bytes. Knows
+//! nothing of the content itself.
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
 use mail_parser::parsers::MessageStream;
@@ -35,6 +36,8 @@ pub(crate) struct ContentFields {
     pub(crate) charset: Option<String>,
     /// The parameter `smime-type` in lower case.
     pub(crate) smime_type: Option<String>,
+    /// The content was found to be encrypted by S/MIME.
+    pub(crate) needs_key: bool,
     /// The name of the file, or empty.
     pub(crate) name: String,
     pub(crate) disposition: Disposition,
@@ -61,6 +64,23 @@ impl ContentFields {
                     | "message/global-headers"
                     | "message/global-delivery-status"
             )
+    }
+
+    /// Says whether the content is S/MIME, by its type or because it was found to be encrypted.
+    pub(crate) fn is_smime(&self) -> bool {
+        matches!(self.mime.as_str(), "application/pkcs7-mime" | "application/x-pkcs7-mime") || self.needs_key
+    }
+
+    /// Says whether the content may be S/MIME that can be opened without a key, as far as its header tells.
+    pub(crate) fn may_be_sealed(&self) -> bool {
+        const CLOSED: [&str; 3] = ["enveloped-data", "authenveloped-data", "certs-only"];
+        let is_closed = self.smime_type.as_deref().is_some_and(|smime_type| CLOSED.contains(&smime_type));
+        !is_closed && (self.is_smime() || self.is_unnamed_smime())
+    }
+
+    /// Says whether only the name of the file tells that it is S/MIME.
+    pub(crate) fn is_unnamed_smime(&self) -> bool {
+        self.mime == "application/octet-stream" && self.name.to_ascii_lowercase().ends_with(".p7m")
     }
 
     /// Says whether text is for programs, so that no person would search for it.

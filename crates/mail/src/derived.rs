@@ -8,7 +8,7 @@ use encoding_rs::Encoding;
 use crate::bytes::{before, cut};
 use crate::headers::Block;
 use crate::limits::{LABEL_COUNT_MAX, LIST_BYTES_MAX, NAME_BYTES_MAX, VALUE_BYTES_MAX};
-use crate::parts::Part;
+use crate::parts::{Body, Part, Seal};
 use crate::problem::Problems;
 use crate::words;
 
@@ -138,14 +138,18 @@ pub(crate) fn flags_of_text(text: &str) -> Derived {
 }
 
 fn flag_of(part: &Part<'_>) -> Derived {
+    if let Body::Sealed { seal, .. } = part.body {
+        return if seal == Seal::Signed { Derived::SIGNED } else { Derived::NONE };
+    }
     match part.content.mime.as_str() {
         "multipart/signed" => Derived::SIGNED,
         "multipart/encrypted" => Derived::ENCRYPTED,
         "text/calendar" | "application/ics" => Derived::CALENDAR,
         mime if is_signature(mime) => Derived::SIGNED,
-        mime if is_smime(mime) => match part.content.smime_type.as_deref() {
+        _ if part.content.needs_key => Derived::ENCRYPTED,
+        _ if part.content.is_smime() => match part.content.smime_type.as_deref() {
             Some("signed-data") => Derived::SIGNED,
-            Some("certs-only") => Derived::NONE,
+            Some("certs-only" | "compressed-data") => Derived::NONE,
             _ if part.content.name.ends_with(".p7s") => Derived::SIGNED,
             _ if part.content.name.ends_with(".p7c") => Derived::NONE,
             _ => Derived::ENCRYPTED,
@@ -160,11 +164,6 @@ pub(crate) fn is_signature(mime: &str) -> bool {
         mime,
         "application/pgp-signature" | "application/pkcs7-signature" | "application/x-pkcs7-signature"
     )
-}
-
-/// Says whether a part of this type is itself a signed or encrypted message, which is no attachment.
-pub(crate) fn is_smime(mime: &str) -> bool {
-    matches!(mime, "application/pkcs7-mime" | "application/x-pkcs7-mime")
 }
 
 fn is_list(block: &Block<'_>) -> bool {

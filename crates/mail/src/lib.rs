@@ -11,6 +11,7 @@ mod body_hash;
 mod boundary;
 mod bytes;
 mod charset;
+mod cms;
 mod content;
 mod dates;
 mod derived;

@@ -14,6 +14,11 @@ pub const FORM_COUNT_MAX: usize = 1_000;
 /// words are still found. Each level costs one search for the boundary over everything within.
 pub const MIME_DEPTH_MAX: usize = 50;
 
+/// Bytes that come out of signed and compressed content (S/MIME) of one message, all levels together. Content
+/// in content costs its length at each level, and compressed content may be a thousand times as long as the
+/// message.
+pub const UNSEALED_BYTES_MAX: usize = 64 << 20;
+
 /// Parts of one message that are looked at.
 pub const PART_COUNT_MAX: usize = 10_000;
 
