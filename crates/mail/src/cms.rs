@@ -1,10 +1,10 @@
-//! Opens what S/MIME wraps around a message without a key: signatures and compression (RFC 5652, RFC 3274).
+//! Opens S/MIME that needs no key: signed and compressed content (RFC 5652, RFC 3274).
 //!
-//! The decoded content of a part comes in, the MIME entity within goes out, or why there is none. Signatures
-//! are not verified: nothing here says that a message is genuine. Knows nothing of MIME.
+//! In: the decoded content of a part. Out: the MIME entity inside, or why there is none. Signatures are not
+//! verified: nothing here says that a message is genuine. This file must not know MIME.
 //!
-//! Senders write BER, not only DER: lengths that come at the end, and strings in pieces, whenever they sign
-//! while they send.
+//! Programs that sign while they send write BER, not DER: lengths that come at the end, and strings in
+//! pieces.
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
 use std::convert::Infallible;

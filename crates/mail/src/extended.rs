@@ -1,9 +1,8 @@
-//! Reads names of files that a header field holds in pieces, with a charset of their own (RFC 2231), or as
-//! encoded words.
+//! Reads file names in parameters: in pieces, with a charset of their own (RFC 2231), or as encoded words.
 //!
-//! One line of a field's parameters comes in, the name goes out. mail-parser reads the other parameters; of
-//! these it decodes each piece or encoded word alone, and all pieces but the first as UTF-8, so that
-//! characters split between two are lost. Knows nothing of what the name is for.
+//! In: one line of a field's parameters. Out: the name. mail-parser reads all other parameters. It decodes
+//! each piece and each encoded word alone, and all pieces but the first as UTF-8, so that a character split
+//! between two of them is lost. This file must not know what the name is for.
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
 use crate::bytes::{after, before};

@@ -1,11 +1,11 @@
-//! Chooses between the forms of a text that a multipart/alternative brings along.
+//! Chooses between the forms of a text in a multipart/alternative.
 //!
-//! Parts come in; goes out which of them are shown, and of those that are not what they say and the shown
-//! ones do not.
+//! In: parts. Out: which of them are shown, and which lines of the others say more. This file must not know
+//! how a message is shown.
 //!
-//! The plain form is shown unless HTML is better: the plain one has few letters and digits, web addresses
-//! apart, and HTML has several times as many. So a text that only sends its reader to a browser is not taken
-//! for the message.
+//! The plain form is shown unless HTML is better. HTML is better if the plain form has few letters and
+//! digits, not counting web addresses, and HTML has several times as many. So a text that only says "view
+//! this in a browser" is not taken for the message.
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
 use std::collections::{BTreeMap, HashSet};
@@ -224,7 +224,8 @@ mod tests {
     /// Returns the types of the parts that are shown.
     fn shown(plain: &str, html: &str, preferred: Preferred) -> String {
         let text = format!(
-            "Content-Type: multipart/alternative; boundary=b\n\n--b\n\n{plain}\n--b\nContent-Type: text/html\n\n{html}\n--b--\n"
+            "Content-Type: multipart/alternative; boundary=b\n\n--b\n\n{plain}\n--b\n\
+             Content-Type: text/html\n\n{html}\n--b--\n"
         );
         let block = split(text.as_bytes());
         let parts = take_apart(&block, &mut Problems::default());

@@ -1,13 +1,13 @@
-//! Tells which text of HTML its reader would not see, because an element around it is hidden.
+//! Tells which text of HTML a reader does not see, because an element around it is hidden.
 //!
-//! The tags come in one by one, with their attributes; goes out whether text at this place is shown. Counts
-//! as hidden: the attribute `hidden`, and in `style` `display: none`, `visibility: hidden`, `opacity: 0`, a
-//! `font-size` of nothing, and no height or width where what is over is hidden. Style sheets are not read,
-//! and colours are not compared. Knows nothing of how text is laid out.
+//! In: the tags one by one, with their attributes. Out: whether text at this place is shown. These hide: the
+//! attribute `hidden`, and in `style` `display: none`, `visibility: hidden`, `opacity: 0`, a `font-size` of
+//! zero, and a width or height of zero where overflow is hidden. Style sheets are not read, and colours are
+//! not compared. This file must not know how text is laid out.
 //!
-//! Nothing is tracked outside of hidden elements. Within, open elements are, so that the end of the right one
-//! ends it, also where end tags are left out, and where an element within has a size again: newsletters put
-//! their text into cells of size 0. In doubt text is shown, since what is shown is found.
+//! Outside of hidden elements nothing is tracked. Inside one, the open elements are tracked, for two reasons:
+//! end tags may be missing, and an element may have a size again (newsletters put their text into cells of
+//! size zero). In doubt text is shown, because text that is shown is found.
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
 /// Elements within a hidden one that are tracked. Deeper ones may end it too early.

@@ -1,12 +1,12 @@
-//! Charsets that shift between ASCII and characters of two bytes, which encoding_rs leaves out or reads as
-//! browsers do.
+//! Decodes charsets that shift between ASCII and characters of two bytes.
 //!
-//! Bytes come in, text goes out, with U+FFFD for what is damaged; and, of the bytes so far, whether they stop
-//! in the middle, so that what follows has to be read together with them. Knows nothing of labels and mail.
+//! In: bytes. Out: text, with U+FFFD for damage; and whether bytes stop inside a shifted run, so that what
+//! follows must be decoded together with them. encoding_rs has no hz-gb-2312 and no iso-2022-kr, because
+//! browsers have none. This file must not know labels and mail.
 //!
-//! The pairs of HZ are those of GB2312, and the pairs of ISO-2022-KR those of KS X 1001, with the high bits
-//! off: with them on, they are GBK and EUC-KR. Both charsets return to ASCII at the end of a line (RFC 1843,
-//! RFC 1557).
+//! A pair of HZ is one of GB2312, and a pair of ISO-2022-KR one of KS X 1001, each without the high bits.
+//! With the high bits set they are GBK and EUC-KR. Both charsets return to ASCII at the end of a line (RFC
+//! 1843, RFC 1557).
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
 use encoding_rs::{EUC_KR, Encoding, GBK, ISO_2022_JP};

@@ -1,9 +1,9 @@
 //! Dates messages that do not say when they were written, by the names of their files.
 //!
 //! In: which messages lost or got files, and what names of files say. Out: rows of `messages` with another
-//! date. A message has the earliest time that a name of its files says; so it does not matter which file was
-//! seen first, or whether an index is made anew. Whoever has no file left keeps its date. Must not know what
-//! is in a message.
+//! date. A message has the earliest time that a name of its files says. So the order in which files are seen
+//! does not matter, and an index that is made anew says the same. A message without files keeps its date.
+//! This file must not know what is in a message.
 
 use crate::error::Result;
 use crate::rows;
