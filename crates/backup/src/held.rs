@@ -52,7 +52,8 @@ pub(crate) enum Doubt {
 #[derive(Clone, Debug)]
 struct File {
     pieces: Vec<Id>,
-    mtime_ns: i64,
+    /// The earliest time that its names say.
+    named_seconds: Option<i64>,
 }
 
 impl<'a> Held<'a> {
@@ -137,8 +138,10 @@ impl<'a> Held<'a> {
         for tree in &self.trees {
             let walked = walk.run(tree, &mut |directory, entry| {
                 if let (Some(_), Content::File(pieces)) = (message_place(directory), &entry.content) {
-                    let file = || File { pieces: pieces.clone(), mtime_ns: entry.stat.mtime_ns };
-                    files.entry(self.key(pieces)?).or_insert_with(file);
+                    let named_seconds = mail::name_seconds(&entry.name);
+                    let file = || File { pieces: pieces.clone(), named_seconds };
+                    let known: &mut File = files.entry(self.key(pieces)?).or_insert_with(file);
+                    known.named_seconds = known.named_seconds.into_iter().chain(named_seconds).min();
                 }
                 Ok(())
             });
@@ -187,7 +190,7 @@ impl Contents for Held<'_> {
             return Ok(None);
         }
         match content(&*self.vault, &file.pieces) {
-            Ok(bytes) => Ok(Some(Kept { bytes, mtime_ns: file.mtime_ns })),
+            Ok(bytes) => Ok(Some(Kept { bytes, named_seconds: file.named_seconds })),
             Err(error) => self.note(error).map(|()| None).map_err(index::Error::elsewhere),
         }
     }

@@ -12,7 +12,7 @@ use crate::repository::{LockOptions, Place, RepositoryOptions};
 use crate::session::Session;
 use anyhow::{Result, anyhow, bail};
 use index::{Error, Hit, Mailbox, Message, Order, PayloadReader};
-use mail::Content;
+use mail::{Content, Preferred};
 use sha2::{Digest, Sha256};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -209,8 +209,6 @@ pub(crate) fn read(message: &Message, asked: Asked, keeper: &Keeper<'_>) -> Resu
 fn from_archive(message: &Message, bytes: Vec<u8>) -> Located {
     let mut content = Content::default();
     content.bytes = bytes;
-    // A message that does not say its date has the one that it had when its file was read.
-    content.stat.mtime_ns = message.line.date.saturating_mul(1_000_000_000);
     let note = format!("the last file of {} is gone; this is from the archive", name(message));
     Located { note: Some(note), ..Located::new(None, content) }
 }
@@ -224,11 +222,10 @@ pub(crate) fn name(message: &Message) -> String {
 }
 
 fn has_message_id(located: &Located, message_id: &str) -> bool {
-    parse(&located.content, 0).message_id == message_id
+    parse(&located.content, 0, Preferred::Better).message_id == message_id
 }
 
 /// Takes a message apart.
-pub(crate) fn parse(content: &Content, now_seconds: i64) -> mail::Message {
-    let context = mail::Context::new(content.stat.mtime_ns.div_euclid(1_000_000_000), now_seconds);
-    mail::parse(&content.bytes, &context)
+pub(crate) fn parse(content: &Content, now_seconds: i64, preferred: Preferred) -> mail::Message {
+    mail::parse(&content.bytes, &mail::Context { preferred, ..mail::Context::new(now_seconds) })
 }

@@ -29,6 +29,7 @@ mod queries;
 mod real;
 mod rights;
 mod roots;
+mod shown;
 mod store;
 mod store_tarantool;
 mod support;

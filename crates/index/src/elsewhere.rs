@@ -64,6 +64,7 @@ pub trait Contents: Elsewhere {
 pub struct Kept {
     /// Its bytes, perhaps compressed.
     pub bytes: Vec<u8>,
-    /// Its time of modification in nanoseconds since 1970: the date of a message that has none. 0 if it is not known.
-    pub mtime_ns: i64,
+    /// The earliest time that names of its file say, in seconds since 1970: the date of a message that says
+    /// none.
+    pub named_seconds: Option<i64>,
 }

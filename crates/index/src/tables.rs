@@ -68,7 +68,7 @@ pub(crate) mod messages {
     pub(crate) const COPY_HASH_LOW: usize = 3;
     /// High half of it (u64).
     pub(crate) const COPY_HASH_HIGH: usize = 4;
-    /// Date in seconds since 1970 (i64).
+    /// Date in seconds since 1970 (i64), or [`super::NO_DATE`].
     pub(crate) const DATE: usize = 5;
     /// Size of the content in bytes (u64).
     pub(crate) const SIZE: usize = 6;
@@ -88,6 +88,14 @@ pub(crate) mod messages {
     pub(crate) const BY_MESSAGE_ID: &str = "message-id";
     /// Index: messages by date, those of one second by SHA-256.
     pub(crate) const BY_DATE: &str = "date";
+}
+
+/// The date of a message that has none: it sorts as the oldest.
+pub(crate) const NO_DATE: i64 = i64::MIN;
+
+/// Returns a date as others see it.
+pub(crate) fn dated(date: i64) -> Option<i64> {
+    (date != NO_DATE).then_some(date)
 }
 
 /// Messages whose last file is gone.

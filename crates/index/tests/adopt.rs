@@ -14,7 +14,7 @@ struct Shelf(BTreeMap<[u8; 32], Kept>, AtomicUsize);
 
 impl Shelf {
     fn put(&mut self, bytes: &[u8]) {
-        let kept = Kept { bytes: bytes.to_vec(), mtime_ns: 1_000_000_000_000_000_000 };
+        let kept = Kept { bytes: bytes.to_vec(), named_seconds: Some(1_000_000_000) };
         self.0.insert(Sha256::digest(bytes).into(), kept);
     }
 }

@@ -68,6 +68,12 @@ impl Known {
         known
     }
 
+    /// Returns the date that the message says, or else the earliest that a name of its files says.
+    fn date_seconds(&self) -> Option<i64> {
+        let name = |file: &KnownFile| mail::name_seconds(file.path.file_name().unwrap().as_encoded_bytes());
+        self.message.date_seconds().or_else(|| self.files.iter().filter_map(name).min())
+    }
+
     /// Returns the texts of a field that is split into words, and the values that regular expressions see.
     fn texts(&self, field: Option<Field>) -> (Vec<String>, Vec<String>) {
         let message = &self.message;
@@ -81,14 +87,22 @@ impl Known {
             (texts, list.iter().map(line).collect())
         };
         let same = |texts: Vec<String>| (texts.clone(), texts);
+        let other_forms = |only_embedded: bool| {
+            let forms = message.other_forms.iter().filter(move |form| form.is_embedded || !only_embedded);
+            forms.map(|form| form.text.clone())
+        };
         match field {
             Some(Field::From) => people(&message.from),
             Some(Field::To) => people(&message.to),
             Some(Field::Cc) => people(&message.cc),
             Some(Field::Bcc) => people(&message.bcc),
             Some(Field::Subject) => same(vec![message.subject.clone()]),
-            Some(Field::Body) => (vec![message.text.clone()], vec![]),
-            Some(Field::Embed) => (message.embedded_texts().map(str::to_owned).collect(), vec![]),
+            Some(Field::Body) => {
+                ([message.text.clone()].into_iter().chain(other_forms(false)).collect(), vec![])
+            }
+            Some(Field::Embed) => {
+                (message.embedded_texts().map(str::to_owned).chain(other_forms(true)).collect(), vec![])
+            }
             Some(Field::File) => same(message.attachments.iter().map(|one| one.name.clone()).collect()),
             None => same(message.headers.iter().map(|(_, value)| value.clone()).collect()),
             other => panic!("{other:?} is not split into words"),
@@ -134,7 +148,7 @@ impl Known {
             Matcher::DateRange { from, to } if field == Some(Field::Changed) => {
                 self.files.iter().any(|file| within(file.changed_seconds, from, to))
             }
-            Matcher::DateRange { from, to } => within(self.message.date_seconds, from, to),
+            Matcher::DateRange { from, to } => self.date_seconds().is_some_and(|date| within(date, from, to)),
             Matcher::SizeRange { from, to } => {
                 from.is_none_or(|from| from <= self.size_bytes) && to.is_none_or(|to| self.size_bytes <= to)
             }
@@ -318,7 +332,7 @@ fn questions(known: &[Known]) -> Vec<Leaf> {
     for priority in [Priority::Low, Priority::Normal, Priority::High] {
         ask(Target::Fields(FieldSet::of(Field::Priority)), Matcher::Priority(priority));
     }
-    let mut numbers: Vec<i64> = known.iter().map(|one| one.message.date_seconds).collect();
+    let mut numbers: Vec<i64> = known.iter().filter_map(Known::date_seconds).collect();
     numbers.extend(known.iter().flat_map(|one| one.files.iter().map(|file| file.changed_seconds)));
     numbers.sort_unstable();
     for index in 1..6 {
@@ -451,12 +465,9 @@ fn read_all(root: &Path, directory: &Path, known: &mut BTreeMap<[u8; 32], Known>
 
 fn read_one(root: &Path, path: &Path, known: &mut BTreeMap<[u8; 32], Known>) {
     let content = mail::read_message(path, 100 << 20).unwrap();
-    let FileStat { mtime_ns, ctime_ns, .. } = content.stat;
+    let FileStat { ctime_ns, .. } = content.stat;
     let headers = [HEADER.to_owned()];
-    let context = mail::Context {
-        headers: &headers,
-        ..mail::Context::new(mtime_ns.div_euclid(1_000_000_000), 1_900_000_000)
-    };
+    let context = mail::Context { headers: &headers, ..mail::Context::new(1_900_000_000) };
     let id: [u8; 32] = Sha256::digest(&content.bytes).into();
     let one = known
         .entry(id)

@@ -28,8 +28,8 @@ fn people_are_counted_and_the_newest_name_is_kept() {
         name: name.into(),
         sent_count: counts.0,
         received_count: counts.1,
-        first: day(days.0),
-        last: day(days.1),
+        first: Some(day(days.0)),
+        last: Some(day(days.1)),
     };
     let expected = [
         person("Ana@Example.org", "Ana Ito", (4, 0), (1, 4)),

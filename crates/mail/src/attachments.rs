@@ -4,7 +4,7 @@
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
 use crate::content::Disposition;
-use crate::derived::{is_signature, is_smime};
+use crate::derived::is_signature;
 use crate::parts::{Body, Part};
 
 /// One attachment of a message.
@@ -38,7 +38,8 @@ pub(crate) fn verdict(part: &Part<'_>, parts: &[Part<'_>]) -> Verdict {
     let is_asked = content.disposition == Disposition::Attachment;
     match part.body {
         Body::Multipart => Verdict::Content,
-        _ if is_signature(&content.mime) || is_smime(&content.mime) || parent == "multipart/encrypted" => {
+        Body::Sealed { .. } => Verdict::Content,
+        _ if is_signature(&content.mime) || content.is_smime() || parent == "multipart/encrypted" => {
             Verdict::Content
         }
         Body::Message { .. } if !is_asked && matches!(parent, "multipart/digest" | "multipart/report") => {

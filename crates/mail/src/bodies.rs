@@ -3,27 +3,28 @@
 //! Parts come in, the text to be searched, the attachments and what is hashed of the parts go out. Knows
 //! nothing of the message's own header.
 //!
-//! The text is that of all parts of text, attached ones and those of nested messages included, with the subjects of
-//! these, in the order of the message. Of a multipart/alternative only one form counts: the plain one, or if that has no
-//! words, HTML.
+//! The text is that of all parts of text, attached ones and those of nested messages included, with the
+//! subjects of these, in the order of the message. Of a multipart/alternative it has one form, which
+//! `forms.rs` chooses; of the others the lines are kept that hold a word which the text lacks, so that all
+//! words are found and none is there twice.
 //!
 //! Which of it was attached, as a message or as text, is told by its places in the text.
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
-use std::borrow::Cow;
 use std::ops::Range;
 
 use encoding_rs::Encoding;
 
 use crate::attachments::{Attachment, Verdict, verdict};
-use crate::bytes::{after, before, cut};
+use crate::bytes::{before, cut};
 use crate::charset;
-use crate::content::{ContentFields, Disposition};
+use crate::content::ContentFields;
 use crate::copy_hash::{Look, PartHashes};
 use crate::far::{Far, TextBlocks};
+use crate::forms::{Preferred, Words, choose};
 use crate::headers::split;
-use crate::html::html_to_text;
-use crate::limits::{ATTACHMENT_COUNT_MAX, TEXT_BYTES_MAX, VALUE_BYTES_MAX};
+use crate::limits::{ATTACHMENT_COUNT_MAX, FORM_COUNT_MAX, TEXT_BYTES_MAX, VALUE_BYTES_MAX};
+use crate::part_text::{cut_text, part_text};
 use crate::parts::{Body, Part};
 use crate::problem::{Problem, Problems};
 use crate::transfer::{decode, decode_by_blocks};
@@ -35,6 +36,7 @@ pub(crate) struct Bodies {
     pub(crate) text: String,
     /// The places of attached texts in `text`.
     pub(crate) embedded: Vec<Range<usize>>,
+    pub(crate) other_forms: Vec<OtherForm>,
     pub(crate) attachments: Vec<Attachment>,
     /// Some part is an attachment, and not only embedded.
     pub(crate) has_attachment: bool,
@@ -43,106 +45,64 @@ pub(crate) struct Bodies {
 /// Stands for a text that has other characters than ASCII.
 const NOT_ASCII: &[u8] = b"\xff";
 
+/// A form of the text, or of a piece of it, that is not shown, because another says the same better.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OtherForm {
+    /// Its type and subtype in lower case.
+    pub mime: String,
+    /// Its lines that hold a word which neither the text nor an earlier form has.
+    pub text: String,
+    /// It lies in a message within the message.
+    pub is_embedded: bool,
+}
+
 /// Reads the contents of all parts, from `far` what is not in memory, and adds them to the hashes.
 pub(crate) fn read_bodies(
     parts: &[Part<'_>],
     far: &mut dyn Far,
-    fallback: Option<&'static Encoding>,
+    (preferred, fallback): (Preferred, Option<&'static Encoding>),
     hashes: &mut PartHashes,
     problems: &mut Problems,
 ) -> Bodies {
-    let is_chosen = choose(parts);
-    let mut reader =
-        Reader { bodies: Bodies::default(), parts, far, hashes, block: Vec::new(), fallback, problems };
+    let is_chosen = choose(parts, preferred, fallback);
+    let mut reader = Reader {
+        bodies: Bodies::default(),
+        parts,
+        far,
+        hashes,
+        hashes_of_opened: PartHashes::of_named(),
+        is_opened: false,
+        block: Vec::new(),
+        fallback,
+        problems,
+    };
     for (part, is_chosen) in parts.iter().zip(is_chosen) {
         let verdict = verdict(part, parts);
         let start = reader.bodies.text.len();
+        reader.is_opened = is_in(part, parts, |body| matches!(body, Body::Sealed { .. }));
+        let form_count = reader.bodies.other_forms.len();
         let size_bytes = reader.part(part, is_chosen);
-        if verdict != Verdict::Content || is_in_message(part, parts) {
-            reader.note_embedded(start);
+        let is_message = |body: &Body<'_>| matches!(body, Body::Message { .. });
+        if verdict != Verdict::Content || is_message(&part.body) || is_in(part, parts, is_message) {
+            reader.note_embedded(start, form_count);
         }
         reader.attachment(part, verdict, size_bytes);
     }
+    reader.keep_what_is_more();
     reader.bodies
 }
 
-/// The forms in which an alternative says the same, the best first.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Form {
-    Plain,
-    Html,
-    Other,
-    None,
-}
-
-fn form(content: &ContentFields) -> Option<Form> {
-    match content.mime.as_str() {
-        _ if content.disposition == Disposition::Attachment || !content.is_text() => None,
-        "text/plain" => Some(Form::Plain),
-        "text/html" => Some(Form::Html),
-        // An invitation says more than the text beside it.
-        "text/calendar" => None,
-        _ => Some(Form::Other),
-    }
-}
-
-/// Says of each part whether its text counts: all but the worse forms of an alternative.
-fn choose(parts: &[Part<'_>]) -> Vec<bool> {
-    let mut best = vec![Form::None; parts.len()];
-    for part in parts {
-        let Some(form) = form(&part.content) else { continue };
-        let alternatives = alternatives(part, parts);
-        if alternatives.is_empty() || !has_words(part) {
-            continue;
-        }
-        for number in alternatives {
-            if let Some(best) = best.get_mut(number) {
-                *best = form.min(*best);
-            }
-        }
-    }
-    let is_best = |part: &Part<'_>| {
-        let Some(form) = form(&part.content) else { return true };
-        alternatives(part, parts).into_iter().filter_map(|number| best.get(number)).all(|best| form <= *best)
-    };
-    parts.iter().map(is_best).collect()
-}
-
-/// Returns the numbers of the alternatives that a part lies in, within its own message.
-fn alternatives(part: &Part<'_>, parts: &[Part<'_>]) -> Vec<usize> {
-    let mut found = Vec::new();
+/// Says whether a part lies in one whose body is such.
+fn is_in(part: &Part<'_>, parts: &[Part<'_>], is_such: impl Fn(&Body<'_>) -> bool) -> bool {
+    // A part stands behind the one that it lies in, so that this ends.
     let mut number = part.parent;
-    while let Some((at, parent)) = number.and_then(|at| Some((at, parts.get(at)?))) {
-        if !matches!(parent.body, Body::Multipart) {
-            break;
-        }
-        if parent.content.mime == "multipart/alternative" {
-            found.push(at);
+    while let Some(parent) = number.and_then(|number| parts.get(number)) {
+        if is_such(&parent.body) {
+            return true;
         }
         number = parent.parent;
     }
-    found
-}
-
-/// Says whether a part is a message within the message, or lies in one.
-fn is_in_message(part: &Part<'_>, parts: &[Part<'_>]) -> bool {
-    let mut above = Some(part);
-    while let Some(part) = above {
-        if matches!(part.body, Body::Message { .. }) {
-            return true;
-        }
-        // A part stands behind the one that it lies in, so that this ends.
-        above = part.parent.and_then(|number| parts.get(number));
-    }
     false
-}
-
-/// Says whether there is any letter or digit in a part's text. Mostly its first kilobyte tells.
-fn has_words(part: &Part<'_>) -> bool {
-    let Body::Leaf(content) = &part.body else { return false };
-    let is_word = |byte: &u8| byte.is_ascii_alphanumeric() || *byte >= 0x80;
-    let has = |bytes| decode(bytes, part.content.transfer).0.iter().any(is_word);
-    has(before(content, 1 << 10)) || (content.len() > 1 << 10 && has(content))
 }
 
 struct Reader<'p> {
@@ -150,6 +110,9 @@ struct Reader<'p> {
     parts: &'p [Part<'p>],
     far: &'p mut dyn Far,
     hashes: &'p mut PartHashes,
+    /// Take what came out of S/MIME, of which what it was in is hashed already; nobody reads them.
+    hashes_of_opened: PartHashes,
+    is_opened: bool,
     /// Memory for blocks of attachments.
     block: Vec<u8>,
     fallback: Option<&'static Encoding>,
@@ -157,6 +120,10 @@ struct Reader<'p> {
 }
 
 impl Reader<'_> {
+    fn hashes(&mut self) -> &mut PartHashes {
+        if self.is_opened { &mut self.hashes_of_opened } else { self.hashes }
+    }
+
     /// Reads one part and returns the size of its decoded content.
     fn part(&mut self, part: &Part<'_>, is_chosen: bool) -> usize {
         if let (Some(range), Body::Leaf(head)) = (&part.far, &part.body) {
@@ -164,12 +131,15 @@ impl Reader<'_> {
         }
         match &part.body {
             Body::Multipart => {
-                self.hashes.add_container(&self.look(part, &part.content.mime, ""));
+                let look = self.look(part, &part.content.mime, "");
+                self.hashes().add_container(&look);
                 0
             }
+            Body::Sealed { bytes, .. } => self.leaf_of_data(part, bytes),
             Body::Message { headers, size_bytes } => {
                 let reading = charset::reading(headers, None, self.fallback);
-                self.hashes.add_text(&self.look(part, "message/rfc822", &reading), headers);
+                let look = self.look(part, "message/rfc822", &reading);
+                self.hashes().add_text(&look, headers);
                 if let Some(subject) = split(headers).first("subject") {
                     let subject = words::text(before(subject, VALUE_BYTES_MAX), self.fallback, self.problems);
                     self.add_text(&subject);
@@ -180,9 +150,10 @@ impl Reader<'_> {
                 let (decoded, is_clean) = decode(content, part.content.transfer);
                 self.note_damage(is_clean);
                 let reading = charset::reading(&decoded, part.content.charset.as_deref(), self.fallback);
-                self.hashes.add_text(&self.look(part, &part.content.mime, &reading), &decoded);
-                if is_chosen && !part.content.is_code() {
-                    self.leaf_of_text(&part.content, &decoded);
+                let look = self.look(part, &part.content.mime, &reading);
+                self.hashes().add_text(&look, &decoded);
+                if !part.content.is_code() {
+                    self.leaf_of_text(&part.content, &decoded, is_chosen);
                 }
                 decoded.len()
             }
@@ -201,9 +172,9 @@ impl Reader<'_> {
     fn far_leaf(&mut self, part: &Part<'_>, (head, range): (&[u8], &Range<u64>), is_chosen: bool) -> usize {
         let content = &part.content;
         let is_text = content.is_text();
-        if is_text && is_chosen && !content.is_code() {
+        if is_text && !content.is_code() {
             let (decoded, _) = decode(cut_text(head, head.len().saturating_sub(1)), content.transfer);
-            self.leaf_of_text(content, &decoded);
+            self.leaf_of_text(content, &decoded, is_chosen);
             self.problems.add(Problem::TextCut);
         }
         let reading = match is_text {
@@ -227,8 +198,9 @@ impl Reader<'_> {
         size_bytes
     }
 
-    /// Takes note that the text from `start` on was attached.
-    fn note_embedded(&mut self, start: usize) {
+    /// Takes note that the text from `start` on, and forms after the first `form_count`, were attached.
+    fn note_embedded(&mut self, start: usize, form_count: usize) {
+        self.bodies.other_forms.iter_mut().skip(form_count).for_each(|form| form.is_embedded = true);
         let added = self.bodies.text.get(start..).unwrap_or_default().trim_start();
         if !added.is_empty() {
             let end = self.bodies.text.len();
@@ -244,33 +216,56 @@ impl Reader<'_> {
 
     fn leaf_of_data(&mut self, part: &Part<'_>, bytes: &[u8]) -> usize {
         let mut size_bytes = 0_usize;
-        self.hashes.begin(&self.look(part, &part.content.mime, ""));
-        let hashes = &mut self.hashes;
+        let look = self.look(part, &part.content.mime, "");
+        let hashes = if self.is_opened { &mut self.hashes_of_opened } else { &mut *self.hashes };
+        hashes.begin(&look);
         let is_clean = decode_by_blocks(bytes, part.content.transfer, &mut self.block, |block| {
             size_bytes = size_bytes.saturating_add(block.len());
             hashes.content(block);
         });
-        self.hashes.end();
+        hashes.end();
         self.note_damage(is_clean);
         size_bytes
     }
 
-    fn leaf_of_text(&mut self, content: &ContentFields, decoded: &[u8]) {
-        let room = TEXT_BYTES_MAX.saturating_sub(self.bodies.text.len());
-        // HTML is mostly markup, so more of it is needed for the same text.
-        let factor = if content.is_html() { 16 } else { 2 };
-        let bytes = cut_text(decoded, room.saturating_mul(factor).max(1 << 12));
-        if bytes.len() < decoded.len() {
+    fn leaf_of_text(&mut self, content: &ContentFields, decoded: &[u8], is_chosen: bool) {
+        let taken = if is_chosen {
+            self.bodies.text.len()
+        } else {
+            self.bodies.other_forms.iter().fold(0, |sum: usize, form| sum.saturating_add(form.text.len()))
+        };
+        let room = TEXT_BYTES_MAX.saturating_sub(taken);
+        let text = part_text(content, decoded, (room, self.fallback), self.problems);
+        if is_chosen {
+            self.add_text(&text);
+        } else if self.bodies.other_forms.len() < FORM_COUNT_MAX {
+            // NULs and line ends matter to nobody: of this text only words are looked for.
+            let text = text.replace(['\r', '\0'], "\n");
+            let mime = content.mime.clone();
+            self.bodies.other_forms.push(OtherForm { mime, text, is_embedded: false });
+        } else {
             self.problems.add(Problem::TextCut);
         }
-        let label = content.charset.as_deref();
-        let meta = if label.is_none() && content.is_html() { meta_charset(bytes) } else { None };
-        let text = charset::decode(bytes, label.or(meta.as_deref()), self.fallback, self.problems);
-        if content.is_html() {
-            // One character more than there is room for, so that cutting is noticed.
-            self.add_text(&html_to_text(&text, room.saturating_add(4)));
-        } else {
-            self.add_text(&text);
+    }
+
+    /// Leaves of the forms that are not shown what they say more than the text, as far as there is room
+    /// beside it.
+    fn keep_what_is_more(&mut self) {
+        self.bodies.other_forms.retain(|form| form.text.contains(char::is_alphanumeric));
+        if self.bodies.other_forms.is_empty() {
+            return;
+        }
+        let mut words = Words::default();
+        words.add(&self.bodies.text);
+        let mut room = TEXT_BYTES_MAX.saturating_sub(self.bodies.text.len());
+        for form in &mut self.bodies.other_forms {
+            form.text = words.lines_with_more(&form.text);
+            let length = cut(&form.text, room).len();
+            if length < form.text.len() {
+                form.text.truncate(length);
+                self.problems.add(Problem::TextCut);
+            }
+            room = room.saturating_sub(length);
         }
     }
 
@@ -318,25 +313,4 @@ impl Reader<'_> {
         let (name, mime) = (content.name.clone(), content.mime.clone());
         self.bodies.attachments.push(Attachment { name, mime, size_bytes: size_bytes as u64 });
     }
-}
-
-/// Cuts bytes of text at a line end, so that no character is split.
-fn cut_text(bytes: &[u8], length: usize) -> &[u8] {
-    if bytes.len() <= length {
-        return bytes;
-    }
-    let bytes = before(bytes, length);
-    before(bytes, memchr::memrchr(b'\n', bytes).unwrap_or(bytes.len()))
-}
-
-/// Finds the charset that HTML names for itself, where its header names none.
-pub(crate) fn meta_charset(html: &[u8]) -> Option<String> {
-    let head = before(html, 1 << 10).to_ascii_lowercase();
-    let start = memchr::memmem::find(&head, b"charset=")?;
-    let value = after(&head, start.saturating_add(b"charset=".len()));
-    let value = value.strip_prefix(b"\"").or_else(|| value.strip_prefix(b"'")).unwrap_or(value);
-    let end = value.iter().position(|byte| !(byte.is_ascii_alphanumeric() || b"-_:.".contains(byte)))?;
-    let label: Cow<'_, str> = String::from_utf8_lossy(before(value, end));
-    // What names a charset in ASCII cannot be UTF-16.
-    (!label.is_empty() && !label.starts_with("utf-16")).then(|| label.into_owned())
 }

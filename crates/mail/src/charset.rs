@@ -13,6 +13,7 @@ use encoding_rs::{Encoding, ISO_2022_JP, REPLACEMENT, UTF_8, UTF_16BE, UTF_16LE,
 use mail_parser::decoders::charsets::map::charset_decoder;
 
 use crate::problem::{Problem, Problems};
+use crate::shifted::{self, Shifted, decode_hz, decode_iso_2022_jp, decode_iso_2022_kr};
 use crate::utf7::decode_utf7;
 
 /// What a label stands for.
@@ -21,6 +22,8 @@ enum Charset {
     /// Nothing is claimed, or no more than ASCII.
     Unnamed,
     Known(&'static Encoding),
+    /// It shifts between ASCII and other characters, and encoding_rs does not know it.
+    Shifted(Shifted, fn(&[u8]) -> String),
     Table(fn(&[u8]) -> String),
     Unknown,
 }
@@ -29,6 +32,28 @@ enum Charset {
 pub(crate) fn encoding(label: &str) -> Option<&'static Encoding> {
     match find(label) {
         Charset::Known(encoding) if encoding != UTF_8 => Some(encoding),
+        _ => None,
+    }
+}
+
+/// Says whether two labels stand for one charset: bytes of both may be decoded together.
+pub(crate) fn is_same(one: &str, other: &str) -> bool {
+    let is_same_encoding = || match (find(one), find(other)) {
+        (Charset::Known(one), Charset::Known(other)) => one == other,
+        (Charset::Shifted(one, _), Charset::Shifted(other, _)) => one == other,
+        _ => false,
+    };
+    bare(one).eq_ignore_ascii_case(bare(other)) || is_same_encoding()
+}
+
+/// Says of bytes in a charset that shifts whether they stop before they are back in ASCII, so that what
+/// follows may go on where they stop. `None` for other charsets.
+pub(crate) fn is_open(bytes: &[u8], label: &str) -> Option<bool> {
+    match find(label) {
+        Charset::Known(encoding) if encoding == ISO_2022_JP => {
+            Some(shifted::is_open(Shifted::Iso2022Jp, bytes))
+        }
+        Charset::Shifted(charset, _) => Some(shifted::is_open(charset, bytes)),
         _ => None,
     }
 }
@@ -52,6 +77,13 @@ pub(crate) fn decode<'a>(
             text
         }
         Charset::Known(encoding) => decode_known(bytes, encoding, label, problems),
+        Charset::Shifted(_, decoder) => {
+            let text = decoder(bytes);
+            if text.contains(char::REPLACEMENT_CHARACTER) {
+                problems.add(Problem::CharsetWrong(label.into()));
+            }
+            Cow::Owned(text)
+        }
         Charset::Table(decoder) => Cow::Owned(decoder(bytes)),
         Charset::Unknown => {
             problems.add(Problem::CharsetUnknown(label.into()));
@@ -60,10 +92,14 @@ pub(crate) fn decode<'a>(
     }
 }
 
-/// Decodes bytes without a label: UTF-8 if they are, then iso-2022-jp by its escapes, then the fallback, and last
-/// windows-1252, which has a character for every byte. Says whether it is more than ASCII and UTF-8.
+/// Decodes bytes without a label: iso-2022-kr and iso-2022-jp by their escapes, UTF-8 if they are, then the
+/// fallback, and last windows-1252, which has a character for every byte. Says whether it is more than ASCII
+/// and UTF-8.
 pub(crate) fn guess<'a>(bytes: &'a [u8], fallback: Option<&'static Encoding>) -> (Cow<'a, str>, bool) {
     if memchr::memmem::find(bytes, b"\x1b$").is_some() {
+        if memchr::memmem::find(bytes, b"\x1b$)C").is_some() && bytes.is_ascii() {
+            return (Cow::Owned(decode_iso_2022_kr(bytes)), true);
+        }
         let (text, has_errors) = decode_iso_2022_jp(bytes);
         if !has_errors {
             return (Cow::Owned(text), true);
@@ -97,16 +133,20 @@ pub(crate) fn reading(
         Charset::Known(encoding) if is_plain && encoding.is_ascii_compatible() => Cow::Borrowed(""),
         Charset::Known(encoding) => Cow::Borrowed(encoding.name()),
         Charset::Unnamed => Cow::Owned(format!("?{guessed}")),
-        Charset::Table(_) | Charset::Unknown => {
+        Charset::Table(_) | Charset::Shifted(..) | Charset::Unknown => {
             Cow::Owned(format!("{}?{guessed}", label.trim().to_ascii_lowercase()))
         }
     }
 }
 
-fn find(label: &str) -> Charset {
-    // RFC 2231 lets a language follow: `utf-8*en`.
+/// Returns a label without quotation marks, and without the language that RFC 2231 lets follow: `utf-8*en`.
+fn bare(label: &str) -> &str {
     let label = label.split('*').next().unwrap_or_default().trim_matches(['"', '\'', ' ', '\t']);
-    let label = label.strip_prefix("charset=").unwrap_or(label).trim_matches('"');
+    label.strip_prefix("charset=").unwrap_or(label).trim_matches('"')
+}
+
+fn find(label: &str) -> Charset {
+    let label = bare(label);
     let is_one_of = |labels: &[&str]| labels.iter().any(|known| label.eq_ignore_ascii_case(known));
     if is_one_of(&[
         "",
@@ -120,8 +160,14 @@ fn find(label: &str) -> Charset {
     ]) {
         return Charset::Unnamed;
     }
+    if is_one_of(&["hz-gb-2312", "hz", "hz-gb"]) {
+        return Charset::Shifted(Shifted::Hz, decode_hz);
+    }
+    if is_one_of(&["iso-2022-kr", "csiso2022kr", "iso2022-kr", "iso2022kr"]) {
+        return Charset::Shifted(Shifted::Iso2022Kr, decode_iso_2022_kr);
+    }
     if let Some(encoding) = Encoding::for_label(label.as_bytes()) {
-        // Its replacement encoding stands for iso-2022-kr, hz-gb-2312 and others that it does not know.
+        // Its replacement encoding stands for iso-2022-cn and others that it does not know.
         return if encoding == REPLACEMENT { Charset::Unknown } else { Charset::Known(encoding) };
     }
     // Windows code pages go by many names: cp-1252, windows1252, x-cp1252, ms936.
@@ -145,7 +191,18 @@ fn find(label: &str) -> Charset {
         return Charset::Known(encoding_rs::BIG5);
     }
     if is_one_of(&["utf-7", "utf7", "unicode-1-1-utf-7", "x-unicode-2-0-utf-7", "csunicode11utf7"]) {
-        return Charset::Table(decode_utf7);
+        return Charset::Shifted(Shifted::Utf7, decode_utf7);
+    }
+    if is_one_of(&[
+        "iso2022-jp",
+        "iso2022jp",
+        "iso-2022-jp-1",
+        "iso-2022-jp-2",
+        "iso-2022-jp-ms",
+        "cp50220",
+        "cp50221",
+    ]) {
+        return Charset::Known(ISO_2022_JP);
     }
     charset_decoder(label.as_bytes()).map_or(Charset::Unknown, Charset::Table)
 }
@@ -175,23 +232,6 @@ fn decode_known<'a>(
     }
     problems.add(Problem::CharsetWrong(label.into()));
     if encoding == UTF_8 || (!is_ascii && is_utf8()) { salvage_utf8(bytes) } else { text }
-}
-
-/// Decodes iso-2022-jp, of which browsers refuse an escape that follows another at once; mail has these wherever two
-/// encoded words or lines meet.
-fn decode_iso_2022_jp(bytes: &[u8]) -> (String, bool) {
-    let mut kept = Vec::with_capacity(bytes.len());
-    let mut rest = bytes;
-    while let Some((&byte, next)) = rest.split_first() {
-        if matches!(rest, [0x1b, b'(' | b'$', _, 0x1b, ..]) {
-            rest = rest.get(3..).unwrap_or_default();
-        } else {
-            kept.push(byte);
-            rest = next;
-        }
-    }
-    let (text, has_errors) = ISO_2022_JP.decode_without_bom_handling(&kept);
-    (text.into_owned(), has_errors)
 }
 
 /// Decodes bytes that claim to be UTF-8 and are not throughout: with replacement characters if most of them beyond ASCII
@@ -247,6 +287,10 @@ mod tests {
             ("charset=koi8-r", b"\xf0", "П"),
             ("utf-16le", b"\xe4\0!\0", "ä!"),
             ("utf-16", b"\xfe\xff\0\xe4", "ä"),
+            ("hz-gb-2312", b"~{VPND~}.", "中文."),
+            ("HZ", b"~{VPND~}.", "中文."),
+            ("iso-2022-kr", b"\x1b$)C\x0eGQ1[\x0f.", "한글."),
+            ("iso-2022-jp-2", b"\x1b$BF|K\\\x1b(B!", "日本!"),
         ] {
             assert_eq!(show(bytes, label), (text.to_owned(), Vec::new()), "{label}");
         }
@@ -263,7 +307,9 @@ mod tests {
         let unsaid = vec![Problem::CharsetUnsaid];
         assert_eq!(show(b"\xfcber", "us-ascii"), ("über".to_owned(), unsaid.clone()));
         assert_eq!(show("über".as_bytes(), "us-ascii"), ("über".to_owned(), Vec::new()));
-        assert_eq!(show(b"\x1b$BF|\x1b(B", "us-ascii"), ("日".to_owned(), unsaid));
+        assert_eq!(show(b"\x1b$BF|\x1b(B", "us-ascii"), ("日".to_owned(), unsaid.clone()));
+        assert_eq!(show(b"\x1b$)C\x0eGQ1[\x0f", ""), ("한글".to_owned(), unsaid));
+        assert_eq!(show(b"~{V", "hz-gb-2312"), ("\u{fffd}".to_owned(), wrong("hz-gb-2312")));
     }
 
     #[test]
@@ -292,9 +338,25 @@ mod tests {
 
     #[test]
     fn unknown_labels_are_guessed_and_said() {
-        for label in ["x-klingon", "iso-2022-kr", "hz-gb-2312"] {
+        for label in ["x-klingon", "iso-2022-cn"] {
             let unknown = vec![Problem::CharsetUnknown(label.to_owned())];
             assert_eq!(show("über".as_bytes(), label), ("über".to_owned(), unknown));
+        }
+    }
+
+    #[test]
+    fn labels_of_one_charset_are_known() {
+        for (one, other, expected) in [
+            ("utf-8", "UTF8", true),
+            ("utf-8*en", "utf-8*de", true),
+            ("gb2312", "GBK", true),
+            ("utf-7", "unicode-1-1-utf-7", true),
+            ("x-klingon", "X-Klingon", true),
+            ("utf-8", "iso-8859-1", false),
+            ("hz", "utf-7", false),
+            ("x-klingon", "x-romulan", false),
+        ] {
+            assert_eq!(is_same(one, other), expected, "{one} {other}");
         }
     }
 

@@ -1,14 +1,16 @@
 //! Reads what the header of a part says about its content: type, boundary, charset, name, disposition, encoding.
 //!
-//! A header block comes in, a `ContentFields` goes out, with what is missing or broken replaced by what RFC 2045 says.
-//! mail-parser reads the parameters, with their continuations and charsets (RFC 2231); it gets one line of UTF-8, since
-//! it would lose raw 8-bit bytes. Knows nothing of the content itself.
+//! A header block comes in, a `ContentFields` goes out, with what is missing or broken replaced by what RFC
+//! 2045 says. mail-parser reads the parameters, but names of files in pieces, with charsets or as encoded
+//! words: `extended.rs` reads these. It gets one line of UTF-8, since it would lose raw 8-bit bytes. Knows
+//! nothing of the content itself.
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
 use mail_parser::parsers::MessageStream;
 use mail_parser::{ContentType, HeaderValue};
 
 use crate::bytes::{before, cut};
+use crate::extended::extended;
 use crate::headers::Block;
 use crate::limits::{NAME_BYTES_MAX, PARAMETERS_BYTES_MAX};
 use crate::problem::{Problem, Problems};
@@ -34,6 +36,8 @@ pub(crate) struct ContentFields {
     pub(crate) charset: Option<String>,
     /// The parameter `smime-type` in lower case.
     pub(crate) smime_type: Option<String>,
+    /// The content was found to be encrypted by S/MIME.
+    pub(crate) needs_key: bool,
     /// The name of the file, or empty.
     pub(crate) name: String,
     pub(crate) disposition: Disposition,
@@ -65,6 +69,23 @@ impl ContentFields {
             )
     }
 
+    /// Says whether the content is S/MIME, by its type or because it was found to be encrypted.
+    pub(crate) fn is_smime(&self) -> bool {
+        matches!(self.mime.as_str(), "application/pkcs7-mime" | "application/x-pkcs7-mime") || self.needs_key
+    }
+
+    /// Says whether the content may be S/MIME that can be opened without a key, as far as its header tells.
+    pub(crate) fn may_be_sealed(&self) -> bool {
+        const CLOSED: [&str; 3] = ["enveloped-data", "authenveloped-data", "certs-only"];
+        let is_closed = self.smime_type.as_deref().is_some_and(|smime_type| CLOSED.contains(&smime_type));
+        !is_closed && (self.is_smime() || self.is_unnamed_smime())
+    }
+
+    /// Says whether only the name of the file tells that it is S/MIME.
+    pub(crate) fn is_unnamed_smime(&self) -> bool {
+        self.mime == "application/octet-stream" && self.name.to_ascii_lowercase().ends_with(".p7m")
+    }
+
     /// Says whether text is for programs, so that no person would search for it.
     pub(crate) fn is_code(&self) -> bool {
         matches!(self.mime.as_str(), "text/css" | "text/javascript")
@@ -89,7 +110,7 @@ pub(crate) fn read_content(block: &Block<'_>, default: &str, problems: &mut Prob
                 attribute(&found, "boundary").filter(|boundary| !boundary.is_empty()).map(Into::into);
             content.charset = attribute(&found, "charset").map(|charset| cut(charset, 64).into());
             content.smime_type = attribute(&found, "smime-type").map(str::to_ascii_lowercase);
-            content.name = name(&found, "name", problems);
+            content.name = name(&found, (&line, "name"), problems);
         }
         None => content.mime = default.into(),
     }
@@ -100,7 +121,7 @@ pub(crate) fn read_content(block: &Block<'_>, default: &str, problems: &mut Prob
             "inline" => Disposition::Inline,
             _ => Disposition::Unsaid,
         };
-        let file_name = name(&found, "filename", problems);
+        let file_name = name(&found, (&line, "filename"), problems);
         if !file_name.is_empty() {
             content.name = file_name;
         }
@@ -179,8 +200,10 @@ fn attribute<'a>(found: &'a ContentType<'_>, name: &str) -> Option<&'a str> {
 }
 
 /// Returns the name of a file; encoded words in it are not allowed, and sent.
-fn name(found: &ContentType<'_>, parameter: &str, problems: &mut Problems) -> String {
-    let Some(value) = found.attribute(parameter) else { return String::new() };
+fn name(found: &ContentType<'_>, (line, parameter): (&[u8], &str), problems: &mut Problems) -> String {
+    let is_extended = memchr::memchr(b'*', line).is_some() || memchr::memmem::find(line, b"=?").is_some();
+    let own = if is_extended { extended(line, parameter, problems) } else { None };
+    let Some(value) = own.as_deref().or_else(|| found.attribute(parameter)) else { return String::new() };
     cut(&tidy(&decode_words(value, problems)), NAME_BYTES_MAX).to_owned()
 }
 
@@ -238,6 +261,14 @@ mod tests {
             ("name==?utf-8?q?caf=C3=A9=2Etxt?=", "café.txt"),
             ("name=\"caf\u{e9}.txt\"", "café.txt"),
             ("name=\"a \\\"b\\\".txt\"", "a \"b\".txt"),
+            // Characters split between two pieces of a value, or between two encoded words of one.
+            ("name*0*=utf-8''caf%C3; name*1*=%A9.txt", "café.txt"),
+            ("name*0*=shift_jis'ja'%93; name*1*=%FA.txt", "日.txt"),
+            ("name*0*=iso-2022-jp''%1B$BF|%1B%28B; name*1=.txt", "日.txt"),
+            ("name*0*=iso-2022-kr''%1B$%29C%0EGQ1[%0F; name*1*=.txt", "한글.txt"),
+            ("name*=hz-gb-2312''%7E{VPND%7E}.txt", "中文.txt"),
+            ("name*0=\"=?utf-8?q?caf=C3?= =?ut\"; name*1=\"f-8?q?=A9=2Etxt?=\"", "café.txt"),
+            ("name=\"=?iso-2022-jp?B?GyRCRg==?= =?iso-2022-jp?B?fBsoQg==?=.txt\"", "日.txt"),
         ] {
             assert_eq!(read(&format!("Content-Type: a/b; {value}\n\n")).name, expected, "{value}");
         }

@@ -1,10 +1,10 @@
 //! Reads dates, and chooses the one a message is sorted by.
 //!
-//! Raw values of Date and Received come in, seconds since 1970 go out. The time now and the file's time are given, so
-//! that the choice can be repeated. Knows nothing of time zones other than those mail names.
+//! Raw values of Date and Received come in, seconds since 1970 go out. The time now is given, so that the
+//! choice can be repeated. Knows nothing of files, and nothing of time zones other than those mail names.
 //!
-//! Read by hand and not by mail-parser, which refuses what is often sent: no zone, months in full, `5-Jan-2004`, the
-//! order of asctime.
+//! Read by hand and not by mail-parser, which refuses what is often sent: no zone, months in full,
+//! `5-Jan-2004`, the order of asctime, months in digits.
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
 use crate::charset::guess;
@@ -17,20 +17,18 @@ pub enum DateSource {
     Date,
     /// The newest of its Received fields, because the Date was missing or not to be believed.
     Received,
-    /// The modification time of its file, because neither could be used.
-    FileTime,
 }
 
 /// How far ahead of now a date may lie: a year.
 const AHEAD_SECONDS_MAX: i64 = 366 * 86_400;
 
-/// Chooses the date of a message from its Date, its Received fields and the time of its file.
+/// Chooses the date of a message from its Date and its Received fields; `None` if neither can be used.
 pub(crate) fn choose<'a>(
     date: Option<&[u8]>,
     received: impl Iterator<Item = &'a [u8]>,
     context: &crate::message::Context,
     problems: &mut Problems,
-) -> (i64, DateSource) {
+) -> Option<(i64, DateSource)> {
     let newest = context.now_seconds.saturating_add(AHEAD_SECONDS_MAX);
     match date.filter(|value| !value.is_empty()) {
         None => problems.add(Problem::DateMissing),
@@ -38,14 +36,11 @@ pub(crate) fn choose<'a>(
             None => problems.add(Problem::DateUnreadable),
             Some(seconds) if seconds < 0 => problems.add(Problem::DateTooOld),
             Some(seconds) if seconds > newest => problems.add(Problem::DateInFuture),
-            Some(seconds) => return (seconds, DateSource::Date),
+            Some(seconds) => return Some((seconds, DateSource::Date)),
         },
     }
     let received = received.filter_map(received_date).filter(|seconds| (0..=newest).contains(seconds)).max();
-    match received {
-        Some(seconds) => (seconds, DateSource::Received),
-        None => (context.file_mtime_seconds, DateSource::FileTime),
-    }
+    received.map(|seconds| (seconds, DateSource::Received))
 }
 
 /// Returns the date of a Received field, which stands after its last semicolon.
@@ -103,6 +98,8 @@ impl Found {
             self.time(token);
         } else if token.starts_with(['+', '-']) {
             self.zone(token);
+        } else if let Some(numbers) = three_numbers(token) {
+            self.date_in_digits(numbers, token.contains('/'));
         } else if token.contains(['-', '/']) {
             // `5-Jan-2004`, `2004-01-05`.
             token.split(['-', '/']).filter(|piece| !piece.is_empty()).for_each(|piece| self.token(piece));
@@ -111,6 +108,14 @@ impl Found {
         } else {
             self.name(token);
         }
+    }
+
+    /// `29-04-2017`, `29.04.17`, `4/29/2017`: where both may be a month, the day comes first, but before
+    /// slashes the month, since it is Americans who write these.
+    fn date_in_digits(&mut self, [first, second, year]: [i64; 3], has_slashes: bool) {
+        let is_month_first = second > 12 || (has_slashes && first <= 12);
+        let (day, month) = if is_month_first { (second, first) } else { (first, second) };
+        (self.day, self.month, self.year) = (Some(day), Some(month), Some(whole_year(year)));
     }
 
     /// A day, a month in digits or a year; the order in which they come decides.
@@ -124,9 +129,7 @@ impl Found {
         } else if self.day.is_none() {
             self.day = Some(number);
         } else if self.year.is_none() {
-            // RFC 5322, 4.3, for years of two and three digits.
-            let century = if number < 50 { 2_000 } else { 1_900 };
-            self.year = Some(number.saturating_add(century));
+            self.year = Some(whole_year(number));
         }
     }
 
@@ -235,6 +238,26 @@ impl Found {
     }
 }
 
+/// Returns the year that one of two or three digits means (RFC 5322, 4.3).
+fn whole_year(year: i64) -> i64 {
+    year.saturating_add(match year {
+        0..50 => 2_000,
+        50..1_000 => 1_900,
+        _ => 0,
+    })
+}
+
+/// Returns the numbers of a date whose year comes last: two of one or two digits, and one of two or four.
+fn three_numbers(token: &str) -> Option<[i64; 3]> {
+    let mut pieces = token.split(['-', '/', '.']);
+    let mut number = |lengths: &[usize]| {
+        let piece = pieces.next().filter(|piece| lengths.contains(&piece.len()))?;
+        if piece.bytes().all(|byte| byte.is_ascii_digit()) { piece.parse().ok() } else { None }
+    };
+    let numbers = [number(&[1, 2])?, number(&[1, 2])?, number(&[2, 4])?];
+    pieces.next().is_none().then_some(numbers)
+}
+
 /// Returns the days from 1970-01-01 to a day of the Gregorian calendar, or `None` if there is no such day.
 fn days_since_1970(year: i64, month: i64, day: i64) -> Option<i64> {
     let is_leap = year.rem_euclid(4) == 0 && (year.rem_euclid(100) != 0 || year.rem_euclid(400) == 0);
@@ -283,12 +306,26 @@ mod tests {
             "Mon,5 Jan 2004 10:00:00+0000",
             "Mon, 5 Jan\r\n 2004 10:00:00 (a (nested) comment) +0000",
             "5 Jan 2004 10:00:00 AM",
+            "05-01-2004 10:00",
+            "5.1.2004 10:00",
+            "5-1-04 10:00:00 +0000",
+            "1/5/2004 10:00:00 AM",
+            "Mon, 01/05/04 05:00 EST",
             "Mon, 5 Jan 2004 10:00:00 +9999",
         ] {
             assert_eq!(parse_date(value.as_bytes()), Some(seconds), "{value}");
         }
         assert_eq!(parse_date(b"5 Jan 2004 10:00:00 PM"), Some(seconds + 43_200));
         assert_eq!(parse_date(b"5 Jan 2004 12:30:00 am"), Some(seconds - 34_200));
+        for value in [
+            "29-04-2017 23:34",
+            "4/29/2017 23:34",
+            "29/4/2017 23:34",
+            "04-29-17 23:34 UTC",
+            "29.04.2017 23:34",
+        ] {
+            assert_eq!(parse_date(value.as_bytes()), Some(1_493_508_840), "{value}");
+        }
         assert_eq!(parse_date(b"31 Dec 1969 23:59:59 +0000"), Some(-1));
         assert_eq!(parse_date(b"29 Feb 2000 00:00:60 +0000"), Some(951_782_460));
         assert_eq!(parse_date(b"5 Jan 99 10:00 +0530"), Some(915_510_600));
@@ -306,6 +343,10 @@ mod tests {
             "Jan 2004",
             "0 Jan 2004",
             "99999999999",
+            "13-13-2017",
+            "31/2/2017",
+            "1.2.3",
+            "192.168.1.20",
         ] {
             assert_eq!(parse_date(value.as_bytes()), None, "{value}");
         }
@@ -325,12 +366,11 @@ mod tests {
         }
     }
 
-    fn chosen(date: Option<&str>, received: &[&str]) -> (i64, DateSource, Vec<Problem>) {
+    fn chosen(date: Option<&str>, received: &[&str]) -> (Option<(i64, DateSource)>, Vec<Problem>) {
         let mut problems = Problems::default();
-        let context = Context::new(77, 1_700_000_000);
+        let context = Context::new(1_700_000_000);
         let received = received.iter().map(|value| value.as_bytes());
-        let (seconds, source) = choose(date.map(str::as_bytes), received, &context, &mut problems);
-        (seconds, source, problems.into_list())
+        (choose(date.map(str::as_bytes), received, &context, &mut problems), problems.into_list())
     }
 
     #[test]
@@ -342,7 +382,10 @@ mod tests {
             "x",
         ];
         let newest = 1_073_296_800;
-        assert_eq!(chosen(Some("5 Jan 2001 10:00"), &received), (978_688_800, DateSource::Date, vec![]));
+        assert_eq!(
+            chosen(Some("5 Jan 2001 10:00"), &received),
+            (Some((978_688_800, DateSource::Date)), vec![])
+        );
         for (date, problem) in [
             (None, Problem::DateMissing),
             (Some(""), Problem::DateMissing),
@@ -350,8 +393,9 @@ mod tests {
             (Some("31 Dec 1969 23:59:59"), Problem::DateTooOld),
             (Some("1 Jan 2040"), Problem::DateInFuture),
         ] {
-            assert_eq!(chosen(date, &received), (newest, DateSource::Received, vec![problem.clone()]));
-            assert_eq!(chosen(date, &["x", "y; z"]), (77, DateSource::FileTime, vec![problem]));
+            let by_received = Some((newest, DateSource::Received));
+            assert_eq!(chosen(date, &received), (by_received, vec![problem.clone()]));
+            assert_eq!(chosen(date, &["x", "y; z"]), (None, vec![problem]));
         }
     }
 }

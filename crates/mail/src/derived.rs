@@ -8,7 +8,7 @@ use encoding_rs::Encoding;
 use crate::bytes::{before, cut};
 use crate::headers::Block;
 use crate::limits::{LABEL_COUNT_MAX, LIST_BYTES_MAX, NAME_BYTES_MAX, VALUE_BYTES_MAX};
-use crate::parts::Part;
+use crate::parts::{Body, Part, Seal};
 use crate::problem::Problems;
 use crate::words;
 
@@ -47,6 +47,9 @@ impl Derived {
     pub const HIGH: Derived = Derived(1 << 6);
     /// Its sender calls it less urgent than others, or it was sent to many. A priority, not a flag: it has no word here.
     pub const LOW: Derived = Derived(1 << 7);
+
+    /// It does not say when it was written: names of its files may. No word here either.
+    pub const UNDATED: Derived = Derived(1 << 8);
 
     /// Returns the set with these bits; unknown bits are kept.
     #[must_use]
@@ -140,14 +143,18 @@ pub(crate) fn flags_of_text(text: &str) -> Derived {
 }
 
 fn flag_of(part: &Part<'_>) -> Derived {
+    if let Body::Sealed { seal, .. } = part.body {
+        return if seal == Seal::Signed { Derived::SIGNED } else { Derived::NONE };
+    }
     match part.content.mime.as_str() {
         "multipart/signed" => Derived::SIGNED,
         "multipart/encrypted" => Derived::ENCRYPTED,
         "text/calendar" | "application/ics" => Derived::CALENDAR,
         mime if is_signature(mime) => Derived::SIGNED,
-        mime if is_smime(mime) => match part.content.smime_type.as_deref() {
+        _ if part.content.needs_key => Derived::ENCRYPTED,
+        _ if part.content.is_smime() => match part.content.smime_type.as_deref() {
             Some("signed-data") => Derived::SIGNED,
-            Some("certs-only") => Derived::NONE,
+            Some("certs-only" | "compressed-data") => Derived::NONE,
             _ if part.content.name.ends_with(".p7s") => Derived::SIGNED,
             _ if part.content.name.ends_with(".p7c") => Derived::NONE,
             _ => Derived::ENCRYPTED,
@@ -162,11 +169,6 @@ pub(crate) fn is_signature(mime: &str) -> bool {
         mime,
         "application/pgp-signature" | "application/pkcs7-signature" | "application/x-pkcs7-signature"
     )
-}
-
-/// Says whether a part of this type is itself a signed or encrypted message, which is no attachment.
-pub(crate) fn is_smime(mime: &str) -> bool {
-    matches!(mime, "application/pkcs7-mime" | "application/x-pkcs7-mime")
 }
 
 fn is_list(block: &Block<'_>) -> bool {

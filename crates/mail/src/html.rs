@@ -1,8 +1,8 @@
 //! Turns HTML into the text that a reader would see.
 //!
-//! HTML comes in, text goes out: tags off, entities decoded, scripts and styles dropped, white space as a browser shows
-//! it, a line for every block, so that no words run together that stand apart. It is not a parser of HTML: what nests
-//! wrongly does not matter to it. Knows nothing of mail.
+//! HTML comes in, text goes out: tags off, entities decoded, scripts, styles and what is hidden dropped,
+//! white space as a browser shows it, a line for every block, so that no words run together that stand apart.
+//! It is not a parser of HTML: what nests wrongly does not matter to it. Knows nothing of mail.
 //!
 //! Better than mail-parser's for us: that knows no blocks but `<p>` and `<br>`, so that table cells run together, and no
 //! entities without a semicolon. Its table of entities is used.
@@ -11,6 +11,7 @@
 use mail_parser::decoders::html::add_html_token;
 
 use crate::bytes::{after, before, cut};
+use crate::hidden::{Hidden, Name};
 
 /// Returns the text of `html`, `length_max` bytes at most.
 pub(crate) fn html_to_text(html: &str, length_max: usize) -> String {
@@ -18,7 +19,7 @@ pub(crate) fn html_to_text(html: &str, length_max: usize) -> String {
     reader.text.out.reserve(html.len().div_euclid(4));
     while let Some(start) = memchr::memchr(b'<', reader.rest.as_bytes()) {
         let (plain, rest) = reader.rest.split_at_checked(start).unwrap_or((reader.rest, ""));
-        reader.text.add_encoded(plain);
+        reader.add(plain);
         reader.rest = rest;
         reader.read_markup();
         if reader.text.out.len() > length_max {
@@ -27,7 +28,7 @@ pub(crate) fn html_to_text(html: &str, length_max: usize) -> String {
     }
     let rest = reader.rest;
     if reader.text.out.len() <= length_max {
-        reader.text.add_encoded(rest);
+        reader.add(rest);
     }
     let mut text = reader.text.out;
     text.truncate(cut(text.trim_end(), length_max).len());
@@ -167,6 +168,7 @@ fn decode_number(number: &str) -> Option<String> {
 struct Reader<'a> {
     rest: &'a str,
     text: Text,
+    hidden: Hidden,
     lacks_double_quote: bool,
     lacks_single_quote: bool,
     /// Ends that were searched and do not come any more.
@@ -174,6 +176,13 @@ struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
+    /// Adds text that is shown.
+    fn add(&mut self, encoded: &str) {
+        if !self.hidden.is_hidden() {
+            self.text.add_encoded(encoded);
+        }
+    }
+
     /// Reads the markup that begins with `<`; what is none is text.
     fn read_markup(&mut self) {
         let after = self.rest.get(1..).unwrap_or_default();
@@ -182,7 +191,7 @@ impl<'a> Reader<'a> {
             [b'!' | b'?', ..] => self.skip_past(">"),
             [b'/', byte, ..] | [byte, ..] if byte.is_ascii_alphabetic() => self.read_tag(),
             _ => {
-                self.text.add_word("<");
+                self.add("<");
                 self.rest = after;
             }
         }
@@ -211,13 +220,13 @@ impl<'a> Reader<'a> {
         let after = self.rest.get(1..).unwrap_or_default();
         let (is_end, after) = after.strip_prefix('/').map_or((false, after), |after| (true, after));
         let length = after.bytes().take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b':').count();
-        let mut name = [0_u8; 10];
+        let mut name = Name::default();
         for (to, from) in name.iter_mut().zip(after.bytes().take(length)) {
             *to = from.to_ascii_lowercase();
         }
-        let name = if length <= name.len() { name.get(..length).unwrap_or_default() } else { b"" };
-        self.skip_attributes(after.get(length..).unwrap_or_default());
-        match name {
+        let attributes = self.skip_attributes(after.get(length..).unwrap_or_default());
+        self.hidden.tag(&name, is_end, attributes);
+        match if length <= name.len() { name.get(..length).unwrap_or_default() } else { b"" } {
             b"script" if !is_end => self.skip_element("script"),
             b"style" if !is_end => self.skip_element("style"),
             b"title" if !is_end => self.skip_element("title"),
@@ -227,30 +236,20 @@ impl<'a> Reader<'a> {
                 self.text.gap(Gap::Line);
                 self.text.is_preformatted = !is_end;
             }
-            b"br" | b"div" | b"tr" | b"li" | b"dt" | b"dd" | b"hr" | b"option" | b"address" | b"center"
-            | b"form" | b"section" | b"article" | b"header" | b"footer" | b"figure" | b"figcaption"
-            | b"nav" | b"main" | b"aside" | b"body" | b"caption" | b"legend" => self.text.gap(Gap::Line),
-            b"p" | b"table" | b"ul" | b"ol" | b"dl" | b"blockquote" | b"h1" | b"h2" | b"h3" | b"h4"
-            | b"h5" | b"h6" => {
-                self.text.gap(Gap::Paragraph);
-            }
-            b"td" | b"th" | b"img" | b"input" | b"button" | b"select" | b"textarea" => {
-                self.text.gap(Gap::Space);
-            }
-            _ => {}
+            name => self.text.gap(gap_of(name)),
         }
     }
 
-    /// Goes behind the `>` of a tag, not counting those within quotes; a quote that is never closed is none. Without a
-    /// `>` it is no tag, and nothing that follows is one.
-    fn skip_attributes(&mut self, attributes: &'a str) {
+    /// Goes behind the `>` of a tag, not counting those within quotes; a quote that is never closed is none.
+    /// Without a `>` it is no tag, and nothing that follows is one. Returns the attributes.
+    fn skip_attributes(&mut self, attributes: &'a str) -> &'a str {
         let mut from = 0_usize;
         loop {
             let bytes = after(attributes.as_bytes(), from);
             let Some(found) = memchr::memchr3(b'>', b'"', b'\'', bytes) else {
-                self.text.add_encoded(self.rest);
+                self.add(self.rest);
                 self.rest = "";
-                return;
+                return "";
             };
             let is_value = before(bytes, found).trim_ascii_end().ends_with(b"=");
             from = from.saturating_add(found).saturating_add(1);
@@ -264,6 +263,7 @@ impl<'a> Reader<'a> {
             from = from.saturating_add(quoted.map_or(0, |length| length.saturating_add(1)));
         }
         self.rest = attributes.get(from..).unwrap_or_default();
+        attributes.get(..from.saturating_sub(1)).unwrap_or_default()
     }
 
     /// Leaves out all up to the end of the element; without an end, only its tag.
@@ -275,6 +275,19 @@ impl<'a> Reader<'a> {
             })
         });
         self.rest = self.rest.get(end.unwrap_or_default()..).unwrap_or_default();
+    }
+}
+
+/// Returns the white space that a browser shows before and after an element.
+fn gap_of(name: &[u8]) -> Gap {
+    match name {
+        b"br" | b"div" | b"tr" | b"li" | b"dt" | b"dd" | b"hr" | b"option" | b"address" | b"center"
+        | b"form" | b"section" | b"article" | b"header" | b"footer" | b"figure" | b"figcaption" | b"nav"
+        | b"main" | b"aside" | b"body" | b"caption" | b"legend" => Gap::Line,
+        b"p" | b"table" | b"ul" | b"ol" | b"dl" | b"blockquote" | b"h1" | b"h2" | b"h3" | b"h4" | b"h5"
+        | b"h6" => Gap::Paragraph,
+        b"td" | b"th" | b"img" | b"input" | b"button" | b"select" | b"textarea" => Gap::Space,
+        _ => Gap::None,
     }
 }
 
@@ -366,9 +379,25 @@ mod tests {
     /// Each of these would take hours if a search began again at every bracket.
     #[test]
     fn a_megabyte_of_nonsense_is_read_once() {
-        for piece in
-            ["<", "<!--", "<!", "<a", "<a x=\"", "<a x='", "<style>", "</", "&", "<a x=\"'>", "&#", "<pre>\n"]
-        {
+        for piece in [
+            "<",
+            "<!--",
+            "<!",
+            "<a",
+            "<a x=\"",
+            "<a x='",
+            "<style>",
+            "</",
+            "&",
+            "<a x=\"'>",
+            "&#",
+            "<pre>\n",
+            "<div hidden>",
+            "<p hidden>",
+            "<td hidden><table>",
+            "<i hidden></b>",
+            "<a hidden=\"\"=\"\" >",
+        ] {
             show(&piece.repeat((1 << 20) / piece.len()));
         }
     }

@@ -4,11 +4,11 @@
 //! what HTML means.
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
-use crate::bodies::meta_charset;
 use crate::charset;
 use crate::content::Disposition;
 use crate::headers::{skip_envelope, split};
 use crate::message::with_line_feeds;
+use crate::part_text::meta_charset;
 use crate::parts::{Body, Part, take_apart};
 use crate::problem::Problems;
 use crate::transfer::decode;

@@ -11,15 +11,19 @@ mod body_hash;
 mod boundary;
 mod bytes;
 mod charset;
+mod cms;
 mod content;
 mod copy_hash;
 mod dates;
 mod derived;
 mod error;
+mod extended;
 mod far;
 mod flags;
 mod folder;
+mod forms;
 mod headers;
+mod hidden;
 mod html;
 mod html_part;
 mod ids;
@@ -29,10 +33,12 @@ mod large;
 mod mailbox;
 mod message;
 mod name;
+mod part_text;
 mod parts;
 mod problem;
 mod read;
 mod scan;
+mod shifted;
 mod snippet;
 mod stamp;
 mod transfer;
@@ -44,6 +50,7 @@ mod words;
 pub mod limits;
 
 pub use attachments::Attachment;
+pub use bodies::OtherForm;
 pub use dates::DateSource;
 pub use derived::Derived;
 pub use error::{Error, Result};
@@ -52,6 +59,7 @@ pub use folder::{
     Folder, FolderLimits, FolderProblem, FolderProblemKind, Folders, find_folders, find_folders_within,
     folders_left_out, join,
 };
+pub use forms::Preferred;
 pub use html_part::html_part;
 pub use keywords::{
     KEYWORD_COUNT_MAX, KEYWORDS_FILE, KEYWORDS_FILE_BYTES_MAX, keyword_names, read_keyword_names,
@@ -59,7 +67,7 @@ pub use keywords::{
 pub use large::{Extent, Large};
 pub use mailbox::Address;
 pub use message::{Context, Message, parse};
-pub use name::{Name, SizeHints, is_draft, parse_name, size_hints, with_flags, without_field};
+pub use name::{Name, SizeHints, is_draft, name_seconds, parse_name, size_hints, with_flags, without_field};
 pub use problem::Problem;
 pub use read::{Content, read_message, read_message_into};
 pub use scan::{Directory, Entry, EntryKind, Fingerprint, ScanBuffer, entry_hash, read_directory};

@@ -3,12 +3,21 @@
 //! Nothing comes in and nothing goes out but numbers. A message beyond a limit is still a message: what is over is left
 //! out, and its problems say so. Whoever knows the reason for a limit finds it here.
 
-/// Text kept of one message, in bytes of UTF-8. A novel has about 1 MiB; what is longer is a log or a dump.
+/// Text kept of one message, in bytes of UTF-8, what other forms of it say more included. A novel has about 1
+/// MiB; what is longer is a log or a dump.
 pub const TEXT_BYTES_MAX: usize = 2 << 20;
+
+/// Forms of the text kept beside the one that is shown; a letter has one or two, a digest of letters many.
+pub const FORM_COUNT_MAX: usize = 1_000;
 
 /// Levels of multiparts and nested messages that are taken apart. What lies deeper is read as plain text, so that its
 /// words are still found. Each level costs one search for the boundary over everything within.
 pub const MIME_DEPTH_MAX: usize = 50;
+
+/// Bytes that come out of signed and compressed content (S/MIME) of one message, all levels together. Content
+/// in content costs its length at each level, and compressed content may be a thousand times as long as the
+/// message.
+pub const UNSEALED_BYTES_MAX: usize = 64 << 20;
 
 /// Parts of one message that are looked at.
 pub const PART_COUNT_MAX: usize = 10_000;
@@ -79,5 +88,5 @@ pub const LARGE_TEXT_BYTES_MAX: usize = 8 << 20;
 /// Bytes of all texts of a large message together, likewise.
 pub const LARGE_TEXTS_BYTES_MAX: usize = 16 << 20;
 
-/// Bytes of an encoded message within a large message, which is decoded in memory.
+/// Bytes of an encoded message or of S/MIME within a large message, which are read in memory.
 pub const LARGE_NESTED_BYTES_MAX: usize = 8 << 20;

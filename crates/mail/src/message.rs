@@ -13,13 +13,14 @@ use xxhash_rust::xxh3::Xxh3;
 
 use crate::addresses::parse_addresses;
 use crate::attachments::Attachment;
-use crate::bodies::read_bodies;
+use crate::bodies::{OtherForm, read_bodies};
 use crate::bytes::before;
 use crate::charset;
 use crate::copy_hash::{CopyHash, PartHashes};
 use crate::dates::{self, DateSource};
 use crate::derived::{self, Derived};
 use crate::far::{Far, Nowhere};
+use crate::forms::Preferred;
 use crate::headers::{Block, skip_envelope, split};
 use crate::ids;
 use crate::language::language;
@@ -33,10 +34,10 @@ use crate::words;
 /// What a message cannot say of itself.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Context<'a> {
-    /// The modification time of its file, its date where it names none.
-    pub file_mtime_seconds: i64,
     /// The time now; dates far ahead of it are not believed.
     pub now_seconds: i64,
+    /// Which form of a text is shown, where there are several.
+    pub preferred: Preferred,
     /// Names of header fields that are wanted as they are, besides those that a message has anyway.
     pub headers: &'a [String],
 }
@@ -44,8 +45,8 @@ pub struct Context<'a> {
 impl Context<'_> {
     /// Returns what a message cannot say of itself; no further header fields are wanted.
     #[must_use]
-    pub const fn new(file_mtime_seconds: i64, now_seconds: i64) -> Context<'static> {
-        Context { file_mtime_seconds, now_seconds, headers: &[] }
+    pub const fn new(now_seconds: i64) -> Context<'static> {
+        Context { now_seconds, preferred: Preferred::Better, headers: &[] }
     }
 }
 
@@ -73,18 +74,19 @@ pub struct Message {
     pub references: Vec<String>,
     /// The ids of In-Reply-To.
     pub in_reply_to: Vec<String>,
-    /// Seconds since 1970, UTC.
-    pub date_seconds: i64,
-    /// Where the date comes from.
-    pub date_source: DateSource,
+    /// Its date in seconds since 1970, UTC, and where it comes from; `None` if it does not say when it was
+    /// written.
+    pub date: Option<(i64, DateSource)>,
     /// The id of the mailing list, or empty.
     pub list_id: String,
     /// The attachments, in their order.
     pub attachments: Vec<Attachment>,
     /// The types of all parts, in lower case, each once.
     pub mime_types: Vec<String>,
-    /// The text of all parts, HTML as text; lines end with LF.
+    /// The text of all parts, HTML as text, of several forms the one that is shown; lines end with LF.
     pub text: String,
+    /// The other forms of the text.
+    pub other_forms: Vec<OtherForm>,
     /// The places in `text` of what was attached: messages within the message, and files of text.
     pub embedded: Vec<Range<usize>>,
     /// The language of the text that its writer wrote (ISO 639-1), or empty where that is not certain.
@@ -129,7 +131,7 @@ pub(crate) fn assemble(
     let fallback = parts.iter().find_map(|part| charset::encoding(part.content.charset.as_deref()?));
     let own_id = block.first("message-id").and_then(ids::message_id);
     let mut hashes = if own_id.is_some() { PartHashes::of_named() } else { PartHashes::of_nameless() };
-    let bodies = read_bodies(parts, far, fallback, &mut hashes, &mut problems);
+    let bodies = read_bodies(parts, far, (context.preferred, fallback), &mut hashes, &mut problems);
     let (mut copy_hash, body_hash) = hashes.finish();
     let mut header = Header { block, fallback, problems: &mut problems };
 
@@ -146,11 +148,13 @@ pub(crate) fn assemble(
     let references = ids::merge(references, &in_reply_to, &mut problems);
     let in_reply_to = ids::merge(in_reply_to, &[], &mut problems);
     let (message_id, message_id_derived) = message_id(block, (own_id, body_hash), &mut problems);
-    let (date_seconds, date_source) =
-        dates::choose(block.first("date"), block.all("received"), context, &mut problems);
+    let date = dates::choose(block.first("date"), block.all("received"), context, &mut problems);
 
     let mut flags = derived::flags_of(block, parts);
     flags.insert(derived::flags_of_text(&bodies.text));
+    if date.is_none() {
+        flags.insert(Derived::UNDATED);
+    }
     if bodies.has_attachment {
         flags.insert(Derived::ATTACHMENT);
     }
@@ -165,14 +169,14 @@ pub(crate) fn assemble(
         message_id_derived,
         references,
         in_reply_to,
-        date_seconds,
-        date_source,
+        date,
         list_id: derived::list_id(block, fallback, &mut problems),
         attachments: bodies.attachments,
         mime_types: mime_types(parts),
         snippet: snippet(&bodies.text),
         language: language(own_text(&bodies.text, &bodies.embedded)),
         text: bodies.text,
+        other_forms: bodies.other_forms,
         embedded: bodies.embedded,
         copy_hash: None,
         flags,
@@ -187,6 +191,12 @@ pub(crate) fn assemble(
 }
 
 impl Message {
+    /// Returns its date in seconds since 1970, UTC, if it says one.
+    #[must_use]
+    pub fn date_seconds(&self) -> Option<i64> {
+        self.date.map(|(seconds, _)| seconds)
+    }
+
     /// Returns the texts that were attached.
     pub fn embedded_texts(&self) -> impl Iterator<Item = &str> {
         self.embedded.iter().filter_map(|place| self.text.get(place.clone()))

@@ -77,6 +77,15 @@ pub fn size_hints(name: &[u8]) -> SizeHints {
     hints
 }
 
+/// Returns the time at which a name says that its file was made, in seconds since 1970: the digits before its
+/// first dot, as mail programs write them. Only a time from 1990 (Maildirs came in 1995) to 2099 is one.
+pub fn name_seconds(name: &[u8]) -> Option<i64> {
+    const PLAUSIBLE: std::ops::Range<i64> = 631_152_000..4_102_444_800;
+    let length = name.iter().position(|byte| *byte == b'.')?;
+    let seconds = i64::try_from(number(name.get(..length)?)?).ok()?;
+    PLAUSIBLE.contains(&seconds).then_some(seconds)
+}
+
 /// Returns `name` with exactly the flags `flags`, as a mail program would rename the file.
 ///
 /// Keywords, letters without a meaning here, fields and extensions are kept; letters are put in ASCII order, as the standard wants.

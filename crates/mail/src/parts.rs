@@ -1,7 +1,8 @@
 //! Takes a message apart into its parts.
 //!
-//! A message's header block and body come in, a flat list of parts in the order of the message goes out, each with the
-//! number of the part it lies in; leaves hold their content as it was sent. Nothing but nested messages is decoded here.
+//! A message's header block and body come in, a flat list of parts in the order of the message goes out, each
+//! with the number of the part it lies in; leaves hold their content as it was sent. Only nested messages and
+//! what S/MIME wraps are decoded here.
 //!
 //! This is done by hand and not by mail-parser 0.11, for four reasons, each tried: it searches the rest of the message
 //! again for every boundary that never comes (390 kB take 0.8 s, and it grows with the square); it overflows the stack
@@ -14,9 +15,10 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use crate::boundary::{Pieces, guess_boundary};
+use crate::cms::{Opened, open};
 use crate::content::{ContentFields, read_content};
 use crate::headers::{Block, skip_envelope, split};
-use crate::limits::{MIME_DEPTH_MAX, PART_COUNT_MAX};
+use crate::limits::{MIME_DEPTH_MAX, PART_COUNT_MAX, UNSEALED_BYTES_MAX};
 use crate::problem::{Problem, Problems};
 use crate::transfer::{Transfer, decode};
 
@@ -36,8 +38,18 @@ pub(crate) enum Body<'a> {
     Multipart,
     /// One other part, of a message with this header block and size.
     Message { headers: Cow<'a, [u8]>, size_bytes: usize },
+    /// One other part, that was signed or compressed by S/MIME; and what it was in, still in its transfer
+    /// encoding.
+    Sealed { bytes: Cow<'a, [u8]>, seal: Seal },
     /// Content, still in its transfer encoding.
     Leaf(Cow<'a, [u8]>),
+}
+
+/// What S/MIME did to a part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Seal {
+    Signed,
+    Compressed,
 }
 
 /// Takes a message apart, whose header block was read already.
@@ -59,12 +71,14 @@ pub(crate) struct Place {
 /// Takes apart what is in memory.
 pub(crate) struct Walk<'a, 'p> {
     parts: Vec<Part<'a>>,
+    /// Bytes that may still come out of S/MIME.
+    room_bytes: usize,
     problems: &'p mut Problems,
 }
 
 impl<'a, 'p> Walk<'a, 'p> {
     pub(crate) fn new(problems: &'p mut Problems) -> Walk<'a, 'p> {
-        Walk { parts: Vec::with_capacity(4), problems }
+        Walk { parts: Vec::with_capacity(4), room_bytes: UNSEALED_BYTES_MAX, problems }
     }
 
     /// Returns the parts so far.
@@ -89,6 +103,8 @@ impl<'a, 'p> Walk<'a, 'p> {
             self.multipart(content, block.body, place);
         } else if content.is_message() {
             self.message(content, block.body, place);
+        } else if content.may_be_sealed() {
+            self.sealed(content, block.body, place);
         } else {
             self.push(place, content, Body::Leaf(Cow::Borrowed(block.body)));
         }
@@ -171,8 +187,50 @@ impl<'a, 'p> Walk<'a, 'p> {
             self.problems.add(Problem::TransferDamaged);
         }
         let content = ContentFields { transfer: Transfer::Identity, ..content };
-        let mut walk = Walk::new(&mut *self.problems);
-        walk.message(content, &decoded, Place { parent: None, ..place });
+        self.nested(place, |walk, place| walk.message(content, &decoded, place));
+    }
+
+    /// Opens S/MIME, where no key is needed, and takes apart what is in it. What is hashed of it is all of
+    /// it, as it was sent.
+    pub(crate) fn sealed(&mut self, mut content: ContentFields, body: &'a [u8], place: Place) {
+        let (decoded, _) = decode(body, content.transfer);
+        let room_bytes = if place.depth < MIME_DEPTH_MAX { self.room_bytes } else { 0 };
+        let (seal, opened) = match open(&decoded, room_bytes) {
+            Opened::Signed(opened) => (Seal::Signed, opened),
+            Opened::Compressed(opened) => (Seal::Compressed, opened),
+            closed => {
+                match closed {
+                    Opened::Encrypted => content.needs_key = true,
+                    Opened::TooLong => self.problems.add(Problem::SealedCut),
+                    Opened::Unreadable if !content.is_unnamed_smime() => {
+                        self.problems.add(Problem::SealedDamaged);
+                    }
+                    _ => {}
+                }
+                self.push(place, content, Body::Leaf(Cow::Borrowed(body)));
+                return;
+            }
+        };
+        drop(decoded);
+        self.room_bytes = self.room_bytes.saturating_sub(opened.len());
+        let parent = self.push(place, content, Body::Sealed { bytes: Cow::Borrowed(body), seal });
+        let place =
+            Place { parent: Some(parent), depth: place.depth.saturating_add(1), default: "text/plain" };
+        self.nested(place, |walk, place| {
+            let block = split(skip_envelope(&opened));
+            if block.fields.is_empty() {
+                walk.leaf_of_text(ContentFields::default(), &opened, place);
+            } else {
+                walk.entity(&block, place);
+            }
+        });
+    }
+
+    /// Copies the parts that `read` finds in bytes which are not those of the message.
+    fn nested<'b>(&mut self, place: Place, read: impl FnOnce(&mut Walk<'b, '_>, Place)) {
+        let mut walk = Walk { room_bytes: self.room_bytes, ..Walk::new(&mut *self.problems) };
+        read(&mut walk, Place { parent: None, ..place });
+        self.room_bytes = walk.room_bytes;
         let nested: Vec<Part<'static>> = walk.parts.into_iter().map(Part::into_owned).collect();
         let offset = self.parts.len();
         for part in nested.into_iter().take(PART_COUNT_MAX.saturating_sub(offset)) {
@@ -189,6 +247,7 @@ impl Part<'_> {
             Body::Message { headers, size_bytes } => {
                 Body::Message { headers: Cow::Owned(headers.into_owned()), size_bytes }
             }
+            Body::Sealed { bytes, seal } => Body::Sealed { bytes: Cow::Owned(bytes.into_owned()), seal },
             Body::Leaf(bytes) => Body::Leaf(Cow::Owned(bytes.into_owned())),
         };
         Part { parent: self.parent, content: self.content, body, far: self.far }

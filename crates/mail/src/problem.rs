@@ -77,6 +77,12 @@ pub enum Problem {
     /// Over `TEXT_BYTES_MAX` bytes of text.
     #[error("there is too much text; the rest was left out")]
     TextCut,
+    /// S/MIME that is damaged.
+    #[error("signed or compressed content (S/MIME) is damaged; it was left out")]
+    SealedDamaged,
+    /// Over `UNSEALED_BYTES_MAX` bytes of content, or over `MIME_DEPTH_MAX` levels of it.
+    #[error("there is too much signed or compressed content (S/MIME); the rest was left out")]
+    SealedCut,
     /// NUL bytes in the header or in text.
     #[error("there are NUL bytes in the header or in text; they were left out")]
     NulBytes,

@@ -144,7 +144,9 @@ fn find_end(data: &str, is_base64: bool) -> Option<usize> {
     }
 }
 
-/// Adjacent encoded words of one charset, whose bytes are decoded together, since a character may be split across two.
+/// Adjacent encoded words of one charset, whose bytes are decoded together, since a character may be split
+/// across two. Words of charsets that shift stand alone if the one before ends in ASCII, as each should: what
+/// follows begins there.
 #[derive(Default)]
 struct Run {
     charset: String,
@@ -157,11 +159,19 @@ impl Run {
         !self.has_words
     }
 
+    /// Says whether the next word, in a charset of that label, cannot go on with a character of this run.
+    fn is_complete(&self, label: &str) -> bool {
+        /// Longer than any subject; each word looks at the whole run before it.
+        const OPEN_BYTES_MAX: usize = 2 << 10;
+        let is_complete = || match charset::is_open(&self.bytes, label) {
+            None => false,
+            Some(is_open) => !is_open || self.bytes.len() > OPEN_BYTES_MAX,
+        };
+        !charset::is_same(&self.charset, label) || is_complete()
+    }
+
     fn push(&mut self, word: &Word<'_>, decoded: &mut String, problems: &mut Problems) {
-        // Each word of iso-2022-jp begins and ends in ASCII; joined, their escapes would meet.
-        if !self.charset.eq_ignore_ascii_case(word.charset)
-            || word.charset.eq_ignore_ascii_case("iso-2022-jp")
-        {
+        if self.has_words && self.is_complete(word.charset) {
             self.finish(decoded, problems);
         }
         let is_raw = |character: char| !character.is_ascii();
@@ -236,6 +246,27 @@ mod tests {
             ("=?utf-8?q?Why?=20not?=", "Why? not"),
             ("=?utf-8*en?q?a?=", "a"),
             ("=?iso-2022-jp?B?GyRCRnwbKEI=?= =?iso-2022-jp?B?GyRCS1wbKEI=?=", "日本"),
+            (
+                "=?iso-2022-jp?B?GyRCJS0lOCVIJWkhJiVVJWklQyU3JWUbKEIvGyRCJUsl?=
+ =?iso-2022-jp?B?YyE8JXMbKEI=?=",
+                "キジトラ・フラッシュ/ニャーン",
+            ),
+            // Both words go on in Japanese; the escape that ends it is missing, or comes twice.
+            ("=?iso-2022-jp?B?GyRCRnw=?= =?ISO-2022-JP?Q?=4B=5C=1B=28B?=", "日本"),
+            ("=?iso-2022-jp?B?GyRCRnw=?= =?iso-2022-jp?B?GyRCS1wbKEI=?=", "日本"),
+            ("=?iso-2022-jp?B?GyRCRnwbKEI=?= =?iso-2022-jp?q?KEI?=", "日KEI"),
+            ("=?utf-8*en?q?=C3?= =?UTF8*de?b?qQ==?=", "é"),
+            ("=?gb18030?B?xOOBOQ==?= =?gb18030?B?7jk=?=", "你\u{3400}"),
+            ("=?gb2312?Q?=C4?= =?gbk?Q?=E3?=", "你"),
+            ("=?euc-jp?q?=C6?= =?euc-jp?q?=FC?=", "日"),
+            ("=?shift_jis?q?=93?= =?shift_jis?b?+g==?=", "日"),
+            ("=?big5?q?=A7?= =?big5?q?A?=", "你"),
+            ("=?utf-7?Q?+ZeVnLIqe?= =?utf-7?Q?abc?=", "日本語abc"),
+            ("=?utf-7?Q?+ZeVnL?= =?utf-7?Q?Iqe-?=", "日本語"),
+            ("=?iso-2022-kr?B?GyQpQw5HUTE5Pm4P?=", "한국어"),
+            ("=?iso-2022-kr?B?GyQpQw5H?= =?iso-2022-kr?B?UTE5Pm4P?=", "한국어"),
+            ("=?hz-gb-2312?B?fntWUE5Efn0=?=", "中文"),
+            ("=?hz-gb-2312?Q?~{VPN?= =?hz-gb-2312?Q?D~}!?=", "中文!"),
             ("=?x-unknown?q?=E4?=", "ä"),
             ("=?nonsense?q?=C3=A9?=", "é"),
             ("=?utf-8?q?=E4?=", "ä"),

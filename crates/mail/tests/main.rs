@@ -14,6 +14,7 @@ mod message_golden;
 mod message_limits;
 mod message_random;
 mod message_real;
+mod message_wrapped;
 mod privileges;
 mod read;
 mod scan;

@@ -153,6 +153,13 @@ fn nonsense_of_a_megabyte_is_read_once() {
         "--",
         "<",
         "\x1b$B",
+        "=?hz?q?~{?= ",
+        "=?utf-7?q?+A?= ",
+        "=?iso-2022-jp?q?=1B$B?= ",
+        "=?iso-2022-kr?q?=0E?= ",
+        "Content-Type: a/b; name*0=x; name*1*=y;",
+        "<a hidden style='font-size:0'>",
+        "<td hidden><table>",
     ] {
         let bytes = multipart("--b\nContent-Type: text/html\n\n") + &piece.repeat((1 << 20) / piece.len());
         let part = &bytes.as_bytes()[bytes.len() - (1 << 20) + 100..];

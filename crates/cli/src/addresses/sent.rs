@@ -63,7 +63,7 @@ fn newest(directory: &Path) -> Vec<PathBuf> {
 
 fn senders(path: &Path) -> Vec<String> {
     let Ok(content) = mail::read_message(path, HEADER_BYTES_MAX) else { return Vec::new() };
-    let message = mail::parse(&content.bytes, &mail::Context::new(0, 0));
+    let message = mail::parse(&content.bytes, &mail::Context::new(0));
     let addresses = message.from.into_iter().map(|one| one.address.to_lowercase());
     addresses.filter(|address| crate::config::is_address(address)).collect()
 }

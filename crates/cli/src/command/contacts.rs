@@ -57,8 +57,10 @@ struct Line<'a> {
     name: &'a str,
     sent: u32,
     received: u32,
-    first_unix: i64,
-    last_unix: i64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    first_unix: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    last_unix: Option<i64>,
 }
 
 /// Runs the command.
@@ -127,8 +129,8 @@ mod tests {
             name: name.into(),
             sent_count: 1,
             received_count: 0,
-            first: 0,
-            last: 0,
+            first: None,
+            last: Some(0),
         };
         for (name, expected) in [
             ("Ana", "Ana <ana@example.org>"),

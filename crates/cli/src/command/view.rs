@@ -13,7 +13,7 @@ use crate::terminal::Terminal;
 use anyhow::{Context, Result, anyhow, bail};
 use clap::{Args, ValueEnum};
 use index::{Mailbox, PayloadReader};
-use mail::{Content, Flags};
+use mail::{Content, Flags, Preferred};
 use std::ffi::OsString;
 use std::io::{self, Read};
 use std::os::unix::ffi::OsStrExt;
@@ -53,9 +53,22 @@ pub(crate) struct How {
     /// What to print
     #[arg(long, short = 'o', value_enum, default_value_t = Format::Plain)]
     pub format: Format,
+    /// Show this form of a text that comes in several. By default it is the plain one, unless HTML says much
+    /// more
+    #[arg(long, value_enum, value_name = "FORM")]
+    pub prefer: Option<Form>,
     /// Print to a terminal at once, without a pager
     #[arg(long)]
     pub no_pager: bool,
+}
+
+/// A form of a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Form {
+    /// Plain text
+    Plain,
+    /// HTML, turned to text
+    Html,
 }
 
 /// What is shown of a message.
@@ -109,10 +122,10 @@ pub(crate) fn show(found: &[Located], how: How, session: &Session) -> Result<()>
     }
     let mut output = if how.no_pager { session.output() } else { session.paged_output() };
     match how.format {
-        Format::Plain => plain(found, session, &mut output)?,
-        Format::Html => html(found, session, &mut output)?,
-        Format::Json => lines(found, session, &mut output, json::line)?,
-        Format::Sexp => lines(found, session, &mut output, sexp::line)?,
+        Format::Plain => plain(found, (how, session), &mut output)?,
+        Format::Html => html(found, (how, session), &mut output)?,
+        Format::Json => lines(found, (how, session), &mut output, json::line)?,
+        Format::Sexp => lines(found, (how, session), &mut output, sexp::line)?,
         Format::Raw => found.iter().try_for_each(|located| raw(located, &mut output))?,
     }
     output.finish()
@@ -147,24 +160,25 @@ pub(crate) fn located(
     }
 }
 
-fn plain(found: &[Located], session: &Session, output: &mut Output) -> Result<()> {
+fn plain(found: &[Located], (how, session): (How, &Session), output: &mut Output) -> Result<()> {
     let zone = environment::now().time_zone().clone();
     for (place, located) in found.iter().enumerate() {
         if place > 0 {
             output.bytes(message::separator(session.terminal).as_bytes())?;
         }
-        let text = with_record(located, session, |record| message::text(record, &zone, session.terminal));
+        let text =
+            with_record(located, (how, session), |record| message::text(record, &zone, session.terminal));
         output.bytes(text.as_bytes())?;
     }
     Ok(())
 }
 
-fn html(found: &[Located], session: &Session, output: &mut Output) -> Result<()> {
+fn html(found: &[Located], (how, session): (How, &Session), output: &mut Output) -> Result<()> {
     let zone = environment::now().time_zone().clone();
     let no_color = Terminal { has_color: false, ..session.terminal };
     let article = |located: &Located| {
-        let own = mail::html_part(&located.content.bytes);
-        with_record(located, session, |record| {
+        let own = mail::html_part(&located.content.bytes).filter(|_| how.prefer != Some(Form::Plain));
+        with_record(located, (how, session), |record| {
             html::article(record, &message::header(record, &zone, no_color), own.as_deref())
         })
     };
@@ -174,13 +188,13 @@ fn html(found: &[Located], session: &Session, output: &mut Output) -> Result<()>
 
 fn lines(
     found: &[Located],
-    session: &Session,
+    (how, session): (How, &Session),
     output: &mut Output,
     line: fn(&Record<'_>, &mut Vec<u8>),
 ) -> Result<()> {
     for located in found {
         let mut bytes = Vec::new();
-        with_record(located, session, |record| line(record, &mut bytes));
+        with_record(located, (how, session), |record| line(record, &mut bytes));
         output.bytes(&bytes)?;
     }
     Ok(())
@@ -200,8 +214,18 @@ fn from_standard_input() -> Result<Located> {
 }
 
 /// Hands all that is shown of a message to `show`.
-fn with_record<T>(located: &Located, session: &Session, show: impl FnOnce(&Record<'_>) -> T) -> T {
-    let message = locate::parse(&located.content, environment::clock_ns().div_euclid(1_000_000_000));
+fn with_record<T>(
+    located: &Located,
+    (how, session): (How, &Session),
+    show: impl FnOnce(&Record<'_>) -> T,
+) -> T {
+    let preferred = match how.prefer {
+        None => Preferred::Better,
+        Some(Form::Plain) => Preferred::Plain,
+        Some(Form::Html) => Preferred::Html,
+    };
+    let now_seconds = environment::clock_ns().div_euclid(1_000_000_000);
+    let message = locate::parse(&located.content, now_seconds, preferred);
     let size = located.content.bytes.len() as u64;
     let known = known(located, session);
     let files = match (&known, &located.path) {
@@ -213,6 +237,9 @@ fn with_record<T>(located: &Located, session: &Session, show: impl FnOnce(&Recor
         (None, None) => (Vec::new(), Vec::new()),
     };
     let mut record = Record::from_mail(&message, &located.sha256, size, files);
+    if message.date.is_none() {
+        record.date_by(known.as_ref().map_or_else(|| date_of_name(located), |known| known.line.date));
+    }
     if let Some(known) = &known {
         record.add_known(known);
     }
@@ -230,6 +257,11 @@ fn known(located: &Located, session: &Session) -> Option<index::Message> {
         Some(path) => message.files.iter().any(|file| file.path == *path).then_some(message),
         None => Some(index::Message { files: Vec::new(), ..message }),
     }
+}
+
+/// Returns the date that the name of its file gives a message which says none.
+fn date_of_name(located: &Located) -> Option<i64> {
+    mail::name_seconds(located.path.as_ref()?.file_name()?.as_bytes())
 }
 
 /// Returns the flags that a file's name and place give it.

@@ -60,7 +60,7 @@ fn first_line(message: &Message) -> String {
     let sender: String =
         sender.chars().map(|character| if is_plain(character) { character } else { '-' }).collect();
     let sender = if sender.is_empty() { NOBODY } else { &sender };
-    let time = Timestamp::from_second(message.line.date).unwrap_or(Timestamp::UNIX_EPOCH);
+    let time = Timestamp::from_second(message.line.date.unwrap_or(0)).unwrap_or(Timestamp::UNIX_EPOCH);
     format!("From {sender} {}\n", time.to_zoned(TimeZone::UTC).strftime("%a %b %e %H:%M:%S %Y"))
 }
 
@@ -101,7 +101,7 @@ mod tests {
         let mut message = sample().message;
         assert_eq!(first_line(&message), "From ana@example.org Tue Mar  5 14:02:11 2024\n");
         message.rest.from[0].address = "a b\n\u{202e}c@x".into();
-        message.line.date = i64::MAX;
+        message.line.date = Some(i64::MAX);
         assert_eq!(first_line(&message), "From a-b--c@x Thu Jan  1 00:00:00 1970\n");
         message.rest.from.clear();
         assert!(first_line(&message).starts_with("From MAILER-DAEMON Thu"));

@@ -65,7 +65,9 @@ pub(crate) struct Field {
 pub(crate) static FIELDS: [Field; 18] = [
     Field {
         look: Look::Date,
-        ..field('d', "date", 16, Need::NOTHING, |row| date(row.message.line.date, row))
+        ..field('d', "date", 16, Need::NOTHING, |row| {
+            row.message.line.date.map_or(text(""), |seconds| date(seconds, row))
+        })
     },
     Field { look: Look::Person, ..field('f', "from", 24, Need::LINE, |row| text(&row.message.line.from)) },
     field('t', "to", 24, Need::ALL, |row| people(&row.message.rest.to)),

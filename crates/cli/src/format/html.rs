@@ -159,7 +159,7 @@ mod tests {
 
     #[test]
     fn a_page_holds_header_and_text() {
-        let mut record = Record::new(&[0; 32], 0, 0);
+        let mut record = Record::new(&[0; 32], Some(0), 0);
         record.subject = "a <b> \"c\"";
         record.text = Some("one & <two>\nthree\u{202e}\u{1b}[2J\u{9b}");
         let article = article(&record, "From: x <y>\n", None);
@@ -213,7 +213,7 @@ mod tests {
                 + &"<p></p>".repeat(10_000),
         ] {
             assert!(!is_bearable(&hostile), "{}", &hostile[..20]);
-            let mut record = Record::new(&[0; 32], 0, 0);
+            let mut record = Record::new(&[0; 32], Some(0), 0);
             record.text = Some("its <text>");
             let html = article(&record, "", Some(&hostile)).html;
             assert!(html.contains("too deeply") && html.contains("<pre>its &lt;text&gt;</pre>"), "{html}");

@@ -86,7 +86,7 @@ impl Listed {
 
 fn unread(hit: &Hit) -> Line {
     Line {
-        date: hit.date,
+        date: hit.date_seconds(),
         size_bytes: 0,
         derived: Derived::NONE,
         from: String::new(),
@@ -113,7 +113,7 @@ pub(crate) mod tests {
             changed_seconds: 1_714_564_800,
         };
         let line = Line {
-            date: 1_709_647_331,
+            date: Some(1_709_647_331),
             size_bytes: 4096,
             derived: Derived::ATTACHMENT,
             from: "Ana\u{1b}[31m".into(),

@@ -37,7 +37,7 @@ pub(crate) fn header(record: &Record<'_>, zone: &TimeZone, terminal: Terminal) -
     field("To", &people(&record.to));
     field("Cc", &people(&record.cc));
     field("Bcc", &people(&record.bcc));
-    field("Date", &date(record.date_unix, zone));
+    field("Date", &record.date_unix.map(|seconds| date(seconds, zone)).unwrap_or_default());
     field("Subject", record.subject);
     field("List", record.list_id);
     field("Message-ID", record.message_id);
@@ -47,6 +47,15 @@ pub(crate) fn header(record: &Record<'_>, zone: &TimeZone, terminal: Terminal) -
         let details: Vec<&str> = [attachment.mime, size.as_deref()].into_iter().flatten().collect();
         let name = if attachment.name.is_empty() { "(no name)" } else { attachment.name };
         field("Attachment", &format!("{name} ({})", details.join(", ")));
+    }
+    for form in &record.also {
+        let says = match (form.text.is_empty(), form.mime) {
+            (true, _) => "the same words",
+            (false, "text/html") => "more words: --prefer html",
+            (false, "text/plain") => "more words: --prefer plain",
+            (false, _) => "more words",
+        };
+        field("Also", &format!("{} ({says})", form.mime));
     }
     for file in &record.files {
         match (file.path, &file.path_base64) {
@@ -115,7 +124,7 @@ fn person(contact: &Contact<'_>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::format::record::{Attachment, File};
+    use crate::format::record::{Attachment, File, OtherForm};
     use mail::Flags;
     use std::path::Path;
 
@@ -123,7 +132,7 @@ mod tests {
 
     fn record() -> Record<'static> {
         let contact = |name: &'static str, address: &'static str| Contact { name, address };
-        let mut record = Record::new(&[7; 32], 1_709_647_331, 100);
+        let mut record = Record::new(&[7; 32], Some(1_709_647_331), 100);
         record.from = vec![contact("Ana", "ana@example.org")];
         record.to = vec![contact("", "bo@example.org"), contact("undisclosed", "")];
         record.subject = "Hi\u{1b}]0;owned\u{7}\r\nBcc: x";
@@ -131,6 +140,8 @@ mod tests {
         record.files = vec![File::unknown(Path::new("/m/cur/1:2,S"), Flags::SEEN)];
         record.problems = vec!["the message has no date".to_owned()].into();
         record.text = Some("one\r\ntwo\u{9b}2J\n\n\n");
+        record.also =
+            vec![OtherForm { mime: "text/html", text: "three" }, OtherForm { mime: "a/\u{1b}", text: "" }];
         record
     }
 
@@ -142,6 +153,8 @@ mod tests {
         Date: Tue, 05 Mar 2024 14:02:11 +0000
         Subject: Hi?]0;owned? Bcc: x
         Attachment: a.pdf (application/pdf, 9 bytes)
+        Also: text/html (more words: --prefer html)
+        Also: a/? (the same words)
         File: /m/cur/1:2,S
         Problem: the message has no date
 

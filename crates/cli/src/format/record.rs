@@ -25,11 +25,12 @@ pub(crate) struct Record<'a> {
     pub message_id: &'a str,
     /// Of the content, 64 digits.
     pub sha256: String,
-    /// In UTC; none if the date is past what a calendar has.
+    /// In UTC; none if there is none, or the date is past what a calendar has.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub date: Option<String>,
-    /// In seconds since 1970.
-    pub date_unix: i64,
+    /// In seconds since 1970, if there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub date_unix: Option<i64>,
     /// Of the content, in bytes.
     pub size: u64,
     /// Names of flags, of any file and of the content.
@@ -73,6 +74,19 @@ pub(crate) struct Record<'a> {
     /// The text, where it was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub text: Option<&'a str>,
+    /// Other forms of the text, and what they say more.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub also: Vec<OtherForm<'a>>,
+}
+
+/// A form of the text that is not shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub(crate) struct OtherForm<'a> {
+    /// Its MIME type.
+    #[serde(rename = "type")]
+    pub mime: &'a str,
+    /// Its lines that hold a word which the text lacks.
+    pub text: &'a str,
 }
 
 /// Where a message stands in its conversation.
@@ -213,7 +227,8 @@ impl<'a> Record<'a> {
             problems: message.problems.iter().map(ToString::to_string).collect(),
             files,
             text: Some(&message.text),
-            ..Record::new(sha256, message.date_seconds, size)
+            also: message.other_forms.iter().map(other_form).collect(),
+            ..Record::new(sha256, message.date_seconds(), size)
         }
     }
 
@@ -227,14 +242,19 @@ impl<'a> Record<'a> {
         self.tags = &known.tags;
     }
 
+    /// Gives a message a date that it does not say itself.
+    pub(crate) fn date_by(&mut self, date_unix: Option<i64>) {
+        (self.date, self.date_unix) = (calendar(date_unix), date_unix);
+    }
+
     /// Returns a message of which nothing else is known.
-    pub(crate) fn new(sha256: &[u8; 32], date_unix: i64, size: u64) -> Record<'a> {
+    pub(crate) fn new(sha256: &[u8; 32], date_unix: Option<i64>, size: u64) -> Record<'a> {
         Record {
             version: VERSION,
             kind: "message",
             message_id: "",
             sha256: hex(sha256),
-            date: Timestamp::from_second(date_unix).ok().map(|date| date.to_string()),
+            date: calendar(date_unix),
             date_unix,
             size,
             flags: Vec::new(),
@@ -255,8 +275,18 @@ impl<'a> Record<'a> {
             files: Vec::new(),
             thread: None,
             text: None,
+            also: Vec::new(),
         }
     }
+}
+
+/// Returns a date in UTC, if there is one and a calendar has it.
+fn calendar(date_unix: Option<i64>) -> Option<String> {
+    Timestamp::from_second(date_unix?).ok().map(|date| date.to_string())
+}
+
+fn other_form(form: &mail::OtherForm) -> OtherForm<'_> {
+    OtherForm { mime: &form.mime, text: &form.text }
 }
 
 pub(crate) fn priority(derived: Derived) -> Option<&'static str> {
@@ -362,8 +392,8 @@ mod tests {
 
     #[test]
     fn a_date_past_the_calendar_is_none() {
-        assert_eq!(Record::new(&[0; 32], i64::MAX, 0).date, None);
-        let date = Record::new(&[0; 32], 1_709_647_331, 0).date.unwrap();
+        assert_eq!(Record::new(&[0; 32], Some(i64::MAX), 0).date, None);
+        let date = Record::new(&[0; 32], Some(1_709_647_331), 0).date.unwrap();
         assert_eq!(date, "2024-03-05T14:02:11Z");
     }
 }

@@ -37,7 +37,9 @@ pub(crate) fn line(record: &Record<'_>, out: &mut Vec<u8>) {
         list.value("maildir", |out| string(maildir, out));
     }
     list.value("size", |out| number(record.size, out));
-    list.value("date", |out| time(record.date_unix, out));
+    if let Some(date) = record.date_unix {
+        list.value("date", |out| time(date, out));
+    }
     if let Some(changed) = record.files.iter().filter_map(|file| file.changed).max() {
         list.value("changed", |out| time(changed, out));
     }
@@ -228,7 +230,7 @@ mod tests {
 
     #[test]
     fn what_has_no_value_is_left_out() {
-        let record = Record::new(&[0; 32], -1, 7);
+        let record = Record::new(&[0; 32], Some(-1), 7);
         assert_eq!(
             written(&record),
             format!("(:size 7 :date (-1 65535 0) :sha256 \"{}\" :priority normal)\n", "0".repeat(64))
@@ -241,7 +243,7 @@ mod tests {
             Path::new(OsStr::from_bytes(b"/m/\xff01\n\"\xc3\xa4")),
             Flags::SEEN,
         );
-        let mut record = Record::new(&[0; 32], 0, 0);
+        let mut record = Record::new(&[0; 32], None, 0);
         record.files = vec![file];
         assert!(
             written(&record).starts_with("(:path \"/m/\\37701\\n\\\"ä\" :size 0 "),

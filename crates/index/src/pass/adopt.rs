@@ -7,6 +7,7 @@
 use crate::elsewhere::{BATCH_COUNT, Contents, Kept};
 use crate::environment::Environment;
 use crate::error::{Error, Result};
+use crate::pass::dates::NamedDates;
 use crate::pass::ingest::{Ingest, Next};
 use crate::pass::{Observer, Stage, UpdateOptions, leftovers, merge_due};
 use crate::state::{self, ATTACHMENT, State};
@@ -108,7 +109,7 @@ fn batch(
     }
     state.read_with_headers(&options.headers);
     let first = state.next_message;
-    let ingested = ingest.finish()?;
+    let ingested = ingest.finish(&NamedDates::default())?;
     environment.disk.sync_directory(files.path())?;
     let mut transaction = Transaction::default();
     transaction.puts.extend(ingested.rows.into_iter().map(|(table, rows)| (table.to_owned(), rows)));

@@ -7,15 +7,16 @@ use crate::environment::Environment;
 use crate::error::{Error, Result};
 use crate::open;
 use crate::pass::compare::Found;
+use crate::pass::dates::{NamedDates, redate};
 use crate::pass::ingest::{Ingested, Next};
 use crate::pass::known::Known;
 use crate::pass::plan::PlannedFolder;
 use crate::rows::{self, FileRow, FolderRow, Place, file_key};
 use crate::state::{self, ATTACHMENT, Root, State};
-use crate::tables::{absent, files, folders};
+use crate::tables::{NO_DATE, absent, files, folders, messages};
 use mail::{FileStat, Stamp};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
-use store::{OwnedValue, PRIMARY, Rows, Snapshot, Transaction, Value, Version, Writer};
+use store::{OwnedValue, PRIMARY, Rows, Snapshot, Table, Transaction, Value, Version, Writer};
 
 /// What a pass does to the list of roots.
 #[derive(Clone, Debug, Default)]
@@ -53,6 +54,8 @@ pub(super) struct Batch<'a> {
     /// Messages that lost a file, and messages that got one.
     lost: BTreeSet<u32>,
     gained: BTreeSet<u32>,
+    /// What the names of files say that were added.
+    named: NamedDates,
     /// Whether nobody wrote since the plan was made.
     is_trusted: bool,
     now_seconds: i64,
@@ -91,6 +94,7 @@ impl<'a> Batch<'a> {
             deleted: Vec::new(),
             lost: BTreeSet::new(),
             gained: BTreeSet::new(),
+            named: NamedDates::default(),
             now_seconds: environment.now_seconds(),
         })
     }
@@ -113,6 +117,11 @@ impl<'a> Batch<'a> {
     /// Takes note that the batch's new messages are read with these header fields.
     pub(super) fn read_with_headers(&mut self, names: &[String]) {
         self.state.read_with_headers(names);
+    }
+
+    /// Returns what the names of files say that were added.
+    pub(super) fn named_dates(&self) -> &NamedDates {
+        &self.named
     }
 
     /// Returns the numbers that new messages and their threads get.
@@ -198,9 +207,10 @@ impl<'a> Batch<'a> {
     }
 
     /// Returns the transaction, or none if there is nothing to write.
-    pub(super) fn finish(mut self, ingested: Ingested) -> Result<Option<Transaction>> {
+    pub(super) fn finish(mut self, mut ingested: Ingested) -> Result<Option<Transaction>> {
         let mut transaction = Transaction::default();
         self.absences(&mut transaction)?;
+        self.redate(&mut ingested)?;
         let mut folder_rows = rows::empty(&self.snapshot, folders::TABLE)?;
         for number in &self.changed_folders {
             if let Some(row) = self.folders.get(number) {
@@ -253,6 +263,7 @@ impl<'a> Batch<'a> {
         rows::push_file(&mut self.files, &row)?;
         self.directory(&row)?.fingerprint.add(row.entry_hash());
         self.gained.insert(row.message);
+        self.named.note(row.message, &row.name);
         self.file_keys.insert((row.folder, row.place, row.name));
         Ok(())
     }
@@ -324,20 +335,54 @@ impl<'a> Batch<'a> {
         Ok(number)
     }
 
+    /// Returns the rows of a message's files that were there before and stay.
+    fn files_left(
+        &self,
+        table: &Table,
+        message: u32,
+        deleted: &HashSet<&(u32, Place, Vec<u8>)>,
+    ) -> Result<Vec<FileRow>> {
+        let mut left = rows::files_of(table, message)?;
+        left.retain(|row| {
+            let key = (row.folder, row.place, row.name.clone());
+            !deleted.contains(&key) && !self.file_keys.contains(&key)
+        });
+        Ok(left)
+    }
+
+    /// Messages that do not say their date have that of the names that their files have now.
+    fn redate(&self, ingested: &mut Ingested) -> Result<()> {
+        let deleted = self.deleted.iter().collect();
+        let file_table = self.snapshot.table(files::TABLE)?;
+        let mut changed = rows::empty(&self.snapshot, messages::TABLE)?;
+        let date = |message: u32| -> Result<Option<i64>> {
+            let left = self.files_left(&file_table, message, &deleted)?;
+            if left.is_empty() && !self.gained.contains(&message) {
+                return Ok(None);
+            }
+            let mut named = NamedDates::default();
+            left.iter().for_each(|row| named.note(message, &row.name));
+            named.note_seconds(message, Some(self.named.date(message)).filter(|date| *date != NO_DATE));
+            Ok(Some(named.date(message)))
+        };
+        let known =
+            self.lost.union(&self.gained).copied().filter(|message| *message < self.state.next_message);
+        redate(&self.snapshot, known, date, &mut changed)?;
+        if !changed.is_empty() {
+            ingested.rows.push((messages::TABLE, changed));
+        }
+        Ok(())
+    }
+
     /// Messages that lost their last file become absent, absent ones that got a file are back.
     fn absences(&mut self, transaction: &mut Transaction) -> Result<()> {
         let absent_table = self.snapshot.table(absent::TABLE)?;
         let mut gone = rows::empty(&self.snapshot, absent::TABLE)?;
-        let deleted: HashSet<&(u32, Place, Vec<u8>)> = self.deleted.iter().collect();
+        let deleted = self.deleted.iter().collect();
         let file_table = self.snapshot.table(files::TABLE)?;
         for message in self.lost.difference(&self.gained) {
-            let others = rows::files_of(&file_table, *message)?;
-            let is_left = |row: &FileRow| {
-                let key = (row.folder, row.place, row.name.clone());
-                !deleted.contains(&key) && !self.file_keys.contains(&key)
-            };
             let is_known = || absent_table.get(PRIMARY, &[Value::U32(*message)]).map(|row| row.is_some());
-            if !others.iter().any(is_left) && !is_known()? {
+            if self.files_left(&file_table, *message, &deleted)?.is_empty() && !is_known()? {
                 rows::push_absent(&mut gone, *message, self.now_seconds)?;
             }
         }

@@ -135,7 +135,7 @@ impl<'a> Session<'a> {
         if ingest.new_message_count() > 0 {
             batch.read_with_headers(&self.options.headers);
         }
-        let ingested = ingest.finish()?;
+        let ingested = ingest.finish(batch.named_dates())?;
         if !ingested.text.is_empty() {
             self.environment.disk.sync_directory(self.files.path())?;
         }

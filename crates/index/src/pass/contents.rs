@@ -94,8 +94,7 @@ pub(super) fn read_large(path: &Path, manner: &Manner<'_>) -> mail::Result<Read>
 
 /// Takes a file's content as if it had been read from a disk; `None` if it is compressed and damaged.
 pub(super) fn read_kept(kept: Kept, manner: &Manner<'_>) -> Option<Read> {
-    let stat =
-        FileStat { mtime_ns: kept.mtime_ns, size_bytes: kept.bytes.len() as u64, ..FileStat::default() };
+    let stat = FileStat { size_bytes: kept.bytes.len() as u64, ..FileStat::default() };
     let mut content = Content::default();
     (content.stat, content.compression) = (stat, Compression::of(&kept.bytes));
     let is_held = match content.compression {
@@ -134,7 +133,7 @@ fn read_in_pieces(large: &mut Large<'_>, stat: FileStat, manner: &Manner<'_>) ->
     }
     let mut message = None;
     if !(manner.is_known)(&sha256) {
-        let context = mail::Context::new(stat.mtime_ns.div_euclid(1_000_000_000), manner.now_seconds);
+        let context = mail::Context::new(manner.now_seconds);
         message = Some(Box::new(large.parse(&mail::Context { headers: manner.headers, ..context })?));
     }
     Ok(Read { content, sha256, size_bytes, message })

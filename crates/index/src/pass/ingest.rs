@@ -8,13 +8,14 @@ use crate::environment::Environment;
 use crate::error::{Error, Result};
 use crate::pass::UpdateOptions;
 use crate::pass::contents::{Chunk, Manner, Read, SMALL_BYTES, read_kept, read_large};
-use crate::pass::link::{Ids, Linker};
+use crate::pass::dates::NamedDates;
+use crate::pass::link::{Ids, Linker, Links};
 use crate::pass::people::{Mention, People, Role};
 use crate::record::{self, Contact, Line, Rest};
 use crate::rows;
 use crate::search::message_id_hash;
 use crate::state::TextSegment;
-use crate::tables::{contacts, copies, messages, threads};
+use crate::tables::{NO_DATE, contacts, copies, messages, threads};
 use crate::text::{Document, TextField, TextFiles, TextWriter, ValueField};
 use mail::FileStat;
 use rayon::prelude::*;
@@ -47,6 +48,10 @@ pub(super) struct Ingest {
     writers: Vec<TextWriter>,
     /// Parsed and not yet linked, in the order of their numbers.
     parsed: Vec<Parsed>,
+    /// Linked, but names of files may date them.
+    undated: Vec<(Parsed, Links)>,
+    /// What names said of messages that lie in no file.
+    named: NamedDates,
     rows: Rows,
     linker: Linker,
     people: People,
@@ -93,6 +98,8 @@ impl Ingest {
             files: files.clone(),
             writers: (0..count).map(|_| TextWriter::new(files, count)).collect(),
             parsed: Vec::new(),
+            undated: Vec::new(),
+            named: NamedDates::default(),
             rows: rows::empty(snapshot, messages::TABLE)?,
             linker: Linker::new(snapshot, next.node)?,
             people: People::new(snapshot)?,
@@ -153,7 +160,15 @@ impl Ingest {
     /// # Errors
     /// Damage in the store.
     pub(super) fn link(&mut self) -> Result<()> {
-        std::mem::take(&mut self.parsed).iter().try_for_each(|message| self.push(message))
+        for message in std::mem::take(&mut self.parsed) {
+            self.people.note(message.date_seconds, &message.mentions);
+            let links = self.linker.link(message.number, &message.ids)?;
+            match message.date_seconds {
+                Some(date) => self.push(&message, &links, date)?,
+                None => self.undated.push((message, links)),
+            }
+        }
+        Ok(())
     }
 
     /// Takes in contents that lie in no file, and returns how many of them could not be unpacked. Those that are known are left out.
@@ -162,14 +177,16 @@ impl Ingest {
     /// A full disk, damage in the store.
     pub(super) fn take(&mut self, snapshot: &Snapshot, kept: Vec<Kept>) -> Result<u64> {
         let manner = self.manner(&|_| false);
-        let reads: Vec<Option<Read>> = kept.into_par_iter().map(|kept| read_kept(kept, &manner)).collect();
+        let read = |kept: Kept| (kept.named_seconds, read_kept(kept, &manner));
+        let reads: Vec<(Option<i64>, Option<Read>)> = kept.into_par_iter().map(read).collect();
         let (mut fresh, mut damaged) = (Vec::new(), 0);
-        for read in reads {
+        for (named_seconds, read) in reads {
             let Some(read) = read else {
                 damaged += 1;
                 continue;
             };
             let (number, is_new) = self.number(snapshot, read.sha256)?;
+            self.named.note_seconds(number, named_seconds);
             if is_new {
                 fresh.push((number, read));
             }
@@ -179,11 +196,16 @@ impl Ingest {
         Ok(damaged)
     }
 
-    /// Finishes the batch.
+    /// Finishes the batch. `named` is what names of files say of messages that do not say their date.
     ///
     /// # Errors
     /// A full disk.
-    pub(super) fn finish(self) -> Result<Ingested> {
+    pub(super) fn finish(mut self, named: &NamedDates) -> Result<Ingested> {
+        for (message, links) in std::mem::take(&mut self.undated) {
+            let date = [named, &self.named].map(|names| names.date(message.number));
+            let date = date.into_iter().filter(|date| *date != NO_DATE).min().unwrap_or(NO_DATE);
+            self.push(&message, &links, date)?;
+        }
         let path = self.files.path().to_owned();
         let finished: Vec<_> = self.writers.into_par_iter().map(TextWriter::finish).collect();
         let mut text = Vec::new();
@@ -244,9 +266,7 @@ impl Ingest {
         Ok(())
     }
 
-    fn push(&mut self, message: &Parsed) -> Result<()> {
-        self.people.note(message.date_seconds, &message.mentions);
-        let links = self.linker.link(message.number, &message.ids)?;
+    fn push(&mut self, message: &Parsed, links: &Links, date: i64) -> Result<()> {
         let [copy_low, copy_high] = message.ids.copy;
         Ok(self.rows.push(&[
             Value::U32(message.number),
@@ -254,7 +274,7 @@ impl Ingest {
             Value::U64(message.ids.own),
             Value::U64(copy_low),
             Value::U64(copy_high),
-            Value::I64(message.date_seconds),
+            Value::I64(date),
             Value::U64(message.size_bytes),
             Value::U16(message.derived),
             Value::U32(links.node),
@@ -283,7 +303,7 @@ struct Parsed {
     sha256: [u8; 32],
     ids: Ids,
     mentions: Vec<Mention>,
-    date_seconds: i64,
+    date_seconds: Option<i64>,
     size_bytes: u64,
     derived: u16,
     line: Vec<u8>,
@@ -292,8 +312,7 @@ struct Parsed {
 
 /// Returns what the text index and the table hold of a message.
 fn parse(number: u32, read: &Read, (now_seconds, headers): (i64, &[String])) -> (Document, Parsed) {
-    let mtime_seconds = read.content.stat.mtime_ns.div_euclid(1_000_000_000);
-    let context = mail::Context { headers, ..mail::Context::new(mtime_seconds, now_seconds) };
+    let context = mail::Context { headers, ..mail::Context::new(now_seconds) };
     let parsed;
     let message = match &read.message {
         Some(message) => &**message,
@@ -317,7 +336,7 @@ fn parse(number: u32, read: &Read, (now_seconds, headers): (i64, &[String])) -> 
         sha256: read.sha256,
         ids,
         mentions: mentions(message),
-        date_seconds: message.date_seconds,
+        date_seconds: message.date_seconds(),
         size_bytes: read.size_bytes,
         derived: message.flags.bits(),
         line: record::encode_line(&line),
@@ -364,6 +383,12 @@ fn document(number: u32, message: &mail::Message) -> Document {
     document.add_value(ValueField::Subject, &message.subject);
     document.add(TextField::Body, &message.text);
     message.embedded_texts().for_each(|text| document.add(TextField::Embed, text));
+    for form in &message.other_forms {
+        document.add(TextField::Body, &form.text);
+        if form.is_embedded {
+            document.add(TextField::Embed, &form.text);
+        }
+    }
     for attachment in &message.attachments {
         document.add(TextField::File, &attachment.name);
         document.add_value(ValueField::File, &attachment.name);

@@ -8,6 +8,7 @@ mod batch;
 mod commit;
 mod compare;
 mod contents;
+mod dates;
 mod ingest;
 mod known;
 mod lazy;

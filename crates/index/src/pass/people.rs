@@ -5,7 +5,7 @@
 
 use crate::error::Result;
 use crate::rows::part_of;
-use crate::tables::contacts;
+use crate::tables::{NO_DATE, contacts};
 use std::collections::{BTreeMap, HashSet};
 use store::{PRIMARY, Rows, Snapshot, Table, Value};
 
@@ -53,8 +53,10 @@ impl People {
         Ok(People { table: snapshot.table(contacts::TABLE)?, seen: BTreeMap::new() })
     }
 
-    /// Takes note of a message of this date. An address counts once in each role, however often the message names it.
-    pub(super) fn note(&mut self, date: i64, mentions: &[Mention]) {
+    /// Takes note of a message of the date that it says, if it says one. An address counts once in each role,
+    /// however often the message names it.
+    pub(super) fn note(&mut self, date: Option<i64>, mentions: &[Mention]) {
+        let date = date.unwrap_or(NO_DATE);
         let mut counted = HashSet::new();
         for mention in mentions.iter().filter(|mention| !mention.address.is_empty()) {
             let key = mention.address.to_lowercase();
@@ -105,7 +107,10 @@ impl Person {
         }
         self.sent_count = self.sent_count.saturating_add(other.sent_count);
         self.received_count = self.received_count.saturating_add(other.received_count);
-        self.first = self.first.min(other.first);
+        self.first = match (self.first, other.first) {
+            (NO_DATE, first) | (first, NO_DATE) => first,
+            (one, other) => one.min(other),
+        };
         self.last = self.last.max(other.last);
     }
 }

@@ -6,7 +6,7 @@
 use crate::error::Result;
 use crate::rows::{self, live};
 use crate::search::Mailbox;
-use crate::tables::{contacts, messages};
+use crate::tables::{contacts, dated, messages};
 use query::fold::fold;
 use std::cmp::Reverse;
 use std::collections::HashSet;
@@ -34,10 +34,10 @@ pub struct Person {
     pub sent_count: u32,
     /// Messages to it, or with a copy to it.
     pub received_count: u32,
-    /// Date of the first message, in seconds since 1970.
-    pub first: i64,
+    /// Date of the first message that says one, in seconds since 1970.
+    pub first: Option<i64>,
     /// Date of the last.
-    pub last: i64,
+    pub last: Option<i64>,
 }
 
 impl Mailbox {
@@ -68,8 +68,8 @@ impl Mailbox {
                         name,
                         sent_count: part.u32_at(contacts::SENT_COUNT, row)?,
                         received_count: part.u32_at(contacts::RECEIVED_COUNT, row)?,
-                        first: part.i64_at(contacts::FIRST, row)?,
-                        last: part.i64_at(contacts::LAST, row)?,
+                        first: dated(part.i64_at(contacts::FIRST, row)?),
+                        last: dated(part.i64_at(contacts::LAST, row)?),
                     });
                 }
             }

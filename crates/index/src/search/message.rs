@@ -18,8 +18,8 @@ use store::{Part, PayloadReader, Value};
 /// What a list shows of a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Summary {
-    /// Date in seconds since 1970.
-    pub date: i64,
+    /// Date in seconds since 1970, if it has one.
+    pub date: Option<i64>,
     /// Size of the content in bytes.
     pub size_bytes: u64,
     /// Derived flags, those of its copies among them.
@@ -85,7 +85,7 @@ impl Mailbox {
         let part = rows::part_of(&table, hit.row);
         let LineRecord { from, subject } = rows::line(part, hit.row.row, reader, &self.directory)?;
         Ok(Summary {
-            date: hit.date,
+            date: hit.date_seconds(),
             size_bytes: part.u64_at(messages::SIZE, hit.row.row)?,
             derived: self.derived(hit)?,
             from,

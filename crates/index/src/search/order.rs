@@ -9,7 +9,7 @@ use crate::rows;
 use crate::search::Mailbox;
 use crate::search::sort_key::{self, SortKey};
 use crate::set::NumberSet;
-use crate::tables::messages;
+use crate::tables::{dated, messages};
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 use std::ops::Bound;
@@ -45,8 +45,16 @@ pub struct Hit {
     pub number: u32,
     /// Its row.
     pub row: RowId,
-    /// Its date in seconds since 1970.
+    /// Its date in seconds since 1970; the least number there is, if it has none.
     pub date: i64,
+}
+
+impl Hit {
+    /// Returns its date in seconds since 1970, if it has one.
+    #[must_use]
+    pub fn date_seconds(&self) -> Option<i64> {
+        dated(self.date)
+    }
 }
 
 /// Found messages in order.

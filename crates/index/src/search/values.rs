@@ -6,18 +6,18 @@ use crate::error::Result;
 use crate::rows;
 use crate::search::Mailbox;
 use crate::set::NumberSet;
-use crate::tables::messages;
+use crate::tables::{NO_DATE, messages};
 use mail::Derived;
 use query::{FlagName, Priority};
 use store::{PayloadReader, Value};
 
-/// Adds messages of these seconds, both ends included.
+/// Adds messages of these seconds, both ends included. One without a date is of no second.
 pub(super) fn dates(
     mailbox: &Mailbox,
     range: (Option<i64>, Option<i64>),
     found: &mut NumberSet,
 ) -> Result<()> {
-    let (from, to) = (range.0.unwrap_or(i64::MIN), range.1.unwrap_or(i64::MAX));
+    let (from, to) = (range.0.unwrap_or(NO_DATE).max(NO_DATE + 1), range.1.unwrap_or(i64::MAX));
     for part in mailbox.snapshot.table(messages::TABLE)?.parts() {
         let dates = part.i64s(messages::DATE, 0..part.row_count())?;
         let numbers = part.u32s(messages::NUMBER, 0..part.row_count())?;

@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use std::io::Write;
 use std::path::PathBuf;
 
-const CONTEXT: Context<'static> = Context::new(1_500_000_000, 1_700_000_000);
+const CONTEXT: Context<'static> = Context::new(1_700_000_000);
 
 /// Windows so small that nearly every message is large.
 fn paces() -> [Pace; 4] {

@@ -187,9 +187,32 @@ impl Walk<'_, '_, '_> {
             Ok((self.multipart(content, place)?, false))
         } else if content.is_message() {
             Ok((self.message(content, place)?, false))
+        } else if content.may_be_sealed() {
+            Ok((self.sealed(content, place)?, false))
         } else {
             self.leaf(content, place)
         }
+    }
+
+    /// Opens S/MIME: in memory, or not at all.
+    fn sealed(&mut self, content: ContentFields, place: Place) -> io::Result<End> {
+        let (end, range) = self.find_range()?;
+        if range.end.saturating_sub(range.start) > wide(LARGE_NESTED_BYTES_MAX) {
+            self.problems.add(Problem::SealedCut);
+            self.push_leaf(content, range, place)?;
+            return Ok(end);
+        }
+        let bytes = self.load(&range, LARGE_NESTED_BYTES_MAX)?;
+        self.near((&bytes, range.start), place, |near, place| near.sealed(content, &bytes, place));
+        Ok(end)
+    }
+
+    /// Returns where the content ends at whose beginning the window stands, and all of it.
+    fn find_range(&mut self) -> io::Result<(End, Range<u64>)> {
+        let start = self.window.position();
+        let (end, _) = self.find_end()?;
+        let range = start..self.levels.end_of(start, &end);
+        Ok((end, range))
     }
 
     fn leaf(&mut self, content: ContentFields, place: Place) -> io::Result<(End, bool)> {
@@ -378,9 +401,7 @@ impl Walk<'_, '_, '_> {
 
     /// Takes a nested message apart that is encoded, which RFC 2046 forbids: in memory, or not at all.
     fn encoded_message(&mut self, content: ContentFields, place: Place) -> io::Result<End> {
-        let start = self.window.position();
-        let (end, _) = self.find_end()?;
-        let range = start..self.levels.end_of(start, &end);
+        let (end, range) = self.find_range()?;
         let length = range.end.saturating_sub(range.start);
         if length > wide(LARGE_NESTED_BYTES_MAX) {
             self.problems.add(Problem::NestedTooLarge);
@@ -388,7 +409,7 @@ impl Walk<'_, '_, '_> {
             return Ok(end);
         }
         let bytes = self.load(&range, LARGE_NESTED_BYTES_MAX)?;
-        self.near((&bytes, start), place, |near, place| near.message(content, &bytes, place));
+        self.near((&bytes, range.start), place, |near, place| near.message(content, &bytes, place));
         Ok(end)
     }
 

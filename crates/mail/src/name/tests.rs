@@ -171,3 +171,25 @@ proptest! {
         prop_assert!(without == name || without.len() < name.len());
     }
 }
+
+#[test]
+fn names_say_when_their_files_were_made() {
+    for (name, expected) in [
+        ("1204680122.27c448113ab77.host:2,S", Some(1_204_680_122)),
+        ("1700000000.M1P2.host,S=5:2,", Some(1_700_000_000)),
+        ("4102444799.x", Some(4_102_444_799)),
+        ("631152000.x", Some(631_152_000)),
+        ("631151999.x", None),
+        ("4102444800.x", None),
+        ("20170429.x", None),
+        ("1204680122", None),
+        ("1204680122:2,S", None),
+        ("+1204680122.x", None),
+        ("cur.1204680122.x", None),
+        ("99999999999999999999999.x", None),
+        (".x", None),
+        ("", None),
+    ] {
+        assert_eq!(name_seconds(name.as_bytes()), expected, "{name}");
+    }
+}

@@ -21,7 +21,7 @@ use archive::{HeldLock, Repository, SaveOptions, Snapshot, Time, Unwatched};
 use backup::{Archive, BackupOptions, Forgotten, Held, Lost, Target};
 use clap::Args;
 use index::{Mailbox, PayloadReader};
-use mail::Content;
+use mail::{Content, Preferred};
 
 /// Columns of the sender and the subject in a list.
 const PERSON_COLUMNS: usize = 24;
@@ -191,16 +191,20 @@ impl Known<'_> {
             self.mailbox.and_then(|mailbox| Some((mailbox, *mailbox.resolve(&hex(&sha256)).ok()?.first()?)));
         if let Some((mailbox, hit)) = hit {
             let line = mailbox.line(&hit, &mut PayloadReader::new()).ok()?;
-            return Some((when(line.date), line.from, line.subject));
+            return Some((line.date.map(when).unwrap_or_default(), line.from, line.subject));
         }
         let mut content = Content::default();
         content.bytes = self.held.message(&sha256).ok()??;
-        let message = locate::parse(&content, environment::clock_ns().div_euclid(1_000_000_000));
+        let now_seconds = environment::clock_ns().div_euclid(1_000_000_000);
+        let message = locate::parse(&content, now_seconds, Preferred::Better);
         let from = message
             .from
             .first()
             .map_or("", |from| if from.name.is_empty() { &from.address } else { &from.name });
-        Some((when(message.date_seconds), from.to_owned(), message.subject.clone()))
+        let date = message
+            .date_seconds()
+            .or_else(|| lost.path.rsplit(|byte| *byte == b'/').next().and_then(mail::name_seconds));
+        Some((date.map(when).unwrap_or_default(), from.to_owned(), message.subject.clone()))
     }
 }
 

@@ -1,0 +1,59 @@
+//! Turns the decoded content of one part into the text that its reader sees.
+//!
+//! Bytes with what their header says come in, text goes out, a limit long. Knows nothing of other parts.
+#![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
+
+use std::borrow::Cow;
+
+use encoding_rs::Encoding;
+
+use crate::bytes::{after, before};
+use crate::charset;
+use crate::content::ContentFields;
+use crate::html::html_to_text;
+use crate::problem::{Problem, Problems};
+
+/// Returns the text of a part, of HTML what is shown of it. `room` bytes of it are wanted; a few more tell
+/// that there is more.
+pub(crate) fn part_text<'a>(
+    content: &ContentFields,
+    decoded: &'a [u8],
+    (room, fallback): (usize, Option<&'static Encoding>),
+    problems: &mut Problems,
+) -> Cow<'a, str> {
+    // HTML is mostly markup, so more of it is needed for the same text.
+    let factor = if content.is_html() { 16 } else { 2 };
+    let bytes = cut_text(decoded, room.saturating_mul(factor).max(1 << 12));
+    if bytes.len() < decoded.len() {
+        problems.add(Problem::TextCut);
+    }
+    let label = content.charset.as_deref();
+    let meta = if label.is_none() && content.is_html() { meta_charset(bytes) } else { None };
+    let text = charset::decode(bytes, label.or(meta.as_deref()), fallback, problems);
+    if !content.is_html() {
+        return text;
+    }
+    // One character more than there is room for, so that cutting is noticed.
+    Cow::Owned(html_to_text(&text, room.saturating_add(4)))
+}
+
+/// Cuts bytes of text at a line end, so that no character is split.
+pub(crate) fn cut_text(bytes: &[u8], length: usize) -> &[u8] {
+    if bytes.len() <= length {
+        return bytes;
+    }
+    let bytes = before(bytes, length);
+    before(bytes, memchr::memrchr(b'\n', bytes).unwrap_or(bytes.len()))
+}
+
+/// Finds the charset that HTML names for itself, where its header names none.
+pub(crate) fn meta_charset(html: &[u8]) -> Option<String> {
+    let head = before(html, 1 << 10).to_ascii_lowercase();
+    let start = memchr::memmem::find(&head, b"charset=")?;
+    let value = after(&head, start.saturating_add(b"charset=".len()));
+    let value = value.strip_prefix(b"\"").or_else(|| value.strip_prefix(b"'")).unwrap_or(value);
+    let end = value.iter().position(|byte| !(byte.is_ascii_alphanumeric() || b"-_:.".contains(byte)))?;
+    let label: Cow<'_, str> = String::from_utf8_lossy(before(value, end));
+    // What names a charset in ASCII cannot be UTF-16.
+    (!label.is_empty() && !label.starts_with("utf-16")).then(|| label.into_owned())
+}
