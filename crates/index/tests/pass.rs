@@ -373,7 +373,11 @@ fn a_message_over_the_limit_is_read_in_pieces_to_its_end() {
         encoder.write_all(long("two").as_bytes()).unwrap();
         fs::write(path, encoder.finish().unwrap()).unwrap();
         let summary = fixture.update_with(&options);
-        assert_eq!((summary.added, summary.new_messages, summary.problems.len()), (3, 2, 0), "a compressed copy is one");
+        assert_eq!(
+            (summary.added, summary.new_messages, summary.problems.len()),
+            (3, 2, 0),
+            "a compressed copy is one"
+        );
         assert_eq!((fixture.find("beginning").len(), fixture.find("one").len()), (2, 1));
         assert_eq!(fixture.find("file:second.bin").len(), 2);
         let mailbox = fixture.mailbox();
@@ -382,7 +386,8 @@ fn a_message_over_the_limit_is_read_in_pieces_to_its_end() {
         assert!(message.rest.problems.is_empty(), "{:?}", message.rest.problems);
         assert!(message.line.size_bytes > 800_000);
         // What is known is not taken apart again.
-        fs::rename(fixture.root().join("inbox/cur/1.a:2,S"), fixture.root().join("inbox/cur/4.d:2,S")).unwrap();
+        fs::rename(fixture.root().join("inbox/cur/1.a:2,S"), fixture.root().join("inbox/cur/4.d:2,S"))
+            .unwrap();
         fixture.put("inbox", "cur", "5.e:2,S", &long("one"));
         assert_eq!(fixture.update_with(&options).new_messages, 0);
         fixture.check();
@@ -424,10 +429,12 @@ fn a_folder_with_an_unreadable_file_is_written_once() {
     assert_eq!(fixture.update().moved, 1, "the folder's device is known");
 }
 
+type Pack = fn(&[u8]) -> Vec<u8>;
+
 #[test]
 fn compressed_messages_are_found_by_their_words() {
     let fixture = Fixture::new();
-    let packers: [fn(&[u8]) -> Vec<u8>; 3] = [
+    let packers: [Pack; 3] = [
         |bytes| liblzma::encode_all(bytes, 0).unwrap(),
         |bytes| {
             let mut encoder = bzip2::write::BzEncoder::new(Vec::new(), bzip2::Compression::new(1));

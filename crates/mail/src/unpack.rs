@@ -1,7 +1,7 @@
 //! Message files kept compressed: recognised by their first bytes, and read as their content.
 //!
-//! Comes in: the bytes of a file, from outside. Goes out: the bytes of the message, as a stream or up to a limit, so that a small
-//! file cannot fill the memory. This file must not know where the bytes come from.
+//! Comes in: the bytes of a file, from outside. Goes out: the bytes of the message, as a stream or up to a
+//! limit, so that a small file cannot fill the memory. This file must not know where the bytes come from.
 
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
@@ -19,11 +19,12 @@ const ZSTD_SKIPPABLE_MAGIC: [u8; 3] = [0x2a, 0x4d, 0x18];
 const ZSTD_WINDOW_LOG_MAX: u32 = 27;
 const XZ_MAGIC: [u8; 6] = [0xfd, b'7', b'z', b'X', b'Z', 0];
 const LZIP_MAGIC: [u8; 5] = *b"LZIP\x01";
-/// Memory for a file of xz or lzip, in bytes. `xz -9` makes files that need 65 MiB; only larger dictionaries, set by hand, need more
-/// than this.
+/// Memory for a file of xz or lzip, in bytes. `xz -9` makes files that need 65 MiB; only larger dictionaries,
+/// set by hand, need more than this.
 const LZMA_MEMORY_BYTES_MAX: u64 = 128 << 20;
 /// What follows `BZh` and the size of blocks, a digit: the first block, or the end of a file without any.
-const BZIP2_BLOCKS: [[u8; 6]; 2] = [[0x31, 0x41, 0x59, 0x26, 0x53, 0x59], [0x17, 0x72, 0x45, 0x38, 0x50, 0x90]];
+const BZIP2_BLOCKS: [[u8; 6]; 2] =
+    [[0x31, 0x41, 0x59, 0x26, 0x53, 0x59], [0x17, 0x72, 0x45, 0x38, 0x50, 0x90]];
 /// First bytes of files that cannot be read, and what makes them.
 const UNREADABLE: [(&[u8], &str); 6] = [
     (&[0x04, 0x22, 0x4d, 0x18], "lz4"),
@@ -75,7 +76,9 @@ impl Compression {
             _ if bytes.starts_with(&GZIP_MAGIC) => Compression::Gzip,
             _ if bytes.starts_with(&XZ_MAGIC) => Compression::Xz,
             _ if bytes.starts_with(&LZIP_MAGIC) => Compression::Lzip,
-            [b'B', b'Z', b'h', b'1'..=b'9', rest @ ..] if BZIP2_BLOCKS.iter().any(|it| rest.starts_with(it)) => {
+            [b'B', b'Z', b'h', b'1'..=b'9', rest @ ..]
+                if BZIP2_BLOCKS.iter().any(|it| rest.starts_with(it)) =>
+            {
                 Compression::Bzip2
             }
             _ => UNREADABLE
@@ -89,7 +92,8 @@ impl Compression {
 /// Appends the content of `packed` to `content`, at most `limit_bytes` of it.
 ///
 /// # Errors
-/// Says what is wrong if the file is damaged or cut, or if its compression cannot be read. What could be unpacked is then in `content`.
+/// Says what is wrong if the file is damaged or cut, or if its compression cannot be read. What
+/// could be unpacked is then in `content`.
 pub fn unpack(
     packed: &[u8],
     compression: Compression,
@@ -145,13 +149,17 @@ pub(crate) fn explained(error: io::Error) -> io::Error {
     match inner {
         Some(liblzma::stream::Error::MemLimit) => {
             let memory = LZMA_MEMORY_BYTES_MAX >> 20;
-            io::Error::new(io::ErrorKind::OutOfMemory, format!("unpacking it takes over {memory} MiB of memory"))
+            io::Error::new(
+                io::ErrorKind::OutOfMemory,
+                format!("unpacking it takes over {memory} MiB of memory"),
+            )
         }
         _ => error,
     }
 }
 
-/// One member after another, because gzip files are joined by joining their bytes. Zeros after the last one are padding.
+/// One member after another, because gzip files are joined by joining their bytes. Zeros after the last one
+/// are padding.
 struct GzipMembers<R> {
     /// The one that is being read; none after the last.
     member: Option<GzDecoder<R>>,

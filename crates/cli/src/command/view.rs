@@ -103,7 +103,8 @@ pub(crate) fn show(found: &[Located], how: How, session: &Session) -> Result<()>
         if let Some(note) = &located.note {
             output::complain(note);
         }
-        if located.content.truncated {
+        // The exact bytes of a file are written whatever its size.
+        if located.content.truncated && (how.format != Format::Raw || located.path.is_none()) {
             output::complain("the message is very large; only the beginning is shown");
         }
     }
@@ -201,8 +202,7 @@ fn from_standard_input() -> Result<Located> {
 
 /// Hands all that is shown of a message to `show`.
 fn with_record<T>(located: &Located, session: &Session, show: impl FnOnce(&Record<'_>) -> T) -> T {
-    let message = locate::parse(&located.content, environment::clock_ns().div_euclid(1_000_000_000));
-    let size = located.content.bytes.len() as u64;
+    let message = located.message();
     let known = known(located, session);
     let files = match (&known, &located.path) {
         (Some(known), _) => (known.flags(), known.files.iter().map(File::from_index).collect()),
@@ -212,7 +212,7 @@ fn with_record<T>(located: &Located, session: &Session, show: impl FnOnce(&Recor
         }
         (None, None) => (Flags::NONE, Vec::new()),
     };
-    let mut record = Record::from_mail(&message, &located.sha256, size, files);
+    let mut record = Record::from_mail(&message, &located.sha256, located.size_bytes, files);
     if let Some(known) = &known {
         // Labels that the message brings with it are among them.
         record.tags = &known.tags;
@@ -244,7 +244,8 @@ fn flags_of(path: &Path) -> Flags {
 /// Writes the exact bytes; on a terminal as text.
 fn raw(located: &Located, output: &mut Output) -> Result<()> {
     if output.terminal.is_terminal() {
-        return output.bytes(many_lines(&String::from_utf8_lossy(&located.content.bytes)).as_bytes());
+        return located
+            .each_block(&mut |block| output.bytes(many_lines(&String::from_utf8_lossy(block)).as_bytes()));
     }
     let Some(path) = &located.path else { return output.bytes(&located.content.bytes) };
     let unreadable = |error| anyhow!("cannot read {}: {error}", path.display());

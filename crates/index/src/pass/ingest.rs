@@ -162,8 +162,7 @@ impl Ingest {
     /// A full disk, damage in the store.
     pub(super) fn take(&mut self, snapshot: &Snapshot, kept: Vec<Kept>) -> Result<u64> {
         let manner = self.manner(&|_| false);
-        let reads: Vec<Option<Read>> =
-            kept.into_par_iter().map(|kept| read_kept(kept, &manner)).collect();
+        let reads: Vec<Option<Read>> = kept.into_par_iter().map(|kept| read_kept(kept, &manner)).collect();
         let (mut fresh, mut damaged) = (Vec::new(), 0);
         for read in reads {
             let Some(read) = read else {

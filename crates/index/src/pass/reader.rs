@@ -85,10 +85,10 @@ impl<'a> Reader<'a> {
         Ok((Outcome::Read(Box::new(directory)), problems))
     }
 
-    /// Looks at the files of a directory whose names and inodes are those of its rows: at all of them, or at drafts alone. At all of
-    /// them, too, if its times changed since it was read: a name went away and came back, perhaps with another file that was given the
-    /// inode of the first. Where no times were stored, because they were too young, nothing is made of them: else each second pass
-    /// would look at every file.
+    /// Looks at the files of a directory whose names and inodes are those of its rows: at all of them, or at
+    /// drafts alone. At all of them, too, if its times changed since it was read: a name went away and came
+    /// back, perhaps with another file that was given the inode of the first. Where no times were stored,
+    /// because they were too young, nothing is made of them: else each second pass would look at every file.
     fn look_at_unchanged(
         &self,
         folder: &ScannedFolder,
@@ -102,7 +102,9 @@ impl<'a> Reader<'a> {
         let look = |name: &[u8]| opened.stat_file(name).ok();
         let outdated = match self.closer(folder) {
             Closer::All => self.known.directory(number, place)?.outdated(Telling::SizeAndTimes, look)?,
-            Closer::Drafts if has_other_times(&opened.stamp(), &folder.row.directories[place.index()].stamp) => {
+            Closer::Drafts
+                if has_other_times(&opened.stamp(), &folder.row.directories[place.index()].stamp) =>
+            {
                 self.known.directory(number, place)?.outdated(Telling::SizeAndModification, look)?
             }
             Closer::Drafts => self.outdated_drafts(number, place, look)?,

@@ -31,17 +31,19 @@ fn xz(content: &[u8]) -> Vec<u8> {
     liblzma::encode_all(content, 0).unwrap()
 }
 
-/// All that can be read.
-fn packers() -> [fn(&[u8]) -> Vec<u8>; 4] {
+type Pack = fn(&[u8]) -> Vec<u8>;
+
+/// All that can be written here.
+fn packers() -> [Pack; 4] {
     [gzip, zstd, xz, bzip2]
 }
 
 /// A message as lzip compresses it.
 const LZIPPED: [u8; 62] = [
-    0x4c, 0x5a, 0x49, 0x50, 0x01, 0x10, 0x00, 0x29, 0x9d, 0x48, 0x46, 0xca, 0x80, 0xef, 0x58, 0x68,
-    0x59, 0x9e, 0xb1, 0xdb, 0xc1, 0x47, 0x6b, 0x3a, 0xd6, 0x81, 0x5b, 0x33, 0x47, 0xfe, 0xd6, 0x5e,
-    0x09, 0x0e, 0x0e, 0x7d, 0x5f, 0xff, 0xdc, 0x99, 0x00, 0x00, 0x45, 0x7a, 0x08, 0x2c, 0x19, 0x00,
-    0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x3e, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00,
+    0x4c, 0x5a, 0x49, 0x50, 0x01, 0x10, 0x00, 0x29, 0x9d, 0x48, 0x46, 0xca, 0x80, 0xef, 0x58, 0x68, 0x59,
+    0x9e, 0xb1, 0xdb, 0xc1, 0x47, 0x6b, 0x3a, 0xd6, 0x81, 0x5b, 0x33, 0x47, 0xfe, 0xd6, 0x5e, 0x09, 0x0e,
+    0x0e, 0x7d, 0x5f, 0xff, 0xdc, 0x99, 0x00, 0x00, 0x45, 0x7a, 0x08, 0x2c, 0x19, 0x00, 0x00, 0x00, 0x00,
+    0x00, 0x00, 0x00, 0x3e, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00,
 ];
 
 /// Unpacks what is recognised as compressed; the content, and how much of it that is.
@@ -61,7 +63,10 @@ fn compression_is_told_from_the_first_bytes() {
     for content in [&b""[..], b"a"] {
         assert_eq!(Compression::of(&xz(content)), Compression::Xz);
         assert_eq!(Compression::of(&bzip2(content)), Compression::Bzip2);
-        assert_eq!(Compression::of(bzip2(content).get(..Compression::MAGIC_BYTES_MAX).unwrap()), Compression::Bzip2);
+        assert_eq!(
+            Compression::of(bzip2(content).get(..Compression::MAGIC_BYTES_MAX).unwrap()),
+            Compression::Bzip2
+        );
     }
     for (bytes, program) in [
         (&b"\x04\x22\x4d\x18\x64"[..], "lz4"),
@@ -74,8 +79,18 @@ fn compression_is_told_from_the_first_bytes() {
         let error = unpack(bytes, compression, 100, &mut Vec::new()).unwrap_err();
         assert_eq!(error.to_string(), format!("files made by {program} cannot be read"));
     }
-    for plain in [&b""[..], b"\x1f", b"\x1f\x8b", b"\x1f\x8b\x07", b"\x28\xb5\x2f", b"Received: from", b"P*M", b"BZh9 mail", b"LZIP mail", b"]\0"]
-    {
+    for plain in [
+        &b""[..],
+        b"\x1f",
+        b"\x1f\x8b",
+        b"\x1f\x8b\x07",
+        b"\x28\xb5\x2f",
+        b"Received: from",
+        b"P*M",
+        b"BZh9 mail",
+        b"LZIP mail",
+        b"]\0",
+    ] {
         assert_eq!(Compression::of(plain), Compression::Plain);
     }
 }
@@ -113,7 +128,8 @@ fn a_bomb_is_cut_at_the_limit() {
 #[test]
 fn a_file_that_takes_too_much_memory_says_so() {
     let mut large = xz(b"a message");
-    // The properties of LZMA2 are the size of its dictionary: 2^(n/2 + 12) for an even n. A checksum of the header follows.
+    // The properties of LZMA2 are the size of its dictionary: 2^(n/2 + 12) for an even n. A checksum of the
+    // header follows.
     large[16] = 36;
     let checksum = crc32(&large[12..20]);
     large[20..24].copy_from_slice(&checksum.to_le_bytes());

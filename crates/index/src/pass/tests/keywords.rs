@@ -54,6 +54,9 @@ fn names_that_cannot_be_read_or_are_left_alone_stay() {
     let summary = ground.update();
     assert_eq!(summary.problems.len(), 1, "{:?}", summary.problems);
     let problem = &summary.problems[0];
-    assert!(problem.path.ends_with("inbox/dovecot-keywords") && problem.what.starts_with("it is not a file; "), "{problem:?}");
+    assert!(
+        problem.path.ends_with("inbox/dovecot-keywords") && problem.what.starts_with("it is not a file; "),
+        "{problem:?}"
+    );
     assert_eq!((names(&ground, "inbox"), names(&ground, "quiet")), ("known".into(), "known".into()));
 }
