@@ -5,6 +5,7 @@
 //! read is compared with what was asked for. Must not know how a message is shown.
 
 use crate::archived::{self, Keeper};
+use crate::environment;
 use crate::exit::NotFound;
 use crate::format::record::hex;
 use crate::question::Question;
@@ -12,23 +13,30 @@ use crate::repository::{LockOptions, Place, RepositoryOptions};
 use crate::session::Session;
 use anyhow::{Result, anyhow, bail};
 use index::{Error, Hit, Mailbox, Message, Order, PayloadReader};
-use mail::{Content, Preferred};
+use mail::{Compression, Content, Large, Preferred};
 use sha2::{Digest, Sha256};
+use std::borrow::Cow;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-/// Bytes of a message that are read to be shown.
+/// Bytes of a message that is held in memory to be shown; one that is longer is read in pieces.
 const MESSAGE_BYTES_MAX: usize = 100 << 20;
+/// Bytes of a message that is read at once whatever its file's size.
+const SMALL_BYTES: usize = 1 << 20;
 
 /// A message that was read.
 #[derive(Debug)]
 pub(crate) struct Located {
     /// Where it was read; `None` for standard input.
     pub path: Option<PathBuf>,
-    /// What was read.
+    /// What was read; of a message that is too large to be held no bytes.
     pub content: Content,
-    /// The SHA-256 of that.
+    /// Such a message, taken apart.
+    large: Option<Box<mail::Message>>,
+    /// The SHA-256 of the message.
     pub sha256: [u8; 32],
+    /// Its length.
+    pub size_bytes: u64,
     /// What the user should know, a sentence.
     pub note: Option<String>,
 }
@@ -37,7 +45,78 @@ impl Located {
     /// Wraps what was read.
     pub(crate) fn new(path: Option<PathBuf>, content: Content) -> Located {
         let sha256 = Sha256::digest(&content.bytes).into();
-        Located { path, content, sha256, note: None }
+        let size_bytes = content.bytes.len() as u64;
+        Located { path, content, large: None, sha256, size_bytes, note: None }
+    }
+
+    /// Reads a file.
+    fn read(path: &Path) -> mail::Result<Located> {
+        let mut content = mail::read_message(path, SMALL_BYTES)?;
+        if content.truncated && length(path, &content)? <= MESSAGE_BYTES_MAX as u64 {
+            content = mail::read_message(path, MESSAGE_BYTES_MAX)?;
+        }
+        if content.truncated {
+            return Located::read_in_pieces(path);
+        }
+        Ok(Located::new(Some(path.to_owned()), content))
+    }
+
+    /// Reads a file whose content is too large to be held.
+    fn read_in_pieces(path: &Path) -> mail::Result<Located> {
+        let mut large = Large::open(path)?;
+        let mut content = Content::default();
+        (content.stat, content.compression) = (large.stat(), large.compression());
+        let mut hasher = Sha256::new();
+        let extent = large.each_block(&mut |block| hasher.update(block))?;
+        let (mut sha256, mut size_bytes) = (hasher.finalize().into(), extent.size_bytes);
+        content.truncated = extent.is_cut;
+        if extent.is_cut {
+            // Of what is not taken apart whole, the id is that of the whole file.
+            let mut hasher = Sha256::new();
+            size_bytes = large.each_stored_block(&mut |block| hasher.update(block))?;
+            sha256 = hasher.finalize().into();
+        }
+        let message = large.parse(&context(now_seconds(), Preferred::Better))?;
+        let path = Some(path.to_owned());
+        Ok(Located { path, content, large: Some(Box::new(message)), sha256, size_bytes, note: None })
+    }
+
+    /// Returns the message, taken apart; of several forms of its text the one that is preferred. Of a message that is not held and whose
+    /// file cannot be read again it is the better one.
+    pub(crate) fn message(&self, preferred: Preferred) -> Cow<'_, mail::Message> {
+        let Some(message) = &self.large else {
+            return Cow::Owned(parse(&self.content, now_seconds(), preferred));
+        };
+        let path = self.path.as_deref().filter(|_| preferred != Preferred::Better);
+        let read =
+            path.and_then(|path| Large::open(path).ok()?.parse(&context(now_seconds(), preferred)).ok());
+        read.map_or(Cow::Borrowed(message), Cow::Owned)
+    }
+
+    /// Hands out all of the message, decompressed.
+    ///
+    /// # Errors
+    /// What `take` says; the file cannot be read again.
+    pub(crate) fn each_block(&self, take: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
+        let Some(path) = self.path.as_ref().filter(|_| self.large.is_some()) else {
+            return take(&self.content.bytes);
+        };
+        let mut taken = Ok(());
+        Large::open(path)?.each_block(&mut |block| {
+            if taken.is_ok() {
+                taken = take(block);
+            }
+        })?;
+        taken
+    }
+}
+
+/// Returns how long a message is of which the beginning was read.
+fn length(path: &Path, beginning: &Content) -> mail::Result<u64> {
+    match beginning.compression {
+        Compression::Plain => Ok(beginning.stat.size_bytes),
+        // A few bytes may become many: what is not known is not read at once.
+        _ => Ok(Large::open(path)?.each_block(&mut |_| {})?.size_bytes),
     }
 }
 
@@ -68,19 +147,14 @@ pub(crate) fn locate(handle: &str, path: &Path, lock: LockOptions, session: &Ses
 
 /// Reads the file at a path, or the one that it became when a mail program changed its flags. `None` if the handle is no path.
 fn at_path(path: &Path) -> Result<Option<Located>> {
-    match mail::read_message(path, MESSAGE_BYTES_MAX) {
-        Ok(content) => return Ok(Some(Located::new(Some(path.to_owned()), content))),
+    match Located::read(path) {
+        Ok(located) => return Ok(Some(located)),
         Err(error) if error.is_not_found() => {}
         // A word of a query may be the name of a directory here.
         Err(mail::Error::NotAFile { .. }) if path.components().count() == 1 => return Ok(None),
         Err(error) => return Err(error.into()),
     }
-    match renamed(path) {
-        Some(path) => {
-            Ok(Some(Located::new(Some(path.clone()), mail::read_message(&path, MESSAGE_BYTES_MAX)?)))
-        }
-        None => Ok(None),
-    }
+    renamed(path).map(|path| Ok(Located::read(&path)?)).transpose()
 }
 
 /// Returns where a file is now: at its path, or where [`renamed`] finds it.
@@ -179,7 +253,7 @@ pub(crate) fn read(message: &Message, asked: Asked, keeper: &Keeper<'_>) -> Resu
     let mut rewritten = None;
     for file in &message.files {
         match at_path(&file.path) {
-            Ok(Some(located)) if located.sha256 == message.sha256 || located.content.truncated => {
+            Ok(Some(located)) if located.sha256 == message.sha256 => {
                 return Ok(located);
             }
             Ok(Some(located)) => {
@@ -222,10 +296,18 @@ pub(crate) fn name(message: &Message) -> String {
 }
 
 fn has_message_id(located: &Located, message_id: &str) -> bool {
-    parse(&located.content, 0, Preferred::Better).message_id == message_id
+    located.message(Preferred::Better).message_id == message_id
 }
 
 /// Takes a message apart.
 pub(crate) fn parse(content: &Content, now_seconds: i64, preferred: Preferred) -> mail::Message {
-    mail::parse(&content.bytes, &mail::Context { preferred, ..mail::Context::new(now_seconds) })
+    mail::parse(&content.bytes, &context(now_seconds, preferred))
+}
+
+fn context(now_seconds: i64, preferred: Preferred) -> mail::Context<'static> {
+    mail::Context { preferred, ..mail::Context::new(now_seconds) }
+}
+
+fn now_seconds() -> i64 {
+    environment::clock_ns().div_euclid(1_000_000_000)
 }

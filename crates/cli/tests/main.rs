@@ -22,6 +22,7 @@ mod hostile;
 mod init;
 mod interrupted;
 mod kept;
+mod large;
 mod pass;
 mod passwords;
 mod personal;

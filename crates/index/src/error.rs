@@ -1,6 +1,6 @@
 //! What can go wrong with the index, in sentences that name the file and the way out.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use tantivy::TantivyError;
 use tantivy::directory::error::{OpenDirectoryError, OpenReadError, OpenWriteError};
 
@@ -17,7 +17,7 @@ pub enum Error {
     #[error(transparent)]
     Mail(#[from] mail::Error),
     /// The text index reports a failure.
-    #[error("text index in {}: {}", path.display(), sentence(source))]
+    #[error("{}", sentence(path, source))]
     Text {
         /// The directory of the text index.
         path: PathBuf,
@@ -153,23 +153,29 @@ pub enum Error {
 /// The result of an index operation.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// Returns what tantivy says without the form of its values. What we told it of a file is a sentence already.
-fn sentence(error: &TantivyError) -> String {
-    match error {
+/// Returns what tantivy says of the text index in `path`, without the form of its values. What we told it of
+/// a file is a sentence with that file's name already.
+fn sentence(path: &Path, error: &TantivyError) -> String {
+    let what = match error {
         TantivyError::IoError(io_error)
         | TantivyError::OpenReadError(OpenReadError::IoError { io_error, .. })
         | TantivyError::OpenWriteError(OpenWriteError::IoError { io_error, .. })
         | TantivyError::OpenDirectoryError(OpenDirectoryError::IoError { io_error, .. }) => {
+            let told = io_error.get_ref().and_then(|inner| inner.downcast_ref::<store::Error>());
+            if let Some(told) = told {
+                return told.to_string();
+            }
             io_error.to_string()
         }
         TantivyError::OpenReadError(OpenReadError::FileDoesNotExist(path)) => {
-            format!("{} is not there", path.display())
+            return format!("{} is not there", path.display());
         }
         TantivyError::OpenReadError(other) => other.to_string(),
         TantivyError::OpenWriteError(other) => other.to_string(),
         TantivyError::OpenDirectoryError(other) => other.to_string(),
         other => other.to_string(),
-    }
+    };
+    format!("text index in {}: {what}", path.display())
 }
 
 /// Says what helps against an index of another version.

@@ -429,10 +429,12 @@ fn a_folder_with_an_unreadable_file_is_written_once() {
     assert_eq!(fixture.update().moved, 1, "the folder's device is known");
 }
 
+type Pack = fn(&[u8]) -> Vec<u8>;
+
 #[test]
 fn compressed_messages_are_found_by_their_words() {
     let fixture = Fixture::new();
-    let packers: [fn(&[u8]) -> Vec<u8>; 3] = [
+    let packers: [Pack; 3] = [
         |bytes| liblzma::encode_all(bytes, 0).unwrap(),
         |bytes| {
             let mut encoder = bzip2::write::BzEncoder::new(Vec::new(), bzip2::Compression::new(1));

@@ -1,6 +1,7 @@
 //! Contents of parts that are not in memory, because the message is too large for that.
 //!
-//! The place of a content in its message comes in, its decoded bytes go out, block by block. Knows nothing of where they are kept.
+//! The place of a content in its message comes in, its decoded bytes go out, block by block. Knows nothing of
+//! where they are kept.
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
 use std::ops::Range;
@@ -10,8 +11,8 @@ use crate::transfer::Transfer;
 
 /// Where contents are that are not in memory.
 pub(crate) trait Far {
-    /// Hands out the decoded content of these bytes of the message, and says whether it was clean. What cannot be read is left out;
-    /// whoever owns the message finds out.
+    /// Hands out the decoded content of these bytes of the message, and says whether it was clean. What
+    /// cannot be read is left out; whoever owns the message finds out.
     fn each_block(&mut self, range: Range<u64>, transfer: Transfer, consume: &mut dyn FnMut(&[u8])) -> bool;
 }
 
@@ -29,10 +30,12 @@ impl Far for Nowhere {
     }
 }
 
-/// White space at the end of a text that is held back until more text follows. A text with more of it counts with it.
+/// White space at the end of a text that is held back until more text follows. A text with more of it counts
+/// with it.
 const BLANK_BYTES_MAX: usize = 1 << 20;
 
-/// Hands a text on in pieces as it counts for hashes: with LF for each CRLF, and without white space at its end.
+/// Hands a text on in pieces as it counts for hashes: with LF for each CRLF, and without white space at its
+/// end.
 #[derive(Default)]
 pub(crate) struct TextBlocks {
     /// White space after what was handed on.

@@ -65,15 +65,15 @@ pub const PROBLEM_COUNT_MAX: usize = 32;
 /// Characters of the snippet, as many as fit beside a subject on a wide screen.
 pub const SNIPPET_CHARACTERS_MAX: usize = 120;
 
-/// Bytes of one message that are read at all, decompressed: 4 GiB. No program sends more, and a small file cannot keep a processor busy
-/// for longer than it takes to unpack so many.
+/// Bytes of one message that are read at all, decompressed: 4 GiB. No program sends more, and a small file
+/// cannot keep a processor busy for longer than it takes to unpack so many.
 pub const LARGE_BYTES_MAX: u64 = 4 << 30;
 
 /// Bytes of a large message that are read at once.
 pub const LARGE_STEP_BYTES: usize = 128 << 10;
 
-/// How often a large message is gone back in. What would have to be gone back to after that is left out: the words of a text, a boundary
-/// that is nowhere named.
+/// How often a large message is gone back in. What would have to be gone back to after that is left out: the
+/// words of a text, a boundary that is nowhere named.
 pub const LARGE_REWIND_COUNT_MAX: usize = 64;
 
 /// Parts of a large message that are taken apart in memory; longer ones are passed by.
@@ -82,7 +82,8 @@ pub const LARGE_NEAR_BYTES: usize = 1 << 20;
 /// Bytes of one header block of a large message.
 pub const LARGE_HEADER_BYTES_MAX: usize = 8 << 20;
 
-/// Bytes of one text of a large message that are read for its words, in its transfer encoding: twice `TEXT_BYTES_MAX`, encoded.
+/// Bytes of one text of a large message that are read for its words, in its transfer encoding: twice
+/// `TEXT_BYTES_MAX`, encoded.
 pub const LARGE_TEXT_BYTES_MAX: usize = 8 << 20;
 
 /// Bytes of all texts of a large message together, likewise.

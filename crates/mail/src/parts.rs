@@ -28,7 +28,8 @@ pub(crate) struct Part<'a> {
     pub(crate) parent: Option<usize>,
     pub(crate) content: ContentFields,
     pub(crate) body: Body<'a>,
-    /// Where a leaf's content lies in its message if that is too large for memory: the body has the beginning of a text, or nothing.
+    /// Where a leaf's content lies in its message if that is too large for memory: the body has the beginning
+    /// of a text, or nothing.
     pub(crate) far: Option<Range<u64>>,
 }
 

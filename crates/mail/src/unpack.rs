@@ -1,7 +1,7 @@
 //! Message files kept compressed: recognised by their first bytes, and read as their content.
 //!
-//! Comes in: the bytes of a file, from outside. Goes out: the bytes of the message, as a stream or up to a limit, so that a small
-//! file cannot fill the memory. This file must not know where the bytes come from.
+//! Comes in: the bytes of a file, from outside. Goes out: the bytes of the message, as a stream or up to a
+//! limit, so that a small file cannot fill the memory. This file must not know where the bytes come from.
 
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
@@ -19,8 +19,8 @@ const ZSTD_SKIPPABLE_MAGIC: [u8; 3] = [0x2a, 0x4d, 0x18];
 const ZSTD_WINDOW_LOG_MAX: u32 = 27;
 const XZ_MAGIC: [u8; 6] = [0xfd, b'7', b'z', b'X', b'Z', 0];
 const LZIP_MAGIC: [u8; 5] = *b"LZIP\x01";
-/// Memory for a file of xz or lzip, in bytes. `xz -9` makes files that need 65 MiB; only larger dictionaries, set by hand, need more
-/// than this.
+/// Memory for a file of xz or lzip, in bytes. `xz -9` makes files that need 65 MiB; only larger dictionaries,
+/// set by hand, need more than this.
 const LZMA_MEMORY_BYTES_MAX: u64 = 128 << 20;
 /// What follows `BZh` and the size of blocks, a digit: the first block, or the end of a file without any.
 const BZIP2_BLOCKS: [[u8; 6]; 2] =
@@ -92,7 +92,8 @@ impl Compression {
 /// Appends the content of `packed` to `content`, at most `limit_bytes` of it.
 ///
 /// # Errors
-/// Says what is wrong if the file is damaged or cut, or if its compression cannot be read. What could be unpacked is then in `content`.
+/// Says what is wrong if the file is damaged or cut, or if its compression cannot be read. What
+/// could be unpacked is then in `content`.
 pub fn unpack(
     packed: &[u8],
     compression: Compression,
@@ -157,7 +158,8 @@ pub(crate) fn explained(error: io::Error) -> io::Error {
     }
 }
 
-/// One member after another, because gzip files are joined by joining their bytes. Zeros after the last one are padding.
+/// One member after another, because gzip files are joined by joining their bytes. Zeros after the last one
+/// are padding.
 struct GzipMembers<R> {
     /// The one that is being read; none after the last.
     member: Option<GzDecoder<R>>,

@@ -116,7 +116,8 @@ pub(crate) fn show(found: &[Located], how: How, session: &Session) -> Result<()>
         if let Some(note) = &located.note {
             output::complain(note);
         }
-        if located.content.truncated {
+        // The exact bytes of a file are written whatever its size.
+        if located.content.truncated && (how.format != Format::Raw || located.path.is_none()) {
             output::complain("the message is very large; only the beginning is shown");
         }
     }
@@ -224,9 +225,7 @@ fn with_record<T>(
         Some(Form::Plain) => Preferred::Plain,
         Some(Form::Html) => Preferred::Html,
     };
-    let now_seconds = environment::clock_ns().div_euclid(1_000_000_000);
-    let message = locate::parse(&located.content, now_seconds, preferred);
-    let size = located.content.bytes.len() as u64;
+    let message = located.message(preferred);
     let known = known(located, session);
     let files = match (&known, &located.path) {
         (Some(known), _) => (Vec::new(), known.files.iter().map(File::from_index).collect()),
@@ -236,7 +235,7 @@ fn with_record<T>(
         }
         (None, None) => (Vec::new(), Vec::new()),
     };
-    let mut record = Record::from_mail(&message, &located.sha256, size, files);
+    let mut record = Record::from_mail(&message, &located.sha256, located.size_bytes, files);
     if message.date.is_none() {
         record.date_by(known.as_ref().map_or_else(|| date_of_name(located), |known| known.line.date));
     }
@@ -276,7 +275,8 @@ fn flags_of(path: &Path) -> Flags {
 /// Writes the exact bytes; on a terminal as text.
 fn raw(located: &Located, output: &mut Output) -> Result<()> {
     if output.terminal.is_terminal() {
-        return output.bytes(many_lines(&String::from_utf8_lossy(&located.content.bytes)).as_bytes());
+        return located
+            .each_block(&mut |block| output.bytes(many_lines(&String::from_utf8_lossy(block)).as_bytes()));
     }
     let Some(path) = &located.path else { return output.bytes(&located.content.bytes) };
     let unreadable = |error| anyhow!("cannot read {}: {error}", path.display());

@@ -41,17 +41,25 @@ pub(crate) fn write(
         if let Some(path) = located.path.as_ref().filter(|_| located.content.truncated) {
             troubles.add(format!("{} is very large; only the beginning is written", path.display()));
         }
-        entry.clear();
-        append(&first_line(&message), &located.content.bytes, &mut entry);
-        if output.terminal.is_terminal() {
-            output.bytes(many_lines(&String::from_utf8_lossy(&entry)).as_bytes())?;
-        } else {
-            output.bytes(&entry)?;
+        entry.extend_from_slice(first_line(&message).as_bytes());
+        let mut quoting = Quoting::default();
+        let written = located.each_block(&mut |block| {
+            quoting.add(block, &mut entry);
+            flush(&mut entry, &mut output)
+        });
+        quoting.finish(&mut entry);
+        flush(&mut entry, &mut output)?;
+        match written {
+            Err(error) if error.is::<mail::Error>() => troubles.add(error),
+            other => other?,
         }
     }
     output.finish()?;
     Ok(troubles.outcome())
 }
+
+/// How much of a line is seen before it is written: more than enough to tell whether it is quoted.
+const LINE_BYTES: usize = 4 << 10;
 
 /// Returns the line that begins a message: its sender, and its date as asctime writes it, in UTC.
 fn first_line(message: &Message) -> String {
@@ -64,20 +72,63 @@ fn first_line(message: &Message) -> String {
     format!("From {sender} {}\n", time.to_zoned(TimeZone::UTC).strftime("%a %b %e %H:%M:%S %Y"))
 }
 
-/// Appends a message.
-fn append(first_line: &str, content: &[u8], out: &mut Vec<u8>) {
-    out.extend_from_slice(first_line.as_bytes());
-    for line in content.split_inclusive(|byte| *byte == b'\n') {
+/// Writes what is ready, and begins anew.
+fn flush(ready: &mut Vec<u8>, output: &mut Output) -> Result<()> {
+    if output.terminal.is_terminal() {
+        output.bytes(many_lines(&String::from_utf8_lossy(ready)).as_bytes())?;
+    } else {
+        output.bytes(ready)?;
+    }
+    ready.clear();
+    Ok(())
+}
+
+/// Quotes the lines of a message that comes in blocks.
+#[derive(Default)]
+struct Quoting {
+    /// A line that has begun, and may have to be quoted.
+    open: Vec<u8>,
+    /// The beginning of a long line was written.
+    is_inside: bool,
+    /// Something was written.
+    has_content: bool,
+}
+
+impl Quoting {
+    /// Appends the lines of a block.
+    fn add(&mut self, block: &[u8], out: &mut Vec<u8>) {
+        self.open.extend_from_slice(block);
+        let lines = std::mem::take(&mut self.open);
+        for line in lines.split_inclusive(|byte| *byte == b'\n') {
+            if !line.ends_with(b"\n") && !self.is_inside && line.len() < LINE_BYTES {
+                self.open = line.to_vec();
+            } else {
+                self.write(line, out);
+            }
+        }
+    }
+
+    fn write(&mut self, line: &[u8], out: &mut Vec<u8>) {
         let quotes = line.iter().take_while(|byte| **byte == b'>').count();
-        if line.get(quotes..).is_some_and(|rest| rest.starts_with(b"From ")) {
+        if !self.is_inside && line.get(quotes..).is_some_and(|rest| rest.starts_with(b"From ")) {
             out.push(b'>');
         }
         out.extend_from_slice(line);
+        self.is_inside = !line.ends_with(b"\n");
+        self.has_content = true;
     }
-    if !content.ends_with(b"\n") {
+
+    /// Appends the end of the message, and the empty line after it.
+    fn finish(mut self, out: &mut Vec<u8>) {
+        let open = std::mem::take(&mut self.open);
+        if !open.is_empty() {
+            self.write(&open, out);
+        }
+        if self.is_inside || !self.has_content {
+            out.push(b'\n');
+        }
         out.push(b'\n');
     }
-    out.push(b'\n');
 }
 
 #[cfg(test)]
@@ -89,11 +140,30 @@ mod tests {
     fn lines_that_begin_messages_are_quoted_once_more() {
         let mut out = Vec::new();
         let content = b"Subject: x\r\n\r\nFrom here\n>From there\n>>From \n From\nFrom\n>from x\nFrom";
-        append("From a@b x\n", content, &mut out);
-        assert_eq!(
-            String::from_utf8(out).unwrap(),
-            "From a@b x\nSubject: x\r\n\r\n>From here\n>>From there\n>>>From \n From\nFrom\n>from x\nFrom\n\n"
-        );
+        let expected = "Subject: x\r\n\r\n>From here\n>>From there\n>>>From \n From\nFrom\n>from x\nFrom\n\n";
+        for length in [1, 2, 7, 1000] {
+            out.clear();
+            let mut quoting = Quoting::default();
+            content.chunks(length).for_each(|block| quoting.add(block, &mut out));
+            quoting.finish(&mut out);
+            assert_eq!(String::from_utf8_lossy(&out), expected, "in blocks of {length}");
+        }
+        out.clear();
+        Quoting::default().finish(&mut out);
+        assert_eq!(out, b"\n\n", "an empty message");
+    }
+
+    #[test]
+    fn a_line_without_end_is_not_kept() {
+        let (mut quoting, mut out) = (Quoting::default(), Vec::new());
+        quoting.add(b"From ", &mut out);
+        for _ in 0..100 {
+            quoting.add(&[b'x'; LINE_BYTES], &mut out);
+            assert!(quoting.open.is_empty());
+        }
+        quoting.add(b"From \nFrom ", &mut out);
+        quoting.finish(&mut out);
+        assert!(out.starts_with(b">From xx") && out.ends_with(b"xFrom \n>From \n\n"));
     }
 
     #[test]

@@ -110,8 +110,9 @@ pub(super) struct DirectoryRows<'a> {
 }
 
 impl DirectoryRows<'_> {
-    /// Returns the rows whose file has another size or other times than they say, as far as these are `telling`, by what `look` says of
-    /// the file of each name. What it cannot say is left out. Only the rows that are returned are read whole.
+    /// Returns the rows whose file has another size or other times than they say, as far as these are
+    /// `telling`, by what `look` says of the file of each name. What it cannot say is left out. Only the rows
+    /// that are returned are read whole.
     ///
     /// # Errors
     /// Damage in the store.

@@ -1,7 +1,7 @@
 //! Removes files that an interrupted or failed run left: of segments of the text index that nothing names.
 //!
-//! In: an environment. Out: fewer files. What the store itself left is removed by whoever opens it to write. Must not know what is in
-//! any of them.
+//! In: an environment. Out: fewer files. What the store itself left is removed by whoever opens it to write.
+//! Must not know what is in any of them.
 
 use crate::environment::Environment;
 use crate::error::{Error, Result};
@@ -30,8 +30,8 @@ pub(super) fn remove(environment: &Environment, writer: &Writer) -> Result<()> {
     }
 }
 
-/// Removes what a run that failed left, so that a full disk is not left full. What cannot be removed now, because another process
-/// writes or the disk refuses, the next run removes.
+/// Removes what a run that failed left, so that a full disk is not left full. What cannot be removed now,
+/// because another process writes or the disk refuses, the next run removes.
 pub(super) fn remove_after_failure(environment: &Environment) {
     let options = open::options(environment, Wait::Refuse);
     if let Ok(writer) = Writer::open(&environment.disk, &environment.index_directory(), options) {

@@ -85,10 +85,10 @@ impl<'a> Reader<'a> {
         Ok((Outcome::Read(Box::new(directory)), problems))
     }
 
-    /// Looks at the files of a directory whose names and inodes are those of its rows: at all of them, or at drafts alone. At all of
-    /// them, too, if its times changed since it was read: a name went away and came back, perhaps with another file that was given the
-    /// inode of the first. Where no times were stored, because they were too young, nothing is made of them: else each second pass
-    /// would look at every file.
+    /// Looks at the files of a directory whose names and inodes are those of its rows: at all of them, or at
+    /// drafts alone. At all of them, too, if its times changed since it was read: a name went away and came
+    /// back, perhaps with another file that was given the inode of the first. Where no times were stored,
+    /// because they were too young, nothing is made of them: else each second pass would look at every file.
     fn look_at_unchanged(
         &self,
         folder: &ScannedFolder,

@@ -1,7 +1,7 @@
 //! Decodes a content that passes by in a window.
 //!
-//! Comes in: a window and a place. Goes out: decoded blocks, and whether they were clean, as `transfer.rs` decodes what is in memory.
-//! Knows nothing of parts.
+//! Comes in: a window and a place. Goes out: decoded blocks, and whether they were clean, as `transfer.rs`
+//! decodes what is in memory. Knows nothing of parts.
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
 use super::window::Window;
@@ -16,7 +16,8 @@ const FOOTER_BYTES_MAX: usize = 1 << 20;
 /// Blanks and `=` at the end of quoted-printable bytes that are kept until it is certain what they mean.
 const OPEN_BYTES_MAX: usize = 1 << 20;
 
-/// Hands out the decoded content of a range, and says whether it was clean. Nothing of one that cannot be gone back to.
+/// Hands out the decoded content of a range, and says whether it was clean. Nothing of one that cannot be
+/// gone back to.
 pub(super) fn each_block(
     window: &mut Window<'_>,
     range: &Range<u64>,
@@ -99,8 +100,8 @@ fn quoted_printable(window: &mut Window<'_>, end: u64, consume: &mut dyn FnMut(&
     }
 }
 
-/// Returns how much of quoted-printable bytes means the same whatever follows them: all before a last `=` that may go on, and before one
-/// that would then be the last.
+/// Returns how much of quoted-printable bytes means the same whatever follows them: all before a last `=`
+/// that may go on, and before one that would then be the last.
 fn certain_length(bytes: &[u8]) -> usize {
     let mut certain = bytes;
     while let Some(last) = memchr::memrchr(b'=', certain) {
@@ -135,7 +136,7 @@ mod tests {
         ];
         for text in texts {
             let inside = format!("before{text}after");
-            let range = 6..6 + text.len() as u64;
+            let range = 6..6_u64.saturating_add(text.len() as u64);
             for transfer in [Transfer::Identity, Transfer::Base64, Transfer::QuotedPrintable] {
                 let (whole, whole_is_clean) = decode(text.as_bytes(), transfer);
                 for step in [1, 2, 3, 5, 8, 100] {

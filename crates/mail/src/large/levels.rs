@@ -1,7 +1,7 @@
 //! The multiparts that a place in a message lies in, and where a part of the innermost ends.
 //!
-//! Comes in: boundaries, outermost first, and lines. Goes out: which boundary a line is. A boundary further out ends all that lies within.
-//! Knows nothing of parts.
+//! Comes in: boundaries, outermost first, and lines. Goes out: which boundary a line is. A boundary further
+//! out ends all that lies within. Knows nothing of parts.
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
 use super::window::wide;
@@ -11,7 +11,8 @@ use crate::bytes::{before, trim_cr};
 struct Level {
     /// Two hyphens and the boundary.
     delimiter: Vec<u8>,
-    /// Whether the line end before a boundary belongs to it; not where what stands before the first one is read.
+    /// Whether the line end before a boundary belongs to it; not where what stands before the first one is
+    /// read.
     strips: bool,
 }
 
@@ -63,8 +64,8 @@ impl Levels {
         })
     }
 
-    /// Returns how many bytes before an end do not belong to a part of the innermost multipart: each multipart that ends there takes a
-    /// line end, closed or not.
+    /// Returns how many bytes before an end do not belong to a part of the innermost multipart: each
+    /// multipart that ends there takes a line end, closed or not.
     pub(super) fn stripped(&self, level: Option<usize>, line_ends: &[u8]) -> usize {
         let ended = self.levels.iter().skip(level.unwrap_or(0)).filter(|level| level.strips);
         let kept = ended.fold(line_ends, |rest, _| trim_cr(rest.strip_suffix(b"\n").unwrap_or(rest)));

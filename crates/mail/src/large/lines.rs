@@ -1,6 +1,7 @@
 //! Finds lines that begin with two hyphens in a message that passes by in a window.
 //!
-//! Comes in: a window, and what makes a line the one that is looked for. Goes out: where it stands. Knows nothing of boundaries.
+//! Comes in: a window, and what makes a line the one that is looked for. Goes out: where it stands. Knows
+//! nothing of boundaries.
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
 use super::window::{Window, wide};
@@ -76,7 +77,8 @@ pub(super) struct Scanned<T> {
     pub(super) is_blank: bool,
 }
 
-/// Goes to the next line that is looked for, or to the end: `to`, or that of the message. The window stands at the beginning of a line.
+/// Goes to the next line that is looked for, or to the end: `to`, or that of the message. The window stands
+/// at the beginning of a line.
 pub(super) fn scan<T>(window: &mut Window<'_>, to: u64, judge: Judge<'_, T>) -> io::Result<Scanned<T>> {
     let (mut is_blank, mut at_line_start) = (true, true);
     let mut wanted = window.step_bytes;

@@ -1,10 +1,12 @@
 //! Messages that are too large to be held in memory: read in pieces, and taken apart as others are.
 //!
-//! Comes in: a file, or bytes that are kept compressed. Goes out: all of the message block by block, and the message taken apart, in
-//! memory that does not grow with it. `message.rs` does the same in memory, and tests compare both.
+//! Comes in: a file, or bytes that are kept compressed. Goes out: all of the message block by block, and the
+//! message taken apart, in memory that does not grow with it. `message.rs` does the same in memory, and tests
+//! compare both.
 //!
-//! What differs from that: text beyond `LARGE_TEXTS_BYTES_MAX` counts for the hashes, and is not kept; an encoded message
-//! within the message is taken apart only up to `LARGE_NESTED_BYTES_MAX`; of a header `LARGE_HEADER_BYTES_MAX` are read.
+//! What differs from that: text beyond `LARGE_TEXTS_BYTES_MAX` counts for the hashes, and is not kept; an
+//! encoded message within the message is taken apart only up to `LARGE_NESTED_BYTES_MAX`; of a header
+//! `LARGE_HEADER_BYTES_MAX` are read.
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
 mod decode;
@@ -104,7 +106,8 @@ impl<'s> Large<'s> {
         self.source.compression
     }
 
-    /// Hands out all of the message, decompressed, and says how much that was. To be done before the message is taken apart.
+    /// Hands out all of the message, decompressed, and says how much that was. To be done before the message
+    /// is taken apart.
     ///
     /// # Errors
     /// [`Error::Io`], [`Error::Damaged`], [`Error::Changed`].
@@ -166,7 +169,8 @@ impl<'s> Large<'s> {
         if self.compression() == Compression::Plain {
             return Ok(self.stat.size_bytes > LARGE_BYTES_MAX);
         }
-        // How much follows is not worth another hundred seconds: what fills the limit to the byte counts as cut.
+        // How much follows is not worth another hundred seconds: what fills the limit to the byte counts as
+        // cut.
         Ok(true)
     }
 

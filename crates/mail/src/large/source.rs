@@ -1,7 +1,7 @@
 //! The bytes of a message that is not in memory, from any place on.
 //!
-//! Comes in: an open file or bytes, as they are kept. Goes out: streams of the message, decompressed. This file must not know what a
-//! message is.
+//! Comes in: an open file or bytes, as they are kept. Goes out: streams of the message, decompressed. This
+//! file must not know what a message is.
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
 use crate::bytes::{after, before};

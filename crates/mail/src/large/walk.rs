@@ -1,7 +1,8 @@
 //! Takes a message apart that passes by in a window, as `parts.rs` does it in memory.
 //!
-//! Comes in: a window on a message. Goes out: its header, and its parts: of text the content or its beginning, of all else the place.
-//! What is small is left to `parts.rs`. Only what has no boundary where one should be, and long text, is gone back to.
+//! Comes in: a window on a message. Goes out: its header, and its parts: of text the content or its
+//! beginning, of all else the place. What is small is left to `parts.rs`. Only what has no boundary where one
+//! should be, and long text, is gone back to.
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
 use std::borrow::Cow;
@@ -25,7 +26,8 @@ use crate::transfer::Transfer;
 /// The parts of a message, and its header with what stands before it.
 pub(super) type Apart = (Vec<u8>, Vec<Part<'static>>);
 
-/// Takes the message apart at whose beginning the window stands. Parts up to `near_bytes` are taken apart in memory.
+/// Takes the message apart at whose beginning the window stands. Parts up to `near_bytes` are taken apart in
+/// memory.
 pub(super) fn take_apart(
     window: &mut Window<'_>,
     near_bytes: usize,
@@ -134,8 +136,8 @@ impl Walk<'_, '_, '_> {
         [earlier, own].concat()
     }
 
-    /// Goes to where the part ends whose content the window stands in, at the beginning of a line. Says, too, whether only white space
-    /// was passed by.
+    /// Goes to where the part ends whose content the window stands in, at the beginning of a line. Says, too,
+    /// whether only white space was passed by.
     fn find_end(&mut self) -> io::Result<(End, bool)> {
         let levels = &self.levels;
         let scanned = scan(self.window, u64::MAX, &|line, _| levels.which(line))?;
@@ -170,7 +172,8 @@ impl Walk<'_, '_, '_> {
         }
     }
 
-    /// Takes apart what has this header block; the window stands at its body. Says, too, whether that is a content of white space.
+    /// Takes apart what has this header block; the window stands at its body. Says, too, whether that is a
+    /// content of white space.
     fn entity(&mut self, block: &Block<'_>, place: Place) -> io::Result<(End, bool)> {
         if block.has_junk {
             self.problems.add(Problem::HeaderJunk);
@@ -413,8 +416,8 @@ impl Walk<'_, '_, '_> {
         Ok(end)
     }
 
-    /// Takes something apart in memory, and adds its parts. Of contents that are no text only the place is kept, of which the memory
-    /// begins at an offset.
+    /// Takes something apart in memory, and adds its parts. Of contents that are no text only the place is
+    /// kept, of which the memory begins at an offset.
     fn near<'b>(
         &mut self,
         (bytes, offset): (&'b [u8], u64),
@@ -468,8 +471,8 @@ fn place_in(bytes: &[u8], slice: &[u8], offset: u64) -> Option<Range<u64>> {
     Some(offset.saturating_add(wide(start))..offset.saturating_add(wide(end)))
 }
 
-/// Returns how long the header is that some bytes begin with, with all that stands before the body, and whether that is certain whatever
-/// follows them.
+/// Returns how long the header is that some bytes begin with, with all that stands before the body, and
+/// whether that is certain whatever follows them.
 fn header_length(bytes: &[u8], begin: Begin) -> (usize, bool) {
     let lines = before(bytes, memchr::memrchr(b'\n', bytes).map_or(0, |end| end.saturating_add(1)));
     let header = if begin == Begin::Message { skip_envelope(lines) } else { lines };

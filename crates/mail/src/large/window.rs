@@ -1,7 +1,7 @@
 //! A window on a stream: some bytes ahead, a few behind, and going back by reading anew.
 //!
-//! Comes in: a source. Goes out: slices of what lies at the place that was gone to. Memory is what was asked for at once, and a step.
-//! Knows nothing of what the bytes mean.
+//! Comes in: a source. Goes out: slices of what lies at the place that was gone to. Memory is what was asked
+//! for at once, and a step. Knows nothing of what the bytes mean.
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
 use super::source::Source;
@@ -18,7 +18,8 @@ pub(super) struct Pace {
     pub(super) step_bytes: usize,
     /// Parts up to so many bytes are taken apart in memory.
     pub(super) near_bytes: usize,
-    /// How often it is gone back by reading anew: each time a compressed message is decompressed from its beginning.
+    /// How often it is gone back by reading anew: each time a compressed message is decompressed from its
+    /// beginning.
     pub(super) rewind_count: usize,
 }
 
@@ -74,7 +75,8 @@ impl<'s> Window<'s> {
         after(&self.buffer, self.at)
     }
 
-    /// Returns the bytes behind that are still there, `BEHIND_BYTES` at least or all since it was last gone back.
+    /// Returns the bytes behind that are still there, `BEHIND_BYTES` at least or all since it was last gone
+    /// back.
     pub(super) fn behind(&self) -> &[u8] {
         before(&self.buffer, self.at)
     }
@@ -113,7 +115,8 @@ impl<'s> Window<'s> {
         }
     }
 
-    /// Reads a step more. What lies far behind goes once it is most of the buffer, so that each byte is moved about once.
+    /// Reads a step more. What lies far behind goes once it is most of the buffer, so that each byte is moved
+    /// about once.
     fn read_on(&mut self) -> io::Result<()> {
         let spare = self.at.saturating_sub(BEHIND_BYTES);
         if spare > self.buffer.len().div_euclid(2) {

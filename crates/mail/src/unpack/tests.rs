@@ -31,8 +31,10 @@ fn xz(content: &[u8]) -> Vec<u8> {
     liblzma::encode_all(content, 0).unwrap()
 }
 
-/// All that can be read.
-fn packers() -> [fn(&[u8]) -> Vec<u8>; 4] {
+type Pack = fn(&[u8]) -> Vec<u8>;
+
+/// All that can be written here.
+fn packers() -> [Pack; 4] {
     [gzip, zstd, xz, bzip2]
 }
 
@@ -126,7 +128,8 @@ fn a_bomb_is_cut_at_the_limit() {
 #[test]
 fn a_file_that_takes_too_much_memory_says_so() {
     let mut large = xz(b"a message");
-    // The properties of LZMA2 are the size of its dictionary: 2^(n/2 + 12) for an even n. A checksum of the header follows.
+    // The properties of LZMA2 are the size of its dictionary: 2^(n/2 + 12) for an even n. A checksum of the
+    // header follows.
     large[16] = 36;
     let checksum = crc32(&large[12..20]);
     large[20..24].copy_from_slice(&checksum.to_le_bytes());
