@@ -196,12 +196,12 @@ fn carry_over(
     number: names::FileNumber,
     segment: Segment,
 ) -> Result<DraftSegment> {
-    let (row_count, file_bytes) = (segment.row_count(), segment.file_bytes());
+    let entry = SegmentEntry::of(number, &segment);
     let mut part = Part { rows: PartRows::Segment(Arc::new(segment)), dead: Default::default() };
     let old_parts = &segments_of(&before.tables[plan.table])[plan.run.clone()];
     let old_entries = &before.manifest.tables[plan.table].segments[plan.run.clone()];
-    for (entry, then) in old_entries.iter().zip(old_parts) {
-        let now = draft.tables[plan.table].segments.iter().find(|now| now.entry.number == entry.number);
+    for (old, then) in old_entries.iter().zip(old_parts) {
+        let now = draft.tables[plan.table].segments.iter().find(|now| now.entry.number == old.number);
         match now {
             Some(now) => now.part.dead.since(&then.dead).try_for_each(|row| kill(&mut part, then, row))?,
             // All its rows died, and it was left out.
@@ -210,7 +210,7 @@ fn carry_over(
                 .try_for_each(|row| kill(&mut part, then, row))?,
         }
     }
-    Ok(DraftSegment { part, entry: SegmentEntry { number, row_count, file_bytes, dead: None } })
+    Ok(DraftSegment { part, entry })
 }
 
 /// Kills the row of `part` that was made from `row` of `old`.

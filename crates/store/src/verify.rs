@@ -48,8 +48,9 @@ fn damage(state: &State) -> Vec<Error> {
         for segment in &entry.segments {
             if let Some(dead) = segment.dead {
                 let path = state.directory.join(dead.number.dead());
-                let read = read_dead(&*state.disk, &path, segment.row_count);
-                damage.extend(unless_replaced(state, read.map(|_| ())).err());
+                let read = read_dead(&*state.disk, &path, segment.row_count)
+                    .and_then(|(_, file)| file.expect_digest(dead.digest));
+                damage.extend(unless_replaced(state, read).err());
             }
         }
         // Keys that cannot be read need not be compared.

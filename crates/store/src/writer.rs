@@ -130,7 +130,9 @@ impl Writer {
         check_attachments(&self.state.attachments, group)?;
         let state = Arc::clone(&self.state);
         let inputs = resolve::by_table(&state, group)?;
-        if self.may_fit_journal(group, &inputs)
+        // A journal of an older version takes no more.
+        if state.manifest.has_digests()
+            && self.may_fit_journal(group, &inputs)
             && let Some((record, bytes)) = self.record(&state, group, &inputs)?
         {
             // The old state is let go of, so that its rows in memory need not be copied.
@@ -181,7 +183,7 @@ impl Writer {
         if record.row_count() + state.journal_rows > self.journal_rows_max() {
             return Ok(None);
         }
-        let bytes = match record.encode(state.manifest.journal_seed, state.sequence + 1) {
+        let bytes = match record.encode(state.manifest.journal_seed, state.sequence + 1, state.journal_bytes) {
             Err(Error::Limit { .. }) => return Ok(None),
             bytes => bytes?,
         };
