@@ -124,8 +124,7 @@ fn check_commit(environment: &Environment, mailbox: &Mailbox, depth: Depth) -> R
             found.push(Damage::of_index(damage.file, damage.what));
         }
         let state = open::state(snapshot, &environment.index_directory())?;
-        let named = state.text.iter().map(|segment| segment.id.as_str()).collect();
-        let damage = text::verify(environment.disk.as_ref(), &environment.text_directory(), &named)?;
+        let damage = text::verify(environment.disk.as_ref(), &environment.text_directory(), &state.text);
         found.extend(damage.into_iter().map(|(file, what)| Damage::of_index(file, what)));
         in_text(mailbox, snapshot, environment, &mut found)?;
         records(environment, snapshot, &mut found)?;

@@ -13,7 +13,7 @@ pub(crate) const ATTACHMENT: &str = "mail";
 /// First bytes of the attachment.
 pub const MAGIC: [u8; 8] = *b"PNEUMAIL";
 /// Version of the mail tables, the text index and this attachment; another version is rebuilt.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 
 /// A directory that holds Maildirs, with the name that the configuration gives it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,7 +31,12 @@ pub(crate) struct TextSegment {
     pub id: String,
     /// How many documents are in it.
     pub document_count: u32,
+    /// What tells each of its files from every other, in the order of [`TEXT_ENDINGS`]; 0 for a file that it does not have.
+    pub digests: [u64; TEXT_ENDINGS.len()],
 }
+
+/// How the names of a text segment's files end.
+pub(crate) const TEXT_ENDINGS: [&str; 7] = ["idx", "pos", "term", "fast", "fieldnorm", "store", "words"];
 
 /// The mail part of one commit.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -86,6 +91,7 @@ pub(crate) fn encode(state: &State) -> Vec<u8> {
     for segment in &state.text {
         put_bytes(&mut out, segment.id.as_bytes());
         out.extend_from_slice(&segment.document_count.to_le_bytes());
+        segment.digests.iter().for_each(|digest| out.extend_from_slice(&digest.to_le_bytes()));
     }
     put_count(&mut out, state.headers.len());
     for name in &state.headers {
@@ -113,7 +119,7 @@ pub(crate) fn decode_roots(input: &[u8]) -> Option<Vec<Root>> {
     // What stands before them: the next numbers, of which version 1 has two.
     let number_count = match number(&mut input)? {
         1 => 2,
-        2 => 3,
+        2 | 3 => 3,
         _ => return None,
     };
     for _ in 0..number_count {
@@ -147,7 +153,14 @@ fn root(input: &mut &[u8]) -> Option<Root> {
 }
 
 fn segment(input: &mut &[u8]) -> Option<TextSegment> {
-    Some(TextSegment { id: text_of(input)?, document_count: number(input)? })
+    let (id, document_count) = (text_of(input)?, number(input)?);
+    let mut digests = [0; TEXT_ENDINGS.len()];
+    for digest in &mut digests {
+        let (head, tail) = input.split_first_chunk::<8>()?;
+        *input = tail;
+        *digest = u64::from_le_bytes(*head);
+    }
+    Some(TextSegment { id, document_count, digests })
 }
 
 fn text_of(input: &mut &[u8]) -> Option<String> {
@@ -164,7 +177,11 @@ mod tests {
             next_folder: 2,
             next_node: 9,
             roots: vec![Root { name: "mail".into(), path: "/mail".into() }],
-            text: vec![TextSegment { id: "0".repeat(32), document_count: 5 }],
+            text: vec![TextSegment {
+                id: "0".repeat(32),
+                document_count: 5,
+                digests: [1, 2, 3, 4, 5, u64::MAX, 0],
+            }],
             headers: vec!["x-mailer".into()],
         }
     }
@@ -186,7 +203,7 @@ mod tests {
         let mut newer = whole;
         newer[8] = 9;
         assert_eq!(decode_roots(&newer), None);
-        assert_eq!(VERSION, 2, "a new version has its own count of numbers");
+        assert_eq!(VERSION, 3, "a new version has its own count of numbers");
     }
 
     #[test]

@@ -298,6 +298,19 @@ fn check_torn(
     Ok(())
 }
 
+/// Returns what two copies of one journal hold together: of each sector that of the first, or if it is not whole that of the second.
+pub(crate) fn together(one: &[u8], other: &[u8], identity: &Identity) -> Vec<u8> {
+    let mut out = Vec::with_capacity(one.len().max(other.len()));
+    for number in 0..one.len().max(other.len()).div_ceil(SECTOR_BYTES) {
+        let start = number.saturating_mul(SECTOR_BYTES);
+        let is_whole = |journal| matches!(sector(journal, number, identity.seed), Sector::Whole(_));
+        let from = if is_whole(one) || !is_whole(other) && one.len() > start { one } else { other };
+        let end = start.saturating_add(SECTOR_BYTES).min(from.len());
+        out.extend_from_slice(from.get(start..end).unwrap_or_default());
+    }
+    out
+}
+
 fn damage_at(sector: usize, what: impl Into<String>) -> Damage {
     Damage::new(sector.saturating_mul(SECTOR_BYTES), what)
 }

@@ -30,8 +30,8 @@ pub struct FileDamage {
 /// have the same primary key.
 pub fn verify(snapshot: &Snapshot) -> Vec<FileDamage> {
     let damage = damage(&snapshot.state);
-    let in_file =
-        |error: Error| FileDamage { file: file_of(&snapshot.state, &error), what: error.to_string() };
+    let file_of = |error: &Error| error.file().unwrap_or(&snapshot.state.directory).to_owned();
+    let in_file = |error: Error| FileDamage { file: file_of(&error), what: error.to_string() };
     damage.into_iter().map(in_file).collect()
 }
 
@@ -59,15 +59,6 @@ fn damage(state: &State) -> Vec<Error> {
         }
     }
     damage
-}
-
-fn file_of(state: &State, error: &Error) -> PathBuf {
-    match error {
-        Error::Io(disk::Error::Io { path, .. })
-        | Error::Corrupt { path, .. }
-        | Error::Version { path, .. } => path.clone(),
-        _ => state.directory.clone(),
-    }
 }
 
 fn verify_manifest(state: &State) -> Result<()> {

@@ -17,6 +17,7 @@ use crate::part::Part;
 use crate::publish::{Draft, Published, remove_replaced, remove_unnamed};
 use crate::resolve::{self, Input, memtable_part};
 use crate::schema::Schema;
+use crate::second;
 use crate::snapshot::{Snapshot, State, Version};
 use crate::transaction::Transaction;
 use disk::{Disk, File, Lock, Wait};
@@ -47,6 +48,7 @@ impl Writer {
         options: Options,
     ) -> Result<Writer> {
         let lock = lock_new(disk, directory, &options)?;
+        let disk = &second::writable(disk, directory, &options)?;
         if has_manifest(&**disk, directory)? {
             let path = directory.join(names::MANIFEST);
             return Err(
@@ -63,6 +65,7 @@ impl Writer {
     /// version, or the disk refuses.
     pub fn open(disk: &Arc<dyn Disk>, directory: &Path, options: Options) -> Result<Writer> {
         let lock = disk.lock(&directory.join(names::LOCK), &options.holder, options.wait)?;
+        let disk = &second::writable(disk, directory, &options)?;
         open_locked(disk, directory, options, lock)
     }
 
@@ -77,6 +80,7 @@ impl Writer {
         options: Options,
     ) -> Result<Writer> {
         let lock = lock_new(disk, directory, &options)?;
+        let disk = &second::writable(disk, directory, &options)?;
         if !has_manifest(&**disk, directory)? {
             return create_locked(disk, directory, schemas, options, lock);
         }
