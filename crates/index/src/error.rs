@@ -72,6 +72,14 @@ pub enum Error {
         /// The store's directory.
         path: PathBuf,
     },
+    /// What the user said is damaged, and a second copy of it is whole.
+    #[error("{source}; a second copy in {} is whole: run \"pneu check --repair\"", copy.display())]
+    Kept {
+        /// What is damaged.
+        source: Box<Error>,
+        /// The copy.
+        copy: PathBuf,
+    },
     /// A text cannot be a tag.
     #[error("\"{}\" cannot be a tag: {what}", tag.escape_debug())]
     Tag {
@@ -148,6 +156,13 @@ pub enum Error {
     /// Somebody asked to stop.
     #[error("interrupted")]
     Interrupted,
+}
+
+impl Error {
+    /// Adds that there is a second copy of what is damaged.
+    pub(crate) fn kept_in(self, copy: PathBuf) -> Error {
+        Error::Kept { source: Box::new(self), copy }
+    }
 }
 
 /// The result of an index operation.

@@ -31,7 +31,12 @@ pub(crate) struct TextSegment {
     pub id: String,
     /// How many documents are in it.
     pub document_count: u32,
+    /// What tells each of its files from every other, in the order of [`TEXT_ENDINGS`]; 0 for a file that it does not have.
+    pub digests: [u64; TEXT_ENDINGS.len()],
 }
+
+/// How the names of a text segment's files end.
+pub(crate) const TEXT_ENDINGS: [&str; 7] = ["idx", "pos", "term", "fast", "fieldnorm", "store", "words"];
 
 /// The mail part of one commit.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -86,6 +91,7 @@ pub(crate) fn encode(state: &State) -> Vec<u8> {
     for segment in &state.text {
         put_bytes(&mut out, segment.id.as_bytes());
         out.extend_from_slice(&segment.document_count.to_le_bytes());
+        segment.digests.iter().for_each(|digest| out.extend_from_slice(&digest.to_le_bytes()));
     }
     put_count(&mut out, state.headers.len());
     for name in &state.headers {
@@ -147,7 +153,14 @@ fn root(input: &mut &[u8]) -> Option<Root> {
 }
 
 fn segment(input: &mut &[u8]) -> Option<TextSegment> {
-    Some(TextSegment { id: text_of(input)?, document_count: number(input)? })
+    let (id, document_count) = (text_of(input)?, number(input)?);
+    let mut digests = [0; TEXT_ENDINGS.len()];
+    for digest in &mut digests {
+        let (head, tail) = input.split_first_chunk::<8>()?;
+        *input = tail;
+        *digest = u64::from_le_bytes(*head);
+    }
+    Some(TextSegment { id, document_count, digests })
 }
 
 fn text_of(input: &mut &[u8]) -> Option<String> {
@@ -164,7 +177,11 @@ mod tests {
             next_folder: 2,
             next_node: 9,
             roots: vec![Root { name: "mail".into(), path: "/mail".into() }],
-            text: vec![TextSegment { id: "0".repeat(32), document_count: 5 }],
+            text: vec![TextSegment {
+                id: "0".repeat(32),
+                document_count: 5,
+                digests: [1, 2, 3, 4, 5, u64::MAX, 0],
+            }],
             headers: vec!["x-mailer".into()],
         }
     }

@@ -77,6 +77,16 @@ impl Error {
         matches!(self, Error::Io(source) if source.is_not_found())
     }
 
+    /// Returns the file that it is about, if it is about one.
+    pub fn file(&self) -> Option<&Path> {
+        match self {
+            Error::Io(disk::Error::Io { path, .. })
+            | Error::Corrupt { path, .. }
+            | Error::Version { path, .. } => Some(path),
+            _ => None,
+        }
+    }
+
     /// Returns an [`Error::Schema`].
     pub(crate) fn schema(table: &str, what: impl Into<String>) -> Error {
         Error::Schema { table: table.to_owned(), what: what.into() }

@@ -7,7 +7,9 @@
 /// What stands at the beginning of a sealed file's trailer.
 pub const SEALED_MAGIC: [u8; 8] = *b"pneuseal";
 /// The newest version of the sealed frame.
-pub const SEALED_VERSION: u32 = 1;
+pub const SEALED_VERSION: u32 = 2;
+/// The last version of the sealed frame that does not know the file's name.
+pub const SEALED_VERSION_NAMELESS: u32 = 1;
 /// Bytes of content that share one checksum.
 pub const CHUNK_BYTES: usize = 65_536;
 /// What sections begin at multiples of, in bytes.
@@ -23,10 +25,12 @@ pub const TRAILER_KIND_OFFSET: usize = TRAILER_VERSION_OFFSET + 4;
 pub const TRAILER_CONTENT_LENGTH_OFFSET: usize = TRAILER_KIND_OFFSET + 4;
 /// The trailer: the XXH3-64 of the table of chunk checksums, u64.
 pub const TRAILER_TABLE_CHECKSUM_OFFSET: usize = TRAILER_CONTENT_LENGTH_OFFSET + 8;
+/// The trailer: the XXH3-64 of the file's name, u64; 0 in version 1.
+pub const TRAILER_NAME_OFFSET: usize = TRAILER_TABLE_CHECKSUM_OFFSET + 8;
 /// The trailer: zeros.
-pub const TRAILER_RESERVED_OFFSET: usize = TRAILER_TABLE_CHECKSUM_OFFSET + 8;
-/// The trailer: the XXH3-64 of the trailer's bytes before this, u64.
-pub const TRAILER_CHECKSUM_OFFSET: usize = TRAILER_RESERVED_OFFSET + 24;
+pub const TRAILER_RESERVED_OFFSET: usize = TRAILER_NAME_OFFSET + 8;
+/// The trailer: the XXH3-64 of the trailer's bytes before this, u64. Also the digest by which others know the file.
+pub const TRAILER_CHECKSUM_OFFSET: usize = TRAILER_RESERVED_OFFSET + 16;
 /// Bytes of the trailer.
 pub const TRAILER_BYTES: usize = TRAILER_CHECKSUM_OFFSET + 8;
 
@@ -121,7 +125,9 @@ pub const KIND_DEAD: u32 = 2;
 /// The first bytes of a manifest.
 pub const MANIFEST_MAGIC: [u8; 8] = *b"pneuMANI";
 /// The newest version of the manifest.
-pub const MANIFEST_VERSION: u32 = 1;
+pub const MANIFEST_VERSION: u32 = 2;
+/// The last version of the manifest without digests of the files it names; its journal is of version 1, too.
+pub const MANIFEST_VERSION_WITHOUT_DIGESTS: u32 = 1;
 
 /// A manifest or a journal: its magic, 8 bytes.
 pub const HEAD_MAGIC_OFFSET: usize = 0;
@@ -139,14 +145,20 @@ pub const MANIFEST_CHECKSUM_BYTES: usize = 8;
 /// The first bytes of a journal.
 pub const JOURNAL_MAGIC: [u8; 8] = *b"pneuJRNL";
 /// The newest version of the journal.
-pub const JOURNAL_VERSION: u32 = 1;
+pub const JOURNAL_VERSION: u32 = 2;
+/// The last version of the journal without sectors.
+pub const JOURNAL_VERSION_WITHOUT_SECTORS: u32 = 1;
+/// Bytes of a sector: what disks write at once or not at all.
+pub const SECTOR_BYTES: usize = 512;
+/// A sector: the XXH3-64 of its bytes before this, u64, seeded with the sum of the journal's seed and the sector's number.
+pub const SECTOR_CHECKSUM_OFFSET: usize = SECTOR_BYTES - 8;
 
 /// The journal: the number of its manifest, u64.
 pub const JOURNAL_MANIFEST_OFFSET: usize = HEAD_BYTES;
 /// The journal: the XXH3-64 of its bytes before this, seeded, u64.
 pub const JOURNAL_CHECKSUM_OFFSET: usize = JOURNAL_MANIFEST_OFFSET + 8;
-/// The journal: where the first record begins.
-pub const JOURNAL_RECORDS_OFFSET: usize = JOURNAL_CHECKSUM_OFFSET + 8;
+/// Bytes of the journal's head. In version 1 the first record follows; since version 2 the head is the first sector's.
+pub const JOURNAL_HEAD_BYTES: usize = JOURNAL_CHECKSUM_OFFSET + 8;
 
 /// What records and their lengths are multiples of, in bytes.
 pub const RECORD_ALIGNMENT: usize = 8;

@@ -2,13 +2,17 @@
 //!
 //! Comes in: records to encode, or a journal file's bytes. Goes out: bytes (docs/FORMAT.md, "Journal"), or the records of the
 //! valid prefix. Must not know files, nor what a record does to tables.
+//! `sectors.rs` says how bytes lie in sectors; `version_1.rs` reads journals without any.
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
+
+mod sectors;
+mod version_1;
 
 use crate::cursor::Cursor;
 use crate::error::{Damage, Result, check_limit};
 use crate::format::{
-    JOURNAL_MAGIC, JOURNAL_MANIFEST_OFFSET, JOURNAL_RECORDS_OFFSET, JOURNAL_VERSION, RECORD_ALIGNMENT,
-    RECORD_MAGIC, RECORD_PAYLOAD_OFFSET,
+    HEAD_VERSION_OFFSET, JOURNAL_HEAD_BYTES, JOURNAL_MAGIC, JOURNAL_MANIFEST_OFFSET, JOURNAL_VERSION,
+    JOURNAL_VERSION_WITHOUT_SECTORS, RECORD_ALIGNMENT, RECORD_MAGIC, RECORD_PAYLOAD_OFFSET, SECTOR_BYTES,
 };
 use crate::limits::{ATTACHMENTS_MAX, JOURNAL_BYTES_MAX, JOURNAL_ROWS_MAX, TABLES_MAX};
 use crate::manifest::{
@@ -16,7 +20,7 @@ use crate::manifest::{
 };
 use crate::rows::Rows;
 use crate::schema::Schema;
-use std::ops::ControlFlow;
+use sectors::{Sector, frame, sector, sector_count};
 use std::path::Path;
 use std::sync::Arc;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
@@ -24,6 +28,8 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 /// Which journal it is, as its manifest says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Identity {
+    /// The version of the journal.
+    pub(crate) version: u32,
     /// The manifest that it belongs to.
     pub(crate) manifest: u64,
     /// The seed of its checksums.
@@ -78,14 +84,14 @@ struct Head {
 
 /// Returns the bytes of a journal without records.
 pub(crate) fn encode_empty(identity: &Identity) -> Vec<u8> {
-    let mut out = Vec::new();
+    let mut out = Vec::with_capacity(SECTOR_BYTES);
     out.extend_from_slice(&JOURNAL_MAGIC);
-    put_u32(&mut out, JOURNAL_VERSION);
+    put_u32(&mut out, identity.version);
     put_u32(&mut out, 0);
     put_u64(&mut out, identity.manifest);
     let checksum = xxh3_64_with_seed(&out, identity.seed);
     put_u64(&mut out, checksum);
-    out
+    if identity.version == JOURNAL_VERSION_WITHOUT_SECTORS { out } else { frame(&out, 0, identity.seed) }
 }
 
 impl Record {
@@ -96,11 +102,19 @@ impl Record {
         self.tables.iter().map(|change| kills(change).saturating_add(u64::from(change.rows.len()))).sum()
     }
 
-    /// Returns the record's bytes, as the journal with `seed` holds them.
+    /// Returns the record's bytes, as the journal with `seed` holds them behind its first `offset` bytes: whole sectors.
     ///
     /// # Errors
     /// [`crate::Error::Limit`] if it is too large for a journal.
-    pub(crate) fn encode(&self, seed: u64, sequence: u64) -> Result<Vec<u8>> {
+    pub(crate) fn encode(&self, seed: u64, sequence: u64, offset: u64) -> Result<Vec<u8>> {
+        let content = self.encode_content(seed, sequence)?;
+        let framed = frame(&content, offset.div_euclid(SECTOR_BYTES as u64), seed);
+        check_limit("bytes in a journal record", framed.len() as u64, JOURNAL_BYTES_MAX)?;
+        Ok(framed)
+    }
+
+    /// Returns the record's bytes before they are put into sectors.
+    fn encode_content(&self, seed: u64, sequence: u64) -> Result<Vec<u8>> {
         let mut out = vec![0; RECORD_PAYLOAD_OFFSET];
         put_count(&mut out, "tables in a commit", self.tables.len(), TABLES_MAX)?;
         for change in &self.tables {
@@ -148,8 +162,8 @@ fn put_change(out: &mut Vec<u8>, change: &TableChange) -> Result<()> {
 
 /// Reads the journal file `path`, whose bytes are `bytes`.
 ///
-/// A record that is not whole ends the journal, silently: it was being written when the writer died, and never acknowledged. If a
-/// later record follows it, it was synced once and is damaged.
+/// A record that is not whole ends the journal, silently, if a crash may have left it so: sectors are whole, all zeros, or cut by the
+/// file's end. Then it was never acknowledged. All else is damage.
 ///
 /// # Errors
 /// [`crate::Error::Version`] or [`crate::Error::Corrupt`], naming the file.
@@ -159,19 +173,30 @@ pub(crate) fn read(
     identity: &Identity,
     schemas: &[Arc<Schema>],
 ) -> Result<Contents> {
-    check_head(path, bytes, JOURNAL_MAGIC, JOURNAL_VERSION)?;
-    check_identity(bytes, identity)
-        .and_then(|()| read_records(bytes, identity, schemas))
+    let version = check_head(path, bytes, JOURNAL_MAGIC, JOURNAL_VERSION)?;
+    check_identity(version, bytes, identity)
+        .and_then(|()| match version {
+            JOURNAL_VERSION_WITHOUT_SECTORS => version_1::read_records(bytes, identity, schemas),
+            _ => read_records(bytes, identity, schemas),
+        })
         .map_err(|damage| damage.in_file(path, 0))
 }
 
-fn check_identity(bytes: &[u8], identity: &Identity) -> std::result::Result<(), Damage> {
+fn check_identity(version: u32, bytes: &[u8], identity: &Identity) -> std::result::Result<(), Damage> {
     if bytes.len() as u64 > JOURNAL_BYTES_MAX {
         let what = format!("it has {} bytes, the limit is {JOURNAL_BYTES_MAX}", bytes.len());
         return Err(Damage::new(bytes.len(), what));
     }
-    match bytes.get(..JOURNAL_RECORDS_OFFSET) {
-        Some(head) if head == encode_empty(identity).as_slice() => Ok(()),
+    if version != identity.version {
+        let what = format!("it has version {version}, and that of its manifest is {}", identity.version);
+        return Err(Damage::new(HEAD_VERSION_OFFSET, what));
+    }
+    let expected = encode_empty(identity);
+    match bytes.get(..expected.len()) {
+        Some(head) if head == expected.as_slice() => Ok(()),
+        Some(head) if head.get(..JOURNAL_HEAD_BYTES) == expected.get(..JOURNAL_HEAD_BYTES) => {
+            Err(Damage::new(JOURNAL_HEAD_BYTES, "the rest of the head's sector does not fit its checksum"))
+        }
         Some(_) => Err(Damage::new(
             JOURNAL_MANIFEST_OFFSET,
             format!("it is not the journal of manifest {}", identity.manifest),
@@ -186,62 +211,105 @@ fn read_records(
     schemas: &[Arc<Schema>],
 ) -> std::result::Result<Contents, Damage> {
     let mut records = Vec::new();
-    let mut offset = JOURNAL_RECORDS_OFFSET;
     let mut sequence = identity.sequence;
-    while offset < bytes.len() {
+    // The first sector is the head's.
+    let mut first = 1;
+    while first < bytes.len().div_ceil(SECTOR_BYTES) {
         sequence = sequence.saturating_add(1);
-        let rest = bytes.get(offset..).unwrap_or_default();
-        let ControlFlow::Continue(payload) = take_record(rest, identity.seed, sequence, offset)? else {
-            check_nothing_follows(bytes, identity.seed, sequence, offset)?;
+        let Some(content) = take_record(bytes, first, identity.seed, sequence)? else {
+            check_torn(bytes, first, identity.seed, sequence)?;
             break;
         };
-        let payload_offset = offset.saturating_add(RECORD_PAYLOAD_OFFSET);
-        let record = decode_payload(payload, schemas).map_err(|damage| Damage {
-            offset: damage.offset.saturating_add(payload_offset as u64),
-            what: damage.what,
-        })?;
+        let (_, payload) = content.split_at_checked(RECORD_PAYLOAD_OFFSET).unwrap_or_default();
+        // Within the record: its bytes lie in several sectors.
+        let record = decode_payload(payload, schemas)
+            .map_err(|damage| damage_at(first, format!("record {sequence}: {}", damage.what)))?;
         records.push(record);
-        offset = payload_offset.saturating_add(payload.len());
+        first = first.saturating_add(sector_count(content.len()));
     }
-    let torn_bytes = bytes.len().saturating_sub(offset) as u64;
-    Ok(Contents { records, valid_bytes: offset as u64, torn_bytes })
+    let valid_bytes = first.saturating_mul(SECTOR_BYTES).min(bytes.len());
+    let torn_bytes = bytes.len().saturating_sub(valid_bytes) as u64;
+    Ok(Contents { records, valid_bytes: valid_bytes as u64, torn_bytes })
 }
 
-/// Returns the payload of the record in front of `rest`, or breaks if it is not whole.
+/// Returns head and payload of the record that begins with sector `first`; none if not all its sectors are whole.
 fn take_record(
-    rest: &[u8],
+    bytes: &[u8],
+    first: usize,
     seed: u64,
     sequence: u64,
-    offset: usize,
-) -> std::result::Result<ControlFlow<(), &[u8]>, Damage> {
-    let Some(head) = decode_head(rest, seed) else { return Ok(ControlFlow::Break(())) };
+) -> std::result::Result<Option<Vec<u8>>, Damage> {
+    let Sector::Whole(data) = sector(bytes, first, seed) else { return Ok(None) };
+    let Some(head) = decode_head(data, seed) else {
+        return Err(damage_at(first, format!("record {sequence} is expected here, and none begins")));
+    };
     if head.sequence != sequence {
-        return Err(Damage::new(
-            offset,
-            format!("record {} stands where {sequence} is expected", head.sequence),
-        ));
+        let what = format!("record {} stands where {sequence} is expected", head.sequence);
+        return Err(damage_at(first, what));
     }
-    let payload = rest.get(RECORD_PAYLOAD_OFFSET..).and_then(|rest| rest.get(..head.length as usize));
-    let whole = payload.filter(|payload| xxh3_64_with_seed(payload, seed) == head.checksum);
-    Ok(whole.map_or(ControlFlow::Break(()), ControlFlow::Continue))
+    let length = RECORD_PAYLOAD_OFFSET.saturating_add(head.length as usize);
+    let mut content = Vec::with_capacity(length.min(bytes.len()));
+    for number in first..first.saturating_add(sector_count(length)) {
+        let Sector::Whole(data) = sector(bytes, number, seed) else { return Ok(None) };
+        content.extend_from_slice(data);
+    }
+    let filling = content.split_off(length.min(content.len()));
+    if filling.iter().any(|&byte| byte != 0) {
+        return Err(damage_at(first, format!("behind record {sequence} its last sector is not zero")));
+    }
+    let payload = content.get(RECORD_PAYLOAD_OFFSET..).unwrap_or_default();
+    if xxh3_64_with_seed(payload, seed) != head.checksum {
+        return Err(damage_at(first, format!("the checksum of record {sequence} does not fit it")));
+    }
+    Ok(Some(content))
 }
 
-/// Refuses a record that is not whole although a later one exists. A record is only written after the one before was synced.
-fn check_nothing_follows(
-    bytes: &[u8],
-    seed: u64,
-    sequence: u64,
-    offset: usize,
-) -> std::result::Result<(), Damage> {
-    for later in (offset..bytes.len()).step_by(RECORD_ALIGNMENT).skip(1) {
-        let head = bytes.get(later..).and_then(|rest| decode_head(rest, seed));
-        if let Some(head) = head.filter(|head| head.sequence > sequence) {
-            let what =
-                format!("record {sequence} is damaged, record {} at byte {later} is there", head.sequence);
-            return Err(Damage::new(offset, what));
-        }
+/// Refuses what no crash leaves behind the last whole record: a record is written only after the one before was synced, and what was not
+/// synced is there by whole sectors.
+fn check_torn(bytes: &[u8], first: usize, seed: u64, sequence: u64) -> std::result::Result<(), Damage> {
+    let mut end = usize::MAX;
+    for number in first..bytes.len().div_ceil(SECTOR_BYTES) {
+        let what = match sector(bytes, number, seed) {
+            Sector::Zero | Sector::Short => continue,
+            Sector::Damaged => format!(
+                "the checksum of the {SECTOR_BYTES} bytes from here does not fit them: commit {sequence} was \
+                 written whole and is damaged"
+            ),
+            Sector::Whole(data) => match decode_head(data, seed) {
+                Some(head) if head.sequence > sequence => {
+                    format!("record {sequence} before it is damaged, and record {} is there", head.sequence)
+                }
+                Some(head) if number == first => {
+                    let length = RECORD_PAYLOAD_OFFSET.saturating_add(head.length as usize);
+                    end = first.saturating_add(sector_count(length));
+                    continue;
+                }
+                _ if number >= end => {
+                    format!("record {sequence} before it is damaged, and a later one is there")
+                }
+                _ => continue,
+            },
+        };
+        return Err(damage_at(number, what));
     }
     Ok(())
+}
+
+/// Returns what two copies of one journal hold together: of each sector that of the first, or if it is not whole that of the second.
+pub(crate) fn together(one: &[u8], other: &[u8], identity: &Identity) -> Vec<u8> {
+    let mut out = Vec::with_capacity(one.len().max(other.len()));
+    for number in 0..one.len().max(other.len()).div_ceil(SECTOR_BYTES) {
+        let start = number.saturating_mul(SECTOR_BYTES);
+        let is_whole = |journal| matches!(sector(journal, number, identity.seed), Sector::Whole(_));
+        let from = if is_whole(one) || !is_whole(other) && one.len() > start { one } else { other };
+        let end = start.saturating_add(SECTOR_BYTES).min(from.len());
+        out.extend_from_slice(from.get(start..end).unwrap_or_default());
+    }
+    out
+}
+
+fn damage_at(sector: usize, what: impl Into<String>) -> Damage {
+    Damage::new(sector.saturating_mul(SECTOR_BYTES), what)
 }
 
 /// Reads the head in front of `rest`; none if there is no valid one.
@@ -318,167 +386,4 @@ fn take_kill(cursor: &mut Cursor) -> std::result::Result<Kill, Damage> {
 
 #[cfg(test)]
 #[expect(clippy::arithmetic_side_effects, reason = "a wrong number fails the test")]
-mod tests {
-    use super::*;
-    use crate::error::Error;
-    use crate::schema::{Column, Kind};
-    use crate::value::Value;
-
-    const IDENTITY: Identity = Identity { manifest: 7, seed: 99, sequence: 40 };
-
-    fn schema() -> Arc<Schema> {
-        let column = |name: &str, kind| Column { name: name.into(), kind };
-        Arc::new(Schema {
-            name: "t".into(),
-            columns: vec![column("a", Kind::U32), column("b", Kind::Bytes)],
-            primary: vec![0],
-            indexes: Vec::new(),
-        })
-    }
-
-    fn record(number: u32) -> Record {
-        let mut rows = Rows::new(&schema());
-        for row in 0..number {
-            rows.push(&[Value::U32(row), Value::Bytes(b"some bytes")]).unwrap();
-        }
-        let kills = vec![Kill { part: 0, rows: vec![1, number + 4] }, Kill { part: 3, rows: vec![2] }];
-        Record {
-            tables: vec![TableChange { table: 0, kills, rows }],
-            attachments: [("text".to_owned(), number.to_le_bytes().as_slice().into())].into(),
-        }
-    }
-
-    /// Returns a journal with three records, and where each begins.
-    fn sample() -> (Vec<u8>, [usize; 3]) {
-        let mut bytes = encode_empty(&IDENTITY);
-        let starts = [1, 2, 3].map(|number| {
-            let start = bytes.len();
-            bytes
-                .extend(record(number).encode(IDENTITY.seed, IDENTITY.sequence + u64::from(number)).unwrap());
-            start
-        });
-        (bytes, starts)
-    }
-
-    fn read_bytes(bytes: &[u8]) -> Result<Contents> {
-        read(Path::new("/store/journal-7"), bytes, &IDENTITY, &[schema()])
-    }
-
-    #[test]
-    fn records_come_back() {
-        let (bytes, _) = sample();
-        let contents = read_bytes(&bytes).unwrap();
-        assert_eq!((contents.valid_bytes, contents.torn_bytes), (bytes.len() as u64, 0));
-        for (found, number) in contents.records.iter().zip(1..) {
-            let expected = record(number);
-            assert_eq!(found.attachments, expected.attachments);
-            assert_eq!(found.tables[0].kills, expected.tables[0].kills);
-            assert_eq!(found.tables[0].rows.len(), number);
-            assert_eq!(found.row_count(), u64::from(number) + 3);
-        }
-        assert_eq!(contents.records.len(), 3);
-    }
-
-    #[test]
-    fn a_cut_gives_the_shorter_prefix_and_a_cut_head_is_damage() {
-        let (bytes, starts) = sample();
-        for length in 0..bytes.len() {
-            let contents = read_bytes(&bytes[..length]);
-            if length < JOURNAL_RECORDS_OFFSET {
-                assert!(contents.unwrap_err().to_string().contains("/store/journal-7"), "cut at {length}");
-                continue;
-            }
-            let contents = contents.unwrap();
-            let ends = starts[1..].iter().filter(|&&end| end <= length).count();
-            assert_eq!(contents.records.len(), ends, "cut at {length}");
-            assert_eq!(contents.valid_bytes + contents.torn_bytes, length as u64);
-        }
-    }
-
-    #[test]
-    fn a_flipped_bit_is_damage_and_in_the_last_record_the_shorter_prefix() {
-        let (bytes, starts) = sample();
-        for offset in 0..bytes.len() {
-            for bit in 0..8 {
-                let mut damaged = bytes.clone();
-                damaged[offset] ^= 1 << bit;
-                match read_bytes(&damaged) {
-                    Ok(contents) => {
-                        assert!(offset >= starts[2], "bit {bit} of byte {offset} must be seen");
-                        assert_eq!(contents.records.len(), 2);
-                        assert_eq!(contents.valid_bytes, starts[2] as u64);
-                    }
-                    Err(error) => {
-                        assert!(offset < starts[2], "{error}");
-                        assert!(error.to_string().contains("/store/journal-7"), "{error}");
-                    }
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn zeros_behind_the_last_record_are_a_torn_tail() {
-        let (mut bytes, _) = sample();
-        let valid_bytes = bytes.len() as u64;
-        bytes.resize(bytes.len() + 1000, 0);
-        let contents = read_bytes(&bytes).unwrap();
-        assert_eq!(
-            (contents.records.len(), contents.valid_bytes, contents.torn_bytes),
-            (3, valid_bytes, 1000)
-        );
-    }
-
-    #[test]
-    fn another_journal_or_another_order_is_damage() {
-        let (bytes, starts) = sample();
-        for other in [
-            Identity { manifest: 8, ..IDENTITY },
-            Identity { seed: 98, ..IDENTITY },
-            Identity { sequence: 41, ..IDENTITY },
-            Identity { sequence: 39, ..IDENTITY },
-        ] {
-            let result = read(Path::new("/store/journal-7"), &bytes, &other, &[schema()]);
-            assert!(matches!(result, Err(Error::Corrupt { .. })), "{other:?}");
-        }
-        let mut without_second = bytes[..starts[1]].to_vec();
-        without_second.extend(&bytes[starts[2]..]);
-        assert!(read_bytes(&without_second).unwrap_err().to_string().contains("record 43 stands where 42"));
-    }
-
-    #[test]
-    fn a_newer_version_is_said_as_such() {
-        let (mut bytes, _) = sample();
-        bytes[8] = 2;
-        assert!(matches!(read_bytes(&bytes), Err(Error::Version { found: 2, newest: 1, .. })));
-    }
-
-    #[test]
-    fn changed_payloads_under_right_checksums_never_panic() {
-        let good = record(3).encode(IDENTITY.seed, 41).unwrap();
-        for offset in RECORD_PAYLOAD_OFFSET..good.len() {
-            for value in [0, 1, 2, 0x7f, 0xff] {
-                let mut payload = good[RECORD_PAYLOAD_OFFSET..].to_vec();
-                payload[offset - RECORD_PAYLOAD_OFFSET] = value;
-                let mut bytes = encode_empty(&IDENTITY);
-                bytes.extend(encode_head(IDENTITY.seed, 41, &payload));
-                bytes.extend(&payload);
-                let _ = read_bytes(&bytes);
-            }
-        }
-    }
-
-    #[test]
-    fn limits_are_kept_by_the_writer_and_the_reader() {
-        let mut large = record(1);
-        let most = usize::try_from(JOURNAL_BYTES_MAX).unwrap();
-        large.attachments.insert("large".into(), vec![0; most].into());
-        assert!(matches!(large.encode(1, 1), Err(Error::Limit { what: "bytes in a journal record", .. })));
-        let many = record(JOURNAL_ROWS_MAX - 2).encode(IDENTITY.seed, 41).unwrap();
-        let bytes = [encode_empty(&IDENTITY), many].concat();
-        assert!(read_bytes(&bytes).unwrap_err().to_string().contains("4097 rows, the limit is 4096"));
-        let mut long = sample().0;
-        long.resize(most + 8, 0);
-        assert!(read_bytes(&long).unwrap_err().to_string().contains("the limit is 1048576"));
-    }
-}
+mod tests;

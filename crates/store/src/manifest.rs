@@ -7,8 +7,9 @@
 use crate::cursor::Cursor;
 use crate::error::{Damage, Error, Result, check_limit};
 use crate::format::{
-    HEAD_BYTES, HEAD_MAGIC_OFFSET, HEAD_PADDING_OFFSET, HEAD_VERSION_OFFSET, MANIFEST_CHECKSUM_BYTES,
-    MANIFEST_MAGIC, MANIFEST_VERSION,
+    HEAD_BYTES, HEAD_MAGIC_OFFSET, HEAD_PADDING_OFFSET, HEAD_VERSION_OFFSET, JOURNAL_VERSION,
+    JOURNAL_VERSION_WITHOUT_SECTORS, MANIFEST_CHECKSUM_BYTES, MANIFEST_MAGIC, MANIFEST_VERSION,
+    MANIFEST_VERSION_WITHOUT_DIGESTS,
 };
 use crate::journal::Identity;
 use crate::limits::{
@@ -17,6 +18,7 @@ use crate::limits::{
 };
 use crate::names::FileNumber;
 use crate::schema::Schema;
+use crate::segment::Segment;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
@@ -28,6 +30,8 @@ pub(crate) type Attachments = BTreeMap<String, Arc<[u8]>>;
 /// What one publish made visible.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Manifest {
+    /// The version of the file that it was read from; written is the newest. Before the digests it knows none.
+    pub(crate) version: u32,
     /// Counts publishes, from 1.
     pub(crate) number: u64,
     /// How many commits the named files hold.
@@ -53,6 +57,8 @@ pub(crate) struct SegmentEntry {
     pub(crate) row_count: u32,
     /// The length of its file.
     pub(crate) file_bytes: u64,
+    /// What tells its file from every other.
+    pub(crate) digest: u64,
     pub(crate) dead: Option<DeadEntry>,
 }
 
@@ -61,9 +67,22 @@ pub(crate) struct SegmentEntry {
 pub(crate) struct DeadEntry {
     pub(crate) number: FileNumber,
     pub(crate) dead_count: u32,
+    /// What tells the file from every other.
+    pub(crate) digest: u64,
 }
 
 impl SegmentEntry {
+    /// Returns the entry of a segment of which no row is dead.
+    pub(crate) fn of(number: FileNumber, segment: &Segment) -> SegmentEntry {
+        SegmentEntry {
+            number,
+            row_count: segment.row_count(),
+            file_bytes: segment.file_bytes(),
+            digest: segment.digest(),
+            dead: None,
+        }
+    }
+
     pub(crate) fn dead_count(&self) -> u32 {
         self.dead.map_or(0, |dead| dead.dead_count)
     }
@@ -72,7 +91,18 @@ impl SegmentEntry {
 impl Manifest {
     /// Returns which journal belongs to this manifest.
     pub(crate) fn journal_identity(&self) -> Identity {
-        Identity { manifest: self.number, seed: self.journal_seed, sequence: self.sequence }
+        Identity {
+            version: if self.has_digests() { JOURNAL_VERSION } else { JOURNAL_VERSION_WITHOUT_SECTORS },
+            manifest: self.number,
+            seed: self.journal_seed,
+            sequence: self.sequence,
+        }
+    }
+
+    /// Says whether it was read from a file that binds all others; else nothing is added to its journal, and the next commit
+    /// publishes one that does.
+    pub(crate) fn has_digests(&self) -> bool {
+        self.version > MANIFEST_VERSION_WITHOUT_DIGESTS
     }
 
     /// Returns the manifest's bytes.
@@ -111,7 +141,7 @@ impl Manifest {
     /// [`Error::Version`] or [`Error::Corrupt`], naming the file.
     pub(crate) fn decode(path: &Path, bytes: &[u8]) -> Result<Manifest> {
         let damaged = |damage: Damage| damage.in_file(path, 0);
-        check_head(path, bytes, MANIFEST_MAGIC, MANIFEST_VERSION)?;
+        let version = check_head(path, bytes, MANIFEST_MAGIC, MANIFEST_VERSION)?;
         let Some((content, checksum)) = bytes.split_last_chunk::<MANIFEST_CHECKSUM_BYTES>() else {
             return Err(damaged(Damage::new(bytes.len(), "the file is cut")));
         };
@@ -119,17 +149,17 @@ impl Manifest {
             return Err(damaged(Damage::new(content.len(), "the checksum does not match the content")));
         }
         let mut cursor = Cursor::new(content);
-        let manifest = take_manifest(&mut cursor).map_err(damaged)?;
+        let manifest = take_manifest(&mut cursor, version).map_err(damaged)?;
         cursor.finish("the manifest").map_err(damaged)?;
         Ok(manifest)
     }
 }
 
-/// Checks a file's first [`HEAD_BYTES`]: magic, version, padding.
+/// Checks a file's first [`HEAD_BYTES`], magic, version and padding, and returns the version.
 ///
 /// # Errors
 /// [`Error::Version`] or [`Error::Corrupt`], naming the file.
-pub(crate) fn check_head(path: &Path, bytes: &[u8], magic: [u8; 8], newest: u32) -> Result<()> {
+pub(crate) fn check_head(path: &Path, bytes: &[u8], magic: [u8; 8], newest: u32) -> Result<u32> {
     let damaged = |damage: Damage| damage.in_file(path, 0);
     let mut cursor = Cursor::new(bytes);
     let found: [u8; 8] = cursor.array("the file's head").map_err(damaged)?;
@@ -137,20 +167,20 @@ pub(crate) fn check_head(path: &Path, bytes: &[u8], magic: [u8; 8], newest: u32)
         let what = format!("it begins with {}, expected {}", found.escape_ascii(), magic.escape_ascii());
         return Err(damaged(Damage::new(HEAD_MAGIC_OFFSET, what)));
     }
-    let found = cursor.u32("the version").map_err(damaged)?;
-    if found > newest {
-        return Err(Error::Version { path: path.to_owned(), found, newest });
+    let version = cursor.u32("the version").map_err(damaged)?;
+    if version > newest {
+        return Err(Error::Version { path: path.to_owned(), found: version, newest });
     }
-    if found == 0 {
+    if version == 0 {
         return Err(damaged(Damage::new(HEAD_VERSION_OFFSET, "there is no version 0")));
     }
     if cursor.u32("padding").map_err(damaged)? != 0 {
         return Err(damaged(Damage::new(HEAD_PADDING_OFFSET, "padding is not zero")));
     }
-    Ok(())
+    Ok(version)
 }
 
-fn take_manifest(cursor: &mut Cursor) -> std::result::Result<Manifest, Damage> {
+fn take_manifest(cursor: &mut Cursor, version: u32) -> std::result::Result<Manifest, Damage> {
     cursor.take(HEAD_BYTES, "the file's head")?;
     let number = cursor.u64("the manifest's number")?;
     let sequence = cursor.u64("the sequence")?;
@@ -158,7 +188,7 @@ fn take_manifest(cursor: &mut Cursor) -> std::result::Result<Manifest, Damage> {
     let table_count = take_count(cursor, "tables", TABLES_MAX)?;
     let mut tables: Vec<TableEntry> = Vec::new();
     for _ in 0..table_count {
-        let table = take_table(cursor)?;
+        let table = take_table(cursor, version)?;
         if tables.iter().any(|other| other.schema.name == table.schema.name) {
             return Err(cursor.damage(format!("two tables are named {}", table.schema.name)));
         }
@@ -173,29 +203,32 @@ fn take_manifest(cursor: &mut Cursor) -> std::result::Result<Manifest, Damage> {
         }
         attachments.insert(name, bytes);
     }
-    Ok(Manifest { number, sequence, journal_seed, tables, attachments })
+    Ok(Manifest { version, number, sequence, journal_seed, tables, attachments })
 }
 
-fn take_table(cursor: &mut Cursor) -> std::result::Result<TableEntry, Damage> {
+fn take_table(cursor: &mut Cursor, version: u32) -> std::result::Result<TableEntry, Damage> {
     let length = cursor.u32("a schema's length")? as usize;
     let offset = cursor.offset();
     let schema = Schema::decode(cursor.take(length, "a schema")?)
         .map_err(|damage| Damage { offset: damage.offset.saturating_add(offset as u64), ..damage })?;
     let segment_count = take_count(cursor, "segments in a table", SEGMENTS_MAX)?;
-    let segments = (0..segment_count).map(|_| take_segment(cursor)).collect::<std::result::Result<_, _>>()?;
+    let segments =
+        (0..segment_count).map(|_| take_segment(cursor, version)).collect::<std::result::Result<_, _>>()?;
     Ok(TableEntry { schema: Arc::new(schema), segments })
 }
 
 fn put_segment(out: &mut Vec<u8>, segment: &SegmentEntry) {
-    let dead = segment.dead.unwrap_or(DeadEntry { number: FileNumber(0), dead_count: 0 });
+    let dead = segment.dead.unwrap_or(DeadEntry { number: FileNumber(0), dead_count: 0, digest: 0 });
     put_u64(out, segment.number.0);
     put_u64(out, segment.file_bytes);
     put_u32(out, segment.row_count);
     put_u32(out, dead.dead_count);
     put_u64(out, dead.number.0);
+    put_u64(out, segment.digest);
+    put_u64(out, dead.digest);
 }
 
-fn take_segment(cursor: &mut Cursor) -> std::result::Result<SegmentEntry, Damage> {
+fn take_segment(cursor: &mut Cursor, version: u32) -> std::result::Result<SegmentEntry, Damage> {
     let number = FileNumber(cursor.u64("a segment's name")?);
     let file_bytes = cursor.u64("a segment's length")?;
     let row_count = cursor.u32("a segment's row count")?;
@@ -204,11 +237,16 @@ fn take_segment(cursor: &mut Cursor) -> std::result::Result<SegmentEntry, Damage
     if row_count == 0 || row_count > ROWS_PER_SEGMENT_MAX || dead_count >= row_count {
         return Err(cursor.damage(format!("a segment has {row_count} rows of which {dead_count} are dead")));
     }
-    if dead_count == 0 && dead_number != FileNumber(0) {
+    let (digest, dead_digest) = if version == MANIFEST_VERSION_WITHOUT_DIGESTS {
+        (0, 0)
+    } else {
+        (cursor.u64("a segment's digest")?, cursor.u64("the digest of a segment's dead rows")?)
+    };
+    if dead_count == 0 && (dead_number != FileNumber(0) || dead_digest != 0) {
         return Err(cursor.damage("a segment without dead rows names a file of them"));
     }
-    let dead = (dead_count > 0).then_some(DeadEntry { number: dead_number, dead_count });
-    Ok(SegmentEntry { number, row_count, file_bytes, dead })
+    let dead = (dead_count > 0).then_some(DeadEntry { number: dead_number, dead_count, digest: dead_digest });
+    Ok(SegmentEntry { number, row_count, file_bytes, digest, dead })
 }
 
 /// Appends an attachment, as manifests and journal records hold it.
@@ -282,9 +320,11 @@ mod tests {
     }
 
     fn sample() -> Manifest {
-        let segment = SegmentEntry { number: FileNumber(7), row_count: 10, file_bytes: 3, dead: None };
-        let dead = Some(DeadEntry { number: FileNumber(9), dead_count: 4 });
+        let segment =
+            SegmentEntry { number: FileNumber(7), row_count: 10, file_bytes: 3, digest: 5, dead: None };
+        let dead = Some(DeadEntry { number: FileNumber(9), dead_count: 4, digest: 6 });
         Manifest {
+            version: MANIFEST_VERSION,
             number: 5,
             sequence: 77,
             journal_seed: 0x0123_4567_89ab_cdef,
@@ -350,8 +390,8 @@ mod tests {
     #[test]
     fn a_newer_version_is_said_as_such() {
         let mut bytes = sample().encode().unwrap();
-        bytes[HEAD_VERSION_OFFSET] = 2;
-        assert!(matches!(decode(&checked(bytes)), Err(Error::Version { found: 2, newest: 1, .. })));
+        bytes[HEAD_VERSION_OFFSET] = 3;
+        assert!(matches!(decode(&checked(bytes)), Err(Error::Version { found: 3, newest: 2, .. })));
     }
 
     #[test]

@@ -10,6 +10,7 @@
 use crate::error::{Error, Result};
 use crate::limits::ROWS_PER_SEGMENT_MAX;
 use crate::manifest::SegmentEntry;
+use crate::mirror::Mirror;
 use crate::names::{self, Maker, Namer};
 use crate::options::Options;
 use crate::part::{Part, PartRows, key_columns};
@@ -37,12 +38,14 @@ pub struct MergeOptions {
     pub wait: Wait,
     /// The name of the new file comes from it, and from nothing else that is random.
     pub seed: u64,
+    /// Whether the store keeps a second copy, as its writers do ([`Options::keeps_copy`]).
+    pub keeps_copy: bool,
 }
 
 impl Default for MergeOptions {
     fn default() -> MergeOptions {
-        let Options { holder, wait, seed, .. } = Options::default();
-        MergeOptions { holder, wait, seed }
+        let Options { holder, wait, seed, keeps_copy, .. } = Options::default();
+        MergeOptions { holder, wait, seed, keeps_copy }
     }
 }
 
@@ -112,11 +115,12 @@ fn merge_chosen(
 ) -> Result<Option<MergeReport>> {
     // Files that no manifest names stay as long as this is held.
     let _merge_lock = disk.lock(&directory.join(names::MERGE_LOCK), &options.holder, options.wait)?;
-    let before = Snapshot::open(disk, directory)?.state;
+    let both = options.keeps_copy.then(|| Arc::new(Mirror::new(disk, directory)) as Arc<dyn Disk>);
+    let before = Snapshot::open(both.as_ref().unwrap_or(disk), directory)?.state;
     let Some(plan) = plan(&before, choose) else { return Ok(None) };
     let merged = write_merged(&before, &plan, options.seed)?;
     let report = report(&before, &plan, merged.segment.as_ref());
-    Ok(publish_merged(&before, &plan, merged, options)?.then_some(report))
+    Ok(publish_merged(disk, &before, &plan, merged, options)?.then_some(report))
 }
 
 fn plan(state: &State, choose: &dyn Fn(&[SegmentSize]) -> Option<Range<usize>>) -> Option<Plan> {
@@ -167,10 +171,16 @@ fn write_merged(before: &State, plan: &Plan, seed: u64) -> Result<Merged> {
 }
 
 /// Puts the merged segment in the place of those it was made from; says whether they were still there.
-fn publish_merged(before: &State, plan: &Plan, merged: Merged, options: &MergeOptions) -> Result<bool> {
-    let MergeOptions { holder, seed, .. } = options.clone();
-    let options = Options { holder, seed, wait: Wait::Block, ..Options::default() };
-    let mut writer = Writer::open(&before.disk, &before.directory, options)?;
+fn publish_merged(
+    disk: &Arc<dyn Disk>,
+    before: &State,
+    plan: &Plan,
+    merged: Merged,
+    options: &MergeOptions,
+) -> Result<bool> {
+    let MergeOptions { holder, seed, keeps_copy, .. } = options.clone();
+    let options = Options { holder, seed, wait: Wait::Block, keeps_copy, ..Options::default() };
+    let mut writer = Writer::open(disk, &before.directory, options)?;
     let mut draft = writer.draft(&BTreeMap::new())?;
     let old = &before.manifest.tables[plan.table].segments[plan.run.clone()];
     let segments = &draft.tables[plan.table].segments;
@@ -196,12 +206,12 @@ fn carry_over(
     number: names::FileNumber,
     segment: Segment,
 ) -> Result<DraftSegment> {
-    let (row_count, file_bytes) = (segment.row_count(), segment.file_bytes());
+    let entry = SegmentEntry::of(number, &segment);
     let mut part = Part { rows: PartRows::Segment(Arc::new(segment)), dead: Default::default() };
     let old_parts = &segments_of(&before.tables[plan.table])[plan.run.clone()];
     let old_entries = &before.manifest.tables[plan.table].segments[plan.run.clone()];
-    for (entry, then) in old_entries.iter().zip(old_parts) {
-        let now = draft.tables[plan.table].segments.iter().find(|now| now.entry.number == entry.number);
+    for (old, then) in old_entries.iter().zip(old_parts) {
+        let now = draft.tables[plan.table].segments.iter().find(|now| now.entry.number == old.number);
         match now {
             Some(now) => now.part.dead.since(&then.dead).try_for_each(|row| kill(&mut part, then, row))?,
             // All its rows died, and it was left out.
@@ -210,7 +220,7 @@ fn carry_over(
                 .try_for_each(|row| kill(&mut part, then, row))?,
         }
     }
-    Ok(DraftSegment { part, entry: SegmentEntry { number, row_count, file_bytes, dead: None } })
+    Ok(DraftSegment { part, entry })
 }
 
 /// Kills the row of `part` that was made from `row` of `old`.

@@ -12,6 +12,10 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 pub(crate) const MANIFEST: &str = "manifest";
 /// The name under which a manifest is written before it is published.
 pub(crate) const MANIFEST_BESIDE: &str = "manifest.new";
+/// The directory of the second copy, if the store keeps one.
+pub(crate) const SECOND: &str = "copy";
+/// How the name of a file ends while it is written to be published.
+const BESIDE: &str = ".new";
 /// The name of the writer's lock.
 pub(crate) const LOCK: &str = "lock";
 /// The name of the lock of merges.
@@ -45,12 +49,20 @@ pub(crate) fn journal(manifest: u64) -> String {
 /// Says whether a file of this name is a store's to remove once no manifest names it. Locks are not, and nobody else's files.
 pub(crate) fn is_removable(name: &OsStr) -> bool {
     let Some(name) = name.to_str() else { return false };
+    if name == MANIFEST_BESIDE {
+        return true;
+    }
+    let name = name.strip_suffix(BESIDE).unwrap_or(name);
     let is_number = |text: &str| text.len() == 16 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
     if let Some(number) = name.strip_prefix("journal-") {
         return !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
     }
-    name == MANIFEST_BESIDE
-        || name.strip_suffix(".seg").or_else(|| name.strip_suffix(".dead")).is_some_and(is_number)
+    name.strip_suffix(".seg").or_else(|| name.strip_suffix(".dead")).is_some_and(is_number)
+}
+
+/// Says whether a file of this name in a store's directory is the store's.
+pub fn is_store_file(name: &str) -> bool {
+    [MANIFEST, LOCK, MERGE_LOCK].contains(&name) || is_removable(name.as_ref())
 }
 
 /// Who makes names: two that may run at once never make the same ones.
@@ -103,11 +115,22 @@ mod tests {
 
     #[test]
     fn only_our_files_are_removable() {
-        let ours = ["journal-7", "manifest.new", "00000000000000ff.seg", "0123456789abcdef.dead"];
+        let ours = [
+            "journal-7",
+            "manifest.new",
+            "00000000000000ff.seg",
+            "0123456789abcdef.dead",
+            "journal-7.new",
+            "0123456789abcdef.seg.new",
+        ];
         assert!(ours.iter().all(|name| is_removable(name.as_ref())));
+        assert!(ours.iter().chain(&["manifest", "lock", "merge.lock"]).all(|name| is_store_file(name)));
+        assert!(!["notes.seg", "copy", "queries", ""].iter().any(|name| is_store_file(name)));
         let others = [
             "manifest",
             "lock",
+            "lock.new",
+            "copy",
             "merge.lock",
             "journal-",
             "journal-x",

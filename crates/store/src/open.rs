@@ -5,10 +5,10 @@
 
 use crate::dead::DeadRows;
 use crate::error::{Error, Result};
-use crate::format::{JOURNAL_RECORDS_OFFSET, KIND_DEAD};
+use crate::format::{JOURNAL_HEAD_BYTES, KIND_DEAD};
 use crate::journal::{self, Contents};
 use crate::limits::OPEN_ATTEMPTS_MAX;
-use crate::manifest::{Manifest, SegmentEntry, TableEntry};
+use crate::manifest::{DeadEntry, Manifest, SegmentEntry, TableEntry};
 use crate::names::{self, FileNumber};
 use crate::part::{Part, PartRows};
 use crate::schema::Schema;
@@ -65,13 +65,23 @@ fn open_named(
     manifest: &Manifest,
     open: &HashMap<FileNumber, OpenSegment>,
 ) -> Result<State> {
-    let tables = manifest.tables.iter().map(|table| open_table(&**disk, directory, table, open));
+    let mut bound = manifest.clone();
+    let has_digests = manifest.has_digests();
+    let tables = bound.tables.iter_mut().map(|table| {
+        // What an old manifest names is taken as it is found: from then on these files are meant and no others.
+        let find = |entry: &mut SegmentEntry, schema: &_| match has_digests {
+            true => open_segment(&**disk, directory, schema, entry, open.get(&entry.number)),
+            false => open_unbound(&**disk, directory, schema, entry),
+        };
+        open_table(table, find)
+    });
+    let tables = tables.collect::<Result<_>>()?;
     let mut state = State {
         disk: Arc::clone(disk),
         directory: directory.to_owned(),
-        manifest: Arc::new(manifest.clone()),
+        manifest: Arc::new(bound),
         sequence: manifest.sequence,
-        tables: tables.collect::<Result<_>>()?,
+        tables,
         attachments: manifest.attachments.clone(),
         journal_bytes: 0,
         torn_bytes: 0,
@@ -83,7 +93,7 @@ fn open_named(
     for record in &contents.records {
         state.apply(record).map_err(|what| Error::Corrupt {
             path: state.directory.join(names::journal(manifest.number)),
-            offset: JOURNAL_RECORDS_OFFSET as u64,
+            offset: JOURNAL_HEAD_BYTES as u64,
             what: format!("record {} does not fit: {what}", state.sequence),
         })?;
     }
@@ -113,14 +123,12 @@ fn read_journal(state: &State) -> Result<Contents> {
 }
 
 fn open_table(
-    disk: &dyn Disk,
-    directory: &Path,
-    entry: &TableEntry,
-    open: &HashMap<FileNumber, OpenSegment>,
+    entry: &mut TableEntry,
+    mut open: impl FnMut(&mut SegmentEntry, &Arc<Schema>) -> Result<Part>,
 ) -> Result<Table> {
     let mut parts = Vec::with_capacity(entry.segments.len() + 1);
-    for segment in &entry.segments {
-        parts.push(open_segment(disk, directory, &entry.schema, segment, open.get(&segment.number))?);
+    for segment in &mut entry.segments {
+        parts.push(open(segment, &entry.schema)?);
     }
     parts.push(Part::memtable(&entry.schema));
     Ok(Table { state: Arc::new(TableState { schema: Arc::clone(&entry.schema), parts }) })
@@ -133,38 +141,69 @@ fn open_segment(
     entry: &SegmentEntry,
     open: Option<&OpenSegment>,
 ) -> Result<Part> {
-    let open =
-        open.filter(|open| open.entry.file_bytes == entry.file_bytes && open.segment.schema() == schema);
+    let open = open.filter(|open| open.segment.digest() == entry.digest && open.segment.schema() == schema);
     let segment = match open {
         Some(open) => Arc::clone(&open.segment),
         None => Arc::new(Segment::open(disk, &directory.join(entry.number.segment()), schema)?),
     };
-    check_equal(segment.path(), "row count", u64::from(segment.row_count()), u64::from(entry.row_count))?;
-    check_equal(segment.path(), "length", segment.file_bytes(), entry.file_bytes)?;
+    segment.expect_digest(entry.digest)?;
+    check_segment(&segment, entry)?;
     let reused = open.filter(|open| open.entry.dead == entry.dead).and_then(|open| open.dead.clone());
     let dead = match (reused, entry.dead) {
         (Some(dead), _) => dead,
         (None, None) => DeadRows::default(),
         (None, Some(dead)) => {
-            let found = read_dead(disk, &directory.join(dead.number.dead()), entry.row_count)?;
-            let path = directory.join(dead.number.dead());
-            check_equal(
-                &path,
-                "count of dead rows",
-                u64::from(found.dead_count()),
-                u64::from(dead.dead_count),
-            )?;
+            let (found, file) = open_dead(disk, directory, entry, dead)?;
+            file.expect_digest(dead.digest)?;
             found
         }
     };
     Ok(Part { rows: PartRows::Segment(segment), dead })
 }
 
+/// Opens a segment of a manifest without digests, and notes those of its files.
+fn open_unbound(
+    disk: &dyn Disk,
+    directory: &Path,
+    schema: &Arc<Schema>,
+    entry: &mut SegmentEntry,
+) -> Result<Part> {
+    let segment = Segment::open(disk, &directory.join(entry.number.segment()), schema)?;
+    check_segment(&segment, entry)?;
+    entry.digest = segment.digest();
+    let mut dead = DeadRows::default();
+    if let Some(named) = entry.dead {
+        let (found, file) = open_dead(disk, directory, entry, named)?;
+        entry.dead = Some(DeadEntry { digest: file.digest(), ..named });
+        dead = found;
+    }
+    Ok(Part { rows: PartRows::Segment(Arc::new(segment)), dead })
+}
+
+fn check_segment(segment: &Segment, entry: &SegmentEntry) -> Result<()> {
+    check_equal(segment.path(), "row count", u64::from(segment.row_count()), u64::from(entry.row_count))?;
+    check_equal(segment.path(), "length", segment.file_bytes(), entry.file_bytes)
+}
+
+/// Reads the dead rows of a segment.
+fn open_dead(
+    disk: &dyn Disk,
+    directory: &Path,
+    entry: &SegmentEntry,
+    dead: DeadEntry,
+) -> Result<(DeadRows, Sealed)> {
+    let path = directory.join(dead.number.dead());
+    let (found, file) = read_dead(disk, &path, entry.row_count)?;
+    check_equal(&path, "count of dead rows", u64::from(found.dead_count()), u64::from(dead.dead_count))?;
+    Ok((found, file))
+}
+
 /// Reads a file of dead rows.
-pub(crate) fn read_dead(disk: &dyn Disk, path: &Path, row_count: u32) -> Result<DeadRows> {
+pub(crate) fn read_dead(disk: &dyn Disk, path: &Path, row_count: u32) -> Result<(DeadRows, Sealed)> {
     let file = Sealed::open(disk, path, KIND_DEAD)?;
     let content = file.range(0..file.content_length())?;
-    DeadRows::decode(content, row_count).map_err(|damage| damage.in_file(path, 0))
+    let dead = DeadRows::decode(content, row_count).map_err(|damage| damage.in_file(path, 0))?;
+    Ok((dead, file))
 }
 
 fn check_equal(path: &Path, what: &str, found: u64, expected: u64) -> Result<()> {

@@ -16,6 +16,8 @@ pub struct Options {
     pub seed: u64,
     /// When commits go to segments.
     pub limits: Limits,
+    /// Whether each file is written twice, the second time below the directory in `copy/`: for what nothing can make again.
+    pub keeps_copy: bool,
 }
 
 /// When commits go to segments. Smaller than the defaults for tests; larger counts as the default.
@@ -31,7 +33,13 @@ pub struct Limits {
 
 impl Default for Options {
     fn default() -> Options {
-        Options { holder: String::new(), wait: Wait::Refuse, seed: 0, limits: Limits::default() }
+        Options {
+            holder: String::new(),
+            wait: Wait::Refuse,
+            seed: 0,
+            limits: Limits::default(),
+            keeps_copy: false,
+        }
     }
 }
 

@@ -5,7 +5,7 @@
 
 use crate::dead::DeadRows;
 use crate::error::Result;
-use crate::format::KIND_DEAD;
+use crate::format::{KIND_DEAD, MANIFEST_VERSION};
 use crate::journal::{self, Identity};
 use crate::limits::ROWS_PER_SEGMENT_MAX;
 use crate::loaded::Loaded;
@@ -14,6 +14,7 @@ use crate::names::{self, Maker, Namer};
 use crate::part::{Part, PartRows};
 use crate::resolve::Survivors;
 use crate::schema::Schema;
+use crate::sealed::Sealed;
 use crate::sealed_write::SealedWriter;
 use crate::segment::Segment;
 use crate::segment_write::{Content, write_content};
@@ -159,8 +160,7 @@ impl Draft {
         let lenders = lenders(segments.iter().map(|segment| &segment.part), rows.len());
         let content = Content { sources: &rows.sources, order, lenders: &lenders };
         let segment = write_new_segment(&*self.disk, &path, schema, &content)?;
-        let (row_count, file_bytes) = (segment.row_count(), segment.file_bytes());
-        let entry = SegmentEntry { number, row_count, file_bytes, dead: None };
+        let entry = SegmentEntry::of(number, &segment);
         let part = Part { rows: PartRows::Segment(Arc::new(segment)), dead: DeadRows::default() };
         self.tables[table].segments.push(DraftSegment { part, entry });
         Ok(())
@@ -217,7 +217,8 @@ impl Draft {
         let mut file = SealedWriter::create(&*self.disk, &path, KIND_DEAD)?;
         file.write(&part.dead.encode(part.row_count()))?;
         file.finish()?;
-        Ok(DeadEntry { number, dead_count: part.dead_count() })
+        let digest = Sealed::open(&*self.disk, &path, KIND_DEAD)?.digest();
+        Ok(DeadEntry { number, dead_count: part.dead_count(), digest })
     }
 
     fn manifest(&mut self) -> Manifest {
@@ -226,6 +227,7 @@ impl Draft {
             segments: table.segments.iter().map(|segment| segment.entry).collect(),
         });
         Manifest {
+            version: MANIFEST_VERSION,
             number: self.number,
             sequence: self.sequence,
             journal_seed: self.namer.identity(),

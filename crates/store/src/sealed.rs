@@ -7,11 +7,12 @@
 use crate::cursor::Cursor;
 use crate::error::{Damage, Error, Result};
 use crate::format::{
-    CHUNK_BYTES, SEALED_MAGIC, SEALED_VERSION, SECTION_ALIGNMENT, TRAILER_BYTES, TRAILER_CHECKSUM_OFFSET,
-    TRAILER_CONTENT_LENGTH_OFFSET, TRAILER_KIND_OFFSET, TRAILER_RESERVED_OFFSET,
-    TRAILER_TABLE_CHECKSUM_OFFSET, TRAILER_VERSION_OFFSET,
+    CHUNK_BYTES, SEALED_MAGIC, SEALED_VERSION, SEALED_VERSION_NAMELESS, SECTION_ALIGNMENT, TRAILER_BYTES,
+    TRAILER_CHECKSUM_OFFSET, TRAILER_CONTENT_LENGTH_OFFSET, TRAILER_KIND_OFFSET, TRAILER_NAME_OFFSET,
+    TRAILER_RESERVED_OFFSET, TRAILER_TABLE_CHECKSUM_OFFSET, TRAILER_VERSION_OFFSET,
 };
 use crate::read_ahead::{ASK_CHUNKS, ahead_of_scan, next_window};
+use crate::sealed_write::name_hash;
 use disk::{Disk, Map};
 use rayon::prelude::*;
 use std::fmt;
@@ -25,6 +26,7 @@ pub struct Sealed {
     path: PathBuf,
     map: Map,
     content_length: usize,
+    digest: u64,
     /// The checksums' place in the file.
     table: Range<usize>,
     /// A bit for each chunk that was verified in this process. Two threads may both verify a chunk at first; nothing is lost.
@@ -35,13 +37,13 @@ impl Sealed {
     /// Maps `path` and checks its length, trailer and table of checksums; the content is checked when it is handed out.
     ///
     /// # Errors
-    /// [`Error::Corrupt`] if the file is cut or damaged or not of this `kind`, [`Error::Version`] if it is too new, and what the
+    /// [`Error::Corrupt`] if the file is cut or damaged, not of this `kind` or written under another name, [`Error::Version`] if it is too new, and what the
     /// disk says.
     pub fn open(disk: &dyn Disk, path: &Path, kind: u32) -> Result<Sealed> {
         let map = disk.map(path)?;
         // The trailer, the checksums of most files, and the end of the content, where readers begin: in one go.
         map.will_need(map.len().saturating_sub(2 * CHUNK_BYTES)..map.len());
-        let frame = match read_frame(&map, kind) {
+        let frame = match read_frame(&map, kind, name_hash(path)) {
             Ok(frame) => frame,
             Err(Refusal::Damage(damage)) => return Err(damage.in_file(path, 0)),
             Err(Refusal::Version(found)) => {
@@ -53,6 +55,7 @@ impl Sealed {
             path: path.to_owned(),
             map,
             content_length: frame.content_length,
+            digest: frame.digest,
             table: frame.table,
             verified: (0..words).map(|_| AtomicU64::new(0)).collect(),
         })
@@ -61,6 +64,23 @@ impl Sealed {
     /// Returns the file's path.
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// Returns what tells this file from every other: a hash over its trailer, and so over name, length and all checksums.
+    pub fn digest(&self) -> u64 {
+        self.digest
+    }
+
+    /// Checks that it is the file that whoever names it means.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`] if its digest is another one.
+    pub fn expect_digest(&self, expected: u64) -> Result<()> {
+        if self.digest == expected {
+            return Ok(());
+        }
+        let what = "it is whole, but not the file that was committed under this name";
+        Err(self.corrupt(self.map.len().saturating_sub(8) as u64, what))
     }
 
     /// Returns the content's length in bytes.
@@ -231,6 +251,7 @@ impl fmt::Debug for Sealed {
 /// Where the parts of a sealed file lie.
 struct Frame {
     content_length: usize,
+    digest: u64,
     table: Range<usize>,
 }
 
@@ -246,17 +267,23 @@ impl From<Damage> for Refusal {
     }
 }
 
+/// What a trailer says.
+struct Trailer {
+    content_length: u64,
+    checksum: u64,
+}
+
 /// Checks all of a file but its content.
-fn read_frame(file: &[u8], kind: u32) -> std::result::Result<Frame, Refusal> {
+fn read_frame(file: &[u8], kind: u32, name: u64) -> std::result::Result<Frame, Refusal> {
     let Some(trailer_start) = file.len().checked_sub(TRAILER_BYTES) else {
         let what = format!("a sealed file has {TRAILER_BYTES} bytes or more, this one {}", file.len());
         return Err(Damage::new(0, what).into());
     };
     let trailer = file.get(trailer_start..).unwrap_or_default();
-    let content_length = read_trailer(trailer, trailer_start, kind)?;
+    let Trailer { content_length, checksum } = read_trailer(trailer, trailer_start, kind, name)?;
     let frame = usize::try_from(content_length)
         .ok()
-        .and_then(frame_of)
+        .and_then(|content_length| frame_of(content_length, checksum))
         .filter(|frame| frame.table.end == trailer_start);
     let Some(frame) = frame else {
         let what =
@@ -277,14 +304,20 @@ fn read_frame(file: &[u8], kind: u32) -> std::result::Result<Frame, Refusal> {
     Ok(frame)
 }
 
-/// Checks the trailer itself and returns the content's length.
-fn read_trailer(trailer: &[u8], trailer_start: usize, kind: u32) -> std::result::Result<u64, Refusal> {
+/// Checks the trailer itself.
+fn read_trailer(
+    trailer: &[u8],
+    trailer_start: usize,
+    kind: u32,
+    name: u64,
+) -> std::result::Result<Trailer, Refusal> {
     let damage = |offset: usize, what: String| Damage::new(trailer_start.saturating_add(offset), what);
     let mut cursor = Cursor::new(trailer);
     let magic: [u8; 8] = cursor.array("the magic")?;
     let (version, found_kind) = (cursor.u32("the version")?, cursor.u32("the kind")?);
     let content_length = cursor.u64("the content's length")?;
     let _table_checksum = cursor.u64("the table's checksum")?;
+    let found_name = cursor.u64("the name")?;
     let reserved: [u8; TRAILER_CHECKSUM_OFFSET - TRAILER_RESERVED_OFFSET] = cursor.array("zeros")?;
     let checksum = cursor.u64("the trailer's checksum")?;
     if magic != SEALED_MAGIC {
@@ -304,6 +337,13 @@ fn read_trailer(trailer: &[u8], trailer_start: usize, kind: u32) -> std::result:
             damage(TRAILER_KIND_OFFSET, format!("the file is of kind {found_kind}, not {kind}")).into()
         );
     }
+    if version == SEALED_VERSION_NAMELESS && found_name != 0 {
+        return Err(damage(TRAILER_NAME_OFFSET, "version 1 has no name".into()).into());
+    }
+    if version != SEALED_VERSION_NAMELESS && found_name != name {
+        let what = "it was written under another name: another file stands in its place";
+        return Err(damage(TRAILER_NAME_OFFSET, what.into()).into());
+    }
     if reserved.iter().any(|&byte| byte != 0) {
         return Err(damage(TRAILER_RESERVED_OFFSET, "reserved bytes are not zero".into()).into());
     }
@@ -312,13 +352,13 @@ fn read_trailer(trailer: &[u8], trailer_start: usize, kind: u32) -> std::result:
             damage(TRAILER_CONTENT_LENGTH_OFFSET, format!("{content_length} bytes of content")).into()
         );
     }
-    Ok(content_length)
+    Ok(Trailer { content_length, checksum })
 }
 
 /// Returns where the parts of a file with so much content lie.
-fn frame_of(content_length: usize) -> Option<Frame> {
+fn frame_of(content_length: usize, digest: u64) -> Option<Frame> {
     let alignment = usize::try_from(SECTION_ALIGNMENT).ok()?;
     let table_start = content_length.checked_next_multiple_of(alignment)?;
     let table_end = table_start.checked_add(content_length.div_ceil(CHUNK_BYTES).checked_mul(8)?)?;
-    Some(Frame { content_length, table: table_start..table_end })
+    Some(Frame { content_length, digest, table: table_start..table_end })
 }

@@ -25,7 +25,7 @@ pub struct SealedWriter {
 }
 
 impl SealedWriter {
-    /// Creates the new file `path`, whose content is of `kind`.
+    /// Creates the new file `path`, whose content is of `kind`. It is a sealed file under this name only.
     ///
     /// # Errors
     /// What the disk says; an existing file is an error.
@@ -97,12 +97,31 @@ impl SealedWriter {
         end.extend_from_slice(padding(self.position));
         let table: &[u8] = bytemuck::cast_slice(&self.checksums);
         end.extend_from_slice(table);
-        end.extend_from_slice(&trailer(self.kind, self.position, xxh3_64(table)));
+        end.extend_from_slice(&self.trailer(xxh3_64(table)));
         self.file.write(&end)?;
         self.file.sync()?;
         let padded = self.position.next_multiple_of(SECTION_ALIGNMENT);
         Ok(padded.saturating_add(table.len() as u64).saturating_add(TRAILER_BYTES as u64))
     }
+
+    fn trailer(&self, table_checksum: u64) -> Vec<u8> {
+        let mut trailer = Vec::with_capacity(TRAILER_BYTES);
+        trailer.extend_from_slice(&SEALED_MAGIC);
+        trailer.extend_from_slice(&SEALED_VERSION.to_le_bytes());
+        trailer.extend_from_slice(&self.kind.to_le_bytes());
+        trailer.extend_from_slice(&self.position.to_le_bytes());
+        trailer.extend_from_slice(&table_checksum.to_le_bytes());
+        trailer.extend_from_slice(&name_hash(&self.path).to_le_bytes());
+        trailer.resize(TRAILER_CHECKSUM_OFFSET, 0);
+        let checksum = xxh3_64(&trailer);
+        trailer.extend_from_slice(&checksum.to_le_bytes());
+        trailer
+    }
+}
+
+/// Returns what the trailer of a file at `path` says of its name.
+pub(crate) fn name_hash(path: &Path) -> u64 {
+    xxh3_64(path.file_name().unwrap_or_default().as_encoded_bytes())
 }
 
 /// Returns the zeros that lead from `position` to the next multiple of 64.
@@ -110,17 +129,4 @@ fn padding(position: u64) -> &'static [u8] {
     const ZEROS: [u8; 64] = [0; 64];
     let length = position.next_multiple_of(SECTION_ALIGNMENT).saturating_sub(position);
     usize::try_from(length).ok().and_then(|length| ZEROS.get(..length)).unwrap_or_default()
-}
-
-fn trailer(kind: u32, content_length: u64, table_checksum: u64) -> Vec<u8> {
-    let mut trailer = Vec::with_capacity(TRAILER_BYTES);
-    trailer.extend_from_slice(&SEALED_MAGIC);
-    trailer.extend_from_slice(&SEALED_VERSION.to_le_bytes());
-    trailer.extend_from_slice(&kind.to_le_bytes());
-    trailer.extend_from_slice(&content_length.to_le_bytes());
-    trailer.extend_from_slice(&table_checksum.to_le_bytes());
-    trailer.resize(TRAILER_CHECKSUM_OFFSET, 0);
-    let checksum = xxh3_64(&trailer);
-    trailer.extend_from_slice(&checksum.to_le_bytes());
-    trailer
 }

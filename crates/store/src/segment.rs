@@ -92,6 +92,19 @@ impl Segment {
         self.sealed.file_bytes()
     }
 
+    /// Returns what tells the file from every other ([`Sealed::digest`]).
+    pub fn digest(&self) -> u64 {
+        self.sealed.digest()
+    }
+
+    /// Checks that it is the file that whoever names it means.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`] if its digest is another one.
+    pub(crate) fn expect_digest(&self, expected: u64) -> Result<()> {
+        self.sealed.expect_digest(expected)
+    }
+
     /// Returns how many rows there are, dead ones included.
     pub fn row_count(&self) -> u32 {
         self.layout.row_count

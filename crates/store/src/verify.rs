@@ -30,8 +30,8 @@ pub struct FileDamage {
 /// have the same primary key.
 pub fn verify(snapshot: &Snapshot) -> Vec<FileDamage> {
     let damage = damage(&snapshot.state);
-    let in_file =
-        |error: Error| FileDamage { file: file_of(&snapshot.state, &error), what: error.to_string() };
+    let file_of = |error: &Error| error.file().unwrap_or(&snapshot.state.directory).to_owned();
+    let in_file = |error: Error| FileDamage { file: file_of(&error), what: error.to_string() };
     damage.into_iter().map(in_file).collect()
 }
 
@@ -48,8 +48,9 @@ fn damage(state: &State) -> Vec<Error> {
         for segment in &entry.segments {
             if let Some(dead) = segment.dead {
                 let path = state.directory.join(dead.number.dead());
-                let read = read_dead(&*state.disk, &path, segment.row_count);
-                damage.extend(unless_replaced(state, read.map(|_| ())).err());
+                let read = read_dead(&*state.disk, &path, segment.row_count)
+                    .and_then(|(_, file)| file.expect_digest(dead.digest));
+                damage.extend(unless_replaced(state, read).err());
             }
         }
         // Keys that cannot be read need not be compared.
@@ -58,15 +59,6 @@ fn damage(state: &State) -> Vec<Error> {
         }
     }
     damage
-}
-
-fn file_of(state: &State, error: &Error) -> PathBuf {
-    match error {
-        Error::Io(disk::Error::Io { path, .. })
-        | Error::Corrupt { path, .. }
-        | Error::Version { path, .. } => path.clone(),
-        _ => state.directory.clone(),
-    }
 }
 
 fn verify_manifest(state: &State) -> Result<()> {

@@ -17,6 +17,7 @@ use crate::part::Part;
 use crate::publish::{Draft, Published, remove_replaced, remove_unnamed};
 use crate::resolve::{self, Input, memtable_part};
 use crate::schema::Schema;
+use crate::second;
 use crate::snapshot::{Snapshot, State, Version};
 use crate::transaction::Transaction;
 use disk::{Disk, File, Lock, Wait};
@@ -47,6 +48,7 @@ impl Writer {
         options: Options,
     ) -> Result<Writer> {
         let lock = lock_new(disk, directory, &options)?;
+        let disk = &second::writable(disk, directory, &options)?;
         if has_manifest(&**disk, directory)? {
             let path = directory.join(names::MANIFEST);
             return Err(
@@ -63,6 +65,7 @@ impl Writer {
     /// version, or the disk refuses.
     pub fn open(disk: &Arc<dyn Disk>, directory: &Path, options: Options) -> Result<Writer> {
         let lock = disk.lock(&directory.join(names::LOCK), &options.holder, options.wait)?;
+        let disk = &second::writable(disk, directory, &options)?;
         open_locked(disk, directory, options, lock)
     }
 
@@ -77,6 +80,7 @@ impl Writer {
         options: Options,
     ) -> Result<Writer> {
         let lock = lock_new(disk, directory, &options)?;
+        let disk = &second::writable(disk, directory, &options)?;
         if !has_manifest(&**disk, directory)? {
             return create_locked(disk, directory, schemas, options, lock);
         }
@@ -130,7 +134,9 @@ impl Writer {
         check_attachments(&self.state.attachments, group)?;
         let state = Arc::clone(&self.state);
         let inputs = resolve::by_table(&state, group)?;
-        if self.may_fit_journal(group, &inputs)
+        // A journal of an older version takes no more.
+        if state.manifest.has_digests()
+            && self.may_fit_journal(group, &inputs)
             && let Some((record, bytes)) = self.record(&state, group, &inputs)?
         {
             // The old state is let go of, so that its rows in memory need not be copied.
@@ -142,13 +148,14 @@ impl Writer {
         Ok(self.version())
     }
 
-    /// Moves what the journal holds into segments.
+    /// Moves what the journal holds into segments. A store of an older version is of the newest after that.
     ///
     /// # Errors
     /// As [`Writer::commit`].
     pub fn flush(&mut self) -> Result<Version> {
         self.refuse_if_poisoned()?;
-        if self.state.sequence != self.state.manifest.sequence {
+        let manifest = &self.state.manifest;
+        if self.state.sequence != manifest.sequence || !manifest.has_digests() {
             self.seal(&[], &BTreeMap::new())?;
         }
         Ok(self.version())
@@ -181,7 +188,8 @@ impl Writer {
         if record.row_count() + state.journal_rows > self.journal_rows_max() {
             return Ok(None);
         }
-        let bytes = match record.encode(state.manifest.journal_seed, state.sequence + 1) {
+        let bytes = match record.encode(state.manifest.journal_seed, state.sequence + 1, state.journal_bytes)
+        {
             Err(Error::Limit { .. }) => return Ok(None),
             bytes => bytes?,
         };

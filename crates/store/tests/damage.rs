@@ -12,9 +12,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use store::format::{
-    MANIFEST_CHECKSUM_BYTES, TRAILER_BYTES, TRAILER_CHECKSUM_OFFSET, TRAILER_VERSION_OFFSET,
+    MANIFEST_CHECKSUM_BYTES, SECTOR_BYTES, TRAILER_BYTES, TRAILER_CHECKSUM_OFFSET, TRAILER_VERSION_OFFSET,
 };
-use store::{Error, Snapshot, Writer, verify};
+use store::{Error, OwnedValue, Snapshot, Writer, verify};
 use testkit::SimDisk;
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -51,8 +51,7 @@ fn sample(noise_bytes: usize) -> Sample {
     });
     let mut random = testkit::Random::new(1);
     let noise = (0..noise_bytes / 8).flat_map(|_| random.next_u64().to_le_bytes()).collect();
-    let fill =
-        fill.put(0, item(50, 1).into_iter().take(5).chain([store::OwnedValue::Bytes(noise)]).collect());
+    let fill = fill.put(0, item(50, 1).into_iter().take(5).chain([OwnedValue::Bytes(noise)]).collect());
     for (change, is_load) in [
         (fill, true),
         (Change::default().put(0, item(3, 9)).delete(0, key_of(0, &item(4, 0))), true),
@@ -131,15 +130,15 @@ fn outcomes(sample: &Sample, file: &Path, damage: fn(&SimDisk, &Path, usize)) ->
 
 #[test]
 fn each_kind_of_file_has_its_outcomes() {
-    use Outcome::{Noticed, Refused, Shorter, Unmoved};
+    use Outcome::{Noticed, Refused, Unmoved};
     // So long that it lies in several pieces with a checksum each, of which opening reads the last.
     let sample = sample(200_000);
     check(&Snapshot::open(&shared(&sample.disk), directory()).unwrap(), &sample.after).unwrap();
     let table: [(&str, usize, &[Outcome], &[Outcome]); 5] = [
         // Ending, how many, outcomes of cuts, outcomes of flips.
         ("/manifest", 1, &[Refused], &[Refused]),
-        // A flip in a record that another one follows is damage; for cuts see the next test.
-        ("/journal-3", 1, &[], &[Refused, Shorter]),
+        // For cuts see the next test.
+        ("/journal-3", 1, &[], &[Refused]),
         (".seg", 3, &[Refused], &[Refused, Noticed]),
         (".dead", 1, &[Refused], &[Refused]),
         ("/lock", 1, &[Unmoved], &[Unmoved]),
@@ -181,14 +180,8 @@ fn a_journal_that_changed_while_it_was_read_is_read_again() {
     assert!(error.to_string().contains("journal-3 is damaged"), "{error}");
 }
 
-/// Returns where the head and each record of a journal end.
-fn record_ends(bytes: &[u8]) -> Vec<usize> {
-    let mut ends = vec![32];
-    while let Some(length) = bytes.get(ends[ends.len() - 1] + 4..).and_then(|rest| rest.first_chunk()) {
-        ends.push(ends[ends.len() - 1] + 32 + u32::from_le_bytes(*length) as usize);
-    }
-    ends
-}
+/// What the two records of the sample take: one sector each, behind that of the head.
+const RECORD_ENDS: [usize; 3] = [SECTOR_BYTES, 2 * SECTOR_BYTES, 3 * SECTOR_BYTES];
 
 #[test]
 fn a_cut_journal_is_a_shorter_one() {
@@ -196,19 +189,22 @@ fn a_cut_journal_is_a_shorter_one() {
     let file = directory().join("journal-3");
     let length = sample.disk.read(&file).unwrap().len();
     let mut counts = Vec::new();
-    let ends = record_ends(&sample.disk.read(&file).unwrap());
+    assert_eq!(length, RECORD_ENDS[2]);
     for length in 0..length {
         let disk = sample.disk.fork();
         disk.cut(&file, length);
         match Snapshot::open(&shared(&disk), directory()) {
             Err(error) => {
-                assert!(length < 32 && error.to_string().contains("journal-3"), "{length}: {error}");
+                assert!(
+                    length < SECTOR_BYTES && error.to_string().contains("journal-3"),
+                    "{length}: {error}"
+                );
             }
             Ok(snapshot) => {
                 counts.push(snapshot.version().sequence);
                 // The next writer cuts what is torn, and goes on.
                 let mut writer = Writer::open(&shared(&disk), directory(), options(100)).unwrap();
-                assert_eq!(writer.cut_bytes() > 0, !ends.contains(&length), "cut to {length}");
+                assert_eq!(writer.cut_bytes() > 0, !RECORD_ENDS.contains(&length), "cut to {length}");
                 let found = read_all(&writer.snapshot().unwrap(), &["state"]).unwrap();
                 let more = Change::default().put(0, item(60, 1));
                 writer.commit(more.transaction()).unwrap();
@@ -258,9 +254,10 @@ fn two_rows_with_one_key_are_found_by_verify() {
     let number = u64::from_str_radix(dead.file_stem().unwrap().to_str().unwrap(), 16).unwrap();
     let manifest = directory().join("manifest");
     let mut bytes = sample.disk.read(&manifest).unwrap();
-    // Brings the dead rows back to life: no more count of them, and no name.
+    // Brings the dead rows back to life: no more count of them, no name and no digest.
     let place = bytes.windows(8).position(|window| window == number.to_le_bytes()).unwrap();
     bytes[place - 4..place + 8].fill(0);
+    bytes[place + 16..place + 24].fill(0);
     let end = bytes.len() - MANIFEST_CHECKSUM_BYTES;
     let checksum = xxh3_64(&bytes[..end]);
     bytes[end..].copy_from_slice(&checksum.to_le_bytes());
@@ -273,13 +270,46 @@ fn two_rows_with_one_key_are_found_by_verify() {
 #[test]
 fn files_that_changed_places_are_noticed() {
     let sample = sample(0);
-    let segments = file_of_kind(&sample.disk, ".seg");
-    for (one, other) in [(0, 1), (1, 2), (2, 0)] {
+    let sealed = [file_of_kind(&sample.disk, ".seg"), file_of_kind(&sample.disk, ".dead")].concat();
+    assert_eq!(sealed.len(), 4);
+    for (one, other) in (0..4).flat_map(|one| (0..4).map(move |other| (one, other))) {
+        if one == other {
+            continue;
+        }
         let disk = sample.disk.fork();
-        disk.put(&segments[one], &sample.disk.read(&segments[other]).unwrap());
+        disk.put(&sealed[one], &sample.disk.read(&sealed[other]).unwrap());
         let error = Snapshot::open(&shared(&disk), directory()).unwrap_err();
-        assert!(error.to_string().contains(&segments[one].display().to_string()), "{error}");
+        assert!(error.to_string().contains(&sealed[one].display().to_string()), "{error}");
     }
+}
+
+#[test]
+fn another_content_of_the_same_name_is_noticed() {
+    let sample = sample(0);
+    // The same work with other rows: of the same names, lengths and counts.
+    let other = SimDisk::new(21);
+    let mut writer = Writer::create(&shared(&other), directory(), &schemas(), options(100)).unwrap();
+    let fill = (0..30).fold(Change::default().attach("state", b"one"), |change, number| {
+        change
+            .put(0, item(number, (number + 1) % 4))
+            .put(1, link(u64::from(number % 5), "right", u8::try_from(number).unwrap()))
+    });
+    let fill = fill.put(0, item(50, 1).into_iter().take(5).chain([OwnedValue::Bytes(Vec::new())]).collect());
+    writer.load_transaction(fill.transaction()).unwrap();
+    let change = Change::default().put(0, item(5, 9)).delete(0, key_of(0, &item(6, 0)));
+    writer.load_transaction(change.transaction()).unwrap();
+    let (mut same_count, mut refused_count) = (0, 0);
+    for file in [file_of_kind(&sample.disk, ".seg"), file_of_kind(&sample.disk, ".dead")].concat() {
+        let Ok(bytes) = other.read(&file) else { continue };
+        same_count += usize::from(bytes == sample.disk.read(&file).unwrap());
+        let disk = sample.disk.fork();
+        disk.put(&file, &bytes);
+        if let Err(error) = Snapshot::open(&shared(&disk), directory()) {
+            assert!(error.to_string().contains(&file.display().to_string()), "{error}");
+            refused_count += 1;
+        }
+    }
+    assert_eq!((same_count, refused_count), (1, 3), "only the links are the same");
 }
 
 #[test]
@@ -303,7 +333,7 @@ fn a_newer_version_of_any_file_is_said_as_such() {
         disk.put(&file, &bytes);
         let error = Snapshot::open(&shared(&disk), directory()).unwrap_err();
         assert!(
-            matches!(&error, Error::Version { path, found: 2, newest: 1 } if *path == file),
+            matches!(&error, Error::Version { path, found: 3, newest: 2 } if *path == file),
             "{ending}: {error}"
         );
         assert!(error.to_string().ends_with("use a newer program"), "{error}");

@@ -9,6 +9,7 @@ use crate::support::{
 use disk::Disk;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
+use store::format::{RECORD_PAYLOAD_OFFSET, SECTOR_BYTES, SECTOR_CHECKSUM_OFFSET};
 use store::limits::{
     ATTACHMENT_BYTES_MAX, ATTACHMENTS_BYTES_MAX, ATTACHMENTS_MAX, JOURNAL_BYTES_MAX, JOURNAL_ROWS_MAX,
     NAME_BYTES_MAX, OPEN_ATTEMPTS_MAX,
@@ -60,10 +61,10 @@ fn a_journal_has_a_limit_of_rows_dead_ones_included() {
 fn a_journal_has_a_limit_of_bytes() {
     let (disk, mut writer) = create(Limits::default());
     let most = usize::try_from(JOURNAL_BYTES_MAX).unwrap();
-    // What a record takes beside the attachment's bytes: head, counts, name.
     writer.commit(attachments([("a".to_owned(), 0)])).unwrap();
-    let overhead = journal_bytes(&disk, &writer) - 32;
-    let room = most - journal_bytes(&disk, &writer) - overhead;
+    let sectors_left = (most - journal_bytes(&disk, &writer)) / SECTOR_BYTES;
+    // What a record takes beside the attachment's bytes: head, two counts, two lengths, a name of one byte.
+    let room = sectors_left * SECTOR_CHECKSUM_OFFSET - RECORD_PAYLOAD_OFFSET - 17;
     assert_eq!(writer.commit(attachments([("a".to_owned(), room)])).unwrap().manifest, 1);
     assert_eq!(journal_bytes(&disk, &writer), most);
     Snapshot::open(&shared(&disk), directory()).unwrap();
@@ -81,10 +82,11 @@ fn a_journal_has_a_limit_of_bytes() {
 
 #[test]
 fn smaller_limits_of_the_journal_are_kept_and_larger_ones_are_not() {
-    let (disk, mut writer) = create(Limits { journal_bytes: 400, ..Limits::default() });
+    let (disk, mut writer) = create(Limits { journal_bytes: 2000, ..Limits::default() });
     while writer.commit(attachments([("a".to_owned(), 50)])).unwrap().manifest == 1 {
-        assert!(journal_bytes(&disk, &writer) <= 400);
+        assert!(journal_bytes(&disk, &writer) <= 2000);
     }
+    assert_eq!(writer.version().sequence, 3, "two records of one sector each fit beside the head's");
     let unlimited = Limits { journal_bytes: u64::MAX, journal_rows: u32::MAX, rows_per_segment: u32::MAX };
     let (_disk, mut writer) = create(unlimited);
     let rows: Vec<_> = (0..=JOURNAL_ROWS_MAX).map(|number| item(number, 1)).collect();

@@ -16,6 +16,7 @@ mod loaded;
 mod millions;
 mod readers;
 mod sealed;
+mod second;
 mod segment;
 mod segment_by_hand;
 mod segment_damage;

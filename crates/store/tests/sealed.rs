@@ -5,9 +5,12 @@
 use disk::Disk;
 use proptest::prelude::*;
 use std::path::Path;
-use store::format::{CHUNK_BYTES, TRAILER_BYTES};
+use store::format::{
+    CHUNK_BYTES, TRAILER_BYTES, TRAILER_CHECKSUM_OFFSET, TRAILER_NAME_OFFSET, TRAILER_VERSION_OFFSET,
+};
 use store::{Error, Sealed, SealedWriter};
 use testkit::{Random, SimDisk};
+use xxhash_rust::xxh3::xxh3_64;
 
 const KIND: u32 = 77;
 
@@ -153,4 +156,52 @@ fn an_existing_file_is_not_replaced() {
     disk.put(path(), b"precious");
     assert!(SealedWriter::create(&disk, path(), KIND).is_err());
     assert_eq!(disk.read(path()).unwrap(), b"precious");
+}
+
+#[test]
+fn a_file_is_only_taken_under_the_name_it_was_written_under() {
+    let disk = SimDisk::new(1);
+    seal(&disk, &content(1000), &[10]);
+    let bytes = disk.read(path()).unwrap();
+    for other in ["/other.sealed", "/file.other", "/file", "/file.sealed.new"] {
+        disk.put(Path::new(other), &bytes);
+        let refused = Sealed::open(&disk, Path::new(other), KIND).unwrap_err().to_string();
+        assert!(refused.contains(other) && refused.contains("written under another name"), "{refused}");
+    }
+    // The directory is no part of it: copies are made of whole stores.
+    disk.create_directory(Path::new("/copy")).unwrap();
+    disk.put(Path::new("/copy/file.sealed"), &bytes);
+    let copy = Sealed::open(&disk, Path::new("/copy/file.sealed"), KIND).unwrap();
+    let own = Sealed::open(&disk, path(), KIND).unwrap();
+    assert_eq!(copy.digest(), own.digest());
+    own.expect_digest(copy.digest()).unwrap();
+    // An older content of the same name.
+    disk.remove(path()).unwrap();
+    seal(&disk, &content(1001), &[10]);
+    let newer = Sealed::open(&disk, path(), KIND).unwrap();
+    let refused = newer.expect_digest(copy.digest()).unwrap_err().to_string();
+    assert!(
+        refused.contains("/file.sealed") && refused.contains("not the file that was committed"),
+        "{refused}"
+    );
+}
+
+#[test]
+fn version_1_knows_no_name() {
+    let disk = SimDisk::new(1);
+    seal(&disk, &content(1000), &[10]);
+    let mut bytes = disk.read(path()).unwrap();
+    let trailer = bytes.len() - TRAILER_BYTES;
+    bytes[trailer + TRAILER_VERSION_OFFSET] = 1;
+    let with_checksum = |mut bytes: Vec<u8>| {
+        let checksum = xxh3_64(&bytes[trailer..trailer + TRAILER_CHECKSUM_OFFSET]);
+        bytes[trailer + TRAILER_CHECKSUM_OFFSET..].copy_from_slice(&checksum.to_le_bytes());
+        bytes
+    };
+    disk.put(path(), &with_checksum(bytes.clone()));
+    let refused = Sealed::open(&disk, path(), KIND).unwrap_err().to_string();
+    assert!(refused.contains("version 1 has no name"), "{refused}");
+    bytes[trailer + TRAILER_NAME_OFFSET..][..8].fill(0);
+    disk.put(Path::new("/any"), &with_checksum(bytes));
+    assert!(Sealed::open(&disk, Path::new("/any"), KIND).is_ok());
 }

@@ -16,8 +16,8 @@ use store::format::{
     FOOTER_SECTION_COUNT_OFFSET, FOOTER_VERSION_OFFSET, KIND_SEGMENT, SEALED_MAGIC, SEALED_VERSION,
     SECTION_BLOCK_TABLE, SECTION_FIXED, SECTION_HASH_BUCKETS, SECTION_OFFSETS_LARGE, SECTION_OFFSETS_SMALL,
     SECTION_ORDER_ROWS, SEGMENT_VERSION, TRAILER_BYTES, TRAILER_CHECKSUM_OFFSET,
-    TRAILER_CONTENT_LENGTH_OFFSET, TRAILER_KIND_OFFSET, TRAILER_MAGIC_OFFSET, TRAILER_TABLE_CHECKSUM_OFFSET,
-    TRAILER_VERSION_OFFSET,
+    TRAILER_CONTENT_LENGTH_OFFSET, TRAILER_KIND_OFFSET, TRAILER_MAGIC_OFFSET, TRAILER_NAME_OFFSET,
+    TRAILER_TABLE_CHECKSUM_OFFSET, TRAILER_VERSION_OFFSET,
 };
 use store::{Codec, Column, Kind, OwnedValue, Schema, Segment, Value};
 use testkit::SimDisk;
@@ -88,6 +88,8 @@ fn check_frame(file: &[u8]) -> &[u8] {
     let checksums: Vec<u64> = content.chunks(CHUNK_BYTES).map(xxh3_64).collect();
     assert_eq!(table.chunks(8).map(|entry| number::<8>(entry, 0)).collect::<Vec<u64>>(), checksums);
     assert_eq!(number::<8>(trailer, TRAILER_TABLE_CHECKSUM_OFFSET), xxh3_64(table));
+    let name = path().file_name().unwrap().as_encoded_bytes();
+    assert_eq!(number::<8>(trailer, TRAILER_NAME_OFFSET), xxh3_64(name));
     assert_eq!(number::<8>(trailer, TRAILER_CHECKSUM_OFFSET), xxh3_64(&trailer[..TRAILER_CHECKSUM_OFFSET]));
     content
 }

@@ -9,10 +9,10 @@ use disk::Disk;
 use std::path::PathBuf;
 use store::format::{
     DEAD_PIECE_WORDS, DEAD_PIECES_OFFSET, HEAD_BYTES, HEAD_MAGIC_OFFSET, HEAD_VERSION_OFFSET,
-    JOURNAL_CHECKSUM_OFFSET, JOURNAL_MAGIC, JOURNAL_MANIFEST_OFFSET, JOURNAL_RECORDS_OFFSET, JOURNAL_VERSION,
+    JOURNAL_CHECKSUM_OFFSET, JOURNAL_HEAD_BYTES, JOURNAL_MAGIC, JOURNAL_MANIFEST_OFFSET, JOURNAL_VERSION,
     KIND_DEAD, MANIFEST_CHECKSUM_BYTES, MANIFEST_MAGIC, MANIFEST_VERSION, RECORD_CHECKSUM_OFFSET,
     RECORD_LENGTH_OFFSET, RECORD_MAGIC, RECORD_PAYLOAD_CHECKSUM_OFFSET, RECORD_PAYLOAD_OFFSET,
-    RECORD_SEQUENCE_OFFSET,
+    RECORD_SEQUENCE_OFFSET, SECTOR_BYTES, SECTOR_CHECKSUM_OFFSET,
 };
 use store::{Rows, Schema, Sealed, Snapshot, Writer, verify};
 use testkit::SimDisk;
@@ -120,8 +120,8 @@ fn check_head(bytes: &[u8], magic: [u8; 8], version: u32) {
     assert_eq!(bytes[HEAD_VERSION_OFFSET..HEAD_BYTES], [version.to_le_bytes(), [0; 4]].concat());
 }
 
-/// What a manifest says of its segments: name, length, row count, dead count, name of the dead rows.
-type Segments = Vec<(u64, u64, usize, usize, u64)>;
+/// What a manifest says of its segments: name, length, row count, dead count, name of the dead rows, digests of both.
+type Segments = Vec<(u64, u64, usize, usize, u64, [u64; 2])>;
 
 /// Reads a manifest by hand; returns the journal's seed and the segments of each table.
 fn read_manifest(bytes: &[u8]) -> (u64, Vec<Segments>) {
@@ -137,7 +137,11 @@ fn read_manifest(bytes: &[u8]) -> (u64, Vec<Segments>) {
         let length = reader.u32();
         assert_eq!(Schema::decode(reader.take(length)).as_ref(), Ok(expected));
         let segment_count = reader.u32();
-        let segment = |_| (reader.u64(), reader.u64(), reader.u32(), reader.u32(), reader.u64());
+        let segment = |_| {
+            let (name, length) = (reader.u64(), reader.u64());
+            let (rows, dead, dead_name) = (reader.u32(), reader.u32(), reader.u64());
+            (name, length, rows, dead, dead_name, [reader.u64(), reader.u64()])
+        };
         tables.push((0..segment_count).map(segment).collect());
     }
     assert_eq!(reader.u32(), 2);
@@ -159,6 +163,10 @@ fn a_manifest_lies_where_the_format_page_says() {
             assert_eq!(segment.4 == 0, dead_count == 0);
             let file = disk.read(&directory().join(format!("{:016x}.seg", segment.0))).unwrap();
             assert_eq!(segment.1, file.len() as u64);
+            // The digest of a sealed file is its last field.
+            assert_eq!(segment.5[0], number_at(&file, file.len() - 8));
+            let dead = disk.read(&directory().join(format!("{:016x}.dead", segment.4)));
+            assert_eq!(segment.5[1], dead.map_or(0, |dead| number_at(&dead, dead.len() - 8)));
         }
     }
 }
@@ -189,9 +197,13 @@ fn a_journal_lies_where_the_format_page_says() {
     assert_eq!(number_at(&bytes, JOURNAL_MANIFEST_OFFSET), 3);
     let checksum = xxh3_64_with_seed(&bytes[..JOURNAL_CHECKSUM_OFFSET], seed);
     assert_eq!(number_at(&bytes, JOURNAL_CHECKSUM_OFFSET), checksum);
-    let (first, rest) = take_record(&bytes[JOURNAL_RECORDS_OFFSET..], seed, 3);
-    let (second, rest) = take_record(rest, seed, 4);
-    assert!(rest.is_empty());
+    let sectors = unframe(&bytes, seed);
+    assert_eq!(sectors.len(), 3, "the head and two small records");
+    assert!(sectors[0][JOURNAL_HEAD_BYTES..].iter().all(|&byte| byte == 0));
+    let (first, rest) = take_record(&sectors[1], seed, 3);
+    assert!(rest.iter().all(|&byte| byte == 0));
+    let (second, rest) = take_record(&sectors[2], seed, 4);
+    assert!(rest.iter().all(|&byte| byte == 0));
 
     let mut reader = Reader(first);
     // One table, number 0; no row dies; one row; one attachment.
@@ -219,16 +231,33 @@ fn a_record_that_does_not_fit_the_rows_is_damage() {
     let (seed, _) = read_manifest(&disk.read(&directory().join("manifest")).unwrap());
     let path = directory().join("journal-3");
     let bytes = disk.read(&path).unwrap();
-    let (_, rest) = take_record(&bytes[JOURNAL_RECORDS_OFFSET..], seed, 3);
-    let (again, _) = take_record(rest, seed, 4);
+    let sectors = unframe(&bytes, seed);
+    let (again, _) = take_record(&sectors[2], seed, 4);
     // The first dead row of the last record stands behind five numbers: tables, table, parts, part, rows.
     for (row, expected) in [(5, "row 5 dies twice"), (30, "row 30 of 30 dies")] {
         let mut payload = again.to_vec();
         payload[20..24].copy_from_slice(&u32::to_le_bytes(row));
-        disk.put(&path, &[&bytes[..], &record(&payload, seed, 5)].concat());
+        disk.put(&path, &[&bytes[..], &frame(record(&payload, seed, 5), 3, seed)].concat());
         let error = Snapshot::open(&shared(&disk), directory()).unwrap_err().to_string();
         assert!(error.contains("journal-3") && error.contains(expected), "{error}");
     }
+}
+
+/// Returns the data of each sector.
+fn unframe(bytes: &[u8], seed: u64) -> Vec<Vec<u8>> {
+    let sector = |(number, sector): (u64, &[u8])| {
+        let (data, checksum) = sector.split_at(SECTOR_CHECKSUM_OFFSET);
+        assert_eq!(Reader(checksum).u64(), xxh3_64_with_seed(data, seed.wrapping_add(number)));
+        data.to_vec()
+    };
+    (0..).zip(bytes.chunks(SECTOR_BYTES)).map(sector).collect()
+}
+
+/// Returns a sector under a right checksum.
+fn frame(mut data: Vec<u8>, number: u64, seed: u64) -> Vec<u8> {
+    data.resize(SECTOR_CHECKSUM_OFFSET, 0);
+    let checksum = xxh3_64_with_seed(&data, seed.wrapping_add(number));
+    [data, checksum.to_le_bytes().to_vec()].concat()
 }
 
 /// Returns a record under right checksums.

@@ -184,7 +184,7 @@ pub(crate) fn shared(disk: &SimDisk) -> Arc<dyn Disk> {
 /// Options with a journal of few rows.
 pub(crate) fn options(journal_rows: u32) -> Options {
     let limits = Limits { journal_rows, ..Limits::default() };
-    Options { holder: "test".into(), wait: Wait::Refuse, seed: 7, limits }
+    Options { holder: "test".into(), wait: Wait::Refuse, seed: 7, limits, keeps_copy: false }
 }
 
 fn row_at(table: &Table, row: RowId, reader: &mut PayloadReader) -> Result<Row> {

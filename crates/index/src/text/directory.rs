@@ -3,6 +3,7 @@
 //! In: file names and bytes from tantivy. Out: sealed files in one directory. Locks are no-ops and small files (tantivy's lists of
 //! its segments) stay in memory: who may write is the store's lock's business, what exists is the commit's.
 
+use crate::state::{TEXT_ENDINGS, TextSegment};
 use crate::text::SEALED_KIND;
 use disk::Disk;
 use std::collections::{HashMap, HashSet};
@@ -26,6 +27,8 @@ pub(crate) struct TextFiles {
     path: PathBuf,
     small: Arc<Mutex<HashMap<PathBuf, Vec<u8>>>>,
     held: Arc<Mutex<HashMap<PathBuf, Arc<dyn FileHandle>>>>,
+    /// The files of the segments that it is bound to: their digests, 0 for a file that a segment does not have.
+    expected: Arc<HashMap<PathBuf, u64>>,
 }
 
 impl TextFiles {
@@ -36,12 +39,37 @@ impl TextFiles {
             path: path.to_owned(),
             small: Arc::default(),
             held: Arc::default(),
+            expected: Arc::default(),
         }
     }
 
     /// Opens the same directory with small files of its own.
     pub(crate) fn with_own_small_files(&self) -> TextFiles {
-        TextFiles::new(&self.disk, &self.path)
+        TextFiles { expected: Arc::clone(&self.expected), ..TextFiles::new(&self.disk, &self.path) }
+    }
+
+    /// Opens the same directory so that of these segments only the files are taken that were committed.
+    pub(crate) fn bound_to(&self, segments: &[TextSegment]) -> TextFiles {
+        let expected = segments.iter().flat_map(files_of).collect();
+        TextFiles { expected: Arc::new(expected), ..TextFiles::new(&self.disk, &self.path) }
+    }
+
+    /// Notes what tells the files of segments just written from every other.
+    ///
+    /// # Errors
+    /// A file cannot be read back.
+    pub(crate) fn note_digests(&self, segments: &mut [TextSegment]) -> io::Result<()> {
+        for segment in segments {
+            let names = TEXT_ENDINGS.map(|end| format!("{}.{end}", segment.id));
+            for (digest, name) in segment.digests.iter_mut().zip(names) {
+                *digest = match Sealed::open(self.disk.as_ref(), &self.path.join(name), SEALED_KIND) {
+                    Ok(sealed) => sealed.digest(),
+                    Err(error) if error.is_not_found() => 0,
+                    Err(error) => return Err(io::Error::other(error)),
+                };
+            }
+        }
+        Ok(())
     }
 
     /// Opens a file and holds it, so that whoever opens it later by this opening of the directory gets the same one.
@@ -94,31 +122,28 @@ pub(crate) fn remove_unnamed(disk: &dyn Disk, directory: &Path, named: &HashSet<
     Ok(())
 }
 
-/// Verifies every checksum of the files of segments that `named` holds, and returns all damage found.
-///
-/// # Errors
-/// The directory cannot be read.
-pub(crate) fn verify(
-    disk: &dyn Disk,
-    directory: &Path,
-    named: &HashSet<&str>,
-) -> disk::Result<Vec<(PathBuf, String)>> {
+/// Returns the names of the files that a segment may have, with their digests.
+fn files_of(segment: &TextSegment) -> impl Iterator<Item = (PathBuf, u64)> + '_ {
+    let named = TEXT_ENDINGS.iter().zip(segment.digests);
+    named.map(|(end, digest)| (PathBuf::from(format!("{}.{end}", segment.id)), digest))
+}
+
+/// Verifies that these segments have the files that were committed, and every checksum of them; returns all damage found.
+pub(crate) fn verify(disk: &dyn Disk, directory: &Path, segments: &[TextSegment]) -> Vec<(PathBuf, String)> {
     let mut damage = Vec::new();
-    for name in disk.list(directory)? {
-        let is_named =
-            name.to_str().and_then(|text| text.split_once('.')).is_some_and(|(id, _)| named.contains(id));
-        if !is_named {
-            continue;
-        }
+    for (name, digest) in segments.iter().flat_map(files_of).filter(|(_, digest)| *digest != 0) {
         let path = directory.join(name);
-        match Sealed::open(disk, &path, SEALED_KIND) {
-            Ok(sealed) => {
-                damage.extend(sealed.verify_all().into_iter().map(|error| (path.clone(), error.to_string())));
+        let found = Sealed::open(disk, &path, SEALED_KIND)
+            .and_then(|sealed| sealed.expect_digest(digest).map(|()| sealed.verify_all()));
+        match found {
+            Ok(found) => damage.extend(found.into_iter().map(|error| (path.clone(), error.to_string()))),
+            Err(error) if error.is_not_found() => {
+                damage.push((path, "the commit names this file, and it is not there".to_owned()));
             }
             Err(error) => damage.push((path, error.to_string())),
         }
     }
-    Ok(damage)
+    damage
 }
 
 impl fmt::Debug for TextFiles {
@@ -133,7 +158,14 @@ impl Directory for TextFiles {
             return Ok(Arc::clone(handle));
         }
         let file = self.path.join(path);
-        let sealed = Sealed::open(self.disk.as_ref(), &file, SEALED_KIND).map_err(|error| match error {
+        let expected = self.expected.get(path).copied();
+        if expected == Some(0) {
+            return Err(OpenReadError::FileDoesNotExist(file));
+        }
+        let sealed = Sealed::open(self.disk.as_ref(), &file, SEALED_KIND).and_then(|sealed| {
+            expected.map_or(Ok(()), |expected| sealed.expect_digest(expected)).map(|()| sealed)
+        });
+        let sealed = sealed.map_err(|error| match error {
             store::Error::Io(error) if error.is_not_found() => OpenReadError::FileDoesNotExist(file.clone()),
             other => OpenReadError::wrap_io_error(io::Error::other(other), file.clone()),
         })?;

@@ -120,7 +120,7 @@ fn merge_group(
     chosen: &[TextSegment],
     known: Option<&NumberSet>,
 ) -> tantivy::Result<Vec<TextSegment>> {
-    let index = open_index(files, chosen)?;
+    let index = open_index(&files.bound_to(chosen), chosen)?;
     let sources: Vec<Segment> = index.searchable_segments()?;
     let alive = |source: &Segment| known.map(|known| alive(source, known)).transpose();
     let alive = sources.iter().map(alive).collect::<tantivy::Result<Vec<_>>>()?;
@@ -129,8 +129,9 @@ fn merge_group(
     }
     let settings = IndexSettings::default();
     let merged = merge_filtered_segments(&sources, settings, alive, files.with_own_small_files())?;
-    let new = listed(&merged)?;
+    let mut new = listed(&merged)?;
     words::write(files, &new)?;
+    files.note_digests(&mut new)?;
     Ok(new)
 }
 
@@ -169,7 +170,7 @@ mod tests {
         counts
             .iter()
             .enumerate()
-            .map(|(index, count)| TextSegment { id: id(index), document_count: *count })
+            .map(|(index, count)| TextSegment { id: id(index), document_count: *count, digests: [1; 7] })
             .collect()
     }
 

@@ -46,10 +46,11 @@ impl TextReader {
         if segments.is_empty() {
             return Ok(TextReader { files: files.clone(), segments: Vec::new() });
         }
-        let index = open_index(files, segments)?;
+        let files = files.bound_to(segments);
+        let index = open_index(&files, segments)?;
         let segments =
             index.searchable_segments()?.iter().map(SegmentReader::open).collect::<tantivy::Result<_>>()?;
-        Ok(TextReader { files: files.clone(), segments })
+        Ok(TextReader { files, segments })
     }
 
     /// Adds to `found` the messages that hold `needle` in `field`.

@@ -113,20 +113,25 @@ impl TextWriter {
 
     fn finish_segment(&mut self) -> tantivy::Result<()> {
         if let Some(writer) = self.open.take() {
-            let segments = segments(&writer.finalize()?)?;
+            let mut segments = segments(&writer.finalize()?)?;
             words::write(&self.files, &segments)?;
+            self.files.note_digests(&mut segments)?;
             self.finished.extend(segments);
         }
         Ok(())
     }
 }
 
-/// Returns the segments that an index lists.
+/// Returns the segments that an index lists, without the digests of their files.
 pub(super) fn segments(index: &Index) -> tantivy::Result<Vec<TextSegment>> {
     let metas = index.searchable_segment_metas()?;
     Ok(metas
         .iter()
-        .map(|meta| TextSegment { id: meta.id().uuid_string(), document_count: meta.max_doc() })
+        .map(|meta| TextSegment {
+            id: meta.id().uuid_string(),
+            document_count: meta.max_doc(),
+            digests: Default::default(),
+        })
         .collect())
 }
 
