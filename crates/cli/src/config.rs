@@ -1,7 +1,8 @@
 //! The configuration file, `config.toml`: which directories hold Maildirs, which header fields can be searched besides the usual
 //! ones, which addresses are the user's. `pneu index --help` shows one.
 //!
-//! In: the text of the file. Out: roots, names and addresses. Must not know where the file lies, nor what is done with them.
+//! In: the text of the file. Out: roots, names and addresses. Must not know where the file lies, nor what is
+//! done with them.
 
 use crate::roots;
 use index::Root;

@@ -16,8 +16,8 @@ pub(crate) struct Scope {
     /// Also all other messages of the conversations found
     #[arg(long, short = 'r')]
     include_related: bool,
-    /// One message of each Message-ID only, though others with it may say something else. Copies that read the same are always
-    /// shown once
+    /// One message of each Message-ID only, though others with it may say something else. Copies that read
+    /// the same are always shown once
     #[arg(long, short = 'u')]
     skip_dups: bool,
 }

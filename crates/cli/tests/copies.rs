@@ -1,7 +1,7 @@
 //! Copies in every format: one message with the flags, files and list of all; and what only claims to be one.
 //!
-//! Comes in: deliveries of a message and forgeries of it. Goes out: whether all formats say the same. Must not know how copies are
-//! told.
+//! Comes in: deliveries of a message and forgeries of it. Goes out: whether all formats say the same. Must
+//! not know how copies are told.
 
 use crate::support::{Home, letter};
 use serde_json::Value;

@@ -1,7 +1,7 @@
 //! The user's own addresses: where they come from, what they find, and who is left out because of them.
 //!
-//! Comes in: homes with other programs' configuration and with sent mail. Goes out: what is found and printed. Must not know how
-//! addresses are kept.
+//! Comes in: homes with other programs' configuration and with sent mail. Goes out: what is found and
+//! printed. Must not know how addresses are kept.
 
 use crate::support::{Home, letter};
 use std::fs;

@@ -1,6 +1,7 @@
 //! Copies: messages that read the same are one to every question, and nothing else is.
 //!
-//! In: deliveries of one message, and forgeries of it. Out: what is found and shown. Knows only the public interface of the index.
+//! In: deliveries of one message, and forgeries of it. Out: what is found and shown. Knows only the public
+//! interface of the index.
 
 use crate::support::{Fixture, message, query, query_with};
 use index::{Duplicates, Mailbox, Order, PayloadReader, SortKey, UpdateOptions, shown_flags};
@@ -29,7 +30,8 @@ fn counts(mailbox: &Mailbox, questions: &[(&str, u64)]) {
     }
 }
 
-/// Returns what the first message of a query shows: letters of flags, its list, its configured fields, how many files.
+/// Returns what the first message of a query shows: letters of flags, its list, its configured fields, how
+/// many files.
 fn shown(mailbox: &Mailbox, text: &str) -> (String, String, Vec<String>, usize) {
     let hits = mailbox.find(&query_with(text, &HEADERS), &Order::default()).unwrap();
     let message = mailbox.message(&hits.list[0], &mut PayloadReader::new()).unwrap();

@@ -401,7 +401,8 @@ fn every_field_finds_what_a_filter_over_all_real_mail_finds() {
     assert!(leaves.len() > 400 && found_any > leaves.len() / 2, "{found_any} of {} found some", leaves.len());
 }
 
-/// Gives copies the files of all and the highest priority, and returns which messages are copies: each asks all together.
+/// Gives copies the files of all and the highest priority, and returns which messages are copies: each asks
+/// all together.
 fn join_copies(known: &mut [Known]) -> Vec<Vec<usize>> {
     let mut groups: BTreeMap<(String, u128), Vec<usize>> = BTreeMap::new();
     for (place, one) in known.iter().enumerate() {

@@ -1,6 +1,7 @@
 //! What is addressed to the user in person, whoever that is.
 //!
-//! In: mail, and addresses. Out: what `flag:personal` finds and what shows it. Knows only the public interface of the index.
+//! In: mail, and addresses. Out: what `flag:personal` finds and what shows it. Knows only the public
+//! interface of the index.
 
 use crate::support::{Fixture, message, query, subjects};
 use index::{Mailbox, Order, OwnAddresses, PayloadReader, shown_flags};

@@ -1,7 +1,7 @@
 //! Reads the contents of all parts of a message, each once: their text, hash and size.
 //!
-//! Parts come in, the text to be searched, the attachments and what is hashed of the parts go out. Knows nothing of the
-//! message's own header.
+//! Parts come in, the text to be searched, the attachments and what is hashed of the parts go out. Knows
+//! nothing of the message's own header.
 //!
 //! The text is that of all parts of text, attached ones and those of nested messages included, with the subjects of
 //! these, in the order of the message. Of a multipart/alternative only one form counts: the plain one, or if that has no

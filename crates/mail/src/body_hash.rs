@@ -1,9 +1,9 @@
 //! Hashes the decoded bodies of a message that names no usable Message-ID: one is derived from this hash.
 //!
-//! Decoded contents come in, part by part in the order of the message; a number goes out that is the same whatever happened to
-//! the message on its way: transport headers, transfer encodings, line ends, empty lines at the end. Knows nothing of how parts
-//! are found. Derived ids are kept in tags and backups, so this hash stays what it is. It resists no attacker: what decides
-//! which messages are copies is `copy_hash.rs`.
+//! Decoded contents come in, part by part in the order of the message; a number goes out that is the same
+//! whatever happened to the message on its way: transport headers, transfer encodings, line ends, empty lines
+//! at the end. Knows nothing of how parts are found. Derived ids are kept in tags and backups, so this hash
+//! stays what it is. It resists no attacker: what decides which messages are copies is `copy_hash.rs`.
 //!
 //! The hash is XXH3-128 over, for each part but multiparts:
 //! 1. its type and subtype in lower case, and a zero byte;
@@ -50,7 +50,8 @@ impl BodyHash {
     }
 }
 
-/// Hands out a text in pieces: without the CR of each CRLF, and without spaces, tabs and line ends at its end.
+/// Hands out a text in pieces: without the CR of each CRLF, and without spaces, tabs and line ends at its
+/// end.
 pub(crate) fn without_line_ends(text: &[u8], mut each: impl FnMut(&[u8])) {
     let mut rest = text.trim_ascii_end();
     while let Some(end) = memchr::memmem::find(rest, b"\r\n") {

@@ -81,8 +81,8 @@ pub(crate) fn guess<'a>(bytes: &'a [u8], fallback: Option<&'static Encoding>) ->
     (salvage_utf8(bytes), true)
 }
 
-/// Returns what besides the bytes decides how they read: the same for two labels only if any text of these bytes reads the same.
-/// Empty for ASCII in whatever charset has it.
+/// Returns what besides the bytes decides how they read: the same for two labels only if any text of these
+/// bytes reads the same. Empty for ASCII in whatever charset has it.
 pub(crate) fn reading(
     bytes: &[u8],
     label: Option<&str>,

@@ -37,7 +37,8 @@ pub(crate) struct ContentFields {
     /// The name of the file, or empty.
     pub(crate) name: String,
     pub(crate) disposition: Disposition,
-    /// What HTML beside it names it by: Content-ID and Content-Location, each followed by a line feed; empty without both.
+    /// What HTML beside it names it by: Content-ID and Content-Location, each followed by a line feed; empty
+    /// without both.
     pub(crate) place: Vec<u8>,
     pub(crate) transfer: Transfer,
 }

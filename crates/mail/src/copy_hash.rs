@@ -1,18 +1,21 @@
 //! Hashes what a reader sees of a message, so that its copies are known, and nothing else is taken for one.
 //!
-//! In: parts in the order of the message, then header fields. Out: 128 bits, which are the same only for messages that read the
-//! same. Knows nothing of how parts are found and fields are decoded.
+//! In: parts in the order of the message, then header fields. Out: 128 bits, which are the same only for
+//! messages that read the same. Knows nothing of how parts are found and fields are decoded.
 //!
-//! The hash is the first 16 bytes of a SHA-256, as a little-endian number. A stranger may choose his message to match another
-//! one: that takes 2^128 attempts. 2^64 find two messages that match each other, and then hide one of their own writer's.
+//! The hash is the first 16 bytes of a SHA-256, as a little-endian number. A stranger may choose his message
+//! to match another one: that takes 2^128 attempts. 2^64 find two messages that match each other, and then
+//! hide one of their own writer's.
 //!
-//! It is over items without gaps. A number is eight bytes, little-endian; a value is its length, a number, and its bytes.
+//! It is over items without gaps. A number is eight bytes, little-endian; a value is its length, a number,
+//! and its bytes.
 //!
-//! A part is: a byte 1; the number of the part it lies in, from 1, or 0 for the message itself; 1 if it is to be shown as an
-//! attachment, else 0; and values: its type, its name, `smime-type`, what HTML beside it names it by (only within a
-//! multipart/related), what besides its bytes decides how its text reads (`charset::reading`), and the SHA-256 of its content.
-//! The content is that of a leaf, with its transfer encoding off, or the header block of a nested message; of a multipart it is
-//! empty. Of text and of such a block every CRLF counts as LF, and spaces, tabs and line ends at the end do not count.
+//! A part is: a byte 1; the number of the part it lies in, from 1, or 0 for the message itself; 1 if it is to
+//! be shown as an attachment, else 0; and values: its type, its name, `smime-type`, what HTML beside it names
+//! it by (only within a multipart/related), what besides its bytes decides how its text reads
+//! (`charset::reading`), and the SHA-256 of its content. The content is that of a leaf, with its transfer
+//! encoding off, or the header block of a nested message; of a multipart it is empty. Of text and of such a
+//! block every CRLF counts as LF, and spaces, tabs and line ends at the end do not count.
 //!
 //! A header field is: a byte 2, its name as a value, how many values it has, and these.
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]

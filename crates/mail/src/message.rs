@@ -90,8 +90,8 @@ pub struct Message {
     pub language: &'static str,
     /// The first words of the text that its writer wrote.
     pub snippet: String,
-    /// The hash of what a reader sees; the same for copies that came different ways, and for nothing else. None if a limit cut
-    /// anything that counts: then nothing is known to be a copy. See `copy_hash.rs`.
+    /// The hash of what a reader sees; the same for copies that came different ways, and for nothing else.
+    /// None if a limit cut anything that counts: then nothing is known to be a copy. See `copy_hash.rs`.
     pub copy_hash: Option<u128>,
     /// What follows from the content.
     pub flags: Derived,
@@ -233,8 +233,8 @@ impl Header<'_, '_> {
         addresses
     }
 
-    /// Adds what a reader sees of fields that are text: each of them, because programs differ in which of two they show. Of the
-    /// priority counts what the sender says: lists add theirs.
+    /// Adds what a reader sees of fields that are text: each of them, because programs differ in which of two
+    /// they show. Of the priority counts what the sender says: lists add theirs.
     fn hash(&mut self, hash: &mut CopyHash) {
         for name in ["subject", "date"] {
             let mut values = Vec::new();
@@ -261,10 +261,11 @@ impl Header<'_, '_> {
 
 /// Adds what a reader sees of the header besides fields of text.
 ///
-/// From, To, Cc, Bcc and Reply-To count as the addresses they are, since programs fold and quote them differently. Bcc counts
-/// though only the sender's copy has it: hidden behind a copy without, it would be lost. References and In-Reply-To count, put
-/// together as they are shown, because they say where the message stands in its conversation. So do labels, since they are tags:
-/// a stranger's copy must not bring any. Sender does not: lists replace it, and nothing shows it.
+/// From, To, Cc, Bcc and Reply-To count as the addresses they are, since programs fold and quote them
+/// differently. Bcc counts though only the sender's copy has it: hidden behind a copy without, it would be
+/// lost. References and In-Reply-To count, put together as they are shown, because they say where the message
+/// stands in its conversation. So do labels, since they are tags: a stranger's copy must not bring any.
+/// Sender does not: lists replace it, and nothing shows it.
 fn add_seen(hash: &mut CopyHash, message: &Message) {
     hash.add_field("message-id", &[&message.message_id]);
     for (name, addresses) in [

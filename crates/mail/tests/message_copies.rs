@@ -1,6 +1,8 @@
-//! Copies: messages that read the same, however they came; and what is none because a reader could tell it apart.
+//! Copies: messages that read the same, however they came; and what is none because a reader could tell it
+//! apart.
 //!
-//! Comes in: one message, and what was done to it. Goes out: whether both have one hash. Must not know how the hash is made.
+//! Comes in: one message, and what was done to it. Goes out: whether both have one hash. Must not know how
+//! the hash is made.
 
 use crate::message::parsed;
 use mail::limits;

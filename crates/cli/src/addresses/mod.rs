@@ -1,8 +1,9 @@
 //! Finds the user's own addresses: in the configuration of other programs, and in mail that the user sent.
 //!
-//! In: the home directory, the directory of configurations, roots. Out: addresses, each once, those that are said before those that
-//! are guessed. No program is run, and only plain files are read, of limited size. mu keeps its addresses in its database and in no
-//! text: they are not found. Must not know what addresses are used for.
+//! In: the home directory, the directory of configurations, roots. Out: addresses, each once, those that are
+//! said before those that are guessed. No program is run, and only plain files are read, of limited size. mu
+//! keeps its addresses in its database and in no text: they are not found. Must not know what addresses are
+//! used for.
 
 mod programs;
 mod sent;

@@ -1,6 +1,7 @@
 //! Takes the user's addresses out of mail that the user sent: it lies in folders of known names.
 //!
-//! In: roots. Out: addresses that the newest of that mail is from, the most frequent first. Must not know what is configured.
+//! In: roots. Out: addresses that the newest of that mail is from, the most frequent first. Must not know
+//! what is configured.
 
 use index::Root;
 use std::collections::BTreeMap;

@@ -13,8 +13,9 @@ use std::num::NonZeroUsize;
 
 /// List people by name or address
 ///
-/// Lists everybody who wrote a message or got one and whose name or address holds all the words; case and accents do not matter.
-/// Those with the most messages come first. You are left out, whose addresses the configuration names. For completing addresses, say.
+/// Lists everybody who wrote a message or got one and whose name or address holds all the words; case and
+/// accents do not matter. Those with the most messages come first. You are left out, whose addresses the
+/// configuration names. For completing addresses, say.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -26,8 +27,8 @@ pub(crate) struct Arguments {
     /// What name and address must hold; nothing lists everybody
     #[arg(value_name = "WORD")]
     words: Vec<String>,
-    /// Only those who wrote to you in person or to whom you wrote, in mail that is there. The configuration must name your
-    /// addresses
+    /// Only those who wrote to you in person or to whom you wrote, in mail that is there. The configuration
+    /// must name your addresses
     #[arg(long, short = 'p')]
     personal: bool,
     /// List so many at most

@@ -18,10 +18,11 @@ const PLACES: [&str; 5] = ["Maildir", "Mail", "mail", ".mail", ".local/share/mai
 
 /// Write a configuration that says where the mail is
 ///
-/// Asks nothing. Names the directories of --maildir, or the first of $MAILDIR, ~/Maildir, ~/Mail, ~/mail, ~/.mail and
-/// ~/.local/share/mail that holds Maildirs. Names your own addresses, too, as far as folders of sent mail and the configuration of
-/// notmuch, mutt, neomutt, msmtp, mbsync and git tell them. Every key is explained in the file. One that is there already is never changed. You can
-/// do without: "pneu index --maildir DIR" remembers DIR as well.
+/// Asks nothing. Names the directories of --maildir, or the first of $MAILDIR, ~/Maildir, ~/Mail, ~/mail,
+/// ~/.mail and ~/.local/share/mail that holds Maildirs. Names your own addresses, too, as far as folders of
+/// sent mail and the configuration of notmuch, mutt, neomutt, msmtp, mbsync and git tell them. Every key is
+/// explained in the file. One that is there already is never changed. You can do without: "pneu index
+/// --maildir DIR" remembers DIR as well.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:

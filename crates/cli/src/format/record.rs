@@ -217,7 +217,8 @@ impl<'a> Record<'a> {
         }
     }
 
-    /// Takes from the index what it says of a message that was read, and what its copies add: flags, list, tags.
+    /// Takes from the index what it says of a message that was read, and what its copies add: flags, list,
+    /// tags.
     pub(crate) fn add_known(&mut self, known: &'a Message) {
         self.flags = flags::names(known.files.iter().map(|file| file.flags), known.line.derived);
         self.priority = priority(known.line.derived);

@@ -1,7 +1,7 @@
 //! Who wrote messages and who got them.
 //!
-//! In: words. Out: people whose name or address holds them all, but the user. Counts are of all messages ever indexed, those that
-//! are gone included.
+//! In: words. Out: people whose name or address holds them all, but the user. Counts are of all messages ever
+//! indexed, those that are gone included.
 
 use crate::error::Result;
 use crate::rows::{self, live};
@@ -18,7 +18,8 @@ pub enum Circle {
     /// Everybody who wrote a message or got one.
     #[default]
     Everybody,
-    /// Those who wrote to the user in person, and those whom the user wrote to; nobody where no address of the user is known.
+    /// Those who wrote to the user in person, and those whom the user wrote to; nobody where no address of
+    /// the user is known.
     Partners,
 }
 
@@ -78,8 +79,8 @@ impl Mailbox {
         Ok(found)
     }
 
-    /// Returns the addresses, in lower case, of those who wrote to the user in person and of those whom the user wrote to, in mail
-    /// that a search may find.
+    /// Returns the addresses, in lower case, of those who wrote to the user in person and of those whom the
+    /// user wrote to, in mail that a search may find.
     fn partners(&self) -> Result<HashSet<String>> {
         let live = self.live()?;
         let (mut to_user, mut by_user) = (self.personal()?.clone(), self.sent()?);

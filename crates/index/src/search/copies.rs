@@ -147,7 +147,8 @@ impl Mailbox {
         Ok(kept)
     }
 
-    /// Adds all copies of the messages of a set, absent and swept ones among them: they are asked together, as they are shown.
+    /// Adds all copies of the messages of a set, absent and swept ones among them: they are asked together,
+    /// as they are shown.
     pub(super) fn add_copies(&self, found: &mut NumberSet) -> Result<()> {
         let copies = self.copies()?;
         let mut some = found.clone();
@@ -161,7 +162,8 @@ impl Mailbox {
         Ok(())
     }
 
-    /// Returns the other copies of a hit that a search may find, in the order in which one of them would be shown.
+    /// Returns the other copies of a hit that a search may find, in the order in which one of them would be
+    /// shown.
     pub(super) fn live_copies(&self, hit: &Hit) -> Result<Vec<Hit>> {
         let group = self.copies()?.group(hit.number);
         let (live, present) = (self.live()?, self.present()?);

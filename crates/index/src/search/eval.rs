@@ -1,8 +1,9 @@
 //! Evaluates a query as set algebra over message numbers.
 //!
-//! In: the tree of a query. Out: the set of messages that match. Every leaf gives a set from the text index or from a column scan;
-//! a message that the scope leaves out is in none, and copies are in it together: a leaf finds all if it finds one, so that they
-//! are one message to every query. The plan says in which order; what cannot change the answer any more is left out.
+//! In: the tree of a query. Out: the set of messages that match. Every leaf gives a set from the text index
+//! or from a column scan; a message that the scope leaves out is in none, and copies are in it together: a
+//! leaf finds all if it finds one, so that they are one message to every query. The plan says in which order;
+//! what cannot change the answer any more is left out.
 
 use crate::error::Result;
 use crate::search::plan::{Measured, Node, Step, plan};
@@ -112,8 +113,8 @@ impl Run<'_> {
         Ok(found)
     }
 
-    /// Returns what one answer finds. What a copy says that the scope leaves out does not count, but its tags do: they were given
-    /// to the message, and its headers changed on the way.
+    /// Returns what one answer finds. What a copy says that the scope leaves out does not count, but its tags
+    /// do: they were given to the message, and its headers changed on the way.
     fn answer(&self, answer: &Answer) -> Result<NumberSet> {
         let mut found = self.mailbox.empty();
         self.answer_of_one(answer, &mut found)?;

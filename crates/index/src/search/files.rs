@@ -1,7 +1,7 @@
 //! Leaves that are answered from `files` and `folders`: flags, keywords, folders, paths, times of change.
 //!
-//! In: flags and patterns. Out: message numbers added to a set, without their copies. A message has a flag when any of its files
-//! has it, and is unread when any of them is not seen.
+//! In: flags and patterns. Out: message numbers added to a set, without their copies. A message has a flag
+//! when any of its files has it, and is unread when any of them is not seen.
 
 use crate::error::Result;
 use crate::rows::{self, FolderRow, Place};

@@ -8,8 +8,9 @@ use query::flags::{FLAGS, FlagInfo};
 
 /// Returns the flags that a message shows, in the order of the table.
 ///
-/// It has a flag of file names if any of its files has it, those of its copies among them; it is unread if any of them is not
-/// seen, so that one that was read marks no other as read. Without a file nothing is known of such flags, and it is neither.
+/// It has a flag of file names if any of its files has it, those of its copies among them; it is unread if
+/// any of them is not seen, so that one that was read marks no other as read. Without a file nothing is known
+/// of such flags, and it is neither.
 pub fn shown_flags(
     files: impl IntoIterator<Item = Flags>,
     derived: Derived,

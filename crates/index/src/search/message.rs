@@ -54,7 +54,8 @@ pub struct Message {
     pub sha256: [u8; 32],
     /// What a list shows.
     pub line: Summary,
-    /// The other header fields. The list is that of the first of its copies that has one, configured fields are those of all.
+    /// The other header fields. The list is that of the first of its copies that has one, configured fields
+    /// are those of all.
     pub rest: Rest,
     /// Its tags in their order: those that the user gave, and the labels that it brought with it.
     pub tags: Vec<String>,
@@ -133,7 +134,8 @@ impl Mailbox {
         Ok(found)
     }
 
-    /// Returns the flags that follow from the content of a hit and of its copies, and from the user's addresses.
+    /// Returns the flags that follow from the content of a hit and of its copies, and from the user's
+    /// addresses.
     pub(super) fn derived(&self, hit: &Hit) -> Result<Derived> {
         let table = self.snapshot.table(messages::TABLE)?;
         let own = |hit: &Hit| -> Result<Derived> {
@@ -150,7 +152,8 @@ impl Mailbox {
         Ok(derived)
     }
 
-    /// Returns the header fields of a hit. What lists add may be in one of its copies, and what a configuration names in all.
+    /// Returns the header fields of a hit. What lists add may be in one of its copies, and what a
+    /// configuration names in all.
     pub(super) fn rest(&self, hit: &Hit, reader: &mut PayloadReader) -> Result<Rest> {
         let table = self.snapshot.table(messages::TABLE)?;
         let mut own = |hit: &Hit| -> Result<Rest> {

@@ -1,14 +1,16 @@
-//! Which messages are addressed to the user in person: those that name one of the user's own addresses in To, Cc or Bcc.
+//! Which messages are addressed to the user in person: those that name one of the user's own addresses in To,
+//! Cc or Bcc.
 //!
-//! In: the user's addresses. Out: a set of messages. It is found when it is asked for and not kept, so that addresses may change
-//! without any mail being read again.
+//! In: the user's addresses. Out: a set of messages. It is found when it is asked for and not kept, so that
+//! addresses may change without any mail being read again.
 
 use crate::error::Result;
 use crate::search::Mailbox;
 use crate::set::NumberSet;
 use crate::text::{ValueField, WordTest};
 
-/// The user's own addresses, in lower case; `@example.org` stands for all of that domain, not of those below it.
+/// The user's own addresses, in lower case; `@example.org` stands for all of that domain, not of those below
+/// it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct OwnAddresses {
     addresses: Vec<String>,
@@ -34,8 +36,8 @@ impl OwnAddresses {
     }
 }
 
-/// Values are addresses as `text` keeps them: alone, or in angle brackets after a name and a space. What stands after a name of
-/// a kilobyte is cut there, and is nobody's.
+/// Values are addresses as `text` keeps them: alone, or in angle brackets after a name and a space. What
+/// stands after a name of a kilobyte is cut there, and is nobody's.
 impl WordTest for OwnAddresses {
     fn likes(&self, value: &[u8]) -> bool {
         let Ok(value) = std::str::from_utf8(value) else { return false };

@@ -100,7 +100,8 @@ pub(super) fn priority(mailbox: &Mailbox, priority: Priority, found: &mut Number
     Ok(())
 }
 
-/// Returns what two copies say together: all their flags, and the higher priority. They differ in headers of lists alone.
+/// Returns what two copies say together: all their flags, and the higher priority. They differ in headers of
+/// lists alone.
 pub(super) fn joined(left: Derived, right: Derived) -> Derived {
     let either = left.bits() | right.bits();
     let both = left.bits() & right.bits();
