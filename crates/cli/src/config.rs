@@ -99,7 +99,8 @@ fn check_addresses(addresses: &[String]) -> Result<(), String> {
     }
     match addresses.iter().find(|address| !is_address(address) && !is_domain(address)) {
         Some(address) => Err(format!(
-            "user.addresses: \"{address}\" is neither an address, such as ana@example.org, nor a domain, such as @example.org"
+            "user.addresses: \"{address}\" is neither an address, such as ana@example.org, \
+             nor a domain, such as @example.org"
         )),
         None => Ok(()),
     }

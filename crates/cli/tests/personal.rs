@@ -24,7 +24,8 @@ fn init_takes_addresses_from_other_programs_and_from_sent_mail() {
     let out = home.good(&["init"]);
     let addresses = "  bo@example.org\n  bo@home.example\n  cy@example.org\n";
     let expected = format!(
-        "and as your addresses, from sent mail and other programs' configuration,\n{addresses}next: pneu index\n"
+        "and as your addresses, from sent mail and other programs' configuration,\n\
+         {addresses}next: pneu index\n"
     );
     assert!(out.ends_with(&expected), "{out}");
     let text = fs::read_to_string(home.path().join(".config/pneu/config.toml")).unwrap();

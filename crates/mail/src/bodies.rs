@@ -159,7 +159,8 @@ impl Reader<'_> {
                 0
             }
             Body::Message { headers, size_bytes } => {
-                self.hashes.add_text(&self.look(part, "message/rfc822", ""), headers);
+                let reading = charset::reading(headers, None, self.fallback);
+                self.hashes.add_text(&self.look(part, "message/rfc822", &reading), headers);
                 if let Some(subject) = split(headers).first("subject") {
                     let subject = words::text(before(subject, VALUE_BYTES_MAX), self.fallback, self.problems);
                     self.add_text(&subject);

@@ -93,7 +93,7 @@ pub(crate) fn reading(
     let label = label.unwrap_or_default();
     let guessed = fallback.map_or("", Encoding::name);
     match find(label) {
-        Charset::Unnamed if is_plain => Cow::Borrowed(""),
+        Charset::Unnamed | Charset::Unknown if is_plain => Cow::Borrowed(""),
         Charset::Known(encoding) if is_plain && encoding.is_ascii_compatible() => Cow::Borrowed(""),
         Charset::Known(encoding) => Cow::Borrowed(encoding.name()),
         Charset::Unnamed => Cow::Owned(format!("?{guessed}")),
@@ -273,6 +273,7 @@ mod tests {
             (&b"plain"[..], None, None, ""),
             (b"plain", Some("utf-8"), koi8, ""),
             (b"plain", Some("x-unknown"), None, ""),
+            (b"plain", Some("x-klingon"), koi8, ""),
             (b"plain", Some("Shift_JIS"), None, ""),
             (b"plain +AOQ-", Some("utf-7"), None, "utf-7?"),
             (b"plain", Some("utf-16le"), None, "UTF-16LE"),

@@ -169,6 +169,13 @@ fn a_charset_that_another_part_names_counts_where_text_names_none() {
     assert_eq!(message("", labels[0], b"plain"), message("", labels[1], b"plain"));
     assert_ne!(message("", labels[0], b"\xf0\xd2"), message("", labels[1], b"\xf0\xd2"));
     assert_eq!(message(labels[0], labels[0], b"\xf0\xd2"), message(labels[0], labels[1], b"\xf0\xd2"));
+    let nested = |second: &str, subject: &[u8]| {
+        let head = format!("Content-Type: multipart/mixed; boundary=b\n\n--b\nContent-Type: text/plain{second}\n\n");
+        let inner = b"plain\n--b\nContent-Type: message/rfc822\n\nSubject: ";
+        hash([head.as_bytes(), inner, subject, b"\n\nx\n--b--\n"].concat())
+    };
+    assert_eq!(nested(labels[0], b"plain"), nested(labels[1], b"plain"));
+    assert_ne!(nested(labels[0], b"\xf0\xd2"), nested(labels[1], b"\xf0\xd2"));
 }
 
 /// What a limit cuts may differ in the rest: it is a copy of nothing.
@@ -201,7 +208,8 @@ fn what_is_cut_has_no_hash() {
 #[test]
 fn a_derived_id_stays_what_it_always_was() {
     let text = "From: Ann <ann@example.org>\nSubject: no id\nDate: Tue, 4 Mar 2025 10:00:00 +0000\n\
-                Content-Type: multipart/mixed; boundary=b\n\n--b\n\nHello\n--b\nContent-Type: a/b\n\nx\n--b--\n";
+                Content-Type: multipart/mixed; boundary=b\n\n\
+                --b\n\nHello\n--b\nContent-Type: a/b\n\nx\n--b--\n";
     let message = parsed(text);
     assert_eq!(message.message_id, "f00b81d7c197ef7a9c5a4b5fe7dac230@derived.pneu");
     // One whose other parts of the header differ has the same id, and is no copy.

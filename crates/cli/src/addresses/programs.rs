@@ -122,14 +122,16 @@ mod tests {
         let text = "[database]\npath=/m\n[user]\nname=Ana\nprimary_email = ana@example.org\n\
                     other_email=a@x.org;  b@x.org;;\n# other_email=c@x.org\n[new]\nother_email=d@x.org\n";
         assert_eq!(notmuch(text), ["ana@example.org", "a@x.org", "b@x.org"]);
-        let text = "[core]\n\temail = no@x.org\n[user]\n\tname = Ana\n\tEmail = \"ana@example.org\"\n[user \"x\"]\n\temail = no@x.org\n";
+        let text = "[core]\n\temail = no@x.org\n[user]\n\tname = Ana\n\tEmail = \"ana@example.org\"\n\
+                    [user \"x\"]\n\temail = no@x.org\n";
         assert_eq!(git(text), ["ana@example.org"]);
         assert_eq!(git("[user]\nemail = ana\nemail\nemail = `id`@x.org\n"), [""; 0]);
     }
 
     #[test]
     fn mbsync_and_msmtp_have_words() {
-        let text = "IMAPAccount a\nHost mail.example.org\nUser ana@example.org\n  User \"b@x.org\"\nUser ana\nUserCmd echo@x.org\nPass x@y\n";
+        let text = "IMAPAccount a\nHost mail.example.org\nUser ana@example.org\n  User \"b@x.org\"\n\
+                    User ana\nUserCmd echo@x.org\nPass x@y\n";
         assert_eq!(mbsync(text), ["ana@example.org", "b@x.org"]);
         assert_eq!(
             msmtp("account a\nfrom ana@example.org\nuser ana\nfrom *@x.org\nhost a@b\n"),
@@ -139,10 +141,13 @@ mod tests {
 
     #[test]
     fn mutt_sets_variables() {
-        let text = "set realname=\"Ana Ito\" from = 'ana@example.org' # mine\nset from=b@x.org\nset use_from=yes\n\
-                    set from=\"C Dee <c@x.org>\"\nset from = `pass mail`\nset from=$mine\nset envelope_from=no@x.org\n\
+        let text = "set realname=\"Ana Ito\" from = 'ana@example.org' # mine\nset from=b@x.org\n\
+                    set use_from=yes\n\
+                    set from=\"C Dee <c@x.org>\"\nset from = `pass mail`\nset from=$mine\n\
+                    set envelope_from=no@x.org\n\
                     my_hdr From: E <e@x.org>\nmy_hdr Bcc: no@x.org\n\
-                    alternates f@x\\.org \"^g@x\\\\.org$\" .*@y\\.org (h|i)@x\\.org\n# set from=no@x.org\nset\n";
+                    alternates f@x\\.org \"^g@x\\\\.org$\" .*@y\\.org (h|i)@x\\.org\n\
+                    # set from=no@x.org\nset\n";
         let expected = ["ana@example.org", "b@x.org", "c@x.org", "e@x.org", "f@x.org", "g@x.org"];
         assert_eq!(mutt(text), expected);
     }

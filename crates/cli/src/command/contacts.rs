@@ -69,7 +69,8 @@ pub(crate) fn run(arguments: &Arguments, session: &Session) -> Result<Outcome> {
     let circle = if arguments.personal { Circle::Partners } else { Circle::Everybody };
     if arguments.personal && session.own_addresses()?.is_empty() {
         bail!(
-            "your addresses are not known; name them in the configuration: [user] addresses = [\"ana@example.org\"]"
+            "your addresses are not known; name them in the configuration: \
+             [user] addresses = [\"ana@example.org\"]"
         );
     }
     let people = session.mailbox()?.people(&arguments.words, circle)?;

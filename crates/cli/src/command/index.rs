@@ -36,6 +36,8 @@ Examples:
 
 Configuration, if you want one: $XDG_CONFIG_HOME/pneu/config.toml, usually ~/.config/pneu/config.toml
   headers = [\"X-Spam-Score\"]       more headers to search in, as X-Spam-Score:word
+  [user]
+  addresses = [\"ana@example.org\"]  your own, for flag:personal and \"pneu contacts\"
   [[root]]
   name = \"work\"
   path = \"/srv/mail\"

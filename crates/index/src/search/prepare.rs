@@ -12,7 +12,8 @@ use query::{Field, FieldSet, FlagName, Leaf, Matcher, Pattern, Priority, Target}
 use std::ops::Range;
 
 /// What is said where nobody told which addresses are the user's own.
-const OWN_ADDRESSES_UNKNOWN: &str = "which mail is addressed to you in person is not known; name your addresses in the configuration: \
+const OWN_ADDRESSES_UNKNOWN: &str = "which mail is addressed to you in person is not known; \
+                                     name your addresses in the configuration: \
                                      [user] addresses = [\"ana@example.org\"]";
 
 /// One way to a set of messages. A leaf has one for each of its fields; a message that any of them finds matches.
