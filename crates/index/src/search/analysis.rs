@@ -7,7 +7,7 @@ use crate::search::plan::{Node, Step};
 use crate::search::prepare::Answer;
 use crate::search::{Mailbox, eval};
 use crate::text::TextField;
-use query::Query;
+use query::{FlagName, Query};
 
 /// How a query was answered.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -69,6 +69,7 @@ fn describe(step: &Step<'_>) -> AnalysisStep {
 fn source(answer: &Answer) -> &'static str {
     match answer {
         Answer::Dates(..) | Answer::Sizes(..) | Answer::Priority(_) => "columns of messages",
+        Answer::Values(..) | Answer::Flag(FlagName::Personal) => "every header value",
         Answer::Flag(flag) if crate::search::values::derived_flag(*flag).is_some() => "columns of messages",
         Answer::Tagged(_) => "tags",
         Answer::Thread(_) | Answer::ThreadsOf(_) => "threads",
@@ -79,7 +80,6 @@ fn source(answer: &Answer) -> &'static str {
         Answer::Text(..) => "text index",
         Answer::Terms(field, ..) if is_whole(*field) => "every value in the text index",
         Answer::Terms(..) => "every word in the text index",
-        Answer::Values(..) => "every header value",
     }
 }
 

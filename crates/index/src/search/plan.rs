@@ -6,7 +6,7 @@
 use crate::error::Result;
 use crate::search::prepare::Answer;
 use crate::text::{Needle, TextField};
-use query::{Leaf, Query};
+use query::{FlagName, Leaf, Query};
 
 /// One step of a plan.
 #[derive(Debug)]
@@ -92,10 +92,10 @@ fn cost(answer: &Answer) -> u64 {
         Answer::ThreadsOf(ids) => cost(ids).saturating_add(500),
         Answer::Keyword(_) => 150,
         Answer::Dates(..) | Answer::Sizes(..) | Answer::Priority(_) => 100,
+        Answer::Values(..) | Answer::Flag(FlagName::Personal) => 5_000,
         Answer::Changed(..) | Answer::Flag(_) => 150,
         Answer::Terms(TextField::Body, ..) => 20_000,
         Answer::Terms(..) => 2_000,
-        Answer::Values(..) => 5_000,
         Answer::Paths(_) => 50_000,
     }
 }
