@@ -11,6 +11,7 @@ use mail_parser::{ContentType, HeaderValue};
 use crate::bytes::{before, cut};
 use crate::headers::Block;
 use crate::limits::{NAME_BYTES_MAX, PARAMETERS_BYTES_MAX};
+use crate::mailbox::without_quotes;
 use crate::problem::{Problem, Problems};
 use crate::transfer::{Transfer, transfer};
 use crate::words::{decode_words, tidy, unfold};
@@ -161,7 +162,8 @@ fn attribute<'a>(found: &'a ContentType<'_>, name: &str) -> Option<&'a str> {
 /// Returns the name of a file; encoded words in it are not allowed, and sent.
 fn name(found: &ContentType<'_>, parameter: &str, problems: &mut Problems) -> String {
     let Some(value) = found.attribute(parameter) else { return String::new() };
-    cut(&tidy(&decode_words(value, problems)), NAME_BYTES_MAX).to_owned()
+    let decoded = without_quotes(tidy(&decode_words(value, problems)));
+    cut(&decoded, NAME_BYTES_MAX).to_owned()
 }
 
 #[cfg(test)]
@@ -218,6 +220,9 @@ mod tests {
             ("name==?utf-8?q?caf=C3=A9=2Etxt?=", "café.txt"),
             ("name=\"caf\u{e9}.txt\"", "café.txt"),
             ("name=\"a \\\"b\\\".txt\"", "a \"b\".txt"),
+            ("name=\"=?utf-8?q?=22caf=C3=A9=2Etxt=22?=\"", "café.txt"),
+            ("name*=utf-8''%22caf%C3%A9.txt%22", "café.txt"),
+            ("name=\"\\\"b.txt\\\"\"", "b.txt"),
         ] {
             assert_eq!(read(&format!("Content-Type: a/b; {value}\n\n")).name, expected, "{value}");
         }
