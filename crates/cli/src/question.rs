@@ -7,7 +7,7 @@ use crate::sanitise::one_line;
 use crate::session::Session;
 use crate::terminal::width;
 use anyhow::anyhow;
-use index::Error;
+use index::{Error, FolderHint, Mailbox};
 use query::{Context, Query, fields};
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -46,6 +46,27 @@ impl Question {
         }
     }
 }
+
+    /// Says why nothing was found, where that can be told: folders that it names, and that hold nothing.
+    ///
+    /// # Errors
+    /// Damage in the index.
+    pub(crate) fn why_nothing(&self, mailbox: &Mailbox) -> anyhow::Result<Option<String>> {
+        let hints: Vec<String> = mailbox.folder_hints(&self.query)?.iter().map(sentence).collect();
+        Ok((!hints.is_empty()).then(|| hints.join("; ")))
+    }
+}
+
+fn sentence(hint: &FolderHint) -> String {
+    match hint {
+        FolderHint::Below { folder, term } => {
+            format!("{folder} holds no message itself, but folders below it do: {term}")
+        }
+        FolderHint::Unknown { folder, term: Some(term) } => {
+            format!("there is no folder {folder}; did you mean {term}?")
+        }
+        FolderHint::Unknown { folder, term: None } => format!("there is no folder {folder}"),
+    }
 
 /// Returns what the meaning of queries depends on.
 pub(crate) fn context(headers: Vec<String>, queries: BTreeMap<String, String>) -> Context {

@@ -2,7 +2,7 @@
 //!
 //! Comes in: names and queries. Goes out: what is then listed and found. Must not know where they are kept.
 
-use crate::support::Home;
+use crate::support::{Home, letter};
 use std::fs;
 
 #[test]

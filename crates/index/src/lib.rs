@@ -32,8 +32,8 @@ pub use rebuild::{is_older, rebuild, rebuild_with, remembered_roots};
 pub use record::{Contact, Rest};
 pub use rows::Place;
 pub use search::{
-    Analysis, AnalysisStep, Counts, Direction, Duplicates, Hit, Hits, Inventory, Line, Listed, Mailbox,
-    Message, MessageFile, Moment, MomentFile, MomentFolder, Order, Origin, Person, Scope, SortKey,
+    Analysis, AnalysisStep, Counts, Direction, Duplicates, FolderHint, Hit, Hits, Inventory, Line, Listed,
+    Mailbox, Message, MessageFile, Moment, MomentFile, MomentFolder, Order, Origin, Person, Scope, SortKey,
     StoredFile, StoredFolder, Thread, ThreadEntry, ThreadOrder, Threads, Unknown, shown_flags,
 };
 pub use set::NumberSet;

@@ -11,6 +11,7 @@ mod crash;
 mod damage;
 mod fields;
 mod filter;
+mod folder_names;
 mod forged;
 mod handles;
 mod inventory;

@@ -17,6 +17,7 @@ mod derived;
 mod error;
 mod flags;
 mod folder;
+mod folder_name;
 mod headers;
 mod html;
 mod html_part;
@@ -49,6 +50,7 @@ pub use folder::{
     Folder, FolderLimits, FolderProblem, FolderProblemKind, Folders, find_folders, find_folders_within,
     folders_left_out, join,
 };
+pub use folder_name::readable_folder;
 pub use html_part::html_part;
 pub use keywords::{
     KEYWORD_COUNT_MAX, KEYWORDS_FILE, KEYWORDS_FILE_BYTES_MAX, keyword_names, read_keyword_names,

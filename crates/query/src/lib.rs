@@ -25,4 +25,5 @@ pub use error::{Error, Problem};
 pub use fields::{Field, FieldSet};
 pub use flags::{FlagName, Priority};
 pub use parse::{Context, parse};
+pub use near::nearest;
 pub use words::{Word, Words, words};

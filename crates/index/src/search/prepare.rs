@@ -85,7 +85,7 @@ fn dates(leaf: &Leaf, fields: FieldSet, from: Option<i64>, to: Option<i64>) -> R
 fn one(mailbox: &Mailbox, leaf: &Leaf, field: Field) -> Result<Answer> {
     match (field, &leaf.matcher) {
         (Field::Maildir, _) => {
-            let is_known = |name: &str| files::folder_names(mailbox).any(|known| known == name);
+            let is_known = |name: &str| files::is_folder(mailbox, name);
             Ok(Answer::Maildir(pattern::wanted(leaf, Spelling::Folded, is_known)?))
         }
         (Field::Path, Matcher::Value(Pattern::Whole(path))) => Ok(Answer::Path(path.clone())),
