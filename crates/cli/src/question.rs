@@ -2,6 +2,7 @@
 //!
 //! In: words of the command line. Out: a query. Must not know how queries are answered.
 
+use crate::config::Configuration;
 use crate::environment;
 use crate::sanitise::one_line;
 use crate::session::Session;
@@ -34,7 +35,7 @@ impl Question {
         } else {
             BTreeMap::new()
         };
-        let query = query::parse(&text, &context(session.configured()?.headers, queries))?;
+        let query = query::parse(&text, &context(session.configured()?, queries))?;
         Ok(Question { text, query })
     }
 
@@ -45,7 +46,6 @@ impl Question {
             other => other.into(),
         }
     }
-}
 
     /// Says why nothing was found, where that can be told: folders that it names, and that hold nothing.
     ///
@@ -67,10 +67,12 @@ fn sentence(hint: &FolderHint) -> String {
         }
         FolderHint::Unknown { folder, term: None } => format!("there is no folder {folder}"),
     }
+}
 
 /// Returns what the meaning of queries depends on.
-pub(crate) fn context(headers: Vec<String>, queries: BTreeMap<String, String>) -> Context {
-    Context { now: environment::now(), headers, queries }
+pub(crate) fn context(configured: Configuration, queries: BTreeMap<String, String>) -> Context {
+    let Configuration { headers, stemming, .. } = configured;
+    Context { now: environment::now(), headers, queries, stemming }
 }
 
 /// Returns the query and a line with carets below the place.

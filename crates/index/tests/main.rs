@@ -24,6 +24,7 @@ mod queries;
 mod readers;
 mod real;
 mod rebuild;
+mod signs;
 mod sorting;
 mod support;
 mod sweep;

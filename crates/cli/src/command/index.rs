@@ -36,6 +36,8 @@ Examples:
 
 Configuration, if you want one: $XDG_CONFIG_HOME/pneu/config.toml, usually ~/.config/pneu/config.toml
   headers = [\"X-Spam-Score\"]       more headers to search in, as X-Spam-Score:word
+  [search]
+  stem = [\"english\", \"german\"]   languages whose stems ~word finds in queries
   [[root]]
   name = \"work\"
   path = \"/srv/mail\"

@@ -8,7 +8,7 @@ use crate::search::pattern::{self, Spelling, Wanted, unanswerable};
 use crate::search::{Mailbox, files};
 use crate::text::{Needle, TextField, ValueField, header_word};
 use query::fields::{Kind, RegexScope};
-use query::{Field, FieldSet, FlagName, Leaf, Matcher, Pattern, Priority, Target};
+use query::{Family, Field, FieldSet, FlagName, Leaf, Matcher, Pattern, Priority, Target};
 use std::ops::Range;
 
 /// One way to a set of messages. A leaf has one for each of its fields; a message that any of them finds matches.
@@ -114,6 +114,10 @@ fn text(leaf: &Leaf, field: Field) -> Result<Answer> {
         Matcher::Prefix { before, last } => {
             Answer::Text(text, Needle::Prefix(before.iter().cloned().chain([last.clone()]).collect()))
         }
+        Matcher::Stem { word, languages } => {
+            let family = Family::new(word, *languages);
+            Answer::Terms(text, family.begin().to_owned(), Wanted::Stem(Box::new(family)))
+        }
         Matcher::Value(Pattern::Whole(value)) => Answer::Text(text, Needle::Whole(spelling.apply(value))),
         Matcher::Value(Pattern::Start(value)) => {
             Answer::Text(text, Needle::WholePrefix(spelling.apply(value)))
@@ -140,6 +144,11 @@ fn header(mailbox: &Mailbox, leaf: &Leaf, name: &str) -> Result<Answer> {
         }
         Matcher::Prefix { before, last } => {
             Answer::Text(TextField::Header, Needle::Prefix(before.iter().chain([last]).map(named).collect()))
+        }
+        Matcher::Stem { word, languages } => {
+            let family = Family::new(word, *languages);
+            let begin = header_word(name, family.begin());
+            Answer::Terms(TextField::Header, begin, Wanted::Stem(Box::new(family)))
         }
         Matcher::Regex(_) => {
             Answer::Values(ValueField::Header, begin, pattern::wanted(leaf, Spelling::Exact, |_| false)?)
