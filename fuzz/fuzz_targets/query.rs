@@ -9,7 +9,7 @@ fuzz_target!(|text: &str| {
     let now = Timestamp::from_second(1_700_000_000).expect("a time").to_zoned(TimeZone::UTC);
     let saved = [("a", "x or query:b"), ("b", "-from:y"), ("c", "query:d"), ("d", "(query:c)"), ("e", "(")];
     let queries = saved.map(|(name, text)| (name.to_owned(), text.to_owned())).into();
-    let context = Context { now, headers: vec!["x-tube".to_owned()], queries };
+    let context = Context { now, headers: vec!["x-tube".to_owned()], queries, stemming: Default::default() };
     match parse(text, &context) {
         Ok(query) => {
             let printed = query.to_string();

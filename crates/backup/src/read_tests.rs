@@ -24,7 +24,16 @@ use std::path::{Path, PathBuf};
 
 fn query(text: &str) -> query::Query {
     let now = jiff::Timestamp::from_second(1_900_000_000).unwrap().to_zoned(jiff::tz::TimeZone::UTC);
-    query::parse(text, &query::Context { now, headers: Vec::new(), queries: Default::default() }).unwrap()
+    query::parse(
+        text,
+        &query::Context {
+            now,
+            headers: Vec::new(),
+            queries: Default::default(),
+            stemming: Default::default(),
+        },
+    )
+    .unwrap()
 }
 
 /// Returns the subjects that a query finds, in order.

@@ -150,6 +150,20 @@ pub(crate) struct Arguments {
 pub(crate) fn parse(
     arguments: impl IntoIterator<Item = impl Into<OsString> + Clone>,
 ) -> Result<Arguments, clap::Error> {
+    let mut arguments: Vec<OsString> = arguments.into_iter().map(Into::into).collect();
+    let read = read(&arguments)?;
+    let asks_for_help = match &read.command {
+        Command::Tag(tag) => tag.asks_for_help(),
+        _ => false,
+    };
+    if asks_for_help && let Some(letter) = arguments.last_mut() {
+        *letter = "--help".into();
+        return self::read(&arguments);
+    }
+    Ok(read)
+}
+
+fn read(arguments: &[OsString]) -> Result<Arguments, clap::Error> {
     let matches = definition().try_get_matches_from(arguments)?;
     Program::from_arg_matches(&matches).map(joined)
 }
@@ -301,6 +315,15 @@ mod tests {
                 command.get_name()
             );
             assert!(command.get_after_help().unwrap().to_string().ends_with(SEE_ALSO));
+        }
+    }
+
+    #[test]
+    fn a_lone_letter_asks_for_the_help_of_tags() {
+        for line in ["tag -h", "tag --quiet -h", "tag --help"] {
+            let shown = parsed(line).unwrap_err();
+            assert_eq!(shown.kind(), clap::error::ErrorKind::DisplayHelp, "{line}");
+            assert!(shown.to_string().contains("pneu tag +work"), "{line}");
         }
     }
 

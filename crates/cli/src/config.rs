@@ -1,12 +1,13 @@
 //! The configuration file, `config.toml`: which directories hold Maildirs, which header fields can be searched besides the usual
-//! ones, which addresses are the user's. `pneu index --help` shows one.
+//! ones, which addresses are the user's, which words of a query stand for all of their stem. `pneu index --help` shows one.
 //!
 //! In: the text of the file. Out: roots, names and addresses. Must not know where the file lies, nor what is
 //! done with them.
 
 use crate::roots;
 use index::Root;
-use query::fields;
+use query::stem::{Languages, StemScope};
+use query::{Stemming, fields};
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
 
@@ -27,6 +28,8 @@ pub(crate) struct Configuration {
     pub addresses: Vec<String>,
     /// The repository that mail is backed up to.
     pub archive: Option<Archive>,
+    /// Which words of a query stand for all of their stem, as the table `[search]` says.
+    pub stemming: Stemming,
 }
 
 /// Where mail is backed up to, as the table `[archive]` says.
@@ -52,6 +55,16 @@ struct Document {
     #[serde(default)]
     user: UserTable,
     archive: Option<Archive>,
+    #[serde(default)]
+    search: SearchTable,
+}
+
+#[derive(Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SearchTable {
+    stem: Option<Vec<String>>,
+    #[serde(default)]
+    stem_all: bool,
 }
 
 #[derive(Debug, Default, PartialEq, Eq, Deserialize)]
@@ -86,7 +99,9 @@ pub(crate) fn parse(text: &str, home: Option<&Path>) -> Result<Configuration, St
         },
         ..archive
     });
-    Ok(Configuration { roots, headers: document.headers, addresses: document.user.addresses, archive })
+    let stemming = stemming(&document.search)?;
+    let addresses = document.user.addresses;
+    Ok(Configuration { roots, headers: document.headers, addresses, archive, stemming })
 }
 
 /// Refuses what is neither an address nor a domain: it would never match, and nobody would know.
@@ -119,6 +134,16 @@ fn is_domain(text: &str) -> bool {
     text.strip_prefix('@').is_some_and(|domain| {
         !domain.is_empty() && !domain.contains(|c: char| c.is_whitespace() || "@<>,;".contains(c))
     })
+}
+
+fn stemming(table: &SearchTable) -> Result<Stemming, String> {
+    let scope = if table.stem_all { StemScope::Plain } else { StemScope::Marked };
+    let Some(names) = &table.stem else { return Ok(Stemming { scope, ..Stemming::default() }) };
+    let languages = Languages::named(names.iter().map(String::as_str)).map_err(|name| {
+        let known: Vec<&str> = Languages::known().collect();
+        format!("search.stem: there are no stems of \"{name}\"; languages are {}", known.join(", "))
+    })?;
+    Ok(Stemming { languages, scope })
 }
 
 /// Refuses names that queries could not tell from fields that are there anyway, or from text.
@@ -216,6 +241,24 @@ mod tests {
         assert!(
             archive("[archive]\nrepository = \"s3:x\"\npassword = \"x\"\n").unwrap_err().contains("password")
         );
+    }
+
+    #[test]
+    fn words_of_queries_stand_for_their_stem_as_is_said() {
+        let stemming = |text: &str| parsed(text).map(|read| read.stemming);
+        let english = Languages::named(["english"]).unwrap();
+        let both = Languages::named(["english", "german"]).unwrap();
+        let marked = |languages| Ok(Stemming { languages, scope: StemScope::Marked });
+        let plain = |languages| Ok(Stemming { languages, scope: StemScope::Plain });
+        assert_eq!(stemming(""), marked(english));
+        assert_eq!(stemming("[search]\nstem = [\"German\", \"english\"]\n"), marked(both));
+        assert_eq!(stemming("[search]\nstem_all = true\n"), plain(english));
+        assert_eq!(stemming("[search]\nstem = []\n"), marked(Languages::default()));
+        assert_eq!(
+            stemming("[search]\nstem = [\"klingon\"]\n").unwrap_err().split_once(';').unwrap().0,
+            "search.stem: there are no stems of \"klingon\""
+        );
+        assert!(stemming("[search]\nstems = []\n").unwrap_err().contains("stems"));
     }
 
     #[test]

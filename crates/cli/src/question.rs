@@ -2,12 +2,13 @@
 //!
 //! In: words of the command line. Out: a query. Must not know how queries are answered.
 
+use crate::config::Configuration;
 use crate::environment;
 use crate::sanitise::one_line;
 use crate::session::Session;
 use crate::terminal::width;
 use anyhow::anyhow;
-use index::Error;
+use index::{Error, FolderHint, Mailbox};
 use query::{Context, Query, fields};
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -34,7 +35,7 @@ impl Question {
         } else {
             BTreeMap::new()
         };
-        let query = query::parse(&text, &context(session.configured()?.headers, queries))?;
+        let query = query::parse(&text, &context(session.configured()?, queries))?;
         Ok(Question { text, query })
     }
 
@@ -45,11 +46,33 @@ impl Question {
             other => other.into(),
         }
     }
+
+    /// Says why nothing was found, where that can be told: folders that it names, and that hold nothing.
+    ///
+    /// # Errors
+    /// Damage in the index.
+    pub(crate) fn why_nothing(&self, mailbox: &Mailbox) -> anyhow::Result<Option<String>> {
+        let hints: Vec<String> = mailbox.folder_hints(&self.query)?.iter().map(sentence).collect();
+        Ok((!hints.is_empty()).then(|| hints.join("; ")))
+    }
+}
+
+fn sentence(hint: &FolderHint) -> String {
+    match hint {
+        FolderHint::Below { folder, term } => {
+            format!("{folder} holds no message itself, but folders below it do: {term}")
+        }
+        FolderHint::Unknown { folder, term: Some(term) } => {
+            format!("there is no folder {folder}; did you mean {term}?")
+        }
+        FolderHint::Unknown { folder, term: None } => format!("there is no folder {folder}"),
+    }
 }
 
 /// Returns what the meaning of queries depends on.
-pub(crate) fn context(headers: Vec<String>, queries: BTreeMap<String, String>) -> Context {
-    Context { now: environment::now(), headers, queries }
+pub(crate) fn context(configured: Configuration, queries: BTreeMap<String, String>) -> Context {
+    let Configuration { headers, stemming, .. } = configured;
+    Context { now: environment::now(), headers, queries, stemming }
 }
 
 /// Returns the query and a line with carets below the place.

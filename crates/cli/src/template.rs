@@ -14,6 +14,12 @@ const BEGIN: &str = "\
 # already are read again for them by \"pneu check --repair\".
 # headers = [\"X-Spam-Score\", \"X-Mailer\"]
 
+# The languages whose stems ~word means in a query: ~detail finds details and detailed, too. With stem_all,
+# plain words mean that as well, as in notmuch; words in quotation marks or with a capital letter do not.
+# [search]
+# stem = [\"english\", \"german\"]
+# stem_all = true
+
 ";
 /// Stands before the user's addresses.
 const USER: &str = "\

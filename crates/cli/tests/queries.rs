@@ -2,7 +2,7 @@
 //!
 //! Comes in: names and queries. Goes out: what is then listed and found. Must not know where they are kept.
 
-use crate::support::Home;
+use crate::support::{Home, letter};
 use std::fs;
 
 #[test]
@@ -76,4 +76,94 @@ fn what_cannot_stand_in_a_line_is_a_space() {
     home.good(&["query", "a", " hello\n\tand not again\n"]);
     assert_eq!(home.good(&["query", "a"]), "hello  and not again\n");
     assert_eq!(home.subjects("query:a"), ["First steps"]);
+}
+
+#[test]
+fn words_stand_for_their_stem_as_the_configuration_says() {
+    let home = Home::new();
+    for (number, subject) in ["one manpage", "many manpages", "Häuser"].iter().enumerate() {
+        home.deliver("inbox", &format!("{number}.x:2,S"), &letter(&number.to_string(), subject, "x"));
+    }
+    home.first_index();
+    let count = |query: &str| home.pneu(&["count", query]).out;
+    assert_eq!(
+        (count("manpages"), count("~manpages"), count("~haus")),
+        ("1\n".into(), "2\n".into(), "0\n".into())
+    );
+    let directory = home.path().join(".config/pneu");
+    fs::create_dir_all(&directory).unwrap();
+    fs::write(directory.join("config.toml"), "[search]\nstem = [\"english\", \"german\"]\nstem_all = true\n")
+        .unwrap();
+    assert_eq!(
+        (count("manpages"), count("\"manpages\""), count("haus")),
+        ("2\n".into(), "1\n".into(), "1\n".into())
+    );
+    let analysis = home.good(&["count", "--analyze", "subject:manpages"]);
+    assert!(analysis.contains("subject:~manpages") && analysis.contains("words of one stem"), "{analysis}");
+    fs::write(directory.join("config.toml"), "[search]\nstem = [\"klingon\"]\n").unwrap();
+    let wrong = home.pneu(&["count", "x"]);
+    assert_eq!(wrong.code, Some(2));
+    assert!(
+        wrong.err.contains("there are no stems of \"klingon\"; languages are arabic, danish"),
+        "{}",
+        wrong.err
+    );
+}
+
+#[test]
+fn a_folder_without_messages_is_explained() {
+    let home = Home::new();
+    home.deliver("lists/rust", "1.x:2,S", &letter("1", "First", "x"));
+    home.first_index();
+    let below = "/lists holds no message itself, but folders below it do: maildir:/lists/**";
+    let counted = home.pneu(&["count", "maildir:/lists"]);
+    assert_eq!((counted.code, counted.out.as_str()), (Some(1), "0\n"));
+    assert_eq!(counted.err, format!("pneu: {below}\n"));
+    for command in [&["find"][..], &["find", "--format", "json"], &["tag", "+a", "--"]] {
+        let found = home.pneu(&[command, &["maildir:/lists"]].concat());
+        assert_eq!((found.code, found.out.as_str()), (Some(1), ""), "{command:?}");
+        assert_eq!(found.err, format!("pneu: no message matches: {below}\n"), "{command:?}");
+    }
+    let near = home.pneu(&["find", "maildir:/lsits/rust"]);
+    assert_eq!(
+        near.err,
+        "pneu: no message matches: there is no folder /lsits/rust; did you mean maildir:/lists/rust?\n"
+    );
+    assert_eq!(home.pneu(&["find", "maildir:/x"]).err, "pneu: no message matches: there is no folder /x\n");
+    for quiet in [&["count", "--quiet", "maildir:/lists"], &["find", "--quiet", "maildir:/lists"]] {
+        assert_eq!(home.pneu(quiet).err, "");
+    }
+    assert_eq!(home.good(&["count", "maildir:/lists/**"]), "1\n");
+    assert_eq!(home.pneu(&["count", "maildir:/lists/rust nothing"]).err, "");
+}
+
+#[test]
+fn encoded_names_of_folders_are_shown_decoded() {
+    let home = Home::new();
+    home.deliver("Entw&APw-rfe", "1.x:2,S", &letter("1", "First", "x"));
+    home.deliver("&IC4-x&AAo-", "2.x:2,S", &letter("2", "Second", "x"));
+    home.first_index();
+    assert_eq!(home.good(&["find", "--fields", "m", "maildir:/entwürfe"]), "/Entwürfe\n");
+    assert_eq!(home.subjects("maildir:\"/Entw&APw-rfe\""), ["First"]);
+    let json = home.good(&["find", "--format", "json", "subject:first"]);
+    assert!(json.contains("\"maildir\":\"/Entwürfe\"") && json.contains("/Entw&APw-rfe/cur/"), "{json}");
+    assert!(home.good(&["find", "--format", "sexp", "subject:first"]).contains(":maildir \"/Entwürfe\""));
+    // What turns the direction of writing is as little shown as in any other text.
+    assert_eq!(home.good(&["find", "--fields", "m", "subject:second"]), "/\u{fffd}x&AAo-\n");
+}
+
+#[test]
+fn info_says_what_count_counts() {
+    let home = Home::new();
+    for (number, received) in ["one", "two"].iter().enumerate() {
+        let mut content = format!("Received: from {received}\n").into_bytes();
+        content.extend(letter("same", "Same", "x"));
+        home.deliver("inbox", &format!("{number}.x:2,S"), &content);
+    }
+    home.first_index();
+    let info = home.good(&["info"]);
+    let number =
+        |name: &str| info.lines().find_map(|line| line.strip_prefix(name)).unwrap().trim().to_owned();
+    assert_eq!((number("messages"), number("without copies")), ("2".into(), "1".into()));
+    assert_eq!(home.good(&["count"]), "1\n");
 }

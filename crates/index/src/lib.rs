@@ -32,9 +32,9 @@ pub use rebuild::{is_older, rebuild, rebuild_with, remembered_roots};
 pub use record::{Contact, Rest};
 pub use rows::Place;
 pub use search::{
-    Analysis, AnalysisStep, Circle, Counts, Direction, Duplicates, Hit, Hits, Inventory, Line, Listed,
-    Mailbox, Message, MessageFile, Moment, MomentFile, MomentFolder, Order, Origin, OwnAddresses, Person,
-    Scope, SortKey, StoredFile, StoredFolder, Thread, ThreadEntry, ThreadOrder, Threads, Unknown,
+    Analysis, AnalysisStep, Circle, Counts, Direction, Duplicates, FolderHint, Hit, Hits, Inventory, Line,
+    Listed, Mailbox, Message, MessageFile, Moment, MomentFile, MomentFolder, Order, Origin, OwnAddresses,
+    Person, Scope, SortKey, StoredFile, StoredFolder, Thread, ThreadEntry, ThreadOrder, Threads, Unknown,
     shown_flags,
 };
 pub use set::NumberSet;

@@ -108,6 +108,7 @@ fn context(headers: &[&str]) -> query::Context {
         now,
         headers: headers.iter().map(|name| (*name).to_owned()).collect(),
         queries: Default::default(),
+        stemming: Default::default(),
     }
 }
 

@@ -13,6 +13,7 @@ use crate::bytes::{before, cut};
 use crate::extended::extended;
 use crate::headers::Block;
 use crate::limits::{NAME_BYTES_MAX, PARAMETERS_BYTES_MAX};
+use crate::mailbox::without_quotes;
 use crate::problem::{Problem, Problems};
 use crate::transfer::{Transfer, transfer};
 use crate::words::{decode_words, tidy, unfold};
@@ -204,7 +205,8 @@ fn name(found: &ContentType<'_>, (line, parameter): (&[u8], &str), problems: &mu
     let is_extended = memchr::memchr(b'*', line).is_some() || memchr::memmem::find(line, b"=?").is_some();
     let own = if is_extended { extended(line, parameter, problems) } else { None };
     let Some(value) = own.as_deref().or_else(|| found.attribute(parameter)) else { return String::new() };
-    cut(&tidy(&decode_words(value, problems)), NAME_BYTES_MAX).to_owned()
+    let decoded = without_quotes(tidy(&decode_words(value, problems)));
+    cut(&decoded, NAME_BYTES_MAX).to_owned()
 }
 
 #[cfg(test)]
@@ -269,6 +271,9 @@ mod tests {
             ("name*=hz-gb-2312''%7E{VPND%7E}.txt", "中文.txt"),
             ("name*0=\"=?utf-8?q?caf=C3?= =?ut\"; name*1=\"f-8?q?=A9=2Etxt?=\"", "café.txt"),
             ("name=\"=?iso-2022-jp?B?GyRCRg==?= =?iso-2022-jp?B?fBsoQg==?=.txt\"", "日.txt"),
+            ("name=\"=?utf-8?q?=22caf=C3=A9=2Etxt=22?=\"", "café.txt"),
+            ("name*=utf-8''%22caf%C3%A9.txt%22", "café.txt"),
+            ("name=\"\\\"b.txt\\\"\"", "b.txt"),
         ] {
             assert_eq!(read(&format!("Content-Type: a/b; {value}\n\n")).name, expected, "{value}");
         }

@@ -21,6 +21,7 @@ mod extended;
 mod far;
 mod flags;
 mod folder;
+mod folder_name;
 mod forms;
 mod headers;
 mod hidden;
@@ -59,6 +60,7 @@ pub use folder::{
     Folder, FolderLimits, FolderProblem, FolderProblemKind, Folders, find_folders, find_folders_within,
     folders_left_out, join,
 };
+pub use folder_name::readable_folder;
 pub use forms::Preferred;
 pub use html_part::html_part;
 pub use keywords::{

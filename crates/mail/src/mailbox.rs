@@ -55,12 +55,12 @@ impl Mailbox<'_> {
         };
         let address = if address.contains("=?") { tidy(&decode_words(&address, problems)) } else { address };
         let is_encoded = self.words.iter().any(|word| word.text.starts_with("=?"));
-        let name = tidy(&decode_words(&self.phrase(), problems));
+        let name = without_quotes(tidy(&decode_words(&self.phrase(), problems)));
         if address.is_empty() && is_encoded && name.contains('@') {
             return Some(split_decoded(&name));
         }
         let comments: Vec<_> = self.comments.iter().map(|comment| unescape(comment)).collect();
-        let comment = tidy(&decode_words(&comments.join(" "), problems));
+        let comment = without_quotes(tidy(&decode_words(&comments.join(" "), problems)));
         let name = match (name.is_empty(), comment.is_empty()) {
             (_, true) => name,
             (true, false) => comment,
@@ -150,7 +150,21 @@ fn split_decoded(text: &str) -> Address {
         None if text.contains(' ') => (text, ""),
         None => ("", text),
     };
-    Address { name: shorten(name.trim().trim_matches('"').to_owned()), address: shorten(clean(address)) }
+    Address { name: shorten(without_quotes(name.trim().to_owned())), address: shorten(clean(address)) }
+}
+
+/// Takes quotation marks off that stand around all of a decoded name: they were encoded with it, or quoted once more.
+pub(crate) fn without_quotes(name: String) -> String {
+    let Some(inner) = name.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) else { return name };
+    let mut is_escaped = false;
+    for byte in inner.bytes() {
+        if byte == b'"' && !is_escaped {
+            return name;
+        }
+        is_escaped = byte == b'\\' && !is_escaped;
+    }
+    // The last mark is none of these: it is escaped itself.
+    if is_escaped || inner.trim().is_empty() { name } else { unescape(inner).trim().to_owned() }
 }
 
 fn shorten(text: String) -> String {

@@ -8,6 +8,7 @@ use std::ops::Range;
 
 use crate::fields::FieldSet;
 use crate::flags::{FlagName, Priority};
+use crate::stem::Languages;
 
 /// A question about messages.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -58,6 +59,13 @@ pub enum Matcher {
         before: Vec<String>,
         /// How the last word begins.
         last: String,
+    },
+    /// One folded word, or any that has its stem in one of the languages.
+    Stem {
+        /// The word.
+        word: String,
+        /// The languages.
+        languages: Languages,
     },
     /// One folded word that ends so.
     Suffix(String),

@@ -118,7 +118,14 @@ pub const DIFFERENCES: &[Difference] = &[
         "as written",
         "as written: ids that differ are two messages",
     ),
-    row("detail", "detail", "that word", "also `details`, `detailed`", "that word; `detail*` is all of them"),
+    row(
+        "detail",
+        "detail",
+        "that word",
+        "also `details`, `detailed`",
+        "that word; `~detail` is all of them, as is `detail` if the configuration has `stem_all`",
+    ),
+    row("c++", "c++", "the word `c`", "the word `c++`", "the word `c++`"),
     row("a NEAR b", "a and near and b", "three words", "`a` within ten words of `b`", "three words"),
     row(
         "a -b",

@@ -103,6 +103,12 @@ pub enum Problem {
         /// How many there are.
         count: usize,
     },
+    /// A `~` before something else than one whole word.
+    #[error("expected one whole word behind \"~\"")]
+    StemOfMany,
+    /// A `~` before a parenthesis.
+    #[error("expected a word right behind \"~\"")]
+    StemOfGroup,
     /// A matcher that the field does not take.
     #[error("\"{field}:\" takes no {what}")]
     NotForField {
@@ -211,6 +217,9 @@ impl Error {
             }
             Problem::StarOverWords { .. } => {
                 "leave the first \"*\" out, or search for the words one by one".to_owned()
+            }
+            Problem::StemOfMany | Problem::StemOfGroup => {
+                "each word has its own, right before it and behind a field: ~word subject:~word".to_owned()
             }
             Problem::BadDate { .. } => {
                 "dates are such as 2024, 2024-03-05, 2w (two weeks ago), yesterday, 2024-03..now".to_owned()

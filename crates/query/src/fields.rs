@@ -56,7 +56,7 @@ pub enum Field {
 /// What a field holds, and thereby which matchers it takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
-    /// Text in words: `Words`, `Prefix`, `Suffix`, `Infix`, `Regex`.
+    /// Text in words: `Words`, `Prefix`, `Stem`, `Suffix`, `Infix`, `Regex`.
     Text,
     /// Names and addresses in words; takes the same.
     Address,

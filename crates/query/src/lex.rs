@@ -76,6 +76,10 @@ pub(crate) enum Shape {
         stars_behind: usize,
         /// A star in the middle, in no quotation marks.
         star_inside: bool,
+        /// Whether the text begins with a `~` that asks for the stem of the word right behind it.
+        has_tilde: bool,
+        /// Whether any of it stood in quotation marks.
+        is_quoted: bool,
     },
     /// What stood between slashes.
     Regex,
@@ -120,6 +124,9 @@ pub(crate) fn tokens(query: &str, headers: &[String]) -> Result<Vec<Token>, Erro
             _ if is_space(c) => at.saturating_add(c.len_utf8()),
             '(' => lexer.push(TokenKind::Open, at, 1),
             ')' => lexer.push(TokenKind::Close, at, 1),
+            '~' if lexer.rest(at).chars().nth(1) == Some('(') => {
+                return Err(lexer.error(at..at.saturating_add(1), Problem::StemOfGroup));
+            }
             '-' if lexer.rest(at).chars().nth(1).is_some_and(|c| !is_space(c) && c != ')') => {
                 lexer.push(TokenKind::Not, at, 1)
             }
@@ -234,7 +241,9 @@ impl<'a> Lexer<'a> {
         let stars_before = chars.iter().take_while(|c| is_star(c)).count();
         let text: String = chars.iter().skip(stars_before).map(|(c, _)| *c).collect();
         let star_inside = chars.iter().skip(stars_before).any(|c| *c == ('*', Guard::None));
-        let shape = Shape::Text { stars_before, stars_behind, star_inside };
+        let has_tilde = matches!(chars.as_slice(), [('~', Guard::None), (c, _), ..] if c.is_alphanumeric());
+        let is_quoted = chars.iter().any(|(_, guard)| *guard == Guard::Quoted);
+        let shape = Shape::Text { stars_before, stars_behind, star_inside, has_tilde, is_quoted };
         Ok(Value { text, span: at..at.saturating_add(length), shape })
     }
 

@@ -18,3 +18,7 @@ pub const REGEX_BYTES_MAX: usize = 1_024;
 
 /// Longest word in bytes; the rest of a longer one is neither indexed nor asked for.
 pub const WORD_BYTES_MAX: usize = 64;
+
+/// Longest word in bytes that keeps its signs (`c++`): what is longer is encoded data that happens to hold
+/// such signs.
+pub const SIGNED_WORD_BYTES_MAX: usize = 32;

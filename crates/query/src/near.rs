@@ -9,7 +9,7 @@ const LENGTH_MIN: usize = 3;
 const LENGTH_OF_TWO_MISTAKES: usize = 6;
 
 /// Returns the candidate nearest to what was typed, the first of several.
-pub(crate) fn nearest<'a>(typed: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+pub fn nearest<'a>(typed: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let typed = typed.to_lowercase();
     let mistakes_max = match typed.chars().count() {
         ..LENGTH_MIN => return None,

@@ -21,6 +21,7 @@ use crate::error::{Error, Problem};
 use crate::lex::{Place, PlaceTarget, Term, Token, TokenKind, Value, tokens};
 use crate::limits::{NESTING_DEPTH_MAX, TERM_COUNT_MAX};
 use crate::near::nearest;
+use crate::stem::Stemming;
 use crate::term;
 
 /// What the meaning of a query depends on besides its text.
@@ -32,6 +33,8 @@ pub struct Context {
     pub headers: Vec<String>,
     /// Saved queries by their names.
     pub queries: BTreeMap<String, String>,
+    /// Which words stand for all words of their stem.
+    pub stemming: Stemming,
 }
 
 /// Reads a query. An empty one matches everything.
@@ -190,7 +193,7 @@ impl<'a> Parser<'a> {
         if let Some(Place { typed, target: PlaceTarget::Saved }) = place {
             return self.saved(typed, &term.value, &token.span).map(Parsed::Query);
         }
-        match term::read(place, &term.value, token.span.clone(), &self.context.now) {
+        match term::read(place, &term.value, token.span.clone(), &self.context.now, self.context.stemming) {
             Ok(Some(query)) => Ok(Parsed::Query(query)),
             Ok(None) => Ok(Parsed::Nothing(token.span.clone())),
             Err((span, problem)) => Err(self.error(span, problem)),

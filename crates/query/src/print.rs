@@ -1,5 +1,6 @@
-//! The canonical form of a query, for `--analyze`, saved queries and tests. In: a tree. Out: text that parses to the same
-//! tree. Must not know: how the query was typed.
+//! The canonical form of a query, for `--analyze` and tests. In: a tree. Out: text that parses to the same
+//! tree, in a context of the same languages in which plain words stand for themselves (`StemScope::Marked`).
+//! Must not know: how the query was typed.
 
 use std::fmt::{self, Display, Formatter, Write};
 
@@ -45,6 +46,7 @@ impl Display for Leaf {
             },
             Matcher::Prefix { before, last } if before.is_empty() => write!(formatter, "{last}*"),
             Matcher::Prefix { before, last } => write!(formatter, "\"{} {last}*\"", before.join(" ")),
+            Matcher::Stem { word, .. } => write!(formatter, "~{word}"),
             Matcher::Suffix(end) => write!(formatter, "*{end}"),
             Matcher::Infix(part) => write!(formatter, "*{part}*"),
             Matcher::Regex(regex) => slashed(regex, formatter),

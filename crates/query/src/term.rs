@@ -13,7 +13,8 @@ use crate::flags::{FLAGS, FlagName, Priority};
 use crate::lex::{Place, PlaceTarget, Shape, Value};
 use crate::limits::{PHRASE_WORD_COUNT_MAX, REGEX_BYTES_MAX};
 use crate::near::nearest;
-use crate::words::{goes_on, is_paired_script, words};
+use crate::stem::{StemScope, Stemming};
+use crate::words::{Dot, asked_words, goes_on, is_paired_script};
 use crate::{date, size};
 
 /// What is wrong with a term, and where in the query.
@@ -31,13 +32,14 @@ pub(crate) fn read(
     value: &Value,
     span: Range<usize>,
     now: &Zoned,
+    stemming: Stemming,
 ) -> Result<Option<Query>, TermError> {
     let leaf = |target, matcher| Ok(Some(Query::Leaf(Leaf { target, matcher, span: span.clone() })));
     let Some(place) = place else {
         if is_only_stars(value) {
             return Ok(Some(Query::All));
         }
-        return match text(value)? {
+        return match text(value, Dot::IsPart, stemming)? {
             Some(matcher) => leaf(Target::Fields(FieldSet::BARE), matcher),
             None => Ok(None),
         };
@@ -47,11 +49,15 @@ pub(crate) fn read(
         // Whoever joins terms looks it up.
         PlaceTarget::Saved => Ok(None),
         PlaceTarget::Header(name) => {
-            let matcher = text(value)?.ok_or_else(|| fail(Problem::NoWords))?;
+            let matcher = text(value, Dot::IsPart, stemming)?.ok_or_else(|| fail(Problem::NoWords))?;
             leaf(Target::Header(name.clone()), matcher)
         }
         PlaceTarget::Field(info) if info.kind.is_words() => {
-            let matcher = text(value)?.ok_or_else(|| fail(Problem::NoWords))?;
+            // There a dot stands between words, and people leave out what stands before it: `from:.org`,
+            // `file:.pdf`.
+            let has_names = info.kind == Kind::Address || info.fields.contains(Field::File);
+            let dot = if has_names { Dot::Separates } else { Dot::IsPart };
+            let matcher = text(value, dot, stemming)?.ok_or_else(|| fail(Problem::NoWords))?;
             leaf(Target::Fields(info.fields), matcher)
         }
         PlaceTarget::Field(info) => {
@@ -65,9 +71,9 @@ pub(crate) fn read(
 }
 
 /// Reads a value for a field that is split into words. `None` if it has none.
-fn text(value: &Value) -> Result<Option<Matcher>, TermError> {
+fn text(value: &Value, dot: Dot, stemming: Stemming) -> Result<Option<Matcher>, TermError> {
     let fail = |problem| Err((value.span.clone(), problem));
-    let &Shape::Text { stars_before, stars_behind, star_inside } = &value.shape else {
+    let &Shape::Text { stars_before, stars_behind, star_inside, has_tilde, is_quoted } = &value.shape else {
         return regex(value).map(Some);
     };
     if is_only_stars(value) {
@@ -76,8 +82,10 @@ fn text(value: &Value) -> Result<Option<Matcher>, TermError> {
     if star_inside {
         return fail(Problem::StarInside);
     }
-    let mut found: Vec<String> =
-        words(&value.text).take(PHRASE_WORD_COUNT_MAX.saturating_add(1)).map(|w| w.text).collect();
+    // A star before a dot says that something stands there (`*.pdf`).
+    let dot = if stars_before > 0 { Dot::Separates } else { dot };
+    let asked = asked_words(&value.text, dot).take(PHRASE_WORD_COUNT_MAX.saturating_add(1));
+    let mut found: Vec<String> = asked.map(|word| word.text).collect();
     if found.len() > PHRASE_WORD_COUNT_MAX {
         return fail(Problem::PhraseTooLong);
     }
@@ -85,6 +93,16 @@ fn text(value: &Value) -> Result<Option<Matcher>, TermError> {
     let touches = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() && !is_paired_script(c));
     let before = stars_before > 0 && touches(value.text.chars().next());
     let behind = stars_behind > 0 && touches(value.text.trim_end_matches(goes_on).chars().next_back());
+    let is_whole = stars_before == 0 && stars_behind == 0;
+    if has_tilde && (!is_whole || found.len() != 1) && !found.iter().any(|word| is_paired(word)) {
+        return fail(Problem::StemOfMany);
+    }
+    let stems = has_tilde || (stemming.scope == StemScope::Plain && !is_quoted && !is_capital(&value.text));
+    if let [word] = found.as_slice()
+        && (stems && is_whole && !word.contains(['.', '+', '#']) && !is_paired(word))
+    {
+        return Ok(Some(Matcher::Stem { word: word.clone(), languages: stemming.languages }));
+    }
     if before && found.len() > 1 {
         return fail(Problem::StarOverWords { count: found.len() });
     }
@@ -100,6 +118,16 @@ fn text(value: &Value) -> Result<Option<Matcher>, TermError> {
             Matcher::Words(found)
         }
     }))
+}
+
+/// Says whether the word is of a script without stems that is indexed in pairs.
+fn is_paired(word: &str) -> bool {
+    word.chars().any(is_paired_script)
+}
+
+/// Says whether the text is most likely a name, which has no stem.
+fn is_capital(text: &str) -> bool {
+    text.chars().find(|c| c.is_alphanumeric()).is_some_and(char::is_uppercase)
 }
 
 fn is_one_of_a_pair(word: &str) -> bool {
@@ -148,7 +176,7 @@ fn pattern(place: &Place, kind: Kind, value: &Value) -> Result<Matcher, TermErro
     let fail = |problem| Err((value.span.clone(), problem));
     let is_folder = matches!(kind, Kind::Maildir | Kind::Path);
     let text = value.text.as_str();
-    let &Shape::Text { stars_before, stars_behind, star_inside } = &value.shape else {
+    let &Shape::Text { stars_before, stars_behind, star_inside, .. } = &value.shape else {
         let matcher = regex(value)?;
         let folder = is_folder.then(|| Matcher::Value(Pattern::WholeElseRegex(text.to_owned())));
         return Ok(folder.unwrap_or(matcher));
@@ -199,7 +227,7 @@ fn is_only_stars(value: &Value) -> bool {
 pub(crate) fn not_plain(value: &Value) -> Option<&'static str> {
     match value.shape {
         Shape::Regex => Some("regular expression"),
-        Shape::Text { stars_before: 0, stars_behind: 0, star_inside: false } => None,
+        Shape::Text { stars_before: 0, stars_behind: 0, star_inside: false, .. } => None,
         Shape::Text { .. } => Some("\"*\""),
     }
 }

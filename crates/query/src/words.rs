@@ -4,12 +4,16 @@
 //! Whatever is not a letter or digit separates words, so `foo_bar` is two and an address is several. Chinese, Japanese and
 //! Korean text has no separators: a run of it becomes overlapping pairs of characters (a run of one character, that one),
 //! so that any two characters next to each other can be found. A word longer than `WORD_BYTES_MAX` is cut there.
+//!
+//! A few signs make another word of a word in ASCII: `c++`, `a+`, `c#`, `.net` (`tail`, `is_dotted`). Such a
+//! word comes right after the bare one and has its position, so that `c` finds `c++` too, and phrases hold
+//! either.
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
 use unicode_normalization::char::is_combining_mark;
 
 use crate::fold::{fold_into, is_ignorable};
-use crate::limits::WORD_BYTES_MAX;
+use crate::limits::{SIGNED_WORD_BYTES_MAX, WORD_BYTES_MAX};
 
 /// The words of a text, in order.
 #[derive(Clone, Debug)]
@@ -24,6 +28,14 @@ pub struct Words<'a> {
     paired: bool,
     /// The next word's position.
     position: u32,
+    /// Whether nothing but separators was seen yet.
+    is_at_start: bool,
+    /// The word just handed out, which comes again with its signs.
+    signed: &'a str,
+    /// Whether it comes again with a dot before it.
+    has_dot: bool,
+    /// The signs that it comes again with behind it; empty for none.
+    tail: &'static str,
 }
 
 /// One folded word.
@@ -37,7 +49,39 @@ pub struct Word {
 
 /// Returns the words of a text.
 pub fn words(text: &str) -> Words<'_> {
-    Words { rest: text, folded: String::new(), folded_offset: 0, paired: false, position: 0 }
+    Words {
+        rest: text,
+        folded: String::new(),
+        folded_offset: 0,
+        paired: false,
+        position: 0,
+        is_at_start: true,
+        signed: "",
+        has_dot: false,
+        tail: "",
+    }
+}
+
+/// What a dot before a word means to who asks for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Dot {
+    /// It belongs to the word, as in `.net`.
+    IsPart,
+    /// It separates, as in addresses and in names of files.
+    Separates,
+}
+
+/// Returns the words that a text asks for: of a word that comes again with its signs, that one alone.
+pub fn asked_words(text: &str, dot: Dot) -> impl Iterator<Item = Word> {
+    let wanted = move |word: &Word| dot == Dot::IsPart || !word.text.starts_with('.');
+    let mut all = words(text).filter(wanted).peekable();
+    std::iter::from_fn(move || {
+        let mut word = all.next()?;
+        while let Some(signed) = all.next_if(|next| next.position == word.position) {
+            word = signed;
+        }
+        Some(word)
+    })
 }
 
 /// Returns whether the character is of a script that is written without spaces and indexed in pairs.
@@ -57,6 +101,9 @@ impl<'a> Words<'a> {
     /// once `word` is large enough.
     pub fn next_into(&mut self, word: &mut String) -> Option<u32> {
         word.clear();
+        if self.next_signed(word) {
+            return Some(self.position.saturating_sub(1));
+        }
         loop {
             if self.next_folded(word) {
                 break;
@@ -78,7 +125,7 @@ impl<'a> Words<'a> {
 
     /// Takes the next letters and digits that no separator parts, unfolded.
     fn next_stretch(&mut self) -> Option<&'a str> {
-        let (_, rest) = self.rest.split_at_checked(self.rest.find(char::is_alphanumeric)?)?;
+        let (separator, rest) = self.rest.split_at_checked(self.rest.find(char::is_alphanumeric)?)?;
         // Most text is ASCII: look at bytes first, at characters only from the first other byte on.
         let ascii = rest.bytes().take_while(u8::is_ascii_alphanumeric).count();
         let (_, behind) = rest.split_at_checked(ascii)?;
@@ -88,7 +135,25 @@ impl<'a> Words<'a> {
         };
         let (stretch, rest) = rest.split_at_checked(ascii.saturating_add(more))?;
         self.rest = rest;
+        if more == 0 && stretch.len() <= SIGNED_WORD_BYTES_MAX {
+            self.signed = stretch;
+            self.has_dot = is_dotted(separator, self.is_at_start);
+            self.tail = tail(rest);
+        }
+        self.is_at_start = false;
         Some(stretch)
+    }
+
+    /// Takes the word just handed out once more, with its signs.
+    fn next_signed(&mut self, word: &mut String) -> bool {
+        let (dot, tail) =
+            if std::mem::take(&mut self.has_dot) { (".", "") } else { ("", std::mem::take(&mut self.tail)) };
+        if dot.is_empty() && tail.is_empty() {
+            return false;
+        }
+        word.extend([dot, self.signed, tail]);
+        word.make_ascii_lowercase();
+        true
     }
 
     /// Takes the next word from the folded stretch.
@@ -114,6 +179,30 @@ impl<'a> Words<'a> {
                 return true;
             }
         }
+    }
+}
+
+/// Says whether a dot at the end of what stands before a word belongs to it: where a word, a call or a
+/// pattern ends before the dot, the dot separates (`example.net`, `f().net`, `*.net`), and so it does behind
+/// another dot.
+fn is_dotted(separator: &str, is_at_start: bool) -> bool {
+    separator.strip_suffix('.').is_some_and(|before| match before.chars().next_back() {
+        None => is_at_start,
+        Some(c) => !goes_on(c) && !matches!(c, '.' | ')' | ']' | '}' | '_' | '*'),
+    })
+}
+
+/// Returns the signs that belong to a word, from what follows it. Those of calculations, addresses and code
+/// do not: `a+b`, `bob+list@example.org`, `x+=1`, `page.html#top`.
+fn tail(rest: &str) -> &'static str {
+    let following = |length: usize| rest.get(length..).and_then(|rest| rest.chars().next());
+    match rest.as_bytes() {
+        [b'+', b'+', ..] if following(2).is_none_or(|c| c != '+' && !c.is_alphabetic()) => "++",
+        [b'+', ..] if following(1).is_none_or(|c| !c.is_alphanumeric() && !"+=([{$&%@_<\\".contains(c)) => {
+            "+"
+        }
+        [b'#', ..] if following(1).is_none_or(|c| !c.is_alphanumeric() && !"#=_".contains(c)) => "#",
+        _ => "",
     }
 }
 
@@ -188,6 +277,56 @@ mod tests {
     }
 
     #[test]
+    fn signs_make_another_word_of_a_word() {
+        for (text, expected) in [
+            ("C++", &["c", "c++"][..]),
+            ("c++11, G++.", &["c", "c++", "11", "g", "g++"]),
+            ("Notepad++/C#/.NET", &["notepad", "notepad++", "c", "c#", "net", ".net"]),
+            ("an A+ from Google+\n", &["an", "a", "a+", "from", "google", "google+"]),
+            (
+                ".bashrc ~/.ssh (.net) \".so\"",
+                &["bashrc", ".bashrc", "ssh", ".ssh", "net", ".net", "so", ".so"],
+            ),
+            (".c++", &["c", ".c", "c++"]),
+            ("a+b x+=1 f+(y) bob+x@y", &["a", "b", "x", "1", "f", "y", "bob", "x", "y"]),
+            ("c+++ c++ish c+++", &["c", "c", "ish", "c"]),
+            ("bug#12 a.html#top x#_y c##", &["bug", "12", "a", "html", "top", "x", "y", "c"]),
+            (
+                "example.net f().net a[0].net *.net ...net _.net",
+                &["example", "net", "f", "net", "a", "0", "net", "net", "net", "net"],
+            ),
+            ("#include + ++ # .", &["include"]),
+            ("caf\u{e9}++ \u{e9}+ .\u{e9}t\u{e9} c\u{301}++", &["cafe", "e", "ete", "c"]),
+            ("日本++ .日本 c++日", &["日本", "日本", "c", "日"]),
+        ] {
+            assert_eq!(split(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_word_with_signs_has_the_position_of_the_bare_one() {
+        let all: Vec<(String, u32)> = words("a .NET c++ b").map(|word| (word.text, word.position)).collect();
+        let expected = [("a", 0), ("net", 1), (".net", 1), ("c", 2), ("c++", 2), ("b", 3)];
+        assert_eq!(all, expected.map(|(word, position)| (word.to_owned(), position)));
+    }
+
+    #[test]
+    fn a_word_that_is_asked_for_with_signs_is_no_other() {
+        let asked = |text, dot| asked_words(text, dot).map(|word| word.text).collect::<Vec<_>>();
+        assert_eq!(asked("c++ code in .NET", Dot::IsPart), ["c++", "code", "in", ".net"]);
+        assert_eq!(asked("c++ code in .NET", Dot::Separates), ["c++", "code", "in", "net"]);
+        assert_eq!(asked(".c++", Dot::IsPart), ["c++"]);
+        assert_eq!(asked("example.net", Dot::IsPart), ["example", "net"]);
+    }
+
+    #[test]
+    fn long_words_have_no_signs() {
+        let longest = "a".repeat(SIGNED_WORD_BYTES_MAX);
+        assert_eq!(split(&format!("{longest}+")), [longest.clone(), format!("{longest}+")]);
+        assert_eq!(split(&format!(".{longest}a+")), [format!("{longest}a")]);
+    }
+
+    #[test]
     fn positions_count_words() {
         let positions: Vec<u32> = words("a 日本語 b").map(|word| word.position).collect();
         assert_eq!(positions, [0, 1, 2, 3]);
@@ -211,6 +350,37 @@ mod tests {
         assert_eq!(seen, [(0, "one".to_owned()), (1, "two".to_owned()), (2, "drei".to_owned())]);
     }
 
+    /// Returns what a word of ASCII comes again as. The signs are found as people would: by what stands on
+    /// either side.
+    fn with_signs(text: &str, piece: &str) -> Vec<String> {
+        let start = (piece.as_ptr() as usize).saturating_sub(text.as_ptr() as usize);
+        let (before, rest) = text.split_at(start);
+        let behind = &rest[piece.len()..];
+        let folded = piece.to_ascii_lowercase();
+        let mut found = Vec::new();
+        if !piece.is_ascii() || piece.len() > SIGNED_WORD_BYTES_MAX {
+            return found;
+        }
+        if let Some(before) = before.strip_suffix('.')
+            && !before.ends_with(['.', ')', ']', '}', '_', '*'])
+            && !before.ends_with(is_inside)
+        {
+            found.push(format!(".{folded}"));
+        }
+        let follows = |sign: &str, refused: &str| {
+            behind.strip_prefix(sign).is_some_and(|rest| !rest.starts_with(|c| refused.contains(c)))
+        };
+        let starts = |length: usize, test: fn(char) -> bool| behind.chars().nth(length).is_some_and(test);
+        if follows("++", "+") && !starts(2, char::is_alphabetic) {
+            found.push(format!("{folded}++"));
+        } else if follows("+", "+=([{$&%@_<\\") && !starts(1, char::is_alphanumeric) {
+            found.push(format!("{folded}+"));
+        } else if follows("#", "#=_") && !starts(1, char::is_alphanumeric) {
+            found.push(format!("{folded}#"));
+        }
+        found
+    }
+
     /// The slow and obvious twin: separators out, fold each piece, split again, then pairs.
     fn split_naively(text: &str) -> Vec<String> {
         let mut found = Vec::new();
@@ -228,21 +398,32 @@ mod tests {
                     found.push(word[..word.floor_char_boundary(WORD_BYTES_MAX)].to_owned());
                 }
             }
+            found.extend(with_signs(text, &piece[start..]));
         }
         found.retain(|word| !word.is_empty());
         found
     }
 
+    /// Text of many scripts, separators and signs.
+    fn texts() -> impl Strategy<Value = String> {
+        let ascii = "[a-zA-Z0-9 _.@-]{0,90}";
+        let signs = "[a-c1é.+#)*_=\n -]{0,20}";
+        let paired = "[ぁ-ん一-俿가-깋ａ-ｚäßéø\u{300}-\u{308}ㄱ-ㄵ -]{0,9}";
+        prop::collection::vec(prop_oneof!["\\PC{0,8}", ascii, signs, paired], 0..4)
+            .prop_map(|parts| parts.concat())
+    }
+
     proptest! {
         #[test]
-        fn words_are_those_of_the_naive_twin(text in "(\\PC{0,8}|[a-zA-Z0-9 _.@-]{0,90}|[ぁ-ん一-俿가-깋ａ-ｚäßéø\u{300}-\u{308}ㄱ-ㄵ -]{0,9}){0,3}") {
+        fn words_are_those_of_the_naive_twin(text in texts()) {
             prop_assert_eq!(split(&text), split_naively(&text));
         }
 
         #[test]
-        fn a_word_is_its_own_only_word(text in "\\PC{0,30}") {
+        fn a_word_asks_for_itself_alone(text in "\\PC{0,30}|[a-c.+# é]{0,20}") {
             for word in split(&text) {
-                prop_assert_eq!(split(&word), [word.as_str()]);
+                let asked: Vec<String> = asked_words(&word, Dot::IsPart).map(|word| word.text).collect();
+                prop_assert_eq!(asked, [word.as_str()]);
             }
         }
     }

@@ -14,7 +14,7 @@ pub(crate) const BERLIN: &str = "CET-1CEST,M3.5.0,M10.5.0/3";
 pub(crate) fn context() -> Context {
     let zone = TimeZone::posix(BERLIN).expect("the zone is well-formed");
     let now = date(2024, 3, 15).at(12, 30, 45, 0).to_zoned(zone).expect("the time exists");
-    Context { now, headers: vec!["X-Mailer".to_owned()], queries: queries() }
+    Context { now, headers: vec!["X-Mailer".to_owned()], queries: queries(), stemming: Default::default() }
 }
 
 /// Saved queries: one that is asked for by others, and some that are wrong.

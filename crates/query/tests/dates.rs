@@ -232,7 +232,12 @@ const ZONES: [&str; 6] = [
 ];
 
 fn seconds(input: &str, now: &Zoned) -> (Option<i64>, Option<i64>) {
-    let context = Context { now: now.clone(), headers: vec![], queries: Default::default() };
+    let context = Context {
+        now: now.clone(),
+        headers: vec![],
+        queries: Default::default(),
+        stemming: Default::default(),
+    };
     match parse(&format!("date:\"{input}\""), &context) {
         Ok(Query::Leaf(Leaf { matcher: Matcher::DateRange { from, to }, .. })) => (from, to),
         other => panic!("{input}: {other:?}"),

@@ -56,6 +56,17 @@ fn a_field_without_a_value() {
 }
 
 #[test]
+fn stems_of_more_than_one_word() {
+    let hint = "each word has its own, right before it and behind a field: ~word subject:~word";
+    let expected = "expected one whole word behind \"~\"";
+    assert_error("a ~two-words", &[expected, "  a ~two-words", "    ^^^^^^^^^^", hint]);
+    assert_error("~\"two words\"", &[expected, "  ~\"two words\"", "  ^^^^^^^^^^^^", hint]);
+    assert_error("~subject:minutes", &[expected, "  ~subject:minutes", "  ^^^^^^^^^^^^^^^^", hint]);
+    assert_error("subject:~minut*", &[expected, "  subject:~minut*", "          ^^^^^^^", hint]);
+    assert_error("~(a b)", &["expected a word right behind \"~\"", "  ~(a b)", "  ^", hint]);
+}
+
+#[test]
 fn operators_without_terms() {
     let hint = "to search for the word itself, quote it: \"or\"";
     assert_error("a or", &["expected a term behind \"or\"", "  a or", "    ^^", hint]);

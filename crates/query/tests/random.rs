@@ -4,12 +4,14 @@
 use proptest::prelude::*;
 use query::fields::{FIELDS, FieldInfo, Kind};
 use query::flags::FLAGS;
-use query::{FieldSet, Leaf, Matcher, Pattern, Priority, Query, Target, parse, words};
+use query::{
+    Dot, FieldSet, Leaf, Matcher, Pattern, Priority, Query, Stemming, Target, asked_words, parse, words,
+};
 
 use crate::context::context;
 
 /// What queries are made of, right and wrong.
-const FRAGMENTS: [&str; 60] = [
+const FRAGMENTS: [&str; 64] = [
     " ",
     " ",
     " ",
@@ -17,6 +19,10 @@ const FRAGMENTS: [&str; 60] = [
     "foo",
     "bar_baz",
     "é",
+    "~",
+    "++",
+    "#",
+    ".",
     "日本語",
     "語",
     "\u{301}",
@@ -76,10 +82,15 @@ fn word() -> impl Strategy<Value = String> {
     "[a-zA-Zäßдї0-9हिक]{1,9}".prop_filter_map("a word", |text| Some(words(&text).next()?.text))
 }
 
+fn stem(word: String) -> Matcher {
+    Matcher::Stem { word, languages: Stemming::default().languages }
+}
+
 /// Words that no star turns into something else: the parser drops stars beside paired scripts.
 fn text_matcher() -> impl Strategy<Value = Matcher> {
-    let phrase = "[a-z0-9äд日本語かが한글 _.]{1,20}".prop_filter_map("a phrase", |text| {
-        let found: Vec<String> = words(&text).map(|word| word.text).collect();
+    let phrase = "[a-z0-9äд日本語かが한글 _.+#]{1,20}".prop_filter_map("a phrase", |text| {
+        // A field may take a dot for what it is between words, so no word begins with one.
+        let found: Vec<String> = asked_words(&text, Dot::Separates).map(|word| word.text).collect();
         let alone = matches!(found.as_slice(), [one] if one.chars().count() == 1);
         (!found.is_empty() && !alone).then_some(Matcher::Words(found))
     });
@@ -87,6 +98,7 @@ fn text_matcher() -> impl Strategy<Value = Matcher> {
         4 => phrase,
         2 => prop::sample::select(vec!["and", "or", "xor", "not"]).prop_map(|word| Matcher::Words(vec![word.to_owned()])),
         2 => (prop::collection::vec(word(), 0..3), word()).prop_map(|(before, last)| Matcher::Prefix { before, last }),
+        1 => word().prop_map(stem),
         1 => word().prop_map(Matcher::Suffix),
         1 => word().prop_map(Matcher::Infix),
         1 => Just(Matcher::Infix("語".to_owned())),

@@ -1,7 +1,8 @@
 //! The syntax, as tables of queries and their canonical form. In: queries that people type. Out: what they are read as.
 //! Must not know: how they are read.
 
-use query::{FieldSet, Matcher, Query, Target, parse};
+use query::stem::StemScope;
+use query::{Context, FieldSet, Matcher, Query, Stemming, Target, parse};
 
 use crate::context::{assert_canonical, context};
 
@@ -120,6 +121,81 @@ fn words_phrases_and_parts_of_words() {
         ("한국어", "\"한국 국어\""),
         ("iPhone手机", "\"iphone 手机\""),
     ]);
+}
+
+#[test]
+fn words_with_signs() {
+    assert_canonical(&[
+        ("C++", "c++"),
+        ("c#", "c#"),
+        (".NET", ".net"),
+        ("-.net", "not .net"),
+        ("Notepad++", "notepad++"),
+        ("C++11", "\"c++ 11\""),
+        ("C#/.NET", "\"c# .net\""),
+        ("\"c++ code\"", "\"c++ code\""),
+        ("subject:c++", "subject:c++"),
+        ("subject:.net", "subject:.net"),
+        ("x-mailer:.net", "X-Mailer:.net"),
+        (".net*", ".net*"),
+        ("c++*", "c++"),
+        ("*c#", "*c#"),
+        ("a+b", "\"a b\""),
+        ("#include", "include"),
+        ("asp.net", "\"asp net\""),
+        // In addresses and names of files a dot stands between words; behind a star it says so.
+        ("from:.net", "from:net"),
+        ("contact:.example.org", "contact:\"example org\""),
+        ("file:.pdf", "file:pdf"),
+        ("file:a++.c", "file:\"a++ c\""),
+        ("*.pdf", "pdf"),
+    ]);
+}
+
+#[test]
+fn stems() {
+    assert_canonical(&[
+        ("~Details", "~details"),
+        ("-~details", "not ~details"),
+        ("subject:~details", "subject:~details"),
+        ("subject:(~a or b)", "subject:~a or subject:b"),
+        ("x-mailer:~birds", "X-Mailer:~birds"),
+        ("~and", "~and"),
+        ("~\"details\"", "~details"),
+        // These are no question for a stem.
+        ("\"~details\"", "details"),
+        ("~/.bashrc", ".bashrc"),
+        ("~ details", "details"),
+        ("foo~details", "\"foo details\""),
+        ("~c++", "c++"),
+        ("~日本語", "\"日本 本語\""),
+        ("tag:~x", "tag:~x"),
+        ("path:~/Mail", "path:~/Mail"),
+    ]);
+}
+
+#[test]
+fn plain_words_stand_for_their_stem_if_they_are_to() {
+    let stemming = Stemming { scope: StemScope::Plain, ..Stemming::default() };
+    let context = Context { stemming, ..context() };
+    for (typed, expected) in [
+        ("details", "~details"),
+        ("subject:details from:bob", "subject:~details and from:~bob"),
+        ("~Details", "~details"),
+        ("Details", "details"),
+        ("\"details\"", "details"),
+        ("half\"way\"", "halfway"),
+        ("two-words", "\"two words\""),
+        ("details*", "details*"),
+        ("*details", "*details"),
+        ("/details/", "/details/"),
+        ("c++", "c++"),
+        ("日本", "日本"),
+        ("हिन्दी", "~हिन्दी"),
+        ("tag:details", "tag:details"),
+    ] {
+        assert_eq!(parse(typed, &context).unwrap().to_string(), expected, "{typed}");
+    }
 }
 
 #[test]

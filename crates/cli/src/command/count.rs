@@ -2,6 +2,7 @@
 
 use crate::exit::Outcome;
 use crate::format::analysis;
+use crate::output::complain;
 use crate::question::Question;
 use crate::session::Session;
 use anyhow::Result;
@@ -10,7 +11,8 @@ use index::Mailbox;
 
 /// Count messages
 ///
-/// Prints how many messages match. The exit code is 1 if none does. See "pneu find --help" for queries.
+/// Prints how many messages match, of copies one: "pneu info" says how many there are with them. The exit
+/// code is 1 if none does. See "pneu find --help" for queries.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -35,7 +37,8 @@ pub(crate) fn run(arguments: &Arguments, session: &Session) -> Result<Outcome> {
     if arguments.analyze {
         analyze(&mailbox, &question, session)
     } else {
-        print(mailbox.count(&question.query).map_err(|error| question.explain(error))?, session)
+        let count = mailbox.count(&question.query).map_err(|error| question.explain(error))?;
+        print(count, (&mailbox, &question), session)
     }
 }
 
@@ -54,13 +57,25 @@ pub(crate) fn analyze(mailbox: &Mailbox, question: &Question, session: &Session)
     Ok(Outcome::Done)
 }
 
-/// Prints a number of messages.
+/// Prints a number of messages; if there is none, why not, where that can be told.
 ///
 /// # Errors
-/// The output cannot be written.
-pub(crate) fn print(count: u64, session: &Session) -> Result<Outcome> {
+/// The output cannot be written; damage.
+pub(crate) fn print(
+    count: u64,
+    (mailbox, question): (&Mailbox, &Question),
+    session: &Session,
+) -> Result<Outcome> {
     let mut output = session.output();
     output.line(&count.to_string())?;
     output.finish()?;
-    Ok(if count == 0 { Outcome::Nothing } else { Outcome::Done })
+    if count > 0 {
+        return Ok(Outcome::Done);
+    }
+    if !session.is_quiet
+        && let Some(why) = question.why_nothing(mailbox)?
+    {
+        complain(why);
+    }
+    Ok(Outcome::Nothing)
 }

@@ -35,6 +35,8 @@ Queries:
   ana invoice                     both words, anywhere
   '\"second reminder\"'             words next to each other
   invoi*                          words that begin so
+  ~invoice                        words of the same stem: invoices, invoiced
+  c++ .net                        words with their signs
   from:ana to:bo subject:invoice  words in a field
   date:2024-03..2024-05 date:2w.. size:1M.. flag:unread file:report.pdf
   maildir:/lists/rust list:rust.example.org mime:image/* msgid:1234@example.org
@@ -140,15 +142,16 @@ pub(crate) fn run(arguments: &Arguments, session: &Session) -> Result<Outcome> {
         return super::count::analyze(&mailbox, &question, session);
     }
     if arguments.format == Format::Count {
-        return super::count::print(arguments.scope.count(&mailbox, &question)?, session);
+        let count = arguments.scope.count(&mailbox, &question)?;
+        return super::count::print(count, (&mailbox, &question), session);
     }
     let found = arguments.scope.find(&mailbox, &question, &arguments.order())?;
     let hits = &found.hits;
     if let Some(directory) = &arguments.links_dir {
-        return arguments.links(directory, (&mailbox, &found), session);
+        return arguments.links(directory, (&mailbox, &question, &found), session);
     }
     if hits.list.is_empty() {
-        return nothing(&found, arguments, session);
+        return nothing((&mailbox, &question, &found), arguments, session);
     }
     if let Some(command) = command {
         return exec::run(&mailbox, &hits.list, arguments.places(), &command);
@@ -212,7 +215,7 @@ impl Arguments {
     fn links(
         &self,
         directory: &Path,
-        (mailbox, found): (&Mailbox, &Found),
+        (mailbox, question, found): (&Mailbox, &Question, &Found),
         session: &Session,
     ) -> Result<Outcome> {
         let directory =
@@ -220,7 +223,7 @@ impl Arguments {
         let mut links =
             Links::open(&directory, if self.clear_links { Earlier::Clear } else { Earlier::Keep })?;
         if found.hits.list.is_empty() {
-            return nothing(found, self, session);
+            return nothing((mailbox, question, found), self, session);
         }
         let (count, outcome) = links.add(mailbox, &found.hits.list, self.places())?;
         if !session.is_quiet {
@@ -242,9 +245,16 @@ impl Arguments {
     }
 }
 
-fn nothing(found: &Found, arguments: &Arguments, session: &Session) -> Result<Outcome> {
+fn nothing(
+    (mailbox, question, found): (&Mailbox, &Question, &Found),
+    arguments: &Arguments,
+    session: &Session,
+) -> Result<Outcome> {
     session.nothing(match found.hits.total {
-        0 => "no message matches".to_owned(),
+        0 => match question.why_nothing(mailbox)? {
+            Some(why) => format!("no message matches: {why}"),
+            None => "no message matches".to_owned(),
+        },
         total => format!("{total} {} match, none behind the first {}", found.unit, arguments.offset),
     })
 }

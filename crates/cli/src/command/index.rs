@@ -38,6 +38,8 @@ Configuration, if you want one: $XDG_CONFIG_HOME/pneu/config.toml, usually ~/.co
   headers = [\"X-Spam-Score\"]       more headers to search in, as X-Spam-Score:word
   [user]
   addresses = [\"ana@example.org\"]  your own, for flag:personal and \"pneu contacts\"
+  [search]
+  stem = [\"english\", \"german\"]   languages whose stems ~word finds in queries
   [[root]]
   name = \"work\"
   path = \"/srv/mail\"

@@ -7,9 +7,14 @@ use crate::session::Session;
 use anyhow::Result;
 use clap::Args;
 use index::{Error, Mailbox, Root};
+use query::Query;
 use std::path::Path;
 
 /// Say where the index and the mail are, and how much there is
+///
+/// Messages have at least one file. "without copies" is what "pneu count" says and "pneu find" lists:
+/// messages that differ in headers of transport alone count once there. Absent messages have no file any
+/// more, and are in neither number.
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {}
 
@@ -49,6 +54,7 @@ fn contents(mailbox: &Mailbox, session: &Session) -> Result<Vec<(&'static str, S
     let mut lines: Vec<_> = mailbox.roots().iter().map(|root| ("root", shown(root))).collect();
     lines.extend([
         ("messages", counts.messages.to_string()),
+        ("without copies", mailbox.count(&Query::All)?.to_string()),
         ("absent messages", counts.absent.to_string()),
         ("files", counts.files.to_string()),
         ("folders", counts.folders.to_string()),

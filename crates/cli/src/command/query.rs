@@ -3,6 +3,7 @@
 //! In: a name, and words of a query. Out: the saved queries, one a line. What can be a name and where they are kept is decided by the
 //! library; here a query is read, with all that it names, before it is saved.
 
+use crate::config::Configuration;
 use crate::exit::Outcome;
 use crate::question;
 use crate::sanitise::one_line;
@@ -75,11 +76,11 @@ fn show(name: &str, session: &Session) -> Result<Outcome> {
 
 fn save(name: &str, text: &str, session: &Session) -> Result<Outcome> {
     index::check_query_name(name).map_err(|what| index::Error::QueryName { name: name.to_owned(), what })?;
-    let headers = session.configured()?.headers;
+    let configured = session.configured()?;
     let mut mistake = None;
     index::change_queries(&session.index, &mut |queries| {
         queries.insert(name.to_owned(), text.to_owned());
-        mistake = mistake_in(name, queries, &headers);
+        mistake = mistake_in(name, queries, &configured);
         mistake.is_none()
     })?;
     if let Some(mistake) = mistake {
@@ -94,14 +95,17 @@ fn save(name: &str, text: &str, session: &Session) -> Result<Outcome> {
 }
 
 fn remove(name: &str, session: &Session) -> Result<Outcome> {
-    let headers = session.configured()?.headers;
+    let configured = session.configured()?;
     let mut needed_by = Vec::new();
     let is_removed = index::change_queries(&session.index, &mut |queries| {
-        let sound: Vec<String> =
-            queries.keys().filter(|other| mistake_in(other, queries, &headers).is_none()).cloned().collect();
+        let sound: Vec<String> = queries
+            .keys()
+            .filter(|other| mistake_in(other, queries, &configured).is_none())
+            .cloned()
+            .collect();
         let is_there = queries.remove(name).is_some();
         needed_by = sound;
-        needed_by.retain(|other| other != name && mistake_in(other, queries, &headers).is_some());
+        needed_by.retain(|other| other != name && mistake_in(other, queries, &configured).is_some());
         is_there && needed_by.is_empty()
     })?;
     if !needed_by.is_empty() {
@@ -111,7 +115,11 @@ fn remove(name: &str, session: &Session) -> Result<Outcome> {
 }
 
 /// Returns what is wrong with a saved query, or with one that it names.
-fn mistake_in(name: &str, queries: &BTreeMap<String, String>, headers: &[String]) -> Option<query::Error> {
-    let context = question::context(headers.to_vec(), queries.clone());
+fn mistake_in(
+    name: &str,
+    queries: &BTreeMap<String, String>,
+    configured: &Configuration,
+) -> Option<query::Error> {
+    let context = question::context(configured.clone(), queries.clone());
     query::parse(&format!("{}:{name}", query::fields::SAVED), &context).err()
 }

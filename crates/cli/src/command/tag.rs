@@ -40,6 +40,11 @@ pub(crate) struct Arguments {
 }
 
 impl Arguments {
+    /// Says whether `-h` is all there is: with a query behind it, it takes away a tag of that name.
+    pub(crate) fn asks_for_help(&self) -> bool {
+        self.words.as_slice() == ["-h"]
+    }
+
     /// Returns changes and query, as they were typed.
     #[cfg(test)]
     pub(crate) fn words(&self) -> &[String] {
@@ -64,7 +69,8 @@ pub(crate) fn run(arguments: &Arguments, session: &Session) -> Result<Outcome> {
     let found = mailbox.evaluate(&question.query).map_err(|error| question.explain(error))?;
     let summary = change_tags(&session.index, &mailbox, &found, &change)?;
     if summary.messages == 0 {
-        return session.nothing("no message matches");
+        let why = question.why_nothing(&mailbox)?.map(|why| format!(": {why}")).unwrap_or_default();
+        return session.nothing(format!("no message matches{why}"));
     }
     if !session.is_quiet {
         let mut output = session.output();

@@ -144,7 +144,7 @@ fn by_name(words: &[&str]) -> Result<Vec<Piece>, String> {
 }
 
 fn by_letter(character: char) -> Result<Piece, String> {
-    match FIELDS.iter().find(|field| field.letter == character) {
+    match find(&character.to_string()) {
         Some(field) => Ok(Piece::Field(field)),
         None if character.is_alphanumeric() => Err(unknown(&character.to_string())),
         None => Ok(Piece::Between(if is_harmful(character) && character != '\t' { ' ' } else { character })),
@@ -238,6 +238,8 @@ mod tests {
         assert_eq!(read("date f, msgid"), "<date> <from> <message-id>");
         assert_eq!(read("size"), "<size>");
         assert_eq!(read("d,s"), "<date>,<subject>");
+        // A second letter, and letters in upper case, as in queries.
+        assert_eq!(read("q D"), "<tag> <date>");
     }
 
     #[test]
@@ -249,6 +251,17 @@ mod tests {
         assert!(refused("date body").starts_with("'body' (body) can be searched but not listed"));
         assert!(refused(" - ").starts_with("a line needs a field"));
         assert!(refused("").starts_with("a line needs a field"));
+    }
+
+    #[test]
+    fn what_can_be_listed_is_not_said_to_be_none() {
+        let names = query::fields::names().map(str::to_owned);
+        for name in names.chain(('a'..='z').chain('A'..='Z').map(String::from)) {
+            let Err(said) = parse(&name) else { continue };
+            let listed = said.split_once("fields are ").unwrap().1;
+            let info = query::fields::find(&name);
+            assert!(!info.is_some_and(|info| listed.contains(&format!(" {}", info.name))), "{name}: {said}");
+        }
     }
 
     #[test]

@@ -3,6 +3,7 @@
 //! In: a plan that was carried out. Out: a tree of plain values. Must not know how it is printed.
 
 use crate::error::Result;
+use crate::search::pattern::Wanted;
 use crate::search::plan::{Node, Step};
 use crate::search::prepare::Answer;
 use crate::search::{Mailbox, eval};
@@ -78,6 +79,7 @@ fn source(answer: &Answer) -> &'static str {
         Answer::Maildir(_) | Answer::Path(_) | Answer::Below(_) => "folders",
         Answer::Paths(_) => "every path",
         Answer::Text(..) => "text index",
+        Answer::Terms(_, _, Wanted::Stem(_)) => "words of one stem in the text index",
         Answer::Terms(field, ..) if is_whole(*field) => "every value in the text index",
         Answer::Terms(..) => "every word in the text index",
     }

@@ -112,7 +112,7 @@ fn keyword_letters(folder: &FolderRow, wanted: &Wanted) -> u32 {
 /// Adds messages that have a file in a folder whose name is wanted.
 pub(super) fn maildir(mailbox: &Mailbox, wanted: &Wanted, found: &mut NumberSet) -> Result<()> {
     for folder in &mailbox.folders {
-        if is_wanted(wanted, &folder_name(folder)) {
+        if folder_names(folder).iter().any(|name| is_wanted(wanted, name)) {
             folder_files(mailbox, folder, None, found)?;
         }
     }
@@ -145,7 +145,7 @@ pub(super) fn below(mailbox: &Mailbox, path: &str, found: &mut NumberSet) -> Res
             || pattern::is_below(name.as_bytes(), relative.trim_end_matches('/').as_bytes())
     };
     for folder in &mailbox.folders {
-        let (directory, name) = (folder_path(mailbox.roots(), folder), folder_name(folder));
+        let (directory, name) = (folder_path(mailbox.roots(), folder), disk_name(folder));
         if is_below(&directory, &name) {
             folder_files(mailbox, folder, None, found)?;
             continue;
@@ -169,8 +169,8 @@ pub(super) fn whole_path(mailbox: &Mailbox, path: &str, found: &mut NumberSet) -
         let directory = folder_path(mailbox.roots(), folder);
         let names = [
             directory.clone(),
-            PathBuf::from(folder_name(folder)),
-            PathBuf::from(folder_name(folder).trim_start_matches('/')),
+            PathBuf::from(disk_name(folder)),
+            PathBuf::from(disk_name(folder).trim_start_matches('/')),
         ];
         for name in names {
             if name == Path::new(path) {
@@ -186,7 +186,7 @@ pub(super) fn whole_path(mailbox: &Mailbox, path: &str, found: &mut NumberSet) -
     Ok(())
 }
 
-fn folder_files(
+pub(super) fn folder_files(
     mailbox: &Mailbox,
     folder: &FolderRow,
     place: Option<Place>,
@@ -206,13 +206,23 @@ fn folder_files(
     Ok(())
 }
 
-/// Returns the folded names of all folders.
-pub(super) fn folder_names(mailbox: &Mailbox) -> impl Iterator<Item = String> {
-    mailbox.folders.iter().map(|folder| fold(&folder_name(folder)).into_owned())
+/// Says whether any folder has this folded name.
+pub(super) fn is_folder(mailbox: &Mailbox, folded: &str) -> bool {
+    mailbox.folders.iter().flat_map(folder_names).any(|name| fold(&name) == folded)
 }
 
-/// Returns a folder's name as queries have it: `/` for the root, `/lists/rust` below it.
+/// Returns the names by which a folder is found: as people read it, and as it is on the disk.
+pub(super) fn folder_names(folder: &FolderRow) -> [String; 2] {
+    [folder_name(folder), disk_name(folder)]
+}
+
+/// Returns a folder's name as it is shown: `/` for the root, `/lists/rust` below it.
 pub(super) fn folder_name(folder: &FolderRow) -> String {
+    format!("/{}", mail::readable_folder(&folder.path))
+}
+
+/// Returns the path of a folder below its root, as it is on the disk, with a slash before it.
+fn disk_name(folder: &FolderRow) -> String {
     format!("/{}", String::from_utf8_lossy(&folder.path))
 }
 

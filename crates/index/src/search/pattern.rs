@@ -6,7 +6,7 @@ use crate::error::{Error, Result};
 use crate::text::{WordTest, test_each, word_around};
 use memchr::memmem::Finder;
 use query::fold::fold;
-use query::{Leaf, Matcher, Pattern};
+use query::{Family, Leaf, Matcher, Pattern};
 use regex::bytes::{Regex, RegexBuilder};
 use regex_syntax::ParserBuilder;
 use regex_syntax::hir::{
@@ -27,6 +27,8 @@ pub(super) enum Wanted {
     Holds(Box<Finder<'static>>),
     /// This directory, written without a slash behind, and all below it.
     Below(String),
+    /// Words of one stem; a value is what stands behind the letters that all of them begin with.
+    Stem(Box<Family>),
     /// Values in which this is found.
     Regex(Box<Expression>),
 }
@@ -50,6 +52,7 @@ impl Wanted {
             Wanted::End(end) => value.ends_with(end.as_bytes()),
             Wanted::Holds(part) => part.find(value).is_some(),
             Wanted::Below(name) => is_below(value, name.as_bytes()),
+            Wanted::Stem(family) => is_of_family(family, value),
             Wanted::Regex(expression) => expression.value.is_match(value),
         }
     }
@@ -147,6 +150,12 @@ pub(super) fn wanted(leaf: &Leaf, spelling: Spelling, is_known: impl Fn(&str) ->
         },
         _ => return Err(unanswerable(leaf, "this form of value")),
     })
+}
+
+/// Says whether a word has a stem, from what stands behind the letters that all words of that stem begin
+/// with.
+fn is_of_family(family: &Family, rest: &[u8]) -> bool {
+    str::from_utf8(rest).is_ok_and(|rest| family.holds(&[family.begin(), rest].concat()))
 }
 
 /// Says whether a path is a directory or lies below it. The directory is written without a slash behind.

@@ -4,6 +4,7 @@
 //! a factor of ten: only their order counts. Looks nothing up.
 
 use crate::error::Result;
+use crate::search::pattern::Wanted;
 use crate::search::prepare::Answer;
 use crate::text::{Needle, TextField};
 use query::{FlagName, Leaf, Query};
@@ -94,6 +95,8 @@ fn cost(answer: &Answer) -> u64 {
         Answer::Dates(..) | Answer::Sizes(..) | Answer::Priority(_) => 100,
         Answer::Values(..) | Answer::Flag(FlagName::Personal) => 5_000,
         Answer::Changed(..) | Answer::Flag(_) => 150,
+        // Few words begin as those of a stem do.
+        Answer::Terms(_, _, Wanted::Stem(_)) => 500,
         Answer::Terms(TextField::Body, ..) => 20_000,
         Answer::Terms(..) => 2_000,
         Answer::Paths(_) => 50_000,
@@ -104,7 +107,6 @@ fn cost(answer: &Answer) -> u64 {
 mod tests {
     use super::*;
     use crate::error::Error;
-    use crate::search::pattern::Wanted;
     use query::{Field, FieldSet, Matcher, Target};
 
     fn leaf(word: &str) -> Query {

@@ -8,7 +8,7 @@ use crate::search::pattern::{self, Spelling, Wanted, unanswerable};
 use crate::search::{Mailbox, files};
 use crate::text::{Needle, TextField, ValueField, header_word};
 use query::fields::{Kind, RegexScope};
-use query::{Field, FieldSet, FlagName, Leaf, Matcher, Pattern, Priority, Target};
+use query::{Family, Field, FieldSet, FlagName, Leaf, Matcher, Pattern, Priority, Target};
 use std::ops::Range;
 
 /// What is said where nobody told which addresses are the user's own.
@@ -93,7 +93,7 @@ fn dates(leaf: &Leaf, fields: FieldSet, from: Option<i64>, to: Option<i64>) -> R
 fn one(mailbox: &Mailbox, leaf: &Leaf, field: Field) -> Result<Answer> {
     match (field, &leaf.matcher) {
         (Field::Maildir, _) => {
-            let is_known = |name: &str| files::folder_names(mailbox).any(|known| known == name);
+            let is_known = |name: &str| files::is_folder(mailbox, name);
             Ok(Answer::Maildir(pattern::wanted(leaf, Spelling::Folded, is_known)?))
         }
         (Field::Path, Matcher::Value(Pattern::Whole(path))) => Ok(Answer::Path(path.clone())),
@@ -122,6 +122,10 @@ fn text(leaf: &Leaf, field: Field) -> Result<Answer> {
         Matcher::Prefix { before, last } => {
             Answer::Text(text, Needle::Prefix(before.iter().cloned().chain([last.clone()]).collect()))
         }
+        Matcher::Stem { word, languages } => {
+            let family = Family::new(word, *languages);
+            Answer::Terms(text, family.begin().to_owned(), Wanted::Stem(Box::new(family)))
+        }
         Matcher::Value(Pattern::Whole(value)) => Answer::Text(text, Needle::Whole(spelling.apply(value))),
         Matcher::Value(Pattern::Start(value)) => {
             Answer::Text(text, Needle::WholePrefix(spelling.apply(value)))
@@ -148,6 +152,11 @@ fn header(mailbox: &Mailbox, leaf: &Leaf, name: &str) -> Result<Answer> {
         }
         Matcher::Prefix { before, last } => {
             Answer::Text(TextField::Header, Needle::Prefix(before.iter().chain([last]).map(named).collect()))
+        }
+        Matcher::Stem { word, languages } => {
+            let family = Family::new(word, *languages);
+            let begin = header_word(name, family.begin());
+            Answer::Terms(TextField::Header, begin, Wanted::Stem(Box::new(family)))
         }
         Matcher::Regex(_) => {
             Answer::Values(ValueField::Header, begin, pattern::wanted(leaf, Spelling::Exact, |_| false)?)
