@@ -3,6 +3,7 @@
 //! In: arguments, environment, standard input. Out: results on standard output, all else on standard error, an exit code. Data
 //! flows from `args` through a `session` to one file in `command`, which calls the library and hands what it returns to `format`.
 
+mod adopt;
 mod amount;
 mod archived;
 mod args;
@@ -10,9 +11,13 @@ mod at;
 mod brought;
 mod command;
 mod config;
+mod configuration_file;
+mod confirm;
 mod deliver;
+mod discover;
 mod environment;
 mod exit;
+mod finding;
 mod format;
 mod locate;
 mod output;

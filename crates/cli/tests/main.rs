@@ -11,6 +11,7 @@ mod archive;
 mod archive_find;
 mod archive_lost;
 mod both_ways;
+mod boundaries;
 mod damage;
 mod deliver;
 mod endings;
