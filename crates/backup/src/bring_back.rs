@@ -31,8 +31,11 @@ pub const CONFIGURATION_BYTES_MAX: u64 = 64 << 10;
 /// A file that others may write may say what others want.
 const OTHERS_WRITE: u32 = 0o022;
 /// What is read must be what was looked at: no symbolic link is followed, and a pipe does not keep us waiting.
-const READ: OFlags =
-    OFlags::RDONLY.union(OFlags::NOFOLLOW).union(OFlags::NONBLOCK).union(OFlags::NOCTTY).union(OFlags::CLOEXEC);
+const READ: OFlags = OFlags::RDONLY
+    .union(OFlags::NOFOLLOW)
+    .union(OFlags::NONBLOCK)
+    .union(OFlags::NOCTTY)
+    .union(OFlags::CLOEXEC);
 
 /// Takes in the tags that a restore left beside the mail, unless there are tags here already: those of messages that lie in the
 /// roots beside which they were found. Returns each file and what was taken from it.
@@ -103,9 +106,8 @@ fn find(root: &Path, name: &str, bytes_max: u64) -> Option<PathBuf> {
         let is_directory = path.parent().is_some_and(|directory| {
             std::fs::symlink_metadata(directory).is_ok_and(|found| found.is_dir() && found.uid() == owner)
         });
-        let is_file = |found: std::fs::Metadata| {
-            found.is_file() && found.uid() == owner && found.len() <= bytes_max
-        };
+        let is_file =
+            |found: std::fs::Metadata| found.is_file() && found.uid() == owner && found.len() <= bytes_max;
         is_directory && std::fs::symlink_metadata(path).is_ok_and(is_file)
     };
     root.ancestors().map(|directory| directory.join(DIRECTORY).join(name)).find(|path| is_own(path))
@@ -180,11 +182,9 @@ mod tests {
         let top = tempfile::tempdir().unwrap();
         let own = top.path().join(DIRECTORY);
         fs::create_dir_all(&own).unwrap();
-        for (name, bytes_max) in [
-            (TAGS, TAGS_BYTES_MAX),
-            (QUERIES, QUERIES_BYTES_MAX),
-            (CONFIGURATION, CONFIGURATION_BYTES_MAX),
-        ] {
+        for (name, bytes_max) in
+            [(TAGS, TAGS_BYTES_MAX), (QUERIES, QUERIES_BYTES_MAX), (CONFIGURATION, CONFIGURATION_BYTES_MAX)]
+        {
             let file = fs::File::create(own.join(name)).unwrap();
             file.set_len(bytes_max + 1).unwrap();
             assert!(found(top.path(), name, bytes_max).is_empty(), "{name}");
@@ -193,7 +193,10 @@ mod tests {
         }
         fs::write(own.join(TAGS), "12345").unwrap();
         assert_eq!(text_of(&own.join(TAGS), 5).unwrap(), "12345");
-        assert!(text_of(&own.join(TAGS), 4).unwrap_err().to_string().contains("too long"), "it grew meanwhile");
+        assert!(
+            text_of(&own.join(TAGS), 4).unwrap_err().to_string().contains("too long"),
+            "it grew meanwhile"
+        );
     }
 
     #[test]

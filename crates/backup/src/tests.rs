@@ -435,10 +435,8 @@ fn tags_found_beside_mail_are_those_of_messages_that_lie_there() {
     let taken = crate::bring_back_tags(&fixture.environment, &fixture.roots).unwrap();
     let import = index::TagImport { contents: 2, changed: 2, left_out: 3 };
     assert_eq!(taken, [(other.join(".pneu/tags"), import)]);
-    let mut lines = [
-        line(&message(50), "m50@example.org", "there"),
-        line(&message(1), "m1@example.org", "both"),
-    ];
+    let mut lines =
+        [line(&message(50), "m50@example.org", "there"), line(&message(1), "m1@example.org", "both")];
     lines.sort();
     let expected = format!("pneu-tags 1\n{}", lines.concat());
     assert_eq!(index::export_tags(&fixture.environment).unwrap(), expected);

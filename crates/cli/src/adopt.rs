@@ -51,9 +51,11 @@ pub(crate) fn listed(named: &[String]) -> String {
 /// It is no configuration, or cannot be shown as it is; there is another one; nobody says yes.
 pub(crate) fn adopt(path: &Path, is_agreed: bool, session: &Session) -> Result<Outcome> {
     let place = session.configuration.as_deref();
-    let place = place.ok_or_else(|| anyhow!("HOME is not set, so that there is no place for a configuration"))?;
+    let place =
+        place.ok_or_else(|| anyhow!("HOME is not set, so that there is no place for a configuration"))?;
     let text = read(path)?;
-    let named = named(&text, session.home.as_deref()).map_err(|what| anyhow!("{}: {what}", path.display()))?;
+    let named =
+        named(&text, session.home.as_deref()).map_err(|what| anyhow!("{}: {what}", path.display()))?;
     refuse_another(place, &text)?;
     let mut output = session.output();
     output.bytes(text.as_bytes())?;

@@ -79,7 +79,10 @@ fn tell_tags(session: &Session, (path, tags): &(PathBuf, TagImport), occasion: O
     if tags.left_out > 0 && (tags.contents > 0 || occasion == Occasion::First) {
         let left_out = count(tags.left_out, "message");
         let advice = format!("to take in all of it: pneu tag --import {}", quoted_path(path));
-        tell(session, format!("{shown}: what it says of {left_out} that are not there is left out; {advice}"));
+        tell(
+            session,
+            format!("{shown}: what it says of {left_out} that are not there is left out; {advice}"),
+        );
     }
 }
 

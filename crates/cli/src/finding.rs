@@ -34,7 +34,9 @@ pub(crate) fn find(whereabouts: &Whereabouts) -> Found {
     let mail: Vec<(PathBuf, Candidate)> = candidates
         .into_iter()
         .filter(|candidate| has_mail(&candidate.path))
-        .map(|candidate| (candidate.path.canonicalize().unwrap_or_else(|_| candidate.path.clone()), candidate))
+        .map(|candidate| {
+            (candidate.path.canonicalize().unwrap_or_else(|_| candidate.path.clone()), candidate)
+        })
         .collect();
     Found { mail: discover::outermost(&mail), looked }
 }

@@ -22,6 +22,7 @@ mod format;
 mod locate;
 mod output;
 mod pager;
+mod problems;
 mod progress;
 mod question;
 mod repository;

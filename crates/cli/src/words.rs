@@ -44,7 +44,8 @@ fn quoted(rest: &mut std::str::Chars<'_>, quote: char, word: &mut String) -> Res
 /// Returns a path as one word for a shell.
 pub(crate) fn quoted_path(path: &Path) -> String {
     let text = path.to_string_lossy();
-    let is_plain = |c: char| c.is_alphanumeric() || matches!(c, '/' | '.' | '_' | '-' | '+' | ',' | '@' | '%');
+    let is_plain =
+        |c: char| c.is_alphanumeric() || matches!(c, '/' | '.' | '_' | '-' | '+' | ',' | '@' | '%');
     if !text.is_empty() && text.chars().all(is_plain) {
         return text.into_owned();
     }

@@ -70,14 +70,18 @@ fn a_maildir_names_no_command_repository_or_place() {
 #[test]
 fn what_is_found_beside_mail_is_shown_without_what_a_terminal_acts_on() {
     let (home, own) = unpacked();
-    let text = "headers = [\"X-A\"]\n[[root]]\nname = \"work\"\npath = \"/x\\u001b[2J\\u009b\\u202e\\u0007\"\n";
+    let text =
+        "headers = [\"X-A\"]\n[[root]]\nname = \"work\"\npath = \"/x\\u001b[2J\\u009b\\u202e\\u0007\"\n";
     fs::write(own.join("config.toml"), text).unwrap();
     fs::write(own.join("queries"), "pneu-queries 1\nmine\tsubject:\u{202e}\u{2066}x\n").unwrap();
     fs::write(own.join("tags"), "pneu-tags 1\nno line \u{1b}[2J\n").unwrap();
     let first = home.pneu(&["index", "--maildir", "Mail"]);
     assert_harmless(&first, "index");
     assert_eq!(first.code, Some(0), "what lies there cannot make an index fail: {first:?}");
-    assert!(first.err.contains("1 saved query is back") && first.err.contains("tags: it does not"), "{first:?}");
+    assert!(
+        first.err.contains("1 saved query is back") && first.err.contains("tags: it does not"),
+        "{first:?}"
+    );
     let listed = home.pneu(&["query"]);
     assert!(listed.out.contains("mine"), "{listed:?}");
     assert_harmless(&listed, "query");
@@ -134,13 +138,17 @@ fn tags_beside_mail_say_nothing_of_other_mail() {
     };
     let (one, two) = (digest(&letter("1", "One", "text")), digest(&letter("2", "Two", "text")));
     let nowhere = "0".repeat(64);
-    let text = format!("pneu-tags 1\n{one}\t1@example.org\tspam\n{two}\t1@example.org\tmine\n{nowhere}\t1@example.org\tspam\n");
+    let text = format!(
+        "pneu-tags 1\n{one}\t1@example.org\tspam\n{two}\t1@example.org\tmine\n{nowhere}\t1@example.org\tspam\n"
+    );
     fs::write(theirs.join(".pneu/tags"), text).unwrap();
     let both = home.pneu(&["index", "--maildir", "mail=Mail", "--maildir", "theirs=Theirs"]);
     assert_eq!(both.code, Some(0), "{both:?}");
     let path = theirs.join(".pneu/tags").display().to_string();
     assert!(both.err.contains(&format!("{path}: tags of 1 message are back")), "{both:?}");
-    let left = format!("{path}: what it says of 2 messages that are not there is left out; to take in all of it: pneu tag --import {path}");
+    let left = format!(
+        "{path}: what it says of 2 messages that are not there is left out; to take in all of it: pneu tag --import {path}"
+    );
     assert!(both.err.contains(&left), "{both:?}");
     assert_eq!(home.subjects("tag:mine"), ["Two"]);
     assert_eq!(home.pneu(&["count", "tag:spam"]).out, "0\n");
@@ -202,7 +210,11 @@ fn names_from_mail_and_archives_are_one_harmless_line_each() {
     let home = Home::new();
     let evil = "\u{1b}[2J\n2024-01-01 forged\u{7}\u{202e}";
     let folder = home.folder(&format!("f{evil}"));
-    fs::write(folder.join("cur").join(std::ffi::OsStr::from_bytes(format!("1{evil}:2,S").as_bytes())), letter("1", "One", "text")).unwrap();
+    fs::write(
+        folder.join("cur").join(std::ffi::OsStr::from_bytes(format!("1{evil}:2,S").as_bytes())),
+        letter("1", "One", "text"),
+    )
+    .unwrap();
     home.first_index();
     for arguments in [
         &["find"][..],

@@ -139,7 +139,10 @@ fn without_an_index_everything_says_how_to_make_one() {
     }
     fs::remove_dir_all(home.mail()).unwrap();
     let index = home.pneu(&["index"]);
-    assert!(index.code == Some(2) && index.err.contains("Say it once: pneu index --maildir DIR"), "{index:?}");
+    assert!(
+        index.code == Some(2) && index.err.contains("Say it once: pneu index --maildir DIR"),
+        "{index:?}"
+    );
     assert!(home.good(&["info"]).contains("none yet"));
     assert!(!home.data().exists(), "nothing is made by looking");
 }

@@ -75,7 +75,8 @@ fn the_first_index_finds_the_mail_and_says_where() {
     }
     assert!(!home.data().exists(), "nothing is left behind");
     maildir(&home, "post", "1");
-    fs::write(home.path().join(".mbsyncrc"), "MaildirStore local\nInbox ~/post\nPassCmd \"touch ran\"\n").unwrap();
+    fs::write(home.path().join(".mbsyncrc"), "MaildirStore local\nInbox ~/post\nPassCmd \"touch ran\"\n")
+        .unwrap();
     let one = home.pneu(&["index"]);
     assert_eq!(one.code, Some(0), "{one:?}");
     assert!(one.out.starts_with("1 file: 1 added"), "{one:?}");

@@ -13,7 +13,7 @@ pub(crate) const ATTACHMENT: &str = "mail";
 /// First bytes of the attachment.
 pub const MAGIC: [u8; 8] = *b"PNEUMAIL";
 /// Version of the mail tables, the text index and this attachment; another version is rebuilt.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 
 /// A directory that holds Maildirs, with the name that the configuration gives it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -113,7 +113,7 @@ pub(crate) fn decode_roots(input: &[u8]) -> Option<Vec<Root>> {
     // What stands before them: the next numbers, of which version 1 has two.
     let number_count = match number(&mut input)? {
         1 => 2,
-        2 => 3,
+        2 | VERSION => 3,
         _ => return None,
     };
     for _ in 0..number_count {
@@ -186,7 +186,7 @@ mod tests {
         let mut newer = whole;
         newer[8] = 9;
         assert_eq!(decode_roots(&newer), None);
-        assert_eq!(VERSION, 2, "a new version has its own count of numbers");
+        assert_eq!(VERSION, 3, "a new version has its own count of numbers");
     }
 
     #[test]

@@ -10,6 +10,7 @@ use crate::discover;
 use crate::exit::Outcome;
 use crate::finding;
 use crate::output;
+use crate::problems;
 use crate::progress::Progress;
 use crate::repository::NO_REPOSITORY;
 use crate::roots;
@@ -28,13 +29,17 @@ use std::time::Duration;
 /// without being read, and those that are gone no longer found. Run it as often as you like: where nothing changed, it takes
 /// seconds for millions of messages. Finding works meanwhile, and Ctrl-C keeps what is done so far.
 ///
+/// The first index needs no --maildir: mail is found in $MAILDIR, ~/Maildir, ~/Mail and where the configuration of
+/// mbsync, notmuch, mu, mutt, neomutt and Dovecot says that it is. What is found is said, and on a terminal you are asked
+/// if it is several directories.
+///
 /// A directory that cannot be read keeps what is indexed of it, and so does one that lost most of its messages (is it mounted?);
 /// the exit code is then 3.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  pneu index --maildir ~/Maildir                     the first time
-  pneu index                                         ever after
+  pneu index                                         the first time, if the mail is where it mostly is; and ever after
+  pneu index --maildir ~/Maildir                     the first time, if it is elsewhere
   pneu index --maildir work=/srv/mail --maildir home=$HOME/Maildir
   pneu index --lazy                                  every minute, from cron
   pneu index --thorough                              after a restore from a backup
@@ -136,7 +141,7 @@ pub(crate) fn in_step(session: &Session, progress: &Progress) -> Result<Summary>
 
 fn complain(summary: &Summary) {
     for problem in &summary.problems {
-        output::complain(one_line(&format!("{}: {}", problem.path.display(), problem.what)));
+        output::complain_of(problem.path.display(), &problem.what);
     }
 }
 
@@ -203,6 +208,9 @@ fn work(
         output.line(&line(&summary, progress.elapsed()))?;
         if let Some(line) = taken.line() {
             output.line(&line)?;
+        }
+        if summary.added > 0 {
+            problems::line(session)?.iter().try_for_each(|line| output.line(line))?;
         }
         output.finish()?;
     }
@@ -285,7 +293,9 @@ fn roots_or_found(session: &Session, remembered: &Remembered) -> Result<Option<V
     if session.can_ask && roots.len() > 1 {
         return Ok(confirm_unless_no("Index all of them?")?.then_some(roots));
     }
-    output::complain("they are indexed and remembered; \"pneu init\" writes them into a configuration to edit");
+    output::complain(
+        "they are indexed and remembered; \"pneu init\" writes them into a configuration to edit",
+    );
     Ok(Some(roots))
 }
 
@@ -299,9 +309,7 @@ fn roots(session: &Session, remembered: &Remembered) -> Result<Vec<Root>> {
     };
     let roots = roots::joined(known, session.given_roots.clone()).map_err(|what| anyhow!(what))?;
     if roots.is_empty() {
-        bail!(
-            "where is your mail? Say it once: pneu index --maildir DIR; or in a configuration: pneu init"
-        );
+        bail!("where is your mail? Say it once: pneu index --maildir DIR; or in a configuration: pneu init");
     }
     if matches!(remembered, Remembered::Nothing) {
         roots.iter().try_for_each(has_maildir)?;

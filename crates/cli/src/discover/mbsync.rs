@@ -17,7 +17,9 @@ pub(super) fn directories(text: &str, at: &At<'_>) -> Vec<PathBuf> {
         let words = words(line, '#');
         let value = words.get(1).map(String::as_str);
         match words.first().map(|word| word.to_ascii_lowercase()).as_deref() {
-            None if line.trim().is_empty() => found.extend(store.take().map(|of| or_default(of, at)).into_iter().flatten()),
+            None if line.trim().is_empty() => {
+                found.extend(store.take().map(|of| or_default(of, at)).into_iter().flatten())
+            }
             Some("maildirstore") => store = Some(Vec::new()),
             Some("path" | "inbox") => {
                 if let Some(store) = &mut store {

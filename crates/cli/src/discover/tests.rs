@@ -96,7 +96,10 @@ fn dovecot_keeps_mail_where_it_can_be_told() {
         ("mail_location = mbox:~/mail:INBOX=/var/mail/%u\n", &[]),
         ("#mail_location = maildir:~/Maildir\n", &[]),
         ("mail_location = maildir:/var/%d/%n\n", &[]),
-        ("mail_driver = maildir\nmail_path = ~/mail\nmail_inbox_path = %{home}/in\n", &["/home/ana/mail", "/home/ana/in"]),
+        (
+            "mail_driver = maildir\nmail_path = ~/mail\nmail_inbox_path = %{home}/in\n",
+            &["/home/ana/mail", "/home/ana/in"],
+        ),
         ("mail_path = ~/mail\nmail_driver = sdbox\n", &[]),
         ("mail_driver=maildir\nmail_path=/srv/%{user | username}", &["/srv/ana"]),
     ] {
@@ -109,7 +112,10 @@ fn each_directory_is_a_candidate_once_and_the_home_directory_none() {
     let source = |program, path: &str| Source { program, path: path.into() };
     let texts = [
         (source(Program::Notmuch, "/home/ana/.notmuch-config"), "[database]\npath=~/Mail/\n".to_owned()),
-        (source(Program::Mutt, "/home/ana/.muttrc"), "set folder=~\nmailboxes / /home ~/Mail/work /srv/m ~/x/../..\n".to_owned()),
+        (
+            source(Program::Mutt, "/home/ana/.muttrc"),
+            "set folder=~\nmailboxes / /home ~/Mail/work /srv/m ~/x/../..\n".to_owned(),
+        ),
     ];
     let mut whereabouts = whereabouts();
     whereabouts.maildir = Some("/home/ana/Maildir/".into());
@@ -140,10 +146,10 @@ fn roots_do_not_lie_in_one_another_and_have_names_of_their_own() {
     let all = ["/a/Mail/work", "/a/Mail", "/a/Mail2", "/b/mail", "/c/.größe!"].map(there);
     let link = (PathBuf::from("/a/Mail/work"), candidate("/d/link"));
     let outer = outermost(&[&all[..], &[link, there("/a/Mail")]].concat());
-    let roots: Vec<(String, PathBuf)> = roots(&outer).into_iter().map(|root| (root.name, root.path)).collect();
-    let expected =
-        [("mail", "/a/Mail"), ("mail2", "/a/Mail2"), ("mail3", "/b/mail"), ("gre", "/c/.größe!")]
-            .map(|(name, path)| (name.to_owned(), PathBuf::from(path)));
+    let roots: Vec<(String, PathBuf)> =
+        roots(&outer).into_iter().map(|root| (root.name, root.path)).collect();
+    let expected = [("mail", "/a/Mail"), ("mail2", "/a/Mail2"), ("mail3", "/b/mail"), ("gre", "/c/.größe!")]
+        .map(|(name, path)| (name.to_owned(), PathBuf::from(path)));
     assert_eq!(roots, expected);
     assert_eq!(super::roots(&[candidate("/a/work")])[0].name, "mail");
     assert_eq!(root_name(Path::new("/")), "mail");

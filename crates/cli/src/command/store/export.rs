@@ -1,6 +1,7 @@
 //! `pneu store export`: writes a store as a snapshot that Tarantool loads.
 
 use super::open::{self, Content};
+use crate::amount::count;
 use crate::environment;
 use crate::exit::Outcome;
 use crate::output;
@@ -57,7 +58,7 @@ pub(crate) fn run(arguments: &Arguments, session: &Session) -> Result<Outcome> {
     exported.remarks.iter().for_each(output::complain);
     if !session.is_quiet {
         let mut output = session.output();
-        output.line(&format!("{} rows in {}", exported.row_count, exported.path.display()))?;
+        output.line(&format!("{} in {}", count(exported.row_count, "row"), exported.path.display()))?;
         output.finish()?;
     }
     Ok(Outcome::Done)
