@@ -8,7 +8,7 @@ use crate::support::{Home, Run, letter, run};
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::symlink;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 const PASSWORD: &str = "boundaries";
 
@@ -275,4 +275,30 @@ fn a_message_is_put_back_into_the_maildir_and_nowhere_else() {
     assert_eq!(fs::read(&own).unwrap(), b"precious");
     assert_eq!(fs::read(home.mail().join("lists/cur/2:2,S")).unwrap(), letter("2", "Two", "text"));
     assert!(!gone.is_symlink());
+}
+
+#[test]
+fn every_test_that_guards_a_boundary_is_there() {
+    let top = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let page = fs::read_to_string(top.join("docs/SECURITY.md")).unwrap();
+    let (_, table) = page.split_once("\n## Tests\n").unwrap();
+    let mut sources = String::new();
+    let mut left = vec![top.join("crates")];
+    while let Some(path) = left.pop() {
+        if path.is_dir() {
+            left.extend(fs::read_dir(&path).unwrap().map(|entry| entry.unwrap().path()));
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            sources.push_str(&fs::read_to_string(&path).unwrap());
+        }
+    }
+    let mut count = 0;
+    for row in table.lines().filter(|line| line.starts_with("| ")).skip(1) {
+        let tests = row.rsplit(" | ").next().unwrap();
+        for name in tests.split('`').skip(1).step_by(2) {
+            let name = name.rsplit([':', ' ']).next().unwrap();
+            assert!(sources.contains(&format!("fn {name}()")), "docs/SECURITY.md names {name}");
+            count += 1;
+        }
+    }
+    assert!(count > 20, "{count} tests");
 }
