@@ -1,8 +1,9 @@
 //! Takes in again after a restore what is no mail: tags and saved queries; and shows the configuration.
 //!
-//! In: roots. Out: what lies in the nearest directory `.pneu` at or above one of them, where a restore put it, if the user said nothing
-//! of the kind here yet. Whoever wrote the Maildir may have written `.pneu` too, so that what is taken in is what docs/SECURITY.md lists:
-//! nothing that names a command, a repository, an address or a path. Must not know archives.
+//! In: roots. Out: what lies in the nearest directory `.pneu` at or above one of them, where a restore put
+//! it, if the user said nothing of the kind here yet. Whoever wrote the Maildir may have written `.pneu` too,
+//! so that what is taken in is what docs/SECURITY.md lists: nothing that names a command, a repository, an
+//! address or a path. Must not know archives.
 
 use crate::error::{Error, Result};
 use crate::settled::settled;
@@ -30,15 +31,16 @@ const QUERIES_BYTES_MAX: u64 = 1 << 20;
 pub const CONFIGURATION_BYTES_MAX: u64 = 64 << 10;
 /// A file that others may write may say what others want.
 const OTHERS_WRITE: u32 = 0o022;
-/// What is read must be what was looked at: no symbolic link is followed, and a pipe does not keep us waiting.
+/// What is read must be what was looked at: no symbolic link is followed, and a pipe does not keep us
+/// waiting.
 const READ: OFlags = OFlags::RDONLY
     .union(OFlags::NOFOLLOW)
     .union(OFlags::NONBLOCK)
     .union(OFlags::NOCTTY)
     .union(OFlags::CLOEXEC);
 
-/// Takes in the tags that a restore left beside the mail, unless there are tags here already: those of messages that lie in the
-/// roots beside which they were found. Returns each file and what was taken from it.
+/// Takes in the tags that a restore left beside the mail, unless there are tags here already: those of
+/// messages that lie in the roots beside which they were found. Returns each file and what was taken from it.
 ///
 /// # Errors
 /// A file is damaged or cannot be read; what the disk says. What other files said may have been taken in.
@@ -55,11 +57,12 @@ pub fn bring_back_tags(environment: &Environment, roots: &[Root]) -> Result<Vec<
     Ok(taken)
 }
 
-/// Takes in the saved queries that a restore left beside the mail, byte for byte, unless some were ever saved here. Returns the file
-/// and how many those are.
+/// Takes in the saved queries that a restore left beside the mail, byte for byte, unless some were ever saved
+/// here. Returns the file and how many those are.
 ///
 /// # Errors
-/// The file is damaged, cannot be read, or holds control characters; what the disk says: then nothing was changed.
+/// The file is damaged, cannot be read, or holds control characters; what the disk says: then nothing was
+/// changed.
 pub fn bring_back_queries(environment: &Environment, roots: &[Root]) -> Result<Option<(PathBuf, usize)>> {
     let Some((path, _)) = restored(roots, QUERIES, QUERIES_BYTES_MAX).pop_first() else { return Ok(None) };
     if index::export_queries(environment)?.is_some() {
@@ -72,8 +75,8 @@ pub fn bring_back_queries(environment: &Environment, roots: &[Root]) -> Result<O
     Ok(index::import_queries(environment, text.as_bytes())?.map(|count| (path, count)))
 }
 
-/// Returns the configuration that a restore left beside the mail, and what it says. It may name programs to be run: nobody may use it
-/// before the user has read it. One that others may write is none.
+/// Returns the configuration that a restore left beside the mail, and what it says. It may name programs to
+/// be run: nobody may use it before the user has read it. One that others may write is none.
 ///
 /// # Errors
 /// It cannot be read.
@@ -99,7 +102,8 @@ fn restored(roots: &[Root], name: &str, bytes_max: u64) -> BTreeMap<PathBuf, Vec
     files
 }
 
-/// Looks at and above a root. Only a file of the root's own owner counts, in a directory of his: above the root others may write.
+/// Looks at and above a root. Only a file of the root's own owner counts, in a directory of his: above the
+/// root others may write.
 fn find(root: &Path, name: &str, bytes_max: u64) -> Option<PathBuf> {
     let owner = std::fs::metadata(root).ok()?.uid();
     let is_own = |path: &Path| {
@@ -113,7 +117,8 @@ fn find(root: &Path, name: &str, bytes_max: u64) -> Option<PathBuf> {
     root.ancestors().map(|directory| directory.join(DIRECTORY).join(name)).find(|path| is_own(path))
 }
 
-/// Reads a file that [`find`] found. What became of it meanwhile is looked at again: whoever writes there may exchange it.
+/// Reads a file that [`find`] found. What became of it meanwhile is looked at again: whoever writes there may
+/// exchange it.
 fn text_of(path: &Path, bytes_max: u64) -> Result<String> {
     let unread = |source| Error::Io { action: "read", path: path.to_owned(), source };
     let refused = |what| Error::Beside { path: path.to_owned(), what };

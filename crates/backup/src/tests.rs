@@ -426,7 +426,8 @@ fn tags_found_beside_mail_are_those_of_messages_that_lie_there() {
         // Lies there, but says that it is the message of another root.
         &line(&message(50), "m2@example.org", "there"),
         &line(&message(1), "m1@example.org", "both"),
-        // Lies in the other root only; lies nowhere, and has the Message-ID of one in the other root, or of one here.
+        // Lies in the other root only; lies nowhere, and has the Message-ID of one in the other root, or of
+        // one here.
         &line(&message(3), "m3@example.org", "elsewhere"),
         &line("nowhere", "m4@example.org", "by-id"),
         &line("nowhere here", "m50@example.org", "by-id"),

@@ -1,7 +1,8 @@
-//! Says what a configuration names that somebody else may have written, and takes it in after the user has read it.
+//! Says what a configuration names that somebody else may have written, and takes it in after the user has
+//! read it.
 //!
-//! In: a file. Out: what it names, line by line; the same bytes as the user's configuration. What is shown is all that the file holds, or it
-//! is refused. Must not know how the file came to be there.
+//! In: a file. Out: what it names, line by line; the same bytes as the user's configuration. What is shown is
+//! all that the file holds, or it is refused. Must not know how the file came to be there.
 
 use crate::config::{self, Archive, Configuration};
 use crate::configuration_file::{refuse_another, write};

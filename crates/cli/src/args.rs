@@ -41,8 +41,9 @@ pub(crate) struct Common {
     /// Keep the index in this directory. Default: $XDG_DATA_HOME/pneu, which usually is ~/.local/share/pneu
     #[arg(long, value_name = "DIR")]
     pub data: Option<PathBuf>,
-    /// The directory that holds the Maildirs. Remembered: needed for the first index only. Several have a name each and
-    /// are repeated: --maildir work=DIR --maildir home=DIR. Default: what the configuration names, or else what is found
+    /// The directory that holds the Maildirs. Remembered: needed for the first index only. Several have a
+    /// name each and are repeated: --maildir work=DIR --maildir home=DIR. Default: what the configuration
+    /// names, or else what is found
     #[arg(long, value_name = "[NAME=]DIR")]
     pub maildir: Vec<OsString>,
     /// Print results and errors only: no progress, no summary

@@ -1,7 +1,9 @@
-//! What a restored snapshot brings back besides mail: saved queries and tags after the first index. Its configuration is only shown.
+//! What a restored snapshot brings back besides mail: saved queries and tags after the first index. Its
+//! configuration is only shown.
 //!
-//! In: roots, and what lies in `.pneu/` beside them. Out: queries and tags where the user has none, and a line for each. Whoever wrote the
-//! Maildir may have written these files, so that docs/SECURITY.md says what may be taken in without being asked for. Must not know archives.
+//! In: roots, and what lies in `.pneu/` beside them. Out: queries and tags where the user has none, and a
+//! line for each. Whoever wrote the Maildir may have written these files, so that docs/SECURITY.md says what
+//! may be taken in without being asked for. Must not know archives.
 
 use crate::adopt;
 use crate::amount::count;
@@ -21,8 +23,9 @@ pub(crate) enum Occasion {
     Later,
 }
 
-/// Shows the configuration that a restore left beside the roots, if there is none here, and says how to adopt it. Nothing of it is
-/// used: it may name commands, repositories and directories, and nobody knows who wrote it.
+/// Shows the configuration that a restore left beside the roots, if there is none here, and says how to adopt
+/// it. Nothing of it is used: it may name commands, repositories and directories, and nobody knows who wrote
+/// it.
 pub(crate) fn configuration(session: &Session, roots: &[Root]) {
     let Some(place) = session.configuration.as_deref() else { return };
     if place.symlink_metadata().is_ok() {
@@ -49,8 +52,9 @@ fn shown(path: &Path, text: &str, home: Option<&Path>) -> String {
     )
 }
 
-/// Takes in saved queries and tags, where nobody has saved or tagged anything yet. What cannot be taken in is told and left there: it is no
-/// reason to fail, since whoever writes to the Maildir could make every index fail.
+/// Takes in saved queries and tags, where nobody has saved or tagged anything yet. What cannot be taken in is
+/// told and left there: it is no reason to fail, since whoever writes to the Maildir could make every index
+/// fail.
 pub(crate) fn queries_and_tags(session: &Session, roots: &[Root], occasion: Occasion) {
     let complain = |error: backup::Error| {
         if occasion == Occasion::First {

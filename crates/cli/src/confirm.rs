@@ -1,6 +1,7 @@
 //! Asks the user at the terminal, who may say yes or no.
 //!
-//! In: a question. Out: whether the answer is yes. Must not know what is asked; whether anybody can be asked is known to the session.
+//! In: a question. Out: whether the answer is yes. Must not know what is asked; whether anybody can be asked
+//! is known to the session.
 
 use crate::sanitise::one_line;
 use anyhow::{Context, Result};

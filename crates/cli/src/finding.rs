@@ -1,6 +1,7 @@
 //! Looks on the disk for the user's mail, where nobody says where it is.
 //!
-//! In: what the session knows of the user. Out: directories that hold Maildirs. Reads configuration files of other programs, and runs nothing.
+//! In: what the session knows of the user. Out: directories that hold Maildirs. Reads configuration files of
+//! other programs, and runs nothing.
 
 use crate::discover::{self, Candidate, FILE_BYTES_MAX, Source, Whereabouts};
 use std::fs::File;

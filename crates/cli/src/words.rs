@@ -1,8 +1,9 @@
-//! Takes a command apart into words, without a shell; and writes a path so that a shell takes it for one word.
+//! Takes a command apart into words, without a shell; and writes a path so that a shell takes it for one
+//! word.
 //!
-//! In: a line as a user writes it, a path. Out: words, a word. White space separates; '...' is kept as it is; in "..." a backslash takes its meaning
-//! from \ and "; elsewhere a backslash takes the meaning from whatever follows. Nothing else means anything: no variables, patterns,
-//! pipes. Must not know what is run.
+//! In: a line as a user writes it, a path. Out: words, a word. White space separates; '...' is kept as it is;
+//! in "..." a backslash takes its meaning from \ and "; elsewhere a backslash takes the meaning from whatever
+//! follows. Nothing else means anything: no variables, patterns, pipes. Must not know what is run.
 
 use std::path::Path;
 

@@ -1,7 +1,8 @@
-//! What lies in a mail directory, a snapshot or a repository cannot make the program do what the user did not ask for.
+//! What lies in a mail directory, a snapshot or a repository cannot make the program do what the user did not
+//! ask for.
 //!
-//! Comes in: files as somebody else would make them. Goes out: what was run, written and printed. docs/SECURITY.md says which boundary each
-//! test guards.
+//! Comes in: files as somebody else would make them. Goes out: what was run, written and printed.
+//! docs/SECURITY.md says which boundary each test guards.
 
 use crate::hostile::assert_harmless;
 use crate::support::{Home, Run, letter, run};
@@ -152,7 +153,8 @@ fn tags_beside_mail_say_nothing_of_other_mail() {
     assert!(both.err.contains(&left), "{both:?}");
     assert_eq!(home.subjects("tag:mine"), ["Two"]);
     assert_eq!(home.pneu(&["count", "tag:spam"]).out, "0\n");
-    // Not even when the message with the tag is gone, and another has the Message-ID that it was said to have.
+    // Not even when the message with the tag is gone, and another has the Message-ID that it was said to
+    // have.
     fs::remove_file(theirs.join("cur/2:2,S")).unwrap();
     home.good(&["index", "--accept-loss"]);
     assert_eq!(home.pneu(&["count", "tag:mine"]).out, "0\n");
@@ -262,7 +264,8 @@ fn a_message_is_put_back_into_the_maildir_and_nowhere_else() {
     home.first_index();
     assert_eq!(with_archive(&home, &["archive", "init"]).code, Some(0));
     assert_eq!(with_archive(&home, &["archive", "backup"]).code, Some(0));
-    // Whoever writes to the Maildir makes the file a link to one of the user's own, which is neither read nor replaced.
+    // Whoever writes to the Maildir makes the file a link to one of the user's own, which is neither read nor
+    // replaced.
     fs::remove_file(&gone).unwrap();
     let own = home.path().join("own");
     fs::write(&own, "precious").unwrap();

@@ -133,7 +133,8 @@ impl Home {
         Run { out, bytes: shown, ..run }
     }
 
-    /// Runs the program with a terminal as input and outputs, at which somebody types this. Returns all that a person sees as `out`.
+    /// Runs the program with a terminal as input and outputs, at which somebody types this. Returns all that
+    /// a person sees as `out`.
     pub(crate) fn answering(&self, arguments: &[&str], answer: &str) -> Run {
         let master = pty::openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
         pty::grantpt(&master).unwrap();

@@ -5,7 +5,8 @@
 
 use crate::limits::PROBLEM_COUNT_MAX;
 
-/// Defines the problems. Each stands here once: what it is, its sentence, and the word by which queries find messages that have it.
+/// Defines the problems. Each stands here once: what it is, its sentence, and the word by which queries find
+/// messages that have it.
 macro_rules! problems {
     ($($(#[doc = $doc:tt])+ #[error($sentence:tt)] #[kind($kind:tt)] $name:ident $(($inner:ty))?,)+) => {
         /// Something wrong with a message, which was read all the same.
@@ -18,7 +19,8 @@ macro_rules! problems {
             /// The kinds of all problems.
             pub const KINDS: &[&str] = &[$($kind,)+];
 
-            /// Returns its kind: a word that queries find, or the name of a group, a hyphen and what tells it apart there.
+            /// Returns its kind: a word that queries find, or the name of a group, a hyphen and what tells it
+            /// apart there.
             pub fn kind(&self) -> &'static str {
                 match self {
                     $(Problem::$name { .. } => $kind,)+

@@ -29,16 +29,16 @@ use std::time::Duration;
 /// without being read, and those that are gone no longer found. Run it as often as you like: where nothing changed, it takes
 /// seconds for millions of messages. Finding works meanwhile, and Ctrl-C keeps what is done so far.
 ///
-/// The first index needs no --maildir: mail is found in $MAILDIR, ~/Maildir, ~/Mail and where the configuration of
-/// mbsync, notmuch, mu, mutt, neomutt and Dovecot says that it is. What is found is said, and on a terminal you are asked
-/// if it is several directories.
+/// The first index needs no --maildir: mail is found in $MAILDIR, ~/Maildir, ~/Mail and where the
+/// configuration of mbsync, notmuch, mu, mutt, neomutt and Dovecot says that it is. What is found is said,
+/// and on a terminal you are asked if it is several directories.
 ///
 /// A directory that cannot be read keeps what is indexed of it, and so does one that lost most of its messages (is it mounted?);
 /// the exit code is then 3.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  pneu index                                         the first time, if the mail is where it mostly is; and ever after
+  pneu index                                         finds the mail the first time, and keeps in step
   pneu index --maildir ~/Maildir                     the first time, if it is elsewhere
   pneu index --maildir work=/srv/mail --maildir home=$HOME/Maildir
   pneu index --lazy                                  every minute, from cron
@@ -266,8 +266,8 @@ fn remembered(session: &Session) -> Result<Remembered> {
     }
 }
 
-/// Returns the roots to index, as [`roots`] does, or for a first index all directories with mail that can be found; none if the user does not
-/// want these.
+/// Returns the roots to index, as [`roots`] does, or for a first index all directories with mail that can be
+/// found; none if the user does not want these.
 fn roots_or_found(session: &Session, remembered: &Remembered) -> Result<Option<Vec<Root>>> {
     let is_said = !session.given_roots.is_empty() || !session.configured()?.roots.is_empty();
     if is_said || !matches!(remembered, Remembered::Nothing) {

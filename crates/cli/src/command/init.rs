@@ -15,12 +15,14 @@ use std::path::PathBuf;
 
 /// Write a configuration that says where the mail is
 ///
-/// Names the directories of --maildir, or all that hold Maildirs of $MAILDIR, ~/Maildir, ~/Mail, ~/mail, ~/.mail, ~/.local/share/mail and
-/// what the configuration of mbsync, notmuch, mu, mutt, neomutt and Dovecot names. Every key is explained in the file. One that is
-/// there already is never changed. You can do without: "pneu index" finds and remembers the same directories.
+/// Names the directories of --maildir, or all that hold Maildirs of $MAILDIR, ~/Maildir, ~/Mail, ~/mail,
+/// ~/.mail, ~/.local/share/mail and what the configuration of mbsync, notmuch, mu, mutt, neomutt and Dovecot
+/// names. Every key is explained in the file. One that is there already is never changed. You can do without:
+/// "pneu index" finds and remembers the same directories.
 ///
-/// --adopt takes a configuration that a backup has, as in .pneu/config.toml of a restored snapshot. It may name commands, repositories
-/// and directories, and mail from somebody else may bring one along: so it is shown, and taken when you say yes.
+/// --adopt takes a configuration that a backup has, as in .pneu/config.toml of a restored snapshot. It may
+/// name commands, repositories and directories, and mail from somebody else may bring one along: so it is
+/// shown, and taken when you say yes.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:

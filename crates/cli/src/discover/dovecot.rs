@@ -1,7 +1,7 @@
 //! Dovecot's configuration: where it keeps the user's mail.
 //!
-//! In: the text. Out: the directory, if it is a Maildir of a path that can be told: `mail_location = maildir:..`, or since 2.4 `mail_path` and
-//! `mail_inbox_path` beside `mail_driver = maildir`.
+//! In: the text. Out: the directory, if it is a Maildir of a path that can be told: `mail_location =
+//! maildir:..`, or since 2.4 `mail_path` and `mail_inbox_path` beside `mail_driver = maildir`.
 
 use super::path::{At, plain};
 use std::path::PathBuf;
@@ -33,7 +33,8 @@ pub(super) fn directories(text: &str, at: &At<'_>) -> Vec<PathBuf> {
     found
 }
 
-/// Puts the home directory and the user's name in the place of their variables. Paths with others cannot be told.
+/// Puts the home directory and the user's name in the place of their variables. Paths with others cannot be
+/// told.
 fn expanded(path: &str, at: &At<'_>) -> Option<PathBuf> {
     let home = at.home?.to_str()?;
     let mut text = path.replace("%{home}", home).replace("%h", home);

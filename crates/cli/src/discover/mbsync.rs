@@ -1,6 +1,7 @@
 //! mbsync's configuration: the stores that are Maildirs.
 //!
-//! In: the text. Out: their directories (`Path`, `Inbox`). Stores of servers, and commands for passwords, are passed over.
+//! In: the text. Out: their directories (`Path`, `Inbox`). Stores of servers, and commands for passwords, are
+//! passed over.
 
 use super::path::{At, words};
 use std::path::PathBuf;

@@ -1,7 +1,8 @@
 //! Finds where a user's mail may be, by what other programs are told.
 //!
-//! In: the surroundings, and texts of the configuration files of mail programs. Out: directories, each with who names it. Nothing is run
-//! and nothing is looked at on the disk: whoever calls reads the files, and says which directories hold mail. Must not know indexes.
+//! In: the surroundings, and texts of the configuration files of mail programs. Out: directories, each with
+//! who names it. Nothing is run and nothing is looked at on the disk: whoever calls reads the files, and says
+//! which directories hold mail. Must not know indexes.
 
 mod dovecot;
 mod mbsync;
@@ -90,8 +91,8 @@ pub(crate) fn sources(whereabouts: &Whereabouts) -> Vec<Source> {
     groups.into_iter().flat_map(of).collect()
 }
 
-/// Returns the directories that the environment, habit and these files name: each once, in this order. The home directory and
-/// what lies above it are none: all else would lie in them.
+/// Returns the directories that the environment, habit and these files name: each once, in this order. The
+/// home directory and what lies above it are none: all else would lie in them.
 pub(crate) fn candidates(whereabouts: &Whereabouts, texts: &[(Source, String)]) -> Vec<Candidate> {
     let mut all = Vec::new();
     let named = whereabouts.maildir.iter().map(|path| (path.clone(), Some("$MAILDIR".to_owned())));
@@ -122,8 +123,8 @@ fn directories(program: Program, text: &str, at: &At<'_>) -> Vec<PathBuf> {
     }
 }
 
-/// Returns the candidates that lie in no other, as roots must, and of equal ones the first. Each comes with where it really is, all links
-/// followed.
+/// Returns the candidates that lie in no other, as roots must, and of equal ones the first. Each comes with
+/// where it really is, all links followed.
 pub(crate) fn outermost(candidates: &[(PathBuf, Candidate)]) -> Vec<Candidate> {
     let is_outermost = |(place, (real, _)): &(usize, &(PathBuf, Candidate))| {
         let hides = |(other_place, (other, _)): (usize, &(PathBuf, Candidate))| {

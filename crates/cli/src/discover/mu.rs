@@ -1,4 +1,5 @@
-//! mu's log: which directory it indexed last. Its configuration lies in a database, which is none of ours to read.
+//! mu's log: which directory it indexed last. Its configuration lies in a database, which is none of ours to
+//! read.
 //!
 //! In: the text. Out: the directory.
 

@@ -1,7 +1,7 @@
 //! The configuration of mutt and neomutt: folders of mail.
 //!
-//! In: the text. Out: the directories that `folder`, `spoolfile` and `mailboxes` name. Nothing in backticks is run: such a value counts
-//! for nothing. Other files that it reads are not followed.
+//! In: the text. Out: the directories that `folder`, `spoolfile` and `mailboxes` name. Nothing in backticks
+//! is run: such a value counts for nothing. Other files that it reads are not followed.
 
 use super::path::{At, words};
 use std::path::PathBuf;

@@ -1,8 +1,9 @@
 //! All tags as text, and back: for backups, and for people.
 //!
-//! In: the store `user/`, or text. Out: text, or one commit that adds what the text says: all of it where the user named the text,
-//! only what it says of the messages of some roots where it was found beside them. The format is in docs/FORMAT.md: a line for each
-//! content, in the order of their SHA-256, so that two exports of the same tags are the same bytes. Must not know who keeps the text.
+//! In: the store `user/`, or text. Out: text, or one commit that adds what the text says: all of it where the
+//! user named the text, only what it says of the messages of some roots where it was found beside them. The
+//! format is in docs/FORMAT.md: a line for each content, in the order of their SHA-256, so that two exports
+//! of the same tags are the same bytes. Must not know who keeps the text.
 
 use crate::environment::Environment;
 use crate::error::{Error, Result};
@@ -84,9 +85,10 @@ pub fn import_tags(environment: &Environment, text: &str) -> Result<TagImport> {
     add(environment, parse(text)?.into_iter().map(message).collect())
 }
 
-/// Adds to the tags what a text says of messages that have a file in one of these roots, as [`import_tags`] does. What it says of
-/// any other is left out: whoever wrote the text is trusted with what lies beside it, and with nothing else. Each message
-/// counts by its content and keeps its own Message-ID, whatever the text says of it.
+/// Adds to the tags what a text says of messages that have a file in one of these roots, as [`import_tags`]
+/// does. What it says of any other is left out: whoever wrote the text is trusted with what lies beside it,
+/// and with nothing else. Each message counts by its content and keeps its own Message-ID, whatever the text
+/// says of it.
 ///
 /// # Errors
 /// As [`import_tags`]; damage of the index.

@@ -13,9 +13,9 @@ use std::path::PathBuf;
 
 /// Bring the files of a snapshot back
 ///
-/// What it restores from a backup of mail is a working Maildir, with tags and saved queries in .pneu/ beside it: "pneu
-/// index" takes them in, and says how to adopt the configuration. SNAPSHOT is the beginning of an id, or latest;
-/// SNAPSHOT:PATH names a directory in it, whose content then lies directly in the target.
+/// What it restores from a backup of mail is a working Maildir, with tags and saved queries in .pneu/ beside
+/// it: "pneu index" takes them in, and says how to adopt the configuration. SNAPSHOT is the beginning of an
+/// id, or latest; SNAPSHOT:PATH names a directory in it, whose content then lies directly in the target.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
