@@ -144,6 +144,7 @@ fn text_of(path: &Path, bytes_max: u64) -> Result<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tests::Fixture;
     use std::fs;
     use std::os::unix::fs::{PermissionsExt, symlink};
 
@@ -218,5 +219,26 @@ mod tests {
             fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
             assert_eq!(restored_configuration(&roots, user).unwrap().is_some(), is_read, "{mode:o}");
         }
+    }
+
+    #[test]
+    fn saved_queries_found_beside_mail_are_plain_text_and_never_replace_others() {
+        let fixture = Fixture::new();
+        fixture.index();
+        let beside = fixture.root().join(".pneu");
+        fs::create_dir(&beside).unwrap();
+        let put = |text: &str| fs::write(beside.join("queries"), text).unwrap();
+        let bring_back = || bring_back_queries(&fixture.environment, &fixture.roots);
+        put("pneu-queries 1\nunread\tflag:unread \u{1b}]0;x\u{7}\n");
+        assert!(bring_back().unwrap_err().to_string().contains("control characters"));
+        put("pneu-queries 1\nno name\tx\n");
+        assert!(bring_back().is_err());
+        assert_eq!(index::export_queries(&fixture.environment).unwrap(), None);
+        put("pneu-queries 1\nunread\tflag:unread\n");
+        assert_eq!(bring_back().unwrap(), Some((beside.join("queries"), 1)));
+        put("pneu-queries 1\nunread\tflag:seen\n");
+        assert_eq!(bring_back().unwrap(), None);
+        let queries = index::saved_queries(&fixture.environment).unwrap();
+        assert_eq!(queries.get("unread").map(String::as_str), Some("flag:unread"));
     }
 }

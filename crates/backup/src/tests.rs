@@ -444,27 +444,6 @@ fn tags_found_beside_mail_are_those_of_messages_that_lie_there() {
 }
 
 #[test]
-fn saved_queries_found_beside_mail_are_plain_text_and_never_replace_others() {
-    let fixture = Fixture::new();
-    fixture.index();
-    let beside = fixture.root().join(".pneu");
-    fs::create_dir(&beside).unwrap();
-    let put = |text: &str| fs::write(beside.join("queries"), text).unwrap();
-    let bring_back = || crate::bring_back_queries(&fixture.environment, &fixture.roots);
-    put("pneu-queries 1\nunread\tflag:unread \u{1b}]0;x\u{7}\n");
-    assert!(bring_back().unwrap_err().to_string().contains("control characters"));
-    put("pneu-queries 1\nno name\tx\n");
-    assert!(bring_back().is_err());
-    assert_eq!(index::export_queries(&fixture.environment).unwrap(), None);
-    put("pneu-queries 1\nunread\tflag:unread\n");
-    assert_eq!(bring_back().unwrap(), Some((beside.join("queries"), 1)));
-    put("pneu-queries 1\nunread\tflag:seen\n");
-    assert_eq!(bring_back().unwrap(), None);
-    let queries = index::saved_queries(&fixture.environment).unwrap();
-    assert_eq!(queries.get("unread").map(String::as_str), Some("flag:unread"));
-}
-
-#[test]
 fn tables_that_cannot_be_used_are_begun_anew() {
     let fixture = Fixture::new();
     fixture.index();

@@ -131,8 +131,8 @@ impl TextField {
 impl ValueField {
     /// Returns the column's place in the schema.
     pub(super) fn field(self) -> Field {
-        // They come after the message number and all fields of text.
-        Field::from_field_id(FIELDS.len() as u32 + 1 + self as u32)
+        // They come after the last field of text.
+        Field::from_field_id(TextField::Problem as u32 + 2 + self as u32)
     }
 
     /// Returns the column's name.
