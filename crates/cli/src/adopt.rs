@@ -154,7 +154,7 @@ mod tests {
         assert!(said("# \u{202e}\n".as_bytes()).unwrap_err().contains("in line 1"));
         assert!(said(b"# a\rb\n").unwrap_err().contains("in line 1"));
         assert!(said(b"\xff").unwrap_err().contains("no text"));
-        let most = vec![b'\n'; CONFIGURATION_BYTES_MAX as usize + 1];
+        let most = vec![b'\n'; usize::try_from(CONFIGURATION_BYTES_MAX).unwrap() + 1];
         assert!(said(&most[1..]).is_ok());
         assert!(said(&most).unwrap_err().contains("over 65536 bytes"));
         assert!(read(directory.path()).unwrap_err().to_string().contains("no regular file"));

@@ -19,7 +19,9 @@ pub(super) fn directories(text: &str, at: &At<'_>) -> Vec<PathBuf> {
         let value = words.get(1).map(String::as_str);
         match words.first().map(|word| word.to_ascii_lowercase()).as_deref() {
             None if line.trim().is_empty() => {
-                found.extend(store.take().map(|of| or_default(of, at)).into_iter().flatten())
+                if let Some(of) = store.take() {
+                    found.extend(or_default(of, at));
+                }
             }
             Some("maildirstore") => store = Some(Vec::new()),
             Some("path" | "inbox") => {
