@@ -51,6 +51,14 @@ pub enum Error {
         /// Why not.
         what: String,
     },
+    /// A file that lies beside mail is not what a restore leaves there.
+    #[error("{} is not taken in: {what}", path.display())]
+    Beside {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        what: &'static str,
+    },
     /// Somebody asked to stop.
     #[error("interrupted")]
     Interrupted,

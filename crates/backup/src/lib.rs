@@ -42,7 +42,7 @@ mod undelete;
 mod vault;
 
 pub use backup::{BackupOptions, BackupReport, Target, backup, keep_messages};
-pub use bring_back::{bring_back_queries, bring_back_tags, restored_configuration};
+pub use bring_back::{CONFIGURATION_BYTES_MAX, bring_back_queries, bring_back_tags, restored_configuration};
 pub use error::{Error, Problem, Result};
 pub use held::Held;
 pub use left_out::{excluded, left_out};

@@ -400,10 +400,47 @@ fn tags_beside_restored_mail_are_taken_in_once() {
     fs::create_dir(&beside).unwrap();
     let text = format!("pneu-tags 1\n{}\tm1@example.org\twork\n", id_of(message(1).as_bytes()));
     fs::write(beside.join("tags"), &text).unwrap();
-    let (path, import) = crate::bring_back_tags(&fixture.environment, &fixture.roots).unwrap().unwrap();
-    assert_eq!((path, import.contents), (beside.join("tags"), 1));
+    let taken = crate::bring_back_tags(&fixture.environment, &fixture.roots).unwrap();
+    let import = index::TagImport { contents: 1, changed: 1, left_out: 0 };
+    assert_eq!(taken, [(beside.join("tags"), import)]);
     assert_eq!(index::export_tags(&fixture.environment).unwrap(), text);
-    assert_eq!(crate::bring_back_tags(&fixture.environment, &fixture.roots).unwrap(), None);
+    assert_eq!(crate::bring_back_tags(&fixture.environment, &fixture.roots).unwrap(), []);
+}
+
+#[test]
+fn tags_found_beside_mail_are_those_of_messages_that_lie_there() {
+    let mut fixture = Fixture::new();
+    // Another root, with a message of its own and one that both have.
+    let other = fixture.directory.path().join("other/Mail");
+    for place in ["cur", "new", "tmp"] {
+        fs::create_dir_all(other.join(place)).unwrap();
+    }
+    fs::write(other.join("cur/1.y:2,S"), message(1)).unwrap();
+    fs::write(other.join("cur/50.y:2,S"), message(50)).unwrap();
+    fixture.roots.push(Root { name: "other".into(), path: other.clone() });
+    fixture.index();
+    fs::create_dir(other.join(".pneu")).unwrap();
+    let line = |content: &str, id: &str, tag: &str| format!("{}\t{id}\t{tag}\n", id_of(content.as_bytes()));
+    let text = [
+        "pneu-tags 1\n",
+        // Lies there, but says that it is the message of another root.
+        &line(&message(50), "m2@example.org", "there"),
+        &line(&message(1), "m1@example.org", "both"),
+        // Lies in the other root only; lies nowhere, and has the Message-ID of one in the other root, or of
+        // one here.
+        &line(&message(3), "m3@example.org", "elsewhere"),
+        &line("nowhere", "m4@example.org", "by-id"),
+        &line("nowhere here", "m50@example.org", "by-id"),
+    ];
+    fs::write(other.join(".pneu/tags"), text.concat()).unwrap();
+    let taken = crate::bring_back_tags(&fixture.environment, &fixture.roots).unwrap();
+    let import = index::TagImport { contents: 2, changed: 2, left_out: 3 };
+    assert_eq!(taken, [(other.join(".pneu/tags"), import)]);
+    let mut lines =
+        [line(&message(50), "m50@example.org", "there"), line(&message(1), "m1@example.org", "both")];
+    lines.sort();
+    let expected = format!("pneu-tags 1\n{}", lines.concat());
+    assert_eq!(index::export_tags(&fixture.environment).unwrap(), expected);
 }
 
 #[test]

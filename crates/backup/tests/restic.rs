@@ -56,7 +56,8 @@ fn restic_checks_and_restores_what_we_stored_and_a_bare_machine_has_everything_b
         Environment { data: fixture.directory.path().join("bare"), ..fixture.environment.clone() };
     let roots = [Root { name: "mail".into(), path: mail }];
     index::update(&environment, &roots, &UpdateOptions::default(), &NoObserver).unwrap();
-    backup::bring_back_tags(&environment, &roots).unwrap().unwrap();
+    let taken = backup::bring_back_tags(&environment, &roots).unwrap();
+    assert_eq!(taken.len(), 1);
     let mailbox = Mailbox::open(&environment).unwrap();
     assert_eq!(found(&mailbox, "tag:work"), ["s1"]);
     assert_eq!(found(&mailbox, ""), found(&Mailbox::open(&fixture.environment).unwrap(), ""));

@@ -13,9 +13,13 @@ pub(crate) fn people(bytes: u64) -> String {
     if unit == "bytes" { format!("{bytes} bytes") } else { format!("{value:.1} {unit}") }
 }
 
-/// Returns a number with its noun: "1 pack", "12 packs".
+/// Returns a number with its noun: "1 pack", "12 packs", "2 copies".
 pub(crate) fn count(number: u64, noun: &str) -> String {
-    if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
+    match noun.strip_suffix('y') {
+        _ if number == 1 => format!("1 {noun}"),
+        Some(stem) if !stem.ends_with(['a', 'e', 'o']) => format!("{number} {stem}ies"),
+        _ => format!("{number} {noun}s"),
+    }
 }
 
 #[cfg(test)]
@@ -39,5 +43,7 @@ mod tests {
     #[test]
     fn one_has_no_s() {
         assert_eq!((count(1, "pack"), count(0, "pack")), ("1 pack".into(), "0 packs".into()));
+        assert_eq!((count(1, "copy"), count(2, "directory")), ("1 copy".into(), "2 directories".into()));
+        assert_eq!(count(3, "key"), "3 keys");
     }
 }

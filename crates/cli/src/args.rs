@@ -23,7 +23,7 @@ struct Program {
 
 const EXAMPLES: &str = "\
 Examples:
-  pneu index --maildir ~/Maildir           the first time; later just: pneu index
+  pneu index                               finds your mail the first time, and keeps in step with it
   pneu find from:ana subject:invoice       newest first
   pneu find 'date:2w.. and not flag:seen'
   pneu view id:1234@example.org
@@ -41,8 +41,9 @@ pub(crate) struct Common {
     /// Keep the index in this directory. Default: $XDG_DATA_HOME/pneu, which usually is ~/.local/share/pneu
     #[arg(long, value_name = "DIR")]
     pub data: Option<PathBuf>,
-    /// The directory that holds the Maildirs. Remembered: needed for the first index only. Several have a name each and
-    /// are repeated: --maildir work=DIR --maildir home=DIR. Default: what the configuration names
+    /// The directory that holds the Maildirs. Remembered: needed for the first index only. Several have a
+    /// name each and are repeated: --maildir work=DIR --maildir home=DIR. Default: what the configuration
+    /// names, or else what is found
     #[arg(long, value_name = "[NAME=]DIR")]
     pub maildir: Vec<OsString>,
     /// Print results and errors only: no progress, no summary

@@ -96,9 +96,9 @@ pub(crate) fn mailbox(mailbox: Mailbox, at: At, lock: LockOptions, session: &Ses
     lock.release()?;
     let (mailbox, unknown) = mailbox.at(&moment)?;
     if unknown.messages > 0 && !session.is_quiet {
+        let (number, are) = (unknown.messages, if unknown.messages == 1 { "message" } else { "messages" });
         output::complain(format!(
-            "{} messages of that time are not in the index; \"pneu index --archived\" takes them in",
-            unknown.messages
+            "not in the index: {number} {are} of that time; \"pneu index --archived\" takes in what is missing"
         ));
     }
     Ok(mailbox)

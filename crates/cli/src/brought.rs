@@ -1,72 +1,93 @@
-//! What a restored snapshot brings back besides mail: the configuration before the first index, saved queries and tags behind it.
+//! What a restored snapshot brings back besides mail: saved queries and tags after the first index. Its
+//! configuration is only shown.
 //!
-//! In: roots, and what lies in `.pneu/` beside them. Out: files of this user, where he has none, and a line for each. Must not know archives.
+//! In: roots, and what lies in `.pneu/` beside them. Out: queries and tags where the user has none, and a
+//! line for each. Whoever wrote the Maildir may have written these files, so that docs/SECURITY.md says what
+//! may be taken in without being asked for. Must not know archives.
 
-use crate::command::init;
-use crate::config;
+use crate::adopt;
+use crate::amount::count;
 use crate::environment;
 use crate::output;
-use crate::roots;
 use crate::session::Session;
-use anyhow::Result;
-use index::Root;
-use std::path::Path;
+use crate::words::quoted_path;
+use index::{Root, TagImport};
+use std::path::{Path, PathBuf};
 
-/// Takes in the configuration that a restore left beside the roots of the command line, if there is none here. Returns the roots that are then to be
-/// named besides it.
-///
-/// # Errors
-/// It cannot be read or written.
-pub(crate) fn configuration(session: &Session) -> Result<Vec<Root>> {
-    let mut given = session.given_roots.clone();
-    let Some(place) = session.configuration.as_deref().filter(|place| place.symlink_metadata().is_err())
-    else {
-        return Ok(given);
+/// Whether an index is made for the first time: what is not taken in is told then, and not at every index.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Occasion {
+    /// The first index.
+    First,
+    /// Any later one.
+    Later,
+}
+
+/// Shows the configuration that a restore left beside the roots, if there is none here, and says how to adopt
+/// it. Nothing of it is used: it may name commands, repositories and directories, and nobody knows who wrote
+/// it.
+pub(crate) fn configuration(session: &Session, roots: &[Root]) {
+    let Some(place) = session.configuration.as_deref() else { return };
+    if place.symlink_metadata().is_ok() {
+        return;
+    }
+    match backup::restored_configuration(roots, environment::user_id()) {
+        Ok(None) => {}
+        Ok(Some((path, text))) => output::complain(shown(&path, &text, session.home.as_deref())),
+        Err(error) => output::complain(error),
+    }
+}
+
+fn shown(path: &Path, text: &str, home: Option<&Path>) -> String {
+    let what = match adopt::named(text, home) {
+        Ok(named) if named.is_empty() => "; it names nothing".to_owned(),
+        Ok(named) => format!("; it names\n{}", adopt::listed(&named)),
+        Err(what) => format!(", nor can it be: {what}"),
     };
-    let restored = backup::restored_configuration(&given, environment::user_id())?;
-    let Some((path, text)) = restored else { return Ok(given) };
-    match fitting(&text, &given, session.home.as_deref()) {
-        Ok(left) => {
-            init::write(place, &text)?;
-            given = left;
-            tell(session, format!("{}: the configuration is back, as {}", path.display(), place.display()));
+    format!(
+        "{}: a configuration lies beside the mail; nothing of it is used{what}\n\
+         If it is yours, read it and adopt it: pneu init --adopt {}",
+        path.display(),
+        quoted_path(path)
+    )
+}
+
+/// Takes in saved queries and tags, where nobody has saved or tagged anything yet. What cannot be taken in is
+/// told and left there: it is no reason to fail, since whoever writes to the Maildir could make every index
+/// fail.
+pub(crate) fn queries_and_tags(session: &Session, roots: &[Root], occasion: Occasion) {
+    let complain = |error: backup::Error| {
+        if occasion == Occasion::First {
+            output::complain(error);
         }
-        Err(what) => output::complain(format!(
-            "the configuration {} is left there: {what}; put it into {} when it is right",
-            path.display(),
-            place.display()
-        )),
+    };
+    match backup::bring_back_queries(&session.index, roots) {
+        Ok(None) => {}
+        Ok(Some((path, number))) => {
+            let are = if number == 1 { "saved query is" } else { "saved queries are" };
+            tell(session, format!("{}: {number} {are} back", path.display()));
+        }
+        Err(error) => complain(error),
     }
-    Ok(given)
+    match backup::bring_back_tags(&session.index, roots) {
+        Ok(files) => files.iter().for_each(|file| tell_tags(session, file, occasion)),
+        Err(error) => complain(error),
+    }
 }
 
-/// Takes in saved queries and tags, where nobody has saved or tagged anything yet.
-///
-/// # Errors
-/// A file is damaged or cannot be read; the data directory cannot be written.
-pub(crate) fn queries_and_tags(session: &Session, roots: &[Root]) -> Result<()> {
-    if let Some((path, count)) = backup::bring_back_queries(&session.index, roots)? {
-        tell(session, format!("{}: {count} saved queries are back", path.display()));
+fn tell_tags(session: &Session, (path, tags): &(PathBuf, TagImport), occasion: Occasion) {
+    let shown = path.display();
+    if tags.contents > 0 {
+        tell(session, format!("{shown}: tags of {} are back", count(tags.contents, "message")));
     }
-    if let Some((path, tags)) = backup::bring_back_tags(&session.index, roots)? {
-        tell(session, format!("{}: tags of {} messages are back", path.display(), tags.contents));
+    if tags.left_out > 0 && (tags.contents > 0 || occasion == Occasion::First) {
+        let left_out = count(tags.left_out, "message");
+        let advice = format!("to take in all of it: pneu tag --import {}", quoted_path(path));
+        tell(
+            session,
+            format!("{shown}: what it says of {left_out} that are not there is left out; {advice}"),
+        );
     }
-    Ok(())
-}
-
-/// Returns the given roots that a configuration does not name.
-///
-/// # Errors
-/// A sentence that says why the configuration cannot be used here.
-fn fitting(text: &str, given: &[Root], home: Option<&Path>) -> Result<Vec<Root>, String> {
-    let configured = config::parse(text, home)?.roots;
-    if let Some(missing) = configured.iter().find(|root| !root.path.is_dir()) {
-        return Err(format!("it names mail in {}, which is not there", missing.path.display()));
-    }
-    let left: Vec<Root> =
-        given.iter().filter(|root| configured.iter().all(|own| own.path != root.path)).cloned().collect();
-    roots::joined(&configured, left.clone())?;
-    Ok(left)
 }
 
 fn tell(session: &Session, what: String) {

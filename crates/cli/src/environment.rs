@@ -8,7 +8,7 @@ use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
 use std::ffi::OsString;
 use std::hash::{BuildHasher, RandomState};
-use std::io::{self, IsTerminal, stderr, stdout};
+use std::io::{self, IsTerminal, stderr, stdin, stdout};
 use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
 use std::process::Command;
@@ -35,12 +35,20 @@ pub(crate) struct Surroundings {
     pub columns: Option<usize>,
     /// Whether standard error is a terminal.
     pub stderr_is_terminal: bool,
+    /// Whether standard input is a terminal.
+    pub stdin_is_terminal: bool,
     /// The program that the user wants to see long output with (`PNEU_PAGER`, `PAGER`); empty for none.
     pub pager: Option<String>,
     /// Whether the user says how less is to behave (`LESS`).
     pub has_less_options: bool,
     /// Where the user's mail is, if that is said (`MAILDIR`).
     pub maildir: Option<PathBuf>,
+    /// Where programs keep what they can make again.
+    pub cache_home: Option<PathBuf>,
+    /// Where notmuch's configuration is, if that is said (`NOTMUCH_CONFIG`).
+    pub notmuch_config: Option<PathBuf>,
+    /// The user's name (`USER`).
+    pub user: Option<String>,
 }
 
 /// What the environment says of repositories, in the variables that restic's users know. Never printed: keys are in it.
@@ -172,6 +180,7 @@ pub(crate) fn surroundings() -> Surroundings {
     Surroundings {
         columns,
         stderr_is_terminal: stderr().is_terminal(),
+        stdin_is_terminal: stdin().is_terminal(),
         ..from_variables(|name| std::env::var_os(name))
     }
 }
@@ -189,6 +198,9 @@ fn from_variables(variable: impl Fn(&str) -> Option<OsString>) -> Surroundings {
         pager: text("PNEU_PAGER").or_else(|| text("PAGER")),
         has_less_options: variable("LESS").is_some(),
         maildir: directory("MAILDIR"),
+        cache_home: directory("XDG_CACHE_HOME").or_else(|| below_home(".cache")),
+        notmuch_config: directory("NOTMUCH_CONFIG"),
+        user: text("USER"),
         no_color: is_set("NO_COLOR") || variable("TERM").is_some_and(|term| term == "dumb"),
         legacy_cleanup: is_set("PNEU_NO_INCREMENTAL_CLEANUP"),
         home,

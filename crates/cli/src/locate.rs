@@ -138,8 +138,9 @@ pub(crate) fn locate(handle: &str, path: &Path, lock: LockOptions, session: &Ses
     let asked = if by_content { Asked::Content } else { Asked::Message };
     let mut located = read(&message, asked, &Keeper::new(lock, session))?;
     if other_count > 0 && located.note.is_none() {
+        let have = if other_count == 1 { "more message has" } else { "more messages have" };
         located.note = Some(format!(
-            "{other_count} more messages have this Message-ID; this is the newest. The others: pneu find {handle}"
+            "{other_count} {have} this Message-ID; this is the newest. All of them: pneu find {handle}"
         ));
     }
     Ok(located)

@@ -4,6 +4,7 @@
 //! flows from `args` through a `session` to one file in `command`, which calls the library and hands what it returns to `format`.
 
 mod addresses;
+mod adopt;
 mod amount;
 mod archived;
 mod args;
@@ -11,13 +12,18 @@ mod at;
 mod brought;
 mod command;
 mod config;
+mod configuration_file;
+mod confirm;
 mod deliver;
+mod discover;
 mod environment;
 mod exit;
+mod finding;
 mod format;
 mod locate;
 mod output;
 mod pager;
+mod problems;
 mod progress;
 mod question;
 mod repository;

@@ -68,9 +68,31 @@ impl Output {
     }
 }
 
+/// Tells the user on standard error what is the matter with a file.
+pub(crate) fn complain_of(path: impl Display, what: &str) {
+    complain(sanitise::one_line(&said_of(&path.to_string(), what)));
+}
+
+/// Returns a sentence that names a file, once: what libraries say of it often does already.
+pub(crate) fn said_of(path: &str, what: &str) -> String {
+    if what.contains(path) { what.to_owned() } else { format!("{path}: {what}") }
+}
+
 /// Tells the user something on standard error. Names and text in it may come from mail, so it is sanitised here.
 pub(crate) fn complain(message: impl Display) {
     let text = message.to_string();
     // Where standard error is closed, nobody is left to tell.
     let _ = writeln!(io::stderr().lock(), "pneu: {}", sanitise::many_lines(&text));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sentence_names_its_file_once() {
+        assert_eq!(said_of("/a", "is a pipe"), "/a: is a pipe");
+        assert_eq!(said_of("/a", "cannot open /a: Permission denied"), "cannot open /a: Permission denied");
+        assert_eq!(said_of("/a/cur", "/a/cur/1 is not a file"), "/a/cur/1 is not a file");
+    }
 }

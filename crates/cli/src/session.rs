@@ -5,6 +5,7 @@
 
 use crate::args::Common;
 use crate::config::{self, Configuration};
+use crate::discover::Whereabouts;
 use crate::environment::{self, Surroundings};
 use crate::exit::{NotFound, Outcome};
 use crate::output::Output;
@@ -34,6 +35,8 @@ pub(crate) struct Session {
     pub terminal: Terminal,
     /// Whether standard error is a terminal.
     pub stderr_is_terminal: bool,
+    /// Whether somebody sits at a terminal who can be asked.
+    pub can_ask: bool,
     /// Whether to print results and errors only.
     pub is_quiet: bool,
     /// Whether cleanup is to be done the slow way.
@@ -42,8 +45,8 @@ pub(crate) struct Session {
     pub configuration: Option<PathBuf>,
     /// The user's home directory.
     pub home: Option<PathBuf>,
-    /// Where the user's environment says that mail is.
-    pub maildir: Option<PathBuf>,
+    /// What tells where the user's mail may be.
+    pub whereabouts: Whereabouts,
     pager: Option<String>,
     has_less_options: bool,
 }
@@ -77,6 +80,14 @@ impl Session {
             holder: format!("pneu, process {}", std::process::id()),
             thread_count: environment::thread_count(),
         };
+        let whereabouts = Whereabouts {
+            home: surroundings.home.clone(),
+            config_home: surroundings.config_home.clone(),
+            cache_home: surroundings.cache_home,
+            maildir: surroundings.maildir,
+            notmuch_config: surroundings.notmuch_config,
+            user: surroundings.user,
+        };
         Ok(Session {
             index,
             given_roots,
@@ -86,11 +97,12 @@ impl Session {
                 common.color.unwrap_or_default(),
             ),
             stderr_is_terminal: surroundings.stderr_is_terminal,
+            can_ask: surroundings.stdin_is_terminal && surroundings.stderr_is_terminal,
             is_quiet: common.quiet,
             wants_legacy_cleanup: surroundings.legacy_cleanup,
             configuration: surroundings.config_home.map(|home| home.join(CONFIGURATION)),
             home: surroundings.home,
-            maildir: surroundings.maildir,
+            whereabouts,
             pager: surroundings.pager,
             has_less_options: surroundings.has_less_options,
         })

@@ -108,10 +108,8 @@ impl Taken {
             output::complain(format!("something of the archive could not be read; once it can be, {LATER}"));
         }
         if self.adopted.damaged > 0 {
-            output::complain(format!(
-                "{} messages of the archive could not be unpacked",
-                self.adopted.damaged
-            ));
+            let messages = count(self.adopted.damaged, "message");
+            output::complain(format!("{messages} of the archive could not be unpacked"));
         }
         !self.problems.is_empty() || self.adopted.damaged > 0
     }

@@ -1,8 +1,11 @@
-//! Takes a command apart into words, without a shell.
+//! Takes a command apart into words, without a shell; and writes a path so that a shell takes it for one
+//! word.
 //!
-//! In: a line as a user writes it. Out: words. White space separates; '...' is kept as it is; in "..." a backslash takes its meaning
-//! from \ and "; elsewhere a backslash takes the meaning from whatever follows. Nothing else means anything: no variables, patterns,
-//! pipes. Must not know what is run.
+//! In: a line as a user writes it, a path. Out: words, a word. White space separates; '...' is kept as it is;
+//! in "..." a backslash takes its meaning from \ and "; elsewhere a backslash takes the meaning from whatever
+//! follows. Nothing else means anything: no variables, patterns, pipes. Must not know what is run.
+
+use std::path::Path;
 
 /// Returns the words of a line, at least one.
 ///
@@ -39,9 +42,37 @@ fn quoted(rest: &mut std::str::Chars<'_>, quote: char, word: &mut String) -> Res
     }
 }
 
+/// Returns a path as one word for a shell.
+pub(crate) fn quoted_path(path: &Path) -> String {
+    let text = path.to_string_lossy();
+    let is_plain =
+        |c: char| c.is_alphanumeric() || matches!(c, '/' | '.' | '_' | '-' | '+' | ',' | '@' | '%');
+    if !text.is_empty() && text.chars().all(is_plain) {
+        return text.into_owned();
+    }
+    format!("'{}'", text.replace('\'', "'\\''"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_quoted_path_is_one_word() {
+        for (path, expected) in [
+            ("/home/ana/Größe_1.x-y", "/home/ana/Größe_1.x-y"),
+            ("/a b", "'/a b'"),
+            ("/$(id);`x`", "'/$(id);`x`'"),
+            ("/it's", r"'/it'\''s'"),
+            ("~", "'~'"),
+            ("", "''"),
+        ] {
+            assert_eq!(quoted_path(Path::new(path)), expected);
+            if !path.contains('\'') {
+                assert_eq!(split(&quoted_path(Path::new(path))).unwrap(), [path]);
+            }
+        }
+    }
 
     #[test]
     fn words_end_at_spaces_that_nothing_quotes() {

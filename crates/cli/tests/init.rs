@@ -19,7 +19,7 @@ fn init_writes_what_index_reads_and_never_overwrites() {
     let text = fs::read_to_string(&path).unwrap();
     assert!(text.ends_with("[[root]]\nname = \"mail\"\npath = \"~/Mail\"\n"), "{text}");
     assert_eq!(home.good(&["init"]), format!("configuration {} is there already; {names}", path.display()));
-    assert!(home.good(&["index"]).starts_with("1 files: 1 added"));
+    assert!(home.good(&["index"]).starts_with("1 file: 1 added"));
     home.folder("other");
     let other = home.pneu(&["init", "--maildir", "Mail/other"]);
     assert_eq!((other.code, other.out.as_str()), (Some(2), ""));
@@ -40,9 +40,12 @@ fn init_looks_where_mail_mostly_is() {
     }
     let mut command = home.command(&["init"]);
     let named = run(command.env("MAILDIR", home.path().join("elsewhere")));
-    assert!(named.out.contains(&format!("  mail {}/elsewhere\n", home.path().display())), "{named:?}");
+    let names = format!("  elsewhere {0}/elsewhere\n  mail {0}/Mail\n", home.path().display());
+    assert!(named.out.contains(&names), "{named:?}");
     fs::remove_dir_all(home.path().join(".config")).unwrap();
-    assert!(home.good(&["init"]).contains("/Mail\n"), "a directory without a Maildir is passed over");
+    let only = home.good(&["init"]);
+    let names = format!("it names\n  mail {}/Mail\nnext", home.path().display());
+    assert!(only.contains(&names), "a directory without a Maildir is passed over: {only}");
     fs::remove_dir_all(home.path().join(".config")).unwrap();
     fs::remove_dir_all(home.mail()).unwrap();
     let none = home.pneu(&["init"]);
@@ -51,6 +54,82 @@ fn init_looks_where_mail_mostly_is() {
     let empty = home.pneu(&["init", "--maildir", "Maildir"]);
     assert!(empty.code == Some(2) && empty.err.contains("holds no Maildir"), "{empty:?}");
     assert!(!home.path().join(".config").exists());
+}
+
+/// Makes a Maildir with one message.
+fn maildir(home: &Home, path: &str, id: &str) {
+    for place in ["cur", "new", "tmp"] {
+        fs::create_dir_all(home.path().join(path).join(place)).unwrap();
+    }
+    fs::write(home.path().join(path).join("cur/1:2,S"), letter(id, id, "text")).unwrap();
+}
+
+#[test]
+fn the_first_index_finds_the_mail_and_says_where() {
+    let home = Home::new();
+    fs::remove_dir_all(home.mail()).unwrap();
+    let none = home.pneu(&["index"]);
+    assert_eq!((none.code, none.out.as_str()), (Some(2), ""));
+    for part in ["where is your mail?", "/Maildir, ", "pneu index --maildir DIR", "pneu init --maildir DIR"] {
+        assert!(none.err.contains(part), "{part}: {}", none.err);
+    }
+    assert!(!home.data().exists(), "nothing is left behind");
+    maildir(&home, "post", "1");
+    fs::write(home.path().join(".mbsyncrc"), "MaildirStore local\nInbox ~/post\nPassCmd \"touch ran\"\n")
+        .unwrap();
+    let one = home.pneu(&["index"]);
+    assert_eq!(one.code, Some(0), "{one:?}");
+    assert!(one.out.starts_with("1 file: 1 added"), "{one:?}");
+    let (post, rc) = (home.path().join("post"), home.path().join(".mbsyncrc"));
+    let said = format!(
+        "pneu: found mail in 1 directory:\npneu:   mail {}, named by {}\npneu: they are indexed and remembered; \
+         \"pneu init\" writes them into a configuration to edit\n",
+        post.display(),
+        rc.display()
+    );
+    assert_eq!(one.err, said);
+    let later = home.pneu(&["index"]);
+    assert_eq!((later.code, later.err.as_str()), (Some(0), ""), "it is remembered");
+}
+
+#[test]
+fn several_directories_are_all_indexed_and_nested_ones_once() {
+    let home = Home::new();
+    home.deliver("work", "1:2,S", &letter("1", "One", "text"));
+    maildir(&home, "Maildir", "2");
+    maildir(&home, "post", "3");
+    // It lies in Mail; the home directory would hold everything; a command is not run.
+    let text = "set folder=~\nset spoolfile=~/Mail/work\nmailboxes ~/post `touch ran`\n";
+    fs::write(home.path().join(".muttrc"), text).unwrap();
+    let quiet = home.pneu(&["index", "--quiet"]);
+    assert_eq!((quiet.code, quiet.out.as_str(), quiet.err.as_str()), (Some(0), "", ""), "{quiet:?}");
+    assert_eq!(home.good(&["count", "*"]), "3\n");
+    assert!(!home.path().join("ran").exists());
+    fs::remove_dir_all(home.data()).unwrap();
+    let all = home.pneu(&["index"]);
+    assert!(all.out.starts_with("3 files: 3 added") && all.err.contains("in 3 directories"), "{all:?}");
+    for (name, path) in [("maildir", "Maildir"), ("mail", "Mail"), ("post", "post")] {
+        let line = format!("pneu:   {name} {}", home.path().join(path).display());
+        assert!(all.err.contains(&line), "{line}: {all:?}");
+    }
+}
+
+#[test]
+fn on_a_terminal_several_directories_are_asked_about() {
+    let home = Home::new();
+    home.deliver("", "1:2,S", &letter("1", "One", "text"));
+    maildir(&home, "Maildir", "2");
+    let no = home.answering(&["index"], "n\n");
+    assert!(no.code == Some(1) && no.out.contains("Index all of them? [Y/n]"), "{no:?}");
+    assert!(no.out.contains("nothing is indexed; say where your mail is") && !home.data().exists(), "{no:?}");
+    let yes = home.answering(&["index"], "\n");
+    assert!(yes.code == Some(0) && yes.out.contains("2 files: 2 added"), "{yes:?}");
+    // One needs no question.
+    fs::remove_dir_all(home.data()).unwrap();
+    fs::remove_dir_all(home.path().join("Maildir")).unwrap();
+    let one = home.answering(&["index"], "");
+    assert!(one.code == Some(0) && one.out.contains("1 file: 1 added"), "{one:?}");
+    assert!(!one.out.contains('?'), "{one:?}");
 }
 
 #[test]

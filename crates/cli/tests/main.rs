@@ -11,6 +11,7 @@ mod archive;
 mod archive_find;
 mod archive_lost;
 mod both_ways;
+mod boundaries;
 mod copies;
 mod damage;
 mod deliver;

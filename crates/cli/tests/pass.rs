@@ -171,7 +171,7 @@ fn a_header_that_is_configured_later_is_read_by_a_repair() {
         (repaired.code, repaired.err.as_str()),
         (Some(0), "pneu: all mail is read again, for what it says in X-Score\n")
     );
-    assert!(repaired.out.starts_with("no damage found\n1 files: 1 added"), "{repaired:?}");
+    assert!(repaired.out.starts_with("no damage found\n1 file: 1 added"), "{repaired:?}");
     assert_eq!(home.subjects("x-score:twelve"), ["scored"]);
     assert_eq!(home.good(&["check", "--repair"]), "no damage found\n", "and once is enough");
 }
@@ -263,7 +263,7 @@ fn an_index_of_an_older_version_is_made_anew_by_the_next_pass() {
         (made.code, made.err.as_str()),
         (Some(0), "pneu: the index is of an older version: it is made anew\n")
     );
-    assert!(made.out.starts_with("1 files: 1 added"), "{made:?}");
+    assert!(made.out.starts_with("1 file: 1 added"), "{made:?}");
     assert_eq!(home.subjects("text"), ["One"]);
 }
 

@@ -167,3 +167,28 @@ fn info_says_what_count_counts() {
     assert_eq!((number("messages"), number("without copies")), ("2".into(), "1".into()));
     assert_eq!(home.good(&["count"]), "1\n");
 }
+
+#[test]
+fn an_index_says_how_many_messages_have_problems_and_a_query_finds_them() {
+    let home = Home::new();
+    home.deliver("", "1:2,S", &letter("1", "Sound", "text"));
+    let sound = home.first_index();
+    assert_eq!(sound.lines().count(), 1, "{sound}");
+    home.deliver("", "2:2,S", b"From: a@example.org\nSubject: Odd\nMessage-ID: <2@example.org>\n\nx\0y\n");
+    home.deliver(
+        "",
+        "3:2,S",
+        b"From: a@example.org\nSubject: Late\nMessage-ID: <3@example.org>\nDate: soon\n\nx\n",
+    );
+    let odd = home.good(&["index"]);
+    let said = "2 messages have problems: date 2, nul 1; list them with: pneu find 'problem:*'";
+    assert_eq!(odd.lines().nth(1), Some(said), "{odd}");
+    assert_eq!(home.subjects("problem:nul"), ["Odd"]);
+    assert_eq!(home.subjects("problem:date-unreadable"), ["Late"]);
+    let mut all = home.subjects("problem:*");
+    all.sort();
+    assert_eq!(all, ["Late", "Odd"]);
+    let wrong = home.pneu(&["find", "problem:dates"]);
+    assert!(wrong.code == Some(2) && wrong.err.contains("problem: takes charset, cut, date"), "{wrong:?}");
+    assert_eq!(home.good(&["index"]).lines().count(), 1, "nothing new, nothing said");
+}

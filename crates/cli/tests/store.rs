@@ -110,7 +110,7 @@ const LOG: &str = "00000000000000000004.xlog";
 fn loaded() -> (Home, PathBuf) {
     let (home, directory) = home();
     let out = home.good(&["store", "load", "shop", "--into", "s"]);
-    assert!(out.starts_with("read     00000000000000000004.snap and 1 logs, up to {1: 6}: "), "{out}");
+    assert!(out.starts_with("read     00000000000000000004.snap and 1 log, up to {1: 6}: "), "{out}");
     (home, directory)
 }
 
@@ -142,7 +142,7 @@ fn a_load_says_when_it_is_ready_and_what_sealing_took() {
     let (home, _) = home();
     let out = home.good(&["store", "load", "shop", "--into", "s"]);
     let lines: Vec<&str> = out.lines().collect();
-    assert_eq!(lines[0], "read     00000000000000000004.snap and 1 logs, up to {1: 6}: 11 rows of 6 spaces");
+    assert_eq!(lines[0], "read     00000000000000000004.snap and 1 log, up to {1: 6}: 11 rows of 6 spaces");
     assert!(
         lines[1].starts_with("ready    after ")
             && lines[1].ends_with(" s: the last rows were found through 5 indexes"),
@@ -210,7 +210,7 @@ fn a_directory_and_a_store_say_what_is_in_them() {
         "snapshot   00000000000000000004.snap  {1: 4}  483 bytes, 1 blocks, by test\n\
          log        00000000000000000004.xlog  {1: 4}  189 bytes, 2 blocks, by test\n\
          instance   07070707-0707-0707-0707-070707070707\n\
-         recovery   00000000000000000004.snap and 1 logs, up to {1: 6}\n\
+         recovery   00000000000000000004.snap and 1 log, up to {1: 6}\n\
          space      512 letters: indexes pk, by_town, by_hash\n\
          spaces     5 of the system besides\n"
     );
@@ -219,7 +219,7 @@ fn a_directory_and_a_store_say_what_is_in_them() {
         out,
         "instance   07070707-0707-0707-0707-070707070707\n\
          reaches    {1: 6}\n\
-         space      512 letters: indexes pk, by_town, by_hash, 7 rows in 1 segments\n\
+         space      512 letters: indexes pk, by_town, by_hash, 7 rows in 1 segment\n\
          spaces     5 of the system besides\n"
     );
     for nothing in ["Mail", "none"] {
@@ -329,7 +329,7 @@ fn an_older_snapshot_stands_in() {
         run.code == Some(0) && run.err.ends_with("an older snapshot and the logs since hold the same\n"),
         "{run:?}"
     );
-    assert!(run.out.starts_with("read     00000000000000000004.snap and 1 logs, up to {1: 6}"), "{run:?}");
+    assert!(run.out.starts_with("read     00000000000000000004.snap and 1 log, up to {1: 6}"), "{run:?}");
 }
 
 #[test]
@@ -338,7 +338,7 @@ fn logs_may_lie_elsewhere_and_a_store_is_exported_again() {
     fs::create_dir(home.path().join("wal")).unwrap();
     fs::rename(directory.join(LOG), home.path().join("wal").join(LOG)).unwrap();
     home.good(&["store", "load", "shop", "--wal", "wal", "--into", "s"]);
-    assert!(home.good(&["store", "info", "shop", "--wal", "wal"]).contains("and 1 logs, up to {1: 6}"));
+    assert!(home.good(&["store", "info", "shop", "--wal", "wal"]).contains("and 1 log, up to {1: 6}"));
     assert_eq!(home.good(&["store", "verify", "shop", "--wal", "wal"]), "no damage found\n");
     let out = home.good(&["store", "export", "s", "--to", "new"]);
     assert_eq!(out, "11 rows in new/00000000000000000006.snap\n");
@@ -387,7 +387,7 @@ fn segments_are_merged_and_answer_as_before() {
     }
     let in_segments = |count: &str| {
         let info = home.good(&["store", "info", "s"]);
-        assert!(info.contains(&format!("16 rows in {count} segments")), "{info}");
+        assert!(info.contains(&format!("16 rows in {count} segment")), "{info}");
     };
     in_segments("5");
     let answers = || -> Vec<String> {

@@ -133,6 +133,29 @@ impl Home {
         Run { out, bytes: shown, ..run }
     }
 
+    /// Runs the program with a terminal as input and outputs, at which somebody types this. Returns all that
+    /// a person sees as `out`.
+    pub(crate) fn answering(&self, arguments: &[&str], answer: &str) -> Run {
+        let master = pty::openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+        pty::grantpt(&master).unwrap();
+        pty::unlockpt(&master).unwrap();
+        let name = pty::ptsname(&master, Vec::new()).unwrap();
+        let terminal =
+            || OpenOptions::new().read(true).write(true).open(OsStr::from_bytes(name.as_bytes())).unwrap();
+        let mut master = fs::File::from(master);
+        let mut command = self.command(arguments);
+        command.env("TERM", "xterm").env("PAGER", "");
+        command.stdin(terminal()).stdout(terminal()).stderr(terminal());
+        let mut child = command.spawn().unwrap();
+        drop(command);
+        master.write_all(answer.as_bytes()).unwrap();
+        let mut shown = Vec::new();
+        let _ = master.read_to_end(&mut shown);
+        let code = child.wait().unwrap().code();
+        let out = String::from_utf8_lossy(&shown).replace("\r\n", "\n");
+        Run { code, out, err: String::new(), bytes: shown }
+    }
+
     /// Runs the program and returns what it printed; fails unless it ended with 0 and said nothing else.
     pub(crate) fn good(&self, arguments: &[&str]) -> String {
         let run = self.pneu(arguments);

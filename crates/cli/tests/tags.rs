@@ -9,7 +9,7 @@ use std::fs;
 fn tags_are_given_found_listed_and_taken_away() {
     let home = Home::indexed();
     assert_eq!(home.good(&["tag", "+work", "+later", "--", "hello"]), "2 messages: 2 changed\n");
-    assert_eq!(home.good(&["tag", "-later", "--", "subject:first"]), "1 messages: 1 changed\n");
+    assert_eq!(home.good(&["tag", "-later", "--", "subject:first"]), "1 message: 1 changed\n");
     assert_eq!(home.good(&["tag"]), "       1 later\n       2 work\n");
     assert_eq!(home.subjects("tag:work"), ["Second thoughts", "First steps"]);
     assert_eq!(home.subjects("tag:work and not tag:later"), ["First steps"]);

@@ -224,7 +224,7 @@ fn several_messages_of_one_id_are_told_of() {
     home.first_index();
     let shown = home.pneu(&["view", "id:1@example.org"]);
     assert_eq!(shown.code, Some(0));
-    assert!(shown.err.contains("1 more messages have this Message-ID"), "{}", shown.err);
+    assert!(shown.err.contains("1 more message has this Message-ID"), "{}", shown.err);
 }
 
 #[test]

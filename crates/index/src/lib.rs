@@ -45,7 +45,7 @@ pub use tables::HeaderCodec;
 pub use user::{
     QUERY_NAME_BYTES_MAX, TAG_BYTES_MAX, TagChange, TagImport, TagSummary, change_queries, change_tags,
     check_query_name, check_tag, export_queries, export_tags, has_no_tags, import_queries, import_tags,
-    repair_user, saved_queries,
+    import_tags_of, repair_user, saved_queries,
 };
 
 /// Versions and magics of the formats that this crate writes, for docs/FORMAT.md.

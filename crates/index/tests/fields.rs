@@ -77,6 +77,40 @@ fn languages_are_found() {
 }
 
 #[test]
+fn problems_are_found_by_kind_and_by_group() {
+    let fixture = Fixture::new();
+    put(&fixture, "sound", "", "x");
+    put(&fixture, "charset", "Content-Type: text/plain; charset=x-klingon\n", "gr\u{fc}n");
+    put(&fixture, "nul", "", "x\0y");
+    let no_date = message("no-date", "no-date", "x").replacen("Date:", "X-Date:", 1);
+    fixture.put("", "cur", "no-date.x:2,", &no_date);
+    let old = message("old", "old", "x").replacen(
+        "\nDate: ",
+        "\nDate: Mon, 1 Jan 1900 00:00:00 +0000\nX-Date: ",
+        1,
+    );
+    fixture.put("", "cur", "old.x:2,", &old);
+    fixture.update();
+    assert_found(
+        &fixture,
+        &[
+            ("problem:charset-unknown", &["charset"]),
+            ("problem:charset", &["charset"]),
+            ("problem:nul", &["nul"]),
+            ("problem:date", &["no-date", "old"]),
+            ("problem:Date-Missing", &["no-date"]),
+            ("problem:date-*", &["no-date", "old"]),
+            ("problem:*", &["charset", "no-date", "nul", "old"]),
+            ("not problem:*", &["sound"]),
+            ("problem:/miss/", &["no-date"]),
+            ("problem:cut-message", &[]),
+        ],
+    );
+    let wrong = fixture.mailbox().evaluate(&query("problem:chraset")).unwrap_err().to_string();
+    assert!(wrong.contains("problem: takes ") && wrong.contains("charset, cut, date"), "{wrong}");
+}
+
+#[test]
 fn attached_text_is_found_apart_from_the_rest() {
     let fixture = Fixture::new();
     let parts = "MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=b\n";

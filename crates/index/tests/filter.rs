@@ -43,7 +43,7 @@ struct KnownFile {
 const OWN: &str = "gregkh@linuxfoundation.org";
 const TEXT_FIELDS: [Field; 8] =
     [Field::From, Field::To, Field::Cc, Field::Bcc, Field::Subject, Field::Body, Field::Embed, Field::File];
-const VALUE_FIELDS: [Field; 9] = [
+const VALUE_FIELDS: [Field; 10] = [
     Field::List,
     Field::Mime,
     Field::Language,
@@ -51,6 +51,7 @@ const VALUE_FIELDS: [Field; 9] = [
     Field::MessageId,
     Field::Reference,
     Field::Keyword,
+    Field::Problem,
     Field::Maildir,
     Field::Path,
 ];
@@ -121,6 +122,10 @@ impl Known {
             Field::MessageId => vec![message.message_id.clone()],
             Field::Reference => message.references.clone(),
             Field::Keyword => self.files.iter().flat_map(|file| file.keywords.clone()).collect(),
+            Field::Problem => {
+                let kinds = message.problems.iter().map(mail::Problem::kind);
+                kinds.flat_map(|kind| [kind.to_owned(), mail::problem_group(kind).to_owned()]).collect()
+            }
             Field::Maildir => self.files.iter().map(|file| file.maildir.clone()).collect(),
             Field::Path => self.files.iter().map(|file| file.path.to_string_lossy().into_owned()).collect(),
             other => panic!("{other:?} is split into words"),

@@ -70,7 +70,7 @@ pub use large::{Extent, Large};
 pub use mailbox::Address;
 pub use message::{Context, Message, parse};
 pub use name::{Name, SizeHints, is_draft, name_seconds, parse_name, size_hints, with_flags, without_field};
-pub use problem::Problem;
+pub use problem::{MESSAGE_CUT, Problem, is_problem_kind, problem_group, problem_groups};
 pub use read::{Content, read_message, read_message_into};
 pub use scan::{Directory, Entry, EntryKind, Fingerprint, ScanBuffer, entry_hash, read_directory};
 pub use stamp::{FileStat, RACY_NS, Stamp, stat_directory, stat_file};

@@ -1,91 +1,162 @@
-//! What may be wrong with a message, each as a value with its sentence.
+//! What may be wrong with a message, each as a value with its sentence and the word that finds it.
 //!
 //! Whoever reads a message adds here what it had to guess or leave out; nobody decides anything by it. Knows nothing
 //! of parsing.
 
 use crate::limits::PROBLEM_COUNT_MAX;
 
-/// Something wrong with a message, which was read all the same.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Problem {
+/// Defines the problems. Each stands here once: what it is, its sentence, and the word by which queries find
+/// messages that have it.
+macro_rules! problems {
+    ($($(#[doc = $doc:tt])+ #[error($sentence:tt)] #[kind($kind:tt)] $name:ident $(($inner:ty))?,)+) => {
+        /// Something wrong with a message, which was read all the same.
+        #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+        pub enum Problem {
+            $($(#[doc = $doc])+ #[error($sentence)] $name $(($inner))?,)+
+        }
+
+        impl Problem {
+            /// The kinds of all problems.
+            pub const KINDS: &[&str] = &[$($kind,)+];
+
+            /// Returns its kind: a word that queries find, or the name of a group, a hyphen and what tells it
+            /// apart there.
+            pub fn kind(&self) -> &'static str {
+                match self {
+                    $(Problem::$name { .. } => $kind,)+
+                }
+            }
+        }
+    };
+}
+
+problems! {
     /// No field at all.
     #[error("the message has no header")]
+    #[kind("header-missing")]
     NoHeader,
     /// A line in the header that is no field.
     #[error("a line in the header is not a field and was left out")]
+    #[kind("header-junk")]
     HeaderJunk,
     /// Over `FIELD_COUNT_MAX` fields, or one longer than is read.
     #[error("the header is too long; the rest of it was left out")]
+    #[kind("cut-header")]
     HeaderCut,
     /// Raw bytes in a header field that are not UTF-8.
     #[error("a header field holds raw bytes that are not UTF-8; their charset was guessed")]
+    #[kind("charset-header")]
     HeaderCharsetGuessed,
     /// Over `ADDRESS_COUNT_MAX` addresses.
     #[error("there are too many addresses; the rest was left out")]
+    #[kind("cut-addresses")]
     AddressesCut,
     /// No Message-ID, or one that cannot be used.
     #[error("the message has no usable Message-ID; one was derived from its content")]
+    #[kind("id-missing")]
     MessageIdMissing,
     /// Over `REFERENCE_COUNT_MAX` references.
     #[error("there are too many references; the first and the newest were kept")]
+    #[kind("cut-references")]
     ReferencesCut,
     /// No Date.
     #[error("the message has no date")]
+    #[kind("date-missing")]
     DateMissing,
     /// A Date that nobody can read.
     #[error("the date cannot be read")]
+    #[kind("date-unreadable")]
     DateUnreadable,
     /// A Date before 1970.
     #[error("the date lies before 1970")]
+    #[kind("date-old")]
     DateTooOld,
     /// A Date over a year ahead.
     #[error("the date lies more than a year ahead")]
+    #[kind("date-future")]
     DateInFuture,
     /// A charset that is not known.
     #[error("the charset {0:?} is not known; another was guessed")]
+    #[kind("charset-unknown")]
     CharsetUnknown(String),
     /// Text that is neither ASCII nor UTF-8, without a charset.
     #[error("some text names no charset and is not UTF-8; its charset was guessed")]
+    #[kind("charset-unsaid")]
     CharsetUnsaid,
     /// Bytes that the charset they claim does not have.
     #[error("some text is not in the charset {0:?} that it claims")]
+    #[kind("charset-wrong")]
     CharsetWrong(String),
     /// A Content-Transfer-Encoding that is not known.
     #[error("the transfer encoding {0:?} is not known; the content was taken as it stands")]
+    #[kind("transfer-unknown")]
     TransferUnknown(String),
     /// Base64 or quoted-printable with faults.
     #[error("some encoded content is damaged; what could be decoded was kept")]
+    #[kind("transfer-damaged")]
     TransferDamaged,
     /// A multipart whose boundary is missing or never comes.
     #[error("a multipart has no parts that could be found; it was read as text")]
+    #[kind("multipart-missing")]
     BoundaryMissing,
     /// A multipart that does not end.
     #[error("a multipart is not closed; the message may have been cut")]
+    #[kind("multipart-unclosed")]
     BoundaryUnclosed,
     /// Nested deeper than `MIME_DEPTH_MAX`.
     #[error("the parts are nested too deep; what lies deeper was read as text")]
+    #[kind("cut-depth")]
     NestedTooDeep,
     /// An encoded message within the message, of over `LARGE_NESTED_BYTES_MAX` bytes.
     #[error("an encoded message within the message is too large; it was not taken apart")]
+    #[kind("cut-nested")]
     NestedTooLarge,
     /// Over `PART_COUNT_MAX` parts.
     #[error("there are too many parts; the rest was left out")]
+    #[kind("cut-parts")]
     PartsCut,
     /// Over `ATTACHMENT_COUNT_MAX` attachments.
     #[error("there are too many attachments; the rest is not listed")]
+    #[kind("cut-attachments")]
     AttachmentsCut,
     /// Over `TEXT_BYTES_MAX` bytes of text.
     #[error("there is too much text; the rest was left out")]
+    #[kind("cut-text")]
     TextCut,
     /// S/MIME that is damaged.
     #[error("signed or compressed content (S/MIME) is damaged; it was left out")]
+    #[kind("smime-damaged")]
     SealedDamaged,
     /// Over `UNSEALED_BYTES_MAX` bytes of content, or over `MIME_DEPTH_MAX` levels of it.
     #[error("there is too much signed or compressed content (S/MIME); the rest was left out")]
+    #[kind("cut-smime")]
     SealedCut,
     /// NUL bytes in the header or in text.
     #[error("there are NUL bytes in the header or in text; they were left out")]
+    #[kind("nul")]
     NulBytes,
+}
+
+/// The kind of a message that was not read whole: whoever reads it knows.
+pub const MESSAGE_CUT: &str = "cut-message";
+
+/// Says whether this is the kind of a problem, or a group of kinds.
+pub fn is_problem_kind(word: &str) -> bool {
+    let mut kinds = Problem::KINDS.iter().copied().chain([MESSAGE_CUT]);
+    kinds.any(|kind| kind == word || problem_group(kind) == word)
+}
+
+/// Returns all groups of kinds, in order.
+pub fn problem_groups() -> Vec<&'static str> {
+    let mut groups: Vec<&str> = Problem::KINDS.iter().map(|kind| problem_group(kind)).collect();
+    groups.sort_unstable();
+    groups.dedup();
+    groups
+}
+
+/// Returns the group that a kind belongs to, which may be the kind itself.
+pub fn problem_group(kind: &str) -> &str {
+    kind.split('-').next().unwrap_or(kind)
 }
 
 /// The problems met so far: each once, `PROBLEM_COUNT_MAX` at most.
@@ -121,6 +192,33 @@ impl Problems {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn kinds_are_words_of_groups_and_stand_once() {
+        let mut kinds = Problem::KINDS.to_vec();
+        kinds.sort_unstable();
+        kinds.dedup();
+        assert_eq!(kinds.len(), Problem::KINDS.len());
+        for kind in kinds {
+            assert!(kind.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-'), "{kind}");
+            assert!(!problem_group(kind).is_empty(), "{kind}");
+        }
+        assert_eq!(Problem::CharsetUnknown("x".into()).kind(), "charset-unknown");
+        assert!(is_problem_kind("date") && is_problem_kind("date-old") && is_problem_kind(MESSAGE_CUT));
+        assert!(!is_problem_kind("date-") && !is_problem_kind("") && !is_problem_kind("old"));
+        let groups = problem_groups();
+        assert!(groups.is_sorted() && groups.contains(&problem_group(MESSAGE_CUT)), "{groups:?}");
+        assert_eq!((problem_group("charset-unknown"), problem_group("nul")), ("charset", "nul"));
+    }
+
+    #[test]
+    fn every_kind_stands_on_the_page_about_queries() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/query.md");
+        let page = std::fs::read_to_string(path).unwrap();
+        for kind in Problem::KINDS.iter().chain(&[MESSAGE_CUT]) {
+            assert!(page.contains(&format!("`{kind}`")), "docs/query.md lacks the kind {kind}");
+        }
+    }
 
     #[test]
     fn problems_are_listed_once_and_not_without_end() {

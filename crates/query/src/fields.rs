@@ -51,6 +51,8 @@ pub enum Field {
     Tag,
     /// Keywords that an IMAP server gave it.
     Keyword,
+    /// What is wrong with it.
+    Problem,
 }
 
 /// What a field holds, and thereby which matchers it takes.
@@ -167,6 +169,7 @@ pub const FIELDS: &[FieldInfo] = &[
         "keyword that an IMAP server gave it",
         "keyword:$Junk",
     ),
+    one(Field::Problem, None, &["problem", "problems"], "what is wrong with it, by kind", "problem:charset"),
     several(FieldSet::RECIP, "recip", "`to`, `cc` or `bcc`", "recip:team"),
     several(FieldSet::CONTACT, "contact", "`from`, `to`, `cc` or `bcc`", "contact:bob"),
     several(FieldSet::RELATED, "related", "`msgid` or `reference`", "related:abc@example.org"),
@@ -180,7 +183,7 @@ const LABEL_LETTER: &str = "q";
 
 impl Field {
     /// Every field.
-    pub const ALL: [Field; 23] = [
+    pub const ALL: [Field; 24] = [
         Field::From,
         Field::To,
         Field::Cc,
@@ -204,6 +207,7 @@ impl Field {
         Field::Language,
         Field::Tag,
         Field::Keyword,
+        Field::Problem,
     ];
 
     /// Returns the field's row of the table.
@@ -224,7 +228,9 @@ impl Field {
             Field::Maildir => Kind::Maildir,
             Field::Path => Kind::Path,
             Field::MessageId | Field::Reference | Field::Thread => Kind::Id,
-            Field::List | Field::Mime | Field::Language | Field::Tag | Field::Keyword => Kind::Value,
+            Field::List | Field::Mime | Field::Language | Field::Tag | Field::Keyword | Field::Problem => {
+                Kind::Value
+            }
         }
     }
 

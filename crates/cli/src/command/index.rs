@@ -3,15 +3,21 @@
 //! In: roots from the command line, the configuration, or the index itself. Out: a summary on standard output, and a line on
 //! standard error for each file or directory that could not be read.
 
-use crate::brought;
+use crate::amount::count;
+use crate::brought::{self, Occasion};
+use crate::confirm::confirm_unless_no;
+use crate::discover;
 use crate::exit::Outcome;
+use crate::finding;
 use crate::output;
+use crate::problems;
 use crate::progress::Progress;
 use crate::repository::NO_REPOSITORY;
 use crate::roots;
 use crate::sanitise::one_line;
 use crate::session::Session;
 use crate::shelf::{Asked, Shelf, Taken};
+use crate::words::quoted_path;
 use anyhow::{Result, anyhow, bail};
 use clap::{Args, ValueEnum};
 use index::{Cleanup, Error, HeaderCodec, Loss, Mode, Observer, Root, Summary, UpdateOptions};
@@ -23,13 +29,17 @@ use std::time::Duration;
 /// without being read, and those that are gone no longer found. Run it as often as you like: where nothing changed, it takes
 /// seconds for millions of messages. Finding works meanwhile, and Ctrl-C keeps what is done so far.
 ///
+/// The first index needs no --maildir: mail is found in $MAILDIR, ~/Maildir, ~/Mail and where the
+/// configuration of mbsync, notmuch, mu, mutt, neomutt and Dovecot says that it is. What is found is said,
+/// and on a terminal you are asked if it is several directories.
+///
 /// A directory that cannot be read keeps what is indexed of it, and so does one that lost most of its messages (is it mounted?);
 /// the exit code is then 3.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  pneu index --maildir ~/Maildir                     the first time
-  pneu index                                         ever after
+  pneu index                                         finds the mail the first time, and keeps in step
+  pneu index --maildir ~/Maildir                     the first time, if it is elsewhere
   pneu index --maildir work=/srv/mail --maildir home=$HOME/Maildir
   pneu index --lazy                                  every minute, from cron
   pneu index --thorough                              after a restore from a backup
@@ -87,11 +97,13 @@ enum Codec {
 /// No root is known; the index is damaged or cannot be written; Ctrl-C.
 pub(crate) fn run(arguments: &Arguments, session: &Session) -> Result<Outcome> {
     let remembered = remembered(session)?;
-    let given = match remembered {
-        Remembered::Nothing => brought::configuration(session)?,
-        _ => session.given_roots.clone(),
+    let Some(roots) = roots_or_found(session, &remembered)? else {
+        return session.nothing("nothing is indexed; say where your mail is: pneu index --maildir DIR");
     };
-    let roots = roots(session, &remembered, given)?;
+    let is_first = matches!(remembered, Remembered::Nothing);
+    if is_first {
+        brought::configuration(session, &roots);
+    }
     let options = UpdateOptions {
         mode: mode(arguments),
         loss: if arguments.accept_loss { Loss::Accept } else { Loss::Refuse },
@@ -114,7 +126,8 @@ pub(crate) fn run(arguments: &Arguments, session: &Session) -> Result<Outcome> {
         let adopted = index::adopt(&session.index, &held, &options, progress)?;
         Ok((summary, Taken::new(adopted, &held)))
     })?;
-    brought::queries_and_tags(session, &roots)?;
+    let occasion = if is_first { Occasion::First } else { Occasion::Later };
+    brought::queries_and_tags(session, &roots, occasion);
     Ok(outcome)
 }
 
@@ -123,7 +136,7 @@ pub(crate) fn run(arguments: &Arguments, session: &Session) -> Result<Outcome> {
 /// # Errors
 /// As [`run`]; [`Error::Interrupted`].
 pub(crate) fn in_step(session: &Session, progress: &Progress) -> Result<Summary> {
-    let roots = roots(session, &remembered(session)?, session.given_roots.clone())?;
+    let roots = roots(session, &remembered(session)?)?;
     let options = UpdateOptions { headers: session.configured()?.headers, ..UpdateOptions::default() };
     let summary = index::update(&session.index, &roots, &options, progress)?;
     complain(&summary);
@@ -132,7 +145,7 @@ pub(crate) fn in_step(session: &Session, progress: &Progress) -> Result<Summary>
 
 fn complain(summary: &Summary) {
     for problem in &summary.problems {
-        output::complain(one_line(&format!("{}: {}", problem.path.display(), problem.what)));
+        output::complain_of(problem.path.display(), &problem.what);
     }
 }
 
@@ -200,6 +213,9 @@ fn work(
         if let Some(line) = taken.line() {
             output.line(&line)?;
         }
+        if summary.added > 0 {
+            problems::line(session)?.iter().try_for_each(|line| output.line(line))?;
+        }
         output.finish()?;
     }
     let is_partly = taken.complain() || matches!(asked, Asked::Failed) || !summary.problems.is_empty();
@@ -254,17 +270,50 @@ fn remembered(session: &Session) -> Result<Remembered> {
     }
 }
 
+/// Returns the roots to index, as [`roots`] does, or for a first index all directories with mail that can be
+/// found; none if the user does not want these.
+fn roots_or_found(session: &Session, remembered: &Remembered) -> Result<Option<Vec<Root>>> {
+    let is_said = !session.given_roots.is_empty() || !session.configured()?.roots.is_empty();
+    if is_said || !matches!(remembered, Remembered::Nothing) {
+        return roots(session, remembered).map(Some);
+    }
+    let found = finding::find(&session.whereabouts);
+    if found.mail.is_empty() {
+        bail!(
+            "where is your mail? There is no Maildir in {}. Say it once: pneu index --maildir DIR; or in a \
+             configuration: pneu init --maildir DIR",
+            found.looked()
+        );
+    }
+    let roots = discover::roots(&found.mail);
+    if session.is_quiet {
+        return Ok(Some(roots));
+    }
+    output::complain(one_line(&format!("found mail in {}:", count(roots.len() as u64, "directory"))));
+    for (root, candidate) in roots.iter().zip(&found.mail) {
+        let told_by = candidate.told_by.as_ref().map(|who| format!(", named by {who}")).unwrap_or_default();
+        output::complain(one_line(&format!("  {} {}{told_by}", root.name, quoted_path(&root.path))));
+    }
+    if session.can_ask && roots.len() > 1 {
+        return Ok(confirm_unless_no("Index all of them?")?.then_some(roots));
+    }
+    output::complain(
+        "they are indexed and remembered; \"pneu init\" writes them into a configuration to edit",
+    );
+    Ok(Some(roots))
+}
+
 /// Returns the roots to index: those of the configuration if it names any, else those that the index remembers; and with either,
 /// those of the command line.
-fn roots(session: &Session, remembered: &Remembered, given: Vec<Root>) -> Result<Vec<Root>> {
+fn roots(session: &Session, remembered: &Remembered) -> Result<Vec<Root>> {
     let configured = session.configured()?.roots;
     let known = match remembered {
         Remembered::Index(roots) | Remembered::Older(roots) if configured.is_empty() => roots,
         _ => &configured,
     };
-    let roots = roots::joined(known, given).map_err(|what| anyhow!(what))?;
+    let roots = roots::joined(known, session.given_roots.clone()).map_err(|what| anyhow!(what))?;
     if roots.is_empty() {
-        bail!("where is your mail? Say it once: pneu index --maildir DIR");
+        bail!("where is your mail? Say it once: pneu index --maildir DIR; or in a configuration: pneu init");
     }
     if matches!(remembered, Remembered::Nothing) {
         roots.iter().try_for_each(has_maildir)?;
@@ -286,8 +335,8 @@ fn has_maildir(root: &Root) -> Result<()> {
 fn line(summary: &Summary, elapsed: Duration) -> String {
     let seconds = elapsed.as_secs_f64();
     format!(
-        "{} files: {} added, {} moved, {} changed, {} gone, {} unreadable; {seconds:.2} s",
-        summary.file_count,
+        "{}: {} added, {} moved, {} changed, {} gone, {} unreadable; {seconds:.2} s",
+        count(summary.file_count, "file"),
         summary.added,
         summary.moved,
         summary.changed,
@@ -304,7 +353,8 @@ mod tests {
     fn the_summary_has_all_counts() {
         let summary =
             Summary { file_count: 9, added: 1, moved: 2, changed: 3, gone: 4, ..Summary::default() };
-        let line = line(&summary, Duration::from_millis(1234));
-        assert_eq!(line, "9 files: 1 added, 2 moved, 3 changed, 4 gone, 0 unreadable; 1.23 s");
+        let of = |file_count| line(&Summary { file_count, ..summary.clone() }, Duration::from_millis(1234));
+        assert_eq!(of(9), "9 files: 1 added, 2 moved, 3 changed, 4 gone, 0 unreadable; 1.23 s");
+        assert!(of(1).starts_with("1 file: 1 added"));
     }
 }

@@ -3,6 +3,7 @@
 //! In: changes (`+a -b`) and a query, or a file of tags. Out: a summary, or tags with their counts. What is what among the words is decided here; what
 //! can be a tag is decided by the library.
 
+use crate::amount::count;
 use crate::exit::Outcome;
 use crate::question::Question;
 use crate::sanitise::one_line;
@@ -74,7 +75,7 @@ pub(crate) fn run(arguments: &Arguments, session: &Session) -> Result<Outcome> {
     }
     if !session.is_quiet {
         let mut output = session.output();
-        output.line(&format!("{} messages: {} changed", summary.messages, summary.changed))?;
+        output.line(&format!("{}: {} changed", count(summary.messages, "message"), summary.changed))?;
         output.finish()?;
     }
     Ok(Outcome::Done)
@@ -87,7 +88,7 @@ fn import(path: &Path, session: &Session) -> Result<Outcome> {
         import_tags(&session.index, &text).map_err(|error| anyhow!("{}: {error}", path.display()))?;
     if !session.is_quiet {
         let mut output = session.output();
-        output.line(&format!("{} messages: {} changed", import.contents, import.changed))?;
+        output.line(&format!("{}: {} changed", count(import.contents, "message"), import.changed))?;
         output.finish()?;
     }
     Ok(Outcome::Done)

@@ -82,7 +82,7 @@ pub(crate) fn run(arguments: &Arguments, session: &Session) -> Result<Outcome> {
 /// Prints what is back, and what is not.
 fn say(report: &UndeleteReport, session: &Session) -> Result<()> {
     for problem in &report.problems {
-        output::complain(one_line(&format!("{}: {}", problem.path.display(), problem.what)));
+        output::complain_of(problem.path.display(), &problem.what);
     }
     for path in &report.unindexed {
         output::complain(one_line(&format!(

@@ -19,7 +19,7 @@ use crate::tables::{NO_DATE, contacts, copies, messages, threads};
 use crate::text::{Document, TextField, TextFiles, TextWriter, ValueField};
 use mail::FileStat;
 use rayon::prelude::*;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use store::{Rows, Snapshot, Value};
 
@@ -342,7 +342,9 @@ fn parse(number: u32, read: &Read, (now_seconds, headers): (i64, &[String])) -> 
         line: record::encode_line(&line),
         rest: record::encode_rest(&rest),
     };
-    (document(number, message), parsed)
+    let mut document = document(number, message);
+    add_problems(&mut document, message, read.content.truncated);
+    (document, parsed)
 }
 
 fn mentions(message: &mail::Message) -> Vec<Mention> {
@@ -407,6 +409,13 @@ fn document(number: u32, message: &mail::Message) -> Document {
     }
     document.add_exact(TextField::MessageId, &message.message_id);
     document
+}
+
+/// Adds the kinds of a message's problems and their groups, each once.
+fn add_problems(document: &mut Document, message: &mail::Message, is_cut: bool) {
+    let kinds = message.problems.iter().map(mail::Problem::kind).chain(is_cut.then_some(mail::MESSAGE_CUT));
+    let words: BTreeSet<&str> = kinds.flat_map(|kind| [kind, mail::problem_group(kind)]).collect();
+    words.into_iter().for_each(|word| document.add_exact(TextField::Problem, word));
 }
 
 /// Returns an address as regular expressions see it.

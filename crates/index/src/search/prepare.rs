@@ -8,6 +8,7 @@ use crate::search::pattern::{self, Spelling, Wanted, unanswerable};
 use crate::search::{Mailbox, files};
 use crate::text::{Needle, TextField, ValueField, header_word};
 use query::fields::{Kind, RegexScope};
+use query::fold::fold;
 use query::{Family, Field, FieldSet, FlagName, Leaf, Matcher, Pattern, Priority, Target};
 use std::ops::Range;
 
@@ -103,6 +104,10 @@ fn one(mailbox: &Mailbox, leaf: &Leaf, field: Field) -> Result<Answer> {
         (Field::Thread, Matcher::Value(Pattern::Whole(id))) => Ok(Answer::Thread(id.clone())),
         (Field::Thread, _) => Ok(Answer::ThreadsOf(Box::new(text(leaf, Field::MessageId)?))),
         (Field::Keyword, _) => Ok(Answer::Keyword(pattern::wanted(leaf, Spelling::Folded, |_| false)?)),
+        (Field::Problem, Matcher::Value(Pattern::Whole(kind))) if !mail::is_problem_kind(&fold(kind)) => {
+            let what = format!("problem: takes {}; or * for any", mail::problem_groups().join(", "));
+            Err(Error::Query { span: leaf.span.clone(), what })
+        }
         (field, _) => text(leaf, field),
     }
 }
@@ -184,6 +189,7 @@ fn text_field(field: Field) -> Option<TextField> {
         Field::List => TextField::List,
         Field::Mime => TextField::Mime,
         Field::Language => TextField::Language,
+        Field::Problem => TextField::Problem,
         Field::Reference => TextField::Reference,
         Field::Tag => TextField::Label,
         Field::MessageId => TextField::MessageId,

@@ -4,9 +4,10 @@
 //! said has those of contents with the same Message-ID, if none of these is there any more: its headers changed on the way.
 
 use crate::error::Result;
-use crate::rows;
+use crate::rows::{self, FolderRow};
 use crate::search::{Duplicates, Hit, Mailbox, message_id_hash};
 use crate::set::NumberSet;
+use crate::state::Root;
 use crate::tables::messages;
 use crate::user::Tags;
 use query::fold::fold;
@@ -98,18 +99,29 @@ impl Mailbox {
     pub(crate) fn tagged_messages(&self, found: &NumberSet) -> Result<Vec<TaggedMessage>> {
         let mut numbers = found.clone();
         self.add_copies(&mut numbers)?;
-        let table = self.snapshot.table(messages::TABLE)?;
         let mut reader = PayloadReader::new();
-        let mut list = Vec::new();
-        for number in numbers.iter() {
-            let Some(hit) = self.hit(number)? else { continue };
-            let part = rows::part_of(&table, hit.row);
-            let row = hit.row.row;
-            let message_id = rows::rest(part, row, &mut reader, &self.directory)?.message_id;
-            let sha256 = part.ids(messages::SHA256, row..row + 1)?.first().copied().unwrap_or_default();
-            list.push(TaggedMessage { sha256, message_id_hash: message_id_hash(&message_id), message_id });
+        let messages = numbers.iter().map(|number| self.tagged_message(number, &mut reader));
+        messages.filter_map(Result::transpose).collect()
+    }
+
+    /// Returns the message with a content as tags know it, if it has a file in one of these roots.
+    pub(crate) fn tagged_in(&self, sha256: &[u8; 32], roots: &[Root]) -> Result<Option<TaggedMessage>> {
+        let Some(number) = self.present_number(sha256)? else { return Ok(None) };
+        let is_in = |folder: &FolderRow| roots.iter().any(|root| root.name == folder.root);
+        let files = rows::files_of(&self.files, number)?;
+        if !files.iter().any(|file| self.folder(file.folder).is_some_and(is_in)) {
+            return Ok(None);
         }
-        Ok(list)
+        self.tagged_message(number, &mut PayloadReader::new())
+    }
+
+    fn tagged_message(&self, number: u32, reader: &mut PayloadReader) -> Result<Option<TaggedMessage>> {
+        let Some(hit) = self.hit(number)? else { return Ok(None) };
+        let table = self.snapshot.table(messages::TABLE)?;
+        let (part, row) = (rows::part_of(&table, hit.row), hit.row.row);
+        let message_id = rows::rest(part, row, reader, &self.directory)?.message_id;
+        let sha256 = part.ids(messages::SHA256, row..row + 1)?.first().copied().unwrap_or_default();
+        Ok(Some(TaggedMessage { sha256, message_id_hash: message_id_hash(&message_id), message_id }))
     }
 
     /// Adds the messages that have a tag.

@@ -42,6 +42,8 @@ pub(crate) enum TextField {
     Header,
     /// The language of the text, whole.
     Language,
+    /// Kinds of what is wrong with it, and the groups of these, whole.
+    Problem,
 }
 
 /// A column of whole values: those of one header field, as they were decoded.
@@ -75,7 +77,7 @@ enum Form {
 }
 
 /// All fields, in the order of the schema; the message number comes before them.
-const FIELDS: [(TextField, &str, Form); 15] = [
+const FIELDS: [(TextField, &str, Form); 16] = [
     (TextField::From, "from", Form::Words),
     (TextField::To, "to", Form::Words),
     (TextField::Cc, "cc", Form::Words),
@@ -91,6 +93,7 @@ const FIELDS: [(TextField, &str, Form); 15] = [
     (TextField::Embed, "embed", Form::Words),
     (TextField::Header, "header", Form::HeaderWords),
     (TextField::Language, "language", Form::Whole),
+    (TextField::Problem, "problem", Form::Whole),
 ];
 
 /// All columns of values, in the order of the schema; they come last.
@@ -128,8 +131,8 @@ impl TextField {
 impl ValueField {
     /// Returns the column's place in the schema.
     pub(super) fn field(self) -> Field {
-        // They come behind the last field of text.
-        Field::from_field_id(TextField::Language as u32 + 2 + self as u32)
+        // They come after the last field of text.
+        Field::from_field_id(TextField::Problem as u32 + 2 + self as u32)
     }
 
     /// Returns the column's name.

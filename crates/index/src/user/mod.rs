@@ -22,7 +22,7 @@ pub use queries::{
 };
 pub(crate) use tags::Tags;
 pub use tags::{TAG_BYTES_MAX, check_tag};
-pub use text::{TagImport, export_tags, has_no_tags, import_tags};
+pub use text::{TagImport, export_tags, has_no_tags, import_tags, import_tags_of};
 
 /// Name of the attachment that says which version the tables have.
 const ATTACHMENT: &str = "user";

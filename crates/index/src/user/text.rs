@@ -1,12 +1,15 @@
 //! All tags as text, and back: for backups, and for people.
 //!
-//! In: the store `user/`, or text. Out: text, or one commit that adds what the text says. The format is in docs/FORMAT.md: a line for each
-//! content, in the order of their SHA-256, so that two exports of the same tags are the same bytes. Must not know who keeps the text.
+//! In: the store `user/`, or text. Out: text, or one commit that adds what the text says: all of it where the
+//! user named the text, only what it says of the messages of some roots where it was found beside them. The
+//! format is in docs/FORMAT.md: a line for each content, in the order of their SHA-256, so that two exports
+//! of the same tags are the same bytes. Must not know who keeps the text.
 
 use crate::environment::Environment;
 use crate::error::{Error, Result};
 use crate::rows::live;
-use crate::search::{TaggedMessage, message_id_hash};
+use crate::search::{Mailbox, TaggedMessage, message_id_hash};
+use crate::state::Root;
 use crate::user::change::Changes;
 use crate::user::tables::{contents, tags};
 use crate::user::{Tags, check_tag, directory, merge, snapshot, writer};
@@ -25,6 +28,8 @@ pub struct TagImport {
     pub contents: u64,
     /// Contents of which nothing was said before, or that got a tag.
     pub changed: u64,
+    /// Contents that the text names besides, of which nothing was taken.
+    pub left_out: u64,
 }
 
 /// What is said of one content.
@@ -73,22 +78,51 @@ pub fn has_no_tags(environment: &Environment) -> Result<bool> {
 /// # Errors
 /// [`Error::TagText`] with the number of the line that is wrong; damage, a full disk: then nothing was changed.
 pub fn import_tags(environment: &Environment, text: &str) -> Result<TagImport> {
-    let entries = parse(text)?;
-    let mut summary = TagImport { contents: entries.len() as u64, ..TagImport::default() };
-    if entries.is_empty() {
+    let message = |(sha256, Entry { message_id, tags })| {
+        let message_id_hash = message_id_hash(&message_id);
+        (TaggedMessage { sha256, message_id_hash, message_id }, tags)
+    };
+    add(environment, parse(text)?.into_iter().map(message).collect())
+}
+
+/// Adds to the tags what a text says of messages that have a file in one of these roots, as [`import_tags`]
+/// does. What it says of any other is left out: whoever wrote the text is trusted with what lies beside it,
+/// and with nothing else. Each message counts by its content and keeps its own Message-ID, whatever the text
+/// says of it.
+///
+/// # Errors
+/// As [`import_tags`]; damage of the index.
+pub fn import_tags_of(
+    environment: &Environment,
+    mailbox: &Mailbox,
+    roots: &[Root],
+    text: &str,
+) -> Result<TagImport> {
+    let mut messages = Vec::new();
+    let mut left_out = 0;
+    for (sha256, entry) in parse(text)? {
+        match mailbox.tagged_in(&sha256, roots)? {
+            Some(message) => messages.push((message, entry.tags)),
+            None => left_out += 1,
+        }
+    }
+    Ok(TagImport { left_out, ..add(environment, messages)? })
+}
+
+fn add(environment: &Environment, messages: Vec<(TaggedMessage, BTreeSet<String>)>) -> Result<TagImport> {
+    let mut summary = TagImport { contents: messages.len() as u64, ..TagImport::default() };
+    if messages.is_empty() {
         return Ok(summary);
     }
     let mut writer = writer(environment)?;
     let user = writer.snapshot()?;
     let now = Tags::new(&user)?;
     let mut changes = Changes::new(&user)?;
-    for (sha256, entry) in entries {
-        let own = now.own(&sha256)?;
+    for (message, tags) in messages {
+        let own = now.own(&message.sha256)?;
         let mut after = own.clone().unwrap_or_default();
-        after.extend(entry.tags);
+        after.extend(tags);
         if own.as_ref() != Some(&after) {
-            let message_id_hash = message_id_hash(&entry.message_id);
-            let message = TaggedMessage { sha256, message_id_hash, message_id: entry.message_id };
             changes.write(&message, own, &after)?;
             summary.changed += 1;
         }

@@ -21,7 +21,7 @@ const NAMED_COUNT: usize = 3;
 ///
 /// First the index is brought in step with the disk, as by "pneu index". Then only messages are opened that the repository does not have: another
 /// flag or another folder reads nothing. The snapshot holds the Maildirs as they are, with the state files of Dovecot and mbsync, and beside
-/// them .pneu/ with tags and configuration: what restic restores of it is a working Maildir.
+/// them .pneu/ with tags, saved queries and configuration: what restic restores of it is a working Maildir.
 ///
 /// What is no mail stays out: what lies in tmp/, files in cur/ and new/ whose names begin with a dot, locks and indexes of other programs.
 ///
@@ -105,7 +105,7 @@ pub(crate) fn run(arguments: &Arguments, session: &Session) -> Result<Outcome> {
     };
     lock.release()?;
     for problem in &report.problems {
-        output::complain(one_line(&format!("{}: {}", problem.path.display(), problem.what)));
+        output::complain_of(problem.path.display(), &problem.what);
     }
     is_whole &= report.problems.is_empty();
     if !session.is_quiet {

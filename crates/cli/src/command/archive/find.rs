@@ -114,7 +114,7 @@ pub(crate) fn run(arguments: &Arguments, session: &Session) -> Result<Outcome> {
     let (found, problems) = result?;
     for problem in &problems {
         let path = one_line_of_bytes(&problem.path);
-        output::complain(format!("{path}: {}", problem.error));
+        output::complain_of(path, &problem.error.to_string());
     }
     let is_whole = problems.is_empty() && selected.unread_count == 0;
     if found.is_empty() && is_whole {

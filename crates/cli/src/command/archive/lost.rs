@@ -68,7 +68,7 @@ pub(super) fn before(
     progress.finish();
     for problem in &report.problems {
         is_whole = false;
-        output::complain(one_line(&format!("{}: {}", problem.path.display(), problem.what)));
+        output::complain_of(problem.path.display(), &problem.what);
     }
     let outcome = if is_whole { Outcome::Done } else { Outcome::Partly };
     let list = &report.messages;

@@ -69,7 +69,7 @@ pub(crate) fn run(arguments: &Arguments, session: &Session) -> Result<Outcome> {
     output.finish()?;
     for problem in &problems {
         let path = archive::shown_path(&problem.path);
-        output::complain(one_line(&format!("{path}: {}", problem.error)));
+        output::complain_of(path, &problem.error.to_string());
     }
     Ok(if problems.is_empty() { Outcome::Done } else { Outcome::Partly })
 }

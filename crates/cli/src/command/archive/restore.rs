@@ -5,7 +5,6 @@ use crate::exit::{NotFound, Outcome};
 use crate::output;
 use crate::progress::Progress;
 use crate::repository::{LockOptions, Place, RepositoryOptions};
-use crate::sanitise::one_line;
 use crate::session::Session;
 use anyhow::{Result, anyhow};
 use archive::{Choice, Overwrite, RestoreOptions};
@@ -14,8 +13,9 @@ use std::path::PathBuf;
 
 /// Bring the files of a snapshot back
 ///
-/// What it restores from a backup of mail is a working Maildir, with the tags in .pneu/ beside it: "pneu index" takes both in. SNAPSHOT is the
-/// beginning of an id, or latest; SNAPSHOT:PATH names a directory in it, whose content then lies directly in the target.
+/// What it restores from a backup of mail is a working Maildir, with tags and saved queries in .pneu/ beside
+/// it: "pneu index" takes them in, and says how to adopt the configuration. SNAPSHOT is the beginning of an
+/// id, or latest; SNAPSHOT:PATH names a directory in it, whose content then lies directly in the target.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -92,7 +92,7 @@ pub(crate) fn run(arguments: &Arguments, session: &Session) -> Result<Outcome> {
     };
     for problem in &report.problems {
         let path = archive::shown_path(&problem.path);
-        output::complain(one_line(&format!("{path}: {}", problem.what)));
+        output::complain_of(path, &problem.what);
     }
     let mut output = session.output();
     if !session.is_quiet {

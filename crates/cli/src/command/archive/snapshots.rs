@@ -2,6 +2,7 @@
 
 use super::shown::snapshot_line;
 use crate::exit::Outcome;
+use crate::format::json::any_line;
 use crate::output;
 use crate::progress;
 use crate::repository::{LockOptions, Place, RepositoryOptions};
@@ -70,7 +71,7 @@ pub(crate) fn run(arguments: &Arguments, session: &Session) -> Result<Outcome> {
         is_any = true;
         match arguments.format {
             Format::Plain => output.line(&one_line(&snapshot_line(id, snapshot)))?,
-            Format::Json => output.line(&json_line(id, snapshot))?,
+            Format::Json => output.bytes(&json_line(id, snapshot))?,
         }
     }
     output.finish()?;
@@ -81,7 +82,7 @@ pub(crate) fn run(arguments: &Arguments, session: &Session) -> Result<Outcome> {
     })
 }
 
-fn json_line(id: &archive::Id, snapshot: &archive::Snapshot) -> String {
+fn json_line(id: &archive::Id, snapshot: &archive::Snapshot) -> Vec<u8> {
     let mut line = json!({
         "version": 1,
         "type": "snapshot",
@@ -97,5 +98,7 @@ fn json_line(id: &archive::Id, snapshot: &archive::Snapshot) -> String {
         line["files"] = summary.total_files_processed.into();
         line["bytes"] = summary.total_bytes_processed.into();
     }
-    line.to_string()
+    let mut out = Vec::new();
+    any_line(&line, &mut out);
+    out
 }

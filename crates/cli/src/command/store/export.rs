@@ -1,6 +1,7 @@
 //! `pneu store export`: writes a store as a snapshot that Tarantool loads.
 
 use super::open::{self, Content};
+use crate::amount::count;
 use crate::environment;
 use crate::exit::Outcome;
 use crate::output;
@@ -61,7 +62,7 @@ pub(crate) fn run(arguments: &Arguments, session: &Session) -> Result<Outcome> {
     lost.iter().for_each(|line| output::complain(format!("the snapshot lacks what the store lacks: {line}")));
     if !session.is_quiet {
         let mut output = session.output();
-        output.line(&format!("{} rows in {}", exported.row_count, exported.path.display()))?;
+        output.line(&format!("{} in {}", count(exported.row_count, "row"), exported.path.display()))?;
         output.finish()?;
     }
     Ok(if lost.is_empty() { Outcome::Done } else { Outcome::Partly })

@@ -1,7 +1,7 @@
 //! `pneu store info`: says what is in a directory of Tarantool, or in a store.
 
 use super::open::{self, Content};
-use crate::amount::people;
+use crate::amount::{count, people};
 use crate::exit::Outcome;
 use crate::output::Output;
 use crate::sanitise::one_line;
@@ -77,9 +77,9 @@ fn tell_files(arguments: &Arguments, session: &Session, output: &mut Output) -> 
     say(
         output,
         &format!(
-            "recovery   {} and {} logs, up to {{{}}}",
+            "recovery   {} and {}, up to {{{}}}",
             file_name(&snapshot.path).unwrap_or_default(),
-            plan.logs.len(),
+            count(plan.logs.len() as u64, "log"),
             plan.reached
         ),
     )?;
@@ -127,7 +127,7 @@ fn tell_store(arguments: &Arguments, session: &Session, output: &mut Output) -> 
     tell_spaces(&spaces, output, |space| {
         let table = snapshot.table(&table_name(space.id)).ok()?;
         let segments = snapshot.segment_count(&table_name(space.id)).ok()?;
-        Some(format!(", {} rows in {segments} segments", table.row_count()))
+        Some(format!(", {} in {}", count(table.row_count(), "row"), count(segments as u64, "segment")))
     })
 }
 

@@ -1,7 +1,7 @@
 //! `pneu store load`: fills a store from Tarantool's snapshot and logs.
 
 use super::open;
-use crate::amount::people;
+use crate::amount::{count, people};
 use crate::command::info::size;
 use crate::environment::Stopwatch;
 use crate::exit::Outcome;
@@ -161,6 +161,7 @@ fn read_line(plan: &Plan, recovered: &Recovered) -> String {
         None => "no snapshot".to_owned(),
     };
     let (rows, spaces) = (recovered.row_count(), recovered.tables.len());
-    let logs = plan.logs.len();
-    format!("{snapshot} and {logs} logs, up to {{{}}}: {rows} rows of {spaces} spaces", recovered.vclock)
+    let logs = count(plan.logs.len() as u64, "log");
+    let (rows, spaces) = (count(rows, "row"), count(spaces as u64, "space"));
+    format!("{snapshot} and {logs}, up to {{{}}}: {rows} of {spaces}", recovered.vclock)
 }

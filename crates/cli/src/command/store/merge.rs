@@ -1,6 +1,7 @@
 //! `pneu store merge`: makes one segment of many.
 
 use super::open;
+use crate::amount::count;
 use crate::exit::Outcome;
 use crate::output;
 use crate::session::Session;
@@ -32,15 +33,18 @@ pub(crate) fn run(arguments: &Arguments, session: &Session) -> Result<Outcome> {
         ..MergeOptions::default()
     };
     let mut output = session.output();
-    let mut count = 0;
+    let mut merge_count = 0;
     while let Some(report) = store::merge_all(&session.index.disk, &arguments.store, &options)? {
-        count += 1;
+        merge_count += 1;
         output.line(&format!(
-            "{}: {} segments became one of {} rows, {} bytes",
-            report.table, report.segment_count, report.row_count, report.file_bytes
+            "{}: {} segments became one of {}, {}",
+            report.table,
+            report.segment_count,
+            count(report.row_count.into(), "row"),
+            count(report.file_bytes, "byte")
         ))?;
     }
-    if count == 0 && !session.is_quiet {
+    if merge_count == 0 && !session.is_quiet {
         output::complain("nothing to merge");
     }
     output.finish()?;

@@ -2,8 +2,7 @@
 
 use super::open::{self, Content};
 use crate::exit::Outcome;
-use crate::output;
-use crate::output::Output;
+use crate::output::{self, Output, said_of};
 use crate::sanitise::one_line;
 use crate::session::Session;
 use anyhow::Result;
@@ -57,7 +56,7 @@ fn verify_store(arguments: &Arguments, session: &Session, output: &mut Output) -
     let snapshot = open::store(session, &arguments.directory)?;
     let damage = store::verify(&snapshot);
     for damage in &damage {
-        output.line(&one_line(&format!("{}: {}", damage.file.display(), damage.what)))?;
+        output.line(&one_line(&said_of(&damage.file.display().to_string(), &damage.what)))?;
     }
     Ok(damage.is_empty())
 }
