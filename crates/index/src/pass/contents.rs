@@ -94,7 +94,7 @@ pub(super) fn read_kept(kept: Kept, limit_bytes: usize) -> Option<Read> {
 
 /// Returns SHA-256 and size of a file's bytes, without keeping them.
 fn hash_file(path: &Path) -> std::io::Result<([u8; 32], u64)> {
-    let mut file = std::fs::File::open(path)?;
+    let mut file = disk::open_file(path)?;
     let mut hasher = Sha256::new();
     let mut buffer = vec![0; 1 << 20];
     let mut size_bytes = 0;
