@@ -224,6 +224,7 @@ fn has_message_id(located: &Located, message_id: &str) -> bool {
 
 /// Takes a message apart.
 pub(crate) fn parse(content: &Content, now_seconds: i64) -> mail::Message {
+    let now_seconds = index::present_for_dates(now_seconds);
     let context = mail::Context::new(content.stat.mtime_ns.div_euclid(1_000_000_000), now_seconds);
     mail::parse(&content.bytes, &context)
 }

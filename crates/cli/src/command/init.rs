@@ -1,5 +1,6 @@
 //! `pneu init`: writes a configuration that says where the mail is.
 
+use crate::config;
 use crate::exit::Outcome;
 use crate::sanitise::one_line;
 use crate::session::Session;
@@ -99,7 +100,7 @@ pub(crate) fn write(path: &Path, text: &str) -> Result<bool> {
             written.map(|()| true).map_err(|error| anyhow!("cannot write {shown}: {error}"))
         }
         Err(error) if error.kind() == ErrorKind::AlreadyExists => {
-            if std::fs::read(path).with_context(|| format!("cannot read {shown}"))? == text.as_bytes() {
+            if config::read(path).with_context(|| format!("cannot read {shown}"))? == text {
                 return Ok(false);
             }
             bail!("the configuration {shown} is there already and says something else; it was not changed")
