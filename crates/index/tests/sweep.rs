@@ -86,14 +86,21 @@ fn absent_since_a_time_to_come_is_not_old() {
 fn a_clock_that_makes_no_sense_forgets_nothing() {
     let mut fixture = filled();
     let last = CLOCK_SECONDS.end();
-    let clocks: [(fn() -> i64, &str); 5] = [
-        (|| i64::MAX, "2262-04-11 23:47 UTC or later"),
-        (|| i64::MIN, "1677-09-21 00:12 UTC or before"),
-        (|| -14_182_940 * 1_000_000_000, "1969-07-20 20:17 UTC"),
-        (|| (CLOCK_SECONDS.start() - 1) * 1_000_000_000, "2019-12-31 23:59 UTC"),
-        (|| (CLOCK_SECONDS.end() + 1) * 1_000_000_000, "2070-01-01 00:00 UTC"),
+    let clocks: [fn() -> i64; 5] = [
+        || i64::MAX,
+        || i64::MIN,
+        || -14_182_940 * 1_000_000_000,
+        || (CLOCK_SECONDS.start() - 1) * 1_000_000_000,
+        || (CLOCK_SECONDS.end() + 1) * 1_000_000_000,
     ];
-    for (clock, shown) in clocks {
+    let days = [
+        "2262-04-11 23:47 UTC or later",
+        "1677-09-21 00:12 UTC or before",
+        "1969-07-20 20:17 UTC",
+        "2019-12-31 23:59 UTC",
+        "2070-01-01 00:00 UTC",
+    ];
+    for (clock, shown) in clocks.into_iter().zip(days) {
         fixture.environment.clock_ns = clock;
         let listed = index::sweepable(&fixture.environment, MONTH, &Nowhere).map(|list| list.len());
         let swept =
