@@ -59,7 +59,7 @@ pub use json::JsonWriter;
 pub use key::{Damaged, Key, OVERHEAD};
 pub use key_file::{Cost, KeyFile};
 pub use list::{Next, list, load_tree, node_at};
-pub use lock::{HeldLock, LockKind, Which as WhichLocks, unlock};
+pub use lock::{HeldLock, LockKind, Surrender, Which as WhichLocks, unlock};
 pub use password::Password;
 pub use pattern::Pattern;
 pub use progress::{Progress, Unwatched};

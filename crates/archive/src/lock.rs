@@ -10,7 +10,7 @@
 mod held;
 mod note;
 
-pub use held::HeldLock;
+pub use held::{HeldLock, Surrender};
 
 use crate::error::{Error, Result};
 use crate::id::Id;
@@ -46,23 +46,26 @@ const PAUSE_MAX: Duration = Duration::from_secs(60);
 /// How often the one who waits is asked whether that shall go on.
 const ASK: Duration = Duration::from_secs(1);
 
-/// Locks a repository. If somebody else holds a lock that excludes this one, waits for it as long as `patience`; `waiting` is called at least
-/// once a second meanwhile, with the sentence that says who holds it, and an error from it ends the waiting.
+/// Locks a repository. If somebody else holds a lock that excludes this one, waits for it as long as
+/// `patience`; `told` is called at least once a second meanwhile, with the sentence that says who holds it,
+/// and an error from it ends the waiting. It is also told of each lock that is taken away because the pneu
+/// that wrote it has ended for sure.
 ///
 /// # Errors
-/// [`Error::Locked`], [`Error::Damage`] of a lock that cannot be read, what the storage says, what `waiting` returns.
+/// [`Error::Locked`], [`Error::Damage`] of a lock that cannot be read, what the storage says, what `told`
+/// returns.
 pub fn acquire(
     parts: &Parts,
     kind: LockKind,
     patience: Duration,
-    waiting: &dyn Fn(&str) -> Result<()>,
+    told: &dyn Fn(&str) -> Result<()>,
 ) -> Result<HeldLock> {
     let (mut left, mut pause) = (patience, PAUSE_MIN);
     loop {
-        match try_once(parts, kind) {
+        match try_once(parts, kind, told) {
             Err(locked @ Error::Locked { .. }) if !left.is_zero() => {
                 let time = pause.min(left);
-                wait(parts, time, &|| waiting(&locked.to_string()))?;
+                wait(parts, time, &|| told(&locked.to_string()))?;
                 left -= time;
                 pause = (pause * 2).min(PAUSE_MAX);
             }
@@ -91,12 +94,12 @@ pub fn unlock(parts: &Parts, which: Which) -> Result<usize> {
     Ok(count)
 }
 
-fn try_once(parts: &Parts, kind: LockKind) -> Result<HeldLock> {
-    refuse_others(parts, kind, None)?;
+fn try_once(parts: &Parts, kind: LockKind, told: &dyn Fn(&str) -> Result<()>) -> Result<HeldLock> {
+    refuse_others(parts, kind, None, told)?;
     // From here on the own file is removed whatever goes wrong.
     let mut held = HeldLock::write(parts, kind)?;
     (parts.surroundings.sleep)(parts.storage.settle_time());
-    refuse_others(parts, kind, held.id())?;
+    refuse_others(parts, kind, held.id(), told)?;
     held.keep()?;
     Ok(held)
 }
@@ -113,8 +116,13 @@ fn wait(parts: &Parts, time: Duration, ask: &dyn Fn() -> Result<()>) -> Result<(
 }
 
 /// Fails if somebody else holds a lock beside which one of `kind` cannot be. Locks that cannot be read are tried again: they may just
-/// be written, or renewed.
-fn refuse_others(parts: &Parts, kind: LockKind, own: Option<Id>) -> Result<()> {
+/// be written, or renewed. Those of a pneu that has ended for sure are taken away.
+fn refuse_others(
+    parts: &Parts,
+    kind: LockKind,
+    own: Option<Id>,
+    told: &dyn Fn(&str) -> Result<()>,
+) -> Result<()> {
     let mut harmless: BTreeSet<Id> = own.into_iter().collect();
     let mut delays = REREAD.iter();
     loop {
@@ -125,6 +133,9 @@ fn refuse_others(parts: &Parts, kind: LockKind, own: Option<Id>) -> Result<()> {
         let mut unread = None;
         for (id, _) in listed {
             match load(parts, id) {
+                Ok(note) if is_taken_away(parts, id, &note) => {
+                    told(&format!("a lock was removed, because its process has ended: {}", note.writer()))?;
+                }
                 Ok(note) if kind == LockKind::Exclusive || note.kind == LockKind::Exclusive => {
                     let by = note.describe(&parts.surroundings);
                     return Err(Error::Locked { address: parts.storage.address(), by });
@@ -139,6 +150,13 @@ fn refuse_others(parts: &Parts, kind: LockKind, own: Option<Id>) -> Result<()> {
             (Some(error), None) => return Err(with_way_out(error)),
         }
     }
+}
+
+/// Takes a lock away if its writer has ended for sure. Says whether that was so and went well: where nothing
+/// may be removed, it stays in the way as it was.
+fn is_taken_away(parts: &Parts, id: Id, note: &Note) -> bool {
+    note.is_certainly_gone(&parts.surroundings)
+        && parts.storage.remove(FileName { kind: FileKind::Lock, id }).is_ok()
 }
 
 fn load(parts: &Parts, id: Id) -> Result<Note> {
@@ -159,6 +177,7 @@ fn with_way_out(error: Error) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::lock::note::Birth;
     use crate::storage::Storage;
     use crate::testing::{CLOCK_NS, LIVING_PROCESS, MemoryStorage, clock_ns, parts};
     use crate::time::Time;
@@ -177,6 +196,7 @@ mod tests {
     fn others(parts: &Parts, kind: LockKind) -> Id {
         let mut note = Note::now(&parts.surroundings, kind);
         note.process = i64::from(LIVING_PROCESS);
+        note.birth = Some(Birth { place: "run 1".to_owned(), started: u64::from(LIVING_PROCESS) * 100 });
         unpacked::save(parts, FileKind::Lock, &note.to_json()).unwrap()
     }
 
@@ -366,12 +386,62 @@ mod tests {
     }
 
     #[test]
+    fn what_a_pneu_left_that_has_ended_is_taken_away_and_told() {
+        for (left, wanted) in [
+            (LockKind::Exclusive, LockKind::Shared),
+            (LockKind::Exclusive, LockKind::Exclusive),
+            (LockKind::Shared, LockKind::Shared),
+        ] {
+            let storage = MemoryStorage::new();
+            let parts = parts(&storage);
+            let mut dead = Note::now(&parts.surroundings, left);
+            dead.process = 5;
+            unpacked::save(&parts, FileKind::Lock, &dead.to_json()).unwrap();
+            let living = (wanted == LockKind::Shared).then(|| others(&parts, LockKind::Shared));
+            let said = RefCell::new(Vec::new());
+            let told = |what: &str| {
+                said.borrow_mut().push(what.to_owned());
+                Ok(())
+            };
+            let held = acquire(&parts, wanted, Duration::ZERO, &told).unwrap();
+            let (why, who) = ("its process has ended", "ana on tower, process 5, since 2026-11-21 10:02 UTC");
+            let sentence = format!("a lock was removed, because {why}: {who}");
+            assert_eq!(*said.borrow(), [sentence], "{left:?} {wanted:?}");
+            drop(held);
+            assert_eq!(storage.ids(FileKind::Lock), Vec::from_iter(living));
+        }
+    }
+
+    #[test]
+    fn what_somebody_else_left_or_cannot_be_removed_stays() {
+        let storage = MemoryStorage::new();
+        let parts = parts(&storage);
+        let dead = |place: Option<&str>| {
+            let mut note = Note::now(&parts.surroundings, LockKind::Exclusive);
+            note.process = 5;
+            note.birth = place.map(|place| Birth { place: place.to_owned(), started: 500 });
+            unpacked::save(&parts, FileKind::Lock, &note.to_json()).unwrap()
+        };
+        for place in [None, Some("run 2"), Some("run 1")] {
+            let left = dead(place);
+            if place == Some("run 1") {
+                storage.refuse(|operation| operation.starts_with("remove"));
+            }
+            let refused = now(&parts, LockKind::Shared).unwrap_err().to_string();
+            assert!(refused.contains("that one seems to be gone"), "{refused}");
+            assert_eq!(storage.ids(FileKind::Lock), [left], "{place:?}");
+            storage.refuse_nothing();
+            storage.take(name(left));
+        }
+    }
+
+    #[test]
     fn unlocking_takes_the_stale_ones_or_all() {
         let storage = MemoryStorage::new();
         let parts = parts(&storage);
         let living = others(&parts, LockKind::Shared);
         let mut dead = Note::now(&parts.surroundings, LockKind::Exclusive);
-        dead.process = 5;
+        (dead.process, dead.birth) = (5, None);
         let mut old = Note::now(&parts.surroundings, LockKind::Shared);
         old.hostname = "laptop".to_owned();
         old.time = Time::from_ns(CLOCK_NS - 1801 * 1_000_000_000, 0);

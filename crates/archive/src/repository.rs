@@ -217,7 +217,8 @@ impl Repository {
         self.removals.fetch_add(1, Ordering::AcqRel);
     }
 
-    /// Locks the repository. Waits for it as long as `patience`, and tells `waiting` why.
+    /// Locks the repository. Waits for it as long as `patience`, and tells `told` why; and of each lock that
+    /// is taken away because the pneu that wrote it has ended for sure.
     ///
     /// # Errors
     /// [`Error::Locked`], or what the storage says.
@@ -225,9 +226,9 @@ impl Repository {
         &self,
         kind: LockKind,
         patience: Duration,
-        waiting: &dyn Fn(&str) -> Result<()>,
+        told: &dyn Fn(&str) -> Result<()>,
     ) -> Result<HeldLock> {
-        lock::acquire(&self.parts, kind, patience, waiting)
+        lock::acquire(&self.parts, kind, patience, told)
     }
 
     /// Seals and stores a snapshot, which then is there for everybody: all that it names must be durable by now.

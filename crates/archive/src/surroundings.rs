@@ -28,6 +28,12 @@ pub struct Surroundings {
     pub process: u32,
     /// Says whether a process of this machine is alive.
     pub is_alive: fn(u32) -> bool,
+    /// The run of the kernel and the namespaces in which numbers and start times of processes mean the same;
+    /// `None` where nobody can tell.
+    pub place: Option<String>,
+    /// Returns when a process of this place began, in a unit that is the same for all of them; `None` if that
+    /// cannot be seen.
+    pub started: fn(u32) -> Option<u64>,
     /// How many threads may work.
     pub thread_count: usize,
 }

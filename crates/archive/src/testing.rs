@@ -39,6 +39,10 @@ pub fn surroundings() -> Surroundings {
         gid: 100,
         process: OWN_PROCESS,
         is_alive: |process| matches!(process, OWN_PROCESS | LIVING_PROCESS),
+        place: Some("run 1".to_owned()),
+        started: |process| {
+            matches!(process, OWN_PROCESS | LIVING_PROCESS).then_some(u64::from(process) * 100)
+        },
         thread_count: 2,
     }
 }

@@ -34,6 +34,8 @@ pub(crate) fn surroundings() -> Surroundings {
         gid: 1000,
         process: 42,
         is_alive: |_| true,
+        place: None,
+        started: |_| None,
         thread_count: 2,
     }
 }

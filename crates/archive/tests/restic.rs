@@ -2,12 +2,14 @@
 
 use crate::support::{PASSWORD, back_up, describe, init, make_files, open};
 use archive::{
-    BlobKind, Choice, Compression, Error, FileKind, Id, LocalStorage, Overwrite, Repository, RestoreOptions,
-    RestoreReport, SaveOptions, Sharing, Storage, Unwatched, Visitor, restore, snapshot, walk,
+    BlobKind, Choice, Compression, Error, FileKind, Id, LocalStorage, LockKind, Overwrite, Repository,
+    RestoreOptions, RestoreReport, SaveOptions, Sharing, Storage, Unwatched, Visitor, restore, snapshot,
+    walk,
 };
 use disk::RealDisk;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 use tempfile::TempDir;
 use testkit::{Restic, restic};
 
@@ -124,6 +126,25 @@ fn a_repository_of_version_1_is_added_to_as_restic_does() {
     restic.succeed(&["restore", "latest", "--target", "theirs"]);
     assert_eq!(describe(&place.path().join("theirs")), describe(&mail));
     read_all(&open(&storage), tree);
+}
+
+#[test]
+fn restic_reads_and_removes_our_locks() {
+    let Some((_place, storage, restic)) = place() else { return };
+    let repository = init(&storage);
+    let lock = repository.lock(LockKind::Exclusive, Duration::ZERO, &|_| Ok(())).unwrap();
+    let names: Vec<String> =
+        storage.list(FileKind::Lock).unwrap().into_iter().map(|(id, _)| id.to_string()).collect();
+    let listed = String::from_utf8(restic.succeed(&["list", "locks", "--no-lock"])).unwrap();
+    assert_eq!(listed.lines().collect::<Vec<_>>(), names);
+    let shown = String::from_utf8(restic.succeed(&["cat", "lock", &names[0], "--no-lock"])).unwrap();
+    assert!(shown.contains("\"tower\"") && shown.contains("\"exclusive\": true"), "{shown}");
+    let refused = restic.run(&["backup", "mail"]);
+    assert!(refused.code != Some(0) && refused.stderr.contains("locked exclusively"), "{refused:?}");
+    restic.succeed(&["unlock", "--remove-all"]);
+    assert_eq!(storage.list(FileKind::Lock).unwrap(), []);
+    drop(lock);
+    restic.succeed(&["backup", "mail"]);
 }
 
 #[test]

@@ -8,9 +8,14 @@ use crate::error::Result;
 use crate::vault::Vault;
 use archive::tree::{Node, NodeKind, OwnerNames, TreeReader, TreeWriter, go_mode, rights};
 use archive::{BlobKind, Id, Reading, Repository, Saver, Time};
+use disk::Source;
 use std::borrow::Cow;
 use std::io::Read;
+use std::path::Path;
 use std::sync::{Mutex, PoisonError};
+
+/// The most that is read of the system's names of users or groups.
+const NAMES_BYTES_MAX: usize = 64 << 20;
 
 /// A repository that is written to.
 pub(crate) struct Writing<'a> {
@@ -26,7 +31,10 @@ impl<'a> Writing<'a> {
     /// Begins; whoever calls finishes the saver that comes back.
     pub(crate) fn new(repository: &'a Repository, saver: Saver<'a>) -> Writing<'a> {
         // Names are for people who restore elsewhere; where they cannot be read there are none.
-        let names = |path: &str| OwnerNames::of_text(&std::fs::read_to_string(path).unwrap_or_default());
+        let names = |path: &str| {
+            let text = disk::read_small(Path::new(path), NAMES_BYTES_MAX, Source::File).unwrap_or_default();
+            OwnerNames::of_text(&String::from_utf8_lossy(&text))
+        };
         let (users, groups) = (names("/etc/passwd"), names("/etc/group"));
         Writing { repository, saver, users, groups, trees: Mutex::default() }
     }

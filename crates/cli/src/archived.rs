@@ -4,6 +4,7 @@
 //! Must not know commands.
 
 use crate::output;
+use crate::progress;
 use crate::repository::{LockOptions, Place, ReadLock, RepositoryOptions};
 use crate::sanitise::one_line;
 use crate::session::Session;
@@ -46,8 +47,10 @@ impl<'a> Keeper<'a> {
     /// Returns a message by its content's SHA-256; none if no repository is named or it does not have it.
     ///
     /// # Errors
-    /// The repository cannot be opened or read.
+    /// The repository cannot be opened or read; a signal.
     pub(crate) fn message(&self, sha256: &[u8; 32]) -> Result<Option<Vec<u8>>> {
+        // Under its lock nothing else asks.
+        progress::check()?;
         let repository = match self.repository.get() {
             Some(repository) => repository,
             None => {

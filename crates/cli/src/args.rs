@@ -29,7 +29,7 @@ Examples:
   pneu view id:1234@example.org
 
 Exit codes: 0 found or done, 1 nothing found, 2 error, 3 done but some input could not be read,
-130 interrupted.";
+130 interrupted, 129 and 143 ended by SIGHUP and SIGTERM.";
 
 /// Stands at the end of each command's help.
 const SEE_ALSO: &str = "Options of all commands: --data, --maildir, --quiet, --color; see pneu --help";

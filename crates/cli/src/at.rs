@@ -3,13 +3,15 @@
 //! In: a day or a time as typed, in the user's time zone. Out: a mailbox of that time. Must not know commands.
 
 use crate::archived;
+use crate::ending;
 use crate::environment;
 use crate::exit::NotFound;
 use crate::output;
+use crate::progress::Progress;
 use crate::repository::LockOptions;
 use crate::session::Session;
-use anyhow::Result;
-use archive::{Id, Snapshot, Unwatched};
+use anyhow::{Result, anyhow};
+use archive::{Id, Snapshot};
 use backup::{Archive, Chosen, Standing};
 use index::{Mailbox, Root};
 use jiff::civil::{Date, DateTime};
@@ -75,7 +77,7 @@ impl std::fmt::Display for At {
 /// Returns the mailbox as it stood: of each root as the newest snapshot has it that is not later. Says which those are.
 ///
 /// # Errors
-/// No repository is named, or it cannot be opened or read; there is no such snapshot.
+/// No repository is named, or it cannot be opened or read; there is no such snapshot; a signal.
 pub(crate) fn mailbox(mailbox: Mailbox, at: At, lock: LockOptions, session: &Session) -> Result<Mailbox> {
     let (place, repository) = archived::open(session)?;
     let lock = place.lock_to_read(&repository, lock)?;
@@ -92,8 +94,12 @@ pub(crate) fn mailbox(mailbox: Mailbox, at: At, lock: LockOptions, session: &Ses
         tell(at, &chosen, (&ids, &snapshots), &now);
     }
     let archive = Archive { environment: &session.index, repository: &repository };
-    let moment = archive.moment(&snapshots, &chosen.standing, &Unwatched)?;
+    let progress = Progress::start(session.stderr_is_terminal, session.is_quiet)
+        .map_err(|error| anyhow!("cannot listen to Ctrl-C: {error}"))?;
+    let moment = archive.moment(&snapshots, &chosen.standing, &progress)?;
+    progress.finish();
     lock.release()?;
+    ending::only_prints();
     let (mailbox, unknown) = mailbox.at(&moment)?;
     if unknown.messages > 0 && !session.is_quiet {
         let (number, are) = (unknown.messages, if unknown.messages == 1 { "message" } else { "messages" });

@@ -1,16 +1,19 @@
 //! The configuration file, `config.toml`: which directories hold Maildirs, which header fields can be searched besides the usual
 //! ones, which addresses are the user's, which words of a query stand for all of their stem. `pneu index --help` shows one.
 //!
-//! In: the text of the file. Out: roots, names and addresses. Must not know where the file lies, nor what is
-//! done with them.
+//! In: a path, the text of the file. Out: roots, names and addresses. Must not know what is done with them.
 
 use crate::roots;
+use disk::Source;
 use index::Root;
 use query::stem::{Languages, StemScope};
 use query::{Stemming, fields};
 use serde::Deserialize;
+use std::io;
 use std::path::{Path, PathBuf};
 
+/// The most that is read of a configuration.
+const BYTES_MAX: usize = 1 << 20;
 /// Header fields that a configuration may name.
 const HEADER_COUNT_MAX: usize = 32;
 
@@ -79,6 +82,15 @@ struct UserTable {
 struct RootTable {
     name: String,
     path: PathBuf,
+}
+
+/// Reads a configuration. Nothing but a regular file is one, since every command reads it.
+///
+/// # Errors
+/// There is none; it cannot be read, is no UTF-8 or has more than 1 MiB.
+pub(crate) fn read(path: &Path) -> io::Result<String> {
+    let bytes = disk::read_small(path, BYTES_MAX, Source::File)?;
+    String::from_utf8(bytes).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
 }
 
 /// Returns what a configuration says. `home` stands for `~`.

@@ -2,6 +2,7 @@
 //!
 //! In: a place and a text. Out: a file of this user alone. Must not know what the text says.
 
+use crate::config;
 use anyhow::{Context, Result, anyhow, bail};
 use std::fs::{DirBuilder, OpenOptions};
 use std::io::{ErrorKind, Write};
@@ -41,8 +42,8 @@ pub(crate) fn write(path: &Path, text: &str) -> Result<bool> {
 /// It does, or cannot be read.
 pub(crate) fn refuse_another(path: &Path, text: &str) -> Result<()> {
     let shown = path.display();
-    match std::fs::read(path) {
-        Ok(bytes) if bytes == text.as_bytes() => Ok(()),
+    match config::read(path) {
+        Ok(there) if there == text => Ok(()),
         Ok(_) => {
             bail!("the configuration {shown} is there already and says something else; it was not changed")
         }

@@ -2,18 +2,20 @@
 //!
 //! In: nothing. Out: values. Must not know what they are used for.
 
+use crate::{output, zone};
 use archive::Password;
 use archive::address::Credentials;
+use disk::Source;
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
 use std::ffi::OsString;
 use std::hash::{BuildHasher, RandomState};
 use std::io::{self, IsTerminal, stderr, stdin, stdout};
 use std::os::unix::ffi::OsStringExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// Variables that hold passwords and keys.
 const SECRETS: [&str; 3] = ["RESTIC_PASSWORD", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"];
@@ -114,6 +116,8 @@ pub(crate) fn archive_surroundings() -> archive::Surroundings {
         gid: rustix::process::getegid().as_raw(),
         process: std::process::id(),
         is_alive,
+        place: place(),
+        started,
         thread_count: thread_count(),
     }
 }
@@ -153,9 +157,43 @@ fn is_alive(process: u32) -> bool {
     })
 }
 
+/// Returns the run of the kernel and the namespaces in which numbers and start times of processes mean the
+/// same; none where the system does not tell, or tells of other processes than ours.
+fn place() -> Option<String> {
+    let own = std::fs::read_link("/proc/self").ok()?;
+    (own.to_str()? == std::process::id().to_string()).then_some(())?;
+    let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
+    let namespace = |name| std::fs::read_link(Path::new("/proc/self/ns").join(name)).ok();
+    // Older kernels have one time for all.
+    let (processes, time) = (namespace("pid")?, namespace("time").unwrap_or_default());
+    Some(format!("{} {} {}", boot.trim(), processes.display(), time.display()))
+}
+
+/// Returns when a process began, in ticks since the machine was started.
+fn started(process: u32) -> Option<u64> {
+    /// Where the time stands after the program's name, which may hold spaces and parentheses.
+    const FIELD: usize = 19;
+    let stat = std::fs::read(format!("/proc/{process}/stat")).ok()?;
+    let stat = String::from_utf8_lossy(&stat);
+    stat.rsplit_once(')')?.1.split_whitespace().nth(FIELD)?.parse().ok()
+}
+
+/// Says whether a signal was ignored when the process started, or is now.
+pub(crate) fn is_ignored(signal: i32) -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0);
+    u32::try_from(signal - 1).ok().and_then(|place| mask.checked_shr(place)).is_some_and(|mask| mask & 1 == 1)
+}
+
+/// Where the system keeps names of users, and how large that may be.
+const USERS: &str = "/etc/passwd";
+const USERS_BYTES_MAX: usize = 64 << 20;
+
 /// Returns a user's name as the system's file has it; the number if it is not there.
 fn user_name(number: u32) -> String {
-    let users = std::fs::read_to_string("/etc/passwd").unwrap_or_default();
+    let users = disk::read_small(Path::new(USERS), USERS_BYTES_MAX, Source::File).unwrap_or_default();
+    let users = String::from_utf8_lossy(&users);
     let name = users.lines().find_map(|line| {
         let mut fields = line.split(':');
         let name = fields.next()?;
@@ -166,8 +204,6 @@ fn user_name(number: u32) -> String {
 
 /// Enough for a server on the same machine.
 const IDLE_MAX_OF_TESTS: Duration = Duration::from_millis(500);
-/// Where the system keeps its time zone.
-const LOCAL_ZONE: &str = "/etc/localtime";
 /// Columns of a terminal that does not say.
 const COLUMNS_DEFAULT: usize = 80;
 
@@ -223,24 +259,34 @@ pub(crate) fn current_directory() -> io::Result<PathBuf> {
 
 /// Returns the time in nanoseconds since 1970.
 pub(crate) fn clock_ns() -> i64 {
-    // Nanoseconds fit until the year 2262.
-    i64::try_from(Timestamp::now().as_nanosecond()).unwrap_or(i64::MAX)
+    ns_since_1970(SystemTime::now())
 }
 
-/// Returns the time, in the time zone of the system.
+/// Returns a time in nanoseconds since 1970; before 1677 and after 2262 the nearest that can be said so.
+fn ns_since_1970(time: SystemTime) -> i64 {
+    let ns = |distance: Duration| i64::try_from(distance.as_nanos()).unwrap_or(i64::MAX);
+    match time.duration_since(UNIX_EPOCH) {
+        Ok(since) => ns(since),
+        Err(before) => -ns(before.duration()),
+    }
+}
+
+/// Returns a time; the nearest that calendars have, from the year -9999 to 9999.
+fn timestamp(time: SystemTime) -> Timestamp {
+    let nearest = if time < UNIX_EPOCH { Timestamp::MIN } else { Timestamp::MAX };
+    Timestamp::try_from(time).unwrap_or(nearest)
+}
+
+/// Returns the time, in the time zone of the user. If there is none that can be used, says so once.
 pub(crate) fn now() -> Zoned {
     static ZONE: OnceLock<TimeZone> = OnceLock::new();
-    let zone = ZONE.get_or_init(|| local_zone().unwrap_or_else(TimeZone::system));
-    Timestamp::now().to_zoned(zone.clone())
-}
-
-/// Returns the zone that the system's own file holds, unless `TZ` says another. jiff would list the directory of all zones to find its
-/// name, which takes a millisecond and which nobody asks for here.
-fn local_zone() -> Option<TimeZone> {
-    if std::env::var_os("TZ").is_some() {
-        return None;
-    }
-    TimeZone::tzif("local", &std::fs::read(LOCAL_ZONE).ok()?).ok()
+    let zone = ZONE.get_or_init(|| {
+        zone::of(std::env::var_os("TZ").as_deref()).unwrap_or_else(|what| {
+            output::complain(what);
+            TimeZone::UTC
+        })
+    });
+    timestamp(SystemTime::now()).to_zoned(zone.clone())
 }
 
 /// Returns a number that nobody else has.
@@ -303,5 +349,36 @@ mod tests {
         assert!(from(&[("NO_COLOR", "1")]).no_color);
         assert!(from(&[("TERM", "dumb")]).no_color);
         assert!(!from(&[("NO_COLOR", ""), ("TERM", "xterm")]).no_color);
+    }
+
+    #[test]
+    fn a_process_is_known_by_its_place_and_its_start() {
+        let own = started(std::process::id()).unwrap();
+        assert_eq!((started(std::process::id()), started(u32::MAX)), (Some(own), None));
+        assert!(started(1).is_some_and(|first| first <= own));
+        let place = place().unwrap();
+        assert!(place.contains(" pid:[") && place.split(' ').count() == 3, "{place}");
+    }
+
+    #[test]
+    fn clocks_of_all_years_are_read() {
+        let at = |seconds: i64| {
+            let distance = Duration::from_secs(seconds.unsigned_abs());
+            if seconds < 0 { UNIX_EPOCH - distance } else { UNIX_EPOCH + distance }
+        };
+        for (seconds, ns, shown) in [
+            (0, 0, "1970-01-01T00:00:00Z"),
+            (-1, -1_000_000_000, "1969-12-31T23:59:59Z"),
+            (9_223_372_037, i64::MAX, "2262-04-11T23:47:17Z"),
+            (-9_223_372_037, -i64::MAX, "1677-09-21T00:12:43Z"),
+            (253_402_300_800, i64::MAX, "9999-12-30T22:00:00.999999999Z"),
+            (i64::MAX, i64::MAX, "9999-12-30T22:00:00.999999999Z"),
+            (-400_000_000_000, -i64::MAX, "-009999-01-02T01:59:59Z"),
+        ] {
+            assert_eq!(
+                (ns_since_1970(at(seconds)), timestamp(at(seconds)).to_string()),
+                (ns, shown.to_owned())
+            );
+        }
     }
 }

@@ -306,7 +306,7 @@ pub(crate) fn parse(content: &Content, now_seconds: i64, preferred: Preferred) -
 }
 
 fn context(now_seconds: i64, preferred: Preferred) -> mail::Context<'static> {
-    mail::Context { preferred, ..mail::Context::new(now_seconds) }
+    mail::Context { preferred, ..mail::Context::new(index::present_for_dates(now_seconds)) }
 }
 
 fn now_seconds() -> i64 {

@@ -16,6 +16,7 @@ mod configuration_file;
 mod confirm;
 mod deliver;
 mod discover;
+mod ending;
 mod environment;
 mod exit;
 mod finding;
@@ -36,6 +37,7 @@ mod sort;
 mod template;
 mod terminal;
 mod words;
+mod zone;
 
 use std::process::ExitCode;
 
@@ -44,8 +46,11 @@ fn main() -> ExitCode {
     let _ = disk::fault::install();
     let surroundings = environment::surroundings();
     let result = match args::parse(environment::arguments()) {
-        Ok(arguments) => session::Session::new(&arguments.common, surroundings)
-            .and_then(|session| command::run(arguments.command, &session)),
+        Ok(arguments) => session::Session::new(&arguments.common, surroundings).and_then(|session| {
+            let result = command::run(arguments.command, &session);
+            complain_of_clock(&result, &session);
+            result
+        }),
         Err(error) => return exit::usage(&error),
     };
     if let Err(error) = &result
@@ -53,5 +58,15 @@ fn main() -> ExitCode {
     {
         output::complain(error);
     }
-    exit::code(&result)
+    exit::code(&result, ending::code())
+}
+
+/// Says once that the clock makes no sense, whatever the command was about.
+fn complain_of_clock(result: &anyhow::Result<exit::Outcome>, session: &session::Session) {
+    let is_clock = |error: &anyhow::Error| matches!(error.downcast_ref(), Some(index::Error::Clock { .. }));
+    if let Err(error) = session.index.credible_seconds()
+        && !result.as_ref().is_err_and(is_clock)
+    {
+        output::complain(error);
+    }
 }

@@ -2,13 +2,12 @@
 //!
 //! In: what the user names, or `less`. Out: a process that reads what we write. No shell starts it. Must not know what is shown.
 
+use crate::ending;
 use crate::environment::without_secrets;
 use crate::output::complain;
 use crate::words;
 use std::io;
 use std::process::{Child, ChildStdin, Command, Stdio};
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
 /// What is started if the user names nothing: colours as we write them, nothing else of a terminal.
 const DEFAULT: [&str; 2] = ["less", "-R"];
@@ -44,8 +43,7 @@ pub(crate) fn start(named: Option<&str>, has_less_options: bool) -> Option<(Page
     if !has_less_options {
         process.env("LESS", LESS);
     }
-    // Ctrl-C is for the pager, which reads from the terminal; we end when it does.
-    let _ = signal_hook::flag::register(signal_hook::consts::SIGINT, Arc::new(AtomicBool::new(false)));
+    ending::leave_to_pager();
     match process.spawn() {
         Ok(mut child) => {
             let input = child.stdin.take()?;

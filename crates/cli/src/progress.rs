@@ -1,18 +1,17 @@
-//! Shows how far a pass is, and hears Ctrl-C.
+//! Shows how far a pass is, and tells it of signals that ask for an end.
 //!
 //! In: what the library says of its progress. Out: on a terminal, and only for what takes over a second, a line with rate and time
 //! left; in pipes silence. Must not know what a pass does.
 
+use crate::ending::Ends;
+pub(crate) use crate::ending::{check, is_interrupted, listen};
 use crate::environment::Stopwatch;
-use crate::{exit, output};
+use crate::output;
 use index::{Observer, Stage};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
-use signal_hook::consts::SIGINT;
-use signal_hook::flag;
 use std::fmt;
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 /// What is done sooner shows no progress.
@@ -25,53 +24,6 @@ const AMOUNT: &str = "{msg} [{wide_bar}] {percent} %, {eta} left";
 /// The line of work whose end nobody knows.
 const WORKING: &str = "{spinner} {msg}";
 
-/// What Ctrl-C sets and asks, from the first [`Progress`] on.
-#[derive(Debug)]
-struct Ends {
-    interrupted: Arc<AtomicBool>,
-    may_end: Arc<AtomicBool>,
-}
-
-static ENDS: OnceLock<Ends> = OnceLock::new();
-
-impl Ends {
-    /// Makes the first Ctrl-C set a flag, and the second one end the process; once, since handlers add up.
-    fn get() -> io::Result<&'static Ends> {
-        if let Some(ends) = ENDS.get() {
-            return Ok(ends);
-        }
-        let interrupted = Arc::new(AtomicBool::new(false));
-        let may_end = Arc::new(AtomicBool::new(false));
-        // In this order: the first signal finds the flag unset and sets it, the second finds it set.
-        for ends in [&interrupted, &may_end] {
-            flag::register_conditional_shutdown(SIGINT, i32::from(exit::INTERRUPTED), Arc::clone(ends))?;
-        }
-        flag::register(SIGINT, Arc::clone(&interrupted))?;
-        Ok(ENDS.get_or_init(|| Ends { interrupted, may_end }))
-    }
-}
-
-/// Makes the first Ctrl-C ask for an end, instead of ending the process.
-///
-/// # Errors
-/// The system refuses the signal's handler.
-pub(crate) fn listen() -> io::Result<()> {
-    Ends::get().map(|_| ())
-}
-
-/// Returns an error if somebody pressed Ctrl-C since [`listen`].
-///
-/// # Errors
-/// [`archive::Error::Interrupted`].
-pub(crate) fn check() -> archive::Result<()> {
-    if is_interrupted() { Err(archive::Error::Interrupted) } else { Ok(()) }
-}
-
-/// Says whether somebody pressed Ctrl-C while work was watched. Before that, Ctrl-C ends the process by itself.
-pub(crate) fn is_interrupted() -> bool {
-    ENDS.get().is_some_and(|ends| ends.interrupted.load(Ordering::Relaxed))
-}
-
 /// Watches a pass for the user.
 #[derive(Debug)]
 pub(crate) struct Progress {
@@ -80,29 +32,26 @@ pub(crate) struct Progress {
     is_shown: AtomicBool,
     is_quiet: bool,
     since: Stopwatch,
-    interrupted: Arc<AtomicBool>,
-    /// Whether Ctrl-C ends the process: it waits for another one, so that nothing asks whether to stop.
-    may_end: Arc<AtomicBool>,
+    ends: &'static Ends,
     is_told: AtomicBool,
     /// Whether the amount of work is one of bytes.
     is_by_bytes: AtomicBool,
 }
 
 impl Progress {
-    /// Begins. From now on the first Ctrl-C asks the pass to end, and the second ends the process at once.
+    /// Begins. From now on signals ask the pass to end, and a Ctrl-C after them ends the process at once.
     ///
     /// # Errors
     /// The system refuses the signal's handler.
     pub(crate) fn start(stderr_is_terminal: bool, is_quiet: bool) -> io::Result<Progress> {
-        let Ends { interrupted, may_end } = Ends::get()?;
+        let ends = Ends::get()?;
         Ok(Progress {
             bar: ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden()),
             may_show: stderr_is_terminal && !is_quiet,
             is_shown: AtomicBool::new(false),
             is_quiet,
             since: Stopwatch::start(),
-            interrupted: Arc::clone(interrupted),
-            may_end: Arc::clone(may_end),
+            ends,
             is_told: AtomicBool::new(false),
             is_by_bytes: AtomicBool::new(false),
         })
@@ -116,9 +65,9 @@ impl Progress {
         self.show_when_due();
     }
 
-    /// Asks the pass to end, as Ctrl-C does: something else failed without which it is of no use.
+    /// Asks the pass to end, as a signal does: something else failed without which it is of no use.
     pub(crate) fn end(&self) {
-        self.interrupted.store(true, Ordering::Relaxed);
+        self.ends.ask();
     }
 
     /// Takes the line away.
@@ -184,7 +133,7 @@ impl ByteProgress {
 
 impl Observer for Progress {
     fn stage(&self, stage: Stage) {
-        self.may_end.store(false, Ordering::Relaxed);
+        self.ends.works();
         let (template, length, message) = look(stage);
         self.draw(template, message);
         match length {
@@ -205,15 +154,15 @@ impl Observer for Progress {
     }
 
     fn waiting(&self, holder: &str) {
-        self.may_end.store(true, Ordering::Relaxed);
+        self.ends.waits();
         if !self.is_quiet {
             self.tell(&format!("waiting for another process: {holder}"));
         }
     }
 
     fn is_interrupted(&self) -> bool {
-        self.may_end.store(false, Ordering::Relaxed);
-        let is_interrupted = self.interrupted.load(Ordering::Relaxed);
+        self.ends.works();
+        let is_interrupted = self.ends.is_asked();
         if is_interrupted && self.may_show && !self.is_told.swap(true, Ordering::Relaxed) {
             self.tell("keeping what is done so far; Ctrl-C again ends at once");
         }
@@ -224,7 +173,7 @@ impl Observer for Progress {
 /// Work on a repository: items and bytes.
 impl archive::Progress for Progress {
     fn expect(&self, items: u64, bytes: u64) {
-        self.may_end.store(false, Ordering::Relaxed);
+        self.ends.works();
         self.bar.set_style(style(AMOUNT));
         self.bar.set_length(if bytes > 0 { bytes } else { items });
         self.is_by_bytes.store(bytes > 0, Ordering::Relaxed);

@@ -5,6 +5,7 @@
 //! programs that the user himself names.
 
 use crate::config::Archive;
+use crate::ending;
 use crate::environment::{self, RepositoryVariables};
 use crate::output;
 use crate::progress;
@@ -14,8 +15,9 @@ use anyhow::{Context, Result, anyhow, bail};
 use archive::address::{self, Means};
 use archive::{Address, CacheDirectory, HeldLock, LockKind, Password, Repository, Storage};
 use clap::Args;
+use disk::Source;
 use std::cell::RefCell;
-use std::io::{BufRead, IsTerminal, Write};
+use std::io::{BufRead, IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::Arc;
@@ -27,6 +29,8 @@ const CACHE: &str = "pneu/archive";
 const REQUEST_COUNT: usize = 5;
 /// The most that is read as a password.
 const PASSWORD_BYTES_MAX: usize = 64 << 10;
+/// The most that is read as an address.
+const ADDRESS_BYTES_MAX: usize = 64 << 10;
 
 /// Said where a repository is needed and none is named.
 pub(crate) const NO_REPOSITORY: &str =
@@ -180,21 +184,23 @@ impl Place {
         Ok(Repository::open(storage, password, cache, self.surroundings.clone())?)
     }
 
-    /// Locks the repository, and waits for others as long as the user said. From here on Ctrl-C does not end the process, which would leave the
-    /// lock behind: whoever works under it asks [`progress::check`].
+    /// Locks the repository, and waits for others as long as the user said. From here on no signal that asks
+    /// for an end ends the process, which would leave the lock behind: whoever works under it asks
+    /// [`progress::check`].
     ///
     /// # Errors
-    /// Somebody else has it locked; Ctrl-C.
+    /// Somebody else has it locked; a signal.
     pub(crate) fn lock(&self, repository: &Repository, kind: LockKind) -> Result<HeldLock> {
         progress::listen().map_err(|error| anyhow!("cannot listen to Ctrl-C: {error}"))?;
         let told = RefCell::new(String::new());
         let lock = repository.lock(kind, self.options.retry_lock, &|what| {
-            // It is asked each second, and told whenever somebody else has the lock.
+            // It is asked each second, and told whenever somebody else has the lock, or left it.
             if told.replace(what.to_owned()) != what {
                 output::complain(what);
             }
             progress::check()
         })?;
+        ending::holds(lock.surrender());
         progress::check()?;
         Ok(lock)
     }
@@ -290,9 +296,9 @@ fn address_text(
         return Ok(repository.clone());
     }
     if let Some(path) = &variables.repository_file {
-        let text = std::fs::read_to_string(path)
-            .with_context(|| format!("cannot read RESTIC_REPOSITORY_FILE {}", path.display()))?;
-        return Ok(text.trim().to_owned());
+        let bytes = disk::read_small(path, ADDRESS_BYTES_MAX, Source::Anything)
+            .map_err(|error| anyhow!("cannot read RESTIC_REPOSITORY_FILE {}: {error}", path.display()))?;
+        return Ok(String::from_utf8_lossy(&bytes).trim().to_owned());
     }
     match configured {
         Some(archive) => Ok(archive.repository.clone()),
@@ -301,8 +307,8 @@ fn address_text(
 }
 
 fn from_file(path: &Path) -> Result<Vec<u8>> {
-    let bytes =
-        std::fs::read(path).with_context(|| format!("cannot read the password file {}", path.display()))?;
+    let bytes = disk::read_small(path, PASSWORD_BYTES_MAX, Source::Anything)
+        .map_err(|error| anyhow!("cannot read the password file {}: {error}", path.display()))?;
     checked(trimmed(&decoded(bytes)), &format!("the password file {}", path.display()))
 }
 
@@ -310,13 +316,21 @@ fn from_file(path: &Path) -> Result<Vec<u8>> {
 fn from_command(command: &str) -> Result<Vec<u8>> {
     let words = words::split(command).map_err(|what| anyhow!("the password command: {what}"))?;
     let (program, arguments) = words.split_first().context("the password command is empty")?;
-    let output =
-        Command::new(program).args(arguments).stdin(Stdio::inherit()).stderr(Stdio::inherit()).output();
-    let output = output.with_context(|| format!("cannot run the password command {program}"))?;
-    if !output.status.success() {
-        bail!("the password command failed: {}", output.status);
+    let failed = |error: std::io::Error| anyhow!("cannot run the password command {program}: {error}");
+    let mut child = Command::new(program).args(arguments).stdout(Stdio::piped()).spawn().map_err(failed)?;
+    let printed = child.stdout.take().map(|output| disk::read_to_limit(output, PASSWORD_BYTES_MAX));
+    let printed = printed.transpose().inspect_err(|_| {
+        // It may have ended by now, as one does whom nobody reads any more.
+        let _ = child.kill();
+    });
+    let status = child.wait().map_err(failed)?;
+    let printed = printed
+        .map_err(|error| anyhow!("cannot read what the password command prints: {error}"))?
+        .unwrap_or_default();
+    if !status.success() {
+        bail!("the password command failed: {status}");
     }
-    checked(trimmed(&output.stdout), "what the password command printed")
+    checked(trimmed(&printed), "what the password command printed")
 }
 
 /// Returns a text file's content as UTF-8: editors of Windows begin it with a byte order mark, or write UTF-16.
@@ -360,7 +374,12 @@ fn line(bytes: &[u8]) -> &[u8] {
 fn typed(address: &str, typing: Typing) -> Result<Password> {
     if !std::io::stdin().is_terminal() {
         let mut line = Vec::new();
-        std::io::stdin().lock().read_until(b'\n', &mut line).context("cannot read the password")?;
+        let limit = PASSWORD_BYTES_MAX as u64 + 2;
+        std::io::stdin()
+            .lock()
+            .take(limit)
+            .read_until(b'\n', &mut line)
+            .context("cannot read the password")?;
         if line.is_empty() {
             bail!("no password: set RESTIC_PASSWORD, or name a file with --password-file");
         }
@@ -433,6 +452,17 @@ mod tests {
         assert!(from_command("true").unwrap_err().to_string().contains("empty"));
         assert!(from_command("no-such-program-at-all").unwrap_err().to_string().contains("cannot run"));
         assert!(from_command("echo 'a").is_err());
+    }
+
+    #[test]
+    fn what_never_ends_is_no_password() {
+        for endless in ["cat /dev/zero", "yes", "sh -c 'cat /dev/zero; exit 0'"] {
+            let said = format!("{:#}", from_command(endless).unwrap_err());
+            assert_eq!(said, "cannot read what the password command prints: it has more than 65536 bytes");
+        }
+        let said = format!("{:#}", from_file(Path::new("/dev/zero")).unwrap_err());
+        assert_eq!(said, "cannot read the password file /dev/zero: it has more than 65536 bytes");
+        assert!(from_file(Path::new("/dev/null")).unwrap_err().to_string().ends_with("is empty"));
     }
 
     #[test]

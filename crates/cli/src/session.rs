@@ -177,7 +177,7 @@ impl Session {
     /// It cannot be read or says what it may not.
     pub(crate) fn configured(&self) -> Result<Configuration> {
         let Some(path) = &self.configuration else { return Ok(Configuration::default()) };
-        match std::fs::read_to_string(path) {
+        match config::read(path) {
             Ok(text) => config::parse(&text, self.home.as_deref())
                 .map_err(|what| anyhow!("configuration {}: {what}", path.display())),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Configuration::default()),

@@ -1,15 +1,16 @@
-//! Passes that are ended in the middle: by Ctrl-C, by kill -9, by another process at work.
+//! Work that is ended in the middle: by Ctrl-C, SIGTERM or SIGHUP, by kill -9, by another process at work.
 //!
 //! Comes in: signals at moments that a held lock or a written file makes certain. Goes out: whether the next pass gives what one pass
-//! gives. Must not know how much was kept.
+//! gives, and whether a repository is free. Must not know how much was kept.
 
+use crate::archive::{Archived, archived};
 use crate::support::{Home, Run, end, letter};
 use disk::{Disk, Lock, RealDisk, Wait};
 use rustix::process::{Pid, Signal, kill_process};
 use std::io::{BufRead, BufReader};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
-use std::process::{Child, ChildStderr};
+use std::process::{Child, ChildStderr, Command, Stdio};
 use testkit::corpus::{CorpusOptions, generate};
 
 const MESSAGES: u32 = 1500;
@@ -33,7 +34,24 @@ fn hold_lock(home: &Home) -> Lock {
 
 /// Starts an index while the lock is held, and returns when it waits.
 fn waiting(home: &Home) -> (Child, BufReader<ChildStderr>) {
-    let mut child = home.start(&["index"]);
+    until_waiting(start(&mut home.command(&["index"])))
+}
+
+/// Starts the program as a shell does for a user, who ignores no signal, whatever this test was started by.
+fn start(command: &mut Command) -> Child {
+    start_by(&["--default-signal=INT,TERM,HUP"], command)
+}
+
+fn start_by(env: &[&str], command: &mut Command) -> Child {
+    let mut started = Command::new("env");
+    started.args(env).arg(command.get_program()).args(command.get_args());
+    started.env_clear().envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    started.current_dir(command.get_current_dir().unwrap()).stdin(Stdio::null());
+    started.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+}
+
+/// Returns when a started program says that it waits.
+fn until_waiting(mut child: Child) -> (Child, BufReader<ChildStderr>) {
     let mut errors = BufReader::new(child.stderr.take().unwrap());
     let mut line = String::new();
     errors.read_line(&mut line).unwrap();
@@ -79,26 +97,112 @@ fn ctrl_c_while_waiting_ends_at_once() {
 
 /// Starts the program, sends Ctrl-C when it is at work, and returns what it says then.
 fn interrupt_when(home: &Home, arguments: &[&str], is_at_work: impl Fn(&Child) -> bool) -> Run {
-    let mut child = home.start(arguments);
+    signal_when(Signal::INT, &mut home.command(arguments), is_at_work)
+}
+
+/// Starts the program, sends a signal when it is at work, and returns what it says then.
+fn signal_when(sent: Signal, command: &mut Command, is_at_work: impl Fn(&Child) -> bool) -> Run {
+    let mut child = start(command);
     while child.try_wait().unwrap().is_none() && !is_at_work(&child) {
         std::thread::yield_now();
     }
     assert!(child.try_wait().unwrap().is_none(), "it ended before it was interrupted");
-    signal(&child, Signal::INT);
+    signal(&child, sent);
     end(child)
 }
 
+/// Its second thread starts when there is work to do, long after it began to listen.
+fn has_two_threads(child: &Child) -> bool {
+    std::fs::read_dir(format!("/proc/{}/task", child.id())).map_or(0, Iterator::count) >= 2
+}
+
 #[test]
-fn ctrl_c_while_working_keeps_what_is_done() {
+fn signals_while_working_keep_what_is_done() {
+    for (sent, code) in [(Signal::INT, 130), (Signal::TERM, 143), (Signal::HUP, 129)] {
+        let home = home();
+        let run = signal_when(sent, &mut home.command(&["index"]), has_two_threads);
+        let said = "pneu: interrupted; what was done so far is kept, run \"pneu index\" again for the rest\n";
+        assert_eq!((run.code, run.out.as_str(), run.err.as_str()), (Some(code), "", said), "{sent:?}");
+        assert_complete_after_next_pass(&home);
+    }
+}
+
+#[test]
+fn what_is_ignored_at_the_start_stays_ignored() {
     let home = home();
-    // Its second thread starts when there is work to do, long after it began to listen.
-    let has_two_threads = |child: &Child| {
-        std::fs::read_dir(format!("/proc/{}/task", child.id())).map_or(0, Iterator::count) >= 2
-    };
-    let run = interrupt_when(&home, &["index"], has_two_threads);
-    let said = "pneu: interrupted; what was done so far is kept, run \"pneu index\" again for the rest\n";
-    assert_eq!((run.code, run.out.as_str(), run.err.as_str()), (Some(130), "", said));
+    let mut child = start_by(&["--ignore-signal=HUP"], &mut home.command(&["index"]));
+    while child.try_wait().unwrap().is_none() && !has_two_threads(&child) {
+        std::thread::yield_now();
+    }
+    signal(&child, Signal::HUP);
+    let run = end(child);
+    assert_eq!((run.code, run.err.as_str()), (Some(0), ""));
     assert_complete_after_next_pass(&home);
+}
+
+fn locks(home: &Archived) -> usize {
+    std::fs::read_dir(home.home.path().join("repository/locks")).unwrap().count()
+}
+
+#[test]
+fn signals_take_the_lock_of_a_repository_away() {
+    let home = archived();
+    assert_eq!(home.run(&["archive", "init"]).code, Some(0));
+    assert_eq!(home.run(&["archive", "backup"]).code, Some(0));
+    for arguments in [&["archive", "backup", "--no-index"][..], &["archive", "ls"]] {
+        let run = signal_when(Signal::TERM, &mut home.command(arguments), |_| locks(&home) > 0);
+        assert_eq!((run.code, run.out.as_str(), locks(&home)), (Some(143), "", 0), "{arguments:?}: {run:?}");
+    }
+    // There is something for a pass to write.
+    home.home.deliver("", "9:2,", &letter("9", "New", "text"));
+    for (sent, code) in [(Signal::INT, 130), (Signal::TERM, 143), (Signal::HUP, 129)] {
+        // Under the lock it waits for the index, where nothing asks whether to stop.
+        let held = hold_lock(&home.home);
+        let (child, _errors) = until_waiting(start(&mut home.command(&["archive", "prune"])));
+        assert_eq!(locks(&home), 1);
+        signal(&child, sent);
+        assert_eq!((end(child).code, locks(&home)), (Some(code), 0), "{sent:?}");
+        drop(held);
+    }
+    assert_eq!(home.run(&["archive", "prune"]).code, Some(0));
+}
+
+#[test]
+fn a_second_sigterm_is_no_reason_to_leave_a_lock() {
+    let home = archived();
+    assert_eq!(home.run(&["archive", "init"]).code, Some(0));
+    let mut child = start(&mut home.command(&["archive", "backup", "--no-index"]));
+    while child.try_wait().unwrap().is_none() && locks(&home) == 0 {
+        std::thread::yield_now();
+    }
+    // As timeout(1) does it.
+    for sent in [Signal::TERM, Signal::TERM, Signal::HUP, Signal::TERM] {
+        signal(&child, sent);
+        wait_until_taken(&child, sent);
+    }
+    assert_eq!((end(child).code, locks(&home)), (Some(143), 0));
+}
+
+#[test]
+fn the_next_command_removes_the_lock_of_a_killed_one() {
+    let home = archived();
+    assert_eq!(home.run(&["archive", "init"]).code, Some(0));
+    assert_eq!(home.run(&["archive", "backup"]).code, Some(0));
+    home.home.deliver("", "9:2,", &letter("9", "New", "text"));
+    let held = hold_lock(&home.home);
+    let (mut child, _errors) = until_waiting(start(&mut home.command(&["archive", "prune"])));
+    let refused = home.run(&["archive", "snapshots"]);
+    assert!(refused.code == Some(11) && !refused.err.contains("seems to be gone"), "it lives: {refused:?}");
+    child.kill().unwrap();
+    // Before its parent has waited for it nobody can be sure.
+    assert_eq!(home.run(&["archive", "snapshots"]).code, Some(11));
+    child.wait().unwrap();
+    drop(held);
+    assert_eq!(locks(&home), 1);
+    let next = home.run(&["archive", "backup"]);
+    assert!(next.err.starts_with("pneu: a lock was removed, because its process has ended: "), "{next:?}");
+    assert!(next.err.contains(&format!(", process {}, since ", child.id())) && next.err.lines().count() == 1);
+    assert_eq!((next.code, locks(&home)), (Some(0), 0));
 }
 
 #[test]
@@ -143,8 +247,9 @@ fn wait_until_locking(child: &mut Child, locking: Locking, path: &Path) {
 fn wait_until_taken(child: &Child, signal: Signal) {
     let status = format!("/proc/{}/status", child.id());
     let is_pending = || {
+        // One that has ended has taken them all.
         let status = std::fs::read_to_string(&status).unwrap();
-        let pending = status.lines().find_map(|line| line.strip_prefix("ShdPnd:")).unwrap();
+        let pending = status.lines().find_map(|line| line.strip_prefix("ShdPnd:")).unwrap_or("0");
         u64::from_str_radix(pending.trim(), 16).unwrap() & 1 << (signal.as_raw() - 1) != 0
     };
     while is_pending() {
@@ -166,7 +271,7 @@ fn a_second_ctrl_c_ends_a_pass_at_once() {
     drop(held);
     generate(&home.mail().join("more"), &CorpusOptions { folders: 5, ..CorpusOptions::varied(MESSAGES, 7) })
         .unwrap();
-    let mut child = home.start(&["index"]);
+    let mut child = start(&mut home.command(&["index"]));
     // Its lock is ours as soon as it lets go of it, so that it can merge, but not publish what it merged.
     wait_until_locking(&mut child, Locking::Holds, &index.join("lock"));
     let lock = RealDisk.lock(&index.join("lock"), "a test", Wait::Block).unwrap();

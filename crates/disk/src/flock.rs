@@ -5,7 +5,7 @@
 //! flock(2) and not a file that exists or not: the system lets go when the holder dies, however it dies. The text in the file is for
 //! people only; what a dead holder wrote there stops nobody.
 
-use crate::{Error, Lock, Result, Wait, real};
+use crate::{Error, Lock, Result, Wait, real, small};
 use rustix::fs::FlockOperation;
 use std::fs::{self, OpenOptions};
 use std::io::{self, Read};
@@ -38,12 +38,14 @@ pub(crate) fn lock(path: &Path, holder: &str, wait: Wait) -> Result<Lock> {
 /// Opens the lock file, or creates it with the right mode.
 fn open(path: &Path) -> io::Result<fs::File> {
     let created = real::create_new(path);
-    match created {
+    let file = match created {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-            OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path)
+            OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path)?
         }
-        _ => created,
-    }
+        _ => created?,
+    };
+    // Whoever reads a pipe's holder would wait for one.
+    if file.metadata()?.is_file() { Ok(file) } else { Err(small::not_a_file()) }
 }
 
 /// Takes the lock; goes on waiting after an interruption.

@@ -37,6 +37,7 @@ mod map;
 mod prefetch;
 mod publish;
 mod real;
+mod small;
 
 pub use error::{Error, Result};
 pub use huge::{advise_huge, huge_with_capacity, huge_zeroed};
@@ -44,6 +45,7 @@ pub use map::Map;
 pub use prefetch::prefetch;
 pub use publish::{publish, write_new};
 pub use real::RealDisk;
+pub use small::{Source, open_file, read_small, read_to_limit};
 
 use std::ffi::OsString;
 use std::fmt::Debug;
@@ -65,7 +67,8 @@ pub trait Disk: Send + Sync + Debug {
     /// Reads a whole file. For small files, and for files that may still be cut (a journal).
     ///
     /// # Errors
-    /// What the disk says; for an absent file one that [`Error::is_not_found`].
+    /// What the disk says; what is no regular file is one; for an absent file one that
+    /// [`Error::is_not_found`].
     fn read(&self, path: &Path) -> Result<Vec<u8>>;
 
     /// Reads `length_bytes` bytes of a file from `offset` on. Nothing is mapped, so that a file which is cut meanwhile is an error and

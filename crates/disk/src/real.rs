@@ -3,10 +3,11 @@
 //! Comes in: paths and bytes. Goes out: files with mode 0600 in directories with mode 0700, whatever the umask. Must not know what
 //! the files mean, nor who calls.
 
+use crate::small::open_file;
 use crate::{Disk, Error, File, Lock, Map, Result, Wait, flock};
 use std::ffi::OsString;
 use std::fs::{self, OpenOptions, Permissions};
-use std::io::{self, Seek, SeekFrom, Write};
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::{DirBuilderExt, FileExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
@@ -25,7 +26,7 @@ impl Disk for RealDisk {
     }
 
     fn read(&self, path: &Path) -> Result<Vec<u8>> {
-        fs::read(path).map_err(|source| Error::io("read", path, source))
+        read_whole(path).map_err(|source| Error::io("read", path, source))
     }
 
     fn read_range(&self, path: &Path, offset: u64, length_bytes: usize) -> Result<Vec<u8>> {
@@ -38,7 +39,7 @@ impl Disk for RealDisk {
     }
 
     fn map(&self, path: &Path) -> Result<Map> {
-        let file = fs::File::open(path).map_err(|source| Error::io("open", path, source))?;
+        let file = open_file(path).map_err(|source| Error::io("open", path, source))?;
         Map::of_file(&file, path)
     }
 
@@ -166,10 +167,16 @@ fn length_of(metadata: &fs::Metadata) -> io::Result<u64> {
     if metadata.is_file() { Ok(metadata.len()) } else { Err(io::ErrorKind::IsADirectory.into()) }
 }
 
+fn read_whole(path: &Path) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    open_file(path)?.read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
 /// Reads exactly these bytes of the file.
 fn read_at(path: &Path, offset: u64, length_bytes: usize) -> io::Result<Vec<u8>> {
-    let file = fs::File::open(path)?;
-    let found_bytes = length_of(&file.metadata()?)?;
+    let file = open_file(path)?;
+    let found_bytes = file.metadata()?.len();
     let needed_bytes = offset.saturating_add(length_bytes as u64);
     if found_bytes < needed_bytes {
         return Err(Error::too_short(found_bytes, needed_bytes));

@@ -2,10 +2,22 @@
 //!
 //! Libraries read no environment and no clock by themselves, so that every test can be repeated.
 
+use crate::error::{Error, Result};
 use crate::user;
 use disk::Disk;
+use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+
+/// Seconds since 1970 that a clock may show and be right, 2020 to 2069: this program is younger, and clocks
+/// that have lost their time show 1970, 1980, 2000, 2080 or 2099. Nanoseconds in 64 bits end in 2262.
+pub const CLOCK_SECONDS: RangeInclusive<i64> = 1_577_836_800..=3_155_759_999;
+
+/// Returns the present against which dates of mail are held: a clock that makes no sense must not make all of
+/// them wrong.
+pub fn present_for_dates(clock_seconds: i64) -> i64 {
+    if CLOCK_SECONDS.contains(&clock_seconds) { clock_seconds } else { *CLOCK_SECONDS.end() }
+}
 
 /// Where the index lives and what it may use.
 #[derive(Clone, Debug)]
@@ -43,6 +55,15 @@ impl Environment {
     /// Returns the time in seconds since 1970.
     pub fn now_seconds(&self) -> i64 {
         (self.clock_ns)().div_euclid(1_000_000_000)
+    }
+
+    /// Returns the time in seconds since 1970, for whatever is forgotten because of it.
+    ///
+    /// # Errors
+    /// [`Error::Clock`] if the clock makes no sense.
+    pub fn credible_seconds(&self) -> Result<i64> {
+        let now_seconds = self.now_seconds();
+        if CLOCK_SECONDS.contains(&now_seconds) { Ok(now_seconds) } else { Err(Error::Clock { now_seconds }) }
     }
 }
 

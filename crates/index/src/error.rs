@@ -4,6 +4,9 @@ use std::path::{Path, PathBuf};
 use tantivy::TantivyError;
 use tantivy::directory::error::{OpenDirectoryError, OpenReadError, OpenWriteError};
 
+/// What is said of a clock that makes no sense, behind what it says.
+const NO_CLOCK: &str = "which cannot be: dates may be wrong, and nothing is forgotten; set it right";
+
 /// A failure that stops what was asked for.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -153,6 +156,12 @@ pub enum Error {
     /// A place that keeps messages besides the Maildirs reports a failure.
     #[error(transparent)]
     Elsewhere(Box<dyn std::error::Error + Send + Sync>),
+    /// The clock makes no sense.
+    #[error("the clock says {}, {NO_CLOCK}", moment(*now_seconds))]
+    Clock {
+        /// What it says, in seconds since 1970.
+        now_seconds: i64,
+    },
     /// Somebody asked to stop.
     #[error("interrupted")]
     Interrupted,
@@ -191,6 +200,21 @@ fn sentence(path: &Path, error: &TantivyError) -> String {
         other => other.to_string(),
     };
     format!("text index in {}: {what}", path.display())
+}
+
+/// Returns a time for people, in UTC. Those of clocks end in 1677 and 2262.
+pub fn moment(seconds: i64) -> String {
+    const END_SECONDS: i64 = i64::MAX / 1_000_000_000;
+    let time = jiff::Timestamp::from_second(seconds);
+    let time = time.map(|time| time.strftime("%Y-%m-%d %H:%M UTC").to_string());
+    let time = time.unwrap_or_else(|_| format!("{seconds} seconds since 1970"));
+    if seconds >= END_SECONDS {
+        format!("{time} or later")
+    } else if seconds <= -END_SECONDS {
+        format!("{time} or before")
+    } else {
+        time
+    }
 }
 
 /// Says what helps against an index of another version.

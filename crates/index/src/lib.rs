@@ -22,8 +22,8 @@ mod user;
 
 pub use check::{Damage, Depth, Remedy, check, damage_of_user, diagnose, strangers};
 pub use elsewhere::{Contents, Elsewhere, Kept, Nowhere};
-pub use environment::Environment;
-pub use error::{Error, Result};
+pub use environment::{CLOCK_SECONDS, Environment, present_for_dates};
+pub use error::{Error, Result, moment};
 pub use open::roots;
 pub use pass::{
     Adopted, Cleanup, Loss, Mode, NoObserver, Observer, Problem, Stage, Summary, UpdateOptions, adopt, update,

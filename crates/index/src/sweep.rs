@@ -1,10 +1,15 @@
 //! Forgets messages whose last file has been gone for long: their rows go for good.
 //!
-//! In: an environment, how long ago is long, and a place that keeps messages: what it holds stays findable, and is never forgotten. Out: fewer rows of `messages`, `absent` and `copies`. Documents of the text index stay until
-//! their segment is merged: no query finds a message without a row. What the user said of a message is kept elsewhere, and stays.
+//! In: an environment, how long ago is long, and a place that keeps messages: what it holds stays findable,
+//! and is never forgotten. Out: fewer rows of `messages`, `absent` and `copies`. Documents of the text index
+//! stay until their segment is merged: no query finds a message without a row. What the user said of a
+//! message is kept elsewhere, and stays.
+//!
+//! Nothing is forgotten because of a clock that makes no sense: not while it does, and not what a pass noted
+//! under such a clock. That counts as gone since the first sweep that sees it.
 
 use crate::elsewhere::{BATCH_COUNT, Elsewhere};
-use crate::environment::Environment;
+use crate::environment::{CLOCK_SECONDS, Environment};
 use crate::error::{Error, Result};
 use crate::pass::{Observer, Stage, merge_due};
 use crate::tables::{absent, copies, files, messages};
@@ -34,12 +39,14 @@ pub struct Swept {
     pub forgotten: u64,
     /// Messages that are as old, and stay because the place holds them.
     pub held: u64,
+    /// Messages that a clock which made no sense dated, and that count as gone since now.
+    pub dated: u64,
 }
 
 /// Returns the messages that [`sweep`] would take out now, the longest gone first.
 ///
 /// # Errors
-/// There is no index; damage.
+/// There is no index; damage; [`Error::Clock`].
 pub fn sweepable(
     environment: &Environment,
     older_than_seconds: i64,
@@ -51,7 +58,7 @@ pub fn sweepable(
     let table = snapshot.table(messages::TABLE)?;
     let mut reader = PayloadReader::new();
     let mut found = Vec::new();
-    let due = due(&snapshot, environment, older_than_seconds)?;
+    let due = due(&snapshot, environment.credible_seconds()?, older_than_seconds)?.old;
     for (message, since_seconds) in not_held(&snapshot, &due, elsewhere, usize::MAX)?.0 {
         let Some(id) = table.get(PRIMARY, &[Value::U32(message)])? else { continue };
         let part = rows::part_of(&table, id);
@@ -65,7 +72,8 @@ pub fn sweepable(
 /// Takes out the messages whose last file was found gone at least `older_than_seconds` ago and that the place does not hold.
 ///
 /// # Errors
-/// There is no index; what the place says; damage, a full disk: what was committed before stays done. [`Error::Interrupted`].
+/// There is no index; what the place says; damage, a full disk: what was committed before stays done.
+/// [`Error::Clock`], [`Error::Interrupted`].
 pub fn sweep(
     environment: &Environment,
     older_than_seconds: i64,
@@ -77,13 +85,22 @@ pub fn sweep(
         let mut writer = open::writer(environment, observer)?;
         let snapshot = writer.snapshot()?;
         open::state(&snapshot, &environment.index_directory())?;
-        let due = due(&snapshot, environment, older_than_seconds)?;
-        let (due, held) = not_held(&snapshot, &due, elsewhere, BATCH_MESSAGE_COUNT)?;
+        let now_seconds = environment.credible_seconds()?;
+        let Due { old, undated } = due(&snapshot, now_seconds, older_than_seconds)?;
+        let (due, held) = not_held(&snapshot, &old, elsewhere, BATCH_MESSAGE_COUNT)?;
         let is_last = due.len() < BATCH_MESSAGE_COUNT;
         // Those that stay are met again by each commit's turn: the last one sees all of them.
         swept.held = held;
-        if !due.is_empty() {
+        if !due.is_empty() || !undated.is_empty() {
             let mut transaction = Transaction::default();
+            if !undated.is_empty() {
+                let mut dated = rows::empty(&snapshot, absent::TABLE)?;
+                for message in &undated {
+                    rows::push_absent(&mut dated, *message, now_seconds)?;
+                }
+                transaction.puts.push((absent::TABLE.into(), dated));
+                swept.dated += undated.len() as u64;
+            }
             for (message, _) in &due {
                 for table in [messages::TABLE, absent::TABLE, copies::TABLE] {
                     transaction.deletes.push((table.into(), vec![OwnedValue::U32(*message)]));
@@ -140,21 +157,34 @@ fn not_held(
     Ok((left, held_count))
 }
 
-/// Returns the absent messages that are old enough, and since when they are absent; the longest first. A time in the future is of a
-/// clock that was wrong, and not old.
-fn due(snapshot: &Snapshot, environment: &Environment, older_than_seconds: i64) -> Result<Vec<(u32, i64)>> {
-    let latest = environment.now_seconds().saturating_sub(older_than_seconds);
+/// Absent messages.
+#[derive(Debug, Default)]
+struct Due {
+    /// Those that are old enough, and since when they are absent; the longest first.
+    old: Vec<(u32, i64)>,
+    /// Those of which nobody knows since when.
+    undated: Vec<u32>,
+}
+
+/// Returns the absent messages that a sweep has to do with. A time in the future is of a clock that was
+/// wrong, and not old.
+fn due(snapshot: &Snapshot, now_seconds: i64, older_than_seconds: i64) -> Result<Due> {
+    let latest = now_seconds.saturating_sub(older_than_seconds);
     let file_table = snapshot.table(files::TABLE)?;
-    let mut found = Vec::new();
+    let mut found = Due::default();
     for part in snapshot.table(absent::TABLE)?.parts() {
         for row in rows::live(part) {
             let (message, since) = (part.u32_at(absent::MESSAGE, row)?, part.i64_at(absent::SINCE, row)?);
+            if !CLOCK_SECONDS.contains(&since) {
+                found.undated.push(message);
+                continue;
+            }
             // One that has a file is damage, which is no reason to lose more.
             if since <= latest && file_table.find(files::BY_MESSAGE, &[Value::U32(message)])?.is_empty() {
-                found.push((message, since));
+                found.old.push((message, since));
             }
         }
     }
-    found.sort_unstable_by_key(|(message, since)| (*since, *message));
+    found.old.sort_unstable_by_key(|(message, since)| (*since, *message));
     Ok(found)
 }

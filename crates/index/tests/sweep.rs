@@ -1,7 +1,7 @@
 //! Sweeping: messages whose last file is long gone are forgotten, and nothing of them is ever found.
 
 use crate::support::{Fixture, message};
-use index::{Elsewhere, Error, NoObserver, Nowhere, Observer, Swept};
+use index::{CLOCK_SECONDS, Elsewhere, Error, NoObserver, Nowhere, Observer, Swept};
 use std::fs;
 
 const DAY: i64 = 86_400;
@@ -76,10 +76,74 @@ fn a_swept_message_that_comes_back_is_a_new_one() {
 #[test]
 fn absent_since_a_time_to_come_is_not_old() {
     let mut fixture = filled();
-    fixture.environment.clock_ns = || 1_500_000_000 * 1_000_000_000;
+    fixture.environment.clock_ns = || 1_700_000_000 * 1_000_000_000;
     assert!(sweepable(&fixture, 0).is_empty());
     assert_eq!(sweep(&fixture, 0), 0);
     assert_eq!(fixture.mailbox().counts().unwrap().absent, 5);
+}
+
+#[test]
+fn a_clock_that_makes_no_sense_forgets_nothing() {
+    let mut fixture = filled();
+    let last = CLOCK_SECONDS.end();
+    let clocks: [fn() -> i64; 5] = [
+        || i64::MAX,
+        || i64::MIN,
+        || -14_182_940 * 1_000_000_000,
+        || (CLOCK_SECONDS.start() - 1) * 1_000_000_000,
+        || (CLOCK_SECONDS.end() + 1) * 1_000_000_000,
+    ];
+    let days = [
+        "2262-04-11 23:47 UTC or later",
+        "1677-09-21 00:12 UTC or before",
+        "1969-07-20 20:17 UTC",
+        "2019-12-31 23:59 UTC",
+        "2070-01-01 00:00 UTC",
+    ];
+    for (clock, shown) in clocks.into_iter().zip(days) {
+        fixture.environment.clock_ns = clock;
+        let listed = index::sweepable(&fixture.environment, MONTH, &Nowhere).map(|list| list.len());
+        let swept =
+            index::sweep(&fixture.environment, MONTH, &Nowhere, &NoObserver).map(|swept| swept.forgotten);
+        for refused in [listed.map(|count| count as u64), swept] {
+            let said = refused.unwrap_err().to_string();
+            assert!(said.starts_with(&format!("the clock says {shown}, which cannot be: ")), "{said}");
+        }
+        assert_eq!(fixture.mailbox().counts().unwrap().absent, 5);
+    }
+    fixture.environment.clock_ns = || CLOCK_SECONDS.end() * 1_000_000_000;
+    assert!(*last > NOW && sweep(&fixture, MONTH) == 5);
+}
+
+#[test]
+fn what_such_a_clock_dated_is_gone_since_the_next_sweep() {
+    let wrong: [fn() -> i64; 3] = [|| 0, || -1_000_000_000, || i64::MAX];
+    for clock in wrong {
+        let mut fixture = filled();
+        fixture.environment.clock_ns = clock;
+        fs::remove_file(fixture.root().join("f/cur/5.x:2,S")).unwrap();
+        fixture.update();
+        fixture.environment.clock_ns = later;
+        assert_eq!(sweepable(&fixture, MONTH).len(), 4);
+        let swept = |age| index::sweep(&fixture.environment, age, &Nowhere, &NoObserver).unwrap();
+        assert_eq!(swept(MONTH), Swept { forgotten: 4, held: 0, dated: 1 });
+        assert_eq!(swept(1), Swept::default());
+        assert_eq!(sweepable(&fixture, 0), ["subject 4", "subject 5"]);
+        assert_eq!(swept(0), Swept { forgotten: 2, held: 0, dated: 0 });
+        fixture.check();
+    }
+}
+
+#[test]
+fn mail_that_is_read_under_such_a_clock_keeps_its_dates() {
+    let wrong: [fn() -> i64; 3] = [|| 0, || -1_000_000_000_000, || i64::MAX];
+    for clock in wrong {
+        let mut fixture = Fixture::new();
+        fixture.environment.clock_ns = clock;
+        fixture.put("f", "cur", "1.x:2,S", &message("dated", "a date", "words"));
+        fixture.update();
+        assert_eq!(fixture.find("date:2025-03-04"), ["a date"]);
+    }
 }
 
 #[test]
@@ -146,7 +210,7 @@ fn what_is_kept_elsewhere_is_never_forgotten() {
     let failed = index::sweep(environment, MONTH, &Odd(sha256, true), &NoObserver);
     assert_eq!(failed.unwrap_err().to_string(), "nobody answers");
     let swept = index::sweep(environment, MONTH, &odd, &NoObserver).unwrap();
-    assert_eq!(swept, Swept { forgotten: 2, held: 2 });
+    assert_eq!(swept, Swept { forgotten: 2, held: 2, dated: 0 });
     assert_eq!(sweepable(&fixture, MONTH), ["subject 1", "subject 3"]);
     fixture.check();
 }

@@ -124,6 +124,8 @@ fn surroundings() -> Surroundings {
         gid: 1000,
         process: 12,
         is_alive: |_| true,
+        place: None,
+        started: |_| None,
         thread_count: 2,
     }
 }

@@ -14,7 +14,7 @@ use crate::id::Id;
 use crate::storage::{FileKind, FileName};
 use crate::unpacked::{self, Parts};
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -24,6 +24,10 @@ pub struct HeldLock {
     keeper: Arc<Keeper>,
     thread: Option<JoinHandle<()>>,
 }
+
+/// Gives a lock up while its holder is busy elsewhere: for a process that is about to end.
+#[derive(Clone, Debug)]
+pub struct Surrender(Weak<Keeper>);
 
 /// How often the clock is looked at.
 const LOOK: Duration = Duration::from_secs(1);
@@ -100,6 +104,11 @@ impl HeldLock {
         self.end()
     }
 
+    /// Returns what gives the lock up from another thread.
+    pub fn surrender(&self) -> Surrender {
+        Surrender(Arc::downgrade(&self.keeper))
+    }
+
     fn end(&mut self) -> Result<()> {
         *lock(&self.keeper.is_over) = true;
         self.keeper.wake.notify_all();
@@ -110,6 +119,27 @@ impl HeldLock {
         let files = std::mem::take(&mut *lock(&self.keeper.files));
         let removed = files.into_iter().map(|id| self.keeper.remove(id));
         removed.fold(Ok(()), Result::and)
+    }
+}
+
+impl Surrender {
+    /// Says whether the lock is held still.
+    pub fn is_held(&self) -> bool {
+        self.0.upgrade().is_some_and(|keeper| !*lock(&keeper.is_over))
+    }
+
+    /// Removes the lock's files as well as it can. Whoever works under the lock is told at the next check
+    /// that it is lost.
+    pub fn give_up(&self) {
+        let Some(keeper) = self.0.upgrade() else { return };
+        *lock(&keeper.is_over) = true;
+        keeper.wake.notify_all();
+        let mut files = lock(&keeper.files);
+        keeper.is_lost.store(true, Ordering::Release);
+        for id in files.drain(..) {
+            // Nobody is there to be told.
+            _ = keeper.remove(id);
+        }
     }
 }
 
@@ -380,6 +410,21 @@ mod tests {
         advance(MINUTE * 5);
         held.keeper.look();
         assert_eq!(storage.ids(FileKind::Lock), [held.id().unwrap()]);
+    }
+
+    #[test]
+    fn a_lock_is_given_up_from_elsewhere_and_is_lost_then() {
+        let storage = MemoryStorage::new();
+        let held = held(&storage);
+        let surrender = held.surrender();
+        assert!(surrender.is_held());
+        surrender.give_up();
+        assert!(storage.ids(FileKind::Lock).is_empty() && !surrender.is_held());
+        assert!(matches!(held.check(), Err(Error::LockLost { .. })));
+        storage.operations();
+        drop(held);
+        surrender.give_up();
+        assert!(storage.operations().is_empty() && !surrender.is_held());
     }
 
     #[test]

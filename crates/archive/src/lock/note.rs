@@ -1,6 +1,14 @@
 //! What stands in a lock's file.
 //!
 //! Comes in: who is at work, or JSON. Goes out: the other one, and whether its writer is still there. Must not know where locks are kept.
+//!
+//! Beside restic's fields stands an object `pneu`, which restic passes over. It tells the process that wrote
+//! the lock from every later one with its number:
+//!
+//! | field | |
+//! |---|---|
+//! | `place` | text: the run of the kernel and the namespaces that the process was in; only equality counts |
+//! | `started` | number: when the process began, in a unit that is the same in all of that place |
 
 use super::LockKind;
 use crate::json::JsonWriter;
@@ -20,6 +28,17 @@ pub(super) struct Note {
     pub(super) process: i64,
     pub(super) uid: u32,
     pub(super) gid: u32,
+    /// Which of the processes that ever had the number; `None` in a lock of another program.
+    pub(super) birth: Option<Birth>,
+}
+
+/// Where and when a process began. No two processes that have the same number share both.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub(super) struct Birth {
+    /// See [`Surroundings::place`].
+    pub(super) place: String,
+    /// See [`Surroundings::started`].
+    pub(super) started: u64,
 }
 
 /// After so long without being renewed, a lock has no holder any more.
@@ -36,24 +55,52 @@ impl Note {
             process: i64::from(surroundings.process),
             uid: surroundings.uid,
             gid: surroundings.gid,
+            birth: surroundings
+                .place
+                .clone()
+                .zip((surroundings.started)(surroundings.process))
+                .map(Birth::from),
         }
+    }
+
+    /// Says whether its writer has ended for sure: a pneu that ran on this machine since it was started last,
+    /// beside the processes that we can see, none of which it is. Whatever leaves a doubt is a no.
+    pub(super) fn is_certainly_gone(&self, surroundings: &Surroundings) -> bool {
+        let (Some(birth), Some(here), Ok(process)) =
+            (&self.birth, &surroundings.place, u32::try_from(self.process))
+        else {
+            return false;
+        };
+        // Copies of a running virtual machine share all but the name that they are given.
+        if birth.place != *here || self.hostname != surroundings.hostname {
+            return false;
+        }
+        !(surroundings.is_alive)(process)
+            || (surroundings.started)(process).is_some_and(|started| started != birth.started)
     }
 
     /// Says whether its writer is gone: it was not renewed for long, or its process on this machine has ended.
     pub(super) fn is_stale(&self, surroundings: &Surroundings) -> bool {
         let age_ns = (surroundings.clock_ns)().saturating_sub(self.time.ns());
         let is_alive = |process: i64| u32::try_from(process).is_ok_and(surroundings.is_alive);
-        age_ns > STALE_NS || (self.hostname == surroundings.hostname && !is_alive(self.process))
+        age_ns > STALE_NS
+            || (self.hostname == surroundings.hostname && !is_alive(self.process))
+            || self.is_certainly_gone(surroundings)
     }
 
     /// Says how, by whom and since when, as the end of "the repository is locked".
     pub(super) fn describe(&self, surroundings: &Surroundings) -> String {
-        let plain = |text: &str| text.replace(char::is_control, "?");
         let how = if self.kind == LockKind::Exclusive { "exclusively " } else { "" };
         let gone = if self.is_stale(surroundings) { ", and that one seems to be gone" } else { "" };
+        format!("{how}by {}{gone}", self.writer())
+    }
+
+    /// Says who wrote it and when.
+    pub(super) fn writer(&self) -> String {
+        let plain = |text: &str| text.replace(char::is_control, "?");
         let (user, host, process, time) =
             (plain(&self.username), plain(&self.hostname), self.process, self.time);
-        format!("{how}by {user} on {host}, process {process}, since {time}{gone}")
+        format!("{user} on {host}, process {process}, since {time}")
     }
 
     /// Reads a lock's JSON. An error says what is wrong, as the rest of a sentence.
@@ -67,10 +114,12 @@ impl Note {
             process: raw.pid,
             uid: raw.uid,
             gid: raw.gid,
+            // Another program may mean something else by the name.
+            birth: serde_json::from_value(raw.pneu).ok(),
         })
     }
 
-    /// Returns the note as restic writes it.
+    /// Returns the note as restic writes it, with [`Birth`] behind it.
     pub(super) fn to_json(&self) -> Vec<u8> {
         let mut out = Vec::new();
         let mut json = JsonWriter::new(&mut out);
@@ -90,6 +139,15 @@ impl Note {
                 json.field(name);
                 json.number(u64::from(number));
             }
+        }
+        if let Some(Birth { place, started }) = &self.birth {
+            json.field("pneu");
+            json.begin_object();
+            json.field("place");
+            json.string(place.as_bytes());
+            json.field("started");
+            json.number(*started);
+            json.end_object();
         }
         json.end_object();
         out
@@ -111,6 +169,14 @@ struct RawNote {
     uid: u32,
     #[serde(default)]
     gid: u32,
+    #[serde(default)]
+    pneu: serde_json::Value,
+}
+
+impl From<(String, u64)> for Birth {
+    fn from((place, started): (String, u64)) -> Birth {
+        Birth { place, started }
+    }
 }
 
 #[cfg(test)]
@@ -124,9 +190,29 @@ mod tests {
 
     #[test]
     fn there_and_back_as_restic_writes_it() {
-        let json = r#"{"time":"2026-11-21T10:02:00Z","exclusive":true,"hostname":"tower","username":"ana","pid":12,"uid":1000,"gid":100}"#;
+        let restic = [
+            r#"{"time":"2026-11-21T10:02:00Z","exclusive":true,"hostname":"tower","username":"ana","#,
+            r#""pid":12,"uid":1000,"gid":100}"#,
+        ]
+        .concat();
+        let own = r#","pneu":{"place":"run 1","started":1200}}"#;
+        let json = restic.replace('}', own);
         assert_eq!(String::from_utf8(note().to_json()).unwrap(), json);
         assert_eq!(Note::from_json(json.as_bytes()), Ok(note()));
+        let others = Note { birth: None, ..note() };
+        assert_eq!(Note::from_json(restic.as_bytes()).as_ref(), Ok(&others));
+        assert_eq!(String::from_utf8(others.to_json()).unwrap(), restic);
+        for odd in [
+            "5",
+            "null",
+            "[]",
+            r#"{"place":5,"started":1}"#,
+            r#"{"place":"run 1"}"#,
+            r#"{"place":"a","started":-1}"#,
+        ] {
+            let json = restic.replace('}', &format!(",\"pneu\":{odd}}}"));
+            assert_eq!(Note::from_json(json.as_bytes()).as_ref(), Ok(&others), "{odd}");
+        }
         let bare = r#"{"time":"2026-11-21T10:02:00Z","exclusive":false,"hostname":"","username":"","pid":0}"#;
         let found = Note::from_json(bare.as_bytes()).unwrap();
         assert_eq!((found.kind, found.uid, found.gid), (LockKind::Shared, 0, 0));
@@ -141,7 +227,7 @@ mod tests {
     fn who_is_gone_is_stale() {
         let here = surroundings();
         let stale = |change: &dyn Fn(&mut Note)| {
-            let mut note = note();
+            let mut note = Note { birth: None, ..note() };
             change(&mut note);
             note.is_stale(&here)
         };
@@ -156,6 +242,44 @@ mod tests {
         assert!(stale(&|note| note.time = at(1801)));
         assert!(!stale(&|note| note.time = at(-100_000)), "a clock ahead");
         assert!(stale(&|note| (note.time, note.hostname) = (at(1801), "laptop".to_owned())));
+    }
+
+    #[test]
+    fn only_a_process_of_this_run_that_is_not_there_any_more_is_certainly_gone() {
+        let here = surroundings();
+        let gone = |change: &dyn Fn(&mut Note)| {
+            let mut note = note();
+            change(&mut note);
+            note.is_certainly_gone(&here)
+        };
+        let birth = |place: &str, started| Some(Birth { place: place.to_owned(), started });
+        assert!(!gone(&|_| ()));
+        assert!(!gone(&|note| (note.process, note.birth) = (77, birth("run 1", 7700))));
+        assert!(gone(&|note| note.process = 78), "no such process");
+        assert!(gone(&|note| note.birth = birth("run 1", 1199)), "another one has its number, and be it we");
+        assert!(gone(&|note| (note.process, note.birth) = (77, birth("run 1", 1))));
+        for process in [0, -1, i64::MAX] {
+            assert_eq!(gone(&|note| note.process = process), process == 0, "{process}");
+        }
+        for (place, hostname) in [("run 2", "tower"), ("run 1", "laptop"), ("", "tower")] {
+            let other = |note: &mut Note| {
+                (note.process, note.birth, note.hostname) = (78, birth(place, 1), hostname.to_owned());
+            };
+            assert!(!gone(&other), "{place} {hostname}");
+        }
+        let old = Time::from_ns(CLOCK_NS - 90_000_000_000_000, 0);
+        assert!(!gone(&|note| (note.process, note.birth, note.time) = (78, None, old)), "of another program");
+        let unseen = Surroundings { started: |_| None, ..here.clone() };
+        assert!(
+            !Note { process: 77, ..note() }.is_certainly_gone(&unseen),
+            "somebody is there, and who is unknown"
+        );
+        let nowhere = Surroundings { place: None, ..here.clone() };
+        assert!(!Note { process: 78, ..note() }.is_certainly_gone(&nowhere));
+        assert_eq!(
+            (Note::now(&unseen, LockKind::Shared).birth, Note::now(&nowhere, LockKind::Shared).birth),
+            (None, None)
+        );
     }
 
     #[test]

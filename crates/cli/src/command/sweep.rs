@@ -26,7 +26,7 @@ const DAY: i64 = 24 * HOUR;
 /// all the same.
 ///
 /// Where the environment or the configuration names an archive, what that still holds is not taken out: "pneu find --archived" finds it.
-/// If the archive cannot be asked, nothing is forgotten.
+/// If the archive cannot be asked, nothing is forgotten; nor while the clock makes no sense.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -107,11 +107,15 @@ fn sweep(arguments: &Arguments, elsewhere: &dyn Elsewhere, session: &Session) ->
     Ok(Outcome::Done)
 }
 
-fn summary(Swept { forgotten, held }: Swept) -> String {
-    match held {
-        0 => format!("{} forgotten", count(forgotten, "message")),
-        _ => format!("{} forgotten; {held} stay, which the archive holds", count(forgotten, "message")),
+fn summary(Swept { forgotten, held, dated }: Swept) -> String {
+    let mut line = format!("{} forgotten", count(forgotten, "message"));
+    if held > 0 {
+        line += &format!("; {held} stay, which the archive holds");
     }
+    if dated > 0 {
+        line += &format!("; {dated} count as gone since now, because the clock was wrong when they went");
+    }
+    line
 }
 
 fn line(absent: &Absent) -> String {

@@ -10,8 +10,12 @@ use crate::sanitise::one_line;
 use crate::session::Session;
 use anyhow::{Result, anyhow, bail};
 use clap::Args;
+use disk::Source;
 use index::{TagChange, change_tags, import_tags};
 use std::path::{Path, PathBuf};
+
+/// The most that is read of tags as text.
+const IMPORT_BYTES_MAX: usize = 1 << 30;
 
 /// Give tags to messages, or take them away
 ///
@@ -82,8 +86,9 @@ pub(crate) fn run(arguments: &Arguments, session: &Session) -> Result<Outcome> {
 }
 
 fn import(path: &Path, session: &Session) -> Result<Outcome> {
-    let text =
-        std::fs::read_to_string(path).map_err(|error| anyhow!("cannot read {}: {error}", path.display()))?;
+    let unread = |error: &dyn std::fmt::Display| anyhow!("cannot read {}: {error}", path.display());
+    let bytes = disk::read_small(path, IMPORT_BYTES_MAX, Source::Anything).map_err(|error| unread(&error))?;
+    let text = String::from_utf8(bytes).map_err(|error| unread(&error))?;
     let import =
         import_tags(&session.index, &text).map_err(|error| anyhow!("{}: {error}", path.display()))?;
     if !session.is_quiet {

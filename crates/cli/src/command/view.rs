@@ -280,7 +280,7 @@ fn raw(located: &Located, output: &mut Output) -> Result<()> {
     }
     let Some(path) = &located.path else { return output.bytes(&located.content.bytes) };
     let unreadable = |error| anyhow!("cannot read {}: {error}", path.display());
-    let mut file = std::fs::File::open(path).map_err(unreadable)?;
+    let mut file = disk::open_file(path).map_err(unreadable)?;
     let mut buffer = vec![0; 64 << 10];
     loop {
         match file.read(&mut buffer).map_err(unreadable)? {

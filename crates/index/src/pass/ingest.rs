@@ -4,7 +4,7 @@
 //! holds. Of large files only one is in memory at a time. Commits nothing.
 
 use crate::elsewhere::Kept;
-use crate::environment::Environment;
+use crate::environment::{Environment, present_for_dates};
 use crate::error::{Error, Result};
 use crate::pass::UpdateOptions;
 use crate::pass::contents::{Chunk, Manner, Read, SMALL_BYTES, read_kept, read_large};
@@ -106,7 +106,7 @@ impl Ingest {
             numbers: HashMap::new(),
             next_message: next.message,
             first_message: next.message,
-            now_seconds: environment.now_seconds(),
+            now_seconds: present_for_dates(environment.now_seconds()),
             message_bytes_max: options.message_bytes_max,
             headers: options.headers.clone(),
         })

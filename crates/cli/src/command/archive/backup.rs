@@ -2,6 +2,7 @@
 
 use crate::amount::{count, people};
 use crate::command::index;
+use crate::config;
 use crate::exit::Outcome;
 use crate::output;
 use crate::progress::Progress;
@@ -86,7 +87,11 @@ pub(crate) fn run(arguments: &Arguments, session: &Session) -> Result<Outcome> {
     };
     let options = BackupOptions {
         tags: arguments.tag.clone(),
-        configuration: session.configuration.as_ref().and_then(|path| std::fs::read(path).ok()),
+        configuration: session
+            .configuration
+            .as_ref()
+            .and_then(|path| config::read(path).ok())
+            .map(String::into_bytes),
         save: SaveOptions { compression, ..SaveOptions::default() },
         program_version: concat!("pneu ", env!("CARGO_PKG_VERSION")).to_owned(),
     };

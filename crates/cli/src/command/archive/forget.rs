@@ -92,12 +92,13 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments, session: &Session) -> Result<Outcome> {
     let dry_run = arguments.dry_run.then_some(DryRun);
     prune::refuse_no_lock(arguments.lock, dry_run)?;
+    prune::refuse_clock(dry_run, session)?;
     let place = Place::new(&arguments.repository, session)?;
     let repository = place.open()?;
     let lock = place.lock_unless(&repository, LockKind::Exclusive, arguments.lock)?;
     let listed = prune::snapshots(&repository)?;
     let going = if arguments.snapshots.is_empty() {
-        by_policy(arguments, &listed)?
+        by_policy(arguments, &listed, session)?
     } else {
         named(arguments, &listed)?
     };
@@ -187,8 +188,46 @@ fn named(arguments: &Arguments, snapshots: &[(Id, Snapshot)]) -> Result<Vec<usiz
     Ok(places)
 }
 
+/// Before this no snapshot was made, in seconds since 1970: it is a year after clocks begin that have lost
+/// their time.
+const DATED_SECONDS_MIN: i64 = 365 * 86_400;
+/// How far the clocks of machines that share a repository may differ.
+const AHEAD_SECONDS_MAX: i64 = 86_400;
+
+/// Returns the snapshots that rules may remove. Those of 1970 stay, which is said: the clock was wrong then,
+/// and by their age they would go first. If one is of a time to come nothing may go: it would count as the
+/// last one for as long, and each new one would go at once.
+///
+/// # Errors
+/// A snapshot is of a time to come, or the clock is late.
+fn dated<'a>(
+    meant: Vec<(usize, Candidate<'a>)>,
+    snapshots: &[(Id, Snapshot)],
+    clock_seconds: i64,
+) -> Result<Vec<(usize, Candidate<'a>)>> {
+    let (undated, dated): (Vec<_>, Vec<_>) =
+        meant.into_iter().partition(|(_, candidate)| candidate.time.seconds() < DATED_SECONDS_MIN);
+    for (place, candidate) in undated {
+        let (id, time) = (snapshots[place].0.short(), candidate.time);
+        output::complain(format!(
+            "snapshot {id} stays: it is of {time}, by a clock that was wrong; its id removes it"
+        ));
+    }
+    let newest = dated.iter().max_by_key(|(_, candidate)| candidate.time);
+    if let Some((place, Candidate { time, .. })) = newest
+        && time.seconds() > clock_seconds.saturating_add(AHEAD_SECONDS_MAX)
+    {
+        let (id, clock) = (snapshots[*place].0.short(), index::moment(clock_seconds));
+        bail!(
+            "snapshot {id} is of {time}, and the clock says {clock}: one of them is wrong, so no rule removes \
+             anything; set the clock right, or remove that snapshot by its id"
+        );
+    }
+    Ok(dated)
+}
+
 /// Returns the places of the snapshots that no rule keeps.
-fn by_policy(arguments: &Arguments, snapshots: &[(Id, Snapshot)]) -> Result<Vec<usize>> {
+fn by_policy(arguments: &Arguments, snapshots: &[(Id, Snapshot)], session: &Session) -> Result<Vec<usize>> {
     let lists = |words: &[String]| -> Vec<Vec<String>> {
         words.iter().map(|list| list.split(',').map(str::to_owned).collect()).collect()
     };
@@ -215,8 +254,9 @@ fn by_policy(arguments: &Arguments, snapshots: &[(Id, Snapshot)]) -> Result<Vec<
     let wants_kept = arguments.tag.iter().any(|list| list.split(',').any(|tag| tag == backup::KEPT));
     let is_meant =
         |candidate: &Candidate<'_>| filter.matches(candidate) && (wants_kept || !is_kept(candidate));
+    let meant = all.into_iter().enumerate().filter(|(_, candidate)| is_meant(candidate)).collect();
     let (places, candidates): (Vec<usize>, Vec<Candidate<'_>>) =
-        all.into_iter().enumerate().filter(|(_, candidate)| is_meant(candidate)).unzip();
+        dated(meant, snapshots, session.index.credible_seconds()?)?.into_iter().unzip();
     let now = environment::now();
     let offset = now.offset().seconds();
     let present =

@@ -58,6 +58,7 @@ pub(super) struct How {
 pub(crate) fn run(arguments: &Arguments, session: &Session) -> Result<Outcome> {
     let dry_run = arguments.dry_run.then_some(DryRun);
     refuse_no_lock(arguments.lock, dry_run)?;
+    refuse_clock(dry_run, session)?;
     let place = Place::new(&arguments.repository, session)?;
     let repository = place.open()?;
     let lock = place.lock_unless(&repository, LockKind::Exclusive, arguments.lock)?;
@@ -91,6 +92,17 @@ pub(super) struct DryRun;
 pub(super) fn refuse_no_lock(lock: LockOptions, dry_run: Option<DryRun>) -> Result<()> {
     if lock.no_lock && dry_run.is_none() {
         bail!("--no-lock goes with --dry-run: without a lock nothing may be removed");
+    }
+    Ok(())
+}
+
+/// Refuses to remove anything while the clock makes no sense: others would take the lock for stale.
+///
+/// # Errors
+/// A sentence.
+pub(super) fn refuse_clock(dry_run: Option<DryRun>, session: &Session) -> Result<()> {
+    if dry_run.is_none() {
+        session.index.credible_seconds()?;
     }
     Ok(())
 }

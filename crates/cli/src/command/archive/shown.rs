@@ -6,11 +6,11 @@ use crate::environment;
 use archive::{Id, NodeKind, Snapshot, Time};
 use jiff::Timestamp;
 
-/// Returns a time as the user's clock shows it.
+/// Returns a time as the user's clock shows it; one that it cannot show, as it was noted.
 pub(super) fn local_time(time: &Time) -> String {
     let zone = environment::now().time_zone().clone();
     let at = Timestamp::from_second(time.seconds()).map(|at| at.to_zoned(zone));
-    at.map_or_else(|_| "?".to_owned(), |at| at.strftime("%Y-%m-%d %H:%M:%S").to_string())
+    at.map_or_else(|_| time.to_string(), |at| at.strftime("%Y-%m-%d %H:%M:%S").to_string())
 }
 
 /// Returns the day of a time as the user's clock shows it.
@@ -38,4 +38,17 @@ pub(super) fn snapshot_line(id: &Id, snapshot: &Snapshot) -> String {
         if snapshot.tags.is_empty() { String::new() } else { format!("  [{}]", snapshot.tags.join(", ")) };
     let paths = snapshot.paths.join(" ");
     format!("{}  {}  {}{tags}  {paths}", id.short(), local_time(&snapshot.time), snapshot.hostname)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_time_beyond_calendars_is_shown_as_it_was_noted() {
+        let time = Time::parse(b"9999-12-31T23:59:59-05:00").unwrap();
+        assert_eq!(local_time(&time), "9999-12-31 23:59 -05:00");
+        assert_eq!(local_day(&time), "9999-12-31");
+        assert!(local_time(&Time::parse(b"0001-01-01T12:00:00Z").unwrap()).ends_with(":00:00"));
+    }
 }

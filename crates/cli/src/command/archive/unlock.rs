@@ -10,8 +10,9 @@ use clap::Args;
 
 /// Take away locks that nobody holds any more
 ///
-/// Those that are older than 30 minutes, and those of processes of this machine that are gone. --remove-all takes away all of them: only for when it is
-/// certain that nobody else is at work.
+/// Those that are older than 30 minutes, and those of processes of this machine that are gone. --remove-all
+/// takes away all of them: only for when it is certain that nobody else is at work. Locks that pneu left on
+/// this machine since it was started need no unlock: the next command removes them.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -30,6 +31,10 @@ pub(crate) struct Arguments {
 /// # Errors
 /// The repository cannot be opened, or a lock not removed.
 pub(crate) fn run(arguments: &Arguments, session: &Session) -> Result<Outcome> {
+    if !arguments.remove_all {
+        // Locks are taken for stale by their age.
+        session.index.credible_seconds()?;
+    }
     let repository = Place::new(&arguments.repository, session)?.open()?;
     let which = if arguments.remove_all { WhichLocks::All } else { WhichLocks::Stale };
     let removed = archive::unlock(repository.parts(), which)?;
