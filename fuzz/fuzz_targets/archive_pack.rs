@@ -51,8 +51,7 @@ fn look(key: &Key, bytes: &[u8]) {
         let opened = pack::open_blob(
             (key, &mut zstd),
             &mut sealed,
-            blob.uncompressed_length,
-            &blob.id,
+            &blob,
             &mut Vec::new(),
         );
         assert!(opened.is_err(), "nothing here was sealed");

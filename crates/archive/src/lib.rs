@@ -6,6 +6,7 @@
 //! A *blob* is a piece of a file, or a directory as a *tree*; its name is the SHA-256 of its content. Blobs lie in *packs*, *index files*
 //! say where, *snapshots* name the tree at the top. The format is restic's, <https://restic.readthedocs.io/en/stable/100_references.html>.
 
+mod again;
 mod blob;
 mod blob_index;
 mod check;
@@ -79,5 +80,5 @@ pub use surroundings::Surroundings;
 pub use time::Time;
 pub use tree::{Node, NodeKind};
 pub use unpacked::{Parts, Version};
-pub use walk::{DEPTH_COUNT_MAX, Place, RootSet, Sharing, Visitor, WalkProblem, shown_path, walk};
+pub use walk::{DEPTH_COUNT_MAX, Place, Repeats, RootSet, Sharing, Visitor, WalkProblem, shown_path, walk};
 pub use write::{SaveOptions, SaveStatistics, Saved, SavedFile, Saver};

@@ -41,13 +41,7 @@ fn blob_of<'a>(pack: &'a mut [u8], blob: &PackedBlob) -> &'a mut [u8] {
 fn opened(key: &Key, pack: &[u8], blob: &PackedBlob) -> std::result::Result<Vec<u8>, String> {
     let mut plain = b"before".to_vec();
     let sealed = blob_of(&mut pack.to_vec(), blob).to_vec();
-    open_blob(
-        (key, &mut Zstd::default()),
-        &mut sealed.clone(),
-        blob.uncompressed_length,
-        &blob.id,
-        &mut plain,
-    )?;
+    open_blob((key, &mut Zstd::default()), &mut sealed.clone(), blob, &mut plain)?;
     Ok(plain)
 }
 
