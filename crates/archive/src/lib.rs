@@ -66,6 +66,7 @@ pub use pattern::Pattern;
 pub use progress::{Progress, Unwatched};
 pub use prune::{
     MaxUnused, PruneFigures, PruneOptions, PrunePlan, PruneReport, carry_out as prune, plan as plan_prune,
+    plan_without as plan_prune_without,
 };
 pub use read::{EachBlob, Reading, Wanted};
 pub use repository::{CacheDirectory, Repository};

@@ -105,3 +105,25 @@ fn what_is_spoilt_each_time_is_damaged_and_keeps_everything() {
     assert!(refused.to_string().starts_with("nothing was removed"), "{refused}");
     assert_eq!(memory.ids(FileKind::Pack), before);
 }
+
+#[test]
+fn a_snapshot_that_a_list_lacks_once_keeps_what_it_needs() {
+    let (memory, tree) = repository();
+    let storage: Arc<dyn Storage> = Arc::clone(&memory) as _;
+    let repository = open(&storage);
+    let name = FileName { kind: FileKind::Snapshot, id: memory.ids(FileKind::Snapshot)[0] };
+    let bytes = storage.read(name).unwrap();
+    let (place, mut list_count) = (Arc::clone(&memory), 0);
+    memory.refuse(move |operation| {
+        if operation == "list snapshots" {
+            list_count += 1;
+            match list_count {
+                1 => place.take(name),
+                _ => place.put(name, bytes.clone()),
+            }
+        }
+        false
+    });
+    prune_all(&repository, &PruneOptions { max_unused: MaxUnused::Bytes(0) }).unwrap();
+    assert_eq!(read_all(&open(&storage), &tree), [""; 0]);
+}
