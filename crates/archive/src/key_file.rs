@@ -29,8 +29,10 @@ const KEY_COUNT_MAX: usize = 20;
 const SALT_BYTES: usize = 64;
 /// What scrypt may take; restic uses 32 MiB by default, rustic 128.
 const SCRYPT_BYTES_MAX: u64 = 1 << 30;
-/// How many bytes scrypt may go through in all: this takes some ten seconds, and restic chooses a cost of
-/// half a second.
+/// How often scrypt may go through that memory.
+const SCRYPT_ROUNDS_MAX: u32 = 64;
+/// How many bytes scrypt may go through in all: this takes some ten seconds, and restic chooses a cost of half
+/// a second.
 const SCRYPT_WORK_BYTES_MAX: u64 = 4 << 30;
 const SCRYPT: &str = "scrypt";
 
@@ -254,7 +256,8 @@ fn derive(password: &Password, salt: &[u8], cost: Cost) -> std::result::Result<K
     let refused = || format!("scrypt with N={n}, r={r}, p={p} is not possible here");
     let bytes = (u64::from(n) * u64::from(r)).checked_mul(128).filter(|&bytes| bytes <= SCRYPT_BYTES_MAX);
     let work = bytes.and_then(|bytes| bytes.checked_mul(p.into()));
-    if !n.is_power_of_two() || n < 2 || work.is_none_or(|bytes| bytes > SCRYPT_WORK_BYTES_MAX) {
+    let is_small = p <= SCRYPT_ROUNDS_MAX && work.is_some_and(|bytes| bytes <= SCRYPT_WORK_BYTES_MAX);
+    if !n.is_power_of_two() || n < 2 || !is_small {
         return Err(refused());
     }
     let log_n = u8::try_from(n.ilog2()).expect("a number of 32 bits has at most 31 behind its first");

@@ -8,7 +8,7 @@ use archive::tree::{Node, NodeKind, TreeWriter};
 use archive::{
     BlobKind, CacheDirectory, Compression, Error, FileKind, FileName, Id, LocalStorage, LockKind, MaxUnused,
     Password, PruneOptions, PruneReport, ReadData, Repository, SaveOptions, Saver, Storage, Unwatched, check,
-    plan_prune, plan_prune_without, prune,
+    plan_prune, prune,
 };
 use disk::{Disk, RealDisk};
 use std::collections::BTreeSet;
@@ -489,26 +489,4 @@ fn check_reads_index_files_that_the_cache_has() {
     memory.put(index, rotten);
     let (faults, _, _) = checked(&cached());
     assert!(faults.iter().any(|fault| fault.starts_with(&format!("{index} is damaged"))), "{faults:?}");
-}
-
-#[test]
-fn a_plan_without_a_snapshot_is_carried_out_only_once_that_is_gone() {
-    let storage: Arc<dyn Storage> = MemoryStorage::new();
-    let repository = init(&storage);
-    let (gone, kept) = (save(&repository, 0..30), save(&repository, 20..60));
-    let lock = repository.lock(LockKind::Exclusive, Duration::ZERO, &|_| Ok(())).unwrap();
-    let packs = || storage.list(FileKind::Pack).unwrap().len();
-    let before = packs();
-    let plan = plan_prune_without(&repository, &ALL, &[gone], &Unwatched).unwrap();
-    let refused = prune(&lock, &plan, &Unwatched).unwrap_err().to_string();
-    assert!(refused.contains("it is still there") && packs() == before, "{refused}");
-    forget(&repository, gone);
-    // Whoever looks again finds the same.
-    let again = plan_prune(&repository, &ALL, &Unwatched).unwrap();
-    assert_eq!(plan.figures, again.figures);
-    assert!(prune(&lock, &plan, &Unwatched).unwrap().removed_pack_count > 0);
-    drop(lock);
-    assert_eq!(storage.list(FileKind::Snapshot).unwrap().first().map(|(id, _)| *id), Some(kept));
-    let checked = check(&open(&storage), ReadData::All, &Unwatched).unwrap();
-    assert!(checked.faults.is_empty(), "{:?}", checked.faults);
 }

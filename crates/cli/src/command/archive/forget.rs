@@ -2,6 +2,7 @@
 
 use super::lost::{self, Keeping, Looked, Losing};
 use super::prune::{self, DryRun, How};
+use super::rules::{Rules, lists};
 use super::shown::snapshot_line;
 use crate::environment;
 use crate::exit::Outcome;
@@ -11,7 +12,7 @@ use crate::repository::{LockOptions, Place, ReadLock, RepositoryOptions};
 use crate::sanitise::one_line;
 use crate::session::Session;
 use anyhow::{Result, anyhow, bail};
-use archive::forget::{Count, GroupBy, Policy, Present, Span, plan};
+use archive::forget::{GroupBy, Present, plan};
 use archive::select::{Candidate, Filter, by_prefix};
 use archive::{FileKind, FileName, Id, LockKind, Progress as _, PrunePlan, Repository, Snapshot, Time};
 use backup::Forgotten;
@@ -39,45 +40,8 @@ pub(crate) struct Arguments {
     /// Snapshots to remove, by the beginnings of their ids
     #[arg(value_name = "SNAPSHOT", conflicts_with = "rules")]
     snapshots: Vec<String>,
-    /// Keep the last N snapshots; or unlimited, here and below
-    #[arg(long, value_name = "N", group = "rules")]
-    keep_last: Option<Count>,
-    /// Keep the last one of each of N hours
-    #[arg(long, value_name = "N", group = "rules")]
-    keep_hourly: Option<Count>,
-    /// Keep the last one of each of N days
-    #[arg(long, value_name = "N", group = "rules")]
-    keep_daily: Option<Count>,
-    /// Keep the last one of each of N weeks
-    #[arg(long, value_name = "N", group = "rules")]
-    keep_weekly: Option<Count>,
-    /// Keep the last one of each of N months
-    #[arg(long, value_name = "N", group = "rules")]
-    keep_monthly: Option<Count>,
-    /// Keep the last one of each of N years
-    #[arg(long, value_name = "N", group = "rules")]
-    keep_yearly: Option<Count>,
-    /// Keep all that are no older than this before the newest: 1y5m7d2h
-    #[arg(long, value_name = "TIME", group = "rules")]
-    keep_within: Option<Span>,
-    /// Keep the last one of each hour that is no older than this before the newest
-    #[arg(long, value_name = "TIME", group = "rules")]
-    keep_within_hourly: Option<Span>,
-    /// Keep the last one of each day that is no older
-    #[arg(long, value_name = "TIME", group = "rules")]
-    keep_within_daily: Option<Span>,
-    /// Keep the last one of each week that is no older
-    #[arg(long, value_name = "TIME", group = "rules")]
-    keep_within_weekly: Option<Span>,
-    /// Keep the last one of each month that is no older
-    #[arg(long, value_name = "TIME", group = "rules")]
-    keep_within_monthly: Option<Span>,
-    /// Keep the last one of each year that is no older
-    #[arg(long, value_name = "TIME", group = "rules")]
-    keep_within_yearly: Option<Span>,
-    /// Keep all with this tag; with several that have commas between them, all with all of these
-    #[arg(long, value_name = "TAG[,TAG]", group = "rules")]
-    keep_tag: Vec<String>,
+    #[command(flatten)]
+    rules: Box<Rules>,
     /// Only look at snapshots of this machine
     #[arg(long, value_name = "HOST")]
     host: Vec<String>,
@@ -225,24 +189,7 @@ fn named(arguments: &Arguments, snapshots: &[(Id, Snapshot)]) -> Result<Vec<usiz
 
 /// Returns the places of the snapshots that no rule keeps.
 fn by_policy(arguments: &Arguments, snapshots: &[(Id, Snapshot)]) -> Result<Vec<usize>> {
-    let lists = |words: &[String]| -> Vec<Vec<String>> {
-        words.iter().map(|list| list.split(',').map(str::to_owned).collect()).collect()
-    };
-    let policy = Policy {
-        last: arguments.keep_last.unwrap_or_default(),
-        hourly: arguments.keep_hourly.unwrap_or_default(),
-        daily: arguments.keep_daily.unwrap_or_default(),
-        weekly: arguments.keep_weekly.unwrap_or_default(),
-        monthly: arguments.keep_monthly.unwrap_or_default(),
-        yearly: arguments.keep_yearly.unwrap_or_default(),
-        within: arguments.keep_within.unwrap_or_default(),
-        within_hourly: arguments.keep_within_hourly.unwrap_or_default(),
-        within_daily: arguments.keep_within_daily.unwrap_or_default(),
-        within_weekly: arguments.keep_within_weekly.unwrap_or_default(),
-        within_monthly: arguments.keep_within_monthly.unwrap_or_default(),
-        within_yearly: arguments.keep_within_yearly.unwrap_or_default(),
-        tags: lists(&arguments.keep_tag),
-    };
+    let policy = arguments.rules.policy();
     if policy.is_empty() {
         bail!(
             "nothing says which snapshots stay: give a rule such as --keep-daily 7, or name those that are to go"
