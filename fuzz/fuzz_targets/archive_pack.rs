@@ -48,13 +48,7 @@ fn look(key: &Key, bytes: &[u8]) {
     for blob in blobs {
         let mut sealed = bytes[blob.offset as usize..][..blob.length as usize].to_vec();
         let mut zstd = Zstd::default();
-        let opened = pack::open_blob(
-            (key, &mut zstd),
-            &mut sealed,
-            blob.uncompressed_length,
-            &blob.id,
-            &mut Vec::new(),
-        );
+        let opened = pack::open_blob((key, &mut zstd), &mut sealed, &blob, &mut Vec::new());
         assert!(opened.is_err(), "nothing here was sealed");
     }
 }

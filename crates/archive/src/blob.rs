@@ -14,6 +14,17 @@ pub enum BlobKind {
     Tree,
 }
 
+/// What a piece of a file may have, in bytes: restic cuts at 8 MiB, others at what they are told.
+pub(crate) const DATA_BYTES_MAX: u64 = 256 << 20;
+/// So much longer a piece may be where it was sealed, and compressed in vain.
+const SEALED_EXCESS_MAX: u64 = 2 << 20;
+/// What any tree may have, in bytes: a directory of 160,000 files.
+pub(crate) const TREE_BYTES_FREE: u64 = 64 << 20;
+/// A longer one may have so many bytes for each that it takes. In names, times and numbers of files there is
+/// more than that: a hundred bytes come of one where all files are empty and of one time, four hundred where
+/// each has the same long list of rights besides.
+pub(crate) const TREE_RATIO_MAX: u64 = 1_024;
+
 impl BlobKind {
     /// Returns what such a blob is called in sentences and in index files.
     pub fn word(self) -> &'static str {
@@ -73,6 +84,19 @@ pub struct PackedBlob {
 }
 
 impl PackedBlob {
+    /// Says what is wrong with the blob's lengths, as the rest of a sentence: nothing that is as long would
+    /// be read into memory.
+    pub(crate) fn length_fault(&self) -> Option<String> {
+        let (sealed, plain) = (u64::from(self.length), self.plain_length());
+        let limit = match self.kind {
+            BlobKind::Data => DATA_BYTES_MAX,
+            BlobKind::Tree => TREE_BYTES_FREE.max(sealed.saturating_mul(TREE_RATIO_MAX)),
+        };
+        let is_long =
+            plain > limit || self.kind == BlobKind::Data && sealed > DATA_BYTES_MAX + SEALED_EXCESS_MAX;
+        is_long.then(|| format!("it has {plain} bytes, {sealed} in the pack, and the limit is {limit}"))
+    }
+
     /// Returns how many bytes its content has.
     pub fn plain_length(&self) -> u64 {
         plain_length(self.length, self.uncompressed_length)
@@ -92,6 +116,23 @@ impl PackedBlob {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn no_blob_is_longer_than_memory_is_meant_for() {
+        let is_long = |kind, length: u64, plain: u64| {
+            let [length, uncompressed_length] = [length, plain].map(|bytes| u32::try_from(bytes).unwrap());
+            let blob = PackedBlob { kind, id: Id::default(), offset: 0, length, uncompressed_length };
+            blob.length_fault().is_some()
+        };
+        let (data, tree) = (BlobKind::Data, BlobKind::Tree);
+        assert!(!is_long(data, 20_000, DATA_BYTES_MAX) && is_long(data, 20_000, DATA_BYTES_MAX + 1));
+        assert!(!is_long(data, DATA_BYTES_MAX + 32, 0) && is_long(data, DATA_BYTES_MAX + 33, 0));
+        assert!(is_long(data, DATA_BYTES_MAX + SEALED_EXCESS_MAX + 1, 5));
+        // 1.5 GB of spaces are these 48 KB.
+        assert!(!is_long(tree, 48_000, TREE_BYTES_FREE) && is_long(tree, 48_000, 1_500_000_000));
+        assert!(!is_long(tree, 4_000_000, 1_500_000_000), "a directory of four million files");
+        assert!(!is_long(tree, u64::from(u32::MAX), 0), "what is not compressed is as long as it is");
+    }
 
     #[test]
     fn no_length_is_less_than_nothing() {

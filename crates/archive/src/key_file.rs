@@ -7,6 +7,7 @@
 //! the SHA-256 of the JSON. The key's own 64 bytes come in the order of AES-256, `k`, `r`, from scrypt as in [`Key::from_bytes`].
 #![deny(clippy::indexing_slicing)]
 
+use crate::again::verified;
 use crate::error::{Error, Result};
 use crate::id::Id;
 use crate::json::JsonWriter;
@@ -30,6 +31,9 @@ const SALT_BYTES: usize = 64;
 const SCRYPT_BYTES_MAX: u64 = 1 << 30;
 /// How often scrypt may go through that memory.
 const SCRYPT_ROUNDS_MAX: u32 = 64;
+/// How many bytes scrypt may go through in all: this takes some ten seconds, and restic chooses a cost of half
+/// a second.
+const SCRYPT_WORK_BYTES_MAX: u64 = 4 << 30;
 const SCRYPT: &str = "scrypt";
 
 /// What it costs to try a password. Its default is that of restic.
@@ -125,7 +129,13 @@ pub fn add(
 /// [`Error::WrongPassword`]; [`Error::Damage`] or [`Error::Unsupported`] if no key fits and one of them could not be tried;
 /// [`Error::NoKey`] if there is none at all, [`Error::NoRepository`] if there is no config either; what the storage says.
 pub fn unlock(storage: &dyn Storage, password: &Password) -> Result<(Id, Key)> {
-    let mut ids: Vec<Id> = storage.list(FileKind::Key)?.into_iter().map(|(id, _)| id).collect();
+    let list =
+        || -> Result<Vec<Id>> { Ok(storage.list(FileKind::Key)?.into_iter().map(|(id, _)| id).collect()) };
+    let mut ids = list()?;
+    // Nothing verifies a list, and that all keys are lost is not said of one alone.
+    if ids.is_empty() {
+        ids = list()?;
+    }
     ids.sort_unstable();
     let address = || storage.address();
     if ids.is_empty() {
@@ -158,11 +168,10 @@ pub fn unlock(storage: &dyn Storage, password: &Password) -> Result<(Id, Key)> {
 /// Tries the password on one key; `None` if it is for another password.
 fn unlock_one(storage: &dyn Storage, id: Id, password: &Password) -> Result<Option<Key>> {
     let name = FileName { kind: FileKind::Key, id };
-    let mut json = storage.read(name)?;
-    if verify_name(name, &json).is_err() {
-        json = storage.read(name)?;
-        verify_name(name, &json)?;
-    }
+    let json = verified(|| {
+        let json = storage.read(name)?;
+        verify_name(name, &json).map(|()| json)
+    })?;
     let file = KeyFile::from_json(&json).map_err(|what| Error::damage(name, what))?;
     let unusable = |what: String| Error::Unsupported { file: name.to_string(), what };
     let lock = derive(password, &file.salt, file.cost).map_err(unusable)?;
@@ -245,9 +254,10 @@ impl KeyFile {
 fn derive(password: &Password, salt: &[u8], cost: Cost) -> std::result::Result<Key, String> {
     let Cost { n, r, p } = cost;
     let refused = || format!("scrypt with N={n}, r={r}, p={p} is not possible here");
-    let is_small =
-        (u64::from(n) * u64::from(r)).checked_mul(128).is_some_and(|bytes| bytes <= SCRYPT_BYTES_MAX);
-    if !n.is_power_of_two() || n < 2 || !is_small || p > SCRYPT_ROUNDS_MAX {
+    let bytes = (u64::from(n) * u64::from(r)).checked_mul(128).filter(|&bytes| bytes <= SCRYPT_BYTES_MAX);
+    let work = bytes.and_then(|bytes| bytes.checked_mul(p.into()));
+    let is_small = p <= SCRYPT_ROUNDS_MAX && work.is_some_and(|bytes| bytes <= SCRYPT_WORK_BYTES_MAX);
+    if !n.is_power_of_two() || n < 2 || !is_small {
         return Err(refused());
     }
     let log_n = u8::try_from(n.ilog2()).expect("a number of 32 bits has at most 31 behind its first");

@@ -6,6 +6,7 @@
 //! A *blob* is a piece of a file, or a directory as a *tree*; its name is the SHA-256 of its content. Blobs lie in *packs*, *index files*
 //! say where, *snapshots* name the tree at the top. The format is restic's, <https://restic.readthedocs.io/en/stable/100_references.html>.
 
+mod again;
 mod blob;
 mod blob_index;
 mod check;
@@ -40,6 +41,7 @@ pub mod testing;
 mod threads;
 mod time;
 pub mod tree;
+mod unnamed;
 pub mod unpacked;
 mod used;
 mod walk;
@@ -65,6 +67,7 @@ pub use pattern::Pattern;
 pub use progress::{Progress, Unwatched};
 pub use prune::{
     MaxUnused, PruneFigures, PruneOptions, PrunePlan, PruneReport, carry_out as prune, plan as plan_prune,
+    plan_without as plan_prune_without,
 };
 pub use read::{EachBlob, Reading, Wanted};
 pub use repository::{CacheDirectory, Repository};
@@ -78,6 +81,7 @@ pub use storage::{Limits, ObjectStorage};
 pub use surroundings::Surroundings;
 pub use time::Time;
 pub use tree::{Node, NodeKind};
+pub use unnamed::{Unnamed, unnamed};
 pub use unpacked::{Parts, Version};
-pub use walk::{DEPTH_COUNT_MAX, Place, RootSet, Sharing, Visitor, WalkProblem, shown_path, walk};
+pub use walk::{DEPTH_COUNT_MAX, Place, Repeats, RootSet, Sharing, Visitor, WalkProblem, shown_path, walk};
 pub use write::{SaveOptions, SaveStatistics, Saved, SavedFile, Saver};

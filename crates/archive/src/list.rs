@@ -9,7 +9,7 @@ use crate::id::Id;
 use crate::read::Reading;
 use crate::repository::Repository;
 use crate::tree::{Fault, Node, TreeReader};
-use crate::walk::{DEPTH_COUNT_MAX, WalkProblem};
+use crate::walk::{DEPTH_COUNT_MAX, Repeats, WalkProblem};
 
 /// What follows a node in a listing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,6 +22,14 @@ pub enum Next {
     End,
 }
 
+/// A listing on its way.
+struct Listing<'a> {
+    repository: &'a Repository,
+    reading: Reading,
+    repeats: Repeats,
+    steps: Vec<Step>,
+}
+
 /// One directory of a listing, on the way to where it is.
 struct Step {
     path: Vec<u8>,
@@ -31,26 +39,27 @@ struct Step {
 /// Shows `each` the nodes below `tree` with their paths: "/home", "/home/ana". Returns the trees that could not be read.
 ///
 /// # Errors
-/// The index cannot be read, the storage cannot be reached, or what `each` returns.
+/// The index cannot be read, the storage cannot be reached, or what `each` returns. [`Error::Damage`] if
+/// paths multiply without end ([`Repeats`]).
 pub fn list(
     repository: &Repository,
     tree: &Id,
     each: &mut dyn FnMut(&[u8], &Node<'_>) -> Result<Next>,
 ) -> Result<Vec<WalkProblem>> {
-    let mut reading = Reading::default();
     let mut problems = Vec::new();
-    let mut steps = Vec::new();
-    enter(repository, &mut reading, (*tree, Vec::new()), &mut steps, &mut problems)?;
-    while let Some(step) = steps.last_mut() {
+    let mut listing =
+        Listing { repository, reading: Reading::default(), repeats: Repeats::new(1), steps: Vec::new() };
+    listing.enter((*tree, Vec::new()), &mut problems)?;
+    while let Some(step) = listing.steps.last_mut() {
         let Some(node) = step.nodes.next() else {
-            steps.pop();
+            listing.steps.pop();
             continue;
         };
         let path = [&*step.path, b"/", &node.name].concat();
         match (each(&path, &node)?, node.subtree) {
             (Next::End, _) => break,
             (Next::Enter, Some(subtree)) => {
-                enter(repository, &mut reading, (subtree, path), &mut steps, &mut problems)?;
+                listing.enter((subtree, path), &mut problems)?;
             }
             (Next::Enter | Next::Pass, _) => {}
         }
@@ -85,25 +94,22 @@ pub fn load_tree(repository: &Repository, reading: &mut Reading, tree: &Id) -> R
     reader.map(|node| node.map(Node::into_owned).map_err(damage)).collect()
 }
 
-fn enter(
-    repository: &Repository,
-    reading: &mut Reading,
-    (tree, path): (Id, Vec<u8>),
-    steps: &mut Vec<Step>,
-    problems: &mut Vec<WalkProblem>,
-) -> Result<()> {
-    let nodes = if steps.len() < DEPTH_COUNT_MAX {
-        load_tree(repository, reading, &tree)
-    } else {
-        Err(Error::damage(
-            BlobKind::Tree.named(&tree),
-            format!("it lies deeper than {DEPTH_COUNT_MAX} directories"),
-        ))
-    };
-    match nodes {
-        Ok(nodes) => steps.push(Step { path, nodes: nodes.into_iter() }),
-        Err(error) if error.ends_work() => return Err(error),
-        Err(error) => problems.push(WalkProblem { tree, path, error }),
+impl Listing<'_> {
+    fn enter(&mut self, (tree, path): (Id, Vec<u8>), problems: &mut Vec<WalkProblem>) -> Result<()> {
+        let nodes = if self.steps.len() < DEPTH_COUNT_MAX {
+            load_tree(self.repository, &mut self.reading, &tree)
+        } else {
+            let what = format!("it lies deeper than {DEPTH_COUNT_MAX} directories");
+            Err(Error::damage(BlobKind::Tree.named(&tree), what))
+        };
+        match nodes {
+            Ok(nodes) => {
+                self.repeats.meet(&tree, nodes.len())?;
+                self.steps.push(Step { path, nodes: nodes.into_iter() });
+            }
+            Err(error) if error.ends_work() => return Err(error),
+            Err(error) => problems.push(WalkProblem { tree, path, error }),
+        }
+        Ok(())
     }
-    Ok(())
 }

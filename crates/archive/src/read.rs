@@ -2,10 +2,11 @@
 //!
 //! Comes in: names and places of blobs. Goes out: content that is verified: its MAC, and then its SHA-256. Must not know what is in it.
 //!
-//! A blob may lie in several packs. Each copy is tried in turn, and only when all are damaged or gone is that an error, which names
-//! them all.
+//! A blob may lie in several packs. Each copy is tried in turn, each several times, and only when all are
+//! damaged or gone is that an error, which names them all.
 
-use crate::blob::{BlobKind, Location};
+use crate::again::verified;
+use crate::blob::{BlobKind, Location, PackedBlob};
 use crate::compress::Zstd;
 use crate::error::{Error, Result};
 use crate::id::Id;
@@ -88,10 +89,13 @@ impl Repository {
             let range = range_of(&wanted[begin..]);
             let end = begin + range.count;
             let name = FileName { kind: FileKind::Pack, id: range.pack };
-            let mut bytes = match self.storage().read_range(name, range.offset.into(), range.length) {
-                // It was tried again and again already: the next blob would wait as long in vain.
-                Err(end) if end.ends_work() => return Err(end),
-                read => read.ok(),
+            let mut bytes = match wanted[begin].packed().length_fault() {
+                Some(_) => None,
+                None => match self.storage().read_range(name, range.offset.into(), range.length) {
+                    // It was tried again and again already: the next blob would wait as long in vain.
+                    Err(end) if end.ends_work() => return Err(end),
+                    read => read.ok(),
+                },
             };
             for (place, blob) in wanted.iter().enumerate().take(end).skip(begin) {
                 let from = (blob.location.offset - range.offset) as usize;
@@ -117,17 +121,31 @@ impl Repository {
     fn load_copy(&self, reading: &mut Reading, blob: &Wanted) -> Result<()> {
         let Location { pack, offset, length, .. } = blob.location;
         let name = FileName { kind: FileKind::Pack, id: pack };
-        let mut sealed = self.storage().read_range(name, offset.into(), length)?;
-        self.open_blob(reading, blob, &mut sealed)
+        if let Some(what) = blob.packed().length_fault() {
+            return Err(blob.damage(what));
+        }
+        verified(|| {
+            let mut sealed = self.storage().read_range(name, offset.into(), length)?;
+            self.open_blob(reading, blob, &mut sealed)
+        })
     }
 
     fn open_blob(&self, reading: &mut Reading, blob: &Wanted, sealed: &mut [u8]) -> Result<()> {
-        let Location { pack, uncompressed_length, .. } = blob.location;
         let Reading { zstd, plain } = reading;
-        pack::open_blob((self.key(), zstd), sealed, uncompressed_length, &blob.id, plain).map_err(|what| {
-            let file = FileName { kind: FileKind::Pack, id: pack };
-            Error::damage(format!("{} in {file}", blob.kind.named(&blob.id)), what)
-        })
+        pack::open_blob((self.key(), zstd), sealed, &blob.packed(), plain).map_err(|what| blob.damage(what))
+    }
+}
+
+impl Wanted {
+    /// Returns the blob as its pack tells of it.
+    fn packed(&self) -> PackedBlob {
+        let Location { offset, length, uncompressed_length, .. } = self.location;
+        PackedBlob { kind: self.kind, id: self.id, offset, length, uncompressed_length }
+    }
+
+    fn damage(&self, what: String) -> Error {
+        let file = FileName { kind: FileKind::Pack, id: self.location.pack };
+        Error::damage(format!("{} in {file}", self.kind.named(&self.id)), what)
     }
 }
 

@@ -5,7 +5,7 @@
 use crate::error::{Error, Result};
 use crate::id::Id;
 use crate::key::Key;
-use crate::storage::{FileKind, FileName, Storage};
+use crate::storage::{FileKind, FileName, Storage, check_size};
 use crate::surroundings::Surroundings;
 use crate::unpacked::{Parts, Version};
 use std::cell::Cell;
@@ -82,12 +82,17 @@ fn fill_random(bytes: &mut [u8]) {
 /// Says whether an operation fails. It is asked before each one, may change the storage itself, and is called by one thread at a time.
 type Refuse = Box<dyn FnMut(&str) -> bool + Send>;
 
+/// Changes what was read, which the storage keeps as it is, like a line that cannot be trusted. It is told
+/// the operation.
+type Spoil = Box<dyn FnMut(&str, &mut Vec<u8>) + Send>;
+
 /// A storage in memory. Operations are called `create`, `list locks`, `read config`, `size config`, `write keys/1a2b..`, `remove ..`.
 #[derive(Default)]
 pub struct MemoryStorage {
     files: Mutex<BTreeMap<FileName, Arc<Vec<u8>>>>,
     operations: Mutex<Vec<String>>,
     refuse: Mutex<Option<Refuse>>,
+    spoil: Mutex<Option<Spoil>>,
 }
 
 impl MemoryStorage {
@@ -104,6 +109,11 @@ impl MemoryStorage {
     /// Lets all operations be done again.
     pub fn refuse_nothing(&self) {
         *lock(&self.refuse) = None;
+    }
+
+    /// Lets `spoil` change from now on what is read.
+    pub fn spoil(&self, spoil: impl FnMut(&str, &mut Vec<u8>) + Send + 'static) {
+        *lock(&self.spoil) = Some(Box::new(spoil));
     }
 
     /// Returns all operations since the last call.
@@ -137,6 +147,14 @@ impl MemoryStorage {
         }
     }
 
+    /// Returns what comes of bytes on their way.
+    fn arrived(&self, operation: &str, mut bytes: Vec<u8>) -> Vec<u8> {
+        if let Some(spoil) = lock(&self.spoil).as_mut() {
+            spoil(operation, &mut bytes);
+        }
+        bytes
+    }
+
     fn file(&self, name: FileName) -> Result<Arc<Vec<u8>>> {
         let missing = || match name {
             FileName::CONFIG => Error::NoRepository { address: self.address() },
@@ -164,7 +182,9 @@ impl Storage for MemoryStorage {
 
     fn read(&self, name: FileName) -> Result<Vec<u8>> {
         self.begin(format!("read {name}"))?;
-        self.file(name).map(|bytes| bytes.to_vec())
+        let bytes = self.file(name)?;
+        check_size(name, bytes.len() as u64)?;
+        Ok(self.arrived(&format!("read {name}"), bytes.to_vec()))
     }
 
     fn read_range(&self, name: FileName, offset: u64, length: u32) -> Result<Vec<u8>> {
@@ -173,7 +193,8 @@ impl Storage for MemoryStorage {
         let range = usize::try_from(offset).ok().and_then(|begin| file.get(begin..)?.get(..length as usize));
         let short =
             || Error::damage(name, format!("it has {} bytes, too few for {offset}+{length}", file.len()));
-        range.map(<[u8]>::to_vec).ok_or_else(short)
+        let bytes = range.map(<[u8]>::to_vec).ok_or_else(short)?;
+        Ok(self.arrived(&format!("read {name} {offset}+{length}"), bytes))
     }
 
     fn size(&self, name: FileName) -> Result<Option<u64>> {

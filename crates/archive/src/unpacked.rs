@@ -6,6 +6,7 @@
 //! The content is a byte 2 and a zstd frame, or JSON as it is: in version 1, in the config, and wherever else it begins with a brace or
 //! bracket (<https://restic.readthedocs.io/en/stable/100_references.html>, "Unpacked Data Format").
 
+use crate::again::verified;
 use crate::compress::{Compression, Zstd};
 use crate::error::{Error, Result};
 use crate::id::Id;
@@ -39,8 +40,12 @@ pub struct Parts {
 
 /// What begins a compressed content.
 const COMPRESSED: u8 = 2;
-/// More than any index file that restic wrote by ten times: its largest hold 460,000 blobs.
-const CONTENT_BYTES_MAX: u64 = 1 << 30;
+/// What an index file may hold, in bytes: restic's largest have 460,000 blobs of 165 bytes each at most.
+const INDEX_BYTES_MAX: u64 = 256 << 20;
+/// What a snapshot may: half a million paths, each with a hundred letters.
+const SNAPSHOT_BYTES_MAX: u64 = 64 << 20;
+/// What a lock may; they have some 200.
+const LOCK_BYTES_MAX: u64 = 1 << 20;
 
 /// Seals and stores JSON, and returns the file's id. What was sealed is opened and compared first.
 ///
@@ -89,17 +94,13 @@ pub(crate) fn seal(parts: &Parts, kind: FileKind, json: &[u8]) -> Result<(FileNa
     Ok((name, sealed))
 }
 
-/// Reads a file, verifies it and returns its JSON. A file that is not what its name says is read a second time.
+/// Reads a file, verifies it and returns its JSON. One that looks damaged is read again.
 ///
 /// # Errors
 /// [`Error::Missing`], [`Error::Damage`], or what the storage says.
 pub fn load(storage: &dyn Storage, key: &Key, kind: FileKind, id: Id) -> Result<Vec<u8>> {
     let name = FileName { kind, id };
-    let bytes = storage.read(name)?;
-    match verify_name(name, &bytes) {
-        Ok(()) => decode(key, name, bytes),
-        Err(_) => decode(key, name, storage.read(name)?),
-    }
+    verified(|| decode(key, name, storage.read(name)?))
 }
 
 /// Verifies a file's bytes and returns its JSON.
@@ -113,11 +114,20 @@ pub fn decode(key: &Key, name: FileName, mut bytes: Vec<u8>) -> Result<Vec<u8>> 
         [] | [b'{' | b'[', ..] => Ok(content.to_vec()),
         [COMPRESSED, frame @ ..] if name.kind != FileKind::Config => {
             let mut json = Vec::new();
-            let done = Zstd::default().decompress(frame, None, CONTENT_BYTES_MAX, &mut json);
+            let done = Zstd::default().decompress(frame, None, content_bytes_max(name.kind), &mut json);
             done.map_err(|what| Error::damage(name, what))?;
             Ok(json)
         }
         _ => Err(Error::damage(name, "its content is neither JSON nor compressed")),
+    }
+}
+
+/// Returns how many bytes a file of this kind may hold once it is decompressed.
+fn content_bytes_max(kind: FileKind) -> u64 {
+    match kind {
+        FileKind::Index => INDEX_BYTES_MAX,
+        FileKind::Snapshot => SNAPSHOT_BYTES_MAX,
+        FileKind::Config | FileKind::Key | FileKind::Lock | FileKind::Pack => LOCK_BYTES_MAX,
     }
 }
 

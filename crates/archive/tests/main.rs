@@ -5,10 +5,12 @@
     reason = "a test that fails names its line, and clippy's leave for tests stops at helpers"
 )]
 
+mod again;
 #[cfg(feature = "s3")]
 mod certificate;
 mod crashes;
 mod forget;
+mod hostile;
 mod local;
 #[cfg(feature = "s3")]
 mod object;

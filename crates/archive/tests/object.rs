@@ -388,6 +388,65 @@ fn many_packs_are_listed_in_parts() {
 }
 
 #[test]
+fn a_list_without_an_end_is_no_list() {
+    let page = |head: &str| {
+        let number = head.split("continuation-token=").nth(1).map_or(0, |rest| {
+            rest.chars().take_while(char::is_ascii_digit).collect::<String>().parse().unwrap()
+        });
+        let key = FileName { kind: FileKind::Key, id: Id([number; Id::BYTES]) };
+        format!(
+            "<ListBucketResult><IsTruncated>true</IsTruncated>\
+             <NextContinuationToken>{}</NextContinuationToken>\
+             <Contents><Key>some/prefix/{key}</Key><Size>5</Size>\
+             <LastModified>2026-11-21T10:00:00.000Z</LastModified></Contents></ListBucketResult>",
+            number + 1
+        )
+    };
+    let server = Server::start(move |_, head| Reply::Bytes(answer_of("200 OK", &[], &page(head))));
+    let limits = Limits { listed_max: 10, ..Limits::default() };
+    let storage = ObjectStorage::new(&place(server.port()), &credentials(), limits).unwrap();
+    let there = "at s3:http://127.0.0.1:PORT/bucket/some/prefix";
+    let sentence =
+        format!("passing: cannot list keys {there}: the answer makes no sense: the list has no end");
+    assert_eq!(said(&server, storage.list(FileKind::Key)), sentence);
+    assert_eq!(server.requests().len(), 11);
+    let long = format!("<ListBucketResult>{}", " ".repeat(17 << 20));
+    let server = Server::start(move |_, _| Reply::Bytes(answer_of("200 OK", &[], &long)));
+    let sentence =
+        format!("passing: cannot list keys {there}: the answer makes no sense: a page of a list has no end");
+    assert_eq!(said(&server, at(&server).list(FileKind::Key)), sentence);
+}
+
+#[test]
+fn a_file_that_is_said_to_be_larger_than_any_is_not_waited_for() {
+    let server =
+        Server::start(|_, _| Reply::ThenSilence(answer_of("200 OK", &["Content-Length: 1048577"], "{")));
+    let said = said(&server, at(&server).read(key()));
+    let what = "is damaged: it has 1048577 bytes, and no such file has more than 1048576";
+    assert!(said.contains(what), "{said}");
+}
+
+#[test]
+fn a_bucket_is_made_on_servers_that_want_a_length() {
+    for (region, body_bytes) in [(None, 0), (Some("eu-west-9"), 105)] {
+        let server = Server::start(move |number, head| {
+            let length = format!("content-length: {body_bytes}\r\n");
+            match (number, head.to_ascii_lowercase()) {
+                (0, _) => refusal("404 Not Found", "NoSuchBucket", "There is none."),
+                (_, head) if !head.contains(&length) || head.contains("transfer-encoding") => {
+                    refusal("411 Length Required", "MissingContentLength", "How long is it?")
+                }
+                _ => Reply::Bytes(answer_of("200 OK", &[], "")),
+            }
+        });
+        let credentials = Credentials { region: region.map(str::to_owned), ..credentials() };
+        let storage = ObjectStorage::new(&place(server.port()), &credentials, Limits::default()).unwrap();
+        storage.create().unwrap();
+        assert!(server.requests()[1].starts_with("PUT /bucket"), "{:?}", server.requests());
+    }
+}
+
+#[test]
 fn without_keys_nothing_is_begun() {
     let error = ObjectStorage::new(&place(1), &Credentials::default(), Limits::default()).unwrap_err();
     let expected = "s3:http://127.0.0.1:1/bucket/some/prefix asks for keys: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY";

@@ -5,12 +5,13 @@ use crate::pruning::{is_tidy, memory, prune_all, save};
 use crate::support::{PASSWORD, init, make_files, open};
 use archive::index_file::{IndexFileWriter, scan};
 use archive::{
-    BlobKind, FileKind, FileName, LocalStorage, MaxUnused, PruneOptions, ReadData, Storage, Unwatched, check,
-    plan_prune, unpacked,
+    BlobKind, FileKind, FileName, LocalStorage, LockKind, MaxUnused, PruneOptions, ReadData, Storage,
+    Unwatched, check, plan_prune, plan_prune_without, prune, unpacked,
 };
 use disk::RealDisk;
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::time::Duration;
 use testkit::restic;
 
 const UNLIMITED: PruneOptions = PruneOptions { max_unused: MaxUnused::Unlimited };
@@ -135,4 +136,27 @@ fn trees_of_version_1_are_compressed_after_an_upgrade() {
     assert!(tree_count > 3 && plain_count == 0, "{tree_count} {plain_count}");
     assert_eq!(to_repack(&storage, &PruneOptions::default()), 0);
     restic.succeed(&["check", "--read-data"]);
+}
+
+#[test]
+fn a_plan_without_a_snapshot_is_carried_out_only_once_that_is_gone() {
+    let (_, storage) = memory();
+    let repository = init(&storage);
+    let (gone, kept) = (save(&repository, 0..30), save(&repository, 20..60));
+    let lock = repository.lock(LockKind::Exclusive, Duration::ZERO, &|_| Ok(())).unwrap();
+    let all = PruneOptions { max_unused: MaxUnused::Bytes(0) };
+    let packs = || storage.list(FileKind::Pack).unwrap().len();
+    let before = packs();
+    let plan = plan_prune_without(&repository, &all, &[gone], &Unwatched).unwrap();
+    let refused = prune(&lock, &plan, &Unwatched).unwrap_err().to_string();
+    assert!(refused.contains("it is still there") && packs() == before, "{refused}");
+    storage.remove(FileName { kind: FileKind::Snapshot, id: gone }).unwrap();
+    // Whoever looks again finds the same.
+    let again = plan_prune(&repository, &all, &Unwatched).unwrap();
+    assert_eq!(plan.figures, again.figures);
+    assert!(prune(&lock, &plan, &Unwatched).unwrap().removed_pack_count > 0);
+    drop(lock);
+    assert_eq!(storage.list(FileKind::Snapshot).unwrap().first().map(|(id, _)| *id), Some(kept));
+    let checked = check(&open(&storage), ReadData::All, &Unwatched).unwrap();
+    assert!(checked.faults.is_empty(), "{:?}", checked.faults);
 }

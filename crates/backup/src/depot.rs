@@ -31,6 +31,8 @@ pub(crate) mod tests {
 
     use super::*;
     use crate::entry::{Content, ContentView, Entry};
+    use crate::strays::Strays;
+    use archive::Progress;
     use sha2::{Digest, Sha256};
     use std::collections::BTreeMap;
     use std::sync::Mutex;
@@ -42,6 +44,8 @@ pub(crate) mod tests {
         pub(crate) trees: Mutex<BTreeMap<Id, Vec<Entry>>>,
         /// How many pieces and trees were brought since somebody last looked.
         pub(crate) brought: Mutex<(usize, usize)>,
+        /// Pieces that are there and that nobody finds.
+        pub(crate) strays: Mutex<Strays>,
     }
 
     impl Memory {
@@ -63,6 +67,10 @@ pub(crate) mod tests {
 
         fn holds_pieces(&self, ids: &[Id]) -> Result<Vec<bool>> {
             self.has_pieces(ids)
+        }
+
+        fn strays(&self, _progress: &dyn Progress) -> Result<Strays> {
+            Ok(self.strays.lock().unwrap().clone())
         }
     }
 

@@ -59,6 +59,12 @@ pub enum Error {
         /// What is wrong with it.
         what: &'static str,
     },
+    /// A pack that no index file names cannot be read: what it holds is not known.
+    #[error("what the archive holds is not known: no index file names a pack, and {what}")]
+    Unnamed {
+        /// Why it cannot be read.
+        what: String,
+    },
     /// Somebody asked to stop.
     #[error("interrupted")]
     Interrupted,

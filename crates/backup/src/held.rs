@@ -7,16 +7,17 @@
 use crate::entry::Content;
 use crate::error::{Error, Result};
 use crate::learned::Learned;
-use crate::vault::{Again, Vault, Walk, content, message_place};
+use crate::strays::Strays;
+use crate::vault::{Again, MESSAGE_BYTES_MAX, Vault, Walk, content, message_place};
 use archive::{Id, Progress};
 use index::{Contents, Elsewhere, Kept};
 use mail::Compression;
 use sha2::{Digest, Sha256};
 use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// A compressed message is unpacked up to so many bytes.
-const MESSAGE_BYTES_MAX: usize = 1 << 30;
+const UNPACKED_BYTES_MAX: usize = 1 << 30;
 
 /// The messages of an archive.
 pub struct Held<'a> {
@@ -27,8 +28,22 @@ pub struct Held<'a> {
     /// The trees of snapshots that are listed.
     trees: Vec<Id>,
     /// Files of the snapshots by their keys, once they are listed.
-    files: std::sync::OnceLock<HashMap<[u8; 32], File>>,
+    files: OnceLock<HashMap<[u8; 32], File>>,
     trouble: Mutex<Trouble>,
+    /// Messages that were asked for and are not there, as far as index files say.
+    denied: Mutex<Vec<[u8; 32]>>,
+    strays: OnceLock<Strays>,
+}
+
+/// What was asked for, lies in the archive, and is not found there: no index file names it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Unindexed {
+    /// How many messages.
+    pub message_count: u64,
+    /// How many packs no index file names.
+    pub pack_count: u64,
+    /// Such packs that cannot be read, a sentence each.
+    pub problems: Vec<String>,
 }
 
 /// What could not be listed or read. It is no reason to do without all the rest.
@@ -65,8 +80,53 @@ impl<'a> Held<'a> {
         trees: Vec<Id>,
         progress: &'a dyn Progress,
     ) -> Held<'a> {
-        let files = std::sync::OnceLock::new();
-        Held { vault, learned, doubt, progress, trees, files, trouble: Mutex::default() }
+        let (files, strays) = (OnceLock::new(), OnceLock::new());
+        let (trouble, denied) = (Mutex::default(), Mutex::default());
+        Held { vault, learned, doubt, progress, trees, files, trouble, denied, strays }
+    }
+
+    /// Returns how much of what was asked for by now lies in packs that no index file names. Nothing is asked
+    /// of the archive if everything was there.
+    ///
+    /// # Errors
+    /// The archive cannot be reached; [`Error::Interrupted`].
+    pub fn unindexed(&self) -> Result<Unindexed> {
+        let denied = std::mem::take(&mut *self.denied.lock().unwrap_or_else(PoisonError::into_inner));
+        let mut unindexed = Unindexed::default();
+        for message in &denied {
+            unindexed.message_count += u64::from(self.is_unindexed(message)?);
+        }
+        if let Some(strays) = self.strays.get() {
+            (unindexed.pack_count, unindexed.problems) = (strays.pack_count, strays.problems.clone());
+        }
+        Ok(unindexed)
+    }
+
+    /// Says of a message that is not there whether it is all the same, and no index file names all of its
+    /// pieces.
+    ///
+    /// # Errors
+    /// As [`Held::unindexed`].
+    pub fn is_unindexed(&self, message: &[u8; 32]) -> Result<bool> {
+        let strays = self.strays()?;
+        if strays.pieces.is_empty() {
+            return Ok(false);
+        }
+        for pieces in self.ways(message)? {
+            let held = self.vault.holds_pieces(&pieces)?;
+            if pieces.iter().zip(held).all(|(piece, held)| held || strays.pieces.contains(piece)) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    fn strays(&self) -> Result<&Strays> {
+        if let Some(strays) = self.strays.get() {
+            return Ok(strays);
+        }
+        let read = self.vault.strays(self.progress)?;
+        Ok(self.strays.get_or_init(|| read))
     }
 
     /// Returns what could not be listed or read so far, for an index that took in all else: a sentence each.
@@ -97,22 +157,34 @@ impl<'a> Held<'a> {
     /// A piece cannot be read.
     pub fn message(&self, sha256: &[u8; 32]) -> Result<Option<Vec<u8>>> {
         let Some(pieces) = self.pieces_of(sha256)? else { return Ok(None) };
-        let bytes = content(&*self.vault, &pieces)?;
+        let bytes = content(&*self.vault, &pieces, MESSAGE_BYTES_MAX)?;
         if Sha256::digest(&bytes)[..] == sha256[..] {
             return Ok(Some(bytes));
         }
         let mut message = Vec::new();
-        let unpacked = mail::unpack(&bytes, Compression::of(&bytes), MESSAGE_BYTES_MAX, &mut message);
+        let unpacked = mail::unpack(&bytes, Compression::of(&bytes), UNPACKED_BYTES_MAX, &mut message);
         // What is known may be of another file by now: only the message itself will do.
         let is_it = unpacked.is_ok() && Sha256::digest(&message)[..] == sha256[..];
         Ok(is_it.then_some(message))
     }
 
-    /// Returns the pieces of a message, if all of them are there.
-    fn pieces_of(&self, message: &[u8; 32]) -> Result<Option<Vec<Id>>> {
+    /// Returns all that is known of which pieces a message may be.
+    fn ways(&self, message: &[u8; 32]) -> Result<Vec<Vec<Id>>> {
+        let mut ways = self.near_ways(message)?;
+        ways.extend(self.learned.lists()?.list.0.get(message).cloned());
+        Ok(ways)
+    }
+
+    /// Returns what of that no list in a snapshot has to be read for.
+    fn near_ways(&self, message: &[u8; 32]) -> Result<Vec<Vec<Id>>> {
         let mut ways = vec![vec![Id(*message)]];
         ways.append(&mut self.learned.pieces_of(message)?);
-        for pieces in ways {
+        Ok(ways)
+    }
+
+    /// Returns the pieces of a message, if all of them are there.
+    fn pieces_of(&self, message: &[u8; 32]) -> Result<Option<Vec<Id>>> {
+        for pieces in self.near_ways(message)? {
             if self.vault.holds_pieces(&pieces)?.iter().all(|has| *has) {
                 return Ok(Some(pieces));
             }
@@ -163,12 +235,28 @@ impl<'a> Held<'a> {
     }
 }
 
+impl Held<'_> {
+    /// Decides about a message that no index file knows: who forgets what is not there keeps it if it may be
+    /// there all the same.
+    fn is_doubtful(&self, message: &[u8; 32]) -> index::Result<bool> {
+        if self.doubt == Doubt::IsNo {
+            self.denied.lock().unwrap_or_else(PoisonError::into_inner).push(*message);
+            return Ok(false);
+        }
+        let strays = self.strays().map_err(index::Error::elsewhere)?;
+        match strays.problems.first() {
+            Some(what) => Err(index::Error::elsewhere(Error::Unnamed { what: what.clone() })),
+            None => self.is_unindexed(message).map_err(index::Error::elsewhere),
+        }
+    }
+}
+
 impl Elsewhere for Held<'_> {
     fn holds(&self, sha256: &[[u8; 32]]) -> index::Result<Vec<bool>> {
         let ids: Vec<Id> = sha256.iter().map(|id| Id(*id)).collect();
         let mut held = self.vault.holds_pieces(&ids).map_err(index::Error::elsewhere)?;
         for (id, held) in sha256.iter().zip(&mut held).filter(|(_, held)| !**held) {
-            *held = self.pieces_of(id).map_err(index::Error::elsewhere)?.is_some();
+            *held = self.pieces_of(id).map_err(index::Error::elsewhere)?.is_some() || self.is_doubtful(id)?;
         }
         Ok(held)
     }
@@ -189,7 +277,7 @@ impl Contents for Held<'_> {
         if self.is_out() {
             return Ok(None);
         }
-        match content(&*self.vault, &file.pieces) {
+        match content(&*self.vault, &file.pieces, MESSAGE_BYTES_MAX) {
             Ok(bytes) => Ok(Some(Kept { bytes, named_seconds: file.named_seconds })),
             Err(error) => self.note(error).map(|()| None).map_err(index::Error::elsewhere),
         }

@@ -5,9 +5,10 @@
 use crate::depot::Depot;
 use crate::entry::{Content, ContentView, Entry, EntryView, Stat};
 use crate::error::Result;
+use crate::strays::{Strays, strays};
 use crate::vault::Vault;
 use archive::tree::{Node, NodeKind, OwnerNames, TreeReader, TreeWriter, go_mode, rights};
-use archive::{BlobKind, Id, Reading, Repository, Saver, Time};
+use archive::{BlobKind, Id, Progress, Reading, Repository, Saver, Time};
 use disk::Source;
 use std::borrow::Cow;
 use std::io::Read;
@@ -145,6 +146,10 @@ impl Vault for ReadingFrom<'_> {
 
     fn holds_pieces(&self, ids: &[Id]) -> Result<Vec<bool>> {
         has_data(self.repository, ids)
+    }
+
+    fn strays(&self, progress: &dyn Progress) -> Result<Strays> {
+        strays(self.repository, progress)
     }
 }
 

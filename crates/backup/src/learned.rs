@@ -18,6 +18,9 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::OnceLock;
 
+/// A list is read up to so many bytes: a million large messages.
+const LIST_BYTES_MAX: u64 = 256 << 20;
+
 /// Reads the lists of an archive.
 pub(crate) type Reader<'a> = Box<dyn Fn() -> Result<Lists> + Send + Sync + 'a>;
 
@@ -156,6 +159,6 @@ fn of_tree(vault: &dyn Vault, tree: &Id) -> Result<PieceList> {
     let Some(Content::File(pieces)) = in_tree(&directory, NAME.as_bytes())? else {
         return Ok(PieceList::default());
     };
-    let text = content(vault, &pieces)?;
+    let text = content(vault, &pieces, LIST_BYTES_MAX)?;
     PieceList::parse(&text).map_err(|what| Error::PieceList { what })
 }

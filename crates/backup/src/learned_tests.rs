@@ -3,7 +3,7 @@
 use crate::depot::Depot;
 use crate::depot::tests::{Memory, id_of};
 use crate::entry::{Content, Entry, Stat};
-use crate::held::{Doubt, Held};
+use crate::held::{Doubt, Held, Unindexed};
 use crate::known::{Known, Opened};
 use crate::learned::{Learned, lists};
 use crate::piece_list::PieceList;
@@ -197,4 +197,37 @@ fn tables_that_cannot_be_read_now_are_not_thrown_away() {
     assert!(matches!(Known::open(&fixture.disk(), &fixture.place()), Opened::Useless));
     fs::create_dir(&manifest).unwrap();
     assert!(matches!(Known::open(&fixture.disk(), &fixture.place()), Opened::Unread(_)));
+}
+
+#[test]
+fn what_no_index_file_names_is_counted_for_who_looks_and_kept_for_who_forgets() {
+    let fixture = Fixture::new();
+    fixture.put("inbox", "cur", "50.x:2,", large().as_bytes());
+    fixture.index();
+    let (tree, ..) = fixture.backup();
+    let depot = &fixture.depot;
+    let ids = [id_of(large().as_bytes()).0, id_of(message(1).as_bytes()).0, [7; 32]];
+    let held = |doubt| Held::new(Box::new(depot), (elsewhere(depot, tree), doubt), Vec::new(), &Unwatched);
+    assert_eq!(held(Doubt::IsNo).holds(&ids).unwrap(), [true, true, false]);
+    assert_eq!(held(Doubt::IsNo).unindexed().unwrap(), Unindexed::default());
+    // One piece of several is enough to lose the large one.
+    let lists = lists(depot, &[snapshot("a", 1, tree, &[])]).unwrap();
+    let lost = [Id(ids[1]), lists.list.0[&ids[0]][1]];
+    {
+        let (mut pieces, mut strays) = (depot.pieces.lock().unwrap(), depot.strays.lock().unwrap());
+        lost.iter().for_each(|id| drop(pieces.remove(id).unwrap()));
+        (strays.pieces, strays.pack_count) = (lost.into_iter().collect(), 3);
+    }
+    let looking = held(Doubt::IsNo);
+    assert_eq!(looking.holds(&ids).unwrap(), [false; 3]);
+    assert_eq!(ids.map(|id| looking.is_unindexed(&id).unwrap()), [true, true, false]);
+    let expected = Unindexed { message_count: 2, pack_count: 3, problems: Vec::new() };
+    assert_eq!(looking.unindexed().unwrap(), expected);
+    assert_eq!(held(Doubt::IsAnError).holds(&ids).unwrap(), [true, true, false]);
+    depot.strays.lock().unwrap().problems.push("data/07 is damaged".to_owned());
+    let refused = held(Doubt::IsAnError).holds(&ids[2..]).unwrap_err().to_string();
+    assert!(refused.contains("no index file names a pack, and data/07 is damaged"), "{refused}");
+    let looking = held(Doubt::IsNo);
+    assert_eq!(looking.holds(&ids[2..]).unwrap(), [false]);
+    assert_eq!(looking.unindexed().unwrap().problems, ["data/07 is damaged"]);
 }

@@ -35,6 +35,7 @@ mod recover;
 mod settled;
 mod standing;
 mod store_mail;
+mod strays;
 #[cfg(test)]
 mod tests;
 mod unchanged;
@@ -44,7 +45,7 @@ mod vault;
 pub use backup::{BackupOptions, BackupReport, Target, backup, keep_messages};
 pub use bring_back::{CONFIGURATION_BYTES_MAX, bring_back_queries, bring_back_tags, restored_configuration};
 pub use error::{Error, Problem, Result};
-pub use held::Held;
+pub use held::{Held, Unindexed};
 pub use left_out::{excluded, left_out};
 pub use lost::{KEPT, Lost, LostReport};
 pub use recover::{Archive, Forgotten, UndeleteReport};

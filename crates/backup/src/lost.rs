@@ -88,30 +88,45 @@ pub(crate) fn lost(
     }
     // What is in trees that stay, too, was seen already and is passed by.
     let mut found: Vec<Lost> = Vec::new();
-    let mut take = |directory: &[u8], entry: &Entry| {
-        if let (Some(_), Content::File(pieces)) = (message_place(directory), &entry.content)
-            && !pieces.is_empty()
-            && kept.insert(key(pieces))
-        {
-            let path = child(directory, &entry.name);
-            let (size_bytes, entry) = (entry.stat.size_bytes, entry.clone());
-            found.push(Lost { path, size_bytes, sha256: None, entry });
-        }
-        Ok(())
-    };
+    let mut take = |directory: &[u8], entry: &Entry| collect(&mut kept, &mut found, directory, entry);
     // The newest first: where a message lay last is where it is kept.
     for tree in trees.going.iter().rev() {
         walk.run_past(tree, &mut report.problems, &mut take)?;
     }
+    let named_count = found.len();
+    let mut take = |directory: &[u8], entry: &Entry| collect(&mut kept, &mut found, directory, entry);
     if let Some(all) = trees.all {
         // A part of these may be gone by right: an earlier prune took it.
         for tree in tops(vault, &walk, all, progress)? {
             walk.run_past(&tree, &mut Vec::new(), &mut take)?;
         }
     }
-    found.sort_by(|one, other| one.path.cmp(&other.path));
-    report.messages = absent((vault, learned), found, is_present, progress)?;
+    let left = found.split_off(named_count);
+    let (mut messages, gone) = absent((vault, learned), found, is_present, progress)?;
+    report.problems.extend(gone);
+    // Of these a part may be gone by right, as above.
+    messages.append(&mut absent((vault, learned), left, is_present, progress)?.0);
+    messages.sort_by(|one, other| one.path.cmp(&other.path));
+    report.messages = messages;
     Ok(report)
+}
+
+/// Takes note of a message that was not met before.
+fn collect(
+    kept: &mut HashSet<[u8; 32]>,
+    found: &mut Vec<Lost>,
+    directory: &[u8],
+    entry: &Entry,
+) -> Result<()> {
+    if let (Some(_), Content::File(pieces)) = (message_place(directory), &entry.content)
+        && !pieces.is_empty()
+        && kept.insert(key(pieces))
+    {
+        let path = child(directory, &entry.name);
+        let (size_bytes, entry) = (entry.stat.size_bytes, entry.clone());
+        found.push(Lost { path, size_bytes, sha256: None, entry });
+    }
+    Ok(())
 }
 
 /// Returns the trees that were not met yet and that lie in no other tree: the tops of what was forgotten.
@@ -135,31 +150,52 @@ fn tops(vault: &dyn Vault, walk: &Walk<'_>, all: &[Id], progress: &dyn Progress)
     Ok(left)
 }
 
-/// Returns those of the messages that the archive still has, whole, and that no Maildir has.
+/// Returns those of the messages that the archive still has, whole, and that no Maildir has; and what to say
+/// of others that no Maildir has: no index file names all of their pieces, so that nobody can say whether
+/// they would be lost.
 fn absent(
     (vault, learned): (&dyn Vault, &Learned<'_>),
     mut found: Vec<Lost>,
     is_present: &IsPresent<'_>,
     progress: &dyn Progress,
-) -> Result<Vec<Lost>> {
+) -> Result<(Vec<Lost>, Option<Problem>)> {
     let mut keys = Vec::with_capacity(found.len());
     let mut is_held = Vec::with_capacity(found.len());
     for Lost { entry, sha256, .. } in &mut found {
         progress.check()?;
         let Content::File(pieces) = &entry.content else { continue };
         is_held.push(vault.holds_pieces(pieces)?.iter().all(|has| *has));
-        if is_held.last() == Some(&true) {
-            *sha256 = match whole(vault, learned, pieces) {
-                Err(error) if error.is_end() => return Err(error),
-                // Nobody can say that what cannot be read is on the disk.
-                other => other.ok(),
-            };
-        }
+        let known = match is_held.last() {
+            Some(true) => whole(vault, learned, pieces).map(Some),
+            _ => learned.message_of(pieces),
+        };
+        *sha256 = match known {
+            Err(error) if error.is_end() => return Err(error),
+            // Nobody can say that what cannot be read is on the disk.
+            other => other.ok().flatten(),
+        };
         keys.push(sha256.unwrap_or_default());
     }
     let is_there = is_present(&keys)?;
-    let asked = found.into_iter().zip(is_held.into_iter().zip(is_there));
-    Ok(asked.filter(|(_, (is_held, is_there))| *is_held && !is_there).map(|(lost, _)| lost).collect())
+    let (mut messages, mut gone) = (Vec::new(), Vec::new());
+    for (lost, (is_held, is_there)) in found.into_iter().zip(is_held.into_iter().zip(is_there)) {
+        match (is_held, is_there) {
+            (_, true) => {}
+            (true, false) => messages.push(lost),
+            (false, false) => gone.push(lost.path),
+        }
+    }
+    gone.sort();
+    let problem = gone.first().map(|path| Problem {
+        path: PathBuf::from(OsStr::from_bytes(path)),
+        what: match gone.len() {
+            1 => "no index file names all of it, and it is in no Maildir".to_owned(),
+            count => {
+                format!("no index file names all of it, nor of {} others; they are in no Maildir", count - 1)
+            }
+        },
+    });
+    Ok((messages, problem))
 }
 
 /// Returns a name for a content.

@@ -31,7 +31,8 @@ pub(crate) fn moment(
         let Content::File(pieces) = &entry.content else { return Ok(()) };
         if entry.name == mail::KEYWORDS_FILE {
             if entry.stat.size_bytes <= mail::KEYWORDS_FILE_BYTES_MAX as u64 {
-                keywords.insert(directory.to_vec(), content(vault, pieces)?);
+                let found = content(vault, pieces, mail::KEYWORDS_FILE_BYTES_MAX as u64)?;
+                keywords.insert(directory.to_vec(), found);
             }
             return Ok(());
         }

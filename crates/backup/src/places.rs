@@ -10,7 +10,7 @@ use crate::layout::{child, plain};
 use crate::learned::Learned;
 use crate::lost::{KEPT, original};
 use crate::vault::{Vault, message_place};
-use archive::{Id, Progress, Snapshot};
+use archive::{Id, Progress, Repeats, Snapshot};
 use index::Root;
 use mail::Flags;
 use std::cmp::Reverse;
@@ -133,6 +133,7 @@ pub(crate) fn best(
     wanted: &HashSet<[u8; 32]>,
     progress: &dyn Progress,
 ) -> Result<HashMap<[u8; 32], Kept>> {
+    let mut repeats = Repeats::new(sources.len());
     let mut search = Search { learned, wanted, found: HashMap::new(), seen: HashSet::new() };
     for source in sources {
         if search.is_over() {
@@ -147,6 +148,7 @@ pub(crate) fn best(
             }
             progress.check()?;
             let entries = vault.tree(&tree)?;
+            repeats.meet(&tree, entries.len())?;
             for entry in &entries {
                 search.look(source, &path, entry)?;
             }

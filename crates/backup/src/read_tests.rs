@@ -398,3 +398,43 @@ fn whoever_is_stopped_says_just_that() {
     let stopped = best(&fixture.depot, &learned(None), &[source], &[[7; 32]].into(), &Stop);
     assert!(matches!(stopped, Err(crate::Error::Interrupted)), "{stopped:?}");
 }
+
+#[test]
+fn a_file_that_is_the_same_piece_again_and_again_has_an_end() {
+    let (fixture, _) = filled();
+    let piece = id_of(message(2).as_bytes());
+    let read = |count: usize, bytes_max: u64| {
+        let pieces = vec![piece; count];
+        crate::vault::content(&fixture.depot, &pieces, bytes_max).map(|bytes| bytes.len() as u64)
+    };
+    let one = message(2).len() as u64;
+    assert_eq!((read(0, 0).unwrap(), read(1, one).unwrap(), read(3, 3 * one).unwrap()), (0, one, 3 * one));
+    for refused in [read(1, one - 1), read(3, 3 * one - 1), read(1_000_000, 5 * one)] {
+        let refused = refused.unwrap_err().to_string();
+        assert!(refused.contains("its pieces have more than"), "{refused}");
+    }
+}
+
+#[test]
+fn what_goes_and_is_in_no_index_file_is_a_problem_unless_a_maildir_has_it() {
+    let (fixture, tree) = filled();
+    let ids = [0, 1].map(|number| id_of(message(number).as_bytes()));
+    {
+        let mut pieces = fixture.depot.pieces.lock().unwrap();
+        ids.iter().for_each(|id| drop(pieces.remove(id).unwrap()));
+    }
+    let trees = Trees { going: &[tree], staying: &[], all: None };
+    let asked = |present: Option<archive::Id>| {
+        let is_present =
+            move |ids: &[[u8; 32]]| Ok(ids.iter().map(|id| present.map(|one| one.0) == Some(*id)).collect());
+        let report = lost((&fixture.depot, &learned(None)), &trees, &is_present, &Unwatched).unwrap();
+        report.problems.into_iter().map(|problem| problem.what).collect::<Vec<_>>()
+    };
+    assert_eq!(asked(None), ["no index file names all of it, nor of 1 others; they are in no Maildir"]);
+    assert_eq!(asked(Some(ids[0])), ["no index file names all of it, and it is in no Maildir"]);
+    // What was forgotten before may be gone by right.
+    let trees = Trees { going: &[], staying: &[], all: Some(&[tree]) };
+    let report =
+        lost((&fixture.depot, &learned(None)), &trees, &|ids| Ok(vec![false; ids.len()]), &Unwatched);
+    assert_eq!(report.unwrap().problems, []);
+}

@@ -6,7 +6,7 @@
 
 use crate::error::{Error, Result};
 use crate::places::Kept;
-use crate::vault::{Vault, content};
+use crate::vault::{MESSAGE_BYTES_MAX, Vault, content};
 use index::Place;
 use mail::Flags;
 use rustix::fs::{CWD, Mode, OFlags, Timespec, Timestamps};
@@ -59,7 +59,7 @@ pub(crate) struct Folders {
 pub(crate) fn put_back(vault: &dyn Vault, kept: &Kept, folder: &Path, folders: &mut Folders) -> Result<Back> {
     let Folders { files, unsynced } = folders;
     let files = files_of(files, folder)?;
-    let bytes = content(vault, &kept.pieces)?;
+    let bytes = content(vault, &kept.pieces, MESSAGE_BYTES_MAX)?;
     let name = name_back(&kept.name);
     for number in 0..NAME_COUNT_MAX {
         let name = numbered(&name, number);

@@ -6,11 +6,16 @@ use crate::entry::{Content, Entry};
 use crate::error::{Error, Problem, Result};
 use crate::layout::child;
 use crate::lost::problem;
-use archive::{Id, Progress};
+use crate::strays::Strays;
+use archive::{Id, Progress, Repeats};
 use std::collections::HashSet;
 
 /// Directories deeper than this are not entered: no system has paths of such a depth.
 const DEPTH_MAX: usize = 2_048;
+
+/// A message is read up to so many bytes: a snapshot may say of a file that it is the same piece a million
+/// times.
+pub(crate) const MESSAGE_BYTES_MAX: u64 = 4 << 30;
 
 /// A repository that is read.
 pub(crate) trait Vault: Sync {
@@ -22,6 +27,9 @@ pub(crate) trait Vault: Sync {
 
     /// Says of each piece of a file whether it is there.
     fn holds_pieces(&self, ids: &[Id]) -> Result<Vec<bool>>;
+
+    /// Returns the pieces that are there, too, and that nobody finds: no index file names them.
+    fn strays(&self, progress: &dyn Progress) -> Result<Strays>;
 }
 
 impl<V: Vault + ?Sized> Vault for &V {
@@ -35,6 +43,10 @@ impl<V: Vault + ?Sized> Vault for &V {
 
     fn holds_pieces(&self, ids: &[Id]) -> Result<Vec<bool>> {
         (**self).holds_pieces(ids)
+    }
+
+    fn strays(&self, progress: &dyn Progress) -> Result<Strays> {
+        (**self).strays(progress)
     }
 }
 
@@ -53,12 +65,13 @@ pub(crate) struct Walk<'a> {
     progress: &'a dyn Progress,
     again: Again,
     seen: HashSet<Id>,
+    repeats: Repeats,
 }
 
 impl<'a> Walk<'a> {
     /// Begins.
     pub(crate) fn new(vault: &'a dyn Vault, progress: &'a dyn Progress, again: Again) -> Walk<'a> {
-        Walk { vault, progress, again, seen: HashSet::new() }
+        Walk { vault, progress, again, seen: HashSet::new(), repeats: Repeats::new(1) }
     }
 
     /// Says whether a tree was met in this walk, or in an earlier one.
@@ -69,7 +82,8 @@ impl<'a> Walk<'a> {
     /// Shows all entries below a tree with the path of their directory: empty at the top, `/home` below.
     ///
     /// # Errors
-    /// A tree cannot be read; what `visit` says; [`Error::Interrupted`](crate::Error::Interrupted).
+    /// A tree cannot be read, or paths multiply without end; what `visit` says;
+    /// [`Error::Interrupted`](crate::Error::Interrupted).
     pub(crate) fn run(
         &mut self,
         tree: &Id,
@@ -116,6 +130,9 @@ impl<'a> Walk<'a> {
                     continue;
                 }
             };
+            if self.again == Again::Enter {
+                self.repeats.meet(&tree, entries.len())?;
+            }
             for entry in &entries {
                 visit(&path, entry)?;
             }
@@ -129,21 +146,26 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// Returns the content of a file.
+/// Returns the content of a file, which may have `bytes_max` bytes.
 ///
 /// # Errors
-/// A piece cannot be read.
-pub(crate) fn content(vault: &dyn Vault, pieces: &[Id]) -> Result<Vec<u8>> {
-    match pieces {
-        [one] => vault.piece(one),
-        many => {
-            let mut bytes = Vec::new();
-            for piece in many {
-                bytes.extend(vault.piece(piece)?);
-            }
-            Ok(bytes)
+/// A piece cannot be read; there are more bytes.
+pub(crate) fn content(vault: &dyn Vault, pieces: &[Id], bytes_max: u64) -> Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    for piece in pieces {
+        let more = vault.piece(piece)?;
+        if (bytes.len() + more.len()) as u64 > bytes_max {
+            let what = format!("its pieces have more than {bytes_max} bytes together");
+            return Err(archive::Error::damage("a file of a snapshot", what).into());
+        }
+        // Most files are one piece, of which no copy is made.
+        if bytes.is_empty() {
+            bytes = more;
+        } else {
+            bytes.extend(more);
         }
     }
+    Ok(bytes)
 }
 
 /// Says whether files in the directory of this path hold messages, and whether that is `new`.

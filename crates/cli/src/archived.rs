@@ -3,32 +3,79 @@
 //! In: a mailbox, and the repository that the environment or the configuration names. Out: a mailbox that also finds what is only there.
 //! Must not know commands.
 
+use crate::amount::count;
+use crate::exit::Outcome;
 use crate::output;
 use crate::progress;
 use crate::repository::{LockOptions, Place, ReadLock, RepositoryOptions};
 use crate::sanitise::one_line;
 use crate::session::Session;
-use anyhow::Result;
+use anyhow::{Result, bail};
 use archive::{Id, Repository, Snapshot, Unwatched, snapshot};
-use backup::Archive;
+use backup::{Archive, Held, Unindexed};
 use index::{Mailbox, Scope};
 use std::cell::OnceCell;
+
+/// A mailbox, and whether everything could be read that it is to be searched in.
+pub(crate) struct Searched {
+    pub(crate) mailbox: Mailbox,
+    /// What it is not: [`Outcome::Partly`], which was said why, or [`Outcome::Done`].
+    pub(crate) outcome: Outcome,
+}
 
 /// Returns the same mailbox, which also finds messages that only the archive has.
 ///
 /// # Errors
 /// No repository is named, or it cannot be opened or read.
-pub(crate) fn with_absent(mailbox: Mailbox, session: &Session) -> Result<Mailbox> {
+pub(crate) fn with_absent(mailbox: Mailbox, session: &Session) -> Result<Searched> {
     // Without a lock: only index files are read, and the answer is that of the moment.
     let (_, repository) = open(session)?;
     let archive = Archive { environment: &session.index, repository: &repository };
     let held = archive.held(&[], &Unwatched);
     let mailbox = mailbox.with_scope(Scope::WithAbsent(&held))?;
-    for problem in held.problems() {
-        output::complain(one_line(&problem));
-    }
-    Ok(mailbox)
+    let outcome = complain(&held)?;
+    Ok(Searched { mailbox, outcome })
 }
+
+/// Says what of the archive could not be read or found, so that an answer may lack it.
+///
+/// # Errors
+/// The archive cannot be reached any more.
+pub(crate) fn complain(held: &Held<'_>) -> Result<Outcome> {
+    let mut problems = held.problems();
+    problems.extend(sentences(&held.unindexed()?));
+    for problem in &problems {
+        output::complain(one_line(problem));
+    }
+    Ok(if problems.is_empty() { Outcome::Done } else { Outcome::Partly })
+}
+
+/// Says what lies in the archive and is not found there.
+fn sentences(unindexed: &Unindexed) -> Vec<String> {
+    let Unindexed { message_count, pack_count, problems } = unindexed;
+    let mut sentences = Vec::new();
+    if *message_count > 0 {
+        let (messages, packs) = (count(*message_count, "message"), count(*pack_count, "pack"));
+        let verb = if *message_count == 1 { "is" } else { "are" };
+        sentences.push(format!(
+            "{messages} of the archive {verb} not found, because no index file names {packs}; {WAY_OUT}"
+        ));
+    }
+    if let Some(first) = problems.first() {
+        let packs = count(problems.len() as u64, "pack");
+        sentences.push(format!(
+            "messages may be missing: no index file names {packs} of the archive that cannot be read, \
+             the first: {first}"
+        ));
+    }
+    sentences
+}
+
+/// What is said of one message that lies in such a pack.
+pub(crate) const UNINDEXED: &str = "the archive has the message in a pack that no index file names: \
+                                    index files are missing, which \"restic repair index\" makes anew from the packs";
+/// What brings back what lies in packs that no index file names.
+const WAY_OUT: &str = "index files are missing, which \"restic repair index\" makes anew from the packs";
 
 /// The archive as a place for messages whose files are gone. It is opened when it is first asked.
 pub(crate) struct Keeper<'a> {
@@ -60,7 +107,11 @@ impl<'a> Keeper<'a> {
         };
         let Some((repository, _)) = repository else { return Ok(None) };
         let archive = Archive { environment: &self.session.index, repository };
-        Ok(archive.held(&[], &Unwatched).message(sha256)?)
+        let held = archive.held(&[], &Unwatched);
+        match held.message(sha256)? {
+            None if held.is_unindexed(sha256)? => bail!("{UNINDEXED}"),
+            other => Ok(other),
+        }
     }
 
     fn open(&self) -> Result<Option<(Repository, ReadLock)>> {

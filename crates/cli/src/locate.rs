@@ -6,7 +6,7 @@
 
 use crate::archived::{self, Keeper};
 use crate::environment;
-use crate::exit::NotFound;
+use crate::exit::{NotFound, Outcome};
 use crate::format::record::hex;
 use crate::question::Question;
 use crate::repository::{LockOptions, Place, RepositoryOptions};
@@ -215,12 +215,21 @@ fn by_query(mailbox: &Mailbox, handle: &str, session: &Session) -> Result<(Hit, 
     let find =
         |mailbox: &Mailbox| mailbox.find(&question.query, &order).map_err(|error| question.explain(error));
     let mut hits = find(mailbox)?;
+    let mut outcome = Outcome::Done;
     // What only the archive has is there to be shown, too.
     if hits.total == 0 && Place::is_named(&RepositoryOptions::default(), session)? {
-        hits = find(&archived::with_absent(session.mailbox()?, session)?)?;
+        let searched = archived::with_absent(session.mailbox()?, session)?;
+        hits = find(&searched.mailbox)?;
+        outcome = searched.outcome;
     }
     match (hits.list.first(), hits.total) {
         (Some(hit), 1) => Ok((*hit, 0)),
+        (None, _) if outcome == Outcome::Partly => {
+            bail!(
+                "no message is called {handle}, and none is known to match it as a query: \
+                 not all could be read"
+            )
+        }
         (None, _) => {
             Err(NotFound(format!("no message is called {handle}, and none matches it as a query")).into())
         }

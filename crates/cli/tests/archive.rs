@@ -139,6 +139,35 @@ fn snapshots_are_forgotten_pruned_and_restored() {
 }
 
 #[test]
+fn each_rule_of_a_policy_can_be_given_and_several_at_once() {
+    let home = archived();
+    home.run(&["archive", "init"]);
+    for _ in 0..4 {
+        assert_eq!(home.run(&["archive", "backup"]).code, Some(0));
+    }
+    let forget = |rules: &[&str]| home.run(&[&["archive", "forget", "--dry-run"], rules].concat());
+    for (rule, stay) in [
+        ("--keep-within=1h", 4),
+        ("--keep-within-hourly=1h", 2),
+        ("--keep-within-daily=1d", 2),
+        ("--keep-within-weekly=7d", 2),
+        ("--keep-within-monthly=1m", 2),
+        ("--keep-within-yearly=1y", 2),
+    ] {
+        let planned = forget(&[rule]);
+        // The newest and the oldest; and one more if they lie on both sides of an hour, or of midnight.
+        let stays = [stay, 3].iter().any(|stay| planned.out.contains(&format!(", {stay} would stay\n")));
+        assert!(planned.code == Some(0) && stays, "{rule}: {planned:?}");
+        let both = forget(&[rule, "2026"]);
+        assert!(both.code == Some(2) && both.err.contains("cannot be used with"), "{rule}: {both:?}");
+    }
+    let several = forget(&["--keep-within-daily", "1d", "--keep-last", "2", "--prune"]);
+    assert!(several.code == Some(0) && several.out.contains(", 3 would stay"), "{several:?}");
+    assert!(several.out.contains("to remove ") && several.err.is_empty(), "{several:?}");
+    assert_eq!(home.run(&["archive", "snapshots"]).out.lines().count(), 4);
+}
+
+#[test]
 fn a_wrong_password_has_its_code_and_is_in_no_sentence() {
     let home = archived();
     home.run(&["archive", "init"]);

@@ -157,6 +157,9 @@ fn a_damaged_snapshot_can_be_forgotten_and_that_is_said() {
         fs::write(&pack, bytes).unwrap();
     }
     let id = first["id"].as_str().unwrap();
+    let refused = home.run(&["archive", "forget", id, "--prune"]);
+    assert!(refused.code == Some(2) && refused.err.contains("nothing was removed"), "{refused:?}");
+    assert!(refused.out.lines().all(|line| !line.starts_with("remove")) && snapshot_count(&home) == 2);
     let forgot = home.run(&["archive", "forget", id, "--no-cache"]);
     assert!(forgot.code == Some(3) && forgot.err.contains("what is in it is not known"), "{forgot:?}");
     assert!(forgot.out.contains("1 of 2 snapshots removed"), "{forgot:?}");

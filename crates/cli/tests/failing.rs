@@ -122,6 +122,37 @@ fn a_store_that_fails_now_and_then_is_asked_again() {
 }
 
 #[test]
+fn what_comes_with_a_flipped_bit_is_read_again() {
+    let server = ObjectServer::start();
+    let kept = Kept::at(server.address());
+    kept.good(&["init"]);
+    for round in 0..3 {
+        kept.add(round);
+        kept.good(&["backup"]);
+    }
+    let before = kept.home.path().join("before");
+    for arguments in [
+        &["snapshots"][..],
+        &["check", "--read-data"],
+        &["restore", "latest", "--target", "restored"],
+        &["forget", "--keep-last", "1", "--prune", "--max-unused", "0%"],
+        &["check", "--read-data"],
+    ] {
+        let seen = std::sync::Mutex::new(std::collections::HashSet::new());
+        server.decide(move |_, method, name| match method {
+            // The first answer for each object, the config and the key among them; a list nothing verifies.
+            "GET" if !name.ends_with('/') && seen.lock().unwrap().insert(name.to_owned()) => Fate::Flip,
+            _ => Fate::Answer,
+        });
+        kept.good(arguments);
+        assert!(server.requests().iter().filter(|request| *request == "GET mail/config").count() == 2);
+    }
+    server.decide(|_, _, _| Fate::Answer);
+    write_out(&server, &before);
+    assert_restic_accepts(kept.home.path(), &before.display().to_string());
+}
+
+#[test]
 fn a_store_that_falls_silent_is_asked_again() {
     let server = ObjectServer::start();
     let kept = Kept::at(server.address());

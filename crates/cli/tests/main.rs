@@ -10,6 +10,7 @@
 mod archive;
 mod archive_find;
 mod archive_lost;
+mod archive_unnamed;
 mod both_ways;
 mod boundaries;
 mod clocks;

@@ -22,6 +22,8 @@ pub enum Fate {
     Reset,
     /// It is done, and nothing is ever answered, but the connection stays.
     Hang,
+    /// It is done, and a bit of what is answered flips on the way.
+    Flip,
 }
 
 /// Decides about a request, as it is told by [`ObjectServer::decide`].
@@ -95,12 +97,15 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A request: its method, the object's name within the bucket, its query, its range, its body.
+/// A request: its method, the object's name within the bucket, its query, its range, its body and whether
+/// that has a length.
 struct Request {
     method: String,
     name: String,
     query: String,
     range: Option<(usize, usize)>,
+    /// Whether it says how long its body is.
+    has_length: bool,
     body: Vec<u8>,
 }
 
@@ -122,8 +127,12 @@ fn answer(stream: &TcpStream, shared: &Shared) -> Option<()> {
     let reply = match fate {
         Fate::Busy => refusal("503 Service Unavailable", "SlowDown", "Please reduce your request rate."),
         Fate::Deny => refusal("403 Forbidden", "AccessDenied", "Not for you."),
-        Fate::Answer | Fate::Reset | Fate::Hang if is_list => list(shared, &prefix),
-        Fate::Answer | Fate::Reset | Fate::Hang => carry_out(shared, request),
+        // As some servers do, with whatever stands in between.
+        _ if request.method == "PUT" && !request.has_length => {
+            refusal("411 Length Required", "MissingContentLength", "How long is it?")
+        }
+        Fate::Answer | Fate::Reset | Fate::Hang | Fate::Flip if is_list => list(shared, &prefix),
+        Fate::Answer | Fate::Reset | Fate::Hang | Fate::Flip => carry_out(shared, request),
     };
     match fate {
         Fate::Reset => None,
@@ -136,8 +145,19 @@ fn answer(stream: &TcpStream, shared: &Shared) -> Option<()> {
         _ if is_head => {
             stream.write_all(&reply[..reply.windows(4).position(|end| end == b"\r\n\r\n")? + 4]).ok()
         }
+        Fate::Flip => stream.write_all(&flipped(reply)).ok(),
         _ => stream.write_all(&reply).ok(),
     }
+}
+
+/// Flips a bit in the middle of a reply's body, if it has one.
+fn flipped(mut reply: Vec<u8>) -> Vec<u8> {
+    let body = reply.windows(4).position(|end| end == b"\r\n\r\n").map_or(reply.len(), |end| end + 4);
+    let middle = body + (reply.len() - body) / 2;
+    if let Some(byte) = reply.get_mut(middle) {
+        *byte ^= 8;
+    }
+    reply
 }
 
 fn read(reader: &mut impl BufRead) -> Option<Request> {
@@ -163,10 +183,12 @@ fn read(reader: &mut impl BufRead) -> Option<Request> {
     if header("expect").is_some() {
         return None;
     }
-    let length = header("content-length").and_then(|length| length.parse().ok()).unwrap_or(0);
+    let length = header("content-length").and_then(|length| length.parse().ok());
+    let has_length = length.is_some();
+    let length = length.unwrap_or(0);
     let mut body = vec![0; length];
     reader.read_exact(&mut body).ok()?;
-    Some(Request { method, name, query: query.to_owned(), range, body })
+    Some(Request { method, name, query: query.to_owned(), range, has_length, body })
 }
 
 /// Returns the value of a parameter; empty if it is not there.

@@ -2,10 +2,10 @@
 //!
 //! Comes in: names. Goes out: names and JSON. Must not know what is made of them.
 
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::id::Id;
 use crate::key::Key;
-use crate::storage::{FileKind, FileName, Storage};
+use crate::storage::{FileKind, Storage};
 use crate::unpacked;
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -40,12 +40,6 @@ impl IndexFiles for SealedIndexFiles {
     }
 
     fn read(&self, id: Id) -> Result<Vec<u8>> {
-        let name = FileName { kind: FileKind::Index, id };
-        let read = || unpacked::decode(&self.key, name, self.storage.read(name)?);
-        match read() {
-            // The fault may have been on the way.
-            Err(Error::Damage { .. }) => read(),
-            other => other,
-        }
+        unpacked::load(&*self.storage, &self.key, FileKind::Index, id)
     }
 }

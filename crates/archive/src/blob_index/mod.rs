@@ -36,6 +36,7 @@ use crate::progress::{Progress, Unwatched};
 use crate::surroundings::Surroundings;
 use layers::{Layers, Origin, Strictness, Trust};
 use memory::Memory;
+use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock, RwLockReadGuard};
 
@@ -173,6 +174,20 @@ impl BlobIndex {
         all.dedup();
         found.append(&mut all);
         Ok(())
+    }
+
+    /// Returns the packs that index files name, and those of this run.
+    ///
+    /// # Errors
+    /// As [`BlobIndex::has`].
+    pub fn packs(&self) -> Result<HashSet<Id>> {
+        let packs = match self.layers().packs() {
+            Ok(packs) => packs,
+            Err(error) => self.again(error, Layers::packs)?,
+        };
+        let added = self.added_if_any();
+        let added = added.iter().flat_map(|added| added.packs.iter().copied());
+        Ok(packs.into_iter().chain(added).collect())
     }
 
     /// Adds the blobs of a pack that was stored in this run. A pack that was added before is left as it is.

@@ -2,9 +2,10 @@
 //!
 //! Comes in: packs. Goes out: what is wrong with each, and with each blob in it.
 //!
-//! What looks damaged is read a second time: a fault on the way is not one of the pack.
+//! What looks damaged is read again: a fault on the way is not one of the pack.
 
 use super::Chosen;
+use crate::again::READ_COUNT_MAX;
 use crate::blob::PackedBlob;
 use crate::blob_index::{Entry, Survey};
 use crate::compress::Zstd;
@@ -44,7 +45,12 @@ pub(super) fn read_packs(
         survey.pack_entries(chosen.number, &mut entries)?;
         let blobs: Vec<PackedBlob> = entries.iter().map(|entry| entry.blob).collect();
         let mut found = read_pack(repository, buffers, chosen.id, &blobs)?;
-        if !found.is_empty() {
+        // Of a pack that is damaged all of its faults are told, so that this is no single error that is read
+        // again.
+        for _ in 1..READ_COUNT_MAX {
+            if found.is_empty() {
+                break;
+            }
             found = read_pack(repository, buffers, chosen.id, &blobs)?;
         }
         faults.lock().unwrap_or_else(PoisonError::into_inner).append(&mut found);
@@ -105,5 +111,5 @@ fn read_blob(
     let Buffers { zstd, plain, sealed: copy } = buffers;
     copy.clear();
     copy.extend_from_slice(sealed);
-    pack::open_blob((repository.key(), zstd), copy, blob.uncompressed_length, &blob.id, plain)
+    pack::open_blob((repository.key(), zstd), copy, blob, plain)
 }

@@ -125,6 +125,7 @@ fn what_would_take_too_much_is_refused_before_memory_is_taken() {
         (1 << 31, 8, 1),
         (1 << 15, 1 << 31, 1),
         (2, 1, 65),
+        (1 << 20, 8, 5),
         (2, 0, 1),
         (2, 1, 0),
     ] {

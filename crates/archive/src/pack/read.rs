@@ -5,6 +5,7 @@
 #![deny(clippy::indexing_slicing)]
 
 use super::header::{self, EAGER_BYTES, LENGTH_BYTES, SEALED_BYTES_MAX};
+use crate::again::verified;
 use crate::blob::PackedBlob;
 use crate::compress::Zstd;
 use crate::error::{Error, Result};
@@ -24,12 +25,14 @@ pub fn list(storage: &dyn Storage, key: &Key, pack: Id, size: u64) -> Result<Vec
     }
     let read_end = |bytes: u32| storage.read_range(name, size - u64::from(bytes), bytes);
     let eager = u32::try_from(size.min(EAGER_BYTES as u64)).expect("it is no more than a few entries");
-    let mut end = read_end(eager)?;
-    let wanted = header_end(&end, size).map_err(damage)?;
-    if wanted > eager {
-        end = read_end(wanted)?;
-    }
-    tail(key, &mut end, size).map_err(damage)
+    verified(|| {
+        let mut end = read_end(eager)?;
+        let wanted = header_end(&end, size).map_err(damage)?;
+        if wanted > eager {
+            end = read_end(wanted)?;
+        }
+        tail(key, &mut end, size).map_err(damage)
+    })
 }
 
 /// Reads which blobs a whole pack holds, and compares its bytes with its name.
@@ -55,20 +58,22 @@ pub fn open(key: &Key, pack: Id, bytes: &[u8]) -> Result<Vec<PackedBlob>> {
 pub fn open_blob(
     (key, zstd): (&Key, &mut Zstd),
     sealed: &mut [u8],
-    uncompressed_length: u32,
-    id: &Id,
+    blob: &PackedBlob,
     plain: &mut Vec<u8>,
 ) -> std::result::Result<(), String> {
+    if let Some(what) = blob.length_fault() {
+        return Err(what);
+    }
     let content = key.open(sealed).map_err(|damaged| damaged.to_string())?;
-    if uncompressed_length == 0 {
+    if blob.uncompressed_length == 0 {
         plain.clear();
         plain.extend_from_slice(content);
     } else {
-        let length = u64::from(uncompressed_length);
+        let length = u64::from(blob.uncompressed_length);
         zstd.decompress(content, Some(length), length, plain)?;
     }
     match Id::of(plain) {
-        found if found == *id => Ok(()),
+        found if found == blob.id => Ok(()),
         found => Err(format!("its content is that of {found}")),
     }
 }

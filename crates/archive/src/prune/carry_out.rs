@@ -48,6 +48,7 @@ pub fn carry_out(lock: &HeldLock, plan: &PrunePlan, progress: &dyn Progress) -> 
     let mut report = PruneReport::default();
     let PrunePlan { repository, choice, .. } = plan;
     lock.check()?;
+    refuse_snapshots(repository, &plan.going)?;
     // Nobody else writes as long as the lock is held.
     report.removed_unfinished_count = repository.storage().remove_unfinished()?;
     if plan.is_empty() {
@@ -86,6 +87,21 @@ pub fn carry_out(lock: &HeldLock, plan: &PrunePlan, progress: &dyn Progress) -> 
     let unremoved = choice.gone.len() + report.failed.len();
     report.removed_pack_count = going.len().saturating_sub(unremoved) as u64;
     Ok(report)
+}
+
+/// Fails while a snapshot is there that was planned without.
+fn refuse_snapshots(repository: &Repository, going: &[Id]) -> Result<()> {
+    if going.is_empty() {
+        return Ok(());
+    }
+    let there = repository.storage().list(FileKind::Snapshot)?;
+    match there.iter().find(|(id, _)| going.contains(id)) {
+        None => Ok(()),
+        Some(&(id, _)) => {
+            let file = FileName { kind: FileKind::Snapshot, id }.to_string();
+            Err(Error::Unsupported { file, what: "it is still there; what it needs may not go".to_owned() })
+        }
+    }
 }
 
 /// Removes files of one kind on all threads, as long as the lock is held. `tell` hears of each how that went, and what it returns is what

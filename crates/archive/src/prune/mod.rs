@@ -28,6 +28,8 @@ pub struct PrunePlan {
     /// did not know.
     repository: Repository,
     choice: Choice,
+    /// Snapshots that are to be removed before it is carried out.
+    going: Vec<Id>,
     /// The sums.
     pub figures: PruneFigures,
 }
@@ -91,9 +93,23 @@ impl PrunePlan {
 /// # Errors
 /// Anything that snapshots need is missing or cannot be read: nothing may be removed then. Or [`Error::Interrupted`](crate::Error::Interrupted).
 pub fn plan(repository: &Repository, options: &PruneOptions, progress: &dyn Progress) -> Result<PrunePlan> {
+    plan_without(repository, options, &[], progress)
+}
+
+/// Decides as [`plan`], as if the snapshots `going` were not there: so all that the others need is read
+/// before the first snapshot goes. They have to be removed before the plan is carried out.
+///
+/// # Errors
+/// As [`plan`].
+pub fn plan_without(
+    repository: &Repository,
+    options: &PruneOptions,
+    going: &[Id],
+    progress: &dyn Progress,
+) -> Result<PrunePlan> {
     let repository = repository.reread();
-    let look = look::look(&repository, progress)?;
+    let look = look::look(&repository, going, progress)?;
     let (choice, figures) = choose::choose(&repository, &look, options)?;
     drop(look);
-    Ok(PrunePlan { repository, choice, figures })
+    Ok(PrunePlan { repository, choice, going: going.to_vec(), figures })
 }

@@ -8,7 +8,7 @@
 //! is for the group, too. What is left of a write that a crash interrupted has no name of 64 digits, and so is no file of the repository;
 //! no later write has the same name, so that pruning removes it.
 
-use super::{FileKind, FileName, Storage, absent};
+use super::{FileKind, FileName, Storage, absent, check_size};
 use crate::error::{Error, Result};
 use crate::id::Id;
 use disk::Disk;
@@ -201,7 +201,9 @@ impl Storage for LocalStorage {
     }
 
     fn read(&self, name: FileName) -> Result<Vec<u8>> {
-        self.disk.read(&self.path(name)).map_err(|error| self.failed(name, error))
+        let path = self.path(name);
+        check_size(name, self.disk.size(&path).map_err(|error| self.failed(name, error))?)?;
+        self.disk.read(&path).map_err(|error| self.failed(name, error))
     }
 
     fn read_range(&self, name: FileName, offset: u64, length: u32) -> Result<Vec<u8>> {

@@ -51,6 +51,19 @@ impl FileKind {
             FileKind::Pack => "data",
         }
     }
+
+    /// Returns how many bytes a stored file of this kind may have: one that has more is damaged, and is not
+    /// read into memory.
+    pub fn bytes_max(self) -> u64 {
+        match self {
+            // Each has some hundred bytes.
+            FileKind::Config | FileKind::Key | FileKind::Lock => 1 << 20,
+            FileKind::Snapshot => 64 << 20,
+            FileKind::Index => 256 << 20,
+            // Blobs in it are found by 32 bits; then there is a header.
+            FileKind::Pack => (4 << 30) + (17 << 20),
+        }
+    }
 }
 
 /// One file of a repository.
@@ -105,8 +118,9 @@ pub trait Storage: Send + Sync + Debug {
     /// Reads a whole file.
     ///
     /// # Errors
-    /// [`Error::Missing`](crate::Error::Missing), for the config [`Error::NoRepository`](crate::Error::NoRepository); or what the place
-    /// says.
+    /// [`Error::Missing`](crate::Error::Missing), for the config
+    /// [`Error::NoRepository`](crate::Error::NoRepository); [`Error::Damage`](crate::Error::Damage) if it has
+    /// more than [`FileKind::bytes_max`]; or what the place says.
     fn read(&self, name: FileName) -> Result<Vec<u8>>;
 
     /// Reads `length` bytes from `offset` on. All of them come, or it is an error.
@@ -177,6 +191,15 @@ pub trait Storage: Send + Sync + Debug {
 
 /// So long restic 0.19 waits for others to see what it wrote, wherever that is.
 const SETTLE_TIME: Duration = Duration::from_millis(200);
+
+/// Refuses a file that is larger than any of its kind.
+pub(crate) fn check_size(name: FileName, size_bytes: u64) -> Result<()> {
+    let limit = name.kind.bytes_max();
+    if size_bytes <= limit {
+        return Ok(());
+    }
+    Err(Error::damage(name, format!("it has {size_bytes} bytes, and no such file has more than {limit}")))
+}
 
 /// Returns the error for a file that is not there. Without a config there is no repository.
 fn absent(file: FileName, address: String) -> Error {

@@ -13,7 +13,7 @@
 mod request;
 
 use super::address::{Credentials, IDLE_MAX, S3Address};
-use super::{FileKind, FileName, Storage, absent};
+use super::{FileKind, FileName, Storage, absent, check_size};
 use crate::error::{Error, Result};
 use crate::id::Id;
 use bytes::Bytes;
@@ -22,7 +22,7 @@ use object_store::aws::{AmazonS3, AmazonS3Builder};
 use object_store::path::Path;
 use object_store::signer::Signer;
 use object_store::{GetOptions, GetRange, ObjectStore, ObjectStoreExt, PutPayload};
-use request::{Http, Trouble};
+use request::{Http, Trouble, generic};
 use std::fmt::{Debug, Formatter};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -48,12 +48,14 @@ pub struct Limits {
     pub idle_max: Duration,
     /// So many packs are listed one page after the other; more of them by the first two digits of their names, several lists at once.
     pub listed_alone_max: usize,
+    /// So many objects of one kind are listed: a server that names more names them without end.
+    pub listed_max: usize,
 }
 
 impl Default for Limits {
-    /// A minute; and a page of a list.
+    /// A minute; a page of a list; packs of hundreds of terabytes.
     fn default() -> Limits {
-        Limits { idle_max: IDLE_MAX, listed_alone_max: 1000 }
+        Limits { idle_max: IDLE_MAX, listed_alone_max: 1000, listed_max: 20_000_000 }
     }
 }
 
@@ -145,6 +147,9 @@ impl ObjectStorage {
         let (mut files, mut object_count) = (Vec::new(), 0);
         while let Some(object) = found.try_next().await? {
             object_count += 1;
+            if object_count > self.limits.listed_max {
+                return Err(generic(Trouble::Senseless("the list has no end")));
+            }
             let id = object.location.filename().and_then(|name| name.parse().ok());
             // What lies elsewhere nobody would look for.
             files.extend(
@@ -169,18 +174,38 @@ impl ObjectStorage {
             let part = format!("{}/{byte:02x}", kind.directory());
             self.list_some(kind, &part, usize::MAX).await.map(|(files, _)| files)
         });
-        stream::iter(parts).buffer_unordered(LISTS_AT_ONCE).try_concat().await
+        let mut parts = stream::iter(parts).buffer_unordered(LISTS_AT_ONCE);
+        let mut all = Vec::new();
+        while let Some(files) = parts.try_next().await? {
+            all.extend(files);
+            if all.len() > self.limits.listed_max {
+                return Err(generic(Trouble::Senseless("the list has no end")));
+            }
+        }
+        Ok(all)
     }
 
-    /// Reads a file, or a range of it. Returns its bytes and how many the server said they are.
-    async fn fetch(&self, name: FileName, range: Option<GetRange>) -> object_store::Result<(Vec<u8>, u64)> {
+    /// Reads a file, or a range of it. Returns its bytes and how many the server said they are; of more bytes
+    /// than that, or than `bytes_max`, only the first.
+    async fn fetch(
+        &self,
+        name: FileName,
+        range: Option<GetRange>,
+        bytes_max: u64,
+    ) -> object_store::Result<(Vec<u8>, u64)> {
         let options = GetOptions { range, ..GetOptions::default() };
         let answer = self.store.get_opts(&self.path(&name.path()), options).await?;
         let said = answer.range.end - answer.range.start;
+        if said > bytes_max {
+            return Ok((Vec::new(), said));
+        }
         let reserved = usize::try_from(said.min(RESERVED_BYTES_MAX)).unwrap_or(0);
         let mut bytes = Vec::with_capacity(reserved);
         let mut pieces = answer.into_stream();
-        while let Some(piece) = pieces.try_next().await? {
+        // A server that sends more than it said may send it without end.
+        while bytes.len() as u64 <= said
+            && let Some(piece) = pieces.try_next().await?
+        {
             bytes.extend_from_slice(&piece);
         }
         Ok((bytes, said))
@@ -310,8 +335,9 @@ impl Storage for ObjectStorage {
     }
 
     fn read(&self, name: FileName) -> Result<Vec<u8>> {
-        let (bytes, said) =
-            self.run(self.fetch(name, None)).map_err(|error| self.failed_on("read", name, &error))?;
+        let fetched = self.run(self.fetch(name, None, name.kind.bytes_max()));
+        let (bytes, said) = fetched.map_err(|error| self.failed_on("read", name, &error))?;
+        check_size(name, said)?;
         if bytes.len() as u64 == said {
             Ok(bytes)
         } else {
@@ -324,7 +350,7 @@ impl Storage for ObjectStorage {
         let result = match length {
             // There is no such request.
             0 => Ok((Vec::new(), 0)),
-            _ => self.run(self.fetch(name, Some(GetRange::Bounded(offset..end)))),
+            _ => self.run(self.fetch(name, Some(GetRange::Bounded(offset..end)), length.into())),
         };
         match result {
             Ok((bytes, said)) if bytes.len() as u64 != said => {

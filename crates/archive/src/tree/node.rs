@@ -174,6 +174,9 @@ fn owned<T: ToOwned + ?Sized + 'static>(text: Cow<'_, T>) -> Cow<'static, T> {
     Cow::Owned(text.into_owned())
 }
 
+/// The longest name: no system that anybody backs up allows for more than a thousand bytes.
+pub(crate) const NAME_BYTES_MAX: usize = 4_096;
+
 /// Says why no file of a directory can have that name; a program that made one would write elsewhere. `None` if one can.
 pub(crate) fn name_fault(name: &[u8]) -> Option<&'static str> {
     match name {
@@ -181,6 +184,7 @@ pub(crate) fn name_fault(name: &[u8]) -> Option<&'static str> {
         b"." | b".." => Some("the name stands for another directory"),
         _ if name.contains(&b'/') => Some("the name holds a slash"),
         _ if name.contains(&0) => Some("the name holds a zero byte"),
+        _ if name.len() > NAME_BYTES_MAX => Some("the name is longer than any system allows for"),
         _ => None,
     }
 }
@@ -202,7 +206,8 @@ mod tests {
         for name in [&b""[..], b".", b"..", b"/", b"a/b", b"a\0"] {
             assert!(name_fault(name).is_some(), "{name:?}");
         }
-        for name in [&b"a"[..], b"...", b".a", b"\\", b"\xff\n"] {
+        assert!(name_fault(&[b'a'; NAME_BYTES_MAX + 1]).is_some());
+        for name in [&[b'a'; NAME_BYTES_MAX][..], b"a", b"...", b".a", b"\\", b"\xff\n"] {
             assert_eq!(name_fault(name), None, "{name:?}");
         }
     }

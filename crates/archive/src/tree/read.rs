@@ -16,6 +16,8 @@ use std::borrow::Cow;
 
 /// Most extended attributes of one file; a system allows for far less.
 pub(super) const ATTRIBUTES_MAX: usize = 65_536;
+/// So much of a text that is wrong stands in a sentence.
+const SHOWN_BYTES_MAX: usize = 100;
 
 /// A tree that is being read: an iterator over its nodes.
 ///
@@ -96,7 +98,7 @@ impl<'a> TreeReader<'a> {
         let before = self.scanner;
         let node = node(&mut self.scanner).and_then(|node| match name_fault(&node.name) {
             None => Ok(node),
-            Some(what) => before.fault(format!("{what}: \"{}\"", node.name.escape_ascii())),
+            Some(what) => before.fault(format!("{what}: \"{}\"", shown(&node.name))),
         });
         match &node {
             Ok(node) => self.note_order(&node.name),
@@ -166,7 +168,7 @@ fn kind(scanner: &mut Scanner<'_>) -> Result<NodeKind> {
     let name = scanner.text()?.decode();
     match NodeKind::of_name(name.as_bytes()) {
         Some(kind) => Ok(kind),
-        None => before.fault(format!("there is no type \"{}\"", name.escape_debug())),
+        None => before.fault(format!("there is no type \"{}\"", shown(name.as_bytes()))),
     }
 }
 
@@ -227,7 +229,16 @@ fn time(scanner: &mut Scanner<'_>) -> Result<Time> {
     let before = *scanner;
     let text = scanner.text()?;
     let time = text.plain().and_then(Time::parse);
-    time.map_or_else(|| before.fault(format!("\"{}\" is no time", text.decode().escape_debug())), Ok)
+    let wrong = || before.fault(format!("\"{}\" is no time", shown(text.decode().as_bytes())));
+    time.map_or_else(wrong, Ok)
+}
+
+/// Returns what a sentence shows of text that may be as long as the tree.
+fn shown(text: &[u8]) -> String {
+    match text.split_at_checked(SHOWN_BYTES_MAX) {
+        Some((begin, rest)) if !rest.is_empty() => format!("{}..", begin.escape_ascii()),
+        _ => text.escape_ascii().to_string(),
+    }
 }
 
 fn base64(scanner: &mut Scanner<'_>) -> Result<Vec<u8>> {

@@ -8,8 +8,10 @@
 //! order in which they lie in packs. In memory are the directories of two levels, and one tree for each thread.
 
 mod level;
+mod repeats;
 mod roots;
 
+pub use repeats::Repeats;
 pub use roots::RootSet;
 
 use crate::blob::BlobKind;
@@ -94,7 +96,8 @@ pub fn shown_path(path: &[u8]) -> String {
 /// Shows `visitor` every node below `roots`, the trees of as many snapshots. Returns the trees that could not be read.
 ///
 /// # Errors
-/// The index cannot be read, what the visitor returns, or [`Error::Interrupted`].
+/// The index cannot be read, what the visitor returns, or [`Error::Interrupted`]. [`Error::Damage`] if paths
+/// multiply without end ([`Repeats`]): of such a snapshot no part is told from what it repeats.
 pub fn walk(
     repository: &Repository,
     roots: &[Id],
@@ -108,6 +111,7 @@ pub fn walk(
         level.add(Item { tree: *tree, path: Vec::new(), roots }, LEVEL_COUNT_MAX);
     }
     let mut problems = Vec::new();
+    let repeats = Mutex::new(Repeats::new(roots.len()));
     for depth in 0.. {
         let Some((items, seen)) = level.into_items() else {
             let what = format!("there are more than {LEVEL_COUNT_MAX} directories {depth} levels deep");
@@ -127,6 +131,7 @@ pub fn walk(
             visitor,
             progress,
             next: Mutex::new(Level::new(sharing, seen)),
+            repeats: (sharing == Sharing::ByPath).then_some(&repeats),
             problems: Mutex::default(),
         };
         step.run(&items)?;
@@ -143,6 +148,8 @@ struct Step<'a> {
     visitor: &'a dyn Visitor,
     progress: &'a dyn Progress,
     next: Mutex<Level>,
+    /// Where each path counts.
+    repeats: Option<&'a Mutex<Repeats>>,
     problems: Mutex<Vec<WalkProblem>>,
 }
 
@@ -205,8 +212,9 @@ impl Step<'_> {
     fn visit(&self, item: &Item, bytes: &[u8]) -> Result<()> {
         let place = Place { path: &item.path, tree: &item.tree, roots: &item.roots };
         let mut reader = TreeReader::new(bytes);
-        let (mut below, mut faults) = (Vec::new(), Vec::new());
+        let (mut below, mut faults, mut node_count) = (Vec::new(), Vec::new(), 0);
         for node in &mut reader {
+            node_count += 1;
             match node {
                 Ok(node) => {
                     if let Some(tree) = node.subtree.filter(|_| self.visitor.enters(&place, &node)) {
@@ -217,6 +225,9 @@ impl Step<'_> {
                 Err(fault) if faults.len() < FAULT_COUNT_MAX => faults.push(fault.to_string()),
                 Err(_) => {}
             }
+        }
+        if let Some(repeats) = self.repeats {
+            locked(repeats).meet(&item.tree, node_count)?;
         }
         faults.extend(reader.disorder().map(ToString::to_string));
         let mut next = locked(&self.next);

@@ -99,9 +99,15 @@ impl Scratch {
         self.compressed.clear();
         self.compressed.extend_from_slice(&self.sealed);
         let Scratch { zstd, compressed, checked, sealed } = self;
+        let length = u32::try_from(sealed.len())
+            .map_err(|_| Error::damage(kind.named(&id), "it has 4 GiB or more, which no pack can hold"))?;
+        let blob = PackedBlob { kind, id, offset: 0, length, uncompressed_length };
+        if let Some(what) = blob.length_fault() {
+            return Err(Error::Unsupported { file: kind.named(&id), what });
+        }
         let checked = match name {
             Name::Made => pack::compare_blob((with.key, zstd), compressed, uncompressed_length, plain),
-            Name::Given => pack::open_blob((with.key, zstd), compressed, uncompressed_length, &id, checked),
+            Name::Given => pack::open_blob((with.key, zstd), compressed, &blob, checked),
         };
         checked.map_err(|what| {
             let what =

@@ -1,17 +1,18 @@
 //! `pneu find`: lists the messages that a query matches.
 
-use crate::archived::{self, Keeper};
+use crate::archived::{self, Keeper, Searched};
 use crate::at::{self, At};
 use crate::deliver::links::{Earlier, Links};
 use crate::deliver::{self, exec, mbox};
 use crate::environment;
-use crate::exit::Outcome;
+use crate::exit::{NotFound, Outcome};
 use crate::format::fields::{self, FIELDS_DEFAULT, Piece};
 use crate::format::json::Json;
 use crate::format::paths::{End, Paths};
 use crate::format::plain::Plain;
 use crate::format::sexp::Sexp;
 use crate::format::{self, Places, Printer};
+use crate::output;
 use crate::question::Question;
 use crate::repository::LockOptions;
 use crate::sanitise::one_line;
@@ -136,46 +137,67 @@ pub(crate) fn run(arguments: &Arguments, session: &Session) -> Result<Outcome> {
     let command = arguments.exec.as_deref().map(words::split).transpose();
     let command = command.map_err(|what| anyhow!("--exec: {what}"))?;
     let question = Question::new(&arguments.query, session)?;
+    let Searched { mailbox, outcome } = arguments.mailbox(session)?;
     // The process ends behind this: all that is mapped goes with it at once, which takes less than one map after the other.
-    let mailbox = std::mem::ManuallyDrop::new(arguments.mailbox(session)?);
-    if arguments.analyze {
-        return super::count::analyze(&mailbox, &question, session);
+    let mailbox = std::mem::ManuallyDrop::new(mailbox);
+    let answer = arguments.answer((&mailbox, &question), (pieces, command), session);
+    match (answer, outcome) {
+        (Ok(Outcome::Done | Outcome::Nothing), Outcome::Partly) => Ok(Outcome::Partly),
+        // What was not found may be in what could not be read.
+        (Err(error), Outcome::Partly) if error.is::<NotFound>() => {
+            output::complain(error);
+            Ok(Outcome::Partly)
+        }
+        (answer, _) => answer,
     }
-    if arguments.format == Format::Count {
-        let count = arguments.scope.count(&mailbox, &question)?;
-        return super::count::print(count, (&mailbox, &question), session);
-    }
-    let found = arguments.scope.find(&mailbox, &question, &arguments.order())?;
-    let hits = &found.hits;
-    if let Some(directory) = &arguments.links_dir {
-        return arguments.links(directory, (&mailbox, &question, &found), session);
-    }
-    if hits.list.is_empty() {
-        return nothing((&mailbox, &question, &found), arguments, session);
-    }
-    if let Some(command) = command {
-        return exec::run(&mailbox, &hits.list, arguments.places(), &command);
-    }
-    let mut output = session.output();
-    let Some(printer) = arguments.printer(pieces, session) else {
-        return mbox::write((&mailbox, &hits.list), &Keeper::new(arguments.lock, session), output);
-    };
-    format::print(&mailbox, &found, &*printer, &mut output)?;
-    output.finish()?;
-    if arguments.archived && arguments.format == Format::Paths {
-        return deliver::tell_without_files(&mailbox, &hits.list);
-    }
-    Ok(Outcome::Done)
 }
 
 impl Arguments {
+    /// Finds messages and does with them what is wanted.
+    fn answer(
+        &self,
+        (mailbox, question): (&Mailbox, &Question),
+        (pieces, command): (Vec<Piece>, Option<Vec<String>>),
+        session: &Session,
+    ) -> Result<Outcome> {
+        if self.analyze {
+            return super::count::analyze(mailbox, question, session);
+        }
+        if self.format == Format::Count {
+            let count = self.scope.count(mailbox, question)?;
+            return super::count::print(count, (mailbox, question), session);
+        }
+        let found = self.scope.find(mailbox, question, &self.order())?;
+        let hits = &found.hits;
+        if let Some(directory) = &self.links_dir {
+            return self.links(directory, (mailbox, question, &found), session);
+        }
+        if hits.list.is_empty() {
+            return nothing((mailbox, question, &found), self, session);
+        }
+        if let Some(command) = command {
+            return exec::run(mailbox, &hits.list, self.places(), &command);
+        }
+        let mut output = session.output();
+        let Some(printer) = self.printer(pieces, session) else {
+            return mbox::write((mailbox, &hits.list), &Keeper::new(self.lock, session), output);
+        };
+        format::print(mailbox, &found, &*printer, &mut output)?;
+        output.finish()?;
+        if self.archived && self.format == Format::Paths {
+            return deliver::tell_without_files(mailbox, &hits.list);
+        }
+        Ok(Outcome::Done)
+    }
+
     /// Opens the index, as it is to be searched.
-    fn mailbox(&self, session: &Session) -> Result<Mailbox> {
+    fn mailbox(&self, session: &Session) -> Result<Searched> {
         let mailbox = session.mailbox()?;
+        let whole = |mailbox| Searched { mailbox, outcome: Outcome::Done };
         match (self.at, self.archived) {
-            (Some(at), _) => at::mailbox(mailbox, at, self.lock, session),
+            (Some(at), _) => at::mailbox(mailbox, at, self.lock, session).map(whole),
             (None, true) => archived::with_absent(mailbox, session),
-            (None, false) => Ok(mailbox),
+            (None, false) => Ok(whole(mailbox)),
         }
     }
 

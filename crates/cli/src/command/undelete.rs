@@ -61,6 +61,7 @@ pub(crate) fn run(arguments: &Arguments, session: &Session) -> Result<Outcome> {
     progress.name("looking");
     let held = archive.held(&snapshots, &progress);
     let mailbox = session.mailbox()?.with_scope(Scope::WithAbsent(&held))?;
+    let searched = archived::complain(&held)?;
     let hits = mailbox.find(&question.query, &Order::default()).map_err(|error| question.explain(error))?;
     let current = environment::current_directory().context("the current directory is gone")?;
     let to = arguments.to.as_ref().map(|to| current.join(to));
@@ -71,7 +72,7 @@ pub(crate) fn run(arguments: &Arguments, session: &Session) -> Result<Outcome> {
     if report.is_interrupted {
         return Ok(Outcome::Interrupted);
     }
-    let is_whole = report.problems.is_empty() && pass.problems.is_empty();
+    let is_whole = report.problems.is_empty() && pass.problems.is_empty() && searched == Outcome::Done;
     match report.done.is_empty() && is_whole {
         true if report.unindexed.is_empty() => session.nothing("no message that matches is gone"),
         true => Ok(Outcome::Nothing),

@@ -12,6 +12,7 @@ use object_store::client::{
     HttpClient, HttpConnector, HttpError, HttpErrorKind, HttpRequest, HttpResponse, HttpResponseBody,
     HttpService,
 };
+use reqwest::header::{CONTENT_LENGTH, HeaderValue};
 use rustls_platform_verifier::BuilderVerifierExt;
 use std::error::Error;
 use std::sync::Arc;
@@ -26,6 +27,9 @@ const REFUSAL_BYTES_MAX: usize = 64 * 1024;
 /// What every list begins with, and within how many bytes.
 const LIST_ELEMENT: &[u8] = b"<ListBucketResult";
 const LIST_ELEMENT_WITHIN_BYTES: usize = 1024;
+/// What one page of a list may have: a thousand names, each of a thousand bytes at most, and some more of
+/// each.
+const LIST_BYTES_MAX: usize = 16 << 20;
 /// What is shown of a server's own words.
 const MESSAGE_LETTERS_MAX: usize = 200;
 
@@ -164,6 +168,12 @@ impl Http {
             parts.uri.to_string().parse().map_err(|_| Trouble::Broken("the address is none".to_owned()))?;
         let mut request = reqwest::Request::new(parts.method, url);
         *request.headers_mut() = parts.headers;
+        // Also of a body that is empty, and before one that goes out in pieces: there are servers that take
+        // no request without it.
+        if request.method() == reqwest::Method::PUT {
+            let length = request.headers_mut().entry(CONTENT_LENGTH);
+            length.or_insert(HeaderValue::from(body.content_length()));
+        }
         let sent_count = Arc::new(AtomicU64::new(0));
         if body.content_length() > 0 {
             let counter = Arc::clone(&sent_count);
@@ -214,7 +224,8 @@ impl Http {
     }
 }
 
-fn generic(error: impl Error + Send + Sync + 'static) -> object_store::Error {
+/// Returns an error as the library has it.
+pub(super) fn generic(error: impl Error + Send + Sync + 'static) -> object_store::Error {
     object_store::Error::Generic { store: "S3", source: Box::new(error) }
 }
 
@@ -253,7 +264,14 @@ impl HttpService for Http {
 /// Returns an answer that is a list. The library takes any page of HTML for an empty one, and who believes that takes a repository for lost.
 async fn checked_list(answer: HttpResponse) -> Result<HttpResponse, HttpError> {
     let (parts, body) = answer.into_parts();
-    let bytes = body.bytes().await?;
+    let mut pieces = body.bytes_stream();
+    let mut bytes = Vec::new();
+    while let Some(piece) = pieces.next().await {
+        bytes.extend_from_slice(&piece?);
+        if bytes.len() > LIST_BYTES_MAX {
+            return Err(Trouble::Senseless("a page of a list has no end").into());
+        }
+    }
     if !bytes.windows(LIST_ELEMENT.len()).take(LIST_ELEMENT_WITHIN_BYTES).any(|window| window == LIST_ELEMENT)
     {
         return Err(Trouble::Senseless("it is no list").into());

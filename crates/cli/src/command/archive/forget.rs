@@ -1,7 +1,8 @@
 //! `pneu archive forget`: removes snapshots, by a policy or by name.
 
-use super::lost::{self, Keeping, Losing};
+use super::lost::{self, Keeping, Looked, Losing};
 use super::prune::{self, DryRun, How};
+use super::rules::{Rules, lists};
 use super::shown::snapshot_line;
 use crate::environment;
 use crate::exit::Outcome;
@@ -11,11 +12,11 @@ use crate::repository::{LockOptions, Place, ReadLock, RepositoryOptions};
 use crate::sanitise::one_line;
 use crate::session::Session;
 use anyhow::{Result, anyhow, bail};
-use archive::forget::{Count, GroupBy, Policy, Present, Span, plan};
+use archive::forget::{GroupBy, Present, plan};
 use archive::select::{Candidate, Filter, by_prefix};
-use archive::{FileKind, FileName, Id, LockKind, Progress as _, Repository, Snapshot, Time};
+use archive::{FileKind, FileName, Id, LockKind, Progress as _, PrunePlan, Repository, Snapshot, Time};
 use backup::Forgotten;
-use clap::Args;
+use clap::{ArgGroup, Args};
 
 /// Remove snapshots, by a policy or by name
 ///
@@ -27,6 +28,7 @@ use clap::Args;
 /// removes unless --tag pneu-deleted asks for it, which "latest" never means while there is another, and from which "pneu undelete" puts
 /// messages back to where they lay.
 #[derive(Debug, Args)]
+#[command(group(ArgGroup::new("rules").multiple(true)))]
 #[command(after_help = "\
 Examples:
   pneu archive forget --keep-daily 7 --keep-weekly 5 --keep-monthly 12 --dry-run
@@ -36,32 +38,10 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     repository: RepositoryOptions,
     /// Snapshots to remove, by the beginnings of their ids
-    #[arg(value_name = "SNAPSHOT", conflicts_with_all = ["keep_last", "keep_hourly", "keep_daily", "keep_weekly", "keep_monthly", "keep_yearly", "keep_within", "keep_tag"])]
+    #[arg(value_name = "SNAPSHOT", conflicts_with = "rules")]
     snapshots: Vec<String>,
-    /// Keep the last N snapshots; or unlimited, here and below
-    #[arg(long, value_name = "N")]
-    keep_last: Option<Count>,
-    /// Keep the last one of each of N hours
-    #[arg(long, value_name = "N")]
-    keep_hourly: Option<Count>,
-    /// Keep the last one of each of N days
-    #[arg(long, value_name = "N")]
-    keep_daily: Option<Count>,
-    /// Keep the last one of each of N weeks
-    #[arg(long, value_name = "N")]
-    keep_weekly: Option<Count>,
-    /// Keep the last one of each of N months
-    #[arg(long, value_name = "N")]
-    keep_monthly: Option<Count>,
-    /// Keep the last one of each of N years
-    #[arg(long, value_name = "N")]
-    keep_yearly: Option<Count>,
-    /// Keep all that are no older than this before the newest: 1y5m7d2h
-    #[arg(long, value_name = "TIME")]
-    keep_within: Option<Span>,
-    /// Keep all with this tag; with several that have commas between them, all with all of these
-    #[arg(long, value_name = "TAG[,TAG]")]
-    keep_tag: Vec<String>,
+    #[command(flatten)]
+    rules: Box<Rules>,
     /// Only look at snapshots of this machine
     #[arg(long, value_name = "HOST")]
     host: Vec<String>,
@@ -105,8 +85,13 @@ pub(crate) fn run(arguments: &Arguments, session: &Session) -> Result<Outcome> {
     let progress = Progress::start(session.stderr_is_terminal, session.is_quiet)
         .map_err(|error| anyhow!("cannot listen to Ctrl-C: {error}"))?;
     let mut output = session.output();
-    let mut outcome =
-        say(arguments, (&repository, &lock), (&listed, &going), (session, &progress), &mut output)?;
+    let looked = say(arguments, (&repository, &lock), (&listed, &going), (session, &progress), &mut output)?;
+    let mut outcome = looked.outcome;
+    // Before anything goes: what cannot be read now must not be the reason why something is not needed.
+    let plan = match arguments.prune {
+        true => Some(planned(arguments, (&repository, &looked), (&listed, &going), &progress)?),
+        false => None,
+    };
     if let (Some(lock), None) = (lock.held(), dry_run) {
         for &number in &going {
             progress.check()?;
@@ -116,17 +101,32 @@ pub(crate) fn run(arguments: &Arguments, session: &Session) -> Result<Outcome> {
     }
     // What cannot be printed any more is no reason to leave the rest undone.
     let printed = print(arguments, (&listed, &going), session, output);
-    match (arguments.prune, lock.held()) {
-        (true, Some(held)) if dry_run.is_none() => {
-            drop(listed);
-            let pruned = prune::prune((&repository, Some(held)), arguments.how, None, (session, &progress))?;
-            outcome = if pruned == Outcome::Done { outcome } else { pruned };
-        }
-        (true, _) => output::complain("what prune would do is known only once snapshots are removed"),
-        (false, _) => {}
+    if let Some(plan) = plan {
+        let pruned = prune::carry_out(&plan, lock.held(), dry_run, (session, &progress))?;
+        outcome = if pruned == Outcome::Done { outcome } else { pruned };
     }
     lock.release()?;
     printed.map(|()| outcome)
+}
+
+/// Decides what a prune removes once the snapshots are gone.
+///
+/// # Errors
+/// A tree of a snapshot could not be read, or something that the others need is missing or damaged.
+fn planned(
+    arguments: &Arguments,
+    (repository, looked): (&Repository, &Looked),
+    (listed, going): (&[(Id, Snapshot)], &[usize]),
+    progress: &Progress,
+) -> Result<PrunePlan> {
+    if looked.unread_count > 0 {
+        bail!(
+            "nothing was removed: with what could not be read, messages might go that nothing else has. \
+             Without --prune snapshots are forgotten all the same"
+        );
+    }
+    let going: Vec<Id> = going.iter().map(|&number| listed[number].0).collect();
+    prune::plan(repository, arguments.how, &going, progress)
 }
 
 /// Says which snapshots go, or would go.
@@ -157,9 +157,9 @@ fn say(
     (listed, going): (&[(Id, Snapshot)], &[usize]),
     (session, progress): (&Session, &Progress),
     output: &mut Output,
-) -> Result<Outcome> {
+) -> Result<Looked> {
     if going.is_empty() && !arguments.prune {
-        return Ok(Outcome::Done);
+        return Ok(Looked { outcome: Outcome::Done, unread_count: 0 });
     }
     let (mut goes, mut stays) = (Vec::new(), Vec::new());
     for (number, (_, snapshot)) in listed.iter().enumerate() {
@@ -228,20 +228,7 @@ fn dated<'a>(
 
 /// Returns the places of the snapshots that no rule keeps.
 fn by_policy(arguments: &Arguments, snapshots: &[(Id, Snapshot)], session: &Session) -> Result<Vec<usize>> {
-    let lists = |words: &[String]| -> Vec<Vec<String>> {
-        words.iter().map(|list| list.split(',').map(str::to_owned).collect()).collect()
-    };
-    let policy = Policy {
-        last: arguments.keep_last.unwrap_or_default(),
-        hourly: arguments.keep_hourly.unwrap_or_default(),
-        daily: arguments.keep_daily.unwrap_or_default(),
-        weekly: arguments.keep_weekly.unwrap_or_default(),
-        monthly: arguments.keep_monthly.unwrap_or_default(),
-        yearly: arguments.keep_yearly.unwrap_or_default(),
-        within: arguments.keep_within.unwrap_or_default(),
-        tags: lists(&arguments.keep_tag),
-        ..Policy::default()
-    };
+    let policy = arguments.rules.policy();
     if policy.is_empty() {
         bail!(
             "nothing says which snapshots stay: give a rule such as --keep-daily 7, or name those that are to go"

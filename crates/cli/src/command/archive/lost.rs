@@ -49,7 +49,16 @@ pub(super) struct Losing<'a> {
     pub(super) dry_run: Option<DryRun>,
 }
 
-/// Says what would be lost, and saves it if that is wanted. Returns whether everything could be read for it.
+/// What came of looking for messages that would be lost.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Looked {
+    /// Whether everything could be read for it.
+    pub(super) outcome: Outcome,
+    /// How many trees of snapshots could not: what is only in them is not known.
+    pub(super) unread_count: usize,
+}
+
+/// Says what would be lost, and saves it if that is wanted.
 ///
 /// # Errors
 /// The index or the archive cannot be read, the snapshot not be written.
@@ -58,7 +67,7 @@ pub(super) fn before(
     keeping: Keeping,
     (session, progress): (&Session, &Progress),
     output: &mut Output,
-) -> Result<Outcome> {
+) -> Result<Looked> {
     let mut is_whole = true;
     let mailbox = mailbox(keeping, (session, progress), &mut is_whole)?;
     progress.name("looking for messages that nothing else has");
@@ -104,7 +113,7 @@ pub(super) fn before(
             (None, Forgotten::Go) => "nothing saves them now; --keep-messages would have",
         });
     }
-    Ok(outcome)
+    Ok(Looked { outcome, unread_count: report.problems.len() })
 }
 
 /// Opens the index, in step with the disk; none if there is none.

@@ -9,6 +9,7 @@ mod lost;
 mod ls;
 mod prune;
 mod restore;
+mod rules;
 mod select;
 mod shown;
 mod snapshots;

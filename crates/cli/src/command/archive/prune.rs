@@ -10,7 +10,7 @@ use crate::sanitise::one_line;
 use crate::session::Session;
 use anyhow::{Result, anyhow, bail};
 use archive::{
-    HeldLock, Id, LockKind, MaxUnused, PruneFigures, PruneOptions, Repository, Snapshot, snapshot,
+    HeldLock, Id, LockKind, MaxUnused, PruneFigures, PruneOptions, PrunePlan, Repository, Snapshot, snapshot,
 };
 use backup::Forgotten;
 use clap::Args;
@@ -74,9 +74,10 @@ pub(crate) fn run(arguments: &Arguments, session: &Session) -> Result<Outcome> {
         dry_run,
     };
     let mut output = session.output();
-    let lost = lost::before(&losing, arguments.keeping, (session, &progress), &mut output)?;
+    let lost = lost::before(&losing, arguments.keeping, (session, &progress), &mut output)?.outcome;
     output.finish()?;
-    let pruned = prune((&repository, lock.held()), arguments.how, dry_run, (session, &progress))?;
+    let plan = plan(&repository, arguments.how, &[], &progress)?;
+    let pruned = carry_out(&plan, lock.held(), dry_run, (session, &progress))?;
     lock.release()?;
     Ok(if pruned == Outcome::Done { lost } else { pruned })
 }
@@ -120,19 +121,33 @@ pub(super) fn snapshots(repository: &Repository) -> Result<Vec<(Id, Snapshot)>> 
     }
 }
 
+/// Looks at everything and decides what is to go once `going`, snapshots, are removed. Changes nothing.
+///
+/// # Errors
+/// Something that other snapshots need is missing or damaged, so that nothing may be removed; the repository
+/// cannot be reached.
+pub(super) fn plan(
+    repository: &Repository,
+    how: How,
+    going: &[Id],
+    progress: &Progress,
+) -> Result<PrunePlan> {
+    progress.name("looking");
+    let options = PruneOptions { max_unused: how.max_unused };
+    let plan = archive::plan_prune_without(repository, &options, going, progress);
+    Ok(plan.inspect_err(|_| progress.finish())?)
+}
+
 /// Prunes a repository that is locked; without a lock only for a dry run.
 ///
 /// # Errors
 /// As [`run`].
-pub(super) fn prune(
-    (repository, lock): (&Repository, Option<&HeldLock>),
-    how: How,
+pub(super) fn carry_out(
+    plan: &PrunePlan,
+    lock: Option<&HeldLock>,
     dry_run: Option<DryRun>,
     (session, progress): (&Session, &Progress),
 ) -> Result<Outcome> {
-    progress.name("looking");
-    let options = PruneOptions { max_unused: how.max_unused };
-    let plan = archive::plan_prune(repository, &options, progress).inspect_err(|_| progress.finish())?;
     let mut output = session.output();
     if !session.is_quiet || dry_run.is_some() {
         for line in lines(&plan.figures) {
@@ -145,7 +160,7 @@ pub(super) fn prune(
         return Ok(Outcome::Done);
     };
     progress.name("pruning");
-    let done = archive::prune(lock, &plan, progress);
+    let done = archive::prune(lock, plan, progress);
     progress.finish();
     let report = match done {
         Err(archive::Error::Interrupted) => {

@@ -1,6 +1,7 @@
 //! `pneu archive view`: shows messages and other files as the archive has them.
 
 use super::select;
+use crate::archived;
 use crate::command::view::{self, Format, How};
 use crate::exit::{NotFound, Outcome};
 use crate::locate::{self, Located};
@@ -140,7 +141,7 @@ fn read(repository: &Repository, file: &File) -> Result<Located> {
     each_piece(repository, file, &mut |bytes| {
         let room = FILE_BYTES_MAX.saturating_sub(stored.len()).min(bytes.len());
         stored.extend_from_slice(bytes.get(..room).unwrap_or_default());
-        Ok(())
+        Ok(if stored.len() < FILE_BYTES_MAX { More::Wanted } else { More::Unwanted })
     })?;
     content.truncated = file.node.size > FILE_BYTES_MAX as u64;
     unpack(stored, &mut content)
@@ -162,17 +163,30 @@ fn unpack(stored: Vec<u8>, content: &mut Content) -> std::io::Result<()> {
 /// Writes a file as it is; what a terminal would act on is replaced there, and in text.
 fn write(repository: &Repository, file: &File, format: Format, output: &mut Output) -> Result<()> {
     if format == Format::Raw && !output.terminal.is_terminal() {
-        return each_piece(repository, file, &mut |bytes| output.bytes(bytes));
+        return each_piece(repository, file, &mut |bytes| output.bytes(bytes).map(|()| More::Wanted));
     }
     let located = read(repository, file)?;
     output.bytes(many_lines(&String::from_utf8_lossy(&located.content.bytes)).as_bytes())
 }
 
-fn each_piece(repository: &Repository, file: &File, take: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
+/// Whether the pieces behind one are read: a snapshot may name as many as it likes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum More {
+    Wanted,
+    Unwanted,
+}
+
+fn each_piece(
+    repository: &Repository,
+    file: &File,
+    take: &mut dyn FnMut(&[u8]) -> Result<More>,
+) -> Result<()> {
     let mut reading = Reading::default();
     for piece in file.node.content.as_deref().unwrap_or_default() {
         progress::check()?;
-        take(repository.load_blob_with(&mut reading, BlobKind::Data, piece)?)?;
+        if take(repository.load_blob_with(&mut reading, BlobKind::Data, piece)?)? == More::Unwanted {
+            break;
+        }
     }
     Ok(())
 }
@@ -184,12 +198,14 @@ fn by_content(repository: &Repository, handle: &str, session: &Session) -> Resul
         Err(_) => locate::content_of(handle, session)?,
     };
     let archive = Archive { environment: &session.index, repository };
-    match archive.held(&[], &Unwatched).message(&sha256)? {
+    let held = archive.held(&[], &Unwatched);
+    match held.message(&sha256)? {
         Some(bytes) => {
             let mut content = Content::default();
             content.bytes = bytes;
             Ok(Located::new(None, content))
         }
+        None if held.is_unindexed(&sha256)? => bail!("{}", archived::UNINDEXED),
         None => Err(NotFound(format!("the archive does not have {handle}")).into()),
     }
 }

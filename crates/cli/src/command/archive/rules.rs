@@ -1,0 +1,76 @@
+//! The rules of `pneu archive forget`: which snapshots stay.
+//!
+//! In: options. Out: a policy. Must not know snapshots.
+
+use archive::forget::{Count, Policy, Span};
+use clap::Args;
+
+/// Rules: a snapshot stays if any of them keeps it.
+#[derive(Debug, Args)]
+pub(super) struct Rules {
+    /// Keep the last N snapshots; or unlimited, here and below
+    #[arg(long, value_name = "N", group = "rules")]
+    keep_last: Option<Count>,
+    /// Keep the last one of each of N hours
+    #[arg(long, value_name = "N", group = "rules")]
+    keep_hourly: Option<Count>,
+    /// Keep the last one of each of N days
+    #[arg(long, value_name = "N", group = "rules")]
+    keep_daily: Option<Count>,
+    /// Keep the last one of each of N weeks
+    #[arg(long, value_name = "N", group = "rules")]
+    keep_weekly: Option<Count>,
+    /// Keep the last one of each of N months
+    #[arg(long, value_name = "N", group = "rules")]
+    keep_monthly: Option<Count>,
+    /// Keep the last one of each of N years
+    #[arg(long, value_name = "N", group = "rules")]
+    keep_yearly: Option<Count>,
+    /// Keep all that are no older than this before the newest: 1y5m7d2h
+    #[arg(long, value_name = "TIME", group = "rules")]
+    keep_within: Option<Span>,
+    /// Keep the last snapshot of each hour, as far back as TIME before the newest
+    #[arg(long, value_name = "TIME", group = "rules")]
+    keep_within_hourly: Option<Span>,
+    /// Keep the last snapshot of each day, as far back as TIME before the newest
+    #[arg(long, value_name = "TIME", group = "rules")]
+    keep_within_daily: Option<Span>,
+    /// Keep the last snapshot of each week, as far back as TIME before the newest
+    #[arg(long, value_name = "TIME", group = "rules")]
+    keep_within_weekly: Option<Span>,
+    /// Keep the last snapshot of each month, as far back as TIME before the newest
+    #[arg(long, value_name = "TIME", group = "rules")]
+    keep_within_monthly: Option<Span>,
+    /// Keep the last snapshot of each year, as far back as TIME before the newest
+    #[arg(long, value_name = "TIME", group = "rules")]
+    keep_within_yearly: Option<Span>,
+    /// Keep all with this tag; with several that have commas between them, all with all of these
+    #[arg(long, value_name = "TAG[,TAG]", group = "rules")]
+    keep_tag: Vec<String>,
+}
+
+impl Rules {
+    /// Returns them as a policy.
+    pub(super) fn policy(&self) -> Policy {
+        Policy {
+            last: self.keep_last.unwrap_or_default(),
+            hourly: self.keep_hourly.unwrap_or_default(),
+            daily: self.keep_daily.unwrap_or_default(),
+            weekly: self.keep_weekly.unwrap_or_default(),
+            monthly: self.keep_monthly.unwrap_or_default(),
+            yearly: self.keep_yearly.unwrap_or_default(),
+            within: self.keep_within.unwrap_or_default(),
+            within_hourly: self.keep_within_hourly.unwrap_or_default(),
+            within_daily: self.keep_within_daily.unwrap_or_default(),
+            within_weekly: self.keep_within_weekly.unwrap_or_default(),
+            within_monthly: self.keep_within_monthly.unwrap_or_default(),
+            within_yearly: self.keep_within_yearly.unwrap_or_default(),
+            tags: lists(&self.keep_tag),
+        }
+    }
+}
+
+/// Takes lists apart that have commas between their words.
+pub(super) fn lists(words: &[String]) -> Vec<Vec<String>> {
+    words.iter().map(|list| list.split(',').map(str::to_owned).collect()).collect()
+}
