@@ -190,22 +190,24 @@ fn damaged_tags_are_told_apart_and_make_no_new_index() {
     let home = Home::indexed();
     home.good(&["tag", "+kept", "--", "subject:first"]);
     let (user, before) = (home.data().join("user"), contents(&home.index_directory()));
-    let whole = fs::read(user.join("manifest")).unwrap();
-    fs::write(user.join("manifest"), "no manifest").unwrap();
+    let manifests = [user.join("manifest"), user.join("copy/manifest")];
+    let whole = fs::read(&manifests[0]).unwrap();
+    let put = |bytes: &[u8]| manifests.iter().for_each(|path| fs::write(path, bytes).unwrap());
+    put(b"no manifest");
     let backup = format!(
-        "pneu: the tags in {} are damaged and cannot be made again: put them back from a backup\n",
+        "pneu: what you said in {} is damaged in both copies and cannot be made again: put it back from a backup\n",
         user.display()
     );
     for arguments in [&["check"][..], &["check", "--deep"], &["check", "--repair"]] {
         let found = home.pneu(arguments);
         assert_eq!((found.code, found.err.as_str()), (Some(2), backup.as_str()), "{arguments:?}");
         assert!(found.out.starts_with(&user.display().to_string()), "{found:?}");
-        assert_eq!(found.out.lines().count(), 1, "{found:?}");
+        assert_eq!(found.out.lines().count(), 2, "{found:?}");
     }
     // Of a newer version: nothing is damaged.
     let mut newer = whole.clone();
     newer[8] = 99;
-    fs::write(user.join("manifest"), newer).unwrap();
+    put(&newer);
     for arguments in [&["check"][..], &["check", "--repair"]] {
         let found = home.pneu(arguments);
         assert_eq!((found.code, found.out.as_str()), (Some(2), ""), "{arguments:?}");
@@ -214,12 +216,12 @@ fn damaged_tags_are_told_apart_and_make_no_new_index() {
     }
     assert_eq!(contents(&home.index_directory()), before);
     // Both are damaged: what can be made again is.
-    fs::write(user.join("manifest"), "no manifest").unwrap();
+    put(b"no manifest");
     fs::write(home.index_directory().join("manifest"), "no manifest").unwrap();
     let half = home.pneu(&["check", "--repair", "--maildir", "Mail"]);
     assert_eq!((half.code, half.err.as_str()), (Some(2), backup.as_str()));
     assert!(half.out.contains("4 files: 4 added"), "{half:?}");
-    fs::write(user.join("manifest"), whole).unwrap();
+    put(&whole);
     assert_eq!(home.good(&["check", "--deep"]), "no damage found\n");
     assert_eq!(home.good(&["check"]), "no damage found; --deep reads every byte\n");
     assert_eq!(home.subjects("tag:kept"), ["First steps"]);

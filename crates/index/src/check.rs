@@ -2,7 +2,9 @@
 //!
 //! In: an environment. Out: a list of damage, empty when all is well. Writes nothing.
 
+mod places;
 mod threads;
+mod user;
 
 use crate::environment::Environment;
 use crate::error::{Error, Result};
@@ -10,8 +12,9 @@ use crate::rows::{self, Place};
 use crate::search::Mailbox;
 use crate::set::NumberSet;
 use crate::tables::{absent, files, messages};
-use crate::{open, text, user};
+use crate::{open, text};
 use mail::Fingerprint;
+pub use places::strangers;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use store::{PayloadReader, Snapshot};
@@ -44,8 +47,12 @@ pub struct Damage {
 pub enum Remedy {
     /// Making the index anew: it is made from the mail.
     Rebuild,
-    /// A backup: what the user said cannot be made again.
+    /// Its second copy ([`crate::repair_user`]): what the user said is kept twice.
+    Copy,
+    /// A backup: what the user said cannot be made again, and both copies are damaged.
     Backup,
+    /// The next backup: it makes this file again.
+    NextBackup,
     /// Neither: nothing is damaged, but what the user said cannot be read. The sentence says why.
     AsSaid,
 }
@@ -83,11 +90,19 @@ pub fn diagnose(environment: &Environment, depth: Depth) -> Result<Vec<Damage>> 
     match check(environment, depth) {
         Err(error) if is_mendable(&error) => {
             let mut found = vec![Damage::of_index(environment.index_directory(), error.to_string())];
-            said_by_user(environment, depth, &mut found);
+            user::check(environment, depth, &mut found);
+            places::check(environment, depth, &mut found)?;
             Ok(found)
         }
         other => other,
     }
+}
+
+/// Returns what is damaged of what the user said.
+pub fn damage_of_user(environment: &Environment) -> Vec<Damage> {
+    let mut found = Vec::new();
+    user::check(environment, Depth::Deep, &mut found);
+    found
 }
 
 /// Says whether making the index anew helps against an error of it.
@@ -107,15 +122,6 @@ fn is_damage(error: &store::Error) -> bool {
     matches!(error, Corrupt { .. } | Schema { .. } | Missing { .. })
 }
 
-/// Says what helps against an error of the store of what the user said.
-fn remedy_of_user(error: &Error) -> Remedy {
-    match error {
-        Error::UserDamaged { .. } => Remedy::Backup,
-        Error::Store(error) if is_damage(error) => Remedy::Backup,
-        _ => Remedy::AsSaid,
-    }
-}
-
 fn check_commit(environment: &Environment, mailbox: &Mailbox, depth: Depth) -> Result<Vec<Damage>> {
     let snapshot = mailbox.snapshot();
     let mut found = Vec::new();
@@ -130,29 +136,9 @@ fn check_commit(environment: &Environment, mailbox: &Mailbox, depth: Depth) -> R
         records(environment, snapshot, &mut found)?;
     }
     agreement(environment, snapshot, &mut found)?;
-    said_by_user(environment, depth, &mut found);
+    user::check(environment, depth, &mut found);
+    places::check(environment, depth, &mut found)?;
     Ok(found)
-}
-
-/// The store of what the user said opens and, if that is asked for, all its checksums are right. What is wrong with it is no reason not
-/// to look at the rest.
-fn said_by_user(environment: &Environment, depth: Depth, found: &mut Vec<Damage>) {
-    let directory = environment.user_directory();
-    match user::snapshot(&environment.disk, &directory) {
-        Err(error) => {
-            let remedy = remedy_of_user(&error);
-            found.push(Damage { file: directory, what: error.to_string(), remedy });
-        }
-        Ok(Some(snapshot)) if depth == Depth::Deep => {
-            let damage = store::verify(&snapshot).into_iter();
-            found.extend(damage.map(|damage| Damage {
-                file: damage.file,
-                what: damage.what,
-                remedy: Remedy::Backup,
-            }));
-        }
-        Ok(_) => {}
-    }
 }
 
 /// Each message is in the text index once, whether it has text or not.

@@ -1,6 +1,8 @@
 //! What can go wrong with the index, in sentences that name the file and the way out.
 
 use std::path::PathBuf;
+use tantivy::TantivyError;
+use tantivy::directory::error::OpenReadError;
 
 /// A failure that stops what was asked for.
 #[derive(Debug, thiserror::Error)]
@@ -15,12 +17,12 @@ pub enum Error {
     #[error(transparent)]
     Mail(#[from] mail::Error),
     /// The text index reports a failure.
-    #[error("text index in {}: {source}", path.display())]
+    #[error("text index in {}: {}", path.display(), reason(source))]
     Text {
         /// The directory of the text index.
         path: PathBuf,
         /// The reason.
-        source: tantivy::TantivyError,
+        source: TantivyError,
     },
     /// There is no index yet.
     #[error("no index in {}; run \"pneu index --maildir DIR\" first", path.display())]
@@ -69,6 +71,14 @@ pub enum Error {
     UserDamaged {
         /// The store's directory.
         path: PathBuf,
+    },
+    /// What the user said is damaged, and a second copy of it is whole.
+    #[error("{source}; a second copy in {} is whole: run \"pneu check --repair\"", copy.display())]
+    Kept {
+        /// What is damaged.
+        source: Box<Error>,
+        /// The copy.
+        copy: PathBuf,
     },
     /// A text cannot be a tag.
     #[error("\"{}\" cannot be a tag: {what}", tag.escape_debug())]
@@ -148,8 +158,23 @@ pub enum Error {
     Interrupted,
 }
 
+impl Error {
+    /// Adds that there is a second copy of what is damaged.
+    pub(crate) fn kept_in(self, copy: PathBuf) -> Error {
+        Error::Kept { source: Box::new(self), copy }
+    }
+}
+
 /// The result of an index operation.
 pub type Result<T> = std::result::Result<T, Error>;
+
+/// Says what is wrong with a file of the text index, in our own words where it was us who found it.
+fn reason(error: &TantivyError) -> String {
+    match error {
+        TantivyError::OpenReadError(OpenReadError::IoError { io_error, .. }) => io_error.to_string(),
+        _ => error.to_string(),
+    }
+}
 
 /// Says what helps against an index of another version.
 fn way_out(found: u32, newest: u32) -> &'static str {

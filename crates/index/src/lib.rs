@@ -20,7 +20,7 @@ mod tables;
 mod text;
 mod user;
 
-pub use check::{Damage, Depth, Remedy, check, diagnose};
+pub use check::{Damage, Depth, Remedy, check, damage_of_user, diagnose, strangers};
 pub use elsewhere::{Contents, Elsewhere, Kept, Nowhere};
 pub use environment::Environment;
 pub use error::{Error, Result};
@@ -44,7 +44,7 @@ pub use tables::HeaderCodec;
 pub use user::{
     QUERY_NAME_BYTES_MAX, TAG_BYTES_MAX, TagChange, TagImport, TagSummary, change_queries, change_tags,
     check_query_name, check_tag, export_queries, export_tags, has_no_tags, import_queries, import_tags,
-    saved_queries,
+    repair_user, saved_queries,
 };
 
 /// Versions and magics of the formats that this crate writes, for docs/FORMAT.md.

@@ -12,8 +12,8 @@ use std::path::Path;
 use store::{Options, Snapshot, Writer};
 
 /// What tells backup programs that the directory can be made again. See https://bford.info/cachedir/.
-const CACHE_TAG: &[u8] = b"Signature: 8a477f597d28d172789f06886806bc55\n# This directory is made from mail by pneu and may be deleted.\n";
-const CACHE_TAG_NAME: &str = "CACHEDIR.TAG";
+pub(crate) const CACHE_TAG: &[u8] = b"Signature: 8a477f597d28d172789f06886806bc55\n# This directory is made from mail by pneu and may be deleted.\n";
+pub(crate) const CACHE_TAG_NAME: &str = "CACHEDIR.TAG";
 
 /// Opens the newest commit for reading.
 ///
@@ -52,11 +52,9 @@ pub(crate) fn create_or_open(environment: &Environment, codec: HeaderCodec) -> R
 fn tag(environment: &Environment) -> Result<()> {
     let directory = environment.index_directory();
     match environment.disk.read(&directory.join(CACHE_TAG_NAME)) {
-        Ok(_) => Ok(()),
-        Err(error) if error.is_not_found() => {
-            Ok(disk::publish(environment.disk.as_ref(), &directory, CACHE_TAG_NAME, CACHE_TAG)?)
-        }
-        Err(error) => Err(error.into()),
+        Ok(bytes) if bytes == CACHE_TAG => Ok(()),
+        Err(error) if !error.is_not_found() => Err(error.into()),
+        _ => Ok(disk::publish(environment.disk.as_ref(), &directory, CACHE_TAG_NAME, CACHE_TAG)?),
     }
 }
 

@@ -12,13 +12,13 @@ use crate::error::{Error, Result};
 use crate::pass::{Adopted, Observer, Summary, TEXT_MERGE_LOCK, UpdateOptions, adopt, roots, update};
 use crate::state::{self, ATTACHMENT, Root};
 use crate::text::remove_unnamed;
-use crate::{open, state::VERSION};
+use crate::{open, state::VERSION, user};
 use disk::{Disk, Wait};
 use std::path::{Path, PathBuf};
 use store::Snapshot;
 
 /// Where a new index is made, below the data directory.
-const PLACE: &str = "rebuild";
+pub(crate) const PLACE: &str = "rebuild";
 /// The file in it that says who is at work.
 const LOCK: &str = "lock";
 
@@ -51,6 +51,7 @@ pub fn rebuild_with(
     for root in roots {
         roots::expect_mail(std::slice::from_ref(root))?;
     }
+    user::keep_twice(environment);
     let disk = environment.disk.as_ref();
     let place = environment.data.join(PLACE);
     disk.create_directory(&place)?;

@@ -1,6 +1,6 @@
 //! Tags: given and taken away by queries, kept whatever happens to files, headers and the index.
 
-use crate::support::{Fixture, message, query};
+use crate::support::{Fixture, environment, message, query};
 use index::{Environment, Mailbox, Order, PayloadReader, TagChange, TagSummary};
 use std::collections::BTreeSet;
 use std::fs;
@@ -266,4 +266,36 @@ fn many_changes_leave_few_segments() {
     assert!(count <= 12, "{count} segments");
     assert_eq!(fixture.find("tag:b").len(), 2500);
     fixture.check();
+}
+
+#[test]
+fn a_crash_while_queries_are_saved_leaves_those_before_or_after() {
+    let disk = SimDisk::new(9);
+    let on = |disk: &SimDisk| environment(Arc::new(disk.clone()), "/data".as_ref());
+    let save = |disk: &SimDisk, name: &str| {
+        index::change_queries(&on(disk), &mut |queries| {
+            queries.insert(name.to_owned(), format!("subject:{name}"));
+            true
+        })
+    };
+    save(&disk, "one").unwrap();
+    let before = index::saved_queries(&on(&disk)).unwrap();
+    let whole = disk.fork();
+    save(&whole, "two").unwrap();
+    let after = index::saved_queries(&on(&whole)).unwrap();
+    assert_eq!((before.len(), after.len()), (1, 2));
+    for number in 0..whole.operation_count() {
+        let crashed = disk.fork();
+        crashed.crash_at(number);
+        let is_saved = save(&crashed, "two").is_ok() && !crashed.has_crashed();
+        for image in crashed.images() {
+            let found = index::saved_queries(&on(&image.disk)).unwrap();
+            assert!(found == after || found == before && !is_saved, "{number}, {}", image.description);
+            index::repair_user(&on(&image.disk)).unwrap();
+            save(&image.disk, "two").unwrap();
+            let path = "/data/user/queries".as_ref();
+            let copy = disk::Disk::read(&image.disk, "/data/user/copy/queries".as_ref()).unwrap();
+            assert_eq!(disk::Disk::read(&image.disk, path).unwrap(), copy, "{number}");
+        }
+    }
 }

@@ -108,7 +108,7 @@ impl Record {
     /// [`crate::Error::Limit`] if it is too large for a journal.
     pub(crate) fn encode(&self, seed: u64, sequence: u64, offset: u64) -> Result<Vec<u8>> {
         let content = self.encode_content(seed, sequence)?;
-        let framed = frame(&content, offset / SECTOR_BYTES as u64, seed);
+        let framed = frame(&content, offset.div_euclid(SECTOR_BYTES as u64), seed);
         check_limit("bytes in a journal record", framed.len() as u64, JOURNAL_BYTES_MAX)?;
         Ok(framed)
     }
@@ -266,12 +266,7 @@ fn take_record(
 
 /// Refuses what no crash leaves behind the last whole record: a record is written only after the one before was synced, and what was not
 /// synced is there by whole sectors.
-fn check_torn(
-    bytes: &[u8],
-    first: usize,
-    seed: u64,
-    sequence: u64,
-) -> std::result::Result<(), Damage> {
+fn check_torn(bytes: &[u8], first: usize, seed: u64, sequence: u64) -> std::result::Result<(), Damage> {
     let mut end = usize::MAX;
     for number in first..bytes.len().div_ceil(SECTOR_BYTES) {
         let what = match sector(bytes, number, seed) {
@@ -289,7 +284,9 @@ fn check_torn(
                     end = first.saturating_add(sector_count(length));
                     continue;
                 }
-                _ if number >= end => format!("record {sequence} before it is damaged, and a later one is there"),
+                _ if number >= end => {
+                    format!("record {sequence} before it is damaged, and a later one is there")
+                }
                 _ => continue,
             },
         };
@@ -388,4 +385,5 @@ fn take_kill(cursor: &mut Cursor) -> std::result::Result<Kill, Damage> {
 }
 
 #[cfg(test)]
+#[expect(clippy::arithmetic_side_effects, reason = "a wrong number fails the test")]
 mod tests;

@@ -212,9 +212,8 @@ fn take_table(cursor: &mut Cursor, version: u32) -> std::result::Result<TableEnt
     let schema = Schema::decode(cursor.take(length, "a schema")?)
         .map_err(|damage| Damage { offset: damage.offset.saturating_add(offset as u64), ..damage })?;
     let segment_count = take_count(cursor, "segments in a table", SEGMENTS_MAX)?;
-    let segments = (0..segment_count)
-        .map(|_| take_segment(cursor, version))
-        .collect::<std::result::Result<_, _>>()?;
+    let segments =
+        (0..segment_count).map(|_| take_segment(cursor, version)).collect::<std::result::Result<_, _>>()?;
     Ok(TableEntry { schema: Arc::new(schema), segments })
 }
 

@@ -60,6 +60,11 @@ pub(crate) fn is_removable(name: &OsStr) -> bool {
     name.strip_suffix(".seg").or_else(|| name.strip_suffix(".dead")).is_some_and(is_number)
 }
 
+/// Says whether a file of this name in a store's directory is the store's.
+pub fn is_store_file(name: &str) -> bool {
+    [MANIFEST, LOCK, MERGE_LOCK].contains(&name) || is_removable(name.as_ref())
+}
+
 /// Who makes names: two that may run at once never make the same ones.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Maker {
@@ -119,6 +124,8 @@ mod tests {
             "0123456789abcdef.seg.new",
         ];
         assert!(ours.iter().all(|name| is_removable(name.as_ref())));
+        assert!(ours.iter().chain(&["manifest", "lock", "merge.lock"]).all(|name| is_store_file(name)));
+        assert!(!["notes.seg", "copy", "queries", ""].iter().any(|name| is_store_file(name)));
         let others = [
             "manifest",
             "lock",

@@ -141,8 +141,7 @@ fn open_segment(
     entry: &SegmentEntry,
     open: Option<&OpenSegment>,
 ) -> Result<Part> {
-    let open =
-        open.filter(|open| open.segment.digest() == entry.digest && open.segment.schema() == schema);
+    let open = open.filter(|open| open.segment.digest() == entry.digest && open.segment.schema() == schema);
     let segment = match open {
         Some(open) => Arc::clone(&open.segment),
         None => Arc::new(Segment::open(disk, &directory.join(entry.number.segment()), schema)?),

@@ -114,6 +114,19 @@ pub fn repair(disk: &Arc<dyn Disk>, directory: &Path, options: &Options) -> Resu
 
 /// Returns all damage of a store and of its second copy; none where there is no store.
 pub fn damage_of(disk: &Arc<dyn Disk>, directory: &Path) -> Vec<FileDamage> {
+    damage_in(disk, directory, verify)
+}
+
+/// Returns what keeps a store or its second copy from being opened; not every byte is read.
+pub fn cannot_open(disk: &Arc<dyn Disk>, directory: &Path) -> Vec<FileDamage> {
+    damage_in(disk, directory, |_| Vec::new())
+}
+
+fn damage_in(
+    disk: &Arc<dyn Disk>,
+    directory: &Path,
+    verify: impl Fn(&Snapshot) -> Vec<FileDamage>,
+) -> Vec<FileDamage> {
     let mut damage = Vec::new();
     for place in [directory.to_owned(), directory.join(names::SECOND)] {
         match Snapshot::open(disk, &place) {
@@ -140,19 +153,24 @@ pub fn damage_of(disk: &Arc<dyn Disk>, directory: &Path) -> Vec<FileDamage> {
 /// Adds how many rows lie in a damaged file.
 fn with_loss(manifest: &Manifest, damage: FileDamage) -> FileDamage {
     let name = damage.file.file_name().unwrap_or_default();
-    for table in &manifest.tables {
-        for segment in table.segments.iter().filter(|segment| *name == *segment.number.segment()) {
-            let live_count = segment.row_count.saturating_sub(segment.dead_count());
-            let what = format!("{}; it holds {live_count} rows of {}", damage.what, table.schema.name);
-            return FileDamage { what, ..damage };
+    let found = manifest.tables.iter().find_map(|table| {
+        let segment = table.segments.iter().find(|segment| *name == *segment.number.segment())?;
+        Some((segment.row_count.saturating_sub(segment.dead_count()), &table.schema.name))
+    });
+    match found {
+        Some((row_count, table)) => {
+            let what = format!("{}; it holds {row_count} rows of {table}", damage.what);
+            FileDamage { what, ..damage }
         }
+        None => damage,
     }
-    damage
 }
 
-/// Returns the manifest of the highest number that can be read, with its bytes.
+/// Returns the manifest of the highest number that can be read, with its bytes. What seems to be of a newer version is damage where the
+/// other can be read: both are written by the same program.
 fn newest_manifest(disk: &dyn Disk, places: &[PathBuf]) -> Result<Option<(Manifest, Vec<u8>)>> {
     let mut newest: Option<(Manifest, Vec<u8>)> = None;
+    let mut refused = None;
     for place in places {
         let path = place.join(names::MANIFEST);
         let Ok(bytes) = disk.read(&path) else { continue };
@@ -160,11 +178,14 @@ fn newest_manifest(disk: &dyn Disk, places: &[PathBuf]) -> Result<Option<(Manife
             Ok(found) if newest.as_ref().is_none_or(|(newest, _)| newest.number < found.number) => {
                 newest = Some((found, bytes));
             }
-            Err(error @ Error::Version { .. }) => return Err(error),
+            Err(error @ Error::Version { .. }) => refused = Some(error),
             Ok(_) | Err(_) => {}
         }
     }
-    Ok(newest)
+    match (newest, refused) {
+        (None, Some(error)) => Err(error),
+        (newest, _) => Ok(newest),
+    }
 }
 
 /// Gives both places the journal with the most records that either has, or both together.

@@ -148,13 +148,14 @@ impl Writer {
         Ok(self.version())
     }
 
-    /// Moves what the journal holds into segments.
+    /// Moves what the journal holds into segments. A store of an older version is of the newest after that.
     ///
     /// # Errors
     /// As [`Writer::commit`].
     pub fn flush(&mut self) -> Result<Version> {
         self.refuse_if_poisoned()?;
-        if self.state.sequence != self.state.manifest.sequence {
+        let manifest = &self.state.manifest;
+        if self.state.sequence != manifest.sequence || !manifest.has_digests() {
             self.seal(&[], &BTreeMap::new())?;
         }
         Ok(self.version())
@@ -187,7 +188,8 @@ impl Writer {
         if record.row_count() + state.journal_rows > self.journal_rows_max() {
             return Ok(None);
         }
-        let bytes = match record.encode(state.manifest.journal_seed, state.sequence + 1, state.journal_bytes) {
+        let bytes = match record.encode(state.manifest.journal_seed, state.sequence + 1, state.journal_bytes)
+        {
             Err(Error::Limit { .. }) => return Ok(None),
             bytes => bytes?,
         };

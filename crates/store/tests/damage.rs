@@ -51,8 +51,7 @@ fn sample(noise_bytes: usize) -> Sample {
     });
     let mut random = testkit::Random::new(1);
     let noise = (0..noise_bytes / 8).flat_map(|_| random.next_u64().to_le_bytes()).collect();
-    let fill =
-        fill.put(0, item(50, 1).into_iter().take(5).chain([OwnedValue::Bytes(noise)]).collect());
+    let fill = fill.put(0, item(50, 1).into_iter().take(5).chain([OwnedValue::Bytes(noise)]).collect());
     for (change, is_load) in [
         (fill, true),
         (Change::default().put(0, item(3, 9)).delete(0, key_of(0, &item(4, 0))), true),
@@ -196,7 +195,10 @@ fn a_cut_journal_is_a_shorter_one() {
         disk.cut(&file, length);
         match Snapshot::open(&shared(&disk), directory()) {
             Err(error) => {
-                assert!(length < SECTOR_BYTES && error.to_string().contains("journal-3"), "{length}: {error}");
+                assert!(
+                    length < SECTOR_BYTES && error.to_string().contains("journal-3"),
+                    "{length}: {error}"
+                );
             }
             Ok(snapshot) => {
                 counts.push(snapshot.version().sequence);

@@ -180,7 +180,10 @@ fn a_file_is_only_taken_under_the_name_it_was_written_under() {
     seal(&disk, &content(1001), &[10]);
     let newer = Sealed::open(&disk, path(), KIND).unwrap();
     let refused = newer.expect_digest(copy.digest()).unwrap_err().to_string();
-    assert!(refused.contains("/file.sealed") && refused.contains("not the file that was committed"), "{refused}");
+    assert!(
+        refused.contains("/file.sealed") && refused.contains("not the file that was committed"),
+        "{refused}"
+    );
 }
 
 #[test]

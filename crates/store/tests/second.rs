@@ -79,8 +79,7 @@ fn found_in(disk: &SimDisk, place: &Path) -> Option<Twin> {
 }
 
 fn check_found(disk: &SimDisk, model: &Model) {
-    let is_right =
-        |found: &Twin| *found == model.acknowledged || Some(found) == model.in_flight.as_ref();
+    let is_right = |found: &Twin| *found == model.acknowledged || Some(found) == model.in_flight.as_ref();
     for place in places() {
         match found_in(disk, &place) {
             Some(found) => assert!(is_right(&found), "{}: {found:#?} of {model:#?}", place.display()),
@@ -179,7 +178,9 @@ fn whatever_is_damaged_in_one_is_named_and_mended_from_the_other() {
             match Snapshot::open_newer(&shared(&harmed), directory()) {
                 Ok(snapshot) => match read_all(&snapshot, &["state"]) {
                     Ok(found) => assert!(found == after || !is_own && found == before, "{context}"),
-                    Err(error) => assert!(is_own && error.to_string().contains("damaged"), "{context}: {error}"),
+                    Err(error) => {
+                        assert!(is_own && error.to_string().contains("damaged"), "{context}: {error}");
+                    }
                 },
                 Err(error) => {
                     assert!(is_own, "{context}: the second copy is not needed: {error}");
@@ -246,7 +247,8 @@ fn of_two_damaged_journals_each_sector_is_taken_from_where_it_is_whole() {
 #[test]
 fn what_is_lost_in_both_is_counted() {
     let (disk, _, _) = filled();
-    let segments = files_of(&disk).into_iter().filter(|path| path.extension().is_some_and(|end| end == "seg"));
+    let segments =
+        files_of(&disk).into_iter().filter(|path| path.extension().is_some_and(|end| end == "seg"));
     let largest = segments.max_by_key(|path| disk.read(path).unwrap().len()).unwrap();
     for place in places() {
         disk.flip(&place.join(largest.file_name().unwrap()), 100);
@@ -282,4 +284,22 @@ fn a_second_copy_that_is_missing_or_old_is_made_by_the_next_writer() {
             assert_eq!(found_in(disk, &place).as_ref(), Some(twin));
         }
     });
+}
+
+#[test]
+fn a_repair_that_is_killed_at_any_operation_loses_nothing_and_is_done_by_the_next() {
+    let (whole, _, after) = filled();
+    for harmed in files_of(&whole) {
+        let disk = whole.fork();
+        disk.flip(&harmed, 10);
+        let mend =
+            |disk: &SimDisk, _: &Acknowledged<()>| repair(&shared(disk), directory(), &twice()).map(drop);
+        let after = after.clone();
+        crash_at_every_operation(&disk, (), mend, move |disk, ()| {
+            assert_eq!(repair(&shared(disk), directory(), &twice()).unwrap(), []);
+            for place in places() {
+                assert_eq!(found_in(disk, &place).as_ref(), Some(&after));
+            }
+        });
+    }
 }

@@ -83,7 +83,7 @@ impl CachePlace {
     /// Merges segments as long as that is worth it; returns the newest state if it still has the same rows.
     fn merged(&self, added: &Snapshot, surroundings: &Surroundings) -> Option<Snapshot> {
         let Options { holder, wait, seed, .. } = options(surroundings);
-        let options = MergeOptions { holder, wait, seed };
+        let options = MergeOptions { holder, wait, seed, ..MergeOptions::default() };
         let mut is_merged = false;
         while let Ok(Some(_)) = store::merge(&self.disk, &self.store(), &options) {
             is_merged = true;
@@ -110,5 +110,6 @@ fn options(surroundings: &Surroundings) -> Options {
         seed: u64::from_le_bytes(seed),
         // Rows are replayed from a journal by each that opens it: more dear than a few small segments.
         limits: Limits { journal_rows: 0, ..Limits::default() },
+        ..Options::default()
     }
 }

@@ -15,8 +15,8 @@ use index::{Damage, Depth, Mailbox, Remedy, Root};
 /// record. Prints a line for each file that is damaged. Writes nothing, unless --repair is given.
 ///
 /// An index is made from your mail and can be made again: --repair does so if anything of it is damaged, or if config.toml names a
-/// header that it was made without, beside the old index, which it replaces when the new one is whole. Tags are kept elsewhere and
-/// stay; if they are damaged, only a backup helps.
+/// header that it was made without, beside the old index, which it replaces when the new one is whole. Tags and saved queries are kept
+/// elsewhere, twice, and stay: --repair mends each copy from the other. What is damaged in both, only a backup brings back.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -46,11 +46,18 @@ pub(crate) fn run(arguments: &Arguments, session: &Session) -> Result<Outcome> {
         session.mailbox()?;
     }
     tell(&damages, if arguments.deep { SOUND } else { SOUND_SO_FAR }, session)?;
-    if wants(&damages, Remedy::Rebuild) {
-        let directory = session.index.index_directory();
-        output::complain(format!("{} is damaged: run \"pneu check --repair\"", directory.display()));
+    for (remedy, directory) in
+        [(Remedy::Rebuild, session.index.index_directory()), (Remedy::Copy, session.index.user_directory())]
+    {
+        if wants(&damages, remedy) {
+            output::complain(format!("{} is damaged: run \"pneu check --repair\"", directory.display()));
+        }
     }
-    complain_of_tags(&damages, session);
+    complain_of_user(&damages, session);
+    complain_of_backups(&damages);
+    if arguments.deep {
+        tell_strangers(session)?;
+    }
     Ok(if damages.is_empty() { Outcome::Done } else { Outcome::Damaged })
 }
 
@@ -75,15 +82,32 @@ fn tell(damages: &[Damage], sound: &str, session: &Session) -> Result<()> {
     output.finish()
 }
 
-/// Says what no new index would mend.
-fn complain_of_tags(damages: &[Damage], session: &Session) {
+/// Says which files of the data directory are none of ours.
+fn tell_strangers(session: &Session) -> Result<()> {
+    for path in index::strangers(&session.index)? {
+        output::complain(one_line(&format!("{} is no file of pneu, and left alone", path.display())));
+    }
+    Ok(())
+}
+
+/// Says what the next backup makes again.
+fn complain_of_backups(damages: &[Damage]) {
+    if wants(damages, Remedy::NextBackup) {
+        output::complain(
+            "what is known of backups is damaged: the next \"pneu archive backup\" makes it anew",
+        );
+    }
+}
+
+/// Says what no new index and no second copy would mend.
+fn complain_of_user(damages: &[Damage], session: &Session) {
     for damage in damages.iter().filter(|damage| damage.remedy == Remedy::AsSaid) {
         output::complain(&damage.what);
     }
     if wants(damages, Remedy::Backup) {
         let directory = session.index.user_directory();
         output::complain(format!(
-            "the tags in {} are damaged and cannot be made again: put them back from a backup",
+            "what you said in {} is damaged in both copies and cannot be made again: put it back from a backup",
             directory.display()
         ));
     }
@@ -93,22 +117,44 @@ fn wants(damages: &[Damage], remedy: Remedy) -> bool {
     damages.iter().any(|damage| damage.remedy == remedy)
 }
 
-/// Checks, and makes the index anew if it is damaged, or was made without a header of the configuration.
+/// Checks, mends what was said from its second copy, and makes the index anew if it is damaged, or was made without a header of the
+/// configuration.
 fn repair(session: &Session) -> Result<Outcome> {
-    let damages = index::diagnose(&session.index, Depth::Deep)?;
+    let mut damages = index::diagnose(&session.index, Depth::Deep)?;
     tell(&damages, SOUND, session)?;
+    if wants(&damages, Remedy::Copy) || wants(&damages, Remedy::Backup) {
+        damages = mend_user(damages, session)?;
+    }
     let outcome = if wants(&damages, Remedy::Rebuild) {
         let remembered = index::remembered_roots(&session.index).unwrap_or_default();
         super::index::rebuild(session, &roots_of(session, remembered)?)?
     } else {
         add_headers(session)?
     };
-    complain_of_tags(&damages, session);
+    complain_of_user(&damages, session);
+    complain_of_backups(&damages);
     Ok(if damages.iter().all(|damage| damage.remedy == Remedy::Rebuild) || outcome == Outcome::Interrupted {
         outcome
     } else {
         Outcome::Damaged
     })
+}
+
+/// Mends what was said from its second copy, and returns what is damaged after that.
+fn mend_user(damages: Vec<Damage>, session: &Session) -> Result<Vec<Damage>> {
+    let is_of_user = |damage: &Damage| matches!(damage.remedy, Remedy::Copy | Remedy::Backup);
+    index::repair_user(&session.index)?;
+    let mut after = index::damage_of_user(&session.index);
+    if after.is_empty() && !session.is_quiet {
+        let directory = session.index.user_directory();
+        output::complain(format!("{} is whole again, from its second copy", directory.display()));
+    }
+    // No second copy mended these.
+    after.iter_mut().filter(|damage| damage.remedy == Remedy::Copy).for_each(|damage| {
+        damage.remedy = Remedy::Backup;
+    });
+    after.extend(damages.into_iter().filter(|damage| !is_of_user(damage)));
+    Ok(after)
 }
 
 /// Makes a sound index anew if it was made without a header of the configuration.

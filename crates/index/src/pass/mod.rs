@@ -28,7 +28,7 @@ use crate::environment::Environment;
 use crate::error::{Error, Result};
 use crate::state::Root;
 use crate::tables::HeaderCodec;
-use crate::{open, rows};
+use crate::{open, rows, user};
 pub use adopt::{Adopted, adopt};
 use batch::RootChange;
 use commit::Session;
@@ -183,6 +183,7 @@ pub fn update(
     options: &UpdateOptions,
     observer: &dyn Observer,
 ) -> Result<Summary> {
+    user::keep_twice(environment);
     observer.stage(Stage::Scan);
     let snapshot = match open::snapshot(environment) {
         Err(Error::NoIndex { .. }) => {

@@ -1,10 +1,10 @@
 //! What the user said and mail does not tell: tags of messages, in a store of its own, `user/`, which outlives the index; and saved
-//! queries, in a file beside it.
+//! queries, in a file beside it. Nothing can make either again: of each there is a second copy, in `user/copy/`.
 //!
 //! In: an environment. Out: snapshots of that store, and writers. Must not know how messages are found.
 
 mod change;
-mod queries;
+pub(crate) mod queries;
 mod tables;
 mod tags;
 mod text;
@@ -36,9 +36,9 @@ pub const VERSION: u32 = 1;
 /// # Errors
 /// Damage, a newer version.
 pub(crate) fn snapshot(disk: &Arc<dyn Disk>, directory: &Path) -> Result<Option<Snapshot>> {
-    match Snapshot::open(disk, directory) {
+    match Snapshot::open_newer(disk, directory) {
         Err(error) if error.is_not_found() => Ok(None),
-        Err(error) => Err(error.into()),
+        Err(error) => Err(with_copy(disk, directory, error)),
         Ok(snapshot) => {
             check_version(&snapshot, directory)?;
             Ok(Some(snapshot))
@@ -56,9 +56,11 @@ fn writer(environment: &Environment) -> Result<Writer> {
         holder: environment.holder.clone(),
         wait: Wait::Block,
         seed: environment.seed,
+        keeps_copy: true,
         ..Options::default()
     };
-    let writer = Writer::open_or_create(&environment.disk, &directory, &tables::schemas(), options)?;
+    let writer = Writer::open_or_create(&environment.disk, &directory, &tables::schemas(), options)
+        .map_err(|error| with_copy(&environment.disk, &directory, error))?;
     check_version(&writer.snapshot()?, &directory)?;
     Ok(writer)
 }
@@ -71,12 +73,59 @@ fn merge(environment: &Environment) -> Result<()> {
     let options = MergeOptions {
         holder: environment.holder.clone(),
         seed: environment.seed,
+        keeps_copy: true,
         ..MergeOptions::default()
     };
     match store::merge(&environment.disk, &directory(&environment.data), &options) {
         Ok(_) | Err(store::Error::Io(disk::Error::Locked { .. })) => Ok(()),
         Err(error) => Err(error.into()),
     }
+}
+
+/// Says of damage that a second copy is whole, if one is.
+fn with_copy(disk: &Arc<dyn Disk>, directory: &Path, error: store::Error) -> Error {
+    let copy = store::second_copy(directory);
+    // Both are written by the same program: one that seems to be of a newer version is damaged.
+    let is_damage = matches!(error, store::Error::Corrupt { .. } | store::Error::Version { .. });
+    match Snapshot::open(disk, &copy) {
+        Ok(_) if is_damage => Error::from(error).kept_in(copy),
+        _ => error.into(),
+    }
+}
+
+/// Gives what an earlier version wrote its second copy, and the newest version. If that cannot be done now the next one does it: the
+/// index goes on without it.
+pub(crate) fn keep_twice(environment: &Environment) {
+    let directory = environment.user_directory();
+    let is_once = |name: &str| {
+        environment.disk.size(&directory.join(name)).is_ok()
+            && environment.disk.size(&store::second_copy(&directory).join(name)).is_err()
+    };
+    if is_once("manifest") {
+        let _ = writer(environment).and_then(|mut writer| Ok(writer.flush()?));
+    }
+    if is_once(queries::FILE) {
+        let _ = change_queries(environment, &mut |_| true);
+    }
+}
+
+/// Mends what the user said from its second copy, and the copy from it, file by file. What neither has stays as it is.
+///
+/// # Errors
+/// What the disk says; a newer version.
+pub fn repair_user(environment: &Environment) -> Result<()> {
+    let directory = environment.user_directory();
+    if !environment.disk.list(&directory).is_ok_and(|names| !names.is_empty()) {
+        return Ok(());
+    }
+    let options = Options { holder: environment.holder.clone(), wait: Wait::Block, ..Options::default() };
+    store::repair(&environment.disk, &directory, &options)?;
+    queries::repair(environment)
+}
+
+/// Returns what is damaged of saved queries and of their second copy.
+pub(crate) fn check_queries(environment: &Environment) -> [Option<(PathBuf, String)>; 2] {
+    queries::check(environment)
 }
 
 /// Returns the store's directory.

@@ -1,20 +1,25 @@
 //! Saved queries: names for questions, as the user gave them. A text file in `user/`, which backups store as it is.
 //!
-//! In: names and queries. Out: a file that is replaced as a whole, under a lock. The format is in docs/FORMAT.md. What a query asks is checked by
-//! whoever saves it. Must not know the language of queries.
+//! In: names and queries. Out: a file that is replaced as a whole, under a lock, after its second copy in `user/copy/` was. The format is in
+//! docs/FORMAT.md. What a query asks is checked by whoever saves it. Must not know the language of queries.
 
 use crate::environment::Environment;
 use crate::error::{Error, Result};
 use disk::{Lock, Wait};
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use xxhash_rust::xxh3::xxh3_64;
 
 /// The file's name.
-const FILE: &str = "queries";
+pub(crate) const FILE: &str = "queries";
 /// The file whose lock whoever writes holds.
-const LOCK: &str = "queries.lock";
+pub(crate) const LOCK: &str = "queries.lock";
 /// The first line: what it is, and the version of the format.
-const HEADER: &str = "pneu-queries 1";
+const HEADER: &str = "pneu-queries 2";
+/// The first line of files without a checksum.
+const HEADER_1: &str = "pneu-queries 1";
+/// What the last line begins with; behind it stands the XXH3-64 of all bytes before the line, in 16 digits.
+const CHECKSUM: &str = "# checksum ";
 /// What begins the first line of every version.
 const HEADER_START: &str = "pneu-queries ";
 /// Longest name in bytes.
@@ -25,10 +30,15 @@ pub const QUERY_NAME_BYTES_MAX: usize = 64;
 /// # Errors
 /// The file cannot be read or is damaged; it is of a newer version.
 pub fn saved_queries(environment: &Environment) -> Result<BTreeMap<String, String>> {
-    match export_queries(environment)? {
-        Some(bytes) => parse(&bytes, path(environment)),
+    let path = path(environment);
+    let parsed = match export_queries(environment)? {
+        Some(bytes) => parse(&bytes, path),
         None => Ok(BTreeMap::new()),
-    }
+    };
+    parsed.map_err(|error| match sound_in(environment, &second(environment)) {
+        Some(_) => error.kept_in(second(environment)),
+        None => error,
+    })
 }
 
 /// Changes the saved queries: `change` is given those that there are, and says whether to save what it made of them. Returns whether that was done.
@@ -51,20 +61,59 @@ pub fn change_queries(
         let query: String = query.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
         text.push_str(&format!("{name}\t{}\n", query.trim()));
     }
+    let checksum = xxh3_64(text.as_bytes());
+    text.push_str(&format!("{CHECKSUM}{checksum:016x}\n"));
     publish(environment, text.as_bytes())?;
     Ok(true)
 }
 
-/// Returns the bytes of the file, for backups; none if nothing was ever saved.
+/// Returns the bytes of the file, for backups; none if nothing was ever saved. If the file is not there, those of its second copy.
 ///
 /// # Errors
 /// The file cannot be read.
 pub fn export_queries(environment: &Environment) -> Result<Option<Vec<u8>>> {
-    match environment.disk.read(&path(environment)) {
-        Ok(bytes) => Ok(Some(bytes)),
-        Err(error) if error.is_not_found() => Ok(None),
-        Err(error) => Err(error.into()),
+    for path in [path(environment), second(environment)] {
+        match environment.disk.read(&path) {
+            Ok(bytes) => return Ok(Some(bytes)),
+            Err(error) if error.is_not_found() => {}
+            Err(error) => return Err(error.into()),
+        }
     }
+    Ok(None)
+}
+
+/// Looks for damage in the file and in its second copy; says of each what is wrong with it.
+pub(super) fn check(environment: &Environment) -> [Option<(PathBuf, String)>; 2] {
+    [path(environment), second(environment)].map(|path| {
+        let damage = match environment.disk.read(&path) {
+            Ok(bytes) => parse(&bytes, path.clone()).err(),
+            Err(error) if error.is_not_found() => None,
+            Err(error) => Some(error.into()),
+        };
+        damage.map(|damage| (path, damage.to_string()))
+    })
+}
+
+/// Puts the file and its second copy in the place of each other where one is damaged or missing, and the other is whole.
+///
+/// # Errors
+/// What the disk says.
+pub(super) fn repair(environment: &Environment) -> Result<()> {
+    let _lock = lock(environment)?;
+    let places = [path(environment), second(environment)];
+    let sound = places.clone().map(|path| sound_in(environment, &path));
+    // A file that was written by hand may be newer, its copy never is.
+    let Some(bytes) = sound.iter().flatten().next() else { return Ok(()) };
+    for (place, _) in places.iter().zip(&sound).filter(|(_, sound)| sound.is_none()) {
+        publish_at(environment, place, bytes)?;
+    }
+    Ok(())
+}
+
+/// Returns the bytes of a file that is whole.
+fn sound_in(environment: &Environment, path: &Path) -> Option<Vec<u8>> {
+    let bytes = environment.disk.read(path).ok()?;
+    parse(&bytes, path.to_owned()).is_ok().then_some(bytes)
 }
 
 /// Takes in saved queries as they were exported, byte for byte, where none were ever saved. Returns how many those are; none if there
@@ -107,15 +156,35 @@ fn path(environment: &Environment) -> PathBuf {
     environment.user_directory().join(FILE)
 }
 
+/// Returns where the second copy of the file lies.
+fn second(environment: &Environment) -> PathBuf {
+    store::second_copy(&environment.user_directory()).join(FILE)
+}
+
 fn lock(environment: &Environment) -> Result<Lock> {
     let directory = environment.user_directory();
     environment.disk.create_directory(&directory)?;
     Ok(environment.disk.lock(&directory.join(LOCK), &environment.holder, Wait::Block)?)
 }
 
+/// Writes the second copy, then the file.
 fn publish(environment: &Environment, bytes: &[u8]) -> Result<()> {
-    let directory = environment.user_directory();
-    Ok(disk::publish(environment.disk.as_ref(), &directory, FILE, bytes)?)
+    publish_at(environment, &second(environment), bytes)?;
+    publish_at(environment, &path(environment), bytes)
+}
+
+fn publish_at(environment: &Environment, path: &Path, bytes: &[u8]) -> Result<()> {
+    let directory = path.parent().unwrap_or(path);
+    environment.disk.create_directory(directory)?;
+    Ok(disk::publish(environment.disk.as_ref(), directory, FILE, bytes)?)
+}
+
+/// Says whether a file of version 2 ends with the checksum of what stands before.
+fn is_checksum_right(text: &str) -> bool {
+    let lines = text.strip_suffix('\n').unwrap_or(text);
+    let start = lines.rfind('\n').map_or(0, |end| end + 1);
+    let (before, last) = text.split_at(start);
+    last == format!("{CHECKSUM}{:016x}\n", xxh3_64(before.as_bytes()))
 }
 
 fn parse(bytes: &[u8], path: PathBuf) -> Result<BTreeMap<String, String>> {
@@ -124,11 +193,16 @@ fn parse(bytes: &[u8], path: PathBuf) -> Result<BTreeMap<String, String>> {
     let Ok(text) = std::str::from_utf8(bytes) else { return wrong(1, "it is no text in UTF-8") };
     let mut lines = (1..).zip(text.split('\n').map(|line| line.strip_suffix('\r').unwrap_or(line)));
     match lines.next() {
-        Some((_, HEADER)) => {}
+        Some((_, HEADER_1)) => {}
+        Some((_, HEADER)) if is_checksum_right(text) => {}
+        Some((_, HEADER)) => {
+            let last = text.lines().count().max(1);
+            return wrong(last, "the checksum at the end does not fit what stands before it");
+        }
         Some((_, line)) if line.starts_with(HEADER_START) => {
             return wrong(1, "it was written by a newer pneu, which is needed to read it");
         }
-        _ => return wrong(1, "it does not begin with \"pneu-queries 1\""),
+        _ => return wrong(1, "it does not begin with \"pneu-queries 2\""),
     }
     let mut queries = BTreeMap::new();
     for (number, line) in lines.filter(|(_, line)| !line.is_empty() && !line.starts_with('#')) {
@@ -146,47 +220,4 @@ fn parse(bytes: &[u8], path: PathBuf) -> Result<BTreeMap<String, String>> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn parsed(text: &str) -> std::result::Result<Vec<(String, String)>, String> {
-        match parse(text.as_bytes(), "q".into()) {
-            Ok(queries) => Ok(queries.into_iter().collect()),
-            Err(error) => Err(error.to_string()),
-        }
-    }
-
-    #[test]
-    fn a_file_has_a_line_for_each_query() {
-        let pair = |name: &str, query: &str| (name.to_owned(), query.to_owned());
-        assert_eq!(parsed("pneu-queries 1\n"), Ok(vec![]));
-        let text = "pneu-queries 1\r\nb\tfrom:ana # x\n\n# a comment\na\tx\ty\r\nc\t\n";
-        assert_eq!(parsed(text), Ok(vec![pair("a", "x\ty"), pair("b", "from:ana # x"), pair("c", "")]));
-        for (text, part) in [
-            ("", "line 1 of the saved queries in q: it does not begin with"),
-            ("a\tb\n", "it does not begin with"),
-            ("pneu-queries 2\n", "a newer pneu"),
-            ("pneu-queries 1\na b\n", "line 2 of the saved queries in q: there is no tab"),
-            ("pneu-queries 1\na b\tc\n", "letters, digits"),
-            (
-                "pneu-queries 1\n\na\tb\na\tc\n",
-                "line 4 of the saved queries in q: its name stands there twice",
-            ),
-        ] {
-            let error = parsed(text).unwrap_err();
-            assert!(error.contains(part), "{text:?}: {error}");
-        }
-    }
-
-    #[test]
-    fn names_are_words() {
-        for name in ["unread", "größe.1", "a_b-c", "2024", &"x".repeat(QUERY_NAME_BYTES_MAX)] {
-            assert_eq!(check_query_name(name), Ok(()), "{name}");
-        }
-        for name in
-            ["", "a b", "a\tb", "-a", "a*", "/a/", "a:b", "(a)", &"x".repeat(QUERY_NAME_BYTES_MAX + 1)]
-        {
-            assert!(check_query_name(name).is_err(), "{name}");
-        }
-    }
-}
+mod tests;

@@ -60,12 +60,7 @@ fn take_record(
 }
 
 /// Refuses a record that is not whole although a later one exists. A record is only written after the one before was synced.
-fn check_nothing_follows(
-    bytes: &[u8],
-    seed: u64,
-    sequence: u64,
-    offset: usize,
-) -> Result<(), Damage> {
+fn check_nothing_follows(bytes: &[u8], seed: u64, sequence: u64, offset: usize) -> Result<(), Damage> {
     for later in (offset..bytes.len()).step_by(RECORD_ALIGNMENT).skip(1) {
         let head = bytes.get(later..).and_then(|rest| decode_head(rest, seed));
         if let Some(head) = head.filter(|head| head.sequence > sequence) {

@@ -1,0 +1,82 @@
+//! Data directories that earlier versions wrote: they open, are upgraded, and keep all that was said.
+//!
+//! Comes in: the directories in `testdata/format/data-v*`. Goes out: whether tags and saved queries are there. Must not know formats.
+
+use crate::support::Home;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Each version's directories: with a journal, and sealed.
+fn golden() -> Vec<PathBuf> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/format");
+    let names = fs::read_dir(&root).unwrap().map(|entry| entry.unwrap().path());
+    let versions = names.filter(|path| path.file_name().unwrap().to_string_lossy().starts_with("data-v"));
+    let mut found: Vec<PathBuf> =
+        versions.flat_map(|path| [path.join("journal"), path.join("sealed")]).collect();
+    found.sort();
+    found
+}
+
+/// The mail that was indexed and tagged when the directories were written: never to be changed.
+fn deliver(home: &Home) {
+    for number in 1..=40 {
+        let message = format!(
+            "From: ana@example.org\nTo: bo@example.org\nSubject: number {number}\n\
+             Message-ID: <n{number}@example.org>\nDate: Mon, 01 Jan 2024 10:00:{number:02} +0000\n\n\
+             words of message {number}\n"
+        );
+        home.deliver("", &number.to_string(), message.as_bytes());
+    }
+}
+
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap().map(Result::unwrap) {
+        let target = to.join(entry.file_name());
+        if entry.file_type().unwrap().is_dir() {
+            copy(&entry.path(), &target);
+        } else {
+            fs::copy(entry.path(), target).unwrap();
+        }
+    }
+}
+
+fn check_said(home: &Home, context: &str) {
+    assert_eq!(home.good(&["tag"]), "      39 all\n       2 first\n       1 second\n", "{context}");
+    let queries = "first\ttag:first\nunread\tflag:unread and not list:*\n";
+    assert_eq!(home.good(&["query"]), queries, "{context}");
+    assert_eq!(home.subjects("query:first"), ["number 2", "number 1"], "{context}");
+    assert_eq!(home.subjects("not tag:all"), ["number 3"], "{context}");
+}
+
+/// What was said is there twice, in files of the newest versions.
+fn check_newest(home: &Home, context: &str) {
+    for place in ["user", "user/copy"] {
+        let place = home.data().join(place);
+        assert_eq!(fs::read(place.join("manifest")).unwrap()[8], 2, "{context}");
+        assert!(fs::read(place.join("queries")).unwrap().starts_with(b"pneu-queries 2\n"), "{context}");
+    }
+}
+
+#[test]
+fn data_directories_of_all_versions_open_are_upgraded_and_keep_every_tag() {
+    let all = golden();
+    assert!(all.len() >= 4, "{all:?}");
+    for directory in all {
+        let context = directory.display().to_string();
+        let home = Home::new();
+        deliver(&home);
+        copy(&directory, &home.data());
+        let made = home.pneu(&["index", "--maildir", "Mail"]);
+        assert_eq!(made.code, Some(0), "{context}: {made:?}");
+        check_said(&home, &context);
+        check_newest(&home, &context);
+        home.good(&["tag", "+new", "--", "subject:number"]);
+        home.good(&["tag", "-new", "--", "subject:number"]);
+        home.good(&["query", "more", "x"]);
+        home.good(&["query", "--remove", "more"]);
+        check_said(&home, &context);
+        assert_eq!(home.good(&["check", "--deep"]), "no damage found\n", "{context}");
+        check_newest(&home, &context);
+    }
+}

@@ -1,0 +1,106 @@
+//! Checks the files of the data directory that no table and no text holds, and names those that are none of ours.
+//!
+//! In: an environment. Out: damage, and strangers. Must not know what the tables of backups mean: only that they are stores.
+
+use super::{Damage, Depth, Remedy};
+use crate::environment::Environment;
+use crate::error::Result;
+use crate::open::{CACHE_TAG, CACHE_TAG_NAME};
+use crate::state::TEXT_ENDINGS;
+use crate::user::queries;
+use disk::Disk;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use store::is_store_file;
+
+/// Where the tables of backups lie, a store for each repository.
+const ARCHIVE: &str = "archive";
+/// How a file's name ends while it is written.
+const BESIDE: &str = ".new";
+
+/// Says whether a name is one of ours in some directory.
+type IsOurs = fn(&str) -> bool;
+
+/// Adds what is damaged besides the index and what the user said: the mark of a cache, and what is known of backups.
+pub(super) fn check(environment: &Environment, depth: Depth, found: &mut Vec<Damage>) -> Result<()> {
+    if depth == Depth::Quick {
+        return Ok(());
+    }
+    let tag = environment.index_directory().join(CACHE_TAG_NAME);
+    match environment.disk.read(&tag) {
+        Ok(bytes) if bytes == CACHE_TAG => {}
+        Err(error) if error.is_not_found() => {}
+        Ok(_) => found.push(Damage::of_index(tag, "it does not say what it should".to_owned())),
+        Err(error) => found.push(Damage::of_index(tag, error.to_string())),
+    }
+    for place in directories_in(environment.disk.as_ref(), &environment.data.join(ARCHIVE))? {
+        for damage in store::damage_of(&environment.disk, &place) {
+            found.push(Damage { file: damage.file, what: damage.what, remedy: Remedy::NextBackup });
+        }
+    }
+    Ok(())
+}
+
+/// Returns the files below the data directory that are none of ours, in order. They are left alone.
+///
+/// # Errors
+/// A directory cannot be listed.
+pub fn strangers(environment: &Environment) -> Result<Vec<PathBuf>> {
+    let disk = environment.disk.as_ref();
+    let (index, user) = (environment.index_directory(), environment.user_directory());
+    let mut known: Vec<(PathBuf, IsOurs)> = vec![
+        (environment.data.clone(), |_| false),
+        (environment.text_directory(), is_text_file),
+        (store::second_copy(&user), is_user_file),
+        (user, is_user_file),
+        (index, |name| is_store_file(name) || is_beside(name, CACHE_TAG_NAME)),
+        (environment.data.join(ARCHIVE), |_| false),
+    ];
+    for place in directories_in(disk, &environment.data.join(ARCHIVE))? {
+        known.push((place, is_store_file));
+    }
+    let mut found = Vec::new();
+    for (directory, is_ours) in &known {
+        for name in list(disk, directory)? {
+            let path = directory.join(&name);
+            let is_directory = known.iter().any(|(directory, _)| *directory == path)
+                || path == environment.data.join(crate::rebuild::PLACE);
+            if !is_directory && !name.to_str().is_some_and(is_ours) {
+                found.push(path);
+            }
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+fn is_beside(name: &str, expected: &str) -> bool {
+    name.strip_suffix(BESIDE).unwrap_or(name) == expected
+}
+
+fn is_user_file(name: &str) -> bool {
+    is_store_file(name) || is_beside(name, queries::FILE) || name == queries::LOCK
+}
+
+fn is_text_file(name: &str) -> bool {
+    let is_id = |id: &str| id.len() == 32 && id.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let of_segment = |(id, end): (&str, &str)| is_id(id) && TEXT_ENDINGS.contains(&end);
+    name == crate::pass::TEXT_MERGE_LOCK || name.split_once('.').is_some_and(of_segment)
+}
+
+/// Returns the directories in a directory that are named as repositories are; none if it is not there.
+fn directories_in(disk: &dyn Disk, directory: &Path) -> Result<Vec<PathBuf>> {
+    let is_id = |name: &OsString| {
+        name.to_str()
+            .is_some_and(|name| name.len() == 64 && name.bytes().all(|byte| byte.is_ascii_hexdigit()))
+    };
+    Ok(list(disk, directory)?.into_iter().filter(is_id).map(|name| directory.join(name)).collect())
+}
+
+fn list(disk: &dyn Disk, directory: &Path) -> Result<Vec<OsString>> {
+    match disk.list(directory) {
+        Ok(names) => Ok(names),
+        Err(error) if error.is_not_found() => Ok(Vec::new()),
+        Err(error) => Err(error.into()),
+    }
+}

@@ -1,0 +1,67 @@
+//! Checks what the user said: tags and saved queries, and the second copy of both.
+//!
+//! In: an environment. Out: damage, each with what helps. What is wrong here is no reason not to look at the rest. Writes nothing.
+
+use super::{Damage, Depth, Remedy, is_damage};
+use crate::environment::Environment;
+use crate::error::Error;
+use crate::user;
+use disk::Disk;
+use std::collections::HashSet;
+use std::ffi::OsStr;
+use std::path::Path;
+use store::FileDamage;
+
+/// Adds what is damaged. A store of a newer version, and one that the disk does not let be read, are no damage, and said as they are.
+pub(super) fn check(environment: &Environment, depth: Depth, found: &mut Vec<Damage>) {
+    let directory = environment.user_directory();
+    let opened = user::snapshot(&environment.disk, &directory);
+    if let Err(error) = &opened
+        && !is_damage_of_user(error)
+    {
+        found.push(Damage { file: directory, what: error.to_string(), remedy: Remedy::AsSaid });
+        return;
+    }
+    let mut damage = match depth {
+        Depth::Quick => store::cannot_open(&environment.disk, &directory),
+        Depth::Deep => store::damage_of(&environment.disk, &directory),
+    };
+    for (file, what) in user::check_queries(environment).into_iter().flatten() {
+        damage.push(FileDamage { file, what });
+    }
+    if let (Err(error), true) = (opened, damage.is_empty()) {
+        // Its bytes are right, and what they say is not.
+        found.push(Damage { file: directory, what: error.to_string(), remedy: Remedy::Backup });
+        return;
+    }
+    let twice = damaged_twice(environment.disk.as_ref(), &damage, &directory);
+    found.extend(damage.iter().map(|damage| Damage {
+        file: damage.file.clone(),
+        what: damage.what.clone(),
+        remedy: if damage.file.file_name().is_some_and(|name| twice.contains(name)) {
+            Remedy::Backup
+        } else {
+            Remedy::Copy
+        },
+    }));
+}
+
+fn is_damage_of_user(error: &Error) -> bool {
+    match error {
+        Error::Kept { .. } | Error::UserDamaged { .. } => true,
+        Error::Store(error) => is_damage(error),
+        _ => false,
+    }
+}
+
+/// Returns the names of files of which no whole copy is left.
+fn damaged_twice<'a>(disk: &dyn Disk, damage: &'a [FileDamage], directory: &Path) -> HashSet<&'a OsStr> {
+    let second = store::second_copy(directory);
+    let names = |place: &Path| -> HashSet<&'a OsStr> {
+        let in_place = damage.iter().filter(|damage| damage.file.parent() == Some(place));
+        in_place.filter_map(|damage| damage.file.file_name()).collect()
+    };
+    let (own, copied) = (names(directory), names(&second));
+    // A store of an older version has no second copy yet.
+    own.into_iter().filter(|name| copied.contains(name) || disk.size(&second.join(name)).is_err()).collect()
+}
