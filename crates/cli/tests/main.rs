@@ -10,6 +10,7 @@
 mod archive;
 mod archive_find;
 mod archive_lost;
+mod attacks;
 mod both_ways;
 mod damage;
 mod deliver;
