@@ -19,6 +19,7 @@ mod failing;
 mod formats;
 mod generated;
 mod hostile;
+mod independent;
 mod init;
 mod interrupted;
 mod kept;
