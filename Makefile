@@ -1,7 +1,7 @@
 # Three commands: make demo shows what pneu does, make test checks everything, make bench measures.
 # CARGO_TARGET_DIR is honoured.
 
-.PHONY: demo test bench docs
+.PHONY: demo test bench docs fuzz
 
 # Builds the release program, makes 20,000 messages under .demo, indexes them and finds some.
 demo:
@@ -20,3 +20,7 @@ bench:
 # Writes generated docs, and the tour and the figures in README.md anew.
 docs:
 	cargo xtask docs
+
+# Runs each fuzz target for ten minutes, or FUZZ_SECONDS; those in NAME alone if it is given. Needs cargo-fuzz.
+fuzz:
+	cargo xtask fuzz $(NAME) $(if $(FUZZ_SECONDS),--seconds $(FUZZ_SECONDS))

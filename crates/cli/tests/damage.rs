@@ -4,7 +4,7 @@
 //! testdata/repositories/damage.txt has, and leaves the repository as it was; with UPDATE=1 that page is written anew. Must not know
 //! how sentences are made.
 
-mod harm;
+pub(crate) mod harm;
 
 use crate::support::{Home, Run, letter, run};
 use harm::{HARMS, Harm, Harmed, PASSWORD, copy, make};

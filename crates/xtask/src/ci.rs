@@ -2,15 +2,19 @@
 //!
 //! Comes in: the workspace. Goes out: the first failure, or a table of times. Must not know what the checks look for.
 
+use crate::fuzz::{self, FuzzArguments};
 use crate::run::{cargo, run, say};
 use crate::tidy;
 use anyhow::Result;
+use std::env;
 use std::fmt::Write;
-use std::process::{Command, Stdio};
 use std::time::Instant;
 
 /// A check: its name and what it does.
 type Step = (&'static str, fn() -> Result<()>);
+
+/// How long each fuzz target runs.
+const FUZZ_SECONDS: u32 = 5;
 
 /// Cheap ones first, so that a small mistake is seen soon.
 const STEPS: [Step; 7] = [
@@ -66,18 +70,11 @@ fn docs() -> Result<()> {
     run(cargo(&["doc", "--workspace", "--no-deps", "--quiet"]).env("RUSTDOCFLAGS", "-D warnings"))
 }
 
-/// Builds the fuzz targets without a sanitizer, which works on a stable toolchain.
+/// Builds the fuzz targets and runs each for some seconds. Where cargo-fuzz is missing that is said; in CI it must be there.
 fn fuzz_targets() -> Result<()> {
-    let there = cargo(&["fuzz", "--version"]).stdout(Stdio::null()).stderr(Stdio::null()).status();
-    if !there.is_ok_and(|status| status.success()) {
-        say("fuzz targets are left out: cargo-fuzz is not installed (cargo install cargo-fuzz)");
+    if !fuzz::is_installed() && env::var_os("CI").is_none_or(|value| value != "true") {
+        say("fuzz targets are left out: cargo-fuzz is not installed (.ci/run installs it)");
         return Ok(());
     }
-    run(&mut fuzz_build())
-}
-
-fn fuzz_build() -> Command {
-    let mut command = cargo(&["fuzz", "build", "-s", "none"]);
-    command.arg("--target-dir").arg(crate::run::target_directory().join("fuzz"));
-    command
+    fuzz::fuzz(&FuzzArguments { targets: Vec::new(), seconds: FUZZ_SECONDS })
 }

@@ -5,9 +5,11 @@
 
 pub mod bench;
 pub mod ci;
+pub mod damage;
 pub mod demo;
 pub mod docs;
 pub mod figures;
+pub mod fuzz;
 pub mod generate;
 pub mod run;
 pub mod tidy;

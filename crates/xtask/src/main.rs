@@ -4,7 +4,7 @@
 
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
-use xtask::{bench, ci, demo, docs, generate, run, tidy};
+use xtask::{bench, ci, damage, demo, docs, fuzz, generate, run, tidy};
 
 #[derive(Parser)]
 #[command(name = "cargo xtask", about = "Chores of the project")]
@@ -23,6 +23,10 @@ enum Chore {
     Docs,
     /// Measure beside other programs: install them, build, run, write tables and plots.
     Bench(bench::BenchArguments),
+    /// Attack the program for long: damaged files, kills, a system that refuses.
+    Damage(damage::DamageArguments),
+    /// Build the fuzz targets and run each for some time.
+    Fuzz(fuzz::FuzzArguments),
     /// Make generated mail, index it and find something.
     Demo,
     /// Make a Maildir, always the same one for the same options.
@@ -35,6 +39,8 @@ fn main() -> ExitCode {
         Chore::Tidy => tidy::run(),
         Chore::Docs => docs::docs(),
         Chore::Bench(arguments) => bench::bench(&arguments),
+        Chore::Damage(arguments) => damage::damage(&arguments),
+        Chore::Fuzz(arguments) => fuzz::fuzz(&arguments),
         Chore::Demo => demo::demo(),
         Chore::GenerateMail(arguments) => generate::generate_mail(&arguments),
     };

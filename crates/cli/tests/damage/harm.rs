@@ -16,7 +16,7 @@ use std::time::Duration;
 
 pub(super) const PASSWORD: &str = "pneumatic";
 /// Opens at once, where restic's own would take half a second each time.
-const CHEAP: Cost = Cost { n: 2, r: 1, p: 1 };
+pub(crate) const CHEAP: Cost = Cost { n: 2, r: 1, p: 1 };
 
 /// The message of the newest snapshot, and the trees above it.
 pub(super) const DATA_PACK: &str = "data/ca/ca8b68c6ee7e918cd769a6b0e26d38ed3c9fddf2606ae2cefbae47d174a37fcf";
@@ -58,7 +58,7 @@ pub(super) fn make(root: &Path) -> Vec<u8> {
 }
 
 /// Copies a directory and all below it.
-pub(super) fn copy(from: &Path, to: &Path) {
+pub(crate) fn copy(from: &Path, to: &Path) {
     fs::create_dir_all(to).unwrap();
     for entry in fs::read_dir(from).unwrap() {
         let entry = entry.unwrap();
