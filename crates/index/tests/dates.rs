@@ -104,7 +104,9 @@ fn people_are_dated_by_what_messages_say() {
     let fixture = Fixture::new();
     fixture.put("a", "cur", "1400000000.y:2,", UNDATED);
     fixture.update();
-    let person = |fixture: &Fixture| fixture.mailbox().people(&["ana".to_owned()]).unwrap().remove(0);
+    let person = |fixture: &Fixture| {
+        fixture.mailbox().people(&["ana".to_owned()], index::Circle::Everybody).unwrap().remove(0)
+    };
     assert_eq!((person(&fixture).first, person(&fixture).last), (None, None));
     fixture.put("a", "cur", "1.x:2,", &message("1", "dated", "x"));
     fixture.update();

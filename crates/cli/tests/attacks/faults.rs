@@ -63,10 +63,9 @@ pub(super) fn fail(stage: &Stage, strace: &[String], command: &[&str], right: &[
     let refused = run(&mut stage.command(&words, command));
     let is_killed =
         refused.code.is_none_or(|code| code == 137) && words.iter().any(|word| word.contains("KILL"));
-    if !is_killed && refused.code != Some(NEVER_BEGAN) {
-        if let Some(fault) = ending(&refused) {
-            return Err(fault);
-        }
+    let is_to_be_judged = !is_killed && refused.code != Some(NEVER_BEGAN);
+    if let Some(fault) = ending(&refused).filter(|_| is_to_be_judged) {
+        return Err(fault);
     }
     let check = stage.run(&["check", "--deep"]);
     if check.code != Some(0) {
