@@ -137,6 +137,7 @@ fn check_addresses(addresses: &[String]) -> Result<(), String> {
 pub(crate) fn is_address(text: &str) -> bool {
     text.rsplit_once('@').is_some_and(|(local, domain)| {
         !local.is_empty()
+            && !local.starts_with('@')
             && !domain.is_empty()
             && !text.contains(|c: char| c.is_whitespace() || "<>,;".contains(c))
     })

@@ -75,7 +75,9 @@ pub(crate) fn complain_of(path: impl Display, what: &str) {
 
 /// Returns a sentence that names a file, once: what libraries say of it often does already.
 pub(crate) fn said_of(path: &str, what: &str) -> String {
-    if what.contains(path) { what.to_owned() } else { format!("{path}: {what}") }
+    // The top of a snapshot is part of every path.
+    let is_named = path != "/" && what.contains(path);
+    if is_named { what.to_owned() } else { format!("{path}: {what}") }
 }
 
 /// Tells the user something on standard error. Names and text in it may come from mail, so it is sanitised here.
@@ -93,6 +95,7 @@ mod tests {
     fn a_sentence_names_its_file_once() {
         assert_eq!(said_of("/a", "is a pipe"), "/a: is a pipe");
         assert_eq!(said_of("/a", "cannot open /a: Permission denied"), "cannot open /a: Permission denied");
+        assert_eq!(said_of("/", "tree 1 in data/2 is damaged"), "/: tree 1 in data/2 is damaged");
         assert_eq!(said_of("/a/cur", "/a/cur/1 is not a file"), "/a/cur/1 is not a file");
     }
 }

@@ -125,7 +125,7 @@ fn json_has_every_documented_key() {
     let expected = serde_json::json!({
         "version": 1, "type": "message", "message_id": "x@example.org", "sha256": sha256,
         "date": "2024-03-05T14:02:11Z", "date_unix": 1_709_647_331, "size": content.len(),
-        "flags": ["flagged", "replied", "seen", "attach", "list"],
+        "flags": ["flagged", "replied", "seen", "unread", "attach", "list"],
         "from": [{"name": "Ana", "address": "ana@example.org"}],
         "to": [{"name": "", "address": "bo@example.org"}, {"name": "Cy", "address": "cy@example.org"}],
         "cc": [{"name": "", "address": "d@example.org"}], "bcc": [],
@@ -156,7 +156,7 @@ fn every_copy_has_a_line_where_asked_for() {
     let both = format!("{first}{}\n", paths[1].display());
     assert_eq!(home.good(&["find", "--format", "paths"]), first);
     assert_eq!(home.good(&["find", "--format", "paths", "--files"]), both);
-    assert_eq!(home.good(&["find", "--fields", "m g s"]), "/a               S      Twice\n");
+    assert_eq!(home.good(&["find", "--fields", "m g s"]), "/a               Su     Twice\n");
     assert_eq!(
         home.good(&["find", "--fields", "m g s", "--files"]),
         "/a               S      Twice\n/b               u      Twice\n"

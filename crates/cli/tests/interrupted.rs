@@ -180,7 +180,9 @@ fn a_second_sigterm_is_no_reason_to_leave_a_lock() {
         signal(&child, sent);
         wait_until_taken(&child, sent);
     }
-    assert_eq!((end(child).code, locks(&home)), (Some(143), 0));
+    // It ends by the last signal that it takes: it may be gone before the others come.
+    let code = end(child).code;
+    assert!(matches!(code, Some(129 | 143)) && locks(&home) == 0, "{code:?}");
 }
 
 #[test]

@@ -129,7 +129,7 @@ mod tests {
             shown("d f s", PIPE),
             "2024-03-05 14:02 Ana\u{fffd}[31m                 Grüße From: x\u{fffd}"
         );
-        assert_eq!(shown("z|g\tm", PIPE), "     4096|FSa   \t/lists");
+        assert_eq!(shown("z|g\tm", PIPE), "     4096|FSua  \t/lists");
         assert_eq!(shown("l", PIPE), "/m/lists/cur/1:2,S");
     }
 
@@ -149,7 +149,7 @@ mod tests {
         i message-id  x"y\@example.org
         m maildir     /lists
         l path        /m/lists/cur/1:2,S
-        g flags       FSa
+        g flags       FSua
         z size        4096
         v list        tubes.example.org
         j attachment  plan.pdf, ä.txt

@@ -222,7 +222,7 @@ mod tests {
         :references ("v@example.org" "w@example.org")
         :priority normal
         :language "en"
-        :flags (flagged seen attach)
+        :flags (flagged seen unread attach)
         :attachments ((:name "plan.pdf") (:name "ä.txt"))
         :tags ("todo" "work"))
         "#);

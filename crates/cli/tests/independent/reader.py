@@ -48,30 +48,54 @@ WRAPPINGS = {
 
 def attachments(message):
     """Returns the names of all parts that have one and are no wrapping."""
-    if message.get_content_type() == "multipart/encrypted":
+    if message.get_content_type() in {"multipart/encrypted", "message/partial"}:
         return []
-    parts = (part for part in message.walk() if part.get_content_type() not in WRAPPINGS)
+    encrypted = {id(part) for whole in message.walk() if whole.get_content_type() == "multipart/encrypted" for part in whole.walk()}
+    parts = (
+        part
+        for part in message.walk()
+        if part.get_content_type() not in WRAPPINGS and id(part) not in encrypted
+    )
     names = (part.get_filename() for part in parts)
     return sorted(one_line(decoded(name)) for name in names if name)
 
 
+# Of these ASCII is ASCII, whatever stands beside it.
+CHARSETS = {None, "us-ascii", "utf-8", "iso-8859-1", "iso-8859-15", "windows-1252"}
+
+
 def is_plain(part):
-    return part.get_content_type() == "text/plain" and not part.get_filename()
+    """Says whether a part is text that is read here: no attachment, no charset that writes others in ASCII, no unknown encoding."""
+    encoding = str(part["Content-Transfer-Encoding"] or "7bit").strip().lower()
+    return (
+        part.get_content_type() == "text/plain"
+        and not part.get_filename()
+        and part.get_content_charset() in CHARSETS
+        and encoding in {"7bit", "8bit", "base64", "quoted-printable"}
+        and b"\x1b" not in part.get_payload(decode=True)
+    )
 
 
 def words(message):
     """Returns the words of all plain text in ASCII that is no attachment, in lower case."""
     found = set()
-    for part in message.walk():
+    for part in leaves(message):
         text = part.get_payload(decode=True).decode("latin-1") if is_plain(part) else ""
         if text.isascii():
             found.update(re.findall(r"[a-z0-9]+", text.lower()))
     return sorted(found)
 
 
+def leaves(message):
+    """Returns the parts that hold no others. A fragment of a message (message/partial) is none: its parts are elsewhere."""
+    if message.get_content_type() == "message/partial":
+        return []
+    return [part for part in message.walk() if not part.is_multipart()]
+
+
 def is_all_plain(message):
     """Says whether a message has no text but what `words` returns."""
-    parts = [part for part in message.walk() if not part.is_multipart()]
+    parts = leaves(message)
     return all(is_plain(part) and part.get_payload(decode=True).isascii() for part in parts)
 
 
@@ -97,8 +121,8 @@ def read(path):
             value = field(message)
         except Exception:
             continue
-        # Python gives this character for bytes that it does not know.
-        if value is not None and "\ufffd" not in str(value):
+        # Python gives these characters for bytes that it does not know, or keeps them.
+        if value is not None and not any(letter in json.dumps(value) for letter in ("\\ufffd", "\\u0000", "\\u001b")):
             record[name] = value
     return record
 
