@@ -82,7 +82,7 @@ fn the_first_index_finds_the_mail_and_says_where() {
     assert!(one.out.starts_with("1 file: 1 added"), "{one:?}");
     let (post, rc) = (home.path().join("post"), home.path().join(".mbsyncrc"));
     let said = format!(
-        "pneu: found mail in 1 directory:\npneu:   mail {}, named by {}\npneu: they are indexed and remembered; \
+        "pneu: found mail in 1 directory:\npneu:   mail {}, named by {}\npneu: this is indexed and remembered; \
          \"pneu init\" writes them into a configuration to edit\n",
         post.display(),
         rc.display()

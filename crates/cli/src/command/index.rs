@@ -298,7 +298,7 @@ fn roots_or_found(session: &Session, remembered: &Remembered) -> Result<Option<V
         return Ok(confirm_unless_no("Index all of them?")?.then_some(roots));
     }
     output::complain(
-        "they are indexed and remembered; \"pneu init\" writes them into a configuration to edit",
+        "this is indexed and remembered; \"pneu init\" writes them into a configuration to edit",
     );
     Ok(Some(roots))
 }
