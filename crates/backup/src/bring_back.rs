@@ -65,7 +65,8 @@ pub fn bring_back_tags(environment: &Environment, roots: &[Root]) -> Result<Vec<
 /// changed.
 pub fn bring_back_queries(environment: &Environment, roots: &[Root]) -> Result<Option<(PathBuf, usize)>> {
     let Some((path, _)) = restored(roots, QUERIES, QUERIES_BYTES_MAX).pop_first() else { return Ok(None) };
-    if index::export_queries(environment)?.is_some() {
+    // Damaged ones are there as well.
+    if !matches!(index::export_queries(environment), Ok(None)) {
         return Ok(None);
     }
     let text = text_of(&path, QUERIES_BYTES_MAX)?;

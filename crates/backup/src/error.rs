@@ -76,6 +76,12 @@ impl Error {
         matches!(self, Error::Interrupted | Error::Archive(archive::Error::Storage { .. }))
     }
 
+    /// Says whether a part of the archive is not there any more, and not damaged.
+    pub(crate) fn is_gone(&self) -> bool {
+        use archive::Error::{Missing, NoBlob};
+        matches!(self, Error::Archive(Missing { .. } | NoBlob { .. }))
+    }
+
     /// Says whether somebody asked to stop.
     pub(crate) fn is_interruption(&self) -> bool {
         matches!(self, Error::Interrupted)

@@ -111,6 +111,27 @@ impl<'a> Walk<'a> {
         })
     }
 
+    /// Visits all entries below a tree of which a part may be gone by right. What is there and cannot be read is a problem.
+    ///
+    /// # Errors
+    /// As [`run_past`](Walk::run_past).
+    pub(crate) fn run_what_is_left(
+        &mut self,
+        tree: &Id,
+        problems: &mut Vec<Problem>,
+        visit: &mut dyn FnMut(&[u8], &Entry) -> Result<()>,
+    ) -> Result<()> {
+        self.go(tree, visit, &mut |path, error| {
+            if error.is_end() {
+                return Err(error);
+            }
+            if !error.is_gone() {
+                problems.push(problem(path, &error));
+            }
+            Ok(())
+        })
+    }
+
     fn go(
         &mut self,
         tree: &Id,

@@ -51,12 +51,8 @@ fn every_message_is_found(mailbox: &Mailbox) {
         let message = mailbox.message(&hit, &mut reader).unwrap();
         let by_id = mailbox.by_message_id(&message.rest.message_id).unwrap();
         assert!(by_id.iter().any(|found| found.number == hit.number), "{}", message.rest.message_id);
-        let mut words: Vec<String> = Vec::new();
-        let mut each = query::words(&message.line.subject);
-        let mut word = String::new();
-        while each.next_into(&mut word).is_some() {
-            words.push(word.clone());
-        }
+        let asked = query::asked_words(&message.line.subject, query::Dot::IsPart);
+        let mut words: Vec<String> = asked.map(|word| word.text).collect();
         words.truncate(query::limits::PHRASE_WORD_COUNT_MAX);
         if words.is_empty() {
             continue;

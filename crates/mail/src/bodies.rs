@@ -11,6 +11,7 @@
 //! Which of it was attached, as a message or as text, is told by its places in the text.
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use encoding_rs::Encoding;
@@ -24,7 +25,7 @@ use crate::far::{Far, TextBlocks};
 use crate::forms::{Preferred, Words, choose};
 use crate::headers::split;
 use crate::limits::{ATTACHMENT_COUNT_MAX, FORM_COUNT_MAX, TEXT_BYTES_MAX, VALUE_BYTES_MAX};
-use crate::part_text::{cut_text, part_text};
+use crate::part_text::{cut_text, label, part_text};
 use crate::parts::{Body, Part};
 use crate::problem::{Problem, Problems};
 use crate::transfer::{decode, decode_by_blocks};
@@ -126,8 +127,10 @@ impl Reader<'_> {
 
     /// Reads one part and returns the size of its decoded content.
     fn part(&mut self, part: &Part<'_>, is_chosen: bool) -> usize {
-        if let (Some(range), Body::Leaf(head)) = (&part.far, &part.body) {
-            return self.far_leaf(part, (head, range), is_chosen);
+        match (&part.far, &part.body) {
+            (Some(range), Body::Leaf(head)) => return self.far_leaf(part, (head, range), is_chosen),
+            (Some(range), Body::Sealed { .. }) => return self.far_leaf(part, (&[], range), false),
+            _ => {}
         }
         match &part.body {
             Body::Multipart => {
@@ -149,7 +152,8 @@ impl Reader<'_> {
             Body::Leaf(content) if part.content.is_text() => {
                 let (decoded, is_clean) = decode(content, part.content.transfer);
                 self.note_damage(is_clean);
-                let reading = charset::reading(&decoded, part.content.charset.as_deref(), self.fallback);
+                let label = label(&part.content, &decoded);
+                let reading = charset::reading(&decoded, label.as_deref(), self.fallback);
                 let look = self.look(part, &part.content.mime, &reading);
                 self.hashes().add_text(&look, &decoded);
                 if !part.content.is_code() {
@@ -168,19 +172,28 @@ impl Reader<'_> {
         Look { mime, parent: part.parent, content: &part.content, is_related, reading }
     }
 
+    /// Returns what besides its bytes decides how data read: within S/MIME there may be text that names no charset.
+    fn reading_of_data(&self, part: &Part<'_>) -> Cow<'static, str> {
+        match &part.body {
+            Body::Sealed { .. } => charset::reading(NOT_ASCII, None, self.fallback),
+            _ => Cow::Borrowed(""),
+        }
+    }
+
     /// Reads a content of which only the beginning is in memory, if it is text, or nothing.
     fn far_leaf(&mut self, part: &Part<'_>, (head, range): (&[u8], &Range<u64>), is_chosen: bool) -> usize {
         let content = &part.content;
-        let is_text = content.is_text();
-        if is_text && !content.is_code() {
+        let is_text = content.is_text() && !matches!(part.body, Body::Sealed { .. });
+        let reading = if is_text {
             let (decoded, _) = decode(cut_text(head, head.len().saturating_sub(1)), content.transfer);
-            self.leaf_of_text(content, &decoded, is_chosen);
-            self.problems.add(Problem::TextCut);
-        }
-        let reading = match is_text {
+            if !content.is_code() {
+                self.leaf_of_text(content, &decoded, is_chosen);
+                self.problems.add(Problem::TextCut);
+            }
             // Whether all of it is ASCII is not known yet.
-            true => charset::reading(NOT_ASCII, content.charset.as_deref(), self.fallback),
-            false => Default::default(),
+            charset::reading(NOT_ASCII, label(content, &decoded).as_deref(), self.fallback)
+        } else {
+            self.reading_of_data(part)
         };
         let (mut size_bytes, mut text) = (0_usize, TextBlocks::default());
         self.hashes.begin(&self.look(part, &content.mime, &reading));
@@ -216,7 +229,8 @@ impl Reader<'_> {
 
     fn leaf_of_data(&mut self, part: &Part<'_>, bytes: &[u8]) -> usize {
         let mut size_bytes = 0_usize;
-        let look = self.look(part, &part.content.mime, "");
+        let reading = self.reading_of_data(part);
+        let look = self.look(part, &part.content.mime, &reading);
         let hashes = if self.is_opened { &mut self.hashes_of_opened } else { &mut *self.hashes };
         hashes.begin(&look);
         let is_clean = decode_by_blocks(bytes, part.content.transfer, &mut self.block, |block| {

@@ -8,7 +8,7 @@ use crate::charset;
 use crate::content::Disposition;
 use crate::headers::{skip_envelope, split};
 use crate::message::with_line_feeds;
-use crate::part_text::meta_charset;
+use crate::part_text::label;
 use crate::parts::{Body, Part, take_apart};
 use crate::problem::Problems;
 use crate::transfer::decode;
@@ -26,7 +26,7 @@ pub fn html_part(bytes: &[u8]) -> Option<String> {
     })?;
     let Body::Leaf(content) = &part.body else { return None };
     let (decoded, _) = decode(content, part.content.transfer);
-    let label = part.content.charset.clone().or_else(|| meta_charset(&decoded));
+    let label = label(&part.content, &decoded);
     let fallback = parts.iter().find_map(|part| charset::encoding(part.content.charset.as_deref()?));
     Some(charset::decode(&decoded, label.as_deref(), fallback, &mut problems).into_owned())
 }

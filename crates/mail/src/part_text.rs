@@ -27,9 +27,7 @@ pub(crate) fn part_text<'a>(
     if bytes.len() < decoded.len() {
         problems.add(Problem::TextCut);
     }
-    let label = content.charset.as_deref();
-    let meta = if label.is_none() && content.is_html() { meta_charset(bytes) } else { None };
-    let text = charset::decode(bytes, label.or(meta.as_deref()), fallback, problems);
+    let text = charset::decode(bytes, label(content, bytes).as_deref(), fallback, problems);
     if !content.is_html() {
         return text;
     }
@@ -46,8 +44,18 @@ pub(crate) fn cut_text(bytes: &[u8], length: usize) -> &[u8] {
     before(bytes, memchr::memrchr(b'\n', bytes).unwrap_or(bytes.len()))
 }
 
+/// Returns the label of the charset that a text is read in: that of its header, or else the one that HTML names for itself. Whoever decides
+/// how a text reads asks here: what is shown and what is hashed must not differ.
+pub(crate) fn label<'a>(content: &'a ContentFields, decoded: &[u8]) -> Option<Cow<'a, str>> {
+    match &content.charset {
+        Some(charset) => Some(Cow::Borrowed(charset)),
+        None if content.is_html() => meta_charset(decoded).map(Cow::Owned),
+        None => None,
+    }
+}
+
 /// Finds the charset that HTML names for itself, where its header names none.
-pub(crate) fn meta_charset(html: &[u8]) -> Option<String> {
+fn meta_charset(html: &[u8]) -> Option<String> {
     let head = before(html, 1 << 10).to_ascii_lowercase();
     let start = memchr::memmem::find(&head, b"charset=")?;
     let value = after(&head, start.saturating_add(b"charset=".len()));

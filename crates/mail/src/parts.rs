@@ -57,7 +57,7 @@ pub(crate) enum Seal {
 pub(crate) fn take_apart<'a>(block: &Block<'a>, problems: &mut Problems) -> Vec<Part<'a>> {
     let mut walk = Walk::new(problems);
     walk.entity(block, Place { parent: None, depth: 0, default: "text/plain" });
-    walk.into_parts()
+    walk.into_parts().0
 }
 
 /// Where a part lies.
@@ -82,9 +82,14 @@ impl<'a, 'p> Walk<'a, 'p> {
         Walk { parts: Vec::with_capacity(4), room_bytes: UNSEALED_BYTES_MAX, problems }
     }
 
-    /// Returns the parts so far.
-    pub(crate) fn into_parts(self) -> Vec<Part<'a>> {
-        self.parts
+    /// Takes no more bytes out of S/MIME than this.
+    pub(crate) fn with_room(self, room_bytes: usize) -> Walk<'a, 'p> {
+        Walk { room_bytes, ..self }
+    }
+
+    /// Returns the parts so far, and how many bytes may still come out of S/MIME.
+    pub(crate) fn into_parts(self) -> (Vec<Part<'a>>, usize) {
+        (self.parts, self.room_bytes)
     }
 
     /// Takes apart what has this header block.
@@ -200,6 +205,10 @@ impl<'a, 'p> Walk<'a, 'p> {
             Opened::Signed(opened) => (Seal::Signed, opened),
             Opened::Compressed(opened) => (Seal::Compressed, opened),
             closed => {
+                if matches!(closed, Opened::TooLong | Opened::Unreadable) {
+                    // Up to all of the room was unpacked in vain: so it can be only a few times.
+                    self.room_bytes /= 2;
+                }
                 match closed {
                     Opened::Encrypted => content.needs_key = true,
                     Opened::TooLong => self.problems.add(Problem::SealedCut),
@@ -234,7 +243,11 @@ impl<'a, 'p> Walk<'a, 'p> {
         self.room_bytes = walk.room_bytes;
         let nested: Vec<Part<'static>> = walk.parts.into_iter().map(Part::into_owned).collect();
         let offset = self.parts.len();
-        for part in nested.into_iter().take(PART_COUNT_MAX.saturating_sub(offset)) {
+        let room = PART_COUNT_MAX.saturating_sub(offset);
+        if nested.len() > room {
+            self.problems.add(Problem::PartsCut);
+        }
+        for part in nested.into_iter().take(room) {
             let parent = part.parent.map_or(place.parent, |parent| Some(parent.saturating_add(offset)));
             self.parts.push(Part { parent, ..part });
         }

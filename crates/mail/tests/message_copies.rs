@@ -218,3 +218,33 @@ fn a_derived_id_stays_what_it_always_was() {
     assert_eq!(other.message_id, message.message_id);
     assert_ne!(other.copy_hash, message.copy_hash);
 }
+
+/// HTML may name a charset for itself, which counts where its header names none.
+#[test]
+fn a_charset_that_html_names_for_itself_counts() {
+    let message = |label: &str, meta: &str, text: &[u8]| {
+        let head = format!("Content-Type: text/html{label}\n\n<meta charset={meta}><p>");
+        hash([head.as_bytes(), text, b"</p>\n"].concat())
+    };
+    let cyrillic = b"\xcf\xf0\xe8\xe2\xe5\xf2";
+    assert_ne!(
+        message("", "windows-1251", cyrillic),
+        message("; charset=us-ascii", "windows-1251", cyrillic)
+    );
+    assert_ne!(message("", "utf-7", b"+BB8-"), message("; charset=utf-8", "utf-7", b"+BB8-"));
+    assert_eq!(message("", "utf-8", b"plain"), message("; charset=utf-8", "utf-8", b"plain"));
+}
+
+/// Parts of an encoded message within the message count with the others.
+#[test]
+fn parts_that_are_left_out_within_a_nested_message_are_told() {
+    let part = "--b\nContent-Type: text/plain\n\nx\n";
+    let inner = format!("Content-Type: multipart/mixed; boundary=b\n\n{}--b--\n", part.repeat(100));
+    let mut encoded =
+        String::from("--b\nContent-Type: message/rfc822\nContent-Transfer-Encoding: quoted-printable\n\n");
+    encoded.push_str(&inner.replace('=', "=3D").replace("--b", "=2D-b"));
+    let outer = part.repeat(limits::PART_COUNT_MAX - 50);
+    let message = parsed(format!("Content-Type: multipart/mixed; boundary=b\n\n{outer}{encoded}\n--b--\n"));
+    assert!(message.problems.contains(&mail::Problem::PartsCut), "{:?}", message.problems);
+    assert_eq!(message.copy_hash, None);
+}

@@ -17,6 +17,7 @@ use crate::schema::Schema;
 use crate::sealed::Sealed;
 use crate::snapshot::{Snapshot, State};
 use crate::verify::{FileDamage, verify};
+use crate::writer::has_manifest;
 use disk::Disk;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -28,10 +29,14 @@ impl Snapshot {
     /// # Errors
     /// As [`Snapshot::open`].
     pub fn open_newer(disk: &Arc<dyn Disk>, directory: &Path) -> Result<Snapshot> {
-        let own = Snapshot::open(disk, directory);
-        match (own, Snapshot::open(disk, &directory.join(names::SECOND))) {
+        let second = directory.join(names::SECOND);
+        match (Snapshot::open(disk, directory), Snapshot::open(disk, &second)) {
             (Ok(own), Ok(second)) => Ok(if second.version() > own.version() { second } else { own }),
             (Err(error), Ok(second)) if error.is_not_found() => Ok(second),
+            // What is there and cannot be read is no reason to say that there is nothing.
+            (Err(error), Err(damage)) if error.is_not_found() && has_manifest(&**disk, &second)? => {
+                Err(damage)
+            }
             (own, _) => own,
         }
     }
@@ -43,27 +48,31 @@ pub fn second_copy(directory: &Path) -> PathBuf {
 }
 
 /// Returns the disk to write a store on, whose lock is held: where it is to keep a second copy, one that writes both, after both were made
-/// as the newer one is.
+/// as the newer one is. A damaged copy is mended as [`repair`] does it.
 ///
 /// # Errors
-/// The store is damaged: nothing was changed. What the disk says.
+/// The store is damaged, or it is not there and the copy is damaged: nothing was changed. What the disk says.
 pub(crate) fn writable(disk: &Arc<dyn Disk>, directory: &Path, options: &Options) -> Result<Arc<dyn Disk>> {
     if !options.keeps_copy {
         return Ok(Arc::clone(disk));
     }
     let second = directory.join(names::SECOND);
     disk.create_directory(&second)?;
-    let own = match Snapshot::open(disk, directory) {
-        Err(error) if error.is_not_found() => None,
-        own => Some(own?),
-    };
-    match (own, Snapshot::open(disk, &second)) {
-        (Some(own), Ok(other)) if own.version() < other.version() => put(disk, &other.state, directory)?,
-        (Some(own), Ok(other))
+    match (Snapshot::open(disk, directory), Snapshot::open(disk, &second)) {
+        (Ok(own), Ok(other)) if own.version() < other.version() => put(disk, &other.state, directory)?,
+        (Ok(own), Ok(other))
             if own.version() == other.version() && own.state.manifest == other.state.manifest => {}
-        (Some(own), _) => put(disk, &own.state, &second)?,
-        (None, Ok(other)) => put(disk, &other.state, directory)?,
-        (None, Err(_)) => {}
+        (Ok(own), Ok(_)) => put(disk, &own.state, &second)?,
+        (Ok(own), Err(_)) if !has_manifest(&**disk, &second)? => put(disk, &own.state, &second)?,
+        (Ok(_), Err(_)) => {
+            // It may hold what the other lost without a trace.
+            mend(disk, directory)?;
+            put(disk, &Snapshot::open(disk, directory)?.state, &second)?;
+        }
+        (Err(error), Ok(other)) if error.is_not_found() => put(disk, &other.state, directory)?,
+        (Err(error), other) if other.is_ok() || has_manifest(&**disk, directory)? => return Err(error),
+        (Err(_), Err(error)) if has_manifest(&**disk, &second)? => return Err(error),
+        (Err(_), _) => {}
     }
     Ok(Arc::new(Mirror::new(disk, directory)))
 }
@@ -92,6 +101,12 @@ fn put(disk: &Arc<dyn Disk>, from: &State, to: &Path) -> Result<()> {
 /// Somebody else has the lock and `options.wait` says not to wait; what the disk says. No damage is an error.
 pub fn repair(disk: &Arc<dyn Disk>, directory: &Path, options: &Options) -> Result<Vec<FileDamage>> {
     let _lock = disk.lock(&directory.join(names::LOCK), &options.holder, options.wait)?;
+    mend(disk, directory)?;
+    Ok(damage_of(disk, directory))
+}
+
+/// Mends both, under the lock.
+fn mend(disk: &Arc<dyn Disk>, directory: &Path) -> Result<()> {
     let places = [directory.to_owned(), directory.join(names::SECOND)];
     disk.create_directory(&places[1])?;
     if let Some((manifest, bytes)) = newest_manifest(&**disk, &places)? {
@@ -109,7 +124,7 @@ pub fn repair(disk: &Arc<dyn Disk>, directory: &Path, options: &Options) -> Resu
             put_bytes(&**disk, place, names::MANIFEST, &bytes)?;
         }
     }
-    Ok(damage_of(disk, directory))
+    Ok(())
 }
 
 /// Returns all damage of a store and of its second copy; none where there is no store.

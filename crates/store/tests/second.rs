@@ -303,3 +303,55 @@ fn a_repair_that_is_killed_at_any_operation_loses_nothing_and_is_done_by_the_nex
         });
     }
 }
+
+/// A store with two records in its journal, both acknowledged, and what it then has.
+fn with_records() -> (SimDisk, Twin, PathBuf) {
+    let disk = SimDisk::new(7);
+    let mut writer = open(&disk).unwrap();
+    let changes = [items(0..3, 1), items(3..5, 2)];
+    let mut twin = Twin::default();
+    for change in &changes {
+        writer.commit(change.transaction()).unwrap();
+        twin = twin.after(change);
+    }
+    let journal = disk.files().into_iter().find(|path| {
+        path.parent() == Some(directory())
+            && path.file_name().unwrap().to_string_lossy().starts_with("journal")
+    });
+    (disk, twin, journal.unwrap().file_name().unwrap().into())
+}
+
+#[test]
+fn a_copy_that_cannot_be_read_is_not_taken_for_no_store() {
+    let (disk, twin, journal) = with_records();
+    let [own, second] = places();
+    let gone = disk.fork();
+    Disk::remove(&gone, &own.join("manifest")).unwrap();
+    assert_eq!(found_by_reader(&gone), Some(twin.clone()), "the copy answers");
+    gone.flip(&second.join(&journal), 600);
+    let before = gone.files();
+    assert!(Snapshot::open_newer(&shared(&gone), directory()).is_err());
+    assert!(open(&gone).is_err());
+    assert_eq!(gone.files(), before, "nothing is begun anew");
+    assert_eq!(repair(&shared(&gone), directory(), &twice()).unwrap(), []);
+    assert_eq!(found_by_reader(&gone), Some(twin));
+}
+
+#[test]
+fn a_writer_mends_a_damaged_copy_before_it_writes_over_it() {
+    let (disk, twin, journal) = with_records();
+    let [own, second] = places();
+    let length = Disk::read(&disk, &own.join(&journal)).unwrap().len();
+    // One lost its last record without a trace, the other has it and is damaged before.
+    disk.cut(&own.join(&journal), length - 512);
+    disk.flip(&second.join(&journal), 600);
+    drop(open(&disk).unwrap());
+    for place in places() {
+        assert_eq!(found_in(&disk, &place), Some(twin.clone()), "{}", place.display());
+    }
+}
+
+fn found_by_reader(disk: &SimDisk) -> Option<Twin> {
+    let snapshot = Snapshot::open_newer(&shared(disk), directory()).ok()?;
+    Some(read_all(&snapshot, &["state"]).unwrap())
+}

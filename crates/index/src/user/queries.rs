@@ -30,9 +30,8 @@ pub const QUERY_NAME_BYTES_MAX: usize = 64;
 /// # Errors
 /// The file cannot be read or is damaged; it is of a newer version.
 pub fn saved_queries(environment: &Environment) -> Result<BTreeMap<String, String>> {
-    let path = path(environment);
-    let parsed = match export_queries(environment)? {
-        Some(bytes) => parse(&bytes, path),
+    let parsed = match first(environment)? {
+        Some((path, bytes)) => parse(&bytes, path),
         None => Ok(BTreeMap::new()),
     };
     parsed.map_err(|error| match sound_in(environment, &second(environment)) {
@@ -67,14 +66,24 @@ pub fn change_queries(
     Ok(true)
 }
 
-/// Returns the bytes of the file, for backups; none if nothing was ever saved. If the file is not there, those of its second copy.
+/// Returns the bytes of the file, for backups; none if nothing was ever saved. If it is not there or damaged, those of its second copy.
 ///
 /// # Errors
-/// The file cannot be read.
+/// Both are damaged, or cannot be read.
 pub fn export_queries(environment: &Environment) -> Result<Option<Vec<u8>>> {
+    let sound = [path(environment), second(environment)].iter().find_map(|path| sound_in(environment, path));
+    match (sound, first(environment)?) {
+        (Some(bytes), _) => Ok(Some(bytes)),
+        (None, Some((path, bytes))) => parse(&bytes, path).map(|_| Some(bytes)),
+        (None, None) => Ok(None),
+    }
+}
+
+/// Returns the file, or else its second copy, with where that is; none if there is neither.
+fn first(environment: &Environment) -> Result<Option<(PathBuf, Vec<u8>)>> {
     for path in [path(environment), second(environment)] {
         match environment.disk.read(&path) {
-            Ok(bytes) => return Ok(Some(bytes)),
+            Ok(bytes) => return Ok(Some((path, bytes))),
             Err(error) if error.is_not_found() => {}
             Err(error) => return Err(error.into()),
         }
@@ -122,12 +131,12 @@ fn sound_in(environment: &Environment, path: &Path) -> Option<Vec<u8>> {
 /// # Errors
 /// The file is damaged or of a newer version: then nothing was changed. As [`change_queries`].
 pub fn import_queries(environment: &Environment, bytes: &[u8]) -> Result<Option<usize>> {
-    if export_queries(environment)?.is_some() {
+    if first(environment)?.is_some() {
         return Ok(None);
     }
     let count = parse(bytes, path(environment))?.len();
     let _lock = lock(environment)?;
-    if export_queries(environment)?.is_some() {
+    if first(environment)?.is_some() {
         return Ok(None);
     }
     publish(environment, bytes)?;

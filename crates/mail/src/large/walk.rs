@@ -17,7 +17,7 @@ use crate::content::{ContentFields, read_content};
 use crate::headers::{Block, skip_envelope, split};
 use crate::limits::{
     LARGE_HEADER_BYTES_MAX, LARGE_NESTED_BYTES_MAX, LARGE_TEXT_BYTES_MAX, LARGE_TEXTS_BYTES_MAX,
-    MIME_DEPTH_MAX, PART_COUNT_MAX,
+    MIME_DEPTH_MAX, PART_COUNT_MAX, UNSEALED_BYTES_MAX,
 };
 use crate::parts::{Body, Part, Place, Walk as NearWalk};
 use crate::problem::{Problem, Problems};
@@ -40,6 +40,8 @@ pub(super) fn take_apart(
         parts: Vec::new(),
         problems,
         texts_left: LARGE_TEXTS_BYTES_MAX,
+        room_bytes: UNSEALED_BYTES_MAX,
+        owned_left: UNSEALED_BYTES_MAX,
         is_cut: false,
     };
     let place = Place { parent: None, depth: 0, default: "text/plain" };
@@ -83,6 +85,10 @@ struct Walk<'w, 's, 'p> {
     problems: &'p mut Problems,
     /// Bytes of text that may still be kept.
     texts_left: usize,
+    /// Bytes that may still come out of S/MIME.
+    room_bytes: usize,
+    /// Bytes that parts may still hold which are not those of the message.
+    owned_left: usize,
     /// There were too many parts: the rest is left out.
     is_cut: bool,
 }
@@ -200,12 +206,14 @@ impl Walk<'_, '_, '_> {
     /// Opens S/MIME: in memory, or not at all.
     fn sealed(&mut self, content: ContentFields, place: Place) -> io::Result<End> {
         let (end, range) = self.find_range()?;
-        if range.end.saturating_sub(range.start) > wide(LARGE_NESTED_BYTES_MAX) {
+        let length = range.end.saturating_sub(range.start);
+        let is_short = length <= wide(LARGE_NESTED_BYTES_MAX);
+        let loaded = if is_short { self.load(&range, LARGE_NESTED_BYTES_MAX)? } else { None };
+        let Some(bytes) = loaded else {
             self.problems.add(Problem::SealedCut);
             self.push_leaf(content, range, place)?;
             return Ok(end);
-        }
-        let bytes = self.load(&range, LARGE_NESTED_BYTES_MAX)?;
+        };
         self.near((&bytes, range.start), place, |near, place| near.sealed(content, &bytes, place));
         Ok(end)
     }
@@ -228,7 +236,7 @@ impl Walk<'_, '_, '_> {
     /// Adds a content: of text as much as is kept, of all else the place.
     fn push_leaf(&mut self, content: ContentFields, range: Range<u64>, place: Place) -> io::Result<()> {
         let head = if content.is_text() {
-            self.load(&range, LARGE_TEXT_BYTES_MAX.min(self.texts_left))?
+            self.load(&range, LARGE_TEXT_BYTES_MAX.min(self.texts_left))?.unwrap_or_default()
         } else {
             Vec::new()
         };
@@ -239,12 +247,15 @@ impl Walk<'_, '_, '_> {
         Ok(())
     }
 
-    /// Reads the beginning of a range; nothing of it if it cannot be gone back to.
-    fn load(&mut self, range: &Range<u64>, limit_bytes: usize) -> io::Result<Vec<u8>> {
+    /// Reads the beginning of a range; `None` if it cannot be gone back to.
+    fn load(&mut self, range: &Range<u64>, limit_bytes: usize) -> io::Result<Option<Vec<u8>>> {
         let length = usize::try_from(range.end.saturating_sub(range.start)).unwrap_or(usize::MAX);
         let length = length.min(limit_bytes);
-        if length == 0 || !self.window.seek(range.start)? {
-            return Ok(Vec::new());
+        if length == 0 {
+            return Ok(Some(Vec::new()));
+        }
+        if !self.window.seek(range.start)? {
+            return Ok(None);
         }
         let mut loaded = Vec::with_capacity(length);
         while loaded.len() < length {
@@ -257,7 +268,7 @@ impl Walk<'_, '_, '_> {
             loaded.extend_from_slice(bytes);
             self.window.advance(count);
         }
-        Ok(loaded)
+        Ok(Some(loaded))
     }
 
     /// Takes a multipart apart at whose body the window stands.
@@ -406,12 +417,13 @@ impl Walk<'_, '_, '_> {
     fn encoded_message(&mut self, content: ContentFields, place: Place) -> io::Result<End> {
         let (end, range) = self.find_range()?;
         let length = range.end.saturating_sub(range.start);
-        if length > wide(LARGE_NESTED_BYTES_MAX) {
+        let is_short = length <= wide(LARGE_NESTED_BYTES_MAX);
+        let loaded = if is_short { self.load(&range, LARGE_NESTED_BYTES_MAX)? } else { None };
+        let Some(bytes) = loaded else {
             self.problems.add(Problem::NestedTooLarge);
             self.push_leaf(content, range, place)?;
             return Ok(end);
-        }
-        let bytes = self.load(&range, LARGE_NESTED_BYTES_MAX)?;
+        };
         self.near((&bytes, range.start), place, |near, place| near.message(content, &bytes, place));
         Ok(end)
     }
@@ -424,9 +436,10 @@ impl Walk<'_, '_, '_> {
         place: Place,
         take_apart: impl FnOnce(&mut NearWalk<'b, '_>, Place),
     ) {
-        let mut near = NearWalk::new(self.problems);
+        let mut near = NearWalk::new(self.problems).with_room(self.room_bytes);
         take_apart(&mut near, Place { parent: None, ..place });
-        let parts = near.into_parts();
+        let (parts, room_bytes) = near.into_parts();
+        self.room_bytes = room_bytes;
         let count = self.parts.len();
         let room = PART_COUNT_MAX.saturating_sub(count);
         if parts.len() > room {
@@ -438,15 +451,45 @@ impl Walk<'_, '_, '_> {
                 Body::Leaf(Cow::Borrowed(content)) if !self.keeps(&part.content, content) => {
                     place_in(bytes, content, offset)
                 }
+                Body::Sealed { bytes: Cow::Borrowed(content), .. } => place_in(bytes, content, offset),
                 _ => None,
             };
-            let part = match far {
-                Some(far) => {
+            let part = match (far, part.body) {
+                (Some(far), Body::Sealed { seal, .. }) => {
+                    let body = Body::Sealed { bytes: Cow::default(), seal };
+                    Part { parent, content: part.content, body, far: Some(far) }
+                }
+                (Some(far), _) => {
                     Part { parent, content: part.content, body: Body::Leaf(Cow::default()), far: Some(far) }
                 }
-                None => Part { parent, ..part.into_owned() },
+                (None, body) => {
+                    let body = self.bounded(body);
+                    Part { parent, content: part.content, body, far: part.far }.into_owned()
+                }
             };
             self.parts.push(part);
+        }
+    }
+
+    /// Returns a body, or an empty one where such bodies would take too much memory: what is not in the message has no place to be read
+    /// from again.
+    fn bounded<'b>(&mut self, body: Body<'b>) -> Body<'b> {
+        let length = match &body {
+            Body::Multipart => 0,
+            Body::Message { headers: bytes, .. } | Body::Sealed { bytes, .. } | Body::Leaf(bytes) => {
+                bytes.len()
+            }
+        };
+        if length <= self.owned_left {
+            self.owned_left = self.owned_left.saturating_sub(length);
+            return body;
+        }
+        self.problems.add(Problem::PartsCut);
+        match body {
+            Body::Multipart => Body::Multipart,
+            Body::Message { size_bytes, .. } => Body::Message { headers: Cow::default(), size_bytes },
+            Body::Sealed { seal, .. } => Body::Sealed { bytes: Cow::default(), seal },
+            Body::Leaf(_) => Body::Leaf(Cow::default()),
         }
     }
 

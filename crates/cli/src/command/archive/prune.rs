@@ -74,8 +74,12 @@ pub(crate) fn run(arguments: &Arguments, session: &Session) -> Result<Outcome> {
         dry_run,
     };
     let mut output = session.output();
-    let lost = lost::before(&losing, arguments.keeping, (session, &progress), &mut output)?.outcome;
+    let looked = lost::before(&losing, arguments.keeping, (session, &progress), &mut output)?;
     output.finish()?;
+    if arguments.keeping.keep_messages && looked.unread_count > 0 && dry_run.is_none() {
+        bail!("nothing was removed: messages may be in what could not be read, and would not be kept");
+    }
+    let lost = looked.outcome;
     let plan = plan(&repository, arguments.how, &[], &progress)?;
     let pruned = carry_out(&plan, lock.held(), dry_run, (session, &progress))?;
     lock.release()?;
