@@ -12,6 +12,7 @@
 mod decode;
 mod levels;
 mod lines;
+mod room;
 mod source;
 #[cfg(test)]
 mod tests;

@@ -11,13 +11,13 @@ use std::ops::Range;
 
 use super::levels::{End, Levels, line_ends};
 use super::lines::{Found, find, scan};
+use super::room::Room;
 use super::window::{Window, wide};
 use crate::bytes::{after, before};
 use crate::content::{ContentFields, read_content};
 use crate::headers::{Block, skip_envelope, split};
 use crate::limits::{
-    LARGE_HEADER_BYTES_MAX, LARGE_NESTED_BYTES_MAX, LARGE_TEXT_BYTES_MAX, LARGE_TEXTS_BYTES_MAX,
-    MIME_DEPTH_MAX, PART_COUNT_MAX, UNSEALED_BYTES_MAX,
+    LARGE_HEADER_BYTES_MAX, LARGE_NESTED_BYTES_MAX, LARGE_TEXT_BYTES_MAX, MIME_DEPTH_MAX, PART_COUNT_MAX,
 };
 use crate::parts::{Body, Part, Place, Walk as NearWalk};
 use crate::problem::{Problem, Problems};
@@ -39,9 +39,7 @@ pub(super) fn take_apart(
         levels: Levels::default(),
         parts: Vec::new(),
         problems,
-        texts_left: LARGE_TEXTS_BYTES_MAX,
-        room_bytes: UNSEALED_BYTES_MAX,
-        owned_left: UNSEALED_BYTES_MAX,
+        room: Room::new(),
         is_cut: false,
     };
     let place = Place { parent: None, depth: 0, default: "text/plain" };
@@ -83,12 +81,7 @@ struct Walk<'w, 's, 'p> {
     levels: Levels,
     parts: Vec<Part<'static>>,
     problems: &'p mut Problems,
-    /// Bytes of text that may still be kept.
-    texts_left: usize,
-    /// Bytes that may still come out of S/MIME.
-    room_bytes: usize,
-    /// Bytes that parts may still hold which are not those of the message.
-    owned_left: usize,
+    room: Room,
     /// There were too many parts: the rest is left out.
     is_cut: bool,
 }
@@ -236,11 +229,11 @@ impl Walk<'_, '_, '_> {
     /// Adds a content: of text as much as is kept, of all else the place.
     fn push_leaf(&mut self, content: ContentFields, range: Range<u64>, place: Place) -> io::Result<()> {
         let head = if content.is_text() {
-            self.load(&range, LARGE_TEXT_BYTES_MAX.min(self.texts_left))?.unwrap_or_default()
+            self.load(&range, LARGE_TEXT_BYTES_MAX.min(self.room.text_bytes))?.unwrap_or_default()
         } else {
             Vec::new()
         };
-        self.texts_left = self.texts_left.saturating_sub(head.len());
+        self.room.text_bytes = self.room.text_bytes.saturating_sub(head.len());
         let is_whole = wide(head.len()) == range.end.saturating_sub(range.start);
         let far = (!is_whole).then_some(range);
         self.parts.push(Part { parent: place.parent, content, body: Body::Leaf(Cow::Owned(head)), far });
@@ -436,10 +429,10 @@ impl Walk<'_, '_, '_> {
         place: Place,
         take_apart: impl FnOnce(&mut NearWalk<'b, '_>, Place),
     ) {
-        let mut near = NearWalk::new(self.problems).with_room(self.room_bytes);
+        let mut near = NearWalk::new(self.problems).with_room(self.room.unsealed_bytes);
         take_apart(&mut near, Place { parent: None, ..place });
-        let (parts, room_bytes) = near.into_parts();
-        self.room_bytes = room_bytes;
+        let (parts, unsealed_bytes) = near.into_parts();
+        self.room.unsealed_bytes = unsealed_bytes;
         let count = self.parts.len();
         let room = PART_COUNT_MAX.saturating_sub(count);
         if parts.len() > room {
@@ -448,7 +441,7 @@ impl Walk<'_, '_, '_> {
         for part in parts.into_iter().take(room) {
             let parent = part.parent.map_or(place.parent, |parent| Some(parent.saturating_add(count)));
             let far = match &part.body {
-                Body::Leaf(Cow::Borrowed(content)) if !self.keeps(&part.content, content) => {
+                Body::Leaf(Cow::Borrowed(content)) if !self.room.keeps(&part.content, content) => {
                     place_in(bytes, content, offset)
                 }
                 Body::Sealed { bytes: Cow::Borrowed(content), .. } => place_in(bytes, content, offset),
@@ -463,43 +456,12 @@ impl Walk<'_, '_, '_> {
                     Part { parent, content: part.content, body: Body::Leaf(Cow::default()), far: Some(far) }
                 }
                 (None, body) => {
-                    let body = self.bounded(body);
+                    let body = self.room.bounded(body, self.problems);
                     Part { parent, content: part.content, body, far: part.far }.into_owned()
                 }
             };
             self.parts.push(part);
         }
-    }
-
-    /// Returns a body, or an empty one where such bodies would take too much memory: what is not in the message has no place to be read
-    /// from again.
-    fn bounded<'b>(&mut self, body: Body<'b>) -> Body<'b> {
-        let length = match &body {
-            Body::Multipart => 0,
-            Body::Message { headers: bytes, .. } | Body::Sealed { bytes, .. } | Body::Leaf(bytes) => {
-                bytes.len()
-            }
-        };
-        if length <= self.owned_left {
-            self.owned_left = self.owned_left.saturating_sub(length);
-            return body;
-        }
-        self.problems.add(Problem::PartsCut);
-        match body {
-            Body::Multipart => Body::Multipart,
-            Body::Message { size_bytes, .. } => Body::Message { headers: Cow::default(), size_bytes },
-            Body::Sealed { seal, .. } => Body::Sealed { bytes: Cow::default(), seal },
-            Body::Leaf(_) => Body::Leaf(Cow::default()),
-        }
-    }
-
-    /// Says whether a content is kept in memory, and takes note of it.
-    fn keeps(&mut self, content: &ContentFields, bytes: &[u8]) -> bool {
-        let keeps = bytes.is_empty() || content.is_text() && bytes.len() <= self.texts_left;
-        if keeps {
-            self.texts_left = self.texts_left.saturating_sub(bytes.len());
-        }
-        keeps
     }
 }
 
