@@ -97,7 +97,7 @@ pub(crate) fn lost(
     let mut take = |directory: &[u8], entry: &Entry| collect(&mut kept, &mut found, directory, entry);
     if let Some(all) = trees.all {
         // A part of these may be gone by right: an earlier prune took it.
-        for tree in tops((vault, &walk), all, &mut report.problems, progress)? {
+        for tree in tops(vault, &walk, all, progress)? {
             walk.run_what_is_left(&tree, &mut report.problems, &mut take)?;
         }
     }
@@ -130,12 +130,7 @@ fn collect(
 }
 
 /// Returns the trees that were not met yet and that lie in no other tree: the tops of what was forgotten.
-fn tops(
-    (vault, walk): (&dyn Vault, &Walk<'_>),
-    all: &[Id],
-    problems: &mut Vec<Problem>,
-    progress: &dyn Progress,
-) -> Result<Vec<Id>> {
+fn tops(vault: &dyn Vault, walk: &Walk<'_>, all: &[Id], progress: &dyn Progress) -> Result<Vec<Id>> {
     let mut left: Vec<Id> = all.iter().filter(|id| !walk.has_met(id)).copied().collect();
     let mut below = HashSet::new();
     for id in &left {
@@ -143,11 +138,8 @@ fn tops(
         let entries = match vault.tree(id) {
             Ok(entries) => entries,
             Err(error) if error.is_end() => return Err(error),
-            Err(error) if error.is_gone() => continue,
-            Err(error) => {
-                problems.push(problem(b"", &error));
-                continue;
-            }
+            // Whoever walks through it tells of it.
+            Err(_) => continue,
         };
         below.extend(entries.iter().filter_map(|entry| match entry.content {
             Content::Directory(tree) => Some(tree),
