@@ -270,7 +270,7 @@ fn remembered(session: &Session) -> Result<Remembered> {
     }
 }
 
-/// Returns the roots to index, as [`roots`] does, or for a first index all directories with mail that can be
+/// Returns the roots to index, as [`roots()`] does, or for a first index all directories with mail that can be
 /// found; none if the user does not want these.
 fn roots_or_found(session: &Session, remembered: &Remembered) -> Result<Option<Vec<Root>>> {
     let is_said = !session.given_roots.is_empty() || !session.configured()?.roots.is_empty();
