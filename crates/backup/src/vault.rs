@@ -102,16 +102,11 @@ impl<'a> Walk<'a> {
         problems: &mut Vec<Problem>,
         visit: &mut dyn FnMut(&[u8], &Entry) -> Result<()>,
     ) -> Result<()> {
-        self.go(tree, visit, &mut |path, error| {
-            if error.is_end() {
-                return Err(error);
-            }
-            problems.push(problem(path, &error));
-            Ok(())
-        })
+        self.go(tree, visit, &mut |path, error| note(problems, path, error))
     }
 
-    /// Visits all entries below a tree of which a part may be gone by right. What is there and cannot be read is a problem.
+    /// Visits all entries below a tree of which a part may be gone by right. What is there and cannot be read
+    /// is a problem.
     ///
     /// # Errors
     /// As [`run_past`](Walk::run_past).
@@ -121,14 +116,9 @@ impl<'a> Walk<'a> {
         problems: &mut Vec<Problem>,
         visit: &mut dyn FnMut(&[u8], &Entry) -> Result<()>,
     ) -> Result<()> {
-        self.go(tree, visit, &mut |path, error| {
-            if error.is_end() {
-                return Err(error);
-            }
-            if !error.is_gone() {
-                problems.push(problem(path, &error));
-            }
-            Ok(())
+        self.go(tree, visit, &mut |path, error| match error.is_gone() {
+            true => Ok(()),
+            false => note(problems, path, error),
         })
     }
 
@@ -165,6 +155,15 @@ impl<'a> Walk<'a> {
         }
         Ok(())
     }
+}
+
+/// Takes note of a tree that cannot be read, unless nothing more can.
+fn note(problems: &mut Vec<Problem>, path: &[u8], error: Error) -> Result<()> {
+    if error.is_end() {
+        return Err(error);
+    }
+    problems.push(problem(path, &error));
+    Ok(())
 }
 
 /// Returns the content of a file, which may have `bytes_max` bytes.
