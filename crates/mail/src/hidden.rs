@@ -13,6 +13,10 @@
 /// Elements within a hidden one that are tracked. Deeper ones may end it too early.
 const DEPTH_MAX: usize = 256;
 
+/// How often open elements are looked at for one that ends, in one HTML. After that all text is shown: such HTML
+/// is nobody's letter.
+const LOOK_COUNT_MAX: usize = 16 << 20;
+
 /// The first bytes of an element's name in lower case; zeros follow it.
 pub(crate) type Name = [u8; 10];
 
@@ -30,6 +34,8 @@ enum Effect {
 #[derive(Default)]
 pub(crate) struct Hidden {
     open: Vec<(Name, Effect)>,
+    /// How often an open element was looked at.
+    look_count: usize,
 }
 
 impl Hidden {
@@ -40,6 +46,10 @@ impl Hidden {
 
     /// Takes note of a tag. `name` is that of its element.
     pub(crate) fn tag(&mut self, name: &Name, is_end: bool, attributes: &str) {
+        self.look_count = self.look_count.saturating_add(self.open.len());
+        if self.look_count > LOOK_COUNT_MAX {
+            return self.open.clear();
+        }
         if is_end {
             return self.end(name);
         }
@@ -335,6 +345,23 @@ mod tests {
         for _ in 0..DEPTH_MAX {
             hidden.tag(&name("div"), true, "");
         }
+        assert!(!hidden.is_hidden());
+    }
+
+    #[test]
+    fn what_takes_too_long_is_shown() {
+        let mut hidden = Hidden::default();
+        let open_all = |hidden: &mut Hidden| {
+            for _ in 0..DEPTH_MAX {
+                hidden.tag(b"div\0\0\0\0\0\0\0", false, "hidden");
+            }
+        };
+        open_all(&mut hidden);
+        for _ in 0..=LOOK_COUNT_MAX / DEPTH_MAX {
+            hidden.tag(b"li\0\0\0\0\0\0\0\0", true, "");
+        }
+        assert!(!hidden.is_hidden());
+        open_all(&mut hidden);
         assert!(!hidden.is_hidden());
     }
 }
