@@ -76,6 +76,9 @@ pub const LARGE_STEP_BYTES: usize = 128 << 10;
 /// words of a text, a boundary that is nowhere named.
 pub const LARGE_REWIND_COUNT_MAX: usize = 64;
 
+/// Bytes of a large message that are decompressed again to go back in it: as many as are read of one at most.
+pub const LARGE_REWIND_BYTES_MAX: u64 = LARGE_BYTES_MAX;
+
 /// Parts of a large message that are taken apart in memory; longer ones are passed by.
 pub const LARGE_NEAR_BYTES: usize = 1 << 20;
 

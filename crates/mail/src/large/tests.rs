@@ -17,6 +17,7 @@ fn paces() -> [Pace; 4] {
         step_bytes,
         near_bytes,
         rewind_count: usize::MAX,
+        rewind_bytes: u64::MAX,
     })
 }
 
@@ -32,6 +33,12 @@ fn in_pieces(bytes: &[u8], pace: Pace) -> Message {
 fn sorted(mut message: Message) -> Message {
     message.problems.sort_by_key(ToString::to_string);
     message
+}
+
+fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    encoder.write_all(bytes).unwrap();
+    encoder.finish().unwrap()
 }
 
 fn check(name: &str, bytes: &[u8], paces: &[Pace]) {
@@ -142,9 +149,7 @@ fn a_compressed_message_is_read_in_pieces() {
     let text = "Subject: packed\nContent-Type: multipart/mixed; boundary=b\n\n--b\n\nwords in it\n\
         --b\nContent-Type: a/b; name=n\n\n";
     let bytes = [text.as_bytes(), &[b'x'; 5000], b"\n--b--\n"].concat();
-    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
-    encoder.write_all(&bytes).unwrap();
-    let packed = encoder.finish().unwrap();
+    let packed = gzip(&bytes);
     let expected = sorted(parse(&bytes, &CONTEXT));
     for pace in paces() {
         assert_eq!(in_pieces(&packed, pace), expected);
@@ -162,10 +167,21 @@ fn a_message_that_would_be_gone_back_in_without_end_is_read_once() {
         .to_owned()
         + &"and more of them\n".repeat(200);
     let text = format!("Content-Type: multipart/mixed; boundary=b\n\n{}--b--\n", piece.repeat(300));
-    let pace = Pace { step_bytes: 7, near_bytes: 1, rewind_count: 20 };
-    let message = in_pieces(text.as_bytes(), pace);
-    assert!(message.problems.contains(&Problem::TextCut), "{:?}", message.problems);
-    assert!(message.text.matches("some words").count() < 20);
+    let pace = Pace { step_bytes: 7, near_bytes: 1, rewind_count: 20, rewind_bytes: u64::MAX };
+    let count = |bytes: &[u8], pace: Pace| {
+        let message = in_pieces(bytes, pace);
+        assert!(message.problems.contains(&Problem::TextCut), "{:?}", message.problems);
+        message.text.matches("some words").count()
+    };
+    let found = count(text.as_bytes(), pace);
+    assert!((1..20).contains(&found), "{found}");
+    // What is decompressed again is counted in bytes, too.
+    let packed = gzip(text.as_bytes());
+    assert_eq!(count(&packed, pace), found);
+    let few_bytes = Pace { rewind_bytes: 5 * wide(piece.len()), ..pace };
+    assert_eq!(count(text.as_bytes(), few_bytes), found);
+    let found_packed = count(&packed, few_bytes);
+    assert!((1..found).contains(&found_packed), "{found_packed} of {found}");
 }
 
 proptest! {

@@ -6,11 +6,13 @@
 
 use super::source::Source;
 use crate::bytes::{after, before};
-use crate::limits::{LARGE_NEAR_BYTES, LARGE_REWIND_COUNT_MAX, LARGE_STEP_BYTES};
+use crate::limits::{LARGE_NEAR_BYTES, LARGE_REWIND_BYTES_MAX, LARGE_REWIND_COUNT_MAX, LARGE_STEP_BYTES};
+use crate::unpack::Compression;
 use std::io::{self, Read};
 
 /// Bytes behind the place that are kept, so that the line ends before it are seen.
 pub(super) const BEHIND_BYTES: usize = 1 << 10;
+
 /// How a message is read.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pace {
@@ -18,14 +20,19 @@ pub(super) struct Pace {
     pub(super) step_bytes: usize,
     /// Parts up to so many bytes are taken apart in memory.
     pub(super) near_bytes: usize,
-    /// How often it is gone back by reading anew: each time a compressed message is decompressed from its
-    /// beginning.
+    /// How often it is gone back by reading anew.
     pub(super) rewind_count: usize,
+    /// Bytes that may be decompressed once more for that: a compressed message begins anew each time.
+    pub(super) rewind_bytes: u64,
 }
 
 /// How messages are read but in tests.
-pub(super) const PACE: Pace =
-    Pace { step_bytes: LARGE_STEP_BYTES, near_bytes: LARGE_NEAR_BYTES, rewind_count: LARGE_REWIND_COUNT_MAX };
+pub(super) const PACE: Pace = Pace {
+    step_bytes: LARGE_STEP_BYTES,
+    near_bytes: LARGE_NEAR_BYTES,
+    rewind_count: LARGE_REWIND_COUNT_MAX,
+    rewind_bytes: LARGE_REWIND_BYTES_MAX,
+};
 
 /// A window on a message.
 pub(super) struct Window<'s> {
@@ -40,6 +47,8 @@ pub(super) struct Window<'s> {
     /// How much is read at once.
     pub(super) step_bytes: usize,
     rewinds_left: usize,
+    /// Bytes that may be decompressed once more.
+    rewind_bytes_left: u64,
 }
 
 impl<'s> Window<'s> {
@@ -54,6 +63,7 @@ impl<'s> Window<'s> {
             is_over: false,
             step_bytes: pace.step_bytes,
             rewinds_left: pace.rewind_count,
+            rewind_bytes_left: pace.rewind_bytes,
         })
     }
 
@@ -91,10 +101,17 @@ impl<'s> Window<'s> {
         self.at = self.at.saturating_add(count).min(self.buffer.len());
     }
 
-    /// Goes to a place; says no if that lies behind, and too many were gone back to.
+    /// Goes to a place; says no if that lies behind, and too much was gone back.
     pub(super) fn seek(&mut self, offset: u64) -> io::Result<bool> {
         if offset < self.start {
             let Some(left) = self.rewinds_left.checked_sub(1) else { return Ok(false) };
+            if self.source.compression != Compression::Plain {
+                // As far as it was read before, it is likely to be read again.
+                let Some(left) = self.rewind_bytes_left.checked_sub(self.position()) else {
+                    return Ok(false);
+                };
+                self.rewind_bytes_left = left;
+            }
             self.rewinds_left = left;
             self.stream = self.source.stream(offset)?;
             self.buffer.clear();
