@@ -172,7 +172,11 @@ impl Keeper {
         } else if now.saturating_sub(self.tried_ns.load(Ordering::Acquire)) >= RENEW_NS {
             self.tried_ns.store(now, Ordering::Release);
             // What fails now is tried again in five minutes, and counts only when that was too long.
-            _ = self.renew(&mut lock(&self.files));
+            let mut files = lock(&self.files);
+            // Given up meanwhile: nobody would remove another file.
+            if !self.is_lost.load(Ordering::Acquire) && !files.is_empty() {
+                _ = self.renew(&mut files);
+            }
         }
     }
 
@@ -422,6 +426,9 @@ mod tests {
         assert!(storage.ids(FileKind::Lock).is_empty() && !surrender.is_held());
         assert!(matches!(held.check(), Err(Error::LockLost { .. })));
         storage.operations();
+        // The thread may be about to look.
+        advance(MINUTE * 5);
+        held.keeper.look();
         drop(held);
         surrender.give_up();
         assert!(storage.operations().is_empty() && !surrender.is_held());
