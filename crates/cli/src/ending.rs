@@ -8,10 +8,10 @@
 use crate::{environment, exit};
 use archive::Surrender;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
-use signal_hook::{flag, low_level};
+use signal_hook::{SigId, flag, low_level};
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
 use std::time::Duration;
 
@@ -31,6 +31,8 @@ pub(crate) struct Ends {
     /// Whether the process waits for another one under locks, which have to go before it ends.
     waits_under_locks: AtomicBool,
     locks: Mutex<Vec<Surrender>>,
+    /// What Ctrl-C does; nothing while a pager has it.
+    interrupt: Mutex<Vec<SigId>>,
 }
 
 static ENDS: OnceLock<Ends> = OnceLock::new();
@@ -48,16 +50,26 @@ impl Ends {
         }
         let ends = Ends::default();
         for signal in SIGNALS.into_iter().filter(|signal| !environment::is_ignored(*signal)) {
-            let code = i32::from(exit::of_signal(signal));
-            // In this order: the first signal finds the flag unset and sets it, the second finds it set.
+            let does = ends.hear(signal)?;
             if signal == SIGINT {
-                flag::register_conditional_shutdown(signal, code, Arc::clone(&ends.is_asked))?;
+                *guarded(&ends.interrupt) = does;
             }
-            flag::register_conditional_shutdown(signal, code, Arc::clone(&ends.may_end))?;
-            flag::register_usize(signal, Arc::clone(&ends.signal), signal.unsigned_abs() as usize)?;
-            flag::register(signal, Arc::clone(&ends.is_asked))?;
         }
         Ok(ENDS.get_or_init(|| ends))
+    }
+
+    /// Makes a signal ask for an end.
+    fn hear(&self, signal: i32) -> io::Result<Vec<SigId>> {
+        let code = i32::from(exit::of_signal(signal));
+        let mut does = Vec::new();
+        // In this order: the first signal finds the flag unset and sets it, the second finds it set.
+        if signal == SIGINT {
+            does.push(flag::register_conditional_shutdown(signal, code, Arc::clone(&self.is_asked))?);
+        }
+        does.push(flag::register_conditional_shutdown(signal, code, Arc::clone(&self.may_end))?);
+        does.push(flag::register_usize(signal, Arc::clone(&self.signal), signal.unsigned_abs() as usize)?);
+        does.push(flag::register(signal, Arc::clone(&self.is_asked))?);
+        Ok(does)
     }
 
     /// Asks for an end as a signal does.
@@ -106,9 +118,8 @@ impl Ends {
         }
     }
 
-    fn locks(&self) -> std::sync::MutexGuard<'_, Vec<Surrender>> {
-        // Nothing here is left half done by a panic.
-        self.locks.lock().unwrap_or_else(PoisonError::into_inner)
+    fn locks(&self) -> MutexGuard<'_, Vec<Surrender>> {
+        guarded(&self.locks)
     }
 
     fn code(&self) -> u8 {
@@ -158,10 +169,46 @@ pub(crate) fn only_prints() {
     }
 }
 
-/// Leaves Ctrl-C to the pager, which reads from the terminal: we end when it does.
-pub(crate) fn leave_to_pager() {
+/// Leaves Ctrl-C to a pager that is about to start, which reads from the terminal: we end when it does. Other
+/// signals end the process, once its locks are given up.
+pub(crate) fn leave_to_pager() -> Interrupt {
+    if environment::is_ignored(SIGINT) {
+        return Interrupt { is_heard: false };
+    }
     let _ = flag::register(SIGINT, Arc::new(AtomicBool::new(false)));
     if let Some(ends) = ENDS.get() {
-        ends.works();
+        for does in guarded(&ends.interrupt).drain(..) {
+            low_level::unregister(does);
+        }
+        ends.waits();
     }
+    Interrupt { is_heard: true }
+}
+
+/// Ctrl-C, which was left to a pager.
+pub(crate) struct Interrupt {
+    /// Whether it was heard before, and not ignored.
+    is_heard: bool,
+}
+
+impl Interrupt {
+    /// Makes it ask for an end again: the pager did not start.
+    pub(crate) fn take_back(self) {
+        if !self.is_heard {
+            return;
+        }
+        // What cannot be heard any more ends nothing; other signals do.
+        let _ = match ENDS.get() {
+            Some(ends) => ends.hear(SIGINT).map(|does| *guarded(&ends.interrupt) = does),
+            None => {
+                let code = i32::from(exit::of_signal(SIGINT));
+                flag::register_conditional_shutdown(SIGINT, code, Arc::new(AtomicBool::new(true))).map(|_| ())
+            }
+        };
+    }
+}
+
+/// Locks a mutex; nothing here is left half done by a panic.
+fn guarded<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -43,15 +43,17 @@ pub(crate) fn start(named: Option<&str>, has_less_options: bool) -> Option<(Page
     if !has_less_options {
         process.env("LESS", LESS);
     }
-    ending::leave_to_pager();
+    let interrupt = ending::leave_to_pager();
     match process.spawn() {
         Ok(mut child) => {
             let input = child.stdin.take()?;
             Some((Pager { child }, input))
         }
-        Err(error) if named.is_none() && error.kind() == io::ErrorKind::NotFound => None,
         Err(error) => {
-            complain(format!("cannot run the pager {program}: {error}"));
+            interrupt.take_back();
+            if named.is_some() || error.kind() != io::ErrorKind::NotFound {
+                complain(format!("cannot run the pager {program}: {error}"));
+            }
             None
         }
     }

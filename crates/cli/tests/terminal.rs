@@ -63,6 +63,39 @@ fn a_pager_that_ends_early_is_no_error_and_one_that_is_missing_is_told_of() {
 }
 
 #[test]
+fn ctrl_c_is_for_the_pager_and_what_ends_us_is_not() {
+    let home = crate::archive::archived();
+    assert_eq!(home.run(&["archive", "init"]).code, Some(0));
+    assert_eq!(home.run(&["archive", "backup"]).code, Some(0));
+    let repository = home.home.path().join("repository");
+    let locks = || fs::read_dir(repository.join("locks")).unwrap().count();
+    let file = home.home.mail().join("cur/1:2,S");
+    // A message is shown after all was read, its file while it is read.
+    let paged = |format: &str, signals: &str| {
+        let pager = format!("sh -c 'for s in {signals}; do kill -$s $PPID; done; cat >/dev/null; echo seen'");
+        let variables = [
+            ("PAGER", pager.as_str()),
+            ("RESTIC_REPOSITORY", repository.to_str().unwrap()),
+            ("RESTIC_PASSWORD", home.password),
+        ];
+        let run = home
+            .home
+            .on_terminal(&["archive", "view", "--format", format, file.to_str().unwrap()], &variables);
+        (run.code, run.out, locks())
+    };
+    let seen = |code| (Some(code), "seen\n".to_owned(), 0);
+    for format in ["plain", "raw"] {
+        assert_eq!(paged(format, "INT INT INT"), seen(0), "{format}");
+    }
+    for (signal, code) in [("TERM", 143), ("HUP", 129)] {
+        assert_eq!(paged("plain", signal), seen(code));
+        // Short ones are shown before anybody looks for a signal.
+        let raw = paged("raw", signal);
+        assert!(raw == seen(code) || raw == seen(0), "{raw:?}");
+    }
+}
+
+#[test]
 fn colours_are_for_terminals_and_can_be_refused() {
     let home = Home::indexed();
     let shown = |arguments: &[&str], variables: &[(&str, &str)]| {

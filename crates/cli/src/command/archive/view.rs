@@ -3,6 +3,7 @@
 use super::select;
 use crate::archived;
 use crate::command::view::{self, Format, How};
+use crate::ending;
 use crate::exit::{NotFound, Outcome};
 use crate::locate::{self, Located};
 use crate::output::Output;
@@ -92,6 +93,7 @@ pub(crate) fn run(arguments: &Arguments, session: &Session) -> Result<Outcome> {
     };
     let (found, outcome) = view::located(&arguments.messages, &locate)?;
     lock.release()?;
+    ending::only_prints();
     view::show(&found, arguments.how, session)?;
     Ok(outcome)
 }
