@@ -49,6 +49,23 @@ fn check_said(home: &Home, context: &str) {
     assert_eq!(home.subjects("not tag:all"), ["number 3"], "{context}");
 }
 
+#[test]
+fn what_somebody_wrote_between_saved_queries_is_kept() {
+    let home = Home::new();
+    let directory = golden().remove(0);
+    copy(&directory, &home.data());
+    let own = home.data().join("user/queries");
+    let written = fs::read_to_string(&own).unwrap().replacen('\n', "\n# the first ones\n\n", 1);
+    fs::write(&own, &written).unwrap();
+    deliver(&home);
+    assert_eq!(home.pneu(&["index", "--maildir", "Mail"]).code, Some(0));
+    check_said(&home, "with lines of somebody");
+    check_newest(&home, "with lines of somebody");
+    let (_, lines) = written.split_once('\n').unwrap();
+    let now = fs::read_to_string(&own).unwrap();
+    assert!(now.starts_with(&format!("pneu-queries 2\n{lines}# checksum ")), "{now}");
+}
+
 /// What was said is there twice, in files of the newest versions.
 fn check_newest(home: &Home, context: &str) {
     for place in ["user", "user/copy"] {

@@ -105,7 +105,7 @@ pub(crate) fn keep_twice(environment: &Environment) {
         let _ = writer(environment).and_then(|mut writer| Ok(writer.flush()?));
     }
     if is_once(queries::FILE) {
-        let _ = change_queries(environment, &mut |_| true);
+        let _ = queries::keep_twice(environment);
     }
 }
 

@@ -60,9 +60,7 @@ pub fn change_queries(
         let query: String = query.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
         text.push_str(&format!("{name}\t{}\n", query.trim()));
     }
-    let checksum = xxh3_64(text.as_bytes());
-    text.push_str(&format!("{CHECKSUM}{checksum:016x}\n"));
-    publish(environment, text.as_bytes())?;
+    publish(environment, with_checksum(text).as_bytes())?;
     Ok(true)
 }
 
@@ -123,6 +121,27 @@ pub(super) fn repair(environment: &Environment) -> Result<()> {
 fn sound_in(environment: &Environment, path: &Path) -> Option<Vec<u8>> {
     let bytes = environment.disk.read(path).ok()?;
     parse(&bytes, path.to_owned()).is_ok().then_some(bytes)
+}
+
+/// Gives a file that has none its second copy, and the checksum of the newest version. All of its lines stay as they are, those too that
+/// somebody wrote by hand.
+///
+/// # Errors
+/// As [`change_queries`].
+pub(super) fn keep_twice(environment: &Environment) -> Result<()> {
+    let _lock = lock(environment)?;
+    let Some((path, bytes)) = first(environment)? else { return Ok(()) };
+    parse(&bytes, path)?;
+    let text = String::from_utf8_lossy(&bytes);
+    let lines = text.split_once('\n').map_or("", |(_, lines)| lines).lines();
+    let lines = lines.filter(|line| !line.starts_with(CHECKSUM)).map(|line| format!("{line}\n"));
+    publish(environment, with_checksum(format!("{HEADER}\n{}", lines.collect::<String>())).as_bytes())
+}
+
+fn with_checksum(mut text: String) -> String {
+    let checksum = xxh3_64(text.as_bytes());
+    text.push_str(&format!("{CHECKSUM}{checksum:016x}\n"));
+    text
 }
 
 /// Takes in saved queries as they were exported, byte for byte, where none were ever saved. Returns how many those are; none if there
