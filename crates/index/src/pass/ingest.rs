@@ -23,6 +23,8 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use store::{Rows, Snapshot, Value};
 
+/// Bytes of contents that lie in no file, unpacked, that are parsed together.
+const UNPACKED_BYTES_MAX: usize = 32 << 20;
 /// Documents a thread should at least have: fewer go into one segment of the text index.
 const DOCUMENTS_PER_WRITER_MIN: usize = 64;
 
@@ -176,22 +178,31 @@ impl Ingest {
     /// # Errors
     /// A full disk, damage in the store.
     pub(super) fn take(&mut self, snapshot: &Snapshot, kept: Vec<Kept>) -> Result<u64> {
-        let manner = self.manner(&|_| false);
-        let read = |kept: Kept| (kept.named_seconds, read_kept(kept, &manner));
-        let reads: Vec<(Option<i64>, Option<Read>)> = kept.into_par_iter().map(read).collect();
-        let (mut fresh, mut damaged) = (Vec::new(), 0);
-        for (named_seconds, read) in reads {
-            let Some(read) = read else {
-                damaged += 1;
-                continue;
-            };
-            let (number, is_new) = self.number(snapshot, read.sha256)?;
-            self.named.note_seconds(number, named_seconds);
-            if is_new {
-                fresh.push((number, read));
+        let (mut fresh, mut fresh_bytes, mut damaged) = (Vec::new(), 0, 0);
+        let mut kept = kept.into_iter().peekable();
+        // A few bytes may become many: only as many are unpacked at once as there are cores.
+        while kept.peek().is_some() {
+            let some: Vec<Kept> = kept.by_ref().take(rayon::current_num_threads()).collect();
+            let manner = self.manner(&|_| false);
+            let read = |kept: Kept| (kept.named_seconds, read_kept(kept, &manner));
+            let reads: Vec<(Option<i64>, Option<Read>)> = some.into_par_iter().map(read).collect();
+            for (named_seconds, read) in reads {
+                let Some(read) = read else {
+                    damaged += 1;
+                    continue;
+                };
+                let (number, is_new) = self.number(snapshot, read.sha256)?;
+                self.named.note_seconds(number, named_seconds);
+                if is_new {
+                    fresh_bytes += read.content.bytes.len();
+                    fresh.push((number, read));
+                }
+            }
+            if fresh_bytes >= UNPACKED_BYTES_MAX || kept.peek().is_none() {
+                self.parse_all(std::mem::take(&mut fresh))?;
+                fresh_bytes = 0;
             }
         }
-        self.parse_all(fresh)?;
         self.link()?;
         Ok(damaged)
     }
