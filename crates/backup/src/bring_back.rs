@@ -49,7 +49,7 @@ pub fn bring_back_tags(environment: &Environment, roots: &[Root]) -> Result<Vec<
         return Ok(Vec::new());
     }
     let mut taken = Vec::new();
-    for (file, roots) in restored(roots, TAGS, TAGS_BYTES_MAX) {
+    for (file, roots) in restored(roots, TAGS) {
         let text = text_of(&file, TAGS_BYTES_MAX)?;
         let mailbox = Mailbox::open(environment)?;
         taken.push((file, index::import_tags_of(environment, &mailbox, &roots, &text)?));
@@ -64,7 +64,7 @@ pub fn bring_back_tags(environment: &Environment, roots: &[Root]) -> Result<Vec<
 /// The file is damaged, cannot be read, or holds control characters; what the disk says: then nothing was
 /// changed.
 pub fn bring_back_queries(environment: &Environment, roots: &[Root]) -> Result<Option<(PathBuf, usize)>> {
-    let Some((path, _)) = restored(roots, QUERIES, QUERIES_BYTES_MAX).pop_first() else { return Ok(None) };
+    let Some((path, _)) = restored(roots, QUERIES).pop_first() else { return Ok(None) };
     // Damaged ones are there as well.
     if !matches!(index::export_queries(environment), Ok(None)) {
         return Ok(None);
@@ -82,7 +82,7 @@ pub fn bring_back_queries(environment: &Environment, roots: &[Root]) -> Result<O
 /// # Errors
 /// It cannot be read.
 pub fn restored_configuration(roots: &[Root], user: u32) -> Result<Option<(PathBuf, String)>> {
-    let found = restored(roots, CONFIGURATION, CONFIGURATION_BYTES_MAX).pop_first();
+    let found = restored(roots, CONFIGURATION).pop_first();
     let is_own = |path: &PathBuf| {
         std::fs::symlink_metadata(path)
             .is_ok_and(|metadata| metadata.uid() == user && metadata.mode() & OTHERS_WRITE == 0)
@@ -93,10 +93,10 @@ pub fn restored_configuration(roots: &[Root], user: u32) -> Result<Option<(PathB
 }
 
 /// Returns the nearest file of that name at or above each root, with the roots that have it.
-fn restored(roots: &[Root], name: &str, bytes_max: u64) -> BTreeMap<PathBuf, Vec<Root>> {
+fn restored(roots: &[Root], name: &str) -> BTreeMap<PathBuf, Vec<Root>> {
     let mut files: BTreeMap<PathBuf, Vec<Root>> = BTreeMap::new();
     for root in settled(roots) {
-        if let Some(file) = find(&root.path, name, bytes_max) {
+        if let Some(file) = find(&root.path, name) {
             files.entry(file).or_default().push(root);
         }
     }
@@ -105,14 +105,13 @@ fn restored(roots: &[Root], name: &str, bytes_max: u64) -> BTreeMap<PathBuf, Vec
 
 /// Looks at and above a root. Only a file of the root's own owner counts, in a directory of his: above the
 /// root others may write.
-fn find(root: &Path, name: &str, bytes_max: u64) -> Option<PathBuf> {
+fn find(root: &Path, name: &str) -> Option<PathBuf> {
     let owner = std::fs::metadata(root).ok()?.uid();
     let is_own = |path: &Path| {
         let is_directory = path.parent().is_some_and(|directory| {
             std::fs::symlink_metadata(directory).is_ok_and(|found| found.is_dir() && found.uid() == owner)
         });
-        let is_file =
-            |found: std::fs::Metadata| found.is_file() && found.uid() == owner && found.len() <= bytes_max;
+        let is_file = |found: std::fs::Metadata| found.is_file() && found.uid() == owner;
         is_directory && std::fs::symlink_metadata(path).is_ok_and(is_file)
     };
     root.ancestors().map(|directory| directory.join(DIRECTORY).join(name)).find(|path| is_own(path))
@@ -131,8 +130,12 @@ fn text_of(path: &Path, bytes_max: u64) -> Result<String> {
     let file = rustix::fs::openat(directory.as_fd(), name, READ, Mode::empty())
         .map_err(|error| unread(error.into()))?;
     let file = std::fs::File::from(file);
-    if !file.metadata().map_err(unread)?.is_file() {
+    let metadata = file.metadata().map_err(unread)?;
+    if !metadata.is_file() {
         return Err(refused("it is no regular file"));
+    }
+    if metadata.len() > bytes_max {
+        return Err(refused("it is too long"));
     }
     let mut text = String::new();
     file.take(bytes_max + 1).read_to_string(&mut text).map_err(unread)?;
@@ -149,9 +152,9 @@ mod tests {
     use std::fs;
     use std::os::unix::fs::{PermissionsExt, symlink};
 
-    fn found(root: &Path, name: &str, bytes_max: u64) -> Vec<PathBuf> {
+    fn found(root: &Path, name: &str) -> Vec<PathBuf> {
         let roots = [Root { name: "mail".into(), path: root.to_owned() }];
-        restored(&roots, name, bytes_max).into_keys().collect()
+        restored(&roots, name).into_keys().collect()
     }
 
     #[test]
@@ -160,27 +163,27 @@ mod tests {
         let root = top.path().join("a/b");
         let (near, far) = (root.join(DIRECTORY), top.path().join(DIRECTORY));
         fs::create_dir_all(&root).unwrap();
-        assert!(found(&root, TAGS, 9).is_empty());
+        assert!(found(&root, TAGS).is_empty());
         fs::create_dir_all(&far).unwrap();
         fs::write(far.join(TAGS), "far").unwrap();
-        assert_eq!(found(&root, TAGS, 9), [far.join(TAGS)]);
+        assert_eq!(found(&root, TAGS), [far.join(TAGS)]);
         fs::create_dir_all(&near).unwrap();
         fs::write(near.join(TAGS), "near").unwrap();
-        assert_eq!(found(&root, TAGS, 9), [near.join(TAGS)]);
+        assert_eq!(found(&root, TAGS), [near.join(TAGS)]);
         assert_eq!(text_of(&near.join(TAGS), 9).unwrap(), "near");
         // Everything else is passed over, and refused if it comes in between.
         fs::remove_file(near.join(TAGS)).unwrap();
         symlink(far.join(TAGS), near.join(TAGS)).unwrap();
-        assert_eq!(found(&root, TAGS, 9), [far.join(TAGS)]);
+        assert_eq!(found(&root, TAGS), [far.join(TAGS)]);
         assert!(text_of(&near.join(TAGS), 9).is_err());
         fs::remove_file(near.join(TAGS)).unwrap();
         let pipe = rustix::fs::FileType::Fifo;
         rustix::fs::mknodat(CWD, near.join(TAGS), pipe, Mode::from_raw_mode(0o600), 0).unwrap();
-        assert_eq!(found(&root, TAGS, 9), [far.join(TAGS)]);
+        assert_eq!(found(&root, TAGS), [far.join(TAGS)]);
         assert!(text_of(&near.join(TAGS), 9).unwrap_err().to_string().contains("no regular file"));
         fs::remove_dir_all(&near).unwrap();
         symlink(&far, &near).unwrap();
-        assert_eq!(found(&root, TAGS, 9), [far.join(TAGS)]);
+        assert_eq!(found(&root, TAGS), [far.join(TAGS)]);
         assert!(text_of(&near.join(TAGS), 9).is_err());
     }
 
@@ -194,9 +197,9 @@ mod tests {
         {
             let file = fs::File::create(own.join(name)).unwrap();
             file.set_len(bytes_max + 1).unwrap();
-            assert!(found(top.path(), name, bytes_max).is_empty(), "{name}");
-            file.set_len(bytes_max).unwrap();
-            assert_eq!(found(top.path(), name, bytes_max), [own.join(name)]);
+            assert_eq!(found(top.path(), name), [own.join(name)]);
+            let error = text_of(&own.join(name), bytes_max).unwrap_err();
+            assert!(error.to_string().contains("too long"), "{name}: {error}");
         }
         fs::write(own.join(TAGS), "12345").unwrap();
         assert_eq!(text_of(&own.join(TAGS), 5).unwrap(), "12345");
