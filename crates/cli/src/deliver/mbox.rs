@@ -58,8 +58,8 @@ pub(crate) fn write(
     Ok(troubles.outcome())
 }
 
-/// How much of a line is seen before it is written: more than enough to tell whether it is quoted.
-const LINE_BYTES: usize = 4 << 10;
+/// What begins a message in an mbox, and is quoted in one, also behind quotes.
+const FROM: &[u8] = b"From ";
 
 /// Returns the line that begins a message: its sender, and its date as asctime writes it, in UTC.
 fn first_line(message: &Message) -> String {
@@ -83,48 +83,53 @@ fn flush(ready: &mut Vec<u8>, output: &mut Output) -> Result<()> {
     Ok(())
 }
 
-/// Quotes the lines of a message that comes in blocks.
+/// Quotes the lines of a message that comes in blocks, however long lines are.
 #[derive(Default)]
 struct Quoting {
-    /// A line that has begun, and may have to be quoted.
-    open: Vec<u8>,
-    /// The beginning of a long line was written.
+    /// How much of [`FROM`] the open line has behind its quotes: that is not written yet.
+    matched: usize,
+    /// The open line cannot be one that is quoted any more.
     is_inside: bool,
-    /// Something was written.
-    has_content: bool,
+    /// The last byte that came.
+    last: Option<u8>,
 }
 
 impl Quoting {
     /// Appends the lines of a block.
     fn add(&mut self, block: &[u8], out: &mut Vec<u8>) {
-        self.open.extend_from_slice(block);
-        let lines = std::mem::take(&mut self.open);
-        for line in lines.split_inclusive(|byte| *byte == b'\n') {
-            if !line.ends_with(b"\n") && !self.is_inside && line.len() < LINE_BYTES {
-                self.open = line.to_vec();
-            } else {
-                self.write(line, out);
-            }
+        for piece in block.split_inclusive(|byte| *byte == b'\n') {
+            let rest = if self.is_inside { piece } else { self.begin(piece, out) };
+            out.extend_from_slice(rest);
+            self.last = piece.last().copied();
+            // A line that ends is known: nothing of FROM is an end of line.
+            self.is_inside &= self.last != Some(b'\n');
         }
     }
 
-    fn write(&mut self, line: &[u8], out: &mut Vec<u8>) {
-        let quotes = line.iter().take_while(|byte| **byte == b'>').count();
-        if !self.is_inside && line.get(quotes..).is_some_and(|rest| rest.starts_with(b"From ")) {
-            out.push(b'>');
+    /// Appends quotes, and what FROM hides behind them, as far as that is clear. Returns what was not looked at.
+    fn begin<'p>(&mut self, mut piece: &'p [u8], out: &mut Vec<u8>) -> &'p [u8] {
+        if self.matched == 0 {
+            let (quotes, rest) = piece.split_at(piece.iter().take_while(|byte| **byte == b'>').count());
+            out.extend_from_slice(quotes);
+            piece = rest;
         }
-        out.extend_from_slice(line);
-        self.is_inside = !line.ends_with(b"\n");
-        self.has_content = true;
+        let (begun, wanted) = FROM.split_at(self.matched);
+        let common = wanted.iter().zip(piece).take_while(|(wanted, byte)| wanted == byte).count();
+        if common == wanted.len() {
+            out.push(b'>');
+        } else if common == piece.len() {
+            self.matched += common;
+            return &[];
+        }
+        out.extend_from_slice(begun);
+        (self.matched, self.is_inside) = (0, true);
+        piece
     }
 
     /// Appends the end of the message, and the empty line after it.
-    fn finish(mut self, out: &mut Vec<u8>) {
-        let open = std::mem::take(&mut self.open);
-        if !open.is_empty() {
-            self.write(&open, out);
-        }
-        if self.is_inside || !self.has_content {
+    fn finish(self, out: &mut Vec<u8>) {
+        out.extend_from_slice(FROM.get(..self.matched).unwrap_or_default());
+        if self.last != Some(b'\n') {
             out.push(b'\n');
         }
         out.push(b'\n');
@@ -154,16 +159,13 @@ mod tests {
     }
 
     #[test]
-    fn a_line_without_end_is_not_kept() {
-        let (mut quoting, mut out) = (Quoting::default(), Vec::new());
-        quoting.add(b"From ", &mut out);
-        for _ in 0..100 {
-            quoting.add(&[b'x'; LINE_BYTES], &mut out);
-            assert!(quoting.open.is_empty());
+    fn lines_may_be_of_any_length() {
+        for quotes in [0, 1, 10_000] {
+            let (mut quoting, mut out) = (Quoting::default(), Vec::new());
+            let line = [&b">".repeat(quotes), &b"From "[..], &b"x".repeat(10_000), b"From \n"].concat();
+            line.chunks(4_096).for_each(|block| quoting.add(block, &mut out));
+            assert_eq!(out, [b">", line.as_slice()].concat(), "{quotes} quotes");
         }
-        quoting.add(b"From \nFrom ", &mut out);
-        quoting.finish(&mut out);
-        assert!(out.starts_with(b">From xx") && out.ends_with(b"xFrom \n>From \n\n"));
     }
 
     #[test]
