@@ -66,6 +66,22 @@ fn what_somebody_wrote_between_saved_queries_is_kept() {
     assert!(now.starts_with(&format!("pneu-queries 2\n{lines}# checksum ")), "{now}");
 }
 
+#[test]
+fn an_index_of_the_newest_version_answers_and_is_not_made_anew() {
+    let home = Home::new();
+    deliver(&home);
+    let newest =
+        golden().into_iter().filter(|directory| directory.join("index").is_dir()).next_back().unwrap();
+    copy(&newest, &home.data());
+    // Its mail lay elsewhere.
+    assert_eq!(home.good(&["count", "subject:number words"]), "40\n");
+    check_said(&home, "before a pass");
+    let made = home.pneu(&["index", "--maildir", "Mail", "--accept-loss"]);
+    assert!(made.code == Some(0) && !made.err.contains("older version"), "{made:?}");
+    check_said(&home, "after a pass");
+    assert_eq!(home.good(&["check", "--deep"]), "no damage found\n");
+}
+
 /// What was said is there twice, in files of the newest versions.
 fn check_newest(home: &Home, context: &str) {
     for place in ["user", "user/copy"] {
