@@ -71,15 +71,22 @@ impl Lost {
     }
 }
 
+/// Returns a number of rows as a sentence has it.
+pub(crate) fn counted_rows(count: u64) -> String {
+    if count == 1 { "1 row".to_owned() } else { format!("{count} rows") }
+}
+
 fn what(hole: &Hole) -> String {
     let More { count, row_count, end } = hole.more;
     if count == 0 {
         return hole.what.to_owned();
     }
+    let places = if count == 1 { "place" } else { "places" };
     format!(
-        "{}, as at {count} more places up to byte {}, with {row_count} rows, which are not named",
+        "{}, as at {count} more {places} up to byte {}, with {}, which are not named",
         hole.what,
-        end.saturating_sub(1)
+        end.saturating_sub(1),
+        counted_rows(row_count)
     )
 }
 

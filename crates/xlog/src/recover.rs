@@ -12,6 +12,7 @@ use crate::error::{Error, Result};
 use crate::load::{
     KIND_UNNAMED, OnDamage, SPACE_UNNAMED, SnapshotFile, SnapshotRows, load_snapshot, read_spaces,
 };
+use crate::lost::counted_rows;
 use crate::plan::{Mode, Plan, PlannedFile};
 use crate::row::RowKind;
 use crate::space::{Engine, Space, Spaces};
@@ -107,8 +108,9 @@ fn check_inserts(plan: &Plan, table: &SpaceTable, rows: &Loaded) -> Result<()> {
     }
     let path = plan.logs.last().map_or_else(Default::default, |log| log.path.clone());
     let what = format!(
-        "the logs up to this one insert {count} rows into space {} whose primary key a row of the snapshot has; Tarantool refuses \
-         them, too: take the later rows with --salvage",
+        "the logs up to this one insert {} into space {} whose primary key a row of the snapshot has; Tarantool refuses that, \
+         too: take what is later with --salvage",
+        counted_rows(count as u64),
         table.id
     );
     Err(Error::Unsupported { path, what })
@@ -195,20 +197,20 @@ impl Base {
 
 /// Returns what is said of rows of a snapshot that put no tuple anywhere.
 fn other_line(kind: u64, count: u64) -> Option<String> {
+    let rows = counted_rows(count);
     match RowKind::of(kind) {
         RowKind::Nop => None,
         known if known.is_of_election() => None,
-        _ if kind == KIND_UNNAMED => {
-            Some(format!("{count} rows of many more kinds, which put no tuple anywhere"))
-        }
-        _ => Some(format!("{count} rows of kind {kind}, which put no tuple anywhere")),
+        _ if kind == KIND_UNNAMED => Some(format!("{rows} of many more kinds, which put no tuple anywhere")),
+        _ => Some(format!("{rows} of kind {kind}, which put no tuple anywhere")),
     }
 }
 
 fn unknown_line((space, count): (u32, u64)) -> String {
+    let rows = counted_rows(count);
     match space {
-        SPACE_UNNAMED => format!("{count} rows of many more spaces, which nothing describes"),
-        space => format!("{count} rows of space {space}, which nothing describes"),
+        SPACE_UNNAMED => format!("{rows} of many more spaces, which nothing describes"),
+        space => format!("{rows} of space {space}, which nothing describes"),
     }
 }
 

@@ -464,8 +464,9 @@ impl State {
 pub(crate) fn elections_line(count: u64) -> Option<String> {
     (count > 0).then(|| {
         format!(
-            "{count} rows tell of elections (terms, votes, leaders) and are not kept: what is exported begins without, as a new \
-             instance does"
+            "{} of elections (terms, votes, leaders) and {}: what is exported begins without, as a new instance does",
+            if count == 1 { "1 row tells".to_owned() } else { format!("{count} rows tell") },
+            if count == 1 { "is not kept" } else { "are not kept" }
         )
     })
 }

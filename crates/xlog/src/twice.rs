@@ -10,7 +10,7 @@ use crate::block::{BlockPlace, Unpacker};
 use crate::error::{Damage, Error, Result};
 use crate::header::FileKind;
 use crate::load::{OnDamage, SnapshotFile};
-use crate::lost::{Lost, Numbers};
+use crate::lost::{Lost, Numbers, counted_rows};
 use crate::row::{RowKind, rows};
 use crate::table::SpaceTable;
 use std::path::Path;
@@ -52,14 +52,15 @@ pub(crate) fn keep_last(origin: Origin, table: &SpaceTable, loaded: &mut Loaded)
     for &row in &replaced {
         loaded.kill(row)?;
     }
+    let have = if replaced.len() == 1 { "has" } else { "have" };
     let more = if replaced.len() > NAMED_MAX { ", of which the first are named" } else { "" };
     Ok(Some(Lost {
         path: origin.file.path.to_owned(),
         bytes: 0..0,
         kind: FileKind::Snapshot,
         what: format!(
-            "{} rows of space {} have a primary key that a later row has, too{more}",
-            replaced.len(),
+            "{} of space {} {have} a primary key that a later row has, too{more}",
+            counted_rows(replaced.len() as u64),
             table.id
         ),
         numbers: numbers(&places),

@@ -455,7 +455,7 @@ fn what_nobody_knows_is_counted_together_when_it_is_much() {
     let said = |line: &str| recovered.left_out.iter().filter(|said| *said == line).count();
     assert_eq!(recovered.left_out.len(), 1001 + 97 + 1);
     assert_eq!(said("1000 rows of many more spaces, which nothing describes"), 1);
-    assert_eq!(said("1 rows of space 1999, which nothing describes"), 1);
-    assert_eq!(said("1 rows of kind 5, which put no tuple anywhere"), 1);
+    assert_eq!(said("1 row of space 1999, which nothing describes"), 1);
+    assert_eq!(said("1 row of kind 5, which put no tuple anywhere"), 1);
     assert_eq!(said("204 rows of many more kinds, which put no tuple anywhere"), 1);
 }

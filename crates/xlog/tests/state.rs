@@ -142,7 +142,7 @@ fn rows_come_and_go() {
         1/12 insert 512 [2, \"d\"]
         1/13 delete 512 [2]
         1/14 update 512 [2]";
-    let elections = "1 rows tell of elections (terms, votes, leaders) and are not kept: what is exported begins without, as a new instance does";
+    let elections = "1 row tells of elections (terms, votes, leaders) and is not kept: what is exported begins without, as a new instance does";
     assert_eq!(strict(&[rows]), format!("512: [1, \"c\"]; {{1: 14}}; {elections}"));
 }
 
@@ -246,7 +246,7 @@ fn synchronous_transactions_wait_for_a_verdict() {
     assert_eq!(strict(&[rows, &rollback(1)]), "{1: 6}");
     assert_eq!(
         strict(&[rows, "2/1 promote {2: 1, 3: 1, 83: 2}", "1/7 insert 512 [7]"]),
-        "512: [7]; 513: [1]; {1: 7, 2: 1}; 1 rows tell of elections (terms, votes, leaders) and are not kept: what is exported begins \
+        "512: [7]; 513: [1]; {1: 7, 2: 1}; 1 row tells of elections (terms, votes, leaders) and is not kept: what is exported begins \
          without, as a new instance does"
     );
 }

@@ -122,8 +122,8 @@ fn an_insert_over_a_row_of_the_snapshot_is_refused_and_uncovers_nothing() {
     for kind in KINDS {
         let disk = written(kind, &[(1, "a"), (2, "b")]);
         write_log(&disk, &[(RowKind::Insert, 2, "again"), (RowKind::Insert, 3, "c")]);
-        let refused = "/tarantool/00000000000000000000.xlog: the logs up to this one insert 1 rows into space 512 whose primary key a row \
-                       of the snapshot has; Tarantool refuses them, too: take the later rows with --salvage";
+        let refused = "/tarantool/00000000000000000000.xlog: the logs up to this one insert 1 row into space 512 whose primary key a row \
+                       of the snapshot has; Tarantool refuses that, too: take what is later with --salvage";
         assert_eq!(recovered(&disk, Mode::Strict).unwrap_err().to_string(), refused, "{kind}");
         let salvaged = recovered(&disk, Mode::Salvage).unwrap();
         assert_eq!(texts(&salvaged), expected(&[(1, "a"), (2, "again"), (3, "c")]), "{kind}");
@@ -157,9 +157,7 @@ fn rows_are_named_by_their_number_in_the_file() {
     disk::write_new(disk.as_ref(), &path, &bytes).unwrap();
     let salvaged = recovered(&disk, Mode::Salvage).unwrap();
     let [lost] = &salvaged.left_out[..] else { panic!("{:?}", salvaged.left_out) };
-    assert!(
-        lost.ends_with("1 rows of space 512 have a primary key that a later row has, too; lost: row 303")
-    );
+    assert!(lost.ends_with("1 row of space 512 has a primary key that a later row has, too; lost: row 303"));
 }
 
 /// Of very many, the first are named.

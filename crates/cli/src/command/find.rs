@@ -145,7 +145,7 @@ pub(crate) fn run(arguments: &Arguments, session: &Session) -> Result<Outcome> {
         (Ok(Outcome::Done | Outcome::Nothing), Outcome::Partly) => Ok(Outcome::Partly),
         // What was not found may be in what could not be read.
         (Err(error), Outcome::Partly) if error.is::<NotFound>() => {
-            output::complain(error);
+            output::complain_why(&error);
             Ok(Outcome::Partly)
         }
         (answer, _) => answer,
@@ -250,7 +250,8 @@ impl Arguments {
         let (count, outcome) = links.add(mailbox, &found.hits.list, self.places())?;
         if !session.is_quiet {
             let mut output = session.output();
-            output.line(&one_line(&format!("{count} links in {}", directory.display())))?;
+            let links = if count == 1 { "link" } else { "links" };
+            output.line(&one_line(&format!("{count} {links} in {}", directory.display())))?;
             output.finish()?;
         }
         Ok(outcome)
