@@ -56,7 +56,7 @@ fn main() -> ExitCode {
     if let Err(error) = &result
         && !exit::is_closed_pipe(error)
     {
-        output::complain(error);
+        output::complain_why(error);
     }
     exit::code(&result, ending::code())
 }

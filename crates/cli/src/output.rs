@@ -87,9 +87,29 @@ pub(crate) fn complain(message: impl Display) {
     let _ = writeln!(io::stderr().lock(), "pneu: {}", sanitise::many_lines(&text));
 }
 
+/// Tells the user on standard error what failed, and why.
+pub(crate) fn complain_why(error: &anyhow::Error) {
+    complain(with_causes(error));
+}
+
+/// Returns what an error says, and what its causes say beyond that: most errors name theirs themselves.
+fn with_causes(error: &anyhow::Error) -> String {
+    error.chain().skip(1).map(ToString::to_string).fold(error.to_string(), |said, cause| {
+        if said.contains(&cause) { said } else { format!("{said}: {cause}") }
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use anyhow::anyhow;
+
+    #[test]
+    fn causes_are_told_once() {
+        let denied = || anyhow!("denied").context("cannot read a: denied");
+        assert_eq!(with_causes(&denied()), "cannot read a: denied");
+        assert_eq!(with_causes(&denied().context("no password")), "no password: cannot read a: denied");
+    }
 
     #[test]
     fn a_sentence_names_its_file_once() {

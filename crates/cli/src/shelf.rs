@@ -72,7 +72,7 @@ impl Asked {
             Ok(Some(shelf)) => Asked::Shelf(Box::new(shelf)),
             Ok(None) => Asked::Nobody,
             Err(error) => {
-                output::complain(error);
+                output::complain_why(&error);
                 output::complain(format!("the archive could not be asked; once it can be, {LATER}"));
                 Asked::Failed
             }

@@ -182,7 +182,8 @@ fn pipes_links_and_endless_files_beside_mail_are_passed_over() {
             }
             let first = home.pneu(&["index", "--maildir", "Mail"]);
             // What may be the user's own is told of.
-            let told = kind == "huge" && first.err.lines().count() == 1 && first.err.ends_with("is too long\n");
+            let told =
+                kind == "huge" && first.err.lines().count() == 1 && first.err.ends_with("is too long\n");
             assert!(first.code == Some(0) && (told || first.err.is_empty()), "{name} {kind}: {first:?}");
             assert_eq!(told, kind == "huge", "{name} {kind}: {first:?}");
         }

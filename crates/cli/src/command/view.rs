@@ -155,7 +155,7 @@ pub(crate) fn located(
         None => Ok((found, Outcome::Done)),
         Some(error) if found.is_empty() => Err(error),
         Some(error) => {
-            output::complain(error);
+            output::complain_why(&error);
             Ok((found, Outcome::Partly))
         }
     }
