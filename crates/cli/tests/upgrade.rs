@@ -70,8 +70,7 @@ fn what_somebody_wrote_between_saved_queries_is_kept() {
 fn an_index_of_the_newest_version_answers_and_is_not_made_anew() {
     let home = Home::new();
     deliver(&home);
-    let newest =
-        golden().into_iter().filter(|directory| directory.join("index").is_dir()).next_back().unwrap();
+    let newest = golden().into_iter().rfind(|directory| directory.join("index").is_dir()).unwrap();
     copy(&newest, &home.data());
     // Its mail lay elsewhere.
     assert_eq!(home.good(&["count", "subject:number words"]), "40\n");
