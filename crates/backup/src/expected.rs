@@ -10,6 +10,7 @@ use crate::extras::is_stored;
 use crate::layout::Directory;
 use index::{Inventory, Listed, StoredFile};
 use std::borrow::Cow;
+use std::fs::FileType;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
@@ -132,8 +133,10 @@ fn extras(place: &Path) -> Result<Vec<Vec<u8>>> {
     for entry in std::fs::read_dir(place).map_err(wrap)? {
         let entry = entry.map_err(wrap)?;
         let name = entry.file_name().as_bytes().to_vec();
-        // Links are looked through, as everywhere; what they lead to must be a file.
-        if is_stored(&name) && std::fs::metadata(entry.path()).is_ok_and(|metadata| metadata.is_file()) {
+        // What a link leads to must be a file of this folder.
+        let is_own = |kind: FileType| !kind.is_symlink() || mail::stays_in(place, &entry.path());
+        let is_file = || std::fs::metadata(entry.path()).is_ok_and(|metadata| metadata.is_file());
+        if is_stored(&name) && is_file() && entry.file_type().is_ok_and(is_own) {
             names.push(name);
         }
     }

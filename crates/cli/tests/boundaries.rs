@@ -197,6 +197,43 @@ fn pipes_links_and_endless_files_beside_mail_are_passed_over() {
 }
 
 #[test]
+fn links_in_a_maildir_lead_to_mail_and_nowhere_else() {
+    let home = crate::archive::archived();
+    let (mail, at) = (home.home.mail(), |path: &str| home.home.path().join(path));
+    for directory in [".ssh", "Other/cur", "Mail/store"] {
+        fs::create_dir_all(at(directory)).unwrap();
+    }
+    fs::write(at(".ssh/key"), letter("k", "Private", "xyzzysecret")).unwrap();
+    fs::write(at("Other/cur/8:2,S"), letter("8", "Elsewhere", "text")).unwrap();
+    fs::write(at("Mail/store/9"), letter("9", "Annexed", "text")).unwrap();
+    for (target, name) in [(".ssh/key", "7:2,S"), ("Other/cur/8:2,S", "8:2,S"), ("Mail/store/9", "9:2,S")] {
+        symlink(at(target), mail.join("cur").join(name)).unwrap();
+    }
+    symlink(at(".ssh/key"), mail.join("subscriptions")).unwrap();
+    symlink(at(".ssh/key"), mail.join("dovecot-keywords")).unwrap();
+    fs::create_dir(mail.join("keys")).unwrap();
+    symlink(at(".ssh"), mail.join("keys/cur")).unwrap();
+    let told = home.run(&["index"]);
+    let link = mail.join("cur/7:2,S").display().to_string();
+    let said = format!("{link}: is a link to a file that is no mail; it is not followed");
+    assert!(told.err.contains(&said), "{told:?}");
+    assert!(told.err.contains("keys/cur leads to a directory that is no mail; not followed"), "{told:?}");
+    assert!(told.out.contains(" 2 added,"), "{told:?}");
+    assert_eq!(
+        home.home.good(&["find", "--fields", "s", "subject:elsewhere or subject:annexed"]).lines().count(),
+        2
+    );
+    assert_eq!(home.run(&["count", "xyzzysecret or subject:private"]).out, "0\n");
+    assert_eq!(home.run(&["archive", "init"]).code, Some(0));
+    let saved = home.run(&["archive", "backup"]);
+    let listed = home.run(&["archive", "ls", "latest"]).out;
+    assert!(listed.contains("8:2,S") && listed.contains("9:2,S"), "{saved:?} {listed}");
+    for refused in ["7:2,S", "subscriptions", "keys/cur", "dovecot-keywords"] {
+        assert!(!listed.contains(refused), "{listed}");
+    }
+}
+
+#[test]
 fn pipes_and_devices_among_messages_are_no_messages() {
     let (home, _) = unpacked();
     let cur = home.mail().join("cur");

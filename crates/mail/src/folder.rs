@@ -49,7 +49,7 @@ pub struct Folder {
     pub has_new: bool,
     /// Whether a file `.noupdate` here or above says that the index should leave it alone.
     pub no_update: bool,
-    /// Whether something in it is called `dovecot-keywords`.
+    /// Whether something in it is called `dovecot-keywords`, and is no link.
     pub has_keywords: bool,
     /// The folder's own directory, before it was read.
     pub stamp: Stamp,
@@ -74,6 +74,8 @@ pub enum FolderProblemKind {
     Dangling,
     /// A symbolic link, or a mount, that leads back to a directory above it.
     Loop,
+    /// A symbolic link in the place of `cur` or `new` that leads to a directory of another name, outside of the folder.
+    Elsewhere,
     /// It lies deeper than [`FolderLimits::depth_max`].
     TooDeep,
     /// There are more directories than [`FolderLimits::directory_count_max`]; the path is the root's.
@@ -129,7 +131,7 @@ impl Default for FolderLimits {
 impl FolderProblem {
     /// Says whether folders at or below the path may be there unseen: they are then unknown, neither there nor gone.
     pub fn hides_folders(&self) -> bool {
-        !matches!(self.kind, FolderProblemKind::Loop)
+        !matches!(self.kind, FolderProblemKind::Loop | FolderProblemKind::Elsewhere)
     }
 }
 
@@ -143,6 +145,9 @@ impl fmt::Display for FolderProblem {
             }
             FolderProblemKind::Loop => {
                 write!(formatter, "{path} leads back to a directory above it; not followed")
+            }
+            FolderProblemKind::Elsewhere => {
+                write!(formatter, "the link {path} leads to a directory that is no mail; not followed")
             }
             FolderProblemKind::TooDeep => write!(formatter, "{path} lies too deep below its root; not read"),
             FolderProblemKind::TooMany => {

@@ -31,6 +31,7 @@ mod ids;
 mod keywords;
 mod language;
 mod large;
+mod link;
 mod mailbox;
 mod message;
 mod name;
@@ -67,6 +68,7 @@ pub use keywords::{
     KEYWORD_COUNT_MAX, KEYWORDS_FILE, KEYWORDS_FILE_BYTES_MAX, keyword_names, read_keyword_names,
 };
 pub use large::{Extent, Large};
+pub use link::stays_in;
 pub use mailbox::Address;
 pub use message::{Context, Message, parse};
 pub use name::{Name, SizeHints, is_draft, name_seconds, parse_name, size_hints, with_flags, without_field};

@@ -5,6 +5,7 @@
 
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
+use crate::link::leads_to_message;
 use crate::{Error, FileStat, Result, Stamp};
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, RawDir};
 use rustix::io::Errno;
@@ -179,8 +180,8 @@ impl Directory {
 }
 
 impl Entry<'_> {
-    /// Says whether it is a message file: a regular file, or a symbolic link to one. Asks the disk only if the directory does not
-    /// say. A link that leads nowhere is none.
+    /// Says whether it is a message file: a regular file, or a symbolic link to one, in a `cur` or `new` or below the own folder.
+    /// Asks the disk only if the directory does not say. A link that leads nowhere is none.
     ///
     /// # Errors
     /// [`Error::Io`] if the disk cannot say either: the file is then unknown, not gone.
@@ -189,11 +190,27 @@ impl Entry<'_> {
             EntryKind::File => Ok(true),
             EntryKind::Directory | EntryKind::Other => Ok(false),
             EntryKind::Link | EntryKind::Unknown => match self.stat() {
-                Ok(stat) => Ok(stat.is_file()),
+                Ok(stat) => Ok(stat.is_file() && self.is_followed()?),
                 Err(error) if error.is_not_found() || error.is_link_loop() => Ok(false),
                 Err(error) => Err(error),
             },
         }
+    }
+
+    /// Says whether it is a symbolic link that is not followed: to a file that is no mail.
+    pub fn leads_elsewhere(&self) -> bool {
+        let is_file = || self.stat().is_ok_and(|stat| stat.is_file());
+        matches!(self.kind, EntryKind::Link | EntryKind::Unknown)
+            && is_file()
+            && self.is_followed().is_ok_and(|is_followed| !is_followed)
+    }
+
+    fn is_followed(&self) -> Result<bool> {
+        if self.resolve_kind()? != EntryKind::Link {
+            return Ok(true);
+        }
+        let place = &self.directory.path;
+        Ok(leads_to_message(place.parent().unwrap_or(place), &crate::join(place, self.name)))
     }
 
     /// Returns what is there, asking the disk only if the directory does not say. Symbolic links are not followed.

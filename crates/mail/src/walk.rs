@@ -10,6 +10,7 @@
 
 use crate::folder::{Folder, FolderLimits, FolderProblem, FolderProblemKind, Folders, join};
 use crate::keywords::KEYWORDS_FILE;
+use crate::link::leads_to_place;
 use crate::scan::{Directory, EntryKind, ScanBuffer};
 use crate::stamp::stat_file;
 use crate::{Result, Stamp};
@@ -188,11 +189,24 @@ impl Walk<'_> {
 
     /// Says whether a directory has one of a folder's own. A link there counts unless it is known to lead to something else: whoever
     /// reads it then finds out, and does not take the folder for empty.
-    fn has(&self, path: &[u8], listing: &Listing, name: &[u8]) -> bool {
+    fn has(&mut self, path: &[u8], listing: &Listing, name: &[u8]) -> bool {
         let is_it = |other: &Vec<u8>| other == name;
-        let leads_to_directory =
-            || stat_file(&join(&join(self.root, path), name)).map_or(true, |stat| stat.is_directory());
-        listing.directories.iter().any(is_it) || (listing.links.iter().any(is_it) && leads_to_directory())
+        if listing.directories.iter().any(is_it) {
+            return true;
+        }
+        let folder = join(self.root, path);
+        let link = join(&folder, name);
+        if !listing.links.iter().any(is_it) {
+            return false;
+        }
+        match stat_file(&link) {
+            Ok(stat) if !stat.is_directory() => false,
+            Ok(_) if !leads_to_place(&folder, &link) => {
+                self.found.problems.push(FolderProblem { path: link, kind: FolderProblemKind::Elsewhere });
+                false
+            }
+            _ => true,
+        }
     }
 
     fn problem(&mut self, path: &[u8], kind: FolderProblemKind) {
@@ -208,8 +222,10 @@ fn list(directory: &Directory, buffer: &mut ScanBuffer) -> Result<Listing> {
         }
         listing.no_index |= entry.name == NO_INDEX;
         listing.no_update |= entry.name == NO_UPDATE;
-        listing.has_keywords |= entry.name == KEYWORDS_FILE;
-        match entry.resolve_kind() {
+        let kind = entry.resolve_kind();
+        // Dovecot makes no link of it.
+        listing.has_keywords |= entry.name == KEYWORDS_FILE && !matches!(kind, Ok(EntryKind::Link));
+        match kind {
             // What cannot be told is entered, so that the reason is found and told.
             Ok(EntryKind::Directory | EntryKind::Unknown) | Err(_) => {
                 listing.directories.push(entry.name.to_vec());

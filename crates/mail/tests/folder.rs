@@ -59,10 +59,11 @@ fn told(root: &Path, limits: FolderLimits) -> Vec<String> {
             FolderProblemKind::Unreadable(_) => "unreadable",
             FolderProblemKind::Dangling => "dangling",
             FolderProblemKind::Loop => "loop",
+            FolderProblemKind::Elsewhere => "elsewhere",
             FolderProblemKind::TooDeep => "too deep",
             FolderProblemKind::TooMany => "too many",
         };
-        assert_eq!(problem.hides_folders(), kind != "loop");
+        assert_eq!(problem.hides_folders(), kind != "loop" && kind != "elsewhere");
         assert!(problem.to_string().contains(problem.path.to_str().unwrap()), "{problem}");
         let path = problem.path.strip_prefix(root).unwrap();
         lines.push(format!("! {} {kind}", text(path.as_os_str().as_bytes())));
@@ -100,6 +101,36 @@ fn folders_of_every_habit() {
         "only-new no cur",
     ];
     assert_eq!(found(tree), expected);
+}
+
+#[test]
+fn a_link_in_the_place_of_mail_leads_to_mail() {
+    let tree = "
+        directory store/new
+        directory store/cur
+        file private/key
+        directory mail/a
+        link mail/a/cur -> ../../store/cur
+        directory mail/b
+        link mail/b/cur -> ../../private
+        maildir mail/c
+        directory mail/d/here
+        link mail/d/new -> here
+        file mail/e/cur/1
+        link mail/e/new -> ../../private
+    ";
+    assert_eq!(
+        found(tree),
+        [
+            "mail/a no new",
+            "mail/c",
+            "mail/d no cur",
+            "mail/e no new",
+            "store",
+            "! mail/b/cur elsewhere",
+            "! mail/e/new elsewhere"
+        ]
+    );
 }
 
 #[test]
@@ -266,15 +297,15 @@ fn loops_are_noticed() {
 #[test]
 fn folders_whose_own_directories_are_links() {
     let tree = "
-        directory elsewhere/c
+        directory elsewhere/new
         file elsewhere/f
-        link a/cur -> ../elsewhere/c
+        link a/cur -> ../elsewhere/new
         link b/cur -> ../nowhere
         link c/cur -> ../elsewhere/f
         link c/new -> ../elsewhere/f
         link d/new -> new
     ";
-    assert_eq!(found(tree), ["a no new", "b no new", "d no cur"]);
+    assert_eq!(found(tree), ["a no new", "b no new", "d no cur", "elsewhere no cur"]);
 }
 
 #[test]

@@ -13,6 +13,9 @@ use crate::rows::{DirectoryState, FileRow, Place, file_key};
 use mail::{FileStat, Fingerprint, ScanBuffer, Stamp};
 use std::path::Path;
 
+/// What is said of a link that is not followed.
+const ELSEWHERE: &str = "is a link to a file that is no mail; it is not followed";
+
 /// Reads directories one after another with the same memory.
 pub(super) struct Reader<'a> {
     mode: Mode,
@@ -167,6 +170,9 @@ impl<'a> Reader<'a> {
         let mut unknown = None;
         let read = mail::read_directory(path, &mut self.buffer, |entry| match entry.is_message_file() {
             Ok(true) => listing.push(entry.name, entry.inode),
+            Ok(false) if entry.leads_elsewhere() => {
+                problems.push(Problem { path: mail::join(path, entry.name), what: ELSEWHERE.to_owned() });
+            }
             Ok(false) => {}
             Err(error) => unknown = Some(error),
         });

@@ -175,7 +175,14 @@ fn hidden_paths(
     known: &KnownFolders<'_>,
 ) -> Vec<PathBuf> {
     let mut hidden = Vec::new();
-    for problem in problems.into_iter().filter(FolderProblem::hides_folders) {
+    for problem in problems {
+        if matches!(problem.kind, FolderProblemKind::Elsewhere) {
+            scan.problems.push(Problem { what: problem.to_string(), path: problem.path });
+            continue;
+        }
+        if !problem.hides_folders() {
+            continue;
+        }
         let hides_known = known.keys().any(|path| mail::join(&root.path, path).starts_with(&problem.path));
         // A link that leads nowhere is worth a line only where there were folders: programs keep locks in such links.
         if hides_known || !matches!(problem.kind, FolderProblemKind::Dangling) {
