@@ -9,6 +9,7 @@ use crate::error::{Error, Result};
 use crate::extras::is_stored;
 use crate::layout::Directory;
 use index::{Inventory, Listed, StoredFile};
+use mail::Boundary;
 use std::borrow::Cow;
 use std::fs::FileType;
 use std::os::unix::ffi::OsStrExt;
@@ -60,7 +61,7 @@ fn index_row(file: &StoredFile<'_>) -> IndexRow {
 pub(crate) fn messages<'a>(
     inventory: &'a Inventory,
     directory: &Directory,
-    path: &Path,
+    (path, root): (&Path, &Boundary),
 ) -> Result<Vec<Expected<'a>>> {
     let Some((number, place)) = directory.messages else { return Ok(Vec::new()) };
     let Some(folder) = inventory.folders().get(number) else { return Ok(Vec::new()) };
@@ -73,7 +74,7 @@ pub(crate) fn messages<'a>(
     if !folder.no_update {
         return Ok(known.collect());
     }
-    let there = on_disk(path)?;
+    let there = on_disk(path, root)?;
     let mut expected: Vec<Expected<'a>> =
         known.filter(|file| there.binary_search_by(|name| (**name).cmp(&file.name)).is_ok()).collect();
     expected.extend(there.into_iter().map(unknown));
@@ -89,7 +90,7 @@ pub(crate) fn all<'a>(
     messages: Vec<Expected<'a>>,
     renamed: Vec<Expected<'a>>,
     directory: &Directory,
-    path: &Path,
+    (path, root): (&Path, &Boundary),
 ) -> Result<Vec<Expected<'a>>> {
     if renamed.is_empty() && !directory.has_extras {
         return Ok(messages);
@@ -97,7 +98,7 @@ pub(crate) fn all<'a>(
     let mut expected = renamed;
     expected.extend(messages);
     if directory.has_extras {
-        expected.extend(extras(path)?.into_iter().map(unknown));
+        expected.extend(extras(path, root)?.into_iter().map(unknown));
     }
     Ok(in_order(expected))
 }
@@ -114,11 +115,11 @@ fn in_order(mut expected: Vec<Expected<'_>>) -> Vec<Expected<'_>> {
 }
 
 /// Returns the names of the messages in a directory, in order.
-fn on_disk(place: &Path) -> Result<Vec<Vec<u8>>> {
+fn on_disk(place: &Path, root: &Boundary) -> Result<Vec<Vec<u8>>> {
     let mut names = Vec::new();
     mail::read_directory(place, &mut mail::ScanBuffer::new(), |entry| {
         // Of what cannot be looked at it is said later why.
-        if entry.is_message_file().unwrap_or(true) {
+        if entry.is_message_file(root).unwrap_or(true) {
             names.push(entry.name.to_vec());
         }
     })?;
@@ -126,15 +127,18 @@ fn on_disk(place: &Path) -> Result<Vec<Vec<u8>>> {
     Ok(names)
 }
 
-/// Returns the names of files in a directory that are stored besides messages.
-fn extras(place: &Path) -> Result<Vec<Vec<u8>>> {
+/// Returns the names of files in a directory that are stored besides messages: none of one that a link led to, outside of the root. On the
+/// way to a folder there may lie anything.
+fn extras(place: &Path, root: &Boundary) -> Result<Vec<Vec<u8>>> {
     let wrap = |source| Error::Io { action: "read", path: place.to_owned(), source };
     let mut names = Vec::new();
+    if !root.holds(place).map_err(wrap)? {
+        return Ok(names);
+    }
     for entry in std::fs::read_dir(place).map_err(wrap)? {
         let entry = entry.map_err(wrap)?;
         let name = entry.file_name().as_bytes().to_vec();
-        // What a link leads to must be a file of this folder.
-        let is_own = |kind: FileType| !kind.is_symlink() || mail::stays_in(place, &entry.path());
+        let is_own = |kind: FileType| !kind.is_symlink() || root.holds(&entry.path()).unwrap_or(false);
         let is_file = || std::fs::metadata(entry.path()).is_ok_and(|metadata| metadata.is_file());
         if is_stored(&name) && is_file() && entry.file_type().is_ok_and(is_own) {
             names.push(name);

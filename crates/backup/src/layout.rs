@@ -16,6 +16,8 @@ pub(crate) struct Directory {
     pub has_extras: bool,
     /// Whether it may be missing without a word.
     pub is_optional: bool,
+    /// How many bytes of its path are that of the root; none above roots. Of roots in each other the outer one counts.
+    pub root_bytes: Option<usize>,
 }
 
 /// All directories by path: without a slash behind, empty for the top. What lies below a directory has a longer path that begins with its own.
@@ -36,13 +38,19 @@ pub(crate) fn layout(folders: &[Folder<'_>]) -> (Layout, Vec<usize>) {
         // The root is as many names above the folder as the folder's path below it has.
         let depth = path.iter().filter(|byte| **byte == b'/').count();
         let below = below_root.split(|byte| *byte == b'/').filter(|name| !name.is_empty()).count();
+        let root_bytes =
+            (0..=path.len()).rev().filter(|end| is_end(&path, *end)).nth(below).unwrap_or(path.len());
         for (count, end) in (1..).zip(ends(&path)) {
             let directory = layout.entry(path.get(..end).unwrap_or_default().to_vec()).or_default();
-            directory.has_extras |= count + below >= depth;
+            if count + below >= depth {
+                directory.has_extras = true;
+                directory.add_root(root_bytes);
+            }
         }
         for place in Place::ALL {
             let directory = layout.entry(child(&path, place.name().as_bytes())).or_default();
             directory.messages = Some((number, place));
+            directory.add_root(root_bytes);
         }
         let temporary = layout.entry(child(&path, b"tmp")).or_default();
         temporary.is_optional = true;
@@ -80,6 +88,21 @@ pub(crate) fn plain(path: &Path) -> Option<Vec<u8>> {
         bytes.extend_from_slice(name.as_bytes());
     }
     Some(bytes)
+}
+
+impl Directory {
+    fn add_root(&mut self, bytes: usize) {
+        self.root_bytes = Some(self.root_bytes.map_or(bytes, |other| other.min(bytes)));
+    }
+
+    /// Returns the root in the path of this directory; the path itself above roots.
+    pub(crate) fn root<'p>(&self, path: &'p [u8]) -> &'p [u8] {
+        self.root_bytes.and_then(|bytes| path.get(..bytes)).unwrap_or(path)
+    }
+}
+
+fn is_end(path: &[u8], end: usize) -> bool {
+    matches!(path.get(end), None | Some(b'/'))
 }
 
 /// Returns where the names of a path end.

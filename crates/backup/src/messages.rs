@@ -13,9 +13,10 @@ use crate::expected::Expected;
 use crate::known::{Difference, Known, KnownDirectory, KnownFile};
 use crate::read::{Foreseen, ReadFile, read};
 use archive::{Id, Progress};
+use mail::Boundary;
 use rayon::prelude::*;
 use rustix::fd::OwnedFd;
-use rustix::fs::{AtFlags, CWD, Mode, OFlags};
+use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags};
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ffi::OsStr;
@@ -41,6 +42,8 @@ pub(crate) struct Whereabouts<'a> {
     pub here: &'a Path,
     /// The folder's other directory with messages, if it is stored later.
     pub other: Option<&'a Path>,
+    /// The root.
+    pub root: &'a Boundary,
 }
 
 /// A file that is there.
@@ -102,7 +105,7 @@ pub(crate) fn store<'a>(
 ) -> Result<Stored<'a>> {
     let mut stored = Stored::default();
     let directory = open(places.here)?;
-    let place = Place { source, directory: &directory, path: places.here, before };
+    let place = Place { source, directory: &directory, path: places.here, root: places.root, before };
     let lost = place.store(expected, &mut stored)?;
     if !lost.is_empty() {
         let (found, mut gone) = find_again(places, lost, &mut stored);
@@ -131,9 +134,11 @@ pub(crate) fn open(path: &Path) -> Result<OwnedFd> {
     })
 }
 
-/// Looks at a file in an open directory.
-pub(crate) fn look(directory: &OwnedFd, name: &[u8]) -> rustix::io::Result<Stat> {
-    rustix::fs::statat(directory, OsStr::from_bytes(name), AtFlags::empty()).map(Stat::from)
+/// Looks at a file in an open directory; `None` if it is a symbolic link.
+pub(crate) fn look(directory: &OwnedFd, name: &[u8]) -> rustix::io::Result<Option<Stat>> {
+    let stat = rustix::fs::statat(directory, OsStr::from_bytes(name), AtFlags::SYMLINK_NOFOLLOW)?;
+    let is_link = FileType::from_raw_mode(stat.st_mode).is_symlink();
+    Ok((!is_link).then(|| Stat::from(stat)))
 }
 
 impl Present<'_> {
@@ -192,6 +197,7 @@ struct Place<'a, 'p> {
     source: &'p Source<'a>,
     directory: &'p OwnedFd,
     path: &'p Path,
+    root: &'p Boundary,
     before: &'p KnownDirectory<'a>,
 }
 
@@ -211,6 +217,19 @@ impl<'a> Place<'a, '_> {
         Problem { path: mail::join(self.path, name), what }
     }
 
+    /// Looks at a file, or at what a link leads to if that may be stored.
+    fn look(&self, name: &[u8]) -> std::io::Result<Stat> {
+        if let Some(stat) = look(self.directory, name)? {
+            return Ok(stat);
+        }
+        let link = mail::join(self.path, name);
+        let target = rustix::fs::statat(self.directory, OsStr::from_bytes(name), AtFlags::empty())?;
+        if self.root.leads_to_message(&link)? {
+            return Ok(Stat::from(target));
+        }
+        Err(std::io::Error::other("it is a link to a file that is no mail; it is not followed"))
+    }
+
     /// Looks at all files and judges each.
     fn find(
         &self,
@@ -219,10 +238,10 @@ impl<'a> Place<'a, '_> {
     ) -> Result<Vec<Present<'a>>> {
         let known = self.before.join(expected.iter().map(|file| &*file.name));
         let both = (&expected, &known);
-        let looks: Vec<Result<std::result::Result<(Stat, State), rustix::io::Errno>>> = both
+        let looks: Vec<Result<std::io::Result<(Stat, State)>>> = both
             .into_par_iter()
             .with_min_len(LOOK_COUNT)
-            .map(|(file, known)| match look(self.directory, &file.name) {
+            .map(|(file, known)| match self.look(&file.name) {
                 Ok(stat) => {
                     let is_same = known.map(|known| known.is_as(&stat)).transpose()? == Some(true);
                     Ok(Ok((stat, if is_same { State::Same } else { State::Unread })))
@@ -238,12 +257,12 @@ impl<'a> Place<'a, '_> {
                     stored.problems.push(self.left(&expected.name, "it is no file any more".to_owned()));
                     continue;
                 }
-                Err(rustix::io::Errno::NOENT) => {
+                Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
                     lost.push(expected);
                     continue;
                 }
                 Err(error) => {
-                    stored.problems.push(self.left(&expected.name, std::io::Error::from(error).to_string()));
+                    stored.problems.push(self.left(&expected.name, error.to_string()));
                     continue;
                 }
             };

@@ -15,6 +15,7 @@ use crate::settled::settled_folders;
 use crate::unchanged::{Unchanged, unchanged};
 use archive::Id;
 use index::{Inventory, Place};
+use mail::Boundary;
 use rayon::prelude::*;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ffi::OsStr;
@@ -124,6 +125,11 @@ fn expect_roots(inventory: &Inventory) -> Result<()> {
     Ok(())
 }
 
+/// Says whether what lies in the place of a `cur` or `new` may be read: a directory, or a link to one with mail.
+fn leads_to_mail(place: &Path, root: &Boundary) -> std::io::Result<bool> {
+    Ok(!place.symlink_metadata()?.is_symlink() || root.leads_to_place(place)?)
+}
+
 /// Where things lie, for all threads.
 struct Site<'a> {
     source: &'a Source<'a>,
@@ -187,8 +193,21 @@ impl<'a> Site<'a> {
             }
             Err(error) => return Ok(left(place, &error.to_string())),
         };
+        let root = Boundary::new(Path::new(OsStr::from_bytes(directory.root(path))));
+        if directory.messages.is_some() {
+            match leads_to_mail(&place, &root) {
+                Ok(true) => {}
+                Ok(false) => {
+                    return Ok(left(
+                        place,
+                        "it is a link to a directory that is no mail; it is not followed",
+                    ));
+                }
+                Err(error) => return Ok(left(place, &error.to_string())),
+            }
+        }
         let before = self.source.known.map(|known| known.directory(path)).transpose()?.unwrap_or_default();
-        let expected = expected::messages(self.inventory, directory, &place);
+        let expected = expected::messages(self.inventory, directory, (&place, &root));
         if let (Ok(expected), true) =
             (&expected, entries.is_empty() && renamed.is_empty() && !directory.has_extras)
             && directory.messages.is_some()
@@ -196,7 +215,8 @@ impl<'a> Site<'a> {
         {
             return Ok(Finished::Unchanged(stat, unchanged));
         }
-        let expected = expected.and_then(|messages| expected::all(messages, renamed, directory, &place));
+        let expected =
+            expected.and_then(|messages| expected::all(messages, renamed, directory, (&place, &root)));
         let expected = match expected {
             Ok(expected) => expected,
             Err(Error::Io { source, .. }) => return Ok(left(place, &source.to_string())),
@@ -208,7 +228,7 @@ impl<'a> Site<'a> {
         } else {
             let other =
                 self.other_path(path, directory).map(|other| PathBuf::from(OsStr::from_bytes(&other)));
-            let places = Whereabouts { here: &place, other: other.as_deref() };
+            let places = Whereabouts { here: &place, other: other.as_deref(), root: &root };
             match store(self.source, &places, expected, &before) {
                 Err(Error::Io { source, .. }) => return Ok(left(place, &source.to_string())),
                 other => other?,

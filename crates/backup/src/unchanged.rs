@@ -66,8 +66,9 @@ pub(crate) fn unchanged(
 
 fn are_as_they_were(directory: &OwnedFd, files: &[KnownFile<'_>]) -> Result<bool> {
     let differs = |file: &KnownFile<'_>| match look(directory, file.name) {
-        Ok(stat) => file.is_as(&stat).map(|is_same| !is_same),
-        Err(_) => Ok(true),
+        Ok(Some(stat)) => file.is_as(&stat).map(|is_same| !is_same),
+        // Where a link leads is looked at by whoever stores it.
+        Ok(None) | Err(_) => Ok(true),
     };
     // The first that differs, or of which nothing can be said, ends it.
     let found =

@@ -172,17 +172,17 @@ pub(crate) fn only_prints() {
 /// Leaves Ctrl-C to a pager that is about to start, which reads from the terminal: we end when it does. Other
 /// signals end the process, once its locks are given up.
 pub(crate) fn leave_to_pager() -> Interrupt {
-    if environment::is_ignored(SIGINT) {
-        return Interrupt { is_heard: false };
+    let is_heard = !environment::is_ignored(SIGINT);
+    if is_heard {
+        let _ = flag::register(SIGINT, Arc::new(AtomicBool::new(false)));
     }
-    let _ = flag::register(SIGINT, Arc::new(AtomicBool::new(false)));
     if let Some(ends) = ENDS.get() {
         for does in guarded(&ends.interrupt).drain(..) {
             low_level::unregister(does);
         }
         ends.waits();
     }
-    Interrupt { is_heard: true }
+    Interrupt { is_heard }
 }
 
 /// Ctrl-C, which was left to a pager.

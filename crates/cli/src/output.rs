@@ -89,14 +89,17 @@ pub(crate) fn complain(message: impl Display) {
 
 /// Tells the user on standard error what failed, and why.
 pub(crate) fn complain_why(error: &anyhow::Error) {
-    complain(with_causes(error));
+    complain(with_cause(error));
 }
 
-/// Returns what an error says, and what its causes say beyond that: most errors name theirs themselves.
-fn with_causes(error: &anyhow::Error) -> String {
-    error.chain().skip(1).map(ToString::to_string).fold(error.to_string(), |said, cause| {
-        if said.contains(&cause) { said } else { format!("{said}: {cause}") }
-    })
+/// Returns what an error says, and what the system said, if that is all that lies below it: errors of libraries name their causes
+/// themselves, as far as they help.
+fn with_cause(error: &anyhow::Error) -> String {
+    let said = error.to_string();
+    match error.downcast_ref::<io::Error>().map(ToString::to_string) {
+        Some(cause) if !said.contains(&cause) => format!("{said}: {cause}"),
+        _ => said,
+    }
 }
 
 #[cfg(test)]
@@ -105,10 +108,12 @@ mod tests {
     use anyhow::anyhow;
 
     #[test]
-    fn causes_are_told_once() {
-        let denied = || anyhow!("denied").context("cannot read a: denied");
-        assert_eq!(with_causes(&denied()), "cannot read a: denied");
-        assert_eq!(with_causes(&denied().context("no password")), "no password: cannot read a: denied");
+    fn what_the_system_says_is_told_once() {
+        let denied = || anyhow::Error::new(io::Error::other("denied"));
+        assert_eq!(with_cause(&denied()), "denied");
+        assert_eq!(with_cause(&denied().context("cannot make a")), "cannot make a: denied");
+        assert_eq!(with_cause(&denied().context("cannot make a: denied")), "cannot make a: denied");
+        assert_eq!(with_cause(&anyhow!("details").context("cannot")), "cannot");
     }
 
     #[test]

@@ -200,37 +200,69 @@ fn pipes_links_and_endless_files_beside_mail_are_passed_over() {
 fn links_in_a_maildir_lead_to_mail_and_nowhere_else() {
     let home = crate::archive::archived();
     let (mail, at) = (home.home.mail(), |path: &str| home.home.path().join(path));
-    for directory in [".ssh", "Other/cur", "Mail/store"] {
+    for directory in [".ssh", "Other/cur", "Other/deep/cur", "Mail/store", "Mail/sub/cur"] {
         fs::create_dir_all(at(directory)).unwrap();
     }
     fs::write(at(".ssh/key"), letter("k", "Private", "xyzzysecret")).unwrap();
+    fs::write(at("Other/.netrc"), "xyzzysecret").unwrap();
     fs::write(at("Other/cur/8:2,S"), letter("8", "Elsewhere", "text")).unwrap();
+    fs::write(at("Other/deep/cur/6:2,S"), letter("6", "Deep", "text")).unwrap();
     fs::write(at("Mail/store/9"), letter("9", "Annexed", "text")).unwrap();
-    for (target, name) in [(".ssh/key", "7:2,S"), ("Other/cur/8:2,S", "8:2,S"), ("Mail/store/9", "9:2,S")] {
-        symlink(at(target), mail.join("cur").join(name)).unwrap();
+    for (target, name) in [
+        (".ssh/key", "cur/7:2,S"),
+        (".ssh/key", "cur/70:2,S"),
+        ("Other/cur/8:2,S", "cur/8:2,S"),
+        ("Mail/store/9", "sub/cur/9:2,S"),
+        (".ssh/key", "subscriptions"),
+        (".ssh/key", "dovecot-keywords"),
+        ("Other", "elsewhere"),
+    ] {
+        symlink(at(target), mail.join(name)).unwrap();
     }
-    symlink(at(".ssh/key"), mail.join("subscriptions")).unwrap();
-    symlink(at(".ssh/key"), mail.join("dovecot-keywords")).unwrap();
-    fs::create_dir(mail.join("keys")).unwrap();
-    symlink(at(".ssh"), mail.join("keys/cur")).unwrap();
-    let told = home.run(&["index"]);
-    let link = mail.join("cur/7:2,S").display().to_string();
-    let said = format!("{link}: is a link to a file that is no mail; it is not followed");
-    assert!(told.err.contains(&said), "{told:?}");
-    assert!(told.err.contains("keys/cur leads to a directory that is no mail; not followed"), "{told:?}");
-    assert!(told.out.contains(" 2 added,"), "{told:?}");
-    assert_eq!(
-        home.home.good(&["find", "--fields", "s", "subject:elsewhere or subject:annexed"]).lines().count(),
-        2
-    );
+    // Once the index does not look into a folder, once it does.
+    for (folder, mark) in [("still", ".noupdate"), ("keys", "mark")] {
+        fs::create_dir_all(mail.join(folder).join("new")).unwrap();
+        fs::write(mail.join(folder).join(mark), "").unwrap();
+        symlink(at(".ssh"), mail.join(folder).join("cur")).unwrap();
+    }
+    for pass in ["first", "second"] {
+        let told = home.run(&["index"]);
+        let said = "cur/70:2,S: is a link to a file that is no mail; it is not followed; the same of 1 more in this directory\n";
+        assert!(told.code == Some(3) && told.err.contains(said), "{pass}: {told:?}");
+        for place in ["keys/cur", "still/cur"] {
+            let said = format!("{place} leads to a directory that is no mail; not followed");
+            assert!(told.err.contains(&said), "{pass}: {told:?}");
+        }
+    }
+    let subjects = home.home.subjects("subject:elsewhere or subject:annexed or subject:deep");
+    assert_eq!(subjects.len(), 3, "{subjects:?}");
     assert_eq!(home.run(&["count", "xyzzysecret or subject:private"]).out, "0\n");
     assert_eq!(home.run(&["archive", "init"]).code, Some(0));
-    let saved = home.run(&["archive", "backup"]);
-    let listed = home.run(&["archive", "ls", "latest"]).out;
-    assert!(listed.contains("8:2,S") && listed.contains("9:2,S"), "{saved:?} {listed}");
-    for refused in ["7:2,S", "subscriptions", "keys/cur", "dovecot-keywords"] {
-        assert!(!listed.contains(refused), "{listed}");
-    }
+    let check = |arguments: &[&str], lost: &str| {
+        let saved = home.run(arguments);
+        let listed = home.run(&["archive", "ls", "latest"]).out;
+        let is_there = |name: &&str| listed.lines().any(|line| line.ends_with(*name));
+        let wanted = ["cur/8:2,S", "sub/cur/9:2,S", "elsewhere/deep/cur/6:2,S"];
+        assert!(wanted.iter().filter(|name| **name != lost).all(is_there), "{saved:?} {listed}");
+        let refused = ["7:2,S", "70:2,S", "subscriptions", "keywords", "key", ".netrc", lost];
+        assert_eq!(refused.into_iter().find(is_there), None, "{arguments:?}: {saved:?} {listed}");
+    };
+    check(&["archive", "backup"], "nothing");
+    check(&["archive", "backup", "--no-index"], "nothing");
+    // What the index knows is exchanged for a link.
+    fs::remove_file(at("Other/cur/8:2,S")).unwrap();
+    fs::remove_file(mail.join("cur/8:2,S")).unwrap();
+    symlink(at(".ssh/key"), mail.join("cur/8:2,S")).unwrap();
+    check(&["archive", "backup", "--no-index"], "cur/8:2,S");
+    fs::rename(mail.join("sub/cur"), mail.join("sub/was")).unwrap();
+    fs::rename(at(".ssh/key"), at(".ssh/9:2,S")).unwrap();
+    symlink(at(".ssh"), mail.join("sub/cur")).unwrap();
+    let saved = home.run(&["archive", "backup", "--no-index"]);
+    assert!(saved.err.contains("is a link to a directory that is no mail; it is not followed"), "{saved:?}");
+    // What was in the directory before stays in the snapshot.
+    let place = mail.join("sub/cur/9:2,S");
+    let kept = home.run(&["archive", "view", "--format", "raw", &format!("latest:{}", place.display())]);
+    assert!(kept.out.contains("Annexed") && !kept.out.contains("xyzzysecret"), "{kept:?}");
 }
 
 #[test]

@@ -68,7 +68,7 @@ pub use keywords::{
     KEYWORD_COUNT_MAX, KEYWORDS_FILE, KEYWORDS_FILE_BYTES_MAX, keyword_names, read_keyword_names,
 };
 pub use large::{Extent, Large};
-pub use link::stays_in;
+pub use link::Boundary;
 pub use mailbox::Address;
 pub use message::{Context, Message, parse};
 pub use name::{Name, SizeHints, is_draft, name_seconds, parse_name, size_hints, with_flags, without_field};

@@ -1,31 +1,67 @@
-//! Says which symbolic links of a Maildir are followed: those that lead to mail, or stay in their folder.
+//! Says which symbolic links of a Maildir are followed: those that lead to mail, or stay below their root.
 //!
-//! In: a link, and its folder. Out: whether what it leads to may be read. Whoever packs a Maildir chooses its
-//! links. Without this rule one could lead to a private key, which would then be indexed, shown and backed up
-//! as if it were mail.
+//! In: a root, and links below it. Out: whether what one leads to may be read. Whoever packs a Maildir chooses
+//! its links. Without this rule one could lead to a private key, which would then be indexed, shown and backed
+//! up as if it were mail.
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
-use std::path::Path;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
-/// Says whether a link among the messages of `folder` leads to a file in a `cur` or `new`, or below the folder.
-/// Links to nowhere do not.
-pub(crate) fn leads_to_message(folder: &Path, link: &Path) -> bool {
-    leads(folder, link, |file| file.parent().is_some_and(is_place))
+/// A root, and what lies below it.
+#[derive(Debug)]
+pub struct Boundary {
+    root: PathBuf,
+    /// The root without links; none if that cannot be told.
+    real: OnceLock<Option<PathBuf>>,
 }
 
-/// Says the same of a link in the place of a folder's own `cur` or `new`, which must lead to such a directory.
-pub(crate) fn leads_to_place(folder: &Path, link: &Path) -> bool {
-    leads(folder, link, is_place)
+impl Boundary {
+    /// Returns that of a root. Asks the disk nothing yet.
+    pub fn new(root: &Path) -> Boundary {
+        Boundary { root: root.to_owned(), real: OnceLock::new() }
+    }
+
+    /// Says whether a link among messages leads to a file in a `cur` or `new`, or below the root. One that leads
+    /// nowhere does not.
+    ///
+    /// # Errors
+    /// Where it leads cannot be told.
+    pub fn leads_to_message(&self, link: &Path) -> io::Result<bool> {
+        self.leads(link, |file| file.parent().is_some_and(is_place))
+    }
+
+    /// Says whether a link in the place of a `cur` or `new` leads to a directory of such a name, or below the root.
+    ///
+    /// # Errors
+    /// As [`Boundary::leads_to_message`].
+    pub fn leads_to_place(&self, link: &Path) -> io::Result<bool> {
+        self.leads(link, is_place)
+    }
+
+    /// Says whether a path leads to something below the root, or to the root.
+    ///
+    /// # Errors
+    /// As [`Boundary::leads_to_message`].
+    pub fn holds(&self, path: &Path) -> io::Result<bool> {
+        self.leads(path, |_| false)
+    }
+
+    fn leads(&self, link: &Path, is_mail: impl Fn(&Path) -> bool) -> io::Result<bool> {
+        let target = match link.canonicalize() {
+            Ok(target) => target,
+            Err(error) if leads_nowhere(&error) => return Ok(false),
+            Err(error) => return Err(error),
+        };
+        let root = || self.real.get_or_init(|| self.root.canonicalize().ok()).as_deref();
+        Ok(is_mail(&target) || root().is_some_and(|root| target.starts_with(root)))
+    }
 }
 
-/// Says whether a link leads to something below `folder`.
-pub fn stays_in(folder: &Path, link: &Path) -> bool {
-    leads(folder, link, |_| false)
-}
-
-fn leads(folder: &Path, link: &Path, is_mail: impl Fn(&Path) -> bool) -> bool {
-    let Ok(target) = link.canonicalize() else { return false };
-    is_mail(&target) || folder.canonicalize().is_ok_and(|folder| target.starts_with(folder))
+fn leads_nowhere(error: &io::Error) -> bool {
+    let is_loop = error.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error());
+    is_loop || matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }
 
 fn is_place(directory: &Path) -> bool {
@@ -42,28 +78,28 @@ mod tests {
     fn links_lead_to_mail_or_stay() {
         let top = tempfile::tempdir().unwrap();
         let at = |path: &str| top.path().join(path);
-        for directory in ["m/cur", "m/.git/annex", "other/cur", "private"] {
+        for directory in ["m/box/cur", "m/.git/annex", "other/cur", "private"] {
             fs::create_dir_all(at(directory)).unwrap();
         }
         for file in ["m/.git/annex/1", "other/cur/1", "private/key"] {
             fs::write(at(file), "x").unwrap();
         }
-        let link = at("m/cur/link");
+        let link = at("m/box/cur/link");
         for (target, [message, place, stays]) in [
-            ("../.git/annex/1", [true, true, true]),
-            ("../../other/cur/1", [true, false, false]),
-            ("../../other/cur", [false, true, false]),
-            ("../../private/key", [false; 3]),
-            ("../../private", [false; 3]),
-            ("../../other/cur/../../private/key", [false; 3]),
+            ("../../.git/annex/1", [true, true, true]),
+            ("../../../other/cur/1", [true, false, false]),
+            ("../../../other/cur", [false, true, false]),
+            ("../../../private/key", [false; 3]),
+            ("../../../private", [false; 3]),
+            ("../../../other/cur/../../private/key", [false; 3]),
             ("nowhere", [false; 3]),
             ("link", [false; 3]),
         ] {
             symlink(target, &link).unwrap();
-            let folder = at("m");
-            assert_eq!(leads_to_message(&folder, &link), message, "{target}");
-            assert_eq!(leads_to_place(&folder, &link), place, "{target}");
-            assert_eq!(stays_in(&folder, &link), stays, "{target}");
+            let root = Boundary::new(&at("m"));
+            assert_eq!(root.leads_to_message(&link).unwrap(), message, "{target}");
+            assert_eq!(root.leads_to_place(&link).unwrap(), place, "{target}");
+            assert_eq!(root.holds(&link).unwrap(), stays, "{target}");
             fs::remove_file(&link).unwrap();
         }
     }

@@ -5,8 +5,7 @@
 
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
-use crate::link::leads_to_message;
-use crate::{Error, FileStat, Result, Stamp};
+use crate::{Boundary, Error, FileStat, Result, Stamp};
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, RawDir};
 use rustix::io::Errno;
 use std::fmt;
@@ -180,17 +179,17 @@ impl Directory {
 }
 
 impl Entry<'_> {
-    /// Says whether it is a message file: a regular file, or a symbolic link to one, in a `cur` or `new` or below the own folder.
+    /// Says whether it is a message file: a regular file, or a symbolic link to one, in a `cur` or `new` or below the root.
     /// Asks the disk only if the directory does not say. A link that leads nowhere is none.
     ///
     /// # Errors
     /// [`Error::Io`] if the disk cannot say either: the file is then unknown, not gone.
-    pub fn is_message_file(&self) -> Result<bool> {
+    pub fn is_message_file(&self, root: &Boundary) -> Result<bool> {
         match self.kind {
             EntryKind::File => Ok(true),
             EntryKind::Directory | EntryKind::Other => Ok(false),
             EntryKind::Link | EntryKind::Unknown => match self.stat() {
-                Ok(stat) => Ok(stat.is_file() && self.is_followed()?),
+                Ok(stat) => Ok(stat.is_file() && self.is_followed(root)?),
                 Err(error) if error.is_not_found() || error.is_link_loop() => Ok(false),
                 Err(error) => Err(error),
             },
@@ -198,19 +197,19 @@ impl Entry<'_> {
     }
 
     /// Says whether it is a symbolic link that is not followed: to a file that is no mail.
-    pub fn leads_elsewhere(&self) -> bool {
+    pub fn leads_elsewhere(&self, root: &Boundary) -> bool {
         let is_file = || self.stat().is_ok_and(|stat| stat.is_file());
         matches!(self.kind, EntryKind::Link | EntryKind::Unknown)
             && is_file()
-            && self.is_followed().is_ok_and(|is_followed| !is_followed)
+            && self.is_followed(root).is_ok_and(|is_followed| !is_followed)
     }
 
-    fn is_followed(&self) -> Result<bool> {
+    fn is_followed(&self, root: &Boundary) -> Result<bool> {
         if self.resolve_kind()? != EntryKind::Link {
             return Ok(true);
         }
-        let place = &self.directory.path;
-        Ok(leads_to_message(place.parent().unwrap_or(place), &crate::join(place, self.name)))
+        let link = crate::join(&self.directory.path, self.name);
+        root.leads_to_message(&link).map_err(|error| Error::io("follow the link", &link, error))
     }
 
     /// Returns what is there, asking the disk only if the directory does not say. Symbolic links are not followed.
@@ -279,13 +278,18 @@ mod tests {
             symlink(target, at(name)).unwrap();
         }
         let directory = Directory::open(root.path()).unwrap();
+        let within = Boundary::new(root.path());
         let mut told = Vec::new();
         let tell = |entry: Entry<'_>| {
             let name = String::from_utf8_lossy(entry.name).into_owned();
             let unknown = Entry { kind: EntryKind::Unknown, ..entry };
             assert_eq!(unknown.resolve_kind().unwrap(), entry.kind, "{name}");
-            assert_eq!(unknown.is_message_file().unwrap(), entry.is_message_file().unwrap(), "{name}");
-            told.push(format!("{name} {:?} {}", entry.kind, entry.is_message_file().unwrap()));
+            assert_eq!(
+                unknown.is_message_file(&within).unwrap(),
+                entry.is_message_file(&within).unwrap(),
+                "{name}"
+            );
+            told.push(format!("{name} {:?} {}", entry.kind, entry.is_message_file(&within).unwrap()));
         };
         directory.read(&mut ScanBuffer::new(), tell).unwrap();
         told.sort_unstable();
@@ -301,7 +305,7 @@ mod tests {
         assert_eq!(told, expected);
         let gone = Entry { name: b"gone", inode: 0, kind: EntryKind::Unknown, directory: &directory };
         assert!(gone.resolve_kind().unwrap_err().is_not_found());
-        assert!(!gone.is_message_file().unwrap());
+        assert!(!gone.is_message_file(&within).unwrap());
     }
 
     #[test]

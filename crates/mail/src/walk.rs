@@ -10,7 +10,7 @@
 
 use crate::folder::{Folder, FolderLimits, FolderProblem, FolderProblemKind, Folders, join};
 use crate::keywords::KEYWORDS_FILE;
-use crate::link::leads_to_place;
+use crate::link::Boundary;
 use crate::scan::{Directory, EntryKind, ScanBuffer};
 use crate::stamp::stat_file;
 use crate::{Result, Stamp};
@@ -41,6 +41,7 @@ pub(crate) enum NoIndex {
 pub(crate) fn walk(root: &Path, limits: FolderLimits, no_index: NoIndex) -> Result<Folders> {
     let mut walk = Walk {
         root,
+        boundary: Boundary::new(root),
         limits,
         no_index,
         buffer: ScanBuffer::new(),
@@ -84,6 +85,7 @@ struct Listing {
 
 struct Walk<'a> {
     root: &'a Path,
+    boundary: Boundary,
     limits: FolderLimits,
     no_index: NoIndex,
     buffer: ScanBuffer,
@@ -194,14 +196,13 @@ impl Walk<'_> {
         if listing.directories.iter().any(is_it) {
             return true;
         }
-        let folder = join(self.root, path);
-        let link = join(&folder, name);
+        let link = join(&join(self.root, path), name);
         if !listing.links.iter().any(is_it) {
             return false;
         }
         match stat_file(&link) {
             Ok(stat) if !stat.is_directory() => false,
-            Ok(_) if !leads_to_place(&folder, &link) => {
+            Ok(_) if matches!(self.boundary.leads_to_place(&link), Ok(false)) => {
                 self.found.problems.push(FolderProblem { path: link, kind: FolderProblemKind::Elsewhere });
                 false
             }

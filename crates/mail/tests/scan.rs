@@ -61,7 +61,7 @@ fn kinds_and_files_behind_links() {
     symlink("file", at("link")).unwrap();
     let mut told = Vec::new();
     read_directory(directory.path(), &mut ScanBuffer::new(), |entry| {
-        let is_message = entry.is_message_file().unwrap();
+        let is_message = entry.is_message_file(&mail::Boundary::new(directory.path())).unwrap();
         assert_eq!(is_message, entry.kind != EntryKind::Directory);
         if is_message {
             assert_eq!(entry.stat().unwrap(), mail::stat_file(&at("file")).unwrap());
@@ -140,7 +140,12 @@ fn an_unreadable_directory_is_never_empty() {
         let error = read_directory(&closed, &mut ScanBuffer::new(), |_| {}).unwrap_err();
         let mut unknown = Vec::new();
         read_directory(directory.path(), &mut ScanBuffer::new(), |entry| {
-            unknown.extend(entry.is_message_file().err().map(|error| error.to_string()));
+            unknown.extend(
+                entry
+                    .is_message_file(&mail::Boundary::new(directory.path()))
+                    .err()
+                    .map(|error| error.to_string()),
+            );
         })
         .unwrap();
         permit(&closed, 0o755);

@@ -48,14 +48,22 @@ fn sent_folders(root: &Path) -> Vec<PathBuf> {
         let name = String::from_utf8_lossy(name).to_lowercase();
         NAMES.contains(&name.as_str())
     };
-    let sent = found.folders.iter().filter(|folder| is_sent(&folder.path));
+    let sent = found.folders.iter().filter(|folder| folder.has_cur && is_sent(&folder.path));
     sent.map(|folder| mail::join(root, &folder.path)).collect()
 }
 
 /// Returns the files whose names are the last in order: they begin with the time.
 fn newest(directory: &Path) -> Vec<PathBuf> {
-    let Ok(entries) = std::fs::read_dir(directory) else { return Vec::new() };
-    let mut paths: Vec<PathBuf> = entries.take(NAME_COUNT_MAX).flatten().map(|entry| entry.path()).collect();
+    let mut paths = Vec::new();
+    let read = mail::read_directory(directory, &mut mail::ScanBuffer::new(), |entry| {
+        // A link may lead anywhere: other messages tell enough.
+        if entry.kind == mail::EntryKind::File && paths.len() < NAME_COUNT_MAX {
+            paths.push(mail::join(directory, entry.name));
+        }
+    });
+    if read.is_err() {
+        return Vec::new();
+    }
     paths.sort_unstable_by(|left, right| right.cmp(left));
     paths.truncate(MESSAGE_COUNT_MAX);
     paths

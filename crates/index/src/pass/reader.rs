@@ -10,10 +10,10 @@ use crate::pass::listing::Listing;
 use crate::pass::scan::{Directory, Outcome, ScannedFolder};
 use crate::pass::{Mode, Problem, STAYS};
 use crate::rows::{DirectoryState, FileRow, Place, file_key};
-use mail::{FileStat, Fingerprint, ScanBuffer, Stamp};
+use mail::{Boundary, FileStat, Fingerprint, ScanBuffer, Stamp};
 use std::path::Path;
 
-/// What is said of a link that is not followed.
+/// What is said of links that are not followed.
 const ELSEWHERE: &str = "is a link to a file that is no mail; it is not followed";
 
 /// Reads directories one after another with the same memory.
@@ -42,13 +42,14 @@ impl<'a> Reader<'a> {
     ) -> Result<(Outcome, Vec<Problem>)> {
         let mut problems = Vec::new();
         let path = folder.path.join(place.name());
+        let root = Boundary::new(root_of(folder));
         let is_listed = folder.has[place.index()];
         let stored = folder.row.directories[place.index()];
         let (closer, at) = (self.closer(folder), (index, place));
         if folder.is_there
             && is_listed
             && !folder.is_new
-            && let Some((opened, file_count)) = self.glance(&path, &stored, closer)
+            && let Some((opened, file_count)) = self.glance((&path, &root), &stored, closer)
         {
             let mut directory = Directory { state: stored, file_count, ..Directory::default() };
             self.look_at_unchanged(folder, at, &opened, &mut directory)?;
@@ -60,7 +61,7 @@ impl<'a> Reader<'a> {
             let what = format!("is no directory any more{STAYS}");
             return Ok((Outcome::Unknown, vec![Problem { path, what }]));
         } else if folder.is_there && is_listed {
-            opened = self.list(&path, &mut problems);
+            opened = self.list((&path, &root), &mut problems);
             if opened.is_none() {
                 return Ok((Outcome::Unknown, problems));
             }
@@ -132,7 +133,7 @@ impl<'a> Reader<'a> {
     /// (none if all files are looked at anyway); `None` if it is not unchanged after all, or cannot be read.
     fn glance(
         &mut self,
-        path: &Path,
+        (path, root): (&Path, &Boundary),
         stored: &DirectoryState,
         closer: Closer,
     ) -> Option<(mail::Directory, u64)> {
@@ -148,7 +149,7 @@ impl<'a> Reader<'a> {
             if entry.name.starts_with(b".") {
                 return;
             }
-            match entry.is_message_file() {
+            match entry.is_message_file(root) {
                 Ok(true) => {
                     fingerprint.add(mail::entry_hash(entry.name, entry.inode));
                     file_count += 1;
@@ -156,7 +157,8 @@ impl<'a> Reader<'a> {
                         listing.push(entry.name, entry.inode);
                     }
                 }
-                Ok(false) => {}
+                // It is listed, so that it is told again.
+                Ok(false) => is_unknown |= entry.leads_elsewhere(root),
                 Err(_) => is_unknown = true,
             }
         });
@@ -164,18 +166,27 @@ impl<'a> Reader<'a> {
     }
 
     /// Fills the listing; `None` if the directory cannot be read.
-    fn list(&mut self, path: &Path, problems: &mut Vec<Problem>) -> Option<mail::Directory> {
+    fn list(
+        &mut self,
+        (path, root): (&Path, &Boundary),
+        problems: &mut Vec<Problem>,
+    ) -> Option<mail::Directory> {
         self.listing.clear();
         let listing = &mut self.listing;
-        let mut unknown = None;
-        let read = mail::read_directory(path, &mut self.buffer, |entry| match entry.is_message_file() {
+        let (mut unknown, mut elsewhere) = (None, Vec::new());
+        let read = mail::read_directory(path, &mut self.buffer, |entry| match entry.is_message_file(root) {
             Ok(true) => listing.push(entry.name, entry.inode),
-            Ok(false) if entry.leads_elsewhere() => {
-                problems.push(Problem { path: mail::join(path, entry.name), what: ELSEWHERE.to_owned() });
-            }
+            Ok(false) if entry.leads_elsewhere(root) => elsewhere.push(entry.name.to_vec()),
             Ok(false) => {}
             Err(error) => unknown = Some(error),
         });
+        if let Some(first) = elsewhere.iter().min() {
+            let more = match elsewhere.len() {
+                1 => String::new(),
+                count => format!("; the same of {} more in this directory", count.saturating_sub(1)),
+            };
+            problems.push(Problem { path: mail::join(path, first), what: format!("{ELSEWHERE}{more}") });
+        }
         match unknown.map_or(read, Err) {
             Ok(directory) => Some(directory),
             Err(error) => {
@@ -240,6 +251,12 @@ pub(super) fn changed_in_place(
     rows: impl IntoIterator<Item = (FileRow, Found)>,
 ) -> impl Iterator<Item = (FileRow, Found)> {
     rows.into_iter().filter(move |(row, found)| stat(folder, found).is_some_and(|stat| !row.has_stat(&stat)))
+}
+
+/// Returns the root of a folder.
+fn root_of(folder: &ScannedFolder) -> &Path {
+    let names = folder.row.path.split(|byte| *byte == b'/').filter(|name| !name.is_empty()).count();
+    folder.path.ancestors().nth(names).unwrap_or(&folder.path)
 }
 
 /// Asks for a file's size and times. One that is gone meanwhile is left to the next pass.
