@@ -1,11 +1,11 @@
 //! Messages that only the archive has, in every format; and what a backup takes in that no pass has seen yet.
 
 use crate::archive::{Archived, archived, exclusive_lock};
+use crate::interrupted::start;
 use crate::support::{Run, end};
 use rustix::process::{Pid, Signal, kill_process};
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
-use std::process::Stdio;
 
 fn backed_up() -> Archived {
     let home = archived();
@@ -94,7 +94,7 @@ fn ctrl_c_ends_every_command_with_its_code_and_leaves_no_lock() {
         &["archive", "stats"],
     ] {
         let mut command = home.command(&[arguments, &["--retry-lock", "20s"]].concat());
-        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut child = start(&mut command);
         let mut errors = BufReader::new(child.stderr.take().unwrap());
         let mut said = String::new();
         errors.read_line(&mut said).unwrap();

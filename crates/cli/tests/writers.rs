@@ -45,7 +45,7 @@ impl Shared {
     }
 
     fn start(&self, arguments: &[&str]) -> Child {
-        self.command(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+        crate::interrupted::start(&mut self.command(arguments))
     }
 
     fn start_restic(&self, arguments: &[&str]) -> Child {
