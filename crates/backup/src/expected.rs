@@ -127,8 +127,8 @@ fn on_disk(place: &Path, root: &Boundary) -> Result<Vec<Vec<u8>>> {
     Ok(names)
 }
 
-/// Returns the names of files in a directory that are stored besides messages: none of one that a link led to, outside of the root. On the
-/// way to a folder there may lie anything.
+/// Returns the names of files in a directory that are stored besides messages: none of one that a link led to,
+/// outside of the root. On the way to a folder there may lie anything.
 fn extras(place: &Path, root: &Boundary) -> Result<Vec<Vec<u8>>> {
     let wrap = |source| Error::Io { action: "read", path: place.to_owned(), source };
     let mut names = Vec::new();

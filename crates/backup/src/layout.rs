@@ -16,7 +16,8 @@ pub(crate) struct Directory {
     pub has_extras: bool,
     /// Whether it may be missing without a word.
     pub is_optional: bool,
-    /// How many bytes of its path are that of the root; none above roots. Of roots in each other the outer one counts.
+    /// How many bytes of its path are that of the root; none above roots. Of roots in each other the outer one
+    /// counts.
     pub root_bytes: Option<usize>,
 }
 

@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 use crate::places::Kept;
 use crate::vault::{MESSAGE_BYTES_MAX, Vault, content};
 use index::Place;
-use mail::Flags;
+use mail::{Boundary, Flags};
 use rustix::fs::{CWD, Mode, OFlags, Timespec, Timestamps};
 use std::collections::{BTreeSet, HashMap};
 use std::fs::{DirBuilder, File};
@@ -98,11 +98,24 @@ fn files_of<'a>(
 ) -> Result<&'a mut HashMap<Vec<u8>, Vec<PathBuf>>> {
     if !folders.contains_key(folder) {
         for name in [Place::Cur.name(), Place::New.name(), "tmp"] {
-            make(&folder.join(name))?;
+            let directory = folder.join(name);
+            make(&directory)?;
+            expect_mail(folder, &directory)?;
         }
         folders.insert(folder.to_owned(), listed(folder)?);
     }
     Ok(folders.entry(folder.to_owned()).or_default())
+}
+
+/// Refuses a link in the place of a folder's `cur`, `new` or `tmp` that leads to something else. Whoever packs a
+/// Maildir could otherwise choose where messages are written.
+fn expect_mail(folder: &Path, directory: &Path) -> Result<()> {
+    let refused = |source| Error::Io { action: "write into", path: directory.to_owned(), source };
+    let is_link = directory.symlink_metadata().map_err(refused)?.is_symlink();
+    if is_link && !Boundary::new(folder).leads_to_place(directory).map_err(refused)? {
+        return Err(refused(std::io::Error::other("it is a link to a directory that is no mail")));
+    }
+    Ok(())
 }
 
 fn listed(folder: &Path) -> Result<HashMap<Vec<u8>, Vec<PathBuf>>> {
@@ -216,6 +229,30 @@ mod tests {
     use super::*;
     use crate::depot::tests::{Memory, id_of};
     use crate::entry::Stat;
+
+    #[test]
+    fn nothing_is_put_where_a_link_leads_to_no_mail() {
+        let top = tempfile::tempdir().unwrap();
+        let at = |path: &str| top.path().join(path);
+        for directory in ["private", "other/cur", "a", "b", "c"] {
+            std::fs::create_dir_all(at(directory)).unwrap();
+        }
+        for (link, target) in [("a/cur", "private"), ("b/tmp", "private"), ("c/cur", "other/cur")] {
+            std::os::unix::fs::symlink(at(target), at(link)).unwrap();
+        }
+        let (depot, piece) = (Memory::default(), id_of(b"text"));
+        depot.pieces.lock().unwrap().insert(piece, b"text".to_vec());
+        let stat = Stat { mode: 0o600, ..Stat::default() };
+        let kept =
+            Kept { folder: Vec::new(), here: None, name: b"1.x:2,S".into(), stat, pieces: vec![piece] };
+        for folder in ["a", "b"] {
+            let error = put_back(&depot, &kept, &at(folder), &mut Folders::default()).err().unwrap();
+            assert!(error.to_string().ends_with("it is a link to a directory that is no mail"), "{error}");
+        }
+        assert_eq!(std::fs::read_dir(at("private")).unwrap().count(), 0);
+        let back = put_back(&depot, &kept, &at("c"), &mut Folders::default()).unwrap();
+        assert!(matches!(back, Back::Put(_)) && at("other/cur/1.x:2,S").exists(), "{back:?}");
+    }
 
     #[test]
     fn each_directory_is_made_durable_once_and_one_that_is_gone_is_told() {

@@ -92,8 +92,8 @@ pub(crate) fn complain_why(error: &anyhow::Error) {
     complain(with_cause(error));
 }
 
-/// Returns what an error says, and what the system said, if that is all that lies below it: errors of libraries name their causes
-/// themselves, as far as they help.
+/// Returns what an error says, and what the system said, if that is all that lies below it: errors of libraries
+/// name their causes themselves, as far as they help.
 fn with_cause(error: &anyhow::Error) -> String {
     let said = error.to_string();
     match error.downcast_ref::<io::Error>().map(ToString::to_string) {

@@ -4,7 +4,7 @@
 //! gives, and whether a repository is free. Must not know how much was kept.
 
 use crate::archive::{Archived, archived};
-use crate::support::{Home, Run, as_a_shell_does, end, letter};
+use crate::support::{Home, Run, by_env, end, letter};
 use disk::{Disk, Lock, RealDisk, Wait};
 use rustix::process::{Pid, Signal, kill_process};
 use std::io::{BufRead, BufReader};
@@ -43,7 +43,7 @@ pub(crate) fn start(command: &mut Command) -> Child {
 }
 
 fn start_by(env: &[&str], command: &mut Command) -> Child {
-    as_a_shell_does(command, env).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+    by_env(command, env).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
 }
 
 /// Returns when a started program says that it waits.

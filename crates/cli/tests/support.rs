@@ -123,7 +123,7 @@ impl Home {
             OpenOptions::new().read(true).write(true).open(OsStr::from_bytes(name.as_bytes())).unwrap();
         let mut command = self.command(arguments);
         command.env("TERM", "xterm").envs(variables.iter().copied());
-        let mut command = as_a_shell_does(&command, &["--default-signal=INT,TERM,HUP"]);
+        let mut command = by_env(&command, &["--default-signal=INT,TERM,HUP"]);
         command.stdout(terminal).stderr(Stdio::piped());
         let child = command.spawn().unwrap();
         // The terminal is at its end when nobody has it open: neither the program nor we, by the command.
@@ -250,9 +250,9 @@ pub(crate) fn run_with_input(command: &mut Command, input: &[u8]) -> Run {
     outcome(child.wait_with_output().unwrap())
 }
 
-/// Returns the same command, started by env(1) with these options: `--default-signal=..` as a shell does it for a user, who ignores no
-/// signal, whatever this test was started by.
-pub(crate) fn as_a_shell_does(command: &Command, env: &[&str]) -> Command {
+/// Returns the same command, started by env(1) with these options. With `--default-signal=..` it is started as a
+/// shell does it for a user, who ignores no signal, whatever this test was started by.
+pub(crate) fn by_env(command: &Command, env: &[&str]) -> Command {
     let mut started = Command::new("env");
     started.args(env).arg(command.get_program()).args(command.get_args());
     started.env_clear().envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));

@@ -74,7 +74,8 @@ pub enum FolderProblemKind {
     Dangling,
     /// A symbolic link, or a mount, that leads back to a directory above it.
     Loop,
-    /// A symbolic link in the place of `cur` or `new` that leads to a directory of another name, outside of the root.
+    /// A symbolic link in the place of `cur` or `new` that leads to a directory of another name, outside of the
+    /// root.
     Elsewhere,
     /// It lies deeper than [`FolderLimits::depth_max`].
     TooDeep,

@@ -179,8 +179,8 @@ impl Directory {
 }
 
 impl Entry<'_> {
-    /// Says whether it is a message file: a regular file, or a symbolic link to one, in a `cur` or `new` or below the root.
-    /// Asks the disk only if the directory does not say. A link that leads nowhere is none.
+    /// Says whether it is a message file: a regular file, or a symbolic link to one, in
+    /// a `cur` or `new` or below the root. Asks the disk only if the directory does not say. A link that leads nowhere is none.
     ///
     /// # Errors
     /// [`Error::Io`] if the disk cannot say either: the file is then unknown, not gone.

@@ -13,7 +13,7 @@ use crate::keywords::KEYWORDS_FILE;
 use crate::link::Boundary;
 use crate::scan::{Directory, EntryKind, ScanBuffer};
 use crate::stamp::stat_file;
-use crate::{Result, Stamp};
+use crate::{Error, Result, Stamp};
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
@@ -202,11 +202,16 @@ impl Walk<'_> {
         }
         match stat_file(&link) {
             Ok(stat) if !stat.is_directory() => false,
-            Ok(_) if matches!(self.boundary.leads_to_place(&link), Ok(false)) => {
-                self.found.problems.push(FolderProblem { path: link, kind: FolderProblemKind::Elsewhere });
+            Err(_) => true,
+            Ok(_) => {
+                let kind = match self.boundary.leads_to_place(&link) {
+                    Ok(true) => return true,
+                    Ok(false) => FolderProblemKind::Elsewhere,
+                    Err(error) => FolderProblemKind::Unreadable(Error::io("follow the link", &link, error)),
+                };
+                self.found.problems.push(FolderProblem { path: link, kind });
                 false
             }
-            _ => true,
         }
     }
 

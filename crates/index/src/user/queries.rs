@@ -123,8 +123,8 @@ fn sound_in(environment: &Environment, path: &Path) -> Option<Vec<u8>> {
     parse(&bytes, path.to_owned()).is_ok().then_some(bytes)
 }
 
-/// Gives a file that has none its second copy, and the checksum of the newest version. All of its lines stay as they are, those too that
-/// somebody wrote by hand.
+/// Gives a file that has none its second copy, and the checksum of the newest version. All of its lines stay as
+/// they are, also those that somebody wrote by hand.
 ///
 /// # Errors
 /// As [`change_queries`].
