@@ -12,15 +12,17 @@ test:
 	@.ci/restic
 	cargo xtask ci
 
-# Measures beside the programs that people use today, after installing those that it can: all tables, or those in NAME (index headers merge
-# recovery; own is pneu alone). QUICK=1 takes less than ten minutes, else it is hours. BENCH_CORPORA keeps generated mail (about 30 GB).
+# Measures beside the programs that people use today, after installing those that it can: all tables, or those
+# in NAME (index headers merge recovery; own is pneu alone). QUICK=1 takes less than ten minutes, else it is
+# hours. BENCH_CORPORA keeps generated mail (about 30 GB).
 bench:
 	cargo xtask bench $(NAME) $(if $(QUICK),--quick)
 
-# Writes generated docs, and the tour and the figures in README.md anew.
+# Writes generated docs, the output of sessions in documents, the picture and the figures anew.
 docs:
 	cargo xtask docs
 
-# Runs each fuzz target for ten minutes, or FUZZ_SECONDS; those in NAME alone if it is given. Needs cargo-fuzz.
+# Runs each fuzz target for ten minutes, or FUZZ_SECONDS; those in NAME alone if it is given. Needs
+# cargo-fuzz.
 fuzz:
 	cargo xtask fuzz $(NAME) $(if $(FUZZ_SECONDS),--seconds $(FUZZ_SECONDS))

@@ -1,9 +1,10 @@
-//! Any bytes are an index file or damage with a place, and whatever way it was written, it says the same when it is written as restic does.
+//! Any bytes are an index file or damage with a place, and whatever way it was written, it says the same when
+//! it is written as restic does.
 #![no_main]
 
-use archive::index_file::{IndexFileWriter, scan};
-use archive::{Error, FileKind, FileName, Id};
 use libfuzzer_sys::fuzz_target;
+use restic::index_file::{IndexFileWriter, scan};
+use restic::{Error, FileKind, FileName, Id};
 
 fuzz_target!(|bytes: &[u8]| {
     let name = FileName { kind: FileKind::Index, id: Id::default() };
@@ -24,7 +25,7 @@ fuzz_target!(|bytes: &[u8]| {
             .expect("what is written is read");
             assert_eq!(again, packs);
         }
-        Err(Error::Damage { what, .. }) => assert!(what.starts_with("byte "), "{what}"),
+        Err(Error::Damage { what, .. }) => assert!(what.starts_with("at byte "), "{what}"),
         Err(other) => panic!("{other}"),
     }
 });

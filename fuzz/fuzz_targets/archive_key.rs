@@ -1,8 +1,9 @@
-//! Any bytes are a key file or a sentence about what is wrong, and a key file that is written again is read as the same.
+//! Any bytes are a key file or a sentence about what is wrong, and a key file that is written again is read
+//! as the same.
 #![no_main]
 
-use archive::KeyFile;
 use libfuzzer_sys::fuzz_target;
+use restic::KeyFile;
 
 fuzz_target!(|bytes: &[u8]| match KeyFile::from_json(bytes) {
     Ok(file) => assert_eq!(KeyFile::from_json(&file.to_json()), Ok(file)),

@@ -1,9 +1,10 @@
-//! Any bytes are a pack or damage, as a whole and as a header that is sealed, or nothing behind the seal would be reached.
+//! Any bytes are a pack or damage, as a whole and as a header that is sealed, or nothing behind the seal
+//! would be reached.
 #![no_main]
 
-use archive::testing::{MemoryStorage, surroundings};
-use archive::{Error, FileKind, FileName, Id, Key, PackedBlob, Zstd, pack};
 use libfuzzer_sys::fuzz_target;
+use restic::testing::{MemoryStorage, surroundings};
+use restic::{Error, FileKind, FileName, Id, Key, PackedBlob, Zstd, pack};
 
 /// Blobs before a header have no more bytes, so that it is fast.
 const BLOB_BYTES_MAX: usize = 1 << 16;
@@ -13,7 +14,7 @@ fuzz_target!(|bytes: &[u8]| {
     look(&key, bytes);
     let mut fitting = vec![1; blob_bytes(bytes).min(BLOB_BYTES_MAX)];
     key.seal(&surroundings(), bytes, &mut fitting);
-    let length = u32::try_from(bytes.len() + archive::OVERHEAD).expect("inputs are short");
+    let length = u32::try_from(bytes.len() + restic::OVERHEAD).expect("inputs are short");
     fitting.extend_from_slice(&length.to_le_bytes());
     look(&key, &fitting);
 });

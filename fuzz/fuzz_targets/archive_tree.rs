@@ -1,8 +1,9 @@
-//! Any bytes are nodes or faults with a place, a name that was read leads nowhere else, and nodes that are written are read the same.
+//! Any bytes are nodes or faults with a place, a name that was read leads nowhere else, and nodes that are
+//! written are read the same.
 #![no_main]
 
-use archive::tree::{Node, TreeReader, TreeWriter};
 use libfuzzer_sys::fuzz_target;
+use restic::tree::{Node, TreeReader, TreeWriter};
 
 fuzz_target!(|bytes: &[u8]| {
     let mut reader = TreeReader::new(bytes);

@@ -1,4 +1,5 @@
-//! Any bytes are a file `dovecot-keywords`; the names in it, written as such a file again, are the same names.
+//! Any bytes are a file `dovecot-keywords`; the names in it, written as such a file again, are the same
+//! names.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,4 +1,5 @@
-//! Any bytes are a message: parsing never fails, gives the same each time, and keeps its promises about strings.
+//! Any bytes are a message: parsing never fails, gives the same each time, and keeps its promises about
+//! strings.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

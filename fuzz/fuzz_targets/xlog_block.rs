@@ -1,15 +1,15 @@
-//! Any bytes are blocks or damage with a place: hopping ends, and what is unpacked had a fitting checksum. Checksums are made to fit,
-//! or nothing behind them would be reached.
+//! Any bytes are blocks or damage with a place: hopping ends, and what is unpacked had a fitting checksum.
+//! Checksums are made to fit, or nothing behind them would be reached.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use xlog::{HEAD_BYTES, Step, Unpacker, checksum, hop, rows};
+use tarantool::{HEAD_BYTES, Step, Unpacker, checksum, read_head, rows};
 
 fuzz_target!(|bytes: &[u8]| {
     let mut unpacker = Unpacker::default();
     let mut at = 0;
     let end = loop {
-        match hop(bytes, at) {
+        match read_head(bytes, at) {
             Ok(Step::Block(mut place)) => {
                 assert!(place.payload.start == at + HEAD_BYTES && place.payload.end <= bytes.len());
                 at = place.payload.end;

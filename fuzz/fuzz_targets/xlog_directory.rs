@@ -1,12 +1,12 @@
-//! A directory with any snapshot and any two logs is planned or refused, never with a panic; and what a plan hands out can be read, down to
-//! the last row.
+//! A directory with any snapshot and any two logs is planned or refused, never with a panic; and what a plan
+//! hands out can be read, down to the last row.
 #![no_main]
 
 use disk::Disk;
 use libfuzzer_sys::fuzz_target;
 use std::path::Path;
+use tarantool::{Depth, Mode, PlanOptions, Unpacker, cut_torn_tail, plan, rows};
 use testkit::SimDisk;
-use xlog::{Depth, Mode, PlanOptions, Unpacker, cut_torn_tail, plan, rows};
 
 const DIRECTORY: &str = "/t";
 

@@ -1,8 +1,9 @@
-//! Any bytes are a header or damage with a place, and a header that was read is written so that it is read again.
+//! Any bytes are a header or damage with a place, and a header that was read is written so that it is read
+//! again.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use xlog::Header;
+use tarantool::Header;
 
 fuzz_target!(|bytes: &[u8]| match Header::parse(bytes) {
     Ok((header, length)) => {

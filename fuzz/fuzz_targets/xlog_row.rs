@@ -1,9 +1,10 @@
-//! Any bytes are rows or damage with a place, and a row that was read is written so that the same is read again.
+//! Any bytes are rows or damage with a place, and a row that was read is written so that the same is read
+//! again.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use xlog::msgpack::Reader;
-use xlog::{put_row, rows};
+use tarantool::msgpack::Reader;
+use tarantool::{put_row, rows};
 
 fuzz_target!(|bytes: &[u8]| {
     let mut walk = rows(bytes);
@@ -15,7 +16,8 @@ fuzz_target!(|bytes: &[u8]| {
         for value in [row.body.key, row.body.tuple, row.body.ops].into_iter().flatten() {
             assert_eq!(Reader::new(value).skip(), Ok(value), "a whole value");
         }
-        // A time that is no number is not equal to itself; a flag of commit in a row that is alone is not written.
+        // A time that is no number is not equal to itself; a flag of commit in a row that is alone is not
+        // written.
         if row.timestamp.is_nan() || row.flags & 1 != 0 || row.timestamp == 0.0 {
             continue;
         }

@@ -1,12 +1,12 @@
-//! Any rows leave a state that ends: definitions, updates and keys in them may be anything. A state that leaves out what does not fit
-//! has as many rows as it can answer for.
+//! Any rows leave a state that ends: definitions, updates and keys in them may be anything. A state that
+//! leaves out what does not fit has as many rows as it can answer for.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
 use store::Loaded;
-use xlog::VClock;
-use xlog::space::Spaces;
-use xlog::state::{OnMisfit, State};
+use tarantool::VClock;
+use tarantool::space::Spaces;
+use tarantool::state::{OnRejectedRow, State};
 
 fuzz_target!(|bytes: &[u8]| {
     let mut spaces = Spaces::new();
@@ -15,7 +15,7 @@ fuzz_target!(|bytes: &[u8]| {
     spaces
         .set_index(b"\x96\xcd\x02\x00\x00\xa1p\xa4tree\x80\x91\x92\x00\xa8unsigned")
         .expect("it is a definition");
-    let mut state = State::new(spaces, VClock::default(), OnMisfit::LeaveOut);
+    let mut state = State::new(spaces, VClock::default(), OnRejectedRow::LeaveOut);
     // What is damaged ends a block, and the next one may come all the same.
     for block in bytes.chunks(512) {
         let _ = state.apply(block);

@@ -1,7 +1,8 @@
-//! What the fuzz targets of the store share: a small store in memory, its files with changes, and a look at everything in it.
+//! What the fuzz targets of the store share: a small store in memory, its files with changes, and a look at
+//! everything in it.
 //!
-//! Comes in: changes. Goes out: a disk that holds the store with one file changed. Must not know what the store makes of it: any error
-//! will do, a panic will not.
+//! Input: changes. Output: a disk that holds the store with one file changed. Does not know what the store
+//! makes of it: any error will do, a panic will not.
 
 mod edit;
 mod look;

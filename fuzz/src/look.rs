@@ -1,7 +1,7 @@
 //! Reads everything that a store offers, in every way there is.
 //!
-//! Comes in: a disk with a store that may be damaged. Goes out: nothing; what matters is that it comes back. Must not know what is
-//! wrong with the store.
+//! Input: a disk with a store that may be damaged. Output: nothing; what matters is that it comes back. Does
+//! not know what is wrong with the store.
 
 use crate::made::DIRECTORY;
 use disk::Disk;

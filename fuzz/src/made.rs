@@ -1,6 +1,6 @@
 //! A small store with every kind of column, index and codec, made once.
 //!
-//! Comes in: nothing. Goes out: its files. Must not know what is done to them.
+//! Output: its files. Does not know what is done to them.
 
 use disk::Disk;
 use std::path::{Path, PathBuf};

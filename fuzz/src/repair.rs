@@ -1,6 +1,8 @@
-//! Makes checksums fit after a change: with a wrong one a reader looks no further, and nothing behind it would be tried.
+//! Makes checksums fit after a change: with a wrong one a reader looks no further, and nothing behind it
+//! would be tried.
 //!
-//! Comes in: changed content. Goes out: a file with checksums that fit. Must not know what else the content should be.
+//! Input: changed content. Output: a file with checksums that fit. Does not know what else the content should
+//! be.
 
 use store::format::{
     CHUNK_BYTES, SECTION_ALIGNMENT, TRAILER_BYTES, TRAILER_CHECKSUM_OFFSET, TRAILER_CONTENT_LENGTH_OFFSET,
@@ -50,7 +52,8 @@ pub fn manifest(content: &[u8]) -> Vec<u8> {
     [content, &xxh3_64(content).to_le_bytes()].concat()
 }
 
-/// Makes the checksums of all records in `journal` fit, as far as their lengths lead; `manifest` holds their seed.
+/// Makes the checksums of all records in `journal` fit, as far as their lengths lead; `manifest` holds their
+/// seed.
 pub fn repair_journal(journal: &mut [u8], manifest: &[u8]) {
     let seed = number(manifest, JOURNAL_SEED_OFFSET);
     let mut at = JOURNAL_HEAD_BYTES;

@@ -1,6 +1,6 @@
 //! Changes that another program makes in a Maildir: flags, new messages.
 //!
-//! Comes in: a Maildir. Goes out: renamed and new files. Must not know who notices.
+//! Input: a Maildir. Output: renamed and new files. Does not know who notices.
 
 use crate::corpora;
 use anyhow::{Context, Result};

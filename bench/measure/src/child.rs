@@ -1,14 +1,15 @@
 //! Runs one process and measures it: wall time, CPU time, peak memory, page faults, what it read and wrote.
 //!
-//! Comes in: a command. Goes out: a [`Sample`], and what it said. Must not know what runs.
+//! Input: a command. Output: a [`Sample`], and what it said. Does not know what runs.
 //!
-//! What is counted is what wait4 gives for exactly this child and those that it waited for; page faults and blocks, which the crate of that name
-//! leaves out, are what those of all children grew by, so that no other child may be waited for meanwhile. The child is started by [`starter`].
+//! What is counted is what wait4 gives for exactly this child and those that it waited for; page faults and
+//! blocks, which the crate of that name leaves out, are what those of all children grew by, so that no other
+//! child may be waited for meanwhile. The child is started by [`starter`].
 
+use crate::counted::Counted;
 use crate::machine;
 use crate::starter::{self, Ended};
 use anyhow::{Context, Result, bail, ensure};
-use nix::sys::resource::{UsageWho, getrusage};
 use std::hash::{DefaultHasher, Hasher};
 use std::io::Read;
 use std::os::unix::process::ExitStatusExt;
@@ -139,38 +140,6 @@ fn start(command: &mut Command, described: &str) -> Result<(Ended, Printed)> {
         None => Ok(()),
     })?;
     Ok((ended, printed))
-}
-
-/// What the system counts of all children that were waited for.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Counted {
-    pub(crate) minor_faults: u64,
-    pub(crate) major_faults: u64,
-    pub(crate) inputs: u64,
-    pub(crate) outputs: u64,
-}
-
-impl Counted {
-    pub(crate) fn of_children() -> Result<Counted> {
-        let usage = getrusage(UsageWho::RUSAGE_CHILDREN).context("cannot ask for what children used")?;
-        // They never go below zero.
-        let count = |value: i64| u64::try_from(value).unwrap_or(0);
-        Ok(Counted {
-            minor_faults: count(usage.minor_page_faults()),
-            major_faults: count(usage.major_page_faults()),
-            inputs: count(usage.block_reads()),
-            outputs: count(usage.block_writes()),
-        })
-    }
-
-    pub(crate) fn since(&self, before: &Counted) -> Counted {
-        Counted {
-            minor_faults: self.minor_faults.saturating_sub(before.minor_faults),
-            major_faults: self.major_faults.saturating_sub(before.major_faults),
-            inputs: self.inputs.saturating_sub(before.inputs),
-            outputs: self.outputs.saturating_sub(before.outputs),
-        }
-    }
 }
 
 /// What comes out of a process.

@@ -1,6 +1,6 @@
 //! A cold start: what lies in the page cache is dropped.
 //!
-//! Comes in: nothing. Goes out: an empty cache, or that it cannot be had. Must not know what is measured.
+//! Output: an empty cache, or that it cannot be had. Does not know what is measured.
 
 use anyhow::{Context, Result};
 use std::fs::{self, File};

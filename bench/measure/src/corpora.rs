@@ -1,6 +1,6 @@
 //! Generated mail that is kept between runs.
 //!
-//! Comes in: what mail is wanted. Goes out: where it lies. Must not know what is measured on it.
+//! Input: what mail is wanted. Output: where it lies. Does not know what is measured on it.
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
@@ -69,8 +69,8 @@ pub fn kept(corpora: &Path, name: &str, options: &CorpusOptions) -> Result<PathB
     Ok(directory)
 }
 
-/// Returns a Maildir with two folders: `Large` holds every file of `text` that is a message, `Middle` a tenth of them. The files are
-/// links to those of `text`: they take no space.
+/// Returns a Maildir with two folders: `Large` holds every file of `text` that is a message, `Middle` a tenth
+/// of them. The files are links to those of `text`: they take no space.
 ///
 /// # Errors
 /// If they cannot be made.

@@ -1,13 +1,15 @@
 //! Whether two directories hold the same.
 //!
-//! Comes in: two directories. Goes out: how many files both have, or the first difference. Must not know who made them.
+//! Input: two directories. Output: how many files both have, or the first difference. Does not know who made
+//! them.
 
 use anyhow::{Context, Result, bail, ensure};
 use std::fs::{self, Metadata};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// Compares names, kinds, rights, lengths, times and contents of all files below two directories, and returns how many there are.
+/// Compares names, kinds, rights, lengths, times and contents of all files below two directories, and returns
+/// how many there are.
 ///
 /// # Errors
 /// The first difference.

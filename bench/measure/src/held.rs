@@ -1,9 +1,10 @@
 //! Files that stay in the page cache: processes map them, and end when they are let go.
 //!
-//! Comes in: paths. Goes out: their files in memory, for as long as [`Held`] is kept. Must not know who reads them.
+//! Input: paths. Output: their files in memory, for as long as [`Held`] is kept. Does not know who reads
+//! them.
 //!
-//! Some systems take pages away that nobody has read for a minute (Linux does with DAMON's proactive reclaim), and some programs need longer to
-//! read everything once. What a process maps is left alone.
+//! Some systems take pages away that nobody has read for a minute (Linux does with DAMON's proactive
+//! reclaim), and some programs need longer to read everything once. What a process maps is left alone.
 
 use anyhow::{Context, Result, ensure};
 use disk::{Disk, RealDisk};

@@ -1,30 +1,38 @@
-//! What measurements share: one child and what it took, turns, generated mail, facts of the machine, tables, plots.
+//! What measurements share: one child and what it took, turns, generated mail, facts of the machine, tables,
+//! plots.
 //!
-//! Comes in: commands, and where files go. Goes out: samples, and what is written of them. Must not know any program that is measured.
+//! Input: commands, and where files go. Output: samples, and what is written of them. Knows nothing of any
+//! program that is measured.
 
 pub mod changes;
 pub mod child;
 pub mod cold;
 pub mod corpora;
+mod counted;
 pub mod equal;
+mod figures;
 pub mod held;
 pub mod machine;
+mod markdown;
 pub mod plot;
 pub mod quantity;
 pub mod report;
 pub mod resume;
+pub mod series;
 pub mod starter;
 pub mod table;
 pub mod told;
 pub mod turns;
 pub mod walk;
 pub mod watch;
+mod write;
 
 pub use child::{Outcome, Sample};
 pub use corpora::bytes_below;
 pub use held::Held;
 pub use quantity::Quantity;
-pub use report::{Report, Series, named};
+pub use report::Report;
+pub use series::{Series, named};
 pub use table::{Goal, Growth, Row, Table};
 pub use turns::{Trial, say, take_turns, take_turns_at_once};
 

@@ -1,6 +1,6 @@
 //! What machine it is, and how busy.
 //!
-//! Comes in: /proc. Goes out: text for the results. Must not know what is measured.
+//! Input: /proc. Output: text for the results. Does not know what is measured.
 
 use crate::corpora::SEED;
 use anyhow::{Context, Result};

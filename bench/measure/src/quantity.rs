@@ -1,9 +1,10 @@
 //! What can be compared of a series, in which unit, and how people read it.
 //!
-//! Comes in: a series. Goes out: median, least and most, and text. Must not know which program was measured, or what is wanted of it.
+//! Input: a series. Output: median, least and most, and text. Does not know which program was measured, or
+//! what is wanted of it.
 
 use crate::child::Sample;
-use crate::report::{Series, Spread, seconds};
+use crate::series::{Series, Spread, seconds};
 
 /// What is compared.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -1,90 +1,9 @@
-//! All samples of a run, and what is written of them.
+//! All that is known of a run: facts, series, and tables that compare them.
 //!
-//! Comes in: series of samples, tables of what is compared. Goes out: Markdown and plots for people, tab-separated values for
-//! programs. Must not know how anything was measured.
+//! Plain values. Knows neither how anything was measured nor how it is written.
 
-use crate::child::Sample;
-use crate::table::{self, Table};
-use crate::{plot, resume};
-use anyhow::{Context, Result};
-use std::fmt::Write;
-use std::fs;
-use std::path::{Path, PathBuf};
-
-/// What a README shows of a run; `cargo xtask docs` puts it there.
-pub const README_PIECE: &str = "readme.md";
-
-/// One thing that was measured several times.
-#[derive(Debug, Clone)]
-pub struct Series {
-    /// Unique in a report; [`named`] for what is compared.
-    pub name: String,
-    /// What is to be reached, as text; empty for what is only there to compare with.
-    pub goal: String,
-    /// The series this one is a multiple of.
-    pub against: Option<String>,
-    /// What was measured, round by round.
-    pub samples: Vec<Sample>,
-    /// What else is known.
-    pub note: String,
-    /// The commit that was measured; empty for that of the report.
-    pub commit: String,
-}
-
-/// Returns how the series is named in which a program does some work.
-pub fn named(who: &str, work: &str) -> String {
-    format!("{who}: {work}")
-}
-
-/// Median, least and most.
-pub type Spread = (f64, f64, f64);
-
-impl Series {
-    /// Returns a series without samples.
-    pub fn new(name: &str, goal: &str) -> Series {
-        let (name, goal) = (name.to_owned(), goal.to_owned());
-        Series { name, goal, against: None, samples: Vec::new(), note: String::new(), commit: String::new() }
-    }
-
-    /// Returns a series of one sample.
-    pub fn of(name: &str, sample: Sample) -> Series {
-        Series { samples: vec![sample], ..Series::new(name, "") }
-    }
-
-    /// Returns the series to be shown as a multiple of the one named `name`.
-    pub fn against(self, name: &str) -> Series {
-        Series { against: Some(name.to_owned()), ..self }
-    }
-
-    /// Returns median, minimum and maximum of the wall times.
-    pub fn wall(&self) -> Spread {
-        self.spread(|sample| sample.wall_seconds)
-    }
-
-    /// Returns median, minimum and maximum of the CPU times, of the program and of the system for it.
-    pub fn cpu(&self) -> Spread {
-        self.spread(|sample| sample.user_seconds + sample.system_seconds)
-    }
-
-    /// Returns median, minimum and maximum of a value of all samples, or no numbers if there are none.
-    pub fn spread(&self, value: impl Fn(&Sample) -> f64) -> Spread {
-        let mut values: Vec<f64> = self.samples.iter().map(value).collect();
-        values.sort_by(f64::total_cmp);
-        match (values.first(), values.last()) {
-            (Some(&first), Some(&last)) => {
-                let upper = values.len() / 2;
-                let lower = (values.len() - 1) / 2;
-                (f64::midpoint(values[lower], values[upper]), first, last)
-            }
-            _ => (f64::NAN, f64::NAN, f64::NAN),
-        }
-    }
-
-    /// Returns the highest peak.
-    pub fn peak_bytes(&self) -> u64 {
-        self.samples.iter().map(|sample| sample.peak_bytes).max().unwrap_or(0)
-    }
-}
+use crate::series::Series;
+use crate::table::Table;
 
 /// Everything that one run measured.
 #[derive(Debug, Default)]
@@ -100,7 +19,8 @@ pub struct Report {
 }
 
 impl Report {
-    /// Adds samples to a series that is there already, or the series. Samples of another commit are given up for it.
+    /// Adds samples to a series that is there already, or the series. Samples of another commit are given up
+    /// for it.
     pub fn add(&mut self, mut series: Series) {
         match self.series.iter_mut().find(|other| other.name == series.name) {
             Some(other) if other.commit != series.commit => *other = series,
@@ -123,148 +43,8 @@ impl Report {
         self.facts.push((name, value));
     }
 
-    /// Writes everything into a directory of this run below `runs`, and returns it.
-    ///
-    /// # Errors
-    /// If it cannot be written.
-    pub fn write(&self, runs: &Path, name: &str) -> Result<PathBuf> {
-        let directory = runs.join(name);
-        fs::create_dir_all(&directory).with_context(|| format!("cannot make {}", directory.display()))?;
-        // What is there stays whole until the new is.
-        let put = |name: &str, text: &str| {
-            let (path, new) = (directory.join(name), directory.join(format!("{name}.new")));
-            let written = fs::write(&new, text).and_then(|()| fs::rename(&new, &path));
-            written.with_context(|| format!("cannot write {}", path.display()))
-        };
-        put("table.md", &self.markdown())?;
-        put("samples.tsv", &resume::samples(self))?;
-        put("series.tsv", &resume::series(self))?;
-        for table in self.tables.iter().filter(|table| table.has_figures(self)) {
-            for plot in plot::plots(table, self) {
-                put(&plot.file_name, &plot.svg)?;
-            }
-        }
-        if !self.tables.is_empty() {
-            put(README_PIECE, &table::readme(self, &format!("bench/runs/{name}")))?;
-        }
-        Ok(directory)
-    }
-
-    /// Returns everything for people.
-    pub fn markdown(&self) -> String {
-        let mut text = format!("# {}\n\n", self.title);
-        for (name, value) in &self.facts {
-            writeln!(text, "- {name}: {value}").expect("writing to a string");
-        }
-        for table in self.tables.iter().filter(|table| table.has_figures(self)) {
-            table::write(&mut text, table, self);
-        }
-        text.push_str(
-            "\n## All series\n\nEach is a process of its own, start included; median (minimum to maximum) of the wall time, \
-             medians of the other times and counts, highest peak memory. Outputs are blocks of 512 bytes.\n\n\
-             | what | to reach | wall | user | system | peak memory | faults, minor; major | outputs | runs | |\n\
-             |---|---|---|---|---|---|---|---|---|---|\n",
-        );
-        for series in &self.series {
-            self.write_series(&mut text, series);
-        }
-        text
-    }
-
-    fn write_series(&self, text: &mut String, series: &Series) {
-        let (median, least, most) = series.wall();
-        let mut notes = vec![series.note.clone()];
-        if !series.commit.is_empty() {
-            notes.push(format!("commit {}", series.commit));
-        }
-        if let Some(other) = series.against.as_ref().and_then(|name| self.find(name)) {
-            notes.push(format!("{:.2} x {}", median / other.wall().0, other.name));
-        }
-        notes.retain(|note| !note.is_empty());
-        let middle = |value: fn(&Sample) -> u64| series.spread(|sample| value(sample) as f64).0;
-        writeln!(
-            text,
-            "| {} | {} | {} ({} to {}) | {} | {} | {:.1} MiB | {}; {} | {} | {} | {} |",
-            series.name,
-            series.goal,
-            seconds(median),
-            seconds(least),
-            seconds(most),
-            seconds(series.spread(|sample| sample.user_seconds).0),
-            seconds(series.spread(|sample| sample.system_seconds).0),
-            series.peak_bytes() as f64 / f64::from(1 << 20),
-            middle(|sample| sample.minor_faults),
-            middle(|sample| sample.major_faults),
-            middle(|sample| sample.outputs),
-            series.samples.len(),
-            notes.join("; ")
-        )
-        .expect("writing to a string");
-    }
-
     /// Returns the series of this name.
     pub fn find(&self, name: &str) -> Option<&Series> {
         self.series.iter().find(|series| series.name == name)
-    }
-}
-
-/// Returns a time as people read it.
-pub fn seconds(seconds: f64) -> String {
-    if seconds < 1.0 { format!("{:.1} ms", seconds * 1000.0) } else { format!("{seconds:.2} s") }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn sample(wall_seconds: f64) -> Sample {
-        Sample {
-            wall_seconds,
-            user_seconds: 0.5,
-            system_seconds: 0.25,
-            peak_bytes: 3 << 20,
-            minor_faults: 12,
-            outputs: 8,
-            ..Sample::default()
-        }
-    }
-
-    #[test]
-    fn the_table_shows_medians_and_multiples() {
-        let mut walk = Series::new("walk", "");
-        walk.samples = vec![sample(0.5), sample(0.4), sample(0.6)];
-        let mut pass = Series::new("pass", "<= 1.3 x").against("walk");
-        pass.samples = vec![sample(3.0), sample(1.0), sample(2.0)];
-        let report = Report {
-            facts: vec![("date", "today".to_owned())],
-            series: vec![walk, pass],
-            ..Report::default()
-        };
-        let text = report.markdown();
-        assert!(text.contains("- date: today\n"), "{text}");
-        assert!(
-            text.contains(
-                "| walk |  | 500.0 ms (400.0 ms to 600.0 ms) | 500.0 ms | 250.0 ms | 3.0 MiB | 12; 0 | 8 | 3 |  |"
-            ),
-            "{text}"
-        );
-        assert!(text.contains("| pass | <= 1.3 x | 2.00 s (1.00 s to 3.00 s) |"), "{text}");
-        assert!(text.contains("| 3 | 4.00 x walk |"), "{text}");
-    }
-
-    #[test]
-    fn a_run_has_a_directory_of_its_own() {
-        let runs = tempfile::tempdir().unwrap();
-        let directory = Report::default().write(runs.path(), "2026-01-01-here").unwrap();
-        assert!(directory.join("table.md").is_file() && directory.join("samples.tsv").is_file());
-        assert!(!directory.join(README_PIECE).exists());
-    }
-
-    #[test]
-    fn a_fact_is_set_once() {
-        let mut report = Report::default();
-        report.set_fact("load after", "1".to_owned());
-        report.set_fact("load after", "2".to_owned());
-        assert_eq!(report.facts, [("load after", "2".to_owned())]);
     }
 }

@@ -1,12 +1,14 @@
 //! A run that is made in pieces: what earlier ones measured is read back, so that samples add up.
 //!
-//! Comes in: the directory of a run. Goes out: its series. Must not know what was measured.
+//! Input: the directory of a run. Output: its series. Does not know what was measured.
 //!
-//! Pieces may be of different commits: what is measured again with another one takes the place of what was measured before, and so does what is
-//! measured with another version of its program. What was not committed is never the same.
+//! Pieces may be of different commits: what is measured again with another one takes the place of what was
+//! measured before, and so does what is measured with another version of its program. What was not committed
+//! is never the same.
 
 use crate::child::Sample;
-use crate::report::{Report, Series};
+use crate::report::Report;
+use crate::series::Series;
 use anyhow::{Context, Result, bail};
 use std::fmt::Write;
 use std::fs;
@@ -46,7 +48,8 @@ fn fact<'a>(report: &'a Report, wanted: &str) -> &'a str {
     report.facts.iter().find(|(name, _)| *name == wanted).map_or("", |(_, value)| value)
 }
 
-/// Takes what is in the directory of a run into `report`, before what it has. A run that is not there yet has nothing.
+/// Takes what is in the directory of a run into `report`, before what it has. A run that is not there yet has
+/// nothing.
 ///
 /// # Errors
 /// If it cannot be understood.

@@ -1,11 +1,12 @@
 //! The small process between whoever measures and what is measured.
 //!
-//! Comes in: a program with its arguments. Goes out: a line with what it took. Must not know what runs, or who asked.
+//! Input: a program with its arguments. Output: a line with what it took. Does not know what runs, or who
+//! asked.
 //!
-//! The system counts the memory of whoever starts a process as that process's own until it is another program. Whoever measures holds lists
-//! of files, and grows; what starts the measured process holds nothing.
+//! The system counts the memory of whoever starts a process as that process's own until it is another
+//! program. Whoever measures holds lists of files, and grows; what starts the measured process holds nothing.
 
-use crate::child::Counted;
+use crate::counted::Counted;
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use std::ffi::OsString;
@@ -46,7 +47,8 @@ pub(crate) struct Ended {
     pub(crate) status: i32,
 }
 
-/// Lets every process that is measured from now on be started through this program, which has the errands of this crate.
+/// Lets every process that is measured from now on be started through this program, which has the errands of
+/// this crate.
 ///
 /// # Errors
 /// If it has no name.
@@ -55,7 +57,8 @@ pub fn start_through_own_program() -> Result<()> {
     Ok(())
 }
 
-/// Returns a command for the errand that runs another, and where the line about it will be; none if there is no such program.
+/// Returns a command for the errand that runs another, and where the line about it will be; none if there is
+/// no such program.
 pub(crate) fn through(command: &Command) -> Option<(Command, PathBuf)> {
     let program = PROGRAM.get()?;
     let told = env::temp_dir().join(format!("pneu-measured-{}", process::id()));

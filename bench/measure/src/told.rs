@@ -1,10 +1,11 @@
-//! What a process says that it measured itself: a line for each thing and round, since it alone knows where one thing ends.
+//! What a process says that it measured itself: a line for each thing and round, since it alone knows where
+//! one thing ends.
 //!
-//! Comes in: lines `measured`, name, goal, note, seconds, how many things were done, and CPU time, if it knows, with tabs between. Goes out:
-//! series. Must not know what was measured.
+//! Input: lines `measured`, name, goal, note, seconds, how many things were done, and CPU time, if it knows,
+//! with tabs between. Output: series. Does not know what was measured.
 
 use crate::child::Sample;
-use crate::report::Series;
+use crate::series::Series;
 use crate::turns::say;
 use crate::watch::Watched;
 use anyhow::{Context, Result, bail};

@@ -1,10 +1,10 @@
 //! Things to be compared take turns: A B A B, and a round before that does not count.
 //!
-//! Comes in: trials. Goes out: their samples. Must not know what the trials measure.
+//! Input: trials. Output: their samples. Does not know what the trials measure.
 
 use crate::child::{self, Outcome, Sample};
 use crate::cold;
-use crate::report::{Series, seconds};
+use crate::series::{Series, seconds};
 use anyhow::{Context, Result, bail};
 use std::process::Command;
 
@@ -76,7 +76,8 @@ impl<'a> Trial<'a> {
         }
     }
 
-    /// Returns the trial as one of another program: when it fails, its samples are given up, its series says why, and the others go on.
+    /// Returns the trial as one of another program: when it fails, its samples are given up, its series says
+    /// why, and the others go on.
     pub fn of_a_peer(self) -> Trial<'a> {
         Trial { failure: Failure::LeavesItOut, ..self }
     }
@@ -86,7 +87,8 @@ impl<'a> Trial<'a> {
         Trial { lines: Some(lines), ..self }
     }
 
-    /// Returns the trial with a look at each answer: an error ends all turns, because what is not equal must not be compared.
+    /// Returns the trial with a look at each answer: an error ends all turns, because what is not equal must
+    /// not be compared.
     pub fn checked(self, check: impl FnMut(&Outcome) -> Result<()> + 'a) -> Trial<'a> {
         Trial { check: Some(Box::new(check)), ..self }
     }
@@ -96,7 +98,8 @@ impl<'a> Trial<'a> {
         Trial { size: Some(Box::new(size)), ..self }
     }
 
-    /// Returns the trial with an empty page cache before each run. Cold and warm trials must not take turns with each other.
+    /// Returns the trial with an empty page cache before each run. Cold and warm trials must not take turns
+    /// with each other.
     pub fn cold(self) -> Trial<'a> {
         Trial { cache: Cache::Cold, ..self }
     }
@@ -148,7 +151,8 @@ pub fn take_turns(rounds: usize, mut trials: Vec<Trial<'_>>) -> Result<Vec<Serie
     take_turns_at_once(rounds, trials)
 }
 
-/// Runs all trials in turn, and counts the first round, too: for what takes minutes, and reads only what something else has just read.
+/// Runs all trials in turn, and counts the first round, too: for what takes minutes, and reads only what
+/// something else has just read.
 ///
 /// # Errors
 /// As [`take_turns`].

@@ -1,7 +1,7 @@
 //! The bare walk: the least that anything which looks at a Maildir has to do.
 //!
-//! Comes in: a directory. Goes out: the number of files: by getdents64 alone, with a statx each, or with each read; or of the directories that hold
-//! messages, with a statx each. Must not know what else Maildirs are.
+//! Input: a directory. Output: the number of files: by getdents64 alone, with a statx each, or with each
+//! read; or of the directories that hold messages, with a statx each. Does not know what else Maildirs are.
 
 use anyhow::{Context, Result};
 use clap::{Args, ValueEnum};

@@ -1,8 +1,9 @@
 //! Runs a process that says when it is ready, and measures it up to then and to its end.
 //!
-//! Comes in: a command. Goes out: [`Watched`]. Must not know what runs.
+//! Input: a command. Output: [`Watched`]. Does not know what runs.
 
-use crate::child::{Counted, Sample};
+use crate::child::Sample;
+use crate::counted::Counted;
 use crate::machine;
 use anyhow::{Context, Result, bail};
 use std::io::{BufRead, BufReader, Read};
@@ -26,7 +27,8 @@ const TICKS: f64 = 100.0;
 /// A block, as wait4 counts them.
 const BLOCK_BYTES: u64 = 512;
 
-/// One process, measured twice. Memory is anonymous memory: what is mapped of a file belongs to the cache of the system.
+/// One process, measured twice. Memory is anonymous memory: what is mapped of a file belongs to the cache of
+/// the system.
 #[derive(Debug, Clone)]
 pub struct Watched {
     /// From its start to its word.
@@ -63,7 +65,8 @@ pub fn run(command: &mut Command) -> Result<Watched> {
     run_with_files(command, &[])
 }
 
-/// Runs `command` as [`run`] does. What is in `files` is memory, too, for as long as it is there: they lie in a file system in memory.
+/// Runs `command` as [`run`] does. What is in `files` is memory, too, for as long as it is there: they lie in
+/// a file system in memory.
 ///
 /// # Errors
 /// As [`run`].
@@ -212,7 +215,8 @@ mod tests {
     #[test]
     fn a_process_is_measured_up_to_its_word_and_to_its_end() {
         let watched = shell(
-            "echo reading >&2; echo Ready after all; exec 1>&- 2>&-; i=0; while [ $i -lt 30000 ]; do i=$((i+1)); done",
+            "echo reading >&2; echo Ready after all; exec 1>&- 2>&-; i=0; while [ $i -lt 30000 ]; do \
+             i=$((i+1)); done",
         );
         let watched = watched.unwrap();
         let (first, all, after) = (&watched.until_ready, &watched.whole, watched.after_ready());
@@ -227,7 +231,8 @@ mod tests {
     #[test]
     fn memory_counts_from_the_line_that_says_so() {
         // A shell keeps a value of 30 MB, gives it up, and says so.
-        let line = "value=$(head -c 30000000 /dev/zero | tr '\\0' a); i=0; while [ $i -lt 9000 ]; do i=$((i+1)); done; unset value;";
+        let line = "value=$(head -c 30000000 /dev/zero | tr '\\0' a); i=0; while [ $i -lt 9000 ]; do \
+            i=$((i+1)); done; unset value;";
         let peak = |word: &str| {
             let watched = shell(&format!(
                 "{line} echo {word}; i=0; while [ $i -lt 90000 ]; do i=$((i+1)); done; echo ready"

@@ -1,6 +1,6 @@
 //! A large folder and one a tenth of it: all headers by date, and the newest 50.
 //!
-//! Comes in: options. Goes out: series. Must not know how pneu does it.
+//! Input: options. Output: series. Does not know how pneu does it.
 
 use crate::{Options, Pneu};
 use anyhow::Result;

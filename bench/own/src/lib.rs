@@ -1,19 +1,23 @@
-//! Measures the release program `pneu` on generated mail, beside a bare walk of the same directories, and crates of it alone.
+//! Measures the release program `pneu` on generated mail, beside a bare walk of the same directories, and
+//! crates of it alone.
 //!
-//! Comes in: the program, a directory for mail that is kept between runs, a directory for results. Goes out: a table and all
-//! samples. Must not know how pneu works, but for `engine` and `archive`: it runs the program as a user does, and checks its answers against
-//! what is known of the mail; and no other program: those are in `bench/peers`, which calls what is here for pneu's side.
+//! Input: the program, a directory for mail that is kept between runs, a directory for results. Output: a
+//! table and all samples. Does not know how pneu works, but for `engine` and `archive`: it runs the program
+//! as a user does, and checks its answers against what is known of the mail; and no other program: those are
+//! in `bench/peers`, which calls what is here for pneu's side.
 
 pub mod archive;
 pub mod engine;
 mod folder;
 mod modes;
+mod options;
 mod plan;
 mod pneu;
 mod small;
 mod text;
 
-pub use plan::{Options, measure};
+pub use options::Options;
+pub use plan::measure;
 pub use pneu::Pneu;
 
 use anyhow::Result;

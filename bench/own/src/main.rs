@@ -1,7 +1,8 @@
-//! `bench-own`: measures the release program `pneu` on generated mail, beside a bare walk of the same directories, and its crates alone.
+//! `bench-own`: measures the release program `pneu` on generated mail, beside a bare walk of the same
+//! directories, and its crates alone.
 //!
-//! Comes in: the program, a directory for mail that is kept between runs, a directory for results. Goes out: a table and all
-//! samples. Must not know how anything is measured.
+//! Input: the program, a directory for mail that is kept between runs, a directory for results. Output: a
+//! table and all samples. Does not know how anything is measured.
 
 use anyhow::Result;
 use bench_own::{Errand, Options};

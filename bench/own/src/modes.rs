@@ -1,6 +1,6 @@
 //! The modes of a pass: lazy, thorough, without cleanup, with the slow cleanup.
 //!
-//! Comes in: options, an index in step with its mail. Goes out: series. Must not know how pneu does it.
+//! Input: options, an index in step with its mail. Output: series. Does not know how pneu does it.
 
 use crate::{Options, Pneu};
 use anyhow::Result;
@@ -28,8 +28,8 @@ fn nothing_changed(options: &Options, pneu: &Pneu, name: &str) -> Result<Vec<Ser
     take_turns(options.rounds, trials)
 }
 
-/// A file of the root's folder, which is the largest, changes its flags before each pass. With and without cleanup take turns: what
-/// cleanup costs is the difference of their CPU times.
+/// A file of the root's folder, which is the largest, changes its flags before each pass. With and without
+/// cleanup take turns: what cleanup costs is the difference of their CPU times.
 fn one_touched(options: &Options, pneu: &Pneu, name: &str) -> Result<Vec<Series>> {
     let flagged = std::cell::RefCell::new(Flagged::choose(&pneu.maildir().join("cur"), 1)?);
     let trial = |modes: &'static [&'static str], goal, against: Option<&str>| {

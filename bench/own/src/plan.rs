@@ -1,77 +1,13 @@
 //! The order of measurements: which parts of pneu.
 //!
-//! Comes in: options. Goes out: results on disk, written anew after each part. Must not know what the parts measure.
+//! Input: options. Output: results on disk, written anew after each part. Does not know what the parts
+//! measure.
 
+use crate::options::{Options, Part};
 use crate::{archive, engine, folder, small, text};
 use anyhow::{Context, Result};
-use clap::{Args, ValueEnum};
-use measure::corpora::{self, SEED};
 use measure::{Report, machine, resume, say, starter};
 use std::fs;
-use std::path::PathBuf;
-use testkit::corpus::CorpusOptions;
-
-/// What to measure, and with what.
-#[derive(Args)]
-pub struct Options {
-    /// The release program.
-    #[arg(long, default_value = "target/release/pneu")]
-    pub program: PathBuf,
-    /// Where generated mail and its indexes are kept, outside the repository; about 12 GB, and 10 GB for a while.
-    #[arg(long, default_value = "/tmp/pneu-bench")]
-    pub corpora: PathBuf,
-    /// Where results go: a directory for this run is made in it.
-    #[arg(long, default_value = "bench/runs")]
-    pub runs: PathBuf,
-    /// The name of this machine in the results [default: from its processor].
-    #[arg(long)]
-    pub machine: Option<String>,
-    /// How often each thing is measured; the median counts.
-    #[arg(long, default_value_t = 5)]
-    pub rounds: usize,
-    /// How often a query is measured.
-    #[arg(long, default_value_t = 15)]
-    pub query_rounds: usize,
-    /// How many messages with text.
-    #[arg(long, default_value_t = 200_000)]
-    pub text_messages: u32,
-    /// How many small files.
-    #[arg(long, default_value_t = 1_370_000)]
-    pub small_messages: u32,
-    /// Add to the run of this name and day: what it has of the same commit stays and gets more samples.
-    #[arg(long)]
-    pub resume: bool,
-    /// Only these parts.
-    #[arg(long, value_enum, value_delimiter = ',')]
-    pub only: Vec<Part>,
-}
-
-impl Options {
-    /// Returns what messages with text there are.
-    pub(crate) fn text_options(&self) -> CorpusOptions {
-        CorpusOptions::varied(self.text_messages, SEED)
-    }
-
-    /// Returns the Maildir of messages with text, made now if it is not there.
-    pub(crate) fn text(&self) -> Result<PathBuf> {
-        corpora::kept(&self.corpora, "text", &self.text_options())
-    }
-}
-
-/// A part of the measurements.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Part {
-    /// First index, queries and changes, on messages with text.
-    Text,
-    /// One large folder and one a tenth of it.
-    Folder,
-    /// Many small files in many folders.
-    Small,
-    /// Merges, look-ups, scans and codecs of the store alone, index files of the archive.
-    Engine,
-    /// The index of a large repository.
-    Archive,
-}
 
 /// Measures one part and adds what it found.
 type MeasurePart = fn(&Options, &mut Report) -> Result<()>;

@@ -1,6 +1,6 @@
 //! How pneu is called, and what it is compared with.
 //!
-//! Comes in: paths. Goes out: commands. Must not know what is measured with them.
+//! Input: paths. Output: commands. Does not know what is measured with them.
 
 use anyhow::Result;
 use measure::walk::Look;

@@ -1,6 +1,6 @@
 //! Very many small files: passes that find nothing to do, queries and listings at this size.
 //!
-//! Comes in: options. Goes out: series. Must not know how pneu does it.
+//! Input: options. Output: series. Does not know how pneu does it.
 
 use crate::{Options, Pneu, folder, modes, text};
 use anyhow::Result;

@@ -1,6 +1,6 @@
 //! Messages with text: the first index, queries in new processes, changes by another program.
 //!
-//! Comes in: options. Goes out: series. Must not know how pneu does it.
+//! Input: options. Output: series. Does not know how pneu does it.
 
 use crate::{Options, Pneu};
 use anyhow::{Context, Result};
@@ -17,8 +17,8 @@ use testkit::corpus::{CorpusOptions, facts};
 const CHANGED: u32 = 1000;
 /// How many files change in each of the commits that fill a journal.
 const JOURNAL_STEP: usize = 100;
-/// After how many such commits in a row the journal is as good as full: each has a dead and a new row for every file and every
-/// folder, and at 4,096 rows it is sealed. And after how many we give up.
+/// After how many such commits in a row the journal is as good as full: each has a dead and a new row for
+/// every file and every folder, and at 4,096 rows it is sealed. And after how many we give up.
 const JOURNAL_COMMITS: usize = 13;
 const JOURNAL_COMMITS_MAX: usize = 40;
 /// How much a megabyte is.

@@ -1,9 +1,10 @@
 //! Installs the programs that are compared with, as far as that can be done.
 //!
-//! Comes in: which tables. Goes out: what was done, and what could not be. Never a failure: what is not there is a column of dashes.
+//! Input: which tables. Output: what was done, and what could not be. Never a failure: what is not there is a
+//! column of dashes.
 
+use crate::options::Part;
 use crate::peer::{Peer, said};
-use crate::tables::Part;
 use crate::{peers, tables};
 use anyhow::{Context, Result};
 use clap::Args;
@@ -61,7 +62,8 @@ fn tried(name: &str, how: &str, done: Result<()>) {
     }
 }
 
-/// Installs the newest version of a Go program, or `version` where nobody says which that is; without one, what is there stays then.
+/// Installs the newest version of a Go program, or `version` where nobody says which that is; without one,
+/// what is there stays then.
 fn by_go(program: &str, version: Option<&str>) -> Result<()> {
     let newest = said(Command::new("go").args(["install", &format!("{program}@latest")]));
     let (Err(error), Some(version)) = (newest.as_ref(), version) else { return newest.map(drop) };

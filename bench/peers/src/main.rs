@@ -1,13 +1,15 @@
-//! `bench-peers`: measures pneu beside the programs that people use today, at the same work, on the same files, in one run.
+//! `bench-peers`: measures pneu beside the programs that people use today, at the same work, on the same
+//! files, in one run.
 //!
-//! Comes in: the release program, what is installed of the others. Goes out: tables, plots and all samples. The only package that knows
-//! other programs: each has its file in `peers`, each table its file in `tables`.
+//! Input: the release program, what is installed of the others. Output: tables, plots and all samples. The
+//! only package that knows other programs: each has its file in `peers`, each table its file in `tables`.
 
 mod bench;
 mod install;
 mod options;
 mod peer;
 mod peers;
+mod run;
 mod stores;
 mod tables;
 
@@ -17,8 +19,9 @@ use options::Options;
 
 /// Measures pneu beside mu, notmuch, mairix, neomutt, mutt, Dovecot, restic and Tarantool.
 ///
-/// Each program is that of its environment variable (PEER_MU, PEER_NOTMUCH, PEER_MAIRIX, PEER_NEOMUTT, PEER_MUTT, PEER_DOVECOT,
-/// PEER_RESTIC, PEER_TARANTOOL), else that of the path. What is not there is a column of dashes.
+/// Each program is that of its environment variable (PEER_MU, PEER_NOTMUCH, PEER_MAIRIX, PEER_NEOMUTT,
+/// PEER_MUTT, PEER_DOVECOT, PEER_RESTIC, PEER_TARANTOOL), else that of the path. What is not there is a
+/// column of dashes.
 #[derive(Parser)]
 #[command(name = "bench-peers")]
 struct Arguments {
@@ -54,6 +57,6 @@ fn main() -> Result<()> {
         Some(Errand::MakeTuples(arguments)) => tables::recovery::make(&arguments),
         Some(Errand::Unpack(arguments)) => tables::recovery::unpack(&arguments),
         Some(Errand::Stores(arguments)) => stores::run(&arguments),
-        None => bench::measure(&arguments.options),
+        None => run::measure(&arguments.options),
     }
 }

@@ -1,18 +1,18 @@
 //! What is measured, how often, and how large it is.
 //!
-//! Comes in: arguments. Goes out: options. Must not know how anything is measured.
+//! Input: arguments. Output: options. Does not know how anything is measured.
 
-use crate::tables::Part;
-use clap::Args;
+use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 
 /// What to measure, and with what.
 #[derive(Args)]
 pub(crate) struct Options {
-    /// The release program.
+    /// The release program; pneu-tarantool lies beside it.
     #[arg(long, default_value = "target/release/pneu")]
     pub(crate) program: PathBuf,
-    /// Where generated mail, repositories and snapshots are kept, outside the repository; about 30 GB, with --quick about 1 GB.
+    /// Where generated mail, repositories and snapshots are kept, outside the repository; about 30 GB, with
+    /// --quick about 1 GB.
     #[arg(long, default_value = "/tmp/pneu-bench")]
     pub(crate) corpora: PathBuf,
     /// Where results go: a directory for this run is made in it.
@@ -24,7 +24,8 @@ pub(crate) struct Options {
     /// How often each thing is measured; the median counts [default: 5, with --quick 3].
     #[arg(long)]
     rounds: Option<usize>,
-    /// How often to measure that of which a round takes half a minute; as often as the rest if not given, in a quick run once.
+    /// How often to measure that of which a round takes half a minute; as often as the rest if not given, in
+    /// a quick run once.
     #[arg(long)]
     slow_rounds: Option<usize>,
     /// Smaller sizes and fewer rounds: all tables in less than ten minutes.
@@ -36,15 +37,16 @@ pub(crate) struct Options {
     /// Only these tables.
     #[arg(long, value_enum, value_delimiter = ',')]
     pub(crate) only: Vec<Part>,
-    /// Only these sizes of the tables `index` and `recovery`, as they stand in names of work: "200 k", "20 k with text", "64 M".
+    /// Only these sizes of the tables `index` and `recovery`, as they stand in names of work: "200 k", "20 k
+    /// with text", "64 M".
     #[arg(long = "sizes", value_name = "SIZE", value_delimiter = ',')]
     asked_sizes: Vec<String>,
     /// After a first index and queries only these passes of the table `index`.
     #[arg(long, value_enum, value_delimiter = ',')]
-    passes: Vec<crate::tables::index::Passes>,
+    passes: Vec<Passes>,
     /// Only these pieces of the table `merge`.
     #[arg(long, value_enum, value_delimiter = ',')]
-    pub(crate) pieces: Vec<crate::tables::merge::Piece>,
+    pub(crate) pieces: Vec<Piece>,
     #[command(flatten)]
     sizes: SizeOptions,
 }
@@ -126,6 +128,11 @@ impl Sizes {
 }
 
 impl Options {
+    /// Returns the release program that reads Tarantool's files.
+    pub(crate) fn tarantool_program(&self) -> PathBuf {
+        self.program.with_file_name("pneu-tarantool")
+    }
+
     /// Returns how often each thing is measured.
     pub(crate) fn rounds(&self) -> usize {
         self.rounds.unwrap_or(if self.quick { 3 } else { 5 })
@@ -143,7 +150,7 @@ impl Options {
     }
 
     /// Says whether to make these passes of the table `index`.
-    pub(crate) fn has_passes(&self, passes: crate::tables::index::Passes) -> bool {
+    pub(crate) fn has_passes(&self, passes: Passes) -> bool {
         self.passes.is_empty() || self.passes.contains(&passes)
     }
 
@@ -178,6 +185,55 @@ pub(crate) fn counted(count: u64) -> String {
         1000.. if count.is_multiple_of(1000) => format!("{} k", count / 1000),
         _ => count.to_string(),
     }
+}
+
+/// A table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Part {
+    /// Index mail and keep the index in step, beside mu, notmuch and mairix.
+    Index,
+    /// Open a large folder, beside neomutt, mutt and Dovecot; keep header records, beside embedded databases.
+    Headers,
+    /// Merge and search the index of a repository, back up and restore, beside restic.
+    Merge,
+    /// Recover from snapshots and logs, beside Tarantool.
+    Recovery,
+}
+
+/// Passes that can be asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Passes {
+    /// Nothing changed, or only the INBOX's directory was touched.
+    Unchanged,
+    /// Messages came, went, were moved or flagged.
+    Changes,
+}
+
+/// What can be measured by itself, in the order in which it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Piece {
+    /// Merges of index entries.
+    Merges,
+    /// Look-ups of ids, and decoding.
+    Lookups,
+    /// Loading an index file.
+    Load,
+    /// Backups with nothing changed.
+    Unchanged,
+    /// First backups.
+    First,
+    /// Backups after new messages.
+    Arrived,
+    /// Backups after changes of flags.
+    Flagged,
+    /// A file name in many snapshots.
+    Find,
+    /// Restores.
+    Restore,
+    /// Opening the index of a large repository, by the crate alone.
+    Index,
+    /// Opening a large repository, by both.
+    Open,
 }
 
 #[cfg(test)]

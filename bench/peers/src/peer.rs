@@ -1,6 +1,7 @@
 //! A program of somebody else: where it is, which version it has, where it comes from.
 //!
-//! Comes in: the environment. Goes out: a path and a version, or why there is none. Must not know what is measured.
+//! Input: the environment. Output: a path and a version, or why there is none. Does not know what is
+//! measured.
 
 use anyhow::{Context, Result, bail};
 use std::env;
@@ -20,7 +21,8 @@ pub(crate) struct Peer {
     pub(crate) version: &'static [&'static str],
     /// Debian's packages.
     pub(crate) packages: &'static [&'static str],
-    /// The module from which go installs the newest, and a version to take where a mirror does not say which one that is.
+    /// The module from which go installs the newest, and a version to take where a mirror does not say which
+    /// one that is.
     pub(crate) module: Option<(&'static str, &'static str)>,
 }
 
@@ -76,7 +78,8 @@ impl Peer {
         Ok(Installed { version, program })
     }
 
-    /// Returns the name and version of the package that a program came with, if it lies where packages put theirs. Not every program knows its version.
+    /// Returns the name and version of the package that a program came with, if it lies where packages put
+    /// theirs. Not every program knows its version.
     fn package_of(&self, program: &Path) -> Option<String> {
         let package = self
             .packages
@@ -121,8 +124,6 @@ pub(crate) fn said(command: &mut Command) -> Result<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::fs;
-    use std::os::unix::fs::PermissionsExt;
 
     const PEER: Peer = Peer {
         name: "shell",
@@ -135,8 +136,12 @@ mod tests {
 
     fn script(directory: &Path, text: &str) -> PathBuf {
         let path = directory.join(PEER.program);
-        fs::write(&path, format!("#!/bin/sh\n{text}\n")).unwrap();
-        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+        // Another process writes it: one that this process starts meanwhile would have it open, and a file
+        // that is open for writing cannot be run.
+        let mut written = Command::new("sh");
+        written.arg("-c").arg("printf '#!/bin/sh\n%s\n' \"$1\" >\"$2\" && chmod 755 \"$2\"");
+        let status = written.arg("sh").arg(text).arg(&path).status().unwrap();
+        assert!(status.success());
         path
     }
 

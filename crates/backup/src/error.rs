@@ -1,4 +1,4 @@
-//! What can go wrong with a backup, in sentences that name the file and the way out.
+//! Errors of this crate.
 
 use std::path::PathBuf;
 
@@ -8,10 +8,10 @@ pub enum Error {
     /// The index reports damage, or there is none.
     #[error(transparent)]
     Index(#[from] index::Error),
-    /// The archive reports damage, a lock, a storage that cannot be reached.
+    /// The repository reports damage, a lock, or a storage that cannot be reached.
     #[error(transparent)]
-    Archive(archive::Error),
-    /// The tables of what is known of earlier backups report a failure.
+    Archive(restic::Error),
+    /// The cache of earlier backups reports a failure.
     #[error(transparent)]
     Store(#[from] store::Error),
     /// The disk refused.
@@ -33,8 +33,12 @@ pub enum Error {
     /// There is nothing to back up.
     #[error("there is no mail to back up; run \"pneu index --maildir DIR\" first")]
     NoMail,
-    /// A root of which the index knows mail is not there.
-    #[error("{} is not there; is a disk not mounted? Nothing was backed up. If it is gone for good: pneu index --accept-loss", path.display())]
+    /// A root is not there, but the index knows mail in it.
+    #[error(
+        "{} is not there; is a disk not mounted? Nothing was backed up. \
+         If it is gone for good: pneu index --accept-loss",
+        path.display()
+    )]
     NoRoot {
         /// The root.
         path: PathBuf,
@@ -45,51 +49,51 @@ pub enum Error {
         /// What is wrong with it.
         what: String,
     },
-    /// A list of pieces cannot be read: what else the archive holds is not known.
+    /// A list of pieces cannot be read, so the repository may hold more messages.
     #[error("what the archive holds of large messages is not known: {what}")]
-    Unlisted {
+    PiecesUnknown {
         /// Why not.
         what: String,
     },
-    /// A file that lies beside mail is not what a restore leaves there.
+    /// A file in a restored directory `.pneu` is not imported.
     #[error("{} is not taken in: {what}", path.display())]
-    Beside {
+    RestoredFile {
         /// The file.
         path: PathBuf,
         /// What is wrong with it.
         what: &'static str,
     },
-    /// A pack that no index file names cannot be read: what it holds is not known.
+    /// A pack that no index file names cannot be read, so the repository may hold more messages.
     #[error("what the archive holds is not known: no index file names a pack, and {what}")]
-    Unnamed {
+    UnindexedPack {
         /// Why it cannot be read.
         what: String,
     },
-    /// Somebody asked to stop.
+    /// The user asked to stop.
     #[error("interrupted")]
     Interrupted,
 }
 
 impl Error {
-    /// Says whether nothing more can be asked of the archive after this.
+    /// Returns whether the repository cannot be used any more after this error.
     pub(crate) fn is_end(&self) -> bool {
-        matches!(self, Error::Interrupted | Error::Archive(archive::Error::Storage { .. }))
+        matches!(self, Error::Interrupted | Error::Archive(restic::Error::Storage { .. }))
     }
 
-    /// Says whether a part of the archive is not there any more, and not damaged.
+    /// Returns whether a part of the repository is missing, not damaged.
     pub(crate) fn is_gone(&self) -> bool {
-        use archive::Error::{Missing, NoBlob};
+        use restic::Error::{Missing, NoBlob};
         matches!(self, Error::Archive(Missing { .. } | NoBlob { .. }))
     }
 
-    /// Says whether somebody asked to stop.
+    /// Returns whether the user asked to stop.
     pub(crate) fn is_interruption(&self) -> bool {
         matches!(self, Error::Interrupted)
     }
 
-    /// Says whether a part of the archive is damaged or missing, so that others may be sound.
+    /// Returns whether a part of the repository is damaged or missing. Other parts may be good.
     pub(crate) fn is_of_a_part(&self) -> bool {
-        use archive::Error::{Damage, Missing, NoBlob};
+        use restic::Error::{Damage, Missing, NoBlob};
         matches!(
             self,
             Error::Archive(Damage { .. } | Missing { .. } | NoBlob { .. }) | Error::PieceList { .. }
@@ -97,10 +101,10 @@ impl Error {
     }
 }
 
-impl From<archive::Error> for Error {
-    fn from(error: archive::Error) -> Error {
+impl From<restic::Error> for Error {
+    fn from(error: restic::Error) -> Error {
         match error {
-            archive::Error::Interrupted => Error::Interrupted,
+            restic::Error::Interrupted => Error::Interrupted,
             other => Error::Archive(other),
         }
     }
@@ -109,7 +113,7 @@ impl From<archive::Error> for Error {
 /// The result of an operation of this crate.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// Something that was left out; everything else was done.
+/// Something that was left out. Everything else was done.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Problem {
     /// The file or directory.

@@ -1,55 +1,57 @@
-//! Mail becomes snapshots of an archive, and comes back.
+//! Backs up mail as snapshots of a restic repository, and brings it back.
 //!
-//! In: the mail tables, the Maildirs, an open repository. Out: snapshots that hold the Maildirs as they lie on the disk, and from them
-//! messages, files and mailboxes as they were. Joins `index`, which knows messages, and `archive`, which knows snapshots; neither
-//! knows the other. Must not know terminals.
+//! Input: the index, the Maildirs, an open repository. Output: snapshots that hold the Maildirs as they lie
+//! on the disk; and from snapshots messages, deleted mail, and a mailbox as of a date. The crate joins
+//! `index`, which knows messages, and `restic`, which knows snapshots; neither knows the other. Must not know
+//! terminals.
+//!
+//! # Cost
+//! All functions take `&self` or plain references and keep nothing between calls, so a server may call them
+//! again and again.
+//! - No repository access: [`choose_snapshots`], [`first_snapshot_seconds`], [`is_relevant`],
+//!   [`resolved_roots`].
+//! - Lookups in the repository's index, and one blob per piece: [`ArchivedMessages::message`], and `holds` of
+//!   [`index::Archive`]. The first message that neither the local cache nor the repository's index knows
+//!   makes an [`ArchivedMessages`] read the lists of pieces, which lists all snapshots and reads the newest
+//!   list of each host and its paths. Keep one [`ArchivedMessages`] for many questions.
+//! - Walks over all trees of the given snapshots: `each_key` and `read` of [`index::ReadableArchive`] (the
+//!   first call), [`MessageArchive::moment`], [`MessageArchive::undelete`],
+//!   [`MessageArchive::lost_messages`].
+//! - Reads every pack that no index file names: [`ArchivedMessages::unindexed`] and
+//!   [`ArchivedMessages::is_unindexed`] (once).
+//! - Looks at every file of the Maildirs: [`backup`].
 
-mod backup;
-mod bring_back;
-mod compare;
-mod depot;
-mod entry;
+mod archive;
+mod blobs;
+mod cache;
+mod choose;
 mod error;
-mod expected;
-mod extras;
-mod held;
-mod joined;
-mod known;
-mod layout;
-mod learned;
-#[cfg(test)]
-mod learned_tests;
-mod left_out;
+mod excluded;
 mod lost;
-mod messages;
-#[cfg(test)]
-mod missing_tests;
-mod moment;
-mod own;
-mod piece_list;
-mod places;
+mod names;
+mod paths;
+mod pieces;
 mod read;
+mod restored;
+mod roots;
 #[cfg(test)]
-mod read_tests;
-mod recover;
-mod settled;
-mod standing;
-mod store_mail;
-mod strays;
-#[cfg(test)]
-mod tests;
-mod unchanged;
+mod testing;
 mod undelete;
-mod vault;
+mod write;
 
-pub use backup::{BackupOptions, BackupReport, Target, backup, keep_messages};
-pub use bring_back::{CONFIGURATION_BYTES_MAX, bring_back_queries, bring_back_tags, restored_configuration};
+pub use archive::{MessageArchive, UndeleteReport, Unreferenced};
+pub use choose::{ChosenSnapshot, SnapshotChoice, choose_snapshots, first_snapshot_seconds, is_relevant};
 pub use error::{Error, Problem, Result};
-pub use held::{Held, Unindexed};
-pub use left_out::{excluded, left_out};
-pub use lost::{KEPT, Lost, LostReport};
-pub use recover::{Archive, Forgotten, UndeleteReport};
-pub use settled::settled;
-pub use standing::{Chosen, Standing, concerns, first_seconds, standing};
-pub use store_mail::Counts;
-pub use undelete::Undeleted;
+pub use excluded::{excluded_folders, noindex_directories};
+pub use lost::find::{LostMessage, LostReport};
+pub use lost::keep::keep_messages;
+pub use names::DELETED_TAG;
+pub use read::messages::{ArchivedMessages, UnindexedMessages};
+pub use restored::{
+    CONFIGURATION_BYTES_MAX, import_restored_queries, import_restored_tags, restored_configuration,
+};
+pub use roots::resolved_roots;
+pub use undelete::put_back::Undeleted;
+pub use write::backup::{BackupReport, backup};
+pub use write::snapshot::{BackupOptions, Target};
+pub use write::store_mail::Counts;

@@ -3,9 +3,9 @@
 //! In: messages, a storage that lets nobody go on before enough others wait. Out: how many waited.
 
 use crate::support::{Fixture, init_with, lock, options, surroundings};
-use archive::testing::MemoryStorage;
-use archive::{FileKind, FileName, Id, Result, SaveOptions, Storage, Surroundings, Unwatched};
 use backup::{BackupOptions, Target};
+use restic::testing::MemoryStorage;
+use restic::{FileKind, FileName, Id, Result, SaveOptions, Storage, Surroundings, Unwatched};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;

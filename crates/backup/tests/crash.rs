@@ -1,20 +1,25 @@
-//! A storage that fails at every one of its operations: no snapshot ever names what is not there, and the next backup goes on.
+//! A storage that fails at every one of its operations: no snapshot ever names what is not there, and the
+//! next backup goes on.
 
 use crate::support::{Fixture, init, open, snapshots};
-use archive::testing::MemoryStorage;
-use archive::{LocalStorage, Sharing, Storage, Unwatched, Visitor, walk};
+use restic::testing::MemoryStorage;
+use restic::{LocalStorage, Sharing, Storage, Unwatched, Visitor, walk};
 use std::fs;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use testkit::SimDisk;
 
 /// Reads every blob of every file.
-struct ReadsAll<'a>(&'a archive::Repository, AtomicUsize);
+struct ReadsAll<'a>(&'a restic::Repository, AtomicUsize);
 
 impl Visitor for ReadsAll<'_> {
-    fn visit(&self, _place: &archive::Place<'_>, node: &archive::tree::Node<'_>) -> archive::Result<()> {
+    fn visit(
+        &self,
+        _place: &restic::VisitedDirectory<'_>,
+        node: &restic::tree::Node<'_>,
+    ) -> restic::Result<()> {
         for id in node.content.iter().flat_map(|content| content.iter()) {
-            self.0.load_blob(archive::BlobKind::Data, id)?;
+            self.0.load_blob(restic::BlobKind::Data, id)?;
         }
         self.1.fetch_add(usize::from(node.content.is_some()), Ordering::Relaxed);
         Ok(())

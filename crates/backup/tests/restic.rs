@@ -1,21 +1,23 @@
 //! Backups read by restic, and a bare machine after its restore.
 
 use crate::support::{Fixture, PASSWORD, found, init, large, message, open, query, snapshots};
-use archive::{LocalStorage, Storage, Unwatched};
-use backup::{Archive, Forgotten};
+use backup::{MessageArchive, Unreferenced};
 use disk::RealDisk;
-use index::{Environment, Mailbox, NoObserver, Order, Root, Scope, TagChange, UpdateOptions};
+use index::{Environment, Mailbox, Order, Root, Scope, TagChange, UpdateOptions};
+use restic::{LocalStorage, Storage, Unwatched};
 use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use work::Silent;
 
 fn storage(fixture: &Fixture) -> Arc<dyn Storage> {
     Arc::new(LocalStorage::new(Arc::new(RealDisk), fixture.directory.path().join("repository")))
 }
 
-/// Returns every file and directory below one, with its content, mode and time; without what backups leave out.
+/// Returns every file and directory below one, with its content, mode and time; without what backups leave
+/// out.
 fn tree(root: &Path) -> BTreeMap<PathBuf, (u32, i64, Vec<u8>)> {
     let mut found = BTreeMap::new();
     let mut left = vec![root.to_owned()];
@@ -55,8 +57,8 @@ fn restic_checks_and_restores_what_we_stored_and_a_bare_machine_has_everything_b
     let environment =
         Environment { data: fixture.directory.path().join("bare"), ..fixture.environment.clone() };
     let roots = [Root { name: "mail".into(), path: mail }];
-    index::update(&environment, &roots, &UpdateOptions::default(), &NoObserver).unwrap();
-    let taken = backup::bring_back_tags(&environment, &roots).unwrap();
+    index::update(&environment, &roots, &UpdateOptions::default(), &Silent).unwrap();
+    let taken = backup::import_restored_tags(&environment, &roots).unwrap();
     assert_eq!(taken.len(), 1);
     let mailbox = Mailbox::open(&environment).unwrap();
     assert_eq!(found(&mailbox, "tag:work"), ["s1"]);
@@ -74,27 +76,28 @@ fn deleted_mail_is_found_shown_and_put_back_from_a_repository() {
     fixture.backup(&repository).unwrap();
     let repository = open(storage(&fixture)).unwrap();
     let list = snapshots(&repository);
-    let archive = Archive { environment: &fixture.environment, repository: &repository };
-    let held = archive.held(&list, &Unwatched);
+    let archive = MessageArchive { environment: &fixture.environment, repository: &repository };
+    let held = archive.messages(&list, &Unwatched);
     let mailbox = Mailbox::open(&fixture.environment).unwrap().with_scope(Scope::WithAbsent(&held)).unwrap();
     assert_eq!(found(&mailbox, "subject:s1 or subject:s50"), ["s1", "s50"]);
     let hits =
         mailbox.find(&query("subject:s1 or subject:s50 or subject:s2"), &Order::default()).unwrap().list;
-    let mut reader = index::PayloadReader::new();
+    let mut reader = index::RecordReader::new();
     for hit in &hits {
         let message = mailbox.message(hit, &mut reader).unwrap();
         assert!(held.message(&message.sha256).unwrap().is_some(), "{}", message.line.subject);
     }
     // As it stood in the first snapshot.
-    let chosen = backup::standing(&list[..1], &fixture.roots, "", i64::MAX);
-    assert_eq!((chosen.standing[0].roots.clone(), chosen.without), (fixture.roots.clone(), vec![]));
-    let moment = archive.moment(&list, &chosen.standing, &Unwatched).unwrap();
+    let chosen = backup::choose_snapshots(&list[..1], &fixture.roots, "", i64::MAX);
+    assert_eq!((chosen.snapshots[0].roots.clone(), chosen.missing), (fixture.roots.clone(), vec![]));
+    let moment = archive.moment(&list, &chosen.snapshots, &Unwatched).unwrap();
     let (then, unknown) = Mailbox::open(&fixture.environment).unwrap().at(&moment).unwrap();
     assert_eq!((found(&then, "flag:new"), unknown), (vec!["s50".to_owned()], index::Unknown::default()));
     // What would be lost, and what keeps it.
-    let lost = |staying: &[archive::Snapshot]| {
-        let report =
-            archive.lost(Some(&mailbox), (&list[..1], staying), Forgotten::Stay, &Unwatched).unwrap();
+    let lost = |staying: &[restic::Snapshot]| {
+        let report = archive
+            .lost_messages(Some(&mailbox), (&list[..1], staying), Unreferenced::Keep, &Unwatched)
+            .unwrap();
         assert_eq!(report.problems, []);
         report.messages
     };

@@ -2,20 +2,21 @@
 //!
 //! In: messages. Out: backups. Knows only the public interface.
 
-use archive::key_file::Cost;
-use archive::testing::{advance, surroundings as testing_surroundings};
-use archive::{
-    HeldLock, LockKind, Password, Repository, SaveOptions, Snapshot, Storage, Surroundings, Unwatched,
-};
 use backup::{BackupOptions, BackupReport, Target};
 use disk::RealDisk;
-use index::{Environment, Mailbox, NoObserver, Order, PayloadReader, Root, UpdateOptions};
+use index::{Environment, Mailbox, Order, RecordReader, Root, UpdateOptions};
+use restic::key_file::Cost;
+use restic::testing::{advance, surroundings as testing_surroundings};
+use restic::{
+    HeldLock, LockKind, Password, Repository, SaveOptions, Snapshot, Storage, Surroundings, Unwatched,
+};
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 use tempfile::TempDir;
+use work::Silent;
 
 pub(crate) const PASSWORD: &str = "secret";
 
@@ -80,7 +81,7 @@ impl Fixture {
     }
 
     pub(crate) fn index(&self) -> Mailbox {
-        index::update(&self.environment, &self.roots, &UpdateOptions::default(), &NoObserver).unwrap();
+        index::update(&self.environment, &self.roots, &UpdateOptions::default(), &Silent).unwrap();
         Mailbox::open(&self.environment).unwrap()
     }
 
@@ -103,7 +104,7 @@ pub(crate) fn options() -> BackupOptions {
     }
 }
 
-pub(crate) fn lock(repository: &Repository) -> archive::Result<HeldLock> {
+pub(crate) fn lock(repository: &Repository) -> restic::Result<HeldLock> {
     repository.lock(LockKind::Shared, Duration::ZERO, &|_| Ok(()))
 }
 
@@ -114,26 +115,23 @@ pub(crate) fn surroundings() -> Surroundings {
 }
 
 /// Makes a repository with a key that is quickly tried.
-pub(crate) fn init(storage: Arc<dyn Storage>) -> archive::Result<Repository> {
+pub(crate) fn init(storage: Arc<dyn Storage>) -> restic::Result<Repository> {
     init_with(storage, surroundings())
 }
 
 /// Makes one that works in other surroundings.
-pub(crate) fn init_with(
-    storage: Arc<dyn Storage>,
-    surroundings: Surroundings,
-) -> archive::Result<Repository> {
+pub(crate) fn init_with(storage: Arc<dyn Storage>, surroundings: Surroundings) -> restic::Result<Repository> {
     let cost = Cost { n: 16, r: 8, p: 1 };
     Repository::init(storage, &Password::new(PASSWORD.into()), cost, None, surroundings)
 }
 
-pub(crate) fn open(storage: Arc<dyn Storage>) -> archive::Result<Repository> {
+pub(crate) fn open(storage: Arc<dyn Storage>) -> restic::Result<Repository> {
     Repository::open(storage, &Password::new(PASSWORD.into()), None, surroundings())
 }
 
 /// Returns all snapshots, the oldest first.
 pub(crate) fn snapshots(repository: &Repository) -> Vec<Snapshot> {
-    let listed = archive::snapshot::list(repository.storage(), repository.key(), 2).unwrap();
+    let listed = restic::snapshot::list(repository.storage(), repository.key(), 2).unwrap();
     assert!(listed.unread.is_empty());
     let mut list: Vec<Snapshot> = listed.snapshots.into_iter().map(|(_, snapshot)| snapshot).collect();
     list.sort_by_key(|snapshot| snapshot.time.ns());
@@ -157,7 +155,7 @@ pub(crate) fn query(text: &str) -> query::Query {
 /// Returns the subjects that a query finds, in order.
 pub(crate) fn found(mailbox: &Mailbox, text: &str) -> Vec<String> {
     let hits = mailbox.find(&query(text), &Order::default()).unwrap();
-    let mut reader = PayloadReader::new();
+    let mut reader = RecordReader::new();
     let mut list: Vec<String> =
         hits.list.iter().map(|hit| mailbox.line(hit, &mut reader).unwrap().subject).collect();
     list.sort();

@@ -1,24 +1,21 @@
-//! Reads the process's surroundings: environment variables, the clock, what is a terminal. The only file that does.
+//! Reads what surrounds a program that works with mail and repositories: environment variables, the user, the
+//! machine. Only this file and `terminal::environment` do.
 //!
-//! In: nothing. Out: values. Must not know what they are used for.
+//! Returns values, and does not know what they are used for.
 
-use crate::{output, zone};
-use archive::Password;
-use archive::address::Credentials;
+pub(crate) use terminal::environment::{arguments, clock_ns, current_directory, now, seed, thread_count};
+
 use disk::Source;
-use jiff::tz::TimeZone;
-use jiff::{Timestamp, Zoned};
+use restic::Password;
+use restic::address::Credentials;
 use std::ffi::OsString;
-use std::hash::{BuildHasher, RandomState};
-use std::io::{self, IsTerminal, stderr, stdin, stdout};
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::OnceLock;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 /// Variables that hold passwords and keys.
-const SECRETS: [&str; 3] = ["RESTIC_PASSWORD", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"];
+pub(crate) const SECRETS: [&str; 3] = ["RESTIC_PASSWORD", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"];
 
 /// What surrounds the process.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -29,20 +26,10 @@ pub(crate) struct Surroundings {
     pub data_home: Option<PathBuf>,
     /// Where programs keep their configuration.
     pub config_home: Option<PathBuf>,
-    /// Whether the user wants no colours (`NO_COLOR`), or the terminal has none.
-    pub no_color: bool,
     /// Whether cleanup is to be done the slow way (`PNEU_NO_INCREMENTAL_CLEANUP`), to compare with.
     pub legacy_cleanup: bool,
-    /// Columns of the terminal on standard output; `None` if that is no terminal.
-    pub columns: Option<usize>,
-    /// Whether standard error is a terminal.
-    pub stderr_is_terminal: bool,
-    /// Whether standard input is a terminal.
-    pub stdin_is_terminal: bool,
-    /// The program that the user wants to see long output with (`PNEU_PAGER`, `PAGER`); empty for none.
-    pub pager: Option<String>,
-    /// Whether the user says how less is to behave (`LESS`).
-    pub has_less_options: bool,
+    /// What the program prints to.
+    pub terminal: terminal::environment::Surroundings,
     /// Where the user's mail is, if that is said (`MAILDIR`).
     pub maildir: Option<PathBuf>,
     /// Where programs keep what they can make again.
@@ -53,7 +40,8 @@ pub(crate) struct Surroundings {
     pub user: Option<String>,
 }
 
-/// What the environment says of repositories, in the variables that restic's users know. Never printed: keys are in it.
+/// What the environment says of repositories, in the variables that restic's users know. Never printed: keys
+/// are in it.
 pub(crate) struct RepositoryVariables {
     /// `RESTIC_REPOSITORY`: its address.
     pub repository: Option<String>,
@@ -104,12 +92,12 @@ fn repository_from_variables(variable: impl Fn(&str) -> Option<OsString>) -> Rep
 }
 
 /// Returns what work on repositories is lent.
-pub(crate) fn archive_surroundings() -> archive::Surroundings {
-    archive::Surroundings {
+pub(crate) fn archive_surroundings() -> restic::Surroundings {
+    restic::Surroundings {
         clock_ns,
         fill_random,
         sleep: if is_waiting_left_out() { |_| () } else { std::thread::sleep },
-        is_interrupted: crate::progress::is_interrupted,
+        is_interrupted: terminal::signals::is_interrupted,
         hostname: rustix::system::uname().nodename().to_string_lossy().into_owned(),
         username: user_name(rustix::process::geteuid().as_raw()),
         uid: rustix::process::geteuid().as_raw(),
@@ -127,14 +115,15 @@ pub(crate) fn user_id() -> u32 {
     rustix::process::geteuid().as_raw()
 }
 
-/// Says whether every wait for locks and servers is to be over at once (`PNEU_NO_WAITING`), as tests want it that let them fail.
+/// Says whether every wait for locks and servers is to be over at once (`PNEU_NO_WAITING`), as tests want it
+/// that let them fail.
 fn is_waiting_left_out() -> bool {
     std::env::var_os("PNEU_NO_WAITING").is_some_and(|value| !value.is_empty())
 }
 
 /// Returns for how long an object store may say nothing.
 pub(crate) fn idle_max() -> Duration {
-    if is_waiting_left_out() { IDLE_MAX_OF_TESTS } else { archive::address::IDLE_MAX }
+    if is_waiting_left_out() { IDLE_MAX_OF_TESTS } else { restic::address::IDLE_MAX }
 }
 
 /// Fills with bytes from the kernel.
@@ -178,14 +167,6 @@ fn started(process: u32) -> Option<u64> {
     stat.rsplit_once(')')?.1.split_whitespace().nth(FIELD)?.parse().ok()
 }
 
-/// Says whether a signal was ignored when the process started, or is now.
-pub(crate) fn is_ignored(signal: i32) -> bool {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
-    let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0);
-    u32::try_from(signal - 1).ok().and_then(|place| mask.checked_shr(place)).is_some_and(|mask| mask & 1 == 1)
-}
-
 /// Where the system keeps names of users, and how large that may be.
 const USERS: &str = "/etc/passwd";
 const USERS_BYTES_MAX: usize = 64 << 20;
@@ -204,24 +185,16 @@ fn user_name(number: u32) -> String {
 
 /// Enough for a server on the same machine.
 const IDLE_MAX_OF_TESTS: Duration = Duration::from_millis(500);
-/// Columns of a terminal that does not say.
-const COLUMNS_DEFAULT: usize = 80;
-
 /// Returns what surrounds the process.
 pub(crate) fn surroundings() -> Surroundings {
-    let columns = stdout().is_terminal().then(|| {
-        let size = terminal_size::terminal_size_of(stdout());
-        size.map_or(COLUMNS_DEFAULT, |(width, _)| usize::from(width.0)).max(1)
-    });
     Surroundings {
-        columns,
-        stderr_is_terminal: stderr().is_terminal(),
-        stdin_is_terminal: stdin().is_terminal(),
+        terminal: terminal::environment::surroundings(),
         ..from_variables(|name| std::env::var_os(name))
     }
 }
 
-/// Reads variables by the rules of the XDG base directory specification: a path that is not absolute does not count.
+/// Reads variables by the rules of the XDG base directory specification: a path that is not absolute does not
+/// count.
 fn from_variables(variable: impl Fn(&str) -> Option<OsString>) -> Surroundings {
     let directory = |name| variable(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let home = directory("HOME");
@@ -231,87 +204,13 @@ fn from_variables(variable: impl Fn(&str) -> Option<OsString>) -> Surroundings {
     Surroundings {
         data_home: directory("XDG_DATA_HOME").or_else(|| below_home(".local/share")),
         config_home: directory("XDG_CONFIG_HOME").or_else(|| below_home(".config")),
-        pager: text("PNEU_PAGER").or_else(|| text("PAGER")),
-        has_less_options: variable("LESS").is_some(),
         maildir: directory("MAILDIR"),
         cache_home: directory("XDG_CACHE_HOME").or_else(|| below_home(".cache")),
         notmuch_config: directory("NOTMUCH_CONFIG"),
         user: text("USER"),
-        no_color: is_set("NO_COLOR") || variable("TERM").is_some_and(|term| term == "dumb"),
         legacy_cleanup: is_set("PNEU_NO_INCREMENTAL_CLEANUP"),
         home,
         ..Surroundings::default()
-    }
-}
-
-/// Returns the process's arguments, the program's name first.
-pub(crate) fn arguments() -> impl Iterator<Item = OsString> {
-    std::env::args_os()
-}
-
-/// Returns the directory that relative paths start from.
-///
-/// # Errors
-/// It is gone.
-pub(crate) fn current_directory() -> io::Result<PathBuf> {
-    std::env::current_dir()
-}
-
-/// Returns the time in nanoseconds since 1970.
-pub(crate) fn clock_ns() -> i64 {
-    ns_since_1970(SystemTime::now())
-}
-
-/// Returns a time in nanoseconds since 1970; before 1677 and after 2262 the nearest that can be said so.
-fn ns_since_1970(time: SystemTime) -> i64 {
-    let ns = |distance: Duration| i64::try_from(distance.as_nanos()).unwrap_or(i64::MAX);
-    match time.duration_since(UNIX_EPOCH) {
-        Ok(since) => ns(since),
-        Err(before) => -ns(before.duration()),
-    }
-}
-
-/// Returns a time; the nearest that calendars have, from the year -9999 to 9999.
-fn timestamp(time: SystemTime) -> Timestamp {
-    let nearest = if time < UNIX_EPOCH { Timestamp::MIN } else { Timestamp::MAX };
-    Timestamp::try_from(time).unwrap_or(nearest)
-}
-
-/// Returns the time, in the time zone of the user. If there is none that can be used, says so once.
-pub(crate) fn now() -> Zoned {
-    static ZONE: OnceLock<TimeZone> = OnceLock::new();
-    let zone = ZONE.get_or_init(|| {
-        zone::of(std::env::var_os("TZ").as_deref()).unwrap_or_else(|what| {
-            output::complain(what);
-            TimeZone::UTC
-        })
-    });
-    timestamp(SystemTime::now()).to_zoned(zone.clone())
-}
-
-/// Returns a number that nobody else has.
-pub(crate) fn seed() -> u64 {
-    RandomState::new().hash_one(clock_ns())
-}
-
-/// Returns how many threads may work.
-pub(crate) fn thread_count() -> usize {
-    std::thread::available_parallelism().map_or(1, usize::from)
-}
-
-/// Measures how long something takes.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Stopwatch(Instant);
-
-impl Stopwatch {
-    /// Starts to measure.
-    pub(crate) fn start() -> Stopwatch {
-        Stopwatch(Instant::now())
-    }
-
-    /// Returns the time since the start.
-    pub(crate) fn elapsed(self) -> Duration {
-        self.0.elapsed()
     }
 }
 
@@ -345,40 +244,11 @@ mod tests {
     }
 
     #[test]
-    fn colours_can_be_refused() {
-        assert!(from(&[("NO_COLOR", "1")]).no_color);
-        assert!(from(&[("TERM", "dumb")]).no_color);
-        assert!(!from(&[("NO_COLOR", ""), ("TERM", "xterm")]).no_color);
-    }
-
-    #[test]
     fn a_process_is_known_by_its_place_and_its_start() {
         let own = started(std::process::id()).unwrap();
         assert_eq!((started(std::process::id()), started(u32::MAX)), (Some(own), None));
         assert!(started(1).is_some_and(|first| first <= own));
         let place = place().unwrap();
         assert!(place.contains(" pid:[") && place.split(' ').count() == 3, "{place}");
-    }
-
-    #[test]
-    fn clocks_of_all_years_are_read() {
-        let at = |seconds: i64| {
-            let distance = Duration::from_secs(seconds.unsigned_abs());
-            if seconds < 0 { UNIX_EPOCH - distance } else { UNIX_EPOCH + distance }
-        };
-        for (seconds, ns, shown) in [
-            (0, 0, "1970-01-01T00:00:00Z"),
-            (-1, -1_000_000_000, "1969-12-31T23:59:59Z"),
-            (9_223_372_037, i64::MAX, "2262-04-11T23:47:17Z"),
-            (-9_223_372_037, -i64::MAX, "1677-09-21T00:12:43Z"),
-            (253_402_300_800, i64::MAX, "9999-12-30T22:00:00.999999999Z"),
-            (i64::MAX, i64::MAX, "9999-12-30T22:00:00.999999999Z"),
-            (-400_000_000_000, -i64::MAX, "-009999-01-02T01:59:59Z"),
-        ] {
-            assert_eq!(
-                (ns_since_1970(at(seconds)), timestamp(at(seconds)).to_string()),
-                (ns, shown.to_owned())
-            );
-        }
     }
 }

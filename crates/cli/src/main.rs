@@ -1,64 +1,50 @@
-//! The program `pneu`: one tool for the mail that people keep on their own disk.
+//! The program `pneu`: indexes, searches and backs up mail in Maildirs.
 //!
-//! In: arguments, environment, standard input. Out: results on standard output, all else on standard error, an exit code. Data
-//! flows from `args` through a `session` to one file in `command`, which calls the library and hands what it returns to `format`.
+//! Takes arguments, environment and standard input. Prints results on standard output and all else on
+//! standard error, and returns an exit code. `command_line` reads the arguments, `session` opens what
+//! commands work with, and one file in `command` carries each command out: it calls the library and passes
+//! the results to `format`.
 
-mod addresses;
-mod adopt;
-mod amount;
-mod archived;
-mod args;
-mod at;
-mod brought;
+mod archive;
 mod command;
-mod config;
-mod configuration_file;
-mod confirm;
+mod command_line;
 mod deliver;
-mod discover;
-mod ending;
 mod environment;
-mod exit;
-mod finding;
+mod error_meaning;
 mod format;
-mod locate;
-mod output;
-mod pager;
-mod problems;
+mod options;
 mod progress;
-mod question;
-mod repository;
-mod roots;
-mod sanitise;
-mod scope;
+mod remedy;
+mod search;
 mod session;
-mod shelf;
-mod sort;
-mod template;
-mod terminal;
-mod words;
-mod zone;
+mod setup;
 
+use printable::sanitise;
 use std::process::ExitCode;
+use terminal::{amount, complaint, confirm, exit, output, pager, signals, words};
 
 fn main() -> ExitCode {
+    complaint::name_program(command_line::NAME);
     // Without it an I/O error under a map ends the program with "Bus error" and no name. It can do without.
     let _ = disk::fault::install();
     let surroundings = environment::surroundings();
-    let result = match args::parse(environment::arguments()) {
-        Ok(arguments) => session::Session::new(&arguments.common, surroundings).and_then(|session| {
-            let result = command::run(arguments.command, &session);
-            complain_of_clock(&result, &session);
-            result
-        }),
+    let request = match command_line::parse(environment::arguments()) {
+        Ok(request) => request,
         Err(error) => return exit::usage(&error),
     };
+    let definitions = [command_line::definition, command_line::full_definition];
+    let session = session::Session::new(&request.common, surroundings, definitions);
+    let result = session.and_then(|session| {
+        let result = request.command.run(&session);
+        complain_of_clock(&result, &session);
+        result
+    });
     if let Err(error) = &result
         && !exit::is_closed_pipe(error)
     {
-        output::complain_why(error);
+        remedy::complain_why(error);
     }
-    exit::code(&result, ending::code())
+    exit::code(&result, signals::code(), error_meaning::of)
 }
 
 /// Says once that the clock makes no sense, whatever the command was about.

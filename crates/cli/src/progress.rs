@@ -1,41 +1,31 @@
-//! Shows how far a pass is, and tells it of signals that ask for an end.
+//! Shows the progress of a pass, and tells it of signals that ask for an end.
 //!
-//! In: what the library says of its progress. Out: on a terminal, and only for what takes over a second, a line with rate and time
-//! left; in pipes silence. Must not know what a pass does.
+//! Takes what the library reports. On a terminal, work that takes over a second shows a line with rate and
+//! time left. In pipes nothing is shown. Does not know what a pass does.
 
-use crate::ending::Ends;
-pub(crate) use crate::ending::{check, is_interrupted, listen};
-use crate::environment::Stopwatch;
-use crate::output;
-use index::{Observer, Stage};
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
-use std::fmt;
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
+use terminal::complaint::complain;
+use terminal::progress::{AMOUNT, Line, WORKING};
+use terminal::signals::{self, Signals};
+use work::Stage;
 
-/// What is done sooner shows no progress.
-const SILENCE: Duration = Duration::from_secs(1);
-/// How often the line is drawn anew while nothing moves.
-const TICK: Duration = Duration::from_millis(200);
-
-/// The line of work of a known amount.
-const AMOUNT: &str = "{msg} [{wide_bar}] {percent} %, {eta} left";
-/// The line of work whose end nobody knows.
-const WORKING: &str = "{spinner} {msg}";
+/// How reading messages looks.
+const READING: &str = "{msg} [{wide_bar}] {human_pos} of {human_len} files, {rate}, {eta} left";
 
 /// Watches a pass for the user.
 #[derive(Debug)]
 pub(crate) struct Progress {
-    bar: ProgressBar,
+    line: Line,
     may_show: bool,
-    is_shown: AtomicBool,
     is_quiet: bool,
-    since: Stopwatch,
-    ends: &'static Ends,
+    signals: &'static Signals,
     is_told: AtomicBool,
     /// Whether the amount of work is one of bytes.
     is_by_bytes: AtomicBool,
+    /// Whether messages are being read, which ends with writing them.
+    is_reading: AtomicBool,
 }
 
 impl Progress {
@@ -44,173 +34,113 @@ impl Progress {
     /// # Errors
     /// The system refuses the signal's handler.
     pub(crate) fn start(stderr_is_terminal: bool, is_quiet: bool) -> io::Result<Progress> {
-        let ends = Ends::get()?;
+        let may_show = stderr_is_terminal && !is_quiet;
         Ok(Progress {
-            bar: ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden()),
-            may_show: stderr_is_terminal && !is_quiet,
-            is_shown: AtomicBool::new(false),
+            line: Line::new(may_show),
+            may_show,
             is_quiet,
-            since: Stopwatch::start(),
-            ends,
+            signals: Signals::get()?,
             is_told: AtomicBool::new(false),
             is_by_bytes: AtomicBool::new(false),
+            is_reading: AtomicBool::new(false),
         })
     }
 
     /// Says what is being done, of an amount that nobody knows yet.
     pub(crate) fn name(&self, what: &'static str) {
-        self.bar.unset_length();
-        self.draw(WORKING, what);
-        self.bar.reset();
-        self.show_when_due();
+        self.is_reading.store(false, Ordering::Relaxed);
+        self.line.begin(WORKING, what, None);
     }
 
     /// Asks the pass to end, as a signal does: something else failed without which it is of no use.
     pub(crate) fn end(&self) {
-        self.ends.ask();
+        self.signals.ask();
     }
 
     /// Takes the line away.
     pub(crate) fn finish(&self) {
-        self.bar.finish_and_clear();
+        self.line.finish();
     }
 
     /// Returns the time since the start.
     pub(crate) fn elapsed(&self) -> Duration {
-        self.since.elapsed()
-    }
-
-    fn show_when_due(&self) {
-        let is_due = self.may_show && self.since.elapsed() >= SILENCE;
-        if is_due && !self.is_shown.swap(true, Ordering::Relaxed) {
-            self.bar.set_draw_target(ProgressDrawTarget::stderr());
-            self.bar.enable_steady_tick(TICK);
-        }
-    }
-
-    fn draw(&self, template: &str, message: &'static str) {
-        self.bar.set_style(style(template));
-        self.bar.set_message(message);
+        self.line.elapsed()
     }
 
     fn tell(&self, message: &str) {
-        self.bar.suspend(|| output::complain(message));
+        self.line.suspend(|| complain(message));
     }
 }
 
-/// Shows how much of a known amount of work is done. Ctrl-C ends the process.
-#[derive(Debug)]
-pub(crate) struct ByteProgress {
-    bar: ProgressBar,
-    may_show: bool,
-    is_shown: AtomicBool,
-    since: Stopwatch,
-}
-
-impl ByteProgress {
-    /// Begins work of so many bytes, or of whatever `what` names.
-    pub(crate) fn start(may_show: bool, what: &'static str, amount: u64) -> ByteProgress {
-        let bar = ProgressBar::with_draw_target(Some(amount), ProgressDrawTarget::hidden());
-        bar.set_style(style(AMOUNT));
-        bar.set_message(what);
-        ByteProgress { bar, may_show, is_shown: AtomicBool::new(false), since: Stopwatch::start() }
-    }
-
-    /// Says that so much more is done. From any thread.
-    pub(crate) fn advance(&self, amount: u64) {
-        self.bar.inc(amount);
-        let is_due = self.may_show && self.since.elapsed() >= SILENCE;
-        if is_due && !self.is_shown.swap(true, Ordering::Relaxed) {
-            self.bar.set_draw_target(ProgressDrawTarget::stderr());
-        }
-    }
-
-    /// Takes the line away.
-    pub(crate) fn finish(&self) {
-        self.bar.finish_and_clear();
-    }
-}
-
-impl Observer for Progress {
+impl work::Progress for Progress {
     fn stage(&self, stage: Stage) {
-        self.ends.works();
-        let (template, length, message) = look(stage);
-        self.draw(template, message);
-        match length {
-            Some(length) => self.bar.set_length(length),
-            None => self.bar.unset_length(),
-        }
-        self.bar.reset();
-        self.show_when_due();
+        self.signals.works();
+        let (template, message) = look(stage);
+        self.is_reading.store(stage == Stage::Read, Ordering::Relaxed);
+        self.line.begin(template, message, None);
     }
 
-    fn advance(&self, file_count: u64) {
-        self.bar.inc(file_count);
-        if self.bar.length() == Some(self.bar.position()) {
+    fn expect(&self, items: u64, bytes: u64) {
+        self.signals.works();
+        self.is_by_bytes.store(bytes > 0, Ordering::Relaxed);
+        let template = if self.is_reading.load(Ordering::Relaxed) { READING } else { AMOUNT };
+        self.line.expect(template, if bytes > 0 { bytes } else { items });
+    }
+
+    fn add(&self, items: u64, bytes: u64) {
+        self.line.advance(if self.is_by_bytes.load(Ordering::Relaxed) { bytes } else { items });
+        if self.is_reading.load(Ordering::Relaxed) && self.line.is_complete() {
             // All is read; what remains is to write it.
-            self.draw(WORKING, "writing");
+            self.line.name(WORKING, "writing");
         }
-        self.show_when_due();
     }
 
     fn waiting(&self, holder: &str) {
-        self.ends.waits();
+        self.signals.waits();
         if !self.is_quiet {
             self.tell(&format!("waiting for another process: {holder}"));
         }
     }
 
-    fn is_interrupted(&self) -> bool {
-        self.ends.works();
-        let is_interrupted = self.ends.is_asked();
-        if is_interrupted && self.may_show && !self.is_told.swap(true, Ordering::Relaxed) {
+    fn is_cancelled(&self) -> bool {
+        self.signals.works();
+        let is_cancelled = self.signals.is_asked();
+        if is_cancelled && self.may_show && !self.is_told.swap(true, Ordering::Relaxed) {
             self.tell("keeping what is done so far; Ctrl-C again ends at once");
         }
-        is_interrupted
+        is_cancelled
     }
 }
 
-/// Work on a repository: items and bytes.
-impl archive::Progress for Progress {
+impl restic::Progress for Progress {
     fn expect(&self, items: u64, bytes: u64) {
-        self.ends.works();
-        self.bar.set_style(style(AMOUNT));
-        self.bar.set_length(if bytes > 0 { bytes } else { items });
-        self.is_by_bytes.store(bytes > 0, Ordering::Relaxed);
-        self.bar.reset();
-        self.show_when_due();
+        work::Progress::expect(self, items, bytes);
     }
 
     fn add(&self, items: u64, bytes: u64) {
-        self.bar.inc(if self.is_by_bytes.load(Ordering::Relaxed) { bytes } else { items });
-        self.show_when_due();
+        work::Progress::add(self, items, bytes);
     }
 
     fn is_interrupted(&self) -> bool {
-        Observer::is_interrupted(self)
+        work::Progress::is_cancelled(self)
     }
 }
 
-/// Returns how a stage looks: the template of its line, how many files it will do, and what it does.
-fn look(stage: Stage) -> (&'static str, Option<u64>, &'static str) {
+/// Returns how a stage looks: the template of its line, and what it does.
+fn look(stage: Stage) -> (&'static str, &'static str) {
     match stage {
-        Stage::Scan => ("{spinner} {msg}: {human_pos} files", None, "listing folders"),
-        Stage::Read { file_count } => (
-            "{msg} [{wide_bar}] {human_pos} of {human_len} files, {rate}, {eta} left",
-            Some(file_count),
-            "reading",
-        ),
-        Stage::Merge => (WORKING, None, "merging"),
+        Stage::List => ("{spinner} {msg}: {human_pos} files", "listing folders"),
+        Stage::Read => (WORKING, "reading"),
+        Stage::Merge => (WORKING, "merging"),
     }
 }
 
-fn style(template: &str) -> ProgressStyle {
-    let style = ProgressStyle::with_template(template).expect("the templates here are valid, a test says so");
-    let rate = |state: &ProgressState, out: &mut dyn fmt::Write| {
-        // A line that cannot be written is not worth an error.
-        let _ = write!(out, "{:.0} files/s", state.per_sec());
-    };
-    style.progress_chars("=> ").with_key("rate", rate)
+/// Returns an error if a signal asked for an end since `signals::listen`.
+///
+/// # Errors
+/// [`restic::Error::Interrupted`].
+pub(crate) fn check() -> restic::Result<()> {
+    if signals::is_interrupted() { Err(restic::Error::Interrupted) } else { Ok(()) }
 }
 
 #[cfg(test)]
@@ -219,21 +149,21 @@ mod tests {
 
     #[test]
     fn every_stage_has_a_valid_look() {
-        for stage in [Stage::Scan, Stage::Read { file_count: 7 }, Stage::Merge] {
-            style(look(stage).0);
+        for stage in [Stage::List, Stage::Read, Stage::Merge] {
+            let (template, message) = look(stage);
+            Line::new(false).begin(template, message, None);
         }
-        style(WORKING);
-        style(AMOUNT);
+        Line::new(false).expect(READING, 7);
     }
 
     #[test]
     fn nothing_is_shown_in_pipes_or_before_its_time() {
         for (is_terminal, is_quiet) in [(false, false), (true, true), (true, false)] {
             let progress = Progress::start(is_terminal, is_quiet).unwrap();
-            progress.stage(Stage::Read { file_count: 2 });
-            progress.advance(1);
-            assert!(progress.bar.is_hidden());
-            assert_eq!(progress.bar.position(), 1);
+            work::Progress::stage(&progress, Stage::Read);
+            work::Progress::expect(&progress, 2, 0);
+            work::Progress::add(&progress, 1, 0);
+            assert!(progress.line.is_hidden());
             progress.finish();
         }
     }

@@ -1,23 +1,23 @@
 //! What every command works with: where the index is, which roots were named, what the terminal can show.
 //!
-//! In: the options of all commands, and the surroundings. Out: an environment for the library, opened mailboxes, outputs. Must not
-//! know any command.
+//! Made of the options of all commands and the surroundings of the process. Opens mailboxes and outputs. Does
+//! not know any command.
 
-use crate::args::Common;
-use crate::config::{self, Configuration};
-use crate::discover::Whereabouts;
 use crate::environment::{self, Surroundings};
 use crate::exit::{NotFound, Outcome};
+use crate::options::Common;
 use crate::output::Output;
 use crate::pager;
-use crate::roots;
-use crate::terminal::Terminal;
 use anyhow::{Context, Result, anyhow, bail};
 use disk::RealDisk;
 use index::{Environment, Mailbox, OwnAddresses, Root};
+use pneu::setup::configuration::{self as config, Configuration};
+use pneu::setup::discover::Whereabouts;
+use pneu::setup::roots;
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
+use terminal::screen::Terminal;
 
 /// Where the configuration lies below the directory of all configurations.
 const CONFIGURATION: &str = "pneu/config.toml";
@@ -47,23 +47,33 @@ pub(crate) struct Session {
     pub home: Option<PathBuf>,
     /// What tells where the user's mail may be.
     pub whereabouts: Whereabouts,
+    /// Returns the definition of the command line as help shows it.
+    pub definition: fn() -> clap::Command,
+    /// Returns the definition of the command line in which every command shows the options of all commands.
+    pub full_definition: fn() -> clap::Command,
     pager: Option<String>,
     has_less_options: bool,
 }
 
 impl Session {
-    /// Decides all of this.
+    /// Makes it of the options and the surroundings, with two definitions of the command line: `definition`,
+    /// as help shows it, and `full_definition`, with the options of all commands in every command.
     ///
     /// # Errors
     /// Nobody says where to keep the index; a root cannot be meant so.
-    pub(crate) fn new(common: &Common, surroundings: Surroundings) -> Result<Session> {
+    pub(crate) fn new(
+        common: &Common,
+        surroundings: Surroundings,
+        [definition, full_definition]: [fn() -> clap::Command; 2],
+    ) -> Result<Session> {
+        let screen = surroundings.terminal;
         let data = match (&common.data, &surroundings.data_home) {
             (Some(data), _) => {
                 environment::current_directory().context("the current directory is gone")?.join(data)
             }
             (None, Some(home)) => home.join(DATA),
             (None, None) => {
-                bail!("HOME is not set, so that there is no place for the index; say one with --data DIR")
+                bail!("HOME is not set; give a directory for the index with --data DIR")
             }
         };
         let given_roots = if common.maildir.is_empty() {
@@ -91,20 +101,18 @@ impl Session {
         Ok(Session {
             index,
             given_roots,
-            terminal: Terminal::new(
-                surroundings.columns,
-                surroundings.no_color,
-                common.color.unwrap_or_default(),
-            ),
-            stderr_is_terminal: surroundings.stderr_is_terminal,
-            can_ask: surroundings.stdin_is_terminal && surroundings.stderr_is_terminal,
+            terminal: Terminal::new(screen.columns, screen.no_color, common.color.unwrap_or_default()),
+            stderr_is_terminal: screen.stderr_is_terminal,
+            can_ask: screen.stdin_is_terminal && screen.stderr_is_terminal,
             is_quiet: common.quiet,
             wants_legacy_cleanup: surroundings.legacy_cleanup,
             configuration: surroundings.config_home.map(|home| home.join(CONFIGURATION)),
             home: surroundings.home,
             whereabouts,
-            pager: surroundings.pager,
-            has_less_options: surroundings.has_less_options,
+            definition,
+            full_definition,
+            pager: screen.pager,
+            has_less_options: screen.has_less_options,
         })
     }
 
@@ -165,7 +173,7 @@ impl Session {
         if !self.terminal.is_terminal() {
             return self.output();
         }
-        match pager::start(self.pager.as_deref(), self.has_less_options) {
+        match pager::start(self.pager.as_deref(), self.has_less_options, &environment::SECRETS) {
             Some(started) => Output::paged(self.terminal, started),
             None => self.output(),
         }

@@ -1,4 +1,5 @@
-//! `pneu archive`, `find --archived` and `--at`, `undelete`: mail is backed up, deleted, found, shown and put back.
+//! `pneu archive`, `find --archived` and `--at`, `undelete`: mail is backed up, deleted, found, shown and put
+//! back.
 
 use crate::support::{Home, Run, letter, run};
 use std::fs;
@@ -39,7 +40,8 @@ fn deleted_mail_is_found_shown_and_put_back() {
     let saved = home.run(&["archive", "backup"]);
     assert!(saved.code == Some(0) && saved.out.starts_with("snapshot "), "{saved:?}");
     let again = home.run(&["archive", "backup", "--tag", "again"]);
-    // Directories above the Maildir are in it too, and /tmp changes whenever another test begins: so bytes of trees may be added.
+    // Directories above the Maildir are in it too, and /tmp changes whenever another test begins: so bytes of
+    // trees may be added.
     assert!(again.out.contains(" 0 new, 0 changed; "), "{again:?}");
     let listed = home.run(&["archive", "snapshots"]).out;
     assert!(listed.lines().count() == 2 && listed.contains("[again]"), "{listed}");
@@ -188,7 +190,7 @@ fn an_init_that_was_killed_goes_on_with_its_password() {
     let other = Archived { password: "another", home: home.home };
     let refused = other.run(&["archive", "init"]);
     assert!(
-        refused.code == Some(2) && refused.err.contains("With the same password init goes on"),
+        refused.code == Some(2) && refused.err.contains("Run init again with that password"),
         "{refused:?}"
     );
     let home = Archived { password: "pneumatic", ..other };
@@ -246,17 +248,17 @@ fn who_reads_keeps_out_who_prunes_unless_asked_not_to() {
 }
 
 /// Locks a repository from another machine.
-pub(crate) fn exclusive_lock(repository: &str, password: &str) -> ::archive::HeldLock {
-    let storage = ::archive::LocalStorage::new(Arc::new(disk::RealDisk), repository.into());
-    let password = ::archive::Password::new(password.as_bytes().to_vec());
-    let surroundings = ::archive::Surroundings {
+pub(crate) fn exclusive_lock(repository: &str, password: &str) -> restic::HeldLock {
+    let storage = restic::LocalStorage::new(Arc::new(disk::RealDisk), repository.into());
+    let password = restic::Password::new(password.as_bytes().to_vec());
+    let surroundings = restic::Surroundings {
         hostname: "elsewhere".to_owned(),
         clock_ns: || i64::try_from(jiff::Timestamp::now().as_nanosecond()).unwrap(),
         sleep: |_| {},
-        ..::archive::testing::surroundings()
+        ..restic::testing::surroundings()
     };
-    let repository = ::archive::Repository::open(Arc::new(storage), &password, None, surroundings).unwrap();
-    repository.lock(::archive::LockKind::Exclusive, Duration::ZERO, &|_| Ok(())).unwrap()
+    let repository = restic::Repository::open(Arc::new(storage), &password, None, surroundings).unwrap();
+    repository.lock(restic::LockKind::Exclusive, Duration::ZERO, &|_| Ok(())).unwrap()
 }
 
 #[test]
@@ -280,7 +282,7 @@ fn a_repository_that_may_only_be_read_is_read_without_a_lock() {
     {
         let refused = read_only(arguments);
         assert!(
-            refused.code == Some(2) && refused.err.contains("what may only be read is read with --no-lock"),
+            refused.code == Some(2) && refused.err.contains("to read a read-only repository, use --no-lock"),
             "{refused:?}"
         );
         let read = read_only(&[arguments, &["--no-lock"]].concat());

@@ -53,10 +53,10 @@ fn a_file_is_a_line_as_long_as_it_stays_what_it_was() {
     let long = lines(&home, &["--long", "1:2,S"]);
     assert!(long[0].contains("  - "), "{long:?}");
     for (arguments, code, said) in [
-        (&["nobody"][..], 1, "no file of 2 snapshots has such a name"),
-        (&["--host", "nowhere", "*"], 1, "no file of 0 snapshots has such a name"),
-        (&["--oldest", "2999-01-01", "*"], 1, "no file of 2 snapshots has such a name"),
-        (&["--snapshot", "latest", "4:*"], 1, "no file of 1 snapshot has such a name"),
+        (&["nobody"][..], 1, "no file in 2 snapshots matches"),
+        (&["--host", "nowhere", "*"], 1, "no file in 0 snapshots matches"),
+        (&["--oldest", "2999-01-01", "*"], 1, "no file in 2 snapshots matches"),
+        (&["--snapshot", "latest", "4:*"], 1, "no file in 1 snapshot matches"),
         (&["--snapshot", "ffffffffff", "*"], 1, "list them with: pneu archive snapshots"),
         (&["a/[b"], 2, "pattern \"a/[b\": a set has no end"),
         (&["--print0", "--format", "json", "*"], 2, "--print0 goes with"),
@@ -157,7 +157,7 @@ fn what_is_found_is_shown() {
         (&["latest:/.pneu"], 2, "is a directory"),
         (&["/nobody"], 1, "no snapshot has /nobody"),
         (&["ffffff:/.pneu/tags"], 1, "list them with"),
-        (&["--format", "json", "latest:/.pneu/tags"], 2, "is no message"),
+        (&["--format", "json", "latest:/.pneu/tags"], 2, "is not a message"),
         (&["--format", "raw", "/a", "/b"], 2, "shows one message"),
     ] {
         let run = home.run(&[&["archive", "view"][..], arguments].concat());

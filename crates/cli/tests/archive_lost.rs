@@ -110,7 +110,7 @@ fn a_prune_knows_what_was_forgotten_before_it() {
         "{forgot:?}"
     );
     assert!(
-        forgot.err.contains("until a prune they can be saved: pneu archive prune --keep-messages"),
+        forgot.err.contains("they can be saved until the next prune: pneu archive prune --keep-messages"),
         "{forgot:?}"
     );
     assert!(is_held(&home), "until a prune");
@@ -140,7 +140,8 @@ fn a_damaged_snapshot_can_be_forgotten_and_that_is_said() {
     let home = deleted();
     let first = home.run(&["archive", "snapshots", "--format", "json"]).out;
     let first: serde_json::Value = serde_json::from_str(first.lines().next().unwrap()).unwrap();
-    // The packs with trees that only the first snapshot has cannot be told from here: all of what was saved first goes.
+    // The packs with trees that only the first snapshot has cannot be told from here: all of what was saved
+    // first goes.
     let packs = || {
         let directories = fs::read_dir(home.home.path().join("repository/data")).unwrap();
         let files = directories.flat_map(|directory| fs::read_dir(directory.unwrap().path()).unwrap());

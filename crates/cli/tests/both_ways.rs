@@ -1,7 +1,8 @@
-//! Mail with everything that a name, a size and a mode can be: restic brings back what we saved, and we what restic saved.
+//! Mail with everything that a name, a size and a mode can be: restic brings back what we saved, and we what
+//! restic saved.
 //!
-//! Comes in: one Maildir, in repositories of both versions with every compression. Goes out: whether each program restores, lists and
-//! mounts exactly what lies on the disk. Must not know how anything is stored.
+//! Comes in: one Maildir, in repositories of both versions with every compression. Goes out: whether each
+//! program restores, lists and mounts exactly what lies on the disk. Must not know how anything is stored.
 
 use crate::support::{Home, Run, letter, run};
 use std::ffi::OsStr;
@@ -77,7 +78,7 @@ fn described(root: &Path) -> Vec<String> {
                 left.extend(fs::read_dir(&path).unwrap().map(|entry| entry.unwrap().path()));
                 String::new()
             }
-            false => format!("{} {}", metadata.len(), archive::Id::of(&fs::read(&path).unwrap())),
+            false => format!("{} {}", metadata.len(), restic::Id::of(&fs::read(&path).unwrap())),
         };
         lines.push(format!(
             "{:?} {:o} {}.{:09} {}:{} {content}",
@@ -101,7 +102,8 @@ fn pneu(home: &Home, arguments: &[&str]) -> Run {
     run
 }
 
-/// Restores the newest snapshot by both programs, and fails unless each brings back what lies in the mail's directory.
+/// Restores the newest snapshot by both programs, and fails unless each brings back what lies in the mail's
+/// directory.
 fn assert_both_restore(home: &Home, restic: &Restic, what: &str) {
     let (theirs, ours) = (home.path().join("theirs"), home.path().join("ours"));
     let expected = described(&home.mail());

@@ -47,7 +47,7 @@ fn a_maildir_names_no_command_repository_or_place() {
     let first = home.pneu(&["--maildir", "Mail", "index"]);
     assert_eq!(first.code, Some(0), "{first:?}");
     let adopt = format!("pneu init --adopt {}", own.join("config.toml").display());
-    for part in ["nothing of it is used; it names", "\n  command sh -c 'id > ", "\n  repository ", &adopt] {
+    for part in ["it is not used; it names", "\n  command sh -c 'id > ", "\n  repository ", &adopt] {
         assert!(first.err.contains(part), "{part}: {}", first.err);
     }
     assert!(!configuration(&home).exists(), "it is nobody's configuration");
@@ -58,7 +58,7 @@ fn a_maildir_names_no_command_repository_or_place() {
     fs::rename(&own, home.path().join(".pneu")).unwrap();
     fs::remove_dir_all(home.data()).unwrap();
     let above = home.pneu(&["index", "--maildir", "Mail"]);
-    assert!(above.err.contains("nothing of it is used"), "{above:?}");
+    assert!(above.err.contains("it is not used"), "{above:?}");
     assert!(!home.path().join("stolen").exists() && !configuration(&home).exists());
     // What the user has is his own: nothing is said of another.
     fs::create_dir_all(configuration(&home).parent().unwrap()).unwrap();
@@ -116,7 +116,7 @@ fn a_configuration_is_adopted_by_whoever_has_read_it() {
     assert!(other.code == Some(2) && other.err.contains("it was not changed"), "{other:?}");
     assert_eq!(fs::read_to_string(&place).unwrap(), text);
     assert!(!home.path().join("stolen").exists(), "reading it runs nothing");
-    for (content, part) in [("x = 1\n", "unknown field"), ("# \u{202e}\n", "cannot be shown")] {
+    for (content, part) in [("x = 1\n", "unknown field"), ("# \u{202e}\n", "unprintable characters")] {
         fs::write(&theirs, content).unwrap();
         let refused = home.pneu(&[&adopt[..], &["--yes"]].concat());
         assert!(refused.code == Some(2) && refused.err.contains(part), "{refused:?}");
@@ -140,7 +140,8 @@ fn tags_beside_mail_say_nothing_of_other_mail() {
     let (one, two) = (digest(&letter("1", "One", "text")), digest(&letter("2", "Two", "text")));
     let nowhere = "0".repeat(64);
     let text = format!(
-        "pneu-tags 1\n{one}\t1@example.org\tspam\n{two}\t1@example.org\tmine\n{nowhere}\t1@example.org\tspam\n"
+        "pneu-tags \
+         1\n{one}\t1@example.org\tspam\n{two}\t1@example.org\tmine\n{nowhere}\t1@example.org\tspam\n"
     );
     fs::write(theirs.join(".pneu/tags"), text).unwrap();
     let both = home.pneu(&["index", "--maildir", "mail=Mail", "--maildir", "theirs=Theirs"]);
@@ -148,7 +149,8 @@ fn tags_beside_mail_say_nothing_of_other_mail() {
     let path = theirs.join(".pneu/tags").display().to_string();
     assert!(both.err.contains(&format!("{path}: tags of 1 message are back")), "{both:?}");
     let left = format!(
-        "{path}: what it says of 2 messages that are not there is left out; to take in all of it: pneu tag --import {path}"
+        "{path}: tags of 2 messages that are not here were left out; to import all of it: pneu tag --import \
+         {path}"
     );
     assert!(both.err.contains(&left), "{both:?}");
     assert_eq!(home.subjects("tag:mine"), ["Two"]);
@@ -227,7 +229,8 @@ fn links_in_a_maildir_lead_to_mail_and_nowhere_else() {
     }
     for pass in ["first", "second"] {
         let told = home.run(&["index"]);
-        let said = "cur/70:2,S: is a link to a file that is no mail; it is not followed; the same of 1 more in this directory\n";
+        let said = "cur/70:2,S: is a link to a file that is no mail; it is not followed; the same of 1 more \
+            in this directory\n";
         assert!(told.code == Some(3) && told.err.contains(said), "{pass}: {told:?}");
         for place in ["keys/cur", "still/cur"] {
             let said = format!("{place} leads to a directory that is no mail; not followed");

@@ -172,8 +172,8 @@ fn no_snapshot_is_removed_because_of_a_clock() {
     let forgot = archived_at(RIGHT, &home, &["archive", "forget", "--keep-last", "1"]);
     let old = ids()[0].0.clone();
     let kept = format!(
-        "pneu: snapshot {old} stays: it is of 1969-07-20 20:17 UTC, by a clock that was wrong; \
-         its id removes it\n"
+        "pneu: snapshot {old} stays: its time 1969-07-20 20:17 UTC is from a clock that was wrong; \
+         remove it by its ID\n"
     );
     assert!(forgot.code == Some(0) && forgot.err.contains(&kept), "{forgot:?}");
     assert_eq!(dates(ids()), ["1969-07-20", "2027-01-15"]);
@@ -184,9 +184,9 @@ fn no_snapshot_is_removed_because_of_a_clock() {
     back_up(RIGHT);
     let refused = archived_at(RIGHT, &home, &["archive", "forget", "--keep-last", "1"]);
     let said = format!(
-        "pneu: snapshot {future} is of 2262-04-11 23:47 UTC, and the clock says 2027-01-15 08:00 UTC: \
-         one of them is wrong, so no rule removes \
-         anything; set the clock right, or remove that snapshot by its id\n"
+        "pneu: snapshot {future} has the time 2262-04-11 23:47 UTC, but the clock says 2027-01-15 08:00 UTC: \
+         one of them is wrong, so no policy removes anything; set the clock, or remove that snapshot by its \
+         ID\n"
     );
     assert_eq!((refused.code, refused.err), (Some(2), said));
     assert_eq!(archived_at(RIGHT, &home, &["archive", "forget", &future]).code, Some(0));

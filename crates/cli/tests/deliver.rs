@@ -1,6 +1,7 @@
 //! What `find` does with the files of messages: an mbox, links, commands.
 //!
-//! Comes in: indexed mail, some of it moved or gone since. Goes out: what was written, linked and run. Must not know how.
+//! Comes in: indexed mail, some of it moved or gone since. Goes out: what was written, linked and run. Must
+//! not know how.
 
 use crate::support::{Home, Run, letter};
 use std::fs;
@@ -17,7 +18,7 @@ fn home() -> Home {
 
 fn assert_one_is_gone(run: &Run, home: &Home) {
     let path = home.mail().join(".Archive.2024/cur/4:2,S");
-    let said = format!("pneu: {} is gone; run \"pneu index\" to see where to\n", path.display());
+    let said = format!("pneu: {} is gone; run \"pneu index\" to find where it moved\n", path.display());
     assert_eq!((run.code, run.err.as_str()), (Some(3), said.as_str()), "{run:?}");
 }
 
@@ -65,7 +66,8 @@ fn a_file_that_cannot_be_read_is_told_of_and_the_others_are_written() {
     }
 }
 
-/// Returns the links in a directory: their names, without what tells of their target, and their targets below the mail.
+/// Returns the links in a directory: their names, without what tells of their target, and their targets below
+/// the mail.
 fn links(home: &Home, directory: &Path) -> Vec<(String, String)> {
     let mut found = Vec::new();
     for place in ["cur", "new"] {
@@ -135,7 +137,8 @@ fn only_links_that_were_made_here_are_cleared() {
     let home = Home::indexed();
     let found = home.path().join("Found");
     link_to(&home, "subject:first or subject:second", &[]);
-    // A mail program gives one other flags; others put things of their own beside them, one under a name as ours are.
+    // A mail program gives one other flags; others put things of their own beside them, one under a name as
+    // ours are.
     let ours: Vec<PathBuf> =
         fs::read_dir(found.join("cur")).unwrap().map(|entry| entry.unwrap().path()).collect();
     let name = ours[0].to_str().unwrap();

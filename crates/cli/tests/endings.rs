@@ -1,6 +1,7 @@
 //! Exit codes, and sentences for what goes wrong.
 //!
-//! Comes in: mistakes of users and of the system. Goes out: whether each gets its code and a way out. Must not know how they are noticed.
+//! Comes in: mistakes of users and of the system. Goes out: whether each gets its code and a way out. Must
+//! not know how they are noticed.
 
 use crate::support::{Home, end, run};
 use std::fs::{self, OpenOptions};
@@ -140,7 +141,7 @@ fn without_an_index_everything_says_how_to_make_one() {
     fs::remove_dir_all(home.mail()).unwrap();
     let index = home.pneu(&["index"]);
     assert!(
-        index.code == Some(2) && index.err.contains("Say it once: pneu index --maildir DIR"),
+        index.code == Some(2) && index.err.contains("Name its directory once: pneu index --maildir DIR"),
         "{index:?}"
     );
     assert!(home.good(&["info"]).contains("none yet"));

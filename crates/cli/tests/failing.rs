@@ -1,7 +1,7 @@
 //! Repositories in places that fail: object stores that are busy, silent or gone, and disks that are full.
 //!
-//! Comes in: a server and disks that refuse when the test wants it. Goes out: whether the program says why, with the right code, loses
-//! nothing, and goes on the next time. Must not know what is tried how often.
+//! Comes in: a server and disks that refuse when the test wants it. Goes out: whether the program says why,
+//! with the right code, loses nothing, and goes on the next time. Must not know what is tried how often.
 
 use crate::support::{Home, Run, letter, run};
 use std::collections::BTreeMap;
@@ -115,7 +115,10 @@ fn a_store_that_fails_now_and_then_is_asked_again() {
     assert!(told.iter().any(|line| line.contains(
         ": the server answers 503 Service Unavailable (SlowDown: Please reduce your request rate.); "
     )));
-    assert!(told.iter().any(|line| line.contains(": the connection broke: connection closed before message completed; ")));
+    assert!(told.iter().any(|line| line.contains(
+        ": the connection broke: connection closed before message \
+        completed; "
+    )));
     assert!(kept.home.path().join("restored/.pneu/tags").exists());
     write_out(&server, &kept.home.path().join("repository"));
     assert_restic_accepts(kept.home.path(), "repository");
@@ -171,7 +174,7 @@ fn a_store_that_falls_silent_is_asked_again() {
     let saved = kept.run(&["backup"]);
     assert_eq!(saved.code, Some(0), "{saved:?}");
     assert_eq!(
-        saved.err.matches(": the server did not go on for 500ms; trying again in 1 s\n").count(),
+        saved.err.matches(": the server did not respond for 500ms; trying again in 1 s\n").count(),
         2,
         "{saved:?}"
     );
@@ -219,8 +222,8 @@ fn a_store_that_is_gone_is_a_sentence_of_every_command() {
     assert!(server.objects() == before);
     let nobody = Kept { address: "s3:http://127.0.0.1:1/bucket/mail".to_owned(), ..kept };
     let run = nobody.run(&["snapshots"]);
-    let said = "cannot look at config at s3:http://127.0.0.1:1/bucket/mail: the server cannot be reached: Connection refused (os error 111); \
-                tried 21 times in 15 minutes\n";
+    let said = "cannot look at config at s3:http://127.0.0.1:1/bucket/mail: the server cannot be reached: \
+        Connection refused (os error 111); tried 21 times in 15 minutes\n";
     assert!(run.code == Some(2) && run.err.ends_with(said), "{run:?}");
 }
 
@@ -263,7 +266,8 @@ fn a_store_that_goes_away_in_the_middle_loses_nothing() {
         let saved = kept.good(&["backup"]);
         assert!(saved.contains(" 12 new, "), "{gone}: {saved}");
     }
-    let tail = "at ADDRESS: the server answers 503 Service Unavailable (SlowDown: Please reduce your request rate.); tried 21 times in 15 minutes";
+    let tail = "at ADDRESS: the server answers 503 Service Unavailable (SlowDown: Please reduce your request \
+        rate.); tried 21 times in 15 minutes";
     let expected =
         ["locks", "data", "index", "snapshots"].map(|kind| format!("pneu: cannot write {kind}/.. {tail}"));
     assert_eq!(sentences, expected);
@@ -339,7 +343,8 @@ fn a_file_that_may_not_grow_is_told_and_nothing_is_lost() {
     assert_nothing_lost(&kept, &refused, &before);
 }
 
-/// Runs a backup with the repository on a disk of so many pages, and copies what is on it then back; `None` where nothing may be mounted.
+/// Runs a backup with the repository on a disk of so many pages, and copies what is on it then back; `None`
+/// where nothing may be mounted.
 fn on_small_disk(kept: &Kept, page_count: u64) -> Option<Run> {
     let script = "mkdir disk && mount -t tmpfs -o size=\"$1\" none disk || exit 99; shift
                   cp -r repository/. disk || exit 98

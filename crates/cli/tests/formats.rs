@@ -1,6 +1,7 @@
 //! What `find` and `count` print, in every format and order.
 //!
-//! Comes in: indexed mail. Goes out: whether lines, JSON, paths and counts are as docs/OUTPUT.md says. Must not know how they come about.
+//! Comes in: indexed mail. Goes out: whether lines, JSON, paths and counts are as docs/OUTPUT.md says. Must
+//! not know how they come about.
 
 use crate::support::{Home, letter};
 use std::fs;
@@ -109,11 +110,14 @@ fn fields_are_chosen_by_name() {
 #[test]
 fn json_has_every_documented_key() {
     let home = Home::new();
-    let content = "From: \"Ana\" <ana@example.org>\nTo: bo@example.org, Cy <cy@example.org>\nCc: d@example.org\n\
-        Subject: =?utf-8?q?Gr=C3=BC=C3=9Fe?=\nDate: Tue, 5 Mar 2024 15:02:11 +0100\nMessage-ID: <x@example.org>\n\
+    let content = "From: \"Ana\" <ana@example.org>\nTo: bo@example.org, Cy <cy@example.org>\nCc: \
+        d@example.org\n\
+        Subject: =?utf-8?q?Gr=C3=BC=C3=9Fe?=\nDate: Tue, 5 Mar 2024 15:02:11 +0100\nMessage-ID: \
+        <x@example.org>\n\
         In-Reply-To: <w@example.org>\nList-Id: Tubes <tubes.example.org>\nX-Label: work\nMIME-Version: 1.0\n\
         Content-Type: multipart/mixed; boundary=b\n\n--b\nContent-Type: text/plain\n\nhello there\n--b\n\
-        Content-Type: application/pdf; name=plan.pdf\nContent-Disposition: attachment; filename=plan.pdf\n\n%PDF\n--b--\n";
+        Content-Type: application/pdf; name=plan.pdf\nContent-Disposition: attachment; \
+        filename=plan.pdf\n\n%PDF\n--b--\n";
     let path = home.deliver("", "1:2,FS", content.as_bytes());
     let copy = home.deliver("copies", "2:2,R", content.as_bytes());
     home.first_index();

@@ -1,7 +1,7 @@
 //! Mail that tries to reach the terminal, or to look like other mail.
 //!
-//! Comes in: messages with escapes, controls, line breaks and turned text in every place. Goes out: whether any of it is printed. Must
-//! not know what is replaced by what.
+//! Comes in: messages with escapes, controls, line breaks and turned text in every place. Goes out: whether
+//! any of it is printed. Must not know what is replaced by what.
 
 use crate::support::{Home, Run};
 
@@ -10,15 +10,19 @@ pub(crate) const HARMFUL: [char; 9] =
     ['\u{1b}', '\u{7}', '\u{9b}', '\u{85}', '\u{202e}', '\u{2066}', '\u{200f}', '\u{61c}', '\r'];
 
 /// All of it in one encoded word, with a line break and something that looks like a message of its own.
-const SUBJECT: &str = "=?utf-8?q?=1B[31mred=1B]0;owned=07_=C2=9B2J=E2=80=AEtxt=E2=81=A6=E2=80=8F=D8=9C=0D=0A2024-01-01_forged?=";
+const SUBJECT: &str = "=?utf-8?q?=1B[31mred=1B]0;owned=07_=C2=9B2J=E2=80=AEtxt\
+    =E2=81=A6=E2=80=8F=D8=9C=0D=0A2024-01-01_forged?=";
 
 pub(crate) fn home() -> Home {
     let home = Home::new();
     let evil = "\u{1b}[2J\u{7}\u{9b}1m\u{202e}\u{2066}\u{200f}\u{61c}\u{85}";
     let content = format!(
-        "From: =?utf-8?q?Ana=1B[5m=E2=80=AE?= <a\u{1b}@example.org>\nTo: {evil} <b@example.org>\nSubject: {SUBJECT}\n\
-         Message-ID: <x{evil}@example.org>\nList-Id: <l{evil}.example.org>\nDate: Tue, 5 Mar 2024 15:02:11 +0100\n\
-         MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=b\n\n--b\nContent-Type: text/plain; charset=utf-8\n\n\
+        "From: =?utf-8?q?Ana=1B[5m=E2=80=AE?= <a\u{1b}@example.org>\nTo: {evil} <b@example.org>\nSubject: \
+         {SUBJECT}\n\
+         Message-ID: <x{evil}@example.org>\nList-Id: <l{evil}.example.org>\nDate: Tue, 5 Mar 2024 15:02:11 \
+         +0100\n\
+         MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=b\n\n--b\nContent-Type: text/plain; \
+         charset=utf-8\n\n\
          text {evil} text\rover\n--b\nContent-Type: application/x; name=\"{evil}.pdf\"\n\nx\n--b--\n"
     );
     home.deliver_bytes("", "1.\u{1b}]0;name\u{7}\u{202e}:2,S".as_bytes(), content.as_bytes());

@@ -1,7 +1,9 @@
-//! What the program makes of mail, beside what Python's email package makes of it: fields one by one, and queries for words.
+//! What the program makes of mail, beside what Python's email package makes of it: fields one by one, and
+//! queries for words.
 //!
-//! Comes in: generated mail, the project's odd messages, and real and odd mail where there is some. Goes out: whether both agree, but for
-//! differences that are listed here with their reasons. Must not know how mail is read.
+//! Comes in: generated mail, the project's odd messages, and real and odd mail where there is some. Goes out:
+//! whether both agree, but for differences that are listed here with their reasons. Must not know how mail is
+//! read.
 
 use crate::support::{Home, run_with_input};
 use serde_json::Value;
@@ -20,7 +22,8 @@ const PATHS_AT_ONCE: usize = 200;
 /// How many words are looked for.
 const WORD_COUNT: usize = 60;
 
-/// Differences that are right: lines of the beginning of a file's name, the field, and why, with tabs between.
+/// Differences that are right: lines of the beginning of a file's name, the field, and why, with tabs
+/// between.
 const KNOWN: &str = include_str!("independent/known.tsv");
 
 /// What one of both makes of each message, by path.
@@ -69,7 +72,8 @@ fn fields(record: &Value) -> Value {
     let mut attachments: Vec<String> = attachments.filter(|name| !name.is_empty()).collect();
     attachments.sort();
     serde_json::json!({
-        "from": people("from"), "to": people("to"), "cc": people("cc"), "subject": one_line(&record["subject"]),
+        "from": people("from"), "to": people("to"), "cc": people("cc"),
+        "subject": one_line(&record["subject"]),
         "message_id": record["message_id"], "date": record["date_unix"], "attachments": attachments,
         "words": words(record["text"].as_str().unwrap()),
     })

@@ -1,7 +1,7 @@
 //! The first steps: a configuration, completions, manual pages.
 //!
-//! Comes in: homes with mail here or there. Goes out: whether a configuration names it, and what shells and `man` are given. Must not
-//! know what a shell makes of it.
+//! Comes in: homes with mail here or there. Goes out: whether a configuration names it, and what shells and
+//! `man` are given. Must not know what a shell makes of it.
 
 use crate::support::{Home, letter, run};
 use std::fs;
@@ -23,11 +23,7 @@ fn init_writes_what_index_reads_and_never_overwrites() {
     home.folder("other");
     let other = home.pneu(&["init", "--maildir", "Mail/other"]);
     assert_eq!((other.code, other.out.as_str()), (Some(2), ""));
-    assert!(
-        other.err.contains("is there already and says something else; it was not changed"),
-        "{}",
-        other.err
-    );
+    assert!(other.err.contains("already exists with other content; it was not changed"), "{}", other.err);
     assert_eq!(fs::read_to_string(&path).unwrap(), text);
 }
 
@@ -82,8 +78,8 @@ fn the_first_index_finds_the_mail_and_says_where() {
     assert!(one.out.starts_with("1 file: 1 added"), "{one:?}");
     let (post, rc) = (home.path().join("post"), home.path().join(".mbsyncrc"));
     let said = format!(
-        "pneu: found mail in 1 directory:\npneu:   mail {}, named by {}\npneu: this is indexed and remembered; \
-         \"pneu init\" writes them into a configuration to edit\n",
+        "pneu: found mail in 1 directory:\npneu:   mail {}, named by {}\npneu: this mail is indexed and \
+         remembered; \"pneu init\" writes a configuration file to edit\n",
         post.display(),
         rc.display()
     );
@@ -121,7 +117,10 @@ fn on_a_terminal_several_directories_are_asked_about() {
     maildir(&home, "Maildir", "2");
     let no = home.answering(&["index"], "n\n");
     assert!(no.code == Some(1) && no.out.contains("Index all of them? [Y/n]"), "{no:?}");
-    assert!(no.out.contains("nothing is indexed; say where your mail is") && !home.data().exists(), "{no:?}");
+    assert!(
+        no.out.contains("nothing was indexed; name the directory of your mail") && !home.data().exists(),
+        "{no:?}"
+    );
     let yes = home.answering(&["index"], "\n");
     assert!(yes.code == Some(0) && yes.out.contains("2 files: 2 added"), "{yes:?}");
     // One needs no question.
@@ -147,7 +146,8 @@ fn a_disk_that_takes_no_more_leaves_no_half_of_a_configuration() {
 fn completed(script: &str, words: &[&str]) -> Vec<String> {
     let line = words.iter().map(|word| format!("'{word}'")).collect::<Vec<_>>().join(" ");
     let text = format!(
-        "{script}\nCOMP_WORDS=({line}); COMP_CWORD={}; _pneu pneu '{}' '{}'; printf '%s\\n' \"${{COMPREPLY[@]}}\"",
+        "{script}\nCOMP_WORDS=({line}); COMP_CWORD={}; _pneu pneu '{}' '{}'; printf '%s\\n' \
+         \"${{COMPREPLY[@]}}\"",
         words.len() - 1,
         words[words.len() - 1],
         words[words.len() - 2]

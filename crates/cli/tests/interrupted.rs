@@ -1,7 +1,7 @@
 //! Work that is ended in the middle: by Ctrl-C, SIGTERM or SIGHUP, by kill -9, by another process at work.
 //!
-//! Comes in: signals at moments that a held lock or a written file makes certain. Goes out: whether the next pass gives what one pass
-//! gives, and whether a repository is free. Must not know how much was kept.
+//! Comes in: signals at moments that a held lock or a written file makes certain. Goes out: whether the next
+//! pass gives what one pass gives, and whether a repository is free. Must not know how much was kept.
 
 use crate::archive::{Archived, archived};
 use crate::support::{Home, Run, by_env, end, letter};
@@ -124,7 +124,7 @@ fn signals_while_working_keep_what_is_done() {
     for (sent, code) in [(Signal::INT, 130), (Signal::TERM, 143), (Signal::HUP, 129)] {
         let home = home();
         let run = signal_when(sent, &mut home.command(&["index"]), has_two_threads);
-        let said = "pneu: interrupted; what was done so far is kept, run \"pneu index\" again for the rest\n";
+        let said = "pneu: interrupted; what was done so far is kept; run \"pneu index\" again for the rest\n";
         assert_eq!((run.code, run.out.as_str(), run.err.as_str()), (Some(code), "", said), "{sent:?}");
         assert_complete_after_next_pass(&home);
     }
@@ -224,7 +224,7 @@ fn ctrl_c_while_an_index_is_made_anew_keeps_the_old_one_and_nothing_else() {
     // It begins to listen before it makes anything.
     let lock = home.data().join("rebuild/lock");
     let run = interrupt_when(&home, &["check", "--quiet", "--repair"], |_| lock.exists());
-    let said = "pneu: interrupted; the index is as it was, run the same command again: it will begin from the start\n";
+    let said = "pneu: interrupted; the index is unchanged; run the same command again to start over\n";
     assert_eq!((run.code, run.out.as_str(), run.err.as_str()), (Some(130), "", said));
     assert_eq!(home.good(&["count", "*"]), "4\n");
     assert_complete_after_next_pass(&home);
@@ -237,7 +237,8 @@ enum Locking {
     WaitsFor,
 }
 
-/// Returns when a process holds a lock, or waits for it, as the kernel tells: whoever tried the lock would be in its way.
+/// Returns when a process holds a lock, or waits for it, as the kernel tells: whoever tried the lock would be
+/// in its way.
 fn wait_until_locking(child: &mut Child, locking: Locking, path: &Path) {
     let (process, inode) = (child.id().to_string(), std::fs::metadata(path).unwrap().ino().to_string());
     let is_it = |line: &str| {

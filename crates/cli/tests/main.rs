@@ -1,6 +1,8 @@
-//! Runs the real program against small Maildirs in temporary directories. All integration tests of the crate, in one binary.
+//! Runs the real program against small Maildirs in temporary directories. All integration tests of the crate,
+//! in one binary.
 //!
-//! Comes in: the built program. Goes out: whether it prints, leaves and returns what it should. Must not know its modules.
+//! Comes in: the built program. Goes out: whether it prints, leaves and returns what it should. Must not know
+//! its modules.
 
 #![expect(
     clippy::unwrap_used,
@@ -38,8 +40,6 @@ mod rights;
 mod roots;
 mod said_twice;
 mod shown;
-mod store;
-mod store_tarantool;
 mod support;
 mod tags;
 mod terminal;

@@ -1,6 +1,7 @@
 //! Passes over mail that other programs changed: moved, reflagged, deleted, rewritten, added.
 //!
-//! Comes in: changes by hand. Goes out: whether the summary counts each, and everything is still found. Must not know how changes are noticed.
+//! Comes in: changes by hand. Goes out: whether the summary counts each, and everything is still found. Must
+//! not know how changes are noticed.
 
 use crate::support::{Home, letter, run};
 use std::fs;
@@ -169,7 +170,7 @@ fn a_header_that_is_configured_later_is_read_by_a_repair() {
     let repaired = home.pneu(&["check", "--repair"]);
     assert_eq!(
         (repaired.code, repaired.err.as_str()),
-        (Some(0), "pneu: all mail is read again, for what it says in X-Score\n")
+        (Some(0), "pneu: reading all mail again to index the headers X-Score\n")
     );
     assert!(repaired.out.starts_with("no damage found\n1 file: 1 added"), "{repaired:?}");
     assert_eq!(home.subjects("x-score:twelve"), ["scored"]);
@@ -195,7 +196,7 @@ fn damaged_tags_are_told_apart_and_make_no_new_index() {
     let put = |bytes: &[u8]| manifests.iter().for_each(|path| fs::write(path, bytes).unwrap());
     put(b"no manifest");
     let backup = format!(
-        "pneu: what you said in {} is damaged in both copies and cannot be made again: put it back from a backup\n",
+        "pneu: both copies of the tags and saved queries in {} are damaged: restore them from a backup\n",
         user.display()
     );
     for arguments in [&["check"][..], &["check", "--deep"], &["check", "--repair"]] {
@@ -261,7 +262,7 @@ fn an_index_of_an_older_version_is_made_anew_by_the_next_pass() {
     let made = home.pneu(&["index", "--maildir", "Mail"]);
     assert_eq!(
         (made.code, made.err.as_str()),
-        (Some(0), "pneu: the index is of an older version: it is made anew\n")
+        (Some(0), "pneu: the index has an older version and is rebuilt\n")
     );
     assert!(made.out.starts_with("1 file: 1 added"), "{made:?}");
     assert_eq!(home.subjects("text"), ["One"]);

@@ -1,7 +1,7 @@
 //! Modes of what is written, and what happens where rights are missing.
 //!
-//! Comes in: directories that cannot be read or written, odd umasks. Goes out: whether others get in, and what still works. Must not
-//! know who sets modes.
+//! Comes in: directories that cannot be read or written, odd umasks. Goes out: whether others get in, and
+//! what still works. Must not know who sets modes.
 
 use crate::support::{Home, letter};
 use std::fs::{self, Permissions};
@@ -73,7 +73,8 @@ fn an_index_made_anew_says_what_it_lacks_of_a_folder_that_cannot_be_read() {
     set_mode(&locked, 0o000);
     let partly = home.without_rights(&["check", "--repair"]);
     assert_eq!(partly.code, Some(3), "{partly:?}");
-    let sentence = "2 messages of it were indexed and are not in the new index, until it can be read and \"pneu index\" is run";
+    let sentence = "2 messages of it were indexed and are not in the new index, until it can be read and \
+        \"pneu index\" is run";
     assert!(
         partly.err.contains(&locked.display().to_string()) && partly.err.contains(sentence),
         "{partly:?}"

@@ -1,7 +1,7 @@
 //! Which directories are indexed, and what happens when one is missing, empty, or not what it was.
 //!
-//! Comes in: options, configurations, directories that go away. Goes out: whether what was indexed is kept, and the way out is told.
-//! Must not know how roots are kept.
+//! Comes in: options, configurations, directories that go away. Goes out: whether what was indexed is kept,
+//! and the way out is told. Must not know how roots are kept.
 
 use crate::support::{Home, letter};
 use std::fs;

@@ -1,6 +1,8 @@
-//! Damage below the data directory: every file is read by a check, and what was said comes back from its second copy.
+//! Damage below the data directory: every file is read by a check, and what was said comes back from its
+//! second copy.
 //!
-//! Comes in: a data directory with everything in it, and harm. Goes out: what is named, mended and answered. Must not know formats.
+//! Comes in: a data directory with everything in it, and harm. Goes out: what is named, mended and answered.
+//! Must not know formats.
 
 use crate::support::{Home, Run, run};
 use std::fs;
@@ -71,7 +73,7 @@ fn a_deep_check_reads_every_file_of_the_data_directory() {
         let path = home.data().join(name);
         fs::write(&path, "mine").unwrap();
         let found = home.pneu(&["check", "--deep"]);
-        let expected = format!("pneu: {} is no file of pneu, and left alone\n", path.display());
+        let expected = format!("pneu: {} is not a file of pneu; it was left alone\n", path.display());
         assert_eq!((found.code, found.out.as_str()), (Some(0), "no damage found\n"), "{name}");
         assert_eq!(found.err, expected);
         fs::remove_file(path).unwrap();
@@ -105,7 +107,7 @@ fn a_flipped_bit_in_the_last_record_undoes_nothing() {
         }
         let mended = home.pneu(&["check", "--repair"]);
         assert_eq!(mended.code, Some(0), "{mended:?}");
-        assert!(mended.err.contains("user is whole again, from its second copy"), "{mended:?}");
+        assert!(mended.err.contains("user was repaired from its second copy"), "{mended:?}");
         assert_eq!(home.good(&["tag"]), tags);
         assert_eq!(home.good(&["check", "--deep"]), "no damage found\n");
     }
@@ -121,7 +123,7 @@ fn a_flipped_bit_in_the_last_record_undoes_nothing() {
     }
     let lost = home.pneu(&["check", "--repair"]);
     assert_eq!(lost.code, Some(2));
-    assert!(says(&lost, &own) && lost.err.contains("put it back from a backup"), "{lost:?}");
+    assert!(says(&lost, &own) && lost.err.contains("restore them from a backup"), "{lost:?}");
     assert_eq!(home.pneu(&["tag"]).code, Some(2));
 }
 

@@ -51,7 +51,8 @@ fn the_better_form_is_shown_and_the_other_mentioned() {
     let json: serde_json::Value =
         serde_json::from_str(&show("alternative-html-more", &["-o", "json"])).unwrap();
     let also = serde_json::json!([
-        {"type": "text/html", "text": "The budget of the building is in the table:\nRoof 12,000\nWindows 9,000"},
+        {"type": "text/html", "text": "The budget of the building is in the table:\nRoof 12,000\nWindows \
+            9,000"},
         {"type": "text/x-amp-html", "text": "Here are the minutes, and a carousel with windows."},
     ]);
     assert_eq!(json["also"], also);

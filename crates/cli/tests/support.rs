@@ -182,7 +182,8 @@ impl Home {
         self.command(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
     }
 
-    /// Runs the program as a user for whom modes count, as they do not for root: all of the home then is that user's.
+    /// Runs the program as a user for whom modes count, as they do not for root: all of the home then is that
+    /// user's.
     pub(crate) fn without_rights(&self, arguments: &[&str]) -> Run {
         if is_root() {
             run_ok(Command::new("chown").args(["-R", &format!("{NOBODY}:{NOBODY}")]).arg(self.path()));
@@ -208,11 +209,12 @@ impl Home {
         fs::set_permissions(place.path(), Permissions::from_mode(0o755)).unwrap();
         fs::set_permissions(self.path(), Permissions::from_mode(0o755)).unwrap();
         let copy = place.path().join("pneu");
-        // A process of its own makes the copy: a descriptor for writing that another thread's child had inherited here would
-        // keep it from being run.
+        // A process of its own makes the copy: a descriptor for writing that another thread's child had
+        // inherited here would keep it from being run.
         run_ok(Command::new("cp").arg(env!("CARGO_BIN_EXE_pneu")).arg(&copy));
         let script = format!(
-            "{setup}; if test $(id -u) = 0; then exec setpriv --reuid={NOBODY} --regid={NOBODY} --clear-groups \"$@\"; else exec \"$@\"; fi"
+            "{setup}; if test $(id -u) = 0; then exec setpriv --reuid={NOBODY} --regid={NOBODY} \
+             --clear-groups \"$@\"; else exec \"$@\"; fi"
         );
         let own = self.command(arguments);
         let mut command = Command::new("sh");
@@ -250,8 +252,8 @@ pub(crate) fn run_with_input(command: &mut Command, input: &[u8]) -> Run {
     outcome(child.wait_with_output().unwrap())
 }
 
-/// Returns the same command, started by env(1) with these options. With `--default-signal=..` it is started as a
-/// shell does it for a user, who ignores no signal, whatever this test was started by.
+/// Returns the same command, started by env(1) with these options. With `--default-signal=..` it is started
+/// as a shell does it for a user, who ignores no signal, whatever this test was started by.
 pub(crate) fn by_env(command: &Command, env: &[&str]) -> Command {
     let mut started = Command::new("env");
     started.args(env).arg(command.get_program()).args(command.get_args());
@@ -274,7 +276,8 @@ fn outcome(output: Output) -> Run {
     }
 }
 
-/// Messages that most tests begin with: folder, file name, subject, text. Dates rise, a day each; sizes with the text.
+/// Messages that most tests begin with: folder, file name, subject, text. Dates rise, a day each; sizes with
+/// the text.
 pub(crate) const SAMPLE: [(&str, &str, &str, &str); 4] = [
     ("", "1:2,S", "First steps", "hello pneumatic world"),
     ("", "2:2,", "Second thoughts", "hello again, with more words than before"),
@@ -292,7 +295,8 @@ pub(crate) fn letter(id: &str, subject: &str, body: &str) -> Vec<u8> {
     let day: u32 =
         id.bytes().filter(u8::is_ascii_digit).fold(0, |day, digit| (day * 10 + u32::from(digit - b'0')) % 27);
     format!(
-        "From: Ana Example <ana@example.org>\nTo: bo@example.org\nSubject: {subject}\nDate: {:02} Mar 2024 12:00:00 +0000\n\
+        "From: Ana Example <ana@example.org>\nTo: bo@example.org\nSubject: {subject}\nDate: {:02} Mar 2024 \
+         12:00:00 +0000\n\
          Message-ID: <{id}@example.org>\n\n{body}\n",
         day + 1
     )

@@ -1,6 +1,7 @@
 //! `pneu tag`: tags by query, kept without the index.
 //!
-//! Comes in: indexed mail and changes. Goes out: what is then found and printed. Must not know where tags are kept.
+//! Comes in: indexed mail and changes. Goes out: what is then found and printed. Must not know where tags are
+//! kept.
 
 use crate::support::Home;
 use std::fs;
@@ -34,8 +35,8 @@ fn mistakes_are_told_and_change_nothing() {
     for (arguments, code, part) in [
         (&["tag", "+a b", "--", "hello"][..], 2, "\"a b\" cannot be a tag: a tag has neither white space"),
         (&["tag", "+", "--", "hello"], 2, "\"\" cannot be a tag: a tag has at least one character"),
-        (&["tag", "hello"], 2, "what is to change?"),
-        (&["tag", "+a", "--"], 2, "which messages?"),
+        (&["tag", "hello"], 2, "no tag is given"),
+        (&["tag", "+a", "--"], 2, "no query is given"),
         (&["tag", "+a", "--", "form:bob"], 2, "did you mean \"from:\"?"),
         (&["tag", "+a", "--", "nowhere"], 1, "no message matches"),
     ] {
@@ -72,5 +73,5 @@ fn people_are_listed() {
     assert_eq!((value["sent"].as_u64(), value["received"].as_u64()), (Some(0), Some(4)));
     assert_eq!((value["address"].as_str(), value["name"].as_str()), (Some("bo@example.org"), Some("")));
     let none = home.pneu(&["contacts", "nobody"]);
-    assert_eq!((none.code, none.err.as_str()), (Some(1), "pneu: nobody is called so\n"));
+    assert_eq!((none.code, none.err.as_str()), (Some(1), "pneu: no person matches\n"));
 }

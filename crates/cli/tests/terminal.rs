@@ -1,6 +1,7 @@
 //! What a person sees: pages, colours, and nothing that acts on the terminal.
 //!
-//! Comes in: the program with a terminal as its output. Goes out: what that shows. Must not know how pagers are started.
+//! Comes in: the program with a terminal as its output. Goes out: what that shows. Must not know how pagers
+//! are started.
 
 use crate::hostile;
 use crate::support::Home;

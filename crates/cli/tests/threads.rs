@@ -1,6 +1,7 @@
 //! `find --threads`, `--include-related` and `--skip-dups`.
 //!
-//! Comes in: mail that answers other mail. Goes out: the lines that show it. Must not know how threads are kept.
+//! Comes in: mail that answers other mail. Goes out: the lines that show it. Must not know how threads are
+//! kept.
 
 use crate::support::Home;
 
@@ -97,5 +98,5 @@ fn threads_come_by_date_only() {
     let home = talk();
     let wrong = home.pneu(&["find", "--threads", "--sort", "size"]);
     assert_eq!((wrong.code, wrong.out.as_str()), (Some(2), ""));
-    assert!(wrong.err.contains("threads come by the date of their newest message"), "{}", wrong.err);
+    assert!(wrong.err.contains("threads are sorted by the date of their newest message"), "{}", wrong.err);
 }

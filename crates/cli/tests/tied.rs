@@ -1,6 +1,8 @@
-//! The tie between index and archive: what is swept, made anew, searched as it stood, and brought back on a bare machine.
+//! The tie between index and archive: what is swept, made anew, searched as it stood, and brought back on a
+//! bare machine.
 //!
-//! Comes in: mail that is backed up and deleted. Goes out: whether it is found where it should be. Must not know how archives are kept.
+//! Comes in: mail that is backed up and deleted. Goes out: whether it is found where it should be. Must not
+//! know how archives are kept.
 
 use crate::support::{Home, Run, letter, run};
 use std::collections::BTreeMap;
@@ -63,9 +65,9 @@ fn a_sweep_leaves_what_the_archive_holds() {
     let mut all = list(&["--no-archive"]);
     all.sort();
     assert_eq!(all, ["Never saved", "Second thoughts"]);
-    assert_eq!(good(&home, &old), "1 message forgotten; 1 stay, which the archive holds\n");
+    assert_eq!(good(&home, &old), "1 message forgotten; 1 kept, still in the archive\n");
     assert_eq!(subjects(&home, &["--archived"], "\"hello again\""), ["Second thoughts"]);
-    assert_eq!(good(&home, &old), "0 messages forgotten; 1 stay, which the archive holds\n");
+    assert_eq!(good(&home, &old), "0 messages forgotten; 1 kept, still in the archive\n");
     assert_eq!(good(&home, &[&old[..], &["--no-archive"]].concat()), "1 message forgotten\n");
     assert_eq!(subjects(&home, &["--archived"], "\"hello again\""), [""; 0]);
 }
@@ -86,7 +88,7 @@ fn a_large_message_is_found_shown_and_put_back_by_the_archive_alone() {
     assert_eq!(subjects(&home, &["--archived"], "photo"), ["With a photo"]);
     assert_eq!(good(&home, &["view", "--format", "raw", "id:9@example.org"]).as_bytes(), content);
     let old = ["sweep", "--older-than", "0d"];
-    assert_eq!(good(&home, &old), "0 messages forgotten; 1 stay, which the archive holds\n");
+    assert_eq!(good(&home, &old), "0 messages forgotten; 1 kept, still in the archive\n");
     // A backup begins its tables with what the archive knows, and hands it on.
     good(&home, &["archive", "backup"]);
     let kept = home.path().join("kept");
@@ -123,7 +125,7 @@ fn a_sweep_that_cannot_ask_the_archive_forgets_nothing() {
         let refused = with_repository(&home, &nowhere, arguments);
         assert_eq!((refused.code, refused.out.as_str()), (Some(10), ""), "{refused:?}");
         assert!(
-            refused.err.contains("nothing is forgotten, because the archive could not be asked"),
+            refused.err.contains("nothing was removed, because the archive could not be read"),
             "{refused:?}"
         );
     }
@@ -136,9 +138,9 @@ fn a_sweep_that_cannot_ask_the_archive_forgets_nothing() {
     fs::remove_dir_all(home.path().join(".cache")).unwrap();
     let refused = with_archive(&home, &old);
     assert_eq!((refused.code, refused.out.as_str()), (Some(2), ""), "{refused:?}");
-    assert!(refused.err.contains("nothing is forgotten"), "{refused:?}");
+    assert!(refused.err.contains("nothing was removed"), "{refused:?}");
     rewrite(&index, &sound);
-    assert_eq!(good(&home, &old), "0 messages forgotten; 1 stay, which the archive holds\n");
+    assert_eq!(good(&home, &old), "0 messages forgotten; 1 kept, still in the archive\n");
     let without = with_repository(&home, &nowhere, &[&old[..], &["--no-archive"]].concat());
     assert_eq!((without.code, without.out.as_str()), (Some(0), "1 message forgotten\n"));
 }
@@ -176,7 +178,7 @@ fn an_index_made_anew_finds_deleted_mail_again_with_its_text() {
         damage_index(&home, below);
         let repaired = with_archive(&home, &REPAIR);
         assert_eq!(repaired.code, Some(0), "{below}: {repaired:?}");
-        assert!(repaired.out.ends_with("1 message taken in that only the archive has\n"), "{repaired:?}");
+        assert!(repaired.out.ends_with("1 message added that only the archive has\n"), "{repaired:?}");
         assert_eq!(subjects(&home, &["--archived"], "\"hello again\""), ["Second thoughts"]);
         assert_eq!(subjects(&home, &[], "hello"), ["First steps"]);
         let shown = good(&home, &["view", "--format", "raw", "id:2@example.org"]);
@@ -195,14 +197,14 @@ fn an_index_is_made_anew_without_an_archive_that_cannot_be_asked() {
     let partly = with_repository(&home, &home.path().join("nowhere"), &REPAIR);
     assert_eq!(partly.code, Some(3), "{partly:?}");
     assert!(
-        partly.err.contains("the archive could not be asked; once it can be, \"pneu index --archived\""),
+        partly.err.contains("the archive could not be read; once it can be read, \"pneu index --archived\""),
         "{partly:?}"
     );
     assert_eq!(subjects(&home, &["--archived"], "\"hello again\""), [""; 0]);
     let taken_in = good(&home, &["index", "--archived"]);
-    assert!(taken_in.ends_with("1 message taken in that only the archive has\n"), "{taken_in}");
+    assert!(taken_in.ends_with("1 message added that only the archive has\n"), "{taken_in}");
     assert_eq!(subjects(&home, &["--archived"], "\"hello again\""), ["Second thoughts"]);
-    assert!(!good(&home, &["index", "--archived"]).contains("taken in"), "all of it is known");
+    assert!(!good(&home, &["index", "--archived"]).contains("added that only"), "all of it is known");
     let nobody = home.pneu(&["index", "--archived"]);
     assert_eq!(nobody.code, Some(2));
     assert!(nobody.err.contains("--archived: no repository is named"), "{nobody:?}");
@@ -223,7 +225,7 @@ fn a_pack_that_is_missing_costs_only_its_own_messages() {
     damage_index(&home, "");
     let partly = with_archive(&home, &REPAIR);
     assert_eq!(partly.code, Some(3), "{partly:?}");
-    assert!(partly.err.contains("something of the archive could not be read"), "{partly:?}");
+    assert!(partly.err.contains("part of the archive could not be read"), "{partly:?}");
     // What the first snapshot has is there.
     assert_eq!(subjects(&home, &["--archived"], "hello"), ["Second thoughts", "First steps"]);
     assert_eq!(subjects(&home, &["--archived"], "another"), [""; 0]);
@@ -245,7 +247,7 @@ fn the_first_index_takes_in_deleted_mail_where_the_configuration_names_the_archi
     let home = deleted();
     fs::remove_dir_all(home.data()).unwrap();
     let first = good(&home, &["index", "--maildir", "Mail"]);
-    assert!(!first.contains("taken in"), "an environment may name any repository: {first}");
+    assert!(!first.contains("added that only"), "an environment may name any repository: {first}");
     fs::write(home.path().join("password"), PASSWORD).unwrap();
     let configuration = home.path().join(".config/pneu/config.toml");
     fs::create_dir_all(configuration.parent().unwrap()).unwrap();
@@ -253,7 +255,7 @@ fn the_first_index_takes_in_deleted_mail_where_the_configuration_names_the_archi
         format!("[archive]\nrepository = \"~/{repository}\"\npassword_file = \"~/password\"\n")
     };
     for (repository, last) in
-        [("not-made-yet", " 0 unreadable"), ("repository", "1 message taken in that only the archive has")]
+        [("not-made-yet", " 0 unreadable"), ("repository", "1 message added that only the archive has")]
     {
         fs::remove_dir_all(home.data()).unwrap();
         fs::write(&configuration, archive(repository)).unwrap();
@@ -278,9 +280,7 @@ fn the_mail_is_searched_as_it_stood_and_said_of_when() {
     let first = time_of_snapshot(&home);
     let future = with_archive(&home, &["find", "--at", "2999-01-01", "--fields", "s"]);
     assert_eq!(future.out.lines().collect::<Vec<_>>(), all);
-    assert!(
-        future.err.contains("2999-01-01 is still to come; the mail is searched as it was backed up last")
-    );
+    assert!(future.err.contains("2999-01-01 is in the future; searching the latest backup"));
     assert!(future.err.contains(&format!("as of {}, snapshot ", first.replace('T', " "))), "{future:?}");
     let now = with_archive(&home, &["find", "--at", &first, "--fields", "s"]);
     assert_eq!((now.code, now.out.lines().count()), (Some(0), 4), "{now:?}");
@@ -311,7 +311,8 @@ fn a_day_is_one_of_local_time() {
         run(command.env("TZ", zone)).code
     };
     assert_eq!(at("UTC0"), Some(0));
-    // Where the sun rises a day before, that day was over when the backup was made; where it rises a day behind, it had not begun.
+    // Where the sun rises a day before, that day was over when the backup was made; where it rises a day
+    // behind, it had not begun.
     assert_eq!(at("Far-24"), Some(1));
     assert_eq!(at("Near24"), Some(0));
 }
@@ -347,7 +348,7 @@ fn each_root_is_searched_in_its_newest_snapshot() {
     home.good(&roots);
     let third_is_missing = with_archive(&home, &["find", "--at", "2999-01-01"]);
     assert_eq!(third_is_missing.out.lines().count(), 5);
-    let sentence = format!("{}: in no snapshot of that time", third.display());
+    let sentence = format!("{}: no snapshot of that time has it", third.display());
     assert!(third_is_missing.err.contains(&sentence), "{third_is_missing:?}");
 }
 

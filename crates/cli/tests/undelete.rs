@@ -1,4 +1,5 @@
-//! `pneu undelete` where it must be careful: other machines' snapshots, disks that are not mounted, mail that is there but not indexed.
+//! `pneu undelete` where it must be careful: other machines' snapshots, disks that are not mounted, mail that
+//! is there but not indexed.
 
 use crate::archive::{Archived, archived};
 use crate::support::{Home, Run, run};
@@ -55,7 +56,7 @@ fn what_the_index_does_not_look_at_is_not_put_there_twice() {
     fs::write(folder.join(".noindex"), "").unwrap();
     for _ in 0..2 {
         let there = home.run(&["undelete", "tubes"]);
-        assert!(there.code == Some(1) && there.err.contains("does not look there"), "{there:?}");
+        assert!(there.code == Some(1) && there.err.contains("in a folder that is not indexed"), "{there:?}");
         assert_eq!(names(&folder.join("cur")), ["3:2,FS"]);
     }
     let out = |run: &Run| (run.code, run.out.lines().count());

@@ -1,6 +1,7 @@
 //! Data directories that earlier versions wrote: they open, are upgraded, and keep all that was said.
 //!
-//! Comes in: the directories in `testdata/format/data-v*`. Goes out: whether tags and saved queries are there. Must not know formats.
+//! Comes in: the directories in `testdata/format/data-v*`. Goes out: whether tags and saved queries are
+//! there. Must not know formats.
 
 use crate::support::Home;
 use std::fs;

@@ -1,6 +1,7 @@
 //! What `view` shows, and how it finds a message that went elsewhere since the last index.
 //!
-//! Comes in: handles of every kind. Goes out: whether the right message is shown, and from where. Must not know how it is located.
+//! Comes in: handles of every kind. Goes out: whether the right message is shown, and from where. Must not
+//! know how it is located.
 
 use crate::support::{Home, letter, run_with_input};
 use std::fs;
@@ -38,11 +39,11 @@ tubes under the city
 fn several_messages_are_shown_and_those_that_are_not_there_told_of() {
     let home = Home::indexed();
     let some = home.pneu(&["view", "id:1@example.org", "id:nobody@x", "Mail/cur/2:2,"]);
-    assert_eq!((some.code, some.err.as_str()), (Some(3), "pneu: no message is called id:nobody@x\n"));
+    assert_eq!((some.code, some.err.as_str()), (Some(3), "pneu: there is no message id:nobody@x\n"));
     assert_eq!(some.out.matches("\nSubject: ").count(), 2);
     let none = home.pneu(&["view", "id:nobody@x", "id:nobody@y"]);
     assert_eq!((none.code, none.out.as_str()), (Some(1), ""));
-    assert_eq!(none.err, "pneu: no message is called id:nobody@x\npneu: no message is called id:nobody@y\n");
+    assert_eq!(none.err, "pneu: there is no message id:nobody@x\npneu: there is no message id:nobody@y\n");
     let lines = home.good(&["view", "-o", "json", "id:1@example.org", "id:2@example.org"]);
     assert_eq!(lines.lines().count(), 2);
     let raw = home.pneu(&["view", "-o", "raw", "id:1@example.org", "id:2@example.org"]);
@@ -53,7 +54,8 @@ fn several_messages_are_shown_and_those_that_are_not_there_told_of() {
 #[test]
 fn html_is_a_page_without_anything_active() {
     let home = Home::new();
-    let content = "From: Ana <ana@example.org>\nSubject: A <page>\nMessage-ID: <1@example.org>\nDate: Tue, 5 Mar 2024 15:02:11 +0100\n\
+    let content = "From: Ana <ana@example.org>\nSubject: A <page>\nMessage-ID: <1@example.org>\nDate: Tue, 5 \
+        Mar 2024 15:02:11 +0100\n\
         Content-Type: text/html; charset=utf-8\n\n<p onclick=x()>Gr\u{fc}\u{df}e<script>alert(1)</script>\
         <img src=http://tracker.example/1><a href=https://example.org/>there</a>\n";
     let path = home.deliver("", "1:2,S", content.as_bytes());
@@ -153,7 +155,7 @@ fn a_message_is_found_under_its_new_name() {
     fs::remove_file(&new).unwrap();
     let gone = home.pneu(&["view", "id:2@example.org"]);
     assert_eq!(gone.code, Some(2));
-    assert!(gone.err.contains("is gone; run \"pneu index\" to see where to"), "{}", gone.err);
+    assert!(gone.err.contains("is gone; run \"pneu index\" to find where it moved"), "{}", gone.err);
 }
 
 #[test]
@@ -205,10 +207,10 @@ fn a_draft_that_was_saved_again_is_shown_as_it_is_now() {
 fn handles_that_name_nothing_are_one() {
     let home = Home::indexed();
     for (handle, part) in [
-        ("id:nobody@example.org", "no message is called id:nobody@example.org"),
-        ("/nowhere/cur/1:2,S", "no message is called /nowhere/cur/1:2,S"),
-        ("subject:nothing", "none matches it as a query"),
-        ("0000000000000000", "none matches it as a query"),
+        ("id:nobody@example.org", "there is no message id:nobody@example.org"),
+        ("/nowhere/cur/1:2,S", "there is no message /nowhere/cur/1:2,S"),
+        ("subject:nothing", "no message matches it as a query"),
+        ("0000000000000000", "no message matches it as a query"),
     ] {
         let none = home.pneu(&["view", handle]);
         assert_eq!((none.code, none.out.as_str()), (Some(1), ""), "{handle}: {none:?}");

@@ -1,7 +1,9 @@
-//! Two programs at work on one repository, one of them restic: both end, or one waits, or says so with 11; and nothing is lost.
+//! Two programs at work on one repository, one of them restic: both end, or one waits, or says so with 11;
+//! and nothing is lost.
 //!
-//! Comes in: processes that are held in the middle of their work by what they read from, or that run as they come. Goes out: whether
-//! restic finds every snapshot whole that was said to be saved. Must not know how locks are kept.
+//! Comes in: processes that are held in the middle of their work by what they read from, or that run as they
+//! come. Goes out: whether restic finds every snapshot whole that was said to be saved. Must not know how
+//! locks are kept.
 
 use crate::support::{Home, Run, end, letter, run};
 use rustix::process::{Pid, Signal, kill_process};
@@ -54,7 +56,8 @@ impl Shared {
         command.spawn().unwrap()
     }
 
-    /// Starts a backup of restic's that goes on until its standard input ends, and returns when it has its lock.
+    /// Starts a backup of restic's that goes on until its standard input ends, and returns when it has its
+    /// lock.
     fn restic_held(&self) -> Child {
         let mut child = self.start_restic(&["backup", "--stdin", "--stdin-filename", "held"]);
         // More than the pipe takes: it is being read by now.
@@ -76,7 +79,8 @@ impl Shared {
         locks.filter(|lock| lock.as_ref().is_ok_and(|lock| lock.file_name().len() == 64)).count()
     }
 
-    /// Restores the newest snapshot of a path by restic and by us, and returns what restic restored of that path.
+    /// Restores the newest snapshot of a path by restic and by us, and returns what restic restored of that
+    /// path.
     fn restored(&self, path: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
         let (theirs, ours) = (self.home.path().join("theirs"), self.home.path().join("ours"));
         let path_text = path.display().to_string();
@@ -266,7 +270,7 @@ fn ctrl_c_during_a_backup_leaves_no_lock_and_no_snapshot_and_the_next_one_is_who
     assert!(is_running(&mut child), "it ended before it was interrupted");
     signal(&child, Signal::INT);
     let run = end(child);
-    let said = "pneu: interrupted; there is no new snapshot, and what was saved by now is not saved again\n";
+    let said = "pneu: interrupted; there is no new snapshot; the next backup reuses what was saved so far\n";
     assert_eq!((run.code, run.out.as_str(), run.err.as_str()), (Some(130), "", said));
     assert_eq!(shared.locks(), 0);
     assert_eq!(shared.pneu(&["archive", "snapshots"]).out, "");
@@ -282,7 +286,8 @@ fn whoever_comes_first_a_prune_takes_nothing_that_a_backup_saved() {
     let other = add(&shared, 0);
     assert_eq!(shared.pneu(&["archive", "backup"]).code, Some(0));
     shared.restic.succeed(&["backup", "--quiet", &other.display().to_string()]);
-    // Each program prunes while the other one saves. Who is refused says so; what happens when is left to chance.
+    // Each program prunes while the other one saves. Who is refused says so; what happens when is left to
+    // chance.
     for round in 1..4 {
         // Something to remove: what only the snapshots before this one have.
         fs::remove_dir_all(&other).unwrap();

@@ -1,4 +1,4 @@
-//! What can go wrong with a file, in sentences that name it.
+//! The errors of files: sentences that name the file.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -54,6 +54,7 @@ impl Error {
     /// Says whether the system refused for lack of rights, or because the file system is read-only.
     pub fn is_permission_denied(&self) -> bool {
         use io::ErrorKind::{PermissionDenied, ReadOnlyFilesystem};
-        matches!(self, Error::Io { source, .. } if matches!(source.kind(), PermissionDenied | ReadOnlyFilesystem))
+        let Error::Io { source, .. } = self else { return false };
+        matches!(source.kind(), PermissionDenied | ReadOnlyFilesystem)
     }
 }

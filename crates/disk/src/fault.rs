@@ -1,11 +1,12 @@
 //! Names the file when a read through a map fails.
 //!
-//! Comes in: every map's address, length and path, and the signal SIGBUS. Goes out: one sentence on standard error and exit code 2,
-//! instead of "Bus error". Must not know what the files are for.
+//! Input: the address, length and path of every map, and the signal SIGBUS. Output: one sentence on standard
+//! error and exit code 2, instead of "Bus error". Does not depend on what the files are for.
 //!
-//! A file map has no way to return an error: if the disk cannot read a page, or another program cut the file, the system sends
-//! SIGBUS to whoever touched it. A handler may call very little (see signal-safety(7)), so the maps are kept in a fixed table of
-//! atomics. When the table is full a map works all the same, and a fault in it ends with the system's own "Bus error".
+//! A read through a map cannot return an error. If the disk cannot read a page, or another program cut the
+//! file, the system sends SIGBUS to the thread that touched the page. A signal handler may call very few
+//! functions (see signal-safety(7)), so the maps are kept in a fixed table of atomics. When the table is
+//! full, a map still works, and a fault in it ends with the system's own "Bus error".
 
 #![expect(unsafe_code, reason = "signal handlers are installed and run outside of Rust's rules")]
 
@@ -21,7 +22,8 @@ const SLOT_COUNT: usize = 4096;
 /// An address no map has: the slot belongs to somebody who still fills it or already empties it.
 const CLAIMED: usize = 1;
 
-/// A live map. `address` is 0 in a free slot, and is written last when the slot is filled, first when it is emptied.
+/// A live map. `address` is 0 in a free slot, and is written last when the slot is filled, first when it is
+/// emptied.
 struct Slot {
     address: AtomicUsize,
     length_bytes: AtomicUsize,
@@ -99,8 +101,8 @@ fn claim() -> Option<&'static Slot> {
 
 /// Returns the path of the map that holds `address`.
 ///
-/// The slot found is that of a live map: whoever touched `address` holds the map, a slot is emptied before its map is undone, and
-/// the address is given to another map only after that.
+/// The slot found is that of a live map: whoever touched `address` holds the map, a slot is emptied before
+/// its map is undone, and the address is given to another map only after that.
 fn path_of(address: usize) -> Option<&'static [u8]> {
     let slot = SLOTS.iter().find(|slot| {
         let start = slot.address.load(Ordering::Acquire);
@@ -108,12 +110,13 @@ fn path_of(address: usize) -> Option<&'static [u8]> {
     })?;
     let path = slot.path.load(Ordering::Relaxed);
     let path_length_bytes = slot.path_length_bytes.load(Ordering::Relaxed);
-    // SAFETY: `Registered` keeps the path until after it has emptied the slot, which it has not, see above. The one who asks ends
-    // the process, so that the lifetime is as long as there is.
+    // SAFETY: `Registered` keeps the path until after it has emptied the slot, which it has not, see above.
+    // The one who asks ends the process, so that the lifetime is as long as there is.
     Some(unsafe { std::slice::from_raw_parts(path, path_length_bytes) })
 }
 
-/// Runs within the thread that touched the page. Only atomics and async-signal-safe calls: sigaction, raise, writev, _exit.
+/// Runs within the thread that touched the page. Only atomics and async-signal-safe calls: sigaction, raise,
+/// writev, _exit.
 extern "C" fn on_sigbus(signal: libc::c_int, info: *mut libc::siginfo_t, _context: *mut libc::c_void) {
     // SAFETY: The system hands a valid siginfo to a handler installed with SA_SIGINFO.
     let info = unsafe { &*info };
@@ -145,7 +148,8 @@ fn die(path: &[u8]) -> ! {
     // One call for the three, so that other threads' output does not come between.
     let vectors =
         parts.map(|part| libc::iovec { iov_base: part.as_ptr().cast_mut().cast(), iov_len: part.len() });
-    // SAFETY: The vectors name live memory that is only read; 3 is their count; both calls are async-signal-safe.
+    // SAFETY: The vectors name live memory that is only read; 3 is their count; both calls are
+    // async-signal-safe.
     unsafe {
         libc::writev(libc::STDERR_FILENO, vectors.as_ptr(), 3);
         libc::_exit(2)

@@ -1,11 +1,13 @@
 //! A lock between processes that ends with its holder.
 //!
-//! Comes in: a path and who asks. Goes out: the lock, or who has it. Must not know what the lock protects.
+//! Input: a path and the name of the holder. Output: the lock, or the name of its present holder. Does not
+//! depend on what the lock protects.
 //!
-//! flock(2) and not a file that exists or not: the system lets go when the holder dies, however it dies. The text in the file is for
-//! people only; what a dead holder wrote there stops nobody.
+//! It uses flock(2) rather than the existence of a file: the system releases the lock when the holder dies,
+//! however it dies. The text in the file is for people only. Text that a dead holder left does not block
+//! anyone.
 
-use crate::{Error, Lock, Result, Wait, real, small};
+use crate::{Error, Lock, Result, Wait, limited_read, real};
 use rustix::fs::FlockOperation;
 use std::fs::{self, OpenOptions};
 use std::io::{self, Read};
@@ -31,7 +33,8 @@ pub(crate) fn lock(path: &Path, holder: &str, wait: Wait) -> Result<Lock> {
             held.write_holder(holder);
             return Ok(Lock::new(held));
         }
-        // Somebody removed the file, perhaps with its whole directory, while we opened it or waited: others would lock another one.
+        // Somebody removed the file, perhaps with its whole directory, while we opened it or waited: others
+        // would lock another one.
     }
 }
 
@@ -45,7 +48,7 @@ fn open(path: &Path) -> io::Result<fs::File> {
         _ => created?,
     };
     // Whoever reads a pipe's holder would wait for one.
-    if file.metadata()?.is_file() { Ok(file) } else { Err(small::not_a_file()) }
+    if file.metadata()?.is_file() { Ok(file) } else { Err(limited_read::not_a_file()) }
 }
 
 /// Takes the lock; goes on waiting after an interruption.
@@ -77,7 +80,8 @@ impl Held {
         (ours.dev(), ours.ino()) == (there.dev(), there.ino())
     }
 
-    /// Replaces the text in the file. A full disk must not stop whoever came to make room, so that failure is no error.
+    /// Replaces the text in the file. A full disk must not stop whoever came to make room, so that failure is
+    /// no error.
     fn write_holder(&self, holder: &str) {
         let _ = self.0.set_len(0).and_then(|()| self.0.write_all_at(holder.as_bytes(), 0));
     }

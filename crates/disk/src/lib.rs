@@ -1,51 +1,58 @@
 //! How bytes become durable: publish, append, map, lock.
 //!
-//! Comes in: bytes and paths. Goes out: bytes that survived a crash, or an [`Error`] that names the file. This crate must not
-//! know what the bytes mean. It is the only one with unsafe code, in `map.rs`, `prefetch.rs`, `huge.rs`
-//! and `fault.rs`.
+//! Input: bytes and paths. Output: bytes that survive a crash, or an [`Error`] that names the file. This
+//! crate does not depend on what the bytes mean. It is the only crate with unsafe code, in `map.rs`,
+//! `prefetch.rs`, `huge_pages.rs` and `fault.rs`.
 //!
 //! # What is durable, and when
 //!
-//! A crash (power lost, kernel stopped) leaves what was made durable, and of the rest *any* part, in any order. A killed process
-//! loses nothing it wrote. The rules follow POSIX, where it leaves a choice the worse one, and nothing else may be relied on:
+//! After a crash (a power failure, a stopped kernel) everything that was made durable is there, and *any*
+//! part of the rest, in any order. A killed process loses nothing that it wrote. The rules follow POSIX;
+//! where POSIX leaves a choice, they assume the worse one. Nothing else may be relied on:
 //!
 //! | what | is durable after | before that, a crash may leave |
 //! |---|---|---|
-//! | bytes written to a file | [`File::sync`] of that file | any subset of their 512-byte sectors, the others with zeros or what was there; any length between the old and the new |
+//! | bytes written to a file | [`File::sync`] | any subset of their sectors, any length in between |
 //! | the name of a created file | [`Disk::sync_directory`] | the name or not; the name with an empty file |
-//! | a rename | [`Disk::sync_directory`] | the old name, or the new one, **also before the file's own bytes** if they were not synced |
+//! | a rename | [`Disk::sync_directory`] | the old name, or the new one, **also before the file's bytes** |
 //! | a removal | [`Disk::sync_directory`] | the file whole, or gone |
 //! | a created directory | [`Disk::create_directory`] itself | it, or some of its parents, or nothing |
 //! | a cut by [`Disk::append`] | [`Disk::append`] itself | the old length or the new |
 //!
-//! From which follow the two ways to write, and there are no others:
+//! A sector has 512 bytes; one that did not reach the disk holds zeros or what was there before. The length
+//! of the file lies between the old and the new. A rename may come before the file's bytes if they were not
+//! synced.
 //!
-//! - **A whole file** appears by [`publish`]: write beside, sync, rename, sync the directory. Or, under a name that nothing refers to
-//!   yet, by [`write_new`] and a sync of the directory, before whatever is published refers to it.
-//! - **A growing file** (a journal) is opened by [`Disk::append`] behind its valid bytes, which cuts the rest and makes both durable;
-//!   each record is written, then synced, then acknowledged; and the next is written only then. So a crash tears the last one at most,
-//!   and a checksum tells.
+//! So there are two ways to write, and no others:
 //!
-//! After a failed write or sync nobody knows what the disk holds, and a second sync may claim success for bytes that are lost. So
-//! a [`File`] that failed once refuses all else, and whoever writes gives up and begins again from what can be read.
+//! - **A whole file** appears by [`publish`]: write a temporary file, sync it, rename it, sync the directory.
+//!   Or it is written by [`write_new`] under a name that nothing refers to yet, and the directory is synced
+//!   before anything that refers to the file is published.
+//! - **A growing file** (a journal) is opened by [`Disk::append`] after its valid bytes. This cuts the rest
+//!   and makes both durable. Each record is written, synced and acknowledged before the next one is written.
+//!   So a crash tears the last record at most, and a checksum detects it.
+//!
+//! After a failed write or sync it is unknown what the disk holds, and a second sync may report success for
+//! bytes that are lost. So a [`File`] that failed once refuses everything else. The writer gives up and
+//! starts again from what can be read.
 
 mod error;
 pub mod fault;
 mod flock;
-mod huge;
+mod huge_pages;
+mod limited_read;
 mod map;
 mod prefetch;
 mod publish;
 mod real;
-mod small;
 
 pub use error::{Error, Result};
-pub use huge::{advise_huge, huge_with_capacity, huge_zeroed};
+pub use huge_pages::{advise_huge, huge_with_capacity, huge_zeroed};
+pub use limited_read::{Source, open_file, read_small, read_to_limit};
 pub use map::Map;
 pub use prefetch::prefetch;
 pub use publish::{publish, write_new};
 pub use real::RealDisk;
-pub use small::{Source, open_file, read_small, read_to_limit};
 
 use std::ffi::OsString;
 use std::fmt::Debug;
@@ -71,11 +78,12 @@ pub trait Disk: Send + Sync + Debug {
     /// [`Error::is_not_found`].
     fn read(&self, path: &Path) -> Result<Vec<u8>>;
 
-    /// Reads `length_bytes` bytes of a file from `offset` on. Nothing is mapped, so that a file which is cut meanwhile is an error and
-    /// no signal; and nothing is allocated for more than the file has.
+    /// Reads `length_bytes` bytes of a file from `offset` on. Nothing is mapped, so that a file which is cut
+    /// meanwhile is an error and no signal; and nothing is allocated for more than the file has.
     ///
     /// # Errors
-    /// What the disk says; for an absent file one that [`Error::is_not_found`], for one that ends before one that [`Error::is_too_short`].
+    /// What the disk says; for an absent file one that [`Error::is_not_found`], for one that ends before one
+    /// that [`Error::is_too_short`].
     fn read_range(&self, path: &Path, offset: u64, length_bytes: usize) -> Result<Vec<u8>>;
 
     /// Returns a file's length in bytes.
@@ -96,8 +104,8 @@ pub trait Disk: Send + Sync + Debug {
     /// What the disk says; an existing file is an error.
     fn create(&self, path: &Path) -> Result<Box<dyn File>>;
 
-    /// Opens an existing file for appending after its first `length_bytes` bytes. What lies behind them is cut off; the cut and the
-    /// bytes before it are durable when this returns.
+    /// Opens an existing file for appending after its first `length_bytes` bytes. What lies behind them is
+    /// cut off; the cut and the bytes before it are durable when this returns.
     ///
     /// # Errors
     /// What the disk says; a file shorter than `length_bytes` is an error.
@@ -118,8 +126,8 @@ pub trait Disk: Send + Sync + Debug {
     /// What the disk says.
     fn remove(&self, path: &Path) -> Result<()>;
 
-    /// Creates a directory, mode 0700, with its parents; one that is there is no error. Durable when it returns: the caller
-    /// cannot know which parents were missing, and so not what to sync.
+    /// Creates a directory, mode 0700, with its parents; one that is there is no error. Durable when it
+    /// returns: the caller cannot know which parents were missing, and so not what to sync.
     ///
     /// # Errors
     /// What the disk says.
@@ -147,12 +155,12 @@ pub trait Disk: Send + Sync + Debug {
     /// What the disk says.
     fn sync_directory(&self, directory: &Path) -> Result<()>;
 
-    /// Takes the exclusive lock kept in the file `path`, and writes `holder` (who, for people) into it. A lock ends with its
-    /// process; its file stays.
+    /// Takes the exclusive lock kept in the file `path`, and writes `holder` (who, for people) into it. A
+    /// lock ends with its process; its file stays.
     ///
     /// # Errors
-    /// [`Error::Locked`] with the present holder's text if `wait` is [`Wait::Refuse`] and somebody has it; or what the disk says, in
-    /// a read-only directory that the lock file cannot be written.
+    /// [`Error::Locked`] with the present holder's text if `wait` is [`Wait::Refuse`] and somebody has it; or
+    /// what the disk says, in a read-only directory that the lock file cannot be written.
     fn lock(&self, path: &Path, holder: &str, wait: Wait) -> Result<Lock>;
 }
 
@@ -161,13 +169,15 @@ pub trait File: Send {
     /// Appends all of `bytes`.
     ///
     /// # Errors
-    /// What the disk says; part of the bytes may be in the file then. After any error every further call is one.
+    /// What the disk says; part of the bytes may be in the file then. After any error every further call is
+    /// one.
     fn write(&mut self, bytes: &[u8]) -> Result<()>;
 
     /// Makes all written bytes durable.
     ///
     /// # Errors
-    /// What the disk says; the bytes since the last sync are then lost or not, and every further call is an error.
+    /// What the disk says; the bytes since the last sync are then lost or not, and every further call is an
+    /// error.
     fn sync(&mut self) -> Result<()>;
 }
 

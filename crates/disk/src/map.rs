@@ -1,7 +1,7 @@
-//! A whole file as bytes: mapped, or owned.
+//! The bytes of a whole file: mapped, or owned.
 //!
-//! Comes in: an open file, or bytes. Goes out: a [`Map`], which derefs to the bytes and costs a reference count to clone. Must
-//! not know what the bytes mean.
+//! Input: an open file, or bytes. Output: a [`Map`], which dereferences to the bytes and costs a reference
+//! count to clone. Does not depend on what the bytes mean.
 
 #![expect(
     unsafe_code,
@@ -19,18 +19,20 @@ use std::sync::Arc;
 /// Linux cuts advice to what it reads ahead on the disk in question, and that is seldom less.
 const ADVICE_BYTES: usize = 128 << 10;
 
-/// The bytes of a file that never changes. They begin at an address divisible by 8, so that columns of numbers are used in place.
+/// The bytes of a file that never changes. They begin at an address divisible by 8, so that columns of
+/// numbers are used in place.
 #[derive(Clone)]
 pub struct Map {
-    /// The bytes inside `keeper`, at hand without a look at what keeps them.
+    /// The bytes inside `storage`, at hand without a look at what keeps them.
     bytes: NonNull<[u8]>,
-    keeper: Arc<Keeper>,
+    storage: Arc<Storage>,
 }
 
 /// Whatever keeps the bytes of a [`Map`] where they are.
-enum Keeper {
+enum Storage {
     Mapped {
-        /// Declared, and so dropped, before `map`: the table never names memory that is somebody else's by now.
+        /// Declared, and so dropped, before `map`: the table never names memory that is somebody else's by
+        /// now.
         _registered: fault::Registered,
         map: memmap2::Mmap,
     },
@@ -38,11 +40,13 @@ enum Keeper {
     Owned { _words: Box<[u64]> },
 }
 
-// SAFETY: `bytes` points into memory that `keeper` owns and that nobody writes to; both may be used from any thread.
+// SAFETY: `bytes` points into memory that `storage` owns and that nobody writes to; both may be used from any
+// thread.
 unsafe impl Send for Map {}
 // SAFETY: As above: there is no way to change anything through a shared `Map`.
 unsafe impl Sync for Map {}
-// SAFETY: The bytes lie in a file map or in a boxed slice, both behind an `Arc`: moving or cloning a `Map` moves neither.
+// SAFETY: The bytes lie in a file map or in a boxed slice, both behind an `Arc`: moving or cloning a `Map`
+// moves neither.
 unsafe impl stable_deref_trait::StableDeref for Map {}
 // SAFETY: A clone shares the `Arc`, and so derefs to the same address.
 unsafe impl stable_deref_trait::CloneStableDeref for Map {}
@@ -59,23 +63,25 @@ impl Map {
         }
         let length_bytes = usize::try_from(length_bytes)
             .map_err(|_| Error::io("map", path, io::Error::from(io::ErrorKind::FileTooLarge)))?;
-        // SAFETY: The file is a sealed one in a directory of ours with mode 0700: by our rules no program writes to it again.
-        // If its bytes change against the rules, checksums are wrong and readers, which check all they index by, say so; if it
-        // is cut, a touch is SIGBUS, which `fault` turns into a message and an exit.
+        // SAFETY: The file is a sealed one in a directory of ours with mode 0700: by our rules no program
+        // writes to it again. If its bytes change against the rules, checksums are wrong and readers, which
+        // check all they index by, say so; if it is cut, a touch is SIGBUS, which `fault` turns into a
+        // message and an exit.
         let map = unsafe { memmap2::MmapOptions::new().len(length_bytes).map(file) }
             .map_err(|source| Error::io("map", path, source))?;
         let registered = fault::Registered::new(&map, path);
         let bytes = NonNull::from(&map[..]);
-        Ok(Map { bytes, keeper: Arc::new(Keeper::Mapped { _registered: registered, map }) })
+        Ok(Map { bytes, storage: Arc::new(Storage::Mapped { _registered: registered, map }) })
     }
 
-    /// Has the system begin to read `range` (in bytes; cut to the map's length), but for pieces of 128 KiB that are in memory, as far as
-    /// their beginning tells. Does not wait for the disk, unless too much was asked of it already. A hint: what is touched and not in memory is
-    /// read then, with what the system guesses around it.
+    /// Has the system begin to read `range` (in bytes; cut to the map's length), but for pieces of 128 KiB
+    /// that are in memory, as far as their beginning tells. Does not wait for the disk, unless too much was
+    /// asked of it already. A hint: what is touched and not in memory is read then, with what the system
+    /// guesses around it.
     ///
     /// Costs a third of a microsecond for each piece in memory.
     pub fn will_need(&self, range: Range<usize>) {
-        if let Keeper::Mapped { map, .. } = &*self.keeper {
+        if let Storage::Mapped { map, .. } = &*self.storage {
             let end = range.end.min(map.len());
             for start in (range.start..end).step_by(ADVICE_BYTES) {
                 if !is_in_memory(map, start) {
@@ -87,9 +93,9 @@ impl Map {
     }
 }
 
-/// Says whether the page of the byte at `place`, which lies within `map`, is in memory. Linux says so of every page of a file that is
-/// neither ours nor ours to write: nothing is asked for then. Where pages are larger, a question about one that begins elsewhere is refused, and
-/// it counts as not in memory.
+/// Says whether the page of the byte at `place`, which lies within `map`, is in memory. Linux says so of
+/// every page of a file that is neither ours nor ours to write: nothing is asked for then. Where pages are
+/// larger, a question about one that begins elsewhere is refused, and it counts as not in memory.
 fn is_in_memory(map: &memmap2::Mmap, place: usize) -> bool {
     let mut state = 0;
     let page = map.as_ptr().wrapping_add(place - place % PAGE_BYTES);
@@ -102,7 +108,8 @@ impl Deref for Map {
     type Target = [u8];
 
     fn deref(&self) -> &[u8] {
-        // SAFETY: `bytes` was taken from what `keeper` holds, which lives as long as `self` and never moves or changes.
+        // SAFETY: `bytes` was taken from what `storage` holds, which lives as long as `self` and never moves
+        // or changes.
         unsafe { self.bytes.as_ref() }
     }
 }
@@ -124,7 +131,7 @@ impl From<&[u8]> for Map {
         }
         let start = NonNull::from(&words[..]).cast::<u8>();
         let bytes = NonNull::slice_from_raw_parts(start, bytes.len());
-        Map { bytes, keeper: Arc::new(Keeper::Owned { _words: words }) }
+        Map { bytes, storage: Arc::new(Storage::Owned { _words: words }) }
     }
 }
 
@@ -137,9 +144,9 @@ impl From<Vec<u8>> for Map {
 
 impl fmt::Debug for Map {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let kind = match *self.keeper {
-            Keeper::Mapped { .. } => "mapped",
-            Keeper::Owned { .. } => "owned",
+        let kind = match *self.storage {
+            Storage::Mapped { .. } => "mapped",
+            Storage::Owned { .. } => "owned",
         };
         write!(formatter, "Map({} bytes, {kind})", self.len())
     }
@@ -166,7 +173,7 @@ mod tests {
     }
 
     fn is_here(map: &Map, place: usize) -> bool {
-        matches!(&*map.keeper, Keeper::Mapped { map, .. } if is_in_memory(map, place))
+        matches!(&*map.storage, Storage::Mapped { map, .. } if is_in_memory(map, place))
     }
 
     #[test]

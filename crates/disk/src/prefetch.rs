@@ -1,10 +1,11 @@
-//! Asks the processor for a cache line before it is needed.
+//! Asks the processor to load a cache line before it is needed.
 //!
-//! Comes in: a slice and a place in it. Goes out: nothing but time saved. Must not know what is looked up.
+//! Input: a slice and an index. Output: none; it only saves time. Does not depend on what is looked up.
 
 #![expect(unsafe_code, reason = "the instruction is only reachable through an intrinsic marked unsafe")]
 
-/// Begins to load the cache line of `slice[index]`. A hint: never reads, never faults, any `index` is allowed.
+/// Begins to load the cache line of `slice[index]`. A hint: never reads, never faults, any `index` is
+/// allowed.
 ///
 /// Worth it where many independent look-ups miss the cache: ask for some ahead, then look at the first.
 #[inline]
@@ -13,7 +14,8 @@ pub fn prefetch<T>(slice: &[T], index: usize) {
     {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
         let address = slice.as_ptr().wrapping_add(index).cast::<i8>();
-        // SAFETY: SSE, which has the instruction, is part of x86_64; the instruction does nothing for an address that is not ours.
+        // SAFETY: SSE, which has the instruction, is part of x86_64; the instruction does nothing for an
+        // address that is not ours.
         unsafe { _mm_prefetch::<_MM_HINT_T0>(address) };
     }
     #[cfg(not(target_arch = "x86_64"))]

@@ -1,9 +1,11 @@
-//! Makes whole files appear at once: written beside, synced, renamed, their directory synced.
+//! Makes whole files appear at once: writes a temporary file beside the target, syncs it, renames it, and
+//! syncs the directory.
 
 use crate::{Disk, Result};
 use std::path::Path;
 
-/// Writes `bytes` to the new file `path` and syncs it; its name is durable only after the directory is synced.
+/// Writes `bytes` to the new file `path` and syncs it; its name is durable only after the directory is
+/// synced.
 ///
 /// # Errors
 /// What the disk says; an existing file is an error.
@@ -13,11 +15,13 @@ pub fn write_new(disk: &dyn Disk, path: &Path, bytes: &[u8]) -> Result<()> {
     file.sync()
 }
 
-/// Replaces or creates `directory/name` with `bytes`: a reader sees the old file or the new one, and after the return the new
-/// one is durable. A leftover `name.new` of an interrupted call is replaced. The caller holds the lock that makes it alone.
+/// Replaces or creates `directory/name` with `bytes`: a reader sees the old file or the new one, and after
+/// the return the new one is durable. A leftover `name.new` of an interrupted call is replaced. The caller
+/// holds the lock that makes it alone.
 ///
 /// # Errors
-/// What the disk says. The old file is then still in place, or the new one is there whole but not known to be durable.
+/// What the disk says. The old file is then still in place, or the new one is there whole but not known to be
+/// durable.
 pub fn publish(disk: &dyn Disk, directory: &Path, name: &str, bytes: &[u8]) -> Result<()> {
     let beside = directory.join(format!("{name}.new"));
     disk.remove(&beside)?;

@@ -1,9 +1,9 @@
 //! The operating system's disk.
 //!
-//! Comes in: paths and bytes. Goes out: files with mode 0600 in directories with mode 0700, whatever the umask. Must not know what
-//! the files mean, nor who calls.
+//! Input: paths and bytes. Output: files with mode 0600 in directories with mode 0700, whatever the umask.
+//! Does not depend on what the files mean, nor on the caller.
 
-use crate::small::open_file;
+use crate::limited_read::open_file;
 use crate::{Disk, Error, File, Lock, Map, Result, Wait, flock};
 use std::ffi::OsString;
 use std::fs::{self, OpenOptions, Permissions};
@@ -69,7 +69,8 @@ impl Disk for RealDisk {
         let missing: Vec<&Path> =
             directory.ancestors().take_while(|ancestor| !is_directory(ancestor)).collect();
         let found = missing.last().map_or(Some(directory), |path| path.parent());
-        // A run that was killed may have created it and not synced its name. Where we may not read its parent, it is no work of ours.
+        // A run that was killed may have created it and not synced its name. Where we may not read its
+        // parent, it is no work of ours.
         if let Some(above) = found.and_then(Path::parent)
             && let Err(error) = self.sync_directory(above)
             && !error.is_permission_denied()
@@ -102,9 +103,10 @@ impl Disk for RealDisk {
 
 /// A file being written by the operating system.
 ///
-/// After a failed write or sync the system may show bytes that are not on the disk, and may call a second sync a success (it has
-/// marked the pages clean). So the first failure cuts the file back to what is known to be durable, as well as it can, and
-/// everything after it is refused: neither a reader nor the next writer builds on bytes that a crash would take away.
+/// After a failed write or sync the system may show bytes that are not on the disk, and may call a second
+/// sync a success (it has marked the pages clean). So the first failure cuts the file back to what is known
+/// to be durable, as well as it can, and everything after it is refused: neither a reader nor the next writer
+/// builds on bytes that a crash would take away.
 struct RealFile {
     file: fs::File,
     path: PathBuf,
@@ -147,7 +149,8 @@ impl File for RealFile {
 
     fn sync(&mut self) -> Result<()> {
         self.refuse_if_failed("sync")?;
-        // fsync and not fdatasync: the mode must be durable too, and a file that grew costs the same journal write with both.
+        // fsync and not fdatasync: the mode must be durable too, and a file that grew costs the same journal
+        // write with both.
         let result = self.file.sync_all();
         self.check("sync", result)?;
         self.durable_bytes = self.length_bytes;
@@ -196,8 +199,9 @@ fn open_at(path: &Path, length_bytes: u64) -> io::Result<fs::File> {
     if found_bytes > length_bytes {
         file.set_len(length_bytes)?;
     }
-    // Before anything is appended: else a crash could bring back the cut tail's sectors between the new bytes. Also if nothing
-    // was cut: a writer that was killed may have left bytes that are valid and not durable, and the caller will build on them.
+    // Before anything is appended: else a crash could bring back the cut tail's sectors between the new
+    // bytes. Also if nothing was cut: a writer that was killed may have left bytes that are valid and not
+    // durable, and the caller will build on them.
     file.sync_all()?;
     file.seek(SeekFrom::Start(length_bytes))?;
     Ok(file)

@@ -1,7 +1,6 @@
-//! Runs one test of this binary again as a process of its own: for what changes a whole process, or ends it.
+//! Runs one test of this binary again as a separate process, for tests that change or end a whole process.
 //!
-//! Comes in: the name of a test that plays the child. Goes out: a command to run it. Such a test asks [`directory`] first, and does
-//! nothing when it was not started by another test.
+//! A test that plays the child calls [`directory`] first, and does nothing if no other test started it.
 
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt;
@@ -20,7 +19,8 @@ pub(crate) fn run(name: &str, directory: &Path) -> Output {
     run_under("exec \"$@\"", name, directory)
 }
 
-/// Runs the test `name` as a child in `directory`, started by `script`, a shell script whose arguments are the command.
+/// Runs the test `name` as a child in `directory`, started by `script`, a shell script whose arguments are
+/// the command.
 pub(crate) fn run_under(script: &str, name: &str, directory: &Path) -> Output {
     let options = ["--exact", name, "--nocapture", "--test-threads=1"];
     let mut command = Command::new("sh");
@@ -28,10 +28,11 @@ pub(crate) fn run_under(script: &str, name: &str, directory: &Path) -> Output {
     command.env(VARIABLE, directory).output().unwrap()
 }
 
-/// Runs the test `name` as a child in `directory`, by a user for whom a read-only directory is read-only, as it is not for root.
+/// Runs the test `name` as a child in `directory`, by a user for whom a read-only directory is read-only, as
+/// it is not for root.
 pub(crate) fn run_without_rights(name: &str, directory: &Path) -> Output {
-    // That user may have no way to where this binary lies, hence the copy; the shell makes it, since a descriptor to write it that
-    // another thread's child had inherited here would keep it from being run.
+    // That user may have no way to where this binary lies, hence the copy; the shell makes it, since a
+    // descriptor to write it that another thread's child had inherited here would keep it from being run.
     let place = tempfile::tempdir().unwrap();
     std::fs::set_permissions(place.path(), Permissions::from_mode(0o755)).unwrap();
     let copy = place.path().join("test");

@@ -1,4 +1,5 @@
-//! A read that fails under a map ends the process with code 2 and names the file; any other SIGBUS is left as it was.
+//! A read that fails under a map ends the process with code 2 and names the file; any other SIGBUS is left as
+//! it was.
 
 use crate::child;
 use disk::{Disk, Map, RealDisk};

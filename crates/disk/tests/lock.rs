@@ -1,5 +1,5 @@
-//! The lock: one holder, its name for the refused, free when the holder lets go. flock(2) belongs to an open file and not to a
-//! process, so that one process can play both sides.
+//! The lock: one holder, its name for the refused, free when the holder lets go. flock(2) belongs to an open
+//! file and not to a process, so that one process can play both sides.
 
 use crate::child;
 use disk::{Disk, Error, RealDisk, Wait};

@@ -81,7 +81,8 @@ fn append_never_invents_bytes() {
     let path = directory.path().join("journal");
     disk::write_new(&RealDisk, &path, b"short").unwrap();
     let error = RealDisk.append(&path, 6).err().unwrap();
-    assert_eq!(error.to_string(), format!("cannot append to {}: it has 5 bytes, 6 expected", path.display()),);
+    let expected = format!("cannot append to {}: it has 5 bytes, 6 expected", path.display());
+    assert_eq!(error.to_string(), expected);
     assert_eq!(RealDisk.read(&path).unwrap(), b"short");
     assert!(error.is_too_short());
     assert!(RealDisk.append(&directory.path().join("absent"), 0).err().unwrap().is_not_found());
@@ -160,7 +161,8 @@ fn child_writes_more_than_it_may() {
 #[test]
 fn a_file_that_failed_once_is_cut_back_and_refuses_all_else() {
     let directory = tempfile::tempdir().unwrap();
-    // The limit is in blocks of 512 or 1024 bytes, and hits in the middle of the second write; ignored, the signal is an error.
+    // The limit is in blocks of 512 or 1024 bytes, and hits in the middle of the second write; ignored, the
+    // signal is an error.
     let script = "trap '' XFSZ; ulimit -f 8; exec \"$@\"";
     child::assert_passed(&child::run_under(script, "real::child_writes_more_than_it_may", directory.path()));
 }

@@ -3,7 +3,6 @@
 //! Libraries read no environment and no clock by themselves, so that every test can be repeated.
 
 use crate::error::{Error, Result};
-use crate::user;
 use disk::Disk;
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
@@ -49,7 +48,7 @@ impl Environment {
 
     /// Returns the directory of what the user said: tags, and saved queries.
     pub fn user_directory(&self) -> PathBuf {
-        user::directory(&self.data)
+        self.data.join("user")
     }
 
     /// Returns the time in seconds since 1970.

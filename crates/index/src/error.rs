@@ -1,8 +1,7 @@
-//! What can go wrong with the index, in sentences that name the file and the way out.
+//! What can go wrong with the index: sentences that name the file, and what helps as a value.
 
-use std::path::{Path, PathBuf};
-use tantivy::TantivyError;
-use tantivy::directory::error::{OpenDirectoryError, OpenReadError, OpenWriteError};
+use crate::remedy::Remedy;
+use std::path::PathBuf;
 
 /// What is said of a clock that makes no sense, behind what it says.
 const NO_CLOCK: &str = "which cannot be: dates may be wrong, and nothing is forgotten; set it right";
@@ -10,9 +9,9 @@ const NO_CLOCK: &str = "which cannot be: dates may be wrong, and nothing is forg
 /// A failure that stops what was asked for.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The engine reports damage, a newer version, a full disk.
+    /// The tables report damage, a newer version, a full disk.
     #[error(transparent)]
-    Store(#[from] store::Error),
+    Store(TableError),
     /// The disk refused, or another process holds the lock.
     #[error(transparent)]
     Disk(#[from] disk::Error),
@@ -20,15 +19,17 @@ pub enum Error {
     #[error(transparent)]
     Mail(#[from] mail::Error),
     /// The text index reports a failure.
-    #[error("{}", sentence(path, source))]
+    #[error("{what}")]
     Text {
         /// The directory of the text index.
         path: PathBuf,
-        /// The reason.
-        source: TantivyError,
+        /// What is wrong: a sentence that names the file or the directory.
+        what: String,
+        /// The reason, as the text engine has it.
+        source: Box<dyn std::error::Error + Send + Sync>,
     },
     /// There is no index yet.
-    #[error("no index in {}; run \"pneu index --maildir DIR\" first", path.display())]
+    #[error("no index in {}", path.display())]
     NoIndex {
         /// Where it was looked for.
         path: PathBuf,
@@ -42,7 +43,7 @@ pub enum Error {
         what: String,
     },
     /// A stored value does not have the form that this version writes.
-    #[error("{what} in {} is damaged; run \"pneu check --repair\"", path.display())]
+    #[error("{what} in {} is damaged", path.display())]
     Damaged {
         /// The index directory.
         path: PathBuf,
@@ -50,7 +51,7 @@ pub enum Error {
         what: &'static str,
     },
     /// The stored value was written by a newer version, or an older one.
-    #[error("the index in {} has version {found}, this program has version {newest}; {}", path.display(), way_out(*found, *newest))]
+    #[error("the index in {} has version {found}, this program has version {newest}", path.display())]
     Version {
         /// The index directory.
         path: PathBuf,
@@ -60,7 +61,7 @@ pub enum Error {
         newest: u32,
     },
     /// The store of what the user said was written by a newer version.
-    #[error("the tags in {} have version {found}, this program knows up to {newest}; use a newer pneu", path.display())]
+    #[error("the tags in {} have version {found}, this program knows up to {newest}", path.display())]
     UserVersion {
         /// The store's directory.
         path: PathBuf,
@@ -70,13 +71,14 @@ pub enum Error {
         newest: u32,
     },
     /// The store of what the user said does not say which version it has.
-    #[error("the tags in {} are damaged: their version cannot be read; put them back from a backup", path.display())]
+    #[error("the tags in {} are damaged: their version cannot be read; put them back from a \
+        backup", path.display())]
     UserDamaged {
         /// The store's directory.
         path: PathBuf,
     },
     /// What the user said is damaged, and a second copy of it is whole.
-    #[error("{source}; a second copy in {} is whole: run \"pneu check --repair\"", copy.display())]
+    #[error("{source}; a second copy in {} is whole", copy.display())]
     Kept {
         /// What is damaged.
         source: Box<Error>,
@@ -124,9 +126,11 @@ pub enum Error {
         span: std::ops::Range<usize>,
         /// What is wrong.
         what: String,
+        /// What helps, if anything does.
+        remedy: Option<Remedy>,
     },
     /// A handle names no message.
-    #[error("no message is called {handle}")]
+    #[error("there is no message {handle}")]
     NoSuchMessage {
         /// What was asked for.
         handle: String,
@@ -153,9 +157,9 @@ pub enum Error {
         /// The most there may be.
         limit: u64,
     },
-    /// A place that keeps messages besides the Maildirs reports a failure.
+    /// An archive of messages reports a failure.
     #[error(transparent)]
-    Elsewhere(Box<dyn std::error::Error + Send + Sync>),
+    Archive(Box<dyn std::error::Error + Send + Sync>),
     /// The clock makes no sense.
     #[error("the clock says {}, {NO_CLOCK}", moment(*now_seconds))]
     Clock {
@@ -167,7 +171,32 @@ pub enum Error {
     Interrupted,
 }
 
+/// What is wrong with the tables of the index, or of the tags: a sentence that names the file.
+#[derive(Debug, thiserror::Error)]
+#[error(transparent)]
+pub struct TableError(pub(crate) store::Error);
+
+impl From<store::Error> for Error {
+    fn from(source: store::Error) -> Error {
+        Error::Store(TableError(source))
+    }
+}
+
 impl Error {
+    /// Returns what helps, where the program has a command or an option for it.
+    pub fn remedy(&self) -> Option<Remedy> {
+        match self {
+            Error::NoIndex { .. } => Some(Remedy::MakeIndex),
+            Error::Damaged { .. } => Some(Remedy::RebuildIndex),
+            Error::Version { found, newest, .. } if found < newest => Some(Remedy::UpgradeIndex),
+            Error::Version { .. } => Some(Remedy::UseNewerProgramOrRebuild),
+            Error::UserVersion { .. } => Some(Remedy::UseNewerProgram),
+            Error::Kept { .. } => Some(Remedy::RepairFromCopy),
+            Error::Query { remedy, .. } => *remedy,
+            _ => None,
+        }
+    }
+
     /// Adds that there is a second copy of what is damaged.
     pub(crate) fn kept_in(self, copy: PathBuf) -> Error {
         Error::Kept { source: Box::new(self), copy }
@@ -176,31 +205,6 @@ impl Error {
 
 /// The result of an index operation.
 pub type Result<T> = std::result::Result<T, Error>;
-
-/// Returns what tantivy says of the text index in `path`, without the form of its values. What we told it of
-/// a file is a sentence with that file's name already.
-fn sentence(path: &Path, error: &TantivyError) -> String {
-    let what = match error {
-        TantivyError::IoError(io_error)
-        | TantivyError::OpenReadError(OpenReadError::IoError { io_error, .. })
-        | TantivyError::OpenWriteError(OpenWriteError::IoError { io_error, .. })
-        | TantivyError::OpenDirectoryError(OpenDirectoryError::IoError { io_error, .. }) => {
-            let told = io_error.get_ref().and_then(|inner| inner.downcast_ref::<store::Error>());
-            if let Some(told) = told {
-                return told.to_string();
-            }
-            io_error.to_string()
-        }
-        TantivyError::OpenReadError(OpenReadError::FileDoesNotExist(path)) => {
-            return format!("{} is not there", path.display());
-        }
-        TantivyError::OpenReadError(other) => other.to_string(),
-        TantivyError::OpenWriteError(other) => other.to_string(),
-        TantivyError::OpenDirectoryError(other) => other.to_string(),
-        other => other.to_string(),
-    };
-    format!("text index in {}: {what}", path.display())
-}
 
 /// Returns a time for people, in UTC. Those of clocks end in 1677 and 2262.
 pub fn moment(seconds: i64) -> String {
@@ -214,14 +218,5 @@ pub fn moment(seconds: i64) -> String {
         format!("{time} or before")
     } else {
         time
-    }
-}
-
-/// Says what helps against an index of another version.
-fn way_out(found: u32, newest: u32) -> &'static str {
-    if found < newest {
-        "run \"pneu index\", which makes it anew"
-    } else {
-        "use a newer pneu, or delete it and run \"pneu index\""
     }
 }

@@ -1,16 +1,18 @@
 //! Mail becomes rows and text, questions become answers.
 //!
-//! In: roots with Maildirs, queries. Out: an index that follows the disk, and messages found in it. Joins `mail`, which knows what
-//! a message is, and `store`, which knows how rows live on disk; it must not know terminals or HTTP. Formats are in docs/FORMAT.md.
+//! In: roots with Maildirs, queries. Out: an index that follows the disk, and messages found in it. Joins
+//! `mail`, which knows what a message is, and `store`, which knows how rows live on disk; it must not know
+//! terminals or HTTP. Formats are in docs/FORMAT.md.
 
+mod archive;
 mod check;
-mod elsewhere;
 mod environment;
 mod error;
 mod open;
 mod pass;
 mod rebuild;
 mod record;
+mod remedy;
 mod rows;
 mod search;
 mod set;
@@ -20,17 +22,18 @@ mod tables;
 mod text;
 mod user;
 
-pub use check::{Damage, Depth, Remedy, check, damage_of_user, diagnose, strangers};
-pub use elsewhere::{Contents, Elsewhere, Kept, Nowhere};
+pub use archive::{Archive, ArchivedFile, NoArchive, ReadableArchive};
+pub use check::{Damage, Depth, Repair, check, damage_of_user, diagnose, strangers};
 pub use environment::{CLOCK_SECONDS, Environment, present_for_dates};
-pub use error::{Error, Result, moment};
+pub use error::{Error, Result, TableError, moment};
 pub use open::roots;
 pub use pass::{
-    Adopted, Cleanup, Loss, Mode, NoObserver, Observer, Problem, Stage, Summary, UpdateOptions, adopt, update,
+    Adopted, Cleanup, Loss, Mode, Problem, Summary, UpdateOptions, adopt, update, update_folders,
 };
 pub use rebuild::{is_older, rebuild, rebuild_with, remembered_roots};
 pub use record::{Contact, Rest};
-pub use rows::Place;
+pub use remedy::Remedy;
+pub use rows::{Place, RecordReader};
 pub use search::{
     Analysis, AnalysisStep, Circle, Counts, Direction, Duplicates, FolderHint, Hit, Hits, Inventory, Line,
     Listed, Mailbox, Message, MessageFile, Moment, MomentFile, MomentFolder, Order, Origin, OwnAddresses,
@@ -39,7 +42,6 @@ pub use search::{
 };
 pub use set::NumberSet;
 pub use state::Root;
-pub use store::PayloadReader;
 pub use sweep::{Absent, Swept, sweep, sweepable};
 pub use tables::HeaderCodec;
 pub use user::{

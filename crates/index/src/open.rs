@@ -1,18 +1,20 @@
 //! Opens the store of the mail tables, or creates it.
 //!
-//! In: an environment. Out: snapshots and writers with the mail part of their commit. Must not know what is written.
+//! In: an environment. Out: snapshots and writers with the mail part of their commit. Must not know what is
+//! written.
 
 use crate::environment::Environment;
 use crate::error::{Error, Result};
-use crate::pass::Observer;
 use crate::state::{self, ATTACHMENT, Root, State, Unusable};
 use crate::tables::{HeaderCodec, schemas};
 use disk::Wait;
 use std::path::Path;
 use store::{Options, Snapshot, Writer};
+use work::Progress;
 
 /// What tells backup programs that the directory can be made again. See https://bford.info/cachedir/.
-pub(crate) const CACHE_TAG: &[u8] = b"Signature: 8a477f597d28d172789f06886806bc55\n# This directory is made from mail by pneu and may be deleted.\n";
+pub(crate) const CACHE_TAG: &[u8] = b"Signature: 8a477f597d28d172789f06886806bc55\n# This directory is made \
+    from mail by pneu and may be deleted.\n";
 pub(crate) const CACHE_TAG_NAME: &str = "CACHEDIR.TAG";
 
 /// Opens the newest commit for reading.
@@ -62,7 +64,7 @@ fn tag(environment: &Environment) -> Result<()> {
 ///
 /// # Errors
 /// Damage, a newer version, a directory that cannot be written.
-pub(crate) fn writer(environment: &Environment, observer: &dyn Observer) -> Result<Writer> {
+pub(crate) fn writer(environment: &Environment, observer: &dyn Progress) -> Result<Writer> {
     let directory = environment.index_directory();
     let writer = match Writer::open(&environment.disk, &directory, options(environment, Wait::Refuse)) {
         Err(store::Error::Io(disk::Error::Locked { holder, .. })) => {

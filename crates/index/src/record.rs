@@ -1,7 +1,8 @@
 //! Header records: the two payloads of a message's row, as bytes.
 //!
-//! In: what was parsed from a message. Out: bytes of two payload columns, and back. A field is a length (u32) and its bytes, a
-//! list is a count (u32) and its fields; a record that ends early or late is damaged. Must not know tables.
+//! In: what was parsed from a message. Out: bytes of two payload columns, and back. A field is a length (u32)
+//! and its bytes, a list is a count (u32) and its fields; a record that ends early or late is damaged. Must
+//! not know tables.
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
 /// What a list of messages shows.
@@ -159,7 +160,8 @@ fn text(input: &mut &[u8]) -> Option<String> {
 }
 
 fn texts(input: &mut &[u8]) -> Option<Vec<String>> {
-    // Each text takes at least its length: a count that the input cannot hold fails at its end, before memory is asked for.
+    // Each text takes at least its length: a count that the input cannot hold fails at its end, before memory
+    // is asked for.
     (0..count(input)?).map(|_| text(input)).collect()
 }
 

@@ -1,6 +1,7 @@
 //! Rows of the mail tables as plain values, and their way into and out of the store.
 //!
-//! In: parts of a store snapshot. Out: folders and files as values; values as store rows. Must not know how they are used.
+//! In: parts of a store snapshot. Out: folders and files as values; values as store rows. Must not know how
+//! they are used.
 
 use crate::error::{Error, Result};
 use crate::tables::{absent, files, folders, messages};
@@ -133,7 +134,7 @@ pub(crate) fn folders(snapshot: &Snapshot) -> Result<Vec<FolderRow>> {
     let table = snapshot.table(folders::TABLE)?;
     let mut rows = Vec::new();
     for part in table.parts() {
-        for row in live(part) {
+        for row in part.live_rows() {
             rows.push(folder(part, row)?);
         }
     }
@@ -245,27 +246,33 @@ pub(crate) fn files_of(table: &Table, message: u32) -> Result<Vec<FileRow>> {
     found.into_iter().map(|id| file(part_of(table, id), id.row)).collect()
 }
 
-/// Returns the rows of a part that are alive.
-pub(crate) fn live(part: &Part) -> impl Iterator<Item = u32> + '_ {
-    (0..part.row_count()).filter(|row| !part.is_dead(*row))
-}
-
 /// Returns the part in which a row lies.
 pub(crate) fn part_of(table: &Table, id: RowId) -> &Part {
     table.part(id)
 }
 
-/// Returns a message's two payloads.
+/// Reads the header records of messages, and keeps what many reads share. One for each thread.
+#[derive(Debug, Default)]
+pub struct RecordReader(PayloadReader);
+
+impl RecordReader {
+    /// Returns a reader that has read nothing yet.
+    pub fn new() -> RecordReader {
+        RecordReader::default()
+    }
+}
+
+/// Returns what a list shows of a message.
 ///
 /// # Errors
 /// Damage in the store, named by `directory`.
 pub(crate) fn line(
     part: &Part,
     row: u32,
-    reader: &mut PayloadReader,
+    reader: &mut RecordReader,
     directory: &Path,
 ) -> Result<crate::record::Line> {
-    let bytes = part.payload(messages::LINE, row, reader)?;
+    let bytes = part.payload(messages::LINE, row, &mut reader.0)?;
     crate::record::decode_line(bytes).ok_or_else(|| damaged(directory, "a header record"))
 }
 
@@ -276,10 +283,10 @@ pub(crate) fn line(
 pub(crate) fn rest(
     part: &Part,
     row: u32,
-    reader: &mut PayloadReader,
+    reader: &mut RecordReader,
     directory: &Path,
 ) -> Result<crate::record::Rest> {
-    let bytes = part.payload(messages::REST, row, reader)?;
+    let bytes = part.payload(messages::REST, row, &mut reader.0)?;
     crate::record::decode_rest(bytes).ok_or_else(|| damaged(directory, "a header record"))
 }
 

@@ -1,8 +1,9 @@
 //! Sets of message numbers: plain bitmaps.
 //!
-//! Numbers are dense, so that a bitmap of a million messages takes 125 kB, whatever is in it: and, or, xor and not run at memory
-//! speed, and a column scan sets bits in any order. A compressed bitmap (roaring) should save little at this
-//! density; the two were not measured side by side. Must not know tables or queries.
+//! Numbers are dense, so that a bitmap of a million messages takes 125 kB, whatever is in it: and, or, xor
+//! and not run at memory speed, and a column scan sets bits in any order. A compressed bitmap (roaring)
+//! should save little at this density; the two were not measured side by side. Must not know tables or
+//! queries.
 
 /// A set of message numbers below a bound.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,6 +28,14 @@ impl NumberSet {
     /// Returns the bound: all numbers in it are below.
     pub fn bound(&self) -> u32 {
         self.bound
+    }
+
+    /// Raises the bound, if it is lower.
+    pub fn grow(&mut self, bound: u32) {
+        if bound > self.bound {
+            self.words.resize(bound.div_ceil(64) as usize, 0);
+            self.bound = bound;
+        }
     }
 
     /// Adds a number; one that is not below the bound is left out.

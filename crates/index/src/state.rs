@@ -31,7 +31,8 @@ pub(crate) struct TextSegment {
     pub id: String,
     /// How many documents are in it.
     pub document_count: u32,
-    /// What tells each of its files from every other, in the order of [`TEXT_ENDINGS`]; 0 for a file that it does not have.
+    /// What tells each of its files from every other, in the order of [`TEXT_ENDINGS`]; 0 for a file that it
+    /// does not have.
     pub digests: [u64; TEXT_ENDINGS.len()],
 }
 
@@ -56,8 +57,8 @@ pub(crate) struct State {
 }
 
 impl State {
-    /// Takes note that new messages are read with these header fields: of one that older messages were not read with, the index
-    /// does not have every value.
+    /// Takes note that new messages are read with these header fields: of one that older messages were not
+    /// read with, the index does not have every value.
     pub(crate) fn read_with_headers(&mut self, names: &[String]) {
         let mut kept: Vec<String> = names.iter().map(|name| name.to_ascii_lowercase()).collect();
         if self.next_message > 0 {
@@ -113,7 +114,8 @@ pub(crate) fn decode(input: &[u8]) -> Result<State, Unusable> {
     }
 }
 
-/// Returns the roots that an attachment names, of this version or an older one; `None` if it is damaged or newer.
+/// Returns the roots that an attachment names, of this version or an older one; `None` if it is damaged or
+/// newer.
 pub(crate) fn decode_roots(input: &[u8]) -> Option<Vec<Root>> {
     let mut input = input.strip_prefix(&MAGIC)?;
     // What stands before them: the next numbers, of which version 1 has two.

@@ -3,18 +3,20 @@
 //! In: an environment, how long ago is long, and a place that keeps messages: what it holds stays findable,
 //! and is never forgotten. Out: fewer rows of `messages`, `absent` and `copies`. Documents of the text index
 //! stay until their segment is merged: no query finds a message without a row. What the user said of a
-//! message is kept elsewhere, and stays.
+//! message is in the archive, and stays.
 //!
 //! Nothing is forgotten because of a clock that makes no sense: not while it does, and not what a pass noted
 //! under such a clock. That counts as gone since the first sweep that sees it.
 
-use crate::elsewhere::{BATCH_COUNT, Elsewhere};
+use crate::archive::{Archive, BATCH_COUNT};
 use crate::environment::{CLOCK_SECONDS, Environment};
 use crate::error::{Error, Result};
-use crate::pass::{Observer, Stage, merge_due};
+use crate::open;
+use crate::pass::merge_due;
+use crate::rows::{self, RecordReader};
 use crate::tables::{absent, copies, files, messages};
-use crate::{open, rows};
-use store::{OwnedValue, PRIMARY, PayloadReader, Snapshot, Transaction, Value};
+use store::{OwnedValue, PRIMARY, Snapshot, Transaction, Value};
+use work::{Progress, Stage};
 
 /// Messages that go in one commit: the lock is let go of in between.
 const BATCH_MESSAGE_COUNT: usize = 65_536;
@@ -50,16 +52,16 @@ pub struct Swept {
 pub fn sweepable(
     environment: &Environment,
     older_than_seconds: i64,
-    elsewhere: &dyn Elsewhere,
+    archive: &dyn Archive,
 ) -> Result<Vec<Absent>> {
     let snapshot = open::snapshot(environment)?;
     let directory = environment.index_directory();
     open::state(&snapshot, &directory)?;
     let table = snapshot.table(messages::TABLE)?;
-    let mut reader = PayloadReader::new();
+    let mut reader = RecordReader::new();
     let mut found = Vec::new();
     let due = due(&snapshot, environment.credible_seconds()?, older_than_seconds)?.old;
-    for (message, since_seconds) in not_held(&snapshot, &due, elsewhere, usize::MAX)?.0 {
+    for (message, since_seconds) in not_held(&snapshot, &due, archive, usize::MAX)?.0 {
         let Some(id) = table.get(PRIMARY, &[Value::U32(message)])? else { continue };
         let part = rows::part_of(&table, id);
         let line = rows::line(part, id.row, &mut reader, &directory)?;
@@ -69,7 +71,8 @@ pub fn sweepable(
     Ok(found)
 }
 
-/// Takes out the messages whose last file was found gone at least `older_than_seconds` ago and that the place does not hold.
+/// Takes out the messages whose last file was found gone at least `older_than_seconds` ago and that the place
+/// does not hold.
 ///
 /// # Errors
 /// There is no index; what the place says; damage, a full disk: what was committed before stays done.
@@ -77,8 +80,8 @@ pub fn sweepable(
 pub fn sweep(
     environment: &Environment,
     older_than_seconds: i64,
-    elsewhere: &dyn Elsewhere,
-    observer: &dyn Observer,
+    archive: &dyn Archive,
+    observer: &dyn Progress,
 ) -> Result<Swept> {
     let mut swept = Swept::default();
     loop {
@@ -87,7 +90,7 @@ pub fn sweep(
         open::state(&snapshot, &environment.index_directory())?;
         let now_seconds = environment.credible_seconds()?;
         let Due { old, undated } = due(&snapshot, now_seconds, older_than_seconds)?;
-        let (due, held) = not_held(&snapshot, &old, elsewhere, BATCH_MESSAGE_COUNT)?;
+        let (due, held) = not_held(&snapshot, &old, archive, BATCH_MESSAGE_COUNT)?;
         let is_last = due.len() < BATCH_MESSAGE_COUNT;
         // Those that stay are met again by each commit's turn: the last one sees all of them.
         swept.held = held;
@@ -110,7 +113,7 @@ pub fn sweep(
             swept.forgotten += due.len() as u64;
         }
         drop(writer);
-        if observer.is_interrupted() {
+        if observer.is_cancelled() {
             return Err(Error::Interrupted);
         }
         if is_last {
@@ -124,11 +127,12 @@ pub fn sweep(
     Ok(swept)
 }
 
-/// Returns those of some messages that a place does not hold, `count_max` at most, and how many of those it was asked of it does.
+/// Returns those of some messages that a place does not hold, `count_max` at most, and how many of those it
+/// was asked of it does.
 fn not_held(
     snapshot: &Snapshot,
     due: &[(u32, i64)],
-    elsewhere: &dyn Elsewhere,
+    archive: &dyn Archive,
     count_max: usize,
 ) -> Result<(Vec<(u32, i64)>, u64)> {
     let table = snapshot.table(messages::TABLE)?;
@@ -141,7 +145,7 @@ fn not_held(
         }
         // What has no row is forgotten already, all but its row of absence.
         let known: Vec<[u8; 32]> = ids.iter().flatten().copied().collect();
-        let mut held = elsewhere.holds(&known)?.into_iter();
+        let mut held = archive.holds(&known)?.into_iter();
         for (entry, id) in batch.iter().zip(&ids) {
             if id.is_none() || held.next() == Some(false) {
                 left.push(*entry);
@@ -173,7 +177,7 @@ fn due(snapshot: &Snapshot, now_seconds: i64, older_than_seconds: i64) -> Result
     let file_table = snapshot.table(files::TABLE)?;
     let mut found = Due::default();
     for part in snapshot.table(absent::TABLE)?.parts() {
-        for row in rows::live(part) {
+        for row in part.live_rows() {
             let (message, since) = (part.u32_at(absent::MESSAGE, row)?, part.i64_at(absent::SINCE, row)?);
             if !CLOCK_SECONDS.contains(&since) {
                 found.undated.push(message);

@@ -1,6 +1,7 @@
 //! The mail tables: their schemas, and the names of their columns.
 //!
-//! docs/FORMAT.md describes each column. This file must not know how rows come to be or what is asked of them.
+//! docs/FORMAT.md describes each column. This file must not know how rows come to be or what is asked of
+//! them.
 
 use store::{Codec, Column, Index, IndexKind, Kind, Schema};
 
@@ -116,7 +117,8 @@ pub(crate) mod threads {
     pub(crate) const NODE: usize = 0;
     /// XXH3-64 of the Message-ID (u64).
     pub(crate) const MESSAGE_ID_HASH: usize = 1;
-    /// A node of the same thread with a lower number (u32), or itself: the root, by which the thread is known.
+    /// A node of the same thread with a lower number (u32), or itself: the root, by which the thread is
+    /// known.
     pub(crate) const ABOVE: usize = 2;
     /// Index: the node of a Message-ID.
     pub(crate) const BY_MESSAGE_ID: &str = "message-id";
@@ -136,7 +138,8 @@ pub(crate) mod copies {
 pub(crate) mod contacts {
     /// The table's name.
     pub(crate) const TABLE: &str = "contacts";
-    /// The address as it was written with the name (bytes). Before it stands the primary key, the address in lower case.
+    /// The address as it was written with the name (bytes). Before it stands the primary key, the address in
+    /// lower case.
     pub(crate) const ADDRESS: usize = 1;
     /// The display name that came last (bytes).
     pub(crate) const NAME: usize = 2;
@@ -155,8 +158,8 @@ pub(crate) mod contacts {
 /// Stands for "no node".
 pub(crate) const NO_NODE: u32 = u32::MAX;
 
-/// How an index compresses the header records of its messages. It is chosen when the index is made, and is in its schema
-/// from then on; one that is made anew has the default.
+/// How an index compresses the header records of its messages. It is chosen when the index is made, and is in
+/// its schema from then on; one that is made anew has the default.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum HeaderCodec {
     /// Not at all.
@@ -238,8 +241,8 @@ fn files_schema() -> Schema {
 }
 
 fn messages_schema(codec: HeaderCodec) -> Schema {
-    // Rows are read in date order, which is not row order: each is compressed on its own, so that one is decoded alone wherever it
-    // lies; ARCHITECTURE.md has the figures.
+    // Rows are read in date order, which is not row order: each is compressed on its own, so that one is
+    // decoded alone wherever it lies; ARCHITECTURE.md has the figures.
     let line = codec.of_column(16 * 1024);
     let rest = codec.of_column(64 * 1024);
     Schema {

@@ -1,7 +1,7 @@
 //! Absent messages: found where the scope takes them in and somebody holds them, and by their handles.
 
 use crate::support::{Fixture, message, query};
-use index::{Elsewhere, Error, Mailbox, Order, PayloadReader, Scope, TagChange, ThreadOrder};
+use index::{Archive, Error, Mailbox, Order, RecordReader, Scope, TagChange, ThreadOrder};
 use std::collections::BTreeSet;
 use std::fs;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// Holds every message but those with these ids, and counts how often it is asked.
 struct HoldsBut(BTreeSet<[u8; 32]>, AtomicUsize);
 
-impl Elsewhere for HoldsBut {
+impl Archive for HoldsBut {
     fn holds(&self, sha256: &[[u8; 32]]) -> index::Result<Vec<bool>> {
         self.1.fetch_add(1, Ordering::Relaxed);
         Ok(sha256.iter().map(|id| !self.0.contains(id)).collect())
@@ -44,7 +44,7 @@ fn filled() -> Fixture {
 /// Returns subjects in order, absent ones in brackets.
 fn found(mailbox: &Mailbox, text: &str) -> String {
     let hits = mailbox.find(&query(text), &Order::default()).unwrap();
-    let mut reader = PayloadReader::new();
+    let mut reader = RecordReader::new();
     let mut list: Vec<String> = hits
         .list
         .iter()
@@ -102,16 +102,16 @@ fn what_nobody_holds_is_not_found() {
     let fixture = filled();
     let mailbox = fixture.mailbox();
     let hit = mailbox.resolve("id:m1@example.org").unwrap()[0];
-    let two = mailbox.message(&hit, &mut PayloadReader::new()).unwrap().sha256;
+    let two = mailbox.message(&hit, &mut RecordReader::new()).unwrap().sha256;
     let holder = HoldsBut([two].into(), AtomicUsize::new(0));
     let mailbox = mailbox.with_scope(Scope::WithAbsent(&holder)).unwrap();
     assert_eq!(found(&mailbox, ""), "[three] four one");
     assert_eq!(holder.1.into_inner(), 1, "asked once, of all at once");
 
     struct Unreachable;
-    impl Elsewhere for Unreachable {
+    impl Archive for Unreachable {
         fn holds(&self, _sha256: &[[u8; 32]]) -> index::Result<Vec<bool>> {
-            Err(Error::elsewhere("it is on fire"))
+            Err(Error::archive("it is on fire"))
         }
     }
     let failed = fixture.mailbox().with_scope(Scope::WithAbsent(&Unreachable)).map(|_| ()).unwrap_err();
@@ -133,7 +133,7 @@ fn of_copies_the_one_with_a_file_is_shown_and_none_is_absent() {
         let mailbox = fixture.mailbox().with_scope(Scope::WithAbsent(&all())).unwrap();
         assert_eq!(found(&mailbox, "words"), "same");
         let hits = mailbox.find(&query("words"), &Order::default()).unwrap();
-        let shown = mailbox.message(&hits.list[0], &mut PayloadReader::new()).unwrap();
+        let shown = mailbox.message(&hits.list[0], &mut RecordReader::new()).unwrap();
         let own = fs::read(fixture.root().join("inbox/cur").join(kept)).unwrap();
         assert_eq!(shown.line.size_bytes, own.len() as u64, "the one with the file");
         assert_eq!(found(&mailbox, "flag:unread"), if kept == "2.x:2," { "same" } else { "" });
@@ -147,7 +147,7 @@ fn handles_name_absent_messages() {
     let fixture = filled();
     let mailbox = fixture.mailbox();
     let hit = mailbox.resolve("id:m1@example.org").unwrap()[0];
-    let message = mailbox.message(&hit, &mut PayloadReader::new()).unwrap();
+    let message = mailbox.message(&hit, &mut RecordReader::new()).unwrap();
     assert!(mailbox.is_absent(&hit).unwrap() && message.files.is_empty());
     let digits: String = message.sha256.iter().map(|byte| format!("{byte:02x}")).collect();
     assert_eq!(mailbox.resolve(&digits[..10]).unwrap(), [hit]);

@@ -1,43 +1,44 @@
 //! Messages that are on no disk, taken in from a place that keeps them.
 
 use crate::support::{Fixture, message, query};
-use index::{Adopted, Contents, Elsewhere, Error, Kept, NoObserver, Observer, Order, Scope, UpdateOptions};
+use index::{Adopted, Archive, ArchivedFile, Error, Order, ReadableArchive, Scope, UpdateOptions};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::Write;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use work::Silent;
 
 /// Files by the SHA-256 of their bytes.
 #[derive(Default)]
-struct Shelf(BTreeMap<[u8; 32], Kept>, AtomicUsize);
+struct Shelf(BTreeMap<[u8; 32], ArchivedFile>, AtomicUsize);
 
 impl Shelf {
     fn put(&mut self, bytes: &[u8]) {
-        let kept = Kept { bytes: bytes.to_vec(), named_seconds: Some(1_000_000_000) };
+        let kept = ArchivedFile { bytes: bytes.to_vec(), named_seconds: Some(1_000_000_000) };
         self.0.insert(Sha256::digest(bytes).into(), kept);
     }
 }
 
-impl Elsewhere for Shelf {
+impl Archive for Shelf {
     fn holds(&self, sha256: &[[u8; 32]]) -> index::Result<Vec<bool>> {
         Ok(vec![true; sha256.len()])
     }
 }
 
-impl Contents for Shelf {
+impl ReadableArchive for Shelf {
     fn each_key(&self, visit: &mut dyn FnMut([u8; 32]) -> index::Result<()>) -> index::Result<()> {
         self.0.keys().try_for_each(|key| visit(*key))
     }
 
-    fn read(&self, key: &[u8; 32]) -> index::Result<Option<Kept>> {
+    fn read(&self, key: &[u8; 32]) -> index::Result<Option<ArchivedFile>> {
         self.1.fetch_add(1, Ordering::Relaxed);
         Ok(self.0.get(key).cloned())
     }
 }
 
-/// Ten messages on the disk and on the shelf, of which the first four are then removed; and on the shelf only, a compressed one, a
-/// damaged one and one without a date.
+/// Ten messages on the disk and on the shelf, of which the first four are then removed; and on the shelf
+/// only, a compressed one, a damaged one and one without a date.
 fn filled() -> (Fixture, Shelf) {
     let (fixture, mut shelf) = (Fixture::new(), Shelf::default());
     for number in 0..10 {
@@ -61,7 +62,7 @@ fn filled() -> (Fixture, Shelf) {
 fn absent_subjects(fixture: &Fixture, shelf: &Shelf, text: &str) -> Vec<String> {
     let mailbox = fixture.mailbox().with_scope(Scope::WithAbsent(shelf)).unwrap();
     let hits = mailbox.find(&query(text), &Order::default()).unwrap().list;
-    let mut reader = index::PayloadReader::new();
+    let mut reader = index::RecordReader::new();
     let absent = hits.iter().filter(|hit| mailbox.is_absent(hit).unwrap());
     let mut list: Vec<String> = absent.map(|hit| mailbox.line(hit, &mut reader).unwrap().subject).collect();
     list.sort();
@@ -71,7 +72,7 @@ fn absent_subjects(fixture: &Fixture, shelf: &Shelf, text: &str) -> Vec<String> 
 #[test]
 fn messages_on_no_disk_are_absent_and_found() {
     let (fixture, shelf) = filled();
-    let adopted = index::adopt(&fixture.environment, &shelf, &UpdateOptions::default(), &NoObserver).unwrap();
+    let adopted = index::adopt(&fixture.environment, &shelf, &UpdateOptions::default(), &Silent).unwrap();
     assert_eq!(adopted, Adopted { messages: 6, damaged: 1 });
     assert_eq!(shelf.1.load(Ordering::Relaxed), 7, "what is on the disk is not read");
     assert_eq!(fixture.find("words").len(), 6);
@@ -81,7 +82,7 @@ fn messages_on_no_disk_are_absent_and_found() {
     assert_eq!(absent_subjects(&fixture, &shelf, "date:2001-09-09"), ["undated"]);
     fixture.check();
     // Again: only what is compressed or damaged is looked at.
-    let again = index::adopt(&fixture.environment, &shelf, &UpdateOptions::default(), &NoObserver).unwrap();
+    let again = index::adopt(&fixture.environment, &shelf, &UpdateOptions::default(), &Silent).unwrap();
     assert_eq!((again, shelf.1.load(Ordering::Relaxed)), (Adopted { messages: 0, damaged: 1 }, 9));
     // One comes back.
     fixture.put("inbox", "cur", "1.y:2,S", &message("m1", "m1", "some words w1"));
@@ -96,7 +97,7 @@ fn a_rebuild_takes_them_in_by_the_same_exchange() {
     fs::remove_dir_all(fixture.environment.index_directory()).unwrap();
     let options = UpdateOptions { batch_message_count: 2, ..UpdateOptions::default() };
     let (summary, adopted) =
-        index::rebuild_with(&fixture.environment, &fixture.roots, &shelf, &options, &NoObserver).unwrap();
+        index::rebuild_with(&fixture.environment, &fixture.roots, &shelf, &options, &Silent).unwrap();
     assert_eq!((summary.new_messages, adopted), (6, Adopted { messages: 6, damaged: 1 }));
     assert_eq!(absent_subjects(&fixture, &shelf, "words"), ["m0", "m0", "m1", "m2", "m3", "undated"]);
     fixture.check();
@@ -105,24 +106,23 @@ fn a_rebuild_takes_them_in_by_the_same_exchange() {
 #[test]
 fn a_failing_place_changes_nothing_and_says_so() {
     struct Broken(Shelf);
-    impl Elsewhere for Broken {
+    impl Archive for Broken {
         fn holds(&self, sha256: &[[u8; 32]]) -> index::Result<Vec<bool>> {
             self.0.holds(sha256)
         }
     }
-    impl Contents for Broken {
+    impl ReadableArchive for Broken {
         fn each_key(&self, visit: &mut dyn FnMut([u8; 32]) -> index::Result<()>) -> index::Result<()> {
             self.0.each_key(visit)
         }
-        fn read(&self, _key: &[u8; 32]) -> index::Result<Option<Kept>> {
-            Err(Error::elsewhere("the shelf fell down"))
+        fn read(&self, _key: &[u8; 32]) -> index::Result<Option<ArchivedFile>> {
+            Err(Error::archive("the shelf fell down"))
         }
     }
     let (fixture, shelf) = filled();
     let before = fixture.dump();
     let options = UpdateOptions::default();
-    let result =
-        index::rebuild_with(&fixture.environment, &fixture.roots, &Broken(shelf), &options, &NoObserver);
+    let result = index::rebuild_with(&fixture.environment, &fixture.roots, &Broken(shelf), &options, &Silent);
     assert_eq!(result.unwrap_err().to_string(), "the shelf fell down");
     assert_eq!(fixture.dump(), before);
     fixture.check();
@@ -133,11 +133,11 @@ fn an_interrupted_adoption_keeps_what_it_published_and_goes_on_later() {
     /// Asks to stop once something was read.
     #[derive(Default)]
     struct Once(AtomicU64);
-    impl Observer for Once {
-        fn advance(&self, count: u64) {
+    impl work::Progress for Once {
+        fn add(&self, count: u64, _bytes: u64) {
             self.0.fetch_add(count, Ordering::Relaxed);
         }
-        fn is_interrupted(&self) -> bool {
+        fn is_cancelled(&self) -> bool {
             self.0.load(Ordering::Relaxed) > 0
         }
     }
@@ -150,7 +150,7 @@ fn an_interrupted_adoption_keeps_what_it_published_and_goes_on_later() {
     assert!(matches!(first, Err(Error::Interrupted)), "{first:?}");
     let counts = fixture.mailbox().counts().unwrap();
     assert!(counts.absent > 4 && counts.absent < 606, "{counts:?}");
-    index::adopt(&fixture.environment, &shelf, &options, &NoObserver).unwrap();
+    index::adopt(&fixture.environment, &shelf, &options, &Silent).unwrap();
     assert_eq!(fixture.mailbox().counts().unwrap().absent, 606);
     assert_eq!(absent_subjects(&fixture, &shelf, "more").len(), 600);
     fixture.check();

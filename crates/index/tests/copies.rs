@@ -4,7 +4,7 @@
 //! interface of the index.
 
 use crate::support::{Fixture, message, query, query_with};
-use index::{Duplicates, Mailbox, Order, PayloadReader, SortKey, UpdateOptions, shown_flags};
+use index::{Duplicates, Mailbox, Order, RecordReader, SortKey, UpdateOptions, shown_flags};
 use std::fs;
 
 const HEADERS: [&str; 1] = ["X-Spam-Score"];
@@ -34,7 +34,7 @@ fn counts(mailbox: &Mailbox, questions: &[(&str, u64)]) {
 /// many files.
 fn shown(mailbox: &Mailbox, text: &str) -> (String, String, Vec<String>, usize) {
     let hits = mailbox.find(&query_with(text, &HEADERS), &Order::default()).unwrap();
-    let message = mailbox.message(&hits.list[0], &mut PayloadReader::new()).unwrap();
+    let message = mailbox.message(&hits.list[0], &mut RecordReader::new()).unwrap();
     let flags = shown_flags(message.files.iter().map(|file| file.flags), message.line.derived);
     let headers = message.rest.headers.iter().map(|(_, value)| value.clone()).collect();
     (flags.map(|info| info.letter).collect(), message.rest.list_id, headers, message.files.len())
@@ -161,7 +161,7 @@ fn of_copies_the_highest_priority_counts() {
     counts(&mailbox, &[("", 3), ("prio:high", 1), ("prio:normal", 1), ("prio:low", 1)]);
     for (text, expected) in [("prio:high", "urgent"), ("prio:normal", "m"), ("prio:low", "listed")] {
         let hits = mailbox.find(&query(text), &Order::default()).unwrap();
-        let mut reader = PayloadReader::new();
+        let mut reader = RecordReader::new();
         assert_eq!(
             mailbox.message_id(&hits.list[0], &mut reader).unwrap(),
             format!("{expected}@example.org")

@@ -1,14 +1,17 @@
-//! The pass on a disk that fails: killed or refused at any operation and run again, it gives what one run gives.
+//! The pass on a disk that fails: killed or refused at any operation and run again, it gives what one run
+//! gives.
 
 use crate::support::{Dump, Fixture, dump, environment, message};
-use index::{Mailbox, NoObserver, UpdateOptions};
+use index::{Mailbox, UpdateOptions};
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 use testkit::SimDisk;
 use testkit::sim_disk::Refusal;
+use work::Silent;
 
-/// A pass over some mail, some changes to the mail, and a second pass, all on `disk`. Ends at the first failure.
+/// A pass over some mail, some changes to the mail, and a second pass, all on `disk`. Ends at the first
+/// failure.
 struct Workload {
     fixture: Fixture,
 }
@@ -29,7 +32,7 @@ impl Workload {
 
     fn pass(&self, disk: &SimDisk) -> index::Result<index::Summary> {
         let environment = environment(Arc::new(disk.clone()), Path::new("/data"));
-        index::update(&environment, &self.fixture.roots, &Workload::options(), &NoObserver)
+        index::update(&environment, &self.fixture.roots, &Workload::options(), &Silent)
     }
 
     fn change_mail(&self) {
@@ -123,8 +126,7 @@ fn a_first_index_that_fills_the_disk_gives_it_back() {
     let workload = Workload::new();
     let pass = |disk: &SimDisk| {
         let environment = environment(Arc::new(disk.clone()), Path::new("/data"));
-        let result =
-            index::update(&environment, &workload.fixture.roots, &UpdateOptions::default(), &NoObserver);
+        let result = index::update(&environment, &workload.fixture.roots, &UpdateOptions::default(), &Silent);
         (result, Mailbox::open(&environment).ok())
     };
     let whole = SimDisk::new(4);

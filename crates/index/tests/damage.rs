@@ -1,13 +1,14 @@
-//! A cut or a flipped byte in every kind of file: a sentence that names the file, or the same answers; never a panic, never a wrong
-//! answer, and deleting the index directory is always the way out.
+//! A cut or a flipped byte in every kind of file: a sentence that names the file, or the same answers; never
+//! a panic, never a wrong answer, and deleting the index directory is always the way out.
 
 use crate::support::Fixture;
 use crate::support::{Dump, dump, environment, message, query};
-use index::{Environment, Mailbox, NoObserver};
+use index::{Environment, Mailbox};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use testkit::SimDisk;
+use work::Silent;
 
 fn indexed() -> (Fixture, SimDisk) {
     let fixture = Fixture::new();
@@ -20,8 +21,7 @@ fn indexed() -> (Fixture, SimDisk) {
     // So many words that they have a list of their own.
     let many = (0..17_000).map(|number| format!("many{number}")).collect::<Vec<_>>().join(" ");
     fixture.put("f0", "cur", "many.x:2,S", &message("many", "subject of many", &many));
-    index::update(&environment_of(&disk), &fixture.roots, &index::UpdateOptions::default(), &NoObserver)
-        .unwrap();
+    index::update(&environment_of(&disk), &fixture.roots, &index::UpdateOptions::default(), &Silent).unwrap();
     (fixture, disk)
 }
 
@@ -45,7 +45,7 @@ fn ask(disk: &SimDisk, root: &Path) -> Result<(Dump, Vec<u64>), index::Error> {
     ];
     let counts = questions.iter().map(|text| mailbox.count(&query(text))).collect::<Result<Vec<_>, _>>()?;
     let hits = mailbox.find(&query::Query::All, &index::Order::default())?;
-    let mut reader = index::PayloadReader::new();
+    let mut reader = index::RecordReader::new();
     for hit in &hits.list {
         mailbox.message(hit, &mut reader)?;
     }
@@ -135,8 +135,7 @@ fn indexed_twice() -> (Fixture, SimDisk) {
     store::Writer::open(&shared, &directory, store::Options::default()).unwrap().flush().unwrap();
     let content = message("late", "subject of late", "other words linux");
     fixture.put("f1", "cur", "late.x:2,S", &content);
-    index::update(&environment_of(&disk), &fixture.roots, &index::UpdateOptions::default(), &NoObserver)
-        .unwrap();
+    index::update(&environment_of(&disk), &fixture.roots, &index::UpdateOptions::default(), &Silent).unwrap();
     (fixture, disk)
 }
 
@@ -176,7 +175,7 @@ fn sealed_files_that_changed_places_are_named_and_never_answer_wrongly() {
             }
             let damage = index::diagnose(&environment_of(&swapped), index::Depth::Deep).unwrap();
             assert!(names(one, &damage) || names(other, &damage), "{context}: {damage:?}");
-            assert!(damage.iter().all(|damage| damage.remedy == index::Remedy::Rebuild), "{context}");
+            assert!(damage.iter().all(|damage| damage.repair == index::Repair::Rebuild), "{context}");
         }
     }
     assert!(refused_count > 0);

@@ -4,7 +4,7 @@
 //! what `date:` finds. This file must not know how dates are read.
 
 use crate::support::{Fixture, message, query};
-use index::{Elsewhere, Order, PayloadReader, Scope};
+use index::{Archive, Order, RecordReader, Scope};
 use std::collections::BTreeMap;
 use std::fs;
 
@@ -13,7 +13,7 @@ const UNDATED: &str = "From: Ana <ana@example.org>\nSubject: undated\n\nno date\
 /// Keeps every message.
 struct Everything;
 
-impl Elsewhere for Everything {
+impl Archive for Everything {
     fn holds(&self, sha256: &[[u8; 32]]) -> index::Result<Vec<bool>> {
         Ok(vec![true; sha256.len()])
     }
@@ -23,7 +23,7 @@ impl Elsewhere for Everything {
 fn dates(fixture: &Fixture) -> BTreeMap<String, Option<i64>> {
     let mailbox = fixture.mailbox();
     let hits = mailbox.find(&query::Query::All, &Order::default()).unwrap();
-    let lines = hits.list.iter().map(|hit| mailbox.line(hit, &mut PayloadReader::new()).unwrap());
+    let lines = hits.list.iter().map(|hit| mailbox.line(hit, &mut RecordReader::new()).unwrap());
     lines.map(|line| (line.subject, line.date)).collect()
 }
 

@@ -1,10 +1,10 @@
-//! Fields that a message has beside the usual ones: priority, language, attached text, configured headers, keywords; and regular
-//! expressions on whole values.
+//! Fields that a message has beside the usual ones: priority, language, attached text, configured headers,
+//! keywords; and regular expressions on whole values.
 //!
 //! In: a small mailbox. Out: subjects found.
 
 use crate::support::{Fixture, message, query, query_with};
-use index::{Error, Order, PayloadReader, UpdateOptions};
+use index::{Error, Order, RecordReader, UpdateOptions};
 
 /// Returns options with header fields that a configuration names.
 fn with_headers(names: &[&str]) -> UpdateOptions {
@@ -52,7 +52,8 @@ fn languages_are_found() {
         &fixture,
         "de",
         "",
-        "Die Sitzung am Donnerstag ist leider auf die naechste Woche verschoben, weil der Raum nicht frei ist.",
+        "Die Sitzung am Donnerstag ist leider auf die naechste Woche verschoben, weil der Raum nicht frei \
+         ist.",
     );
     put(
         &fixture,
@@ -114,8 +115,9 @@ fn problems_are_found_by_kind_and_by_group() {
 fn attached_text_is_found_apart_from_the_rest() {
     let fixture = Fixture::new();
     let parts = "MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=b\n";
-    let body = "--b\n\nown words here\n--b\nContent-Type: text/plain; name=a.txt\nContent-Disposition: attachment\n\n\
-                capsule list\n--b\nContent-Type: message/rfc822\n\nSubject: inner topic\n\ninner body\n--b--";
+    let body = "--b\n\nown words here\n--b\nContent-Type: text/plain; name=a.txt\nContent-Disposition: \
+        attachment\n\n\
+        capsule list\n--b\nContent-Type: message/rfc822\n\nSubject: inner topic\n\ninner body\n--b--";
     put(&fixture, "both", parts, body);
     put(&fixture, "plain", "", "capsule and inner topic");
     fixture.update();
@@ -169,7 +171,7 @@ fn configured_headers_are_found_by_word_and_by_value() {
     );
     let mailbox = fixture.mailbox();
     let hits = mailbox.find(&query("subject:two"), &Order::default()).unwrap();
-    let rest = mailbox.message(&hits.list[0], &mut PayloadReader::new()).unwrap().rest;
+    let rest = mailbox.message(&hits.list[0], &mut RecordReader::new()).unwrap().rest;
     let pair = |name: &str, value: &str| (name.to_owned(), value.to_owned());
     let expected = [pair("X-Mailer", "Tube Mail"), pair("X-Mailer", "Rohr 7"), pair("X-Spam-Score", "12.5")];
     assert_eq!(rest.headers, expected);
@@ -185,11 +187,10 @@ fn a_header_that_was_not_indexed_from_the_start_is_said_to_be_missing() {
     assert_found(&fixture, &[("x-mailer:word", &["new"])]);
     let query = query_with("a or x-new:word", &["X-New"]);
     let error = fixture.mailbox().find(&query, &Order::default()).unwrap_err();
-    let Error::Query { span, what } = error else { panic!("{error}") };
+    let Error::Query { span, what, remedy } = error else { panic!("{error}") };
     assert_eq!(&"a or x-new:word"[span], "x-new");
-    let expected =
-        "header X-New is configured but not indexed yet; run \"pneu check --repair\" to read all mail again";
-    assert_eq!(what, expected);
+    assert_eq!(what, "header X-New is configured but not indexed yet");
+    assert_eq!(remedy, Some(index::Remedy::AddHeaders));
 }
 
 #[test]
@@ -199,7 +200,8 @@ fn regular_expressions_see_whole_header_values() {
         "",
         "cur",
         "1.x:2,",
-        "From: \"=?utf-8?q?=C3=85sa_=C3=96st?=\" <asa@post.example.org>\nTo: Bo <bo@example.org>, cy@example.org\n\
+        "From: \"=?utf-8?q?=C3=85sa_=C3=96st?=\" <asa@post.example.org>\nTo: Bo <bo@example.org>, \
+         cy@example.org\n\
          Subject: Re: =?utf-8?q?Gr=C3=BC=C3=9Fe?= from Malm\nMessage-ID: <Re.1@x>\nReferences: <Ref.0@x>\n\
          MIME-Version: 1.0\nContent-Type: application/pdf; name=\"two words.pdf\"\n\nx\n",
     );

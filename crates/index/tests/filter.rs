@@ -1,9 +1,9 @@
-//! Every field and every way to ask, on real mail, against a slow and obvious filter: it parses each message and compares each word.
-//!
-//! In: real and odd mail. Out: the same messages from both. What is asked for is taken out of the messages themselves.
+//! Every field and every way to ask, against a slow and obvious filter that parses messages. The questions
+//! are taken from the messages.
+//! Input: real and odd mail. Output: the same messages from both.
 
 use crate::support::Fixture;
-use index::{Mailbox, Order, OwnAddresses, PayloadReader, Root, UpdateOptions};
+use index::{Mailbox, Order, OwnAddresses, RecordReader, Root, UpdateOptions};
 use mail::{Derived, FileStat, Flags, Message};
 use query::fold::fold;
 use query::{Field, FieldSet, FlagName, Leaf, Matcher, Pattern, Priority, Query, Target};
@@ -452,7 +452,7 @@ fn join_copies(known: &mut [Known]) -> Vec<Vec<usize>> {
 /// Returns the ids of all messages by their numbers.
 fn ids(mailbox: &Mailbox) -> BTreeMap<u32, [u8; 32]> {
     let all = mailbox.evaluate(&Query::All).unwrap();
-    let mut reader = PayloadReader::new();
+    let mut reader = RecordReader::new();
     let hits = mailbox.sorted(&all, &Order::default()).unwrap();
     hits.list.iter().map(|hit| (hit.number, mailbox.message(hit, &mut reader).unwrap().sha256)).collect()
 }

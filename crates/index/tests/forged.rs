@@ -1,5 +1,5 @@
-//! What a check says of tables that do not agree, as a fault of ours would leave them: rows are changed through the store, whose
-//! checksums are then right.
+//! What a check says of tables that do not agree, as a fault of ours would leave them: rows are changed
+//! through the store, whose checksums are then right.
 
 use crate::support::{Fixture, message};
 use index::Depth;

@@ -21,6 +21,7 @@ mod inventory;
 mod manuals;
 mod meddling;
 mod moment;
+mod newer;
 mod pass;
 mod people;
 mod personal;

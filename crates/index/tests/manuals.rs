@@ -1,10 +1,10 @@
-//! What the manuals of mu and notmuch document, asked of an index: kinds of queries, dates, flags, ranges, phrases, wildcards; where both
-//! differ, what `docs/query.md` says. And Chinese, Japanese, Korean.
+//! What the manuals of mu and notmuch document, asked of an index: kinds of queries, dates, flags, ranges,
+//! phrases, wildcards; where both differ, what `docs/query.md` says. And Chinese, Japanese, Korean.
 //!
 //! In: a mailbox of a few messages; it is Sunday, 17 March 2030, in UTC. Out: the Message-IDs found.
 
 use crate::support::{Fixture, query};
-use index::{Mailbox, Order, PayloadReader};
+use index::{Mailbox, Order, RecordReader};
 
 const MESSAGES: [(&str, &str, &str, &str); 8] = [
     (
@@ -25,12 +25,14 @@ const MESSAGES: [(&str, &str, &str, &str); 8] = [
         "lists/running/cur/wombat:2,RS",
         "From: ann@example.org\nSubject: Wombat meets capybara\nDate: Sun, 10 Feb 2030 12:00:00 +0000\n\
          List-Id: <mu-discuss.example.com>\nMIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=b\n",
-        "--b\n\nbeethoven\n--b\nContent-Type: image/jpeg; name=image7.jpg\nContent-Disposition: attachment\n\nx\n--b--\n",
+        "--b\n\nbeethoven\n--b\nContent-Type: image/jpeg; name=image7.jpg\nContent-Disposition: \
+         attachment\n\nx\n--b--\n",
         "wombat",
     ),
     (
         "Lists/cur/pie:2,FS",
-        "From: cy@post.example.com\nSubject: pie: a hello.world program\nDate: Mon, 1 Oct 2029 12:00:00 +0000\n\
+        "From: cy@post.example.com\nSubject: pie: a hello.world program\nDate: Mon, 1 Oct 2029 12:00:00 \
+         +0000\n\
          In-Reply-To: <chip@example.org>\nX-Label: projectx\n",
         "the details of it, and Pizza for free\n",
         "pie",
@@ -38,7 +40,8 @@ const MESSAGES: [(&str, &str, &str, &str); 8] = [
     (
         "Sent Items/cur/hallo:2,PS",
         "From: ann@example.org\nTo: bob@example.org\nSubject: Hallo\nDate: Sat, 20 May 2017 23:30:00 +0200\n",
-        "Beste allemaal, de vergadering van donderdag is helaas verplaatst naar volgende week, omdat de zaal niet vrij is.\n",
+        "Beste allemaal, de vergadering van donderdag is helaas verplaatst naar volgende week, omdat de zaal \
+         niet vrij is.\n",
         "hallo",
     ),
     (
@@ -50,14 +53,17 @@ const MESSAGES: [(&str, &str, &str, &str); 8] = [
     ),
     (
         "a/b/cur/note:2,S",
-        "From: cy@example.org\nTo: ann@example.org\nSubject: there, hi\nX-Label: a tag\nDate: Thu, 16 Dec 2010 12:00:00 +0000\n\
+        "From: cy@example.org\nTo: ann@example.org\nSubject: there, hi\nX-Label: a tag\nDate: Thu, 16 Dec \
+         2010 12:00:00 +0000\n\
          MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=b\n",
-        "--b\n\nsee below\n--b\nContent-Type: text/plain; name=w.txt\nContent-Disposition: attachment\n\nwar and peace\n--b--\n",
+        "--b\n\nsee below\n--b\nContent-Type: text/plain; name=w.txt\nContent-Disposition: attachment\n\nwar \
+         and peace\n--b--\n",
         "note",
     ),
     (
         ".Sub.Two/cur/cjk:2,S",
-        "From: cy@example.org\nSubject: =?utf-8?b?5p2x5Lqs6YO944Gu5Lya6K2w?=\nDate: Fri, 3 Aug 2012 12:00:00 +0000\n\
+        "From: cy@example.org\nSubject: =?utf-8?b?5p2x5Lqs6YO944Gu5Lya6K2w?=\nDate: Fri, 3 Aug 2012 12:00:00 \
+         +0000\n\
          Content-Type: text/plain; charset=utf-8\n",
         "한국어 텍스트, 中文分词 と テスト. 山\n",
         "cjk",
@@ -78,7 +84,7 @@ fn mailbox() -> (Fixture, Mailbox) {
 }
 
 fn assert_found(mailbox: &Mailbox, cases: &[(&str, &str)]) {
-    let mut reader = PayloadReader::new();
+    let mut reader = RecordReader::new();
     for (text, expected) in cases {
         let hits =
             mailbox.find(&query(text), &Order::default()).unwrap_or_else(|error| panic!("{text}: {error}"));

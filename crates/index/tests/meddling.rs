@@ -1,13 +1,15 @@
-//! Something happens on the disk at a certain call of somebody else: a merge under a check, a first index beside another.
+//! Something happens on the disk at a certain call of somebody else: a merge under a check, a first index
+//! beside another.
 
 use crate::support::{Fixture, message};
 use disk::{Disk, File, Lock, Map, RealDisk, Result, Wait};
-use index::{Environment, Mailbox, NoObserver, UpdateOptions};
+use index::{Environment, Mailbox, UpdateOptions};
 use std::ffi::OsString;
 use std::fmt;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
+use work::Silent;
 
 /// What happens.
 type Meddle = Box<dyn FnOnce() + Send>;
@@ -132,7 +134,7 @@ fn a_check_beside_a_merging_writer_finds_no_damage() {
         |call| matches!(call, Call::Map),
         opening,
         move || {
-            index::update(&environment, &roots, &UpdateOptions::default(), &NoObserver).unwrap();
+            index::update(&environment, &roots, &UpdateOptions::default(), &Silent).unwrap();
         },
     );
     let damage = index::check(&environment_on(&fixture, &meddling), index::Depth::Deep).unwrap();
@@ -149,10 +151,10 @@ fn of_two_first_indexes_one_finds_the_other_and_the_directory_is_tagged() {
     // There is no index yet when the first one looks, and there is when it wants to make it.
     let is_writers = |call: Call<'_>| matches!(call, Call::Lock(path) if path.ends_with("index/lock"));
     let meddling = Meddling::new(is_writers, 0, move || {
-        index::update(&environment, &roots, &UpdateOptions::default(), &NoObserver).unwrap();
+        index::update(&environment, &roots, &UpdateOptions::default(), &Silent).unwrap();
     });
     let environment = environment_on(&fixture, &meddling);
-    index::update(&environment, &fixture.roots, &UpdateOptions::default(), &NoObserver).unwrap();
+    index::update(&environment, &fixture.roots, &UpdateOptions::default(), &Silent).unwrap();
     assert!(meddling.meddle.lock().unwrap().is_none());
     assert_eq!(fixture.find("words").len(), 7);
     fixture.check();

@@ -2,7 +2,7 @@
 
 use crate::support::{Fixture, message, query};
 use index::{
-    Inventory, Mailbox, Moment, MomentFile, MomentFolder, Order, PayloadReader, Place, ThreadOrder, Unknown,
+    Inventory, Mailbox, Moment, MomentFile, MomentFolder, Order, Place, RecordReader, ThreadOrder, Unknown,
 };
 use std::fs;
 
@@ -56,7 +56,7 @@ const QUERIES: [&str; 17] = [
 
 /// Everything that a mailbox says to all queries.
 fn answers(mailbox: &Mailbox) -> Vec<String> {
-    let mut reader = PayloadReader::new();
+    let mut reader = RecordReader::new();
     let mut list = Vec::new();
     for text in QUERIES {
         for hit in mailbox.find(&query(text), &Order::default()).unwrap().list {
@@ -132,7 +132,7 @@ fn a_mailbox_put_back_answers_as_it_did_then() {
     // Handles: what was at a path then.
     let (mailbox, _) = fixture.mailbox().at(&then).unwrap();
     let gone = mailbox.resolve(root.join("inbox/cur/2.x:2,a").to_str().unwrap()).unwrap();
-    assert_eq!(mailbox.line(&gone[0], &mut PayloadReader::new()).unwrap().subject, "m2");
+    assert_eq!(mailbox.line(&gone[0], &mut RecordReader::new()).unwrap().subject, "m2");
     assert!(mailbox.resolve(root.join("later/cur/9.x:2,S").to_str().unwrap()).is_err());
 }
 

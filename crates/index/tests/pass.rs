@@ -152,7 +152,8 @@ fn a_restored_disk_changes_rows_and_reads_nothing() {
     let path = fixture.put("inbox", "cur", "1.a:2,S", &message("a", "apples", "red"));
     let changed = fixture.put("inbox", "cur", "2.b:2,S", &message("b", "pears", "green"));
     fixture.update();
-    // The same name, size and time of modification with another inode; the content would tell whether it was read.
+    // The same name, size and time of modification with another inode; the content would tell whether it was
+    // read.
     let metadata = fs::metadata(&path).unwrap();
     let copy = path.with_file_name(".copy");
     fs::write(&copy, message("a", "apples", "rex")).unwrap();
@@ -191,7 +192,7 @@ fn a_root_that_is_missing_empty_or_nearly_so_keeps_its_rows() {
     fs::create_dir_all(fixture.root().join("inbox/cur")).unwrap();
     let summary = fixture.update();
     assert_eq!((summary.gone, summary.problems.len()), (0, 1));
-    assert!(summary.problems[0].what.contains("--accept-loss"), "{:?}", summary.problems);
+    assert_eq!(summary.problems[0].remedy, Some(index::Remedy::AcceptLoss), "{:?}", summary.problems);
     assert_eq!(fixture.find("hello").len(), 4);
     assert_eq!(fixture.update_with(&accept()).gone, 4);
     assert_eq!(fixture.find("hello").len(), 0);
@@ -382,7 +383,7 @@ fn a_message_over_the_limit_is_read_in_pieces_to_its_end() {
         assert_eq!(fixture.find("file:second.bin").len(), 2);
         let mailbox = fixture.mailbox();
         let hits = mailbox.find(&crate::support::query("one"), &index::Order::default()).unwrap();
-        let message = mailbox.message(&hits.list[0], &mut index::PayloadReader::new()).unwrap();
+        let message = mailbox.message(&hits.list[0], &mut index::RecordReader::new()).unwrap();
         assert!(message.rest.problems.is_empty(), "{:?}", message.rest.problems);
         assert!(message.line.size_bytes > 800_000);
         // What is known is not taken apart again.

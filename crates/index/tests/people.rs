@@ -5,7 +5,8 @@ use index::{Circle, OwnAddresses, Person, UpdateOptions};
 
 fn letter(from: &str, to: &str, day: u32) -> String {
     format!(
-        "From: {from}\nTo: {to}\nSubject: s\nDate: {day} Mar 2025 10:00:00 +0000\nMessage-ID: <{day}@x>\n\nwords\n"
+        "From: {from}\nTo: {to}\nSubject: s\nDate: {day} Mar 2025 10:00:00 +0000\nMessage-ID: \
+         <{day}@x>\n\nwords\n"
     )
 }
 

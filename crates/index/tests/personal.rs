@@ -4,7 +4,7 @@
 //! interface of the index.
 
 use crate::support::{Fixture, message, query, subjects};
-use index::{Mailbox, Order, OwnAddresses, PayloadReader, shown_flags};
+use index::{Mailbox, Order, OwnAddresses, RecordReader, shown_flags};
 
 fn own(addresses: &[&str]) -> OwnAddresses {
     OwnAddresses::new(&addresses.iter().map(|address| (*address).to_owned()).collect::<Vec<_>>())
@@ -40,7 +40,7 @@ fn personal(mailbox: &Mailbox) -> Vec<String> {
 
 /// Returns the subjects of messages that show the flag.
 fn showing(mailbox: &Mailbox) -> Vec<String> {
-    let mut reader = PayloadReader::new();
+    let mut reader = RecordReader::new();
     let hits = mailbox.find(&query(""), &Order::default()).unwrap();
     let messages = hits.list.iter().map(|hit| mailbox.message(hit, &mut reader).unwrap());
     let is_shown = |message: &index::Message| {
@@ -72,6 +72,6 @@ fn mail_to_the_user_is_personal() {
 fn without_addresses_the_question_is_refused_and_nothing_shows_the_flag() {
     let mailbox = fixture().mailbox();
     let error = mailbox.count(&query("subject:to and flag:personal")).unwrap_err();
-    assert!(error.to_string().contains("[user] addresses"), "{error}");
+    assert_eq!(error.remedy(), Some(index::Remedy::NameOwnAddresses), "{error}");
     assert_eq!(showing(&mailbox), [""; 0]);
 }

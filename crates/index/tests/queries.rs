@@ -26,7 +26,8 @@ struct Known {
 impl Known {
     fn content(&self) -> String {
         format!(
-            "From: {0} <{0}@example.org>\nTo: list@example.com\nSubject: {1}\nDate: {2} Mar 2025 12:00:00 +0000\n\
+            "From: {0} <{0}@example.org>\nTo: list@example.com\nSubject: {1}\nDate: {2} Mar 2025 12:00:00 \
+             +0000\n\
              Message-ID: <{3}@id>\nMIME-Version: 1.0\nContent-Type: text/plain; charset=utf-8\n\n{4}\n",
             self.from,
             encoded(&self.subject.join(" ")),
@@ -202,7 +203,8 @@ proptest! {
         for part in [&mailbox[..half], &mailbox[half..]] {
             for known in part {
                 let name = format!("{}.x:2,{}", known.number, known.flags);
-                fixture.put(FOLDERS[known.folder], if known.is_new { "new" } else { "cur" }, &name, &known.content());
+                let place = if known.is_new { "new" } else { "cur" };
+                fixture.put(FOLDERS[known.folder], place, &name, &known.content());
             }
             if !part.is_empty() {
                 fixture.update();
@@ -225,6 +227,6 @@ proptest! {
 }
 
 fn id_of(index: &index::Mailbox, hit: &index::Hit) -> usize {
-    let message = index.message(hit, &mut index::PayloadReader::new()).unwrap();
+    let message = index.message(hit, &mut index::RecordReader::new()).unwrap();
     message.rest.message_id.split('@').next().unwrap().parse().unwrap()
 }

@@ -1,12 +1,13 @@
-//! Readers beside a writer: never blocked, never an error, never half a commit; also where they may write nothing.
+//! Readers beside a writer: never blocked, never an error, never half a commit; also where they may write
+//! nothing.
 
 use crate::support::{Fixture, message, query, subjects};
-use index::{Mailbox, Order, PayloadReader, UpdateOptions};
+use index::{Mailbox, Order, RecordReader, UpdateOptions};
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// Messages come in pairs with a word of their own, both in one directory and one commit. A reader that sees one must see the other,
-/// by text and by rows.
+/// Messages come in pairs with a word of their own, both in one directory and one commit. A reader that sees
+/// one must see the other, by text and by rows.
 #[test]
 fn readers_in_a_loop_never_see_half_a_commit() {
     let fixture = Fixture::new();
@@ -50,7 +51,7 @@ fn look(fixture: &Fixture) {
     assert_eq!(set(&left), set(&right), "text of one commit comes together");
     let all = mailbox.find(&query("subject:pair*"), &Order::default()).expect("a query is answered");
     assert_eq!(all.list.len(), left.len() + right.len(), "rows and text of one commit come together");
-    let mut reader = PayloadReader::new();
+    let mut reader = RecordReader::new();
     for hit in &all.list {
         assert!(!mailbox.message(hit, &mut reader).expect("a message is read").files.is_empty());
     }

@@ -1,7 +1,8 @@
-//! Real mail: every file is there exactly once, and every Message-ID and every subject with a word in it is found.
+//! Real mail: every file is there exactly once, and every Message-ID and every subject with a word in it is
+//! found.
 
 use crate::support::{Fixture, dump};
-use index::{Mailbox, Order, PayloadReader, Root};
+use index::{Mailbox, Order, RecordReader, Root};
 use query::{Field, FieldSet, Leaf, Matcher, Query, Target};
 use std::collections::BTreeMap;
 use std::fs;
@@ -46,7 +47,7 @@ fn check_root(fixture: &Fixture, root: &Path) {
 }
 
 fn every_message_is_found(mailbox: &Mailbox) {
-    let mut reader = PayloadReader::new();
+    let mut reader = RecordReader::new();
     for hit in mailbox.find(&Query::All, &Order::default()).unwrap().list {
         let message = mailbox.message(&hit, &mut reader).unwrap();
         let by_id = mailbox.by_message_id(&message.rest.message_id).unwrap();

@@ -1,11 +1,13 @@
-//! An index made anew: whatever was damaged, it gives the answers of a fresh one, and no crash leaves less than the old one or the new.
+//! An index made anew: whatever was damaged, it gives the answers of a fresh one, and no crash leaves less
+//! than the old one or the new.
 
 use crate::support::{Dump, Fixture, dump, environment, message, query};
-use index::{Depth, Environment, Error, Mailbox, NoObserver, Observer, UpdateOptions};
+use index::{Depth, Environment, Error, Mailbox, UpdateOptions};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use testkit::SimDisk;
+use work::Silent;
 
 fn environment_of(disk: &SimDisk) -> Environment {
     environment(Arc::new(disk.clone()), Path::new("/data"))
@@ -20,14 +22,14 @@ fn indexed(count: usize) -> (Fixture, SimDisk) {
     }
     let disk = SimDisk::new(11);
     // Two commits: there are segments and a journal.
-    index::update(&environment_of(&disk), &fixture.roots, &UpdateOptions::default(), &NoObserver).unwrap();
+    index::update(&environment_of(&disk), &fixture.roots, &UpdateOptions::default(), &Silent).unwrap();
     fixture.put("f0", "cur", "last.x:2,F", &message("last", "last", "words nlast"));
-    index::update(&environment_of(&disk), &fixture.roots, &UpdateOptions::default(), &NoObserver).unwrap();
+    index::update(&environment_of(&disk), &fixture.roots, &UpdateOptions::default(), &Silent).unwrap();
     (fixture, disk)
 }
 
 fn rebuild(disk: &SimDisk, fixture: &Fixture) -> index::Result<index::Summary> {
-    index::rebuild(&environment_of(disk), &fixture.roots, &UpdateOptions::default(), &NoObserver)
+    index::rebuild(&environment_of(disk), &fixture.roots, &UpdateOptions::default(), &Silent)
 }
 
 /// What an index answers.
@@ -78,12 +80,8 @@ fn whatever_is_damaged_a_rebuild_gives_the_answers_of_a_fresh_index() {
             rebuild(&harmed, &fixture).unwrap_or_else(|error| panic!("{kind} {how}: {error}"));
             assert!(is_sound(&harmed), "{kind} {how}");
             assert_eq!(answers(&harmed, fixture.root()).unwrap(), right, "{kind} {how}");
-            let again = index::update(
-                &environment_of(&harmed),
-                &fixture.roots,
-                &UpdateOptions::default(),
-                &NoObserver,
-            );
+            let again =
+                index::update(&environment_of(&harmed), &fixture.roots, &UpdateOptions::default(), &Silent);
             let again = again.unwrap();
             assert_eq!((again.added, again.moved, again.gone), (0, 0, 0), "{kind} {how}");
         }
@@ -139,7 +137,7 @@ fn a_crash_at_any_operation_leaves_the_old_index_or_the_new() {
         let image = crashed.images().swap_remove(0);
         // Another process makes other names.
         let again = Environment { seed: 8, ..environment_of(&image.disk) };
-        index::rebuild(&again, &fixture.roots, &UpdateOptions::default(), &NoObserver).unwrap();
+        index::rebuild(&again, &fixture.roots, &UpdateOptions::default(), &Silent).unwrap();
         assert_eq!(answers(&image.disk, fixture.root()).unwrap(), new, "again after a crash at {number}");
     }
 }
@@ -147,8 +145,8 @@ fn a_crash_at_any_operation_leaves_the_old_index_or_the_new() {
 /// Asks to stop as soon as it is asked.
 struct Impatient;
 
-impl Observer for Impatient {
-    fn is_interrupted(&self) -> bool {
+impl work::Progress for Impatient {
+    fn is_cancelled(&self) -> bool {
         true
     }
 }
@@ -166,7 +164,7 @@ fn a_rebuild_that_is_interrupted_or_finds_no_mail_changes_nothing() {
     let other = fixture.directory.path().join("other");
     std::fs::create_dir_all(other.join("cur")).unwrap();
     let both = [index::Root { name: "other".into(), path: other }, fixture.roots[0].clone()];
-    let unmounted = index::rebuild(&environment, &both, &options, &NoObserver);
+    let unmounted = index::rebuild(&environment, &both, &options, &Silent);
     assert!(matches!(unmounted, Err(Error::NoMaildir { .. })), "{unmounted:?}");
     std::fs::rename(fixture.directory.path().join("aside"), fixture.root()).unwrap();
     assert_eq!(answers(&disk, fixture.root()).unwrap(), old);
@@ -186,19 +184,15 @@ fn what_a_new_index_lacks_is_named_with_what_the_old_one_had() {
     }
     let link = fixture.root().join("linked");
     std::os::unix::fs::symlink(&aside, &link).unwrap();
-    index::update(&environment_of(&disk), &fixture.roots, &UpdateOptions::default(), &NoObserver).unwrap();
+    index::update(&environment_of(&disk), &fixture.roots, &UpdateOptions::default(), &Silent).unwrap();
     assert_eq!(answers(&disk, fixture.root()).unwrap().1[0], 13);
     assert_eq!(rebuild(&disk.fork(), &fixture).unwrap().problems, []);
     // A folder that is simply gone is nothing to speak of.
     std::fs::remove_dir_all(fixture.root().join("f2")).unwrap();
     std::fs::rename(&aside, fixture.directory.path().join("elsewhere")).unwrap();
-    for (is_readable, what) in [
-        (
-            true,
-            "3 messages of it were indexed and are not in the new index, until it can be read and \"pneu index\" is run",
-        ),
-        (false, ""),
-    ] {
+    for (is_readable, what) in
+        [(true, "3 messages of it were indexed and are not in the new index"), (false, "")]
+    {
         let other = disk.fork();
         if !is_readable {
             set_version(&other, 1);

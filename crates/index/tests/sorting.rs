@@ -1,9 +1,10 @@
 //! Every key to sort by, compared with a slow twin.
 //!
-//! In: generated mail of all kinds, more of it than is sorted on one thread. Out: whether hits come in the order that plain values give.
+//! In: generated mail of all kinds, more of it than is sorted on one thread. Out: whether hits come in the
+//! order that plain values give.
 
 use crate::support::{Fixture, query};
-use index::{Direction, Hit, Mailbox, Message, Order, PayloadReader, SortKey, shown_flags};
+use index::{Direction, Hit, Mailbox, Message, Order, RecordReader, SortKey, shown_flags};
 use mail::Derived;
 use query::flags::FLAGS;
 use query::fold::fold;
@@ -76,7 +77,7 @@ fn without_prefixes(subject: &str) -> String {
 
 fn sorted_slowly(mailbox: &Mailbox, wanted: SortKey, direction: Direction) -> Vec<Hit> {
     let all = mailbox.find(&query(""), &Order::default()).unwrap().list;
-    let mut reader = PayloadReader::new();
+    let mut reader = RecordReader::new();
     let mut keyed: Vec<_> = all
         .into_iter()
         .map(|hit| {
@@ -119,7 +120,8 @@ fn few_of_many_stand_in_the_order_in_which_all_do() {
         let second = if number % 1050 == 0 { 7 } else { number % 60 };
         let word = if [0, 40, 1050].contains(&number) { "rare" } else { "common" };
         let content = format!(
-            "Date: Mon, 5 Jan 2026 10:00:{second:02} +0000\nSubject: {number}\nMessage-ID: <{number}@x>\n\n{word}\n"
+            "Date: Mon, 5 Jan 2026 10:00:{second:02} +0000\nSubject: {number}\nMessage-ID: \
+             <{number}@x>\n\n{word}\n"
         );
         fixture.put("", "cur", &format!("{number}:2,"), &content);
     }

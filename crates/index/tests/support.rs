@@ -3,12 +3,13 @@
 //! In: file names and messages. Out: an environment, and dumps. Knows only the public interface of the index.
 
 use disk::{Disk, RealDisk};
-use index::{Environment, Mailbox, NoObserver, Order, PayloadReader, Root, Summary, UpdateOptions};
+use index::{Environment, Mailbox, Order, RecordReader, Root, Summary, UpdateOptions};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tempfile::TempDir;
+use work::Silent;
 
 /// A mailbox and its index.
 pub(crate) struct Fixture {
@@ -54,7 +55,7 @@ impl Fixture {
     }
 
     pub(crate) fn update_with(&self, options: &UpdateOptions) -> Summary {
-        index::update(&self.environment, &self.roots, options, &NoObserver).unwrap()
+        index::update(&self.environment, &self.roots, options, &Silent).unwrap()
     }
 
     pub(crate) fn mailbox(&self) -> Mailbox {
@@ -128,13 +129,13 @@ pub(crate) fn subjects(mailbox: &Mailbox, text: &str) -> Vec<String> {
 
 fn subjects_of(mailbox: &Mailbox, query: &query::Query) -> Vec<String> {
     let hits = mailbox.find(query, &Order::default()).unwrap();
-    let mut reader = PayloadReader::new();
+    let mut reader = RecordReader::new();
     hits.list.iter().map(|hit| mailbox.line(hit, &mut reader).unwrap().subject).collect()
 }
 
 pub(crate) fn dump(mailbox: &Mailbox, root: &Path) -> Dump {
     let hits = mailbox.find(&query::Query::All, &Order::default()).unwrap();
-    let mut reader = PayloadReader::new();
+    let mut reader = RecordReader::new();
     let mut dump = Dump::new();
     for hit in &hits.list {
         let message = mailbox.message(hit, &mut reader).unwrap();

@@ -1,8 +1,9 @@
 //! Sweeping: messages whose last file is long gone are forgotten, and nothing of them is ever found.
 
 use crate::support::{Fixture, message};
-use index::{CLOCK_SECONDS, Elsewhere, Error, NoObserver, Nowhere, Observer, Swept};
+use index::{Archive, CLOCK_SECONDS, Error, NoArchive, Swept};
 use std::fs;
+use work::Silent;
 
 const DAY: i64 = 86_400;
 const MONTH: i64 = 30 * DAY;
@@ -32,7 +33,7 @@ fn filled() -> Fixture {
 }
 
 fn sweepable(fixture: &Fixture, age: i64) -> Vec<String> {
-    index::sweepable(&fixture.environment, age, &Nowhere)
+    index::sweepable(&fixture.environment, age, &NoArchive)
         .unwrap()
         .into_iter()
         .map(|absent| absent.subject)
@@ -40,7 +41,7 @@ fn sweepable(fixture: &Fixture, age: i64) -> Vec<String> {
 }
 
 fn sweep(fixture: &Fixture, age: i64) -> u64 {
-    index::sweep(&fixture.environment, age, &Nowhere, &NoObserver).unwrap().forgotten
+    index::sweep(&fixture.environment, age, &NoArchive, &Silent).unwrap().forgotten
 }
 
 #[test]
@@ -102,9 +103,9 @@ fn a_clock_that_makes_no_sense_forgets_nothing() {
     ];
     for (clock, shown) in clocks.into_iter().zip(days) {
         fixture.environment.clock_ns = clock;
-        let listed = index::sweepable(&fixture.environment, MONTH, &Nowhere).map(|list| list.len());
+        let listed = index::sweepable(&fixture.environment, MONTH, &NoArchive).map(|list| list.len());
         let swept =
-            index::sweep(&fixture.environment, MONTH, &Nowhere, &NoObserver).map(|swept| swept.forgotten);
+            index::sweep(&fixture.environment, MONTH, &NoArchive, &Silent).map(|swept| swept.forgotten);
         for refused in [listed.map(|count| count as u64), swept] {
             let said = refused.unwrap_err().to_string();
             assert!(said.starts_with(&format!("the clock says {shown}, which cannot be: ")), "{said}");
@@ -125,7 +126,7 @@ fn what_such_a_clock_dated_is_gone_since_the_next_sweep() {
         fixture.update();
         fixture.environment.clock_ns = later;
         assert_eq!(sweepable(&fixture, MONTH).len(), 4);
-        let swept = |age| index::sweep(&fixture.environment, age, &Nowhere, &NoObserver).unwrap();
+        let swept = |age| index::sweep(&fixture.environment, age, &NoArchive, &Silent).unwrap();
         assert_eq!(swept(MONTH), Swept { forgotten: 4, held: 0, dated: 1 });
         assert_eq!(swept(1), Swept::default());
         assert_eq!(sweepable(&fixture, 0), ["subject 4", "subject 5"]);
@@ -170,8 +171,8 @@ fn merging_leaves_the_text_of_swept_messages_behind() {
 /// Asks to stop as soon as it is asked.
 struct Impatient;
 
-impl Observer for Impatient {
-    fn is_interrupted(&self) -> bool {
+impl work::Progress for Impatient {
+    fn is_cancelled(&self) -> bool {
         true
     }
 }
@@ -179,7 +180,7 @@ impl Observer for Impatient {
 #[test]
 fn an_interrupted_sweep_keeps_what_it_did() {
     let fixture = filled();
-    let interrupted = index::sweep(&fixture.environment, MONTH, &Nowhere, &Impatient);
+    let interrupted = index::sweep(&fixture.environment, MONTH, &NoArchive, &Impatient);
     assert!(matches!(interrupted, Err(Error::Interrupted)), "{interrupted:?}");
     assert_eq!(fixture.mailbox().counts().unwrap().absent, 1);
     fixture.check();
@@ -189,10 +190,10 @@ fn an_interrupted_sweep_keeps_what_it_did() {
 fn what_is_kept_elsewhere_is_never_forgotten() {
     /// Holds messages 1 and 3; or fails.
     struct Odd([[u8; 32]; 2], bool);
-    impl Elsewhere for Odd {
+    impl Archive for Odd {
         fn holds(&self, sha256: &[[u8; 32]]) -> index::Result<Vec<bool>> {
             if self.1 {
-                return Err(Error::elsewhere("nobody answers"));
+                return Err(Error::archive("nobody answers"));
             }
             Ok(sha256.iter().map(|id| self.0.contains(id)).collect())
         }
@@ -201,15 +202,15 @@ fn what_is_kept_elsewhere_is_never_forgotten() {
     let sha256 = ["m1", "m3"].map(|id| {
         let mailbox = fixture.mailbox();
         let hit = mailbox.resolve(&format!("id:{id}@example.org")).unwrap()[0];
-        mailbox.message(&hit, &mut index::PayloadReader::new()).unwrap().sha256
+        mailbox.message(&hit, &mut index::RecordReader::new()).unwrap().sha256
     });
     let (environment, odd) = (&fixture.environment, Odd(sha256, false));
     let list = index::sweepable(environment, MONTH, &odd).unwrap();
     assert_eq!(list.iter().map(|one| &*one.subject).collect::<Vec<_>>(), ["subject 0", "subject 2"]);
     // Who cannot be asked may hold everything.
-    let failed = index::sweep(environment, MONTH, &Odd(sha256, true), &NoObserver);
+    let failed = index::sweep(environment, MONTH, &Odd(sha256, true), &Silent);
     assert_eq!(failed.unwrap_err().to_string(), "nobody answers");
-    let swept = index::sweep(environment, MONTH, &odd, &NoObserver).unwrap();
+    let swept = index::sweep(environment, MONTH, &odd, &Silent).unwrap();
     assert_eq!(swept, Swept { forgotten: 2, held: 2, dated: 0 });
     assert_eq!(sweepable(&fixture, MONTH), ["subject 1", "subject 3"]);
     fixture.check();

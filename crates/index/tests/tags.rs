@@ -1,7 +1,7 @@
 //! Tags: given and taken away by queries, kept whatever happens to files, headers and the index.
 
 use crate::support::{Fixture, environment, message, query};
-use index::{Environment, Mailbox, Order, PayloadReader, TagChange, TagSummary};
+use index::{Environment, Mailbox, Order, RecordReader, TagChange, TagSummary};
 use std::collections::BTreeSet;
 use std::fs;
 use std::sync::Arc;
@@ -25,7 +25,7 @@ fn tagged(fixture: &Fixture) -> Vec<String> {
 
 fn tagged_in(mailbox: &Mailbox) -> Vec<String> {
     let hits = mailbox.find(&query(""), &Order::default()).unwrap();
-    let mut reader = PayloadReader::new();
+    let mut reader = RecordReader::new();
     let mut list = Vec::new();
     for hit in &hits.list {
         let message = mailbox.message(hit, &mut reader).unwrap();

@@ -37,7 +37,8 @@ fn text(said: &Said) -> String {
     format!("pneu-tags 1\n{}", said.iter().map(line).collect::<String>())
 }
 
-/// Another form that readers take: upside down, every character escaped, a line for each tag, and lines that say nothing.
+/// Another form that readers take: upside down, every character escaped, a line for each tag, and lines that
+/// say nothing.
 fn odd_text(said: &Said) -> String {
     let escape = |text: &str| text.bytes().map(|byte| format!("%{byte:02X}")).collect::<String>();
     let mut out = "pneu-tags 1\r\n\n# a comment\n".to_owned();

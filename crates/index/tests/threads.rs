@@ -1,7 +1,8 @@
-//! Threads: messages that name each other belong together, in whatever order they came; and copies are shown once.
+//! Threads: messages that name each other belong together, in whatever order they came; and copies are shown
+//! once.
 
 use crate::support::{Fixture, query};
-use index::{Duplicates, Mailbox, Origin, PayloadReader, ThreadOrder, UpdateOptions};
+use index::{Duplicates, Mailbox, Origin, RecordReader, ThreadOrder, UpdateOptions};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -26,7 +27,7 @@ fn answer(id: &str, references: &str, in_reply_to: &str, minute: u32) -> String 
 fn shown(mailbox: &Mailbox, text: &str) -> String {
     let found = mailbox.evaluate(&query(text)).unwrap();
     let threads = mailbox.threads(&found, &ThreadOrder::default()).unwrap();
-    let mut reader = PayloadReader::new();
+    let mut reader = RecordReader::new();
     let mut lines = Vec::new();
     for thread in threads.list {
         let mut show = |entry: &index::ThreadEntry| {
@@ -170,7 +171,7 @@ fn threads_are_counted_when_only_some_are_wanted() {
     let mailbox = fixture.mailbox();
     let all = mailbox.evaluate(&query("")).unwrap();
     let order = ThreadOrder { offset: 1, limit: Some(2), ..ThreadOrder::default() };
-    let mut reader = PayloadReader::new();
+    let mut reader = RecordReader::new();
     let mut first = |order: &ThreadOrder| -> Vec<String> {
         let threads = mailbox.threads(&all, order).unwrap();
         assert_eq!(threads.total, 5);
@@ -268,7 +269,7 @@ fn copies_are_swept_one_by_one() {
             std::fs::remove_file(&paths[number]).unwrap();
         }
         fixture.update_with(&UpdateOptions { loss: index::Loss::Accept, ..UpdateOptions::default() });
-        let swept = index::sweep(&fixture.environment, 0, &index::Nowhere, &index::NoObserver);
+        let swept = index::sweep(&fixture.environment, 0, &index::NoArchive, &work::Silent);
         assert_eq!(swept.unwrap().forgotten, 2);
         fixture.check();
         assert_eq!(fixture.find("same"), ["twice"]);
@@ -322,7 +323,8 @@ proptest! {
             for own in &present {
                 fixture.put("a", "cur", &format!("{own}.x:2,"), &content(&messages[*own]));
                 if round == 0 {
-                    fixture.update_with(&UpdateOptions { batch_message_count: batch, ..UpdateOptions::default() });
+                    let options = UpdateOptions { batch_message_count: batch, ..UpdateOptions::default() };
+                    fixture.update_with(&options);
                 }
             }
             fixture.update_with(&UpdateOptions { batch_message_count: batch, ..UpdateOptions::default() });

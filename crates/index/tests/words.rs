@@ -1,5 +1,5 @@
-//! Parts of words and regular expressions in a mailbox with so many distinct words that they have a list of their own: the answers are
-//! those of a look at each word, with the list and without it.
+//! Parts of words and regular expressions in a mailbox with so many distinct words that they have a list of
+//! their own: the answers are those of a look at each word, with the list and without it.
 
 use crate::support::{Fixture, message};
 use index::UpdateOptions;

@@ -1,9 +1,10 @@
 //! Several writers: what one does while another's plan is under way is neither lost nor done twice.
 //!
-//! A second pass runs in the middle of the first, called from its observer between two batches, where the lock is free.
+//! A second pass runs in the middle of the first, called from its observer between two batches, where the
+//! lock is free.
 
 use crate::support::{Fixture, message};
-use index::{Observer, Root, Stage, UpdateOptions};
+use index::{Root, UpdateOptions};
 use std::fs;
 use std::sync::Mutex;
 
@@ -16,10 +17,10 @@ impl<'a> Meanwhile<'a> {
     }
 }
 
-impl Observer for Meanwhile<'_> {
-    fn stage(&self, stage: Stage) {
+impl work::Progress for Meanwhile<'_> {
+    fn stage(&self, stage: work::Stage) {
         // The plan is made, the lock is not taken yet.
-        if let Stage::Read { .. } = stage {
+        if stage == work::Stage::Read {
             let what = self.0.lock().unwrap().take();
             what.into_iter().for_each(|what| what());
         }
@@ -90,7 +91,7 @@ fn a_root_that_another_pass_adds_stays() {
     let work = Root { name: "work".into(), path: second };
     let both = vec![fixture.roots[0].clone(), work.clone()];
     let meanwhile = Meanwhile::new(|| {
-        index::update(&fixture.environment, &both, &small_batches(), &index::NoObserver).unwrap();
+        index::update(&fixture.environment, &both, &small_batches(), &work::Silent).unwrap();
     });
     index::update(&fixture.environment, &fixture.roots, &small_batches(), &meanwhile).unwrap();
     assert!(fixture.mailbox().roots().contains(&work));
@@ -105,7 +106,7 @@ fn a_mistyped_root_is_not_remembered() {
     let typo = Root { name: "mail".into(), path: fixture.directory.path().join("mial") };
     let other = Root { name: "other".into(), path: fixture.directory.path().join("nowhere") };
     let summary =
-        index::update(&fixture.environment, &[typo, other], &UpdateOptions::default(), &index::NoObserver)
+        index::update(&fixture.environment, &[typo, other], &UpdateOptions::default(), &work::Silent)
             .unwrap();
     assert_eq!(summary.problems.len(), 2);
     assert_eq!(fixture.mailbox().roots(), fixture.roots);
@@ -119,12 +120,13 @@ fn a_commit_of_our_own_does_not_vouch_for_those_of_others() {
     fs::create_dir_all(second.join("inbox/cur")).unwrap();
     fs::write(second.join("inbox/cur/0.w:2,S"), message("w0", "work", "words")).unwrap();
     let both = vec![fixture.roots[0].clone(), Root { name: "work".into(), path: second.clone() }];
-    let pass = |roots: &[Root], observer: &dyn Observer| {
+    let pass = |roots: &[Root], observer: &dyn work::Progress| {
         index::update(&fixture.environment, roots, &small_batches(), observer).unwrap();
     };
-    pass(&both, &index::NoObserver);
-    // The first pass finds new files in both roots, the other one only those of the second. The first batch of the first pass has
-    // files of the first root, and commits; its second batch has those that the other pass has added.
+    pass(&both, &work::Silent);
+    // The first pass finds new files in both roots, the other one only those of the second. The first batch
+    // of the first pass has files of the first root, and commits; its second batch has those that the other
+    // pass has added.
     for number in 0..5 {
         let content = message(&format!("a{number}"), "late", "words");
         fixture.put("f0", "cur", &format!("a{number}.x:2,S"), &content);
@@ -134,7 +136,7 @@ fn a_commit_of_our_own_does_not_vouch_for_those_of_others() {
         )
         .unwrap();
     }
-    let meanwhile = Meanwhile::new(|| pass(&both[1..], &index::NoObserver));
+    let meanwhile = Meanwhile::new(|| pass(&both[1..], &work::Silent));
     pass(&both, &meanwhile);
     fixture.check();
     assert_eq!(fixture.find("words").len(), 17);

@@ -1,19 +1,21 @@
-//! Cutting byte slices without a panic: what lies beyond the end is empty.
+//! Slices of bytes without panics: whatever lies beyond the end is empty.
 //!
-//! Slices of outside bytes come in, smaller slices go out. Knows nothing of mail.
+//! Knows nothing of mail.
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
-/// Returns what begins at `start`, or nothing.
+use std::borrow::Cow;
+
+/// Returns the bytes from `start` on, or nothing.
 pub(crate) fn after(bytes: &[u8], start: usize) -> &[u8] {
     bytes.get(start..).unwrap_or_default()
 }
 
-/// Returns what ends before `end`, or all.
+/// Returns the bytes before `end`, or all.
 pub(crate) fn before(bytes: &[u8], end: usize) -> &[u8] {
     bytes.get(..end).unwrap_or(bytes)
 }
 
-/// Returns the first line without its end (LF, with any CR before it), and what follows.
+/// Returns the first line without its line end (LF, with any CRs before it), and the bytes after it.
 pub(crate) fn line(bytes: &[u8]) -> (&[u8], &[u8]) {
     match memchr::memchr(b'\n', bytes) {
         Some(end) => (trim_cr(before(bytes, end)), after(bytes, end.saturating_add(1))),
@@ -21,7 +23,7 @@ pub(crate) fn line(bytes: &[u8]) -> (&[u8], &[u8]) {
     }
 }
 
-/// Cuts CRs from the end.
+/// Strips CRs from the end.
 pub(crate) fn trim_cr(mut bytes: &[u8]) -> &[u8] {
     while let Some((b'\r', rest)) = bytes.split_last() {
         bytes = rest;
@@ -29,12 +31,20 @@ pub(crate) fn trim_cr(mut bytes: &[u8]) -> &[u8] {
     bytes
 }
 
-/// Returns the part of `whole` that lies before `rest`, where `rest` is its end.
+/// Returns the part of `whole` before `rest`, which must be its end.
 pub(crate) fn until<'a>(whole: &'a [u8], rest: &[u8]) -> &'a [u8] {
     before(whole, whole.len().saturating_sub(rest.len()))
 }
 
-/// Cuts `text` to at most `length` bytes, at a character, without white space at its end.
+/// Replaces CR by LF in a message without any LF, as old Macintoshes wrote them.
+pub(crate) fn with_line_feeds(bytes: &[u8]) -> Cow<'_, [u8]> {
+    if memchr::memchr(b'\n', bytes).is_some() || memchr::memchr(b'\r', bytes).is_none() {
+        return Cow::Borrowed(bytes);
+    }
+    Cow::Owned(bytes.iter().map(|&byte| if byte == b'\r' { b'\n' } else { byte }).collect())
+}
+
+/// Cuts `text` to at most `length` bytes, at a character boundary and without trailing white space.
 pub(crate) fn cut(text: &str, length: usize) -> &str {
     if text.len() <= length {
         return text;

@@ -1,7 +1,6 @@
-//! What can go wrong with a directory or a message file, in sentences that name it.
+//! The error type of this crate: a sentence that names the directory or message file.
 //!
-//! Comes in: what the operating system or a decompressor says. Goes out: an [`Error`] that names the path. This file must not
-//! know who asked, or what is done about it.
+//! Knows nothing of the caller, or of how an error is handled.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -9,36 +8,36 @@ use std::path::{Path, PathBuf};
 /// A directory or a message file that could not be read.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The operating system refused.
+    /// The operating system returned an error.
     #[error("cannot {action} {}: {source}", path.display())]
     Io {
-        /// What was tried, as a verb: "read", "open the directory".
+        /// The operation, as a verb: "read", "open the directory".
         action: &'static str,
         /// The file or directory.
         path: PathBuf,
         /// The reason.
         source: io::Error,
     },
-    /// A message's place is taken by something else, such as a directory or a pipe.
+    /// The path is not a regular file but, for example, a directory or a pipe.
     #[error("{} is not a file", path.display())]
     NotAFile {
-        /// What has the name.
+        /// The path.
         path: PathBuf,
     },
-    /// A compressed message whose content cannot be brought back.
+    /// A compressed message file that cannot be decompressed.
     #[error("{} is a damaged compressed file: {what}", path.display())]
     Damaged {
         /// The file.
         path: PathBuf,
-        /// What the decompressor says.
+        /// The decompressor's error.
         what: String,
     },
-    /// A compressed message that cannot be read.
+    /// A message file in a compression format that is not supported.
     #[error("{} was compressed by {program}, which pneu cannot read; {UNREADABLE_WAY_OUT}", path.display())]
     Unreadable {
         /// The file.
         path: PathBuf,
-        /// What compressed it.
+        /// The program that compressed it.
         program: &'static str,
     },
     /// Another program kept writing to the file.
@@ -49,7 +48,7 @@ pub enum Error {
     },
 }
 
-/// What helps against a file whose compression cannot be read.
+/// The way out for [`Error::Unreadable`].
 const UNREADABLE_WAY_OUT: &str = "unpack it, or compress it by gzip, zstd, xz or bzip2";
 
 /// The result of reading a directory or a message file.
@@ -61,17 +60,19 @@ impl Error {
         Error::Io { action, path: path.to_owned(), source: source.into() }
     }
 
-    /// Says whether the file or directory was not there.
+    /// Returns whether the file or directory does not exist.
     pub fn is_not_found(&self) -> bool {
         matches!(self, Error::Io { source, .. } if source.kind() == io::ErrorKind::NotFound)
     }
 
-    /// Says whether symbolic links led in a circle.
+    /// Returns whether symbolic links form a loop.
     pub fn is_link_loop(&self) -> bool {
-        matches!(self, Error::Io { source, .. } if source.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error()))
+        let is_loop =
+            |error: &io::Error| error.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error());
+        matches!(self, Error::Io { source, .. } if is_loop(source))
     }
 
-    /// Returns what is wrong without the name of the file or directory, for who names that.
+    /// Returns the message without the path, for callers that print the path themselves.
     pub fn reason(&self) -> String {
         match self {
             Error::Io { action, source, .. } => format!("cannot {action} it: {source}"),
@@ -86,7 +87,7 @@ impl Error {
         }
     }
 
-    /// Returns the file or directory that it is about.
+    /// Returns the path of the file or directory.
     pub fn path(&self) -> &Path {
         match self {
             Error::Io { path, .. }

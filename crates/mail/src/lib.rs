@@ -1,79 +1,49 @@
-//! What a Maildir and a message are.
+//! Reads Maildirs and parses messages.
 //!
-//! Comes in: directories, and the bytes of message files. Goes out: folders, names, stamps, and messages taken apart. This crate
-//! must not know how any of it is kept.
+//! Input: directories, and the bytes of message files. Output: folders, file names, flags and stamps, and
+//! parsed messages. This crate does not depend on how any of it is stored.
 
-mod addresses;
-mod attachments;
-mod base64;
-mod bodies;
-mod body_hash;
-mod boundary;
+mod body;
 mod bytes;
-mod charset;
-mod cms;
-mod content;
-mod copy_hash;
-mod dates;
-mod derived;
+mod decode;
 mod error;
-mod extended;
-mod far;
-mod flags;
-mod folder;
-mod folder_name;
-mod forms;
-mod headers;
-mod hidden;
-mod html;
-mod html_part;
-mod ids;
-mod keywords;
-mod language;
+mod hash;
+mod header;
 mod large;
-mod link;
-mod mailbox;
+mod maildir;
 mod message;
-mod name;
-mod part_text;
-mod parts;
+mod mime;
 mod problem;
-mod read;
-mod scan;
-mod shifted;
-mod snippet;
-mod stamp;
-mod transfer;
-mod unpack;
-mod utf7;
-mod walk;
-mod words;
+mod text;
 
 pub mod limits;
 
-pub use attachments::Attachment;
-pub use bodies::OtherForm;
-pub use dates::DateSource;
-pub use derived::Derived;
+pub use body::alternatives::Preferred;
+pub use body::attachments::Attachment;
+pub use body::html_part::html_part;
+pub use body::read::OtherForm;
 pub use error::{Error, Result};
-pub use flags::Flags;
-pub use folder::{
-    Folder, FolderLimits, FolderProblem, FolderProblemKind, Folders, find_folders, find_folders_within,
-    folders_left_out, join,
+pub use header::dates::DateSource;
+pub use header::mailbox::Address;
+pub use large::{Extent, Large};
+pub use maildir::compression::{Compression, Unpacked, unpack};
+pub use maildir::file_name::{
+    Name, SizeHints, is_draft, name_seconds, parse_name, size_hints, with_flags, without_field,
 };
-pub use folder_name::readable_folder;
-pub use forms::Preferred;
-pub use html_part::html_part;
-pub use keywords::{
+pub use maildir::find::{find_folders, find_folders_within, folders_left_out};
+pub use maildir::flags::Flags;
+pub use maildir::folder::{Folder, FolderLimits, FolderProblem, FolderProblemKind, Folders};
+pub use maildir::folder_name::readable_folder;
+pub use maildir::keywords::{
     KEYWORD_COUNT_MAX, KEYWORDS_FILE, KEYWORDS_FILE_BYTES_MAX, keyword_names, read_keyword_names,
 };
-pub use large::{Extent, Large};
-pub use link::Boundary;
-pub use mailbox::Address;
-pub use message::{Context, Message, parse};
-pub use name::{Name, SizeHints, is_draft, name_seconds, parse_name, size_hints, with_flags, without_field};
+pub use maildir::link::Boundary;
+pub use maildir::message_file::{Content, read_message, read_message_into};
+pub use maildir::path::join;
+pub use maildir::renamed::{find_renamed, names_by_unique_part};
+pub use maildir::scan::{Directory, Entry, EntryKind, Fingerprint, ScanBuffer, entry_hash, read_directory};
+pub use maildir::stamp::{FileStat, RACY_NS, Stamp, stat_directory, stat_file};
+pub use message::content_flags::Derived;
+pub use message::model::{Context, Message};
+pub use message::parse::parse;
 pub use problem::{MESSAGE_CUT, Problem, is_problem_kind, problem_group, problem_groups};
-pub use read::{Content, read_message, read_message_into};
-pub use scan::{Directory, Entry, EntryKind, Fingerprint, ScanBuffer, entry_hash, read_directory};
-pub use stamp::{FileStat, RACY_NS, Stamp, stat_directory, stat_file};
-pub use unpack::{Compression, Unpacked, unpack};

@@ -1,15 +1,14 @@
-//! What may be wrong with a message, each as a value with its sentence and the word that finds it.
+//! Problems of a message, each with its sentence and the word that queries find it by.
 //!
-//! Whoever reads a message adds here what it had to guess or leave out; nobody decides anything by it. Knows nothing
-//! of parsing.
+//! The parsers add a problem for everything they had to guess or leave out. No decision depends on these
+//! values, except that a cut message has no copy hash.
 
 use crate::limits::PROBLEM_COUNT_MAX;
 
-/// Defines the problems. Each stands here once: what it is, its sentence, and the word by which queries find
-/// messages that have it.
+/// Defines each problem once: its documentation, its sentence, and the word that queries find it by.
 macro_rules! problems {
     ($($(#[doc = $doc:tt])+ #[error($sentence:tt)] #[kind($kind:tt)] $name:ident $(($inner:ty))?,)+) => {
-        /// Something wrong with a message, which was read all the same.
+        /// Something wrong with a message that was parsed nevertheless.
         #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
         pub enum Problem {
             $($(#[doc = $doc])+ #[error($sentence)] $name $(($inner))?,)+
@@ -19,8 +18,8 @@ macro_rules! problems {
             /// The kinds of all problems.
             pub const KINDS: &[&str] = &[$($kind,)+];
 
-            /// Returns its kind: a word that queries find, or the name of a group, a hyphen and what tells it
-            /// apart there.
+            /// Returns its kind, a word that queries find: the name of its group, or the group's name, a
+            /// hyphen and a word.
             pub fn kind(&self) -> &'static str {
                 match self {
                     $(Problem::$name { .. } => $kind,)+
@@ -31,15 +30,15 @@ macro_rules! problems {
 }
 
 problems! {
-    /// No field at all.
+    /// There is no header field.
     #[error("the message has no header")]
     #[kind("header-missing")]
     NoHeader,
-    /// A line in the header that is no field.
+    /// A line in the header is not a field.
     #[error("a line in the header is not a field and was left out")]
     #[kind("header-junk")]
     HeaderJunk,
-    /// Over `FIELD_COUNT_MAX` fields, or one longer than is read.
+    /// More than `FIELD_COUNT_MAX` fields, or one longer than the limit.
     #[error("the header is too long; the rest of it was left out")]
     #[kind("cut-header")]
     HeaderCut,
@@ -47,15 +46,15 @@ problems! {
     #[error("a header field holds raw bytes that are not UTF-8; their charset was guessed")]
     #[kind("charset-header")]
     HeaderCharsetGuessed,
-    /// Over `ADDRESS_COUNT_MAX` addresses.
+    /// More than `ADDRESS_COUNT_MAX` addresses.
     #[error("there are too many addresses; the rest was left out")]
     #[kind("cut-addresses")]
     AddressesCut,
-    /// No Message-ID, or one that cannot be used.
+    /// No Message-ID, or an unusable one.
     #[error("the message has no usable Message-ID; one was derived from its content")]
     #[kind("id-missing")]
     MessageIdMissing,
-    /// Over `REFERENCE_COUNT_MAX` references.
+    /// More than `REFERENCE_COUNT_MAX` references.
     #[error("there are too many references; the first and the newest were kept")]
     #[kind("cut-references")]
     ReferencesCut,
@@ -63,7 +62,7 @@ problems! {
     #[error("the message has no date")]
     #[kind("date-missing")]
     DateMissing,
-    /// A Date that nobody can read.
+    /// A Date that cannot be parsed.
     #[error("the date cannot be read")]
     #[kind("date-unreadable")]
     DateUnreadable,
@@ -71,11 +70,11 @@ problems! {
     #[error("the date lies before 1970")]
     #[kind("date-old")]
     DateTooOld,
-    /// A Date over a year ahead.
+    /// A Date more than a year ahead.
     #[error("the date lies more than a year ahead")]
     #[kind("date-future")]
     DateInFuture,
-    /// A charset that is not known.
+    /// An unknown charset.
     #[error("the charset {0:?} is not known; another was guessed")]
     #[kind("charset-unknown")]
     CharsetUnknown(String),
@@ -83,23 +82,23 @@ problems! {
     #[error("some text names no charset and is not UTF-8; its charset was guessed")]
     #[kind("charset-unsaid")]
     CharsetUnsaid,
-    /// Bytes that the charset they claim does not have.
+    /// Bytes that are invalid in the charset they claim.
     #[error("some text is not in the charset {0:?} that it claims")]
     #[kind("charset-wrong")]
     CharsetWrong(String),
-    /// A Content-Transfer-Encoding that is not known.
+    /// An unknown Content-Transfer-Encoding.
     #[error("the transfer encoding {0:?} is not known; the content was taken as it stands")]
     #[kind("transfer-unknown")]
     TransferUnknown(String),
-    /// Base64 or quoted-printable with faults.
+    /// Damaged base64 or quoted-printable.
     #[error("some encoded content is damaged; what could be decoded was kept")]
     #[kind("transfer-damaged")]
     TransferDamaged,
-    /// A multipart whose boundary is missing or never comes.
+    /// A multipart whose boundary is not named or never found.
     #[error("a multipart has no parts that could be found; it was read as text")]
     #[kind("multipart-missing")]
     BoundaryMissing,
-    /// A multipart that does not end.
+    /// A multipart without its closing boundary.
     #[error("a multipart is not closed; the message may have been cut")]
     #[kind("multipart-unclosed")]
     BoundaryUnclosed,
@@ -107,46 +106,46 @@ problems! {
     #[error("the parts are nested too deep; what lies deeper was read as text")]
     #[kind("cut-depth")]
     NestedTooDeep,
-    /// An encoded message within the message, of over `LARGE_NESTED_BYTES_MAX` bytes.
+    /// An encoded message within the message, larger than `LARGE_NESTED_BYTES_MAX`.
     #[error("an encoded message within the message is too large; it was not taken apart")]
     #[kind("cut-nested")]
     NestedTooLarge,
-    /// Over `PART_COUNT_MAX` parts.
+    /// More than `PART_COUNT_MAX` parts.
     #[error("there are too many parts; the rest was left out")]
     #[kind("cut-parts")]
     PartsCut,
-    /// Over `ATTACHMENT_COUNT_MAX` attachments.
+    /// More than `ATTACHMENT_COUNT_MAX` attachments.
     #[error("there are too many attachments; the rest is not listed")]
     #[kind("cut-attachments")]
     AttachmentsCut,
-    /// Over `TEXT_BYTES_MAX` bytes of text.
+    /// More than `TEXT_BYTES_MAX` bytes of text.
     #[error("there is too much text; the rest was left out")]
     #[kind("cut-text")]
     TextCut,
-    /// S/MIME that is damaged.
+    /// Damaged S/MIME content.
     #[error("signed or compressed content (S/MIME) is damaged; it was left out")]
     #[kind("smime-damaged")]
-    SealedDamaged,
-    /// Over `UNSEALED_BYTES_MAX` bytes of content, or over `MIME_DEPTH_MAX` levels of it.
+    SmimeDamaged,
+    /// More than `SMIME_BYTES_MAX` bytes of S/MIME content, or more than `MIME_DEPTH_MAX` levels of it.
     #[error("there is too much signed or compressed content (S/MIME); the rest was left out")]
     #[kind("cut-smime")]
-    SealedCut,
+    SmimeCut,
     /// NUL bytes in the header or in text.
     #[error("there are NUL bytes in the header or in text; they were left out")]
     #[kind("nul")]
     NulBytes,
 }
 
-/// The kind of a message that was not read whole: whoever reads it knows.
+/// The kind of a message that was not read to its end. Set by the caller that read it.
 pub const MESSAGE_CUT: &str = "cut-message";
 
-/// Says whether this is the kind of a problem, or a group of kinds.
+/// Returns whether `word` is the kind of a problem, or a group of kinds.
 pub fn is_problem_kind(word: &str) -> bool {
     let mut kinds = Problem::KINDS.iter().copied().chain([MESSAGE_CUT]);
     kinds.any(|kind| kind == word || problem_group(kind) == word)
 }
 
-/// Returns all groups of kinds, in order.
+/// Returns all groups of kinds, sorted.
 pub fn problem_groups() -> Vec<&'static str> {
     let mut groups: Vec<&str> = Problem::KINDS.iter().map(|kind| problem_group(kind)).collect();
     groups.sort_unstable();
@@ -159,7 +158,7 @@ pub fn problem_group(kind: &str) -> &str {
     kind.split('-').next().unwrap_or(kind)
 }
 
-/// The problems met so far: each once, `PROBLEM_COUNT_MAX` at most.
+/// The problems found so far: each once, `PROBLEM_COUNT_MAX` at most.
 #[derive(Default)]
 pub(crate) struct Problems {
     list: Vec<Problem>,
@@ -167,7 +166,7 @@ pub(crate) struct Problems {
 }
 
 impl Problems {
-    /// Adds a problem unless it is there already.
+    /// Adds a problem unless it is already listed.
     pub(crate) fn add(&mut self, problem: Problem) {
         self.is_cut |= matches!(
             problem,
@@ -178,12 +177,12 @@ impl Problems {
         }
     }
 
-    /// Says whether anything was left out that copies are compared by, listed or not.
+    /// Returns whether anything that the copy hash covers was left out, whether the problem is listed or not.
     pub(crate) fn is_cut(&self) -> bool {
         self.is_cut
     }
 
-    /// Returns all problems in the order in which they were met.
+    /// Returns all problems in the order in which they were found.
     pub(crate) fn into_list(self) -> Vec<Problem> {
         self.list
     }

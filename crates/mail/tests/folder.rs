@@ -1,7 +1,7 @@
 //! Finding folders in trees of every habit.
 //!
-//! Comes in: a tree, written as text and made on the disk. Goes out: the folders found in it and the problems, as text. This file must
-//! not know what lies in folders.
+//! Input: a tree, written as text and made on the disk. Output: the folders found in it and the problems, as
+//! text.
 
 use crate::privileges::{permit, without_privileges};
 use mail::{FolderLimits, FolderProblemKind, find_folders, find_folders_within, folders_left_out};
@@ -59,7 +59,7 @@ fn told(root: &Path, limits: FolderLimits) -> Vec<String> {
             FolderProblemKind::Unreadable(_) => "unreadable",
             FolderProblemKind::Dangling => "dangling",
             FolderProblemKind::Loop => "loop",
-            FolderProblemKind::Elsewhere => "elsewhere",
+            FolderProblemKind::OutsideRoot => "elsewhere",
             FolderProblemKind::TooDeep => "too deep",
             FolderProblemKind::TooMany => "too many",
         };
@@ -392,7 +392,7 @@ fn an_unreadable_directory_is_a_problem_and_the_rest_is_found() {
     });
 }
 
-/// Names of which trees are made: those with a meaning, and others.
+/// Names for random trees: those with a meaning, and others.
 const NAMES: [&str; 8] = ["cur", "new", "tmp", ".noindex", ".noupdate", "a", ".b", "c.d"];
 
 /// Finds folders by the definition: a recursion over the standard library.
@@ -437,7 +437,10 @@ proptest! {
         let lines: Vec<String> = found
             .folders
             .iter()
-            .map(|folder| format!("{}|{}|{}|{}", text(&folder.path), folder.has_cur, folder.has_new, folder.no_update))
+            .map(|folder| {
+                let path = text(&folder.path);
+                format!("{path}|{}|{}|{}", folder.has_cur, folder.has_new, folder.no_update)
+            })
             .collect();
         prop_assert_eq!(lines, expected);
         prop_assert!(found.problems.is_empty());

@@ -1,6 +1,6 @@
-//! The crate `mail` from outside: directories and files on a real disk, and messages taken apart.
+//! Integration tests of the crate `mail`: directories and files on a real disk, and parsed messages.
 //!
-//! Comes in: the modules below. Goes out: one test program. This file must not hold a test.
+//! Lists the test modules, and contains no test itself.
 
 #![expect(
     clippy::unwrap_used,

@@ -1,6 +1,6 @@
 //! Messages as their readers see them, for the tests of parsing.
 //!
-//! Comes in: a message's bytes. Goes out: the message taken apart, and as text that a person can review. Must not hold a test.
+//! Input: a message's bytes. Output: the parsed message, and its text form for review. Contains no test.
 
 use mail::{Address, Context, Derived, Message, parse};
 use std::fmt::Write as _;

@@ -1,8 +1,7 @@
-//! Copies: messages that read the same, however they came; and what is none because a reader could tell it
-//! apart.
+//! Copies: messages that read the same, however they came, and messages that are not copies because a reader
+//! could tell them apart.
 //!
-//! Comes in: one message, and what was done to it. Goes out: whether both have one hash. Must not know how
-//! the hash is made.
+//! Input: one message, and a change to it. Output: whether both have the same hash.
 
 use crate::message::parsed;
 use mail::limits;

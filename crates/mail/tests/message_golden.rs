@@ -1,7 +1,6 @@
 //! Golden messages: one file for each oddity of mail, beside it what must become of it.
 //!
-//! Comes in: `testdata/mail/NAME.eml` and `NAME.expected`; UPDATE=1 writes the latter, for the difference to be reviewed.
-//! Must not judge by anything but these files.
+//! Input: `testdata/mail/NAME.eml` and `NAME.expected`. UPDATE=1 rewrites the latter; review the difference.
 
 use crate::message::{golden, parsed, show};
 

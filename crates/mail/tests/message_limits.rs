@@ -1,7 +1,6 @@
-//! Messages beyond every limit, and such as would cost a careless parser hours.
+//! Messages beyond every limit, and messages that would take a careless parser hours.
 //!
-//! Comes in: messages made here. Goes out: that each is cut as its limit says and that its problems tell. Must not measure
-//! time: what is wrong here does not come to an end.
+//! Each must be cut at its limit, with a problem. No test measures time: a failure here does not end.
 
 use crate::message::parsed;
 use mail::{Problem, limits};

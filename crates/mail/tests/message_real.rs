@@ -1,13 +1,13 @@
-//! All the real mail that PNEU_REAL_MAIL names, read once.
+//! Parses all real mail in PNEU_REAL_MAIL, once.
 //!
-//! Comes in: 2,986 messages as people sent them, and 400 odd ones. Goes out: what must hold of each. Must not hold any of
-//! it: what is listed here are names of files.
+//! Input: 2,986 messages as people sent them, and 400 odd ones. Checks what must hold of each. Contains none
+//! of the mail, only file names.
 
 use crate::message::CONTEXT;
 use mail::{Message, parse};
 use std::path::{Path, PathBuf};
 
-/// Messages whose subject was damaged before it was sent: it ends within a character, or holds U+FFFD itself.
+/// Messages whose subject was damaged before it was sent: it ends within a character, or contains U+FFFD.
 const DAMAGED_SUBJECTS: [&str; 2] = ["1760730555.a54f7d9e2baea04a8e4d", "must_supply_encoding"];
 
 fn read(paths: &[PathBuf]) -> Vec<(String, Message)> {

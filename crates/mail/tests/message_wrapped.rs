@@ -1,7 +1,6 @@
-//! Messages that wrap others beyond every limit: forms in alternatives, and S/MIME.
+//! Messages nested beyond every limit: forms in alternatives, and S/MIME.
 //!
-//! Comes in: messages made here. Goes out: that each is cut as its limit says and that its problems tell.
-//! Must not measure time.
+//! Each must be cut at its limit, with a problem. No test measures time.
 
 use crate::message::parsed;
 use mail::{Problem, limits};
@@ -12,7 +11,8 @@ const COMPRESSED_DATA: &[u8] = b"\x2a\x86\x48\x86\xf7\x0d\x01\x09\x10\x01\x09";
 
 fn alternative(plain: &str, html: &str) -> String {
     format!(
-        "Content-Type: multipart/alternative; boundary=a\n\n--a\n\n{plain}\n--a\nContent-Type: text/html\n\n{html}\n--a--\n"
+        "Content-Type: multipart/alternative; boundary=a\n\n--a\n\n{plain}\n\
+         --a\nContent-Type: text/html\n\n{html}\n--a--\n"
     )
 }
 
@@ -56,12 +56,15 @@ fn forms_over_the_limit_are_left_out() {
     assert!(message.problems.contains(&Problem::TextCut));
 }
 
-/// Each alternative asks what the HTML in it says.
+/// Each alternative compares its HTML.
 #[test]
 fn alternatives_in_alternatives_are_compared_once() {
     let html = format!("Content-Type: text/html\n\n{}\n", "<i>".repeat(1 << 20));
     let message = (0..limits::MIME_DEPTH_MAX).fold(html, |inner, depth| {
-        format!("Content-Type: multipart/alternative; boundary=b{depth}\n\n--b{depth}\n\nx\n--b{depth}\n{inner}--b{depth}--\n")
+        format!(
+            "Content-Type: multipart/alternative; boundary=b{depth}\n\n\
+             --b{depth}\n\nx\n--b{depth}\n{inner}--b{depth}--\n"
+        )
     });
     assert!(parsed(message).text.starts_with('x'));
 }
@@ -76,7 +79,7 @@ fn signed_content_in_signed_content_has_the_limits_of_all_parts() {
     {
         let message = parsed(nested(depth));
         assert_eq!(message.text == "needle", is_found, "{depth}");
-        assert_eq!(message.problems.contains(&Problem::SealedCut), !is_found, "{depth}");
+        assert_eq!(message.problems.contains(&Problem::SmimeCut), !is_found, "{depth}");
     }
     let parts = "--b\n\nx\n".repeat(limits::PART_COUNT_MAX);
     let many = format!("Content-Type: multipart/mixed; boundary=b\n\n{parts}--b--\n");
@@ -86,13 +89,13 @@ fn signed_content_in_signed_content_has_the_limits_of_all_parts() {
 
 #[test]
 fn what_comes_out_has_a_limit() {
-    let large = [b"Content-Type: a/b\n\n".to_vec(), vec![b'x'; limits::UNSEALED_BYTES_MAX / 2]].concat();
+    let large = [b"Content-Type: a/b\n\n".to_vec(), vec![b'x'; limits::SMIME_BYTES_MAX / 2]].concat();
     let message = parsed(wrapped(SIGNED_DATA, &wrapped(SIGNED_DATA, &large)));
     assert_eq!(message.mime_types, ["application/pkcs7-mime"]);
-    assert!(message.problems.contains(&Problem::SealedCut));
+    assert!(message.problems.contains(&Problem::SmimeCut));
     assert_eq!(parsed(wrapped(SIGNED_DATA, &large)).mime_types, ["application/pkcs7-mime", "a/b"]);
     let mut encoder = flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::best());
-    encoder.write_all(&vec![b' '; limits::UNSEALED_BYTES_MAX + 1]).unwrap();
+    encoder.write_all(&vec![b' '; limits::SMIME_BYTES_MAX + 1]).unwrap();
     let message = parsed(wrapped(COMPRESSED_DATA, &encoder.finish().unwrap()));
-    assert_eq!((message.text.as_str(), message.problems.contains(&Problem::SealedCut)), ("", true));
+    assert_eq!((message.text.as_str(), message.problems.contains(&Problem::SmimeCut)), ("", true));
 }

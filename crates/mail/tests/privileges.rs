@@ -1,6 +1,7 @@
-//! Runs a test without root's right to read everything, so that directories without permission are unreadable in it.
+//! Runs a test without root's permission to read everything, so that directories without permission are
+//! unreadable.
 //!
-//! Comes in: a test's name and body. Goes out: the body, run here or in another process. This file must not know what is tested.
+//! Input: a test's name and body. The body runs here or in another process.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -9,8 +10,8 @@ use std::process::Command;
 
 const CHILD: &str = "PNEU_TEST_WITHOUT_PRIVILEGES";
 
-/// Runs `body` as somebody whom permissions stop. Root runs the test `name` (with its modules) once more, by `setpriv`, in a
-/// process that is still root's but has given up the right to pass over permissions.
+/// Runs `body` where file permissions apply. If root runs the test `name` (with its modules), it runs once
+/// more, by `setpriv`, in a process that is still root but has dropped the capability to bypass permissions.
 pub(crate) fn without_privileges(name: &str, body: impl FnOnce()) {
     if !passes_over_permissions() {
         return body();

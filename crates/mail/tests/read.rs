@@ -1,6 +1,6 @@
 //! Reading message files: plain, compressed, damaged, too large, and what is no file.
 //!
-//! Comes in: files made for the tests. Goes out: their contents, or the sentence that is told. This file must not know messages.
+//! Input: files made for the tests. Output: their contents, or the error message.
 
 use crate::privileges::{permit, without_privileges};
 use flate2::write::GzEncoder;
@@ -13,7 +13,7 @@ use tempfile::TempDir;
 
 const LIMIT: usize = 1 << 20;
 
-/// Writes a file; the directory goes with the first value.
+/// Writes a file in a temporary directory, which is removed when the first value is dropped.
 fn file(bytes: &[u8]) -> (TempDir, PathBuf) {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("1204680122.27448_1.coyote:2,S");
@@ -206,7 +206,7 @@ fn an_unreadable_file_is_an_error() {
 
 #[test]
 fn a_file_whose_size_is_a_lie_is_no_content() {
-    // The kernel says 0 bytes of many files under /proc; a few file systems do so too.
+    // The kernel reports 0 bytes for many files under /proc, as do a few file systems.
     let error = read_message(Path::new("/proc/self/status"), LIMIT).unwrap_err();
     assert!(matches!(error, Error::Changed { .. }), "{error}");
 }

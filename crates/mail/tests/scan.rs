@@ -1,7 +1,7 @@
 //! Reading directories, against the standard library.
 //!
-//! Comes in: directories made for the tests. Goes out: whether each entry is found once, and the stamp from before. This file must not
-//! know folders.
+//! Input: directories made for the tests. Output: whether each entry is found once, and the stamp is from
+//! before the read.
 
 use crate::privileges::{permit, without_privileges};
 use mail::{EntryKind, Fingerprint, ScanBuffer, entry_hash, read_directory, stat_directory};
@@ -79,7 +79,7 @@ fn kinds_and_files_behind_links() {
 fn the_stamp_is_from_before_the_directory_is_read() {
     let directory = tempfile::tempdir().unwrap();
     fs::write(directory.path().join("a"), b"").unwrap();
-    // Long ago, so that the change below shows whatever the clock's steps are.
+    // Long ago, so that the change below is visible whatever the resolution of the clock.
     let long_ago = std::time::SystemTime::UNIX_EPOCH;
     fs::File::open(directory.path()).unwrap().set_modified(long_ago).unwrap();
     let before = stat_directory(directory.path()).unwrap();
@@ -105,7 +105,7 @@ fn a_fingerprint_follows_names_and_inodes() {
     assert_ne!(renamed, first);
     fs::rename(at("a:2,S"), at("a:2,")).unwrap();
     assert_eq!(fingerprint(directory.path()), first);
-    // Another file in its place, with another inode: the new one is made before the old one goes.
+    // Replaces it by another file with another inode: the new one is created before the old one is removed.
     fs::write(at(".other"), b"").unwrap();
     fs::rename(at(".other"), at("a:2,")).unwrap();
     assert_ne!(fingerprint(directory.path()), first);

@@ -1,8 +1,8 @@
-//! The tree that a query becomes. In: nothing, these are plain values. Out: types for the parser, the printer and whoever
-//! evaluates. Must not know: the syntax, nor how a leaf is answered.
+//! The tree that a query becomes: plain values for the parser, the printer and the code that evaluates a
+//! query. Knows neither the syntax nor how a leaf is answered.
 //!
-//! Trees from the parser are in normal form: `And`, `Or` and `Xor` have two children or more and none of their own kind,
-//! and nothing is negated twice. The constructors here keep that form.
+//! Trees from the parser are in normal form: `And`, `Or` and `Xor` have two children or more and none of
+//! their own kind, and nothing is negated twice. The constructors here keep that form.
 
 use std::ops::Range;
 
@@ -34,8 +34,8 @@ pub struct Leaf {
     pub target: Target,
     /// What to look for.
     pub matcher: Matcher,
-    /// Where the term stands in the query, in bytes, its field name included; of one in a saved query, where that is named. Not part of
-    /// equality.
+    /// The byte range of the term in the query, with its field name. For a term of a saved query: the range
+    /// of that query's name. Not part of equality.
     pub span: Range<usize>,
 }
 
@@ -48,7 +48,7 @@ pub enum Target {
     Header(String),
 }
 
-/// What a leaf looks for. Which fields take which is said by `fields::Kind`.
+/// What a leaf looks for. `fields::Kind` says which fields take which matchers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Matcher {
     /// Folded words, next to each other and in this order; never empty. `foo_bar` is two.
@@ -60,18 +60,18 @@ pub enum Matcher {
         /// How the last word begins.
         last: String,
     },
-    /// One folded word, or any that has its stem in one of the languages.
+    /// One folded word, or any word with the same stem in one of the languages.
     Stem {
         /// The word.
         word: String,
         /// The languages.
         languages: Languages,
     },
-    /// One folded word that ends so.
+    /// One folded word that ends with this.
     Suffix(String),
-    /// One folded word that holds this.
+    /// One folded word that contains this.
     Infix(String),
-    /// A regular expression as typed, without its slashes; to be matched without regard to case, unanchored.
+    /// A regular expression as typed, without its slashes. Match it case-insensitively and unanchored;
     /// `fields::RegexScope` says against what. Its syntax is not checked here.
     Regex(String),
     /// A whole value, for fields that are not split into words.
@@ -96,11 +96,12 @@ pub enum Matcher {
     Priority(Priority),
 }
 
-/// How a value that is not split into words must look. Text is as typed; compare it folded (`fold::fold` on both sides),
-/// except for fields of `Kind::Id`, which are compared byte by byte.
+/// How a value that is not split into words must look. Text is as typed; compare it folded (`fold::fold` on
+/// both sides), except for fields of `Kind::Id`, which are compared byte by byte.
 ///
-/// A maildir is written with a slash in front and none behind: `/lists/running`, the root itself `/`. Compare with the
-/// folder's path below its root, spelled so. A path is as typed, without a slash behind: absolute, or below the root.
+/// A maildir begins with a slash and does not end with one: `/lists/running`; the root itself is `/`. Compare
+/// it with the folder's path below its root, written the same way. A path is as typed, without a slash at the
+/// end: absolute, or relative to the root.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Pattern {
     /// The whole value.
@@ -109,17 +110,17 @@ pub enum Pattern {
     Start(String),
     /// How it ends.
     End(String),
-    /// What it holds somewhere.
+    /// Some part of the value.
     Anywhere(String),
     /// This directory and all below it (`x/**`). Maildirs and paths only.
     Below(String),
-    /// `/text/`: the folder or path of that name if there is one, else a regular expression. Maildirs and paths only.
-    /// The text is without the slashes around it.
+    /// `/text/`: the folder or path of that name if there is one, else a regular expression. Maildirs and
+    /// paths only. The text is without the slashes around it.
     WholeElseRegex(String),
 }
 
 impl Query {
-    /// Returns the conjunction in normal form; of nothing it is `All`.
+    /// Returns the conjunction in normal form. Without children it is `All`.
     pub fn and(children: Vec<Query>) -> Query {
         let flat = flatten(children, |query| match query {
             Query::And(inner) => Ok(inner),
@@ -128,7 +129,7 @@ impl Query {
         join(flat, Query::And)
     }
 
-    /// Returns the disjunction in normal form. At least one child is expected; of nothing it matches nothing.
+    /// Returns the disjunction in normal form. Expects at least one child; without any it matches nothing.
     pub fn or(children: Vec<Query>) -> Query {
         let flat = flatten(children, |query| match query {
             Query::Or(inner) => Ok(inner),
@@ -137,7 +138,8 @@ impl Query {
         if flat.is_empty() { Query::not(Query::All) } else { join(flat, Query::Or) }
     }
 
-    /// Returns the exclusive disjunction in normal form. At least one child is expected; of nothing it matches nothing.
+    /// Returns the exclusive disjunction in normal form. Expects at least one child; without any it matches
+    /// nothing.
     pub fn xor(children: Vec<Query>) -> Query {
         let flat = flatten(children, |query| match query {
             Query::Xor(inner) => Ok(inner),
@@ -146,7 +148,7 @@ impl Query {
         if flat.is_empty() { Query::not(Query::All) } else { join(flat, Query::Xor) }
     }
 
-    /// Returns the negation; twice is none.
+    /// Returns the negation. A negation of a negation is the query itself.
     #[expect(clippy::should_implement_trait, reason = "a constructor that belongs with and, or, xor")]
     pub fn not(child: Query) -> Query {
         match child {
@@ -155,7 +157,7 @@ impl Query {
         }
     }
 
-    /// Makes all leaves stand at one place: that of the name of a saved query.
+    /// Sets the span of all leaves to one place: the name of a saved query.
     pub(crate) fn place_at(&mut self, span: &Range<usize>) {
         match self {
             Query::All => {}

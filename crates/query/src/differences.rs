@@ -1,8 +1,8 @@
-//! Where a query means another thing here than in mu or notmuch. In: nothing. Out: a table for `docs/query.md`, each row with
-//! the canonical form that a test compares. Must not know: how the language is read.
+//! Queries that mean something else here than in mu or notmuch. Output: a table for `docs/query.md`, each row
+//! with the canonical form that a test compares. Knows nothing of how the language is parsed.
 //!
-//! Where mu and notmuch differ mu's meaning is taken; rows in which the last column departs from both say why. A dash stands
-//! for what a manual does not say.
+//! Where mu and notmuch differ, mu's meaning is used. Rows whose last column departs from both say why. A
+//! dash stands for what a manual does not say.
 
 /// A query, and what it means to whom.
 #[derive(Clone, Copy, Debug)]
@@ -159,7 +159,7 @@ pub const DIFFERENCES: &[Difference] = &[
         "a phrase: what is in quotation marks is text",
     ),
     row("(subject:a", "expected a \")\" for this \"(\"", "closes itself", "—", "an error that points at it"),
-    row("a or", "expected a term behind \"or\"", "`a`", "an error", "an error that points at it"),
+    row("a or", "expected a term after \"or\"", "`a`", "an error", "an error that points at it"),
     row(
         "http://example.org",
         "\"http example org\"",

@@ -1,5 +1,5 @@
-//! What can be wrong with a query. In: the place and the problem. Out: a sentence, the query with a caret below the place,
-//! and a way out. Must not know: how queries are parsed.
+//! What can be wrong with a query. Input: the problem and its place. Output: a sentence, the query with
+//! carets below the place, and a suggestion. Knows nothing of how queries are parsed.
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
 use std::fmt;
@@ -33,14 +33,14 @@ pub enum Problem {
         /// The name that is nearest.
         nearest: String,
     },
-    /// Something of mu or notmuch that we do not have.
+    /// A feature of mu or notmuch that this language lacks.
     #[error("{what} is not supported")]
     Unsupported {
         /// What it is.
         what: String,
     },
     /// A field without a value.
-    #[error("expected a value right behind \"{field}:\"")]
+    #[error("expected a value right after \"{field}:\"")]
     MissingValue {
         /// As typed.
         field: String,
@@ -53,12 +53,12 @@ pub enum Problem {
         /// The name that is nearest, if one is near.
         nearest: Option<String>,
     },
-    /// A saved query that needs itself to be answered.
+    /// A saved query that refers to itself.
     #[error("the saved query \"{name}\" asks for itself{}", by_way_of(others))]
     CircularQuery {
         /// Its name.
         name: String,
-        /// Those that lie between, in order.
+        /// The queries in between, in order.
         others: Vec<String>,
     },
     /// A field inside another's parentheses.
@@ -74,7 +74,7 @@ pub enum Problem {
         operator: String,
     },
     /// Nothing to the right of an operator.
-    #[error("expected a term behind \"{operator}\"")]
+    #[error("expected a term after \"{operator}\"")]
     MissingRight {
         /// As typed.
         operator: String,
@@ -98,16 +98,16 @@ pub enum Problem {
     #[error("expected \"*\" at the start or end only")]
     StarInside,
     /// A star in front of, or around, more than one word.
-    #[error("expected one word behind \"*\", not {count}")]
+    #[error("expected one word after \"*\", not {count}")]
     StarOverWords {
         /// How many there are.
         count: usize,
     },
     /// A `~` before something else than one whole word.
-    #[error("expected one whole word behind \"~\"")]
+    #[error("expected one whole word after \"~\"")]
     StemOfMany,
     /// A `~` before a parenthesis.
-    #[error("expected a word right behind \"~\"")]
+    #[error("expected a word right after \"~\"")]
     StemOfGroup,
     /// A matcher that the field does not take.
     #[error("\"{field}:\" takes no {what}")]
@@ -143,7 +143,7 @@ pub enum Problem {
         /// As typed.
         typed: String,
     },
-    /// A regular expression that does not compile. Found by whoever evaluates it.
+    /// A regular expression that does not compile. Reported by the code that evaluates the query.
     #[error("the regular expression cannot be used: {reason}")]
     BadRegex {
         /// What is wrong with it.
@@ -192,7 +192,7 @@ const LINE_COLUMNS_MAX: usize = 100;
 const CONTEXT_COLUMNS: usize = 40;
 
 impl Error {
-    /// Returns the way out, if one can be told: a sentence without a full stop.
+    /// Returns a suggestion, if there is one: a sentence without a full stop.
     pub fn suggestion(&self) -> Option<String> {
         let typed = self.query.get(self.span.clone()).unwrap_or("");
         Some(match &self.problem {
@@ -219,7 +219,7 @@ impl Error {
                 "leave the first \"*\" out, or search for the words one by one".to_owned()
             }
             Problem::StemOfMany | Problem::StemOfGroup => {
-                "each word has its own, right before it and behind a field: ~word subject:~word".to_owned()
+                "each word has its own, right before it and after a field: ~word subject:~word".to_owned()
             }
             Problem::BadDate { .. } => {
                 "dates are such as 2024, 2024-03-05, 2w (two weeks ago), yesterday, 2024-03..now".to_owned()
@@ -246,7 +246,8 @@ impl Error {
 impl std::error::Error for Error {}
 
 impl fmt::Display for Error {
-    /// Writes the problem, the query that was typed or saved, a line with carets, and the suggestion: lines without an end to the last.
+    /// Writes the problem, the query that was typed or saved, a line with carets, and the suggestion: lines,
+    /// the last without a line end.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         // What was typed stands in the sentences too.
         let clean = |text: String| text.chars().map(printable).collect::<String>();

@@ -1,5 +1,6 @@
-//! The one table of fields: it drives the parser, help, completion and `docs/query.md`. In: a name as typed. Out: which
-//! fields it stands for, and what they take. Must not know: where a field's content is stored.
+//! The table of fields, which drives the parser, the help, completion and `docs/query.md`. Input: a name as
+//! typed. Output: the fields it stands for, and what they take. Knows nothing of where a field's content is
+//! stored.
 
 /// One searchable part of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -80,7 +81,7 @@ pub enum Kind {
     Value,
 }
 
-/// What a regular expression on a field is matched against.
+/// What a regular expression is matched against.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum RegexScope {
     /// The field takes none.
@@ -91,7 +92,7 @@ pub enum RegexScope {
     Value,
 }
 
-/// A set of fields that one name stands for. Only the table makes them, so that each has a name.
+/// The set of fields that one name stands for. Only the table makes such sets, so each has a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct FieldSet(u32);
 
@@ -175,7 +176,7 @@ pub const FIELDS: &[FieldInfo] = &[
     several(FieldSet::RELATED, "related", "`msgid` or `reference`", "related:abc@example.org"),
 ];
 
-/// What stands before the name of a saved query. It is no field, and no header can be called so.
+/// The prefix of a saved query's name. It is not a field, and no header can have this name.
 pub const SAVED: &str = "query";
 
 /// mu's letter for its labels, which are tags here: a second letter for tags.
@@ -212,7 +213,8 @@ impl Field {
 
     /// Returns the field's row of the table.
     pub fn info(self) -> &'static FieldInfo {
-        // The table has a row for each field, in this order, before those for several: a test holds it to that.
+        // The table has a row for each field, in this order, before those for several: a test holds it to
+        // that.
         &FIELDS[self as usize]
     }
 
@@ -234,7 +236,7 @@ impl Field {
         }
     }
 
-    /// Returns what a regular expression on it is matched against.
+    /// Returns what a regular expression is matched against in this field.
     pub const fn regex_scope(self) -> RegexScope {
         match self {
             Field::Body | Field::Embed => RegexScope::Word,
@@ -252,7 +254,8 @@ impl Kind {
 }
 
 impl FieldSet {
-    /// What a word without a field looks in. mu also has `embed` here; our `body` already holds attached messages.
+    /// The fields that a word without a field name searches. mu also has `embed` here; our `body` already
+    /// holds attached messages.
     pub const BARE: FieldSet =
         FieldSet(Self::CONTACT.0 | FieldSet::of(Field::Subject).0 | FieldSet::of(Field::Body).0);
     /// All recipients.
@@ -279,18 +282,18 @@ impl FieldSet {
         Field::ALL.into_iter().filter(move |field| self.contains(*field))
     }
 
-    /// Returns its name; for what a bare word looks in, none.
+    /// Returns its name. The set that a word without a field searches has none.
     pub fn name(self) -> Option<&'static str> {
         FIELDS.iter().find(|info| info.fields == self).map(|info| info.name)
     }
 
-    /// Returns what its fields hold: `Text` for what a bare word looks in.
+    /// Returns what its fields hold: `Text` for the set that a word without a field searches.
     pub fn kind(self) -> Kind {
         FIELDS.iter().find(|info| info.fields == self).map_or(Kind::Text, |info| info.kind)
     }
 }
 
-/// Returns the row for a name, synonym or letter, without regard to case.
+/// Returns the row for a name, synonym or letter. Ignores case.
 pub fn find(name: &str) -> Option<&'static FieldInfo> {
     let is = |other: &str| other.eq_ignore_ascii_case(name);
     if is(LABEL_LETTER) {
@@ -314,7 +317,7 @@ pub(crate) fn is_name_character(c: char) -> bool {
     c.is_ascii_alphanumeric() || matches!(c, '_' | '-')
 }
 
-/// Returns all names and synonyms, the long ones only.
+/// Returns all names and synonyms, without the one-letter names.
 pub fn names<'a>() -> impl Iterator<Item = &'a str> {
     FIELDS.iter().flat_map(|info| std::iter::once(info.name).chain(info.synonyms.iter().copied()))
 }

@@ -1,5 +1,5 @@
-//! The names of flags and priorities. In: a name or letter as typed. Out: the flag or priority it stands for.
-//! Must not know: where a flag is stored, nor what sets it.
+//! The names of flags and priorities. Input: a name or letter as typed. Output: the flag or priority. Knows
+//! neither where a flag is stored nor what sets it.
 
 /// A flag that a query can ask for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -18,7 +18,7 @@ pub enum FlagName {
     Trashed,
     /// Lies in `new/`.
     New,
-    /// Not seen, or a file of it is not.
+    /// Not seen: at least one of its files is not.
     Unread,
     /// Has an attachment.
     Attach,
@@ -26,7 +26,7 @@ pub enum FlagName {
     Signed,
     /// Is encrypted.
     Encrypted,
-    /// Came by a mailing list.
+    /// Came through a mailing list.
     List,
     /// Carries an invitation.
     Calendar,
@@ -41,7 +41,7 @@ pub struct FlagInfo {
     pub flag: FlagName,
     /// Its name.
     pub name: &'static str,
-    /// Its letter, as in mu. Letters differ even without regard to case.
+    /// Its letter, as in mu. No two letters differ only in case.
     pub letter: char,
     /// Other names.
     pub synonyms: &'static [&'static str],
@@ -89,7 +89,7 @@ pub const FLAGS: &[FlagInfo] = &[
 ];
 
 impl FlagName {
-    /// Returns the flag of this name, synonym or letter, without regard to case.
+    /// Returns the flag with this name, synonym or letter. Ignores case.
     pub fn from_name(name: &str) -> Option<FlagName> {
         let named = |info: &&FlagInfo| {
             info.name.eq_ignore_ascii_case(name)
@@ -109,7 +109,7 @@ impl Priority {
     /// Every priority.
     pub const ALL: [Priority; 3] = [Priority::Low, Priority::Normal, Priority::High];
 
-    /// Returns the priority of this name or first letter, without regard to case.
+    /// Returns the priority with this name or first letter. Ignores case.
     pub fn from_name(name: &str) -> Option<Priority> {
         Priority::ALL.into_iter().find(|priority| {
             let full = priority.name();

@@ -1,11 +1,12 @@
-//! Folding: spellings that people take for the same become the same. In: text. Out: text without case and diacritics.
-//! Must not know: words, fields, queries. The text index and the query language share it, so a change here needs an
-//! index built anew.
+//! Folds text, so that spellings that people consider equal become equal. Input: text. Output: text without
+//! case and diacritics. Knows nothing of words, fields or queries. The text index and the query language
+//! share it, so a change here requires a new index.
 //!
-//! The steps: compatibility decomposition (NFKD); diacritics and invisible characters are dropped; lower case, and a few
-//! letters that Unicode does not decompose; composition (NFC), so that Hangul syllables and voiced kana are one character
-//! again. Only marks that are accents to their readers go: those above, below and through a letter, Hebrew points and
-//! Arabic vowels. Vowel signs of Indic scripts and Thai tone marks make other words, and stay.
+//! The steps: compatibility decomposition (NFKD); diacritics and invisible characters are dropped; lower
+//! case, and a few letters that Unicode does not decompose; composition (NFC), so that Hangul syllables and
+//! voiced kana are one character again. Only marks that are accents to their readers go: those above, below
+//! and through a letter, Hebrew points and Arabic vowels. Vowel signs of Indic scripts and Thai tone marks
+//! make other words, and stay.
 
 use std::borrow::Cow;
 
@@ -118,7 +119,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn folding_twice_changes_nothing(text in "\\PC{0,20}|[a-zA-Zà-ž\u{300}-\u{36f}\u{5b0}-\u{5ea}]{0,12}") {
+        fn folding_twice_changes_nothing(
+            text in "\\PC{0,20}|[a-zA-Zà-ž\u{300}-\u{36f}\u{5b0}-\u{5ea}]{0,12}",
+        ) {
             let once = fold(&text).into_owned();
             prop_assert_eq!(fold(&once), once.as_str());
         }

@@ -1,5 +1,5 @@
-//! Help made from the tables: for the terminal and for `docs/query.md`. In: the tables of fields, flags and differences. Out:
-//! text. Must not know: where it is printed or kept.
+//! Help made from the tables, for the terminal and for `docs/query.md`. Input: the tables of fields, flags
+//! and differences. Output: text. Knows nothing of where the text goes.
 
 use std::fmt::Write;
 
@@ -7,10 +7,10 @@ use crate::differences::DIFFERENCES;
 use crate::fields::{FIELDS, FieldInfo};
 use crate::flags::FLAGS;
 
-/// Stands before a generated part of a document, with the part's name behind it.
+/// Begins a generated part of a document; the part's name follows.
 const BEGIN: &str = "<!-- generated:";
 
-/// Stands behind each.
+/// Ends each generated part.
 const END: &str = "<!-- end of generated -->";
 
 /// Returns the fields as lines for a terminal: name, letter, other names, description, example.
@@ -32,7 +32,7 @@ pub fn flags_text() -> String {
     columns(["flag", "", "also", "means that the message"].map(str::to_owned), rows.collect())
 }
 
-/// Returns a document with its generated parts (`fields`, `flags`, `differences`) made anew.
+/// Returns a document with new text in its generated parts (`fields`, `flags`, `differences`).
 pub fn refresh(document: &str) -> String {
     let mut fresh = String::new();
     let mut in_part = false;

@@ -1,14 +1,14 @@
-//! Typing mistakes. In: a word as typed, and the words there are. Out: the one that was meant, if one is near. Must not
-//! know: what the words stand for.
+//! Guesses what a mistyped word was meant to be. Input: a word as typed, and the known words. Output: the
+//! nearest one, if one is near. Knows nothing of what the words mean.
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
-/// Words this short are too near to everything.
+/// Words up to this length are too close to everything.
 const LENGTH_MIN: usize = 3;
 
 /// From this length on two mistakes are allowed.
 const LENGTH_OF_TWO_MISTAKES: usize = 6;
 
-/// Returns the candidate nearest to what was typed, the first of several.
+/// Returns the candidate nearest to what was typed; of equally near ones the first.
 pub fn nearest<'a>(typed: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let typed = typed.to_lowercase();
     let mistakes_max = match typed.chars().count() {
@@ -27,7 +27,8 @@ pub fn nearest<'a>(typed: &str, candidates: impl Iterator<Item = &'a str>) -> Op
 /// Counts letters to insert, drop, replace or swap with their neighbour (optimal string alignment).
 fn mistakes(a: &str, b: &str) -> usize {
     let b: Vec<char> = b.chars().collect();
-    // Three rows of the usual table: two back, one back, and the one being filled; with the letter of each row.
+    // Three rows of the usual table: two back, one back, and the one being filled; with the letter of each
+    // row.
     let mut back_two: Vec<usize> = Vec::new();
     let mut back_one: Vec<usize> = (0..=b.len()).collect();
     let mut letter_before = None;

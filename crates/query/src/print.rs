@@ -1,6 +1,6 @@
-//! The canonical form of a query, for `--analyze` and tests. In: a tree. Out: text that parses to the same
-//! tree, in a context of the same languages in which plain words stand for themselves (`StemScope::Marked`).
-//! Must not know: how the query was typed.
+//! The canonical form of a query, for `--analyze` and tests. Input: a tree. Output: text that parses to the
+//! same tree, in a context with the same languages in which plain words are not stemmed
+//! (`StemScope::Marked`). Knows nothing of how the query was typed.
 
 use std::fmt::{self, Display, Formatter, Write};
 
@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
 use crate::ast::{Leaf, Matcher, Pattern, Query, Target};
-use crate::lex::regex_literal;
+use crate::parse::lex::regex_literal;
 
 /// Years that a date can be written with; other seconds are written as numbers.
 const WRITTEN_YEARS: std::ops::RangeInclusive<i16> = 0..=9999;
@@ -113,7 +113,7 @@ fn chain(children: &[Query], operator: &str, formatter: &mut Formatter<'_>) -> f
     Ok(())
 }
 
-/// Writes parentheses around whatever joins others: nobody needs to remember what binds tighter.
+/// Writes parentheses around every operator with children, so that nobody needs to know the precedence.
 fn operand(query: &Query, formatter: &mut Formatter<'_>) -> fmt::Result {
     match query {
         Query::And(_) | Query::Or(_) | Query::Xor(_) => write!(formatter, "({query})"),
@@ -135,8 +135,8 @@ fn range<T: Display + PartialEq>(
     }
 }
 
-/// Writes a regular expression, with quotation marks where it would be read as something else without: not to its end, or
-/// as an address (`file://`).
+/// Writes a regular expression, with quotation marks where it would be read as something else without: not to
+/// its end, or as an address (`file://`).
 fn slashed(regex: &str, formatter: &mut Formatter<'_>) -> fmt::Result {
     let plain = format!("/{regex}/");
     if !regex.starts_with('/') && regex_literal(&plain) == Some((regex, plain.len())) {

@@ -1,6 +1,6 @@
-//! Words of one stem, as Snowball's algorithms have it. In: a folded word, and the languages that it may be
-//! of. Out: whether another word has the same stem, and how all such words begin. Must not know: the text
-//! index, the configuration.
+//! Words with the same stem, by Snowball's algorithms. Input: a folded word, and its possible languages.
+//! Output: whether another word has the same stem, and the prefix that all such words share. Knows neither
+//! the text index nor the configuration.
 //!
 //! Words are compared as the index has them: folded. For most languages the accents that are gone make no
 //! difference, because both words lost theirs; where an ending is told by one (Russian `-ий`, Hungarian
@@ -31,8 +31,8 @@ const LANGUAGES: [(&str, Algorithm); 18] = [
     ("turkish", Algorithm::Turkish),
 ];
 
-/// How many letters at the end of a stem its words may lack: `die` is the stem of `dying`, `appliqu` that of
-/// `application`.
+/// How many letters at the end of a stem may be missing in its words: `die` is the stem of `dying`, `appliqu`
+/// the stem of `application`.
 const CHANGED_LETTER_COUNT: usize = 2;
 
 /// A set of languages.
@@ -44,17 +44,17 @@ pub struct Languages(u32);
 pub struct Stemming {
     /// The languages whose stems count.
     pub languages: Languages,
-    /// Which words are asked for by their stem.
+    /// Which words are searched by their stem.
     pub scope: StemScope,
 }
 
-/// Which words of a query are asked for by their stem.
+/// Which words of a query are searched by their stem.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum StemScope {
-    /// Those behind a `~`.
+    /// Words after a `~`.
     #[default]
     Marked,
-    /// These, and every plain word in no quotation marks that does not begin with a capital letter: as in
+    /// Those, and every plain word without quotation marks that does not begin with a capital letter, as in
     /// notmuch.
     Plain,
 }
@@ -77,7 +77,7 @@ impl Languages {
     /// Returns the set of these languages.
     ///
     /// # Errors
-    /// The first name that is no language.
+    /// Returns the first name that is not a language.
     pub fn named<'a>(names: impl IntoIterator<Item = &'a str>) -> Result<Languages, &'a str> {
         names.into_iter().try_fold(Languages::default(), |Languages(bits), name| {
             let mut found = bits_of_all().filter(|(_, (known, _))| known.eq_ignore_ascii_case(name));
@@ -85,7 +85,7 @@ impl Languages {
         })
     }
 
-    /// Returns the names of all languages that there are.
+    /// Returns the names of all known languages.
     pub fn known() -> impl Iterator<Item = &'static str> {
         LANGUAGES.iter().map(|(name, _)| *name)
     }
@@ -96,8 +96,8 @@ impl Languages {
 }
 
 impl Family {
-    /// Returns the words that have the stem of a folded word in any of the languages; in none, that word
-    /// alone.
+    /// Returns the words that share the stem of a folded word in any of the languages. Without languages that
+    /// is the word alone.
     pub fn new(word: &str, languages: Languages) -> Family {
         let stem = |algorithm| (algorithm, Stemmer::create(algorithm).stem(word).into_owned());
         let stems: Vec<(Algorithm, String)> = languages.algorithms().map(stem).collect();
@@ -108,12 +108,12 @@ impl Family {
         Family { word: word.to_owned(), begin: begin.to_owned(), stems }
     }
 
-    /// Returns how all words of the stem begin: few other words do.
+    /// Returns the prefix that all words of the stem share. Few other words have it.
     pub fn begin(&self) -> &str {
         &self.begin
     }
 
-    /// Says whether a folded word has the stem. One that does not begin as `begin` says is not asked about.
+    /// Says whether a folded word has the stem. The word must begin with `begin`.
     pub fn holds(&self, word: &str) -> bool {
         let has_stem =
             |(algorithm, stem): &(Algorithm, String)| Stemmer::create(*algorithm).stem(word) == stem.as_str();

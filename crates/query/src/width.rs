@@ -1,13 +1,13 @@
-//! How wide characters are on a terminal, so that a caret stands below the right one. In: a character. Out: columns.
-//! Must not know: errors, queries.
+//! The width of characters on a terminal, so that a caret stands below the right one. Input: a character.
+//! Output: columns. Knows nothing of errors or queries.
 
 use unicode_normalization::char::is_combining_mark;
 
 /// What stands in for a character that a terminal would act on.
 const REPLACEMENT: char = '\u{fffd}';
 
-/// Returns what to print for the character: controls and what turns the direction of writing never reach a terminal, and a
-/// tab is one space.
+/// Returns what to print for the character. Control characters and those that change the writing direction
+/// never reach a terminal; a tab becomes one space.
 pub(crate) fn printable(c: char) -> char {
     match c {
         _ if c.is_whitespace() => ' ',

@@ -1,9 +1,10 @@
-//! The tokenizer: indexing and asking split text into the same words. In: text. Out: folded words, one after the other,
-//! each with its position. Must not know: fields, queries, the text index.
+//! The tokenizer, so that indexing and searching split text into the same words. Input: text. Output: folded
+//! words in order, each with its position. Knows nothing of fields, queries or the text index.
 //!
-//! Whatever is not a letter or digit separates words, so `foo_bar` is two and an address is several. Chinese, Japanese and
-//! Korean text has no separators: a run of it becomes overlapping pairs of characters (a run of one character, that one),
-//! so that any two characters next to each other can be found. A word longer than `WORD_BYTES_MAX` is cut there.
+//! Whatever is not a letter or digit separates words, so `foo_bar` is two and an address is several. Chinese,
+//! Japanese and Korean text has no separators: a run of it becomes overlapping pairs of characters (a run of
+//! one character, that one), so that any two characters next to each other can be found. A word longer than
+//! `WORD_BYTES_MAX` is cut there.
 //!
 //! A few signs make another word of a word in ASCII: `c++`, `a+`, `c#`, `.net` (`tail`, `is_dotted`). Such a
 //! word comes right after the bare one and has its position, so that `c` finds `c++` too, and phrases hold
@@ -62,7 +63,7 @@ pub fn words(text: &str) -> Words<'_> {
     }
 }
 
-/// What a dot before a word means to who asks for it.
+/// What a dot before a word means in a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dot {
     /// It belongs to the word, as in `.net`.
@@ -71,7 +72,7 @@ pub enum Dot {
     Separates,
 }
 
-/// Returns the words that a text asks for: of a word that comes again with its signs, that one alone.
+/// Returns the words that a text searches for. Of a word that also comes with its signs, only the latter.
 pub fn asked_words(text: &str, dot: Dot) -> impl Iterator<Item = Word> {
     let wanted = move |word: &Word| dot == Dot::IsPart || !word.text.starts_with('.');
     let mut all = words(text).filter(wanted).peekable();
@@ -87,18 +88,21 @@ pub fn asked_words(text: &str, dot: Dot) -> impl Iterator<Item = Word> {
 /// Returns whether the character is of a script that is written without spaces and indexed in pairs.
 pub fn is_paired_script(c: char) -> bool {
     matches!(c,
-        // Hangul letters, radicals, kana, bopomofo, more Hangul letters and Han, Hangul syllables, halfwidth forms.
-        '\u{1100}'..='\u{11ff}' | '\u{2e80}'..='\u{2fdf}' | '\u{3005}'..='\u{3007}' | '\u{3021}'..='\u{3029}'
-        | '\u{3031}'..='\u{3035}' | '\u{3038}'..='\u{303c}' | '\u{3041}'..='\u{3096}' | '\u{309d}'..='\u{309f}'
-        | '\u{30a1}'..='\u{30fa}' | '\u{30fc}'..='\u{30ff}' | '\u{3105}'..='\u{312f}' | '\u{3131}'..='\u{318e}'
-        | '\u{31a0}'..='\u{31bf}' | '\u{31f0}'..='\u{31ff}' | '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}'
-        | '\u{a960}'..='\u{a97f}' | '\u{ac00}'..='\u{d7ff}' | '\u{f900}'..='\u{faff}' | '\u{ff66}'..='\u{ffdc}'
-        | '\u{1aff0}'..='\u{1b16f}' | '\u{20000}'..='\u{3ffff}')
+        // Hangul letters, radicals, kana, bopomofo, more Hangul letters and Han, Hangul syllables, halfwidth
+        // forms.
+        '\u{1100}'..='\u{11ff}' | '\u{2e80}'..='\u{2fdf}' | '\u{3005}'..='\u{3007}'
+        | '\u{3021}'..='\u{3029}' | '\u{3031}'..='\u{3035}' | '\u{3038}'..='\u{303c}'
+        | '\u{3041}'..='\u{3096}' | '\u{309d}'..='\u{309f}' | '\u{30a1}'..='\u{30fa}'
+        | '\u{30fc}'..='\u{30ff}' | '\u{3105}'..='\u{312f}' | '\u{3131}'..='\u{318e}'
+        | '\u{31a0}'..='\u{31bf}' | '\u{31f0}'..='\u{31ff}' | '\u{3400}'..='\u{4dbf}'
+        | '\u{4e00}'..='\u{9fff}' | '\u{a960}'..='\u{a97f}' | '\u{ac00}'..='\u{d7ff}'
+        | '\u{f900}'..='\u{faff}' | '\u{ff66}'..='\u{ffdc}' | '\u{1aff0}'..='\u{1b16f}'
+        | '\u{20000}'..='\u{3ffff}')
 }
 
 impl<'a> Words<'a> {
-    /// Puts the next word into `word`, whatever was there before, and returns its position. Allocates nothing for ASCII
-    /// once `word` is large enough.
+    /// Replaces `word` by the next word and returns its position. Does not allocate for ASCII once `word` is
+    /// large enough.
     pub fn next_into(&mut self, word: &mut String) -> Option<u32> {
         word.clear();
         if self.next_signed(word) {
@@ -211,7 +215,8 @@ fn cut(word: &str) -> &str {
     word.get(..word.floor_char_boundary(WORD_BYTES_MAX)).unwrap_or(word)
 }
 
-/// Returns whether the character is indexed in pairs. Some of those scripts' characters are no letters: they separate.
+/// Returns whether the character is indexed in pairs. Characters of those scripts that are not letters
+/// separate words.
 fn is_paired(c: char) -> bool {
     is_paired_script(c) && c.is_alphanumeric()
 }

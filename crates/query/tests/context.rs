@@ -1,5 +1,5 @@
-//! A fixed now and zone for all tests. In: queries. Out: their canonical form, or the error as text. Must not know: what is
-//! expected.
+//! A fixed now and zone for all tests. Input: queries. Output: their canonical form, or the error as text.
+//! Does not know what is expected.
 
 use std::collections::BTreeMap;
 

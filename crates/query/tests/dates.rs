@@ -1,5 +1,5 @@
-//! Dates, as tables and against slow and obvious twins. In: date expressions. Out: the seconds they mean. Must not know: how
-//! they are read.
+//! Dates, as tables and against slow and obvious twins. Input: date expressions. Output: the seconds they
+//! mean. Does not know how they are read.
 
 use jiff::civil::{Date, date};
 use jiff::tz::TimeZone;
@@ -263,14 +263,19 @@ fn second() -> impl Strategy<Value = i64> {
 
 proptest! {
     #[test]
-    fn a_period_holds_just_the_seconds_that_have_its_local_date(zone in zone(), second in second(), nearby in -200_000_i64..200_000) {
+    fn a_period_holds_just_the_seconds_that_have_its_local_date(
+        zone in zone(),
+        second in second(),
+        nearby in -200_000_i64..200_000,
+    ) {
         let now = Timestamp::from_second(second).unwrap().to_zoned(zone.clone());
         let other = Timestamp::from_second(second + nearby).unwrap().to_zoned(zone);
         for format in ["%Y", "%Y-%m", "%Y%m%d", "%Y-%m-%d %H:%M", "%Y-%m-%dT%H"] {
             let written = now.strftime(format).to_string();
             let (from, to) = seconds(&written, &now);
             for moment in [&now, &other] {
-                let inside = from <= Some(moment.timestamp().as_second()) && Some(moment.timestamp().as_second()) <= to;
+                let second = Some(moment.timestamp().as_second());
+                let inside = from <= second && second <= to;
                 // An hour or minute that comes twice holds all between its first and last second.
                 let again = format.contains("%H") && inside;
                 let same = moment.strftime(format).to_string() == written;
@@ -280,9 +285,15 @@ proptest! {
     }
 
     #[test]
-    fn days_ago_are_counted_on_the_calendar(zone in zone(), second in second(), count in 0_i64..3_000, unit in 0_usize..4) {
+    fn days_ago_are_counted_on_the_calendar(
+        zone in zone(),
+        second in second(),
+        count in 0_i64..3_000,
+        unit in 0_usize..4,
+    ) {
         let now = Timestamp::from_second(second).unwrap().to_zoned(zone.clone());
-        let (letter, days, months) = [("d", count, 0), ("w", 7 * count, 0), ("m", 0, count), ("y", 0, 12 * count)][unit];
+        let units = [("d", count, 0), ("w", 7 * count, 0), ("m", 0, count), ("y", 0, 12 * count)];
+        let (letter, days, months) = units[unit];
         // Step by step: count months on the calendar, cut the day to the month's length, then count days.
         let month = i64::from(now.year()) * 12 + i64::from(now.month()) - 1 - months;
         prop_assume!(month > 0);
@@ -298,7 +309,11 @@ proptest! {
     }
 
     #[test]
-    fn the_last_such_weekday_is_found_by_walking_back(zone in zone(), second in second(), wanted in 0_usize..7) {
+    fn the_last_such_weekday_is_found_by_walking_back(
+        zone in zone(),
+        second in second(),
+        wanted in 0_usize..7,
+    ) {
         let now = Timestamp::from_second(second).unwrap().to_zoned(zone);
         let name = ["sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday"][wanted];
         let mut day = now.date().yesterday().unwrap();
@@ -312,7 +327,8 @@ proptest! {
     fn all_spellings_of_a_day_mean_the_same(day in day(), zone in zone()) {
         let now = date(2024, 3, 15).at(12, 0, 0, 0).to_zoned(zone).unwrap();
         let expected = seconds(&day.to_string(), &now);
-        for format in ["%Y%m%d", "%Y.%m.%d", "%d-%m-%Y", "%m/%d/%Y", "%d.%m.%Y", "%d-%b-%Y", "%B %d %Y", "%A,_%d %b %Y", "%Y-%m-%d..!"] {
+        for format in ["%Y%m%d", "%Y.%m.%d", "%d-%m-%Y", "%m/%d/%Y", "%d.%m.%Y", "%d-%b-%Y", "%B %d \
+            %Y", "%A,_%d %b %Y", "%Y-%m-%d..!"] {
             prop_assert_eq!(seconds(&day.strftime(format).to_string(), &now), expected, "{}", format);
         }
     }

@@ -1,5 +1,6 @@
-//! `docs/query.md`: its generated parts are fresh, its examples are queries. In: the document. Out: whether it can be
-//! believed; with UPDATE=1 in the environment its generated parts written anew. Must not know: what the tables say.
+//! `docs/query.md`: its generated parts are fresh, its examples are queries. Input: the document. Output:
+//! whether it can be believed; with UPDATE=1 in the environment its generated parts written anew. Does not
+//! know what the tables say.
 
 use std::fs;
 use std::path::PathBuf;
@@ -25,7 +26,7 @@ fn generated_parts_are_fresh() {
     } else {
         assert!(
             fresh == text,
-            "{} is stale: run UPDATE=1 cargo test -p query --test main docs",
+            "{} is stale: run UPDATE=1 cargo test -p pneu-query --test main docs",
             path.display()
         );
     }

@@ -1,5 +1,5 @@
-//! Errors, word for word. In: wrong queries. Out: the sentence, the place and the way out that a user sees. Must not know:
-//! who finds them.
+//! Errors, word for word. Input: wrong queries. Output: the sentence, the place and the way out that a user
+//! sees. Does not know who finds them.
 
 use query::{Error, Problem, parse};
 
@@ -42,12 +42,12 @@ fn a_misspelled_field() {
 #[test]
 fn a_field_without_a_value() {
     let hint = "write the value without a space: from:word, or from:\"two words\"";
-    assert_error("from: bob", &["expected a value right behind \"from:\"", "  from: bob", "  ^^^^^", hint]);
-    assert_error("(from:)", &["expected a value right behind \"from:\"", "  (from:)", "   ^^^^^", hint]);
+    assert_error("from: bob", &["expected a value right after \"from:\"", "  from: bob", "  ^^^^^", hint]);
+    assert_error("(from:)", &["expected a value right after \"from:\"", "  (from:)", "   ^^^^^", hint]);
     assert_error(
         "tag:\"\"",
         &[
-            "expected a value right behind \"tag:\"",
+            "expected a value right after \"tag:\"",
             "  tag:\"\"",
             "      ^^",
             "write the value without a space: tag:word, or tag:\"two words\"",
@@ -57,25 +57,25 @@ fn a_field_without_a_value() {
 
 #[test]
 fn stems_of_more_than_one_word() {
-    let hint = "each word has its own, right before it and behind a field: ~word subject:~word";
-    let expected = "expected one whole word behind \"~\"";
+    let hint = "each word has its own, right before it and after a field: ~word subject:~word";
+    let expected = "expected one whole word after \"~\"";
     assert_error("a ~two-words", &[expected, "  a ~two-words", "    ^^^^^^^^^^", hint]);
     assert_error("~\"two words\"", &[expected, "  ~\"two words\"", "  ^^^^^^^^^^^^", hint]);
     assert_error("~subject:minutes", &[expected, "  ~subject:minutes", "  ^^^^^^^^^^^^^^^^", hint]);
     assert_error("subject:~minut*", &[expected, "  subject:~minut*", "          ^^^^^^^", hint]);
-    assert_error("~(a b)", &["expected a word right behind \"~\"", "  ~(a b)", "  ^", hint]);
+    assert_error("~(a b)", &["expected a word right after \"~\"", "  ~(a b)", "  ^", hint]);
 }
 
 #[test]
 fn operators_without_terms() {
     let hint = "to search for the word itself, quote it: \"or\"";
-    assert_error("a or", &["expected a term behind \"or\"", "  a or", "    ^^", hint]);
+    assert_error("a or", &["expected a term after \"or\"", "  a or", "    ^^", hint]);
     assert_error("or a", &["expected a term before \"or\"", "  or a", "  ^^", hint]);
-    assert_error("(a or) b", &["expected a term behind \"or\"", "  (a or) b", "     ^^", hint]);
+    assert_error("(a or) b", &["expected a term after \"or\"", "  (a or) b", "     ^^", hint]);
     assert_error(
         "a AND or b",
         &[
-            "expected a term behind \"AND\"",
+            "expected a term after \"AND\"",
             "  a AND or b",
             "    ^^^",
             "to search for the word itself, quote it: \"AND\"",
@@ -84,7 +84,7 @@ fn operators_without_terms() {
     assert_error(
         "not",
         &[
-            "expected a term behind \"not\"",
+            "expected a term after \"not\"",
             "  not",
             "  ^^^",
             "to search for the word itself, quote it: \"not\"",
@@ -162,7 +162,7 @@ fn stars_in_wrong_places() {
     assert_error(
         "*foo-bar*",
         &[
-            "expected one word behind \"*\", not 2",
+            "expected one word after \"*\", not 2",
             "  *foo-bar*",
             "  ^^^^^^^^^",
             "leave the first \"*\" out, or search for the words one by one",
@@ -207,7 +207,8 @@ fn dates_sizes_flags_and_priorities() {
             "there is no flag \"j\"",
             "  g:j",
             "    ^",
-            "flags are draft flagged passed replied seen trashed new unread attach signed encrypted list calendar personal",
+            "flags are draft flagged passed replied seen trashed new unread attach signed encrypted list \
+             calendar personal",
         ],
     );
     assert_error(
@@ -240,7 +241,7 @@ fn saved_queries() {
     assert_error(
         "query: mine",
         &[
-            "expected a value right behind \"query:\"",
+            "expected a value right after \"query:\"",
             "  query: mine",
             "  ^^^^^^",
             "write the value without a space: query:word, or query:\"two words\"",
@@ -296,7 +297,8 @@ fn what_is_wrong_in_a_saved_query_is_shown_there() {
     assert_error(
         "query:first",
         &[
-            "in the saved query \"third\": the saved query \"first\" asks for itself, by way of \"second\", \"third\"",
+            "in the saved query \"third\": the saved query \"first\" asks for itself, by way of \"second\", \
+             \"third\"",
             "  (z (query:first))",
             "            ^^^^^",
         ],
@@ -340,7 +342,8 @@ fn what_a_terminal_acts_on_stands_in_no_sentence() {
             "there is no flag \"a\u{fffd}\u{fffd}b\"",
             "  flag:\"a\u{fffd}\u{fffd}b\"",
             "       ^^^^^^",
-            "flags are draft flagged passed replied seen trashed new unread attach signed encrypted list calendar personal",
+            "flags are draft flagged passed replied seen trashed new unread attach signed encrypted list \
+             calendar personal",
         ],
     );
     assert_error(
@@ -362,7 +365,8 @@ fn of_a_long_query_the_part_around_the_place_is_shown() {
     assert_eq!(
         lines[1..3],
         [
-            "  …word word word word word word word word form:bob word word word word word word word word word word w…",
+            "  …word word word word word word word word form:bob word word word word word word word word \
+             word word w…",
             "                                           ^^^^"
         ]
     );

@@ -1,5 +1,5 @@
-//! Limits: what lies just within one, and what lies beyond. In: large queries. Out: a tree or the error that names the limit,
-//! never an overflow of the stack. Must not know: how limits are checked.
+//! Limits: what lies just within one, and what lies beyond. Input: large queries. Output: a tree or the error
+//! that names the limit, never an overflow of the stack. Does not know how limits are checked.
 
 use query::limits::{
     NESTING_DEPTH_MAX, PHRASE_WORD_COUNT_MAX, QUERY_BYTES_MAX, REGEX_BYTES_MAX, TERM_COUNT_MAX,

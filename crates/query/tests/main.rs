@@ -1,5 +1,5 @@
-//! Tests of the query language as a whole, one module for each question. In: the modules. Out: one binary. Must not know:
-//! the crate's inside.
+//! Tests of the query language as a whole, one module for each question. Input: the modules. Output: one
+//! binary. Knows nothing of the crate's inside.
 
 mod context;
 mod dates;

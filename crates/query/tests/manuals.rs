@@ -1,5 +1,5 @@
-//! What the manuals of mu and notmuch give as examples. In: their queries. Out: what they mean here. Must not know: how either
-//! program reads them; `docs/query.md` lists where that is another way.
+//! What the manuals of mu and notmuch give as examples. Input: their queries. Output: what they mean here.
+//! Does not know how either program reads them; `docs/query.md` lists where that is another way.
 
 use crate::context::assert_canonical;
 

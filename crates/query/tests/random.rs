@@ -1,5 +1,6 @@
-//! Random trees and random text. In: generated ones. Out: that printing and parsing are each other's inverse, and that
-//! whatever is typed gets a tree or an error with a place. Must not know: particular queries.
+//! Random trees and random text. Input: generated ones. Output: that printing and parsing are each other's
+//! inverse, and that whatever is typed gets a tree or an error with a place. Knows nothing of particular
+//! queries.
 
 use proptest::prelude::*;
 use query::fields::{FIELDS, FieldInfo, Kind};
@@ -96,8 +97,10 @@ fn text_matcher() -> impl Strategy<Value = Matcher> {
     });
     prop_oneof![
         4 => phrase,
-        2 => prop::sample::select(vec!["and", "or", "xor", "not"]).prop_map(|word| Matcher::Words(vec![word.to_owned()])),
-        2 => (prop::collection::vec(word(), 0..3), word()).prop_map(|(before, last)| Matcher::Prefix { before, last }),
+        2 => prop::sample::select(vec!["and", "or", "xor", "not"])
+            .prop_map(|word| Matcher::Words(vec![word.to_owned()])),
+        2 => (prop::collection::vec(word(), 0..3), word())
+            .prop_map(|(before, last)| Matcher::Prefix { before, last }),
         1 => word().prop_map(stem),
         1 => word().prop_map(Matcher::Suffix),
         1 => word().prop_map(Matcher::Infix),
@@ -147,7 +150,8 @@ fn matcher(info: &FieldInfo) -> BoxedStrategy<Matcher> {
     let date = prop_oneof![any::<i64>(), -70_000_000_000_i64..260_000_000_000, 0..2_000_000_000_i64];
     match info.kind {
         Kind::Text | Kind::Address => {
-            prop_oneof![9 => text_matcher(), 1 => Just(Matcher::Prefix { before: vec![], last: String::new() })].boxed()
+            let empty = Matcher::Prefix { before: vec![], last: String::new() };
+            prop_oneof![9 => text_matcher(), 1 => Just(empty)].boxed()
         }
         Kind::Date => (date.clone(), date, any::<u8>())
             .prop_map(|(from, to, which)| ends(from, to, which))
@@ -205,7 +209,9 @@ proptest! {
     }
 
     #[test]
-    fn whatever_is_typed_gets_a_tree_or_a_place(text in prop_oneof![soup(), soup(), "\\PC{0,40}", any::<String>()]) {
+    fn whatever_is_typed_gets_a_tree_or_a_place(
+        text in prop_oneof![soup(), soup(), "\\PC{0,40}", any::<String>()],
+    ) {
         match parse(&text, &context()) {
             Ok(tree) => {
                 let printed = tree.to_string();
@@ -214,7 +220,8 @@ proptest! {
             Err(error) => {
                 prop_assert!(error.query.get(error.span.clone()).is_some(), "{:?}", error);
                 let shown = error.to_string();
-                prop_assert!(shown.lines().nth(2).is_some_and(|line| line.trim_start().starts_with('^')), "{}", shown);
+                let points = shown.lines().nth(2).is_some_and(|line| line.trim_start().starts_with('^'));
+                prop_assert!(points, "{}", shown);
                 prop_assert!(!shown.chars().any(|c| c != '\n' && c.is_control()), "{:?}", shown);
             }
         }
@@ -225,7 +232,8 @@ proptest! {
         if let Ok(tree) = parse(&text, &context()) {
             let mut last = 0;
             tree.visit_leaves(&mut |leaf| {
-                assert!(leaf.span.start >= last && text.get(leaf.span.clone()).is_some_and(|term| !term.is_empty()));
+                let term = text.get(leaf.span.clone());
+                assert!(leaf.span.start >= last && term.is_some_and(|term| !term.is_empty()));
                 last = leaf.span.end;
             });
         }

@@ -1,5 +1,5 @@
-//! The syntax, as tables of queries and their canonical form. In: queries that people type. Out: what they are read as.
-//! Must not know: how they are read.
+//! The syntax, as tables of queries and their canonical form. Input: queries that people type. Output: what
+//! they are read as. Does not know how they are read.
 
 use query::stem::StemScope;
 use query::{Context, FieldSet, Matcher, Query, Stemming, Target, parse};

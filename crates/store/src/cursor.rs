@@ -1,7 +1,7 @@
-//! Reads outside bytes piece by piece, every step checked.
+//! Reads untrusted bytes piece by piece, and checks every step.
 //!
-//! Comes in: bytes that may be cut or damaged. Goes out: integers and slices, or a [`Damage`] that says where. Must not know
-//! what is read.
+//! Input: bytes that may be cut or damaged. Output: integers and slices, or a [`Damage`] with its offset.
+//! Does not depend on what is read.
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
 use crate::error::Damage;
@@ -70,7 +70,8 @@ impl<'a> Cursor<'a> {
         Ok(i32::from_le_bytes(self.array(what)?))
     }
 
-    /// Returns the next LEB128 number of at most 32 bits, in its shortest form only: one number has one encoding.
+    /// Returns the next LEB128 number of at most 32 bits, in its shortest form only: one number has one
+    /// encoding.
     pub(crate) fn varint(&mut self, what: &str) -> Result<u32, Damage> {
         let mut value = 0_u64;
         for position in 0_u32..5 {

@@ -1,6 +1,6 @@
-//! What can go wrong in a store, in sentences that name the file and the way out.
+//! The errors of a store: sentences that name the file and the way out.
 //!
-//! Comes in: the disk's errors, and what a reader found wrong. Goes out: one [`Error`] for the whole crate. Must not know any
+//! One [`Error`] for the whole crate, made of the disk's errors and of what readers find wrong. Knows no
 //! format.
 
 use std::path::{Path, PathBuf};
@@ -93,7 +93,8 @@ impl Error {
     }
 }
 
-/// Damage found in bytes whose file the finder does not know; [`Damage::in_file`] makes it an [`Error::Corrupt`].
+/// Damage found in bytes whose file the finder does not know; [`Damage::in_file`] makes it an
+/// [`Error::Corrupt`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Damage {
     /// Where, in bytes from the beginning of what was read.

@@ -1,6 +1,4 @@
-//! The places and marks of every structure on disk, in the names and the order of docs/FORMAT.md.
-//!
-//! Comes in: nothing. Goes out: constants. Must not know who reads or writes.
+//! The offsets and constants of every structure on disk, with the names and in the order of docs/FORMAT.md.
 
 // ---- Sealed file ----
 
@@ -29,7 +27,8 @@ pub const TRAILER_TABLE_CHECKSUM_OFFSET: usize = TRAILER_CONTENT_LENGTH_OFFSET +
 pub const TRAILER_NAME_OFFSET: usize = TRAILER_TABLE_CHECKSUM_OFFSET + 8;
 /// The trailer: zeros.
 pub const TRAILER_RESERVED_OFFSET: usize = TRAILER_NAME_OFFSET + 8;
-/// The trailer: the XXH3-64 of the trailer's bytes before this, u64. Also the digest by which others know the file.
+/// The trailer: the XXH3-64 of the trailer's bytes before this, u64. Also the digest by which others know the
+/// file.
 pub const TRAILER_CHECKSUM_OFFSET: usize = TRAILER_RESERVED_OFFSET + 16;
 /// Bytes of the trailer.
 pub const TRAILER_BYTES: usize = TRAILER_CHECKSUM_OFFSET + 8;
@@ -106,7 +105,8 @@ pub const BLOCK_ENTRY_BYTES: usize = BLOCK_LENGTH_OFFSET + 4;
 
 /// A bucket: the tags of its slots, u8 each; 0 is an empty slot.
 pub const BUCKET_TAGS_OFFSET: usize = 0;
-/// A bucket: which keys of this bucket lie in a later one, u32, a bit for each value of their hash's bits 8 to 12.
+/// A bucket: which keys of this bucket lie in a later one, u32, a bit for each value of their hash's bits 8
+/// to 12.
 pub const BUCKET_OVERFLOW_OFFSET: usize = BUCKET_TAGS_OFFSET + BUCKET_SLOT_COUNT;
 /// A bucket: the rows of its slots, u32 each.
 pub const BUCKET_ROWS_OFFSET: usize = BUCKET_OVERFLOW_OFFSET + 4;
@@ -114,7 +114,8 @@ pub const BUCKET_ROWS_OFFSET: usize = BUCKET_OVERFLOW_OFFSET + 4;
 pub const BUCKET_SLOT_COUNT: usize = 12;
 /// Bytes of a bucket: one cache line.
 pub const BUCKET_BYTES: usize = BUCKET_ROWS_OFFSET + 4 * BUCKET_SLOT_COUNT;
-/// In a slot: the lower 31 bits are the place of the key's first row in `SECTION_HASH_GROUPS`, not a row. In a group: the last row.
+/// In a slot: the lower 31 bits are the place of the key's first row in `SECTION_HASH_GROUPS`, not a row. In
+/// a group: the last row.
 pub const GROUP_MARK: u32 = 1 << 31;
 
 /// The kind of a sealed file that holds dead rows.
@@ -150,14 +151,16 @@ pub const JOURNAL_VERSION: u32 = 2;
 pub const JOURNAL_VERSION_WITHOUT_SECTORS: u32 = 1;
 /// Bytes of a sector: what disks write at once or not at all.
 pub const SECTOR_BYTES: usize = 512;
-/// A sector: the XXH3-64 of its bytes before this, u64, seeded with the sum of the journal's seed and the sector's number.
+/// A sector: the XXH3-64 of its bytes before this, u64, seeded with the sum of the journal's seed and the
+/// sector's number.
 pub const SECTOR_CHECKSUM_OFFSET: usize = SECTOR_BYTES - 8;
 
 /// The journal: the number of its manifest, u64.
 pub const JOURNAL_MANIFEST_OFFSET: usize = HEAD_BYTES;
 /// The journal: the XXH3-64 of its bytes before this, seeded, u64.
 pub const JOURNAL_CHECKSUM_OFFSET: usize = JOURNAL_MANIFEST_OFFSET + 8;
-/// Bytes of the journal's head. In version 1 the first record follows; since version 2 the head is the first sector's.
+/// Bytes of the journal's head. In version 1 the first record follows; since version 2 the head is the first
+/// sector's.
 pub const JOURNAL_HEAD_BYTES: usize = JOURNAL_CHECKSUM_OFFSET + 8;
 
 /// What records and their lengths are multiples of, in bytes.

@@ -19,7 +19,8 @@ pub const BLOCK_BYTES_MAX: u32 = 4 << 20;
 /// Bytes of a compression dictionary.
 pub const DICTIONARY_BYTES_MAX: u32 = 1 << 20;
 
-/// Bytes of a journal file. A commit that does not fit goes straight to segments, and takes what the journal held with it.
+/// Bytes of a journal file. A commit that does not fit goes straight to segments, and takes what the journal
+/// held with it.
 pub const JOURNAL_BYTES_MAX: u64 = 1 << 20;
 /// Rows, new and dead together, in one journal.
 pub const JOURNAL_ROWS_MAX: u32 = 4096;

@@ -1,7 +1,7 @@
-//! What a table looks like: columns, primary key, indexes.
+//! A table's schema: columns, primary key, indexes (docs/FORMAT.md, "Schema").
 //!
-//! Comes in: a schema built by a program, or its bytes from a file. Goes out: a checked [`Schema`], or its bytes (docs/FORMAT.md,
-//! "Schema"). Must not know where rows are kept.
+//! Input: a schema built by a program, or its bytes from a file. Output: a checked [`Schema`], or its bytes.
+//! Does not depend on where rows are stored.
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
 use crate::cursor::Cursor;
@@ -70,8 +70,8 @@ pub enum Codec {
         /// Bytes compressed together; 0 compresses each row on its own.
         block_bytes: u32,
     },
-    /// Zstandard, each row on its own, with a dictionary of the segment: trained on its rows, or, if they are few, on those of a
-    /// segment with at least as many.
+    /// Zstandard, each row on its own, with a dictionary of the segment: trained on its rows, or, if they are
+    /// few, on those of a segment with at least as many.
     ZstdDictionary {
         /// The compression level.
         level: i32,
@@ -87,7 +87,8 @@ pub struct Index {
     pub name: String,
     /// How it is built.
     pub kind: IndexKind,
-    /// Says that no two live rows share a key. Believed, not enforced: a look-up returns all rows that are there.
+    /// Says that no two live rows share a key. Believed, not enforced: a look-up returns all rows that are
+    /// there.
     pub unique: bool,
     /// The numbers of its columns, most significant first.
     pub columns: Vec<u16>,
@@ -278,7 +279,8 @@ fn check_codec(codec: Codec) -> std::result::Result<(), String> {
 }
 
 fn put_count(out: &mut Vec<u8>, count: usize) {
-    // A schema that was never validated may have any number; the reader then sees that the bytes do not fit together.
+    // A schema that was never validated may have any number; the reader then sees that the bytes do not fit
+    // together.
     out.extend_from_slice(&u16::try_from(count).unwrap_or(u16::MAX).to_le_bytes());
 }
 

@@ -1,8 +1,8 @@
-//! Single values, and keys made of them.
+//! Single values, and keys made of them (docs/FORMAT.md, "Keys").
 //!
-//! Comes in: values of a row or of a question. Goes out: their order, and keys as *normalised* bytes whose byte order is the
-//! keys' order, with their first 8 bytes as a number (the hint) and their hash (docs/FORMAT.md, "Keys"). Must not know where
-//! values are kept.
+//! Input: values of a row or of a query. Output: their order; *normalised* keys, which are bytes in the order
+//! of the keys; the first 8 bytes of a normalised key as a number (the hint); and its hash. Does not depend
+//! on where values are stored.
 
 use crate::schema::Kind;
 use std::cmp::Ordering;
@@ -103,10 +103,12 @@ impl OwnedValue {
     }
 }
 
-/// Appends the normalised bytes of `key` to `out`: a whole key of `column_count` columns, or its first values (a prefix).
+/// Appends the normalised bytes of `key` to `out`: a whole key of `column_count` columns, or its first values
+/// (a prefix).
 ///
-/// Byte order is key order, and the bytes of a prefix begin the bytes of every key that begins with it. Numbers are big-endian,
-/// signed ones with their sign bit flipped; bytes that are not the last column have 00 written as 00 ff, and end with 00 00.
+/// Byte order is key order, and the bytes of a prefix begin the bytes of every key that begins with it.
+/// Numbers are big-endian, signed ones with their sign bit flipped; bytes that are not the last column have
+/// 00 written as 00 ff, and end with 00 00.
 #[inline]
 pub fn normalise(key: &[Value], column_count: usize, out: &mut Vec<u8>) {
     for (position, value) in key.iter().enumerate() {
@@ -137,7 +139,8 @@ pub fn order_i64(number: i64) -> u64 {
     number.cast_unsigned() ^ (1 << 63)
 }
 
-/// Returns the hint of a key: its first 8 normalised bytes as a big-endian number, zeros behind a shorter key.
+/// Returns the hint of a key: its first 8 normalised bytes as a big-endian number, zeros behind a shorter
+/// key.
 ///
 /// If two keys are in order, their hints are in the same order, or equal.
 #[inline]
@@ -165,7 +168,8 @@ fn short_hint(normalised: &[u8], fill: u8) -> u64 {
     u64::from_be_bytes(first)
 }
 
-/// Returns the smallest and the largest hint of all keys of `column_count` columns that begin with these values.
+/// Returns the smallest and the largest hint of all keys of `column_count` columns that begin with these
+/// values.
 #[inline]
 pub(crate) fn hint_range(key: &[Value], column_count: usize) -> (u64, u64) {
     if let [value] = key
@@ -237,7 +241,8 @@ pub fn compare_prefix<'a>(row: impl IntoIterator<Item = Value<'a>>, key: &[Value
     Ordering::Equal
 }
 
-/// Says whether a key lies in a range whose ends may be prefixes: an end then stands for all keys that begin with it.
+/// Says whether a key lies in a range whose ends may be prefixes: an end then stands for all keys that begin
+/// with it.
 pub fn in_range(key: &[Value], from: Bound<&[Value]>, to: Bound<&[Value]>) -> bool {
     let against = |bound: &[Value]| compare_prefix(key.iter().copied(), bound);
     let after_start = match from {

@@ -1,7 +1,4 @@
 //! Crashes, refused operations and interruptions at every operation of commits, seals, loads and merges.
-//!
-//! Comes in: one workload with all of them. Goes out: failures, with the operation and what was left of the disk. Must not know the
-//! crate's insides.
 
 use crate::support::{
     Change, TABLES, Twin, check, directory, item, key_of, link, options, read_all, schemas, shared,
@@ -139,7 +136,8 @@ fn attempt(writer: &mut Writer, act: impl FnOnce(&mut Writer) -> Result<Version>
     result
 }
 
-/// The store holds all that was acknowledged, and what was in flight wholly or not at all; and it can be written again.
+/// The store holds all that was acknowledged, and what was in flight wholly or not at all; and it can be
+/// written again.
 fn check_found(disk: &SimDisk, model: &Model) {
     let found = match Snapshot::open(&shared(disk), directory()) {
         Err(error) if error.is_not_found() && !model.is_created => Twin::default(),

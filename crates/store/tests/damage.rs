@@ -1,7 +1,4 @@
 //! A cut and a flipped bit at every place of every kind of file, and files of newer versions.
-//!
-//! Comes in: a store with all kinds of files. Goes out: failures. Must not know the crate's insides, but the names of its files and the
-//! places of versions.
 
 use crate::support::{
     Change, Meddled, Twin, check, directory, item, key_of, link, options, read_all, schemas, shared,
@@ -38,8 +35,8 @@ struct Sample {
     after: Twin,
 }
 
-/// A store with two segments in one table, dead rows in one, and a journal of two records. One row has a text of so many bytes
-/// that cannot be compressed.
+/// A store with two segments in one table, dead rows in one, and a journal of two records. One row has a text
+/// of so many bytes that cannot be compressed.
 fn sample(noise_bytes: usize) -> Sample {
     let disk = SimDisk::new(21);
     let mut writer = Writer::create(&shared(&disk), directory(), &schemas(), options(100)).unwrap();
@@ -113,7 +110,8 @@ fn file_of_kind(disk: &SimDisk, ending: &str) -> Vec<PathBuf> {
 /// Returns the outcomes of damage at many places of a file, each once.
 fn outcomes(sample: &Sample, file: &Path, damage: fn(&SimDisk, &Path, usize)) -> BTreeSet<Outcome> {
     let length = sample.disk.read(file).unwrap().len();
-    // Large files are tried at places that come to lie everywhere in an aligned structure, and at all of their end.
+    // Large files are tried at places that come to lie everywhere in an aligned structure, and at all of
+    // their end.
     let stride = match length {
         0..500 => 1,
         500..10_000 => 13,

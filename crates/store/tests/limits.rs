@@ -1,7 +1,6 @@
 //! The limits of journals, segments and attachments, and what happens at them.
 //!
-//! Comes in: stores at their limits. Goes out: failures. Must not know the crate's insides. Limits of rows, schemas, manifests and
-//! merges are tested beside the code.
+//! Limits of rows, schemas, manifests and merges are tested beside the code.
 
 use crate::support::{
     Change, Meddled, TABLES, Twin, check, directory, item, key_of, link, options, rows_of, schemas, shared,

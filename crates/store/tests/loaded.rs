@@ -1,6 +1,4 @@
 //! Rows loaded into memory: what they answer before they are sealed, and after, compared with maps.
-//!
-//! Comes in: random rows, some of which do not count. Goes out: failures, shrunk. Must not know the crate's insides.
 
 use crate::support::{
     BY_GROUP, BY_ID, BY_RIGHT, BY_SIZE, Key, Row, TABLES, Twin, check, columns_of, directory, item, key_of,
@@ -17,7 +15,8 @@ use store::{
 use testkit::SimDisk;
 use testkit::sim_disk::{Acknowledged, crash_at_every_operation, fail_at_every_operation};
 
-/// Rows of one table in batches, with the places of those that do not count, and the others in order of arrival.
+/// Rows of one table in batches, with the places of those that do not count, and the others in order of
+/// arrival.
 #[derive(Default)]
 struct Arrived {
     batches: Vec<Vec<Row>>,
@@ -402,7 +401,8 @@ fn no_rows_are_loaded_and_sealed_too() {
     assert_eq!(snapshot.table(TABLES[0]).unwrap().row_count(), 0);
 }
 
-/// Keys that come more than once, in order and not, by numbers and by text, with a hash index over them and without.
+/// Keys that come more than once, in order and not, by numbers and by text, with a hash index over them and
+/// without.
 #[test]
 fn rows_with_the_key_of_a_later_one_are_told() {
     let mut by_hash = schemas()[0].clone();

@@ -1,6 +1,4 @@
 //! All integration tests of the crate `store`, in one binary.
-//!
-//! Comes in: the crate as its users see it, on simulated and real disks. Goes out: failures. Must not know the crate's insides.
 
 #![expect(
     clippy::unwrap_used,
@@ -9,14 +7,15 @@
 
 mod crash;
 mod damage;
-mod instead;
-mod lent;
+mod dictionaries;
+mod difference;
 mod limits;
+mod load_instead;
 mod loaded;
 mod millions;
 mod readers;
 mod sealed;
-mod second;
+mod second_copy;
 mod segment;
 mod segment_by_hand;
 mod segment_damage;

@@ -1,7 +1,5 @@
-//! Two million random operations on a store and on maps: puts, deletes, loads, seals, merges, reopenings, look-ups by each index, ranges
-//! both ways.
-//!
-//! Comes in: a seed. Goes out: failures. Must not know the crate's insides.
+//! Two million random operations on a store and on maps: puts, deletes, loads, seals, merges, reopenings,
+//! look-ups by each index, ranges both ways.
 
 use crate::support::{directory, options, shared};
 use disk::Disk;
@@ -14,7 +12,8 @@ use store::{
 };
 use testkit::{Random, SimDisk};
 
-/// Operations: a row that is put, loaded or deleted is one, a look-up is one, and a range, however many rows it has.
+/// Operations: a row that is put, loaded or deleted is one, a look-up is one, and a range, however many rows
+/// it has.
 const OPERATIONS: u64 = 2_000_000;
 /// Different primary keys.
 const NUMBERS: u64 = 20_000;

@@ -1,6 +1,4 @@
 //! Readers in threads beside a writer and a merge, on a real disk.
-//!
-//! Comes in: a directory that vanishes after the test. Goes out: failures. Must not know the crate's insides.
 
 use crate::support::{Change, TABLES, item, link, options, schemas};
 use disk::{Disk, RealDisk, Wait};

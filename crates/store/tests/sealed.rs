@@ -1,6 +1,4 @@
 //! The sealed frame: any content comes back, any damage is found where it lies, and only there.
-//!
-//! Comes in: content of many lengths. Goes out: failures. Must not know what content means.
 
 use disk::Disk;
 use proptest::prelude::*;

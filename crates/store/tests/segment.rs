@@ -1,6 +1,4 @@
 //! Segments against their twin: what is written is what is read, found and ranged over.
-//!
-//! Comes in: random rows from several sources. Goes out: failures. Must not know how a segment is laid out.
 
 use crate::segment_support::{
     PAYLOADS, Row, any_row, check_answers, key_of, path, read_row, rows_of, schema, twin_of, values,
@@ -34,7 +32,8 @@ proptest! {
         let twin = twin_of(&schema, &lists.concat());
         prop_assert!(segment.verify().is_empty(), "{:?}", segment.verify());
         check_answers(&segment, &twin, &questions).unwrap();
-        let columns: Vec<ColumnSlice> = (0..=PAYLOADS).map(|column| segment.column(column).unwrap()).collect();
+        let columns = (0..=PAYLOADS).map(|column| segment.column(column).unwrap());
+        let columns: Vec<ColumnSlice> = columns.collect();
         for (number, row) in (0..).zip(&twin) {
             let found: Row = columns.iter().map(|column| column.value(number).unwrap().to_owned()).collect();
             prop_assert_eq!(&found, &row[..=PAYLOADS]);

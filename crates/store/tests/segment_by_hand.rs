@@ -1,6 +1,7 @@
-//! A tiny segment made by hand, section by section, as docs/FORMAT.md has it: to be damaged in ways that no writer would.
+//! A tiny segment made by hand, section by section, as docs/FORMAT.md has it: to be damaged in ways that no
+//! writer would.
 //!
-//! Comes in: changes. Goes out: a file with fitting checksums. Must not use the crate's writer of segments.
+//! Must not use the crate's writer of segments.
 
 use crate::segment_support::path;
 use std::sync::Arc;

@@ -1,9 +1,9 @@
-//! Damaged segments: a cut and a flipped byte anywhere give an error or the same answers, never a wrong answer or a panic.
+//! Damaged segments: a cut and a flipped byte anywhere give an error or the same answers, never a wrong
+//! answer or a panic.
 //!
-//! Comes in: a small segment, cut or flipped. Goes out: failures. Must not know how a segment is laid out.
-//!
-//! Each flip is tried twice: as it is, where checksums find it; and with all checksums made to fit it, where only the checks
-//! of each structure are left. Then a wrong value is no wonder; a panic, a hang or memory without bound would be.
+//! Each flip is tried twice: as it is, where checksums find it; and with all checksums made to fit it, where
+//! only the checks of each structure are left. Then a wrong value is no wonder; a panic, a hang or memory
+//! without bound would be.
 
 use crate::segment_by_hand::{HandMade, Section, block_table, u32s};
 use crate::segment_support::{

@@ -1,6 +1,6 @@
 //! The segment's format: it lies where docs/FORMAT.md says, and files of all versions still open.
 //!
-//! Comes in: a segment just written, and those in `testdata/format`. Goes out: failures. Reads the bytes by hand, as a stranger would.
+//! Reads the bytes by hand, as a stranger would.
 //!
 //! `UPDATE=1` writes the file of the newest version anew; those of older versions are never touched.
 

@@ -1,6 +1,5 @@
-//! What the tests of segments share: a table with a column of every kind and every codec, and its twin, a list of rows.
-//!
-//! Comes in: seeds. Goes out: rows, segments of them, and what a segment must answer. Must not know how a segment is laid out.
+//! What the tests of segments share: a table with a column of every kind and every codec, and its twin, a
+//! list of rows.
 
 use proptest::prelude::*;
 use std::ops::Bound;
@@ -161,7 +160,8 @@ pub(crate) fn twin_find(twin: &[Row], columns: &[u16], key: &[Value]) -> Vec<u32
     (0..).zip(twin).filter(|(_, row)| has_key(row)).map(|(number, _)| number).collect()
 }
 
-/// Compares everything that a segment can be asked with the twin; `questions` are rows whose keys are looked for.
+/// Compares everything that a segment can be asked with the twin; `questions` are rows whose keys are looked
+/// for.
 pub(crate) fn check_answers(segment: &Segment, twin: &[Row], questions: &[Row]) -> store::Result<()> {
     let schema = Arc::clone(segment.schema());
     assert_eq!(segment.row_count() as usize, twin.len());

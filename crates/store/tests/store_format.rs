@@ -1,6 +1,7 @@
-//! The formats of manifest, journal and dead rows: they lie where docs/FORMAT.md says, and stores of all versions still open.
+//! The formats of manifest, journal and dead rows: they lie where docs/FORMAT.md says, and stores of all
+//! versions still open.
 //!
-//! Comes in: a store just written, and those in `testdata/format`. Goes out: failures. Reads the bytes by hand, as a stranger would.
+//! Reads the bytes by hand, as a stranger would.
 //!
 //! `UPDATE=1` writes the store of the newest version anew; those of older versions are never touched.
 
@@ -18,8 +19,8 @@ use store::{Rows, Schema, Sealed, Snapshot, Writer, verify};
 use testkit::SimDisk;
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
-/// Writes the store that lies in `testdata/format`: two segments of items, dead rows in the first, one segment of links, a journal of
-/// two records. Never to be changed.
+/// Writes the store that lies in `testdata/format`: two segments of items, dead rows in the first, one
+/// segment of links, a journal of two records. Never to be changed.
 fn golden(disk: &SimDisk) -> Twin {
     let mut writer = Writer::create(&shared(disk), directory(), &schemas(), options(100)).unwrap();
     let many = (0..30).fold(Change::default().attach("state", b"one"), |change, number| {
@@ -120,7 +121,8 @@ fn check_head(bytes: &[u8], magic: [u8; 8], version: u32) {
     assert_eq!(bytes[HEAD_VERSION_OFFSET..HEAD_BYTES], [version.to_le_bytes(), [0; 4]].concat());
 }
 
-/// What a manifest says of its segments: name, length, row count, dead count, name of the dead rows, digests of both.
+/// What a manifest says of its segments: name, length, row count, dead count, name of the dead rows, digests
+/// of both.
 type Segments = Vec<(u64, u64, usize, usize, u64, [u64; 2])>;
 
 /// Reads a manifest by hand; returns the journal's seed and the segments of each table.
@@ -214,7 +216,8 @@ fn a_journal_lies_where_the_format_page_says() {
     assert!(reader.0.len() < 8 && reader.0.iter().all(|&byte| byte == 0));
 
     let mut reader = Reader(second);
-    // Two tables. Of the first, part 0 loses row 5, and one row comes; of the second, part 0 loses row 1, and none comes.
+    // Two tables. Of the first, part 0 loses row 5, and one row comes; of the second, part 0 loses row 1, and
+    // none comes.
     assert_eq!([reader.u32(), reader.u32(), reader.u32()], [2, 0, 1]);
     assert_eq!([reader.u32(), reader.u32(), reader.u32()], [0, 1, 5]);
     check_batch(&mut reader, 0, 1);

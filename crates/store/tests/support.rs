@@ -1,7 +1,4 @@
 //! What the tests of the store share: two tables, a twin made of maps, and comparisons with it.
-//!
-//! Comes in: changes. Goes out: the same changes as transactions, and what a store must answer after them. Must not know how the
-//! store keeps anything.
 
 use disk::{Disk, File, Lock, Map, Wait};
 use std::collections::BTreeMap;
@@ -200,7 +197,7 @@ fn row_at(table: &Table, row: RowId, reader: &mut PayloadReader) -> Result<Row> 
         .collect()
 }
 
-fn read_rows(table: &Table, ids: impl Iterator<Item = Result<RowId>>) -> Result<Vec<Row>> {
+pub(crate) fn read_rows(table: &Table, ids: impl Iterator<Item = Result<RowId>>) -> Result<Vec<Row>> {
     let mut reader = PayloadReader::new();
     ids.map(|id| row_at(table, id?, &mut reader)).collect()
 }

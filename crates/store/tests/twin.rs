@@ -1,6 +1,4 @@
 //! Random work on a store and on maps, compared after each step.
-//!
-//! Comes in: random commits, loads, seals, merges and reopenings. Goes out: failures, shrunk. Must not know the crate's insides.
 
 use crate::support::{Change, Twin, check, directory, item, key_of, link, options, schemas, shared};
 use disk::Disk;
@@ -10,7 +8,7 @@ use store::{MergeOptions, Options, Snapshot, Writer, merge, merge_all, verify};
 use testkit::SimDisk;
 
 #[derive(Clone, Debug)]
-enum Step {
+pub(crate) enum Step {
     Commit(Change),
     Group(Vec<Change>),
     Load(Change),
@@ -42,7 +40,7 @@ fn change(put_count: usize) -> impl Strategy<Value = Change> {
     })
 }
 
-fn step() -> impl Strategy<Value = Step> {
+pub(crate) fn step() -> impl Strategy<Value = Step> {
     prop_oneof![
         8 => change(5).prop_map(Step::Commit),
         2 => change(40).prop_map(Step::Commit),
@@ -55,20 +53,27 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-struct Run {
-    disk: Arc<dyn Disk>,
+pub(crate) struct Run {
+    pub(crate) disk: Arc<dyn Disk>,
     options: Options,
     writer: Option<Writer>,
-    twin: Twin,
+    pub(crate) twin: Twin,
 }
 
 impl Run {
+    /// Creates a store without rows.
+    pub(crate) fn new(disk: &SimDisk, journal_rows: u32) -> Run {
+        let (disk, options) = (shared(disk), options(journal_rows));
+        let writer = Writer::create(&disk, directory(), &schemas(), options.clone()).unwrap();
+        Run { disk, options, writer: Some(writer), twin: Twin::default() }
+    }
+
     fn writer(&mut self) -> &mut Writer {
         let Run { disk, options, writer, .. } = self;
         writer.get_or_insert_with(|| Writer::open(disk, directory(), options.clone()).unwrap())
     }
 
-    fn step(&mut self, step: &Step) {
+    pub(crate) fn step(&mut self, step: &Step) {
         let options = MergeOptions { seed: 3, ..MergeOptions::default() };
         match step {
             Step::Commit(change) => {
@@ -128,9 +133,7 @@ fn has_journal_rows(snapshot: &Snapshot, table: &str) -> bool {
 
 fn run(journal_rows: u32, steps: &[Step]) {
     let disk = SimDisk::new(1);
-    let options = options(journal_rows);
-    let writer = Writer::create(&shared(&disk), directory(), &schemas(), options.clone()).unwrap();
-    let mut run = Run { disk: shared(&disk), options, writer: Some(writer), twin: Twin::default() };
+    let mut run = Run::new(&disk, journal_rows);
     let mut reader = Snapshot::open(&run.disk, directory()).unwrap();
     let mut held = (reader.clone(), run.twin.clone());
     for (number, step) in steps.iter().enumerate() {

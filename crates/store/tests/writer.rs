@@ -1,6 +1,5 @@
-//! What a writer promises beside its answers: one at a time, all or nothing, versions, and sentences for what is refused.
-//!
-//! Comes in: small stores on simulated disks. Goes out: failures. Must not know the crate's insides.
+//! What a writer promises beside its answers: one at a time, all or nothing, versions, and sentences for what
+//! is refused.
 
 use crate::support::{
     BY_GROUP, BY_ID, Change, DIRECTORY, Meddled, TABLES, Twin, check, directory, item, key_of, link, options,

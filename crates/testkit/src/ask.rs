@@ -1,6 +1,7 @@
 //! Whether another program is there to be asked by a test.
 //!
-//! Comes in: what was found. Goes out: yes or no, and a line on standard error; or a panic where CI must have it. Must not know what is asked.
+//! Input: what was found. Output: yes or no, and a line on standard error; or a panic where CI must have it.
+//! Does not know what is asked.
 
 /// Says whether a test may ask `program`, and prints a line if it is not there.
 ///

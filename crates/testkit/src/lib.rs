@@ -1,24 +1,31 @@
-//! For tests, benchmarks and `xtask` only: a disk that lies, a server that fails, generated mail, real mail, Tarantool, restic.
+//! For tests, benchmarks and `xtask` only: a disk that lies, a server that fails, generated mail, real mail,
+//! Tarantool, restic.
 //!
-//! Comes in: seeds and options. Goes out: Maildirs and misbehaving disks, the same ones each time. It is the one library that may
-//! read the environment (PNEU_REAL_MAIL, CI, UPDATE) and print: it runs beside tests. Must not know the crates it helps to test,
-//! but `disk`, whose trait it implements.
+//! Input: seeds and options. Output: Maildirs and misbehaving disks, the same ones each time. It is the one
+//! library that may read the environment (PNEU_REAL_MAIL, CI, UPDATE) and print: it runs beside tests. Knows
+//! nothing of the crates it helps to test, but `disk`, whose trait it implements.
 
 mod ask;
 pub mod corpus;
+mod documents;
 mod object_server;
+mod picture;
 mod random;
 mod real_mail;
 mod restic;
+mod session;
 pub mod sim_disk;
 mod tarantool;
 mod tour;
 
 pub use ask::{is_ci, may_ask};
+pub use documents::{check_help_page, check_manual_pages};
 pub use object_server::{Fate, ObjectServer};
+pub use picture::draw_terminal;
 pub use random::Random;
 pub use real_mail::{RealMail, real_mail};
 pub use restic::{Answer, Restic, restic};
+pub use session::{Printed, Session};
 pub use sim_disk::SimDisk;
 pub use tarantool::tarantool;
 pub use tour::check_tour;

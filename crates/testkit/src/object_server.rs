@@ -1,7 +1,7 @@
 //! An object store on the loopback address that fails when a test wants it to.
 //!
-//! Comes in: requests as S3 words them, and which of them are to fail how. Goes out: objects, lists, or the failure. Signatures are not
-//! looked at. Must not know what is stored.
+//! Input: requests as S3 words them, and which of them are to fail how. Output: objects, lists, or the
+//! failure. Signatures are not looked at. Does not know what is stored.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Write};
@@ -74,8 +74,8 @@ impl ObjectServer {
         format!("s3:http://127.0.0.1:{}/bucket/mail", self.port)
     }
 
-    /// Lets `decide` say from now on which requests fail. It gets the number of each from 0, its method, and the name of the object or what a
-    /// list is to begin with.
+    /// Lets `decide` say from now on which requests fail. It gets the number of each from 0, its method, and
+    /// the name of the object or what a list is to begin with.
     pub fn decide(&self, decide: impl Fn(usize, &str, &str) -> Fate + Send + Sync + 'static) {
         *locked(&self.shared.decide) = Some(Arc::new(decide));
         locked(&self.shared.requests).clear();

@@ -1,7 +1,9 @@
-//! A small random generator (splitmix64), so that everything made by the testkit can be made again from its seed.
+//! A small random generator (splitmix64), so that everything made by the testkit can be made again from its
+//! seed.
 //!
-//! Comes in: a seed. Goes out: numbers that look random and are the same on every machine, forever: generated mail and known
-//! facts depend on them. Must not know what they are used for, and must not be used where a stranger may not guess.
+//! Input: a seed. Output: numbers that look random and are the same on every machine, forever: generated mail
+//! and known facts depend on them. Does not know what they are used for, and must not be used where a
+//! stranger may not guess.
 
 /// A stream of numbers that is fully given by its seed.
 #[derive(Debug, Clone)]
@@ -17,7 +19,8 @@ impl Random {
 
     /// Returns the stream of one thing among many: of item `index`, for the purpose `stream`, under `seed`.
     ///
-    /// Streams of different items do not depend on each other, so that items can be made in any order and on any thread.
+    /// Streams of different items do not depend on each other, so that items can be made in any order and on
+    /// any thread.
     pub fn of(seed: u64, stream: u64, index: u64) -> Random {
         let mut outer = Random::new(seed ^ stream.rotate_left(40));
         let mut random = Random::new(outer.next_u64() ^ index.wrapping_mul(0xd134_2543_de82_ef95));

@@ -1,7 +1,8 @@
 //! Real mail for tests, which lies outside the project.
 //!
-//! Comes in: the environment variable PNEU_REAL_MAIL, a directory with `real-2986.tar.zst` (a packed tree of Maildirs) and `edge/`
-//! (odd messages, one a file). Goes out: where they lie unpacked. Must not know what the messages say.
+//! Input: the environment variable PNEU_REAL_MAIL, a directory with `real-2986.tar.zst` (a packed tree of
+//! Maildirs) and `edge/` (odd messages, one a file). Output: where they lie unpacked. Does not know what the
+//! messages say.
 
 use std::env;
 use std::fs::{self, File};
@@ -24,7 +25,8 @@ pub struct RealMail {
 }
 
 impl RealMail {
-    /// Returns the root of the Maildirs, with the files' own times. Shared by all tests of a process: copy before changing it.
+    /// Returns the root of the Maildirs, with the files' own times. Shared by all tests of a process: copy
+    /// before changing it.
     pub fn maildir(&self) -> &Path {
         self.unpacked.path()
     }

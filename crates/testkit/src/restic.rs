@@ -1,6 +1,7 @@
 //! restic itself, which tests of its format ask.
 //!
-//! Comes in: a directory, a password, arguments. Goes out: what restic printed and its exit code. Must not know what is asked.
+//! Input: a directory, a password, arguments. Output: what restic printed and its exit code. Does not know
+//! what is asked.
 
 use crate::ask::{is_ci, may_ask};
 use std::env;
@@ -20,7 +21,8 @@ pub struct Restic {
     pub program: PathBuf,
     /// Where it runs: relative paths among its arguments begin there.
     pub directory: PathBuf,
-    /// What it finds in its environment besides the tests' own: the repository, its password, a time zone, the keys of a server.
+    /// What it finds in its environment besides the tests' own: the repository, its password, a time zone,
+    /// the keys of a server.
     pub environment: Vec<(String, String)>,
 }
 
@@ -35,8 +37,8 @@ pub struct Answer {
     pub stderr: String,
 }
 
-/// Returns a restic that runs in `directory`, on the repository at `address` ("repository": a directory there), in UTC and without a
-/// cache.
+/// Returns a restic that runs in `directory`, on the repository at `address` ("repository": a directory
+/// there), in UTC and without a cache.
 ///
 /// Where there is none, prints a line and returns `None`: the test has nothing to do.
 ///

@@ -1,6 +1,7 @@
 //! Tarantool itself, which tests of its files ask.
 //!
-//! Comes in: a Lua script and a directory for its files. Goes out: what the script printed. Must not know what is asked.
+//! Input: a Lua script and a directory for its files. Output: what the script printed. Does not know what is
+//! asked.
 
 use crate::ask::{is_ci, may_ask};
 use std::path::Path;

@@ -1,89 +1,91 @@
-//! Keeps the tour in a README true: runs its commands and compares what they print.
+//! Keeps the commands in a document true: runs them, and compares what they print with what the document
+//! shows.
 //!
-//! Comes in: a Markdown file whose code blocks after a line `<!-- tour -->` hold `$ command` lines with their output, and the program.
-//! Goes out: whether the output is still the same, or with UPDATE=1 the file with the new output. Must not know what the commands
-//! do: they run in a shell, in a home directory that holds generated mail in `Mail` and nothing else.
+//! Input: a Markdown file and the program. Output: whether the file is still right, or with UPDATE=1 the file
+//! with the new output. Two marks make a code block part of the tour:
+//!
+//! - `<!-- tour -->`: `$ command` lines, each with its output.
+//! - `<!-- commands -->`: one command on each line. All must succeed; what they print is not compared.
+//!
+//! All commands of a document run in one [`Session`], in the order in which they stand there.
 
-use crate::corpus::{CorpusOptions, generate};
+use crate::session::Session;
 use std::fmt::Write;
 use std::path::Path;
-use std::process::{Command, Stdio};
 use std::{env, fs};
 
-/// The line before a code block that belongs to the tour.
-const MARKER: &str = "<!-- tour -->";
-/// What begins a command.
+/// The line before a code block of commands with their output.
+const TOUR: &str = "<!-- tour -->";
+/// The line before a code block of commands alone.
+const COMMANDS: &str = "<!-- commands -->";
+/// What begins a command in a block with output.
 const PROMPT: &str = "$ ";
-/// The mail that the tour walks through.
-const MESSAGES: u32 = 2000;
-const FOLDERS: usize = 12;
-const SEED: u64 = 1;
+const FENCE: &str = "```";
 /// What may stand after a measured number.
 const UNITS: [&str; 10] = ["s", "ms", "us", "µs", "min", "seconds", "messages/s", "files/s", "MiB/s", "/s"];
 
-/// Runs the tour in `readme` with `program` and says where it is out of date. With UPDATE=1 it writes the file instead.
+/// Runs the commands in `page` with `program` and says where the page is out of date. With UPDATE=1 it writes
+/// the page instead.
 ///
 /// Measured times and rates are compared as equal: machines differ.
 ///
 /// # Errors
-/// A sentence, with the lines that differ, or about what could not be run.
-pub fn check_tour(readme: &Path, program: &Path) -> Result<(), String> {
-    let old =
-        fs::read_to_string(readme).map_err(|error| format!("cannot read {}: {error}", readme.display()))?;
-    let home = tempfile::tempdir().map_err(|error| format!("no temporary directory: {error}"))?;
-    let options = CorpusOptions { folders: FOLDERS, ..CorpusOptions::varied(MESSAGES, SEED) };
-    generate(&home.path().join("Mail"), &options).map_err(|error| format!("cannot make mail: {error}"))?;
-    let new = rewritten(&old, &mut |command| run(command, home.path(), program))?;
+/// A sentence: the lines that differ, the command that failed, or what could not be run.
+pub fn check_tour(page: &Path, program: &Path) -> Result<(), String> {
+    let old = fs::read_to_string(page).map_err(|error| format!("cannot read {}: {error}", page.display()))?;
+    let mut session = Session::new(program)?;
+    let new = rewritten(&old, &mut |command, must_succeed| {
+        let printed = session.run(command)?;
+        if must_succeed == MustSucceed::Yes && !printed.is_success {
+            return Err(format!("\"{command}\" in {} failed:\n{}", page.display(), printed.text));
+        }
+        Ok(printed.text)
+    })?;
     if masked(&new) == masked(&old) {
         return Ok(());
     }
     if env::var_os("UPDATE").is_some() {
-        return fs::write(readme, new).map_err(|error| format!("cannot write {}: {error}", readme.display()));
+        return fs::write(page, new).map_err(|error| format!("cannot write {}: {error}", page.display()));
     }
     let differences = differences(&masked(&old), &masked(&new));
-    Err(format!("the tour in {} is out of date; UPDATE=1 writes it anew:\n{differences}", readme.display()))
+    Err(format!("the tour in {} is out of date; UPDATE=1 writes it anew:\n{differences}", page.display()))
 }
 
-/// Runs one command line as a user would, in `home`, and returns what it shows: standard output, then standard error.
-fn run(command: &str, home: &Path, program: &Path) -> Result<String, String> {
-    let directory = program.parent().ok_or_else(|| format!("{} lies nowhere", program.display()))?;
-    let output = Command::new("sh")
-        .args(["-c", command])
-        .env_clear()
-        .env("PATH", format!("{}:/usr/local/bin:/usr/bin:/bin", directory.display()))
-        .env("HOME", home)
-        .env("TZ", "UTC")
-        .env("LC_ALL", "C.UTF-8")
-        .current_dir(home)
-        .stdin(Stdio::null())
-        .output()
-        .map_err(|error| format!("cannot run \"{command}\": {error}"))?;
-    let shown = [output.stdout, output.stderr].concat();
-    Ok(String::from_utf8_lossy(&shown).replace(&home.display().to_string(), "~"))
+/// Whether a command that fails is an error. In a block with output, the output tells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum MustSucceed {
+    Yes,
+    No,
 }
 
 /// Returns `text` with the output of all commands of the tour as `run` gives it.
-fn rewritten(text: &str, run: &mut dyn FnMut(&str) -> Result<String, String>) -> Result<String, String> {
+fn rewritten(
+    text: &str,
+    run: &mut dyn FnMut(&str, MustSucceed) -> Result<String, String>,
+) -> Result<String, String> {
     let mut new = String::with_capacity(text.len());
     let mut lines = text.lines();
     while let Some(line) = lines.next() {
-        writeln!(new, "{line}").expect("writing to a string");
-        if line != MARKER {
+        new.push_str(line);
+        new.push('\n');
+        if line != TOUR && line != COMMANDS {
             continue;
         }
-        let fence = lines.next().filter(|line| line.starts_with("```"));
-        writeln!(new, "{}", fence.ok_or("a tour marker without a code block after it")?)
-            .expect("writing to a string");
-        for line in lines.by_ref().take_while(|line| !line.starts_with("```")) {
-            if let Some(command) = line.strip_prefix(PROMPT) {
-                let output = run(command)?;
-                writeln!(new, "{line}").expect("writing to a string");
-                let output = output.trim_end();
-                new.push_str(output);
-                new.push_str(if output.is_empty() { "" } else { "\n" });
+        let fence = lines.next().filter(|line| line.starts_with(FENCE));
+        new.push_str(fence.ok_or_else(|| format!("{line} without a code block after it"))?);
+        new.push('\n');
+        for inside in lines.by_ref().take_while(|line| !line.starts_with(FENCE)) {
+            if line == COMMANDS {
+                run(inside, MustSucceed::Yes)?;
+                new.push_str(&format!("{inside}\n"));
+            } else if let Some(command) = inside.strip_prefix(PROMPT) {
+                let output = run(command, MustSucceed::No)?;
+                new.push_str(&format!("{inside}\n{output}"));
+                new.push_str(if output.is_empty() || output.ends_with('\n') { "" } else { "\n" });
             }
         }
-        new.push_str("```\n");
+        new.push_str(FENCE);
+        new.push('\n');
     }
     Ok(new)
 }
@@ -112,7 +114,7 @@ fn is_number(text: &str) -> bool {
     !text.is_empty() && text.chars().all(|letter| letter.is_ascii_digit() || letter == '.' || letter == ',')
 }
 
-/// Returns the lines in which two texts differ, as far as they are the same number of lines; else the first difference.
+/// Returns the lines that differ, if both texts have the same number of lines; else the first difference.
 fn differences(old: &str, new: &str) -> String {
     let (old, new): (Vec<&str>, Vec<&str>) = (old.lines().collect(), new.lines().collect());
     let pairs = old.iter().zip(&new).enumerate().filter(|(_, (old, new))| old != new);
@@ -132,9 +134,11 @@ mod tests {
     use super::*;
     use std::os::unix::fs::PermissionsExt;
 
-    const README: &str = "# A\n\n<!-- tour -->\n```console\n$ nothing\n$ count\n2 messages in 0.10 s\n$ nothing\n```\n\n```\n$ other\n```\n";
+    const PAGE: &str = "# A\n\n<!-- tour -->\n```console\n$ nothing\n$ count\n\
+                        2 messages in 0.10 s\n$ nothing\n```\n\n\
+                        <!-- commands -->\n```sh\nnothing\n```\n\n```\n$ other\n```\n";
 
-    fn answers(command: &str) -> Result<String, String> {
+    fn answers(command: &str, _: MustSucceed) -> Result<String, String> {
         match command {
             "count" => Ok("2 messages in 0.25 s\n".to_owned()),
             "nothing" => Ok(String::new()),
@@ -143,14 +147,14 @@ mod tests {
     }
 
     #[test]
-    fn only_blocks_behind_the_marker_are_run() {
-        let new = rewritten(README, &mut answers).unwrap();
-        assert_eq!(new, README.replace("0.10", "0.25"));
-        assert_eq!(masked(&new), masked(README));
+    fn only_blocks_after_a_mark_are_run() {
+        let new = rewritten(PAGE, &mut answers).unwrap();
+        assert_eq!(new, PAGE.replace("0.10", "0.25"));
+        assert_eq!(masked(&new), masked(PAGE));
     }
 
     #[test]
-    fn a_marker_without_a_block_is_an_error() {
+    fn a_mark_without_a_block_is_an_error() {
         assert!(rewritten("<!-- tour -->\ntext\n", &mut answers).is_err());
     }
 
@@ -164,17 +168,26 @@ mod tests {
     }
 
     #[test]
-    fn another_output_is_reported_with_its_line() {
+    fn other_output_is_reported_with_its_line() {
         let home = tempfile::tempdir().unwrap();
         let program = home.path().join("speak");
-        fs::write(&program, "#!/bin/sh\nls \"$HOME\"/Mail/Drafts | head -1; echo \"$HOME/Mail\" >&2\n")
+        fs::write(&program, "#!/bin/sh\nls \"$HOME\"/Mail/Sent | head -1; echo \"$HOME/Mail\" >&2\n")
             .unwrap();
         fs::set_permissions(&program, fs::Permissions::from_mode(0o700)).unwrap();
-        let readme = home.path().join("README.md");
-        fs::write(&readme, "<!-- tour -->\n```\n$ speak\ncur\n~/Mail\n```\n").unwrap();
-        check_tour(&readme, &program).unwrap();
-        fs::write(&readme, "<!-- tour -->\n```\n$ speak\nnew\n~/Mail\n```\n").unwrap();
-        let error = check_tour(&readme, &program).unwrap_err();
+        let page = home.path().join("README.md");
+        fs::write(&page, "<!-- tour -->\n```\n$ speak\ncur\n~/Mail\n```\n").unwrap();
+        check_tour(&page, &program).unwrap();
+        fs::write(&page, "<!-- tour -->\n```\n$ speak\nnew\n~/Mail\n```\n").unwrap();
+        let error = check_tour(&page, &program).unwrap_err();
         assert!(error.ends_with("line 4:\n-new\n+cur\n"), "{error}");
+    }
+
+    #[test]
+    fn a_command_that_fails_is_named() {
+        let home = tempfile::tempdir().unwrap();
+        let page = home.path().join("page.md");
+        fs::write(&page, "<!-- commands -->\n```sh\ntrue\necho why; false\n```\n").unwrap();
+        let error = check_tour(&page, Path::new("/bin/true")).unwrap_err();
+        assert!(error.contains("\"echo why; false\"") && error.ends_with("failed:\nwhy\n"), "{error}");
     }
 }

@@ -1,5 +1,5 @@
-//! The drivers on the smallest store there is: a manifest that names a journal of records. A right writer passes; each wrong one, with
-//! one step left out, is caught.
+//! The drivers on the smallest store there is: a manifest that names a journal of records. A right writer
+//! passes; each wrong one, with one step left out, is caught.
 
 use disk::{Disk, File};
 use std::ops::RangeInclusive;
@@ -74,7 +74,8 @@ fn open(disk: &SimDisk, wrong: Wrong) -> disk::Result<Box<dyn File>> {
     disk.append(&path, length_bytes as u64)
 }
 
-/// Creates a journal for what follows the first `count` records, and names it in the manifest. The former one is removed.
+/// Creates a journal for what follows the first `count` records, and names it in the manifest. The former one
+/// is removed.
 fn new_journal(disk: &SimDisk, count: usize, wrong: Wrong) -> disk::Result<Box<dyn File>> {
     let former = manifest(disk).ok().map(|(name, _)| root().join(name));
     let name = format!("journal.{}", disk.list(root())?.len() + count);
@@ -215,7 +216,8 @@ fn write_next(disk: &SimDisk, wrong: Wrong) {
     write_session(disk, &Acknowledged::new(Model::default()), wrong, next..=next).unwrap();
 }
 
-/// A reader reads again when a file that the manifest named is gone, and must then see one record more or the same.
+/// A reader reads again when a file that the manifest named is gone, and must then see one record more or the
+/// same.
 fn read_beside_a_writer(disk: &SimDisk) {
     let found = (0..2).find_map(|_| read(disk).ok()).expect("the second attempt succeeds").0;
     assert!((5..=6).contains(&found), "{found}");

@@ -1,4 +1,5 @@
-//! What may be found after a crash: each case that the rules name is among the images, and nothing that the rules forbid.
+//! What may be found after a crash: each case that the rules name is among the images, and nothing that the
+//! rules forbid.
 
 use disk::{Disk, File};
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,4 +1,5 @@
-//! `SimDisk` beside its twin, the real disk: the same operations by chance give the same answers and the same files.
+//! `SimDisk` beside its twin, the real disk: the same operations by chance give the same answers and the same
+//! files.
 
 use disk::{Disk, Error, File, RealDisk, Wait};
 use std::collections::BTreeMap;
@@ -81,7 +82,8 @@ fn answer(result: disk::Result<Vec<u8>>) -> Answer {
     })
 }
 
-/// Directories are named in errors differently by different calls of the system; what matters is whether it is an absence.
+/// Directories are named in errors differently by different calls of the system; what matters is whether it
+/// is an absence.
 fn blurred(answer: Answer) -> Answer {
     answer.map_err(|kind| kind.filter(|kind| matches!(kind, ErrorKind::NotFound | ErrorKind::AlreadyExists)))
 }

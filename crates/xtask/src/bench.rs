@@ -1,7 +1,7 @@
 //! `cargo xtask bench`: installs what is compared with, builds the release programs, measures, writes a run.
 //!
-//! Comes in: which tables. Goes out: a directory below `bench/runs`. Must not know what is measured, nor beside what: the measuring
-//! programs do.
+//! Input: which tables. Output: a directory below `bench/runs`. Does not know what is measured, nor beside
+//! what: the measuring programs do.
 
 use crate::run::{cargo, run, say, target_directory, workspace_root};
 use anyhow::Result;
@@ -25,7 +25,8 @@ pub struct BenchArguments {
     /// Small sizes and few rounds: all tables in less than ten minutes.
     #[arg(long)]
     quick: bool,
-    /// Where generated mail and repositories are kept between runs [default: BENCH_CORPORA, or ~/.cache/pneu-bench].
+    /// Where generated mail and repositories are kept between runs [default: BENCH_CORPORA, or
+    /// ~/.cache/pneu-bench].
     #[arg(long)]
     corpora: Option<PathBuf>,
     /// Install nothing.
@@ -42,7 +43,8 @@ pub struct BenchArguments {
 /// If something cannot be built, or a measurement fails. A program that cannot be installed is none.
 pub fn bench(arguments: &BenchArguments) -> Result<()> {
     say("Building the release programs ...");
-    run(&mut cargo(&["build", "--release", "--package", "cli", "--package", "bench-own"]))?;
+    let packages = ["pneu-cli", "pneu-tarantool", "bench-own"].map(|name| ["--package", name]);
+    run(cargo(&["build", "--release"]).args(packages.as_flattened()))?;
     run(&mut build_side_by_side())?;
     let (own, tables): (Vec<_>, Vec<_>) = arguments.names.iter().partition(|name| *name == OWN);
     let only = (!tables.is_empty()).then(|| {
@@ -65,7 +67,8 @@ pub fn bench(arguments: &BenchArguments) -> Result<()> {
     Ok(())
 }
 
-/// Returns the build of what measures side by side, with the stores that can be built: RocksDB only where its library is.
+/// Returns the build of what measures side by side, with the stores that can be built: RocksDB only where its
+/// library is.
 fn build_side_by_side() -> Command {
     let named = env::var_os("ROCKSDB_LIB_DIR").map(PathBuf::from);
     let usual = LIBRARIES.iter().map(PathBuf::from).find(|place| place.join("librocksdb.so").is_file());

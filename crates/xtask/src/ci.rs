@@ -1,6 +1,7 @@
 //! `cargo xtask ci`: every check there is, in order, each timed.
 //!
-//! Comes in: the workspace. Goes out: the first failure, or a table of times. Must not know what the checks look for.
+//! Input: the workspace. Output: the first failure, or a table of times. Does not know what the checks look
+//! for.
 
 use crate::fuzz::{self, FuzzArguments};
 use crate::run::{cargo, run, say};
@@ -70,7 +71,8 @@ fn docs() -> Result<()> {
     run(cargo(&["doc", "--workspace", "--no-deps", "--quiet"]).env("RUSTDOCFLAGS", "-D warnings"))
 }
 
-/// Builds the fuzz targets and runs each for some seconds. Where cargo-fuzz is missing that is said; in CI it must be there.
+/// Builds the fuzz targets and runs each for some seconds. Where cargo-fuzz is missing that is said; in CI it
+/// must be there.
 fn fuzz_targets() -> Result<()> {
     if !fuzz::is_installed() && env::var_os("CI").is_none_or(|value| value != "true") {
         say("fuzz targets are left out: cargo-fuzz is not installed (.ci/run installs it)");

@@ -1,7 +1,7 @@
 //! `cargo xtask damage`: attacks the real program for long: damaged files, kills, a system that refuses.
 //!
-//! Comes in: how many rounds, and a seed. Goes out: what the attacks in the program's tests found, each with the words that show it again.
-//! Must not know what is attacked, nor how.
+//! Input: how many rounds, and a seed. Output: what the attacks in the program's tests found, each with the
+//! words that show it again. Does not know what is attacked, nor how.
 
 use crate::run::{cargo, run, say};
 use anyhow::Result;
@@ -27,7 +27,7 @@ pub fn damage(arguments: &DamageArguments) -> Result<()> {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs());
     let seed = arguments.seed.unwrap_or(now);
     say(&format!("{} rounds of each attack; repeat them with --seed {seed}", arguments.rounds));
-    let mut command = cargo(&["test", "--package", "cli", "--test", "main", "attacks::"]);
+    let mut command = cargo(&["test", "--package", "pneu-cli", "--test", "main", "attacks::"]);
     command.env("PNEU_DAMAGE_ROUNDS", arguments.rounds.to_string()).env("PNEU_DAMAGE_SEED", seed.to_string());
     run(&mut command)
 }

@@ -1,6 +1,6 @@
 //! `cargo xtask demo`: builds the program, makes mail, indexes it and finds something.
 //!
-//! Comes in: nothing but the workspace. Goes out: what a first user wants to see. Must not know more of the program than its help
+//! Input: the workspace. Output: what a first user wants to see. Knows no more of the program than its help
 //! says.
 
 use crate::run::{cargo, run, say, target_directory, typed, workspace_root};
@@ -36,7 +36,7 @@ const QUESTIONS: [(&str, &[&str]); 6] = [
 pub fn demo() -> Result<()> {
     let place = workspace_root().join(PLACE);
     say("Building the program (release) ...");
-    run(&mut cargo(&["build", "--release", "--package", "cli"]))?;
+    run(&mut cargo(&["build", "--release", "--package", "pneu-cli"]))?;
     let program = target_directory().join("release/pneu");
     let mail = place.join("Maildir");
     make_mail(&place, &mail)?;
@@ -50,7 +50,8 @@ pub fn demo() -> Result<()> {
     say("\nThe second index only looks at names:");
     pneu(&["index"])?;
     say(&format!(
-        "\nFor your own mail:\n  {0} --maildir ~/Maildir index\n  {0} find from:somebody subject:something\n  {0} --help",
+        "\nFor your own mail:\n  {0} --maildir ~/Maildir index\n  {0} find from:somebody \
+         subject:something\n  {0} --help",
         program.display()
     ));
     Ok(())
@@ -69,7 +70,8 @@ fn make_mail(place: &Path, mail: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Runs the program in the workspace with the demo's own data directory and configuration, and says how long it took.
+/// Runs the program in the workspace with the demo's own data directory and configuration, and says how long
+/// it took.
 fn show(program: &Path, arguments: &[&str]) -> Result<()> {
     let mut command = Command::new(program);
     command.args(["--data", &format!("{PLACE}/data")]).args(arguments).current_dir(workspace_root());

@@ -1,19 +1,25 @@
 //! `cargo xtask docs`: writes everything anew that is generated and kept in the repository.
 //!
-//! Comes in: the workspace. Goes out: changed files. Must not know what is in them: the tests that compare them write them, when
-//! UPDATE is set, and runs of measurements have what README.md shows of them.
+//! Input: the workspace. Output: changed files. Knows nothing of their content: the tests that compare
+//! generated documents also write them when UPDATE is set, and runs of measurements hold the figures.
 
 use crate::figures;
 use crate::run::{cargo, run, say, workspace_root};
 use anyhow::Result;
 
-/// Runs the tests of `cli` named `generated` with UPDATE=1, and puts the figures of a run into README.md.
+/// The packages of the programs, each of which has tests named `generated`.
+const PROGRAMS: [&str; 2] = ["pneu-cli", "pneu-tarantool"];
+
+/// Runs the tests of all programs named `generated` with UPDATE=1, and puts the figures of a run into the
+/// documents.
 ///
 /// # Errors
 /// If a test fails for another reason than an old file, or the run is not there.
 pub fn docs() -> Result<()> {
-    run(cargo(&["test", "--package", "cli", "--test", "main", "generated"]).env("UPDATE", "1"))?;
+    for package in PROGRAMS {
+        run(cargo(&["test", "--package", package, "--test", "main", "generated"]).env("UPDATE", "1"))?;
+    }
     figures::update(workspace_root())?;
-    say("Generated docs, and tour and figures in README.md, are up to date; git diff shows what changed.");
+    say("Generated docs, sessions, the picture and figures are up to date; git diff shows what changed.");
     Ok(())
 }

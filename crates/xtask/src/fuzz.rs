@@ -1,6 +1,6 @@
 //! `cargo xtask fuzz`: builds the fuzz targets and runs each for some time.
 //!
-//! Comes in: how long, and which targets. Goes out: what each found. Must not know what a target looks at.
+//! Input: how long, and which targets. Output: what each found. Does not know what a target looks at.
 
 use crate::run::{cargo, run, say, target_directory, workspace_root};
 use anyhow::{Context, Result, bail};
@@ -25,7 +25,8 @@ pub struct FuzzArguments {
     pub seconds: u32,
 }
 
-/// Builds all targets and runs those that are asked for, one after another. A target that finds something does not keep the others from running.
+/// Builds all targets and runs those that are asked for, one after another. A target that finds something
+/// does not keep the others from running.
 ///
 /// # Errors
 /// cargo-fuzz is missing, something cannot be built, a target is not there, or one found something.
@@ -71,7 +72,8 @@ fn targets() -> Result<Vec<String>> {
     Ok(names)
 }
 
-/// Returns the run of one target: what it learns is kept in `fuzz/corpus`, and what it begins with is read beside that.
+/// Returns the run of one target: what it learns is kept in `fuzz/corpus`, and what it begins with is read
+/// beside that.
 fn one(target: &str, seconds: u32) -> Result<Command> {
     let learned = workspace_root().join("fuzz/corpus").join(target);
     fs::create_dir_all(&learned).with_context(|| format!("cannot make {}", learned.display()))?;

@@ -1,6 +1,7 @@
 //! `cargo xtask generate-mail`: a Maildir of generated mail.
 //!
-//! Comes in: a directory and options. Goes out: files, and what is known of them. Must not know how mail is made up.
+//! Input: a directory and options. Output: files, and what is known of them. Does not know how mail is made
+//! up.
 
 use crate::run::say;
 use anyhow::{Context, Result};

@@ -1,7 +1,7 @@
 //! Chores of the project, as functions: what `cargo xtask` does.
 //!
-//! Comes in: the workspace. Goes out: generated mail and docs, findings, an exit. Must not know how pneu works: it runs cargo and
-//! the built program.
+//! Input: the workspace. Output: generated mail and docs, findings, an exit. Does not know how pneu works: it
+//! runs cargo and the built program.
 
 pub mod bench;
 pub mod ci;

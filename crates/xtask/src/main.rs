@@ -1,6 +1,6 @@
 //! `cargo xtask`: the project's chores.
 //!
-//! Comes in: arguments. Goes out: what [`xtask`] does. Must not know how.
+//! Input: arguments. Output: what [`xtask`] does. Does not know how.
 
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
@@ -19,7 +19,7 @@ enum Chore {
     Ci,
     /// Check what clippy cannot: files, dependencies, waivers, words.
     Tidy,
-    /// Write generated docs, the tour's output and the figures in README.md anew.
+    /// Write generated docs, the output of sessions, the picture and the figures anew.
     Docs,
     /// Measure beside other programs: install them, build, run, write tables and plots.
     Bench(bench::BenchArguments),

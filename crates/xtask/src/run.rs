@@ -1,6 +1,6 @@
 //! Runs other programs and speaks to the person in front.
 //!
-//! Comes in: commands. Goes out: what they print, and how long they took. Must not know what they are for.
+//! Input: commands. Output: what they print, and how long they took. Does not know what they are for.
 
 use anyhow::{Context, Result, bail};
 use std::env;

@@ -1,6 +1,6 @@
 //! A logarithmic axis: where values lie on it, and which values are marked.
 //!
-//! Comes in: the values that have to fit. Goes out: places. Must not know what is drawn.
+//! Input: the values that have to fit. Output: places. Does not know what is drawn.
 
 /// Values from the least to the most, laid out from one place to another.
 #[derive(Debug, Clone, Copy)]

@@ -1,13 +1,14 @@
-//! The index file that restic's own benchmark decodes, on one core: read through, and made into an index that answers, as restic's does.
+//! The index file that restic's own benchmark decodes, on one core: read through, and made into an index that
+//! answers, as restic's does.
 //!
-//! Comes in: its JSON. Goes out: lines. Must not know who measures.
+//! Input: its JSON. Output: lines. Does not know who measures.
 
 use anyhow::{Context, Result, ensure};
-use archive::testing::surroundings;
-use archive::{
+use measure::told;
+use restic::testing::surroundings;
+use restic::{
     BlobIndex, BlobKind, Error, FileKind, FileName, Id, IndexFiles, Surroundings, Unwatched, index_file,
 };
-use measure::told;
 use std::fs;
 use std::io::Write;
 use std::path::Path;
@@ -30,12 +31,12 @@ pub const DECODED_COUNT: u64 = 1_730_000;
 struct OneFile(Mutex<Option<Vec<u8>>>);
 
 impl IndexFiles for OneFile {
-    fn list(&self) -> archive::Result<Vec<(Id, u64)>> {
+    fn list(&self) -> restic::Result<Vec<(Id, u64)>> {
         let json = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         Ok(vec![(Id::default(), json.as_ref().map_or(0, |json| json.len() as u64))])
     }
 
-    fn read(&self, id: Id) -> archive::Result<Vec<u8>> {
+    fn read(&self, id: Id) -> restic::Result<Vec<u8>> {
         let json = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
         let file = FileName { kind: FileKind::Index, id };
         json.ok_or_else(|| Error::Missing { file, address: "the memory of a measurement".to_owned() })
@@ -87,8 +88,8 @@ pub(super) fn on_one_thread(files: &Arc<dyn IndexFiles>) -> Result<BlobIndex> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use archive::PackedBlob;
-    use archive::index_file::IndexFileWriter;
+    use restic::PackedBlob;
+    use restic::index_file::IndexFileWriter;
 
     #[test]
     fn an_index_is_made_of_one_file_that_is_read_once() {

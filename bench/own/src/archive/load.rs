@@ -1,21 +1,22 @@
-//! An index file of a repository, loaded again and again: listed, read, decrypted, decompressed, decoded, and made into an index that
-//! answers, on one thread.
+//! An index file of a repository, loaded again and again: listed, read, decrypted, decompressed, decoded, and
+//! made into an index that answers, on one thread.
 //!
-//! Comes in: where the repository may lie. Goes out: a line. Must not know who measures.
+//! Input: where the repository may lie. Output: a line. Does not know who measures.
 //!
 //! It is of many packs with a blob each, as in restic's BenchmarkLoadIndex, and lies in memory as there.
 
+use super::blobs::PASSWORD;
 use super::decode::on_one_thread;
 use anyhow::{Context, Result, ensure};
-use archive::index_file::IndexFileWriter;
-use archive::testing::surroundings;
-use archive::unpacked::{Parts, Version, save};
-use archive::{
+use disk::RealDisk;
+use measure::{corpora, told};
+use restic::index_file::IndexFileWriter;
+use restic::testing::surroundings;
+use restic::unpacked::{Parts, Version, save};
+use restic::{
     BlobKind, Cost, FileKind, Id, IndexFiles, LocalStorage, PackedBlob, Password, SealedIndexFiles, Storage,
     key_file,
 };
-use disk::RealDisk;
-use measure::{corpora, told};
 use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
@@ -45,7 +46,7 @@ pub(super) fn load(directory: &Path, blobs: u64) -> Result<()> {
 fn measured(place: &Path, blobs: u64) -> Result<f64> {
     let storage: Arc<dyn Storage> = Arc::new(LocalStorage::new(Arc::new(RealDisk), place.to_owned()));
     storage.create()?;
-    let password = Password::new(super::PASSWORD.into());
+    let password = Password::new(PASSWORD.into());
     let surroundings = surroundings();
     let (_, key) = key_file::create(&*storage, &surroundings, &password, Cost::default())?;
     let parts = Parts { storage, key: Arc::new(key), surroundings, version: Version::Two };

@@ -1,58 +1,27 @@
-//! A repository that restic accepts, with as many blobs as one likes: index files, and packs that are holes but for their headers.
+//! A repository that restic accepts, with as many blobs as one likes: index files, and packs that are holes
+//! but for their headers.
 //!
-//! Comes in: a directory and a count. Goes out: a repository with one snapshot. Must not know what is measured with it.
+//! Input: a directory and a count. Output: a repository with one snapshot. Does not know what is measured
+//! with it.
 //!
-//! `restic check` finds nothing wrong with it; `restic check --read-data` would, since none of the blobs but the
-//! snapshot's own trees is there.
+//! `restic check` finds nothing wrong with it; `restic check --read-data` would, since none of the blobs but
+//! the snapshot's own trees is there.
 
+use super::blobs::{PACK_BLOBS, PASSWORD, blob_id, blob_kind, packed_length, plain_length, storage};
 use super::snapshot;
 use anyhow::{Context, Result};
-use archive::index_file::{BLOB_COUNT_FULL, IndexFileWriter};
-use archive::testing::surroundings;
-use archive::unpacked::{Parts, Version, save};
-use archive::{
-    BlobKind, Cost, FileKind, FileName, Id, LocalStorage, PackedBlob, Password, Storage, config, key_file,
-};
-use disk::RealDisk;
+use restic::index_file::{BLOB_COUNT_FULL, IndexFileWriter};
+use restic::testing::surroundings;
+use restic::unpacked::{Parts, Version, save};
+use restic::{BlobKind, Cost, FileKind, FileName, Id, PackedBlob, Password, config, key_file};
 use std::fs::{self, File};
 use std::io::{Seek, SeekFrom, Write};
 use std::path::Path;
 use std::sync::Arc;
 use testkit::Random;
 
-/// What opens the repository.
-pub const PASSWORD: &str = "bench";
-/// Blobs of a pack: with their lengths about 16 MiB, as restic fills packs.
-const PACK_BLOBS: u64 = 2500;
-/// One in so many packs holds trees.
-const TREE_PACKS_EVERY: u64 = 20;
 /// Length of a header's entry of a compressed blob.
 const ENTRY_BYTES: usize = 41;
-
-/// Returns the name of a blob.
-pub(super) fn blob_id(number: u64) -> Id {
-    let mut id = Id::default();
-    Random::of(1, 1, number).fill(&mut id.0);
-    id
-}
-
-/// Returns the name of a blob that a repository of so many does not have.
-pub fn unknown_id(blob_count: u64) -> String {
-    blob_id(blob_count).to_string()
-}
-
-/// Returns which kind a blob is.
-pub(super) fn blob_kind(number: u64) -> BlobKind {
-    match (number / PACK_BLOBS) % TREE_PACKS_EVERY {
-        0 => BlobKind::Tree,
-        _ => BlobKind::Data,
-    }
-}
-
-/// Opens the storage of the repository in a directory.
-pub(super) fn storage(directory: &Path) -> Arc<dyn Storage> {
-    Arc::new(LocalStorage::new(Arc::new(RealDisk), directory.join("repository")))
-}
 
 /// Makes the repository, if it is not there.
 pub(super) fn make(directory: &Path, blob_count: u64) -> Result<()> {
@@ -85,16 +54,6 @@ pub(super) fn make(directory: &Path, blob_count: u64) -> Result<()> {
     }
     snapshot::save(directory, blob_count)?;
     Ok(fs::write(is_made, "")?)
-}
-
-/// Returns how many bytes a blob has in its pack; it has twice as many before.
-pub(super) fn packed_length(number: u64) -> u32 {
-    u32::try_from(Random::of(1, 3, number).between(600, 12_600)).unwrap_or(600)
-}
-
-/// Returns how many bytes the content of a blob has.
-pub(super) fn plain_length(number: u64) -> u32 {
-    2 * packed_length(number)
 }
 
 fn pack(numbers: std::ops::Range<u64>) -> Vec<PackedBlob> {

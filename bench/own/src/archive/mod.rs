@@ -1,20 +1,22 @@
 //! The crate `archive` alone with large indexes: opening them, look-ups, decoding.
 //!
-//! Comes in: where files are kept. Goes out: series. Each job is a process of its own, which times itself, as in `engine`.
+//! Input: where files are kept. Output: series. Each job is a process of its own, which times itself, as in
+//! `engine`.
 
+mod blobs;
 mod decode;
 mod load;
 mod make;
 mod open;
 mod snapshot;
 
+pub use blobs::{PASSWORD, unknown_id};
 pub use decode::{BYTES_TOUCHED, DECODED, DECODED_COUNT, SCANNED};
 pub use load::{LOADED, LOADED_COUNT};
-pub use make::{PASSWORD, unknown_id};
 pub use open::{ANY, ASKED_COUNT, CACHED, COLD, TOUCHED, again_name, open_name};
 pub use snapshot::{middle_name, used_count};
 
-use crate::Options;
+use crate::options::Options;
 use anyhow::{Context, Result};
 use clap::{Args, ValueEnum};
 use measure::{Report, told, watch};

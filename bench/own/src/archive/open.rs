@@ -1,16 +1,16 @@
 //! Opens the index of a repository, with and without a cache, and looks ids up in it.
 //!
-//! Comes in: a repository made by `make`. Goes out: lines. Must not know who measures.
+//! Input: a repository made by `make`. Output: lines. Does not know who measures.
 
-use super::make;
+use super::blobs;
 use anyhow::{Result, ensure};
-use archive::testing::surroundings;
-use archive::{
-    BlobIndex, BlobKind, CachePlace, Id, IndexFiles, Password, SealedIndexFiles, Surroundings, Unwatched,
-    config, key_file,
-};
 use disk::RealDisk;
 use measure::{bytes_below, told, watch};
+use restic::testing::surroundings;
+use restic::{
+    BlobIndex, BlobKind, Id, IndexCache, IndexFiles, Password, SealedIndexFiles, Surroundings, Unwatched,
+    config, key_file,
+};
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -42,7 +42,8 @@ pub fn open_name(blob_count: u64, how: &str) -> String {
     format!("archive: open the index of {blob_count} blobs, {how}")
 }
 
-/// Returns the name of the series in which the same 100,000 ids are asked for again and again, as restic's benchmarks do.
+/// Returns the name of the series in which the same 100,000 ids are asked for again and again, as restic's
+/// benchmarks do.
 pub fn again_name(which: &str, blob_count: u64, how: &str) -> String {
     format!("archive: {which} id of {blob_count}, 100,000 over and over, {how}")
 }
@@ -50,7 +51,7 @@ pub fn again_name(which: &str, blob_count: u64, how: &str) -> String {
 /// An unlocked repository, and where its index is cached.
 struct Repository {
     files: Arc<dyn IndexFiles>,
-    cache: CachePlace,
+    cache: IndexCache,
     surroundings: Surroundings,
 }
 
@@ -59,13 +60,13 @@ fn cache_directory(directory: &Path) -> PathBuf {
 }
 
 fn unlock(directory: &Path) -> Result<Repository> {
-    let storage = make::storage(directory);
-    let (_, key) = key_file::unlock(&*storage, &Password::new(make::PASSWORD.into()))?;
+    let storage = blobs::storage(directory);
+    let (_, key) = key_file::unlock(&*storage, &Password::new(blobs::PASSWORD.into()))?;
     let repository = config::load(&*storage, &key)?.id;
     let thread_count = thread::available_parallelism().map_or(1, usize::from);
     Ok(Repository {
         files: Arc::new(SealedIndexFiles { storage, key: Arc::new(key) }),
-        cache: CachePlace { disk: Arc::new(RealDisk), directory: cache_directory(directory), repository },
+        cache: IndexCache { disk: Arc::new(RealDisk), directory: cache_directory(directory), repository },
         surroundings: Surroundings { thread_count, ..surroundings() },
     })
 }
@@ -85,7 +86,7 @@ fn open(directory: &Path, blob_count: u64, how: &str, goal: &str) -> Result<()> 
         each(own_bytes().saturating_sub(before)),
         each(bytes_below(&cache_directory(directory)).unwrap_or(0))
     );
-    ensure!(index.has(make::blob_kind(0), &make::blob_id(0))?, "a blob is missing");
+    ensure!(index.has(blobs::blob_kind(0), &blobs::blob_id(0))?, "a blob is missing");
     if how.contains("cached") {
         let begin = Instant::now();
         let count = index.survey()?.entry_count();
@@ -124,10 +125,10 @@ pub(super) fn look_up(directory: &Path, blob_count: u64, rounds: usize) -> Resul
     let in_memory = BlobIndex::load(&files, None, &surroundings, &Unwatched)?;
     // A prime step, so that they are spread over all ids; those that are not there have numbers beyond.
     let numbers = (0..).map(|number| number * 7919 % blob_count);
-    let is_data = |&number: &u64| make::blob_kind(number) == BlobKind::Data;
+    let is_data = |&number: &u64| blobs::blob_kind(number) == BlobKind::Data;
     let known: Vec<Id> =
-        numbers.filter(is_data).take(usize::try_from(LOOKUP_COUNT)?).map(make::blob_id).collect();
-    let unknown: Vec<Id> = (blob_count..blob_count + LOOKUP_COUNT).map(make::blob_id).collect();
+        numbers.filter(is_data).take(usize::try_from(LOOKUP_COUNT)?).map(blobs::blob_id).collect();
+    let unknown: Vec<Id> = (blob_count..blob_count + LOOKUP_COUNT).map(blobs::blob_id).collect();
     for round in 0..=rounds {
         if round > 0 {
             look_up_again(&cached, "unknown", &unknown, blob_count)?;
@@ -184,8 +185,8 @@ fn look_up_again(index: &BlobIndex, which: &str, ids: &[Id], blob_count: u64) ->
     Ok(())
 }
 
-/// Touches a cache line for each of as many ids again and again, in a table of a tag and a row number for each blob, which is what any
-/// table of random keys needs at least, and says what one pass takes.
+/// Touches a cache line for each of as many ids again and again, in a table of a tag and a row number for
+/// each blob, which is what any table of random keys needs at least, and says what one pass takes.
 fn touch_again(ids: &[Id], blob_count: u64) -> Result<()> {
     let ids = &ids[..ids.len().min(usize::try_from(ASKED_COUNT)?)];
     let lines = vec![[1_u8; LINE_BYTES]; usize::try_from(blob_count * SLOT_BYTES)?.div_ceil(LINE_BYTES)];
@@ -204,12 +205,13 @@ fn touch_again(ids: &[Id], blob_count: u64) -> Result<()> {
     tell(&again_name(ANY, blob_count, TOUCHED), "", seconds, ASKED_COUNT, "")
 }
 
-/// Unlocks the repository, opens its index as there is a cache or not, and looks for a blob that is not there.
+/// Unlocks the repository, opens its index as there is a cache or not, and looks for a blob that is not
+/// there.
 pub(super) fn look(directory: &Path, blob_count: u64) -> Result<()> {
     let Repository { files, cache, surroundings } = unlock(directory)?;
     let index = BlobIndex::load(&files, Some(&cache), &surroundings, &Unwatched)?;
-    let has = index.has(make::blob_kind(0), &make::blob_id(blob_count))?;
-    ensure!(!has && index.has(make::blob_kind(0), &make::blob_id(0))?, "another blob is there");
+    let has = index.has(blobs::blob_kind(0), &blobs::blob_id(blob_count))?;
+    ensure!(!has && index.has(blobs::blob_kind(0), &blobs::blob_id(0))?, "another blob is there");
     Ok(())
 }
 

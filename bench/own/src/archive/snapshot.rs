@@ -1,12 +1,13 @@
 //! One snapshot of a repository that `make` made: a mailbox in which each blob of data is a message.
 //!
-//! Comes in: a repository with so many blobs. Goes out: trees in packs of their own, and a snapshot. Must not know what is measured with it.
+//! Input: a repository with so many blobs. Output: trees in packs of their own, and a snapshot. Does not know
+//! what is measured with it.
 
-use super::make::{self, PASSWORD};
+use super::blobs::{self, PASSWORD};
 use anyhow::{Context, Result};
-use archive::testing::surroundings;
-use archive::tree::TreeWriter;
-use archive::{
+use restic::testing::surroundings;
+use restic::tree::TreeWriter;
+use restic::{
     BlobKind, Id, LockKind, Node, NodeKind, Password, Repository, SaveOptions, Saver, Snapshot, Time,
 };
 use std::borrow::Cow;
@@ -23,7 +24,7 @@ const DIRECTORY_MODE: u32 = 1 << 31 | 0o700;
 
 /// Returns the numbers of the blobs that are messages.
 fn messages(blob_count: u64) -> impl Iterator<Item = u64> {
-    (0..blob_count).filter(|&number| make::blob_kind(number) == BlobKind::Data)
+    (0..blob_count).filter(|&number| blobs::blob_kind(number) == BlobKind::Data)
 }
 
 /// Returns how many files the snapshot of a repository of so many blobs has.
@@ -31,8 +32,8 @@ fn file_count(blob_count: u64) -> u64 {
     messages(blob_count).count() as u64
 }
 
-/// Returns how many blobs that snapshot uses: the messages, and of trees two for each folder, one for all folders and one for what is around
-/// them.
+/// Returns how many blobs that snapshot uses: the messages, and of trees two for each folder, one for all
+/// folders and one for what is around them.
 pub fn used_count(blob_count: u64) -> u64 {
     let files = file_count(blob_count);
     files + 2 * files.div_ceil(FOLDER_MESSAGES as u64) + 2
@@ -54,7 +55,7 @@ fn name(number: u64) -> String {
 /// Saves the snapshot.
 pub(super) fn save(directory: &Path, blob_count: u64) -> Result<()> {
     let password = Password::new(PASSWORD.into());
-    let repository = Repository::open(make::storage(directory), &password, None, surroundings())?;
+    let repository = Repository::open(blobs::storage(directory), &password, None, surroundings())?;
     let lock = repository.lock(LockKind::Shared, Duration::ZERO, &|_| Ok(()))?;
     let saver = Saver::new(&repository, &lock, SaveOptions::default())?;
     let numbers: Vec<u64> = messages(blob_count).collect();
@@ -89,10 +90,10 @@ fn time(number: u64) -> Time {
 fn message(number: u64) -> Node<'static> {
     Node {
         mode: FILE_MODE,
-        size: make::plain_length(number).into(),
+        size: blobs::plain_length(number).into(),
         inode: number + 1,
         links: 1,
-        content: Some(Cow::Owned(vec![make::blob_id(number)])),
+        content: Some(Cow::Owned(vec![blobs::blob_id(number)])),
         ..node(name(number), NodeKind::File, time(number))
     }
 }
@@ -127,17 +128,17 @@ fn save_tree(saver: &Saver<'_>, tree: TreeWriter) -> Result<Id> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use archive::{ReadData, Unwatched, check, statistics};
+    use restic::{ReadData, Unwatched, check, statistics};
 
     #[test]
     fn the_snapshot_has_every_message() {
         let place = tempfile::tempdir().unwrap();
         let directory = place.path().join("made");
         let blob_count = 60_000;
-        make::make(&directory, blob_count).unwrap();
+        super::super::make::make(&directory, blob_count).unwrap();
         let open = || {
             let password = Password::new(PASSWORD.into());
-            Repository::open(make::storage(&directory), &password, None, surroundings()).unwrap()
+            Repository::open(blobs::storage(&directory), &password, None, surroundings()).unwrap()
         };
         let counted = statistics(&open(), &Unwatched).unwrap();
         assert!(counted.problems.is_empty(), "{:?}", counted.problems);

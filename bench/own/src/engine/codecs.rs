@@ -1,8 +1,10 @@
-//! Header records at each codec: writing them, reading all of them, reading some here and there, and their size.
+//! Header records at each codec: writing them, reading all of them, reading some here and there, and their
+//! size.
 //!
-//! Comes in: generated mail. Goes out: lines. Must not know who measures.
+//! Input: generated mail. Output: lines. Does not know who measures.
 
-use super::tell_line;
+use super::job;
+use super::job::tell_line;
 use anyhow::{Context, Result};
 use disk::RealDisk;
 use std::fs;
@@ -94,7 +96,7 @@ pub(super) fn measure(directory: &Path, mail: &Path, rounds: usize) -> Result<()
             for (number, record) in (0..).zip(&records) {
                 rows.push(&[Value::U32(number), Value::Bytes(record)])?;
             }
-            super::remove(&path)?;
+            job::remove(&path)?;
             let begin = Instant::now();
             let written = write_segment(&RealDisk, &path, &schema, &[&rows], Order::AsIs)?;
             let init = begin.elapsed().as_secs_f64();

@@ -1,6 +1,6 @@
 //! Random ids with five small columns, as an index of a backup's blobs has them.
 //!
-//! Comes in: a seed and a count. Goes out: rows. Must not know what is done with them.
+//! Input: a seed and a count. Output: rows. Does not know what is done with them.
 
 use anyhow::Result;
 use std::sync::Arc;

@@ -1,11 +1,11 @@
 //! Index files of the archive, decoded on one core: as restic writes them, and as nobody does.
 //!
-//! Comes in: how often. Goes out: lines. Must not know who measures.
+//! Input: how often. Output: lines. Does not know who measures.
 
 use anyhow::{Result, ensure};
-use archive::index_file::{self, BLOB_COUNT_FULL, IndexFileWriter};
-use archive::{BlobKind, FileKind, FileName, Id, PackedBlob};
 use measure::told;
+use restic::index_file::{self, BLOB_COUNT_FULL, IndexFileWriter};
+use restic::{BlobKind, FileKind, FileName, Id, PackedBlob};
 use std::io::Write;
 use std::time::Instant;
 use testkit::Random;

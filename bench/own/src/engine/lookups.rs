@@ -1,9 +1,10 @@
-//! Look-ups of ids that are there and ids that are not: in the store, and by two other ways that were candidates for its index.
+//! Look-ups of ids that are there and ids that are not: in the store, and by two other ways that were
+//! candidates for its index.
 //!
-//! Comes in: how many ids there are. Goes out: lines. Must not know who measures.
+//! Input: how many ids there are. Output: lines. Does not know who measures.
 
 use super::ids::{self, Hashed};
-use super::tell_line;
+use super::job::tell_line;
 use anyhow::{Result, ensure};
 use disk::RealDisk;
 use std::hint::black_box;
@@ -17,7 +18,8 @@ const LOOKUP_COUNT: u64 = 1_000_000;
 /// Rows that are made together.
 const BATCH_ROWS: usize = 500_000;
 
-/// Ids in order, with the place of the first one for each beginning of so many bits that about one id begins so.
+/// Ids in order, with the place of the first one for each beginning of so many bits that about one id begins
+/// so.
 struct FanOut<'a> {
     ids: &'a [[u8; 32]],
     starts: Vec<u32>,

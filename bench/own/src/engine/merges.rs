@@ -1,10 +1,12 @@
 //! The merge of many sorted runs of blobs, and of as many runs of packs, into one index of all.
 //!
-//! Comes in: a directory. Goes out: 1,000 segments of each kind, or one of them all. Must not know who measures.
+//! Input: a directory. Output: 1,000 segments of each kind, or one of them all. Does not know who measures.
 //!
-//! What comes of it answers at once: it has a hash index of the blobs' ids and one of the packs'. The runs have none, since a merge does not read them.
+//! What comes of it answers at once: it has a hash index of the blobs' ids and one of the packs'. The runs
+//! have none, since a merge does not read them.
 
 use super::ids::{self, Hashed};
+use super::job;
 use anyhow::{Context, Result, ensure};
 use disk::{Disk, RealDisk};
 use measure::{told, watch};
@@ -79,19 +81,19 @@ pub(super) fn make(directory: &Path) -> Result<()> {
                 Content::Packs => ids::packs(&schema, numbers)?,
             };
             let path = content.run_path(directory, number);
-            super::remove(&path)?;
+            job::remove(&path)?;
             write_segment(&RealDisk, &path, &schema, &[&rows], Order::AsIs)?;
         }
     }
     Ok(())
 }
 
-/// Merges the runs, each taken so many times, into files in `target`, and says what that took and how many bytes it made. The runs are
-/// open before.
+/// Merges the runs, each taken so many times, into files in `target`, and says what that took and how many
+/// bytes it made. The runs are open before.
 pub(super) fn merge(directory: &Path, times: usize, target: &Path, name: &str) -> Result<()> {
     let all = [Content::Blobs, Content::Packs];
     let runs = all.map(|content| opened(directory, content, times));
-    target_paths(target).iter().try_for_each(|path| super::remove(path))?;
+    target_paths(target).iter().try_for_each(|path| job::remove(path))?;
     let mut output = std::io::stdout();
     writeln!(output, "{}", watch::FROM_HERE)?;
     let process = std::process::id();
@@ -103,11 +105,11 @@ pub(super) fn merge(directory: &Path, times: usize, target: &Path, name: &str) -
     let (seconds, cpu) = (begin.elapsed().as_secs_f64(), watch::cpu_seconds(process)? - cpu);
     let count = ENTRY_COUNT * times as u64;
     writeln!(output, "{}\t{cpu:.3}\n{MADE}{bytes}", told::line(name, "", "", seconds, count))?;
-    super::ready()?;
+    job::ready()?;
     for content in all {
         let path = target_path(target, content);
         check_that_it_answers(content, &path)?;
-        super::remove(&path)?;
+        job::remove(&path)?;
     }
     Ok(())
 }

@@ -1,23 +1,24 @@
 //! The crate `store` alone: merges, look-ups, ordered scans, codecs of payloads; and what `archive` decodes.
 //!
-//! Comes in: where files are kept. Goes out: series. The only part of the measurements that calls crates of pneu instead of its
-//! program. Each job is a process of its own (`run`), which times itself and prints a line for each thing and round; its peak of
-//! anonymous memory is looked at from outside: what is mapped of a file belongs to the file cache.
+//! Input: where files are kept. Output: series. The only part of the measurements that calls crates of pneu
+//! instead of its program. Each job is a process of its own (`run`), which times itself and prints a line for
+//! each thing and round; its peak of anonymous memory is looked at from outside: what is mapped of a file
+//! belongs to the file cache.
 
 mod codecs;
 mod ids;
 mod index_files;
+mod job;
 mod lookups;
 mod merges;
 mod scans;
 
-use crate::Options;
+use crate::options::Options;
 use anyhow::{Context, Result};
 use clap::{Args, ValueEnum};
 use measure::turns::tell;
 use measure::{Report, Sample, Series, bytes_below, told, watch};
 use std::ffi::{OsStr, OsString};
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -133,8 +134,8 @@ pub fn runs(corpora: &Path) -> PathBuf {
     merges::runs(&corpora.join("engine"))
 }
 
-/// Merges once, into memory, and returns series of one sample each: with the memory that belongs to no file and what was made, and with the
-/// mapped files that were merged besides.
+/// Merges once, into memory, and returns series of one sample each: with the memory that belongs to no file
+/// and what was made, and with the mapped files that were merged besides.
 ///
 /// # Errors
 /// If the merge fails, or makes something else.
@@ -183,11 +184,6 @@ fn command(corpora: &Path, job: Job, more: &[&OsStr]) -> Result<Command> {
 /// Where files lie in memory: a merge as other programs do it, without a disk.
 const MEMORY: &str = "/dev/shm";
 
-/// Prints what was measured once.
-fn tell_line(name: &str, goal: &str, seconds: f64, count: u64, note: &str) -> Result<()> {
-    Ok(writeln!(std::io::stdout(), "{}", told::line(format!("store: {name}"), goal, note, seconds, count))?)
-}
-
 /// Does one job.
 pub(crate) fn run(arguments: &EngineArguments) -> Result<()> {
     let EngineArguments { job, directory, mail, rounds } = arguments;
@@ -202,21 +198,5 @@ pub(crate) fn run(arguments: &EngineArguments) -> Result<()> {
         Job::Codecs => codecs::measure(directory, mail.as_deref().context("of which mail?")?, *rounds)?,
         Job::IndexFiles => index_files::measure(*rounds)?,
     }
-    ready()
-}
-
-/// Says that what is measured is done: a merge is, when its file is written, and before that file is removed. The first time counts.
-fn ready() -> Result<()> {
-    writeln!(std::io::stdout(), "ready")?;
-    Ok(())
-}
-
-/// Removes what an earlier run left.
-fn remove(path: &Path) -> Result<()> {
-    match std::fs::remove_file(path) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-            Err(error).with_context(|| format!("cannot remove {}", path.display()))
-        }
-        _ => Ok(()),
-    }
+    job::ready()
 }

@@ -1,8 +1,8 @@
 //! A range of rows through a secondary index.
 //!
-//! Comes in: a directory. Goes out: lines. Must not know who measures.
+//! Input: a directory. Output: lines. Does not know who measures.
 
-use super::tell_line;
+use super::job::tell_line;
 use anyhow::{Result, ensure};
 use disk::RealDisk;
 use std::ops::Bound;

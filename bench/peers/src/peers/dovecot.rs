@@ -1,6 +1,7 @@
-//! Dovecot: an IMAP server with an index of each folder, here without a daemon: its imap process, as somebody who has logged in already.
+//! Dovecot: an IMAP server with an index of each folder, here without a daemon: its imap process, as somebody
+//! who has logged in already.
 //!
-//! Comes in: directories. Goes out: commands. Must not know what is measured.
+//! Input: directories. Output: commands. Does not know what is measured.
 
 use super::terminal::quoted;
 use crate::peer::{Installed, Peer};
@@ -23,7 +24,7 @@ pub(crate) const PEER: Peer = Peer {
 const IMAP: [&str; 3] = ["../lib/dovecot/imap", "../libexec/dovecot/imap", "../../usr/lib/dovecot/imap"];
 /// It serves no mail to root: root becomes nobody, who may read and write as root may.
 const AS_NOBODY: &str = "setpriv --reuid=65534 --regid=65534 --clear-groups \
-                         --inh-caps=+dac_override,+dac_read_search --ambient-caps=+dac_override,+dac_read_search";
+    --inh-caps=+dac_override,+dac_read_search --ambient-caps=+dac_override,+dac_read_search";
 
 /// The imap process with one folder and one index.
 pub(crate) struct Dovecot {
@@ -66,7 +67,8 @@ impl Dovecot {
         let place = self.place.display();
         let settings = format!(
             "protocols = imap\nmail_location = maildir:{}:INDEX={place}/index:CONTROL={place}/control\n\
-             base_dir = {place}/run\nstate_dir = {place}/run\nlog_path = {place}/log\nssl = no\nfirst_valid_uid = 0\n",
+             base_dir = {place}/run\nstate_dir = {place}/run\nlog_path = {place}/log\nssl = \
+             no\nfirst_valid_uid = 0\n",
             self.folder.display()
         );
         let items = "(UID FLAGS INTERNALDATE ENVELOPE)";
@@ -82,10 +84,11 @@ impl Dovecot {
             [&self.imap, &self.place.join("settings"), &self.place.join("asked"), &self.place.join("pipe")]
                 .map(|path| quoted(&path.display().to_string()));
         let user = if rustix::process::geteuid().is_root() { AS_NOBODY } else { "" };
-        // The server waits only for what can be waited for, a pipe and no file, and leaves when nobody can write there any more: it holds
-        // the other end itself.
+        // The server waits only for what can be waited for, a pipe and no file, and leaves when nobody can
+        // write there any more: it holds the other end itself.
         let line = format!(
-            "rm -f {pipe}; mkfifo {pipe}; exec 0<>{pipe}; cat {asked} >&0; exec {user} {imap} -c {settings} 2>/dev/null"
+            "rm -f {pipe}; mkfifo {pipe}; exec 0<>{pipe}; cat {asked} >&0; exec {user} {imap} -c {settings} \
+             2>/dev/null"
         );
         let mut command = Command::new("sh");
         command.arg("-c").arg(line);

@@ -1,6 +1,6 @@
 //! mairix: indexes and finds mail, without phrases.
 //!
-//! Comes in: directories, words. Goes out: commands. Must not know what is measured.
+//! Input: directories, words. Output: commands. Does not know what is measured.
 
 use crate::peer::{Installed, Peer};
 use anyhow::{Context, Result};
@@ -35,7 +35,8 @@ impl Mairix {
         &self.home
     }
 
-    /// Writes the configuration for a Maildir, which is given by its parent, so that its own `cur` and `new` count too.
+    /// Writes the configuration for a Maildir, which is given by its parent, so that its own `cur` and `new`
+    /// count too.
     ///
     /// # Errors
     /// If it cannot be written.
@@ -50,7 +51,8 @@ impl Mairix {
         fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))
     }
 
-    /// Returns the command that brings the database in step. The options: `-F` looks at names alone, `-p` drops what is gone.
+    /// Returns the command that brings the database in step. The options: `-F` looks at names alone, `-p`
+    /// drops what is gone.
     pub(crate) fn index(&self, options: &[&str]) -> Command {
         let mut command = self.command();
         command.args(options);

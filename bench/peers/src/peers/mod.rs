@@ -1,4 +1,5 @@
-//! The programs that pneu is measured beside, each in its file: how it is found, and its commands. Nothing is measured here.
+//! The programs that pneu is measured beside, each in its file: how it is found, and its commands. Nothing is
+//! measured here.
 
 pub(crate) mod dovecot;
 pub(crate) mod mairix;

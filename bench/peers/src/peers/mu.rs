@@ -1,6 +1,6 @@
 //! mu: indexes and finds mail.
 //!
-//! Comes in: directories, queries. Goes out: commands. Must not know what is measured.
+//! Input: directories, queries. Output: commands. Does not know what is measured.
 
 use crate::peer::{Installed, Peer};
 use std::path::{Path, PathBuf};
@@ -54,7 +54,8 @@ impl Mu {
         command
     }
 
-    /// Returns `mu index` with the cleanup that versions before 1.14 had, or nothing for such a version: its only way is the old one.
+    /// Returns `mu index` with the cleanup that versions before 1.14 had, or nothing for such a version: its
+    /// only way is the old one.
     pub(crate) fn index_with_legacy_cleanup(&self, options: &[&str]) -> Option<Command> {
         if self.version < Some(INCREMENTAL_SINCE) {
             return None;

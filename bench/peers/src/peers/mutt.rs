@@ -1,6 +1,6 @@
 //! mutt: a mail reader with a cache of headers.
 //!
-//! Comes in: directories. Goes out: commands. Must not know what is measured.
+//! Input: directories. Output: commands. Does not know what is measured.
 
 use super::neomutt::open_and_leave;
 use crate::peer::{Installed, Peer};

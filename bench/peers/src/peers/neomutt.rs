@@ -1,6 +1,7 @@
-//! neomutt: a mail reader with a cache of headers, in one of several stores, compressed in one of several ways.
+//! neomutt: a mail reader with a cache of headers, in one of several stores, compressed in one of several
+//! ways.
 //!
-//! Comes in: directories. Goes out: commands. Must not know what is measured.
+//! Input: directories. Output: commands. Does not know what is measured.
 
 use super::terminal::{STATUS_FORMAT, in_terminal, quoted};
 use crate::peer::{Installed, Peer, said};
@@ -88,7 +89,8 @@ impl Neomutt {
     }
 }
 
-/// Returns the command that opens a folder and leaves it, with these settings and those that neomutt and mutt share. They and the cache lie in `place`.
+/// Returns the command that opens a folder and leaves it, with these settings and those that neomutt and mutt
+/// share. They and the cache lie in `place`.
 ///
 /// # Errors
 /// If the settings cannot be written.

@@ -1,6 +1,6 @@
 //! notmuch: indexes, tags and finds mail.
 //!
-//! Comes in: directories, queries. Goes out: commands. Must not know what is measured.
+//! Input: directories, queries. Output: commands. Does not know what is measured.
 
 use crate::peer::{Installed, Peer};
 use anyhow::{Context, Result};

@@ -1,6 +1,6 @@
 //! Tarantool: an in-memory database, told what to recover.
 //!
-//! Comes in: directories. Goes out: its commands and scripts. Must not know what is measured.
+//! Input: directories. Output: its commands and scripts. Does not know what is measured.
 
 use crate::peer::{Installed, Peer, said};
 use anyhow::{Context, Result};
@@ -29,7 +29,8 @@ pub(crate) struct Space {
     pub(crate) index_type: &'static str,
 }
 
-/// Returns the command that recovers a directory and says that it is ready when a key was found through each index.
+/// Returns the command that recovers a directory and says that it is ready when a key was found through each
+/// index.
 pub(crate) fn load(
     tarantool: &Installed,
     directory: &Path,
@@ -40,7 +41,8 @@ pub(crate) fn load(
     let memory = rows * 256 + (512 << 20);
     let Space { name, indexes: [first, second], .. } = space;
     let script = format!(
-        "box.cfg{{memtx_memory = {memory}, memtx_dir = {0:?}, wal_dir = {0:?}, vinyl_dir = {0:?}, wal_mode = 'none', log = '/dev/null'}}\n\
+        "box.cfg{{memtx_memory = {memory}, memtx_dir = {0:?}, wal_dir = {0:?}, vinyl_dir = {0:?}, wal_mode = \
+         'none', log = '/dev/null'}}\n\
          local space = box.space.{name}\n\
          assert(space.index.{first}:get({{{key}}}) and space.index.{second}:get({{{key}}}))\n\
          assert(space:len() == {rows}, space:len())\n\

@@ -1,13 +1,14 @@
 //! A terminal for programs that insist on one.
 //!
-//! Comes in: a command line. Goes out: a command that runs it in a terminal of 24 lines. Must not know what runs.
+//! Input: a command line. Output: a command that runs it in a terminal of 24 lines. Does not know what runs.
 
 use std::process::Command;
 
 /// Who asks a question in a terminal waits for ever: after so many seconds it is ended.
 const SECONDS_MAX: u32 = 1800;
 
-/// Returns the command that runs a line of shell in a terminal; what the terminal shows goes to standard output.
+/// Returns the command that runs a line of shell in a terminal; what the terminal shows goes to standard
+/// output.
 pub(crate) fn in_terminal(line: &str) -> Command {
     let mut command = Command::new("script");
     let limited = format!("stty rows 24 cols 80; exec timeout --foreground {SECONDS_MAX} {line}");

@@ -1,9 +1,9 @@
 //! Values compressed one by one.
 //!
-//! Comes in: values. Goes out: their compressed form, and back. Must not know which store keeps them.
+//! Input: values. Output: their compressed form, and back. Does not know which store keeps them.
 
 use super::records::Record;
-use super::{DICTIONARY_BYTES, LEVEL, LEVEL_MAX};
+use super::store::{DICTIONARY_BYTES, LEVEL, LEVEL_MAX};
 use anyhow::{Context, Result, ensure};
 use clap::ValueEnum;
 use std::fs::{self, File};
@@ -52,7 +52,8 @@ pub(super) enum Encoder {
 }
 
 impl Encoder {
-    /// Returns an encoder; what readers need beside the values is put into `place`. A dictionary is trained on some of the records.
+    /// Returns an encoder; what readers need beside the values is put into `place`. A dictionary is trained
+    /// on some of the records.
     pub(super) fn new<R>(codec: Codec, place: &Path, records: impl Fn() -> Result<R>) -> Result<Encoder>
     where
         R: Iterator<Item = Result<Record>>,

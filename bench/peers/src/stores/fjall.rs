@@ -1,9 +1,11 @@
 //! Header records in fjall.
 //!
-//! Comes in: records by key. Goes out: the same. Must not know how values are compressed; blocks it compresses as it is told.
+//! Input: records by key. Output: the same. Does not know how values are compressed; blocks it compresses as
+//! it is told.
 
+use super::codec::Codec;
 use super::records::Record;
-use super::{BLOCK_BYTES, Codec, Each, HeaderStore};
+use super::store::{BLOCK_BYTES, Each, HeaderStore};
 use ::fjall::config::{BlockSizePolicy, CompressionPolicy};
 use ::fjall::{CompressionType, Database, Guard, Keyspace, KeyspaceCreateOptions, PersistMode};
 use anyhow::{Context, Result};

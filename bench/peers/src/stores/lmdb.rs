@@ -1,11 +1,12 @@
 //! Header records in LMDB.
 //!
-//! Comes in: records by key. Goes out: the same. Must not know how they are compressed.
+//! Input: records by key. Output: the same. Does not know how they are compressed.
 //!
-//! Through `lmdb-rkv` because it opens an environment without `unsafe`, which belongs to `disk` alone; heed's way is unsafe.
+//! Through `lmdb-rkv` because it opens an environment without `unsafe`, which belongs to `disk` alone; heed's
+//! way is unsafe.
 
 use super::records::Record;
-use super::{Each, HeaderStore};
+use super::store::{Each, HeaderStore};
 use anyhow::{Context, Result};
 use lmdb::{Cursor, DatabaseFlags, Environment, EnvironmentFlags, Transaction, WriteFlags};
 use std::path::Path;

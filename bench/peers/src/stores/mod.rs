@@ -1,10 +1,12 @@
-//! Header records kept in stores for keys and values, ours among them: filled, read whole, read at the newest end.
+//! Header records kept in stores for keys and values, ours among them: filled, read whole, read at the newest
+//! end.
 //!
-//! Comes in: a Maildir's folder, or a file of records made of it. Goes out: a store on disk, or a line that tells what was read, the same
-//! for all stores. Must not know who measures.
+//! Input: a Maildir's folder, or a file of records made of it. Output: a store on disk, or a line that tells
+//! what was read, the same for all stores. Does not know who measures.
 //!
-//! Each job is a process of its own. Values are compressed one by one, here, and are the same bytes in every store; stores that
-//! compress blocks themselves are there once more under a second name. Other stores than ours are behind features of their names.
+//! Each job is a process of its own. Values are compressed one by one, here, and are the same bytes in every
+//! store; stores that compress blocks themselves are there once more under a second name. Other stores than
+//! ours are behind features of their names.
 
 mod codec;
 #[cfg(feature = "fjall")]
@@ -19,6 +21,7 @@ mod redb;
 mod rocksdb;
 #[cfg(feature = "sqlite")]
 mod sqlite;
+mod store;
 
 use anyhow::{Context, Result};
 use clap::{Args, Subcommand, ValueEnum};
@@ -27,16 +30,8 @@ use codec::{Decoder, Encoder};
 use records::Record;
 use std::fs;
 use std::path::{Path, PathBuf};
+use store::{Each, HeaderStore};
 use xxhash_rust::xxh3::Xxh3;
-
-/// What a store compresses together, where it compresses blocks itself.
-const BLOCK_BYTES: u32 = 64 << 10;
-/// Bytes of a dictionary.
-const DICTIONARY_BYTES: u32 = 64 << 10;
-/// The compression level of zstd.
-const LEVEL: i32 = 3;
-/// The level for what is never read.
-const LEVEL_MAX: i32 = 19;
 
 /// One job.
 #[derive(Args)]
@@ -76,21 +71,6 @@ pub(crate) enum Keeper {
     FjallBlocks,
     Sqlite,
 }
-
-/// A store with records.
-trait HeaderStore {
-    /// Keeps all records, which come by key. They are durable when this returns.
-    fn fill(&self, place: &Path, records: &mut dyn Iterator<Item = Result<Record>>) -> Result<()>;
-
-    /// Hands out all records by key.
-    fn all(&self, place: &Path, each: &mut Each<'_>) -> Result<()>;
-
-    /// Hands out so many records with the highest keys, the highest first.
-    fn newest(&self, place: &Path, count: usize, each: &mut Each<'_>) -> Result<()>;
-}
-
-/// Takes a key and a value.
-type Each<'a> = dyn FnMut(u64, &[u8]) -> Result<()> + 'a;
 
 impl Keeper {
     /// All of them, ours first.

@@ -1,9 +1,10 @@
 //! Header records in the store of this project: a table of one segment, as the index has them.
 //!
-//! Comes in: records by key. Goes out: the same. Must not know mail.
+//! Input: records by key. Output: the same. Knows nothing of mail.
 
+use super::codec::Codec;
 use super::records::Record;
-use super::{BLOCK_BYTES, Codec, DICTIONARY_BYTES, Each, HeaderStore, LEVEL};
+use super::store::{BLOCK_BYTES, DICTIONARY_BYTES, Each, HeaderStore, LEVEL};
 use anyhow::Result;
 use disk::{Disk, RealDisk};
 use std::ops::Bound;

@@ -1,6 +1,7 @@
 //! Header records: what a list of messages shows, and a little more, by the time in the file's name.
 //!
-//! Comes in: a folder of a Maildir. Goes out: a file of keys and records by key, and they themselves when it is read. Must not know stores.
+//! Input: a folder of a Maildir. Output: a file of keys and records by key, and they themselves when it is
+//! read. Knows nothing of stores.
 
 use anyhow::{Context, Result, ensure};
 use std::ffi::OsStr;

@@ -1,9 +1,9 @@
 //! Header records in redb.
 //!
-//! Comes in: records by key. Goes out: the same. Must not know how they are compressed.
+//! Input: records by key. Output: the same. Does not know how they are compressed.
 
 use super::records::Record;
-use super::{Each, HeaderStore};
+use super::store::{Each, HeaderStore};
 use ::redb::{Database, ReadOnlyDatabase, ReadableDatabase, TableDefinition};
 use anyhow::Result;
 use std::path::Path;

@@ -1,9 +1,11 @@
 //! Header records in RocksDB.
 //!
-//! Comes in: records by key. Goes out: the same. Must not know how values are compressed; blocks it compresses as it is told.
+//! Input: records by key. Output: the same. Does not know how values are compressed; blocks it compresses as
+//! it is told.
 
+use super::codec::Codec;
 use super::records::Record;
-use super::{BLOCK_BYTES, Codec, DICTIONARY_BYTES, Each, HeaderStore, LEVEL};
+use super::store::{BLOCK_BYTES, DICTIONARY_BYTES, Each, HeaderStore, LEVEL};
 use ::rocksdb::{
     BlockBasedOptions, DB, DBCompressionType, IngestExternalFileOptions, IteratorMode, Options, SstFileWriter,
 };
@@ -15,7 +17,8 @@ const WINDOW_BITS: i32 = -14;
 /// A dictionary is trained on values of this many times its size.
 const TRAINED_ON_TIMES: i32 = 100;
 
-/// What a table holds, as many bytes as RocksDB keeps in memory before it makes one. With a dictionary all of it waits there for the training.
+/// What a table holds, as many bytes as RocksDB keeps in memory before it makes one. With a dictionary all of
+/// it waits there for the training.
 const TABLE_BYTES: usize = 64 << 20;
 
 /// The library, and how it compresses blocks.
@@ -68,7 +71,8 @@ impl HeaderStore for Rocks {
     fn fill(&self, place: &Path, records: &mut dyn Iterator<Item = Result<Record>>) -> Result<()> {
         let options = self.options()?;
         let database = DB::open(&options, place.join("rocksdb"))?;
-        // They come by key: straight into tables, which are synced, past the log and the memory of unsorted ones.
+        // They come by key: straight into tables, which are synced, past the log and the memory of unsorted
+        // ones.
         let mut tables = Vec::new();
         let mut records = records.peekable();
         while records.peek().is_some() {

@@ -1,9 +1,9 @@
 //! Header records in SQLite.
 //!
-//! Comes in: records by key. Goes out: the same. Must not know how they are compressed.
+//! Input: records by key. Output: the same. Does not know how they are compressed.
 
 use super::records::Record;
-use super::{Each, HeaderStore};
+use super::store::{Each, HeaderStore};
 use anyhow::Result;
 use rusqlite::{Connection, OpenFlags, params};
 use std::path::Path;

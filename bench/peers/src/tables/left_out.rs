@@ -1,6 +1,7 @@
-//! Programs that fail while they are measured: their samples are given up, the run says why, and the others go on.
+//! Programs that fail while they are measured: their samples are given up, the run says why, and the others
+//! go on.
 //!
-//! Comes in: what failed. Goes out: the series without samples. Must not know what was measured.
+//! Input: what failed. Output: the series without samples. Does not know what was measured.
 
 use measure::{Report, Series, say};
 use std::fmt::Display;

@@ -7,24 +7,11 @@ pub(crate) mod merge;
 pub(crate) mod recovery;
 
 use crate::bench::Bench;
-use crate::options::Options;
+use crate::options::{Options, Part};
 use crate::peer::Peer;
 use anyhow::Result;
 use clap::ValueEnum;
 use measure::Table;
-
-/// A table.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Part {
-    /// Index mail and keep the index in step, beside mu, notmuch and mairix.
-    Index,
-    /// Open a large folder, beside neomutt, mutt and Dovecot; keep header records, beside embedded databases.
-    Headers,
-    /// Merge and search the index of a repository, back up and restore, beside restic.
-    Merge,
-    /// Recover from snapshots and logs, beside Tarantool.
-    Recovery,
-}
 
 /// Returns the tables that are measured, in order.
 pub(crate) fn parts(options: &Options) -> Vec<Part> {

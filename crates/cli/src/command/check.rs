@@ -2,21 +2,24 @@
 
 use crate::exit::Outcome;
 use crate::output;
-use crate::roots;
+use crate::remedy;
 use crate::sanitise::one_line;
 use crate::session::Session;
 use anyhow::{Result, anyhow, bail};
 use clap::Args;
-use index::{Damage, Depth, Mailbox, Remedy, Root};
+use index::{Damage, Depth, Mailbox, Repair, Root};
+use pneu::setup::roots;
+use terminal::command_line::Run;
 
-/// Look for damage in the index
+/// Check the index for damage
 ///
-/// Checks that everything opens and that all tables agree with each other; with --deep also every checksum, every key and every
-/// record. Prints a line for each file that is damaged. Writes nothing, unless --repair is given.
+/// Checks that everything opens and that all tables agree with each other. With --deep, also checks every
+/// checksum, key and record. Prints a line for each damaged file. Changes nothing unless --repair is given.
 ///
-/// An index is made from your mail and can be made again: --repair does so if anything of it is damaged, or if config.toml names a
-/// header that it was made without, beside the old index, which it replaces when the new one is whole. Tags and saved queries are kept
-/// elsewhere, twice, and stay: --repair mends each copy from the other. What is damaged in both, only a backup brings back.
+/// The index can always be rebuilt from your mail. --repair rebuilds it if any part is damaged, or if
+/// config.toml lists a header that the index lacks. The new index replaces the old one once it is complete.
+/// Tags and saved queries are stored separately, in two copies, and survive: --repair restores a damaged copy
+/// from the other. If both copies are damaged, only a backup has them.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -27,38 +30,41 @@ pub(crate) struct Arguments {
     /// Read every byte
     #[arg(long)]
     deep: bool,
-    /// Read every byte, and make the index anew if any is damaged or a header is missing
+    /// Read every byte, and rebuild the index if it is damaged or lacks a configured header
     #[arg(long)]
     repair: bool,
 }
 
-/// Runs the command.
-///
-/// # Errors
-/// There is no index, or it cannot even be opened.
-pub(crate) fn run(arguments: &Arguments, session: &Session) -> Result<Outcome> {
-    if arguments.repair {
-        return repair(session);
-    }
-    let damages = index::diagnose(&session.index, if arguments.deep { Depth::Deep } else { Depth::Quick })?;
-    if damages.is_empty() {
-        // For its sentence about roots that are not indexed.
-        session.mailbox()?;
-    }
-    tell(&damages, if arguments.deep { SOUND } else { SOUND_SO_FAR }, session)?;
-    for (remedy, directory) in
-        [(Remedy::Rebuild, session.index.index_directory()), (Remedy::Copy, session.index.user_directory())]
-    {
-        if wants(&damages, remedy) {
-            output::complain(format!("{} is damaged: run \"pneu check --repair\"", directory.display()));
+impl Run<Session> for Arguments {
+    /// Runs the command.
+    ///
+    /// # Errors
+    /// There is no index, or it cannot even be opened.
+    fn run(&self, session: &Session) -> Result<Outcome> {
+        if self.repair {
+            return repair(session);
         }
+        let damages = index::diagnose(&session.index, if self.deep { Depth::Deep } else { Depth::Quick })?;
+        if damages.is_empty() {
+            // For its sentence about roots that are not indexed.
+            session.mailbox()?;
+        }
+        tell(&damages, if self.deep { SOUND } else { SOUND_SO_FAR }, session)?;
+        for (remedy, directory) in [
+            (Repair::Rebuild, session.index.index_directory()),
+            (Repair::Copy, session.index.user_directory()),
+        ] {
+            if wants(&damages, remedy) {
+                output::complain(format!("{} is damaged: run \"pneu check --repair\"", directory.display()));
+            }
+        }
+        complain_of_user(&damages, session);
+        complain_of_backups(&damages);
+        if self.deep {
+            tell_strangers(session)?;
+        }
+        Ok(if damages.is_empty() { Outcome::Done } else { Outcome::Damaged })
     }
-    complain_of_user(&damages, session);
-    complain_of_backups(&damages);
-    if arguments.deep {
-        tell_strangers(session)?;
-    }
-    Ok(if damages.is_empty() { Outcome::Done } else { Outcome::Damaged })
 }
 
 /// Said when every byte was read.
@@ -69,12 +75,12 @@ const SOUND_SO_FAR: &str = "no damage found; --deep reads every byte";
 /// Prints what is damaged, or this sentence if nothing is.
 fn tell(damages: &[Damage], sound: &str, session: &Session) -> Result<()> {
     let mut output = session.output();
-    for damage in damages.iter().filter(|damage| damage.remedy != Remedy::AsSaid) {
+    for damage in damages.iter().filter(|damage| damage.repair != Repair::AsSaid) {
         let file = damage.file.display().to_string();
         // Most sentences begin with the file.
-        let line =
-            if damage.what.starts_with(&file) { &damage.what } else { &format!("{file}: {}", damage.what) };
-        output.line(&one_line(line))?;
+        let what = remedy::sentence(&damage.what, damage.remedy);
+        let line = if what.starts_with(&file) { what } else { format!("{file}: {what}") };
+        output.line(&one_line(&line))?;
     }
     if damages.is_empty() && !session.is_quiet {
         output.line(sound)?;
@@ -85,47 +91,47 @@ fn tell(damages: &[Damage], sound: &str, session: &Session) -> Result<()> {
 /// Says which files of the data directory are none of ours.
 fn tell_strangers(session: &Session) -> Result<()> {
     for path in index::strangers(&session.index)? {
-        output::complain(one_line(&format!("{} is no file of pneu, and left alone", path.display())));
+        output::complain(one_line(&format!("{} is not a file of pneu; it was left alone", path.display())));
     }
     Ok(())
 }
 
 /// Says what the next backup makes again.
 fn complain_of_backups(damages: &[Damage]) {
-    if wants(damages, Remedy::NextBackup) {
+    if wants(damages, Repair::NextBackup) {
         output::complain(
-            "what is known of backups is damaged: the next \"pneu archive backup\" makes it anew",
+            "the records of earlier backups are damaged: the next \"pneu archive backup\" rebuilds them",
         );
     }
 }
 
 /// Says what no new index and no second copy would mend.
 fn complain_of_user(damages: &[Damage], session: &Session) {
-    for damage in damages.iter().filter(|damage| damage.remedy == Remedy::AsSaid) {
-        output::complain(&damage.what);
+    for damage in damages.iter().filter(|damage| damage.repair == Repair::AsSaid) {
+        output::complain(remedy::sentence(&damage.what, damage.remedy));
     }
-    if wants(damages, Remedy::Backup) {
+    if wants(damages, Repair::Backup) {
         let directory = session.index.user_directory();
         output::complain(format!(
-            "what you said in {} is damaged in both copies and cannot be made again: put it back from a backup",
+            "both copies of the tags and saved queries in {} are damaged: restore them from a backup",
             directory.display()
         ));
     }
 }
 
-fn wants(damages: &[Damage], remedy: Remedy) -> bool {
-    damages.iter().any(|damage| damage.remedy == remedy)
+fn wants(damages: &[Damage], repair: Repair) -> bool {
+    damages.iter().any(|damage| damage.repair == repair)
 }
 
-/// Checks, mends what was said from its second copy, and makes the index anew if it is damaged, or was made without a header of the
-/// configuration.
+/// Checks, mends what was said from its second copy, and makes the index anew if it is damaged, or was made
+/// without a header of the configuration.
 fn repair(session: &Session) -> Result<Outcome> {
     let mut damages = index::diagnose(&session.index, Depth::Deep)?;
     tell(&damages, SOUND, session)?;
-    if wants(&damages, Remedy::Copy) || wants(&damages, Remedy::Backup) {
+    if wants(&damages, Repair::Copy) || wants(&damages, Repair::Backup) {
         damages = mend_user(damages, session)?;
     }
-    let outcome = if wants(&damages, Remedy::Rebuild) {
+    let outcome = if wants(&damages, Repair::Rebuild) {
         let remembered = index::remembered_roots(&session.index).unwrap_or_default();
         super::index::rebuild(session, &roots_of(session, remembered)?)?
     } else {
@@ -133,7 +139,7 @@ fn repair(session: &Session) -> Result<Outcome> {
     };
     complain_of_user(&damages, session);
     complain_of_backups(&damages);
-    Ok(if damages.iter().all(|damage| damage.remedy == Remedy::Rebuild) || outcome == Outcome::Interrupted {
+    Ok(if damages.iter().all(|damage| damage.repair == Repair::Rebuild) || outcome == Outcome::Interrupted {
         outcome
     } else {
         Outcome::Damaged
@@ -142,16 +148,16 @@ fn repair(session: &Session) -> Result<Outcome> {
 
 /// Mends what was said from its second copy, and returns what is damaged after that.
 fn mend_user(damages: Vec<Damage>, session: &Session) -> Result<Vec<Damage>> {
-    let is_of_user = |damage: &Damage| matches!(damage.remedy, Remedy::Copy | Remedy::Backup);
+    let is_of_user = |damage: &Damage| matches!(damage.repair, Repair::Copy | Repair::Backup);
     index::repair_user(&session.index)?;
     let mut after = index::damage_of_user(&session.index);
     if after.is_empty() && !session.is_quiet {
         let directory = session.index.user_directory();
-        output::complain(format!("{} is whole again, from its second copy", directory.display()));
+        output::complain(format!("{} was repaired from its second copy", directory.display()));
     }
     // No second copy mended these.
-    after.iter_mut().filter(|damage| damage.remedy == Remedy::Copy).for_each(|damage| {
-        damage.remedy = Remedy::Backup;
+    after.iter_mut().filter(|damage| damage.repair == Repair::Copy).for_each(|damage| {
+        damage.repair = Repair::Backup;
     });
     after.extend(damages.into_iter().filter(|damage| !is_of_user(damage)));
     Ok(after)
@@ -166,18 +172,20 @@ fn add_headers(session: &Session) -> Result<Outcome> {
         return Ok(Outcome::Done);
     }
     if !session.is_quiet {
-        output::complain(format!("all mail is read again, for what it says in {}", missing.join(", ")));
+        output::complain(format!("reading all mail again to index the headers {}", missing.join(", ")));
     }
     super::index::rebuild(session, &roots_of(session, mailbox.roots().to_vec())?)
 }
 
-/// Returns the roots to index: those that the index remembers; if that cannot be read, those of the configuration and the command line.
+/// Returns the roots to index: those that the index remembers; if that cannot be read, those of the
+/// configuration and the command line.
 fn roots_of(session: &Session, remembered: Vec<Root>) -> Result<Vec<Root>> {
     let known = if remembered.is_empty() { session.configured()?.roots } else { remembered };
     let roots = roots::joined(&known, session.given_roots.clone()).map_err(|what| anyhow!(what))?;
     if roots.is_empty() {
         bail!(
-            "the index is too damaged to say where your mail is; say it: pneu check --repair --maildir DIR"
+            "the index is too damaged to tell where your mail is; name the directory: pneu check --repair \
+             --maildir DIR"
         );
     }
     Ok(roots)

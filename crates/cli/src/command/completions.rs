@@ -1,13 +1,13 @@
-//! `pneu completions`: prints what makes a shell complete commands and options.
+//! `pneu completions`: prints completions for a shell.
 
-use crate::args;
 use crate::exit::Outcome;
 use crate::session::Session;
 use anyhow::Result;
-use clap::{Args, ValueEnum};
-use clap_complete::Shell;
+use clap::Args;
+use terminal::command_line::Run;
+use terminal::documents::{CompletedShell, completions};
 
-/// Print what makes a shell complete commands and options
+/// Print completions for a shell
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -17,30 +17,18 @@ Examples:
 pub(crate) struct Arguments {
     /// The shell
     #[arg(value_name = "SHELL")]
-    shell: Wanted,
+    shell: CompletedShell,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Wanted {
-    Bash,
-    Zsh,
-    Fish,
-}
-
-/// Runs the command.
-///
-/// # Errors
-/// The output cannot be written.
-pub(crate) fn run(arguments: &Arguments, session: &Session) -> Result<Outcome> {
-    let shell = match arguments.shell {
-        Wanted::Bash => Shell::Bash,
-        Wanted::Zsh => Shell::Zsh,
-        Wanted::Fish => Shell::Fish,
-    };
-    let mut script = Vec::new();
-    clap_complete::generate(shell, &mut args::for_completion(), "pneu", &mut script);
-    let mut output = session.output();
-    output.bytes(&script)?;
-    output.finish()?;
-    Ok(Outcome::Done)
+impl Run<Session> for Arguments {
+    /// Runs the command.
+    ///
+    /// # Errors
+    /// The output cannot be written.
+    fn run(&self, session: &Session) -> Result<Outcome> {
+        let mut output = session.output();
+        output.bytes(&completions(self.shell, &(session.full_definition)()))?;
+        output.finish()?;
+        Ok(Outcome::Done)
+    }
 }

@@ -1,21 +1,20 @@
-//! `pneu contacts`: lists who wrote messages and who got them.
+//! `pneu contacts`: lists people who wrote or received messages.
 
 use crate::exit::Outcome;
-use crate::format::json::Harmless;
 use crate::sanitise::one_line;
 use crate::session::Session;
 use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
 use index::{Circle, Person};
 use serde::Serialize;
-use serde_json::Serializer;
 use std::num::NonZeroUsize;
+use terminal::command_line::Run;
 
 /// List people by name or address
 ///
-/// Lists everybody who wrote a message or got one and whose name or address holds all the words; case and
-/// accents do not matter. Those with the most messages come first. You are left out, whose addresses the
-/// configuration names. For completing addresses, say.
+/// Lists everyone who sent or received a message and whose name or address contains all the words, ignoring
+/// case and accents. People with the most messages come first. Your own addresses, as listed in the
+/// configuration, are left out. Useful for address completion.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -24,24 +23,24 @@ Examples:
   pneu contacts --personal
   pneu contacts --format json example.org | jq -r .address")]
 pub(crate) struct Arguments {
-    /// What name and address must hold; nothing lists everybody
+    /// Words that the name or address must contain. Without any, everyone is listed
     #[arg(value_name = "WORD")]
     words: Vec<String>,
-    /// Only those who wrote to you in person or to whom you wrote, in mail that is there. The configuration
-    /// must name your addresses
+    /// Only people who wrote to you personally or to whom you wrote, in mail that still has a file. Needs
+    /// your addresses in the configuration
     #[arg(long, short = 'p')]
     personal: bool,
-    /// List so many at most
+    /// List at most COUNT people
     #[arg(long, short = 'n', alias = "maxnum", value_name = "COUNT")]
     max: Option<NonZeroUsize>,
-    /// What to print
+    /// Output format
     #[arg(long, short = 'o', value_enum, default_value_t = Format::Plain)]
     format: Format,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Format {
-    /// Somebody on each line: the name, and the address in angle brackets
+    /// One person per line: the name, and the address in angle brackets
     Plain,
     /// JSON Lines
     Json,
@@ -63,31 +62,33 @@ struct Line<'a> {
     last_unix: Option<i64>,
 }
 
-/// Runs the command.
-///
-/// # Errors
-/// There is no index, or a damaged one.
-pub(crate) fn run(arguments: &Arguments, session: &Session) -> Result<Outcome> {
-    let circle = if arguments.personal { Circle::Partners } else { Circle::Everybody };
-    if arguments.personal && session.own_addresses()?.is_empty() {
-        bail!(
-            "your addresses are not known; name them in the configuration: \
-             [user] addresses = [\"ana@example.org\"]"
-        );
-    }
-    let people = session.mailbox()?.people(&arguments.words, circle)?;
-    if people.is_empty() {
-        return session.nothing("nobody is called so");
-    }
-    let mut output = session.output();
-    for person in people.iter().take(arguments.max.map_or(usize::MAX, NonZeroUsize::get)) {
-        match arguments.format {
-            Format::Plain => output.line(&plain(person))?,
-            Format::Json => output.bytes(&json(person))?,
+impl Run<Session> for Arguments {
+    /// Runs the command.
+    ///
+    /// # Errors
+    /// There is no index, or a damaged one.
+    fn run(&self, session: &Session) -> Result<Outcome> {
+        let circle = if self.personal { Circle::Partners } else { Circle::Everybody };
+        if self.personal && session.own_addresses()?.is_empty() {
+            bail!(
+                "your addresses are not known; name them in the configuration: \
+                 [user] addresses = [\"ana@example.org\"]"
+            );
         }
+        let people = session.mailbox()?.people(&self.words, circle)?;
+        if people.is_empty() {
+            return session.nothing("no person matches");
+        }
+        let mut output = session.output();
+        for person in people.iter().take(self.max.map_or(usize::MAX, NonZeroUsize::get)) {
+            match self.format {
+                Format::Plain => output.line(&plain(person))?,
+                Format::Json => output.bytes(&json(person))?,
+            }
+        }
+        output.finish()?;
+        Ok(Outcome::Done)
     }
-    output.finish()?;
-    Ok(Outcome::Done)
 }
 
 fn plain(person: &Person) -> String {
@@ -112,8 +113,7 @@ fn json(person: &Person) -> Vec<u8> {
         last_unix: person.last,
     };
     let mut out = Vec::new();
-    let mut serializer = Serializer::with_formatter(&mut out, Harmless);
-    line.serialize(&mut serializer).expect("writing to memory does not fail, and all keys are strings");
+    printable::json::put(&line, &mut out);
     out.push(b'\n');
     out
 }

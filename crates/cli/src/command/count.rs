@@ -1,44 +1,47 @@
-//! `pneu count`: says how many messages a query matches.
+//! `pneu count`: prints how many messages match a query.
 
 use crate::exit::Outcome;
 use crate::format::analysis;
 use crate::output::complain;
-use crate::question::Question;
+use crate::search::typed_query::TypedQuery;
 use crate::session::Session;
 use anyhow::Result;
 use clap::Args;
 use index::Mailbox;
+use terminal::command_line::Run;
 
 /// Count messages
 ///
-/// Prints how many messages match, of copies one: "pneu info" says how many there are with them. The exit
-/// code is 1 if none does. See "pneu find --help" for queries.
+/// Prints how many messages match. Copies of a message count once; "pneu info" also prints the number with
+/// copies. The exit code is 1 if nothing matches. See "pneu find --help" for queries.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   pneu count flag:unread
   pneu count 'from:ana and date:2024'")]
 pub(crate) struct Arguments {
-    /// What to count; nothing counts every message
+    /// The query. Without one, every message is counted
     #[arg(value_name = "QUERY")]
     query: Vec<String>,
-    /// Print how the query is answered, and what each part of it took, instead
+    /// Print how the query is answered and how long each part took, instead of the count
     #[arg(long)]
     analyze: bool,
 }
 
-/// Runs the command.
-///
-/// # Errors
-/// The query cannot be understood or answered; there is no index, or a damaged one.
-pub(crate) fn run(arguments: &Arguments, session: &Session) -> Result<Outcome> {
-    let question = Question::new(&arguments.query, session)?;
-    let mailbox = session.mailbox()?;
-    if arguments.analyze {
-        analyze(&mailbox, &question, session)
-    } else {
-        let count = mailbox.count(&question.query).map_err(|error| question.explain(error))?;
-        print(count, (&mailbox, &question), session)
+impl Run<Session> for Arguments {
+    /// Runs the command.
+    ///
+    /// # Errors
+    /// The query cannot be understood or answered; there is no index, or a damaged one.
+    fn run(&self, session: &Session) -> Result<Outcome> {
+        let question = TypedQuery::new(&self.query, session)?;
+        let mailbox = session.mailbox()?;
+        if self.analyze {
+            analyze(&mailbox, &question, session)
+        } else {
+            let count = mailbox.count(&question.query).map_err(|error| question.explain(error))?;
+            print(count, (&mailbox, &question), session)
+        }
     }
 }
 
@@ -46,7 +49,7 @@ pub(crate) fn run(arguments: &Arguments, session: &Session) -> Result<Outcome> {
 ///
 /// # Errors
 /// The query cannot be answered; damage.
-pub(crate) fn analyze(mailbox: &Mailbox, question: &Question, session: &Session) -> Result<Outcome> {
+pub(crate) fn analyze(mailbox: &Mailbox, question: &TypedQuery, session: &Session) -> Result<Outcome> {
     let clock = || (session.index.clock_ns)();
     let analysis = mailbox.analyze(&question.query, &clock).map_err(|error| question.explain(error))?;
     let mut output = session.output();
@@ -63,7 +66,7 @@ pub(crate) fn analyze(mailbox: &Mailbox, question: &Question, session: &Session)
 /// The output cannot be written; damage.
 pub(crate) fn print(
     count: u64,
-    (mailbox, question): (&Mailbox, &Question),
+    (mailbox, question): (&Mailbox, &TypedQuery),
     session: &Session,
 ) -> Result<Outcome> {
     let mut output = session.output();

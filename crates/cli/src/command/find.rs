@@ -1,43 +1,47 @@
 //! `pneu find`: lists the messages that a query matches.
 
-use crate::archived::{self, Keeper, Searched};
-use crate::at::{self, At};
+use crate::archive::messages::{self, LazyArchive, SearchedMailbox};
+use crate::archive::point_in_time::{self, PointInTime};
+use crate::archive::repository::LockOptions;
 use crate::deliver::links::{Earlier, Links};
 use crate::deliver::{self, exec, mbox};
 use crate::environment;
 use crate::exit::{NotFound, Outcome};
 use crate::format::fields::{self, FIELDS_DEFAULT, Piece};
-use crate::format::json::Json;
 use crate::format::paths::{End, Paths};
 use crate::format::plain::Plain;
-use crate::format::sexp::Sexp;
-use crate::format::{self, Places, Printer};
-use crate::output;
-use crate::question::Question;
-use crate::repository::LockOptions;
+use crate::format::{self, FileChoice};
+use crate::remedy;
 use crate::sanitise::one_line;
-use crate::scope::{Found, Scope};
+use crate::search::scope::{Found, Scope};
+use crate::search::sort::{self, Sort};
+use crate::search::typed_query::TypedQuery;
 use crate::session::Session;
-use crate::sort::{self, Sort};
 use crate::words;
 use anyhow::{Context, Result, anyhow, bail};
 use clap::{Args, ValueEnum};
 use index::{Mailbox, Order};
+use render::Json;
+use render::Printer;
+use render::Sexp;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
+use terminal::command_line::Run;
 
-/// Find messages
+/// Search for messages
 ///
-/// Lists the messages that match, newest first, one a line. Words are looked for in subject, text and addresses; case and accents
-/// do not matter. No query at all matches every message.
+/// Lists the matching messages, newest first, one per line. Words are searched in subject, text and
+/// addresses, ignoring case and accents. Without a query, every message matches.
 #[derive(Debug, Args)]
-#[command(after_help = "\
+#[command(
+    visible_alias = "search",
+    after_help = "\
 Queries:
   ana invoice                     both words, anywhere
-  '\"second reminder\"'             words next to each other
-  invoi*                          words that begin so
-  ~invoice                        words of the same stem: invoices, invoiced
-  c++ .net                        words with their signs
+  '\"second reminder\"'             a phrase: words next to each other
+  invoi*                          words with this prefix
+  ~invoice                        other forms of a word: invoices, invoiced
+  c++ .net                        words with punctuation
   from:ana to:bo subject:invoice  words in a field
   date:2024-03..2024-05 date:2w.. size:1M.. flag:unread file:report.pdf
   maildir:/lists/rust list:rust.example.org mime:image/* msgid:1234@example.org
@@ -51,75 +55,79 @@ Examples:
   pneu find --format json subject:invoice | jq -r .message_id
   pneu find --format mbox date:2023 > 2023.mbox
   pneu find --format links --links-dir ~/Found --clear-links flag:unread
-  pneu find --exec 'cp {} /tmp/invoices' subject:invoice 'file:*.pdf'")]
+  pneu find --exec 'cp {} /tmp/invoices' subject:invoice 'file:*.pdf'"
+)]
 pub(crate) struct Arguments {
-    /// What to find. Several words are joined with spaces; put ' ' around what the shell would change
+    /// The query. Several arguments are joined with spaces; quote with ' ' what the shell would expand
     #[arg(value_name = "QUERY")]
     query: Vec<String>,
-    /// What to sort by, a name or its letter: dates and sizes from the largest, all else from A
+    /// Sort by this key, a name or its letter. Dates and sizes come largest first, everything else from A to
+    /// Z
     #[arg(long, short, alias = "sortfield", value_name = "KEY", value_enum, default_value_t = Sort::Date)]
     sort: Sort,
-    /// Turn the order around
+    /// Reverse the order
     #[arg(long, short = 'z')]
     reverse: bool,
-    /// List so many messages at most
+    /// List at most COUNT messages
     #[arg(long, short = 'n', alias = "maxnum", value_name = "COUNT")]
     max: Option<NonZeroUsize>,
-    /// Leave out so many at the beginning
+    /// Skip the first COUNT messages
     #[arg(long, value_name = "COUNT", default_value_t = 0)]
     offset: usize,
     #[command(flatten)]
     scope: Scope,
-    /// What to print
+    /// Output format
     #[arg(long, short = 'o', value_enum, default_value_t = Format::Plain)]
     format: Format,
-    /// The columns of plain lines, by their letters (d f s) or names (date,from,subject): d date, f from, t to, c cc, h bcc,
-    /// s subject, i message-id, m maildir, l path, g flags, z size, v list, j attachment, r references, p priority, a language, k changed,
-    /// x tag
+    /// Columns of the plain format, by letters (d f s) or names (date,from,subject): d date, f from, t to, c
+    /// cc, h bcc, s subject, i message-id, m maildir, l path, g flags, z size, v list, j attachment, r
+    /// references, p priority, a language, k changed, x tag
     #[arg(long, short, value_name = "FIELDS", default_value = FIELDS_DEFAULT)]
     fields: String,
-    /// Find messages, too, whose files are gone and that only the archive has; "pneu undelete" puts them back. --format mbox writes them,
-    /// too; where paths are wanted they are told of, and the exit code is 3
+    /// Also find messages whose files are gone and that only the archive still has. "pneu undelete" puts them
+    /// back. --format mbox writes them too. Formats that print paths name them on standard error, and the
+    /// exit code is 3
     #[arg(long)]
     archived: bool,
-    /// Search the mail as it stood then, of each root as the newest snapshot in the archive has it that is not later: a day, 2025-06-01,
-    /// which counts to its end, or a time of your time zone, 2025-06-01T14:00
-    #[arg(long, value_name = "DATE", conflicts_with = "archived", value_parser = at::parse)]
-    at: Option<At>,
+    /// Search the mail as of DATE, using each root's latest snapshot up to then. DATE is a day, such as
+    /// 2025-06-01, which includes the whole day, or a local time, such as 2025-06-01T14:00
+    #[arg(long, value_name = "DATE", conflicts_with = "archived", value_parser = point_in_time::parse)]
+    at: Option<PointInTime>,
     #[command(flatten)]
     lock: LockOptions,
-    /// Every file of a message, where it has copies in several folders, and not only the first
+    /// Print every file of a message that has copies in several folders, not only the first
     #[arg(long)]
     files: bool,
-    /// End each line or path with a zero byte instead of a line feed
+    /// End each line or path with a NUL byte instead of a newline
     #[arg(long)]
     print0: bool,
-    /// Make the links of --format links in this directory, a Maildir that is made if it is not there
+    /// Create the links of --format links in this directory. It becomes a Maildir, and is created if it does
+    /// not exist
     #[arg(long, alias = "linksdir", value_name = "DIR")]
     links_dir: Option<PathBuf>,
-    /// Before, remove the links that earlier searches made there, and nothing else
+    /// First remove the links that earlier searches created there, and nothing else
     #[arg(long, short = 'c', alias = "clearlinks", requires = "links_dir")]
     clear_links: bool,
-    /// Run a command for each message, without a shell, with the path of its file as last argument or in place of {}. It does not get
-    /// the variables that hold passwords and keys of repositories
+    /// Run a command for each message, without a shell. The path of its file replaces {}, or is the last
+    /// argument. Variables that hold passwords and keys of repositories are not passed on
     #[arg(long, value_name = "COMMAND", conflicts_with_all = ["format", "fields", "print0"])]
     exec: Option<String>,
-    /// Print how the query is answered, and what each part of it took, instead of messages
+    /// Print how the query is answered and how long each part took, instead of messages
     #[arg(long, conflicts_with_all = ["format", "exec", "links_dir"])]
     analyze: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Format {
-    /// Aligned columns, a message on each line
+    /// Aligned columns, one message per line
     Plain,
     /// JSON Lines
     Json,
     /// S-expressions for Emacs, as mu prints them
     Sexp,
-    /// A path on each line
+    /// One path per line
     Paths,
-    /// The messages themselves, as one mbox
+    /// The messages themselves, as one mbox file
     Mbox,
     /// Symbolic links in --links-dir
     Links,
@@ -127,28 +135,31 @@ enum Format {
     Count,
 }
 
-/// Runs the command.
-///
-/// # Errors
-/// The query cannot be understood or answered; there is no index, or a damaged one.
-pub(crate) fn run(arguments: &Arguments, session: &Session) -> Result<Outcome> {
-    let pieces = fields::parse(&arguments.fields).map_err(|what| anyhow!("--fields: {what}"))?;
-    arguments.check()?;
-    let command = arguments.exec.as_deref().map(words::split).transpose();
-    let command = command.map_err(|what| anyhow!("--exec: {what}"))?;
-    let question = Question::new(&arguments.query, session)?;
-    let Searched { mailbox, outcome } = arguments.mailbox(session)?;
-    // The process ends behind this: all that is mapped goes with it at once, which takes less than one map after the other.
-    let mailbox = std::mem::ManuallyDrop::new(mailbox);
-    let answer = arguments.answer((&mailbox, &question), (pieces, command), session);
-    match (answer, outcome) {
-        (Ok(Outcome::Done | Outcome::Nothing), Outcome::Partly) => Ok(Outcome::Partly),
-        // What was not found may be in what could not be read.
-        (Err(error), Outcome::Partly) if error.is::<NotFound>() => {
-            output::complain_why(&error);
-            Ok(Outcome::Partly)
+impl Run<Session> for Arguments {
+    /// Runs the command.
+    ///
+    /// # Errors
+    /// The query cannot be understood or answered; there is no index, or a damaged one.
+    fn run(&self, session: &Session) -> Result<Outcome> {
+        let pieces = fields::parse(&self.fields).map_err(|what| anyhow!("--fields: {what}"))?;
+        self.check()?;
+        let command = self.exec.as_deref().map(words::split).transpose();
+        let command = command.map_err(|what| anyhow!("--exec: {what}"))?;
+        let question = TypedQuery::new(&self.query, session)?;
+        let SearchedMailbox { mailbox, outcome } = self.mailbox(session)?;
+        // The process ends behind this: all that is mapped goes with it at once, which takes less than one
+        // map after the other.
+        let mailbox = std::mem::ManuallyDrop::new(mailbox);
+        let answer = self.answer((&mailbox, &question), (pieces, command), session);
+        match (answer, outcome) {
+            (Ok(Outcome::Done | Outcome::Nothing), Outcome::Partly) => Ok(Outcome::Partly),
+            // What was not found may be in what could not be read.
+            (Err(error), Outcome::Partly) if error.is::<NotFound>() => {
+                remedy::complain_why(&error);
+                Ok(Outcome::Partly)
+            }
+            (answer, _) => answer,
         }
-        (answer, _) => answer,
     }
 }
 
@@ -156,7 +167,7 @@ impl Arguments {
     /// Finds messages and does with them what is wanted.
     fn answer(
         &self,
-        (mailbox, question): (&Mailbox, &Question),
+        (mailbox, question): (&Mailbox, &TypedQuery),
         (pieces, command): (Vec<Piece>, Option<Vec<String>>),
         session: &Session,
     ) -> Result<Outcome> {
@@ -180,7 +191,7 @@ impl Arguments {
         }
         let mut output = session.output();
         let Some(printer) = self.printer(pieces, session) else {
-            return mbox::write((mailbox, &hits.list), &Keeper::new(self.lock, session), output);
+            return mbox::write((mailbox, &hits.list), &LazyArchive::new(self.lock, session), output);
         };
         format::print(mailbox, &found, &*printer, &mut output)?;
         output.finish()?;
@@ -191,12 +202,12 @@ impl Arguments {
     }
 
     /// Opens the index, as it is to be searched.
-    fn mailbox(&self, session: &Session) -> Result<Searched> {
+    fn mailbox(&self, session: &Session) -> Result<SearchedMailbox> {
         let mailbox = session.mailbox()?;
-        let whole = |mailbox| Searched { mailbox, outcome: Outcome::Done };
+        let whole = |mailbox| SearchedMailbox { mailbox, outcome: Outcome::Done };
         match (self.at, self.archived) {
-            (Some(at), _) => at::mailbox(mailbox, at, self.lock, session).map(whole),
-            (None, true) => archived::with_absent(mailbox, session),
+            (Some(at), _) => point_in_time::mailbox(mailbox, at, self.lock, session).map(whole),
+            (None, true) => messages::with_absent(mailbox, session),
             (None, false) => Ok(whole(mailbox)),
         }
     }
@@ -212,8 +223,8 @@ impl Arguments {
         Ok(())
     }
 
-    fn places(&self) -> Places {
-        if self.files { Places::All } else { Places::First }
+    fn places(&self) -> FileChoice {
+        if self.files { FileChoice::All } else { FileChoice::First }
     }
 
     /// Returns what prints messages in the format that was asked for, if the index alone can.
@@ -237,7 +248,7 @@ impl Arguments {
     fn links(
         &self,
         directory: &Path,
-        (mailbox, question, found): (&Mailbox, &Question, &Found),
+        (mailbox, question, found): (&Mailbox, &TypedQuery, &Found),
         session: &Session,
     ) -> Result<Outcome> {
         let directory =
@@ -269,7 +280,7 @@ impl Arguments {
 }
 
 fn nothing(
-    (mailbox, question, found): (&Mailbox, &Question, &Found),
+    (mailbox, question, found): (&Mailbox, &TypedQuery, &Found),
     arguments: &Arguments,
     session: &Session,
 ) -> Result<Outcome> {

@@ -1,55 +1,58 @@
-//! `pneu index`: brings the index in step with the disk.
+//! `pneu index`: updates the index to match the disk.
 //!
-//! In: roots from the command line, the configuration, or the index itself. Out: a summary on standard output, and a line on
-//! standard error for each file or directory that could not be read.
+//! Takes roots from the command line, the configuration, or the index itself. Prints a summary on standard
+//! output, and on standard error a line for each file or directory that could not be read.
 
 use crate::amount::count;
-use crate::brought::{self, Occasion};
+use crate::archive::import::{ArchiveImport, ImportSource, Imported};
+use crate::archive::repository::NO_REPOSITORY;
 use crate::confirm::confirm_unless_no;
-use crate::discover;
 use crate::exit::Outcome;
-use crate::finding;
 use crate::output;
-use crate::problems;
 use crate::progress::Progress;
-use crate::repository::NO_REPOSITORY;
-use crate::roots;
+use crate::remedy;
 use crate::sanitise::one_line;
+use crate::search::problems;
 use crate::session::Session;
-use crate::shelf::{Asked, Shelf, Taken};
+use crate::setup::restored::{self, Occasion};
 use crate::words::quoted_path;
 use anyhow::{Result, anyhow, bail};
 use clap::{Args, ValueEnum};
-use index::{Cleanup, Error, HeaderCodec, Loss, Mode, Observer, Root, Summary, UpdateOptions};
+use index::{Cleanup, Error, HeaderCodec, Loss, Mode, Root, Summary, UpdateOptions};
+use pneu::setup::discover;
+use pneu::setup::find_mail;
+use pneu::setup::roots;
 use std::time::Duration;
+use terminal::command_line::Run;
 
-/// Bring the index in step with the disk
+/// Update the index to match the mail on disk
 ///
-/// Lists every folder and compares it with the index: new messages are read and added, moved and reflagged ones are noticed
-/// without being read, and those that are gone no longer found. Run it as often as you like: where nothing changed, it takes
-/// seconds for millions of messages. Finding works meanwhile, and Ctrl-C keeps what is done so far.
+/// Lists every folder and compares it with the index. New messages are read and added. Messages that were
+/// moved or got other flags are noticed without being read. Messages whose files are gone are no longer
+/// found. Run it as often as you like: when nothing changed, it takes seconds for millions of messages.
+/// Searches work while it runs. Ctrl-C stops it and keeps what was done so far.
 ///
-/// The first index needs no --maildir: mail is found in $MAILDIR, ~/Maildir, ~/Mail and where the
-/// configuration of mbsync, notmuch, mu, mutt, neomutt and Dovecot says that it is. What is found is said,
-/// and on a terminal you are asked if it is several directories.
+/// The first index needs no --maildir: it looks for mail in $MAILDIR, ~/Maildir, ~/Mail and the directories
+/// that the configuration of mbsync, notmuch, mu, mutt, neomutt and Dovecot names. It prints what it finds.
+/// If it finds several directories and runs on a terminal, it asks before it indexes them.
 ///
-/// A directory that cannot be read keeps what is indexed of it, and so does one that lost most of its messages (is it mounted?);
-/// the exit code is then 3.
+/// If a directory cannot be read, or lost most of its messages (is it mounted?), the index keeps what it has
+/// of that directory, and the exit code is 3.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  pneu index                                         finds the mail the first time, and keeps in step
-  pneu index --maildir ~/Maildir                     the first time, if it is elsewhere
+  pneu index                                         find the mail and index it; later, update
+  pneu index --maildir ~/Maildir                     first index of mail in this directory
   pneu index --maildir work=/srv/mail --maildir home=$HOME/Maildir
   pneu index --lazy                                  every minute, from cron
   pneu index --thorough                              after a restore from a backup
 
-Configuration, if you want one: $XDG_CONFIG_HOME/pneu/config.toml, usually ~/.config/pneu/config.toml
-  headers = [\"X-Spam-Score\"]       more headers to search in, as X-Spam-Score:word
+Optional configuration: $XDG_CONFIG_HOME/pneu/config.toml, usually ~/.config/pneu/config.toml
+  headers = [\"X-Spam-Score\"]       more headers to search, as X-Spam-Score:word
   [user]
   addresses = [\"ana@example.org\"]  your own, for flag:personal and \"pneu contacts\"
   [search]
-  stem = [\"english\", \"german\"]   languages whose stems ~word finds in queries
+  stem = [\"english\", \"german\"]   languages for which ~word finds other forms
   [[root]]
   name = \"work\"
   path = \"/srv/mail\"
@@ -57,26 +60,27 @@ Configuration, if you want one: $XDG_CONFIG_HOME/pneu/config.toml, usually ~/.co
   name = \"home\"
   path = \"~/Maildir\"")]
 pub(crate) struct Arguments {
-    /// Look at size and times of every file, not only at names: for files that were changed in place
+    /// Also compare size and times of every file, to find files that were changed in place
     #[arg(long)]
     thorough: bool,
-    /// Believe the times of directories: one that has not changed is not read. For a Maildir on a local disk
+    /// Skip directories whose modification time has not changed. For Maildirs on a local disk
     #[arg(long, conflicts_with = "thorough")]
     lazy: bool,
-    /// Keep messages whose file is gone, until an index without this option
+    /// Keep messages whose files are gone in the index, until the next run without this option
     #[arg(long)]
     no_cleanup: bool,
-    /// Look up the file of every message on its own: the slow way, to compare with
+    /// Check the file of every message separately: slow, for comparison
     #[arg(long, hide = true, conflicts_with = "no_cleanup")]
     legacy_cleanup: bool,
-    /// Compress the header records of a new index so; one that is there keeps its own until it is made anew. To compare with
+    /// Codec for the header records of a new index, for comparison. An existing index keeps its codec until
+    /// it is rebuilt
     #[arg(long, hide = true, value_enum, default_value_t, value_name = "CODEC")]
     header_codec: Codec,
-    /// Believe that messages are gone even if most of a Maildir's are
+    /// Accept that messages are gone even if a Maildir lost most of them
     #[arg(long)]
     accept_loss: bool,
-    /// Also take in the messages that only the archive has, so that "pneu find --archived" finds them: after a first index on a new
-    /// machine, or when an index was made anew while the archive could not be read
+    /// Also index messages that only the archive has, so that "pneu find --archived" finds them. Use it after
+    /// the first index on a new machine, or if the archive could not be read while the index was rebuilt
     #[arg(long)]
     archived: bool,
 }
@@ -91,50 +95,54 @@ enum Codec {
     ZstdDictionary,
 }
 
-/// Runs the command.
-///
-/// # Errors
-/// No root is known; the index is damaged or cannot be written; Ctrl-C.
-pub(crate) fn run(arguments: &Arguments, session: &Session) -> Result<Outcome> {
-    let remembered = remembered(session)?;
-    let Some(roots) = roots_or_found(session, &remembered)? else {
-        return session.nothing("nothing is indexed; say where your mail is: pneu index --maildir DIR");
-    };
-    let is_first = matches!(remembered, Remembered::Nothing);
-    if is_first {
-        brought::configuration(session, &roots);
-    }
-    let options = UpdateOptions {
-        mode: mode(arguments),
-        loss: if arguments.accept_loss { Loss::Accept } else { Loss::Refuse },
-        cleanup: cleanup(arguments, session),
-        headers: session.configured()?.headers,
-        codec: codec(arguments.header_codec),
-        ..UpdateOptions::default()
-    };
-    if matches!(remembered, Remembered::Older(_)) {
-        if !session.is_quiet {
-            output::complain("the index is of an older version: it is made anew");
+impl Run<Session> for Arguments {
+    /// Runs the command.
+    ///
+    /// # Errors
+    /// No root is known; the index is damaged or cannot be written; Ctrl-C.
+    fn run(&self, session: &Session) -> Result<Outcome> {
+        let remembered = remembered(session)?;
+        let Some(roots) = roots_or_found(session, &remembered)? else {
+            return session
+                .nothing("nothing was indexed; name the directory of your mail: pneu index --maildir DIR");
+        };
+        let is_first = matches!(remembered, Remembered::Nothing);
+        if is_first {
+            restored::configuration(session, &roots);
         }
-        return rebuild(session, &roots);
+        let options = UpdateOptions {
+            mode: mode(self),
+            loss: if self.accept_loss { Loss::Accept } else { Loss::Refuse },
+            cleanup: cleanup(self, session),
+            headers: session.configured()?.headers,
+            codec: codec(self.header_codec),
+            ..UpdateOptions::default()
+        };
+        if matches!(remembered, Remembered::Older(_)) {
+            if !session.is_quiet {
+                output::complain("the index has an older version and is rebuilt");
+            }
+            return rebuild(session, &roots);
+        }
+        let import = import_of(self, &remembered, &roots, session)?;
+        let outcome = work(session, KEPT, &import, |progress| {
+            let summary = index::update(&session.index, &roots, &options, progress)?;
+            let ArchiveImport::From(source) = &import else { return Ok((summary, Imported::default())) };
+            let messages = source.messages(session, progress);
+            let adopted = index::adopt(&session.index, &messages, &options, progress)?;
+            Ok((summary, Imported::new(adopted, &messages)))
+        })?;
+        let occasion = if is_first { Occasion::First } else { Occasion::Later };
+        restored::queries_and_tags(session, &roots, occasion);
+        Ok(outcome)
     }
-    let asked = ask(arguments, &remembered, &roots, session)?;
-    let outcome = work(session, KEPT, &asked, |progress| {
-        let summary = index::update(&session.index, &roots, &options, progress)?;
-        let Asked::Shelf(shelf) = &asked else { return Ok((summary, Taken::default())) };
-        let held = shelf.held(session, progress);
-        let adopted = index::adopt(&session.index, &held, &options, progress)?;
-        Ok((summary, Taken::new(adopted, &held)))
-    })?;
-    let occasion = if is_first { Occasion::First } else { Occasion::Later };
-    brought::queries_and_tags(session, &roots, occasion);
-    Ok(outcome)
 }
 
-/// Brings the index in step as a command without options does, for another command. Says which files or directories could not be read.
+/// Brings the index in step as a command without options does, for another command. Says which files or
+/// directories could not be read.
 ///
 /// # Errors
-/// As [`run`]; [`Error::Interrupted`].
+/// As [`Arguments::run`]; [`Error::Interrupted`].
 pub(crate) fn in_step(session: &Session, progress: &Progress) -> Result<Summary> {
     let roots = roots(session, &remembered(session)?)?;
     let options = UpdateOptions { headers: session.configured()?.headers, ..UpdateOptions::default() };
@@ -145,31 +153,35 @@ pub(crate) fn in_step(session: &Session, progress: &Progress) -> Result<Summary>
 
 fn complain(summary: &Summary) {
     for problem in &summary.problems {
-        output::complain_of(problem.path.display(), &problem.what);
+        output::complain_of(problem.path.display(), &remedy::sentence(&problem.what, problem.remedy));
     }
 }
 
-/// Decides whether the archive is asked for messages that no disk has: if the user says so, and for the first index where the
-/// configuration names an archive. What the environment names may be any repository.
-fn ask(arguments: &Arguments, remembered: &Remembered, roots: &[Root], session: &Session) -> Result<Asked> {
+/// Decides whether the archive is asked for messages that no disk has: if the user says so, and for the first
+/// index where the configuration names an archive. What the environment names may be any repository.
+fn import_of(
+    arguments: &Arguments,
+    remembered: &Remembered,
+    roots: &[Root],
+    session: &Session,
+) -> Result<ArchiveImport> {
     if arguments.archived {
-        return match Shelf::open(session, roots)? {
-            Some(shelf) => Ok(Asked::Shelf(Box::new(shelf))),
+        return match ImportSource::open(session, roots)? {
+            Some(source) => Ok(ArchiveImport::From(Box::new(source))),
             None => bail!("--archived: {NO_REPOSITORY}"),
         };
     }
     let is_first = matches!(remembered, Remembered::Nothing);
     if is_first && session.configured()?.archive.is_some() {
-        return Ok(Asked::whoever_is_there(session, roots));
+        return Ok(ArchiveImport::if_made(session, roots));
     }
-    Ok(Asked::Nobody)
+    Ok(ArchiveImport::None)
 }
 
 /// Said when a pass was interrupted.
-const KEPT: &str = "interrupted; what was done so far is kept, run \"pneu index\" again for the rest";
+const KEPT: &str = "interrupted; what was done so far is kept; run \"pneu index\" again for the rest";
 /// Said when making the index anew was.
-const BEGUN_IN_VAIN: &str =
-    "interrupted; the index is as it was, run the same command again: it will begin from the start";
+const BEGUN_IN_VAIN: &str = "interrupted; the index is unchanged; run the same command again to start over";
 
 /// Makes the index anew, from the mail and from what the archive has besides, if one is named.
 ///
@@ -177,14 +189,14 @@ const BEGUN_IN_VAIN: &str =
 /// A root holds no mail; the index cannot be written.
 pub(crate) fn rebuild(session: &Session, roots: &[Root]) -> Result<Outcome> {
     let options = UpdateOptions { headers: session.configured()?.headers, ..UpdateOptions::default() };
-    let asked = Asked::whoever_is_named(session, roots);
-    work(session, BEGUN_IN_VAIN, &asked, |progress| {
-        let Asked::Shelf(shelf) = &asked else {
-            return Ok((index::rebuild(&session.index, roots, &options, progress)?, Taken::default()));
+    let import = ArchiveImport::if_named(session, roots);
+    work(session, BEGUN_IN_VAIN, &import, |progress| {
+        let ArchiveImport::From(source) = &import else {
+            return Ok((index::rebuild(&session.index, roots, &options, progress)?, Imported::default()));
         };
-        let held = shelf.held(session, progress);
-        let (summary, adopted) = index::rebuild_with(&session.index, roots, &held, &options, progress)?;
-        Ok((summary, Taken::new(adopted, &held)))
+        let messages = source.messages(session, progress);
+        let (summary, adopted) = index::rebuild_with(&session.index, roots, &messages, &options, progress)?;
+        Ok((summary, Imported::new(adopted, &messages)))
     })
 }
 
@@ -192,15 +204,15 @@ pub(crate) fn rebuild(session: &Session, roots: &[Root]) -> Result<Outcome> {
 fn work(
     session: &Session,
     interrupted: &str,
-    asked: &Asked,
-    pass: impl FnOnce(&Progress) -> index::Result<(Summary, Taken)>,
+    import: &ArchiveImport,
+    pass: impl FnOnce(&Progress) -> index::Result<(Summary, Imported)>,
 ) -> Result<Outcome> {
     let progress = Progress::start(session.stderr_is_terminal, session.is_quiet)
         .map_err(|error| anyhow!("cannot listen to Ctrl-C: {error}"))?;
     let result = pass(&progress);
     progress.finish();
-    let (summary, taken) = match result {
-        Err(Error::Interrupted | Error::Elsewhere(_)) if Observer::is_interrupted(&progress) => {
+    let (summary, imported) = match result {
+        Err(Error::Interrupted | Error::Archive(_)) if work::Progress::is_cancelled(&progress) => {
             output::complain(interrupted);
             return Ok(Outcome::Interrupted);
         }
@@ -210,7 +222,7 @@ fn work(
     if !session.is_quiet {
         let mut output = session.output();
         output.line(&line(&summary, progress.elapsed()))?;
-        if let Some(line) = taken.line() {
+        if let Some(line) = imported.line() {
             output.line(&line)?;
         }
         if summary.added > 0 {
@@ -218,7 +230,8 @@ fn work(
         }
         output.finish()?;
     }
-    let is_partly = taken.complain() || matches!(asked, Asked::Failed) || !summary.problems.is_empty();
+    let is_partly =
+        imported.complain() || matches!(import, ArchiveImport::Failed) || !summary.problems.is_empty();
     Ok(if is_partly { Outcome::Partly } else { Outcome::Done })
 }
 
@@ -270,18 +283,18 @@ fn remembered(session: &Session) -> Result<Remembered> {
     }
 }
 
-/// Returns the roots to index, as [`roots()`] does, or for a first index all directories with mail that can be
-/// found; none if the user does not want these.
+/// Returns the roots to index, as [`roots()`] does, or for a first index all directories with mail that can
+/// be found; none if the user does not want these.
 fn roots_or_found(session: &Session, remembered: &Remembered) -> Result<Option<Vec<Root>>> {
     let is_said = !session.given_roots.is_empty() || !session.configured()?.roots.is_empty();
     if is_said || !matches!(remembered, Remembered::Nothing) {
         return roots(session, remembered).map(Some);
     }
-    let found = finding::find(&session.whereabouts);
+    let found = find_mail::find(&session.whereabouts);
     if found.mail.is_empty() {
         bail!(
-            "where is your mail? There is no Maildir in {}. Say it once: pneu index --maildir DIR; or in a \
-             configuration: pneu init --maildir DIR",
+            "where is your mail? There is no Maildir in {}. Name its directory once: \
+             pneu index --maildir DIR; or write a configuration: pneu init --maildir DIR",
             found.looked()
         );
     }
@@ -298,13 +311,13 @@ fn roots_or_found(session: &Session, remembered: &Remembered) -> Result<Option<V
         return Ok(confirm_unless_no("Index all of them?")?.then_some(roots));
     }
     output::complain(
-        "this is indexed and remembered; \"pneu init\" writes them into a configuration to edit",
+        "this mail is indexed and remembered; \"pneu init\" writes a configuration file to edit",
     );
     Ok(Some(roots))
 }
 
-/// Returns the roots to index: those of the configuration if it names any, else those that the index remembers; and with either,
-/// those of the command line.
+/// Returns the roots to index: those of the configuration if it names any, else those that the index
+/// remembers; and with either, those of the command line.
 fn roots(session: &Session, remembered: &Remembered) -> Result<Vec<Root>> {
     let configured = session.configured()?.roots;
     let known = match remembered {
@@ -313,7 +326,10 @@ fn roots(session: &Session, remembered: &Remembered) -> Result<Vec<Root>> {
     };
     let roots = roots::joined(known, session.given_roots.clone()).map_err(|what| anyhow!(what))?;
     if roots.is_empty() {
-        bail!("where is your mail? Say it once: pneu index --maildir DIR; or in a configuration: pneu init");
+        bail!(
+            "where is your mail? Name its directory once: pneu index --maildir DIR; or write a \
+             configuration: pneu init"
+        );
     }
     if matches!(remembered, Remembered::Nothing) {
         roots.iter().try_for_each(has_maildir)?;
@@ -321,7 +337,8 @@ fn roots(session: &Session, remembered: &Remembered) -> Result<Vec<Root>> {
     Ok(roots)
 }
 
-/// Refuses a directory without mail before an index is made for it: a mistyped name should leave nothing behind.
+/// Refuses a directory without mail before an index is made for it: a mistyped name should leave nothing
+/// behind.
 fn has_maildir(root: &Root) -> Result<()> {
     let path = root.path.display();
     let found = mail::find_folders(&root.path)?;

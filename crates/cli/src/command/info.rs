@@ -1,4 +1,4 @@
-//! `pneu info`: says what is where, and how much there is.
+//! `pneu info`: shows where the index and the mail are, and how much there is.
 
 use crate::amount::people;
 use crate::exit::Outcome;
@@ -9,44 +9,47 @@ use clap::Args;
 use index::{Error, Mailbox, Root};
 use query::Query;
 use std::path::Path;
+use terminal::command_line::Run;
 
-/// Say where the index and the mail are, and how much there is
+/// Show where the index and the mail are, and how much there is
 ///
-/// Messages have at least one file. "without copies" is what "pneu count" says and "pneu find" lists:
-/// messages that differ in headers of transport alone count once there. Absent messages have no file any
-/// more, and are in neither number.
+/// "messages" counts every message that has at least one file. "without copies" is the number that "pneu
+/// count" prints and "pneu find" lists: messages that differ only in transport headers count once. Absent
+/// messages have no file any more, and neither number includes them.
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {}
 
-/// Runs the command.
-///
-/// # Errors
-/// The index is damaged or newer; the configuration cannot be read.
-pub(crate) fn run(_: &Arguments, session: &Session) -> Result<Outcome> {
-    let mut lines = vec![
-        ("version", env!("CARGO_PKG_VERSION").to_owned()),
-        ("index format", index::format::STATE_VERSION.to_string()),
-        ("data", session.index.data.display().to_string()),
-    ];
-    if let Some(path) = &session.configuration {
-        let note = if path.exists() { "" } else { " (not there)" };
-        lines.push(("configuration", format!("{}{note}", path.display())));
-    }
-    lines.extend(session.configured()?.roots.iter().map(|root| ("configured root", shown(root))));
-    match session.mailbox() {
-        Ok(mailbox) => lines.extend(contents(&mailbox, session)?),
-        Err(error) if matches!(error.downcast_ref(), Some(Error::NoIndex { .. })) => {
-            lines.push(("index", "none yet; run \"pneu index --maildir DIR\"".to_owned()));
+impl Run<Session> for Arguments {
+    /// Runs the command.
+    ///
+    /// # Errors
+    /// The index is damaged or newer; the configuration cannot be read.
+    fn run(&self, session: &Session) -> Result<Outcome> {
+        let mut lines = vec![
+            ("version", env!("CARGO_PKG_VERSION").to_owned()),
+            ("index format", index::format::STATE_VERSION.to_string()),
+            ("data", session.index.data.display().to_string()),
+        ];
+        if let Some(path) = &session.configuration {
+            let note = if path.exists() { "" } else { " (not there)" };
+            lines.push(("configuration", format!("{}{note}", path.display())));
         }
-        Err(error) => return Err(error),
+        lines.extend(session.configured()?.roots.iter().map(|root| ("configured root", shown(root))));
+        match session.mailbox() {
+            Ok(mailbox) => lines.extend(contents(&mailbox, session)?),
+            Err(error) if matches!(error.downcast_ref(), Some(Error::NoIndex { .. })) => {
+                lines.push(("index", "none yet; run \"pneu index --maildir DIR\"".to_owned()));
+            }
+            Err(error) => return Err(error),
+        }
+        let columns = lines.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
+        let mut output = session.output();
+        for (name, value) in &lines {
+            output.line(&format!("{name:columns$}  {}", one_line(value)))?;
+        }
+        output.finish()?;
+        Ok(Outcome::Done)
     }
-    let columns = lines.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
-    let mut output = session.output();
-    for (name, value) in &lines {
-        output.line(&format!("{name:columns$}  {}", one_line(value)))?;
-    }
-    output.finish()?;
-    Ok(Outcome::Done)
 }
 
 fn contents(mailbox: &Mailbox, session: &Session) -> Result<Vec<(&'static str, String)>> {
@@ -71,7 +74,8 @@ fn shown(root: &Root) -> String {
     format!("{} {}", root.name, root.path.display())
 }
 
-/// Returns the bytes of the files in a directory, not of those below it. A file that goes away meanwhile has none.
+/// Returns the bytes of the files in a directory, not of those below it. A file that goes away meanwhile has
+/// none.
 pub(crate) fn size(session: &Session, directory: &Path) -> u64 {
     let names = session.index.disk.list(directory).unwrap_or_default();
     let metadata = names.iter().filter_map(|name| std::fs::metadata(directory.join(name)).ok());

@@ -1,32 +1,34 @@
 //! `pneu man`: writes the manual pages.
 
-use crate::args;
 use crate::exit::Outcome;
 use crate::session::Session;
 use anyhow::{Context, Result};
 use clap::Args;
 use std::path::PathBuf;
+use terminal::command_line::Run;
+use terminal::documents::write_manual_pages;
 
 /// Write the manual pages into a directory
 ///
-/// One for the program and one for each command, as "man pneu" and "man pneu-find" show them.
+/// Writes one page for the program and one for each command, for "man pneu" and "man pneu-find".
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   pneu man ~/.local/share/man/man1")]
 pub(crate) struct Arguments {
-    /// The directory; it is made if it is not there
+    /// The directory. It is created if it does not exist
     #[arg(value_name = "DIR")]
     directory: PathBuf,
 }
 
-/// Runs the command.
-///
-/// # Errors
-/// The directory cannot be written.
-pub(crate) fn run(arguments: &Arguments, _: &Session) -> Result<Outcome> {
-    let failed = || format!("cannot write manual pages to {}", arguments.directory.display());
-    std::fs::create_dir_all(&arguments.directory).with_context(failed)?;
-    clap_mangen::generate_to(args::for_pages(), &arguments.directory).with_context(failed)?;
-    Ok(Outcome::Done)
+impl Run<Session> for Arguments {
+    /// Runs the command.
+    ///
+    /// # Errors
+    /// The directory cannot be written.
+    fn run(&self, session: &Session) -> Result<Outcome> {
+        write_manual_pages((session.definition)(), &self.directory)
+            .with_context(|| format!("cannot write manual pages to {}", self.directory.display()))?;
+        Ok(Outcome::Done)
+    }
 }

@@ -1,48 +1,41 @@
-//! The commands, one a file: each reads its arguments, calls the library, prints.
+//! The commands, one a file. Each reads its arguments, calls the library and prints.
+//!
+//! A new command is a file here and a line in [`COMMANDS`].
 
-pub(crate) mod archive;
-pub(crate) mod check;
-pub(crate) mod completions;
-pub(crate) mod contacts;
-pub(crate) mod count;
-pub(crate) mod find;
-pub(crate) mod index;
-pub(crate) mod info;
-pub(crate) mod init;
-pub(crate) mod man;
-pub(crate) mod query;
-pub(crate) mod store;
-pub(crate) mod sweep;
+mod archive;
+mod check;
+mod completions;
+mod contacts;
+mod count;
+mod find;
+mod index;
+mod info;
+mod init;
+mod man;
+mod query;
+mod sweep;
 pub(crate) mod tag;
-pub(crate) mod undelete;
-pub(crate) mod view;
+mod undelete;
+mod view;
 
-use crate::args::Command;
-use crate::exit::Outcome;
 use crate::session::Session;
-use anyhow::Result;
+use terminal::command_line::Command;
 
-/// Runs a command.
-///
-/// # Errors
-/// What it could not do.
-pub(crate) fn run(command: Command, session: &Session) -> Result<Outcome> {
-    match command {
-        Command::Init(arguments) => init::run(&arguments, session),
-        Command::Index(arguments) => index::run(&arguments, session),
-        Command::Find(arguments) => find::run(&arguments, session),
-        Command::Count(arguments) => count::run(&arguments, session),
-        Command::View(arguments) => view::run(&arguments, session),
-        Command::Contacts(arguments) => contacts::run(&arguments, session),
-        Command::Tag(arguments) => tag::run(&arguments, session),
-        Command::Query(arguments) => query::run(&arguments, session),
-        Command::Info(arguments) => info::run(&arguments, session),
-        Command::Sweep(arguments) => sweep::run(&arguments, session),
-        Command::Undelete(arguments) => undelete::run(&arguments, session),
-        Command::Archive(action) => archive::run(&action, session),
-        Command::Store(action) => store::run(&action, session),
-        Command::Check(arguments) => check::run(&arguments, session),
-        Command::Completions(arguments) => completions::run(&arguments, session),
-        Command::Man(arguments) => man::run(&arguments, session),
-    }
-}
+/// All commands, in the order of the help.
+pub(crate) const COMMANDS: &[Command<Session>] = &[
+    Command::new::<init::Arguments>("init"),
+    Command::new::<index::Arguments>("index"),
+    Command::new::<find::Arguments>("find"),
+    Command::new::<count::Arguments>("count"),
+    Command::new::<view::Arguments>("view"),
+    Command::new::<tag::Arguments>("tag").adjusted(tag::without_letters),
+    Command::new::<query::Arguments>("query"),
+    Command::new::<contacts::Arguments>("contacts"),
+    Command::new::<info::Arguments>("info"),
+    Command::new::<check::Arguments>("check"),
+    Command::new::<sweep::Arguments>("sweep"),
+    Command::group::<archive::Arguments>("archive", archive::COMMANDS),
+    Command::new::<undelete::Arguments>("undelete"),
+    Command::new::<completions::Arguments>("completions"),
+    Command::new::<man::Arguments>("man"),
+];

@@ -1,21 +1,23 @@
-//! `pneu query`: saves queries under names, shows and removes them.
+//! `pneu query`: saves, shows and removes queries under a name.
 //!
-//! In: a name, and words of a query. Out: the saved queries, one a line. What can be a name and where they are kept is decided by the
-//! library; here a query is read, with all that it names, before it is saved.
+//! The library decides which names are allowed and where queries are stored. This command parses a query,
+//! with all queries that it uses, before it is saved.
 
-use crate::config::Configuration;
 use crate::exit::Outcome;
-use crate::question;
 use crate::sanitise::one_line;
+use crate::search::typed_query;
 use crate::session::Session;
 use anyhow::{Result, bail};
 use clap::Args;
+use pneu::setup::configuration::Configuration;
 use std::collections::BTreeMap;
+use terminal::command_line::Run;
 
-/// Save a query under a name, or list what is saved
+/// Save a query under a name, or list saved queries
 ///
-/// In any query query:NAME then stands for it, as if it stood there in parentheses; saved queries may name others. Backups hold them,
-/// and "pneu index" takes them in again after a restore. Without arguments, lists all of them.
+/// In any query, query:NAME stands for the saved query, as if it were written there in parentheses. Saved
+/// queries may use other saved queries. Backups contain them, and "pneu index" imports them after a restore.
+/// Without arguments, lists all saved queries.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -25,27 +27,30 @@ Examples:
   pneu query                                         all of them
   pneu query --remove team")]
 pub(crate) struct Arguments {
-    /// Its name: letters, digits, . _ -
+    /// Its name: letters, digits and . _ -
     #[arg(value_name = "NAME")]
     name: Option<String>,
-    /// What it stands for; without it, the query of that name is shown
+    /// The query to save. Without it, prints the saved query
     #[arg(value_name = "QUERY", requires = "name")]
     query: Vec<String>,
-    /// Remove the query of that name
+    /// Remove the saved query
     #[arg(long, requires = "name", conflicts_with = "query")]
     remove: bool,
 }
 
-/// Runs the command.
-///
-/// # Errors
-/// The query cannot be understood, or asks for itself; the name is none; the saved queries are damaged or cannot be written.
-pub(crate) fn run(arguments: &Arguments, session: &Session) -> Result<Outcome> {
-    match &arguments.name {
-        Some(name) if arguments.remove => remove(name, session),
-        Some(name) if !arguments.query.is_empty() => save(name, &arguments.query.join(" "), session),
-        Some(name) => show(name, session),
-        None => list(session),
+impl Run<Session> for Arguments {
+    /// Runs the command.
+    ///
+    /// # Errors
+    /// The query cannot be understood, or asks for itself; the name is none; the saved queries are damaged or
+    /// cannot be written.
+    fn run(&self, session: &Session) -> Result<Outcome> {
+        match &self.name {
+            Some(name) if self.remove => remove(name, session),
+            Some(name) if !self.query.is_empty() => save(name, &self.query.join(" "), session),
+            Some(name) => show(name, session),
+            None => list(session),
+        }
     }
 }
 
@@ -120,6 +125,6 @@ fn mistake_in(
     queries: &BTreeMap<String, String>,
     configured: &Configuration,
 ) -> Option<query::Error> {
-    let context = question::context(configured.clone(), queries.clone());
+    let context = typed_query::context(configured.clone(), queries.clone());
     query::parse(&format!("{}:{name}", query::fields::SAVED), &context).err()
 }

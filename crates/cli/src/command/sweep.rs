@@ -1,70 +1,75 @@
-//! `pneu sweep`: forgets messages whose last file has been gone for long, and that no archive holds.
+//! `pneu sweep`: removes messages from the index whose last file has been gone for long and that no archive
+//! holds.
 
 use crate::amount::count;
-use crate::archived;
+use crate::archive::repository;
 use crate::exit::Outcome;
 use crate::output;
 use crate::progress::Progress;
 use crate::sanitise::one_line;
 use crate::session::Session;
 use anyhow::{Result, anyhow};
-use archive::{Repository, Unwatched};
-use backup::Archive;
+use backup::MessageArchive;
 use clap::Args;
-use index::{Absent, Elsewhere, Error, Nowhere, Swept};
+use index::{Absent, Archive, Error, NoArchive, Swept};
 use jiff::Timestamp;
+use restic::{Repository, Unwatched};
+use terminal::command_line::Run;
 
 /// How long an hour is in seconds.
 const HOUR: i64 = 3600;
 /// How long a day is in seconds.
 const DAY: i64 = 24 * HOUR;
 
-/// Forget messages whose files are long gone
+/// Remove messages whose files are long gone from the index
 ///
-/// A message whose last file is gone is not found any more, but what is known of it stays: should it come back, from a backup or
-/// another folder, it need not be read again. This command takes out those that have been gone for long. Tags of a message are kept
-/// all the same.
+/// A message whose last file is gone is no longer found, but its data stays in the index. If the message
+/// comes back, from a backup or in another folder, it need not be read again. This command removes the data
+/// of messages that have been gone for a long time. Their tags are kept.
 ///
-/// Where the environment or the configuration names an archive, what that still holds is not taken out: "pneu find --archived" finds it.
-/// If the archive cannot be asked, nothing is forgotten; nor while the clock makes no sense.
+/// If the environment or the configuration names an archive, messages that it still holds stay, and "pneu
+/// find --archived" finds them. If the archive cannot be read, or if the clock is wrong, nothing is removed.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   pneu sweep
   pneu sweep --older-than 1y
-  pneu sweep --dry-run --older-than 0d               all that is gone")]
+  pneu sweep --dry-run --older-than 0d               everything that is gone")]
 pub(crate) struct Arguments {
-    /// Take out what has been gone for so long: a number and h, d, w, m (30 days) or y (365 days)
+    /// Remove messages gone for at least this long: a number and h, d, w, m (30 days) or y (365 days)
     #[arg(long, value_name = "AGE", default_value = "30d", value_parser = age)]
     older_than: i64,
-    /// Only list what would go: since when, from whom, subject
+    /// List what would be removed: date, sender, subject
     #[arg(long)]
     dry_run: bool,
-    /// Do not ask the archive: take out, too, what only it still holds
+    /// Do not check the archive: also remove messages that only the archive still holds
     #[arg(long)]
     no_archive: bool,
 }
 
-/// Runs the command.
-///
-/// # Errors
-/// There is no index, it is damaged or cannot be written; Ctrl-C.
-pub(crate) fn run(arguments: &Arguments, session: &Session) -> Result<Outcome> {
-    // Opened first for its sentence about roots that are not indexed.
-    session.mailbox()?;
-    let repository = if arguments.no_archive { None } else { named(session)? };
-    let archive = repository.as_ref().map(|repository| Archive { environment: &session.index, repository });
-    let held = archive.map(|archive| archive.held_for_sure(&Unwatched));
-    let elsewhere: &dyn Elsewhere = match &held {
-        Some(held) => held,
-        None => &Nowhere,
-    };
-    if arguments.dry_run { list(arguments, elsewhere, session) } else { sweep(arguments, elsewhere, session) }
+impl Run<Session> for Arguments {
+    /// Runs the command.
+    ///
+    /// # Errors
+    /// There is no index, it is damaged or cannot be written; Ctrl-C.
+    fn run(&self, session: &Session) -> Result<Outcome> {
+        // Opened first for its sentence about roots that are not indexed.
+        session.mailbox()?;
+        let repository = if self.no_archive { None } else { named(session)? };
+        let archive =
+            repository.as_ref().map(|repository| MessageArchive { environment: &session.index, repository });
+        let held = archive.map(|archive| archive.messages_strict(&Unwatched));
+        let archive: &dyn Archive = match &held {
+            Some(held) => held,
+            None => &NoArchive,
+        };
+        if self.dry_run { list(self, archive, session) } else { sweep(self, archive, session) }
+    }
 }
 
 /// Opens the repository, if one is named. Who cannot be asked may hold everything.
 fn named(session: &Session) -> Result<Option<Repository>> {
-    let opened = archived::open_named(session).and_then(|opened| {
+    let opened = repository::open_if_named(session).and_then(|opened| {
         let repository = opened.map(|(_, repository)| repository);
         if let Some(repository) = &repository {
             repository.index()?;
@@ -73,24 +78,25 @@ fn named(session: &Session) -> Result<Option<Repository>> {
     });
     opened.inspect_err(|_| {
         output::complain(
-            "nothing is forgotten, because the archive could not be asked; --no-archive forgets all the same",
+            "nothing was removed, because the archive could not be read; --no-archive removes without \
+             asking it",
         );
     })
 }
 
-fn list(arguments: &Arguments, elsewhere: &dyn Elsewhere, session: &Session) -> Result<Outcome> {
+fn list(arguments: &Arguments, archive: &dyn Archive, session: &Session) -> Result<Outcome> {
     let mut output = session.output();
-    for absent in index::sweepable(&session.index, arguments.older_than, elsewhere)? {
+    for absent in index::sweepable(&session.index, arguments.older_than, archive)? {
         output.line(&one_line(&line(&absent)))?;
     }
     output.finish()?;
     Ok(Outcome::Done)
 }
 
-fn sweep(arguments: &Arguments, elsewhere: &dyn Elsewhere, session: &Session) -> Result<Outcome> {
+fn sweep(arguments: &Arguments, archive: &dyn Archive, session: &Session) -> Result<Outcome> {
     let progress = Progress::start(session.stderr_is_terminal, session.is_quiet)
         .map_err(|error| anyhow!("cannot listen to Ctrl-C: {error}"))?;
-    let result = index::sweep(&session.index, arguments.older_than, elsewhere, &progress);
+    let result = index::sweep(&session.index, arguments.older_than, archive, &progress);
     progress.finish();
     let swept = match result {
         Err(Error::Interrupted) => {
@@ -110,7 +116,7 @@ fn sweep(arguments: &Arguments, elsewhere: &dyn Elsewhere, session: &Session) ->
 fn summary(Swept { forgotten, held, dated }: Swept) -> String {
     let mut line = format!("{} forgotten", count(forgotten, "message"));
     if held > 0 {
-        line += &format!("; {held} stay, which the archive holds");
+        line += &format!("; {held} kept, still in the archive");
     }
     if dated > 0 {
         line += &format!("; {dated} count as gone since now, because the clock was wrong when they went");

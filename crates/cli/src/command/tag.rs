@@ -1,31 +1,34 @@
-//! `pneu tag`: gives tags to the messages that a query matches, takes them away, or lists all tags.
+//! `pneu tag`: adds tags to matching messages, removes them, or lists all tags.
 //!
-//! In: changes (`+a -b`) and a query, or a file of tags. Out: a summary, or tags with their counts. What is what among the words is decided here; what
-//! can be a tag is decided by the library.
+//! Takes changes (`+a -b`) and a query, or a file of tags. Prints a summary, or tags with their counts.
+//! Splits the words into changes and query; the library decides what a tag can be.
 
 use crate::amount::count;
 use crate::exit::Outcome;
-use crate::question::Question;
+use crate::remedy;
 use crate::sanitise::one_line;
+use crate::search::typed_query::TypedQuery;
 use crate::session::Session;
 use anyhow::{Result, anyhow, bail};
-use clap::Args;
+use clap::{Arg, ArgAction, ArgMatches, Args};
 use disk::Source;
 use index::{TagChange, change_tags, import_tags};
 use std::path::{Path, PathBuf};
+use terminal::command_line::Run;
 
 /// The most that is read of tags as text.
 const IMPORT_BYTES_MAX: usize = 1 << 30;
 
-/// Give tags to messages, or take them away
+/// Add tags to messages, or remove them
 ///
-/// Adds and removes tags of all messages that match, copies in other folders included. Tags are found with tag:NAME. They are
-/// kept apart from the mail and from the index: they stay when messages are moved, marked or renamed and when the index is made
-/// anew, and no message is changed. Labels that messages bring with them (X-Keywords, X-Label, Keywords) are found with tag:NAME,
-/// too, but belong to the message: they cannot be removed.
+/// Adds and removes tags of all matching messages, including copies in other folders. "tag:NAME" finds tagged
+/// messages. Tags are stored apart from the mail and from the index, and no message is changed: tags survive
+/// when messages are moved, renamed or get other flags, and when the index is rebuilt. "tag:NAME" also finds
+/// the labels in a message's own headers (X-Keywords, X-Label, Keywords). These belong to the message and
+/// cannot be removed.
 ///
-/// Without arguments, lists all tags and how many messages have each. --import adds the tags that a backup has as text, as in the file
-/// .pneu/tags of a restored snapshot; tags that are there stay.
+/// Without arguments, lists all tags with their number of messages. --import adds the tags of a text file,
+/// such as .pneu/tags of a restored snapshot. Existing tags stay.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -36,61 +39,63 @@ Examples:
   pneu tag --import ~/restored/.pneu/tags
   pneu tag")]
 pub(crate) struct Arguments {
-    /// Add the tags of this file
+    /// Add the tags listed in this file
     #[arg(long, value_name = "FILE", conflicts_with = "words")]
     import: Option<PathBuf>,
-    /// +TAG to add, -TAG to remove, then the query behind --; options come before all of them
+    /// +TAG to add, -TAG to remove, then -- and the query. Options come first
     #[arg(value_name = "+TAG|-TAG... -- QUERY", trailing_var_arg = true, allow_hyphen_values = true)]
     words: Vec<String>,
 }
 
-impl Arguments {
-    /// Says whether `-h` is all there is: with a query behind it, it takes away a tag of that name.
-    pub(crate) fn asks_for_help(&self) -> bool {
-        self.words.as_slice() == ["-h"]
-    }
-
-    /// Returns changes and query, as they were typed.
-    #[cfg(test)]
-    pub(crate) fn words(&self) -> &[String] {
-        &self.words
-    }
+/// Takes the short options away, because here -q and -h are tags to remove.
+pub(crate) fn without_letters(command: clap::Command) -> clap::Command {
+    let help = Arg::new("help").long("help").action(ArgAction::Help).help("Print help");
+    command.mut_arg("quiet", |argument| argument.short(None)).disable_help_flag(true).arg(help)
 }
 
-/// Runs the command.
-///
-/// # Errors
-/// No change, no query, or a query that cannot be understood; damage; a data directory that cannot be written.
-pub(crate) fn run(arguments: &Arguments, session: &Session) -> Result<Outcome> {
-    if let Some(path) = &arguments.import {
-        return import(path, session);
+/// Says whether the arguments are "tag -h". With a query, -h removes a tag of that name.
+pub(crate) fn asks_for_help(program: &ArgMatches) -> bool {
+    let words = |tag: &ArgMatches| tag.get_many::<String>("words").is_some_and(|words| words.eq(["-h"]));
+    program.subcommand_matches("tag").is_some_and(words)
+}
+
+impl Run<Session> for Arguments {
+    /// Runs the command.
+    ///
+    /// # Errors
+    /// No change, no query, or a query that cannot be understood; damage; a data directory that cannot be
+    /// written.
+    fn run(&self, session: &Session) -> Result<Outcome> {
+        if let Some(path) = &self.import {
+            return import(path, session);
+        }
+        if self.words.is_empty() {
+            return list(session);
+        }
+        let (change, query) = split(&self.words)?;
+        let question = TypedQuery::new(query, session)?;
+        let mailbox = session.mailbox()?;
+        let found = mailbox.evaluate(&question.query).map_err(|error| question.explain(error))?;
+        let summary = change_tags(&session.index, &mailbox, &found, &change)?;
+        if summary.messages == 0 {
+            let why = question.why_nothing(&mailbox)?.map(|why| format!(": {why}")).unwrap_or_default();
+            return session.nothing(format!("no message matches{why}"));
+        }
+        if !session.is_quiet {
+            let mut output = session.output();
+            output.line(&format!("{}: {} changed", count(summary.messages, "message"), summary.changed))?;
+            output.finish()?;
+        }
+        Ok(Outcome::Done)
     }
-    if arguments.words.is_empty() {
-        return list(session);
-    }
-    let (change, query) = split(&arguments.words)?;
-    let question = Question::new(query, session)?;
-    let mailbox = session.mailbox()?;
-    let found = mailbox.evaluate(&question.query).map_err(|error| question.explain(error))?;
-    let summary = change_tags(&session.index, &mailbox, &found, &change)?;
-    if summary.messages == 0 {
-        let why = question.why_nothing(&mailbox)?.map(|why| format!(": {why}")).unwrap_or_default();
-        return session.nothing(format!("no message matches{why}"));
-    }
-    if !session.is_quiet {
-        let mut output = session.output();
-        output.line(&format!("{}: {} changed", count(summary.messages, "message"), summary.changed))?;
-        output.finish()?;
-    }
-    Ok(Outcome::Done)
 }
 
 fn import(path: &Path, session: &Session) -> Result<Outcome> {
     let unread = |error: &dyn std::fmt::Display| anyhow!("cannot read {}: {error}", path.display());
     let bytes = disk::read_small(path, IMPORT_BYTES_MAX, Source::Anything).map_err(|error| unread(&error))?;
     let text = String::from_utf8(bytes).map_err(|error| unread(&error))?;
-    let import =
-        import_tags(&session.index, &text).map_err(|error| anyhow!("{}: {error}", path.display()))?;
+    let import = import_tags(&session.index, &text)
+        .map_err(|error| anyhow!("{}: {}", path.display(), remedy::explained(&error.into())))?;
     if !session.is_quiet {
         let mut output = session.output();
         output.line(&format!("{}: {} changed", count(import.contents, "message"), import.changed))?;
@@ -112,8 +117,8 @@ fn list(session: &Session) -> Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-/// Takes changes and query apart. The query is what stands behind `--`, or behind the last change; to change the tags of everything
-/// takes a query that says so.
+/// Takes changes and query apart. The query is what stands behind `--`, or behind the last change; to change
+/// the tags of everything takes a query that says so.
 fn split(words: &[String]) -> Result<(TagChange, &[String])> {
     let mut change = TagChange::default();
     let mut rest = words;
@@ -133,10 +138,10 @@ fn split(words: &[String]) -> Result<(TagChange, &[String])> {
         rest = others;
     }
     if change.add.is_empty() && change.remove.is_empty() {
-        bail!("what is to change? +TAG adds a tag, -TAG removes one: pneu tag +work -- from:ana");
+        bail!("no tag is given: +TAG adds a tag, -TAG removes one: pneu tag +work -- from:ana");
     }
     if rest.is_empty() {
-        bail!("which messages? Put a query behind the tags: pneu tag +work -- from:ana; '*' means all");
+        bail!("no query is given: put it after the tags: pneu tag +work -- from:ana; '*' means all");
     }
     Ok((change, rest))
 }
@@ -163,9 +168,9 @@ mod tests {
         ] {
             assert_eq!(shown(line), expected, "{line}");
         }
-        assert!(shown("from:x").starts_with("what is to change?"));
-        assert!(shown("-- from:x").starts_with("what is to change?"));
-        assert!(shown("+a --").starts_with("which messages?"));
+        assert!(shown("from:x").starts_with("no tag is given"));
+        assert!(shown("-- from:x").starts_with("no tag is given"));
+        assert!(shown("+a --").starts_with("no query is given"));
         assert!(shown("+a --quiet -- x").starts_with("--quiet must stand before"));
     }
 }

@@ -1,44 +1,52 @@
 //! `pneu view`: shows a message.
 
+use crate::archive::repository::LockOptions;
 use crate::environment;
 use crate::exit::Outcome;
-use crate::format::record::{File, Record, hex};
-use crate::format::{html, json, message, sexp};
-use crate::locate::{self, Located};
 use crate::output::{self, Output};
-use crate::repository::LockOptions;
+use crate::remedy;
 use crate::sanitise::many_lines;
+use crate::search::locate::{self, Located};
 use crate::session::Session;
-use crate::terminal::Terminal;
 use anyhow::{Context, Result, anyhow, bail};
 use clap::{Args, ValueEnum};
-use index::{Mailbox, PayloadReader};
+use index::{Mailbox, RecordReader};
 use mail::{Content, Flags, Preferred};
+use printable::Look;
+use render::{File, Record, hex};
+use render::{html, message};
 use std::ffi::OsString;
 use std::io::{self, Read};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
+use terminal::command_line::Run;
+use terminal::screen::Terminal;
+use work::Cancel;
 
 /// Bytes of standard input that are read.
 const INPUT_BYTES_MAX: u64 = 100 << 20;
 
 /// Show messages
 ///
-/// A message is read from its file as that is now: one that a mail program moved between "new" and "cur" or gave other flags since
-/// the last index is still found. A path is shown without any index. On a terminal a pager shows it: $PNEU_PAGER, $PAGER, or less.
+/// Reads a message from its file as it is now. The file is found even if a mail program moved it between
+/// "new" and "cur" or changed its flags since the last index. A path is shown without using the index. On a
+/// terminal, output goes through a pager: $PNEU_PAGER, $PAGER, or less.
 #[derive(Debug, Args)]
-#[command(after_help = "\
+#[command(
+    visible_alias = "show",
+    after_help = "\
 Examples:
   pneu view ~/Maildir/cur/1700000000.1.host:2,S
   pneu view id:1234@example.org
-  pneu view 3f29a0                       the beginning of its sha256, at least 6 digits
+  pneu view 3f29a0                       a prefix of its SHA-256, at least 6 digits
   pneu view 'from:ana subject:\"second reminder\"'
   pneu view --format raw id:1234@example.org > message.eml
   pneu view --format html id:1234@example.org > message.html
-  curl https://lists.example.org/m/1 | pneu view -")]
+  curl https://lists.example.org/m/1 | pneu view -"
+)]
 pub(crate) struct Arguments {
-    /// Which messages, each by a path, id: and its Message-ID, the beginning of its sha256, a query that only it matches, or -
-    /// for standard input
+    /// The messages. Each is a path, id: and a Message-ID, a prefix of a SHA-256, a query that matches
+    /// exactly one message, or - for standard input
     #[arg(value_name = "MESSAGE", required = true)]
     messages: Vec<OsString>,
     #[command(flatten)]
@@ -50,14 +58,13 @@ pub(crate) struct Arguments {
 /// How to show messages; `archive view` takes it, too.
 #[derive(Clone, Copy, Debug, Args)]
 pub(crate) struct How {
-    /// What to print
+    /// Output format
     #[arg(long, short = 'o', value_enum, default_value_t = Format::Plain)]
     pub format: Format,
-    /// Show this form of a text that comes in several. By default it is the plain one, unless HTML says much
-    /// more
+    /// Which form to show of a text that has several. Default: plain text, unless the HTML says much more
     #[arg(long, value_enum, value_name = "FORM")]
     pub prefer: Option<Form>,
-    /// Print to a terminal at once, without a pager
+    /// Do not use a pager
     #[arg(long)]
     pub no_pager: bool,
 }
@@ -67,44 +74,47 @@ pub(crate) struct How {
 pub(crate) enum Form {
     /// Plain text
     Plain,
-    /// HTML, turned to text
+    /// HTML, converted to text
     Html,
 }
 
 /// What is shown of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
-    /// Header lines and text
+    /// Main headers and text
     Plain,
-    /// A page for a browser, without anything that is loaded or runs
+    /// A page for a browser, without scripts or anything that is loaded from elsewhere
     Html,
-    /// A line of JSON
+    /// JSON, one line per message
     Json,
     /// An S-expression for Emacs
     Sexp,
-    /// The exact bytes of the file; of one message only
+    /// The exact bytes of the file, for a single message only
     Raw,
 }
 
-/// Runs the command.
-///
-/// # Errors
-/// There is no such message, there are several, or its files cannot be read; of several messages only if none can be shown.
-pub(crate) fn run(arguments: &Arguments, session: &Session) -> Result<Outcome> {
-    if arguments.how.format == Format::Raw && arguments.messages.len() > 1 {
-        bail!("--format raw shows one message; several are written by: pneu find --format mbox");
-    }
-    let locate = |message: &OsString| {
-        let handle = message.to_string_lossy();
-        if handle == "-" {
-            from_standard_input()
-        } else {
-            locate::locate(&handle, Path::new(message), arguments.lock, session)
+impl Run<Session> for Arguments {
+    /// Runs the command.
+    ///
+    /// # Errors
+    /// There is no such message, there are several, or its files cannot be read; of several messages only if
+    /// none can be shown.
+    fn run(&self, session: &Session) -> Result<Outcome> {
+        if self.how.format == Format::Raw && self.messages.len() > 1 {
+            bail!("--format raw shows one message; several are written by: pneu find --format mbox");
         }
-    };
-    let (found, outcome) = located(&arguments.messages, &locate)?;
-    show(&found, arguments.how, session)?;
-    Ok(outcome)
+        let locate = |message: &OsString| {
+            let handle = message.to_string_lossy();
+            if handle == "-" {
+                from_standard_input()
+            } else {
+                locate::locate(&handle, Path::new(message), self.lock, session)
+            }
+        };
+        let (found, outcome) = located(&self.messages, &locate)?;
+        show(&found, self.how, session)?;
+        Ok(outcome)
+    }
 }
 
 /// Shows messages.
@@ -125,8 +135,8 @@ pub(crate) fn show(found: &[Located], how: How, session: &Session) -> Result<()>
     match how.format {
         Format::Plain => plain(found, (how, session), &mut output)?,
         Format::Html => html(found, (how, session), &mut output)?,
-        Format::Json => lines(found, (how, session), &mut output, json::line)?,
-        Format::Sexp => lines(found, (how, session), &mut output, sexp::line)?,
+        Format::Json => lines(found, (how, session), &mut output, render::json_line)?,
+        Format::Sexp => lines(found, (how, session), &mut output, render::sexp_line)?,
         Format::Raw => found.iter().try_for_each(|located| raw(located, &mut output))?,
     }
     output.finish()
@@ -146,7 +156,7 @@ pub(crate) fn located(
             Ok(located) => found.push(located),
             Err(error) => {
                 if let Some(earlier) = last_error.replace(error) {
-                    output::complain(earlier);
+                    output::complain(remedy::explained(&earlier));
                 }
             }
         }
@@ -155,7 +165,7 @@ pub(crate) fn located(
         None => Ok((found, Outcome::Done)),
         Some(error) if found.is_empty() => Err(error),
         Some(error) => {
-            output::complain_why(&error);
+            remedy::complain_why(&error);
             Ok((found, Outcome::Partly))
         }
     }
@@ -165,22 +175,31 @@ fn plain(found: &[Located], (how, session): (How, &Session), output: &mut Output
     let zone = environment::now().time_zone().clone();
     for (place, located) in found.iter().enumerate() {
         if place > 0 {
-            output.bytes(message::separator(session.terminal).as_bytes())?;
+            output.bytes(separator(session.terminal).as_bytes())?;
         }
-        let text =
-            with_record(located, (how, session), |record| message::text(record, &zone, session.terminal));
+        let paint = |look, text: &str| session.terminal.paint(look, text).into_owned();
+        let paint: Option<&message::Paint<'_>> = session.terminal.has_color.then_some(&paint);
+        let text = with_record(located, (how, session), |record| message::text(record, &zone, paint));
         output.bytes(text.as_bytes())?;
     }
     Ok(())
 }
 
+/// Returns the line between two messages: a form feed, which no text of a message holds; on a terminal a
+/// visible line.
+fn separator(terminal: Terminal) -> String {
+    match terminal.columns {
+        None => "\u{c}\n".to_owned(),
+        Some(columns) => format!("\n{}\n\n", terminal.paint(Look::Label, &"─".repeat(columns))),
+    }
+}
+
 fn html(found: &[Located], (how, session): (How, &Session), output: &mut Output) -> Result<()> {
     let zone = environment::now().time_zone().clone();
-    let no_color = Terminal { has_color: false, ..session.terminal };
     let article = |located: &Located| {
         let own = mail::html_part(&located.content.bytes).filter(|_| how.prefer != Some(Form::Plain));
         with_record(located, (how, session), |record| {
-            html::article(record, &message::header(record, &zone, no_color), own.as_deref())
+            html::article(record, &message::header(record, &zone, None), own.as_deref(), &Cancel::new())
         })
     };
     let articles: Vec<_> = found.iter().map(article).collect();
@@ -225,7 +244,7 @@ fn with_record<T>(
         Some(Form::Plain) => Preferred::Plain,
         Some(Form::Html) => Preferred::Html,
     };
-    let message = located.message(preferred);
+    let message = located.parsed(preferred);
     let known = known(located, session);
     let files = match (&known, &located.path) {
         (Some(known), _) => (Vec::new(), known.files.iter().map(File::from_index).collect()),
@@ -245,13 +264,15 @@ fn with_record<T>(
     show(&record)
 }
 
-/// Returns the message as the index knows it, if it knows that the file that was read holds it. Of what was read from no file, nothing is said of files.
+/// Returns the message as the index knows it, if it knows that the file that was read holds it. Of what was
+/// read from no file, nothing is said of files.
 fn known(located: &Located, session: &Session) -> Option<index::Message> {
-    // Without an index a file can be shown all the same, so that whatever is wrong with the index is no matter here.
+    // Without an index a file can be shown all the same, so that whatever is wrong with the index is no
+    // matter here.
     let own = session.own_addresses().unwrap_or_default();
     let mailbox = Mailbox::open(&session.index).ok()?.with_own_addresses(own);
     let hit = *mailbox.resolve(&hex(&located.sha256)).ok()?.first()?;
-    let message = mailbox.message(&hit, &mut PayloadReader::new()).ok()?;
+    let message = mailbox.message(&hit, &mut RecordReader::new()).ok()?;
     match &located.path {
         Some(path) => message.files.iter().any(|file| file.path == *path).then_some(message),
         None => Some(index::Message { files: Vec::new(), ..message }),

@@ -1,12 +1,13 @@
 //! Runs a command for each message, with the path of its file.
 //!
-//! In: a command line, hits. Out: processes, one after the other, on our own standard input and outputs. No shell reads the line or
-//! the path. One that fails is told of, and the next is run.
+//! Takes a command line and hits. Runs the processes one after the other, with the standard input and outputs
+//! of this process. No shell reads the line or the path. If a command fails, the failure is reported and the
+//! next one runs.
 
 use super::{Troubles, each_file};
 use crate::environment::without_secrets;
 use crate::exit::Outcome;
-use crate::format::Places;
+use crate::format::FileChoice;
 use anyhow::{Result, anyhow};
 use index::{Hit, Mailbox};
 use std::ffi::{OsStr, OsString};
@@ -22,7 +23,12 @@ const PATH: &str = "{}";
 ///
 /// # Errors
 /// It cannot be started at all; damage in the store.
-pub(crate) fn run(mailbox: &Mailbox, hits: &[Hit], places: Places, command: &[String]) -> Result<Outcome> {
+pub(crate) fn run(
+    mailbox: &Mailbox,
+    hits: &[Hit],
+    places: FileChoice,
+    command: &[String],
+) -> Result<Outcome> {
     let mut troubles = Troubles::default();
     each_file((mailbox, hits), places, &mut troubles, |_, path, troubles| {
         let words = words(command, &path);

@@ -1,15 +1,16 @@
-//! Makes a Maildir of symbolic links to the found files, so that any mail program shows what was found.
+//! Makes a Maildir of symbolic links to the found files, so that any mail program can show them.
 //!
-//! In: a directory, hits. Out: links in its `cur` and `new`. Only links that were made here are ever removed: their names end, before
-//! the flags, in a mark with a hash of what they point to, so that a link tells by itself who made it, whatever a mail program does to
-//! its flags. A directory that holds other things is refused, and `.noindex` keeps the links from being indexed themselves.
+//! Takes a directory and hits. Makes links in its `cur` and `new`. Only links made here are ever removed:
+//! before the flags, their names end in a mark with a hash of the link's target. So a link itself tells who
+//! made it, even after a mail program changed its flags. A directory that holds other things is refused, and
+//! `.noindex` keeps the links from being indexed.
 
 use super::{Troubles, each_file};
 use crate::exit::Outcome;
-use crate::format::Places;
-use crate::format::record::hex;
+use crate::format::FileChoice;
 use anyhow::{Context, Result, bail};
 use index::{Hit, Mailbox};
+use render::hex;
 use sha2::{Digest, Sha256};
 use std::collections::HashSet;
 use std::ffi::{OsStr, OsString};
@@ -76,7 +77,7 @@ impl Links {
         &mut self,
         mailbox: &Mailbox,
         hits: &[Hit],
-        places: Places,
+        places: FileChoice,
     ) -> Result<(usize, Outcome)> {
         let mut troubles = Troubles::default();
         let mut count = 0;
@@ -106,7 +107,8 @@ fn make(directory: &Path) -> Result<()> {
     if fs::symlink_metadata(&mark).is_err() {
         if fs::read_dir(directory).is_ok_and(|mut entries| entries.next().is_some()) {
             bail!(
-                "{shown} holds other things; name a new directory for links, or make {NO_INDEX} in it if they may be mixed"
+                "{shown} holds other things; name a new directory for links, or make {NO_INDEX} in it if \
+                 they may be mixed"
             );
         }
         builder().create(directory).with_context(failed)?;

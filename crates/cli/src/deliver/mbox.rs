@@ -1,16 +1,17 @@
-//! Writes messages as one mbox, in the form called mboxrd: nothing is lost, and everything comes back.
+//! Writes messages as one mbox, in the form called mboxrd, from which every message can be restored exactly.
 //!
-//! In: hits. Out: for each a line `From SENDER DATE`, the message as it is on the disk now or in the archive, and an empty line. Every line of a message
-//! that would look like the beginning of another gets one more `>`. docs/OUTPUT.md says it exactly.
+//! For each hit, writes a line `From SENDER DATE`, the message as it is now on the disk or in the archive,
+//! and an empty line. Every line of a message that would look like the beginning of another gets one more
+//! `>`. docs/OUTPUT.md has the details.
 
 use super::Troubles;
-use crate::archived::Keeper;
+use crate::archive::messages::LazyArchive;
 use crate::exit::Outcome;
-use crate::locate::{self, Asked};
 use crate::output::Output;
 use crate::sanitise::many_lines;
+use crate::search::locate::{self, Wanted};
 use anyhow::Result;
-use index::{Hit, Mailbox, Message, PayloadReader};
+use index::{Hit, Mailbox, Message, RecordReader};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
@@ -23,15 +24,15 @@ const NOBODY: &str = "MAILER-DAEMON";
 /// Damage in the store; the output cannot be written.
 pub(crate) fn write(
     (mailbox, hits): (&Mailbox, &[Hit]),
-    keeper: &Keeper<'_>,
+    archive: &LazyArchive<'_>,
     mut output: Output,
 ) -> Result<Outcome> {
     let mut troubles = Troubles::default();
-    let mut reader = PayloadReader::new();
+    let mut reader = RecordReader::new();
     let mut entry = Vec::new();
     for hit in hits {
         let message = mailbox.message(hit, &mut reader)?;
-        let located = match locate::read(&message, Asked::Message, keeper) {
+        let located = match locate::read(&message, Wanted::Message, archive) {
             Ok(located) => located,
             Err(error) => {
                 troubles.add(error);
@@ -106,7 +107,8 @@ impl Quoting {
         }
     }
 
-    /// Appends quotes, and what FROM hides behind them, as far as that is clear. Returns what was not looked at.
+    /// Appends quotes, and what FROM hides behind them, as far as that is clear. Returns what was not looked
+    /// at.
     fn begin<'p>(&mut self, mut piece: &'p [u8], out: &mut Vec<u8>) -> &'p [u8] {
         if self.matched == 0 {
             let (quotes, rest) = piece.split_at(piece.iter().take_while(|byte| **byte == b'>').count());
@@ -139,7 +141,7 @@ impl Quoting {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::format::listed::tests::sample;
+    use render::testing::sample;
 
     #[test]
     fn lines_that_begin_messages_are_quoted_once_more() {

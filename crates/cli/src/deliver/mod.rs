@@ -1,18 +1,18 @@
-//! What `find` does with the files of found messages, instead of printing what the index knows of them.
+//! What `find` does with the files of found messages: writes an mbox, makes links, or runs commands.
 //!
-//! In: hits. Out: an mbox, links, or commands that were run. A file that a mail program moved since the last index is found under its
-//! new name; one that is gone is told of, and the others are done. Must not know how messages were found.
+//! A file that a mail program moved since the last index is found under its new name. A file that is gone is
+//! reported, and the others are processed. Does not know how messages were found.
 
 pub(crate) mod exec;
 pub(crate) mod links;
 pub(crate) mod mbox;
 
 use crate::exit::Outcome;
-use crate::format::Places;
-use crate::locate;
+use crate::format::FileChoice;
 use crate::output::complain;
+use crate::search::locate;
 use anyhow::Result;
-use index::{Hit, Mailbox, MessageFile, PayloadReader};
+use index::{Hit, Mailbox, MessageFile, RecordReader};
 use std::path::PathBuf;
 
 /// Says of each message that could not be done why not, and counts.
@@ -40,7 +40,7 @@ impl Troubles {
 /// Damage in the store.
 pub(crate) fn tell_without_files(mailbox: &Mailbox, hits: &[Hit]) -> Result<Outcome> {
     let mut troubles = Troubles::default();
-    let mut reader = PayloadReader::new();
+    let mut reader = RecordReader::new();
     for hit in hits {
         if mailbox.files(hit)?.is_empty() {
             troubles.add(no_file(mailbox, hit, &mut reader)?);
@@ -49,7 +49,7 @@ pub(crate) fn tell_without_files(mailbox: &Mailbox, hits: &[Hit]) -> Result<Outc
     Ok(troubles.outcome())
 }
 
-fn no_file(mailbox: &Mailbox, hit: &Hit, reader: &mut PayloadReader) -> Result<String> {
+fn no_file(mailbox: &Mailbox, hit: &Hit, reader: &mut RecordReader) -> Result<String> {
     let name = locate::name(&mailbox.message(hit, reader)?);
     Ok(format!("{name} has no file, only the archive has it; \"pneu undelete\" puts it back"))
 }
@@ -57,21 +57,23 @@ fn no_file(mailbox: &Mailbox, hit: &Hit, reader: &mut PayloadReader) -> Result<S
 /// Calls `each` with the files of all hits, as they are on the disk now.
 fn each_file(
     (mailbox, hits): (&Mailbox, &[Hit]),
-    places: Places,
+    places: FileChoice,
     troubles: &mut Troubles,
     mut each: impl FnMut(&MessageFile, PathBuf, &mut Troubles) -> Result<()>,
 ) -> Result<()> {
-    let mut reader = PayloadReader::new();
+    let mut reader = RecordReader::new();
     for hit in hits {
         let files = mailbox.files(hit)?;
         if files.is_empty() {
             troubles.add(no_file(mailbox, hit, &mut reader)?);
         }
         for file in places.of(&files) {
-            match locate::present(&file.path) {
+            match pneu::current_path(&file.path) {
                 Some(path) => each(file, path, troubles)?,
-                None => troubles
-                    .add(format!("{} is gone; run \"pneu index\" to see where to", file.path.display())),
+                None => troubles.add(format!(
+                    "{} is gone; run \"pneu index\" to find where it moved",
+                    file.path.display()
+                )),
             }
         }
     }

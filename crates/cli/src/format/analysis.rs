@@ -1,10 +1,10 @@
-//! How a query was answered, for `--analyze`: the plan as a tree, with what each term found and took.
+//! How a query was answered, for `--analyze`: the plan as a tree, with the hits and the time of each term.
 //!
-//! In: an analysis. Out: lines. Must not know how a query is answered.
+//! Turns an analysis into lines. Does not know how a query is answered.
 
 use crate::sanitise::one_line;
-use crate::terminal::width;
 use index::{Analysis, AnalysisStep};
+use terminal::screen::width;
 
 /// Widest term that the columns behind it make room for.
 const TERM_COLUMNS_MAX: usize = 60;

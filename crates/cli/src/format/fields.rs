@@ -1,16 +1,17 @@
-//! What a list can show of a message, and lists of fields as users write them: mu's letters (`d f s`), or names (`date,from`).
+//! The fields of a message that a list can show, and lists of fields as users write them: mu's letters (`d f
+//! s`), or names (`date,from`).
 //!
-//! In: a list of fields, messages. Out: the text of each field. Text is as the message has it: whoever prints it makes it safe. Must
-//! not know how lines are laid out.
+//! Takes a list of fields and messages. Returns the text of each field as the message has it: the printer
+//! makes it safe. Does not know how lines are laid out.
 
-use crate::format::listed::Place;
-use crate::format::record::priority;
-use crate::format::{Need, flags};
 use crate::sanitise::is_harmful;
-use crate::terminal::Look;
 use index::{Contact, Message, MessageFile};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
+use printable::Look;
+use render::Position;
+use render::priority;
+use render::{Need, flag_letters};
 use std::borrow::Cow;
 use std::os::unix::ffi::OsStrExt;
 
@@ -30,7 +31,7 @@ pub(crate) struct Row<'a> {
     /// Where dates are shown.
     pub zone: &'a TimeZone,
     /// Where it stands in its conversation, if conversations are listed.
-    pub place: Option<&'a Place>,
+    pub place: Option<&'a Position>,
 }
 
 /// Which side of its column a field stands at.
@@ -112,8 +113,9 @@ pub(crate) enum Piece {
     Field(&'static Field),
 }
 
-/// Reads a list of fields. Names, or names and letters, stand with commas or spaces between them, and are shown with a space between
-/// them. In a list of letters alone anything that is no letter or digit stands for itself.
+/// Reads a list of fields. Names, or names and letters, stand with commas or spaces between them, and are
+/// shown with a space between them. In a list of letters alone anything that is no letter or digit stands for
+/// itself.
 ///
 /// # Errors
 /// A sentence that lists the fields.
@@ -210,7 +212,7 @@ fn path<'a>(row: &Row<'a>) -> Cow<'a, str> {
 }
 
 fn letters<'a>(row: &Row<'a>) -> Cow<'a, str> {
-    Cow::Owned(flags::letters(row.files.iter().map(|file| file.flags), row.message.line.derived))
+    Cow::Owned(flag_letters(row.files.iter().map(|file| file.flags), row.message.line.derived))
 }
 
 /// Returns when a file of the message changed last.

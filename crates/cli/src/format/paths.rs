@@ -1,9 +1,11 @@
-//! Paths, for pipes: the exact bytes, each with an end.
+//! Paths, for pipes: the exact bytes, each with a line end or a NUL byte.
 //!
-//! In: messages with their files. Out: bytes. On a terminal harmful characters are replaced: there nobody takes the bytes further.
+//! Takes messages with their files. On a terminal, harmful characters are replaced, since no program reads
+//! the bytes there.
 
-use crate::format::{Listed, Need, Places, Printer};
+use crate::format::FileChoice;
 use crate::sanitise;
+use render::{Listed, Need, Printer};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
@@ -32,7 +34,7 @@ pub(crate) struct Paths {
     /// What stands behind each.
     pub end: End,
     /// Which files of each message.
-    pub places: Places,
+    pub places: FileChoice,
     /// Whether a person looks at them.
     pub is_terminal: bool,
 }
@@ -71,7 +73,7 @@ mod tests {
         let path = Path::new(OsStr::from_bytes(b"/m/\x1b\xff\n"));
         let bytes = |end, is_terminal| {
             let mut out = Vec::new();
-            Paths { end, places: Places::First, is_terminal }.path(path, &mut out);
+            Paths { end, places: FileChoice::First, is_terminal }.path(path, &mut out);
             out
         };
         assert_eq!(bytes(End::Zero, false), b"/m/\x1b\xff\n\0");

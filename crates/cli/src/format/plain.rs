@@ -1,16 +1,19 @@
-//! Plain lines: one message, or one file, on each.
+//! Plain lines: one message or one file per line.
 //!
-//! In: fields, messages. Out: lines with their columns aligned; on a terminal cut to its width, in pipes never. Nothing of a message
-//! can break a line or reach the terminal as anything but text. Must not know what fields there are.
+//! Takes fields and messages. Returns lines with aligned columns, cut to the width of a terminal, but never
+//! in pipes. Nothing in a message can break a line or reach the terminal as anything but text. Does not know
+//! which fields there are.
 
+use crate::format::FileChoice;
 use crate::format::fields::{Field, Piece, Row, Side};
 use crate::format::paths::End;
-use crate::format::{Listed, Need, Places, Printer};
 use crate::sanitise::one_line;
-use crate::terminal::{Look, Terminal, cut, padding, width};
 use index::Origin;
 use jiff::tz::TimeZone;
+use printable::Look;
+use render::{Listed, Need, Printer};
 use std::borrow::Cow;
+use terminal::screen::{Terminal, cut, padding, width};
 
 /// Prints lines.
 #[derive(Clone, Debug)]
@@ -20,7 +23,7 @@ pub(crate) struct Plain {
     /// What stands behind each line.
     pub end: End,
     /// Whether each file has a line.
-    pub places: Places,
+    pub places: FileChoice,
     /// Where dates are shown.
     pub zone: TimeZone,
     /// What the output can show.
@@ -33,17 +36,17 @@ impl Printer for Plain {
             Piece::Between(_) => Need::NOTHING,
             Piece::Field(field) => field.need,
         };
-        let each_file = if self.places == Places::All { Need::FILES } else { Need::NOTHING };
+        let each_file = if self.places == FileChoice::All { Need::FILES } else { Need::NOTHING };
         self.pieces.iter().map(need).fold(each_file, |all, one| all | one)
     }
 
     fn print(&self, listed: &Listed, out: &mut Vec<u8>) {
         let message = &listed.message;
-        let place = listed.place.as_ref();
+        let place = listed.position.as_ref();
         let row = Row { message, files: &message.files, zone: &self.zone, place };
         match self.places {
-            Places::First => self.row(&row, out),
-            Places::All => {
+            FileChoice::First => self.row(&row, out),
+            FileChoice::All => {
                 row.files
                     .iter()
                     .for_each(|file| self.row(&Row { files: std::slice::from_ref(file), ..row }, out));
@@ -77,7 +80,8 @@ impl Plain {
         line
     }
 
-    /// Appends a field, the last one or not, and returns how many columns it took. `used` are taken before it.
+    /// Appends a field, the last one or not, and returns how many columns it took. `used` are taken before
+    /// it.
     fn field(
         &self,
         (field, is_last): (&Field, bool),
@@ -108,13 +112,13 @@ impl Plain {
 mod tests {
     use super::*;
     use crate::format::fields::parse;
-    use crate::format::listed::tests::sample;
+    use render::testing::sample;
 
     const PIPE: Terminal = Terminal { columns: None, has_color: false };
 
     fn plain(fields: &str, terminal: Terminal) -> Plain {
         let pieces = parse(fields).unwrap();
-        Plain { pieces, end: End::Line, places: Places::First, zone: TimeZone::UTC, terminal }
+        Plain { pieces, end: End::Line, places: FileChoice::First, zone: TimeZone::UTC, terminal }
     }
 
     fn shown(fields: &str, terminal: Terminal) -> String {
@@ -172,7 +176,7 @@ mod tests {
     #[test]
     fn each_file_has_its_line_and_its_flags() {
         let mut out = Vec::new();
-        Plain { places: Places::All, ..plain("m g", PIPE) }.print(&sample(), &mut out);
+        Plain { places: FileChoice::All, ..plain("m g", PIPE) }.print(&sample(), &mut out);
         assert_eq!(String::from_utf8(out).unwrap(), "/lists           Sa\n/copies          Fua\n");
     }
 
@@ -183,6 +187,6 @@ mod tests {
         assert_eq!(need("d f s z"), Need::LINE);
         assert_eq!(need("d g"), Need::LINE_AND_FILES);
         assert_eq!(need("l i"), Need::ALL);
-        assert_eq!(Plain { places: Places::All, ..plain("d", PIPE) }.need(), Need::FILES);
+        assert_eq!(Plain { places: FileChoice::All, ..plain("d", PIPE) }.need(), Need::FILES);
     }
 }

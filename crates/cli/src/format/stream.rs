@@ -1,15 +1,15 @@
-//! Reads and prints messages, many at the same time, in their order.
+//! Reads and prints messages in order, many at the same time.
 //!
-//! In: what was found, and a printer. Out: bytes. The first are out before the others are read, and what waits to be written stays small
-//! however many there are. Must not know formats.
+//! Takes what was found and a printer. The first messages are printed before the others are read, and the
+//! amount waiting to be written stays small, however many there are. Does not know formats.
 
-use crate::format::listed::Place;
-use crate::format::{Listed, Printer};
 use crate::output::Output;
-use crate::scope::{Found, Spot};
+use crate::search::scope::{Found, Spot};
 use anyhow::Result;
-use index::{Hit, Mailbox, PayloadReader};
+use index::{Hit, Mailbox, RecordReader};
 use rayon::prelude::*;
+use render::Position;
+use render::{Listed, Printer};
 use std::ops::Range;
 
 /// Hits that are read before other threads are woken for more: what a person looks at is there without them.
@@ -30,20 +30,20 @@ pub(crate) fn print(
     output: &mut Output,
 ) -> Result<()> {
     let list = &found.hits.list;
-    let taken = |range: Range<usize>| Taken {
+    let taken = |range: Range<usize>| Imported {
         mailbox,
         all: list,
         hits: list.get(range.clone()).unwrap_or_default(),
         spots: found.spots.get(range).unwrap_or_default(),
     };
     let first = list.len().min(FIRST_COUNT);
-    output.bytes(&printed(&taken(0..first), printer, &mut PayloadReader::new())?)?;
+    output.bytes(&printed(&taken(0..first), printer, &mut RecordReader::new())?)?;
     for start in (first..list.len()).step_by(WAITING_COUNT) {
         let end = list.len().min(start + WAITING_COUNT);
         let pieces: Vec<index::Result<Vec<u8>>> = (start..end)
             .into_par_iter()
             .step_by(TAKEN_COUNT)
-            .map_init(PayloadReader::new, |reader, start| {
+            .map_init(RecordReader::new, |reader, start| {
                 printed(&taken(start..end.min(start + TAKEN_COUNT)), printer, reader)
             })
             .collect();
@@ -55,7 +55,7 @@ pub(crate) fn print(
 }
 
 /// Messages that are read and printed together.
-struct Taken<'a> {
+struct Imported<'a> {
     mailbox: &'a Mailbox,
     /// All that was found.
     all: &'a [Hit],
@@ -64,7 +64,7 @@ struct Taken<'a> {
     spots: &'a [Spot],
 }
 
-fn printed(taken: &Taken<'_>, printer: &dyn Printer, reader: &mut PayloadReader) -> index::Result<Vec<u8>> {
+fn printed(taken: &Imported<'_>, printer: &dyn Printer, reader: &mut RecordReader) -> index::Result<Vec<u8>> {
     let mut out = Vec::new();
     let mut thread = (usize::MAX, String::new());
     for (place, hit) in taken.hits.iter().enumerate() {
@@ -74,7 +74,8 @@ fn printed(taken: &Taken<'_>, printer: &dyn Printer, reader: &mut PayloadReader)
                 let first = taken.all.get(spot.first).unwrap_or(hit);
                 thread = (spot.first, taken.mailbox.message_id(first, reader)?);
             }
-            listed.place = Some(Place { thread: thread.1.clone(), depth: spot.depth, origin: spot.origin });
+            listed.position =
+                Some(Position { thread: thread.1.clone(), depth: spot.depth, origin: spot.origin });
         }
         printer.print(&listed, &mut out);
     }

@@ -1,7 +1,7 @@
 //! What can happen to a file: chosen by a seed, carried out on a stage.
 //!
-//! Comes in: random numbers, a stage. Goes out: an act as text that names it, and files that are no longer what they were. Must not know
-//! what the program makes of it.
+//! Comes in: random numbers, a stage. Goes out: an act as text that names it, and files that are no longer
+//! what they were. Must not know what the program makes of it.
 
 use super::stage::Stage;
 use std::fmt;
@@ -50,7 +50,8 @@ impl fmt::Display for Act {
     }
 }
 
-/// Chooses what happens to which file of a part of the home. Each kind of file is as likely as any other, however many there are of it.
+/// Chooses what happens to which file of a part of the home. Each kind of file is as likely as any other,
+/// however many there are of it.
 pub(super) fn choose(random: &mut Random, stage: &Stage, part: &str) -> Act {
     let files = stage.files(part);
     let mut kinds: Vec<String> = files.iter().map(|path| kind_of(path)).collect();

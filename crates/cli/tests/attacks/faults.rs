@@ -1,7 +1,8 @@
-//! A system that fails: the program is killed at a system call, or one is refused, wherever a seed says. strace does it.
+//! A system that fails: the program is killed at a system call, or one is refused, wherever a seed says.
+//! strace does it.
 //!
-//! Comes in: random numbers, a stage with mail that is not indexed yet. Goes out: what was lost or said wrongly, as text. Must not know
-//! what the program does in which order.
+//! Comes in: random numbers, a stage with mail that is not indexed yet. Goes out: what was lost or said
+//! wrongly, as text. Must not know what the program does in which order.
 
 use super::judge::{OF_MAIL, ask, ending, judge, told};
 use super::stage::Stage;
@@ -57,7 +58,8 @@ pub(super) fn choose(random: &mut Random) -> (Vec<String>, Words) {
     (words.map(str::to_owned).to_vec(), *random.pick(&COMMANDS))
 }
 
-/// Runs the command while the system fails, and again while it does not. `right` is what is answered when all is done.
+/// Runs the command while the system fails, and again while it does not. `right` is what is answered when all
+/// is done.
 pub(super) fn fail(stage: &Stage, strace: &[String], command: &[&str], right: &[Run]) -> Result<(), String> {
     let words: Vec<&str> = strace.iter().map(String::as_str).collect();
     let refused = run(&mut stage.command(&words, command));

@@ -1,7 +1,7 @@
 //! Whether the program says the right thing: the right answer, or an error that says so.
 //!
-//! Comes in: a stage, and questions with the answers that they have on a sound one. Goes out: what is wrong, as text. Must not know
-//! what was done to the stage.
+//! Comes in: a stage, and questions with the answers that they have on a sound one. Goes out: what is wrong,
+//! as text. Must not know what was done to the stage.
 
 use super::stage::Stage;
 use crate::support::Run;
@@ -30,7 +30,8 @@ pub(super) const OF_ARCHIVE: [&[&str]; 6] = [
     &["view", "--format", "raw", "id:2@example.org"],
 ];
 
-/// Codes that say that something is wrong: an error, done in part, and what restic's codes say of repositories.
+/// Codes that say that something is wrong: an error, done in part, and what restic's codes say of
+/// repositories.
 const WRONG_CODES: [i32; 5] = [2, 3, 10, 11, 12];
 
 /// How much of what a command printed is told.
@@ -70,7 +71,8 @@ pub(super) fn told(run: &Run) -> String {
     format!("code {:?}, {:?}, {:?}", run.code, short(&run.out), short(&run.err))
 }
 
-/// Returns what is wrong with how a command ended, if anything is: whatever it is given, it ends by itself, and an error is a sentence.
+/// Returns what is wrong with how a command ended, if anything is: whatever it is given, it ends by itself,
+/// and an error is a sentence.
 pub(super) fn ending(run: &Run) -> Option<String> {
     let is_silent = run.err.is_empty() && run.out.is_empty();
     match run.code {

@@ -1,13 +1,14 @@
-//! A home to attack: mail, an index of several commits, tags, saved queries, a repository with snapshots, and what each file was before.
+//! A home to attack: mail, an index of several commits, tags, saved queries, a repository with snapshots, and
+//! what each file was before.
 //!
-//! Comes in: nothing. Goes out: the home, a sound copy of what is attacked, and earlier contents of its files. Must not know what is
-//! done to it.
+//! Comes in: nothing. Goes out: the home, a sound copy of what is attacked, and earlier contents of its
+//! files. Must not know what is done to it.
 
 use crate::damage::harm::{CHEAP, copy};
 use crate::support::{Home, Run, letter, run};
-use archive::testing::surroundings;
-use archive::{LocalStorage, Password, key_file};
 use disk::RealDisk;
+use restic::testing::surroundings;
+use restic::{LocalStorage, Password, key_file};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -83,7 +84,8 @@ impl Stage {
         }
     }
 
-    /// Gives the repository a key that is cheap to try, in the place of the one that takes half a second each time.
+    /// Gives the repository a key that is cheap to try, in the place of the one that takes half a second each
+    /// time.
     fn open_fast(&self) {
         let root = self.home.path().join(REPOSITORY);
         let storage = LocalStorage::new(Arc::new(RealDisk), root.clone());
@@ -147,7 +149,8 @@ impl Stage {
         }
     }
 
-    /// Returns a command that runs the program here, with bounds of memory and time, after `before`: words of another program that runs it.
+    /// Returns a command that runs the program here, with bounds of memory and time, after `before`: words of
+    /// another program that runs it.
     pub(super) fn command(&self, before: &[&str], arguments: &[&str]) -> Command {
         let script = format!("ulimit -v {MEMORY_KB_MAX}; exec timeout -s KILL {SECONDS_MAX} \"$@\"");
         let own = self.home.command(arguments);

@@ -1,14 +1,15 @@
 //! A small repository that restic made, and what can befall each of its files.
 //!
-//! Comes in: an empty directory. Goes out: the repository in it, with one damage. Must not know what the program says of it.
+//! Comes in: an empty directory. Goes out: the repository in it, with one damage. Must not know what the
+//! program says of it.
 
-use archive::testing::surroundings;
-use archive::unpacked::save;
-use archive::{
+use disk::RealDisk;
+use restic::testing::surroundings;
+use restic::unpacked::save;
+use restic::{
     BlobKind, Cost, FileKind, FileName, Id, LocalStorage, LockKind, Parts, Password, Repository, SaveOptions,
     Saver, Snapshot, Storage, Time, key_file, snapshot,
 };
-use disk::RealDisk;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -128,7 +129,7 @@ impl Harmed {
     fn reindex(&self, change: impl FnOnce(String) -> String) {
         let id: Id = INDEX.trim_start_matches("index/").parse().unwrap();
         let parts = self.parts();
-        let json = archive::unpacked::load(&*parts.storage, &parts.key, FileKind::Index, id).unwrap();
+        let json = restic::unpacked::load(&*parts.storage, &parts.key, FileKind::Index, id).unwrap();
         let json = String::from_utf8(json).unwrap();
         let changed = change(json.clone());
         assert_ne!(changed, json);

@@ -1,8 +1,10 @@
-//! Checks the files of the data directory that no table and no text holds, and names those that are none of ours.
+//! Checks the files of the data directory that no table and no text holds, and names those that are none of
+//! ours.
 //!
-//! In: an environment. Out: damage, and strangers. Must not know what the tables of backups mean: only that they are stores.
+//! In: an environment. Out: damage, and strangers. Must not know what the tables of backups mean: only that
+//! they are stores.
 
-use super::{Damage, Depth, Remedy};
+use super::{Damage, Depth, Repair};
 use crate::environment::Environment;
 use crate::error::Result;
 use crate::open::{CACHE_TAG, CACHE_TAG_NAME};
@@ -21,7 +23,8 @@ const BESIDE: &str = ".new";
 /// Says whether a name is one of ours in some directory.
 type IsOurs = fn(&str) -> bool;
 
-/// Adds what is damaged besides the index and what the user said: the mark of a cache, and what is known of backups.
+/// Adds what is damaged besides the index and what the user said: the mark of a cache, and what is known of
+/// backups.
 pub(super) fn check(environment: &Environment, depth: Depth, found: &mut Vec<Damage>) -> Result<()> {
     if depth == Depth::Quick {
         return Ok(());
@@ -35,7 +38,12 @@ pub(super) fn check(environment: &Environment, depth: Depth, found: &mut Vec<Dam
     }
     for place in directories_in(environment.disk.as_ref(), &environment.data.join(ARCHIVE))? {
         for damage in store::damage_of(&environment.disk, &place) {
-            found.push(Damage { file: damage.file, what: damage.what, remedy: Remedy::NextBackup });
+            found.push(Damage {
+                file: damage.file,
+                what: damage.what,
+                remedy: None,
+                repair: Repair::NextBackup,
+            });
         }
     }
     Ok(())

@@ -1,9 +1,9 @@
-//! Checks that messages and `threads` agree: every node has its row, every message the node of its Message-ID, every copy its first.
+//! Checks that messages and `threads` agree: every node has its row, every message the node of its
+//! Message-ID, every copy its first.
 //!
 //! In: a snapshot. Out: sentences. Writes nothing.
 
 use crate::error::Result;
-use crate::rows;
 use crate::tables::{NO_NODE, copies, messages, threads};
 use std::collections::HashMap;
 use store::Snapshot;
@@ -17,7 +17,7 @@ pub(super) fn agree(snapshot: &Snapshot, node_count: u32, damage: &mut impl FnMu
     let mut firsts = firsts(snapshot)?;
     let mut seen: HashMap<u32, [u64; 3]> = HashMap::new();
     for part in snapshot.table(messages::TABLE)?.parts() {
-        for row in rows::live(part) {
+        for row in part.live_rows() {
             let number = part.u32_at(messages::NUMBER, row)?;
             let hash = part.u64_at(messages::MESSAGE_ID_HASH, row)?;
             let node = part.u32_at(messages::NODE, row)?;
@@ -49,7 +49,7 @@ pub(super) fn agree(snapshot: &Snapshot, node_count: u32, damage: &mut impl FnMu
 fn firsts(snapshot: &Snapshot) -> Result<HashMap<u32, u32>> {
     let mut firsts = HashMap::new();
     for part in snapshot.table(copies::TABLE)?.parts() {
-        for row in rows::live(part) {
+        for row in part.live_rows() {
             let first = part.u32_at(copies::FIRST, row)?;
             firsts.insert(first, first);
             firsts.insert(part.u32_at(copies::NUMBER, row)?, first);
@@ -62,7 +62,7 @@ fn firsts(snapshot: &Snapshot) -> Result<HashMap<u32, u32>> {
 fn nodes(snapshot: &Snapshot, node_count: u32, damage: &mut impl FnMut(String)) -> Result<Vec<Option<u64>>> {
     let mut hashes = vec![None; node_count as usize];
     for part in snapshot.table(threads::TABLE)?.parts() {
-        for row in rows::live(part) {
+        for row in part.live_rows() {
             let node = part.u32_at(threads::NODE, row)?;
             let above = part.u32_at(threads::ABOVE, row)?;
             match hashes.get_mut(node as usize) {

@@ -1,10 +1,11 @@
 //! Checks what the user said: tags and saved queries, and the second copy of both.
 //!
-//! In: an environment. Out: damage, each with what helps. What is wrong here is no reason not to look at the rest. Writes nothing.
+//! In: an environment. Out: damage, each with what helps. What is wrong here is no reason not to look at the
+//! rest. Writes nothing.
 
-use super::{Damage, Depth, Remedy, is_damage};
+use super::{Damage, Depth, Repair, is_damage};
 use crate::environment::Environment;
-use crate::error::Error;
+use crate::error::{Error, TableError};
 use crate::user;
 use disk::Disk;
 use std::collections::HashSet;
@@ -12,14 +13,15 @@ use std::ffi::OsStr;
 use std::path::Path;
 use store::FileDamage;
 
-/// Adds what is damaged. A store of a newer version, and one that the disk does not let be read, are no damage, and said as they are.
+/// Adds what is damaged. A store of a newer version, and one that the disk does not let be read, are no
+/// damage, and said as they are.
 pub(super) fn check(environment: &Environment, depth: Depth, found: &mut Vec<Damage>) {
     let directory = environment.user_directory();
     let opened = user::snapshot(&environment.disk, &directory);
     if let Err(error) = &opened
         && !is_damage_of_user(error)
     {
-        found.push(Damage { file: directory, what: error.to_string(), remedy: Remedy::AsSaid });
+        found.push(Damage::of_error(directory, error, Repair::AsSaid));
         return;
     }
     let mut damage = match depth {
@@ -31,17 +33,18 @@ pub(super) fn check(environment: &Environment, depth: Depth, found: &mut Vec<Dam
     }
     if let (Err(error), true) = (opened, damage.is_empty()) {
         // Its bytes are right, and what they say is not.
-        found.push(Damage { file: directory, what: error.to_string(), remedy: Remedy::Backup });
+        found.push(Damage::of_error(directory, &error, Repair::Backup));
         return;
     }
     let twice = damaged_twice(environment.disk.as_ref(), &damage, &directory);
     found.extend(damage.iter().map(|damage| Damage {
         file: damage.file.clone(),
         what: damage.what.clone(),
-        remedy: if damage.file.file_name().is_some_and(|name| twice.contains(name)) {
-            Remedy::Backup
+        remedy: None,
+        repair: if damage.file.file_name().is_some_and(|name| twice.contains(name)) {
+            Repair::Backup
         } else {
-            Remedy::Copy
+            Repair::Copy
         },
     }));
 }
@@ -49,7 +52,7 @@ pub(super) fn check(environment: &Environment, depth: Depth, found: &mut Vec<Dam
 fn is_damage_of_user(error: &Error) -> bool {
     match error {
         Error::Kept { .. } | Error::UserDamaged { .. } => true,
-        Error::Store(error) => is_damage(error),
+        Error::Store(TableError(error)) => is_damage(error),
         _ => false,
     }
 }

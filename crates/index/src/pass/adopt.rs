@@ -1,22 +1,23 @@
-//! Takes messages into the index that are on no disk, from a place that keeps them: so that deleted mail stays findable after an index
-//! was made anew.
+//! Takes messages into the index that are on no disk, from a place that keeps them: so that deleted mail
+//! stays findable after an index was made anew.
 //!
-//! In: a place that lists and reads messages. Out: rows and text of those that the index does not know, absent since now. Published batch by
-//! batch; memory holds one batch's rows, and of contents what [`CHUNK_BYTES`] says or one large message.
+//! In: a place that lists and reads messages. Out: rows and text of those that the index does not know,
+//! absent since now. Published batch by batch; memory holds one batch's rows, and of contents what
+//! [`CHUNK_BYTES`] says or one large message.
 
-use crate::elsewhere::{BATCH_COUNT, Contents, Kept};
+use crate::archive::{ArchivedFile, BATCH_COUNT, ReadableArchive};
 use crate::environment::Environment;
 use crate::error::{Error, Result};
 use crate::pass::dates::NamedDates;
 use crate::pass::ingest::{Ingest, Next};
-use crate::pass::{Observer, Stage, UpdateOptions, leftovers, merge_due};
+use crate::pass::{UpdateOptions, leftovers, merge_due};
 use crate::state::{self, ATTACHMENT, State};
 use crate::tables::{absent, messages};
-use crate::text::TextFiles;
 use crate::{open, rows};
 use std::collections::VecDeque;
 use std::time::Instant;
 use store::{Snapshot, Transaction, Value};
+use work::{Progress, Stage};
 
 /// Contents that are read before any is parsed.
 const CHUNK_BYTES: usize = 32 << 20;
@@ -35,24 +36,26 @@ pub struct Adopted {
 /// Takes in all messages of a place that the index does not know. They are absent from now on.
 ///
 /// # Errors
-/// There is no index; what the place says; damage, a full disk; [`Error::Interrupted`]: what was published before stays.
+/// There is no index; what the place says; damage, a full disk; [`Error::Interrupted`]: what was published
+/// before stays.
 pub fn adopt(
     environment: &Environment,
-    contents: &dyn Contents,
+    archive: &dyn ReadableArchive,
     options: &UpdateOptions,
-    observer: &dyn Observer,
+    observer: &dyn Progress,
 ) -> Result<Adopted> {
     let mut adopted = Adopted::default();
-    let mut queue = unknown(environment, contents)?;
+    let mut queue = unknown(environment, archive)?;
     if queue.is_empty() {
         return Ok(adopted);
     }
-    observer.stage(Stage::Read { file_count: queue.len() as u64 });
+    observer.stage(Stage::Read);
+    observer.expect(queue.len() as u64, 0);
     let mut all = || {
-        while !queue.is_empty() && !observer.is_interrupted() {
-            batch(environment, contents, (options, observer), (&mut queue, &mut adopted))?;
+        while !queue.is_empty() && !observer.is_cancelled() {
+            batch(environment, archive, (options, observer), (&mut queue, &mut adopted))?;
         }
-        if observer.is_interrupted() {
+        if observer.is_cancelled() {
             return Err(Error::Interrupted);
         }
         observer.stage(Stage::Merge);
@@ -65,13 +68,14 @@ pub fn adopt(
     done.map(|()| adopted)
 }
 
-/// Returns the keys of contents that no message of the index has as its SHA-256. Those of compressed contents are among them.
-fn unknown(environment: &Environment, contents: &dyn Contents) -> Result<VecDeque<[u8; 32]>> {
+/// Returns the keys of contents that no message of the index has as its SHA-256. Those of compressed contents
+/// are among them.
+fn unknown(environment: &Environment, archive: &dyn ReadableArchive) -> Result<VecDeque<[u8; 32]>> {
     let snapshot = open::snapshot(environment)?;
     open::state(&snapshot, &environment.index_directory())?;
     let table = snapshot.table(messages::TABLE)?;
     let mut queue = VecDeque::new();
-    contents.each_key(&mut |key| {
+    archive.each_key(&mut |key| {
         if table.get(messages::BY_SHA256, &[Value::Id(&key)])?.is_none() {
             queue.push_back(key);
         }
@@ -83,25 +87,24 @@ fn unknown(environment: &Environment, contents: &dyn Contents) -> Result<VecDequ
 /// Takes in one batch and publishes it.
 fn batch(
     environment: &Environment,
-    contents: &dyn Contents,
-    (options, observer): (&UpdateOptions, &dyn Observer),
+    archive: &dyn ReadableArchive,
+    (options, observer): (&UpdateOptions, &dyn Progress),
     (queue, adopted): (&mut VecDeque<[u8; 32]>, &mut Adopted),
 ) -> Result<()> {
     let mut writer = open::writer(environment, observer)?;
     let snapshot = writer.snapshot()?;
     let mut state = open::state(&snapshot, &environment.index_directory())?;
-    let files = TextFiles::new(&environment.disk, &environment.text_directory());
     let next = Next { message: state.next_message, node: state.next_node };
-    let mut ingest = Ingest::new(&snapshot, &files, next, environment, options)?;
+    let mut ingest = Ingest::new(&snapshot, next, environment, options)?;
     let started = Instant::now();
     while !queue.is_empty()
         && ingest.new_message_count() < options.batch_message_count
         && started.elapsed() < options.batch_time
-        && !observer.is_interrupted()
+        && !observer.is_cancelled()
     {
-        let (chunk, taken) = chunk(contents, queue)?;
+        let (chunk, taken) = chunk(archive, queue)?;
         adopted.damaged += ingest.take(&snapshot, chunk)?;
-        observer.advance(taken);
+        observer.add(taken, 0);
     }
     let count = ingest.new_message_count() as u64;
     if count == 0 {
@@ -110,7 +113,7 @@ fn batch(
     state.read_with_headers(&options.headers);
     let first = state.next_message;
     let ingested = ingest.finish(&NamedDates::default())?;
-    environment.disk.sync_directory(files.path())?;
+    environment.disk.sync_directory(&environment.text_directory())?;
     let mut transaction = Transaction::default();
     transaction.puts.extend(ingested.rows.into_iter().map(|(table, rows)| (table.to_owned(), rows)));
     transaction
@@ -125,13 +128,13 @@ fn batch(
 }
 
 /// Reads as many contents as may be in memory at once, and says how many keys were taken off the queue.
-fn chunk(contents: &dyn Contents, queue: &mut VecDeque<[u8; 32]>) -> Result<(Vec<Kept>, u64)> {
+fn chunk(archive: &dyn ReadableArchive, queue: &mut VecDeque<[u8; 32]>) -> Result<(Vec<ArchivedFile>, u64)> {
     let (mut chunk, mut bytes, mut taken) = (Vec::new(), 0, 0);
     while bytes < CHUNK_BYTES && chunk.len() < CHUNK_COUNT.min(BATCH_COUNT) {
         let Some(key) = queue.pop_front() else { break };
         taken += 1;
         // What is listed and cannot be read any more was removed meanwhile.
-        if let Some(kept) = contents.read(&key)? {
+        if let Some(kept) = archive.read(&key)? {
             bytes += kept.bytes.len();
             chunk.push(kept);
         }

@@ -1,7 +1,8 @@
 //! One commit in the making: rows that come and go, and the fingerprints that follow them.
 //!
-//! In: changes, each with the row that it expects. Out: one transaction. A change whose row is not as expected is left out: another
-//! writer was faster. Fingerprints always equal the sum over the rows that the commit leaves.
+//! In: changes, each with the row that it expects. Out: one transaction. A change whose row is not as
+//! expected is left out: another writer was faster. Fingerprints always equal the sum over the rows that the
+//! commit leaves.
 
 use crate::environment::Environment;
 use crate::error::{Error, Result};
@@ -28,6 +29,11 @@ pub(super) struct RootChange {
 }
 
 impl RootChange {
+    /// Says whether nothing changes.
+    pub(super) fn is_none(&self) -> bool {
+        self.remembered == self.wanted
+    }
+
     /// Applies the change to the newest list: roots that another writer added meanwhile stay.
     fn apply(&self, newest: &[Root]) -> Vec<Root> {
         let is_in = |list: &[Root], root: &Root| list.iter().any(|other| other.name == root.name);

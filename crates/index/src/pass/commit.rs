@@ -1,7 +1,8 @@
 //! Carries a plan out: under the writer's lock, batch by batch, each published whole.
 //!
-//! In: a plan made on an older commit. Out: commits. Under the lock every row is checked against the newest commit: what another
-//! writer changed meanwhile is left alone, and the next pass sees it. New numbers are given only there.
+//! In: a plan made on an older commit. Out: commits. Under the lock every row is checked against the newest
+//! commit: what another writer changed meanwhile is left alone, and the next pass sees it. New numbers are
+//! given only there.
 
 use crate::environment::Environment;
 use crate::error::Result;
@@ -11,21 +12,20 @@ use crate::pass::contents::{CHUNK_FILE_COUNT, Chunk, path_of};
 use crate::pass::ingest::{Ingest, Outcome};
 use crate::pass::leftovers;
 use crate::pass::plan::{Candidate, Plan, PlannedFolder};
-use crate::pass::{Observer, Problem, Stage, Summary, UpdateOptions};
-use crate::text::TextFiles;
+use crate::pass::{Problem, Summary, UpdateOptions};
 use mail::{FileStat, Stamp};
 use std::collections::{HashSet, VecDeque};
 use std::path::Path;
 use std::time::Instant;
 use store::{Version, Writer};
+use work::{Progress, Stage};
 
 /// A pass that writes.
 pub(super) struct Session<'a> {
     environment: &'a Environment,
     roots: &'a RootChange,
     options: &'a UpdateOptions,
-    observer: &'a dyn Observer,
-    files: TextFiles,
+    observer: &'a dyn Progress,
     /// The commit that the plan, or our own last batch, is based on: newer ones are somebody else's.
     trusted: Version,
 }
@@ -37,20 +37,21 @@ impl<'a> Session<'a> {
         roots: &'a RootChange,
         version: Version,
         options: &'a UpdateOptions,
-        observer: &'a dyn Observer,
+        observer: &'a dyn Progress,
     ) -> Session<'a> {
-        let files = TextFiles::new(&environment.disk, &environment.text_directory());
-        Session { environment, roots, options, observer, files, trusted: version }
+        Session { environment, roots, options, observer, trusted: version }
     }
 
-    /// Carries out the plan. Moves come first and what is gone last, so that a file that was copied and then removed is never absent.
+    /// Carries out the plan. Moves come first and what is gone last, so that a file that was copied and then
+    /// removed is never absent.
     ///
     /// # Errors
     /// A full disk, damage; everything published before stays.
     pub(super) fn run(&mut self, plan: Plan, summary: &mut Summary) -> Result<()> {
         let Plan { folders, moved, restated, read, gone, .. } = plan;
         if !read.is_empty() {
-            self.observer.stage(Stage::Read { file_count: read.len() as u64 });
+            self.observer.stage(Stage::Read);
+            self.observer.expect(read.len() as u64, 0);
         }
         let mut queue: VecDeque<Candidate> = read.into();
         let mut first = Some((moved, restated));
@@ -71,7 +72,7 @@ impl<'a> Session<'a> {
                 summary.moved += move_unread(&mut batch, &folders, whole)?;
             }
             let ingest = self.ingest(&mut batch, &folders, &mut queue, (summary, &mut unreadable))?;
-            let is_last = queue.is_empty() || self.observer.is_interrupted();
+            let is_last = queue.is_empty() || self.observer.is_cancelled();
             if is_last {
                 // An interrupted pass does not know of everything new: what seems gone may only have moved.
                 for row in gone.iter().filter(|_| queue.is_empty()) {
@@ -96,12 +97,12 @@ impl<'a> Session<'a> {
     ) -> Result<Ingest> {
         let environment = self.environment;
         let snapshot = batch.snapshot().clone();
-        let mut ingest = Ingest::new(&snapshot, &self.files, batch.next(), environment, self.options)?;
+        let mut ingest = Ingest::new(&snapshot, batch.next(), environment, self.options)?;
         let started = Instant::now();
         let mut next_chunk = |new_count: usize| {
             let room = self.options.batch_message_count.saturating_sub(new_count);
             let count = CHUNK_FILE_COUNT.min(queue.len()).min(room);
-            let goes_on = started.elapsed() < self.options.batch_time && !self.observer.is_interrupted();
+            let goes_on = started.elapsed() < self.options.batch_time && !self.observer.is_cancelled();
             (count > 0 && goes_on)
                 .then(|| Chunk::new(queue.drain(..count).collect(), |index| directory_of(folders, index)))
         };
@@ -119,7 +120,7 @@ impl<'a> Session<'a> {
                 ingest.link()?;
                 note_all(batch, folders, chunk.candidates.iter().zip(outcomes), (summary, unreadable))
             })?;
-            self.observer.advance(count);
+            self.observer.add(count, 0);
         }
         Ok(ingest)
     }
@@ -137,12 +138,13 @@ impl<'a> Session<'a> {
         }
         let ingested = ingest.finish(batch.named_dates())?;
         if !ingested.text.is_empty() {
-            self.environment.disk.sync_directory(self.files.path())?;
+            self.environment.disk.sync_directory(&self.environment.text_directory())?;
         }
         let is_trusted = batch.is_trusted();
         let Some(transaction) = batch.finish(ingested)? else { return Ok(()) };
         let version = writer.commit(transaction)?;
-        // The plan knows nothing of what somebody else committed: after that, our own commits are no ground to stand on either.
+        // The plan knows nothing of what somebody else committed: after that, our own commits are no ground
+        // to stand on either.
         if is_trusted {
             self.trusted = version;
         }
@@ -150,8 +152,8 @@ impl<'a> Session<'a> {
     }
 }
 
-/// Says whether a file that is to be read lies elsewhere than its row says, and has its row's size and time of modification: a draft
-/// that was only moved or reflagged.
+/// Says whether a file that is to be read lies elsewhere than its row says, and has its row's size and time
+/// of modification: a draft that was only moved or reflagged.
 fn is_moved_only(folders: &[PlannedFolder], candidate: &Candidate) -> bool {
     let (Some(old), Some(folder)) = (&candidate.replaces, folders.get(candidate.found.folder)) else {
         return false;
@@ -184,7 +186,8 @@ fn stat_of(folders: &[PlannedFolder], candidate: &Candidate) -> Option<FileStat>
     mail::stat_file(&mail::join(&place, &found.name)).ok()
 }
 
-/// Returns the folders that are not done while a file is not read: the one where it is, and the one of the row that it replaces.
+/// Returns the folders that are not done while a file is not read: the one where it is, and the one of the
+/// row that it replaces.
 fn folders_of(candidate: &Candidate, folders: &[PlannedFolder]) -> impl Iterator<Item = usize> {
     let old = candidate
         .replaces
@@ -207,7 +210,7 @@ fn note_all<'a>(
             Outcome::Unreadable(error) => {
                 unreadable.extend(folders_of(candidate, folders));
                 let path = path_of(directory_of(folders, candidate.found.folder), candidate);
-                summary.problems.push(Problem { path, what: error.reason() });
+                summary.problems.push(Problem::new(path, error.reason()));
             }
         }
     }

@@ -1,7 +1,7 @@
 //! Compares one directory with its rows: what is new, what is gone, what needs a closer look.
 //!
-//! In: a listing and the rows of that directory. Out: lists of differences. Pure: it asks nothing of the disk; which of the gone
-//! and the new are one moved file is decided in `moves`, after all directories.
+//! In: a listing and the rows of that directory. Out: lists of differences. Pure: it asks nothing of the
+//! disk; which of the gone and the new are one moved file is decided in `moves`, after all directories.
 
 use crate::pass::listing::{Entry, Listing};
 use crate::rows::{FileRow, Place};
@@ -30,7 +30,8 @@ pub(super) struct Difference {
     pub gone: Vec<FileRow>,
     /// Rows whose file has the same name and another inode.
     pub other_inode: Vec<(FileRow, Found)>,
-    /// Rows whose file is there as it was listed before, and of which `look_closer` wants the file's own times.
+    /// Rows whose file is there as it was listed before, and of which `look_closer` wants the file's own
+    /// times.
     pub to_stat: Vec<(FileRow, Found)>,
 }
 
@@ -113,7 +114,8 @@ pub(super) fn compare<K: KnownRows>(
         fresh.insert(found.name.clone(), found);
     }
     if !fresh.is_empty() {
-        // A name may be listed twice: given twice by a network file system, or removed and made again meanwhile. Its row is seen.
+        // A name may be listed twice: given twice by a network file system, or removed and made again
+        // meanwhile. Its row is seen.
         for (entry, _) in listing.entries().iter().zip(&seen).filter(|(_, seen)| **seen) {
             fresh.remove(listing.name(entry));
         }

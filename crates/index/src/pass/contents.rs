@@ -1,9 +1,9 @@
 //! Reads files, each with its id; and what lies in no file, as if it had been read.
 //!
-//! In: files to read. Out: their contents. Memory is bounded: of large files only the beginning is read together with others. Must not
-//! know what is made of them.
+//! In: files to read. Out: their contents. Memory is bounded: of large files only the beginning is read
+//! together with others. Must not know what is made of them.
 
-use crate::elsewhere::Kept;
+use crate::archive::ArchivedFile;
 use crate::pass::plan::Candidate;
 use mail::{Compression, Content, FileStat, Large, Unpacked};
 use rayon::prelude::*;
@@ -93,7 +93,7 @@ pub(super) fn read_large(path: &Path, manner: &Manner<'_>) -> mail::Result<Read>
 }
 
 /// Takes a file's content as if it had been read from a disk; `None` if it is compressed and damaged.
-pub(super) fn read_kept(kept: Kept, manner: &Manner<'_>) -> Option<Read> {
+pub(super) fn read_kept(kept: ArchivedFile, manner: &Manner<'_>) -> Option<Read> {
     let stat = FileStat { size_bytes: kept.bytes.len() as u64, ..FileStat::default() };
     let mut content = Content::default();
     (content.stat, content.compression) = (stat, Compression::of(&kept.bytes));

@@ -1,9 +1,9 @@
 //! Turns the contents of files into rows and text, on all cores.
 //!
-//! In: files that were read, and which contents are known. Out: rows of `messages`, documents of the text index, and what each file
-//! holds. Of large files only one is in memory at a time. Commits nothing.
+//! In: files that were read, and which contents are known. Out: rows of `messages`, documents of the text
+//! index, and what each file holds. Of large files only one is in memory at a time. Commits nothing.
 
-use crate::elsewhere::Kept;
+use crate::archive::ArchivedFile;
 use crate::environment::{Environment, present_for_dates};
 use crate::error::{Error, Result};
 use crate::pass::UpdateOptions;
@@ -16,7 +16,7 @@ use crate::rows;
 use crate::search::message_id_hash;
 use crate::state::TextSegment;
 use crate::tables::{NO_DATE, contacts, copies, messages, threads};
-use crate::text::{Document, TextField, TextFiles, TextWriter, ValueField};
+use crate::text::{self, Document, Documents, TextField, ValueField};
 use mail::FileStat;
 use rayon::prelude::*;
 use std::collections::{BTreeSet, HashMap};
@@ -46,8 +46,7 @@ pub(super) enum Outcome {
 
 /// What a batch of files became.
 pub(super) struct Ingest {
-    files: TextFiles,
-    writers: Vec<TextWriter>,
+    writers: Vec<Box<dyn Documents>>,
     /// Parsed and not yet linked, in the order of their numbers.
     parsed: Vec<Parsed>,
     /// Linked, but names of files may date them.
@@ -90,15 +89,13 @@ impl Ingest {
     /// Begins a batch that goes on with these numbers.
     pub(super) fn new(
         snapshot: &Snapshot,
-        files: &TextFiles,
         next: Next,
         environment: &Environment,
         options: &UpdateOptions,
     ) -> Result<Ingest> {
         let count = environment.thread_count.max(1);
         Ok(Ingest {
-            files: files.clone(),
-            writers: (0..count).map(|_| TextWriter::new(files, count)).collect(),
+            writers: text::writers(&environment.disk, &environment.text_directory(), count),
             parsed: Vec::new(),
             undated: Vec::new(),
             named: NamedDates::default(),
@@ -119,8 +116,8 @@ impl Ingest {
         (self.next_message - self.first_message) as usize
     }
 
-    /// Parses files that were read and says what each holds, in their order. [`Ingest::link`] has to follow. `snapshot` is the newest
-    /// commit.
+    /// Parses files that were read and says what each holds, in their order. [`Ingest::link`] has to follow.
+    /// `snapshot` is the newest commit.
     ///
     /// # Errors
     /// A full disk, damage in the store; files that cannot be read are an outcome.
@@ -173,18 +170,19 @@ impl Ingest {
         Ok(())
     }
 
-    /// Takes in contents that lie in no file, and returns how many of them could not be unpacked. Those that are known are left out.
+    /// Takes in contents that lie in no file, and returns how many of them could not be unpacked. Those that
+    /// are known are left out.
     ///
     /// # Errors
     /// A full disk, damage in the store.
-    pub(super) fn take(&mut self, snapshot: &Snapshot, kept: Vec<Kept>) -> Result<u64> {
+    pub(super) fn take(&mut self, snapshot: &Snapshot, kept: Vec<ArchivedFile>) -> Result<u64> {
         let (mut fresh, mut fresh_bytes, mut damaged) = (Vec::new(), 0, 0);
         let mut kept = kept.into_iter().peekable();
         // A few bytes may become many: only as many are unpacked at once as there are cores.
         while kept.peek().is_some() {
-            let some: Vec<Kept> = kept.by_ref().take(rayon::current_num_threads()).collect();
+            let some: Vec<ArchivedFile> = kept.by_ref().take(rayon::current_num_threads()).collect();
             let manner = self.manner(&|_| false);
-            let read = |kept: Kept| (kept.named_seconds, read_kept(kept, &manner));
+            let read = |kept: ArchivedFile| (kept.named_seconds, read_kept(kept, &manner));
             let reads: Vec<(Option<i64>, Option<Read>)> = some.into_par_iter().map(read).collect();
             for (named_seconds, read) in reads {
                 let Some(read) = read else {
@@ -217,11 +215,10 @@ impl Ingest {
             let date = date.into_iter().filter(|date| *date != NO_DATE).min().unwrap_or(NO_DATE);
             self.push(&message, &links, date)?;
         }
-        let path = self.files.path().to_owned();
-        let finished: Vec<_> = self.writers.into_par_iter().map(TextWriter::finish).collect();
+        let finished: Vec<_> = self.writers.into_par_iter().map(Documents::finish).collect();
         let mut text = Vec::new();
         for segments in finished {
-            text.extend(segments.map_err(|source| Error::Text { path: path.clone(), source })?);
+            text.extend(segments?);
         }
         let linked = self.linker.finish()?;
         let mut rows = vec![
@@ -257,21 +254,17 @@ impl Ingest {
         let (now_seconds, headers) = (self.now_seconds, &self.headers);
         let next = AtomicUsize::new(0);
         let count = (fresh.len() / DOCUMENTS_PER_WRITER_MIN + 1).min(self.writers.len());
-        let work = |writer: &mut TextWriter| -> tantivy::Result<Vec<Parsed>> {
+        let work = |writer: &mut Box<dyn Documents>| -> Result<Vec<Parsed>> {
             let mut parsed = Vec::new();
             while let Some((number, read)) = fresh.get(next.fetch_add(1, Ordering::Relaxed)) {
-                let (document, row) = parse(*number, read, (now_seconds, headers));
-                writer.add(document)?;
-                parsed.push(row);
+                parsed.push(parse(*number, read, (now_seconds, headers), writer.as_mut())?);
             }
             Ok(parsed)
         };
         let results: Vec<_> = self.writers[..count].par_iter_mut().map(work).collect();
         let begin = self.parsed.len();
         for result in results {
-            let parsed =
-                result.map_err(|source| Error::Text { path: self.files.path().to_owned(), source })?;
-            self.parsed.extend(parsed);
+            self.parsed.extend(result?);
         }
         self.parsed[begin..].sort_unstable_by_key(|message| message.number);
         Ok(())
@@ -321,8 +314,13 @@ struct Parsed {
     rest: Vec<u8>,
 }
 
-/// Returns what the text index and the table hold of a message.
-fn parse(number: u32, read: &Read, (now_seconds, headers): (i64, &[String])) -> (Document, Parsed) {
+/// Adds a message's document to `documents`, and returns what the table holds of the message.
+fn parse(
+    number: u32,
+    read: &Read,
+    (now_seconds, headers): (i64, &[String]),
+    documents: &mut dyn Documents,
+) -> Result<Parsed> {
     let context = mail::Context { headers, ..mail::Context::new(now_seconds) };
     let parsed;
     let message = match &read.message {
@@ -342,7 +340,7 @@ fn parse(number: u32, read: &Read, (now_seconds, headers): (i64, &[String])) -> 
         copy: [low, high],
     };
     let (line, rest) = records(message, read.content.truncated);
-    let parsed = Parsed {
+    let row = Parsed {
         number,
         sha256: read.sha256,
         ids,
@@ -355,7 +353,8 @@ fn parse(number: u32, read: &Read, (now_seconds, headers): (i64, &[String])) -> 
     };
     let mut document = document(number, message);
     add_problems(&mut document, message, read.content.truncated);
-    (document, parsed)
+    documents.add(&document)?;
+    Ok(row)
 }
 
 fn mentions(message: &mail::Message) -> Vec<Mention> {
@@ -377,7 +376,7 @@ fn mentions(message: &mail::Message) -> Vec<Mention> {
 }
 
 /// Returns what the text index holds of a message.
-fn document(number: u32, message: &mail::Message) -> Document {
+fn document(number: u32, message: &mail::Message) -> Document<'_> {
     let mut document = Document::new(number);
     let lists = [
         (TextField::From, ValueField::From, &message.from),
@@ -389,7 +388,7 @@ fn document(number: u32, message: &mail::Message) -> Document {
         for address in addresses {
             document.add(words, &address.name);
             document.add(words, &address.address);
-            document.add_value(values, &address_line(address));
+            document.add_value(values, address_line(address));
         }
     }
     document.add(TextField::Subject, &message.subject);
@@ -423,9 +422,9 @@ fn document(number: u32, message: &mail::Message) -> Document {
 }
 
 /// Adds the kinds of a message's problems and their groups, each once.
-fn add_problems(document: &mut Document, message: &mail::Message, is_cut: bool) {
+fn add_problems<'a>(document: &mut Document<'a>, message: &'a mail::Message, is_cut: bool) {
     let kinds = message.problems.iter().map(mail::Problem::kind).chain(is_cut.then_some(mail::MESSAGE_CUT));
-    let words: BTreeSet<&str> = kinds.flat_map(|kind| [kind, mail::problem_group(kind)]).collect();
+    let words: BTreeSet<&'a str> = kinds.flat_map(|kind| [kind, mail::problem_group(kind)]).collect();
     words.into_iter().for_each(|word| document.add_exact(TextField::Problem, word));
 }
 

@@ -35,7 +35,8 @@ impl Known {
         Ok(count)
     }
 
-    /// Returns a number that is not less than that of the files known in one directory. Cheap: no row is looked at.
+    /// Returns a number that is not less than that of the files known in one directory. Cheap: no row is
+    /// looked at.
     ///
     /// # Errors
     /// Damage in the store.
@@ -60,8 +61,8 @@ impl Known {
         let mut found = Vec::new();
         for part in self.table.parts() {
             let flags = part.u16s(files::FLAGS, 0..part.row_count())?;
-            for (row, flags) in (0u32..).zip(flags) {
-                if Flags::from_bits(*flags).contains(Flags::DRAFT) && !part.is_dead(row) {
+            for (row, flags) in part.live_values(flags) {
+                if Flags::from_bits(*flags).contains(Flags::DRAFT) {
                     found.push(rows::file(part, row)?);
                 }
             }

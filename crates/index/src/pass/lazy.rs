@@ -1,18 +1,18 @@
 //! Decides which directories a lazy pass leaves unread, and finds the drafts in them.
 //!
-//! In: stored stamps and rows. Out: whether a directory is as it was, and which of its files to look at all the same. Must not know
-//! what a directory holds.
+//! In: stored stamps and rows. Out: whether a directory is as it was, and which of its files to look at all
+//! the same. Must not know what a directory holds.
 
 use crate::error::Result;
 use crate::pass::compare::{Found, KnownRows};
 use crate::pass::known::Known;
 use crate::pass::reader::is_drafts_folder;
-use crate::pass::scan::ScannedFolder;
+use crate::pass::scanned::ScannedFolder;
 use crate::rows::{FileRow, Place};
 use std::collections::HashMap;
 
-/// Says whether a directory has the stamp that it had when it was last read whole. One that cannot be looked at has not: whoever
-/// reads it finds out why.
+/// Says whether a directory has the stamp that it had when it was last read whole. One that cannot be looked
+/// at has not: whoever reads it finds out why.
 pub(super) fn is_unchanged(folder: &ScannedFolder, place: Place) -> bool {
     let stored = &folder.row.directories[place.index()].stamp;
     !folder.is_new

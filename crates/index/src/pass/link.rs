@@ -1,7 +1,8 @@
 //! Ties new messages to what is known: to the thread they belong to, and to the first of their copies.
 //!
-//! In: Message-IDs and references of new messages, one message at a time. Out: numbers for their rows, and rows of `threads` and `copies`. Threads
-//! are a union-find: which messages belong together does not depend on the order in which they came. Must not know files or text.
+//! In: Message-IDs and references of new messages, one message at a time. Out: numbers for their rows, and
+//! rows of `threads` and `copies`. Threads are a union-find: which messages belong together does not depend
+//! on the order in which they came. Must not know files or text.
 
 use crate::error::{Error, Result};
 use crate::rows;
@@ -240,15 +241,16 @@ impl Linker {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Environment, NoObserver, Root, UpdateOptions, open, update};
+    use crate::{Environment, Root, UpdateOptions, open, update};
     use std::fs;
     use std::sync::Arc;
+    use work::Silent;
 
     /// The bodies that the messages with these numbers have.
     fn bodies(snapshot: &Snapshot) -> Vec<(u32, u64, [u64; 2])> {
         let mut bodies = Vec::new();
         for part in snapshot.table(messages::TABLE).unwrap().parts() {
-            for row in rows::live(part) {
+            for row in part.live_rows() {
                 let number = part.u32_at(messages::NUMBER, row).unwrap();
                 let id = part.u64_at(messages::MESSAGE_ID_HASH, row).unwrap();
                 let low = part.u64_at(messages::COPY_HASH_LOW, row).unwrap();
@@ -260,8 +262,8 @@ mod tests {
         bodies
     }
 
-    /// Forty messages of one Message-ID are known, two with each of twenty bodies. However many more come in one batch, the known ones are
-    /// looked at once, and each that comes is a copy of the right one.
+    /// Forty messages of one Message-ID are known, two with each of twenty bodies. However many more come in
+    /// one batch, the known ones are looked at once, and each that comes is a copy of the right one.
     #[test]
     fn known_messages_of_a_message_id_are_looked_at_once_a_batch() {
         let directory = tempfile::tempdir().unwrap();
@@ -280,7 +282,7 @@ mod tests {
             thread_count: 1,
         };
         let roots = [Root { name: "mail".into(), path: root }];
-        update(&environment, &roots, &UpdateOptions::default(), &NoObserver).unwrap();
+        update(&environment, &roots, &UpdateOptions::default(), &Silent).unwrap();
         let snapshot = open::snapshot(&environment).unwrap();
         let known = bodies(&snapshot);
         assert_eq!(known.len(), 40);

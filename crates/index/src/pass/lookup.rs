@@ -1,16 +1,18 @@
-//! Looks up the file of every row on its own: the slow and obvious way to find out what is gone, and the twin of the one pass.
+//! Looks up the file of every row on its own: the slow and obvious way to find out what is gone, and the twin
+//! of the one pass.
 //!
-//! In: rows, and which directories are known at all. Out: the rows without a file. It asks neither listings nor fingerprints nor
-//! stamps. Reads nothing but what each file says of itself.
+//! In: rows, and which directories are known at all. Out: the rows without a file. It asks neither listings
+//! nor fingerprints nor stamps. Reads nothing but what each file says of itself.
 
 use crate::error::Result;
 use crate::pass::compare::KnownRows;
 use crate::pass::known::Known;
-use crate::pass::scan::{Outcome, Scan, ScannedFolder};
-use crate::pass::{Observer, Problem, STAYS};
+use crate::pass::scanned::{Outcome, Scan, ScannedFolder};
+use crate::pass::{Problem, STAYS};
 use crate::rows::{FileRow, Place};
 use std::collections::HashSet;
 use std::path::Path;
+use work::Progress;
 
 /// What looking up files gives.
 #[derive(Debug, Default)]
@@ -35,12 +37,12 @@ impl LookedUp {
 ///
 /// # Errors
 /// Damage in the store.
-pub(super) fn look_up(scan: &Scan, known: &Known, observer: &dyn Observer) -> Result<LookedUp> {
+pub(super) fn look_up(scan: &Scan, known: &Known, observer: &dyn Progress) -> Result<LookedUp> {
     let mut looked_up = LookedUp::default();
     for folder in scan.folders.iter().filter(|folder| !folder.is_new) {
         for place in Place::ALL {
             let is_known = !matches!(folder.directories[place.index()], Outcome::Unknown);
-            if is_known && !observer.is_interrupted() {
+            if is_known && !observer.is_cancelled() {
                 directory(folder, place, known, &mut looked_up)?;
             }
         }
@@ -60,7 +62,7 @@ fn directory(folder: &ScannedFolder, place: Place, known: &Known, looked_up: &mu
             Ok(false) => looked_up.gone.push(row),
             Err(error) => {
                 let what = format!("{}{STAYS}", error.reason());
-                looked_up.problems.push(Problem { path: error.path().to_owned(), what });
+                looked_up.problems.push(Problem::new(error.path().to_owned(), what));
             }
         }
     }

@@ -1,7 +1,8 @@
 //! Decides which of the gone rows and the new files are one file that was moved, renamed or reflagged.
 //!
-//! In: everything gone and everything new of a whole pass. Out: pairs. Pure. The same unique part of the name with the same inode is
-//! the same file; between folders it must also lie on the same device, because inodes are numbered by device.
+//! In: everything gone and everything new of a whole pass. Out: pairs. Pure. The same unique part of the name
+//! with the same inode is the same file; between folders it must also lie on the same device, because inodes
+//! are numbered by device.
 
 use crate::pass::compare::Found;
 use crate::rows::FileRow;
@@ -27,7 +28,8 @@ pub(super) struct Matched {
     pub gone: Vec<FileRow>,
 }
 
-/// Says where things lie: the device of a row's folder as it was stored, that of a folder now, and whether both are one folder.
+/// Says where things lie: the device of a row's folder as it was stored, that of a folder now, and whether
+/// both are one folder.
 pub(super) trait Devices {
     /// Returns the device on which the row's file lay.
     fn of_row(&self, row: &FileRow) -> u64;

@@ -1,7 +1,7 @@
 //! Counts who wrote messages and who got them: rows of `contacts`.
 //!
-//! In: addresses of new messages. Out: rows, each with what was known of the address before. What comes out does not depend on the
-//! order of the messages. Must not know files or text.
+//! In: addresses of new messages. Out: rows, each with what was known of the address before. What comes out
+//! does not depend on the order of the messages. Must not know files or text.
 
 use crate::error::Result;
 use crate::rows::part_of;
@@ -32,7 +32,8 @@ pub(super) struct Mention {
 /// What is known of an address.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Person {
-    /// The newest name with its date, of two of one second the later in the alphabet; the address as it was written with it.
+    /// The newest name with its date, of two of one second the later in the alphabet; the address as it was
+    /// written with it.
     name: (i64, String, String),
     sent_count: u32,
     received_count: u32,

@@ -6,8 +6,9 @@ use crate::pass::compare::Found;
 use crate::pass::lookup::LookedUp;
 use crate::pass::moves::{Devices, Move, match_moves};
 use crate::pass::reader::is_drafts_folder;
-use crate::pass::scan::{Outcome, Scan, ScannedFolder};
+use crate::pass::scanned::{Outcome, Scan, ScannedFolder};
 use crate::pass::{Loss, Problem, Summary};
+use crate::remedy::Remedy;
 use crate::rows::{FileRow, FolderRow, Place};
 use mail::{FileStat, Stamp};
 use std::collections::HashSet;
@@ -26,7 +27,8 @@ pub(super) struct Plan {
     pub read: Vec<Candidate>,
     /// Rows that go.
     pub gone: Vec<FileRow>,
-    /// Roots, by their place in the scan's input, of which nothing is known or whose losses are refused: they stay as remembered.
+    /// Roots, by their place in the scan's input, of which nothing is known or whose losses are refused: they
+    /// stay as remembered.
     pub kept_roots: Vec<usize>,
     /// What is known so far.
     pub summary: Summary,
@@ -146,8 +148,8 @@ pub(super) fn plan(scan: Scan, loss: Loss, gone: Gone) -> Plan {
     plan
 }
 
-/// Takes files that moved into the plan. What was a draft before it moved, or is one now, may have been rewritten in place meanwhile: it
-/// is looked at, and read if it was.
+/// Takes files that moved into the plan. What was a draft before it moved, or is one now, may have been
+/// rewritten in place meanwhile: it is looked at, and read if it was.
 fn take_moves(plan: &mut Plan, moved: Vec<Move>) {
     let is_drafts: Vec<bool> = plan.folders.iter().map(|folder| is_drafts_folder(&folder.row.path)).collect();
     let numbers: HashSet<u32> = (plan.folders.iter().zip(&is_drafts))
@@ -220,8 +222,8 @@ enum Trust {
     None,
 }
 
-/// Returns the stamp to store, or none if the stored one will do. Times that are not to be trusted are left out; the device is stored
-/// in any case: moves between folders are told by it.
+/// Returns the stamp to store, or none if the stored one will do. Times that are not to be trusted are left
+/// out; the device is stored in any case: moves between folders are told by it.
 fn stamp_to_store(read: Stamp, trust: Trust, stored: &Stamp) -> Option<Stamp> {
     let without_times = Stamp { mtime_ns: 0, ctime_ns: 0, ..read };
     let is_same_directory = (read.device, read.inode) == (stored.device, stored.inode);
@@ -290,14 +292,15 @@ fn refuse_losses(plan: &mut Plan, limits: &Limits) {
         if lost * 2 <= *row_count && !other_device {
             continue;
         }
-        let what = if other_device {
-            format!(
-                "is on another device than before and {lost} of {row_count} messages are not there; nothing was changed. Mount it, or use --accept-loss"
-            )
+        let (what, remedy) = if other_device {
+            let what = format!(
+                "is on another device than before and {lost} of {row_count} messages are not there; \
+                 nothing was changed"
+            );
+            (what, Remedy::MountOrAcceptLoss)
         } else {
-            format!(
-                "{lost} of {row_count} messages are gone; nothing was changed. If that is meant, use --accept-loss"
-            )
+            let what = format!("{lost} of {row_count} messages are gone; nothing was changed");
+            (what, Remedy::AcceptLoss)
         };
         let is_other = |folder: usize| limits.roots.get(folder) != Some(&root);
         let row_is_other = |row: &FileRow| root_of(row) != Some(root);
@@ -321,13 +324,14 @@ fn refuse_losses(plan: &mut Plan, limits: &Limits) {
                 path.clone_from(&folder.path);
             }
         }
-        plan.summary.problems.push(Problem { path, what });
+        plan.summary.problems.push(Problem { path, what, remedy: Some(remedy) });
         plan.kept_roots.push(root);
     }
     distrust(plan, limits, &not_done);
 }
 
-/// Takes the trust from directories of other roots where something is not done because it has to do with a refused one.
+/// Takes the trust from directories of other roots where something is not done because it has to do with a
+/// refused one.
 fn distrust(plan: &mut Plan, limits: &Limits, not_done: &HashSet<usize>) {
     let folders = plan.folders.iter_mut().zip(&limits.roots).enumerate();
     for (_, (folder, _)) in

@@ -1,13 +1,13 @@
 //! Reads one directory and compares it with its rows.
 //!
-//! In: a folder, and which of its directories. Out: what came of it. A directory that cannot be read is unknown. Must not know the
-//! other directories.
+//! In: a folder, and which of its directories. Out: what came of it. A directory that cannot be read is
+//! unknown. Must not know the other directories.
 
 use crate::error::Result;
 use crate::pass::compare::{Closer, Difference, Found, compare};
 use crate::pass::known::{Known, NoRows, Telling};
 use crate::pass::listing::Listing;
-use crate::pass::scan::{Directory, Outcome, ScannedFolder};
+use crate::pass::scanned::{Directory, Outcome, ScannedFolder};
 use crate::pass::{Mode, Problem, STAYS};
 use crate::rows::{DirectoryState, FileRow, Place, file_key};
 use mail::{Boundary, FileStat, Fingerprint, ScanBuffer, Stamp};
@@ -59,7 +59,7 @@ impl<'a> Reader<'a> {
         let mut opened = None;
         if folder.is_there && !is_listed && !folder.is_new && has_rows()? {
             let what = format!("is no directory any more{STAYS}");
-            return Ok((Outcome::Unknown, vec![Problem { path, what }]));
+            return Ok((Outcome::Unknown, vec![Problem::new(path, what)]));
         } else if folder.is_there && is_listed {
             opened = self.list((&path, &root), &mut problems);
             if opened.is_none() {
@@ -128,9 +128,10 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Reads the names of a directory that seems unchanged by its stamp, without keeping them: in a large one, memory for names costs as
-    /// much as all else that is done about them. Returns the directory and how many files there are, with drafts alone in the listing
-    /// (none if all files are looked at anyway); `None` if it is not unchanged after all, or cannot be read.
+    /// Reads the names of a directory that seems unchanged by its stamp, without keeping them: in a large
+    /// one, memory for names costs as much as all else that is done about them. Returns the directory and how
+    /// many files there are, with drafts alone in the listing (none if all files are looked at anyway);
+    /// `None` if it is not unchanged after all, or cannot be read.
     fn glance(
         &mut self,
         (path, root): (&Path, &Boundary),
@@ -158,7 +159,7 @@ impl<'a> Reader<'a> {
                     }
                 }
                 // It is listed, so that it is told again.
-                Ok(false) => is_unknown |= entry.leads_elsewhere(root),
+                Ok(false) => is_unknown |= entry.is_unfollowed_link(root),
                 Err(_) => is_unknown = true,
             }
         });
@@ -176,7 +177,7 @@ impl<'a> Reader<'a> {
         let (mut unknown, mut elsewhere) = (None, Vec::new());
         let read = mail::read_directory(path, &mut self.buffer, |entry| match entry.is_message_file(root) {
             Ok(true) => listing.push(entry.name, entry.inode),
-            Ok(false) if entry.leads_elsewhere(root) => elsewhere.push(entry.name.to_vec()),
+            Ok(false) if entry.is_unfollowed_link(root) => elsewhere.push(entry.name.to_vec()),
             Ok(false) => {}
             Err(error) => unknown = Some(error),
         });
@@ -185,12 +186,12 @@ impl<'a> Reader<'a> {
                 1 => String::new(),
                 count => format!("; the same of {} more in this directory", count.saturating_sub(1)),
             };
-            problems.push(Problem { path: mail::join(path, first), what: format!("{ELSEWHERE}{more}") });
+            problems.push(Problem::new(mail::join(path, first), format!("{ELSEWHERE}{more}")));
         }
         match unknown.map_or(read, Err) {
             Ok(directory) => Some(directory),
             Err(error) => {
-                problems.push(Problem { path: path.to_owned(), what: format!("{}{STAYS}", error.reason()) });
+                problems.push(Problem::new(path.to_owned(), format!("{}{STAYS}", error.reason())));
                 None
             }
         }

@@ -1,11 +1,13 @@
 //! Finds the folders of every root, and says which of them are there, gone, or unknown.
 //!
-//! In: roots, and the folders of the last commit. Out: a scan whose directories are still to be read. A root or a folder that may only
-//! be unmounted or unreadable is unknown, never empty. Must not know what is in `cur` and `new`.
+//! In: roots, and the folders of the last commit. Out: a scan whose directories are still to be read. A root
+//! or a folder that may only be unmounted or unreadable is unknown, never empty. Must not know what is in
+//! `cur` and `new`.
 
 use crate::error::{Error, Result};
-use crate::pass::scan::{Input, Scan, ScannedFolder};
+use crate::pass::scanned::{Input, Scan, ScannedFolder};
 use crate::pass::{Loss, Problem, STAYS};
+use crate::remedy::Remedy;
 use crate::rows::FolderRow;
 use crate::state::Root;
 use mail::{Folder, FolderProblem, FolderProblemKind, Folders};
@@ -70,11 +72,17 @@ fn list_root(scan: &mut Scan, input: &Input<'_>, index: usize, mut known: KnownF
     if is_on_other_device(&listed, &known) {
         scan.other_device_roots.push(index);
     }
-    scan.excluded.extend(listed.excluded.iter().map(|path| mail::join(&root.path, path)));
-    let hidden = hidden_paths(scan, root, listed.problems, &known);
+    let excluded = listed.excluded.iter().map(|path| mail::join(&root.path, path));
+    scan.excluded.extend(excluded.filter(|path| input.has_below(path)));
+    let hidden = hidden_paths(scan, (input, root), listed.problems, &known);
     for folder in listed.folders {
         let path = mail::join(&root.path, &folder.path);
         let row = known.remove(folder.path.as_slice()).cloned();
+        if !input.has(&path) {
+            let is_counted = |row: &FolderRow| (!folder.no_update).then_some((index, row.number));
+            scan.left_alone.extend(row.as_ref().and_then(is_counted));
+            continue;
+        }
         let keyword_names = keyword_names(scan, &folder, &path, row.as_ref());
         scan.folders.push(ScannedFolder {
             root: index,
@@ -109,14 +117,14 @@ fn keyword_names(scan: &mut Scan, folder: &Folder, path: &Path, row: Option<&Fol
         Err(error) if error.is_not_found() => Vec::new(),
         Err(error) => {
             let what = format!("{}; the names of keywords stay as they were", error.reason());
-            scan.problems.push(Problem { path: error.path().to_owned(), what });
+            scan.problems.push(Problem::new(error.path().to_owned(), what));
             known()
         }
     }
 }
 
-/// Folders that have rows and were not listed are gone, unless what hides them could not be read, or they lay on a device that is
-/// not mounted there now.
+/// Folders that have rows and were not listed are gone, unless what hides them could not be read, or they lay
+/// on a device that is not mounted there now.
 fn missing_folders(
     scan: &mut Scan,
     input: &Input<'_>,
@@ -127,16 +135,19 @@ fn missing_folders(
     for row in known.into_values() {
         let path = mail::join(&root.path, &row.path);
         let is_hidden = hidden.iter().any(|hidden| path.starts_with(hidden));
+        if !input.has(&path) {
+            scan.left_alone.extend((!is_hidden).then_some((index, row.number)));
+            continue;
+        }
         let is_unmounted = !is_hidden
             && index < input.named_count
             && input.loss == Loss::Refuse
             && is_unmounted(&path, &root.path, row);
         if is_unmounted {
             let what =
-                "is not there, and lay on another device: is it not mounted? What is indexed of it stays. \
-                        If it is gone for good, use --accept-loss"
-                    .to_owned();
-            scan.problems.push(Problem { path: path.clone(), what });
+                "is not there, and lay on another device: is it not mounted? What is indexed of it stays";
+            let remedy = Some(Remedy::AcceptLossOfFolder);
+            scan.problems.push(Problem { path: path.clone(), what: what.to_owned(), remedy });
         }
         scan.folders.push(ScannedFolder {
             root: index,
@@ -164,36 +175,41 @@ pub(crate) fn is_unmounted(path: &Path, root: &Path, row: &FolderRow) -> bool {
 
 fn unknown_root(scan: &mut Scan, index: usize, path: &Path, what: &str) {
     scan.unknown_roots.push(index);
-    scan.problems.push(Problem { path: path.to_owned(), what: what.to_owned() });
+    scan.problems.push(Problem::new(path.to_owned(), what.to_owned()));
 }
 
 /// Tells the problems of a listing, and returns the paths at and below which folders may be there unseen.
 fn hidden_paths(
     scan: &mut Scan,
-    root: &Root,
+    (input, root): (&Input<'_>, &Root),
     problems: Vec<FolderProblem>,
     known: &KnownFolders<'_>,
 ) -> Vec<PathBuf> {
     let mut hidden = Vec::new();
     for problem in problems {
-        if matches!(problem.kind, FolderProblemKind::Elsewhere) {
-            scan.problems.push(Problem { what: problem.to_string(), path: problem.path });
+        let is_told = input.has_below(&problem.path);
+        if matches!(problem.kind, FolderProblemKind::OutsideRoot) {
+            if is_told {
+                scan.problems.push(Problem::new(problem.path.clone(), problem.to_string()));
+            }
             continue;
         }
         if !problem.hides_folders() {
             continue;
         }
         let hides_known = known.keys().any(|path| mail::join(&root.path, path).starts_with(&problem.path));
-        // A link that leads nowhere is worth a line only where there were folders: programs keep locks in such links.
-        if hides_known || !matches!(problem.kind, FolderProblemKind::Dangling) {
-            scan.problems.push(Problem { path: problem.path.clone(), what: format!("{problem}{STAYS}") });
+        // A link that leads nowhere is worth a line only where there were folders: programs keep locks in
+        // such links.
+        if is_told && (hides_known || !matches!(problem.kind, FolderProblemKind::Dangling)) {
+            scan.problems.push(Problem::new(problem.path.clone(), format!("{problem}{STAYS}")));
         }
         hidden.push(problem.path);
     }
     hidden
 }
 
-/// Says whether no folder is on the device that it was on. Of a root whose folders are all gone the root's own device counts.
+/// Says whether no folder is on the device that it was on. Of a root whose folders are all gone the root's
+/// own device counts.
 fn is_on_other_device(listed: &Folders, known: &KnownFolders<'_>) -> bool {
     let was_on = |row: &FolderRow, device: u64| {
         row.directories.iter().any(|directory| directory.stamp.device == device)

@@ -1,121 +1,25 @@
 //! Lists every folder of every root, on all cores, and compares it with its rows.
 //!
-//! In: roots, and the folders of the last commit. Out: one outcome for each directory. Directories that cannot be read are unknown,
-//! never empty. Writes nothing.
+//! In: roots, and the folders of the last commit. Out: one outcome for each directory. Directories that
+//! cannot be read are unknown, never empty. Writes nothing.
 
-use crate::environment::Environment;
 use crate::error::Result;
 use crate::pass::compare::Found;
 use crate::pass::known::Known;
 use crate::pass::lazy::{Drafts, is_unchanged};
 use crate::pass::reader::{Reader, changed_in_place};
-use crate::pass::{Cleanup, Loss, Mode, Observer, Problem, roots};
-use crate::rows::{DirectoryState, FileRow, FolderRow, Place};
-use crate::state::Root;
-use mail::FileStat;
-use std::path::PathBuf;
+use crate::pass::scanned::{Input, Outcome, Scan, ScannedFolder};
+use crate::pass::{Cleanup, Mode, roots};
+use crate::rows::{FileRow, Place};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
-use store::Snapshot;
-
-/// What a scan works from.
-pub(super) struct Input<'a> {
-    /// Clock and threads.
-    pub environment: &'a Environment,
-    /// The last commit.
-    pub snapshot: &'a Snapshot,
-    /// The roots: first those to list, then those that are no longer named and still have rows.
-    pub roots: &'a [Root],
-    /// How many of the roots are to be listed.
-    pub named_count: usize,
-    /// All folders of the last commit.
-    pub folders: Vec<FolderRow>,
-    /// How much to trust.
-    pub mode: Mode,
-    /// Whether folders that may only be unmounted count as gone.
-    pub loss: Loss,
-    /// What becomes of rows whose file is gone.
-    pub cleanup: Cleanup,
-}
-
-/// What a scan found.
-#[derive(Debug, Default)]
-pub(super) struct Scan {
-    /// Every folder of the roots, on the disk or in rows.
-    pub folders: Vec<ScannedFolder>,
-    /// What could not be read.
-    pub problems: Vec<Problem>,
-    /// Directories that a file `.noindex` leaves out.
-    pub excluded: Vec<PathBuf>,
-    /// Roots, by their place in the input, of which nothing is known: missing, empty, unreadable.
-    pub unknown_roots: Vec<usize>,
-    /// Roots on another device than before.
-    pub other_device_roots: Vec<usize>,
-    /// When the scan began, nanoseconds.
-    pub started_ns: i64,
-    /// How many rows each root has in directories of which something is known; empty where nothing is gone.
-    pub row_counts: Vec<u64>,
-    /// Rows of directories that were left unread because nothing changed in them.
-    pub unread_count: u64,
-}
-
-/// A folder and what its two directories hold.
-#[derive(Debug)]
-pub(super) struct ScannedFolder {
-    /// The root, by its place in the input.
-    pub root: usize,
-    /// Where it is.
-    pub path: PathBuf,
-    /// The row, with number 0 and `is_new` if there is none yet.
-    pub row: FolderRow,
-    /// Whether it has no row yet.
-    pub is_new: bool,
-    /// Whether it is still there.
-    pub is_there: bool,
-    /// Whether `.noupdate` says to leave it alone.
-    pub no_update: bool,
-    /// Which of `cur` and `new` were listed: one that cannot be read then is unknown, not empty.
-    pub has: [bool; 2],
-    /// The names of its keywords.
-    pub keyword_names: Vec<u8>,
-    /// `cur` and `new`.
-    pub directories: [Outcome; 2],
-}
-
-/// What came of one directory.
-#[derive(Debug, Default)]
-pub(super) enum Outcome {
-    /// It was not read, or could not be: its rows stay.
-    #[default]
-    Unknown,
-    /// It is as it was when it was last read whole, and was not read. Rows of drafts in it whose file may have other content.
-    Unchanged(Vec<(FileRow, Found)>),
-    /// It was read.
-    Read(Box<Directory>),
-}
-
-/// A directory that was read.
-#[derive(Debug, Default)]
-pub(super) struct Directory {
-    /// The directory before it was read.
-    pub state: DirectoryState,
-    /// Files in it.
-    pub file_count: u64,
-    /// New files.
-    pub added: Vec<Found>,
-    /// Rows without a file.
-    pub gone: Vec<FileRow>,
-    /// Rows whose file is the same, with another inode or another time of status change.
-    pub restated: Vec<(FileRow, Found, FileStat)>,
-    /// Rows whose file may have other content.
-    pub suspect: Vec<(FileRow, Found)>,
-}
+use work::Progress;
 
 /// Lists and compares.
 ///
 /// # Errors
 /// Damage in the store.
-pub(super) fn scan(input: &Input<'_>, observer: &dyn Observer) -> Result<Scan> {
+pub(super) fn scan(input: &Input<'_>, observer: &dyn Progress) -> Result<Scan> {
     let known = Known::new(input.snapshot)?;
     let mut scan = roots::find(input);
     read_directories(input, &known, &mut scan, observer)?;
@@ -174,7 +78,7 @@ fn read_directories(
     input: &Input<'_>,
     known: &Known,
     scan: &mut Scan,
-    observer: &dyn Observer,
+    observer: &dyn Progress,
 ) -> Result<()> {
     let tasks = tasks(input, known, scan)?;
     let next = AtomicUsize::new(0);
@@ -182,7 +86,7 @@ fn read_directories(
     let worker = || {
         let mut reader = Reader::new(input.mode, known);
         while let Some(task) = tasks.get(next.fetch_add(1, Ordering::Relaxed)) {
-            if observer.is_interrupted() {
+            if observer.is_cancelled() {
                 break;
             }
             let folder = &scan.folders[task.folder];
@@ -194,7 +98,7 @@ fn read_directories(
                 }
             };
             if let Ok((Outcome::Read(directory), _)) = &outcome {
-                observer.advance(directory.file_count);
+                observer.add(directory.file_count, 0);
             }
             results.lock().unwrap_or_else(PoisonError::into_inner).push((task, outcome));
         }
@@ -243,10 +147,32 @@ fn count_rows(input: &Input<'_>, known: &Known, scan: &mut Scan) -> Result<()> {
         }
     }
     if has_unread {
-        scan.unread_count = known.row_count() - elsewhere;
+        scan.unread_count = match input.only {
+            None => known.row_count() - elsewhere,
+            Some(_) => count_unchanged(known, &scan.folders)?,
+        };
     }
     if is_lossy {
+        // What a pass may lose is measured against the whole root, whatever part of it this pass looks at.
+        for (root, number) in &scan.left_alone {
+            for place in Place::ALL {
+                row_counts[*root] += known.count(*number, place)?;
+            }
+        }
         scan.row_counts = row_counts;
     }
     Ok(())
+}
+
+/// Counts the rows of directories that were left unread, one by one.
+fn count_unchanged(known: &Known, folders: &[ScannedFolder]) -> Result<u64> {
+    let mut count = 0;
+    for folder in folders {
+        for place in Place::ALL {
+            if matches!(folder.directories[place.index()], Outcome::Unchanged(_)) {
+                count += known.count(folder.row.number, place)?;
+            }
+        }
+    }
+    Ok(count)
 }

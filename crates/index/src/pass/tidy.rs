@@ -1,26 +1,26 @@
 //! Merges segments after a pass, so that queries look into few: the store's and the text index's.
 //!
-//! In: an environment. Out: fewer segments, the same answers. What is new is visible before this begins; a pass ends with a bounded
-//! amount of merging, and leaves the rest to the next one.
+//! In: an environment. Out: fewer segments, the same answers. What is new is visible before this begins; a
+//! pass ends with a bounded amount of merging, and leaves the rest to the next one.
 
 use crate::environment::Environment;
-use crate::error::{Error, Result};
-use crate::pass::NoObserver;
+use crate::error::Result;
+use crate::open;
 use crate::pass::leftovers::TEXT_MERGE_LOCK;
 use crate::set::NumberSet;
 use crate::state::{self, ATTACHMENT, State, TextSegment};
 use crate::tables::messages;
-use crate::text::{self, TextFiles, TextMerge, remove_unnamed};
-use crate::{open, rows};
+use crate::text::{self, TextMerge, remove_unnamed};
 use disk::Wait;
 use store::{MergeOptions, Snapshot, Transaction};
+use work::Silent;
 
 /// Most merges of each kind that one pass does.
 const MERGES_PER_PASS: usize = 4;
 /// Documents of the text index that a pass merges whatever it added: seconds of work.
 const DOCUMENTS_PER_PASS: u64 = 262_144;
-/// Documents that a pass merges for each that it added. Over its life a document is merged once a tier, of which few mailboxes fill
-/// more than four.
+/// Documents that a pass merges for each that it added. Over its life a document is merged once a tier, of
+/// which few mailboxes fill more than four.
 const DOCUMENTS_PER_NEW: u64 = 4;
 
 /// Merges what is due after `new_count` messages were added, but not without end.
@@ -58,11 +58,12 @@ fn merge_rows(environment: &Environment) -> Result<bool> {
     }
 }
 
-/// Merges one group of segments of the text index, if there is one of so many documents; returns how many it had.
+/// Merges one group of segments of the text index, if there is one of so many documents; returns how many it
+/// had.
 fn merge_text(environment: &Environment, documents_max: u64) -> Result<Option<u64>> {
     let disk = environment.disk.as_ref();
-    let files = TextFiles::new(&environment.disk, &environment.text_directory());
-    let lock = match disk.lock(&files.path().join(TEXT_MERGE_LOCK), &environment.holder, Wait::Refuse) {
+    let directory = environment.text_directory();
+    let lock = match disk.lock(&directory.join(TEXT_MERGE_LOCK), &environment.holder, Wait::Refuse) {
         Ok(lock) => lock,
         Err(disk::Error::Locked { .. }) => return Ok(None),
         Err(error) => return Err(error.into()),
@@ -71,11 +72,10 @@ fn merge_text(environment: &Environment, documents_max: u64) -> Result<Option<u6
     let before = open::state(&snapshot, &environment.index_directory())?;
     let Some(chosen) = text::choose(&before.text, documents_max) else { return Ok(None) };
     let known = known_messages(&snapshot, &before)?;
-    let wrap = |source| Error::Text { path: files.path().to_owned(), source };
-    let merged = text::merge(&files, &chosen, known.as_ref()).map_err(wrap)?;
-    disk.sync_directory(files.path())?;
+    let merged = text::merge((&environment.disk, &directory), &chosen, known.as_ref())?;
+    disk.sync_directory(&directory)?;
 
-    let mut writer = open::writer(environment, &NoObserver)?;
+    let mut writer = open::writer(environment, &Silent)?;
     let mut now = open::state(&writer.snapshot()?, &environment.index_directory())?;
     now.text = exchange(now.text, merged);
     let mut transaction = Transaction::default();
@@ -83,12 +83,13 @@ fn merge_text(environment: &Environment, documents_max: u64) -> Result<Option<u6
     writer.commit(transaction)?;
     // Still under both locks: nobody is writing a segment that is not named yet.
     let named = now.text.iter().map(|segment| segment.id.as_str()).collect();
-    remove_unnamed(disk, files.path(), &named)?;
+    remove_unnamed(disk, &directory, &named)?;
     drop(lock);
     Ok(Some(text::document_count(&chosen)))
 }
 
-/// Returns the messages that have a row, if there may be documents of others: of swept ones, whose numbers nobody gets again.
+/// Returns the messages that have a row, if there may be documents of others: of swept ones, whose numbers
+/// nobody gets again.
 fn known_messages(snapshot: &Snapshot, state: &State) -> Result<Option<NumberSet>> {
     let table = snapshot.table(messages::TABLE)?;
     if text::document_count(&state.text) <= table.row_count() {
@@ -96,7 +97,7 @@ fn known_messages(snapshot: &Snapshot, state: &State) -> Result<Option<NumberSet
     }
     let mut known = NumberSet::new(state.next_message);
     for part in table.parts() {
-        for row in rows::live(part) {
+        for row in part.live_rows() {
             known.insert(part.u32_at(messages::NUMBER, row)?);
         }
     }

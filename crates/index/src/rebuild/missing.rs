@@ -1,19 +1,18 @@
-//! Says what an index made anew lacks: directories that could not be read, or lie on a disk that is not mounted, and how many messages the
-//! old index had of them.
+//! Says what an index made anew lacks: directories that could not be read, or lie on a disk that is not
+//! mounted, and how many messages the old index had of them.
 //!
-//! In: what the old index has and what the new one, and what could not be read. Out: sentences. Must not know how an index is made.
+//! In: what the old index has and what the new one, and what could not be read. Out: sentences. Must not know
+//! how an index is made.
 
 use crate::environment::Environment;
 use crate::error::Result;
 use crate::pass::roots::is_unmounted;
 use crate::pass::{Problem, STAYS};
+use crate::remedy::Remedy;
 use crate::rows::{self, FolderRow, Place};
 use crate::search::Inventory;
 use crate::{open, state::Root};
 use std::path::{Path, PathBuf};
-
-/// What brings back what is lacking.
-const AGAIN: &str = "until it can be read and \"pneu index\" is run";
 
 /// What an index has.
 #[derive(Debug, Default)]
@@ -48,8 +47,8 @@ fn read(environment: &Environment) -> Result<Indexed> {
     Ok(indexed)
 }
 
-/// Adds what no pass over the disk can know to be missing, and makes all problems with directories say what the new index lacks. `before` is
-/// the old one, if anything is known of that.
+/// Adds what no pass over the disk can know to be missing, and makes all problems with directories say what
+/// the new index lacks. `before` is the old one, if anything is known of that.
 pub(super) fn tell(problems: &mut Vec<Problem>, before: Option<&Indexed>, after: &Indexed) {
     if let Some(before) = before {
         let unseen = unseen(before, after, problems);
@@ -60,19 +59,20 @@ pub(super) fn tell(problems: &mut Vec<Problem>, before: Option<&Indexed>, after:
         let Some(what) = problem.what.strip_suffix(STAYS) else { continue };
         let lacking =
             before.map(|before| before.below(&problem.path).saturating_sub(after.below(&problem.path)));
+        problem.remedy = Some(Remedy::RunPass).filter(|_| lacking != Some(0));
         problem.what = match lacking {
             Some(0) => format!("{what}; nothing of it was indexed"),
-            Some(1) => format!("{what}; 1 message of it was indexed and is not in the new index, {AGAIN}"),
+            Some(1) => format!("{what}; 1 message of it was indexed and is not in the new index"),
             Some(count) => {
-                format!("{what}; {count} messages of it were indexed and are not in the new index, {AGAIN}")
+                format!("{what}; {count} messages of it were indexed and are not in the new index")
             }
-            None => format!("{what}; what it holds is not in the new index, {AGAIN}"),
+            None => format!("{what}; what it holds is not in the new index"),
         };
     }
 }
 
-/// Returns problems with folders that the old index has, the new one not, and that are not simply gone: behind a link that leads nowhere, or once
-/// on a device that is not there now.
+/// Returns problems with folders that the old index has, the new one not, and that are not simply gone:
+/// behind a link that leads nowhere, or once on a device that is not there now.
 fn unseen(before: &Indexed, after: &Indexed, problems: &[Problem]) -> Vec<Problem> {
     let mut unseen: Vec<Problem> = Vec::new();
     for (root, row) in &before.folders {
@@ -83,10 +83,10 @@ fn unseen(before: &Indexed, after: &Indexed, problems: &[Problem]) -> Vec<Proble
         }
         if let Some(link) = dangling(&path, &root.path) {
             let what = format!("the link {} leads nowhere; is a disk not mounted?{STAYS}", link.display());
-            unseen.push(Problem { path: link.to_owned(), what });
+            unseen.push(Problem::new(link.to_owned(), what));
         } else if is_unmounted(&path, &root.path, row) {
             let what = format!("is not there, and lay on another device: is it not mounted?{STAYS}");
-            unseen.push(Problem { path, what });
+            unseen.push(Problem::new(path, what));
         }
     }
     unseen

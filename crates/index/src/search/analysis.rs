@@ -28,8 +28,8 @@ pub struct AnalysisStep {
     pub what: String,
     /// What answers a term; nothing for an operator.
     pub sources: Vec<&'static str>,
-    /// How many messages it found and how many nanoseconds that took, its children included; nothing if the answer was
-    /// known without it.
+    /// How many messages it found and how many nanoseconds that took, its children included; nothing if the
+    /// answer was known without it.
     pub measured: Option<(u64, u64)>,
     /// What an operator joins, the cheapest first.
     pub children: Vec<AnalysisStep>,

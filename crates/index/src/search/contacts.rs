@@ -4,13 +4,12 @@
 //! indexed, those that are gone included.
 
 use crate::error::Result;
-use crate::rows::{self, live};
+use crate::rows::{self, RecordReader};
 use crate::search::Mailbox;
 use crate::tables::{contacts, dated, messages};
 use query::fold::fold;
 use std::cmp::Reverse;
 use std::collections::HashSet;
-use store::PayloadReader;
 
 /// Who is meant by people.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -41,8 +40,8 @@ pub struct Person {
 }
 
 impl Mailbox {
-    /// Returns the people whose name or address holds each of the words, without regard to case and accents; those of the most
-    /// messages first. The user is left out, whose addresses are known.
+    /// Returns the people whose name or address holds each of the words, without regard to case and accents;
+    /// those of the most messages first. The user is left out, whose addresses are known.
     ///
     /// # Errors
     /// Damage in the store.
@@ -53,14 +52,14 @@ impl Mailbox {
         };
         let words: Vec<String> = words.iter().map(|word| fold(word).into_owned()).collect();
         let mut found = Vec::new();
-        for part in self.snapshot.table(contacts::TABLE)?.parts() {
-            for row in live(part) {
+        for part in self.snapshot().table(contacts::TABLE)?.parts() {
+            for row in part.live_rows() {
                 let text = |column| -> Result<String> {
                     Ok(String::from_utf8_lossy(part.bytes(column, row)?).into_owned())
                 };
                 let (name, address) = (text(contacts::NAME)?, text(contacts::ADDRESS)?);
                 let folded = format!("{} {}", fold(&name), fold(&address));
-                let is_wanted = !self.own.holds(&address)
+                let is_wanted = !self.own_addresses().holds(&address)
                     && partners.as_ref().is_none_or(|known| known.contains(&address.to_lowercase()));
                 if is_wanted && words.iter().all(|word| folded.contains(word)) {
                     found.push(Person {
@@ -88,13 +87,13 @@ impl Mailbox {
         by_user.and(live);
         let mut both = to_user.clone();
         both.or(&by_user);
-        let table = self.snapshot.table(messages::TABLE)?;
-        let mut reader = PayloadReader::new();
+        let table = self.snapshot().table(messages::TABLE)?;
+        let mut reader = RecordReader::new();
         let mut partners = HashSet::new();
         for number in both.iter() {
             let Some(hit) = self.hit(number)? else { continue };
             let part = rows::part_of(&table, hit.row);
-            let rest = rows::rest(part, hit.row.row, &mut reader, &self.directory)?;
+            let rest = rows::rest(part, hit.row.row, &mut reader, self.directory())?;
             if to_user.contains(number) {
                 partners.extend(rest.from.iter().map(|one| one.address.to_lowercase()));
             }

@@ -1,72 +1,14 @@
 //! Copies: messages that read the same and came different ways. They are one message to whoever asks.
 //!
-//! In: sets of messages. Out: sets with one of each kind, and for one message all its copies. Must not know queries.
+//! In: sets of messages. Out: sets with one of each kind, and for one message all its copies. Must not know
+//! queries.
 
 use crate::error::Result;
 use crate::rows;
 use crate::search::{Hit, Mailbox};
 use crate::set::NumberSet;
-use crate::tables::{copies, messages};
+use crate::tables::messages;
 use std::collections::HashMap;
-
-/// Every group of copies: the numbers of those that are alike, which may be swept. What orders them is read when it is needed.
-#[derive(Debug)]
-pub(crate) struct Copies {
-    /// The members of all groups, those of one behind each other.
-    members: Vec<u32>,
-    /// Where each group begins among the members, and where the last one ends.
-    starts: Vec<usize>,
-    /// Each member with its group, by number.
-    group_of: Vec<(u32, usize)>,
-    /// All members.
-    all: NumberSet,
-}
-
-impl Copies {
-    /// Looks for all of them.
-    pub(super) fn load(mailbox: &Mailbox) -> Result<Copies> {
-        let mut pairs = Vec::new();
-        for part in mailbox.snapshot.table(copies::TABLE)?.parts() {
-            let numbers = part.u32s(copies::NUMBER, 0..part.row_count())?;
-            let firsts = part.u32s(copies::FIRST, 0..part.row_count())?;
-            let rows = (0u32..).zip(firsts.iter().zip(numbers)).filter(|(row, _)| !part.is_dead(*row));
-            pairs.extend(rows.map(|(_, (first, number))| (*first, *number)));
-        }
-        pairs.sort_unstable();
-        let mut copies =
-            Copies { members: Vec::new(), starts: vec![0], group_of: Vec::new(), all: mailbox.empty() };
-        for pairs in pairs.chunk_by(|a, b| a.0 == b.0) {
-            copies.add(pairs);
-        }
-        copies.group_of.sort_unstable();
-        Ok(copies)
-    }
-
-    /// Adds a group: pairs of its first member and another.
-    fn add(&mut self, pairs: &[(u32, u32)]) {
-        let group = self.starts.len() - 1;
-        let first = pairs.first().map(|(first, _)| *first);
-        for number in first.into_iter().chain(pairs.iter().map(|(_, number)| *number)) {
-            self.members.push(number);
-            self.group_of.push((number, group));
-            self.all.insert(number);
-        }
-        self.starts.push(self.members.len());
-    }
-
-    /// Returns the groups, each with all its members.
-    fn groups(&self) -> impl Iterator<Item = &[u32]> {
-        self.starts.windows(2).map(|ends| &self.members[ends[0]..ends[1]])
-    }
-
-    fn group(&self, number: u32) -> &[u32] {
-        let Ok(place) = self.group_of.binary_search_by_key(&number, |(number, _)| *number) else {
-            return &[];
-        };
-        let group = self.group_of[place].1;
-        &self.members[self.starts[group]..self.starts[group + 1]]
-    }
-}
 
 /// Which messages are shown once.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -78,12 +20,14 @@ pub enum Duplicates {
     MessageId,
 }
 
-/// What comes before age where one of several is chosen: whether it is not preferred, and whether it is absent.
+/// What comes before age where one of several is chosen: whether it is not preferred, and whether it is
+/// absent.
 type Rank = (bool, bool);
 
 impl Mailbox {
-    /// Leaves one message of each kind in a set: the oldest, of one second that with the lowest SHA-256. Where `preferred` is given,
-    /// it is one of those if there is any. One with a file goes before one without.
+    /// Leaves one message of each kind in a set: the oldest, of one second that with the lowest SHA-256.
+    /// Where `preferred` is given, it is one of those if there is any. One with a file goes before one
+    /// without.
     ///
     /// # Errors
     /// Damage in the store.
@@ -122,21 +66,21 @@ impl Mailbox {
     /// Returns the date and the SHA-256 of a message: the least of copies is the one to show.
     fn age(&self, number: u32) -> Result<Option<(i64, [u8; 32])>> {
         let Some(hit) = self.hit(number)? else { return Ok(None) };
-        let table = self.snapshot.table(messages::TABLE)?;
+        let table = self.snapshot().table(messages::TABLE)?;
         Ok(Some((hit.date, rows::part_of(&table, hit.row).id_at(messages::SHA256, hit.row.row)?)))
     }
 
     fn one_of_each_id(&self, found: &NumberSet, rank: impl Fn(u32) -> Rank) -> Result<NumberSet> {
         let mut first: HashMap<u64, (Rank, i64, [u8; 32], u32)> = HashMap::new();
-        for part in self.snapshot.table(messages::TABLE)?.parts() {
+        for part in self.snapshot().table(messages::TABLE)?.parts() {
             let all = 0..part.row_count();
             let numbers = part.u32s(messages::NUMBER, all.clone())?;
             let hashes = part.u64s(messages::MESSAGE_ID_HASH, all.clone())?;
             let dates = part.i64s(messages::DATE, all.clone())?;
             let ids = part.ids(messages::SHA256, all)?;
             let columns = numbers.iter().zip(hashes).zip(dates).zip(ids);
-            for (row, (((number, hash), date), id)) in (0u32..).zip(columns) {
-                if found.contains(*number) && !part.is_dead(row) {
+            for (_, (((number, hash), date), id)) in part.live_values(columns) {
+                if found.contains(*number) {
                     let key = (rank(*number), *date, *id, *number);
                     first.entry(*hash).and_modify(|least| *least = key.min(*least)).or_insert(key);
                 }
@@ -152,8 +96,8 @@ impl Mailbox {
     pub(super) fn add_copies(&self, found: &mut NumberSet) -> Result<()> {
         let copies = self.copies()?;
         let mut some = found.clone();
-        some.and(&copies.all);
-        if some.count() < copies.starts.len() as u64 {
+        some.and(copies.members());
+        if some.count() < copies.count() as u64 {
             some.iter().flat_map(|number| copies.group(number)).for_each(|number| found.insert(*number));
         } else {
             let wanted = copies.groups().filter(|group| group.iter().any(|number| some.contains(*number)));

@@ -10,7 +10,6 @@ use crate::search::plan::{Measured, Node, Step, plan};
 use crate::search::prepare::{Answer, answers};
 use crate::search::{Mailbox, files, values};
 use crate::set::NumberSet;
-use crate::tables::{absent, messages};
 use query::Query;
 
 /// Returns the messages that match.
@@ -28,32 +27,6 @@ pub(super) fn measured<'q>(
     let run = Run { mailbox, live: mailbox.live()?, clock };
     let found = run.step(&mut step)?;
     Ok((step, found))
-}
-
-/// Returns the messages that have a row and at least one file.
-pub(super) fn present(mailbox: &Mailbox) -> Result<NumberSet> {
-    let table = mailbox.snapshot.table(messages::TABLE)?;
-    let mut present = if table.row_count() == u64::from(mailbox.bound()) {
-        NumberSet::full(mailbox.bound())
-    } else {
-        let mut present = mailbox.empty();
-        for part in table.parts() {
-            let numbers = part.u32s(messages::NUMBER, 0..part.row_count())?;
-            (0u32..)
-                .zip(numbers)
-                .filter(|(row, _)| !part.is_dead(*row))
-                .for_each(|(_, number)| present.insert(*number));
-        }
-        present
-    };
-    for part in mailbox.snapshot.table(absent::TABLE)?.parts() {
-        let numbers = part.u32s(absent::MESSAGE, 0..part.row_count())?;
-        (0u32..)
-            .zip(numbers)
-            .filter(|(row, _)| !part.is_dead(*row))
-            .for_each(|(_, number)| present.remove(*number));
-    }
-    Ok(present)
 }
 
 struct Run<'a> {
@@ -116,8 +89,11 @@ impl Run<'_> {
     /// Returns what one answer finds. What a copy says that the scope leaves out does not count, but its tags
     /// do: they were given to the message, and its headers changed on the way.
     fn answer(&self, answer: &Answer) -> Result<NumberSet> {
+        self.mailbox.check_cancelled()?;
         let mut found = self.mailbox.empty();
         self.answer_of_one(answer, &mut found)?;
+        // What a search that was cut short found is not an answer.
+        self.mailbox.check_cancelled()?;
         if !matches!(answer, Answer::Tagged(_)) {
             found.and(self.live);
         }
@@ -126,7 +102,6 @@ impl Run<'_> {
 
     fn answer_of_one(&self, answer: &Answer, found: &mut NumberSet) -> Result<()> {
         let mailbox = self.mailbox;
-        let text_error = |error| mailbox.text_error(error);
         match answer {
             Answer::Dates(from, to) => values::dates(mailbox, (*from, *to), found),
             Answer::Sizes(from, to) => values::sizes(mailbox, (*from, *to), found),
@@ -150,13 +125,11 @@ impl Run<'_> {
             Answer::Path(path) => files::whole_path(mailbox, path, found),
             Answer::Below(path) => files::below(mailbox, path, found),
             Answer::Paths(wanted) => files::paths(mailbox, wanted, found),
-            Answer::Text(field, needle) => mailbox.text.find(*field, needle, found).map_err(text_error),
+            Answer::Text(field, needle) => mailbox.text().find(*field, needle, found),
             Answer::Terms(field, begin, wanted) => {
-                mailbox.text.find_terms(*field, begin, wanted, found).map_err(text_error)
+                mailbox.text().find_terms((*field, begin), wanted, &|| mailbox.is_cancelled(), found)
             }
-            Answer::Values(field, begin, wanted) => {
-                mailbox.text.find_values(*field, begin, wanted, found).map_err(text_error)
-            }
+            Answer::Values(field, begin, wanted) => mailbox.text().find_values(*field, begin, wanted, found),
         }
     }
 }

@@ -4,7 +4,7 @@
 //! when any of its files has it, and is unread when any of them is not seen.
 
 use crate::error::Result;
-use crate::rows::{self, FolderRow, Place};
+use crate::rows::{FolderRow, Place};
 use crate::search::pattern::{self, Wanted};
 use crate::search::{Mailbox, values};
 use crate::set::NumberSet;
@@ -42,11 +42,11 @@ pub(super) fn flag(mailbox: &Mailbox, flag: FlagName, found: &mut NumberSet) -> 
 
 /// Adds messages that have a file with flags that are wanted.
 fn with_flags(mailbox: &Mailbox, is_wanted: impl Fn(u16) -> bool, found: &mut NumberSet) -> Result<()> {
-    for part in mailbox.files.parts() {
+    for part in mailbox.file_table().parts() {
         let flags = part.u16s(files::FLAGS, 0..part.row_count())?;
         let numbers = part.u32s(files::MESSAGE, 0..part.row_count())?;
-        for (row, (flags, number)) in (0u32..).zip(flags.iter().zip(numbers)) {
-            if is_wanted(*flags) && !part.is_dead(row) {
+        for (_, (flags, number)) in part.live_values(flags.iter().zip(numbers)) {
+            if is_wanted(*flags) {
                 found.insert(*number);
             }
         }
@@ -61,11 +61,11 @@ pub(super) fn changed(
     found: &mut NumberSet,
 ) -> Result<()> {
     let (from, to) = (range.0.unwrap_or(i64::MIN), range.1.unwrap_or(i64::MAX));
-    for part in mailbox.files.parts() {
+    for part in mailbox.file_table().parts() {
         let times = part.i64s(files::CTIME, 0..part.row_count())?;
         let numbers = part.u32s(files::MESSAGE, 0..part.row_count())?;
-        for (row, (time, number)) in (0u32..).zip(times.iter().zip(numbers)) {
-            if (from..=to).contains(&time.div_euclid(1_000_000_000)) && !part.is_dead(row) {
+        for (_, (time, number)) in part.live_values(times.iter().zip(numbers)) {
+            if (from..=to).contains(&time.div_euclid(1_000_000_000)) {
                 found.insert(*number);
             }
         }
@@ -76,18 +76,15 @@ pub(super) fn changed(
 /// Adds messages of which a file has a keyword whose name is wanted.
 pub(super) fn keyword(mailbox: &Mailbox, wanted: &Wanted, found: &mut NumberSet) -> Result<()> {
     let letters: HashMap<u32, u32> =
-        mailbox.folders.iter().map(|folder| (folder.number, keyword_letters(folder, wanted))).collect();
-    for part in mailbox.files.parts() {
+        mailbox.folders().iter().map(|folder| (folder.number, keyword_letters(folder, wanted))).collect();
+    for part in mailbox.file_table().parts() {
         let rows = 0..part.row_count();
         let keywords = part.u32s(files::KEYWORDS, rows.clone())?;
         let folders = part.u32s(files::FOLDER, rows.clone())?;
         let numbers = part.u32s(files::MESSAGE, rows.clone())?;
-        for (row, ((keywords, folder), number)) in rows.zip(keywords.iter().zip(folders).zip(numbers)) {
+        for (_, ((keywords, folder), number)) in part.live_values(keywords.iter().zip(folders).zip(numbers)) {
             // Few files have any.
-            if *keywords != 0
-                && letters.get(folder).is_some_and(|letters| keywords & letters != 0)
-                && !part.is_dead(row)
-            {
+            if *keywords != 0 && letters.get(folder).is_some_and(|letters| keywords & letters != 0) {
                 found.insert(*number);
             }
         }
@@ -95,7 +92,8 @@ pub(super) fn keyword(mailbox: &Mailbox, wanted: &Wanted, found: &mut NumberSet)
     Ok(())
 }
 
-/// Returns the letters, as bits, that stand for wanted keywords in a folder. A letter that has no name there is its own name.
+/// Returns the letters, as bits, that stand for wanted keywords in a folder. A letter that has no name there
+/// is its own name.
 fn keyword_letters(folder: &FolderRow, wanted: &Wanted) -> u32 {
     let mut names = folder.keyword_names.split(|byte| *byte == b'\n');
     let mut letters = 0;
@@ -111,7 +109,7 @@ fn keyword_letters(folder: &FolderRow, wanted: &Wanted) -> u32 {
 
 /// Adds messages that have a file in a folder whose name is wanted.
 pub(super) fn maildir(mailbox: &Mailbox, wanted: &Wanted, found: &mut NumberSet) -> Result<()> {
-    for folder in &mailbox.folders {
+    for folder in mailbox.folders() {
         if folder_names(folder).iter().any(|name| is_wanted(wanted, name)) {
             folder_files(mailbox, folder, None, found)?;
         }
@@ -126,8 +124,8 @@ fn is_wanted(wanted: &Wanted, name: &str) -> bool {
 
 /// Adds messages that have a file whose path is wanted.
 pub(super) fn paths(mailbox: &Mailbox, wanted: &Wanted, found: &mut NumberSet) -> Result<()> {
-    for part in mailbox.files.parts() {
-        for row in rows::live(part) {
+    for part in mailbox.file_table().parts() {
+        for row in part.live_rows() {
             let Some(file) = mailbox.message_file(part, row)? else { continue };
             if is_wanted(wanted, &file.path.to_string_lossy()) {
                 found.insert(part.u32_at(files::MESSAGE, row)?);
@@ -144,7 +142,7 @@ pub(super) fn below(mailbox: &Mailbox, path: &str, found: &mut NumberSet) -> Res
         directory.starts_with(path)
             || pattern::is_below(name.as_bytes(), relative.trim_end_matches('/').as_bytes())
     };
-    for folder in &mailbox.folders {
+    for folder in mailbox.folders() {
         let (directory, name) = (folder_path(mailbox.roots(), folder), disk_name(folder));
         if is_below(&directory, &name) {
             folder_files(mailbox, folder, None, found)?;
@@ -163,9 +161,9 @@ pub(super) fn below(mailbox: &Mailbox, path: &str, found: &mut NumberSet) -> Res
 /// Adds messages at a path: that of a file, of a folder, or of a folder's `cur` or `new`.
 pub(super) fn whole_path(mailbox: &Mailbox, path: &str, found: &mut NumberSet) -> Result<()> {
     for (place, row) in mailbox.rows_at(Path::new(path))? {
-        found.insert(mailbox.files.part(place).u32_at(files::MESSAGE, row)?);
+        found.insert(mailbox.file_table().part(place).u32_at(files::MESSAGE, row)?);
     }
-    for folder in &mailbox.folders {
+    for folder in mailbox.folders() {
         let directory = folder_path(mailbox.roots(), folder);
         let names = [
             directory.clone(),
@@ -194,7 +192,7 @@ pub(super) fn folder_files(
 ) -> Result<()> {
     let mut key = vec![Value::U32(folder.number)];
     key.extend(place.map(|place| Value::U8(place.number())));
-    for part in mailbox.files.parts() {
+    for part in mailbox.file_table().parts() {
         // Rows of a folder lie together: their column is taken once, not once a row.
         let rows: Vec<u32> = part.primary_range(&key)?.collect();
         let (Some(first), Some(last)) = (rows.iter().min(), rows.iter().max()) else { continue };
@@ -208,7 +206,7 @@ pub(super) fn folder_files(
 
 /// Says whether any folder has this folded name.
 pub(super) fn is_folder(mailbox: &Mailbox, folded: &str) -> bool {
-    mailbox.folders.iter().flat_map(folder_names).any(|name| fold(&name) == folded)
+    mailbox.folders().iter().flat_map(folder_names).any(|name| fold(&name) == folded)
 }
 
 /// Returns the names by which a folder is found: as people read it, and as it is on the disk.

@@ -1,6 +1,7 @@
 //! Which flags a message shows: those of its files, and those that follow from its content.
 //!
-//! In: sets of flags. Out: rows of the query language's table of flags, so that `flag:NAME` finds what shows NAME.
+//! In: sets of flags. Out: rows of the query language's table of flags, so that `flag:NAME` finds what shows
+//! NAME.
 
 use mail::{Derived, Flags};
 use query::FlagName;

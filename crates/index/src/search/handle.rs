@@ -1,6 +1,7 @@
 //! Finds the message that a handle names: a path, `id:` and a Message-ID, or the beginning of a SHA-256.
 //!
-//! In: what a person typed or another program passed on. Out: hits, absent messages among them. Message numbers are no handles: they are good for one commit.
+//! In: what a person typed or another program passed on. Out: hits, absent messages among them. Message
+//! numbers are no handles: an index that is made anew gives other ones.
 
 use crate::error::{Error, Result};
 use crate::rows::{self, FolderRow, Place, file_key};
@@ -16,8 +17,8 @@ use store::{PRIMARY, RowId, Value};
 const SHA256_DIGITS_MIN: usize = 6;
 
 impl Mailbox {
-    /// Returns the messages that a handle names: one, or several for a Message-ID that several have. Absent messages are found by
-    /// Message-ID and by SHA-256, whatever the scope: [`Mailbox::is_absent`] tells.
+    /// Returns the messages that a handle names: one, or several for a Message-ID that several have. Absent
+    /// messages are found by Message-ID and by SHA-256, whatever the scope: [`Mailbox::is_absent`] tells.
     ///
     /// # Errors
     /// [`Error::NoSuchMessage`], [`Error::Ambiguous`]; damage in the store.
@@ -39,7 +40,7 @@ impl Mailbox {
     pub fn by_path(&self, path: &Path) -> Result<Vec<Hit>> {
         let mut hits = Vec::new();
         for (id, row) in self.rows_at(path)? {
-            let number = rows::part_of(&self.files, id).u32_at(files::MESSAGE, row)?;
+            let number = rows::part_of(self.file_table(), id).u32_at(files::MESSAGE, row)?;
             hits.extend(self.hit(number)?);
         }
         Ok(hits)
@@ -61,13 +62,13 @@ impl Mailbox {
 
     fn by_sha256(&self, digits: &str) -> Result<Vec<Hit>> {
         let digits = digits.to_ascii_lowercase();
-        let table = self.snapshot.table(messages::TABLE)?;
+        let table = self.snapshot().table(messages::TABLE)?;
         let mut hits = Vec::new();
         for part in table.parts() {
             let ids = part.ids(messages::SHA256, 0..part.row_count())?;
             let numbers = part.u32s(messages::NUMBER, 0..part.row_count())?;
-            for (row, (id, number)) in (0u32..).zip(ids.iter().zip(numbers)) {
-                if !part.is_dead(row) && begins_with(id, digits.as_bytes()) {
+            for (_, (id, number)) in part.live_values(ids.iter().zip(numbers)) {
+                if begins_with(id, digits.as_bytes()) {
                     hits.extend(self.hit(*number)?);
                 }
             }
@@ -77,7 +78,7 @@ impl Mailbox {
 
     /// Returns the hit of a message number.
     pub(crate) fn hit(&self, number: u32) -> Result<Option<Hit>> {
-        let table = self.snapshot.table(messages::TABLE)?;
+        let table = self.snapshot().table(messages::TABLE)?;
         let Some(row) = table.get(PRIMARY, &[Value::U32(number)])? else { return Ok(None) };
         let date = rows::part_of(&table, row).i64_at(messages::DATE, row.row)?;
         Ok(Some(Hit { number, row, date }))
@@ -94,8 +95,10 @@ impl Mailbox {
             return Ok(Vec::new());
         };
         let mut found = Vec::new();
-        for folder in self.folders.iter().filter(|folder| self.is_at(folder, folder_directory)) {
-            if let Some(id) = self.files.get(PRIMARY, &file_key(folder.number, place, name.as_bytes()))? {
+        for folder in self.folders().iter().filter(|folder| self.is_at(folder, folder_directory)) {
+            if let Some(id) =
+                self.file_table().get(PRIMARY, &file_key(folder.number, place, name.as_bytes()))?
+            {
                 found.push((id, id.row));
             }
         }
@@ -109,8 +112,8 @@ impl Mailbox {
 
     /// Returns a folder by its number.
     pub(crate) fn folder(&self, number: u32) -> Option<&FolderRow> {
-        let place = self.folders.binary_search_by_key(&number, |folder| folder.number).ok()?;
-        self.folders.get(place)
+        let place = self.folders().binary_search_by_key(&number, |folder| folder.number).ok()?;
+        self.folders().get(place)
     }
 }
 

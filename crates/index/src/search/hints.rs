@@ -56,7 +56,7 @@ impl Mailbox {
         let wanted = fold(folder);
         let begin = format!("{}/", wanted.trim_end_matches('/'));
         let (mut is_known, mut has_below) = (false, false);
-        for row in &self.folders {
+        for row in self.folders() {
             let names = folder_names(row).map(|name| fold(&name).into_owned());
             if names.iter().any(|name| *name == wanted) {
                 is_known = true;
@@ -87,7 +87,7 @@ impl Mailbox {
 
     /// Returns the folder whose name is nearest, or else one that is called so somewhere below.
     fn near_folder(&self, wanted: &str) -> Option<String> {
-        let names: Vec<String> = self.folders.iter().map(folder_name).collect();
+        let names: Vec<String> = self.folders().iter().map(folder_name).collect();
         let near = nearest(wanted, names.iter().map(String::as_str));
         let below = || names.iter().map(String::as_str).find(|name| fold(name).ends_with(wanted));
         near.or_else(below).map(str::to_owned)

@@ -1,8 +1,9 @@
 //! Every file of the mailbox in the order in which directories list it: what a backup walks through.
 //!
-//! In: one commit. Out: folders by root and path, the files of each in the order of their names, with their stat as it was when
-//! they were read and the SHA-256 of their message. Columns are read in place, and messages are found by a table of rows that one scan
-//! makes (12 bytes a message): no row is looked up. Must not know what a backup does with it.
+//! In: one commit. Out: folders by root and path, the files of each in the order of their names, with their
+//! stat as it was when they were read and the SHA-256 of their message. Columns are read in place, and
+//! messages are found by a table of rows that one scan makes (12 bytes a message): no row is looked up. Must
+//! not know what a backup does with it.
 
 use crate::environment::Environment;
 use crate::error::{Error, Result};
@@ -24,7 +25,8 @@ pub struct StoredFolder {
     pub path: Vec<u8>,
     /// Where it is.
     pub directory: PathBuf,
-    /// Whether a file `.noupdate` kept the last pass from looking at its messages: there may be others by now, and fewer.
+    /// Whether a file `.noupdate` kept the last pass from looking at its messages: there may be others by
+    /// now, and fewer.
     pub no_update: bool,
     number: u32,
 }
@@ -44,7 +46,7 @@ pub struct StoredFile<'a> {
     pub ctime_ns: i64,
     /// Its Maildir flags.
     pub flags: Flags,
-    /// The number of its message: good for this commit only.
+    /// The number of its message, as in [`crate::Hit::number`].
     pub message: u32,
     /// SHA-256 of its message, decompressed.
     pub sha256: [u8; 32],
@@ -87,7 +89,8 @@ impl StoredFolder {
 }
 
 impl Inventory {
-    /// Opens the newest commit. The text index is not opened: nothing of it is needed, and it takes longer than all else.
+    /// Opens the newest commit. The text index is not opened: nothing of it is needed, and it takes longer
+    /// than all else.
     ///
     /// # Errors
     /// [`Error::NoIndex`] if there is none; damage; a newer version.
@@ -122,8 +125,8 @@ impl Inventory {
         self.listed(folder, place)?.iter().map(Listed::file).collect()
     }
 
-    /// Returns the names of the files in `cur` or `new` of a folder, in byte order. All else of a file is read when it is asked for: most
-    /// backups need it of few.
+    /// Returns the names of the files in `cur` or `new` of a folder, in byte order. All else of a file is
+    /// read when it is asked for: most backups need it of few.
     ///
     /// # Errors
     /// Damage in the store.
@@ -193,8 +196,8 @@ fn message_rows(table: &Table, bound: u32) -> Result<Vec<Option<RowId>>> {
     let mut found = vec![None; bound as usize];
     for (number, part) in (0u32..).zip(table.parts()) {
         let numbers = part.u32s(messages::NUMBER, 0..part.row_count())?;
-        for (row, message) in (0u32..).zip(numbers) {
-            if let Some(slot) = found.get_mut(*message as usize).filter(|_| !part.is_dead(row)) {
+        for (row, message) in part.live_values(numbers) {
+            if let Some(slot) = found.get_mut(*message as usize) {
                 *slot = Some(RowId { part: number, row });
             }
         }

@@ -4,7 +4,7 @@
 
 use crate::error::Result;
 use crate::record::{Line as LineRecord, Rest};
-use crate::rows::{self, Place};
+use crate::rows::{self, Place, RecordReader};
 use crate::search::files::{folder_name, folder_path};
 use crate::search::{Hit, Mailbox, shown_flags, values};
 use crate::tables::{files, messages};
@@ -13,7 +13,7 @@ use query::flags::FlagInfo;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
-use store::{Part, PayloadReader, Value};
+use store::{Part, Value};
 
 /// What a list shows of a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -80,10 +80,10 @@ impl Mailbox {
     ///
     /// # Errors
     /// Damage in the store.
-    pub fn line(&self, hit: &Hit, reader: &mut PayloadReader) -> Result<Summary> {
-        let table = self.snapshot.table(messages::TABLE)?;
+    pub fn line(&self, hit: &Hit, reader: &mut RecordReader) -> Result<Summary> {
+        let table = self.snapshot().table(messages::TABLE)?;
         let part = rows::part_of(&table, hit.row);
-        let LineRecord { from, subject } = rows::line(part, hit.row.row, reader, &self.directory)?;
+        let LineRecord { from, subject } = rows::line(part, hit.row.row, reader, self.directory())?;
         Ok(Summary {
             date: hit.date_seconds(),
             size_bytes: part.u64_at(messages::SIZE, hit.row.row)?,
@@ -97,18 +97,18 @@ impl Mailbox {
     ///
     /// # Errors
     /// Damage in the store.
-    pub fn message_id(&self, hit: &Hit, reader: &mut PayloadReader) -> Result<String> {
-        let table = self.snapshot.table(messages::TABLE)?;
+    pub fn message_id(&self, hit: &Hit, reader: &mut RecordReader) -> Result<String> {
+        let table = self.snapshot().table(messages::TABLE)?;
         let part = rows::part_of(&table, hit.row);
-        Ok(rows::rest(part, hit.row.row, reader, &self.directory)?.message_id)
+        Ok(rows::rest(part, hit.row.row, reader, self.directory())?.message_id)
     }
 
     /// Returns everything known of a hit.
     ///
     /// # Errors
     /// Damage in the store.
-    pub fn message(&self, hit: &Hit, reader: &mut PayloadReader) -> Result<Message> {
-        let table = self.snapshot.table(messages::TABLE)?;
+    pub fn message(&self, hit: &Hit, reader: &mut RecordReader) -> Result<Message> {
+        let table = self.snapshot().table(messages::TABLE)?;
         let part = rows::part_of(&table, hit.row);
         let line = self.line(hit, reader)?;
         let rest = self.rest(hit, reader)?;
@@ -126,8 +126,8 @@ impl Mailbox {
     pub fn files(&self, hit: &Hit) -> Result<Vec<MessageFile>> {
         let mut found: Vec<MessageFile> = Vec::new();
         for number in self.copies_of(hit.number)? {
-            for id in self.files.find(files::BY_MESSAGE, &[Value::U32(number)])? {
-                found.extend(self.message_file(rows::part_of(&self.files, id), id.row)?);
+            for id in self.file_table().find(files::BY_MESSAGE, &[Value::U32(number)])? {
+                found.extend(self.message_file(rows::part_of(self.file_table(), id), id.row)?);
             }
         }
         found.sort_by(|a, b| a.path.cmp(&b.path));
@@ -137,7 +137,7 @@ impl Mailbox {
     /// Returns the flags that follow from the content of a hit and of its copies, and from the user's
     /// addresses.
     pub(super) fn derived(&self, hit: &Hit) -> Result<Derived> {
-        let table = self.snapshot.table(messages::TABLE)?;
+        let table = self.snapshot().table(messages::TABLE)?;
         let own = |hit: &Hit| -> Result<Derived> {
             let part = rows::part_of(&table, hit.row);
             Ok(Derived::from_bits(part.u16_at(messages::DERIVED, hit.row.row)?))
@@ -154,10 +154,10 @@ impl Mailbox {
 
     /// Returns the header fields of a hit. What lists add may be in one of its copies, and what a
     /// configuration names in all.
-    pub(super) fn rest(&self, hit: &Hit, reader: &mut PayloadReader) -> Result<Rest> {
-        let table = self.snapshot.table(messages::TABLE)?;
+    pub(super) fn rest(&self, hit: &Hit, reader: &mut RecordReader) -> Result<Rest> {
+        let table = self.snapshot().table(messages::TABLE)?;
         let mut own = |hit: &Hit| -> Result<Rest> {
-            rows::rest(rows::part_of(&table, hit.row), hit.row.row, reader, &self.directory)
+            rows::rest(rows::part_of(&table, hit.row), hit.row.row, reader, self.directory())
         };
         let mut rest = own(hit)?;
         for copy in self.live_copies(hit)? {
@@ -174,8 +174,8 @@ impl Mailbox {
         Ok(rest)
     }
 
-    /// Returns a file; none if it lies in no folder. Takes from its name what the name says: each column that is read is another
-    /// place in the store.
+    /// Returns a file; none if it lies in no folder. Takes from its name what the name says: each column that
+    /// is read is another place in the store.
     pub(crate) fn message_file(&self, part: &Part, row: u32) -> Result<Option<MessageFile>> {
         let Some(folder) = self.folder(part.u32_at(files::FOLDER, row)?) else { return Ok(None) };
         let place = Place::from_number(part.u8_at(files::PLACE, row)?);

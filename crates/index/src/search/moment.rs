@@ -1,15 +1,15 @@
 //! Puts a mailbox back to a moment: its folders and files are those of a list, and not those of today.
 //!
-//! In: what lay where at that moment. Out: the same commit with other tables of folders and files. All that is asked of files and folders
-//! is then answered from the list: flags, folders, paths, keywords, times of change, whether a message is there at all. What is asked of
-//! messages and threads, and tags, is answered from the index as it is today. Must not know where the list comes from.
+//! In: what lay where at that moment. Out: the same commit with other tables of folders and files. All that
+//! is asked of files and folders is then answered from the list: flags, folders, paths, keywords, times of
+//! change, whether a message is there at all. What is asked of messages and threads, and tags, is answered
+//! from the index as it is today. Must not know where the list comes from.
 
 use crate::error::{Error, Result};
 use crate::rows::{self, FileRow, FolderRow, Place};
-use crate::search::Mailbox;
+use crate::search::mailbox::{Mailbox, Past};
 use crate::state::Root;
 use std::collections::HashSet;
-use std::sync::OnceLock;
 use store::{Rows, Table};
 
 /// What lay where.
@@ -63,13 +63,15 @@ pub struct Unknown {
 }
 
 impl Mailbox {
-    /// Returns the same commit with the files of a moment. Messages that are absent today count if a file of the moment holds them;
-    /// those of today that none holds do not. The scope is [`Scope::Present`](crate::Scope::Present): what was present then.
+    /// Returns the same commit with the files of a moment. Messages that are absent today count if a file of
+    /// the moment holds them; those of today that none holds do not. The scope is
+    /// [`Scope::Present`](crate::Scope::Present): what was present then.
     ///
     /// # Errors
-    /// [`Error::Inconsistent`] if a file names a folder that is not in the list; a limit of the store; damage in it.
-    pub fn at(mut self, moment: &Moment) -> Result<(Mailbox, Unknown)> {
-        let mut list = Rows::new(self.files.schema());
+    /// [`Error::Inconsistent`] if a file names a folder that is not in the list; a limit of the store; damage
+    /// in it.
+    pub fn at(self, moment: &Moment) -> Result<(Mailbox, Unknown)> {
+        let mut list = Rows::new(self.file_table().schema());
         let mut present = self.empty();
         let (mut unknown, mut unknown_ids) = (Unknown::default(), HashSet::new());
         for file in &moment.files {
@@ -88,13 +90,14 @@ impl Mailbox {
             }
         }
         unknown.messages = unknown_ids.len() as u64;
-        self.files = Table::in_memory(list);
-        self.folders =
-            (0u32..).zip(&moment.folders).map(|(number, folder)| folder_row(number, folder)).collect();
-        self.state.roots.clone_from(&moment.roots);
-        self.present = OnceLock::from(present);
-        (self.live, self.kept) = (OnceLock::new(), None);
-        Ok((self, unknown))
+        let folders = (0u32..).zip(&moment.folders).map(|(number, folder)| folder_row(number, folder));
+        let past = Past {
+            roots: moment.roots.clone(),
+            folders: folders.collect(),
+            files: Table::in_memory(list),
+            present,
+        };
+        Ok((self.with_past(past), unknown))
     }
 }
 

@@ -1,8 +1,8 @@
 //! Puts found messages in order.
 //!
-//! In: a set of numbers. Out: hits, newest first by default. Sorting by date walks the ordered index when few of many are wanted, so
-//! that the newest fifty of a large folder cost the same as those of a small one, and neither time nor memory grows with the folder.
-//! What the other keys compare is in `sort_key.rs`.
+//! In: a set of numbers. Out: hits, newest first by default. Sorting by date walks the ordered index when few
+//! of many are wanted, so that the newest fifty of a large folder cost the same as those of a small one, and
+//! neither time nor memory grows with the folder. What the other keys compare is in `sort_key.rs`.
 
 use crate::error::Result;
 use crate::rows;
@@ -41,10 +41,11 @@ pub struct Order {
 /// A found message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hit {
-    /// Its number: good for this commit only.
+    /// Its number. An index gives each content one number, for as long as the index lives, and never gives it
+    /// to another one; an index made anew numbers its messages again.
     pub number: u32,
-    /// Its row.
-    pub row: RowId,
+    /// Its row in this commit.
+    pub(crate) row: RowId,
     /// Its date in seconds since 1970; the least number there is, if it has none.
     pub date: i64,
 }
@@ -102,7 +103,7 @@ fn by_date(
 
 /// Follows the index by date until enough are found.
 fn walk(mailbox: &Mailbox, found: &NumberSet, direction: Direction, wanted: usize) -> Result<Vec<Hit>> {
-    let table = mailbox.snapshot.table(messages::TABLE)?;
+    let table = mailbox.snapshot().table(messages::TABLE)?;
     let mut range = table.range(messages::BY_DATE, Bound::Unbounded, Bound::Unbounded)?;
     let mut list = Vec::with_capacity(wanted.min(1 << 16));
     while list.len() < wanted {
@@ -171,9 +172,10 @@ impl PartialOrd for Ranked {
     }
 }
 
-/// Visits all hits, in no order. Few of many are looked up, so that what is not found costs nothing: not a page of its columns is read.
+/// Visits all hits, in no order. Few of many are looked up, so that what is not found costs nothing: not a
+/// page of its columns is read.
 fn each(mailbox: &Mailbox, found: &NumberSet, mut visit: impl FnMut(Ranked)) -> Result<()> {
-    let table = mailbox.snapshot.table(messages::TABLE)?;
+    let table = mailbox.snapshot().table(messages::TABLE)?;
     if found.count().saturating_mul(LOOK_UP_FACTOR) < table.row_count() {
         for number in found.iter() {
             let Some(hit) = mailbox.hit(number)? else { continue };
@@ -183,12 +185,13 @@ fn each(mailbox: &Mailbox, found: &NumberSet, mut visit: impl FnMut(Ranked)) -> 
         return Ok(());
     }
     for (number, part) in (0u32..).zip(table.parts()) {
+        mailbox.check_cancelled()?;
         let count = part.row_count();
         let numbers = part.u32s(messages::NUMBER, 0..count)?;
         let dates = part.i64s(messages::DATE, 0..count)?;
         let ids = part.ids(messages::SHA256, 0..count)?;
-        for (row, ((message, date), id)) in (0u32..).zip(numbers.iter().zip(dates).zip(ids)) {
-            if found.contains(*message) && !part.is_dead(row) {
+        for (row, ((message, date), id)) in part.live_values(numbers.iter().zip(dates).zip(ids)) {
+            if found.contains(*message) {
                 let hit = Hit { number: *message, row: RowId { part: number, row }, date: *date };
                 visit(Ranked::new(hit, id));
             }

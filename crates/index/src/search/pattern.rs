@@ -1,6 +1,7 @@
 //! Turns what a leaf looks for into a test of one value.
 //!
-//! In: a matcher. Out: a test of the bytes of a word, a name or another value. Must not know where values come from.
+//! In: a matcher. Out: a test of the bytes of a word, a name or another value. Must not know where values
+//! come from.
 
 use crate::error::{Error, Result};
 use crate::text::{WordTest, test_each, word_around};
@@ -14,7 +15,8 @@ use regex_syntax::hir::{
 };
 use std::ops::Range;
 
-/// Says whether a value, a word or a whole one, is wanted. A thread that tests many takes a clone: each has memory of its own.
+/// Says whether a value, a word or a whole one, is wanted. A thread that tests many takes a clone: each has
+/// memory of its own.
 #[derive(Clone, Debug)]
 pub(super) enum Wanted {
     /// This value.
@@ -38,8 +40,8 @@ pub(super) enum Wanted {
 pub(super) struct Expression {
     /// Searches one value.
     value: Regex,
-    /// Searches values one behind the other, each a line; `None` if that was not asked for, or the expression asks where all text begins
-    /// or ends.
+    /// Searches values one behind the other, each a line; `None` if that was not asked for, or the expression
+    /// asks where all text begins or ends.
     lines: Option<Regex>,
 }
 
@@ -81,8 +83,8 @@ impl WordTest for Wanted {
     }
 }
 
-/// Finds words by a search through all of them at once. `find` finds the first match in the rest of the words; no match reaches over a
-/// word's end.
+/// Finds words by a search through all of them at once. `find` finds the first match in the rest of the
+/// words; no match reaches over a word's end.
 fn find_many(words: &[u8], find: impl Fn(&[u8]) -> Option<usize>, each: &mut dyn FnMut(Range<usize>)) {
     let mut start = 0;
     while let Some(found) = words.get(start..).filter(|rest| !rest.is_empty()).and_then(&find) {
@@ -128,7 +130,8 @@ impl Spelling {
     }
 }
 
-/// Returns the test that a leaf's matcher asks for. `is_known` says whether a value exists, for patterns that are then that value.
+/// Returns the test that a leaf's matcher asks for. `is_known` says whether a value exists, for patterns that
+/// are then that value.
 ///
 /// # Errors
 /// A regular expression that is none, or too large.
@@ -165,7 +168,7 @@ pub(super) fn is_below(path: &[u8], directory: &[u8]) -> bool {
 
 /// Returns the error for a leaf that has no answer.
 pub(super) fn unanswerable(leaf: &Leaf, what: &str) -> Error {
-    Error::Query { span: leaf.span.clone(), what: format!("{what} cannot be searched") }
+    Error::Query { span: leaf.span.clone(), what: format!("{what} cannot be searched"), remedy: None }
 }
 
 fn holds(part: &str) -> Wanted {
@@ -181,12 +184,14 @@ fn regex(leaf: &Leaf, source: &str) -> Result<Wanted> {
         Error::Query {
             span: leaf.span.clone(),
             what: format!("the regular expression cannot be used: {reason}"),
+            remedy: None,
         }
     })?;
     Ok(Wanted::Regex(Box::new(Expression { value, lines: None })))
 }
 
-/// Returns the expression for values that lie one behind the other as lines; `None` if it asks where all text begins or ends.
+/// Returns the expression for values that lie one behind the other as lines; `None` if it asks where all text
+/// begins or ends.
 fn of_lines(source: &str) -> Option<Regex> {
     let mut parser = ParserBuilder::new().case_insensitive(true).multi_line(true).utf8(false).build();
     let parsed = parser.parse(source).ok()?;
@@ -197,8 +202,8 @@ fn of_lines(source: &str) -> Option<Regex> {
     Regex::new(&within_lines(parsed).to_string()).ok()
 }
 
-/// Returns an expression that matches what this one does, but no line feed: a match that goes on into the next line is a match of
-/// neither, may hide one, and takes as long as all lines together.
+/// Returns an expression that matches what this one does, but no line feed: a match that goes on into the
+/// next line is a match of neither, may hide one, and takes as long as all lines together.
 fn within_lines(expression: Hir) -> Hir {
     match expression.into_kind() {
         HirKind::Empty => Hir::empty(),

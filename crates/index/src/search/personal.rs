@@ -5,9 +5,13 @@
 //! addresses may change without any mail being read again.
 
 use crate::error::Result;
-use crate::search::Mailbox;
+use crate::search::commit::{Commit, once};
 use crate::set::NumberSet;
-use crate::text::{ValueField, WordTest};
+use crate::text::{TextReader, ValueField, WordTest};
+use std::sync::OnceLock;
+
+/// The fields that name those who receive a message.
+const RECEIVED: [ValueField; 3] = [ValueField::To, ValueField::Cc, ValueField::Bcc];
 
 /// The user's own addresses, in lower case; `@example.org` stands for all of that domain, not of those below
 /// it.
@@ -46,35 +50,60 @@ impl WordTest for OwnAddresses {
     }
 }
 
-impl Mailbox {
-    /// Returns the same commit, asked by somebody who has these addresses.
-    #[must_use]
-    pub fn with_own_addresses(mut self, own: OwnAddresses) -> Mailbox {
-        self.own = own;
-        self.personal.take();
-        self
+/// The user's addresses, and which messages name them.
+#[derive(Default)]
+pub(crate) struct Personal {
+    addresses: OwnAddresses,
+    received: OnceLock<NumberSet>,
+}
+
+impl Personal {
+    /// Takes addresses; nothing is looked up yet.
+    pub(crate) fn new(addresses: OwnAddresses) -> Personal {
+        Personal { addresses, received: OnceLock::new() }
     }
 
-    /// Says whether the user's addresses are known.
-    pub(super) fn has_own_addresses(&self) -> bool {
-        !self.own.is_empty()
+    /// Returns the user's addresses.
+    pub(crate) fn addresses(&self) -> &OwnAddresses {
+        &self.addresses
     }
 
-    /// Returns the messages that are addressed to the user in person; none where no address is known.
-    pub(super) fn personal(&self) -> Result<&NumberSet> {
-        super::once(&self.personal, || self.with_own(&[ValueField::To, ValueField::Cc, ValueField::Bcc]))
+    /// Returns the messages that name one of the addresses in To, Cc or Bcc.
+    ///
+    /// # Errors
+    /// Damage in the text index.
+    pub(crate) fn received(&self, commit: &Commit) -> Result<&NumberSet> {
+        once(&self.received, || self.find(commit, &commit.text, &RECEIVED))
     }
 
-    /// Returns the messages that are from the user; none where no address is known.
-    pub(super) fn sent(&self) -> Result<NumberSet> {
-        self.with_own(&[ValueField::From])
+    /// Returns the messages that name one of the addresses in From.
+    ///
+    /// # Errors
+    /// Damage in the text index.
+    pub(crate) fn sent(&self, commit: &Commit) -> Result<NumberSet> {
+        self.find(commit, &commit.text, &[ValueField::From])
     }
 
-    fn with_own(&self, fields: &[ValueField]) -> Result<NumberSet> {
-        let mut found = self.empty();
-        for field in fields.iter().filter(|_| self.has_own_addresses()) {
-            let added = self.text.find_values(*field, "", &self.own, &mut found);
-            added.map_err(|error| self.text_error(error))?;
+    /// Returns the same for a later commit. What a message says never changes, so only segments of text that
+    /// the older commit has not are searched, and none if there is no new message.
+    ///
+    /// # Errors
+    /// Damage in the text index.
+    pub(crate) fn newer(&self, older: &Commit, newer: &Commit) -> Result<Personal> {
+        let addresses = self.addresses.clone();
+        let Some(received) = self.received.get() else { return Ok(Personal::new(addresses)) };
+        let mut received = received.clone();
+        received.grow(newer.bound());
+        if older.bound() < newer.bound() {
+            received.or(&self.find(newer, &newer.text.since(&older.text), &RECEIVED)?);
+        }
+        Ok(Personal { addresses, received: OnceLock::from(received) })
+    }
+
+    fn find(&self, commit: &Commit, text: &TextReader, fields: &[ValueField]) -> Result<NumberSet> {
+        let mut found = NumberSet::new(commit.bound());
+        for field in fields.iter().filter(|_| !self.addresses.is_empty()) {
+            text.find_values(*field, "", &self.addresses, &mut found)?;
         }
         Ok(found)
     }

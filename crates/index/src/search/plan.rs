@@ -1,7 +1,8 @@
-//! Decides in which order the parts of a query are looked up: what is cheap first, so that what is dear is often not needed.
+//! Decides in which order the parts of a query are looked up: what is cheap first, so that what is dear is
+//! often not needed.
 //!
-//! In: a query and what answers its leaves. Out: a tree of steps. Costs are estimates in microseconds for 100,000 messages, right to
-//! a factor of ten: only their order counts. Looks nothing up.
+//! In: a query and what answers its leaves. Out: a tree of steps. Costs are estimates in microseconds for
+//! 100,000 messages, right to a factor of ten: only their order counts. Looks nothing up.
 
 use crate::error::Result;
 use crate::search::pattern::Wanted;
@@ -46,7 +47,8 @@ pub(super) struct Measured {
     pub nanoseconds: u64,
 }
 
-/// Plans a query. Children of `and` and `or` are put in order of their cost; those of one cost stay as they were written.
+/// Plans a query. Children of `and` and `or` are put in order of their cost; those of one cost stay as they
+/// were written.
 ///
 /// # Errors
 /// What `answers` says of the first leaf that has none, in the order of the query.
@@ -118,7 +120,7 @@ mod tests {
     fn answers(leaf: &Leaf) -> Result<Vec<Answer>> {
         let Matcher::Words(words) = &leaf.matcher else { unreachable!("only words are asked for here") };
         match words[0].as_str() {
-            "wrong" => Err(Error::Query { span: leaf.span.clone(), what: "wrong".into() }),
+            "wrong" => Err(Error::Query { span: leaf.span.clone(), what: "wrong".into(), remedy: None }),
             "slow" => Ok(vec![Answer::Terms(TextField::Body, String::new(), Wanted::End("x".into()))]),
             _ => Ok(vec![Answer::Text(TextField::Body, Needle::Phrase(words.clone()))]),
         }

@@ -1,9 +1,10 @@
 //! Says what answers each leaf of a query, before anything is looked up.
 //!
-//! In: a leaf. Out: answers to be carried out, or an error that points at the leaf. All that can be wrong with a query is found
-//! here, so that it is an error whichever leaf is then looked up first.
+//! In: a leaf. Out: answers to be carried out, or an error that points at the leaf. All that can be wrong
+//! with a query is found here, so that it is an error whichever leaf is then looked up first.
 
 use crate::error::{Error, Result};
+use crate::remedy::Remedy;
 use crate::search::pattern::{self, Spelling, Wanted, unanswerable};
 use crate::search::{Mailbox, files};
 use crate::text::{Needle, TextField, ValueField, header_word};
@@ -13,11 +14,10 @@ use query::{Family, Field, FieldSet, FlagName, Leaf, Matcher, Pattern, Priority,
 use std::ops::Range;
 
 /// What is said where nobody told which addresses are the user's own.
-const OWN_ADDRESSES_UNKNOWN: &str = "which mail is addressed to you in person is not known; \
-                                     name your addresses in the configuration: \
-                                     [user] addresses = [\"ana@example.org\"]";
+const OWN_ADDRESSES_UNKNOWN: &str = "which mail is addressed to you in person is not known";
 
-/// One way to a set of messages. A leaf has one for each of its fields; a message that any of them finds matches.
+/// One way to a set of messages. A leaf has one for each of its fields; a message that any of them finds
+/// matches.
 #[derive(Clone, Debug)]
 pub(super) enum Answer {
     /// Dates in a column, both ends included.
@@ -66,9 +66,11 @@ pub(super) fn answers(mailbox: &Mailbox, leaf: &Leaf) -> Result<Vec<Answer>> {
         Target::Fields(fields) => match &leaf.matcher {
             Matcher::DateRange { from, to } => Ok(vec![dates(leaf, *fields, *from, *to)?]),
             Matcher::SizeRange { from, to } => Ok(vec![Answer::Sizes(*from, *to)]),
-            Matcher::Flag(FlagName::Personal) if !mailbox.has_own_addresses() => {
-                Err(Error::Query { span: leaf.span.clone(), what: OWN_ADDRESSES_UNKNOWN.to_owned() })
-            }
+            Matcher::Flag(FlagName::Personal) if mailbox.own_addresses().is_empty() => Err(Error::Query {
+                span: leaf.span.clone(),
+                what: OWN_ADDRESSES_UNKNOWN.to_owned(),
+                remedy: Some(Remedy::NameOwnAddresses),
+            }),
             Matcher::Flag(flag) => Ok(vec![Answer::Flag(*flag)]),
             Matcher::Priority(priority) => Ok(vec![Answer::Priority(*priority)]),
             // Tags are those that the user gave, and the labels that the message brought with it.
@@ -106,7 +108,7 @@ fn one(mailbox: &Mailbox, leaf: &Leaf, field: Field) -> Result<Answer> {
         (Field::Keyword, _) => Ok(Answer::Keyword(pattern::wanted(leaf, Spelling::Folded, |_| false)?)),
         (Field::Problem, Matcher::Value(Pattern::Whole(kind))) if !mail::is_problem_kind(&fold(kind)) => {
             let what = format!("problem: takes {}; or * for any", mail::problem_groups().join(", "));
-            Err(Error::Query { span: leaf.span.clone(), what })
+            Err(Error::Query { span: leaf.span.clone(), what, remedy: None })
         }
         (field, _) => text(leaf, field),
     }
@@ -144,9 +146,8 @@ fn header(mailbox: &Mailbox, leaf: &Leaf, name: &str) -> Result<Answer> {
     if !mailbox.is_header_indexed(name) {
         return Err(Error::Query {
             span: name_span(leaf, name),
-            what: format!(
-                "header {name} is configured but not indexed yet; run \"pneu check --repair\" to read all mail again"
-            ),
+            what: format!("header {name} is configured but not indexed yet"),
+            remedy: Some(Remedy::AddHeaders),
         });
     }
     let named = |word: &String| header_word(name, word);

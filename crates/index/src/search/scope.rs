@@ -1,9 +1,9 @@
 //! Which messages a search may find: those with a file, or absent ones too.
 //!
-//! In: what the caller says is kept elsewhere. Out: the set of messages that count. Leaves of queries are not touched: what they find
-//! beyond that set is left out.
+//! In: what the archive says that it holds. Out: the set of messages that count. Leaves of queries are not
+//! touched: what they find beyond that set is left out.
 
-use crate::elsewhere::{BATCH_COUNT, Elsewhere};
+use crate::archive::{Archive, BATCH_COUNT};
 use crate::error::Result;
 use crate::search::{Hit, Mailbox};
 use crate::set::NumberSet;
@@ -11,16 +11,17 @@ use crate::tables::messages;
 
 /// Which messages a search may find.
 ///
-/// An absent message has no file. So it is in no folder, at no path, it has no flag of a file and no keyword, no file of it ever changed, and
-/// it is neither seen nor unread: leaves that ask for any of this do not find it, and `not` before such a leaf does. Whatever its
-/// content says (text, dates, sizes, attachments, signatures, priority), its thread and its tags are as they were. A copy of a message that
-/// has a file shares what that file says, as always, and the one with the file is shown.
+/// An absent message has no file. So it is in no folder, at no path, it has no flag of a file and no keyword,
+/// no file of it ever changed, and it is neither seen nor unread: leaves that ask for any of this do not find
+/// it, and `not` before such a leaf does. Whatever its content says (text, dates, sizes, attachments,
+/// signatures, priority), its thread and its tags are as they were. A copy of a message that has a file
+/// shares what that file says, as always, and the one with the file is shown.
 #[derive(Clone, Copy)]
 pub enum Scope<'a> {
     /// Those with a file.
     Present,
     /// Also those whose last file is gone and that this place holds.
-    WithAbsent(&'a dyn Elsewhere),
+    WithAbsent(&'a dyn Archive),
 }
 
 impl Mailbox {
@@ -28,13 +29,12 @@ impl Mailbox {
     ///
     /// # Errors
     /// What the place says; damage in the store.
-    pub fn with_scope(mut self, scope: Scope<'_>) -> Result<Mailbox> {
-        self.kept = match scope {
+    pub fn with_scope(self, scope: Scope<'_>) -> Result<Mailbox> {
+        let archived = match scope {
             Scope::Present => None,
-            Scope::WithAbsent(elsewhere) => Some(self.kept_elsewhere(elsewhere)?),
+            Scope::WithAbsent(archive) => Some(self.archived(archive)?),
         };
-        self.live.take();
-        Ok(self)
+        Ok(self.with_archived(archived))
     }
 
     /// Says whether no file of a hit, nor of any of its copies, is there.
@@ -55,12 +55,12 @@ impl Mailbox {
     }
 
     /// Returns the messages without a file that a place holds.
-    fn kept_elsewhere(&self, elsewhere: &dyn Elsewhere) -> Result<NumberSet> {
+    fn archived(&self, archive: &dyn Archive) -> Result<NumberSet> {
         let present = self.present()?;
         let mut kept = self.empty();
         let (mut numbers, mut asked) = (Vec::new(), Vec::new());
         let mut ask = |numbers: &mut Vec<u32>, asked: &mut Vec<[u8; 32]>| -> Result<()> {
-            let held = if asked.is_empty() { Vec::new() } else { elsewhere.holds(asked)? };
+            let held = if asked.is_empty() { Vec::new() } else { archive.holds(asked)? };
             for (number, _) in numbers.iter().zip(held).filter(|(_, held)| *held) {
                 kept.insert(*number);
             }
@@ -68,12 +68,12 @@ impl Mailbox {
             asked.clear();
             Ok(())
         };
-        for part in self.snapshot.table(messages::TABLE)?.parts() {
+        for part in self.snapshot().table(messages::TABLE)?.parts() {
             let all = 0..part.row_count();
             let columns =
                 part.u32s(messages::NUMBER, all.clone())?.iter().zip(part.ids(messages::SHA256, all)?);
-            for (row, (number, id)) in (0u32..).zip(columns) {
-                if !present.contains(*number) && !part.is_dead(row) {
+            for (_, (number, id)) in part.live_values(columns) {
+                if !present.contains(*number) {
                     numbers.push(*number);
                     asked.push(*id);
                 }

@@ -1,11 +1,11 @@
 //! What messages are compared by when they are not sorted by date.
 //!
-//! In: hits. Out: the same in order. Text is compared folded, as people sort it; ids and paths byte by byte. What is compared is read
-//! on all processors. Must not know queries.
+//! In: hits. Out: the same in order. Text is compared folded, as people sort it; ids and paths byte by byte.
+//! What is compared is read on all processors. Must not know queries.
 
 use crate::error::Result;
 use crate::record::Contact;
-use crate::rows;
+use crate::rows::{self, RecordReader};
 use crate::search::flags::shown_flags;
 use crate::search::order::Ranked;
 use crate::search::{Direction, Hit, Mailbox, MessageFile};
@@ -15,10 +15,10 @@ use query::flags::FLAGS;
 use query::fold::fold;
 use rayon::prelude::*;
 use std::os::unix::ffi::OsStrExt;
-use store::{PayloadReader, Table};
+use store::Table;
 
-/// What to sort by. Messages that are alike in it come by date, those of one second by SHA-256. Of several files of a message the
-/// first counts, in the order of paths, but for flags and times of change.
+/// What to sort by. Messages that are alike in it come by date, those of one second by SHA-256. Of several
+/// files of a message the first counts, in the order of paths, but for flags and times of change.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SortKey {
     /// The date.
@@ -66,22 +66,25 @@ pub(super) fn sort(
     (key, direction): (SortKey, Direction),
     wanted: usize,
 ) -> Result<Vec<Hit>> {
-    let table = mailbox.snapshot.table(messages::TABLE)?;
-    let at = |hit: &Hit| At { mailbox, table: &table, hit: *hit };
+    let table = mailbox.snapshot().table(messages::TABLE)?;
+    let at = |hit: &Hit| -> Result<At<'_>> {
+        mailbox.check_cancelled()?;
+        Ok(At { mailbox, table: &table, hit: *hit })
+    };
     let sorter = Sorter { direction, wanted };
     match key {
         SortKey::Date => sorter.sort(hits, |hit, _| Ok(hit.date)),
-        SortKey::Size => sorter.sort(hits, |hit, _| at(hit).size()),
-        SortKey::Changed => sorter.sort(hits, |hit, _| at(hit).changed()),
-        SortKey::Priority => sorter.sort(hits, |hit, _| at(hit).priority()),
-        SortKey::Flags => sorter.sort(hits, |hit, _| at(hit).flags()),
+        SortKey::Size => sorter.sort(hits, |hit, _| at(hit)?.size()),
+        SortKey::Changed => sorter.sort(hits, |hit, _| at(hit)?.changed()),
+        SortKey::Priority => sorter.sort(hits, |hit, _| at(hit)?.priority()),
+        SortKey::Flags => sorter.sort(hits, |hit, _| at(hit)?.flags()),
         SortKey::Path => {
-            sorter.sort(hits, |hit, _| at(hit).first_file(|file| file.path.as_os_str().as_bytes().to_vec()))
+            sorter.sort(hits, |hit, _| at(hit)?.first_file(|file| file.path.as_os_str().as_bytes().to_vec()))
         }
         SortKey::Maildir => {
-            sorter.sort(hits, |hit, _| at(hit).first_file(|file| fold(&file.maildir).into_owned()))
+            sorter.sort(hits, |hit, _| at(hit)?.first_file(|file| fold(&file.maildir).into_owned()))
         }
-        text => sorter.sort(hits, |hit, reader| at(hit).text(text, reader)),
+        text => sorter.sort(hits, |hit, reader| at(hit)?.text(text, reader)),
     }
 }
 
@@ -96,15 +99,15 @@ impl Sorter {
     fn sort<K: Ord + Send>(
         self,
         hits: Vec<Ranked>,
-        key: impl Fn(&Hit, &mut PayloadReader) -> Result<K> + Sync,
+        key: impl Fn(&Hit, &mut RecordReader) -> Result<K> + Sync,
     ) -> Result<Vec<Hit>> {
-        let with_key = |reader: &mut PayloadReader, ranked: Ranked| Ok((key(&ranked.hit, reader)?, ranked));
+        let with_key = |reader: &mut RecordReader, ranked: Ranked| Ok((key(&ranked.hit, reader)?, ranked));
         let mut keyed: Vec<(K, Ranked)> = if hits.len() < PARALLEL_COUNT_MIN {
-            let mut reader = PayloadReader::new();
+            let mut reader = RecordReader::new();
             hits.into_iter().map(|ranked| with_key(&mut reader, ranked)).collect::<Result<_>>()?
         } else {
             let hits = hits.into_par_iter().with_min_len(PARALLEL_COUNT_MIN);
-            hits.map_init(PayloadReader::new, with_key).collect::<Result<_>>()?
+            hits.map_init(RecordReader::new, with_key).collect::<Result<_>>()?
         };
         let order = |a: &(K, Ranked), b: &(K, Ranked)| match self.direction {
             Direction::Ascending => a.cmp(b),
@@ -161,9 +164,9 @@ impl At<'_> {
         Ok(shown.fold(u32::MAX, |bits, info| bits & !(1 << (31 - place(info.flag).min(31)))))
     }
 
-    fn text(&self, key: SortKey, reader: &mut PayloadReader) -> Result<String> {
+    fn text(&self, key: SortKey, reader: &mut RecordReader) -> Result<String> {
         let (part, row) = (rows::part_of(self.table, self.hit.row), self.hit.row.row);
-        let directory = &self.mailbox.directory;
+        let directory = self.mailbox.directory();
         if matches!(key, SortKey::Subject | SortKey::From) {
             let line = rows::line(part, row, reader, directory)?;
             return Ok(match key {

@@ -1,10 +1,11 @@
 //! Tags of messages: those that the user gave, and the labels that the message brought with it.
 //!
-//! In: patterns, hits. Out: message numbers, tags. A message has the tags that were given to its content. One of which nothing was ever
-//! said has those of contents with the same Message-ID, if none of these is there any more: its headers changed on the way.
+//! In: patterns, hits. Out: message numbers, tags. A message has the tags that were given to its content. One
+//! of which nothing was ever said has those of contents with the same Message-ID, if none of these is there
+//! any more: its headers changed on the way.
 
 use crate::error::Result;
-use crate::rows::{self, FolderRow};
+use crate::rows::{self, FolderRow, RecordReader};
 use crate::search::{Duplicates, Hit, Mailbox, message_id_hash};
 use crate::set::NumberSet;
 use crate::state::Root;
@@ -13,7 +14,7 @@ use crate::user::Tags;
 use query::fold::fold;
 use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
-use store::{PayloadReader, Value};
+use store::Value;
 
 /// A message by what tags are kept under.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -55,7 +56,7 @@ impl Mailbox {
     pub fn tags_of(&self, hit: &Hit) -> Result<BTreeSet<String>> {
         let mut found = BTreeSet::new();
         let Some(tags) = self.user_tags()? else { return Ok(found) };
-        let table = self.snapshot.table(messages::TABLE)?;
+        let table = self.snapshot().table(messages::TABLE)?;
         for copy in self.copies_of_hit(hit)? {
             let part = rows::part_of(&table, copy.row);
             let row = copy.row.row;
@@ -82,8 +83,8 @@ impl Mailbox {
         Ok(())
     }
 
-    /// Returns the tags that a message of which nothing was said has from contents with its Message-ID: none if any of these is still
-    /// there, for then it is another message.
+    /// Returns the tags that a message of which nothing was said has from contents with its Message-ID: none
+    /// if any of these is still there, for then it is another message.
     pub(crate) fn inherited_tags(&self, tags: &Tags, message_id_hash: u64) -> Result<BTreeSet<String>> {
         let mut found = BTreeSet::new();
         for sha256 in tags.with_message_id(message_id_hash)? {
@@ -99,7 +100,7 @@ impl Mailbox {
     pub(crate) fn tagged_messages(&self, found: &NumberSet) -> Result<Vec<TaggedMessage>> {
         let mut numbers = found.clone();
         self.add_copies(&mut numbers)?;
-        let mut reader = PayloadReader::new();
+        let mut reader = RecordReader::new();
         let messages = numbers.iter().map(|number| self.tagged_message(number, &mut reader));
         messages.filter_map(Result::transpose).collect()
     }
@@ -108,18 +109,18 @@ impl Mailbox {
     pub(crate) fn tagged_in(&self, sha256: &[u8; 32], roots: &[Root]) -> Result<Option<TaggedMessage>> {
         let Some(number) = self.present_number(sha256)? else { return Ok(None) };
         let is_in = |folder: &FolderRow| roots.iter().any(|root| root.name == folder.root);
-        let files = rows::files_of(&self.files, number)?;
+        let files = rows::files_of(self.file_table(), number)?;
         if !files.iter().any(|file| self.folder(file.folder).is_some_and(is_in)) {
             return Ok(None);
         }
-        self.tagged_message(number, &mut PayloadReader::new())
+        self.tagged_message(number, &mut RecordReader::new())
     }
 
-    fn tagged_message(&self, number: u32, reader: &mut PayloadReader) -> Result<Option<TaggedMessage>> {
+    fn tagged_message(&self, number: u32, reader: &mut RecordReader) -> Result<Option<TaggedMessage>> {
         let Some(hit) = self.hit(number)? else { return Ok(None) };
-        let table = self.snapshot.table(messages::TABLE)?;
+        let table = self.snapshot().table(messages::TABLE)?;
         let (part, row) = (rows::part_of(&table, hit.row), hit.row.row);
-        let message_id = rows::rest(part, row, reader, &self.directory)?.message_id;
+        let message_id = rows::rest(part, row, reader, self.directory())?.message_id;
         let sha256 = part.ids(messages::SHA256, row..row + 1)?.first().copied().unwrap_or_default();
         Ok(Some(TaggedMessage { sha256, message_id_hash: message_id_hash(&message_id), message_id }))
     }
@@ -133,8 +134,8 @@ impl Mailbox {
         Ok(())
     }
 
-    /// Returns the message with a content. If that is gone, and so is every other with its Message-ID of which something was said, also
-    /// those that have the Message-ID.
+    /// Returns the message with a content. If that is gone, and so is every other with its Message-ID of
+    /// which something was said, also those that have the Message-ID.
     fn numbers_of(&self, tags: &Tags, sha256: &[u8; 32]) -> Result<Vec<u32>> {
         let present = self.present()?;
         let number = self.number_of(sha256)?;
@@ -148,7 +149,7 @@ impl Mailbox {
                 return Ok(numbers);
             }
         }
-        let table = self.snapshot.table(messages::TABLE)?;
+        let table = self.snapshot().table(messages::TABLE)?;
         for row in table.find(messages::BY_MESSAGE_ID, &[Value::U64(message_id_hash)])? {
             let part = rows::part_of(&table, row);
             numbers.push(part.u32_at(messages::NUMBER, row.row)?);
@@ -157,7 +158,7 @@ impl Mailbox {
     }
 
     pub(super) fn number_of(&self, sha256: &[u8; 32]) -> Result<Option<u32>> {
-        let table = self.snapshot.table(messages::TABLE)?;
+        let table = self.snapshot().table(messages::TABLE)?;
         let Some(row) = table.get(messages::BY_SHA256, &[Value::Id(sha256)])? else { return Ok(None) };
         Ok(Some(rows::part_of(&table, row).u32_at(messages::NUMBER, row.row)?))
     }

@@ -1,15 +1,16 @@
-//! Leaves that are answered from columns of `messages`: dates, sizes, flags and priorities of the content, Message-IDs.
+//! Leaves that are answered from columns of `messages`: dates, sizes, flags and priorities of the content,
+//! Message-IDs.
 //!
 //! In: ranges and ids. Out: message numbers added to a set. Columns are scanned in place, at memory speed.
 
 use crate::error::Result;
-use crate::rows;
+use crate::rows::{self, RecordReader};
 use crate::search::Mailbox;
 use crate::set::NumberSet;
 use crate::tables::{NO_DATE, messages};
 use mail::Derived;
 use query::{FlagName, Priority};
-use store::{PayloadReader, Value};
+use store::Value;
 
 /// Adds messages of these seconds, both ends included. One without a date is of no second.
 pub(super) fn dates(
@@ -18,11 +19,11 @@ pub(super) fn dates(
     found: &mut NumberSet,
 ) -> Result<()> {
     let (from, to) = (range.0.unwrap_or(NO_DATE).max(NO_DATE + 1), range.1.unwrap_or(i64::MAX));
-    for part in mailbox.snapshot.table(messages::TABLE)?.parts() {
+    for part in mailbox.snapshot().table(messages::TABLE)?.parts() {
         let dates = part.i64s(messages::DATE, 0..part.row_count())?;
         let numbers = part.u32s(messages::NUMBER, 0..part.row_count())?;
-        for (row, (date, number)) in (0u32..).zip(dates.iter().zip(numbers)) {
-            if (from..=to).contains(date) && !part.is_dead(row) {
+        for (_, (date, number)) in part.live_values(dates.iter().zip(numbers)) {
+            if (from..=to).contains(date) {
                 found.insert(*number);
             }
         }
@@ -37,11 +38,11 @@ pub(super) fn sizes(
     found: &mut NumberSet,
 ) -> Result<()> {
     let (from, to) = (range.0.unwrap_or(0), range.1.unwrap_or(u64::MAX));
-    for part in mailbox.snapshot.table(messages::TABLE)?.parts() {
+    for part in mailbox.snapshot().table(messages::TABLE)?.parts() {
         let sizes = part.u64s(messages::SIZE, 0..part.row_count())?;
         let numbers = part.u32s(messages::NUMBER, 0..part.row_count())?;
-        for (row, (size, number)) in (0u32..).zip(sizes.iter().zip(numbers)) {
-            if (from..=to).contains(size) && !part.is_dead(row) {
+        for (_, (size, number)) in part.live_values(sizes.iter().zip(numbers)) {
+            if (from..=to).contains(size) {
                 found.insert(*number);
             }
         }
@@ -51,11 +52,11 @@ pub(super) fn sizes(
 
 /// Adds messages of which a derived flag is set.
 pub(super) fn derived(mailbox: &Mailbox, wanted: Derived, found: &mut NumberSet) -> Result<()> {
-    for part in mailbox.snapshot.table(messages::TABLE)?.parts() {
+    for part in mailbox.snapshot().table(messages::TABLE)?.parts() {
         let flags = part.u16s(messages::DERIVED, 0..part.row_count())?;
         let numbers = part.u32s(messages::NUMBER, 0..part.row_count())?;
-        for (row, (flags, number)) in (0u32..).zip(flags.iter().zip(numbers)) {
-            if flags & wanted.bits() != 0 && !part.is_dead(row) {
+        for (_, (flags, number)) in part.live_values(flags.iter().zip(numbers)) {
+            if flags & wanted.bits() != 0 {
                 found.insert(*number);
             }
         }
@@ -110,11 +111,11 @@ pub(super) fn joined(left: Derived, right: Derived) -> Derived {
 
 /// Adds messages with this Message-ID, compared byte by byte.
 pub(super) fn message_id(mailbox: &Mailbox, id: &str, found: &mut NumberSet) -> Result<()> {
-    let table = mailbox.snapshot.table(messages::TABLE)?;
-    let mut reader = PayloadReader::new();
+    let table = mailbox.snapshot().table(messages::TABLE)?;
+    let mut reader = RecordReader::new();
     for row in table.find(messages::BY_MESSAGE_ID, &[Value::U64(message_id_hash(id))])? {
         let part = rows::part_of(&table, row);
-        if rows::rest(part, row.row, &mut reader, &mailbox.directory)?.message_id == id {
+        if rows::rest(part, row.row, &mut reader, mailbox.directory())?.message_id == id {
             found.insert(part.u32_at(messages::NUMBER, row.row)?);
         }
     }

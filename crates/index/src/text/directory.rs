@@ -1,8 +1,10 @@
 //! tantivy's files over `disk`: each is a sealed file, checked 64 KiB by 64 KiB when it is read.
 //!
-//! In: file names and bytes from tantivy. Out: sealed files in one directory. Locks are no-ops and small files (tantivy's lists of
-//! its segments) stay in memory: who may write is the store's lock's business, what exists is the commit's.
+//! In: file names and bytes from tantivy. Out: sealed files in one directory. Locks are no-ops and small
+//! files (tantivy's lists of its segments) stay in memory: who may write is the store's lock's business, what
+//! exists is the commit's.
 
+use crate::error::Error;
 use crate::state::{TEXT_ENDINGS, TextSegment};
 use crate::text::SEALED_KIND;
 use disk::Disk;
@@ -13,12 +15,12 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use store::{Sealed, SealedWriter};
-use tantivy::HasLen;
-use tantivy::directory::error::{DeleteError, LockError, OpenReadError, OpenWriteError};
+use tantivy::directory::error::{DeleteError, LockError, OpenDirectoryError, OpenReadError, OpenWriteError};
 use tantivy::directory::{
     AntiCallToken, Directory, DirectoryLock, FileHandle, Lock, OwnedBytes, TerminatingWrite, WatchCallback,
     WatchHandle, WritePtr,
 };
+use tantivy::{HasLen, TantivyError};
 
 /// One opening of the directory: real files are shared with every other, small ones are its own.
 #[derive(Clone)]
@@ -27,7 +29,8 @@ pub(crate) struct TextFiles {
     path: PathBuf,
     small: Arc<Mutex<HashMap<PathBuf, Vec<u8>>>>,
     held: Arc<Mutex<HashMap<PathBuf, Arc<dyn FileHandle>>>>,
-    /// The files of the segments that it is bound to: their digests, 0 for a file that a segment does not have.
+    /// The files of the segments that it is bound to: their digests, 0 for a file that a segment does not
+    /// have.
     expected: Arc<HashMap<PathBuf, u64>>,
 }
 
@@ -72,7 +75,8 @@ impl TextFiles {
         Ok(())
     }
 
-    /// Opens a file and holds it, so that whoever opens it later by this opening of the directory gets the same one.
+    /// Opens a file and holds it, so that whoever opens it later by this opening of the directory gets the
+    /// same one.
     ///
     /// # Errors
     /// It is gone, or damaged.
@@ -82,9 +86,28 @@ impl TextFiles {
         Ok(())
     }
 
-    /// Returns where it is.
-    pub(crate) fn path(&self) -> &Path {
-        &self.path
+    /// Takes over the files of a segment that another opening of the directory holds.
+    pub(crate) fn share(&self, other: &TextFiles, segment: &TextSegment) {
+        let held = other.held.lock().unwrap_or_else(PoisonError::into_inner);
+        let of_segment =
+            files_of(segment).filter_map(|(path, _)| held.get(&path).map(|file| (path, Arc::clone(file))));
+        self.held.lock().unwrap_or_else(PoisonError::into_inner).extend(of_segment);
+    }
+
+    /// Opens the lists of words of all segments that it is bound to, and holds them.
+    ///
+    /// # Errors
+    /// One is gone, or damaged.
+    pub(crate) fn hold_word_lists(&self) -> Result<(), OpenReadError> {
+        let is_list = |path: &Path| path.extension().is_some_and(|end| end == "words");
+        let named = self.expected.iter().filter(|(path, digest)| **digest != 0 && is_list(path));
+        named.map(|(path, _)| path).try_for_each(|path| self.hold(path))
+    }
+
+    /// Returns the error of the index for what tantivy says.
+    pub(super) fn error(&self, source: TantivyError) -> Error {
+        let what = sentence(&self.path, &source);
+        Error::Text { path: self.path.clone(), what, source: Box::new(source) }
     }
 
     /// Keeps a small file in memory, where tantivy looks for it.
@@ -97,7 +120,8 @@ impl TextFiles {
     }
 }
 
-/// Removes the files of segments that `named` does not hold. The caller holds the writer's lock, and knows that no merge runs.
+/// Removes the files of segments that `named` does not hold. The caller holds the writer's lock, and knows
+/// that no merge runs.
 ///
 /// # Errors
 /// What the disk says.
@@ -122,13 +146,39 @@ pub(crate) fn remove_unnamed(disk: &dyn Disk, directory: &Path, named: &HashSet<
     Ok(())
 }
 
+/// Returns what tantivy says of the text index in `path`, without the form of its values. What we told it of
+/// a file is a sentence with that file's name already.
+fn sentence(path: &Path, error: &TantivyError) -> String {
+    let what = match error {
+        TantivyError::IoError(io_error)
+        | TantivyError::OpenReadError(OpenReadError::IoError { io_error, .. })
+        | TantivyError::OpenWriteError(OpenWriteError::IoError { io_error, .. })
+        | TantivyError::OpenDirectoryError(OpenDirectoryError::IoError { io_error, .. }) => {
+            let told = io_error.get_ref().and_then(|inner| inner.downcast_ref::<store::Error>());
+            if let Some(told) = told {
+                return told.to_string();
+            }
+            io_error.to_string()
+        }
+        TantivyError::OpenReadError(OpenReadError::FileDoesNotExist(path)) => {
+            return format!("{} is not there", path.display());
+        }
+        TantivyError::OpenReadError(other) => other.to_string(),
+        TantivyError::OpenWriteError(other) => other.to_string(),
+        TantivyError::OpenDirectoryError(other) => other.to_string(),
+        other => other.to_string(),
+    };
+    format!("text index in {}: {what}", path.display())
+}
+
 /// Returns the names of the files that a segment may have, with their digests.
 fn files_of(segment: &TextSegment) -> impl Iterator<Item = (PathBuf, u64)> + '_ {
     let named = TEXT_ENDINGS.iter().zip(segment.digests);
     named.map(|(end, digest)| (PathBuf::from(format!("{}.{end}", segment.id)), digest))
 }
 
-/// Verifies that these segments have the files that were committed, and every checksum of them; returns all damage found.
+/// Verifies that these segments have the files that were committed, and every checksum of them; returns all
+/// damage found.
 pub(crate) fn verify(disk: &dyn Disk, directory: &Path, segments: &[TextSegment]) -> Vec<(PathBuf, String)> {
     let mut damage = Vec::new();
     for (name, digest) in segments.iter().flat_map(files_of).filter(|(_, digest)| *digest != 0) {

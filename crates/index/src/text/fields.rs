@@ -1,8 +1,9 @@
 //! The fields of the text index, and the tokenizers that feed them.
 //!
-//! In: text. Out: folded words with their positions, the same for indexing and for queries (`query::words`). Beside the words of a
-//! header field stand its whole values as they were decoded, in a column with a sorted list of the distinct ones: regular
-//! expressions are held against that list, which is read at the speed of memory, and not against each message.
+//! In: text. Out: folded words with their positions, the same for indexing and for queries (`query::words`).
+//! Beside the words of a header field stand its whole values as they were decoded, in a column with a sorted
+//! list of the distinct ones: regular expressions are held against that list, which is read at the speed of
+//! memory, and not against each message.
 
 use tantivy::schema::{
     FAST, Field, IndexRecordOption, NumericOptions, Schema, TextFieldIndexing, TextOptions,
@@ -122,7 +123,7 @@ impl TextField {
     }
 
     /// Returns the field's place in the schema.
-    pub(crate) fn field(self) -> Field {
+    pub(super) fn field(self) -> Field {
         // The message number is field 0.
         Field::from_field_id(self as u32 + 1)
     }
@@ -141,7 +142,8 @@ impl ValueField {
     }
 }
 
-/// Returns a word or value of a header field as its terms begin: with the field's name in lower case. Of no word, how all begin.
+/// Returns a word or value of a header field as its terms begin: with the field's name in lower case. Of no
+/// word, how all begin.
 pub(crate) fn header_word(name: &str, word: &str) -> String {
     format!("{}{HEADER_SEPARATOR}{word}", name.to_ascii_lowercase())
 }

@@ -1,8 +1,10 @@
 //! Merges segments of the text index, so that a query looks into few.
 //!
-//! In: the segments that a commit names. Out: one new segment in their place, or a few. Runs without the writer's lock, under its own; the
-//! caller publishes the exchange. Documents of swept messages are left behind.
+//! In: the segments that a commit names. Out: one new segment in their place, or a few. Runs without the
+//! writer's lock, under its own; the caller publishes the exchange. Documents of swept messages are left
+//! behind.
 
+use crate::error::Result;
 use crate::set::NumberSet;
 use crate::state::TextSegment;
 use crate::text::directory::TextFiles;
@@ -10,7 +12,10 @@ use crate::text::fields::NUMBER;
 use crate::text::reader::open_index;
 use crate::text::words;
 use crate::text::writer::segments as listed;
+use disk::Disk;
 use rayon::prelude::*;
+use std::path::Path;
+use std::sync::Arc;
 use tantivy::directory::OwnedBytes;
 use tantivy::fastfield::{AliveBitSet, write_alive_bitset};
 use tantivy::indexer::merge_filtered_segments;
@@ -20,7 +25,8 @@ use tantivy::{BitSet, IndexSettings, Segment, SegmentReader};
 const MERGE_SEGMENT_COUNT_MAX: usize = 16;
 /// Segments of about one size before they are merged.
 const TIER_SEGMENT_COUNT: usize = 6;
-/// Segments that a commit may have before some are merged whatever it costs: each is looked into by every query.
+/// Segments that a commit may have before some are merged whatever it costs: each is looked into by every
+/// query.
 const SEGMENT_COUNT_MAX: usize = 64;
 /// Segments up to this many documents are one tier; each next tier holds this many times more.
 const TIER_FIRST_DOCUMENTS: u32 = 1024;
@@ -41,8 +47,9 @@ pub(crate) struct TextMerge {
     pub new: Vec<TextSegment>,
 }
 
-/// Chooses which segments to merge next, or none: those of the smallest tier that has too many, at most `documents_max` documents
-/// together. Only where segments have become very many, some are chosen whatever they hold.
+/// Chooses which segments to merge next, or none: those of the smallest tier that has too many, at most
+/// `documents_max` documents together. Only where segments have become very many, some are chosen whatever
+/// they hold.
 pub(crate) fn choose(segments: &[TextSegment], documents_max: u64) -> Option<Vec<TextSegment>> {
     let due = (0..8).find_map(|tier| {
         let members = segments.iter().filter(|segment| tier_of(segment.document_count) == tier);
@@ -70,26 +77,28 @@ pub(crate) fn document_count(segments: &[TextSegment]) -> u64 {
     segments.iter().map(|segment| u64::from(segment.document_count)).sum()
 }
 
-/// Writes the merged segments: one, or one a core if there is much to do; none if nothing is left to be in them. Nothing names them yet.
-/// Documents of messages that `known` does not hold are left behind.
+/// Writes the merged segments: one, or one a core if there is much to do; none if nothing is left to be in
+/// them. Nothing names them yet. Documents of messages that `known` does not hold are left behind.
 ///
 /// # Errors
 /// What tantivy says: a damaged file, a full disk.
 pub(crate) fn merge(
-    files: &TextFiles,
+    (disk, path): (&Arc<dyn Disk>, &Path),
     chosen: &[TextSegment],
     known: Option<&NumberSet>,
-) -> tantivy::Result<TextMerge> {
+) -> Result<TextMerge> {
+    let files = &TextFiles::new(disk, path);
     let merged = groups(chosen, rayon::current_num_threads())
         .par_iter()
         .map(|group| merge_group(files, group, known))
-        .collect::<tantivy::Result<Vec<_>>>()?;
+        .collect::<tantivy::Result<Vec<_>>>()
+        .map_err(|error| files.error(error))?;
     let old = chosen.iter().map(|segment| segment.id.clone()).collect();
     Ok(TextMerge { old, new: merged.into_iter().flatten().collect() })
 }
 
-/// Cuts segments into groups that are merged at the same time, each into one: as many as there are threads, if each is worth it and leaves
-/// the tier, so that no document is merged twice in it.
+/// Cuts segments into groups that are merged at the same time, each into one: as many as there are threads,
+/// if each is worth it and leaves the tier, so that no document is merged twice in it.
 fn groups(chosen: &[TextSegment], thread_count: usize) -> Vec<Vec<TextSegment>> {
     let tier = chosen.iter().map(|segment| tier_of(segment.document_count)).max().unwrap_or(0);
     let is_worth_it = |group: &Vec<TextSegment>| {

@@ -1,9 +1,12 @@
-//! The text index: tantivy's segments, written and read through our own directory, named by the commit that made them.
+//! The text index: tantivy's segments, written and read through our own directory, named by the commit that
+//! made them.
 //!
-//! In: messages with their numbers. Out: sets of message numbers. tantivy keeps no lock, no meta file and no threads here: which
-//! segments exist is known only from the store's commit, so that text and rows become visible together.
+//! In: messages with their numbers. Out: sets of message numbers. tantivy keeps no lock, no meta file and no
+//! threads here: which segments exist is known only from the store's commit, so that text and rows become
+//! visible together.
 
 mod directory;
+mod document;
 mod fields;
 mod merge;
 mod reader;
@@ -13,11 +16,12 @@ mod words;
 mod writer;
 
 pub(crate) use directory::{TextFiles, remove_unnamed, verify};
+pub(crate) use document::{Document, Documents};
 pub(crate) use fields::{TextField, ValueField, header_word};
 pub(crate) use merge::{TextMerge, choose, document_count, merge};
 pub(crate) use reader::{Needle, TextReader};
 pub(crate) use words::{WordTest, test_each, word_around};
-pub(crate) use writer::{Document, TextWriter};
+pub(crate) use writer::writers;
 
 /// The kind of a sealed file that holds part of the text index.
 pub const SEALED_KIND: u32 = 0x5458_4554;

@@ -1,8 +1,9 @@
 //! Answers questions about text: which messages hold these words.
 //!
-//! In: needles of folded words. Out: sets of message numbers. Reads tantivy's segments one by one, without its reader, which would
-//! take a lock and start threads.
+//! In: needles of folded words. Out: sets of message numbers. Reads tantivy's segments one by one, without
+//! its reader, which would take a lock and start threads.
 
+use crate::error::Result;
 use crate::set::NumberSet;
 use crate::state::TextSegment;
 use crate::text::directory::TextFiles;
@@ -34,6 +35,8 @@ pub(super) type Words = Vec<String>;
 /// The text index as one commit has it.
 pub(crate) struct TextReader {
     files: TextFiles,
+    /// The segments as the commit names them, and as they are open, in the same order.
+    named: Vec<TextSegment>,
     segments: Vec<SegmentReader>,
 }
 
@@ -42,60 +45,94 @@ impl TextReader {
     ///
     /// # Errors
     /// What tantivy says of a damaged or missing file.
-    pub(crate) fn open(files: &TextFiles, segments: &[TextSegment]) -> tantivy::Result<TextReader> {
-        if segments.is_empty() {
-            return Ok(TextReader { files: files.clone(), segments: Vec::new() });
-        }
+    pub(crate) fn open(files: &TextFiles, segments: &[TextSegment]) -> Result<TextReader> {
         let files = files.bound_to(segments);
-        let index = open_index(&files, segments)?;
-        let segments =
-            index.searchable_segments()?.iter().map(SegmentReader::open).collect::<tantivy::Result<_>>()?;
-        Ok(TextReader { files, segments })
+        let opened = open_segments(&files, segments).map_err(|error| files.error(error))?;
+        Ok(TextReader { files, named: segments.to_vec(), segments: opened })
+    }
+
+    /// Opens the segments that a later commit names. Those that this one has open are not opened again.
+    ///
+    /// # Errors
+    /// As [`TextReader::open`].
+    pub(crate) fn newer(&self, files: &TextFiles, segments: &[TextSegment]) -> Result<TextReader> {
+        let (known, new): (Vec<&TextSegment>, Vec<&TextSegment>) =
+            segments.iter().partition(|segment| self.named.contains(segment));
+        let files = files.bound_to(segments);
+        for segment in &known {
+            files.share(&self.files, segment);
+        }
+        let new: Vec<TextSegment> = new.into_iter().cloned().collect();
+        let opened = open_segments(&files, &new).map_err(|error| files.error(error))?;
+        let (mut named, mut readers) = (new, opened);
+        for (segment, reader) in self.named.iter().zip(&self.segments).filter(|(one, _)| known.contains(one))
+        {
+            named.push(segment.clone());
+            readers.push(reader.clone());
+        }
+        Ok(TextReader { files, named, segments: readers })
+    }
+
+    /// Returns the segments that `older` has not.
+    pub(crate) fn since(&self, older: &TextReader) -> TextReader {
+        let both = self.named.iter().zip(&self.segments);
+        let new = both.filter(|(segment, _)| !older.named.contains(segment));
+        let (named, segments) = new.map(|(segment, reader)| (segment.clone(), reader.clone())).unzip();
+        TextReader { files: self.files.clone(), named, segments }
+    }
+
+    /// Opens the lists of words that are otherwise opened when a query needs them, and holds them.
+    ///
+    /// # Errors
+    /// What tantivy says of a damaged or missing file.
+    pub(crate) fn open_word_lists(&self) -> Result<()> {
+        self.files.hold_word_lists().map_err(|error| self.files.error(error.into()))
     }
 
     /// Adds to `found` the messages that hold `needle` in `field`.
     ///
     /// # Errors
     /// What tantivy says of a damaged file.
-    pub(crate) fn find(
-        &self,
-        field: TextField,
-        needle: &Needle,
-        found: &mut NumberSet,
-    ) -> tantivy::Result<()> {
-        for segment in &self.segments {
-            match needle {
-                Needle::Phrase(words) if words.len() == 1 => {
-                    word(segment, field, words.first().map_or("", String::as_str), found)?;
-                }
-                Needle::Phrase(words) => query(segment, &PhraseQuery::new(terms(field, words)), found)?,
-                Needle::Prefix(words) if words.len() == 1 => {
-                    let begin = words.first().map_or("", String::as_str);
-                    self.begun(segment, field, begin, found)?;
-                }
-                Needle::Prefix(words) => phrase_prefix(segment, field, words, found)?,
-                Needle::Whole(value) => word(segment, field, value, found)?,
-                Needle::WholePrefix(begin) => {
-                    self.begun(segment, field, begin, found)?;
-                }
-            }
-        }
-        Ok(())
+    pub(crate) fn find(&self, field: TextField, needle: &Needle, found: &mut NumberSet) -> Result<()> {
+        let found = self.segments.iter().try_for_each(|segment| self.find_in(segment, field, needle, found));
+        found.map_err(|error| self.files.error(error))
     }
 
-    /// Adds the messages of every distinct word or value of a field that begins with `begin` and of which the test likes what
-    /// follows.
+    /// Adds the messages of every distinct word or value of a field that begins with `begin` and of which the
+    /// test likes what follows. Ends early, with some of them, when `is_cancelled` says so.
     ///
     /// # Errors
     /// What tantivy says of a damaged file.
     pub(crate) fn find_terms(
         &self,
-        field: TextField,
-        begin: &str,
+        terms: (TextField, &str),
         test: &impl WordTest,
+        is_cancelled: &(dyn Fn() -> bool + Sync),
+        found: &mut NumberSet,
+    ) -> Result<()> {
+        let searched = terms::Searched { files: &self.files, segments: &self.segments, is_cancelled };
+        terms::find(&searched, terms, test, found).map_err(|error| self.files.error(error))
+    }
+
+    fn find_in(
+        &self,
+        segment: &SegmentReader,
+        field: TextField,
+        needle: &Needle,
         found: &mut NumberSet,
     ) -> tantivy::Result<()> {
-        terms::find(&self.files, &self.segments, (field, begin), test, found)
+        match needle {
+            Needle::Phrase(words) if words.len() == 1 => {
+                word(segment, field, words.first().map_or("", String::as_str), found)
+            }
+            Needle::Phrase(words) => query(segment, &PhraseQuery::new(terms(field, words)), found),
+            Needle::Prefix(words) if words.len() == 1 => {
+                self.begun(segment, field, words.first().map_or("", String::as_str), found)
+            }
+            Needle::Prefix(words) => phrase_prefix(segment, field, words, found),
+            Needle::Whole(value) => word(segment, field, value, found),
+            Needle::WholePrefix(begin) => self.begun(segment, field, begin, found),
+        }
     }
 
     fn begun(
@@ -105,10 +142,13 @@ impl TextReader {
         begin: &str,
         found: &mut NumberSet,
     ) -> tantivy::Result<()> {
-        terms::find(&self.files, std::slice::from_ref(segment), (field, begin), &Any, found)
+        let segments = std::slice::from_ref(segment);
+        let searched = terms::Searched { files: &self.files, segments, is_cancelled: &|| false };
+        terms::find(&searched, (field, begin), &Any, found)
     }
 
-    /// Adds the messages of every distinct value in a column that begins with `begin` and of which the test likes what follows.
+    /// Adds the messages of every distinct value in a column that begins with `begin` and of which the test
+    /// likes what follows.
     ///
     /// # Errors
     /// What tantivy says of a damaged file.
@@ -118,23 +158,38 @@ impl TextReader {
         begin: &str,
         test: &impl WordTest,
         found: &mut NumberSet,
-    ) -> tantivy::Result<()> {
-        values::find(&self.segments, field, begin, test, found)
+    ) -> Result<()> {
+        values::find(&self.segments, field, begin, test, found).map_err(|error| self.files.error(error))
     }
 
     /// Returns the message number of every document, those of swept messages included.
     ///
     /// # Errors
     /// What tantivy says of a damaged file.
-    pub(crate) fn numbers(&self) -> tantivy::Result<Vec<u32>> {
+    pub(crate) fn numbers(&self) -> Result<Vec<u32>> {
         let mut all = Vec::new();
         for segment in &self.segments {
-            let numbers = segment.fast_fields().u64(NUMBER)?;
+            let numbers = segment.fast_fields().u64(NUMBER).map_err(|error| self.files.error(error))?;
             let documents = 0..segment.max_doc();
             all.extend(documents.filter_map(|document| u32::try_from(numbers.first(document)?).ok()));
         }
         Ok(all)
     }
+}
+
+/// Opens segments, in the order in which they are named.
+fn open_segments(files: &TextFiles, segments: &[TextSegment]) -> tantivy::Result<Vec<SegmentReader>> {
+    if segments.is_empty() {
+        return Ok(Vec::new());
+    }
+    let index = open_index(files, segments)?;
+    let found = index.searchable_segments()?;
+    let in_order = segments.iter().map(|named| {
+        let segment = found.iter().find(|segment| segment.id().uuid_string() == named.id);
+        let missing = || tantivy::TantivyError::SystemError(format!("segment {} is not opened", named.id));
+        SegmentReader::open(segment.ok_or_else(missing)?)
+    });
+    in_order.collect()
 }
 
 /// Opens tantivy's index over the segments that a commit names.
@@ -157,7 +212,8 @@ fn meta(segments: &[TextSegment]) -> tantivy::Result<Vec<u8>> {
     let list = segments
         .iter()
         .map(|segment| {
-            serde_json::json!({ "segment_id": dashed(&segment.id), "max_doc": segment.document_count, "deletes": null })
+            let (id, count) = (dashed(&segment.id), segment.document_count);
+            serde_json::json!({ "segment_id": id, "max_doc": count, "deletes": null })
         })
         .collect();
     if let Some(slot) = value.get_mut("segments") {

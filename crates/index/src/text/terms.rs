@@ -1,8 +1,8 @@
 //! Tests every distinct word or value of a field.
 //!
-//! In: segments, how the terms begin, a test. Out: the messages of the terms that it likes. The list of terms is sorted and cut into
-//! pieces of about one size, so that all cores take part however the segments are sized. Terms that may begin with anything are tested
-//! in the list of words, where there is one.
+//! In: segments, how the terms begin, a test. Out: the messages of the terms that it likes. The list of terms
+//! is sorted and cut into pieces of about one size, so that all cores take part however the segments are
+//! sized. Terms that may begin with anything are tested in the list of words, where there is one.
 
 use crate::set::NumberSet;
 use crate::text::directory::TextFiles;
@@ -21,9 +21,19 @@ use tantivy::{DocSet, SegmentReader, TERMINATED};
 /// Terms of one piece.
 const PIECE_TERM_COUNT: u64 = 1 << 14;
 
-/// Bytes of words for each that is liked, below which it is cheaper to unpack tantivy's list than to look each word up in it: a look-up
-/// costs as much as unpacking a few words of usual length.
+/// Bytes of words for each that is liked, below which it is cheaper to unpack tantivy's list than to look
+/// each word up in it: a look-up costs as much as unpacking a few words of usual length.
 const LOOKUP_BYTES: usize = 50;
+
+/// Where terms are looked for.
+pub(super) struct Searched<'a> {
+    /// The files of the segments.
+    pub(super) files: &'a TextFiles,
+    /// The segments.
+    pub(super) segments: &'a [SegmentReader],
+    /// Says whether to end early: asked before each piece.
+    pub(super) is_cancelled: &'a (dyn Fn() -> bool + Sync),
+}
 
 /// A run of a segment's terms.
 struct Piece<'a> {
@@ -44,15 +54,14 @@ enum Terms {
 /// # Errors
 /// What tantivy says of a damaged file.
 pub(super) fn find(
-    files: &TextFiles,
-    segments: &[SegmentReader],
+    searched: &Searched<'_>,
     (field, begin): (TextField, &str),
     test: &impl WordTest,
     found: &mut NumberSet,
 ) -> tantivy::Result<()> {
     let mut pieces = Vec::new();
-    for segment in segments {
-        if !begin.is_empty() || !listed(files, segment, field, &mut pieces)? {
+    for segment in searched.segments {
+        if !begin.is_empty() || !listed(searched.files, segment, field, &mut pieces)? {
             cut(segment, field, begin.as_bytes(), &mut pieces)?;
         }
     }
@@ -61,7 +70,11 @@ pub(super) fn find(
     }
     let empty = || NumberSet::new(found.bound());
     let sets = pieces.par_iter().try_fold(empty, |mut set, piece| -> tantivy::Result<NumberSet> {
-        // A test of its own: what regular expressions keep in memory is not shared between threads without a price.
+        if (searched.is_cancelled)() {
+            return Ok(set);
+        }
+        // A test of its own: what regular expressions keep in memory is not shared between threads without a
+        // price.
         search(piece, field, begin.len(), &test.clone(), &mut set)?;
         Ok(set)
     });

@@ -1,8 +1,8 @@
 //! Tests every distinct value of a header field.
 //!
-//! In: segments, how the values begin, a test. Out: the messages of the values that it likes. A column has a sorted list of its
-//! distinct values, each stored as what differs from the one before it, and for each message the places of its values in that list:
-//! the list is tested once, then the places are compared.
+//! In: segments, how the values begin, a test. Out: the messages of the values that it likes. A column has a
+//! sorted list of its distinct values, each stored as what differs from the one before it, and for each
+//! message the places of its values in that list: the list is tested once, then the places are compared.
 
 use crate::set::NumberSet;
 use crate::text::fields::{NUMBER, ValueField};

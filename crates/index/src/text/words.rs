@@ -1,8 +1,10 @@
-//! Lists of a segment's distinct words, side by side in one file, for questions about parts of words (docs/FORMAT.md, "Lists of words").
+//! Lists of a segment's distinct words, side by side in one file, for questions about parts of words
+//! (docs/FORMAT.md, "Lists of words").
 //!
-//! In: the terms of a segment just written; later a test. Out: the words that the test likes. tantivy's own list of terms
-//! is compact and dear to unpack; here the words of a field lie one after another and are searched at the speed of memory. A segment
-//! without this file answers by tantivy's list: only many words are worth it. Must not know what is asked for.
+//! In: the terms of a segment just written; later a test. Out: the words that the test likes. tantivy's own
+//! list of terms is compact and dear to unpack; here the words of a field lie one after another and are
+//! searched at the speed of memory. A segment without this file answers by tantivy's list: only many words
+//! are worth it. Must not know what is asked for.
 
 use crate::state::TextSegment;
 use crate::text::directory::TextFiles;
@@ -31,8 +33,8 @@ pub(crate) trait WordTest: Clone + Send + Sync {
     /// Says whether it likes a word.
     fn likes(&self, word: &[u8]) -> bool;
 
-    /// Calls `each` with the place of every word of `words` that it likes, in order. Behind each word stands a line feed, and no
-    /// word holds one.
+    /// Calls `each` with the place of every word of `words` that it likes, in order. Behind each word stands
+    /// a line feed, and no word holds one.
     fn find_all(&self, words: &[u8], each: &mut dyn FnMut(Range<usize>)) {
         test_each(words, 0..words.len(), |word| self.likes(word), each);
     }
@@ -48,7 +50,8 @@ impl WordTest for Any {
     }
 }
 
-/// Calls `each` with the place of every word in `part` of `words` that `likes` likes; the part begins and ends with whole words.
+/// Calls `each` with the place of every word in `part` of `words` that `likes` likes; the part begins and
+/// ends with whole words.
 pub(crate) fn test_each(
     words: &[u8],
     part: Range<usize>,

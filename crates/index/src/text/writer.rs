@@ -1,74 +1,34 @@
 //! Writes segments of the text index: one writer a thread, no thread of its own.
 //!
-//! In: documents with message numbers. Out: sealed files of new segments, synced but named by nobody until the caller commits.
+//! In: documents with message numbers. Out: sealed files of new segments, synced but named by nobody until
+//! the caller commits.
 
+use crate::error::Result;
 use crate::state::TextSegment;
 use crate::text::directory::TextFiles;
-use crate::text::fields::{TextField, ValueField, header_word, number_field, schema, tokenizers};
+use crate::text::document::{Document, Documents};
+use crate::text::fields::{number_field, schema, tokenizers};
 use crate::text::words;
-use query::fold::fold;
+use disk::Disk;
+use std::path::Path;
+use std::sync::Arc;
 use tantivy::indexer::SingleSegmentIndexWriter;
 use tantivy::{Index, TantivyDocument};
 
-/// Memory of all segments being written, in bytes. A writer whose share is used up finishes its segment and begins the next.
+/// Memory of all segments being written, in bytes. A writer whose share is used up finishes its segment and
+/// begins the next.
 const MEMORY_BYTES: usize = 320 << 20;
 /// Least share of a writer: tantivy takes no less than 15 MB.
 const SHARE_BYTES_MIN: usize = 32 << 20;
 
-/// Longest whole value in bytes.
-const WHOLE_BYTES_MAX: usize = 1024;
-/// How much of a value regular expressions see, in bytes: what is longer is cut at a character.
-const VALUE_BYTES_MAX: usize = 1024;
-
-/// A message as the text index sees it.
-pub(crate) struct Document {
-    inner: TantivyDocument,
-}
-
-impl Document {
-    /// Begins the document of message `number`.
-    pub(crate) fn new(number: u32) -> Document {
-        let mut inner = TantivyDocument::new();
-        inner.add_u64(number_field(), u64::from(number));
-        Document { inner }
-    }
-
-    /// Adds text to a field. Texts of one field are kept apart: no phrase reaches from one into the next.
-    pub(crate) fn add(&mut self, field: TextField, text: &str) {
-        if !text.is_empty() {
-            self.inner.add_text(field.field(), text);
-        }
-    }
-
-    /// Adds a value to a column, as it is; a long one is cut.
-    pub(crate) fn add_value(&mut self, field: ValueField, value: &str) {
-        let kept = value.get(..value.floor_char_boundary(VALUE_BYTES_MAX)).unwrap_or(value);
-        if !kept.is_empty() {
-            self.inner.add_text(field.field(), kept);
-        }
-    }
-
-    /// Adds a header field that the configuration names: its words and its value.
-    pub(crate) fn add_header(&mut self, name: &str, value: &str) {
-        self.add(TextField::Header, &header_word(name, value));
-        self.add_value(ValueField::Header, &header_word(name, value));
-    }
-
-    /// Adds a whole value, folded; one that is too long for a term is left out.
-    pub(crate) fn add_whole(&mut self, field: TextField, value: &str) {
-        self.add_exact(field, &fold(value));
-    }
-
-    /// Adds a whole value as it is; one that is too long for a term is left out.
-    pub(crate) fn add_exact(&mut self, field: TextField, value: &str) {
-        if !value.is_empty() && value.len() <= WHOLE_BYTES_MAX {
-            self.inner.add_text(field.field(), value);
-        }
-    }
+/// Returns so many writers into the directory `path`, one for each thread. They share the memory.
+pub(crate) fn writers(disk: &Arc<dyn Disk>, path: &Path, count: usize) -> Vec<Box<dyn Documents>> {
+    let files = TextFiles::new(disk, path);
+    (0..count).map(|_| Box::new(TextWriter::new(&files, count)) as Box<dyn Documents>).collect()
 }
 
 /// Writes documents into segments.
-pub(crate) struct TextWriter {
+struct TextWriter {
     files: TextFiles,
     share_bytes: usize,
     open: Option<SingleSegmentIndexWriter>,
@@ -77,7 +37,7 @@ pub(crate) struct TextWriter {
 
 impl TextWriter {
     /// Begins without a segment; `writer_count` such writers share the memory.
-    pub(crate) fn new(files: &TextFiles, writer_count: usize) -> TextWriter {
+    fn new(files: &TextFiles, writer_count: usize) -> TextWriter {
         TextWriter {
             files: files.clone(),
             share_bytes: (MEMORY_BYTES / writer_count.max(1)).max(SHARE_BYTES_MIN),
@@ -86,29 +46,16 @@ impl TextWriter {
         }
     }
 
-    /// Adds a document.
-    ///
-    /// # Errors
-    /// What tantivy says, a full disk among it.
-    pub(crate) fn add(&mut self, document: Document) -> tantivy::Result<()> {
+    fn add_to_segment(&mut self, document: &Document<'_>) -> tantivy::Result<()> {
         let writer = match &mut self.open {
             Some(writer) => writer,
             None => self.open.insert(begin(&self.files, self.share_bytes)?),
         };
-        writer.add_document(document.inner)?;
+        writer.add_document(for_tantivy(document))?;
         if writer.mem_usage() >= self.share_bytes {
             self.finish_segment()?;
         }
         Ok(())
-    }
-
-    /// Finishes the open segment and returns all that were written. Their names still need the directory synced.
-    ///
-    /// # Errors
-    /// What tantivy says, a full disk among it.
-    pub(crate) fn finish(mut self) -> tantivy::Result<Vec<TextSegment>> {
-        self.finish_segment()?;
-        Ok(self.finished)
     }
 
     fn finish_segment(&mut self) -> tantivy::Result<()> {
@@ -120,6 +67,29 @@ impl TextWriter {
         }
         Ok(())
     }
+}
+
+impl Documents for TextWriter {
+    fn add(&mut self, document: &Document<'_>) -> Result<()> {
+        self.add_to_segment(document).map_err(|error| self.files.error(error))
+    }
+
+    fn finish(mut self: Box<Self>) -> Result<Vec<TextSegment>> {
+        self.finish_segment().map_err(|error| self.files.error(error))?;
+        Ok(self.finished)
+    }
+}
+
+fn for_tantivy(document: &Document<'_>) -> TantivyDocument {
+    let mut made = TantivyDocument::new();
+    made.add_u64(number_field(), u64::from(document.number));
+    for (field, text) in &document.texts {
+        made.add_text(field.field(), text);
+    }
+    for (field, value) in &document.values {
+        made.add_text(field.field(), value);
+    }
+    made
 }
 
 /// Returns the segments that an index lists, without the digests of their files.

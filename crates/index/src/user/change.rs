@@ -1,7 +1,7 @@
 //! Gives tags to messages and takes them away.
 //!
-//! In: messages of one commit of the index, and what to change. Out: one commit of `user/`. What is written is checked against its
-//! newest commit, under its lock; the index and the mail are not touched.
+//! In: messages of one commit of the index, and what to change. Out: one commit of `user/`. What is written
+//! is checked against its newest commit, under its lock; the index and the mail are not touched.
 
 use crate::environment::Environment;
 use crate::error::Result;
@@ -33,7 +33,8 @@ pub struct TagSummary {
 /// Changes the tags of the messages of a set, and of all their copies.
 ///
 /// # Errors
-/// A text that is no tag; damage, a full disk, a data directory that cannot be written: then nothing was changed.
+/// A text that is no tag; damage, a full disk, a data directory that cannot be written: then nothing was
+/// changed.
 pub fn change_tags(
     environment: &Environment,
     mailbox: &Mailbox,

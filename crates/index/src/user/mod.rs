@@ -1,5 +1,6 @@
-//! What the user said and mail does not tell: tags of messages, in a store of its own, `user/`, which outlives the index; and saved
-//! queries, in a file beside it. Nothing can make either again: of each there is a second copy, in `user/copy/`.
+//! What the user said and mail does not tell: tags of messages, in a store of its own, `user/`, which
+//! outlives the index; and saved queries, in a file beside it. Nothing can make either again: of each there
+//! is a second copy, in `user/copy/`.
 //!
 //! In: an environment. Out: snapshots of that store, and writers. Must not know how messages are found.
 
@@ -51,7 +52,7 @@ pub(crate) fn snapshot(disk: &Arc<dyn Disk>, directory: &Path) -> Result<Option<
 /// # Errors
 /// Damage, a newer version, a data directory that cannot be written.
 fn writer(environment: &Environment) -> Result<Writer> {
-    let directory = directory(&environment.data);
+    let directory = environment.user_directory();
     let options = Options {
         holder: environment.holder.clone(),
         wait: Wait::Block,
@@ -76,7 +77,7 @@ fn merge(environment: &Environment) -> Result<()> {
         keeps_copy: true,
         ..MergeOptions::default()
     };
-    match store::merge(&environment.disk, &directory(&environment.data), &options) {
+    match store::merge(&environment.disk, &environment.user_directory(), &options) {
         Ok(_) | Err(store::Error::Io(disk::Error::Locked { .. })) => Ok(()),
         Err(error) => Err(error.into()),
     }
@@ -93,8 +94,8 @@ fn with_copy(disk: &Arc<dyn Disk>, directory: &Path, error: store::Error) -> Err
     }
 }
 
-/// Gives what an earlier version wrote its second copy, and the newest version. If that cannot be done now the next one does it: the
-/// index goes on without it.
+/// Gives what an earlier version wrote its second copy, and the newest version. If that cannot be done now
+/// the next one does it: the index goes on without it.
 pub(crate) fn keep_twice(environment: &Environment) {
     let directory = environment.user_directory();
     let is_once = |name: &str| {
@@ -109,7 +110,8 @@ pub(crate) fn keep_twice(environment: &Environment) {
     }
 }
 
-/// Mends what the user said from its second copy, and the copy from it, file by file. What neither has stays as it is.
+/// Mends what the user said from its second copy, and the copy from it, file by file. What neither has stays
+/// as it is.
 ///
 /// # Errors
 /// What the disk says; a newer version.
@@ -126,11 +128,6 @@ pub fn repair_user(environment: &Environment) -> Result<()> {
 /// Returns what is damaged of saved queries and of their second copy.
 pub(crate) fn check_queries(environment: &Environment) -> [Option<(PathBuf, String)>; 2] {
     queries::check(environment)
-}
-
-/// Returns the store's directory.
-pub(crate) fn directory(data: &Path) -> PathBuf {
-    data.join("user")
 }
 
 /// Returns the bytes of the attachment.

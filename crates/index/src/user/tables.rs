@@ -1,7 +1,8 @@
 //! The tables of the store `user/`: their schemas, and the names of their columns.
 //!
-//! docs/FORMAT.md describes each column. Nothing here can be made again from mail, so rows are keyed by what a message is (its
-//! SHA-256, and its Message-ID where its headers changed on the way), never by a number that the index gives.
+//! docs/FORMAT.md describes each column. Nothing here can be made again from mail, so rows are keyed by what
+//! a message is (its SHA-256, and its Message-ID where its headers changed on the way), never by a number
+//! that the index gives.
 
 use store::{Column, Index, IndexKind, Kind, Schema};
 

@@ -1,6 +1,7 @@
 //! Tags as one commit of `user/` has them.
 //!
-//! In: a snapshot. Out: the tags of a content, and the contents of a tag. Must not know which contents there are.
+//! In: a snapshot. Out: the tags of a content, and the contents of a tag. Must not know which contents there
+//! are.
 
 use crate::error::Result;
 use crate::rows::part_of;
@@ -14,6 +15,7 @@ pub const TAG_BYTES_MAX: usize = 200;
 
 /// Tags as one commit has them.
 pub(crate) struct Tags {
+    snapshot: Snapshot,
     contents: Table,
     tags: Table,
 }
@@ -21,7 +23,13 @@ pub(crate) struct Tags {
 impl Tags {
     /// Takes the tables out of a snapshot.
     pub(crate) fn new(snapshot: &Snapshot) -> Result<Tags> {
-        Ok(Tags { contents: snapshot.table(contents::TABLE)?, tags: snapshot.table(tags::TABLE)? })
+        let (contents, tags) = (snapshot.table(contents::TABLE)?, snapshot.table(tags::TABLE)?);
+        Ok(Tags { snapshot: snapshot.clone(), contents, tags })
+    }
+
+    /// Returns whether `newest` is the commit they are of.
+    pub(crate) fn are_of(&self, newest: &Snapshot) -> bool {
+        newest.version() == self.snapshot.version() && newest.continues(&self.snapshot)
     }
 
     /// Returns the tags of a content, or none if nothing was ever said of it.

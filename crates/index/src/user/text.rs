@@ -7,12 +7,11 @@
 
 use crate::environment::Environment;
 use crate::error::{Error, Result};
-use crate::rows::live;
 use crate::search::{Mailbox, TaggedMessage, message_id_hash};
 use crate::state::Root;
 use crate::user::change::Changes;
 use crate::user::tables::{contents, tags};
-use crate::user::{Tags, check_tag, directory, merge, snapshot, writer};
+use crate::user::{Tags, check_tag, merge, snapshot, writer};
 use std::collections::{BTreeMap, BTreeSet};
 use store::Snapshot;
 
@@ -44,7 +43,7 @@ struct Entry {
 /// # Errors
 /// Damage, a newer version.
 pub fn export_tags(environment: &Environment) -> Result<String> {
-    let entries = match snapshot(&environment.disk, &directory(&environment.data))? {
+    let entries = match snapshot(&environment.disk, &environment.user_directory())? {
         Some(user) => entries(&user)?,
         None => BTreeMap::new(),
     };
@@ -69,14 +68,15 @@ pub fn export_tags(environment: &Environment) -> Result<String> {
 /// # Errors
 /// Damage, a newer version.
 pub fn has_no_tags(environment: &Environment) -> Result<bool> {
-    let user = snapshot(&environment.disk, &directory(&environment.data))?;
+    let user = snapshot(&environment.disk, &environment.user_directory())?;
     Ok(user.map(|user| user.table(contents::TABLE)).transpose()?.is_none_or(|table| table.row_count() == 0))
 }
 
 /// Adds to the tags what a text says: all of it in one commit, or nothing. Tags that are there stay.
 ///
 /// # Errors
-/// [`Error::TagText`] with the number of the line that is wrong; damage, a full disk: then nothing was changed.
+/// [`Error::TagText`] with the number of the line that is wrong; damage, a full disk: then nothing was
+/// changed.
 pub fn import_tags(environment: &Environment, text: &str) -> Result<TagImport> {
     let message = |(sha256, Entry { message_id, tags })| {
         let message_id_hash = message_id_hash(&message_id);
@@ -139,13 +139,13 @@ fn entries(user: &Snapshot) -> Result<BTreeMap<[u8; 32], Entry>> {
     let mut entries: BTreeMap<[u8; 32], Entry> = BTreeMap::new();
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     for part in user.table(contents::TABLE)?.parts() {
-        for row in live(part) {
+        for row in part.live_rows() {
             let entry = entries.entry(part.id_at(contents::SHA256, row)?).or_default();
             entry.message_id = text(part.bytes(contents::MESSAGE_ID, row)?);
         }
     }
     for part in user.table(tags::TABLE)?.parts() {
-        for row in live(part) {
+        for row in part.live_rows() {
             let sha256 = part.id_at(tags::SHA256, row)?;
             // Tags of a content without a row are nobody's.
             if let Some(entry) = entries.get_mut(&sha256) {

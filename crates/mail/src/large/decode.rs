@@ -1,23 +1,23 @@
-//! Decodes a content that passes by in a window.
+//! Decodes a content in a window.
 //!
-//! Comes in: a window and a place. Goes out: decoded blocks, and whether they were clean, as `transfer.rs`
-//! decodes what is in memory. Knows nothing of parts.
+//! Input: a window and a range. Output: decoded blocks, and whether they were clean, with the same results as
+//! `transfer.rs` in memory. Knows nothing of parts.
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
 use super::window::Window;
-use crate::base64::Base64Decoder;
 use crate::bytes::{after, before};
-use crate::transfer::{Transfer, decode_quoted_printable};
+use crate::decode::base64::Base64Decoder;
+use crate::decode::transfer::{Transfer, decode_quoted_printable};
 use std::io;
 use std::ops::Range;
 
-/// How far is looked ahead for a footer under base64.
+/// Bytes read ahead to find a footer after base64.
 const FOOTER_BYTES_MAX: usize = 1 << 20;
-/// Blanks and `=` at the end of quoted-printable bytes that are kept until it is certain what they mean.
+/// Blanks and `=` at the end of quoted-printable bytes that are held back until their meaning is certain.
 const OPEN_BYTES_MAX: usize = 1 << 20;
 
-/// Hands out the decoded content of a range, and says whether it was clean. Nothing of one that cannot be
-/// gone back to.
+/// Passes the decoded content of a range to `consume`, and returns whether it was clean. Passes nothing if
+/// the window cannot go back to it.
 pub(super) fn each_block(
     window: &mut Window<'_>,
     range: &Range<u64>,
@@ -34,7 +34,7 @@ pub(super) fn each_block(
     }
 }
 
-/// Returns what is ahead before `end`, `wanted` bytes at least if there are so many, and whether that is all.
+/// Returns the bytes ahead before `end`, at least `wanted` if there are as many, and whether those are all.
 fn ahead<'w>(window: &'w mut Window<'_>, end: u64, wanted: usize) -> io::Result<(&'w [u8], bool)> {
     let left = usize::try_from(end.saturating_sub(window.position())).unwrap_or(usize::MAX);
     window.fill(wanted.min(left))?;
@@ -61,7 +61,7 @@ fn base64(window: &mut Window<'_>, end: u64, consume: &mut dyn FnMut(&[u8])) -> 
         let length = bytes.len();
         let mut following = 0;
         if memchr::memchr(b'=', bytes).is_some() {
-            // Whether this is the end is told by what follows.
+            // The bytes after the padding tell whether this is the end.
             let (bytes, _) = ahead(window, end, length.saturating_add(FOOTER_BYTES_MAX))?;
             following = bytes.len().saturating_sub(length);
             is_end = is_end && following == 0;
@@ -87,7 +87,7 @@ fn quoted_printable(window: &mut Window<'_>, end: u64, consume: &mut dyn FnMut(&
         let (bytes, is_end) = ahead(window, end, wanted)?;
         let certain = if is_end { bytes.len() } else { certain_length(bytes) };
         let open = bytes.len().saturating_sub(certain);
-        // What is open needs more than there is.
+        // Bytes of uncertain meaning need more input.
         wanted = open.saturating_add(1);
         let certain = if open > OPEN_BYTES_MAX { bytes.len() } else { certain };
         is_clean &= decode_quoted_printable(before(bytes, certain), &mut block);
@@ -100,8 +100,8 @@ fn quoted_printable(window: &mut Window<'_>, end: u64, consume: &mut dyn FnMut(&
     }
 }
 
-/// Returns how much of quoted-printable bytes means the same whatever follows them: all before a last `=`
-/// that may go on, and before one that would then be the last.
+/// Returns how many quoted-printable bytes mean the same whatever follows: everything before a last `=` that
+/// may continue, and before one that would then be the last.
 fn certain_length(bytes: &[u8]) -> usize {
     let mut certain = bytes;
     while let Some(last) = memchr::memrchr(b'=', certain) {
@@ -117,11 +117,11 @@ fn certain_length(bytes: &[u8]) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::super::source::{Place, Source};
-    use super::super::window::{PACE, Pace};
+    use super::super::source::{Source, Storage};
+    use super::super::window::{WINDOW_LIMITS, WindowLimits};
     use super::*;
-    use crate::transfer::decode;
-    use crate::unpack::Compression;
+    use crate::decode::transfer::decode;
+    use crate::maildir::compression::Compression;
 
     #[test]
     fn windows_of_all_sizes_give_what_the_whole_gives() {
@@ -140,9 +140,10 @@ mod tests {
             for transfer in [Transfer::Identity, Transfer::Base64, Transfer::QuotedPrintable] {
                 let (whole, whole_is_clean) = decode(text.as_bytes(), transfer);
                 for step in [1, 2, 3, 5, 8, 100] {
-                    let place = Place::Bytes(inside.as_bytes());
-                    let source = Source { place, compression: Compression::Plain, has_cr_lines: false };
-                    let mut window = Window::new(&source, Pace { step_bytes: step, ..PACE }).unwrap();
+                    let storage = Storage::Bytes(inside.as_bytes());
+                    let source = Source { storage, compression: Compression::Plain, has_cr_lines: false };
+                    let mut window =
+                        Window::new(&source, WindowLimits { step_bytes: step, ..WINDOW_LIMITS }).unwrap();
                     let mut joined = Vec::new();
                     let mut consume = |block: &[u8]| joined.extend_from_slice(block);
                     let is_clean = each_block(&mut window, &range, transfer, &mut consume).unwrap();

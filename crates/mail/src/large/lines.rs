@@ -1,42 +1,42 @@
-//! Finds lines that begin with two hyphens in a message that passes by in a window.
+//! Finds lines that begin with two hyphens in a message in a window.
 //!
-//! Comes in: a window, and what makes a line the one that is looked for. Goes out: where it stands. Knows
-//! nothing of boundaries.
+//! Input: a window, and a test for the wanted line. Output: where the line is. Knows nothing of boundaries.
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
 use super::window::{Window, wide};
 use crate::bytes::{after, before};
 use std::io;
 
-/// Longest line that is looked at. A boundary is cut to `PARAMETERS_BYTES_MAX`; spaces may follow it.
+/// The longest line that is tested. A boundary is cut to `PARAMETERS_BYTES_MAX`; spaces may follow it.
 const LINE_BYTES_MAX: usize = 64 << 10;
 
-/// Judges a line without its LF, by what follows it, of which all or `FOLLOWING_BYTES` are there.
+/// Tests a line without its LF, with the bytes after it: all, or `FOLLOWING_BYTES` at least.
 pub(super) type Judge<'j, T> = &'j dyn Fn(&[u8], &[u8]) -> Option<T>;
 
-/// How much of what follows a line is there to judge it by.
+/// Bytes after a line that are available to test it.
 const FOLLOWING_BYTES: usize = 8;
 
-/// A line that was looked for.
+/// A line that was found.
 pub(super) struct Line<T> {
     pub(super) value: T,
-    /// Where it begins.
+    /// Its offset.
     pub(super) start: usize,
-    /// Where the next one begins.
+    /// The offset of the next line.
     pub(super) next: usize,
 }
 
-/// What came of looking for a line in some bytes.
+/// The result of searching some bytes for a line.
 pub(super) enum Found<T> {
     Line(Line<T>),
-    /// It is not in so many of them; and whether a line begins after these.
+    /// The line is not in the first `passed` bytes; and whether a line starts after them.
     Nothing {
         passed: usize,
         at_line_start: bool,
     },
 }
 
-/// Looks for a line in bytes, of which the first may begin a line; `is_end` says that nothing follows them.
+/// Searches bytes for a line. `at_line_start` says whether they begin a line, `is_end` that nothing follows
+/// them.
 pub(super) fn find<T>(bytes: &[u8], at_line_start: bool, is_end: bool, judge: Judge<'_, T>) -> Found<T> {
     let mut from = 0;
     let mut is_start = at_line_start;
@@ -69,16 +69,16 @@ pub(super) fn find<T>(bytes: &[u8], at_line_start: bool, is_end: bool, judge: Ju
     }
 }
 
-/// What came of looking for a line in a message.
+/// The result of searching a message for a line.
 pub(super) struct Scanned<T> {
-    /// What the judge said of the line, and where the next one begins; none at the end.
+    /// The result of the test, and the offset of the next line; none at the end.
     pub(super) line: Option<(T, u64)>,
-    /// Whether nothing but white space was passed by.
+    /// Whether only white space was skipped.
     pub(super) is_blank: bool,
 }
 
-/// Goes to the next line that is looked for, or to the end: `to`, or that of the message. The window stands
-/// at the beginning of a line.
+/// Advances to the next line that passes the test, or to the end: `to`, or that of the message. The window
+/// must be at the start of a line.
 pub(super) fn scan<T>(window: &mut Window<'_>, to: u64, judge: Judge<'_, T>) -> io::Result<Scanned<T>> {
     let (mut is_blank, mut at_line_start) = (true, true);
     let mut wanted = window.step_bytes;
@@ -97,7 +97,7 @@ pub(super) fn scan<T>(window: &mut Window<'_>, to: u64, judge: Judge<'_, T>) -> 
             }
         };
         is_blank &= before(bytes, passed).trim_ascii().is_empty();
-        // A line that is not whole yet needs more than there is.
+        // An incomplete line needs more input.
         wanted = bytes.len().saturating_sub(passed).saturating_add(window.step_bytes);
         window.advance(passed);
         if line.is_some() || is_end {
@@ -108,10 +108,10 @@ pub(super) fn scan<T>(window: &mut Window<'_>, to: u64, judge: Judge<'_, T>) -> 
 
 #[cfg(test)]
 mod tests {
-    use super::super::source::{Place, Source};
-    use super::super::window::{PACE, Pace};
+    use super::super::source::{Source, Storage};
+    use super::super::window::{WINDOW_LIMITS, WindowLimits};
     use super::*;
-    use crate::unpack::Compression;
+    use crate::maildir::compression::Compression;
 
     #[test]
     fn lines_are_found_however_small_the_window_is() {
@@ -129,11 +129,12 @@ mod tests {
         ] {
             for step in [1, 2, 3, 7, 1000] {
                 let source = Source {
-                    place: Place::Bytes(text.as_bytes()),
+                    storage: Storage::Bytes(text.as_bytes()),
                     compression: Compression::Plain,
                     has_cr_lines: false,
                 };
-                let mut window = Window::new(&source, Pace { step_bytes: step, ..PACE }).unwrap();
+                let mut window =
+                    Window::new(&source, WindowLimits { step_bytes: step, ..WINDOW_LIMITS }).unwrap();
                 let judge = |line: &[u8], _: &[u8]| (line == b"--b").then_some(());
                 let scanned = scan(&mut window, u64::MAX, &judge).unwrap();
                 let found = scanned.line.map(|((), next)| (window.position(), next));

@@ -1,55 +1,58 @@
-//! Messages that are too large to be held in memory: read in pieces, and taken apart as others are.
+//! Reads and parses messages that are too large for memory, in pieces.
 //!
-//! Comes in: a file, or bytes that are kept compressed. Goes out: all of the message block by block, and the
-//! message taken apart, in memory that does not grow with it. `message.rs` does the same in memory, and tests
-//! compare both.
+//! Input: a file, or bytes in memory that are too large decompressed. Output: the whole message block by
+//! block, and the parsed message, in memory that does not grow with the message. `message/parse.rs` does the
+//! same in memory, and tests compare both.
 //!
-//! What differs from that: text beyond `LARGE_TEXTS_BYTES_MAX` counts for the hashes, and is not kept; an
-//! encoded message within the message is taken apart only up to `LARGE_NESTED_BYTES_MAX`; of a header
-//! `LARGE_HEADER_BYTES_MAX` are read.
+//! The results differ in three cases: text beyond `LARGE_TEXTS_BYTES_MAX` is hashed but not kept; an encoded
+//! message within the message is split only up to `LARGE_NESTED_BYTES_MAX`; and `LARGE_HEADER_BYTES_MAX` of a
+//! header are read.
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
+mod budget;
 mod decode;
-mod levels;
+mod header;
 mod lines;
-mod room;
+mod multiparts;
 mod source;
 #[cfg(test)]
 mod tests;
 mod walk;
 mod window;
 
-use crate::far::Far;
-use crate::headers::{skip_envelope, split};
+use crate::decode::transfer::Transfer;
+use crate::error::{Error, Result};
+use crate::header::block::{skip_envelope, split};
 use crate::limits::{LARGE_BYTES_MAX, LARGE_STEP_BYTES};
-use crate::message::{Context, Message, assemble};
+use crate::maildir::compression::Compression;
+use crate::maildir::stamp::FileStat;
+use crate::message::model::{Context, Message};
+use crate::message::parse::assemble;
+use crate::mime::content_source::ContentSource;
 use crate::problem::{Problem, Problems};
-use crate::transfer::Transfer;
-use crate::unpack::Compression;
-use crate::{Error, FileStat, Result};
 use rustix::fs::{CWD, Mode, OFlags};
-use source::{Place, Source};
+use source::{Source, Storage};
 use std::io::{self, Read};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use window::{PACE, Pace, Window, wide};
+use window::{WINDOW_LIMITS, Window, WindowLimits, wide};
 
 /// A message that is read in pieces.
 #[derive(Debug)]
 pub struct Large<'s> {
     source: Source<'s>,
-    /// Where it is, for what is said of it.
+    /// The path, for error messages.
     path: PathBuf,
-    /// The file before it was read.
+    /// The file's stat from before it was read.
     stat: FileStat,
 }
 
-/// What a message has in all.
+/// The size of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Extent {
     /// The length of the message, decompressed; up to `LARGE_BYTES_MAX`.
     pub size_bytes: u64,
-    /// Whether it is longer than that, and cut there.
+    /// Whether it is longer than `LARGE_BYTES_MAX`, and was cut there.
     pub is_cut: bool,
 }
 
@@ -60,29 +63,29 @@ impl Large<'static> {
     /// [`Error::Io`] if it cannot be opened, [`Error::NotAFile`], [`Error::Unreadable`].
     pub fn open(path: &Path) -> Result<Large<'static>> {
         let failed = |error: rustix::io::Errno| Error::io("open", path, error);
-        // Opening a pipe would otherwise wait for a writer; for files it makes no difference.
+        // Without NONBLOCK, opening a pipe would wait for a writer. It makes no difference for files.
         let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
         let file = rustix::fs::openat(CWD, path, flags, Mode::empty()).map_err(failed)?;
         let stat = FileStat::from(rustix::fs::fstat(&file).map_err(failed)?);
         if !stat.is_file() {
             return Err(Error::NotAFile { path: path.to_owned() });
         }
-        Large::new(Place::File(file), path, stat)
+        Large::new(Storage::File(file), path, stat)
     }
 }
 
 impl<'s> Large<'s> {
-    /// Takes a message out of memory that has no room for it decompressed; `path` is where it was.
+    /// Reads a message from bytes in memory, whose decompressed content is too large; `path` is where it was.
     ///
     /// # Errors
     /// [`Error::Unreadable`].
     pub fn of_bytes(bytes: &'s [u8], path: &Path) -> Result<Large<'s>> {
         let stat = FileStat { size_bytes: wide(bytes.len()), ..FileStat::default() };
-        Large::new(Place::Bytes(bytes), path, stat)
+        Large::new(Storage::Bytes(bytes), path, stat)
     }
 
-    fn new(place: Place<'s>, path: &Path, stat: FileStat) -> Result<Large<'s>> {
-        let mut source = Source { place, compression: Compression::Plain, has_cr_lines: false };
+    fn new(storage: Storage<'s>, path: &Path, stat: FileStat) -> Result<Large<'s>> {
+        let mut source = Source { storage, compression: Compression::Plain, has_cr_lines: false };
         let mut magic = Vec::new();
         let length = wide(Compression::MAGIC_BYTES_MAX);
         source
@@ -97,18 +100,18 @@ impl<'s> Large<'s> {
         }
     }
 
-    /// Returns the file as it was before it was read.
+    /// Returns the file's stat from before it was read.
     pub fn stat(&self) -> FileStat {
         self.stat
     }
 
-    /// Says how the file is compressed.
+    /// Returns the file's compression.
     pub fn compression(&self) -> Compression {
         self.source.compression
     }
 
-    /// Hands out all of the message, decompressed, and says how much that was. To be done before the message
-    /// is taken apart.
+    /// Passes the whole message, decompressed, to `consume`, and returns its size. Must be called before
+    /// `parse`.
     ///
     /// # Errors
     /// [`Error::Io`], [`Error::Damaged`], [`Error::Changed`].
@@ -130,7 +133,7 @@ impl<'s> Large<'s> {
         Ok(Extent { size_bytes, is_cut })
     }
 
-    /// Hands out the bytes of the file as they are, compressed if they are.
+    /// Passes the bytes of the file to `consume` without decompressing them, and returns their number.
     ///
     /// # Errors
     /// [`Error::Io`], [`Error::Changed`].
@@ -140,45 +143,44 @@ impl<'s> Large<'s> {
         Ok(size_bytes)
     }
 
-    /// Takes the message apart.
+    /// Parses the message.
     ///
     /// # Errors
     /// [`Error::Io`], [`Error::Damaged`], [`Error::Changed`].
     pub fn parse(&self, context: &Context<'_>) -> Result<Message> {
-        let message = self.parse_by(PACE, context);
+        let message = self.parse_by(WINDOW_LIMITS, context);
         let message = message.map_err(|error| self.explained(error))?;
         self.expect_unchanged(None)?;
         Ok(message)
     }
 
-    fn parse_by(&self, pace: Pace, context: &Context<'_>) -> io::Result<Message> {
+    fn parse_by(&self, limits: WindowLimits, context: &Context<'_>) -> io::Result<Message> {
         let mut problems = Problems::default();
-        let mut window = Window::new(&self.source, pace)?;
-        let (header, parts) = walk::take_apart(&mut window, pace.near_bytes, &mut problems)?;
+        let mut window = Window::new(&self.source, limits)?;
+        let (header, parts) = walk::take_apart(&mut window, limits.small_bytes, &mut problems)?;
         let block = split(skip_envelope(&header));
         if block.fields.is_empty() {
             problems.add(Problem::NoHeader);
         }
         drop(window);
-        let mut contents = Contents { window: Window::new(&self.source, pace)?, failure: None };
+        let mut contents = Contents { window: Window::new(&self.source, limits)?, failure: None };
         let message = assemble(&block, &parts, &mut contents, context, problems);
         contents.failure.map_or(Ok(message), Err)
     }
 
-    /// Says whether the file goes on beyond `LARGE_BYTES_MAX`.
+    /// Returns whether the file continues beyond `LARGE_BYTES_MAX`.
     fn goes_on(&self) -> io::Result<bool> {
         if self.compression() == Compression::Plain {
             return Ok(self.stat.size_bytes > LARGE_BYTES_MAX);
         }
-        // How much follows is not worth another hundred seconds: what fills the limit to the byte counts as
-        // cut.
+        // Finding out would take another hundred seconds, so a message of exactly the limit counts as cut.
         Ok(true)
     }
 
-    /// Refuses a file that changed since it was opened, or had fewer bytes than it said.
+    /// Returns an error if the file changed since it was opened, or had fewer bytes than its stat says.
     fn expect_unchanged(&self, read_bytes: Option<u64>) -> Result<()> {
         let changed = || Error::Changed { path: self.path.clone() };
-        if let Place::File(file) = &self.source.place {
+        if let Storage::File(file) = &self.source.storage {
             let now = rustix::fs::fstat(file).map_err(|error| Error::io("look at", &self.path, error))?;
             let now = FileStat::from(now);
             if (now.size_bytes, now.mtime_ns) != (self.stat.size_bytes, self.stat.mtime_ns) {
@@ -189,7 +191,7 @@ impl<'s> Large<'s> {
     }
 
     fn explained(&self, error: io::Error) -> Error {
-        // What the operating system says has a number; what a decompressor says has none.
+        // Errors of the operating system have a number; those of a decompressor have none.
         if self.compression() == Compression::Plain || error.raw_os_error().is_some() {
             return Error::io("read", &self.path, error);
         }
@@ -197,13 +199,13 @@ impl<'s> Large<'s> {
     }
 }
 
-/// Contents of parts, read in the order of the message.
+/// Reads contents of parts in the order of the message.
 struct Contents<'s> {
     window: Window<'s>,
     failure: Option<io::Error>,
 }
 
-impl Far for Contents<'_> {
+impl ContentSource for Contents<'_> {
     fn each_block(&mut self, range: Range<u64>, transfer: Transfer, consume: &mut dyn FnMut(&[u8])) -> bool {
         match decode::each_block(&mut self.window, &range, transfer, consume) {
             Ok(is_clean) => is_clean,

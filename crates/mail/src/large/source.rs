@@ -1,32 +1,32 @@
-//! The bytes of a message that is not in memory, from any place on.
+//! Streams the bytes of a large message from any offset.
 //!
-//! Comes in: an open file or bytes, as they are kept. Goes out: streams of the message, decompressed. This
-//! file must not know what a message is.
+//! Input: an open file, or bytes as stored. Output: streams of the message, decompressed. Does not know what
+//! a message is.
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
 use crate::bytes::{after, before};
 use crate::limits::LARGE_BYTES_MAX;
-use crate::unpack::{Compression, explained, unpacked};
+use crate::maildir::compression::{Compression, explained, unpacked};
 use rustix::io::Errno;
 use std::io::{self, BufReader, Read};
 use std::os::fd::OwnedFd;
 
-/// Bytes of a file that are read at once to be decompressed.
+/// Bytes of a compressed file that are read at once.
 const PACKED_BYTES: usize = 128 << 10;
 
-/// Where the bytes are.
+/// Where the bytes are stored.
 #[derive(Debug)]
-pub(super) enum Place<'s> {
+pub(super) enum Storage<'s> {
     File(OwnedFd),
     Bytes(&'s [u8]),
 }
 
-/// A message somewhere.
+/// A stored message.
 #[derive(Debug)]
 pub(super) struct Source<'s> {
-    pub(super) place: Place<'s>,
+    pub(super) storage: Storage<'s>,
     pub(super) compression: Compression,
-    /// Whether its lines end with CR alone, and are to be read as if they ended with LF.
+    /// Whether its lines end with CR alone, so that CR is read as LF.
     pub(super) has_cr_lines: bool,
 }
 
@@ -37,35 +37,35 @@ impl Source<'_> {
             Box::new(self.bytes(offset).take(LARGE_BYTES_MAX.saturating_sub(offset)))
         } else {
             let packed = BufReader::with_capacity(PACKED_BYTES, self.bytes(0));
-            let mut message = Explained(unpacked(packed, self.compression)?).take(LARGE_BYTES_MAX);
+            let mut message = ExplainErrors(unpacked(packed, self.compression)?).take(LARGE_BYTES_MAX);
             io::copy(&mut message.by_ref().take(offset), &mut io::sink())?;
             Box::new(message)
         };
         Ok(if self.has_cr_lines { Box::new(CrLines(stream)) } else { stream })
     }
 
-    /// Returns the bytes as they are kept, from `offset` on.
-    pub(super) fn bytes(&self, offset: u64) -> Kept<'_> {
-        Kept { place: &self.place, offset }
+    /// Returns the bytes as stored, from `offset` on.
+    pub(super) fn bytes(&self, offset: u64) -> StoredBytes<'_> {
+        StoredBytes { storage: &self.storage, offset }
     }
 }
 
-/// Reads bytes as they are kept.
-pub(super) struct Kept<'s> {
-    place: &'s Place<'s>,
+/// Reads bytes as stored.
+pub(super) struct StoredBytes<'s> {
+    storage: &'s Storage<'s>,
     offset: u64,
 }
 
-impl Read for Kept<'_> {
+impl Read for StoredBytes<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let count = match self.place {
-            Place::File(file) => loop {
+        let count = match self.storage {
+            Storage::File(file) => loop {
                 match rustix::io::pread(file, &mut *buffer, self.offset) {
                     Err(Errno::INTR) => {}
                     result => break result?,
                 }
             },
-            Place::Bytes(bytes) => {
+            Storage::Bytes(bytes) => {
                 let rest = after(bytes, usize::try_from(self.offset).unwrap_or(usize::MAX));
                 let rest = before(rest, buffer.len());
                 let (begin, _) = buffer.split_at_mut(rest.len());
@@ -78,10 +78,10 @@ impl Read for Kept<'_> {
     }
 }
 
-/// Puts what decompressors say into words.
-struct Explained<R>(R);
+/// Replaces errors of decompressors by sentences.
+struct ExplainErrors<R>(R);
 
-impl<R: Read> Read for Explained<R> {
+impl<R: Read> Read for ExplainErrors<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         self.0.read(buffer).map_err(explained)
     }

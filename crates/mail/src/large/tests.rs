@@ -1,10 +1,9 @@
-//! Messages read in pieces are what they are when read in memory, however small the pieces.
+//! Messages read in pieces parse the same as in memory, however small the pieces.
 //!
-//! Comes in: the test messages, odd ones made here, real mail where it is at hand. Goes out: whether both
-//! ways agree. Must not know how either works.
+//! Covers the test messages, odd ones made here, and real mail if available.
 
 use super::*;
-use crate::message::parse;
+use crate::message::parse::parse;
 use proptest::prelude::*;
 use std::io::Write;
 use std::path::PathBuf;
@@ -12,21 +11,21 @@ use std::path::PathBuf;
 const CONTEXT: Context<'static> = Context::new(1_700_000_000);
 
 /// Windows so small that nearly every message is large.
-fn paces() -> [Pace; 4] {
-    [(3, 1), (7, 40), (64, 200), (4096, 1500)].map(|(step_bytes, near_bytes)| Pace {
+fn window_limits() -> [WindowLimits; 4] {
+    [(3, 1), (7, 40), (64, 200), (4096, 1500)].map(|(step_bytes, small_bytes)| WindowLimits {
         step_bytes,
-        near_bytes,
+        small_bytes,
         rewind_count: usize::MAX,
         rewind_bytes: u64::MAX,
     })
 }
 
-fn in_pieces(bytes: &[u8], pace: Pace) -> Message {
+fn in_pieces(bytes: &[u8], limits: WindowLimits) -> Message {
     let mut large = Large::of_bytes(bytes, Path::new("a test")).unwrap();
     let mut size = 0;
     let extent = large.each_block(&mut |block| size = wide(block.len()).saturating_add(size)).unwrap();
     assert_eq!(extent, Extent { size_bytes: size, is_cut: false });
-    sorted(large.parse_by(pace, &CONTEXT).unwrap())
+    sorted(large.parse_by(limits, &CONTEXT).unwrap())
 }
 
 /// Puts problems in an order that does not depend on when they were met.
@@ -41,13 +40,13 @@ fn gzip(bytes: &[u8]) -> Vec<u8> {
     encoder.finish().unwrap()
 }
 
-fn check(name: &str, bytes: &[u8], paces: &[Pace]) {
+fn check(name: &str, bytes: &[u8], window_limits: &[WindowLimits]) {
     let expected = sorted(parse(bytes, &CONTEXT));
-    for pace in paces {
-        let found = in_pieces(bytes, *pace);
+    for limits in window_limits {
+        let found = in_pieces(bytes, *limits);
         assert!(
             found == expected,
-            "{name} by {pace:?}\n--- in memory\n{expected:#?}\n--- in pieces\n{found:#?}"
+            "{name} by {limits:?}\n--- in memory\n{expected:#?}\n--- in pieces\n{found:#?}"
         );
     }
 }
@@ -66,7 +65,7 @@ fn test_messages_are_the_same_in_pieces() {
     files(&directory, &mut paths);
     let mut count = 0;
     for path in paths.iter().filter(|path| path.extension().is_some_and(|end| end == "eml")) {
-        check(&path.display().to_string(), &std::fs::read(path).unwrap(), &paces());
+        check(&path.display().to_string(), &std::fs::read(path).unwrap(), &window_limits());
         count += 1;
     }
     assert!(count >= 100, "{count}");
@@ -81,8 +80,8 @@ fn real_messages_are_the_same_in_pieces() {
         // Messages of megabytes are read by the larger windows.
         let bytes = std::fs::read(path).unwrap();
         let first = if bytes.len() > 100_000 { 2 } else { number % 3 };
-        check(&path.display().to_string(), &bytes, &paces()[first..=first]);
-        check(&path.display().to_string(), &bytes, &paces()[3..]);
+        check(&path.display().to_string(), &bytes, &window_limits()[first..=first]);
+        check(&path.display().to_string(), &bytes, &window_limits()[3..]);
     }
 }
 
@@ -139,8 +138,8 @@ fn odd_structures_are_the_same_in_pieces() {
         "Content-Type: message/rfc822\n\n".repeat(60) + "A: b\n\ndeep\n",
         multipart(&"--b\n\nx\n".repeat(crate::limits::PART_COUNT_MAX.saturating_add(2))),
     ] {
-        check(&text[..text.floor_char_boundary(300)], text.as_bytes(), &paces());
-        check("the same with CRLF", text.replace('\n', "\r\n").as_bytes(), &paces());
+        check(&text[..text.floor_char_boundary(300)], text.as_bytes(), &window_limits());
+        check("the same with CRLF", text.replace('\n', "\r\n").as_bytes(), &window_limits());
     }
 }
 
@@ -151,8 +150,8 @@ fn a_compressed_message_is_read_in_pieces() {
     let bytes = [text.as_bytes(), &[b'x'; 5000], b"\n--b--\n"].concat();
     let packed = gzip(&bytes);
     let expected = sorted(parse(&bytes, &CONTEXT));
-    for pace in paces() {
-        assert_eq!(in_pieces(&packed, pace), expected);
+    for limits in window_limits() {
+        assert_eq!(in_pieces(&packed, limits), expected);
     }
     let mut large =
         Large::of_bytes(packed.get(..packed.len().saturating_sub(20)).unwrap(), Path::new("cut.gz")).unwrap();
@@ -167,18 +166,18 @@ fn a_message_that_would_be_gone_back_in_without_end_is_read_once() {
         .to_owned()
         + &"and more of them\n".repeat(200);
     let text = format!("Content-Type: multipart/mixed; boundary=b\n\n{}--b--\n", piece.repeat(300));
-    let pace = Pace { step_bytes: 7, near_bytes: 1, rewind_count: 20, rewind_bytes: u64::MAX };
-    let count = |bytes: &[u8], pace: Pace| {
-        let message = in_pieces(bytes, pace);
+    let limits = WindowLimits { step_bytes: 7, small_bytes: 1, rewind_count: 20, rewind_bytes: u64::MAX };
+    let count = |bytes: &[u8], limits: WindowLimits| {
+        let message = in_pieces(bytes, limits);
         assert!(message.problems.contains(&Problem::TextCut), "{:?}", message.problems);
         message.text.matches("some words").count()
     };
-    let found = count(text.as_bytes(), pace);
+    let found = count(text.as_bytes(), limits);
     assert!((1..20).contains(&found), "{found}");
     // What is decompressed again is counted in bytes, too.
     let packed = gzip(text.as_bytes());
-    assert_eq!(count(&packed, pace), found);
-    let few_bytes = Pace { rewind_bytes: 5 * wide(piece.len()), ..pace };
+    assert_eq!(count(&packed, limits), found);
+    let few_bytes = WindowLimits { rewind_bytes: 5 * wide(piece.len()), ..limits };
     assert_eq!(count(text.as_bytes(), few_bytes), found);
     let found_packed = count(&packed, few_bytes);
     assert!((1..found).contains(&found_packed), "{found_packed} of {found}");
@@ -202,8 +201,8 @@ proptest! {
     ) {
         let text: String = lines.concat();
         let expected = sorted(parse(text.as_bytes(), &CONTEXT));
-        for pace in paces() {
-            prop_assert_eq!(&in_pieces(text.as_bytes(), pace), &expected, "{:?}", pace);
+        for limits in window_limits() {
+            prop_assert_eq!(&in_pieces(text.as_bytes(), limits), &expected, "{:?}", limits);
         }
     }
 }

@@ -1,101 +1,92 @@
-//! Takes a message apart that passes by in a window, as `parts.rs` does it in memory.
+//! Splits a message in a window, as `mime/parts.rs` does in memory.
 //!
-//! Comes in: a window on a message. Goes out: its header, and its parts: of text the content or its
-//! beginning, of all else the place. What is small is left to `parts.rs`. Only what has no boundary where one
-//! should be, and long text, is gone back to.
+//! Input: a window on a message. Output: its header, and its parts: the content of text or its beginning, and
+//! the range of everything else. Small entities are left to `mime/parts.rs`. The window goes back only for
+//! long text, and where an expected boundary is missing.
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
 use std::borrow::Cow;
 use std::io;
 use std::ops::Range;
 
-use super::levels::{End, Levels, line_ends};
+use super::budget::MemoryBudget;
+use super::header::{Begin, header_length};
 use super::lines::{Found, find, scan};
-use super::room::Room;
+use super::multiparts::{End, OpenMultiparts, line_ends};
 use super::window::{Window, wide};
 use crate::bytes::{after, before};
-use crate::content::{ContentFields, read_content};
-use crate::headers::{Block, skip_envelope, split};
+use crate::decode::transfer::Transfer;
+use crate::header::block::{Block, skip_envelope, split};
 use crate::limits::{
     LARGE_HEADER_BYTES_MAX, LARGE_NESTED_BYTES_MAX, LARGE_TEXT_BYTES_MAX, MIME_DEPTH_MAX, PART_COUNT_MAX,
 };
-use crate::parts::{Body, Part, Place, Walk as NearWalk};
+use crate::mime::content_fields::{ContentFields, read_content};
+use crate::mime::parts::{Body, Nesting, Part, Walk as MemoryWalk};
 use crate::problem::{Problem, Problems};
-use crate::transfer::Transfer;
 
-/// The parts of a message, and its header with what stands before it.
-pub(super) type Apart = (Vec<u8>, Vec<Part<'static>>);
+/// The header of a message, with the bytes before it, and its parts.
+pub(super) type HeaderAndParts = (Vec<u8>, Vec<Part<'static>>);
 
-/// Takes the message apart at whose beginning the window stands. Parts up to `near_bytes` are taken apart in
-/// memory.
+/// Splits the message; the window must be at its start. Parts up to `small_bytes` are parsed in memory.
 pub(super) fn take_apart(
     window: &mut Window<'_>,
-    near_bytes: usize,
+    small_bytes: usize,
     problems: &mut Problems,
-) -> io::Result<Apart> {
+) -> io::Result<HeaderAndParts> {
     let mut walk = Walk {
         window,
-        near_bytes,
-        levels: Levels::default(),
+        small_bytes,
+        multiparts: OpenMultiparts::default(),
         parts: Vec::new(),
         problems,
-        room: Room::new(),
+        budget: MemoryBudget::new(),
         is_cut: false,
     };
-    let place = Place { parent: None, depth: 0, default: "text/plain" };
+    let nesting = Nesting { parent: None, depth: 0, default_type: "text/plain" };
     let header = match walk.peek(Begin::Message)? {
-        Peeked::Near(bytes, _) => {
+        Peeked::Small(bytes, _) => {
             let block = split(skip_envelope(&bytes));
-            walk.near((&bytes, 0), place, |near, place| near.entity(&block, place));
+            walk.add_from_memory((&bytes, 0), nesting, |walk, nesting| walk.entity(&block, nesting));
             before(&bytes, bytes.len().saturating_sub(block.body.len())).to_vec()
         }
-        Peeked::Far { header, body } => {
+        Peeked::Large { header, body } => {
             walk.window.seek(body)?;
-            walk.entity(&split(skip_envelope(&header)), place)?;
+            walk.entity(&split(skip_envelope(&header)), nesting)?;
             header
         }
     };
     Ok((header, walk.parts))
 }
 
-/// What begins somewhere.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Begin {
-    /// A part of a multipart.
-    Part,
-    /// A message, before which other lines may stand.
-    Message,
-}
-
-/// What begins at a place.
+/// The entity at a position.
 enum Peeked {
-    /// Something that is small enough, without what follows it.
-    Near(Vec<u8>, End),
-    /// Something larger: its header with all that stands before its body, and where that begins.
-    Far { header: Vec<u8>, body: u64 },
+    /// A small entity, without the bytes after it.
+    Small(Vec<u8>, End),
+    /// A larger one: its header with the bytes before it, and the offset of its body.
+    Large { header: Vec<u8>, body: u64 },
 }
 
 struct Walk<'w, 's, 'p> {
     window: &'w mut Window<'s>,
-    near_bytes: usize,
-    levels: Levels,
+    small_bytes: usize,
+    multiparts: OpenMultiparts,
     parts: Vec<Part<'static>>,
     problems: &'p mut Problems,
-    room: Room,
-    /// There were too many parts: the rest is left out.
+    budget: MemoryBudget,
+    /// There were too many parts; the rest is left out.
     is_cut: bool,
 }
 
 impl Walk<'_, '_, '_> {
-    /// Looks at what begins at the place, and stays there.
+    /// Peeks at the entity at the position, without moving.
     fn peek(&mut self, begin: Begin) -> io::Result<Peeked> {
         let start = self.window.position();
-        let mut wanted = self.near_bytes.max(1);
+        let mut wanted = self.small_bytes.max(1);
         loop {
             self.window.fill(wanted)?;
             let bytes = before(self.window.ahead(), wanted);
             let is_end = self.window.is_over() && self.window.ahead().len() <= wanted;
-            match find(bytes, true, is_end, &|line, _| self.levels.which(line)) {
+            match find(bytes, true, is_end, &|line, _| self.multiparts.which(line)) {
                 Found::Line(line) => {
                     let (level, is_last) = line.value;
                     let whole = before(bytes, line.start);
@@ -106,13 +97,13 @@ impl Walk<'_, '_, '_> {
                         next: start.saturating_add(wide(line.next)),
                         line_ends: self.line_ends(whole),
                     };
-                    return Ok(Peeked::Near(self.levels.cut(whole, Some(level)).to_vec(), end));
+                    return Ok(Peeked::Small(self.multiparts.cut(whole, Some(level)).to_vec(), end));
                 }
                 Found::Nothing { .. } if is_end => {
                     let at = start.saturating_add(wide(bytes.len()));
                     let line_ends = self.line_ends(bytes);
                     let end = End { level: None, is_last: false, start: at, next: at, line_ends };
-                    return Ok(Peeked::Near(self.levels.cut(bytes, None).to_vec(), end));
+                    return Ok(Peeked::Small(self.multiparts.cut(bytes, None).to_vec(), end));
                 }
                 Found::Nothing { .. } => {}
             }
@@ -122,24 +113,24 @@ impl Walk<'_, '_, '_> {
                     self.problems.add(Problem::HeaderCut);
                 }
                 let (header, body) = (before(bytes, length).to_vec(), start.saturating_add(wide(length)));
-                return Ok(Peeked::Far { header, body });
+                return Ok(Peeked::Large { header, body });
             }
             wanted = wanted.saturating_mul(2);
         }
     }
 
-    /// Returns the line ends at the end of bytes that begin at the place.
+    /// Returns the line ends at the end of bytes that start at the position.
     fn line_ends(&self, bytes: &[u8]) -> Vec<u8> {
         let own = line_ends(bytes);
         let earlier = if own.len() == bytes.len() { line_ends(self.window.behind()) } else { &[] };
         [earlier, own].concat()
     }
 
-    /// Goes to where the part ends whose content the window stands in, at the beginning of a line. Says, too,
-    /// whether only white space was passed by.
+    /// Advances to the end of the part around the position, which must be at the start of a line. Also
+    /// returns whether only white space was skipped.
     fn find_end(&mut self) -> io::Result<(End, bool)> {
-        let levels = &self.levels;
-        let scanned = scan(self.window, u64::MAX, &|line, _| levels.which(line))?;
+        let multiparts = &self.multiparts;
+        let scanned = scan(self.window, u64::MAX, &|line, _| multiparts.which(line))?;
         let start = self.window.position();
         let line_ends = line_ends(self.window.behind()).to_vec();
         let end = match scanned.line {
@@ -149,20 +140,22 @@ impl Walk<'_, '_, '_> {
         Ok((end, scanned.is_blank))
     }
 
-    /// Takes a part of a multipart apart, and returns where it ends.
-    fn piece(&mut self, place: Place) -> io::Result<End> {
+    /// Splits a part of a multipart, and returns its end.
+    fn piece(&mut self, nesting: Nesting) -> io::Result<End> {
         let start = self.window.position();
         match self.peek(Begin::Part)? {
-            Peeked::Near(bytes, end) => {
+            Peeked::Small(bytes, end) => {
                 if !bytes.trim_ascii().is_empty() {
-                    self.near((&bytes, start), place, |near, place| near.entity(&split(&bytes), place));
+                    self.add_from_memory((&bytes, start), nesting, |walk, nesting| {
+                        walk.entity(&split(&bytes), nesting);
+                    });
                 }
                 Ok(end)
             }
-            Peeked::Far { header, body } => {
+            Peeked::Large { header, body } => {
                 self.window.seek(body)?;
                 let count = self.parts.len();
-                let (end, is_blank) = self.entity(&split(&header), place)?;
+                let (end, is_blank) = self.entity(&split(&header), nesting)?;
                 if is_blank && header.trim_ascii().is_empty() {
                     self.parts.truncate(count);
                 }
@@ -171,76 +164,83 @@ impl Walk<'_, '_, '_> {
         }
     }
 
-    /// Takes apart what has this header block; the window stands at its body. Says, too, whether that is a
-    /// content of white space.
-    fn entity(&mut self, block: &Block<'_>, place: Place) -> io::Result<(End, bool)> {
+    /// Adds the part with this header block, and all parts in it; the window must be at its body. Also
+    /// returns whether that is a leaf of white space.
+    fn entity(&mut self, block: &Block<'_>, nesting: Nesting) -> io::Result<(End, bool)> {
         if block.has_junk {
             self.problems.add(Problem::HeaderJunk);
         }
         if block.is_cut {
             self.problems.add(Problem::HeaderCut);
         }
-        let content = read_content(block, place.default, self.problems);
+        let content = read_content(block, nesting.default_type, self.problems);
         let is_container = content.is_multipart() || content.is_message();
-        if is_container && place.depth >= MIME_DEPTH_MAX {
+        if is_container && nesting.depth >= MIME_DEPTH_MAX {
             self.problems.add(Problem::NestedTooDeep);
-            self.leaf(as_text(content), place)
+            self.leaf(as_text(content), nesting)
         } else if content.is_multipart() {
-            Ok((self.multipart(content, place)?, false))
+            Ok((self.multipart(content, nesting)?, false))
         } else if content.is_message() {
-            Ok((self.message(content, place)?, false))
-        } else if content.may_be_sealed() {
-            Ok((self.sealed(content, place)?, false))
+            Ok((self.message(content, nesting)?, false))
+        } else if content.may_open_without_key() {
+            Ok((self.smime(content, nesting)?, false))
         } else {
-            self.leaf(content, place)
+            self.leaf(content, nesting)
         }
     }
 
-    /// Opens S/MIME: in memory, or not at all.
-    fn sealed(&mut self, content: ContentFields, place: Place) -> io::Result<End> {
+    /// Opens S/MIME content in memory, or not at all.
+    fn smime(&mut self, content: ContentFields, nesting: Nesting) -> io::Result<End> {
         let (end, range) = self.find_range()?;
         let length = range.end.saturating_sub(range.start);
         let is_short = length <= wide(LARGE_NESTED_BYTES_MAX);
         let loaded = if is_short { self.load(&range, LARGE_NESTED_BYTES_MAX)? } else { None };
         let Some(bytes) = loaded else {
-            self.problems.add(Problem::SealedCut);
-            self.push_leaf(content, range, place)?;
+            self.problems.add(Problem::SmimeCut);
+            self.push_leaf(content, range, nesting)?;
             return Ok(end);
         };
-        self.near((&bytes, range.start), place, |near, place| near.sealed(content, &bytes, place));
+        self.add_from_memory((&bytes, range.start), nesting, |walk, nesting| {
+            walk.smime(content, &bytes, nesting);
+        });
         Ok(end)
     }
 
-    /// Returns where the content ends at whose beginning the window stands, and all of it.
+    /// Returns the end and the range of the content that starts at the position.
     fn find_range(&mut self) -> io::Result<(End, Range<u64>)> {
         let start = self.window.position();
         let (end, _) = self.find_end()?;
-        let range = start..self.levels.end_of(start, &end);
+        let range = start..self.multiparts.end_of(start, &end);
         Ok((end, range))
     }
 
-    fn leaf(&mut self, content: ContentFields, place: Place) -> io::Result<(End, bool)> {
+    fn leaf(&mut self, content: ContentFields, nesting: Nesting) -> io::Result<(End, bool)> {
         let from = self.window.position();
         let (end, is_blank) = self.find_end()?;
-        self.push_leaf(content, from..self.levels.end_of(from, &end), place)?;
+        self.push_leaf(content, from..self.multiparts.end_of(from, &end), nesting)?;
         Ok((end, is_blank))
     }
 
-    /// Adds a content: of text as much as is kept, of all else the place.
-    fn push_leaf(&mut self, content: ContentFields, range: Range<u64>, place: Place) -> io::Result<()> {
+    /// Adds a leaf: of text as much as the budget allows, of everything else the range.
+    fn push_leaf(&mut self, content: ContentFields, range: Range<u64>, nesting: Nesting) -> io::Result<()> {
         let head = if content.is_text() {
-            self.load(&range, LARGE_TEXT_BYTES_MAX.min(self.room.text_bytes))?.unwrap_or_default()
+            self.load(&range, LARGE_TEXT_BYTES_MAX.min(self.budget.text_bytes))?.unwrap_or_default()
         } else {
             Vec::new()
         };
-        self.room.text_bytes = self.room.text_bytes.saturating_sub(head.len());
+        self.budget.text_bytes = self.budget.text_bytes.saturating_sub(head.len());
         let is_whole = wide(head.len()) == range.end.saturating_sub(range.start);
-        let far = (!is_whole).then_some(range);
-        self.parts.push(Part { parent: place.parent, content, body: Body::Leaf(Cow::Owned(head)), far });
+        let unloaded = (!is_whole).then_some(range);
+        self.parts.push(Part {
+            parent: nesting.parent,
+            content,
+            body: Body::Leaf(Cow::Owned(head)),
+            unloaded,
+        });
         Ok(())
     }
 
-    /// Reads the beginning of a range; `None` if it cannot be gone back to.
+    /// Reads the beginning of a range; `None` if the window cannot go back to it.
     fn load(&mut self, range: &Range<u64>, limit_bytes: usize) -> io::Result<Option<Vec<u8>>> {
         let length = usize::try_from(range.end.saturating_sub(range.start)).unwrap_or(usize::MAX);
         let length = length.min(limit_bytes);
@@ -264,34 +264,34 @@ impl Walk<'_, '_, '_> {
         Ok(Some(loaded))
     }
 
-    /// Takes a multipart apart at whose body the window stands.
-    fn multipart(&mut self, content: ContentFields, place: Place) -> io::Result<End> {
+    /// Splits a multipart; the window must be at its body.
+    fn multipart(&mut self, content: ContentFields, nesting: Nesting) -> io::Result<End> {
         let body = self.window.position();
         let end = match content.boundary.clone() {
             Some(boundary) => {
-                let own = self.levels.enter(&boundary);
+                let own = self.multiparts.enter(&boundary);
                 let (end, _) = self.find_end()?;
                 if end.level == Some(own) {
-                    return self.pieces(content, place, (body, end));
+                    return self.pieces(content, nesting, (body, end));
                 }
-                self.levels.leave();
+                self.multiparts.leave();
                 end
             }
             None => self.find_end()?.0,
         };
-        let whole = body..self.levels.end_of(body, &end);
+        let whole = body..self.multiparts.end_of(body, &end);
         if let Some(boundary) = self.guess_boundary(&whole)?
             && self.window.seek(body)?
         {
-            let own = self.levels.enter(&boundary);
+            let own = self.multiparts.enter(&boundary);
             let (first, _) = self.find_end()?;
             if first.level == Some(own) {
-                return self.pieces(content, place, (body, first));
+                return self.pieces(content, nesting, (body, first));
             }
-            self.levels.leave();
+            self.multiparts.leave();
         }
         self.problems.add(Problem::BoundaryMissing);
-        self.push_leaf(as_text(content), whole, place)?;
+        self.push_leaf(as_text(content), whole, nesting)?;
         Ok(end)
     }
 
@@ -308,18 +308,18 @@ impl Walk<'_, '_, '_> {
         Ok(scanned.line.and_then(|(boundary, _)| boundary))
     }
 
-    /// Takes the innermost multipart apart, from its first boundary on; before that stands a preamble.
+    /// Splits the innermost multipart, from its first boundary on. `preamble` is the offset of its body.
     fn pieces(
         &mut self,
         content: ContentFields,
-        place: Place,
+        nesting: Nesting,
         (preamble, first): (u64, End),
     ) -> io::Result<End> {
         let own = first.level;
-        let default = if content.mime == "multipart/digest" { "message/rfc822" } else { "text/plain" };
+        let default_type = if content.mime == "multipart/digest" { "message/rfc822" } else { "text/plain" };
         let parent = self.parts.len();
-        self.parts.push(Part { parent: place.parent, content, body: Body::Multipart, far: None });
-        let place = Place { parent: Some(parent), depth: place.depth.saturating_add(1), default };
+        self.parts.push(Part { parent: nesting.parent, content, body: Body::Multipart, unloaded: None });
+        let nesting = Nesting { parent: Some(parent), depth: nesting.depth.saturating_add(1), default_type };
         let mut end = first;
         while end.level == own && !end.is_last {
             if self.parts.len() >= PART_COUNT_MAX {
@@ -327,11 +327,11 @@ impl Walk<'_, '_, '_> {
                 self.is_cut = true;
             }
             if self.is_cut {
-                self.levels.leave();
+                self.multiparts.leave();
                 return Ok(End { level: None, is_last: false, ..end });
             }
             self.window.seek(end.next)?;
-            end = self.piece(place)?;
+            end = self.piece(nesting)?;
         }
         let is_closed = end.level == own;
         if !is_closed && !self.is_cut {
@@ -339,10 +339,10 @@ impl Walk<'_, '_, '_> {
         }
         if self.parts.len() == parent.saturating_add(1) {
             self.problems.add(Problem::BoundaryMissing);
-            self.levels.keep_line_ends();
-            self.lone_preamble(preamble, place)?;
+            self.multiparts.keep_line_ends();
+            self.lone_preamble(preamble, nesting)?;
         }
-        self.levels.leave();
+        self.multiparts.leave();
         if is_closed {
             self.window.seek(end.next)?;
             end = self.find_end()?.0;
@@ -350,23 +350,25 @@ impl Walk<'_, '_, '_> {
         Ok(end)
     }
 
-    /// Reads what stands before a boundary that nothing follows, as `parts.rs` does.
-    fn lone_preamble(&mut self, start: u64, place: Place) -> io::Result<()> {
+    /// Reads the preamble of a multipart without pieces, as `mime/parts.rs` does.
+    fn lone_preamble(&mut self, start: u64, nesting: Nesting) -> io::Result<()> {
         if !self.window.seek(start)? {
             return Ok(());
         }
         match self.peek(Begin::Message)? {
-            Peeked::Near(bytes, _) => {
-                self.near((&bytes, start), place, |near, place| near.lone_preamble(&bytes, place));
+            Peeked::Small(bytes, _) => {
+                self.add_from_memory((&bytes, start), nesting, |walk, nesting| {
+                    walk.lone_preamble(&bytes, nesting);
+                });
             }
-            Peeked::Far { header, body } => {
+            Peeked::Large { header, body } => {
                 let block = split(skip_envelope(&header));
                 if block.first("content-type").is_some() {
                     self.window.seek(body)?;
-                    self.entity(&block, place)?;
+                    self.entity(&block, nesting)?;
                 } else {
                     let count = self.parts.len();
-                    let (_, is_blank) = self.leaf(as_text(ContentFields::default()), place)?;
+                    let (_, is_blank) = self.leaf(as_text(ContentFields::default()), nesting)?;
                     self.parts.truncate(if is_blank { count } else { self.parts.len() });
                 }
             }
@@ -374,90 +376,100 @@ impl Walk<'_, '_, '_> {
         Ok(())
     }
 
-    /// Takes a nested message apart at whose beginning the window stands.
-    fn message(&mut self, content: ContentFields, place: Place) -> io::Result<End> {
+    /// Splits a nested message; the window must be at its start.
+    fn message(&mut self, content: ContentFields, nesting: Nesting) -> io::Result<End> {
         if content.transfer != Transfer::Identity {
-            return self.encoded_message(content, place);
+            return self.encoded_message(content, nesting);
         }
         let start = self.window.position();
         let (header, body) = match self.peek(Begin::Message)? {
-            Peeked::Near(bytes, end) => {
-                self.near((&bytes, start), place, |near, place| near.message(content, &bytes, place));
+            Peeked::Small(bytes, end) => {
+                self.add_from_memory((&bytes, start), nesting, |walk, nesting| {
+                    walk.message(content, &bytes, nesting);
+                });
                 return Ok(end);
             }
-            Peeked::Far { header, body } => (header, body),
+            Peeked::Large { header, body } => (header, body),
         };
         let block = split(skip_envelope(&header));
         if block.fields.is_empty() {
-            return Ok(self.leaf(as_text(content), place)?.0);
+            return Ok(self.leaf(as_text(content), nesting)?.0);
         }
         let parent = self.parts.len();
         let headers = Cow::Owned(block.bytes.to_vec());
         let message = Body::Message { headers, size_bytes: 0 };
-        self.parts.push(Part { parent: place.parent, content, body: message, far: None });
+        self.parts.push(Part { parent: nesting.parent, content, body: message, unloaded: None });
         self.window.seek(body)?;
-        let inner =
-            Place { parent: Some(parent), depth: place.depth.saturating_add(1), default: "text/plain" };
+        let inner = Nesting {
+            parent: Some(parent),
+            depth: nesting.depth.saturating_add(1),
+            default_type: "text/plain",
+        };
         let (end, _) = self.entity(&block, inner)?;
-        let length = self.levels.end_of(start, &end).saturating_sub(start);
+        let length = self.multiparts.end_of(start, &end).saturating_sub(start);
         if let Some(Part { body: Body::Message { size_bytes, .. }, .. }) = self.parts.get_mut(parent) {
             *size_bytes = usize::try_from(length).unwrap_or(usize::MAX);
         }
         Ok(end)
     }
 
-    /// Takes a nested message apart that is encoded, which RFC 2046 forbids: in memory, or not at all.
-    fn encoded_message(&mut self, content: ContentFields, place: Place) -> io::Result<End> {
+    /// Splits a nested message that is encoded, which RFC 2046 forbids: in memory, or not at all.
+    fn encoded_message(&mut self, content: ContentFields, nesting: Nesting) -> io::Result<End> {
         let (end, range) = self.find_range()?;
         let length = range.end.saturating_sub(range.start);
         let is_short = length <= wide(LARGE_NESTED_BYTES_MAX);
         let loaded = if is_short { self.load(&range, LARGE_NESTED_BYTES_MAX)? } else { None };
         let Some(bytes) = loaded else {
             self.problems.add(Problem::NestedTooLarge);
-            self.push_leaf(content, range, place)?;
+            self.push_leaf(content, range, nesting)?;
             return Ok(end);
         };
-        self.near((&bytes, range.start), place, |near, place| near.message(content, &bytes, place));
+        self.add_from_memory((&bytes, range.start), nesting, |walk, nesting| {
+            walk.message(content, &bytes, nesting);
+        });
         Ok(end)
     }
 
-    /// Takes something apart in memory, and adds its parts. Of contents that are no text only the place is
-    /// kept, of which the memory begins at an offset.
-    fn near<'b>(
+    /// Splits an entity in memory, and adds its parts. Of contents that are not text only the range is kept;
+    /// `offset` is that of `bytes` in the message.
+    fn add_from_memory<'b>(
         &mut self,
         (bytes, offset): (&'b [u8], u64),
-        place: Place,
-        take_apart: impl FnOnce(&mut NearWalk<'b, '_>, Place),
+        nesting: Nesting,
+        take_apart: impl FnOnce(&mut MemoryWalk<'b, '_>, Nesting),
     ) {
-        let mut near = NearWalk::new(self.problems).with_room(self.room.unsealed_bytes);
-        take_apart(&mut near, Place { parent: None, ..place });
-        let (parts, unsealed_bytes) = near.into_parts();
-        self.room.unsealed_bytes = unsealed_bytes;
+        let mut memory = MemoryWalk::new(self.problems).with_room(self.budget.smime_bytes);
+        take_apart(&mut memory, Nesting { parent: None, ..nesting });
+        let (parts, smime_bytes) = memory.into_parts();
+        self.budget.smime_bytes = smime_bytes;
         let count = self.parts.len();
         let room = PART_COUNT_MAX.saturating_sub(count);
         if parts.len() > room {
             self.problems.add(Problem::PartsCut);
         }
         for part in parts.into_iter().take(room) {
-            let parent = part.parent.map_or(place.parent, |parent| Some(parent.saturating_add(count)));
-            let far = match &part.body {
-                Body::Leaf(Cow::Borrowed(content)) if !self.room.keeps(&part.content, content) => {
-                    place_in(bytes, content, offset)
+            let parent = part.parent.map_or(nesting.parent, |parent| Some(parent.saturating_add(count)));
+            let unloaded = match &part.body {
+                Body::Leaf(Cow::Borrowed(content)) if !self.budget.keeps(&part.content, content) => {
+                    range_in(bytes, content, offset)
                 }
-                Body::Sealed { bytes: Cow::Borrowed(content), .. } => place_in(bytes, content, offset),
+                Body::Smime { bytes: Cow::Borrowed(content), .. } => range_in(bytes, content, offset),
                 _ => None,
             };
-            let part = match (far, part.body) {
-                (Some(far), Body::Sealed { seal, .. }) => {
-                    let body = Body::Sealed { bytes: Cow::default(), seal };
-                    Part { parent, content: part.content, body, far: Some(far) }
+            let part = match (unloaded, part.body) {
+                (Some(range), Body::Smime { wrapping, .. }) => {
+                    let body = Body::Smime { bytes: Cow::default(), wrapping };
+                    Part { parent, content: part.content, body, unloaded: Some(range) }
                 }
-                (Some(far), _) => {
-                    Part { parent, content: part.content, body: Body::Leaf(Cow::default()), far: Some(far) }
-                }
+                (Some(range), _) => Part {
+                    parent,
+                    content: part.content,
+                    body: Body::Leaf(Cow::default()),
+                    unloaded: Some(range),
+                },
                 (None, body) => {
-                    let body = self.room.bounded(body, self.problems);
-                    Part { parent, content: part.content, body, far: part.far }.into_owned()
+                    let body = self.budget.bounded(body, self.problems);
+                    Part { parent, content: part.content, body, unloaded: part.unloaded }.into_owned()
                 }
             };
             self.parts.push(part);
@@ -469,28 +481,9 @@ fn as_text(content: ContentFields) -> ContentFields {
     ContentFields { mime: "text/plain".into(), ..content }
 }
 
-/// Returns the place of a slice of `bytes`, which begin at an offset.
-fn place_in(bytes: &[u8], slice: &[u8], offset: u64) -> Option<Range<u64>> {
+/// Returns the range in the message of a slice of `bytes`, which start at `offset`.
+fn range_in(bytes: &[u8], slice: &[u8], offset: u64) -> Option<Range<u64>> {
     let start = slice.as_ptr().addr().checked_sub(bytes.as_ptr().addr())?;
     let end = start.checked_add(slice.len()).filter(|end| *end <= bytes.len())?;
     Some(offset.saturating_add(wide(start))..offset.saturating_add(wide(end)))
-}
-
-/// Returns how long the header is that some bytes begin with, with all that stands before the body, and
-/// whether that is certain whatever follows them.
-fn header_length(bytes: &[u8], begin: Begin) -> (usize, bool) {
-    let lines = before(bytes, memchr::memrchr(b'\n', bytes).map_or(0, |end| end.saturating_add(1)));
-    let header = if begin == Begin::Message { skip_envelope(lines) } else { lines };
-    // Whether empty lines are skipped is told by the first that is not empty.
-    let is_open = begin == Begin::Message
-        && lines
-            .strip_prefix(b"\xef\xbb\xbf")
-            .unwrap_or(lines)
-            .iter()
-            .all(|byte| matches!(byte, b'\r' | b'\n'));
-    let block = split(header);
-    let has_empty_line = block.bytes.len() < header.len().saturating_sub(block.body.len());
-    // Without an empty line the body begins with a line that is no field and before another.
-    let has_body = memchr::memchr_iter(b'\n', block.body).nth(1).is_some();
-    (lines.len().saturating_sub(block.body.len()), !is_open && (has_empty_line || has_body))
 }

@@ -1,35 +1,37 @@
-//! A window on a stream: some bytes ahead, a few behind, and going back by reading anew.
+//! A window on a stream: some bytes ahead, a few behind. It goes back by reading the source again.
 //!
-//! Comes in: a source. Goes out: slices of what lies at the place that was gone to. Memory is what was asked
-//! for at once, and a step. Knows nothing of what the bytes mean.
+//! Input: a source. Output: slices of the bytes at the current position. Memory is the largest slice asked
+//! for, and one step. Does not know what the bytes mean.
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
 use super::source::Source;
 use crate::bytes::{after, before};
-use crate::limits::{LARGE_NEAR_BYTES, LARGE_REWIND_BYTES_MAX, LARGE_REWIND_COUNT_MAX, LARGE_STEP_BYTES};
-use crate::unpack::Compression;
+use crate::limits::{
+    LARGE_REWIND_BYTES_MAX, LARGE_REWIND_COUNT_MAX, LARGE_SMALL_PART_BYTES, LARGE_STEP_BYTES,
+};
+use crate::maildir::compression::Compression;
 use std::io::{self, Read};
 
-/// Bytes behind the place that are kept, so that the line ends before it are seen.
+/// Bytes kept before the position, so that the line ends there can be seen.
 pub(super) const BEHIND_BYTES: usize = 1 << 10;
 
-/// How a message is read.
+/// Sizes and limits of reading a message.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Pace {
+pub(super) struct WindowLimits {
     /// Bytes that are read at once.
     pub(super) step_bytes: usize,
-    /// Parts up to so many bytes are taken apart in memory.
-    pub(super) near_bytes: usize,
-    /// How often it is gone back by reading anew.
+    /// Parts up to this size are parsed in memory.
+    pub(super) small_bytes: usize,
+    /// How often the window may go back by reading the source again.
     pub(super) rewind_count: usize,
     /// Bytes that may be decompressed once more for that: a compressed message begins anew each time.
     pub(super) rewind_bytes: u64,
 }
 
-/// How messages are read but in tests.
-pub(super) const PACE: Pace = Pace {
+/// The limits outside tests.
+pub(super) const WINDOW_LIMITS: WindowLimits = WindowLimits {
     step_bytes: LARGE_STEP_BYTES,
-    near_bytes: LARGE_NEAR_BYTES,
+    small_bytes: LARGE_SMALL_PART_BYTES,
     rewind_count: LARGE_REWIND_COUNT_MAX,
     rewind_bytes: LARGE_REWIND_BYTES_MAX,
 };
@@ -39,21 +41,21 @@ pub(super) struct Window<'s> {
     source: &'s Source<'s>,
     stream: Box<dyn Read + 's>,
     buffer: Vec<u8>,
-    /// Where the buffer begins in the message.
+    /// The offset of the buffer in the message.
     start: u64,
-    /// The place, in the buffer.
+    /// The position in the buffer.
     at: usize,
     is_over: bool,
-    /// How much is read at once.
+    /// Bytes that are read in one step.
     pub(super) step_bytes: usize,
     rewinds_left: usize,
-    /// Bytes that may be decompressed once more.
+    /// Bytes that may still be decompressed again.
     rewind_bytes_left: u64,
 }
 
 impl<'s> Window<'s> {
-    /// Opens a window at the beginning.
-    pub(super) fn new(source: &'s Source<'s>, pace: Pace) -> io::Result<Window<'s>> {
+    /// Opens a window at the start.
+    pub(super) fn new(source: &'s Source<'s>, limits: WindowLimits) -> io::Result<Window<'s>> {
         Ok(Window {
             source,
             stream: source.stream(0)?,
@@ -61,18 +63,18 @@ impl<'s> Window<'s> {
             start: 0,
             at: 0,
             is_over: false,
-            step_bytes: pace.step_bytes,
-            rewinds_left: pace.rewind_count,
-            rewind_bytes_left: pace.rewind_bytes,
+            step_bytes: limits.step_bytes,
+            rewinds_left: limits.rewind_count,
+            rewind_bytes_left: limits.rewind_bytes,
         })
     }
 
-    /// Returns the place in the message.
+    /// Returns the position in the message.
     pub(super) fn position(&self) -> u64 {
         self.start.saturating_add(wide(self.at))
     }
 
-    /// Reads until at least so many bytes are ahead, or all.
+    /// Reads until at least `count` bytes are ahead, or all.
     pub(super) fn fill(&mut self, count: usize) -> io::Result<()> {
         while self.ahead().len() < count && !self.is_over {
             self.read_on()?;
@@ -85,28 +87,28 @@ impl<'s> Window<'s> {
         after(&self.buffer, self.at)
     }
 
-    /// Returns the bytes behind that are still there, `BEHIND_BYTES` at least or all since it was last gone
-    /// back.
+    /// Returns the bytes before the position that are still in the buffer: at least `BEHIND_BYTES`, or all
+    /// since the window last went back.
     pub(super) fn behind(&self) -> &[u8] {
         before(&self.buffer, self.at)
     }
 
-    /// Says whether nothing follows what is ahead.
+    /// Returns whether the message ends with the bytes ahead.
     pub(super) fn is_over(&self) -> bool {
         self.is_over
     }
 
-    /// Goes on by so many of the bytes ahead.
+    /// Advances by `count` of the bytes ahead.
     pub(super) fn advance(&mut self, count: usize) {
         self.at = self.at.saturating_add(count).min(self.buffer.len());
     }
 
-    /// Goes to a place; says no if that lies behind, and too much was gone back.
+    /// Moves to an offset. Returns false if that requires going back and the allowance is used up.
     pub(super) fn seek(&mut self, offset: u64) -> io::Result<bool> {
         if offset < self.start {
             let Some(left) = self.rewinds_left.checked_sub(1) else { return Ok(false) };
             if self.source.compression != Compression::Plain {
-                // As far as it was read before, it is likely to be read again.
+                // It is likely to be read again as far as it was before.
                 let Some(left) = self.rewind_bytes_left.checked_sub(self.position()) else {
                     return Ok(false);
                 };
@@ -132,8 +134,8 @@ impl<'s> Window<'s> {
         }
     }
 
-    /// Reads a step more. What lies far behind goes once it is most of the buffer, so that each byte is moved
-    /// about once.
+    /// Reads one more step. Bytes far behind are dropped once they are most of the buffer, so that each byte
+    /// is moved about once.
     fn read_on(&mut self) -> io::Result<()> {
         let spare = self.at.saturating_sub(BEHIND_BYTES);
         if spare > self.buffer.len().div_euclid(2) {
@@ -155,7 +157,7 @@ impl<'s> Window<'s> {
     }
 }
 
-/// A length as an offset.
+/// Converts a length to an offset.
 pub(super) fn wide(length: usize) -> u64 {
     u64::try_from(length).unwrap_or(u64::MAX)
 }

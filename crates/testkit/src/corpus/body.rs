@@ -1,6 +1,6 @@
 //! Bodies: one part or many, in every structure that mail has.
 //!
-//! Comes in: what was written, and the structure. Goes out: MIME. Must not know who wrote it.
+//! Input: what was written, and the structure. Output: MIME. Does not know who wrote it.
 
 use super::encode::{base64_lines, charset as encoded, fitting, header_text, quoted_printable};
 use super::facts::ATTACHMENT_NAME;
@@ -173,7 +173,8 @@ fn attachment_bytes(random: &mut Random) -> usize {
 
 fn forward(shape: &Shape, out: &mut Vec<u8>) {
     let head = format!(
-        "Content-Type: message/rfc822\nContent-Disposition: inline\n\nFrom: Someone Else <else@tube.example>\n\
+        "Content-Type: message/rfc822\nContent-Disposition: inline\n\nFrom: Someone Else \
+         <else@tube.example>\n\
          To: robin@tube.example\nSubject: Forwarded {0}\nMessage-ID: <inner.{0}@tube.example>\n\
          Content-Type: text/plain; charset=utf-8\n\nInner message {0}.\n",
         shape.number

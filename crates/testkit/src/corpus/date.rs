@@ -1,13 +1,14 @@
 //! Dates as mail headers write them.
 //!
-//! Comes in: seconds since 1970. Goes out: text. Must not know what happens at them.
+//! Input: seconds since 1970. Output: text. Does not know what happens at them.
 
 /// Days from Thursday, 1 January 1970.
 const DAYS: [&str; 7] = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"];
 const MONTHS: [&str; 12] =
     ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
-/// Returns `seconds` as in `Tue, 03 Mar 2015 14:05:09 +0200`, in the zone that lies `offset_minutes` east of Greenwich.
+/// Returns `seconds` as in `Tue, 03 Mar 2015 14:05:09 +0200`, in the zone that lies `offset_minutes` east of
+/// Greenwich.
 pub(super) fn header(seconds: i64, offset_minutes: i64) -> String {
     let local = seconds + offset_minutes * 60;
     let days = local.div_euclid(86_400);

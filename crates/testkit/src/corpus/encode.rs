@@ -1,6 +1,6 @@
 //! The clothes that text wears in mail: charsets, base64, quoted-printable, encoded words.
 //!
-//! Comes in: text or bytes. Goes out: bytes fit for a header or a body. Must not know what the text says.
+//! Input: text or bytes. Output: bytes fit for a header or a body. Does not know what the text says.
 
 use encoding_rs::Encoding;
 
@@ -10,7 +10,8 @@ const HEX: &[u8; 16] = b"0123456789ABCDEF";
 /// Groups of three bytes in a line of base64: 76 characters.
 const BASE64_LINE_GROUPS: usize = 19;
 
-/// Bytes of text in one encoded word: with a charset's name and base64 it stays within the 75 characters allowed.
+/// Bytes of text in one encoded word: with a charset's name and base64 it stays within the 75 characters
+/// allowed.
 const ENCODED_WORD_BYTES_MAX: usize = 30;
 
 /// Returns the charset `label`, or utf-8 where `text` cannot be written in it.
@@ -83,7 +84,8 @@ pub(super) fn quoted_printable(bytes: &[u8], out: &mut Vec<u8>) {
     }
 }
 
-/// Appends `text` for a header: as it is if it is ASCII, else in encoded words of the charset `label` if it fits in that.
+/// Appends `text` for a header: as it is if it is ASCII, else in encoded words of the charset `label` if it
+/// fits in that.
 pub(super) fn header_text(text: &str, label: &'static str, out: &mut Vec<u8>) {
     if text.is_ascii() {
         out.extend_from_slice(text.as_bytes());
@@ -105,7 +107,8 @@ pub(super) fn header_text(text: &str, label: &'static str, out: &mut Vec<u8>) {
     }
 }
 
-/// Appends one encoded word. Scripts with few ASCII letters take base64, the others the Q form, as mail programs do.
+/// Appends one encoded word. Scripts with few ASCII letters take base64, the others the Q form, as mail
+/// programs do.
 fn encoded_word(bytes: &[u8], label: &str, out: &mut Vec<u8>) {
     let plain = bytes.iter().filter(|byte| byte.is_ascii_alphanumeric()).count();
     let quoted = plain * 2 > bytes.len() && !label.starts_with("iso-2022");

@@ -1,7 +1,8 @@
-//! What is known of a generated corpus without reading it: words and addresses that stand in exactly so many messages.
+//! What is known of a generated corpus without reading it: words and addresses that stand in exactly so many
+//! messages.
 //!
-//! Comes in: how many messages there are. Goes out: queries with their number of hits, and for each message which of the known
-//! words it carries. Must not know how a message is put together.
+//! Input: how many messages there are. Output: queries with their number of hits, and for each message which
+//! of the known words it carries. Does not know how a message is put together.
 
 use super::{CorpusOptions, Profile};
 
@@ -9,7 +10,8 @@ use super::{CorpusOptions, Profile};
 pub const RARE_WORD: &str = "quirlyphon";
 /// How many messages carry [`RARE_WORD`], if there are as many.
 pub const RARE_COUNT: u32 = 17;
-/// A phrase in every 20th message of a varied corpus (10,000 of 200,000) and every 137th of a small one (10,000 of 1,370,000).
+/// A phrase in every 20th message of a varied corpus (10,000 of 200,000) and every 137th of a small one
+/// (10,000 of 1,370,000).
 pub const COMMON_PHRASE: &str = "velvet pneumatique dispatch";
 /// A word in the subject of every 500th message of a varied corpus.
 pub const SUBJECT_WORD: &str = "luftpostamt";

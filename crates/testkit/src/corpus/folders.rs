@@ -1,7 +1,7 @@
 //! The folders of a generated Maildir: their names, layouts and habits.
 //!
-//! Comes in: how many are wanted. Goes out: their paths, as bytes, and how programs name files there. Must not know what lies in
-//! them, and touches no disk.
+//! Input: how many are wanted. Output: their paths, as bytes, and how programs name files there. Does not
+//! know what lies in them, and touches no disk.
 
 use super::words::{Language, vocabulary};
 use crate::random::Random;
@@ -39,7 +39,8 @@ pub(super) enum Habit {
     Compressed,
 }
 
-/// The first folders of every Maildir: all layouts, all habits, and names that are not ASCII or not even UTF-8.
+/// The first folders of every Maildir: all layouts, all habits, and names that are not ASCII or not even
+/// UTF-8.
 const FIRST: [(&[u8], Role, Habit); 16] = [
     (b"", Role::Inbox, Habit::Plain),
     (b"Sent", Role::Sent, Habit::Mbsync),

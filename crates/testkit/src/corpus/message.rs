@@ -1,6 +1,6 @@
 //! Puts a message together: headers, then the body of its structure.
 //!
-//! Comes in: a [`Shape`]. Goes out: the bytes of a message file. Must not know where the file will lie.
+//! Input: a [`Shape`]. Output: the bytes of a message file. Does not know where the file will lie.
 
 use super::body;
 use super::date;
@@ -46,7 +46,8 @@ pub(super) fn compose(options: &CorpusOptions, folders: &[Folder], shape: &Shape
     if shape.crlf { with_crlf(&out) } else { out }
 }
 
-/// Returns the bytes of the same message as another program fetched it: other headers of transport before the same rest.
+/// Returns the bytes of the same message as another program fetched it: other headers of transport before the
+/// same rest.
 pub(super) fn travelled(message: &[u8], shape: &Shape) -> Vec<u8> {
     let end = if shape.crlf { "\r\n" } else { "\n" };
     let number = shape.number;
@@ -87,8 +88,8 @@ fn transport(letter: &Letter<'_>, random: &mut Random, out: &mut Vec<u8>) {
         put(
             out,
             &format!(
-                "Received: from mx{hop}.{from} (mx{hop}.{from} [10.{}.{}.{}])\n\tby mail.{by} (Postfix) with ESMTPS \
-                 id {:X}\n\tfor <robin@tube.example>; {}",
+                "Received: from mx{hop}.{from} (mx{hop}.{from} [10.{}.{}.{}])\n\tby mail.{by} (Postfix) with \
+                 ESMTPS id {:X}\n\tfor <robin@tube.example>; {}",
                 id & 255,
                 (id >> 8) & 255,
                 (id >> 16) & 255,

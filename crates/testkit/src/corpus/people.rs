@@ -1,6 +1,6 @@
 //! The people who write: names in their own scripts, addresses in ASCII.
 //!
-//! Comes in: a person's number. Goes out: the person. Must not know what they write.
+//! Input: a person's number. Output: the person. Does not know what they write.
 
 use super::facts::{AUTHOR_ADDRESS, AUTHOR_NAME};
 use super::shape::OWNER;

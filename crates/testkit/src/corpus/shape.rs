@@ -1,7 +1,8 @@
 //! Decides what each message of a varied corpus is, before a byte of it is written.
 //!
-//! Comes in: the options and a message's number. Goes out: its [`Shape`]: parents, date, people, folder, structure, oddities. Pure:
-//! the same for the same seed, whatever else is made. Must not know how it is written, and touches no disk.
+//! Input: the options and a message's number. Output: its [`Shape`]: parents, date, people, folder,
+//! structure, oddities. Pure: the same for the same seed, whatever else is made. Does not know how it is
+//! written, and touches no disk.
 
 use super::CorpusOptions;
 use super::facts::{Marks, marks};
@@ -134,8 +135,8 @@ pub(super) fn shape(options: &CorpusOptions, folders: &[Folder], number: u32) ->
     }
 }
 
-/// Returns the numbers of all messages from the thread's root to the parent of `number`; of a long thread, the root and the
-/// latest.
+/// Returns the numbers of all messages from the thread's root to the parent of `number`; of a long thread,
+/// the root and the latest.
 fn ancestors(seed: u64, number: u32) -> Vec<u32> {
     let mut line = Vec::new();
     let mut at = number;
@@ -176,7 +177,8 @@ fn draw_folder(folders: &[Folder], random: &mut Random) -> usize {
     1 + random.index(others).min(random.index(others))
 }
 
-/// Returns where one message of a thread lies: what the owner wrote is in the sent folder, some mail of lists in the inbox.
+/// Returns where one message of a thread lies: what the owner wrote is in the sent folder, some mail of lists
+/// in the inbox.
 fn place(folders: &[Folder], home: usize, author: u64, random: &mut Random) -> usize {
     let sent = folders.iter().position(|folder| folder.role == Role::Sent);
     match sent {

@@ -1,6 +1,6 @@
 //! Small messages, very many, very fast: for walks over directories.
 //!
-//! Comes in: the options. Goes out: a Maildir. Must not know varied mail.
+//! Input: the options. Output: a Maildir. Knows nothing of varied mail.
 
 use super::facts::{COMMON_PHRASE, RARE_WORD, marks};
 use super::folders::{Folder, Habit, Role};
@@ -55,8 +55,9 @@ fn folders(count: usize) -> Vec<Folder> {
         .collect()
 }
 
-/// Returns for each folder the number after its last message. The root has its part; of the others each has less than the one
-/// before, as folders do: of 599 the first gets a fortieth of the rest, the last one in 2,500.
+/// Returns for each folder the number after its last message. The root has its part; of the others each has
+/// less than the one before, as folders do: of 599 the first gets a fortieth of the rest, the last one in
+/// 2,500.
 fn ends(messages: u32, folders: usize) -> Vec<u32> {
     let in_root =
         if folders == 1 { u64::from(messages) } else { u64::from(messages) * ROOT_PART.0 / ROOT_PART.1 };
@@ -120,7 +121,8 @@ fn message(
     let (from, to) = (random.pick(people), &people[0]);
     let date = date::header(seconds, 0);
     format!(
-        "From: {from}\nTo: {to}\nSubject: {subject}\nDate: {date}\nMessage-ID: <{number}.{:x}@small.example>\n\n{body}\n",
+        "From: {from}\nTo: {to}\nSubject: {subject}\nDate: {date}\nMessage-ID: \
+         <{number}.{:x}@small.example>\n\n{body}\n",
         options.seed
     )
 }

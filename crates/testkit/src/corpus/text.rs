@@ -1,7 +1,7 @@
 //! What messages say: subjects, paragraphs, quotes, blocks of code.
 //!
-//! Comes in: shapes and random streams. Goes out: text as a person typed it, in UTF-8 with `\n`. Must not know of headers, charsets
-//! and MIME.
+//! Input: shapes and random streams. Output: text as a person typed it, in UTF-8 with `\n`. Knows nothing of
+//! headers, charsets and MIME.
 
 use super::facts::{ACCENTED_WORD, COMMON_PHRASE, RARE_WORD};
 use super::people::{Person, capital};
@@ -159,7 +159,8 @@ pub(super) fn html(text: &str) -> String {
     let mut html = String::with_capacity(text.len() * 2);
     html.push_str(concat!(
         "<!DOCTYPE html>\n<html><head><meta http-equiv=\"Content-Type\" content=\"text/html\">\n",
-        "<style type=\"text/css\">p { margin: 0; font-family: Helvetica, sans-serif; } .hidden { display: none }",
+        "<style type=\"text/css\">p { margin: 0; font-family: Helvetica, sans-serif; } .hidden { display: \
+         none }",
         "</style></head>\n<body bgcolor=\"#ffffff\">\n",
     ));
     for paragraph in text.split("\n\n").filter(|paragraph| !paragraph.trim().is_empty()) {

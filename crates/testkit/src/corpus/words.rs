@@ -1,7 +1,8 @@
-//! The words of ten languages, drawn as often as people use them: few words very often, most hardly ever (Zipf).
+//! The words of ten languages, drawn as often as people use them: few words very often, most hardly ever
+//! (Zipf).
 //!
-//! Comes in: a language and a [`Random`]. Goes out: words. The first of each list are real words, the others are built from the
-//! language's syllables: a few thousand each, always the same. Must not know of mail.
+//! Input: a language and a [`Random`]. Output: words. The first of each list are real words, the others are
+//! built from the language's syllables: a few thousand each, always the same. Knows nothing of mail.
 
 use crate::random::Random;
 use std::collections::HashSet;
@@ -145,24 +146,26 @@ fn source(language: Language) -> &'static Source {
 }
 
 const ENGLISH: Source = Source {
-    words: "the to and of a in is that for it on you this with be we have are not as I at will from or if can but
-        by all an was so there what would do your which when they one our out no up more has about just my any
-        should some like time new get also been how only use then make who them now than think work could into
-        may see good know over want here after because need last back these does first please thanks still code
-        meeting patch file system problem report version change test list mail message server project question
-        release build send today tomorrow week month budget invoice order customer contract review update issue
-        draft schedule agenda minutes travel ticket hotel train flight dinner lunch coffee garden house school
-        doctor appointment photos birthday weekend holiday summer winter recipe library book concert music film
-        kernel driver module memory device buffer thread process queue lock cache index query table column
-        archive backup restore snapshot storage network packet router address domain certificate password key
-        signature letter parcel post office courier delivery tube pressure station capsule answer reply forward
-        attached regards sincerely kind best cheers morning evening afternoon Monday Tuesday Wednesday Thursday
-        Friday Saturday Sunday January February March April May June July August September October November
-        December price offer payment account bank tax insurance salary office phone number street city country
-        client proposal deadline milestone feature bug fix error warning crash log trace commit branch merge
-        deploy monitor alert capacity latency throughput benchmark measurement figure result analysis paper
-        conference talk slides abstract author editor chapter section page line word sentence paragraph",
-    given: "Ada Alan Clara Edith George Grace Harriet Henry Mabel Oscar Ruth Walter Winifred Arthur Florence Edgar",
+    words: "the to and of a in is that for it on you this with be we have are not as I at will from or if
+        can but by all an was so there what would do your which when they one our out no up more has about
+        just my any should some like time new get also been how only use then make who them now than think
+        work could into may see good know over want here after because need last back these does first
+        please thanks still code meeting patch file system problem report version change test list mail
+        message server project question release build send today tomorrow week month budget invoice order
+        customer contract review update issue draft schedule agenda minutes travel ticket hotel train flight
+        dinner lunch coffee garden house school doctor appointment photos birthday weekend holiday summer
+        winter recipe library book concert music film kernel driver module memory device buffer thread
+        process queue lock cache index query table column archive backup restore snapshot storage network
+        packet router address domain certificate password key signature letter parcel post office courier
+        delivery tube pressure station capsule answer reply forward attached regards sincerely kind best
+        cheers morning evening afternoon Monday Tuesday Wednesday Thursday Friday Saturday Sunday January
+        February March April May June July August September October November December price offer payment
+        account bank tax insurance salary office phone number street city country client proposal deadline
+        milestone feature bug fix error warning crash log trace commit branch merge deploy monitor alert
+        capacity latency throughput benchmark measurement figure result analysis paper conference talk
+        slides abstract author editor chapter section page line word sentence paragraph",
+    given: "Ada Alan Clara Edith George Grace Harriet Henry Mabel Oscar Ruth Walter Winifred Arthur Florence
+        Edgar",
     onsets: "b c d f g h l m n p r s t v w br cl dr fl gr pl pr st tr th sh ch",
     rhymes: "a e i o u an en in on er ar or al el ing ess ent ate ine ous ern ick ove ame ild ound",
     charsets: &["us-ascii", "us-ascii", "us-ascii", "utf-8", "utf-8", "windows-1252", "iso-8859-1"],
@@ -170,13 +173,13 @@ const ENGLISH: Source = Source {
 };
 
 const GERMAN: Source = Source {
-    words:
-        "die der und in zu den das nicht von sie ist des sich mit dem dass er es ein ich auf so eine auch als
-        an nach wie im für man aber aus durch wenn nur war noch werden bei hat wir was wird sein einen welche
-        sind oder zur um haben einer mir über ihm diese einem ihr uns da zum kann doch vor dieser mich ihn du
-        hatte seine mehr am denn nun unter sehr selbst schon hier bis habe ihre dann ihnen seiner alle wieder
-        Grüße Rechnung Angebot Besprechung Anhang Entwurf Änderung Überprüfung Straße Bücher Rohrpost Brief
-        Schlüssel größer Verfügung Prüfung Gespräch später können möchte würde müssen schön",
+    words: "die der und in zu den das nicht von sie ist des sich mit dem dass er es ein ich auf so eine auch
+        als an nach wie im für man aber aus durch wenn nur war noch werden bei hat wir was wird sein einen
+        welche sind oder zur um haben einer mir über ihm diese einem ihr uns da zum kann doch vor dieser
+        mich ihn du hatte seine mehr am denn nun unter sehr selbst schon hier bis habe ihre dann ihnen
+        seiner alle wieder Grüße Rechnung Angebot Besprechung Anhang Entwurf Änderung Überprüfung Straße
+        Bücher Rohrpost Brief Schlüssel größer Verfügung Prüfung Gespräch später können möchte würde müssen
+        schön",
     given: "Anna Björn Frieda Günter Jürgen Käthe Lotte Max Otto Ursula",
     onsets: "b d f g h k l m n r s t w z sch st br kr pf tr qu",
     rhymes: "a e i o u ä ö ü ei au eu ie en er un ich ung eit aft ich uß",
@@ -185,10 +188,12 @@ const GERMAN: Source = Source {
 };
 
 const FRENCH: Source = Source {
-    words: "de la le et les des en un du une que est pour qui dans a par plus pas au sur ne se ce il sont nous
-        avec son mais on été cette comme ont ou leur elle aux deux même ses tout bien entre fait sans peut très
-        réunion facture commande pièce jointe déjà où être après général élève château garçon noël été français
-        lettre pneumatique bonjour merci cordialement demain matin soir semaine année février août décembre",
+    words:
+        "de la le et les des en un du une que est pour qui dans a par plus pas au sur ne se ce il sont nous
+        avec son mais on été cette comme ont ou leur elle aux deux même ses tout bien entre fait sans peut
+        très réunion facture commande pièce jointe déjà où être après général élève château garçon noël été
+        français lettre pneumatique bonjour merci cordialement demain matin soir semaine année février août
+        décembre",
     given: "Aurélie Chloé Élise François Hélène Jérôme Noémie René Théo Zoé",
     onsets: "b c d f g j l m n p r s t v ch br cl gr pr tr qu",
     rhymes: "a e i o u é è ê ai eau oi ou an on in eur ette ique ance ère ation ois",
@@ -197,10 +202,11 @@ const FRENCH: Source = Source {
 };
 
 const SPANISH: Source = Source {
-    words: "de la que el en y a los se del las un por con no una su para es al lo como más o pero sus le ha me si
-        sin sobre este ya entre cuando todo esta ser son dos también fue había era muy años hasta desde está mi
-        reunión factura mañana señor niño corazón árbol canción información según días aquí así después país
-        gracias saludos carta correo oficina semana lunes miércoles sábado enero próximo teléfono",
+    words: "de la que el en y a los se del las un por con no una su para es al lo como más o pero sus le ha
+        me si sin sobre este ya entre cuando todo esta ser son dos también fue había era muy años hasta
+        desde está mi reunión factura mañana señor niño corazón árbol canción información según días aquí
+        así después país gracias saludos carta correo oficina semana lunes miércoles sábado enero próximo
+        teléfono",
     given: "Álvaro Begoña Inés Íñigo José Lucía María Raúl Sofía Tomás",
     onsets: "b c d f g j l m n ñ p r s t v ch ll br tr pr gr",
     rhymes: "a e i o u á é í ó ú an en ar er ir os as ción dad ero illo eza ura ante",
@@ -211,8 +217,8 @@ const SPANISH: Source = Source {
 const POLISH: Source = Source {
     words:
         "i w nie na się z do to że jest o jak ale za po co tak od jego już czy być tylko przez który tym dla
-        był ich może też są tego bardzo jeszcze kiedy spotkanie faktura zamówienie dziękuję proszę święta łódź
-        źródło książka pięć środa tydzień miesiąc załącznik pozdrawiam list poczta",
+        był ich może też są tego bardzo jeszcze kiedy spotkanie faktura zamówienie dziękuję proszę święta
+        łódź źródło książka pięć środa tydzień miesiąc załącznik pozdrawiam list poczta",
     given: "Agnieszka Bożena Grażyna Jerzy Łukasz Małgorzata Paweł Stanisław",
     onsets: "b c d g k l ł m n p r s t w z ż cz sz rz prz krz st",
     rhymes: "a e i o u y ą ę ó ać eć ować nie ość ka ek owy ego ami",
@@ -221,10 +227,10 @@ const POLISH: Source = Source {
 };
 
 const RUSSIAN: Source = Source {
-    words: "и в не на я быть он с что а по это она этот к но они мы весь который из у то за свой от как так для
-        вы же год о один такой или если только его бы себя ещё другой когда уже человек при время дело письмо
-        встреча счёт договор вложение спасибо привет завтра неделя почта ответ вопрос отчёт проект версия город
-        дом книга музыка понедельник среда январь июль ёлка",
+    words: "и в не на я быть он с что а по это она этот к но они мы весь который из у то за свой от как так
+        для вы же год о один такой или если только его бы себя ещё другой когда уже человек при время дело
+        письмо встреча счёт договор вложение спасибо привет завтра неделя почта ответ вопрос отчёт проект
+        версия город дом книга музыка понедельник среда январь июль ёлка",
     given: "Анна Борис Екатерина Иван Мария Николай Ольга Пётр",
     onsets: "б в г д ж з к л м н п р с т ф х ц ч ш пр ст тр кр вл",
     rhymes: "а е ё и о у ы э ю я ой ый ние ость ить ать ок ец ель ами ого",
@@ -245,8 +251,8 @@ const GREEK: Source = Source {
 };
 
 const CHINESE: Source = Source {
-    words: "的 是 在 了 我们 你 他 这 不 有 和 人 中 大 为 上 个 国 以 到 说 时 要 就 出 会 可 也 对 生 能 邮件 会议 发票 \
-        合同 附件 谢谢 您好 明天 星期 项目 问题 报告 版本 测试 地址 电话 城市 音乐 图书 北京 上海",
+    words: "的 是 在 了 我们 你 他 这 不 有 和 人 中 大 为 上 个 国 以 到 说 时 要 就 出 会 可 也 对 生 能 邮件 会议 发票 合同 附件 谢谢 您好 明天 星期 项目 问题
+        报告 版本 测试 地址 电话 城市 音乐 图书 北京 上海",
     given: "明 建国 小红 志强 海燕 文华 秀英",
     onsets: "安 白 北 本 成 大 东 方 高 公 国 海 和 华 家 建 江 金 开 李",
     rhymes: "明 南 平 前 清 人 山 水 天 王 文 西 新 学 一 永 有 中 子 作",
@@ -255,8 +261,8 @@ const CHINESE: Source = Source {
 };
 
 const JAPANESE: Source = Source {
-    words: "の に は を た が で て と し れ さ ある いる も する から な こと として い や など なっ ない この ため その 会議 \
-        請求書 添付 明日 来週 ありがとう お願いします メール 手紙 郵便 サーバー テスト 報告 東京 京都 音楽 電話 問題",
+    words: "の に は を た が で て と し れ さ ある いる も する から な こと として い や など なっ ない この ため その 会議 請求書 添付 明日 来週 ありがとう
+        お願いします メール 手紙 郵便 サーバー テスト 報告 東京 京都 音楽 電話 問題",
     given: "さくら 太郎 花子 健一 ゆき 直子",
     onsets: "あ か さ た な は ま や ら わ が ざ だ ば カ サ タ ナ ハ マ",
     rhymes: "い き し ち に ひ み り う く す つ ン ル ト ス 本 山 川 田",
@@ -265,8 +271,7 @@ const JAPANESE: Source = Source {
 };
 
 const KOREAN: Source = Source {
-    words: "이 그 저 것 수 등 들 및 에서 있는 하는 그리고 회의 계약 첨부 감사합니다 안녕하세요 내일 다음 주 편지 우편 \
-        서버 시험 보고 서울 음악 전화 문제 질문 답장",
+    words: "이 그 저 것 수 등 들 및 에서 있는 하는 그리고 회의 계약 첨부 감사합니다 안녕하세요 내일 다음 주 편지 우편 서버 시험 보고 서울 음악 전화 문제 질문 답장",
     given: "민준 서연 지우 현우 은영 수진",
     onsets: "가 나 다 라 마 바 사 아 자 차 카 타 파 하 고 노 도 로",
     rhymes: "각 간 남 당 람 만 산 성 원 정 준 진 희 은 을 는 에 서",

@@ -1,7 +1,7 @@
 //! Writes the files of a corpus on several threads.
 //!
-//! Comes in: folders, and a function that puts the files of one message. Goes out: files and their count. Must not know what is in
-//! them.
+//! Input: folders, and a function that puts the files of one message. Output: files and their count. Does not
+//! know what is in them.
 
 use super::folders::Folder;
 use super::{Corpus, FolderCount};
@@ -88,8 +88,8 @@ pub(super) fn write_all(
     Ok(corpus)
 }
 
-/// Takes the next chunk: every other worker from the end, so that two of them seldom create names in one directory, where they
-/// would wait for each other.
+/// Takes the next chunk: every other worker from the end, so that two of them seldom create names in one
+/// directory, where they would wait for each other.
 fn take(left: &Mutex<Range<u32>>, worker: usize) -> Option<Range<u32>> {
     let mut left = left.lock().unwrap_or_else(PoisonError::into_inner);
     let count = CHUNK.min(left.end - left.start);

@@ -1,7 +1,7 @@
 //! Runs a piece of work with a fault at every operation, and has every outcome checked.
 //!
-//! Comes in: a disk to start from, the work, and a check of what may be found. Goes out: a panic that says at which operation and how
-//! the check failed, or how much was tried. Must not know what the work is.
+//! Input: a disk to start from, the work, and a check of what may be found. Output: a panic that says at
+//! which operation and how the check failed, or how much was tried. Does not know what the work is.
 
 use super::{Refusal, SimDisk};
 use std::fmt::{Debug, Write};
@@ -21,7 +21,8 @@ pub struct Runs {
     pub checked_count: usize,
 }
 
-/// What the work was told is done, and what it has begun: the model that the check compares a disk with. A clone is the same one.
+/// What the work was told is done, and what it has begun: the model that the check compares a disk with. A
+/// clone is the same one.
 #[derive(Debug)]
 pub struct Acknowledged<A> {
     model: Arc<Mutex<A>>,
@@ -35,7 +36,8 @@ impl<A> Acknowledged<A> {
         Acknowledged { model: Arc::new(Mutex::new(model)), recorder: Arc::default() }
     }
 
-    /// Lets `change` record something. It must not use the disk: a crash could not see a model that is just being changed.
+    /// Lets `change` record something. It must not use the disk: a crash could not see a model that is just
+    /// being changed.
     pub fn record<T>(&self, change: impl FnOnce(&mut A) -> T) -> T {
         let mut model = locked(&self.model);
         *locked(&self.recorder) = Some(thread::current().id());
@@ -44,8 +46,8 @@ impl<A> Acknowledged<A> {
         value
     }
 
-    /// Calls `look` with the model as it is, while nobody can record. What a disk is compared with it must be read within: a moment
-    /// earlier, another thread might go on and record what that disk cannot have.
+    /// Calls `look` with the model as it is, while nobody can record. What a disk is compared with it must be
+    /// read within: a moment earlier, another thread might go on and record what that disk cannot have.
     fn hold<T>(&self, look: impl FnOnce(&A) -> T) -> T {
         let is_recording = *locked(&self.recorder) == Some(thread::current().id());
         assert!(!is_recording, "record() uses the disk");
@@ -64,13 +66,14 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Crashes `work` in the middle of each of its operations and after the last one, and calls `check` with every disk that may be found
-/// then and with the model as it was then.
+/// Crashes `work` in the middle of each of its operations and after the last one, and calls `check` with
+/// every disk that may be found then and with the model as it was then.
 ///
-/// The work runs once, on a fork of `start`, and is stopped at each operation that changes anything: what it did after a crash could
-/// not change the disk, so that running it anew for every crash would show the same at the square of the cost. It records in the
-/// model what it is about to do before it does, and what is acknowledged after that; `check` opens the disk it gets, which is its
-/// own, and panics if something acknowledged is missing, or something is there by half or was never begun. To crash what `check` does in
+/// The work runs once, on a fork of `start`, and is stopped at each operation that changes anything: what it
+/// did after a crash could not change the disk, so that running it anew for every crash would show the same
+/// at the square of the cost. It records in the model what it is about to do before it does, and what is
+/// acknowledged after that; `check` opens the disk it gets, which is its own, and panics if something
+/// acknowledged is missing, or something is there by half or was never begun. To crash what `check` does in
 /// its turn, call this function in it with its disk as `start`.
 ///
 /// # Panics
@@ -108,11 +111,12 @@ where
     Runs { operation_count, checked_count: checked_count.load(Ordering::Relaxed) }
 }
 
-/// Runs `work` anew for each of its operations with that operation refused: alone, it and all later ones, and on a disk that is full
-/// from then on. Then the disk works again, and `check` is called with every disk that may be found if the machine crashes right then;
-/// one of them is the disk just as it was left.
+/// Runs `work` anew for each of its operations with that operation refused: alone, it and all later ones, and
+/// on a disk that is full from then on. Then the disk works again, and `check` is called with every disk that
+/// may be found if the machine crashes right then; one of them is the disk just as it was left.
 ///
-/// The model is as for [`crash_at_every_operation`]; each run begins with a clone of it. Work that meets an error may go on or give up.
+/// The model is as for [`crash_at_every_operation`]; each run begins with a clone of it. Work that meets an
+/// error may go on or give up.
 ///
 /// # Panics
 /// If a check panics or the work fails although nothing was refused; says then where, on standard error.
@@ -157,8 +161,9 @@ where
     Runs { operation_count: trace.len(), checked_count }
 }
 
-/// Runs `work` anew for each of its operations, reading ones too, with `other` run right before that operation, as by another process.
-/// `work` checks its own outcome: it is a reader beside a writer, or a writer beside a merge.
+/// Runs `work` anew for each of its operations, reading ones too, with `other` run right before that
+/// operation, as by another process. `work` checks its own outcome: it is a reader beside a writer, or a
+/// writer beside a merge.
 ///
 /// # Panics
 /// If the work or the other panics; says then where, on standard error.

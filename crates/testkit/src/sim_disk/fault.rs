@@ -1,12 +1,11 @@
 //! What goes wrong, and when.
 //!
-//! Comes in: orders of a test. Goes out: the error an operation meets. Must not know what the operations do.
+//! Input: orders of a test. Output: the error an operation meets. Does not know what the operations do.
 
-use super::{Operation, SimDisk};
+use super::operation::Operation;
 use std::fmt;
 use std::io;
 use std::ops::Range;
-use std::sync::Arc;
 
 /// A reason to refuse an operation, and thereby which ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,9 +40,6 @@ impl Refusal {
 /// What happens right before an operation.
 pub(super) type Interrupt = Box<dyn FnOnce() + Send>;
 
-/// Who looks at the disk in the middle of each operation.
-pub(super) type Observer = Arc<dyn Fn(usize, &SimDisk) + Send + Sync>;
-
 /// The faults ordered.
 #[derive(Default)]
 pub(super) struct Faults {
@@ -51,7 +47,6 @@ pub(super) struct Faults {
     pub(super) has_crashed: bool,
     pub(super) refuse: Option<(Range<usize>, Refusal)>,
     pub(super) interrupt: Option<(usize, Interrupt)>,
-    pub(super) observer: Option<Observer>,
 }
 
 impl Faults {

@@ -1,12 +1,16 @@
 //! A file being written on a simulated disk.
 //!
-//! Comes in: bytes. Goes out: the same, not durable until synced. Must not know who writes.
+//! Input: bytes. Output: the same, not durable until synced. Does not know who writes.
 
-use super::{Operation, REFUSALS_STREAM, SimDisk};
+use super::operation::Operation;
+use super::sim::SimDisk;
 use crate::Random;
 use disk::{Error, Result};
 use std::io;
 use std::path::{Path, PathBuf};
+
+/// Keeps the random numbers of refused writes apart from those of images.
+const REFUSALS_STREAM: u64 = 2;
 
 /// An open file; after a failure it behaves as the real disk's, see `disk`'s `real.rs`.
 pub(super) struct SimFile {
@@ -29,7 +33,8 @@ impl SimFile {
         Ok(())
     }
 
-    /// Leaves the file as a refused operation may: with a part of `bytes`, and then perhaps cut back to what was durable.
+    /// Leaves the file as a refused operation may: with a part of `bytes`, and then perhaps cut back to what
+    /// was durable.
     fn fail(&mut self, bytes: &[u8]) {
         self.has_failed = true;
         let mut inner = self.disk.inner();

@@ -1,9 +1,9 @@
 //! Which disks a crash may leave.
 //!
-//! Comes in: a disk's state, with what is durable and what is not. Goes out: a dozen disks at most that the rules allow, the worst
-//! ones by plan and some by chance. Must not know what the files mean.
+//! Input: a disk's state, with what is durable and what is not. Output: a dozen disks at most that the rules
+//! allow, the worst ones by plan and some by chance. Does not know what the files mean.
 
-use super::SimDisk;
+use super::sim::SimDisk;
 use super::state::{Entry, Inode, Names, State, is_directory};
 use crate::Random;
 use std::collections::BTreeMap;
@@ -11,6 +11,8 @@ use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+/// Keeps the random numbers of images apart from those of refused writes.
+const IMAGES_STREAM: u64 = 1;
 /// What a disk writes at once or not at all.
 const SECTOR_BYTES: usize = 512;
 
@@ -69,8 +71,18 @@ const RECIPES: [(&str, Kept, Written); 12] = [
 /// What is found: names with the bytes of files, and directories without.
 type Found = BTreeMap<PathBuf, Option<Arc<Vec<u8>>>>;
 
+impl SimDisk {
+    /// Returns the disks that may be found after a crash at this moment, 12 at the most, each only once. All
+    /// on them is durable.
+    pub fn images(&self) -> Vec<Image> {
+        let inner = self.inner();
+        let mut random = Random::of(inner.seed, IMAGES_STREAM, inner.trace.len() as u64);
+        images(inner.seed, &inner.state, &mut random)
+    }
+}
+
 /// Returns what may be found after a crash, each different.
-pub(super) fn images(seed: u64, state: &State, random: &mut Random) -> Vec<Image> {
+fn images(seed: u64, state: &State, random: &mut Random) -> Vec<Image> {
     let mut different: Vec<(&'static str, Found)> = Vec::new();
     for (description, kept, written) in RECIPES {
         let found = found(state, kept, written, random);
@@ -157,8 +169,8 @@ fn tear(range: &Range<usize>, random: &mut Random) -> usize {
     if boundary_count == 0 { range.start } else { (first + random.index(boundary_count)) * SECTOR_BYTES }
 }
 
-/// Returns the durable bytes with another length, and over them those sectors of the seen bytes that `is_written` chooses by the
-/// offset of their first unsynced byte.
+/// Returns the durable bytes with another length, and over them those sectors of the seen bytes that
+/// `is_written` chooses by the offset of their first unsynced byte.
 fn mix(inode: &Inode, length_bytes: usize, mut is_written: impl FnMut(usize) -> bool) -> Arc<Vec<u8>> {
     let mut bytes = inode.durable.to_vec();
     bytes.resize(length_bytes, 0);

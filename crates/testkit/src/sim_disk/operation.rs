@@ -1,6 +1,7 @@
 //! What a disk can be asked for, as a value: for the trace, for faults and for messages.
 //!
-//! Comes in: the arguments of a call. Goes out: its class, its error and its sentence. Must not know how it is carried out.
+//! Input: the arguments of a call. Output: its class, its error and its sentence. Does not know how it is
+//! carried out.
 
 use disk::Error;
 use std::fmt;

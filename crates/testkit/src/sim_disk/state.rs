@@ -1,7 +1,7 @@
 //! Files and names, each twice: as running programs see them, and as they surely are after a crash.
 //!
-//! Comes in: changes. Goes out: what is seen. Must not know of faults; which of the possible disks a crash leaves is `images.rs`'s to
-//! choose.
+//! Input: changes. Output: what is seen. Knows nothing of faults; which of the possible disks a crash leaves
+//! is `images.rs`'s to choose.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -34,7 +34,8 @@ pub(super) enum Change {
 pub(super) struct Inode {
     pub(super) seen: Arc<Vec<u8>>,
     pub(super) durable: Arc<Vec<u8>>,
-    /// So many bytes at the front are the same in both: a sync costs what was written since the last, not the file's length.
+    /// So many bytes at the front are the same in both: a sync costs what was written since the last, not the
+    /// file's length.
     pub(super) same_bytes: usize,
 }
 
@@ -52,7 +53,8 @@ pub(super) struct State {
 }
 
 impl Change {
-    /// Makes the change as far as it can be made among `names`, where changes asked for earlier may be missing.
+    /// Makes the change as far as it can be made among `names`, where changes asked for earlier may be
+    /// missing.
     pub(super) fn apply(&self, names: &mut Names) {
         match self {
             Change::Add { path, entry } => {
@@ -76,7 +78,8 @@ impl Change {
     }
 }
 
-/// Removes `path` unless it stands for something else: an older file, if what removed or replaced it was lost.
+/// Removes `path` unless it stands for something else: an older file, if what removed or replaced it was
+/// lost.
 fn remove_if_same(names: &mut Names, path: &Path, entry: Entry) {
     if names.get(path) == Some(&entry) {
         names.remove(path);

@@ -1,8 +1,10 @@
 //! The dependency table in ARCHITECTURE.md against what the crates' manifests say.
 //!
-//! Comes in: a [`Tree`]. Goes out: findings. Must not know why a crate may use another: that stands in ARCHITECTURE.md.
+//! Input: a [`Tree`]. Output: findings. Does not know why a crate may use another: that stands in
+//! ARCHITECTURE.md.
 
-use super::{Finding, Tree};
+use super::finding::Finding;
+use super::tree::Tree;
 use std::collections::{BTreeMap, BTreeSet};
 use toml::Table;
 
@@ -58,21 +60,32 @@ fn documented(text: &str) -> Option<BTreeMap<String, Uses>> {
 
 /// Returns what the manifests of the workspace say.
 fn actual(tree: &Tree) -> BTreeMap<String, Uses> {
-    let parsed = tree.manifests().filter(|(path, _)| !path.starts_with("fuzz/"));
-    let manifests: Vec<Table> = parsed.filter_map(|(_, text)| text.parse().ok()).collect();
-    let name = |manifest: &Table| manifest.get("package")?.get("name")?.as_str().map(str::to_owned);
-    let all: BTreeSet<String> = manifests.iter().filter_map(name).collect();
+    let manifests: BTreeMap<String, Table> = tree
+        .manifests()
+        .filter(|(path, _)| !path.starts_with("fuzz/"))
+        .filter_map(|(path, text)| text.parse().ok().map(|manifest| (path, manifest)))
+        .filter_map(|(path, manifest)| Some((name(path, &manifest)?, manifest)))
+        .collect();
     let used = |manifest: &Table, sections: &[&str]| -> BTreeSet<String> {
         let tables = sections.iter().filter_map(|section| manifest.get(*section)?.as_table());
-        tables.flat_map(Table::keys).filter(|name| all.contains(*name)).cloned().collect()
+        tables.flat_map(Table::keys).filter(|name| manifests.contains_key(*name)).cloned().collect()
     };
-    manifests
-        .iter()
-        .filter_map(|manifest| {
-            let normal = used(manifest, &["dependencies", "build-dependencies"]);
-            Some((name(manifest)?, (normal, used(manifest, &["dev-dependencies"]))))
-        })
-        .collect()
+    let uses = manifests.iter().map(|(name, manifest)| {
+        let normal = used(manifest, &["dependencies", "build-dependencies"]);
+        // Tests may use the crate itself, or one of `normal` again, with more features.
+        let mut in_tests = &used(manifest, &["dev-dependencies"]) - &normal;
+        in_tests.remove(name);
+        (name.clone(), (normal, in_tests))
+    });
+    uses.collect()
+}
+
+/// Returns the name that a crate is used by. A published package has another name than its library, and its
+/// folder has the name of the library: `crates/restic` is the package `pneu-restic`.
+fn name(path: &str, manifest: &Table) -> Option<String> {
+    let package = manifest.get("package")?.get("name")?.as_str()?;
+    let folder = path.strip_suffix("/Cargo.toml")?.rsplit('/').next()?;
+    Some(if package.starts_with("pneu-") { folder } else { package }.to_owned())
 }
 
 /// Returns the line that the table should have.
@@ -114,6 +127,16 @@ mod tests {
                 "lists the crate c, which is not there"
             ]
         );
+    }
+
+    #[test]
+    fn published_crates_are_named_by_their_folders() {
+        let manifest: Table = "[package]\nname = \"pneu-x-files\"\n[lib]\nname = \"x\"".parse().unwrap();
+        assert_eq!(name("crates/x/Cargo.toml", &manifest).as_deref(), Some("x"));
+        let manifest: Table = "[package]\nname = \"pneu-x\"".parse().unwrap();
+        assert_eq!(name("crates/x-cli/Cargo.toml", &manifest).as_deref(), Some("x-cli"));
+        let manifest: Table = "[package]\nname = \"bench-own\"".parse().unwrap();
+        assert_eq!(name("bench/own/Cargo.toml", &manifest).as_deref(), Some("bench-own"));
     }
 
     #[test]

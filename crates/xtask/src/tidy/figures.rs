@@ -1,25 +1,28 @@
-//! The figures in README.md against the run that they are of.
+//! The figures in documents against the run that they are of.
 //!
-//! Comes in: a [`Tree`]. Goes out: findings. Must not know what the figures mean.
+//! Input: a [`Tree`]. Output: findings. Knows nothing of what the figures mean.
 
-use super::{Finding, Tree};
-use crate::figures;
+use super::finding::Finding;
+use super::tree::Tree;
+use crate::figures::{DOCUMENTS, Document};
 
-/// Where the figures stand.
-const DOCUMENT: &str = "README.md";
-
-/// What README.md shows is what the run that it names has written for it.
+/// What README.md and docs/FIGURES.md show is what the run that they name has written.
 pub(super) fn figures(tree: &Tree) -> Vec<Finding> {
-    let Some(figures) = tree.get(DOCUMENT).and_then(figures::find) else { return Vec::new() };
+    DOCUMENTS.iter().filter_map(|document| finding(tree, document)).collect()
+}
+
+fn finding(tree: &Tree, document: &Document) -> Option<Finding> {
+    let figures = document.find(tree.get(document.path)?)?;
     let source = figures.source();
-    let what = match tree.get(&source) {
+    let what = match tree.get(&source).map(|piece| document.wanted(piece)) {
         None => format!("shows figures of {source}, which is not there"),
-        Some(piece) if piece != figures.piece => {
+        Some(Err(what)) => format!("shows figures of {source}, which {what}"),
+        Some(Ok(wanted)) if wanted != figures.piece => {
             format!("shows other figures than {source}; run cargo xtask docs")
         }
-        Some(_) => return Vec::new(),
+        Some(Ok(_)) => return None,
     };
-    vec![Finding { path: DOCUMENT.to_owned(), line: 0, what }]
+    Some(Finding { path: document.path.to_owned(), line: 0, what })
 }
 
 #[cfg(test)]
@@ -28,7 +31,7 @@ mod tests {
 
     fn found(piece: &str, path: &str) -> Vec<String> {
         let text = format!("<!-- figures of runs/one -->\n{piece}<!-- end of figures -->\n");
-        let tree = Tree::from_files(&[(DOCUMENT, &text), (path, "1 s\n")]);
+        let tree = Tree::from_files(&[("docs/FIGURES.md", &text), (path, "1 s\n")]);
         figures(&tree).into_iter().map(|finding| finding.what).collect()
     }
 
@@ -43,6 +46,10 @@ mod tests {
             found("1 s\n", "runs/two/readme.md"),
             ["shows figures of runs/one/readme.md, which is not there"]
         );
-        assert_eq!(figures(&Tree::from_files(&[(DOCUMENT, "none")])), []);
+        let readme = "<!-- main figures of runs/one -->\n<!-- end of figures -->\n";
+        let tree = Tree::from_files(&[("README.md", readme), ("runs/one/readme.md", "1 s\n")]);
+        let [finding] = figures(&tree).try_into().unwrap();
+        assert!(finding.what.starts_with("shows figures of runs/one/readme.md, which has no row"));
+        assert_eq!(figures(&Tree::from_files(&[("README.md", "none")])), []);
     }
 }

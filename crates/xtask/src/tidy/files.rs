@@ -1,16 +1,17 @@
 //! How files begin, how long they are, and where tests are listed.
 //!
-//! Comes in: a [`Tree`]. Goes out: findings. Must not know what the files do.
+//! Input: a [`Tree`]. Output: findings. Does not know what the files do.
 
-use super::{Finding, Tree};
+use super::finding::Finding;
+use super::tree::Tree;
 
 /// The most lines of a Rust file, its inline test module not counted.
 const LINE_COUNT_MAX: usize = 500;
 
-/// Every Rust file opens with `//!`: its job, what comes in, what goes out, what it must not know.
+/// Every Rust file opens with `//!`: its job, its input and output, and what it must not depend on.
 pub(super) fn openings(tree: &Tree) -> Vec<Finding> {
     let bare = tree.rust().filter(|(_, text)| !text.starts_with("//! "));
-    let what = "does not open with //!: its job, what comes in, what goes out, what it must not know";
+    let what = "does not open with //!: its job, its input and output, what it must not depend on";
     bare.map(|(path, _)| Finding { path: path.to_owned(), line: 1, what: what.to_owned() }).collect()
 }
 

@@ -1,8 +1,9 @@
 //! docs/FORMAT.md names every magic and every version of what lies on disk.
 //!
-//! Comes in: a [`Tree`]. Goes out: findings. Must not know the formats.
+//! Input: a [`Tree`]. Output: findings. Knows nothing of the formats.
 
-use super::{Finding, Tree};
+use super::finding::Finding;
+use super::tree::Tree;
 
 /// The document.
 const DOCUMENT: &str = "docs/FORMAT.md";
@@ -11,7 +12,8 @@ const FOREIGN: [&str; 2] = ["GZIP_", "ZSTD_"];
 /// The crates that write files of their own.
 const WRITERS: [&str; 2] = ["crates/store/src/", "crates/index/src/"];
 
-/// Each constant `..MAGIC` or `..VERSION` of the writing crates stands in the document, name and value in one line.
+/// Each constant `..MAGIC` or `..VERSION` of the writing crates stands in the document, name and value in one
+/// line.
 pub(super) fn constants(tree: &Tree) -> Vec<Finding> {
     let Some(document) = tree.get(DOCUMENT) else {
         return vec![Finding { path: DOCUMENT.to_owned(), line: 0, what: "is missing".to_owned() }];

@@ -1,12 +1,13 @@
 //! Every dependency on a stranger has its reason beside it.
 //!
-//! Comes in: the manifests of a [`Tree`]. Goes out: findings. Must not know the reasons.
+//! Input: the manifests of a [`Tree`]. Output: findings. Knows nothing of the reasons.
 
-use super::{Finding, Tree};
+use super::finding::Finding;
+use super::tree::Tree;
 use std::collections::BTreeSet;
 
-/// A line of a dependency section that names a crate from outside stands under a comment. One whose name goes on from the line
-/// before (`serde`, `serde_json`) shares its reason.
+/// A line of a dependency section that names a crate from outside stands under a comment. One whose name goes
+/// on from the line before (`serde`, `serde_json`) shares its reason.
 pub(super) fn reasons(tree: &Tree) -> Vec<Finding> {
     let own: BTreeSet<&str> = tree.manifests().filter_map(|(_, text)| package_name(text)).collect();
     let unexplained = tree.manifests().flat_map(|(path, text)| {
@@ -20,8 +21,10 @@ pub(super) fn reasons(tree: &Tree) -> Vec<Finding> {
     unexplained.collect()
 }
 
+/// Returns the name that other crates use: published names begin with `pneu-`, libraries do not.
 fn package_name(text: &str) -> Option<&str> {
-    text.lines().find_map(|line| line.strip_prefix("name = \""))?.split('"').next()
+    let name = text.lines().find_map(|line| line.strip_prefix("name = \""))?.split('"').next()?;
+    Some(name.strip_prefix("pneu-").unwrap_or(name).trim_end_matches("-files"))
 }
 
 fn unexplained_lines<'a>(text: &'a str, own: &BTreeSet<&str>) -> Vec<(usize, &'a str)> {
@@ -55,8 +58,9 @@ mod tests {
 
     #[test]
     fn a_dependency_without_reason_is_found() {
-        let manifest = "[package]\nname = \"a\"\nversion = \"1\"\n\n[dependencies]\nb.workspace = true\n# Because.\nserde = \"1\"\n\
-                        serde_json = \"1\"\nrayon = \"1\"\n\n[dev-dependencies]\ninsta = { version = \"1\" }\n";
+        let manifest = "[package]\nname = \"a\"\nversion = \"1\"\n\n[dependencies]\nb.workspace = true\n# \
+            Because.\nserde = \"1\"\n\
+            serde_json = \"1\"\nrayon = \"1\"\n\n[dev-dependencies]\ninsta = { version = \"1\" }\n";
         let tree = Tree::from_files(&[
             ("x/a/Cargo.toml", manifest),
             ("x/b/Cargo.toml", "[package]\nname = \"b\"\n"),

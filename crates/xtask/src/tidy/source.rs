@@ -1,6 +1,8 @@
 //! Rust source without its comments and strings.
 //!
-//! Comes in: source. Goes out: the same lines with only code left. Must not know what the code means.
+//! Input: source. Output: the same lines with only code left. Does not know what the code means.
+
+use std::collections::BTreeSet;
 
 /// Returns `text` with comments, strings and letters in quotes blanked out; lines stay where they are.
 pub(super) fn code_only(text: &str) -> String {
@@ -18,6 +20,23 @@ pub(super) fn code_only(text: &str) -> String {
         }
     }
     code
+}
+
+/// Returns the indexes of the lines that a raw string begins, goes on or ends in.
+pub(super) fn raw_string_lines(text: &str) -> BTreeSet<usize> {
+    let letters: Vec<char> = text.chars().collect();
+    let mut lines = BTreeSet::new();
+    let (mut at, mut line) = (0, 0);
+    while at < letters.len() {
+        let end = skipped_end(&letters, at).max(at + 1);
+        let breaks = letters[at..end].iter().filter(|&&letter| letter == '\n').count();
+        // A span of several letters that begins with `r` or `br` is nothing else.
+        if end > at + 1 && ['r', 'b'].contains(&letters[at]) {
+            lines.extend(line..=line + breaks);
+        }
+        (at, line) = (end, line + breaks);
+    }
+    lines
 }
 
 /// Returns where what begins at `at` ends, if it is a comment, a string or a letter in quotes; else `at`.
@@ -104,6 +123,12 @@ mod tests {
         ] {
             assert_eq!(code_only(text).replace(' ', ""), code, "{text}");
         }
+    }
+
+    #[test]
+    fn lines_of_raw_strings_are_told() {
+        let text = "a\nf(r#\"\nb\n\"#);\nc\nr\"d\" \"\ne\"\nr#type\n";
+        assert_eq!(raw_string_lines(text), BTreeSet::from([1, 2, 3, 5]));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The files of the project, as text.
 //!
-//! Comes in: a directory. Goes out: paths and contents. Must not know what is in them.
+//! Input: a directory. Output: paths and contents. Does not know what is in them.
 
 use anyhow::{Context, Result, bail};
 use std::collections::BTreeMap;
@@ -15,7 +15,8 @@ pub struct Tree {
 }
 
 impl Tree {
-    /// Reads the files below `root` that git does not ignore. Files that are not UTF-8 have nothing to check and are left out.
+    /// Reads the files below `root` that git does not ignore. Files that are not UTF-8 have nothing to check
+    /// and are left out.
     ///
     /// # Errors
     /// If git cannot list them.

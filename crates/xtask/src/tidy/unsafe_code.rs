@@ -1,14 +1,15 @@
 //! Unsafe code stands in few named files.
 //!
-//! Comes in: a [`Tree`]. Goes out: findings. Must not know what the unsafe code does.
+//! Input: a [`Tree`]. Output: findings. Does not know what the unsafe code does.
 
+use super::finding::Finding;
 use super::source::code_only;
-use super::{Finding, Tree};
+use super::tree::Tree;
 
 /// The files that may hold unsafe code.
 const PLACES: [&str; 4] = [
     "crates/disk/src/fault.rs",
-    "crates/disk/src/huge.rs",
+    "crates/disk/src/huge_pages.rs",
     "crates/disk/src/map.rs",
     "crates/disk/src/prefetch.rs",
 ];

@@ -1,11 +1,12 @@
 //! Words that no file of the project may hold.
 //!
-//! Comes in: a [`Tree`]. Goes out: findings. Must not know what else the files say.
+//! Input: a [`Tree`]. Output: findings. Does not know what else the files say.
 
-use super::{Finding, Tree};
+use super::finding::Finding;
+use super::tree::Tree;
 
-/// Paths of one machine, numbers of a tracker and addresses of registries mean nothing to a reader. Written in two halves: this
-/// file is checked like any other.
+/// Paths of one machine, numbers of a tracker and addresses of registries mean nothing to a reader. Written
+/// in two halves: this file is checked like any other.
 const FORBIDDEN: [&str; 6] = [
     concat!("/wo", "rk/"),
     concat!("/ro", "ot/"),
@@ -30,7 +31,8 @@ pub(super) fn words(tree: &Tree) -> Vec<Finding> {
     findings
 }
 
-/// Says whether `line` holds `word`; one that begins with `/` counts only where a path begins, not within one.
+/// Says whether `line` holds `word`; one that begins with `/` counts only where a path begins, not within
+/// one.
 fn holds(line: &str, word: &str) -> bool {
     line.match_indices(word).any(|(at, _)| {
         let before = line[..at].chars().next_back();

@@ -1,6 +1,7 @@
-//! restic's own benchmarks of its index, and two of ours in its source: what they merge is what its own merges.
+//! restic's own benchmarks of its index, and two of ours in its source: what they merge is what its own
+//! merges.
 //!
-//! Comes in: where its source may be copied to. Goes out: series. Must not know what they are compared with.
+//! Input: where its source may be copied to. Output: series. Does not know what they are compared with.
 //!
 //! The source is that of the installed version, as a module of go.
 
@@ -47,7 +48,8 @@ pub(crate) struct Benchmarks {
 }
 
 impl Benchmarks {
-    /// Returns the tests, built now if they are not there; or none, if there is no restic, no go or no source.
+    /// Returns the tests, built now if they are not there; or none, if there is no restic, no go or no
+    /// source.
     pub(crate) fn kept(bench: &mut Bench<'_>, package: Package) -> Result<Option<Benchmarks>> {
         let Some(restic) = bench.installed(&PEER) else { return Ok(None) };
         let version = restic.version.split_whitespace().nth(1).context("restic does not say its version")?;
@@ -107,7 +109,8 @@ impl Benchmarks {
         Ok(path)
     }
 
-    /// Measures one of those that were added, in a process of its own. Memory is that up to its word: behind it, it looks at what it made.
+    /// Measures one of those that were added, in a process of its own. Memory is that up to its word: behind
+    /// it, it looks at what it made.
     pub(crate) fn measure(&self, name: &str) -> Result<Vec<Series>> {
         let watched = watch::run(&mut self.added(name))?;
         let mut all = told::series(&watched)?;
@@ -123,8 +126,8 @@ impl Benchmarks {
         command
     }
 
-    /// Measures some of restic's own benchmarks, in one process: a series of one sample for each, with what was allocated as note.
-    /// One that stands below another, as `BenchmarkLoadIndex/v2`, comes alone.
+    /// Measures some of restic's own benchmarks, in one process: a series of one sample for each, with what
+    /// was allocated as note. One that stands below another, as `BenchmarkLoadIndex/v2`, comes alone.
     pub(crate) fn own(&self, names: &[&str]) -> Result<Vec<Series>> {
         // Its tests read files that lie beside them.
         let mut command = Command::new(self.program().canonicalize()?);

@@ -1,6 +1,6 @@
 //! restic: its commands, and what it prints.
 //!
-//! Comes in: directories. Goes out: commands, and what their output says. Must not know what is measured.
+//! Input: directories. Output: commands, and what their output says. Does not know what is measured.
 //!
 //! Its options are those that it has by itself.
 
@@ -58,7 +58,8 @@ impl Restic {
         command
     }
 
-    /// Makes the repository. Large files are cut where `other` cuts them, so that both name equal content equally.
+    /// Makes the repository. Large files are cut where `other` cuts them, so that both name equal content
+    /// equally.
     pub(crate) fn init_like(&self, other: &Path) -> Result<()> {
         let mut command = self.command(&["init", "--copy-chunker-params", "--from-repo"]);
         said(command.arg(other).env("RESTIC_FROM_PASSWORD", PASSWORD))?;
@@ -79,7 +80,8 @@ impl Restic {
         command
     }
 
-    /// Returns the directory `directory` of a snapshot, as it is stored: it names all that is below by content.
+    /// Returns the directory `directory` of a snapshot, as it is stored: it names all that is below by
+    /// content.
     pub(crate) fn tree(&self, snapshot: &str, directory: &Path) -> Result<String> {
         said(&mut self.command(&["cat", "tree", &format!("{snapshot}:{}", directory.display())]))
     }
@@ -103,8 +105,9 @@ mod tests {
 
     #[test]
     fn what_a_backup_said_is_understood() {
-        let said = "using parent snapshot ef010866\n\nFiles:           0 new,     0 changed,  2068 unmodified\n\n\
-                    processed 2068 files, 19.033 MiB in 0:00\nsnapshot 92545acc saved\n";
+        let said = "using parent snapshot ef010866\n\nFiles:           0 new,     0 changed,  2068 \
+            unmodified\n\n\
+            processed 2068 files, 19.033 MiB in 0:00\nsnapshot 92545acc saved\n";
         assert_eq!(saved(said).unwrap(), Saved { snapshot: "92545acc".to_owned(), file_count: 2068 });
         assert!(saved("processed 2068 files, 19.033 MiB in 0:00\n").is_err());
     }

@@ -1,15 +1,17 @@
 //! Caches of neomutt: a store and a compression each, and which of them is the best.
 //!
-//! Comes in: series. Goes out: names, and copies of the best one's series under neomutt's own name. Must not know how they were measured.
+//! Input: series. Output: names, and copies of the best one's series under neomutt's own name. Does not know
+//! how they were measured.
 
-use super::rows::{INIT, RELOAD, UNVERIFIED, cold, work};
+use super::names::{INIT, RELOAD, UNVERIFIED, cold, work};
 use crate::peers::neomutt::{COMPRESSIONS, PEER, STORES};
 use measure::{Series, named};
 
 /// A store and a compression.
 pub(super) type Cache = (&'static str, &'static str);
 
-/// pneu's codecs of header records, by the compressions that they stand beside, and what the program is called with them in names of series.
+/// pneu's codecs of header records, by the compressions that they stand beside, and what the program is
+/// called with them in names of series.
 ///
 /// The last one is what it does by itself.
 pub(super) const CODECS: [HeaderCodec; 4] = [

@@ -1,8 +1,10 @@
 //! The same header records kept in ours and in other embedded stores, at each compression.
 //!
-//! Comes in: a folder. Goes out: series. Must not know how stores work.
+//! Input: a folder. Output: series. Does not know how stores work.
 
-use super::{Start, rows};
+use super::folder::label;
+use super::names;
+use super::rows::{self, Start};
 use crate::bench::Bench;
 use crate::options::Sizes;
 use crate::stores::{Codec, Keeper};
@@ -23,7 +25,7 @@ pub(super) fn measure(bench: &mut Bench<'_>, sizes: &Sizes, maildir: &Path, plac
     let file = place.join("records");
     let mut make = errand("records")?;
     child::run(make.arg(maildir).arg(&file))?;
-    let stores = Stores { label: super::label(sizes), place: place.to_owned(), file };
+    let stores = Stores { label: label(sizes), place: place.to_owned(), file };
     let rounds = bench.rounds();
     bench.report.add_all(stores.measure(rounds)?);
     Ok(())
@@ -76,7 +78,7 @@ impl Stores {
     }
 
     fn floor(&self, start: Start) -> Trial<'_> {
-        let series = Series::new(&named("floor", &rows::work(&self.label, &start.work(rows::BYTES))), "");
+        let series = Series::new(&named("floor", &names::work(&self.label, &start.work(rows::BYTES))), "");
         start.of(Trial::new(series, || {
             let mut command = Command::new("dd");
             command.arg(format!("if={}", self.file.display())).args(["of=/dev/null", "bs=1M", "status=none"]);
@@ -87,7 +89,7 @@ impl Stores {
     /// What the records take where nothing but their size counts.
     fn packed(&self) -> Trial<'_> {
         let packed = self.place.join("packed");
-        let series = Series::new(&named("floor", &rows::work(&self.label, rows::PACKED)), "");
+        let series = Series::new(&named("floor", &names::work(&self.label, rows::PACKED)), "");
         let size = packed.clone();
         let trial = Trial::new(series, move || {
             let mut command = errand("pack")?;

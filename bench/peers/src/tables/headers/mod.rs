@@ -1,16 +1,19 @@
-//! Header cache: a large folder is opened, and header records are kept, by pneu, neomutt, mutt, Dovecot and embedded databases.
+//! Header cache: a large folder is opened, and header records are kept, by pneu, neomutt, mutt, Dovecot and
+//! embedded databases.
 //!
-//! Comes in: what is installed, sizes. Goes out: series, and tables of them.
+//! Input: what is installed, sizes. Output: series, and tables of them.
 //!
-//! The folder is the INBOX of a Maildir of its own, in which no message lies twice, so that all programs show as many lines. It is only
-//! read.
+//! The folder is the INBOX of a Maildir of its own, in which no message lies twice, so that all programs show
+//! as many lines. It is only read.
 
 mod caches;
+mod folder;
 mod kept;
+mod names;
 mod rows;
 
 use crate::bench::Bench;
-use crate::options::{Sizes, counted};
+use crate::options::Sizes;
 use crate::peers::dovecot::{Dovecot, Fetch, exists};
 use crate::peers::neomutt::{Neomutt, Verify};
 use crate::peers::terminal::opened;
@@ -18,30 +21,22 @@ use crate::peers::{dovecot, mutt, neomutt};
 use anyhow::{Result, ensure};
 use bench_own::Pneu;
 use caches::CODECS;
+use folder::{folder, label};
 use measure::{
     Outcome, Series, Trial, bytes_below, cold, corpora, named, take_turns, take_turns_at_once, walk,
 };
-use rows::{INIT, NEWEST, RELOAD};
+use names::{INIT, RELOAD};
+use rows::NEWEST;
+use rows::Start;
 pub(crate) use rows::{PROGRAMS, tables};
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use testkit::corpus::CorpusOptions;
 
 /// How many messages the end of a list has.
 const NEWEST_COUNT: u64 = 50;
 
 /// How pneu lists everything.
 const LIST: [&str; 3] = ["find", "--sort", "date"];
-
-/// Returns the folder, as mail to be made.
-fn folder(sizes: &Sizes) -> CorpusOptions {
-    CorpusOptions { folders: 1, ..CorpusOptions::varied(sizes.folder_messages, corpora::SEED) }
-}
-
-/// How the folder is called in names of work.
-fn label(sizes: &Sizes) -> String {
-    format!("{} messages", counted(sizes.folder_messages.into()))
-}
 
 /// Measures everything.
 pub(crate) fn measure(bench: &mut Bench<'_>) -> Result<()> {
@@ -112,7 +107,7 @@ impl Readers {
     }
 
     fn series(&self, who: &str, work: &str) -> Series {
-        Series::new(&named(who, &rows::work(&self.label, work)), "")
+        Series::new(&named(who, &names::work(&self.label, work)), "")
     }
 
     fn walk(&self, start: Start, work: &str, look: walk::Look) -> Trial<'_> {
@@ -170,7 +165,8 @@ impl Readers {
 
     /// Brings the index in step, and lists: what the others do when they open a folder.
     fn pass_and_list(&self) -> Command {
-        let line = "\"$0\" --quiet --data \"$1\" index --maildir \"$2\" && exec \"$0\" --data \"$1\" find --sort date";
+        let line = "\"$0\" --quiet --data \"$1\" index --maildir \"$2\" && exec \"$0\" --data \"$1\" find \
+            --sort date";
         let data = self.pneu().data();
         let mut command = Command::new("sh");
         command.args(["-c", line]).arg(self.pneu().index().get_program()).arg(data).arg(&self.maildir);
@@ -184,9 +180,9 @@ impl Readers {
         for cache in neomutt.caches() {
             let who = caches::who(cache);
             let place = self.place.join(format!("neomutt-{}-{}", cache.0, cache.1));
-            for work in [INIT, RELOAD, rows::UNVERIFIED] {
+            for work in [INIT, RELOAD, names::UNVERIFIED] {
                 let (home, size) = (place.clone(), place.clone());
-                let verify = if work == rows::UNVERIFIED { Verify::Nothing } else { Verify::Times };
+                let verify = if work == names::UNVERIFIED { Verify::Nothing } else { Verify::Times };
                 let trial = self.peer(&who, work, move || {
                     if work == INIT {
                         corpora::clear(&home)?;
@@ -257,7 +253,8 @@ impl Readers {
             Fetch::All => self.count,
             Fetch::From(number) => self.count + 1 - number,
         };
-        // Beside answers to what was asked there are a few lines more, and names can be literals on lines of their own.
+        // Beside answers to what was asked there are a few lines more, and names can be literals on lines of
+        // their own.
         ensure!(outcome.sample.lines >= wanted, "{} lines for {wanted} messages", outcome.sample.lines);
         Ok(())
     }
@@ -296,27 +293,4 @@ fn size_of_rows(pneu: &Pneu) -> Result<u64> {
     let text = store.join("text");
     let text = if text.is_dir() { bytes_below(&text)? } else { 0 };
     Ok(bytes_below(&store)? - text)
-}
-
-/// What is in the page cache.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Start {
-    Warm,
-    Cold,
-}
-
-impl Start {
-    fn work(self, work: &str) -> String {
-        match self {
-            Start::Warm => work.to_owned(),
-            Start::Cold => rows::cold(work),
-        }
-    }
-
-    fn of(self, trial: Trial<'_>) -> Trial<'_> {
-        match self {
-            Start::Warm => trial,
-            Start::Cold => trial.cold(),
-        }
-    }
 }

@@ -1,13 +1,15 @@
 //! The work of the tables on headers, in words, and their rows.
 //!
-//! Comes in: sizes. Goes out: names of work, rows with what is wanted. Must not know how anything is measured.
+//! Input: sizes. Output: names of work, rows with what is wanted. Does not know how anything is measured.
 
+use super::caches;
 use super::caches::{CODECS, DICTIONARY};
-use super::{caches, label};
+use super::folder::label;
+use super::names::{INIT, RELOAD, UNVERIFIED, cold, work};
 use crate::options::Sizes;
 use crate::peers::neomutt::{COMPRESSIONS, STORES};
 use crate::stores::{Codec, Keeper};
-use measure::{Goal, Quantity, Row, Table, named};
+use measure::{Goal, Quantity, Row, Table, Trial, named};
 
 /// The programs.
 pub(crate) const PROGRAMS: [&str; 4] = ["pneu", "neomutt", "mutt", "Dovecot"];
@@ -26,9 +28,6 @@ const KEEPERS: [&str; 8] = [
     "SQLite",
 ];
 
-pub(super) const INIT: &str = "init";
-pub(super) const RELOAD: &str = "reload";
-pub(super) const UNVERIFIED: &str = "reload, files' times not asked for";
 pub(super) const AFTER_PASS: &str = "reload, after a pass over the folder";
 pub(super) const EXAMINE: &str = "EXAMINE alone";
 pub(super) const NEWEST: &str = "the newest 50";
@@ -55,19 +54,9 @@ pub(super) fn heading(keeper: Keeper) -> &'static str {
     }
 }
 
-/// Returns the work on a folder.
-pub(super) fn work(folder: &str, work: &str) -> String {
-    format!("{folder}: {work}")
-}
-
 /// Returns the work of a store on a folder's records.
 pub(super) fn kept(folder: &str, codec: Codec, work: &str) -> String {
     format!("records of {folder}, {}: {work}", codec.argument())
-}
-
-/// Returns how work is called that began with an empty page cache.
-pub(super) fn cold(work: &str) -> String {
-    format!("{work}, cold")
 }
 
 /// Returns the tables: programs, neomutt's caches, embedded stores.
@@ -85,17 +74,20 @@ pub(crate) fn tables(sizes: &Sizes) -> Vec<Table> {
         table(
             "headers",
             "Header cache: open a folder",
-            "One folder of messages with text; every header, by date. Init: without a cache; pneu makes its whole index then, the text's too. Reload: with it; pneu \
-             lists what its index has, and after a pass over the folder, as the others do. neomutt is the one with the fastest of its caches, all of which \
-             are in the next table. Dovecot: EXAMINE and FETCH (UID FLAGS INTERNALDATE ENVELOPE), without a daemon. Size: for pneu, reload, what lists need; init, the index \
-             with the text. The size is wanted to be smaller than that of each other.",
+            "One folder of messages with text; every header, by date. Init: without a cache; pneu makes its \
+             whole index then, the text's too. Reload: with it; pneu lists what its index has, and after a \
+             pass over the folder, as the others do. neomutt is the one with the fastest of its caches, all \
+             of which are in the next table. Dovecot: EXAMINE and FETCH (UID FLAGS INTERNALDATE ENVELOPE), \
+             without a daemon. Size: for pneu, reload, what lists need; init, the index with the text. The \
+             size is wanted to be smaller than that of each other.",
             &PROGRAMS,
             program_rows(&label),
         ),
         table(
             "header-caches",
             "Header cache: neomutt's stores and compressions",
-            "The same folder by neomutt with each of its stores and compressions, and by pneu with each codec of its header records. pneu has no zlib, neomutt no dictionaries: \
+            "The same folder by neomutt with each of its stores and compressions, and by pneu with each \
+             codec of its header records. pneu has no zlib, neomutt no dictionaries: \
              those are what pneu uses by itself.",
             &CACHES,
             COMPRESSIONS.iter().chain([&DICTIONARY]).flat_map(|name| cache_rows(&label, name)).collect(),
@@ -103,9 +95,12 @@ pub(crate) fn tables(sizes: &Sizes) -> Vec<Table> {
         table(
             "header-stores",
             "Header cache: the same records in embedded stores",
-            "The header records of the same folder (From, To, Cc, Subject, Date, Message-ID, References), put into each store in the order of their keys in one go, durable at the end, \
-             and read by key by new processes. Records are compressed one by one and are the same bytes in all stores; in pneu's store, and where a store \
-             is said to make its own blocks, in blocks of 64 KiB, but for pneu's with a dictionary, which are compressed one by one. The digests of all that was read are equal.",
+            "The header records of the same folder (From, To, Cc, Subject, Date, Message-ID, References), \
+             put into each store in the order of their keys in one go, durable at the end, and read by key \
+             by new processes. Records are compressed one by one and are the same bytes in all stores; in \
+             pneu's store, and where a store is said to make its own blocks, in blocks of 64 KiB, but for \
+             pneu's with a dictionary, which are compressed one by one. The digests of all that was read are \
+             equal.",
             &KEEPERS,
             Codec::ALL.into_iter().flat_map(|codec| keeper_rows(&label, codec)).collect(),
         ),
@@ -205,6 +200,29 @@ fn keeper_rows(label: &str, codec: Codec) -> Vec<Row> {
     let started_cold = Row::new(&kept(label, codec, &cold(READ_ALL)), Quantity::Wall).cold();
     rows.push(started_cold.floor(&named("floor", &work(label, &cold(BYTES)))));
     rows
+}
+
+/// What is in the page cache.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Start {
+    Warm,
+    Cold,
+}
+
+impl Start {
+    pub(super) fn work(self, work: &str) -> String {
+        match self {
+            Start::Warm => work.to_owned(),
+            Start::Cold => cold(work),
+        }
+    }
+
+    pub(super) fn of(self, trial: Trial<'_>) -> Trial<'_> {
+        match self {
+            Start::Warm => trial,
+            Start::Cold => trial.cold(),
+        }
+    }
 }
 
 #[cfg(test)]

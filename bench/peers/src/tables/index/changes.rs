@@ -1,6 +1,7 @@
-//! What other programs do with a Maildir: a folder is touched, files are moved; and a mailbox of our own to do it in.
+//! What other programs do with a Maildir: a folder is touched, files are moved; and a mailbox of our own to
+//! do it in.
 //!
-//! Comes in: a Maildir. Goes out: changed directories. Must not know who notices.
+//! Input: a Maildir. Output: changed directories. Does not know who notices.
 
 use anyhow::{Context, Result, bail};
 use measure::changes::Flagged;
@@ -9,7 +10,8 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Makes a new Maildir `copy` of links to all files of another: files are renamed and removed there, and the other stays as it is.
+/// Makes a new Maildir `copy` of links to all files of another: files are renamed and removed there, and the
+/// other stays as it is.
 pub(super) fn link_all(maildir: &Path, copy: &Path) -> Result<()> {
     corpora::clear(copy)?;
     fs::create_dir_all(copy.parent().context("a Maildir has a parent")?)?;
@@ -53,7 +55,8 @@ pub(super) struct Moved {
 }
 
 impl Moved {
-    /// Chooses `count` files of the root's folder, spread over it, without those that are marked, and another folder.
+    /// Chooses `count` files of the root's folder, spread over it, without those that are marked, and another
+    /// folder.
     pub(super) fn choose(maildir: &Path, count: usize, marked: &Flagged) -> Result<Moved> {
         let root = maildir.join("cur");
         let all = corpora::message_files(maildir)?;

@@ -1,21 +1,23 @@
 //! Index and cleanup: mail is indexed, indexes are kept in step and asked, by pneu, mu, notmuch and mairix.
 //!
-//! Comes in: what is installed, sizes. Goes out: series, and a table of them.
+//! Input: what is installed, sizes. Output: series, and a table of them.
 //!
-//! All programs index the same mailbox, a copy by links of one that is kept, each into an index of its own, and take turns. What
-//! they do only counts if they find the files that lie there, path by path, and answer queries as pneu does; a program that does not is left out,
-//! and the run says so.
+//! All programs index the same mailbox, a copy by links of one that is kept, each into an index of its own,
+//! and take turns. What they do only counts if they find the files that lie there, path by path, and answer
+//! queries as pneu does; a program that does not is left out, and the run says so.
 
 mod changes;
+mod mailboxes;
 mod programs;
 mod rows;
 
 use crate::bench::Bench;
-use crate::options::{Options, Sizes, counted};
+use crate::options::{Options, Passes};
 use crate::peers::{mairix, mu, notmuch};
 use anyhow::{Result, bail, ensure};
 use changes::Moved;
-use clap::ValueEnum;
+pub(crate) use mailboxes::COLUMNS;
+use mailboxes::{Kind, Mailbox, mailboxes};
 use measure::changes::{Arrivals, Flagged};
 use measure::walk::Look;
 use measure::{Held, Series, Trial, child, cold, corpora, named, say, take_turns, take_turns_at_once, walk};
@@ -28,62 +30,14 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::thread;
 use std::time::Duration;
-use testkit::corpus::{CorpusOptions, facts};
+use testkit::corpus::facts;
 
-/// The programs.
-pub(crate) const COLUMNS: [&str; 4] = ["pneu", "mu", "notmuch", "mairix"];
 /// How many files change at a time.
 const CHANGED_COUNT: u32 = 1000;
 /// Times that are younger are believed by nobody.
 const SETTLE: Duration = Duration::from_millis(2500);
-/// Folders of messages with text: those behind have files that are compressed, which the others do not read.
-const TEXT_FOLDERS: usize = 8;
 /// Queries are measured this many times as often as passes.
 const QUERY_ROUNDS_TIMES: usize = 3;
-
-/// A mailbox.
-struct Mailbox {
-    /// How it is called in names of work.
-    label: String,
-    kind: Kind,
-    options: CorpusOptions,
-}
-
-/// What is in a mailbox, and so what is measured on it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
-    /// Very many small messages: everything.
-    Small,
-    /// Messages with text: what depends on it, the first index and queries.
-    Text,
-}
-
-impl Kind {
-    /// Returns how it is called in the directory of what is kept.
-    fn name(self) -> &'static str {
-        match self {
-            Kind::Small => "small",
-            Kind::Text => "plain",
-        }
-    }
-}
-
-/// Returns the mailboxes: many small messages, so that growth shows, and one as people have it.
-fn mailboxes(sizes: &Sizes) -> Vec<Mailbox> {
-    let small = |&messages: &u32| Mailbox {
-        label: counted(messages.into()),
-        kind: Kind::Small,
-        options: CorpusOptions::small(messages, corpora::SEED),
-    };
-    let text =
-        CorpusOptions { folders: TEXT_FOLDERS, ..CorpusOptions::varied(sizes.text_messages, corpora::SEED) };
-    let text = Mailbox {
-        label: format!("{} with text", counted(sizes.text_messages.into())),
-        kind: Kind::Text,
-        options: text,
-    };
-    sizes.index_messages.iter().map(small).chain([text]).collect()
-}
 
 /// Measures everything.
 pub(crate) fn measure(bench: &mut Bench<'_>) -> Result<()> {
@@ -149,15 +103,6 @@ type Answer = (u64, u64);
 
 /// Mailboxes up to this size are compared after every change, larger ones after the first of each kind.
 const COMPARED_ALWAYS_MAX: u32 = 200_000;
-
-/// Passes that can be asked for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Passes {
-    /// Nothing changed, or only the INBOX's directory was touched.
-    Unchanged,
-    /// Messages came, went, were moved or flagged.
-    Changes,
-}
 
 /// The programs side by side in front of one mailbox.
 struct Side<'a> {
@@ -304,7 +249,8 @@ impl Side<'_> {
         Ok(series)
     }
 
-    /// Lets another program add, mark, move and remove messages; each program makes a pass after each change, and must know all files then.
+    /// Lets another program add, mark, move and remove messages; each program makes a pass after each change,
+    /// and must know all files then.
     fn changes(&self) -> Result<Vec<Series>> {
         let count = CHANGED_COUNT as usize;
         let arrivals = RefCell::new(Arrivals::new(&self.options.corpora, CHANGED_COUNT, u64::from(u32::MAX)));
@@ -348,8 +294,8 @@ impl Side<'_> {
         Ok((files.len() as u64, child::sum_of_lines(lines)))
     }
 
-    /// Returns the programs that find all files, and answer other questions as pneu does, which may not fail. The others are told, and what they did
-    /// before does not count.
+    /// Returns the programs that find all files, and answer other questions as pneu does, which may not fail.
+    /// The others are told, and what they did before does not count.
     fn agreeing(&self, question: Question, work: &str) -> Result<Vec<(&dyn Indexer, Answer)>> {
         let mut agreeing: Vec<(&dyn Indexer, Answer)> = Vec::new();
         let mut expected = if question == Question::All { Some(self.on_disk()?) } else { None };

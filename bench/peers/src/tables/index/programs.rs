@@ -1,6 +1,7 @@
 //! The programs that index mail, called in one way.
 //!
-//! Comes in: what is to be done. Goes out: commands, or nothing where a program has no such way. Must not know what is measured.
+//! Input: what is to be done. Output: commands, or nothing where a program has no such way. Does not know
+//! what is measured.
 
 use crate::peers::mairix::Mairix;
 use crate::peers::mu::Mu;

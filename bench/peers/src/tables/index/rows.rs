@@ -1,9 +1,9 @@
 //! The work of the table on indexes, in words, and its rows.
 //!
-//! Comes in: sizes. Goes out: names of work, rows with what is wanted. Must not know how anything is measured.
+//! Input: sizes. Output: names of work, rows with what is wanted. Does not know how anything is measured.
 
+use super::mailboxes::{COLUMNS, Kind, Mailbox, mailboxes};
 use super::programs::{Mode, Question};
-use super::{COLUMNS, Kind, Mailbox, mailboxes};
 use crate::options::Sizes;
 use measure::{Goal, Growth, Quantity, Row, Table, named};
 
@@ -76,7 +76,8 @@ pub(super) fn cold(work: &str) -> String {
     format!("{work}, cold")
 }
 
-/// Returns all work that counts only if this question is answered rightly after some work: each pass, if files are missing.
+/// Returns all work that counts only if this question is answered rightly after some work: each pass, if
+/// files are missing.
 pub(super) fn many_works(question: Question, after: &str) -> Vec<String> {
     let both = |work: &str| [work.to_owned(), cold(work)];
     if question != Question::All {
@@ -102,13 +103,17 @@ pub(crate) fn table(sizes: &Sizes) -> Table {
     Table {
         name: "index",
         title: "Index and cleanup".to_owned(),
-        about: "Mailboxes of many small messages in 600 folders, 36 of 137 of them in the INBOX, and one of messages with text, attachments and \
-                threads in 8 folders. mu and notmuch do as they do by default, with --lazy-check, --nocleanup and MU_NO_INCREMENTAL_CLEANUP, and with --full-scan; \
-                mairix with -F -p (names alone), -p (size and times) and -F (nothing dropped). mu asks for each file's times whenever it is not lazy, so that its one full pass \
-                stands in both rows; its wall time comes in tenths of a second, since it looks that often whether it is done: compare CPU too; \
-                mairix has no phrases and is asked for all their words. Query: a new process that prints the paths. The floor of a pass is \
-                getdents64 on two threads, with statx where files' times are looked at, of a lazy one statx of each directory and getdents64 of those that were touched; \
-                of a first index reading every file on two threads; of a query a process that does nothing. Cleanup is compared with the same pass without."
+        about: "Mailboxes of many small messages in 600 folders, 36 of 137 of them in the INBOX, and one of \
+            messages with text, attachments and threads in 8 folders. mu and notmuch do as they do by \
+            default, with --lazy-check, --nocleanup and MU_NO_INCREMENTAL_CLEANUP, and with --full-scan; \
+            mairix with -F -p (names alone), -p (size and times) and -F (nothing dropped). mu asks for each \
+            file's times whenever it is not lazy, so that its one full pass stands in both rows; its wall \
+            time comes in tenths of a second, since it looks that often whether it is done: compare CPU too; \
+            mairix has no phrases and is asked for all their words. Query: a new process that prints the \
+            paths. The floor of a pass is getdents64 on two threads, with statx where files' times are \
+            looked at, of a lazy one statx of each directory and getdents64 of those that were touched; of a \
+            first index reading every file on two threads; of a query a process that does nothing. Cleanup \
+            is compared with the same pass without."
             .to_owned(),
         columns: COLUMNS.to_vec(),
         rows: mailboxes.iter().flat_map(rows).collect(),

@@ -1,9 +1,10 @@
-//! Backups of one mailbox by pneu and restic: the first, with nothing changed, after new messages, after changes of flags.
+//! Backups of one mailbox by pneu and restic: the first, with nothing changed, after new messages, after
+//! changes of flags.
 //!
-//! Comes in: what is installed, sizes. Goes out: series. Must not know how either program does it.
+//! Input: what is installed, sizes. Output: series. Does not know how either program does it.
 
+use super::names::{ours, theirs};
 use super::pair::{Mailbox, Repositories};
-use super::{ours, theirs};
 use crate::bench::Bench;
 use crate::options::counted;
 use crate::tables::left_out::leave_out;
@@ -123,7 +124,8 @@ pub(super) fn arrived(bench: &mut Bench<'_>) -> Result<()> {
     let repositories = mailbox.repositories(KEPT);
     repositories.keep()?;
     let (maildir, count) = (mailbox.pneu.maildir(), messages / ARRIVAL_SHARE);
-    // Messages of an earlier run are in the repositories already, though they are taken away: no seed comes twice.
+    // Messages of an earlier run are in the repositories already, though they are taken away: no seed comes
+    // twice.
     let counter = mailbox.directory.join("arrived");
     let next = fs::read_to_string(&counter).ok().and_then(|text| text.parse().ok()).unwrap_or(1_000_u64);
     for (round, seed) in (0..=bench.rounds()).zip(next..) {

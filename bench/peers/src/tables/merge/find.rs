@@ -1,9 +1,10 @@
 //! One file name, looked for in 30 snapshots of a mailbox that changed between them.
 //!
-//! Comes in: what is installed, sizes. Goes out: series. Must not know how either program does it.
+//! Input: what is installed, sizes. Output: series. Does not know how either program does it.
 
+use super::backups;
+use super::names::{ours, theirs};
 use super::pair::Mailbox;
-use super::{backups, ours, theirs};
 use crate::bench::Bench;
 use crate::peer::said;
 use crate::peers::restic::{self, Restic};
@@ -134,8 +135,9 @@ mod tests {
                     2026-11-22..2026-11-22     2  90fe74f7:/mail/cur/1.tube:2,S\n\
                     2026-11-22..2026-11-22     7  90fe74f7:/mail/cur/1.tube:2,SX\n";
         assert_eq!(counted(ours, "1.tube:2,S"), 30);
-        let theirs = "Found matching entries in snapshot 2da41267 from 2026-11-22 01:29:40\n/mail/cur/1.tube:2,S\n\n\
-                      Found matching entries in snapshot 90fe74f7 from 2026-11-22 01:29:41\n/mail/cur/1.tube:2,S\n";
+        let theirs = "Found matching entries in snapshot 2da41267 from 2026-11-22 \
+            01:29:40\n/mail/cur/1.tube:2,S\n\n\
+            Found matching entries in snapshot 90fe74f7 from 2026-11-22 01:29:41\n/mail/cur/1.tube:2,S\n";
         assert_eq!(lines(theirs, "1.tube:2,S"), 2);
     }
 }

@@ -1,7 +1,7 @@
-//! One index file of 5,000 packs with a blob each, read, decrypted, decompressed, decoded and made into an index: restic's
-//! BenchmarkLoadIndex, and pneu's crate on a file with the same.
+//! One index file of 5,000 packs with a blob each, read, decrypted, decompressed, decoded and made into an
+//! index: restic's BenchmarkLoadIndex, and pneu's crate on a file with the same.
 //!
-//! Comes in: what is installed. Goes out: series. Must not know how either does it.
+//! Input: what is installed. Output: series. Does not know how either does it.
 
 use super::merges::{add_after_first, own_of_restic};
 use crate::bench::Bench;

@@ -1,8 +1,9 @@
-//! Merges of index entries, look-ups and decoding: by pneu's crates, and by restic's own benchmarks and what was put beside them.
+//! Merges of index entries, look-ups and decoding: by pneu's crates, and by restic's own benchmarks and what
+//! was put beside them.
 //!
-//! Comes in: what is installed. Goes out: series. Must not know how either does it.
+//! Input: what is installed. Output: series. Does not know how either does it.
 
-use super::theirs;
+use super::names::theirs;
 use crate::bench::Bench;
 use crate::peers::restic::benchmarks::{Benchmarks, Package, own_name};
 use crate::tables::left_out::leave_out;
@@ -82,7 +83,8 @@ pub(super) fn own_of_restic(
     of_restic(bench, benchmarks, &series, |benchmarks| benchmarks.own(names))
 }
 
-/// Measures something of restic's, if it is there. When it fails, its series are left out, and restic is not asked any more.
+/// Measures something of restic's, if it is there. When it fails, its series are left out, and restic is not
+/// asked any more.
 fn of_restic(
     bench: &mut Bench<'_>,
     benchmarks: &mut Option<Benchmarks>,
@@ -100,7 +102,8 @@ fn of_restic(
     }
 }
 
-/// restic's benchmarks repeat themselves, and take half a minute to make what they measure: a quick run has no round that does not count.
+/// restic's benchmarks repeat themselves, and take half a minute to make what they measure: a quick run has
+/// no round that does not count.
 fn first_round(bench: &Bench<'_>) -> usize {
     usize::from(bench.options.quick && bench.rounds() > 0)
 }

@@ -1,67 +1,44 @@
-//! Index merge: what a repository's index does, by the crates of pneu and by restic's own benchmarks on the identical work; and the real
-//! commands of both: backups, restores, finds, and opening, checking and counting a large repository.
+//! Index merge: what a repository's index does, by the crates of pneu and by restic's own benchmarks on the
+//! identical work; and the real commands of both: backups, restores, finds, and opening, checking and
+//! counting a large repository.
 //!
-//! Comes in: sizes, and where files are kept. Goes out: series, and a table of them.
+//! Input: sizes, and where files are kept. Output: series, and a table of them.
 
 mod backups;
 mod find;
 mod load;
 mod merges;
+mod names;
 mod open;
 mod pair;
 mod restore;
 mod rows;
 
+pub(crate) use names::COLUMNS;
+
 use crate::bench::Bench;
-use crate::options::Sizes;
+use crate::options::{Piece, Sizes};
 use anyhow::Result;
 use clap::ValueEnum;
-use measure::{Table, cold, named, say};
+use measure::{Table, cold, say};
 use std::time::Instant;
-
-/// The programs.
-pub(crate) const COLUMNS: [&str; 2] = ["pneu", "restic"];
-
-/// What can be measured by itself, in the order in which it is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Piece {
-    /// Merges of index entries.
-    Merges,
-    /// Look-ups of ids, and decoding.
-    Lookups,
-    /// Loading an index file.
-    Load,
-    /// Backups with nothing changed.
-    Unchanged,
-    /// First backups.
-    First,
-    /// Backups after new messages.
-    Arrived,
-    /// Backups after changes of flags.
-    Flagged,
-    /// A file name in many snapshots.
-    Find,
-    /// Restores.
-    Restore,
-    /// Opening the index of a large repository, by the crate alone.
-    Index,
-    /// Opening a large repository, by both.
-    Open,
-}
 
 /// Returns the rows.
 pub(crate) fn table(sizes: &Sizes) -> Table {
     Table {
         name: "merge",
         title: "Index merge, and backups".to_owned(),
-        about: "restic's own benchmarks, built from the source of the version that is measured, and pneu's crates on the same work; then the \
-                commands of both on the same mail and the same repositories, without options but the repository and a cache directory. After each \
-                backup both snapshots are compared bit by bit, restores file by file. A merge is timed within each process, with all that is merged \
-                open, and ends with an index that answers. pneu merges sorted mapped files, restic tables in memory; pneu has numbered packs by then, \
-                which is done when an index file is read, restic numbers them as it merges. A merge's memory is what belongs to no file, and in \
-                pneu what it made besides, which lies in memory as a file; restic's has the tables that are merged, too, and another row \
-                counts pneu's mapped files. One blob is looked up by a program of pneu's crate, which takes no lock, and by a command of restic \
-                with --no-lock; what times itself within a process of pneu's has no command of restic beside it."
+        about: "restic's own benchmarks, built from the source of the version that is measured, and pneu's \
+            crates on the same work; then the commands of both on the same mail and the same repositories, \
+            without options but the repository and a cache directory. After each backup both snapshots are \
+            compared bit by bit, restores file by file. A merge is timed within each process, with all that \
+            is merged open, and ends with an index that answers. pneu merges sorted mapped files, restic \
+            tables in memory; pneu has numbered packs by then, which is done when an index file is read, \
+            restic numbers them as it merges. A merge's memory is what belongs to no file, and in pneu what \
+            it made besides, which lies in memory as a file; restic's has the tables that are merged, too, \
+            and another row counts pneu's mapped files. One blob is looked up by a program of pneu's crate, \
+            which takes no lock, and by a command of restic with --no-lock; what times itself within a \
+            process of pneu's has no command of restic beside it."
             .to_owned(),
         columns: COLUMNS.to_vec(),
         rows: rows::all(sizes),
@@ -101,14 +78,4 @@ pub(crate) fn measure(bench: &mut Bench<'_>) -> Result<()> {
         say(&format!("= {piece:?} took {:.0} s", begin.elapsed().as_secs_f64()));
     }
     Ok(())
-}
-
-/// Returns the name of pneu's series.
-fn ours(work: &str) -> String {
-    named(COLUMNS[0], work)
-}
-
-/// Returns the name of restic's series.
-fn theirs(work: &str) -> String {
-    named(COLUMNS[1], work)
 }

@@ -1,15 +1,16 @@
-//! A repository of millions of blobs, opened by pneu's crate and by restic's command to look one blob up; and whether it is sound, what there is in
-//! it, and where a file is, by the commands.
+//! A repository of millions of blobs, opened by pneu's crate and by restic's command to look one blob up; and
+//! whether it is sound, what there is in it, and where a file is, by the commands.
 //!
-//! Comes in: what is installed, sizes. Goes out: series. Must not know how either program does it.
+//! Input: what is installed, sizes. Output: series. Does not know how either program does it.
 //!
-//! The blob is one that is not there: then `restic cat blob` does nothing besides opening the repository and loading its index, without a lock,
-//! since pneu's crate takes none either. `restic cat config` is the same without the index: it shows what deriving the key takes in restic.
-//! One snapshot has a file for each blob of data. What counts it and looks in it has caches that are filled once, since restic copies all trees into
-//! its own.
+//! The blob is one that is not there: then `restic cat blob` does nothing besides opening the repository and
+//! loading its index, without a lock, since pneu's crate takes none either. `restic cat config` is the same
+//! without the index: it shows what deriving the key takes in restic. One snapshot has a file for each blob
+//! of data. What counts it and looks in it has caches that are filled once, since restic copies all trees
+//! into its own.
 
+use super::names::{COLUMNS, ours, theirs};
 use super::pair::Ours;
-use super::{COLUMNS, ours, theirs};
 use crate::bench::Bench;
 use crate::options::counted;
 use crate::peers::restic::{self, Restic};
@@ -192,7 +193,8 @@ impl Both<'_> {
         Some(other(work.to_owned(), self.restic.as_ref()?.command(arguments), answer))
     }
 
-    /// Makes sure that restic fails for the reason that is meant: it ends with 1 for many others, too. Else it looks nothing up.
+    /// Makes sure that restic fails for the reason that is meant: it ends with 1 for many others, too. Else
+    /// it looks nothing up.
     fn check_that_it_is_missing(&mut self, bench: &mut Bench<'_>) {
         let Some(restic) = &self.restic else { return };
         let fails_so = || -> Result<()> {
@@ -314,7 +316,8 @@ fn says_sound(said: &str) -> bool {
     said.contains("no damage found") || said.contains("no errors were found")
 }
 
-/// Returns how many blobs are used, in the words of either program: `used        4,750,192 blobs, 57 GiB`, `Total Blob Count:  4750192`.
+/// Returns how many blobs are used, in the words of either program: `used 4,750,192 blobs, 57 GiB`, `Total
+/// Blob Count: 4750192`.
 fn used_count(said: &str) -> Option<u64> {
     let of = |line: &str| {
         let count = line.strip_prefix("used ").or_else(|| line.trim().strip_prefix("Total Blob Count:"))?;

@@ -1,7 +1,7 @@
 //! One mailbox, backed up by pneu and by restic into a repository each.
 //!
-//! Comes in: how many messages. Goes out: the mailbox with its index, and repositories of both programs that are known to be equal. Must not
-//! know what is measured with them.
+//! Input: how many messages. Output: the mailbox with its index, and repositories of both programs that are
+//! known to be equal. Does not know what is measured with them.
 
 use crate::bench::Bench;
 use crate::peer::said;
@@ -26,7 +26,8 @@ pub(super) struct Mailbox {
 }
 
 impl Mailbox {
-    /// Returns the mailbox with so many messages, made and indexed now if it is not there. Nobody else uses it.
+    /// Returns the mailbox with so many messages, made and indexed now if it is not there. Nobody else uses
+    /// it.
     pub(super) fn kept(bench: &Bench<'_>, name: &str, messages: u32) -> Result<Mailbox> {
         let directory = bench.corpora().join(format!("{name}-{messages}"));
         fs::create_dir_all(&directory).with_context(|| format!("cannot make {}", directory.display()))?;
@@ -139,7 +140,8 @@ impl Repositories<'_> {
         self.failure.borrow().clone()
     }
 
-    /// Makes both and backs up into them, if that is not done yet, and makes them anew if there was no restic then.
+    /// Makes both and backs up into them, if that is not done yet, and makes them anew if there was no restic
+    /// then.
     pub(super) fn keep(&self) -> Result<()> {
         let is_made = self.directory.join("made");
         if is_made.exists() && self.restic().is_none_or(|restic| restic.repository().exists()) {
@@ -156,8 +158,8 @@ impl Repositories<'_> {
         corpora::clear(&self.directory)
     }
 
-    /// Backs the mailbox up by pneu, then by restic if it is there, and returns what each took and how large its repository is. If restic
-    /// fails, it is not asked any more.
+    /// Backs the mailbox up by pneu, then by restic if it is there, and returns what each took and how large
+    /// its repository is. If restic fails, it is not asked any more.
     ///
     /// # Errors
     /// If what they stored is not equal, to the last bit of what they know of each file.

@@ -1,10 +1,10 @@
 //! A whole mailbox restored by pneu and by restic, from the same repository.
 //!
-//! Comes in: what is installed, sizes. Goes out: series. Must not know how either program does it.
+//! Input: what is installed, sizes. Output: series. Does not know how either program does it.
 
 use super::backups::{self, KEPT, MAILBOX};
+use super::names::{ours, theirs};
 use super::pair::{Mailbox, Ours};
-use super::{ours, theirs};
 use crate::bench::Bench;
 use crate::tables::left_out::leave_out;
 use anyhow::{Result, ensure};
@@ -54,8 +54,9 @@ pub(super) fn measure(bench: &mut Bench<'_>) -> Result<()> {
     corpora::clear(&restored)?;
     let work = work(messages);
     for round in 0..bench.slow_rounds() {
-        // Nothing is removed before the end: ext4 does not give the inode of a removed file to a new one for minutes, and looks at each of
-        // them for every file that is made. Behind a removed mailbox a restore takes ten times as long. Files are emptied instead.
+        // Nothing is removed before the end: ext4 does not give the inode of a removed file to a new one for
+        // minutes, and looks at each of them for every file that is made. Behind a removed mailbox a restore
+        // takes ten times as long. Files are emptied instead.
         let targets = ["ours", "theirs", "copied"].map(|name| restored.join(round.to_string()).join(name));
         fs::create_dir_all(restored.join(round.to_string()))?;
         let mut restore = read.command(&["restore", "--target"]);

@@ -1,8 +1,10 @@
 //! What is shown side by side, and what is to be reached.
 //!
-//! Comes in: sizes. Goes out: rows, by the names that the pieces give their series. Must not know how they are measured.
+//! Input: sizes. Output: rows, by the names that the pieces give their series. Does not know how they are
+//! measured.
 
-use super::{backups, find, merges, open, restore, theirs};
+use super::names::theirs;
+use super::{backups, find, merges, open, restore};
 use crate::options::{Sizes, counted};
 use crate::peers::restic::benchmarks::own_name;
 use bench_own::archive::{self, ASKED_COUNT, DECODED_COUNT, LOADED_COUNT, LOOKUP_BLOB_COUNT};

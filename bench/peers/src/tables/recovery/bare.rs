@@ -1,15 +1,18 @@
 //! A snapshot with nothing but the description of a space, for when there is no Tarantool that makes one.
 //!
-//! Comes in: a space. Goes out: a file that pneu loads, and Tarantool does not: it has none of what Tarantool keeps about itself.
+//! Input: a space. Output: a file that pneu loads, and Tarantool does not: it has none of what Tarantool
+//! keeps about itself.
 
-use super::files::SPACE_ID;
 use crate::peers::tarantool::Space;
 use anyhow::Result;
 use disk::{Disk, RealDisk};
 use std::path::Path;
 use std::sync::Arc;
-use xlog::msgpack::{put_array_len, put_boolean, put_map_len, put_str, put_uint};
-use xlog::{FileKind, FormatVersion, Header, SnapWriter, VClock};
+use tarantool::msgpack::{put_array_len, put_boolean, put_map_len, put_str, put_uint};
+use tarantool::{FileKind, FormatVersion, Header, SnapWriter, VClock};
+
+/// The number that Tarantool gives the first space that somebody makes.
+pub(super) const SPACE_ID: u32 = 512;
 
 /// The spaces that describe spaces and their indexes.
 const SPACES: u32 = 280;
@@ -23,7 +26,7 @@ pub(super) fn define(directory: &Path, space: Space) -> Result<()> {
     let header = Header {
         kind: FileKind::Snapshot,
         version: FormatVersion::V013,
-        program: xlog::PROGRAM.to_owned(),
+        program: tarantool::PROGRAM.to_owned(),
         instance: [1; 16],
         vclock,
         previous: None,

@@ -1,14 +1,20 @@
-//! Snapshots and logs of Tarantool to recover: tuples {unsigned, unsigned, text of 1 to 100 letters}, both numbers indexed.
+//! Snapshots and logs of Tarantool to recover: tuples {unsigned, unsigned, text of 1 to 100 letters}, both
+//! numbers indexed.
 //!
-//! Comes in: how many, and in which order. Goes out: directories that Tarantool and pneu both load. Must not know what is measured.
+//! Input: how many, and in which order. Output: directories that Tarantool and pneu both load. Does not know
+//! what is measured.
 //!
-//! What Tarantool keeps about itself is copied from a snapshot that it made; the tuples are written through the crate `xlog`. They are made
-//! by a child, so that this process stays small. Without Tarantool there is only what describes the space: pneu loads that, Tarantool does
-//! not, so such files lie elsewhere.
+//! What Tarantool keeps about itself is copied from a snapshot that it made; the tuples are written through
+//! the crate `xlog`. They are made by a child, so that this process stays small. Without Tarantool there is
+//! only what describes the space: pneu loads that, Tarantool does not, so such files lie elsewhere.
 
-use super::bare;
+use super::bare::{self, SPACE_ID};
 use crate::peer::Installed;
 use crate::peers::tarantool::{self, Space};
+use ::tarantool::msgpack::{put_array_len, put_str, put_uint};
+use ::tarantool::{
+    Body, FileKind, Header, LogWriter, Row, RowKind, SnapWriter, Unpacker, blocks, put_body, rows,
+};
 use anyhow::{Context, Result, bail};
 use clap::{Args, ValueEnum};
 use disk::{Disk, RealDisk};
@@ -17,15 +23,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
-use xlog::msgpack::{put_array_len, put_str, put_uint};
-use xlog::{Body, FileKind, Header, LogWriter, Row, RowKind, SnapWriter, Unpacker, blocks, put_body, rows};
 
 /// The space.
 pub(super) const SPACE: &str = "bench";
 /// Its indexes, over the first field and over the second.
 pub(super) const INDEXES: [&str; 2] = ["first", "second"];
-/// The number that Tarantool gives the first space that somebody makes.
-pub(super) const SPACE_ID: u32 = 512;
 /// Letters of a tuple's text, at most.
 const TEXT_BYTES_MAX: usize = 100;
 /// So many tuples are looked at, about.
@@ -201,7 +203,7 @@ pub(crate) fn make(arguments: &MakeArguments) -> Result<()> {
     let disk: Arc<dyn Disk> = Arc::new(RealDisk);
     let directory = &arguments.directory;
     let (path, header, system) = read_definition(directory)?;
-    let header = Header { program: xlog::PROGRAM.to_owned(), ..header };
+    let header = Header { program: ::tarantool::PROGRAM.to_owned(), ..header };
     match arguments.rows {
         Rows::Snapshot => {
             for name in disk.list(directory)? {
@@ -224,7 +226,7 @@ fn read_definition(directory: &Path) -> Result<(PathBuf, Header, Vec<SystemTuple
     paths.retain(|path| path.extension().is_some_and(|end| end == FileKind::Snapshot.extension()));
     let path = paths.into_iter().max().context("tarantool made no snapshot")?;
     let bytes = fs::read(&path)?;
-    let damaged = |damage: xlog::Damage| damage.in_file(&path, 0);
+    let damaged = |damage: ::tarantool::Damage| damage.in_file(&path, 0);
     let (header, header_bytes) = Header::parse(&bytes).map_err(damaged)?;
     let mut tuples = Vec::new();
     let mut unpacker = Unpacker::default();
@@ -336,7 +338,8 @@ impl Tuple {
     }
 }
 
-/// Returns another number below `count` for each number below `count`: each comes once, and their order looks random.
+/// Returns another number below `count` for each number below `count`: each comes once, and their order looks
+/// random.
 fn shuffled(number: u64, count: u64) -> u64 {
     let bits = 64 - (count - 1).leading_zeros();
     let mask = (1_u64 << bits) - 1;

@@ -1,10 +1,13 @@
-//! Recovery: the same snapshots and logs of Tarantool, by pneu and by Tarantool itself, until both indexes answer.
+//! Recovery: the same snapshots and logs of Tarantool, by pneu and by Tarantool itself, until both indexes
+//! answer.
 //!
-//! Comes in: what is installed, sizes, and where files are kept. Goes out: series, and a table of them. Must not know how either program does it.
+//! Input: what is installed, sizes, and where files are kept. Output: series, and a table of them. Does not
+//! know how either program does it.
 //!
-//! The clock runs from the start of the process to the line in which it says that it is ready; CPU time and memory are those up to that
-//! line, and in other rows those up to the end, when pneu has written its store. Memory is the peak of anonymous memory, looked at every
-//! few milliseconds: what is mapped of a file belongs to the file cache.
+//! The clock runs from the start of the process to the line in which it says that it is ready; CPU time and
+//! memory are those up to that line, and in other rows those up to the end, when pneu has written its store.
+//! Memory is the peak of anonymous memory, looked at every few milliseconds: what is mapped of a file belongs
+//! to the file cache.
 
 mod bare;
 mod files;
@@ -12,6 +15,7 @@ mod rows;
 mod unpack;
 
 pub(crate) use files::{MakeArguments, make};
+pub(crate) use rows::COLUMNS;
 pub(crate) use unpack::{UnpackArguments, unpack};
 
 use crate::bench::Bench;
@@ -27,9 +31,6 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-/// The programs.
-pub(crate) const COLUMNS: [&str; 2] = ["pneu", "Tarantool"];
-
 /// Rows from which a round takes half a minute.
 const SLOW_FROM: u64 = 32_000_000;
 /// Rows from which files are not kept: all of 16 million would take 4 GB.
@@ -42,10 +43,11 @@ pub(crate) fn table(sizes: &Sizes) -> Table {
     Table {
         name: "recovery",
         title: "Recovery".to_owned(),
-        about: "The same snapshots and logs of tuples {unsigned, unsigned, text of 1 to 100 letters}, with an index over each number, from the start of \
-                the process to the first look-up through both. Then Tarantool has all that it needs, and pneu goes on and writes its store: other rows \
-                count that, and what is wanted of memory is wanted of both. Memory is what belongs to no file. The floor is to read, check and \
-                unpack the same files on all cores, and to keep nothing."
+        about: "The same snapshots and logs of tuples {unsigned, unsigned, text of 1 to 100 letters}, with \
+            an index over each number, from the start of the process to the first look-up through both. Then \
+            Tarantool has all that it needs, and pneu goes on and writes its store: other rows count that, \
+            and what is wanted of memory is wanted of both. Memory is what belongs to no file. The floor is \
+            to read, check and unpack the same files on all cores, and to keep nothing."
             .to_owned(),
         columns: COLUMNS.to_vec(),
         rows: rows::all(&contents(sizes)),
@@ -103,7 +105,7 @@ fn measure_files(bench: &mut Bench<'_>, mut tarantool: Option<&Installed>, files
     // Reads the files once, for the cache.
     files.warm()?;
     let mut round_of = |round: usize, work: &str, cache: Cache| -> Result<()> {
-        let samples = recover_once(&bench.options.program, files, &store, cache)?;
+        let samples = recover_once(&bench.options.tarantool_program(), files, &store, cache)?;
         let theirs = tarantool.map(|installed| recover_theirs(installed, files, cache));
         if let Some(Err(error)) = &theirs {
             leave_out(&mut bench.report, &named(COLUMNS[1], work), error);
@@ -139,7 +141,7 @@ fn measure_files(bench: &mut Bench<'_>, mut tarantool: Option<&Installed>, files
         }
     }
     measure_store(bench, content, &store)?;
-    check_tuples(&bench.options.program, &store, &tuples)?;
+    check_tuples(&bench.options.tarantool_program(), &store, &tuples)?;
     // A store of 64 M rows takes 6 GB, and the files it is made of 3.5 GB.
     corpora::clear(&store)?;
     if content.count >= REMOVED_FROM { files.remove() } else { Ok(()) }
@@ -172,13 +174,14 @@ fn recover_once(program: &Path, files: &Files, store: &Path, cache: Cache) -> Re
     let mut unpack = Command::new(std::env::current_exe()?);
     let floor = watched(unpack.arg("unpack").arg(files.directory()), cache)?.until_ready;
     let mut load = Command::new(program);
-    load.args(["store", "load"]).arg(files.directory()).arg("--into").arg(store);
+    load.arg("load").arg(files.directory()).arg("--into").arg(store);
     let loaded = watched(&mut load, cache)?;
-    check_rows(&said(Command::new(program).args(["store", "info"]).arg(store))?, files.content().count)?;
+    check_rows(&said(Command::new(program).arg("info").arg(store))?, files.content().count)?;
     Ok(Round { floor, ours: loaded.until_ready, sealing: loaded.after_ready(), whole: loaded.whole })
 }
 
-/// Recovers by Tarantool, which ends with an error if a look-up through either index, or the number of rows, is wrong.
+/// Recovers by Tarantool, which ends with an error if a look-up through either index, or the number of rows,
+/// is wrong.
 fn recover_theirs(tarantool: &Installed, files: &Files, cache: Cache) -> Result<Sample> {
     let Content { count, .. } = files.content();
     let mut command = tarantool::load(tarantool, files.directory(), files.content().space(), count, KEY)?;
@@ -192,7 +195,8 @@ fn watched(command: &mut Command, cache: Cache) -> Result<watch::Watched> {
     watch::run(command)
 }
 
-/// Makes sure that the space has all rows, by what pneu says of the store: `space 512 bench: indexes first, second, 16000000 rows in 1 segments`.
+/// Makes sure that the space has all rows, by what pneu says of the store: `space 512 bench: indexes first,
+/// second, 16000000 rows in 1 segments`.
 fn check_rows(said: &str, count: u64) -> Result<()> {
     let named = format!(" {}: ", files::SPACE);
     let rows = said.lines().filter(|line| line.starts_with("space ")).find_map(|line| {
@@ -210,7 +214,7 @@ fn check_tuples(program: &Path, store: &Path, tuples: &[Tuple]) -> Result<()> {
     for tuple in tuples {
         for (index, key) in files::INDEXES.into_iter().zip(tuple.keys) {
             let mut command = Command::new(program);
-            command.args(["store", "get"]).arg(store).args([files::SPACE, "--index", index]);
+            command.arg("get").arg(store).args([files::SPACE, "--index", index]);
             let found = said(command.arg(key.to_string()))?;
             if found.trim_end() != tuple.json() {
                 bail!("key {key} of index {index} is {found:?}, expected {}", tuple.json());
@@ -223,8 +227,8 @@ fn check_tuples(program: &Path, store: &Path, tuples: &[Tuple]) -> Result<()> {
 /// Measures the start on the sealed store: a look-up through either index.
 fn measure_store(bench: &mut Bench<'_>, content: Content, store: &Path) -> Result<()> {
     let pneu = |arguments: &[&str]| {
-        let mut command = Command::new(&bench.options.program);
-        command.args(["store", arguments[0]]).arg(store).arg(files::SPACE).args(&arguments[1..]);
+        let mut command = Command::new(bench.options.tarantool_program());
+        command.arg(arguments[0]).arg(store).arg(files::SPACE).args(&arguments[1..]);
         command
     };
     let key = KEY.to_string();
@@ -255,7 +259,8 @@ mod tests {
     fn rows_are_those_of_the_space_and_of_nothing_else() {
         let info = |rows: &str| {
             format!(
-                "instance   496364fc\nreaches    {{1: 1000000}}\nspace      512 bench: indexes first, second, {rows} rows in 1 segments\n\
+                "instance   496364fc\nreaches    {{1: 1000000}}\nspace      512 bench: indexes first, \
+                 second, {rows} rows in 1 segments\n\
                  spaces     25 of the system besides\n"
             )
         };

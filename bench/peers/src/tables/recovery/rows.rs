@@ -1,11 +1,13 @@
 //! What is shown of recoveries, and what is to be reached.
 //!
-//! Comes in: sizes. Goes out: rows. Must not know how they are measured.
+//! Input: sizes. Output: rows. Does not know how they are measured.
 
-use super::COLUMNS;
 use super::files::{Content, INDEXES, Kind, Order, Rows};
 use crate::options::{Sizes, counted};
 use measure::{Goal, Growth, Quantity, Row, named};
+
+/// The programs.
+pub(crate) const COLUMNS: [&str; 2] = ["pneu", "Tarantool"];
 
 /// Who is compared with.
 const TARANTOOL: &str = COLUMNS[1];
@@ -89,7 +91,8 @@ fn of_one(content: &Content) -> Vec<Row> {
     if times != Goal::Shown {
         rows.push(row(Wall).floor(&floor(&work)).want(times));
     }
-    // Tarantool has everything when it answers; pneu goes on until its store is written, and may need more memory for it.
+    // Tarantool has everything when it answers; pneu goes on until its store is written, and may need more
+    // memory for it.
     let whole = |quantity| Row::new(&whole(&work), quantity).of(TARANTOOL, &named(TARANTOOL, &work));
     rows.extend([
         row(Cpu).floor(&floor(&work)),

@@ -1,6 +1,7 @@
-//! The floor of a recovery: all blocks of a directory's files are checked and unpacked, each core the next one, and nothing is kept.
+//! The floor of a recovery: all blocks of a directory's files are checked and unpacked, each core the next
+//! one, and nothing is kept.
 //!
-//! Comes in: a directory. Goes out: how many bytes were unpacked. Must not know what is measured.
+//! Input: a directory. Output: how many bytes were unpacked. Does not know what is measured.
 
 use anyhow::{Context, Result};
 use clap::Args;
@@ -9,7 +10,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
-use xlog::{Header, Unpacker, blocks};
+use tarantool::{Header, Unpacker, blocks};
 
 /// What to unpack.
 #[derive(Debug, Args)]

@@ -1,128 +1,138 @@
 //! `pneu archive backup`: saves all mail that the index knows, in one snapshot.
 
 use crate::amount::{count, people};
+use crate::archive::repository::{ConfiguredRepository, RepositoryOptions};
 use crate::command::index;
-use crate::config;
 use crate::exit::Outcome;
 use crate::output;
 use crate::progress::Progress;
-use crate::repository::{Place, RepositoryOptions};
 use crate::sanitise::one_line;
 use crate::session::Session;
 use anyhow::{Result, anyhow};
-use archive::{Compression, LockKind, SaveOptions};
 use backup::{BackupOptions, BackupReport, Target};
 use clap::{Args, ValueEnum};
+use pneu::setup::configuration as config;
+use restic::{Compression, LockKind, SaveOptions};
 use std::path::PathBuf;
+use terminal::command_line::Run;
 
 /// How many folders are named that are not in a backup.
 const NAMED_COUNT: usize = 3;
 
-/// Back all mail up, in one snapshot
+/// Back up all mail in one snapshot
 ///
-/// First the index is brought in step with the disk, as by "pneu index". Then only messages are opened that the repository does not have: another
-/// flag or another folder reads nothing. The snapshot holds the Maildirs as they are, with the state files of Dovecot and mbsync, and beside
-/// them .pneu/ with tags, saved queries and configuration: what restic restores of it is a working Maildir.
+/// First updates the index, like "pneu index". Then reads only messages that the repository does not have
+/// yet. A message that got other flags or moved to another folder is not read again. The snapshot holds the
+/// Maildirs as they are, with the state files of Dovecot and mbsync, and a directory .pneu/ with tags, saved
+/// queries and configuration. Restored with restic, it is a working Maildir.
 ///
-/// What is no mail stays out: what lies in tmp/, files in cur/ and new/ whose names begin with a dot, locks and indexes of other programs.
+/// Files that are not mail are left out: files in tmp/, files in cur/ and new/ whose names begin with a dot,
+/// and locks and indexes of other programs.
 ///
-/// A folder with a file .noindex in it is not in the backup, nor is what lies below it; one line says which these are. A folder with a file
-/// .noupdate is there with all messages that it holds now.
+/// A folder that contains a file .noindex is left out, with all folders below it. One line on standard error
+/// names these folders. A folder that contains a file .noupdate is backed up with all messages that it now
+/// holds.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   pneu archive backup
   pneu archive backup --tag weekly
 
-Exit code 3: done, but something could not be read; it is named. Folders with .noindex are left out on purpose, and change no code.")]
+Exit code 3: done, but something could not be read. Each such file is reported.
+Folders left out because of .noindex do not change the exit code.")]
 pub(crate) struct Arguments {
     #[command(flatten)]
     repository: RepositoryOptions,
-    /// A tag of the snapshot; may be repeated
+    /// Add this tag to the snapshot. Can be repeated
     #[arg(long, value_name = "TAG")]
     tag: Vec<String>,
-    /// Back up what the index knows, without bringing it in step first
+    /// Back up what the index has, without updating it first
     #[arg(long)]
     no_index: bool,
-    /// How new content is compressed
+    /// Compression of new content
     #[arg(long, value_enum, default_value_t = Level::Auto)]
     compression: Level,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Level {
-    /// Well, and fast
+    /// Good and fast
     Auto,
-    /// Not at all
+    /// None
     Off,
-    /// As well as can be
+    /// Best
     Max,
 }
 
-/// Runs the command.
-///
-/// # Errors
-/// There is no index; the repository cannot be opened, reached or locked; nothing of it was written then that a snapshot names.
-pub(crate) fn run(arguments: &Arguments, session: &Session) -> Result<Outcome> {
-    let place = Place::new(&arguments.repository, session)?;
-    let password = place.asked()?;
-    let progress = Progress::start(session.stderr_is_terminal, session.is_quiet)
-        .map_err(|error| anyhow!("cannot listen to Ctrl-C: {error}"))?;
-    // A key takes time to be found, and so does the pass; neither needs the other. Without the key the pass is ended.
-    let (opened, passed) = std::thread::scope(|scope| {
-        let opening = scope.spawn(|| place.unlock(&password).inspect_err(|_| progress.end()));
-        let passed = (!arguments.no_index).then(|| index::in_step(session, &progress)).transpose();
-        (opening.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)), passed)
-    });
-    let repository = opened?;
-    let passed = passed?;
-    let mut is_whole = passed.as_ref().is_none_or(|summary| summary.problems.is_empty());
-    // Not before: a pass may take long, and nothing of the repository is needed for it.
-    let lock = place.lock(&repository, LockKind::Shared)?;
-    progress.name("backing up");
-    let compression = match arguments.compression {
-        Level::Auto => Compression::Auto,
-        Level::Off => Compression::Off,
-        Level::Max => Compression::Max,
-    };
-    let options = BackupOptions {
-        tags: arguments.tag.clone(),
-        configuration: session
-            .configuration
-            .as_ref()
-            .and_then(|path| config::read(path).ok())
-            .map(String::into_bytes),
-        save: SaveOptions { compression, ..SaveOptions::default() },
-        program_version: concat!("pneu ", env!("CARGO_PKG_VERSION")).to_owned(),
-    };
-    let target = Target { repository: &repository, lock: &lock };
-    let roots = session.roots()?;
-    let result = backup::backup(&session.index, &target, &options, &progress);
-    progress.finish();
-    let report = match result {
-        Err(backup::Error::Interrupted) => {
-            output::complain(
-                "interrupted; there is no new snapshot, and what was saved by now is not saved again",
-            );
-            return Ok(Outcome::Interrupted);
+impl Run<Session> for Arguments {
+    /// Runs the command.
+    ///
+    /// # Errors
+    /// There is no index; the repository cannot be opened, reached or locked; nothing of it was written then
+    /// that a snapshot names.
+    fn run(&self, session: &Session) -> Result<Outcome> {
+        let place = ConfiguredRepository::new(&self.repository, session)?;
+        let password = place.asked()?;
+        let progress = Progress::start(session.stderr_is_terminal, session.is_quiet)
+            .map_err(|error| anyhow!("cannot listen to Ctrl-C: {error}"))?;
+        // A key takes time to be found, and so does the pass; neither needs the other. Without the key the
+        // pass is ended.
+        let (opened, passed) = std::thread::scope(|scope| {
+            let opening = scope.spawn(|| place.unlock(&password).inspect_err(|_| progress.end()));
+            let passed = (!self.no_index).then(|| index::in_step(session, &progress)).transpose();
+            (opening.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)), passed)
+        });
+        let repository = opened?;
+        let passed = passed?;
+        let mut is_whole = passed.as_ref().is_none_or(|summary| summary.problems.is_empty());
+        // Not before: a pass may take long, and nothing of the repository is needed for it.
+        let lock = place.lock(&repository, LockKind::Shared)?;
+        progress.name("backing up");
+        let compression = match self.compression {
+            Level::Auto => Compression::Auto,
+            Level::Off => Compression::Off,
+            Level::Max => Compression::Max,
+        };
+        let options = BackupOptions {
+            tags: self.tag.clone(),
+            configuration: session
+                .configuration
+                .as_ref()
+                .and_then(|path| config::read(path).ok())
+                .map(String::into_bytes),
+            save: SaveOptions { compression, ..SaveOptions::default() },
+            program_version: concat!("pneu ", env!("CARGO_PKG_VERSION")).to_owned(),
+        };
+        let target = Target { repository: &repository, lock: &lock };
+        let roots = session.roots()?;
+        let result = backup::backup(&session.index, &target, &options, &progress);
+        progress.finish();
+        let report = match result {
+            Err(backup::Error::Interrupted) => {
+                output::complain(
+                    "interrupted; there is no new snapshot; the next backup reuses what was saved so far",
+                );
+                return Ok(Outcome::Interrupted);
+            }
+            other => other?,
+        };
+        lock.release()?;
+        for problem in &report.problems {
+            output::complain_of(problem.path.display(), &problem.what);
         }
-        other => other?,
-    };
-    lock.release()?;
-    for problem in &report.problems {
-        output::complain_of(problem.path.display(), &problem.what);
+        is_whole &= report.problems.is_empty();
+        if !session.is_quiet {
+            let excluded =
+                passed.map_or_else(|| backup::noindex_directories(&roots), |summary| summary.excluded);
+            left_out(&backup::excluded_folders(&excluded)).into_iter().for_each(output::complain);
+        }
+        let mut output = session.output();
+        if !session.is_quiet {
+            output.line(&line(&report))?;
+        }
+        output.finish()?;
+        Ok(if is_whole { Outcome::Done } else { Outcome::Partly })
     }
-    is_whole &= report.problems.is_empty();
-    if !session.is_quiet {
-        let excluded = passed.map_or_else(|| backup::excluded(&roots), |summary| summary.excluded);
-        left_out(&backup::left_out(&excluded)).into_iter().for_each(output::complain);
-    }
-    let mut output = session.output();
-    if !session.is_quiet {
-        output.line(&line(&report))?;
-    }
-    output.finish()?;
-    Ok(if is_whole { Outcome::Done } else { Outcome::Partly })
 }
 
 /// Says which folders are in no backup because the user wants it so; nothing if there are none.

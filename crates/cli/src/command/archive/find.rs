@@ -3,34 +3,34 @@
 use super::select::Selection;
 use super::shown::{kind_letter, local_day, local_time};
 use crate::amount::count;
+use crate::archive::repository::{ConfiguredRepository, LockOptions, RepositoryOptions};
 use crate::environment;
 use crate::exit::Outcome;
-use crate::format::json;
 use crate::format::paths::End;
-use crate::format::record::base64;
 use crate::output::{self, Output};
 use crate::progress::Progress;
-use crate::repository::{LockOptions, Place, RepositoryOptions};
 use crate::sanitise::one_line_of_bytes;
 use crate::session::Session;
 use anyhow::{Result, anyhow, bail};
-use archive::pattern::{Case, Pattern, Patterns};
-use archive::{Found, Id, Node, Snapshot, Time, Wish};
 use clap::{Args, ValueEnum};
 use jiff::civil::DateTime;
+use restic::pattern::{Case, Pattern, Patterns};
+use restic::{FindFilter, Found, Id, Node, Snapshot, Time};
 use serde_json::json;
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
+use terminal::command_line::Run;
 
 /// Find files by name in all snapshots
 ///
-/// Each line is a file as it was for some time: the days of the first and of the last snapshot that have it so, how many have it, and
-/// SNAPSHOT:PATH, where the snapshot is the newest of these; "pneu archive view", "ls" and "restore" take that as it stands. What has
-/// another content or another time is another line; a message whose flags changed has another name. Messages by what is in them are found by
-/// "pneu find --archived".
+/// Each line stands for one version of a file: the dates of the first and the last snapshot that contain it,
+/// the number of these snapshots, and SNAPSHOT:PATH with the newest of them. "pneu archive view", "ls" and
+/// "restore" accept SNAPSHOT:PATH as it is. A file with other content or another time has a line of its own.
+/// A message whose flags changed has another name. To search messages by content, use "pneu find --archived".
 ///
-/// A PATTERN is held against names, or, with slashes in it, against as many names of a path; "**" stands for any number of them. One that begins
-/// with a slash begins at the top. What lies in a directory that matches, matches.
+/// A PATTERN without slashes is matched against file names. A PATTERN with slashes is matched against as many
+/// components of a path, from the top if it begins with a slash; "**" stands for any number of components. If
+/// a directory matches, everything in it matches.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -45,95 +45,99 @@ pub(crate) struct Arguments {
     repository: RepositoryOptions,
     #[command(flatten)]
     lock: LockOptions,
-    /// Names or paths, with *, ?, [a-z] and **; put ' ' around them. Any of several will do
+    /// Names or paths with the wildcards *, ?, [a-z] and **, quoted with ' '. A file must match any one of
+    /// them
     #[arg(value_name = "PATTERN", required = true)]
     patterns: Vec<OsString>,
     #[command(flatten)]
     selection: Selection,
-    /// Capitals and small letters are the same
+    /// Ignore case
     #[arg(long, short)]
     ignore_case: bool,
-    /// Only what was changed then or later: 2026-01-31, or "2026-01-31 12:00"
+    /// Only files modified at or after this time: 2026-01-31, or "2026-01-31 12:00"
     #[arg(long, short = 'O', value_name = "TIME")]
     oldest: Option<DateTime>,
-    /// Only what was changed then or before
+    /// Only files modified at or before this time
     #[arg(long, short = 'N', value_name = "TIME")]
     newest: Option<DateTime>,
-    /// With kind, size and time of change
+    /// Also print type, size and modification time
     #[arg(long, short)]
     long: bool,
-    /// How to print them
+    /// Output format
     #[arg(long, short = 'o', value_enum, default_value_t = Format::Plain)]
     format: Format,
-    /// End each line with a zero byte, which no path holds
+    /// End each line with a NUL byte instead of a newline
     #[arg(long, short = '0')]
     print0: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Format {
-    /// A line for each
+    /// One line per version of a file
     Plain,
-    /// Only SNAPSHOT:PATH, exact bytes
+    /// Only SNAPSHOT:PATH, with the exact bytes of the path
     Paths,
-    /// A JSON object on each line, with all snapshots
+    /// One JSON object per line, with all snapshots
     Json,
 }
 
-/// Runs the command.
-///
-/// # Errors
-/// A pattern cannot be understood; no such snapshot; the repository cannot be opened or reached.
-pub(crate) fn run(arguments: &Arguments, session: &Session) -> Result<Outcome> {
-    let case = if arguments.ignore_case { Case::Ignored } else { Case::Matters };
-    let parse = |pattern: &OsString| Pattern::parse(pattern.as_bytes(), case).map_err(|what| anyhow!(what));
-    let patterns = Patterns::new(arguments.patterns.iter().map(parse).collect::<Result<Vec<Pattern>>>()?);
-    let (oldest, newest) = (instant(arguments.oldest)?, instant(arguments.newest)?);
-    if arguments.print0 && arguments.format == Format::Json {
-        bail!("--print0 goes with --format plain and --format paths");
+impl Run<Session> for Arguments {
+    /// Runs the command.
+    ///
+    /// # Errors
+    /// A pattern cannot be understood; no such snapshot; the repository cannot be opened or reached.
+    fn run(&self, session: &Session) -> Result<Outcome> {
+        let case = if self.ignore_case { Case::Ignored } else { Case::Matters };
+        let parse =
+            |pattern: &OsString| Pattern::parse(pattern.as_bytes(), case).map_err(|what| anyhow!(what));
+        let patterns = Patterns::new(self.patterns.iter().map(parse).collect::<Result<Vec<Pattern>>>()?);
+        let (oldest, newest) = (instant(self.oldest)?, instant(self.newest)?);
+        if self.print0 && self.format == Format::Json {
+            bail!("--print0 goes with --format plain and --format paths");
+        }
+        let place = ConfiguredRepository::new(&self.repository, session)?;
+        let repository = place.open()?;
+        let lock = place.lock_to_read(&repository, self.lock)?;
+        let progress = Progress::start(session.stderr_is_terminal, session.is_quiet)
+            .map_err(|error| anyhow!("cannot listen to Ctrl-C: {error}"))?;
+        progress.name("looking through trees");
+        let selected = self.selection.of(&repository)?;
+        let roots: Vec<Id> = selected.snapshots.iter().map(|(_, snapshot)| snapshot.tree).collect();
+        let is_in_time = |node: &Node<'_>| {
+            let time = (node.modified.seconds(), node.modified.nanoseconds());
+            oldest.is_none_or(|oldest| time >= oldest) && newest.is_none_or(|newest| time <= newest)
+        };
+        let wish = FindFilter {
+            matches: &|directory, node| patterns.matches(directory, &node.name) && is_in_time(node),
+            may_hold: &|path| patterns.may_hold(path),
+        };
+        let result = restic::find(&repository, &roots, &wish, &progress);
+        progress.finish();
+        lock.release()?;
+        let (found, problems) = result?;
+        for problem in &problems {
+            let path = one_line_of_bytes(&problem.path);
+            output::complain_of(path, &problem.error.to_string());
+        }
+        let is_whole = problems.is_empty() && selected.unread_count == 0;
+        if found.is_empty() && is_whole {
+            let snapshots = count(roots.len() as u64, "snapshot");
+            return session.nothing(format!("no file in {snapshots} matches"));
+        }
+        let mut output = session.output();
+        for found in &found {
+            print(self, &mut output, found, &selected.snapshots)?;
+        }
+        output.finish()?;
+        Ok(if is_whole { Outcome::Done } else { Outcome::Partly })
     }
-    let place = Place::new(&arguments.repository, session)?;
-    let repository = place.open()?;
-    let lock = place.lock_to_read(&repository, arguments.lock)?;
-    let progress = Progress::start(session.stderr_is_terminal, session.is_quiet)
-        .map_err(|error| anyhow!("cannot listen to Ctrl-C: {error}"))?;
-    progress.name("looking through trees");
-    let selected = arguments.selection.of(&repository)?;
-    let roots: Vec<Id> = selected.snapshots.iter().map(|(_, snapshot)| snapshot.tree).collect();
-    let is_in_time = |node: &Node<'_>| {
-        let time = (node.modified.seconds(), node.modified.nanoseconds());
-        oldest.is_none_or(|oldest| time >= oldest) && newest.is_none_or(|newest| time <= newest)
-    };
-    let wish = Wish {
-        matches: &|directory, node| patterns.matches(directory, &node.name) && is_in_time(node),
-        may_hold: &|path| patterns.may_hold(path),
-    };
-    let result = archive::find(&repository, &roots, &wish, &progress);
-    progress.finish();
-    lock.release()?;
-    let (found, problems) = result?;
-    for problem in &problems {
-        let path = one_line_of_bytes(&problem.path);
-        output::complain_of(path, &problem.error.to_string());
-    }
-    let is_whole = problems.is_empty() && selected.unread_count == 0;
-    if found.is_empty() && is_whole {
-        let snapshots = count(roots.len() as u64, "snapshot");
-        return session.nothing(format!("no file of {snapshots} has such a name"));
-    }
-    let mut output = session.output();
-    for found in &found {
-        print(arguments, &mut output, found, &selected.snapshots)?;
-    }
-    output.finish()?;
-    Ok(if is_whole { Outcome::Done } else { Outcome::Partly })
 }
 
 /// Returns the seconds and nanoseconds of a time of the user's clock.
 fn instant(time: Option<DateTime>) -> Result<Option<(i64, u32)>> {
     let Some(time) = time else { return Ok(None) };
     let zone = environment::now().time_zone().clone();
-    let at = time.to_zoned(zone).map_err(|error| anyhow!("{time} is no time: {error}"))?;
+    let at = time.to_zoned(zone).map_err(|error| anyhow!("{time} is not a valid time: {error}"))?;
     let time = Time::from_ns(i64::try_from(at.timestamp().as_nanosecond()).unwrap_or(i64::MAX), 0);
     Ok(Some((time.seconds(), time.nanoseconds())))
 }
@@ -152,7 +156,7 @@ fn print(
     let mut line = Vec::new();
     match arguments.format {
         Format::Json => {
-            json::any_line(&value(found, &having), &mut line);
+            render::json_line_of(&value(found, &having), &mut line);
             return output.bytes(&line);
         }
         Format::Paths if !output.terminal.is_terminal() => line.extend_from_slice(&place),
@@ -189,7 +193,7 @@ fn value(found: &Found, having: &[&(Id, Snapshot)]) -> serde_json::Value {
     });
     match std::str::from_utf8(&found.path) {
         Ok(path) => value["path"] = path.into(),
-        Err(_) => value["path_base64"] = base64(&found.path).into(),
+        Err(_) => value["path_base64"] = printable::json::base64(&found.path).into(),
     }
     if let Some([only]) = node.content.as_deref() {
         value["sha256"] = only.to_string().into();

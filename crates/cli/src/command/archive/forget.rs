@@ -1,32 +1,37 @@
 //! `pneu archive forget`: removes snapshots, by a policy or by name.
 
+use super::dry_run::{DryRun, refuse_no_lock, refuse_wrong_clock};
 use super::lost::{self, Keeping, Looked, Losing};
-use super::prune::{self, DryRun, How};
+use super::prune::{self, How};
 use super::rules::{Rules, lists};
 use super::shown::snapshot_line;
+use crate::archive::repository::{ConfiguredRepository, LockOptions, ReadLock, RepositoryOptions};
 use crate::environment;
 use crate::exit::Outcome;
 use crate::output::{self, Output};
 use crate::progress::Progress;
-use crate::repository::{LockOptions, Place, ReadLock, RepositoryOptions};
 use crate::sanitise::one_line;
 use crate::session::Session;
 use anyhow::{Result, anyhow, bail};
-use archive::forget::{GroupBy, Present, plan};
-use archive::select::{Candidate, Filter, by_prefix};
-use archive::{FileKind, FileName, Id, LockKind, Progress as _, PrunePlan, Repository, Snapshot, Time};
-use backup::Forgotten;
+use backup::Unreferenced;
 use clap::{ArgGroup, Args};
+use restic::forget::{GroupBy, Present, plan};
+use restic::select::{Candidate, Filter, by_prefix};
+use restic::{FileKind, FileName, Id, LockKind, Progress as _, PrunePlan, Repository, Snapshot, Time};
+use terminal::command_line::Run;
 
-/// Remove snapshots, by a policy or by name
+/// Remove snapshots, by policy or by ID
 ///
-/// What only they used stays until "pneu archive prune", or --prune, removes it. Policies are restic's: of each group of snapshots (of one machine and
-/// the same paths) those stay that any --keep rule keeps. Without a rule nothing is removed, nor would a rule ever remove all of a group.
+/// The data that only these snapshots use stays until it is pruned, with --prune or "pneu archive prune".
+/// Policies work as in restic: snapshots are grouped by machine and paths, and in each group every snapshot
+/// stays that at least one --keep option matches. Without a --keep option nothing is removed, and no policy
+/// removes all snapshots of a group.
 ///
-/// Before anything goes the index is brought in step with the disk, and it is said how many messages would then be in no Maildir here and in no
-/// snapshot; nobody is asked. --dry-run lists them, --keep-messages saves them: in a snapshot with the tag pneu-deleted, which no rule
-/// removes unless --tag pneu-deleted asks for it, which "latest" never means while there is another, and from which "pneu undelete" puts
-/// messages back to where they lay.
+/// Before anything is removed, the index is updated, and the number of messages is printed that would then be
+/// in no Maildir here and in no snapshot. There is no confirmation prompt. --dry-run lists these messages.
+/// --keep-messages saves them in a snapshot with the tag pneu-deleted. No policy removes such a snapshot
+/// unless --tag pneu-deleted is given, "latest" ignores it while there is another snapshot, and "pneu
+/// undelete" puts its messages back into their folders.
 #[derive(Debug, Args)]
 #[command(group(ArgGroup::new("rules").multiple(true)))]
 #[command(after_help = "\
@@ -37,24 +42,24 @@ Examples:
 pub(crate) struct Arguments {
     #[command(flatten)]
     repository: RepositoryOptions,
-    /// Snapshots to remove, by the beginnings of their ids
+    /// Snapshots to remove, by prefixes of their IDs
     #[arg(value_name = "SNAPSHOT", conflicts_with = "rules")]
     snapshots: Vec<String>,
     #[command(flatten)]
     rules: Box<Rules>,
-    /// Only look at snapshots of this machine
+    /// Only consider snapshots of this machine
     #[arg(long, value_name = "HOST")]
     host: Vec<String>,
-    /// Only look at snapshots with this tag
+    /// Only consider snapshots with this tag, or with all tags of a comma-separated list
     #[arg(long, value_name = "TAG[,TAG]")]
     tag: Vec<String>,
-    /// What makes a group: host, paths, tags, with commas
+    /// Group snapshots by these, separated by commas: host, paths, tags
     #[arg(long, value_name = "LIST", default_value = "host,paths")]
     group_by: GroupBy,
-    /// Say what would be done, and do nothing
+    /// Only print what would be done
     #[arg(long)]
     dry_run: bool,
-    /// Then remove what nothing uses any more
+    /// Prune afterwards: remove data that no snapshot uses any more
     #[arg(long)]
     prune: bool,
     #[command(flatten)]
@@ -65,48 +70,50 @@ pub(crate) struct Arguments {
     lock: LockOptions,
 }
 
-/// Runs the command.
-///
-/// # Errors
-/// No such snapshot; a policy that keeps nothing; the repository cannot be opened, reached or locked.
-pub(crate) fn run(arguments: &Arguments, session: &Session) -> Result<Outcome> {
-    let dry_run = arguments.dry_run.then_some(DryRun);
-    prune::refuse_no_lock(arguments.lock, dry_run)?;
-    prune::refuse_clock(dry_run, session)?;
-    let place = Place::new(&arguments.repository, session)?;
-    let repository = place.open()?;
-    let lock = place.lock_unless(&repository, LockKind::Exclusive, arguments.lock)?;
-    let listed = prune::snapshots(&repository)?;
-    let going = if arguments.snapshots.is_empty() {
-        by_policy(arguments, &listed, session)?
-    } else {
-        named(arguments, &listed)?
-    };
-    let progress = Progress::start(session.stderr_is_terminal, session.is_quiet)
-        .map_err(|error| anyhow!("cannot listen to Ctrl-C: {error}"))?;
-    let mut output = session.output();
-    let looked = say(arguments, (&repository, &lock), (&listed, &going), (session, &progress), &mut output)?;
-    let mut outcome = looked.outcome;
-    // Before anything goes: what cannot be read now must not be the reason why something is not needed.
-    let plan = match arguments.prune {
-        true => Some(planned(arguments, (&repository, &looked), (&listed, &going), &progress)?),
-        false => None,
-    };
-    if let (Some(lock), None) = (lock.held(), dry_run) {
-        for &number in &going {
-            progress.check()?;
-            lock.check()?;
-            repository.storage().remove(FileName { kind: FileKind::Snapshot, id: listed[number].0 })?;
+impl Run<Session> for Arguments {
+    /// Runs the command.
+    ///
+    /// # Errors
+    /// No such snapshot; a policy that keeps nothing; the repository cannot be opened, reached or locked.
+    fn run(&self, session: &Session) -> Result<Outcome> {
+        let dry_run = self.dry_run.then_some(DryRun);
+        refuse_no_lock(self.lock, dry_run)?;
+        refuse_wrong_clock(dry_run, session)?;
+        let place = ConfiguredRepository::new(&self.repository, session)?;
+        let repository = place.open()?;
+        let lock = place.lock_unless(&repository, LockKind::Exclusive, self.lock)?;
+        let listed = repository.snapshots()?.complete()?;
+        let going = if self.snapshots.is_empty() {
+            by_policy(self, &listed, session)?
+        } else {
+            named(self, &listed)?
+        };
+        let progress = Progress::start(session.stderr_is_terminal, session.is_quiet)
+            .map_err(|error| anyhow!("cannot listen to Ctrl-C: {error}"))?;
+        let mut output = session.output();
+        let looked = say(self, (&repository, &lock), (&listed, &going), (session, &progress), &mut output)?;
+        let mut outcome = looked.outcome;
+        // Before anything goes: what cannot be read now must not be the reason why something is not needed.
+        let plan = match self.prune {
+            true => Some(planned(self, (&repository, &looked), (&listed, &going), &progress)?),
+            false => None,
+        };
+        if let (Some(lock), None) = (lock.held(), dry_run) {
+            for &number in &going {
+                progress.check()?;
+                lock.check()?;
+                repository.storage().remove(FileName { kind: FileKind::Snapshot, id: listed[number].0 })?;
+            }
         }
+        // What cannot be printed any more is no reason to leave the rest undone.
+        let printed = print(self, (&listed, &going), session, output);
+        if let Some(plan) = plan {
+            let pruned = prune::carry_out(&plan, lock.held(), dry_run, (session, &progress))?;
+            outcome = if pruned == Outcome::Done { outcome } else { pruned };
+        }
+        lock.release()?;
+        printed.map(|()| outcome)
     }
-    // What cannot be printed any more is no reason to leave the rest undone.
-    let printed = print(arguments, (&listed, &going), session, output);
-    if let Some(plan) = plan {
-        let pruned = prune::carry_out(&plan, lock.held(), dry_run, (session, &progress))?;
-        outcome = if pruned == Outcome::Done { outcome } else { pruned };
-    }
-    lock.release()?;
-    printed.map(|()| outcome)
 }
 
 /// Decides what a prune removes once the snapshots are gone.
@@ -121,8 +128,8 @@ fn planned(
 ) -> Result<PrunePlan> {
     if looked.unread_count > 0 {
         bail!(
-            "nothing was removed: with what could not be read, messages might go that nothing else has. \
-             Without --prune snapshots are forgotten all the same"
+            "nothing was removed: unreadable trees may name messages that nothing else has. Without --prune, \
+             the snapshots can still be removed"
         );
     }
     let going: Vec<Id> = going.iter().map(|&number| listed[number].0).collect();
@@ -170,7 +177,7 @@ fn say(
         lock: lock.held(),
         going: &goes,
         staying: &stays,
-        forgotten: if arguments.prune { Forgotten::Go } else { Forgotten::Stay },
+        forgotten: if arguments.prune { Unreferenced::Remove } else { Unreferenced::Keep },
         dry_run: arguments.dry_run.then_some(DryRun),
     };
     lost::before(&losing, arguments.keeping, (session, progress), output)
@@ -210,7 +217,7 @@ fn dated<'a>(
     for (place, candidate) in undated {
         let (id, time) = (snapshots[place].0.short(), candidate.time);
         output::complain(format!(
-            "snapshot {id} stays: it is of {time}, by a clock that was wrong; its id removes it"
+            "snapshot {id} stays: its time {time} is from a clock that was wrong; remove it by its ID"
         ));
     }
     let newest = dated.iter().max_by_key(|(_, candidate)| candidate.time);
@@ -219,8 +226,8 @@ fn dated<'a>(
     {
         let (id, clock) = (snapshots[*place].0.short(), index::moment(clock_seconds));
         bail!(
-            "snapshot {id} is of {time}, and the clock says {clock}: one of them is wrong, so no rule removes \
-             anything; set the clock right, or remove that snapshot by its id"
+            "snapshot {id} has the time {time}, but the clock says {clock}: one of them is wrong, \
+             so no policy removes anything; set the clock, or remove that snapshot by its ID"
         );
     }
     Ok(dated)
@@ -230,15 +237,13 @@ fn dated<'a>(
 fn by_policy(arguments: &Arguments, snapshots: &[(Id, Snapshot)], session: &Session) -> Result<Vec<usize>> {
     let policy = arguments.rules.policy();
     if policy.is_empty() {
-        bail!(
-            "nothing says which snapshots stay: give a rule such as --keep-daily 7, or name those that are to go"
-        );
+        bail!("no policy is given: use an option such as --keep-daily 7, or name the snapshots to remove");
     }
     let filter = Filter { hosts: arguments.host.clone(), tags: lists(&arguments.tag), paths: Vec::new() };
     let all: Vec<Candidate<'_>> = snapshots.iter().map(|(_, snapshot)| Candidate::from(snapshot)).collect();
     // What was kept because nothing else has it goes only if somebody says so.
-    let is_kept = |candidate: &Candidate<'_>| candidate.tags.iter().any(|tag| tag == backup::KEPT);
-    let wants_kept = arguments.tag.iter().any(|list| list.split(',').any(|tag| tag == backup::KEPT));
+    let is_kept = |candidate: &Candidate<'_>| candidate.tags.iter().any(|tag| tag == backup::DELETED_TAG);
+    let wants_kept = arguments.tag.iter().any(|list| list.split(',').any(|tag| tag == backup::DELETED_TAG));
     let is_meant =
         |candidate: &Candidate<'_>| filter.matches(candidate) && (wants_kept || !is_kept(candidate));
     let meant = all.into_iter().enumerate().filter(|(_, candidate)| is_meant(candidate)).collect();

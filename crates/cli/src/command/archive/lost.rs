@@ -1,27 +1,28 @@
-//! What `forget` and `prune` say before anything goes: which messages nothing would have any more; and how they keep those.
+//! Messages that `forget` and `prune` would lose: reports them, and saves them if that is wanted.
 //!
-//! In: snapshots that go and that stay, the index if there is one. Out: a sentence, a list for a dry run, a snapshot if one is wanted. Must not
-//! know why anything goes.
+//! Takes the snapshots that are removed, those that stay, and the index if there is one. Prints a sentence,
+//! for a dry run also a list, and makes a snapshot with --keep-messages. Does not know why snapshots are
+//! removed.
 
-use super::prune::DryRun;
+use super::dry_run::DryRun;
 use super::shown::local_time;
 use crate::amount::{count, people};
 use crate::command::index::in_step;
 use crate::environment;
 use crate::exit::Outcome;
-use crate::format::record::hex;
-use crate::locate;
 use crate::output::{self, Output};
 use crate::progress::Progress;
+use crate::remedy;
 use crate::sanitise::{one_line, one_line_of_bytes};
 use crate::session::Session;
-use crate::terminal::{cut, padding};
 use anyhow::{Result, anyhow};
-use archive::{HeldLock, Repository, SaveOptions, Snapshot, Time, Unwatched};
-use backup::{Archive, BackupOptions, Forgotten, Held, Lost, Target};
+use backup::{ArchivedMessages, BackupOptions, LostMessage, MessageArchive, Target, Unreferenced};
 use clap::Args;
-use index::{Mailbox, PayloadReader};
-use mail::{Content, Preferred};
+use index::{Mailbox, RecordReader};
+use mail::Content;
+use render::hex;
+use restic::{HeldLock, Repository, SaveOptions, Snapshot, Time, Unwatched};
+use terminal::screen::{cut, padding};
 
 /// Columns of the sender and the subject in a list.
 const PERSON_COLUMNS: usize = 24;
@@ -30,10 +31,11 @@ const SUBJECT_COLUMNS: usize = 40;
 /// What becomes of messages that nothing else has.
 #[derive(Debug, Clone, Copy, Args)]
 pub(super) struct Keeping {
-    /// First save messages that would be in no Maildir and in no snapshot any more, in a snapshot with the tag pneu-deleted
+    /// First save messages that would be in no Maildir and in no snapshot any more, in a snapshot with the
+    /// tag pneu-deleted
     #[arg(long)]
     pub(super) keep_messages: bool,
-    /// Take the index for what is on the disk, without bringing it in step first
+    /// Rely on the index without updating it first
     #[arg(long)]
     no_index: bool,
 }
@@ -45,7 +47,7 @@ pub(super) struct Losing<'a> {
     pub(super) lock: Option<&'a HeldLock>,
     pub(super) going: &'a [Snapshot],
     pub(super) staying: &'a [Snapshot],
-    pub(super) forgotten: Forgotten,
+    pub(super) forgotten: Unreferenced,
     pub(super) dry_run: Option<DryRun>,
 }
 
@@ -71,9 +73,9 @@ pub(super) fn before(
     let mut is_whole = true;
     let mailbox = mailbox(keeping, (session, progress), &mut is_whole)?;
     progress.name("looking for messages that nothing else has");
-    let archive = Archive { environment: &session.index, repository: losing.repository };
+    let archive = MessageArchive { environment: &session.index, repository: losing.repository };
     let snapshots = (losing.going, losing.staying);
-    let report = archive.lost(mailbox.as_ref(), snapshots, losing.forgotten, progress)?;
+    let report = archive.lost_messages(mailbox.as_ref(), snapshots, losing.forgotten, progress)?;
     progress.finish();
     for problem in &report.problems {
         is_whole = false;
@@ -87,7 +89,7 @@ pub(super) fn before(
         output.line(&sentence(list, seen, losing.dry_run))?;
     }
     if is_dry {
-        let held = archive.held(&[], &Unwatched);
+        let held = archive.messages(&[], &Unwatched);
         let known = Known { mailbox: mailbox.as_ref(), held: &held };
         for lost in list {
             output.line(&known.line(lost, output.terminal.is_terminal()))?;
@@ -104,13 +106,15 @@ pub(super) fn before(
         let id = backup::keep_messages(&session.index, &target, list, &options)?;
         if !session.is_quiet {
             let messages = count(list.len() as u64, "message");
-            output.line(&format!("kept    {}  [{}]  {messages}", id.short(), backup::KEPT))?;
+            output.line(&format!("kept    {}  [{}]  {messages}", id.short(), backup::DELETED_TAG))?;
         }
     } else if !list.is_empty() && !session.is_quiet && !keeping.keep_messages {
         output::complain(match (losing.dry_run, losing.forgotten) {
             (Some(_), _) => "--keep-messages saves them first, in a snapshot of their own",
-            (None, Forgotten::Stay) => "until a prune they can be saved: pneu archive prune --keep-messages",
-            (None, Forgotten::Go) => "nothing saves them now; --keep-messages would have",
+            (None, Unreferenced::Keep) => {
+                "they can be saved until the next prune: pneu archive prune --keep-messages"
+            }
+            (None, Unreferenced::Remove) => "they are not saved; --keep-messages would save them first",
         });
     }
     Ok(Looked { outcome, unread_count: report.problems.len() })
@@ -131,7 +135,10 @@ fn mailbox(
     }
     let passed = in_step(session, progress).map_err(|error| match error.downcast_ref() {
         Some(index::Error::Interrupted) => error,
-        _ => anyhow!("{error}. What is on the disk is not known; --no-index takes the index for it"),
+        _ => anyhow!(
+            "{}. The index may differ from the disk; --no-index uses it as it is",
+            remedy::explained(&error)
+        ),
     })?;
     *is_whole &= passed.problems.is_empty();
     Ok(Some(Mailbox::open(&session.index)?))
@@ -147,7 +154,7 @@ struct Seen {
 }
 
 /// Says how many messages would be lost.
-fn sentence(list: &[Lost], seen: Seen, dry_run: Option<DryRun>) -> String {
+fn sentence(list: &[LostMessage], seen: Seen, dry_run: Option<DryRun>) -> String {
     let Seen { has_index, is_whole } = seen;
     let is_known =
         if has_index { "" } else { "; there is no index here, so what lies in Maildirs is not known" };
@@ -172,12 +179,12 @@ fn sentence(list: &[Lost], seen: Seen, dry_run: Option<DryRun>) -> String {
 /// Who knows what messages are about.
 struct Known<'a> {
     mailbox: Option<&'a Mailbox>,
-    held: &'a Held<'a>,
+    held: &'a ArchivedMessages<'a>,
 }
 
 impl Known<'_> {
     /// Returns a line for one message: date, sender, subject, size, path.
-    fn line(&self, lost: &Lost, is_cut: bool) -> String {
+    fn line(&self, lost: &LostMessage, is_cut: bool) -> String {
         let (date, from, subject) = self.about(lost).unwrap_or_default();
         let column = |text: &str, columns| {
             let text = one_line(text);
@@ -190,7 +197,7 @@ impl Known<'_> {
     }
 
     /// Returns what the index knows of a message, or else what it says itself.
-    fn about(&self, lost: &Lost) -> Option<(String, String, String)> {
+    fn about(&self, lost: &LostMessage) -> Option<(String, String, String)> {
         let sha256 = lost.sha256?;
         let when = |seconds: i64| {
             let time = local_time(&Time::new(seconds, 0, 0));
@@ -199,13 +206,13 @@ impl Known<'_> {
         let hit =
             self.mailbox.and_then(|mailbox| Some((mailbox, *mailbox.resolve(&hex(&sha256)).ok()?.first()?)));
         if let Some((mailbox, hit)) = hit {
-            let line = mailbox.line(&hit, &mut PayloadReader::new()).ok()?;
+            let line = mailbox.line(&hit, &mut RecordReader::new()).ok()?;
             return Some((line.date.map(when).unwrap_or_default(), line.from, line.subject));
         }
         let mut content = Content::default();
         content.bytes = self.held.message(&sha256).ok()??;
         let now_seconds = environment::clock_ns().div_euclid(1_000_000_000);
-        let message = locate::parse(&content, now_seconds, Preferred::Better);
+        let message = mail::parse(&content.bytes, &mail::Context::new(index::present_for_dates(now_seconds)));
         let from = message
             .from
             .first()
@@ -229,7 +236,8 @@ mod tests {
         assert_eq!(said(true, false), "no message is known to be lost, but not everything could be read");
         assert_eq!(
             said(false, false),
-            "no message is known to be lost, but not everything could be read; there is no index here, so what lies in Maildirs is not known"
+            "no message is known to be lost, but not everything could be read; there is no index here, so \
+             what lies in Maildirs is not known"
         );
     }
 }

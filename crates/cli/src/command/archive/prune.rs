@@ -1,28 +1,32 @@
 //! `pneu archive prune`: removes what no snapshot uses.
 
+use super::dry_run::{DryRun, refuse_no_lock, refuse_wrong_clock};
 use super::lost::{self, Keeping, Losing};
 use crate::amount::{count, people};
+use crate::archive::repository::{ConfiguredRepository, LockOptions, RepositoryOptions};
 use crate::exit::Outcome;
 use crate::output;
 use crate::progress::Progress;
-use crate::repository::{LockOptions, Place, RepositoryOptions};
 use crate::sanitise::one_line;
 use crate::session::Session;
 use anyhow::{Result, anyhow, bail};
-use archive::{
-    HeldLock, Id, LockKind, MaxUnused, PruneFigures, PruneOptions, PrunePlan, Repository, Snapshot, snapshot,
-};
-use backup::Forgotten;
+use backup::Unreferenced;
 use clap::Args;
+use restic::{
+    HeldLock, Id, LockKind, MaxUnused, PruneFigures, PruneOptions, PrunePlan, Repository, Snapshot,
+};
+use terminal::command_line::Run;
 
-/// Remove what no snapshot uses
+/// Remove data that no snapshot uses
 ///
-/// First everything is looked at: if anything that a snapshot needs is missing or damaged, nothing is removed. Packs of which enough is unused are
-/// written anew without it; how much waste may stay, --max-unused says.
+/// First checks the whole repository. If anything that a snapshot needs is missing or damaged, nothing is
+/// removed. Packs with enough unused data are rewritten without it; --max-unused limits how much unused data
+/// may stay.
 ///
-/// Before that the index is brought in step with the disk, and it is said how many messages are only in snapshots that were forgotten: in no
-/// Maildir here and in no snapshot. --dry-run lists them, --keep-messages saves them in a snapshot with the tag pneu-deleted. Messages
-/// that an interrupted backup saved for no snapshot are not among them.
+/// Before that, the index is updated, and the number of messages is printed that are left only in forgotten
+/// snapshots: in no Maildir here and in no snapshot. --dry-run lists these messages. --keep-messages saves
+/// them in a snapshot with the tag pneu-deleted. Messages that an interrupted backup saved without a snapshot
+/// do not count.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -38,7 +42,7 @@ pub(crate) struct Arguments {
     how: How,
     #[command(flatten)]
     lock: LockOptions,
-    /// Say what would be done, and do nothing
+    /// Only print what would be done
     #[arg(long)]
     dry_run: bool,
 }
@@ -46,82 +50,48 @@ pub(crate) struct Arguments {
 /// How to prune; `forget --prune` takes it, too.
 #[derive(Debug, Clone, Copy, Args)]
 pub(super) struct How {
-    /// How much may stay unused: a part of what is left, such as 5%, an amount such as 500M, or unlimited
+    /// How much unused data may stay: a percentage of what is left, such as 5%, a size such as 500M, or
+    /// unlimited
     #[arg(long, value_name = "AMOUNT", default_value = "5%", value_parser = max_unused)]
     max_unused: MaxUnused,
 }
 
-/// Runs the command.
-///
-/// # Errors
-/// Something that snapshots need is missing or damaged; the repository cannot be opened, reached or locked.
-pub(crate) fn run(arguments: &Arguments, session: &Session) -> Result<Outcome> {
-    let dry_run = arguments.dry_run.then_some(DryRun);
-    refuse_no_lock(arguments.lock, dry_run)?;
-    refuse_clock(dry_run, session)?;
-    let place = Place::new(&arguments.repository, session)?;
-    let repository = place.open()?;
-    let lock = place.lock_unless(&repository, LockKind::Exclusive, arguments.lock)?;
-    let progress = Progress::start(session.stderr_is_terminal, session.is_quiet)
-        .map_err(|error| anyhow!("cannot listen to Ctrl-C: {error}"))?;
-    let staying: Vec<Snapshot> = snapshots(&repository)?.into_iter().map(|(_, snapshot)| snapshot).collect();
-    let losing = Losing {
-        repository: &repository,
-        lock: lock.held(),
-        going: &[],
-        staying: &staying,
-        forgotten: Forgotten::Go,
-        dry_run,
-    };
-    let mut output = session.output();
-    let looked = lost::before(&losing, arguments.keeping, (session, &progress), &mut output)?;
-    output.finish()?;
-    if arguments.keeping.keep_messages && looked.unread_count > 0 && dry_run.is_none() {
-        bail!("nothing was removed: messages may be in what could not be read, and would not be kept");
-    }
-    let lost = looked.outcome;
-    let plan = plan(&repository, arguments.how, &[], &progress)?;
-    let pruned = carry_out(&plan, lock.held(), dry_run, (session, &progress))?;
-    lock.release()?;
-    Ok(if pruned == Outcome::Done { lost } else { pruned })
-}
-
-/// Says that nothing is to be changed.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct DryRun;
-
-/// Refuses to change anything without a lock.
-///
-/// # Errors
-/// A sentence.
-pub(super) fn refuse_no_lock(lock: LockOptions, dry_run: Option<DryRun>) -> Result<()> {
-    if lock.no_lock && dry_run.is_none() {
-        bail!("--no-lock goes with --dry-run: without a lock nothing may be removed");
-    }
-    Ok(())
-}
-
-/// Refuses to remove anything while the clock makes no sense: others would take the lock for stale.
-///
-/// # Errors
-/// A sentence.
-pub(super) fn refuse_clock(dry_run: Option<DryRun>, session: &Session) -> Result<()> {
-    if dry_run.is_none() {
-        session.index.credible_seconds()?;
-    }
-    Ok(())
-}
-
-/// Returns all snapshots, the oldest first.
-///
-/// # Errors
-/// One cannot be read: what it needs is not known then.
-pub(super) fn snapshots(repository: &Repository) -> Result<Vec<(Id, Snapshot)>> {
-    let threads = repository.surroundings().thread_count;
-    let mut listed = snapshot::list(repository.storage(), repository.key(), threads)?;
-    match listed.unread.pop() {
-        Some((_, error)) => Err(error.into()),
-        None => Ok(listed.snapshots),
+impl Run<Session> for Arguments {
+    /// Runs the command.
+    ///
+    /// # Errors
+    /// Something that snapshots need is missing or damaged; the repository cannot be opened, reached or
+    /// locked.
+    fn run(&self, session: &Session) -> Result<Outcome> {
+        let dry_run = self.dry_run.then_some(DryRun);
+        refuse_no_lock(self.lock, dry_run)?;
+        refuse_wrong_clock(dry_run, session)?;
+        let place = ConfiguredRepository::new(&self.repository, session)?;
+        let repository = place.open()?;
+        let lock = place.lock_unless(&repository, LockKind::Exclusive, self.lock)?;
+        let progress = Progress::start(session.stderr_is_terminal, session.is_quiet)
+            .map_err(|error| anyhow!("cannot listen to Ctrl-C: {error}"))?;
+        let staying: Vec<Snapshot> =
+            repository.snapshots()?.complete()?.into_iter().map(|(_, snapshot)| snapshot).collect();
+        let losing = Losing {
+            repository: &repository,
+            lock: lock.held(),
+            going: &[],
+            staying: &staying,
+            forgotten: Unreferenced::Remove,
+            dry_run,
+        };
+        let mut output = session.output();
+        let looked = lost::before(&losing, self.keeping, (session, &progress), &mut output)?;
+        output.finish()?;
+        if self.keeping.keep_messages && looked.unread_count > 0 && dry_run.is_none() {
+            bail!("nothing was removed: unreadable trees may name messages, which would not be saved");
+        }
+        let lost = looked.outcome;
+        let plan = plan(&repository, self.how, &[], &progress)?;
+        let pruned = carry_out(&plan, lock.held(), dry_run, (session, &progress))?;
+        lock.release()?;
+        Ok(if pruned == Outcome::Done { lost } else { pruned })
     }
 }
 
@@ -138,14 +108,14 @@ pub(super) fn plan(
 ) -> Result<PrunePlan> {
     progress.name("looking");
     let options = PruneOptions { max_unused: how.max_unused };
-    let plan = archive::plan_prune_without(repository, &options, going, progress);
+    let plan = restic::plan_prune_without(repository, &options, going, progress);
     Ok(plan.inspect_err(|_| progress.finish())?)
 }
 
 /// Prunes a repository that is locked; without a lock only for a dry run.
 ///
 /// # Errors
-/// As [`run`].
+/// As [`Arguments::run`].
 pub(super) fn carry_out(
     plan: &PrunePlan,
     lock: Option<&HeldLock>,
@@ -164,10 +134,10 @@ pub(super) fn carry_out(
         return Ok(Outcome::Done);
     };
     progress.name("pruning");
-    let done = archive::prune(lock, plan, progress);
+    let done = restic::prune(lock, plan, progress);
     progress.finish();
     let report = match done {
-        Err(archive::Error::Interrupted) => {
+        Err(restic::Error::Interrupted) => {
             output::complain("interrupted; nothing is lost, and the next prune does the rest");
             return Ok(Outcome::Interrupted);
         }

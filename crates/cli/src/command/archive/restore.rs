@@ -1,21 +1,23 @@
-//! `pneu archive restore`: brings the files of a snapshot back.
+//! `pneu archive restore`: restores the files of a snapshot.
 
 use crate::amount::{count, people};
+use crate::archive::repository::{ConfiguredRepository, LockOptions, RepositoryOptions};
 use crate::exit::{NotFound, Outcome};
 use crate::output;
 use crate::progress::Progress;
-use crate::repository::{LockOptions, Place, RepositoryOptions};
 use crate::session::Session;
 use anyhow::{Result, anyhow};
-use archive::{Choice, Overwrite, RestoreOptions};
 use clap::{Args, ValueEnum};
+use restic::{Choice, Overwrite, RestoreOptions};
 use std::path::PathBuf;
+use terminal::command_line::Run;
 
-/// Bring the files of a snapshot back
+/// Restore the files of a snapshot
 ///
-/// What it restores from a backup of mail is a working Maildir, with tags and saved queries in .pneu/ beside
-/// it: "pneu index" takes them in, and says how to adopt the configuration. SNAPSHOT is the beginning of an
-/// id, or latest; SNAPSHOT:PATH names a directory in it, whose content then lies directly in the target.
+/// Restored from a backup of mail, the result is a working Maildir, with tags and saved queries in a
+/// directory .pneu/ next to it. "pneu index" imports these, and says how to adopt the configuration. SNAPSHOT
+/// is a prefix of an ID, or "latest". SNAPSHOT:PATH names a directory in it, whose content is restored
+/// directly into the target.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -28,87 +30,92 @@ pub(crate) struct Arguments {
     repository: RepositoryOptions,
     #[command(flatten)]
     lock: LockOptions,
-    /// The snapshot, and what of it
+    /// The snapshot, and optionally a directory in it
     #[arg(value_name = "SNAPSHOT[:PATH]")]
     snapshot: String,
-    /// Where to; made if it is not there
+    /// Directory to restore to. It is created if it does not exist
     #[arg(long, short, value_name = "DIR")]
     target: PathBuf,
-    /// Only what lies at this path of the snapshot or below it; may be repeated
+    /// Only restore this path of the snapshot and what is below it. Can be repeated
     #[arg(long, value_name = "PATH")]
     include: Vec<String>,
-    /// What happens to files that are there
+    /// Whether to overwrite existing files
     #[arg(long, value_enum, default_value_t = Existing::Never)]
     overwrite: Existing,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Existing {
-    /// They stay
+    /// Keep them
     Never,
-    /// They are replaced if the snapshot's was changed later
+    /// Overwrite files older than in the snapshot
     IfNewer,
-    /// They are replaced
+    /// Overwrite all
     Always,
 }
 
-/// Runs the command.
-///
-/// # Errors
-/// There is no such snapshot or path; the target cannot be written; the repository cannot be opened or reached.
-pub(crate) fn run(arguments: &Arguments, session: &Session) -> Result<Outcome> {
-    let place = Place::new(&arguments.repository, session)?;
-    let repository = place.open()?;
-    let lock = place.lock_to_read(&repository, arguments.lock)?;
-    let (_, snapshot, path) = super::select::one(&repository, &arguments.snapshot)?;
-    let tree = match path.iter().all(|&byte| byte == b'/') {
-        true => Some(snapshot.tree),
-        false => archive::node_at(&repository, &snapshot.tree, &path)?.and_then(|node| node.subtree),
-    };
-    let Some(tree) = tree else {
-        return Err(
-            NotFound(format!("the snapshot has no directory {}", String::from_utf8_lossy(&path))).into()
-        );
-    };
-    let choose = |path: &[u8]| choice(&arguments.include, path);
-    let overwrite = match arguments.overwrite {
-        Existing::Never => Overwrite::Never,
-        Existing::IfNewer => Overwrite::IfNewer,
-        Existing::Always => Overwrite::Always,
-    };
-    let progress = Progress::start(session.stderr_is_terminal, session.is_quiet)
-        .map_err(|error| anyhow!("cannot listen to Ctrl-C: {error}"))?;
-    progress.name("restoring");
-    let options = RestoreOptions { choose: &choose, overwrite };
-    let result = archive::restore(&repository, &tree, &arguments.target, &options, &progress);
-    progress.finish();
-    lock.release()?;
-    let report = match result {
-        Err(archive::Error::Interrupted) => {
-            output::complain("interrupted; what is there by now is whole");
-            return Ok(Outcome::Interrupted);
-        }
-        other => other?,
-    };
-    for problem in &report.problems {
-        let path = archive::shown_path(&problem.path);
-        output::complain_of(path, &problem.what);
-    }
-    let mut output = session.output();
-    if !session.is_quiet {
-        let kept = match report.kept_count {
-            0 => String::new(),
-            kept => format!("; {kept} were there and stayed"),
+impl Run<Session> for Arguments {
+    /// Runs the command.
+    ///
+    /// # Errors
+    /// There is no such snapshot or path; the target cannot be written; the repository cannot be opened or
+    /// reached.
+    fn run(&self, session: &Session) -> Result<Outcome> {
+        let place = ConfiguredRepository::new(&self.repository, session)?;
+        let repository = place.open()?;
+        let lock = place.lock_to_read(&repository, self.lock)?;
+        let (_, snapshot, path) = super::select::one(&repository, &self.snapshot)?;
+        let tree = match path.iter().all(|&byte| byte == b'/') {
+            true => Some(snapshot.tree),
+            false => restic::node_at(&repository, &snapshot.tree, &path)?.and_then(|node| node.subtree),
         };
-        let files = count(report.file_count, "file");
-        output.line(&format!(
-            "{files}, {} restored to {}{kept}",
-            people(report.bytes),
-            arguments.target.display()
-        ))?;
+        let Some(tree) = tree else {
+            return Err(NotFound(format!(
+                "the snapshot has no directory {}",
+                String::from_utf8_lossy(&path)
+            ))
+            .into());
+        };
+        let choose = |path: &[u8]| choice(&self.include, path);
+        let overwrite = match self.overwrite {
+            Existing::Never => Overwrite::Never,
+            Existing::IfNewer => Overwrite::IfNewer,
+            Existing::Always => Overwrite::Always,
+        };
+        let progress = Progress::start(session.stderr_is_terminal, session.is_quiet)
+            .map_err(|error| anyhow!("cannot listen to Ctrl-C: {error}"))?;
+        progress.name("restoring");
+        let options = RestoreOptions { choose: &choose, overwrite };
+        let result = restic::restore(&repository, &tree, &self.target, &options, &progress);
+        progress.finish();
+        lock.release()?;
+        let report = match result {
+            Err(restic::Error::Interrupted) => {
+                output::complain("interrupted; all files restored so far are complete");
+                return Ok(Outcome::Interrupted);
+            }
+            other => other?,
+        };
+        for problem in &report.problems {
+            let path = restic::shown_path(&problem.path);
+            output::complain_of(path, &problem.what);
+        }
+        let mut output = session.output();
+        if !session.is_quiet {
+            let kept = match report.kept_count {
+                0 => String::new(),
+                kept => format!("; {kept} were there and stayed"),
+            };
+            let files = count(report.file_count, "file");
+            output.line(&format!(
+                "{files}, {} restored to {}{kept}",
+                people(report.bytes),
+                self.target.display()
+            ))?;
+        }
+        output.finish()?;
+        Ok(if report.problems.is_empty() { Outcome::Done } else { Outcome::Partly })
     }
-    output.finish()?;
-    Ok(if report.problems.is_empty() { Outcome::Done } else { Outcome::Partly })
 }
 
 /// Says whether something at a path is restored if only `wanted` paths are.

@@ -1,50 +1,50 @@
-//! The rules of `pneu archive forget`: which snapshots stay.
+//! The --keep options of `pneu archive forget`.
 //!
-//! In: options. Out: a policy. Must not know snapshots.
+//! Turns options into a policy. Does not know snapshots.
 
-use archive::forget::{Count, Policy, Span};
 use clap::Args;
+use restic::forget::{Count, Policy, Span};
 
 /// Rules: a snapshot stays if any of them keeps it.
 #[derive(Debug, Args)]
 pub(super) struct Rules {
-    /// Keep the last N snapshots; or unlimited, here and below
+    /// Keep the last N snapshots. Here and below, N can be "unlimited"
     #[arg(long, value_name = "N", group = "rules")]
     keep_last: Option<Count>,
-    /// Keep the last one of each of N hours
+    /// Keep the last snapshot of each of the last N hours that have one
     #[arg(long, value_name = "N", group = "rules")]
     keep_hourly: Option<Count>,
-    /// Keep the last one of each of N days
+    /// Keep the last snapshot of each of the last N days that have one
     #[arg(long, value_name = "N", group = "rules")]
     keep_daily: Option<Count>,
-    /// Keep the last one of each of N weeks
+    /// Keep the last snapshot of each of the last N weeks that have one
     #[arg(long, value_name = "N", group = "rules")]
     keep_weekly: Option<Count>,
-    /// Keep the last one of each of N months
+    /// Keep the last snapshot of each of the last N months that have one
     #[arg(long, value_name = "N", group = "rules")]
     keep_monthly: Option<Count>,
-    /// Keep the last one of each of N years
+    /// Keep the last snapshot of each of the last N years that have one
     #[arg(long, value_name = "N", group = "rules")]
     keep_yearly: Option<Count>,
-    /// Keep all that are no older than this before the newest: 1y5m7d2h
+    /// Keep all snapshots made within TIME before the newest: 1y5m7d2h
     #[arg(long, value_name = "TIME", group = "rules")]
     keep_within: Option<Span>,
-    /// Keep the last snapshot of each hour, as far back as TIME before the newest
+    /// Keep the last snapshot of each hour within TIME before the newest snapshot
     #[arg(long, value_name = "TIME", group = "rules")]
     keep_within_hourly: Option<Span>,
-    /// Keep the last snapshot of each day, as far back as TIME before the newest
+    /// Keep the last snapshot of each day within TIME before the newest snapshot
     #[arg(long, value_name = "TIME", group = "rules")]
     keep_within_daily: Option<Span>,
-    /// Keep the last snapshot of each week, as far back as TIME before the newest
+    /// Keep the last snapshot of each week within TIME before the newest snapshot
     #[arg(long, value_name = "TIME", group = "rules")]
     keep_within_weekly: Option<Span>,
-    /// Keep the last snapshot of each month, as far back as TIME before the newest
+    /// Keep the last snapshot of each month within TIME before the newest snapshot
     #[arg(long, value_name = "TIME", group = "rules")]
     keep_within_monthly: Option<Span>,
-    /// Keep the last snapshot of each year, as far back as TIME before the newest
+    /// Keep the last snapshot of each year within TIME before the newest snapshot
     #[arg(long, value_name = "TIME", group = "rules")]
     keep_within_yearly: Option<Span>,
-    /// Keep all with this tag; with several that have commas between them, all with all of these
+    /// Keep all snapshots with this tag, or with all tags of a comma-separated list
     #[arg(long, value_name = "TAG[,TAG]", group = "rules")]
     keep_tag: Vec<String>,
 }

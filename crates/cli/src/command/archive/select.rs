@@ -1,28 +1,29 @@
 //! Finds the snapshots that the user means.
 //!
-//! In: `latest` or the beginning of an id, and perhaps a path behind a colon; machines, tags, paths. Out: snapshots. Must not know what is done with it.
+//! Takes `latest` or a prefix of an ID, optionally with a path after a colon, or machines, tags and paths.
+//! Returns snapshots. Does not know what they are used for.
 
 use crate::exit::NotFound;
 use crate::output;
 use crate::sanitise::one_line;
 use anyhow::{Result, anyhow};
-use archive::select::{Candidate, Filter};
-use archive::{Id, Repository, Snapshot, snapshot};
 use clap::Args;
+use restic::select::{Candidate, Filter};
+use restic::{Id, Repository, Snapshot};
 
 /// Which snapshots are searched.
 #[derive(Debug, Args)]
 pub(super) struct Selection {
-    /// Only in this snapshot: the beginning of its id, or latest; may be repeated
+    /// Only in this snapshot: a prefix of its ID, or "latest". Can be repeated
     #[arg(long, short, value_name = "SNAPSHOT")]
     snapshot: Vec<String>,
-    /// Only in snapshots of this machine; may be repeated
+    /// Only in snapshots of this machine. Can be repeated
     #[arg(long, short = 'H', value_name = "HOST")]
     host: Vec<String>,
-    /// Only in snapshots with this tag, or with all of several that have commas between them; may be repeated
+    /// Only in snapshots with this tag, or with all tags of a comma-separated list. Can be repeated
     #[arg(long, value_name = "TAG[,TAG]")]
     tag: Vec<String>,
-    /// Only in snapshots of this directory; several must all be there
+    /// Only in snapshots of this directory. If repeated, all directories must match
     #[arg(long, value_name = "DIR")]
     path: Vec<String>,
 }
@@ -72,15 +73,15 @@ impl Selection {
 /// # Errors
 /// The repository cannot be reached.
 pub(super) fn all(repository: &Repository) -> Result<Selected> {
-    let threads = repository.surroundings().thread_count;
-    let listed = snapshot::list(repository.storage(), repository.key(), threads)?;
+    let listed = repository.snapshots()?;
     for (_, error) in &listed.unread {
         output::complain(one_line(&error.to_string()));
     }
     Ok(Selected { snapshots: listed.snapshots, unread_count: listed.unread.len() })
 }
 
-/// Returns the one of these snapshots, the oldest first, that is called so: "latest", or the beginning of its id.
+/// Returns the one of these snapshots, the oldest first, that is called so: "latest", or the beginning of its
+/// id.
 ///
 /// # Errors
 /// None is, or several are.
@@ -89,20 +90,21 @@ pub(super) fn named<'a>(snapshots: &'a [(Id, Snapshot)], name: &str) -> Result<&
         return latest(snapshots.iter())
             .ok_or_else(|| NotFound("there is no snapshot yet".to_owned()).into());
     }
-    let id = archive::select::by_prefix(snapshots.iter().map(|(id, _)| *id), name);
+    let id = restic::select::by_prefix(snapshots.iter().map(|(id, _)| *id), name);
     let id = id.map_err(|error| match error {
-        archive::select::NotFound::Ambiguous { .. } => anyhow!(error),
+        restic::select::NotFound::Ambiguous { .. } => anyhow!(error),
         none => NotFound(none.to_string()).into(),
     })?;
     let found = snapshots.iter().find(|(other, _)| *other == id);
     Ok(found.expect("the id is one of theirs"))
 }
 
-/// Returns the newest of snapshots that come from the oldest on. One that only keeps what was deleted counts where there is no other.
+/// Returns the newest of snapshots that come from the oldest on. One that only keeps what was deleted counts
+/// where there is no other.
 fn latest<'a>(
     snapshots: impl DoubleEndedIterator<Item = &'a (Id, Snapshot)> + Clone,
 ) -> Option<&'a (Id, Snapshot)> {
-    let is_kept = |snapshot: &Snapshot| snapshot.tags.iter().any(|tag| tag == backup::KEPT);
+    let is_kept = |snapshot: &Snapshot| snapshot.tags.iter().any(|tag| tag == backup::DELETED_TAG);
     snapshots.clone().rfind(|(_, snapshot)| !is_kept(snapshot)).or_else(|| snapshots.last())
 }
 
@@ -112,8 +114,7 @@ fn latest<'a>(
 /// None is named so, or several are; or one that cannot be read might be meant.
 pub(super) fn one(repository: &Repository, text: &str) -> Result<(Id, Snapshot, Vec<u8>)> {
     let (name, path) = text.split_once(':').unwrap_or((text, ""));
-    let threads = repository.surroundings().thread_count;
-    let mut listed = snapshot::list(repository.storage(), repository.key(), threads)?;
+    let mut listed = repository.snapshots()?;
     if let Some(place) =
         listed.unread.iter().position(|(id, _)| name == "latest" || id.to_string().starts_with(name))
     {

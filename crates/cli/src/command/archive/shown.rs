@@ -1,10 +1,10 @@
-//! What the commands on repositories show alike: times, kinds of files, snapshots.
+//! How commands on repositories print times, kinds of files and snapshots.
 //!
-//! In: values. Out: text. Must not know any command.
+//! Turns values into text. Does not know any command.
 
 use crate::environment;
-use archive::{Id, NodeKind, Snapshot, Time};
 use jiff::Timestamp;
+use restic::{Id, NodeKind, Snapshot, Time};
 
 /// Returns a time as the user's clock shows it; one that it cannot show, as it was noted.
 pub(super) fn local_time(time: &Time) -> String {

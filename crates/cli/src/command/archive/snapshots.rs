@@ -1,21 +1,21 @@
 //! `pneu archive snapshots`: lists snapshots.
 
 use super::shown::snapshot_line;
+use crate::archive::repository::{ConfiguredRepository, LockOptions, RepositoryOptions};
 use crate::exit::Outcome;
-use crate::format::json::any_line;
 use crate::output;
 use crate::progress;
-use crate::repository::{LockOptions, Place, RepositoryOptions};
 use crate::sanitise::one_line;
 use crate::session::Session;
 use anyhow::Result;
-use archive::snapshot;
 use clap::{Args, ValueEnum};
+use render::json_line_of;
 use serde_json::json;
+use terminal::command_line::Run;
 
-/// List snapshots, the oldest first
+/// List snapshots, oldest first
 ///
-/// Each with the beginning of its id, when it was made, on which machine, its tags, and what it holds.
+/// Prints a line for each snapshot: the short ID, time, machine, tags and paths.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -27,62 +27,63 @@ pub(crate) struct Arguments {
     repository: RepositoryOptions,
     #[command(flatten)]
     lock: LockOptions,
-    /// Only those of this machine
+    /// Only snapshots of this machine
     #[arg(long, value_name = "HOST")]
     host: Option<String>,
-    /// Only those with this tag; several must all be there
+    /// Only snapshots with this tag. If repeated, all tags must match
     #[arg(long, value_name = "TAG")]
     tag: Vec<String>,
-    /// How to print them
+    /// Output format
     #[arg(long, value_enum, default_value_t = Format::Plain)]
     format: Format,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Format {
-    /// A line for each
+    /// One line per snapshot
     Plain,
-    /// A JSON object on each line
+    /// One JSON object per line
     Json,
 }
 
-/// Runs the command.
-///
-/// # Errors
-/// The repository cannot be opened or reached.
-pub(crate) fn run(arguments: &Arguments, session: &Session) -> Result<Outcome> {
-    let place = Place::new(&arguments.repository, session)?;
-    let repository = place.open()?;
-    let lock = place.lock_to_read(&repository, arguments.lock)?;
-    let threads = repository.surroundings().thread_count;
-    let listed = snapshot::list(repository.storage(), repository.key(), threads)?;
-    progress::check()?;
-    lock.release()?;
-    for (_, error) in &listed.unread {
-        output::complain(one_line(&error.to_string()));
-    }
-    let mut output = session.output();
-    let mut is_any = false;
-    for (id, snapshot) in &listed.snapshots {
-        let is_of_host = arguments.host.as_ref().is_none_or(|host| *host == snapshot.hostname);
-        if !is_of_host || !arguments.tag.iter().all(|tag| snapshot.tags.contains(tag)) {
-            continue;
+impl Run<Session> for Arguments {
+    /// Runs the command.
+    ///
+    /// # Errors
+    /// The repository cannot be opened or reached.
+    fn run(&self, session: &Session) -> Result<Outcome> {
+        let place = ConfiguredRepository::new(&self.repository, session)?;
+        let repository = place.open()?;
+        let lock = place.lock_to_read(&repository, self.lock)?;
+        let listed = repository.snapshots()?;
+        progress::check()?;
+        lock.release()?;
+        for (_, error) in &listed.unread {
+            output::complain(one_line(&error.to_string()));
         }
-        is_any = true;
-        match arguments.format {
-            Format::Plain => output.line(&one_line(&snapshot_line(id, snapshot)))?,
-            Format::Json => output.bytes(&json_line(id, snapshot))?,
+        let mut output = session.output();
+        let mut is_any = false;
+        for (id, snapshot) in &listed.snapshots {
+            let is_of_host = self.host.as_ref().is_none_or(|host| *host == snapshot.hostname);
+            if !is_of_host || !self.tag.iter().all(|tag| snapshot.tags.contains(tag)) {
+                continue;
+            }
+            is_any = true;
+            match self.format {
+                Format::Plain => output.line(&one_line(&snapshot_line(id, snapshot)))?,
+                Format::Json => output.bytes(&json_line(id, snapshot))?,
+            }
         }
+        output.finish()?;
+        Ok(match (listed.unread.is_empty(), is_any) {
+            (false, _) => Outcome::Partly,
+            (true, true) => Outcome::Done,
+            (true, false) => Outcome::Nothing,
+        })
     }
-    output.finish()?;
-    Ok(match (listed.unread.is_empty(), is_any) {
-        (false, _) => Outcome::Partly,
-        (true, true) => Outcome::Done,
-        (true, false) => Outcome::Nothing,
-    })
 }
 
-fn json_line(id: &archive::Id, snapshot: &archive::Snapshot) -> Vec<u8> {
+fn json_line(id: &restic::Id, snapshot: &restic::Snapshot) -> Vec<u8> {
     let mut line = json!({
         "version": 1,
         "type": "snapshot",
@@ -99,6 +100,6 @@ fn json_line(id: &archive::Id, snapshot: &archive::Snapshot) -> Vec<u8> {
         line["bytes"] = summary.total_bytes_processed.into();
     }
     let mut out = Vec::new();
-    any_line(&line, &mut out);
+    json_line_of(&line, &mut out);
     out
 }

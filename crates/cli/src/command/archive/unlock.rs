@@ -1,18 +1,19 @@
-//! `pneu archive unlock`: takes away locks that nobody holds any more.
+//! `pneu archive unlock`: removes stale locks.
 
 use crate::amount::count;
+use crate::archive::repository::{ConfiguredRepository, RepositoryOptions};
 use crate::exit::Outcome;
-use crate::repository::{Place, RepositoryOptions};
 use crate::session::Session;
 use anyhow::Result;
-use archive::WhichLocks;
 use clap::Args;
+use restic::WhichLocks;
+use terminal::command_line::Run;
 
-/// Take away locks that nobody holds any more
+/// Remove stale locks
 ///
-/// Those that are older than 30 minutes, and those of processes of this machine that are gone. --remove-all
-/// takes away all of them: only for when it is certain that nobody else is at work. Locks that pneu left on
-/// this machine since it was started need no unlock: the next command removes them.
+/// A lock is stale if it is older than 30 minutes, or if its process ran on this machine and has ended.
+/// --remove-all removes all locks. Use it only if no other program is using the repository. Locks that pneu
+/// itself left on this machine since it was started need no unlock: the next command removes them.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -21,27 +22,29 @@ Examples:
 pub(crate) struct Arguments {
     #[command(flatten)]
     repository: RepositoryOptions,
-    /// Take away those of others at work, too
+    /// Remove locks that are in use, too
     #[arg(long)]
     remove_all: bool,
 }
 
-/// Runs the command.
-///
-/// # Errors
-/// The repository cannot be opened, or a lock not removed.
-pub(crate) fn run(arguments: &Arguments, session: &Session) -> Result<Outcome> {
-    if !arguments.remove_all {
-        // Locks are taken for stale by their age.
-        session.index.credible_seconds()?;
+impl Run<Session> for Arguments {
+    /// Runs the command.
+    ///
+    /// # Errors
+    /// The repository cannot be opened, or a lock not removed.
+    fn run(&self, session: &Session) -> Result<Outcome> {
+        if !self.remove_all {
+            // Locks are taken for stale by their age.
+            session.index.credible_seconds()?;
+        }
+        let repository = ConfiguredRepository::new(&self.repository, session)?.open()?;
+        let which = if self.remove_all { WhichLocks::All } else { WhichLocks::Stale };
+        let removed = restic::unlock(repository.parts(), which)?;
+        let mut output = session.output();
+        if !session.is_quiet {
+            output.line(&format!("{} removed", count(removed as u64, "lock")))?;
+        }
+        output.finish()?;
+        Ok(Outcome::Done)
     }
-    let repository = Place::new(&arguments.repository, session)?.open()?;
-    let which = if arguments.remove_all { WhichLocks::All } else { WhichLocks::Stale };
-    let removed = archive::unlock(repository.parts(), which)?;
-    let mut output = session.output();
-    if !session.is_quiet {
-        output.line(&format!("{} removed", count(removed as u64, "lock")))?;
-    }
-    output.finish()?;
-    Ok(Outcome::Done)
 }

@@ -1,46 +1,51 @@
-//! `pneu archive view`: shows messages and other files as the archive has them.
+//! `pneu archive view`: shows messages and other files from the archive.
 
 use super::select;
-use crate::archived;
+use crate::archive::messages;
+use crate::archive::repository::{ConfiguredRepository, LockOptions, RepositoryOptions};
 use crate::command::view::{self, Format, How};
-use crate::ending;
 use crate::exit::{NotFound, Outcome};
-use crate::locate::{self, Located};
 use crate::output::Output;
 use crate::progress;
-use crate::repository::{LockOptions, Place, RepositoryOptions};
 use crate::sanitise::many_lines;
+use crate::search::locate::{self, Located};
 use crate::session::Session;
 use anyhow::{Result, anyhow, bail};
-use archive::{BlobKind, Id, Node, NodeKind, Reading, Repository, Snapshot, Unwatched};
-use backup::Archive;
+use backup::MessageArchive;
 use clap::Args;
 use mail::{Compression, Content, Unpacked};
+use restic::{BlobKind, Id, Node, NodeKind, Reading, Repository, Snapshot, Unwatched};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use terminal::command_line::Run;
+use terminal::signals;
 
 /// Bytes of a file that are read to be shown.
 const FILE_BYTES_MAX: usize = 100 << 20;
 
-/// Show messages and other files as the archive has them
+/// Show messages and other files from the archive
 ///
-/// A message is shown as by "pneu view", whether it still lies on the disk or not; any other file as it is. MESSAGE is SNAPSHOT:PATH as "pneu
-/// archive find" and "ls" name it; a PATH alone, from the top, in the newest snapshot that has it; or what "pneu view" takes: id: and a
-/// Message-ID, the beginning of a sha256, a query that one message matches. The latter ask the index, which may know messages that are
-/// long gone.
+/// Shows a message like "pneu view", whether its file still exists or not. Prints any other file unchanged.
+/// MESSAGE is SNAPSHOT:PATH, as printed by "pneu archive find" and "ls"; an absolute PATH, which is taken
+/// from the newest snapshot that has it; or one of the names that "pneu view" accepts: id: and a Message-ID,
+/// a prefix of a SHA-256, or a query that matches exactly one message. These names are looked up in the
+/// index, which may also have messages whose files are long gone.
 #[derive(Debug, Args)]
-#[command(after_help = "\
+#[command(
+    visible_alias = "show",
+    after_help = "\
 Examples:
   pneu archive view latest:/home/ana/Maildir/cur/1700000000.1.host:2,S
   pneu archive view /home/ana/Maildir/dovecot-keywords
-  pneu archive view --format raw id:1234@example.org > message.eml")]
+  pneu archive view --format raw id:1234@example.org > message.eml"
+)]
 pub(crate) struct Arguments {
     #[command(flatten)]
     repository: RepositoryOptions,
     #[command(flatten)]
     lock: LockOptions,
-    /// Which: SNAPSHOT:/PATH, /PATH, id: and a Message-ID, the beginning of a sha256, or a query
+    /// SNAPSHOT:/PATH, /PATH, id: and a Message-ID, a prefix of a SHA-256, or a query
     #[arg(value_name = "MESSAGE", required = true)]
     messages: Vec<OsString>,
     #[command(flatten)]
@@ -62,40 +67,43 @@ struct File {
     node: Node<'static>,
 }
 
-/// Runs the command.
-///
-/// # Errors
-/// There is no such message, or it cannot be read; of several only if none can be shown; the repository cannot be opened or reached.
-pub(crate) fn run(arguments: &Arguments, session: &Session) -> Result<Outcome> {
-    if arguments.how.format == Format::Raw && arguments.messages.len() > 1 {
-        bail!("--format raw shows one message");
-    }
-    let place = Place::new(&arguments.repository, session)?;
-    let repository = place.open()?;
-    let lock = place.lock_to_read(&repository, arguments.lock)?;
-    let snapshots = select::all(&repository)?.snapshots;
-    if let [only] = arguments.messages.as_slice()
-        && let Some(file) = file(&repository, &snapshots, only)?
-        && (arguments.how.format == Format::Raw || !is_message(&file.place))
-    {
-        if !matches!(arguments.how.format, Format::Raw | Format::Plain) {
-            bail!("{} is no message: --format raw and plain show it", file.place.display());
+impl Run<Session> for Arguments {
+    /// Runs the command.
+    ///
+    /// # Errors
+    /// There is no such message, or it cannot be read; of several only if none can be shown; the repository
+    /// cannot be opened or reached.
+    fn run(&self, session: &Session) -> Result<Outcome> {
+        if self.how.format == Format::Raw && self.messages.len() > 1 {
+            bail!("--format raw shows one message");
         }
-        let mut output = if arguments.how.no_pager { session.output() } else { session.paged_output() };
-        write(&repository, &file, arguments.how.format, &mut output)?;
+        let place = ConfiguredRepository::new(&self.repository, session)?;
+        let repository = place.open()?;
+        let lock = place.lock_to_read(&repository, self.lock)?;
+        let snapshots = select::all(&repository)?.snapshots;
+        if let [only] = self.messages.as_slice()
+            && let Some(file) = file(&repository, &snapshots, only)?
+            && (self.how.format == Format::Raw || !is_message(&file.place))
+        {
+            if !matches!(self.how.format, Format::Raw | Format::Plain) {
+                bail!("{} is not a message; only --format raw and plain show it", file.place.display());
+            }
+            let mut output = if self.how.no_pager { session.output() } else { session.paged_output() };
+            write(&repository, &file, self.how.format, &mut output)?;
+            lock.release()?;
+            output.finish()?;
+            return Ok(Outcome::Done);
+        }
+        let locate = |message: &OsString| match file(&repository, &snapshots, message)? {
+            Some(file) => read(&repository, &file),
+            None => by_content(&repository, &message.to_string_lossy(), session),
+        };
+        let (found, outcome) = view::located(&self.messages, &locate)?;
         lock.release()?;
-        output.finish()?;
-        return Ok(Outcome::Done);
+        signals::only_prints();
+        view::show(&found, self.how, session)?;
+        Ok(outcome)
     }
-    let locate = |message: &OsString| match file(&repository, &snapshots, message)? {
-        Some(file) => read(&repository, &file),
-        None => by_content(&repository, &message.to_string_lossy(), session),
-    };
-    let (found, outcome) = view::located(&arguments.messages, &locate)?;
-    lock.release()?;
-    ending::only_prints();
-    view::show(&found, arguments.how, session)?;
-    Ok(outcome)
 }
 
 /// Reads what the user wrote. `None` if that is no path, but a message.
@@ -120,13 +128,13 @@ fn file(repository: &Repository, snapshots: &[(Id, Snapshot)], text: &OsStr) -> 
         None => return Ok(None),
     };
     for (id, snapshot) in among {
-        let Some(node) = archive::node_at(repository, &snapshot.tree, path)? else { continue };
+        let Some(node) = restic::node_at(repository, &snapshot.tree, path)? else { continue };
         let place = [id.short().as_bytes(), b":", path].concat();
         let place = PathBuf::from(OsStr::from_bytes(&place));
         return match node.kind {
             NodeKind::File => Ok(Some(File { place, node })),
             NodeKind::Directory => bail!("{} is a directory; see: pneu archive ls", place.display()),
-            _ => bail!("{} is no file that can be shown", place.display()),
+            _ => bail!("{} is not a file that can be shown", place.display()),
         };
     }
     Err(NotFound(format!("no snapshot has {}", Path::new(text).display())).into())
@@ -199,15 +207,15 @@ fn by_content(repository: &Repository, handle: &str, session: &Session) -> Resul
         Ok(id) => id.0,
         Err(_) => locate::content_of(handle, session)?,
     };
-    let archive = Archive { environment: &session.index, repository };
-    let held = archive.held(&[], &Unwatched);
+    let archive = MessageArchive { environment: &session.index, repository };
+    let held = archive.messages(&[], &Unwatched);
     match held.message(&sha256)? {
         Some(bytes) => {
             let mut content = Content::default();
             content.bytes = bytes;
             Ok(Located::new(None, content))
         }
-        None if held.is_unindexed(&sha256)? => bail!("{}", archived::UNINDEXED),
+        None if held.is_unindexed(&sha256)? => bail!("{}", messages::UNINDEXED),
         None => Err(NotFound(format!("the archive does not have {handle}")).into()),
     }
 }

@@ -1,4 +1,5 @@
-//! Devices: a disk that is not mounted, or another in its place. What is stored is changed here, since disks cannot be.
+//! Devices: a disk that is not mounted, or another in its place. What is stored is changed here, since disks
+//! cannot be.
 
 use super::Ground;
 use crate::{Loss, UpdateOptions};

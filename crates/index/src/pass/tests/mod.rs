@@ -6,10 +6,11 @@ mod devices;
 mod keywords;
 mod modes;
 mod random;
+mod some_folders;
 
 use crate::rows::{self, FileRow, FolderRow};
 use crate::tables::{files, folders};
-use crate::{Environment, NoObserver, Root, Summary, UpdateOptions, open, update};
+use crate::{Environment, Root, Summary, UpdateOptions, open, update};
 use disk::RealDisk;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -17,6 +18,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, UNIX_EPOCH};
 use tempfile::TempDir;
+use work::Silent;
 
 /// A mailbox and its index.
 struct Ground {
@@ -55,8 +57,8 @@ impl Ground {
         ground
     }
 
-    /// Gives every directory that was changed since it was last called a time of its own, long ago: its times say from now on whether
-    /// it changes, however soon that is.
+    /// Gives every directory that was changed since it was last called a time of its own, long ago: its times
+    /// say from now on whether it changes, however soon that is.
     fn age(&self) {
         age(self.root());
     }
@@ -69,7 +71,7 @@ impl Ground {
     fn set_stamp(&self, folder: &str, change: impl Fn(&mut mail::Stamp)) {
         let mut row = self.folder(folder);
         row.directories.iter_mut().for_each(|directory| change(&mut directory.stamp));
-        let mut writer = open::writer(&self.environment, &NoObserver).unwrap();
+        let mut writer = open::writer(&self.environment, &Silent).unwrap();
         let mut rows = rows::empty(&writer.snapshot().unwrap(), folders::TABLE).unwrap();
         rows::push_folder(&mut rows, &row).unwrap();
         let mut transaction = store::Transaction::default();
@@ -101,7 +103,7 @@ impl Ground {
     }
 
     fn update_with(&self, options: &UpdateOptions) -> Summary {
-        update(&self.environment, &self.roots, options, &NoObserver).unwrap()
+        update(&self.environment, &self.roots, options, &Silent).unwrap()
     }
 
     fn folders(&self) -> Vec<FolderRow> {
@@ -124,7 +126,7 @@ impl Ground {
         };
         let mut files = Vec::new();
         for part in snapshot.table(files::TABLE).unwrap().parts() {
-            for row in rows::live(part) {
+            for row in part.live_rows() {
                 let row = rows::file(part, row).unwrap();
                 files.push((path(row.folder), row));
             }

@@ -1,8 +1,9 @@
 //! How the messages of one thread answer each other: a tree, in the manner of Zawinski's message threading
 //! (<https://www.jwz.org/doc/threading.html>).
 //!
-//! In: messages in the order of their dates, each with its node and that of the message it answers, and the chains of ancestors that
-//! they name. Out: the order in which to show them, with depths. Pure: what came first to the index does not matter.
+//! In: messages in the order of their dates, each with its node and that of the message it answers, and the
+//! chains of ancestors that they name. Out: the order in which to show them, with depths. Pure: what came
+//! first to the index does not matter.
 
 use crate::tables::NO_NODE;
 use std::collections::HashMap;
@@ -34,8 +35,8 @@ pub(super) fn by_parents(items: &[Item]) -> Vec<Place> {
     links.places(items)
 }
 
-/// Arranges messages by what each answers, and those whose parent is missing or unknown also by the chains of ancestors that
-/// messages name: `chains` has one for each item, the oldest first.
+/// Arranges messages by what each answers, and those whose parent is missing or unknown also by the chains of
+/// ancestors that messages name: `chains` has one for each item, the oldest first.
 pub(super) fn by_chains(items: &[Item], chains: &[Vec<u32>]) -> Vec<Place> {
     let mut links = Links::new(items);
     links.own_parents(items);
@@ -112,8 +113,8 @@ impl Links {
         top
     }
 
-    /// Returns for each item the item that it stands below. What has no message to show is passed over; an item whose node another one has, too, stands
-    /// where the first one does.
+    /// Returns for each item the item that it stands below. What has no message to show is passed over; an
+    /// item whose node another one has, too, stands where the first one does.
     fn parents(&self, items: &[Item]) -> Vec<Option<usize>> {
         // The nearest message above a ghost, for each container, so that long rows of ghosts are walked once.
         let mut nearest: Vec<Option<Option<usize>>> = vec![None; self.containers.len()];
@@ -164,7 +165,8 @@ impl Links {
 mod tests {
     use super::*;
 
-    /// Items from text: `node` or `node<parent`, in the order of their dates; with a `-` behind, one that is not shown.
+    /// Items from text: `node` or `node<parent`, in the order of their dates; with a `-` behind, one that is
+    /// not shown.
     fn items(text: &str) -> Vec<Item> {
         let number = |text: &str| text.trim_end_matches('-').parse().unwrap();
         let item = |word: &str| match word.split_once('<') {

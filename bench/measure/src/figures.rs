@@ -1,0 +1,33 @@
+//! The figures of a table: which series of a report its rows name, and what they come to.
+//!
+//! Input: a row and a [`Report`]. Output: series and numbers. Knows nothing of how they are shown.
+
+use crate::report::Report;
+use crate::series::{Series, named};
+use crate::table::{Row, Table};
+
+impl Row {
+    /// Returns the series of a program, if it has samples.
+    pub(crate) fn series<'a>(&self, column: &str, report: &'a Report) -> Option<&'a Series> {
+        let other = self.others.iter().find(|(name, _)| *name == column);
+        let name = other.map_or_else(|| named(column, &self.work), |(_, series)| series.clone());
+        report.find(&name).filter(|series| !series.samples.is_empty())
+    }
+
+    pub(crate) fn floor_value(&self, report: &Report) -> Option<f64> {
+        let series = report.find(self.floor.as_ref()?).filter(|series| !series.samples.is_empty())?;
+        // CPU time is counted in ticks, and may be none.
+        Some(self.quantity.of(series).0).filter(|&floor| floor > 0.0)
+    }
+
+    pub(crate) fn value(&self, column: &str, report: &Report) -> Option<f64> {
+        Some(self.quantity.of(self.series(column, report)?).0)
+    }
+}
+
+impl Table {
+    /// Says whether anything of it was measured.
+    pub fn has_figures(&self, report: &Report) -> bool {
+        self.rows.iter().any(|row| self.columns.iter().any(|column| row.series(column, report).is_some()))
+    }
+}

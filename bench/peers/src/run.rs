@@ -1,0 +1,71 @@
+//! One run: which programs are there, which tables are measured, what is written.
+//!
+//! Input: options. Output: results on disk, written anew after each piece. Does not know what tables measure.
+
+use crate::bench::Bench;
+use crate::options::Options;
+use crate::peer::Installed;
+use crate::{peers, tables};
+use anyhow::{Context, Result, bail};
+use measure::{Report, machine, resume, say, starter};
+use std::fs;
+use std::time::Instant;
+
+/// Measures the tables that the options ask for. One that fails does not keep others from being measured.
+///
+/// # Errors
+/// If a table failed.
+pub(crate) fn measure(options: &Options) -> Result<()> {
+    starter::start_through_own_program()?;
+    fs::create_dir_all(&options.corpora)
+        .with_context(|| format!("cannot make {}", options.corpora.display()))?;
+    let machine = options.machine.clone().unwrap_or_else(machine::name);
+    let name = format!("{}-{machine}{}", machine::today()?, if options.quick { "-quick" } else { "" });
+    let mut report = Report {
+        title: "pneu beside others".to_owned(),
+        facts: machine::facts(&options.corpora)?,
+        tables: tables::all(options),
+        ..Report::default()
+    };
+    if options.quick {
+        report.set_fact("sizes", "--quick: small, and few rounds".to_owned());
+    }
+    let found = look_for_all(options, &mut report)?;
+    if options.resume {
+        resume::take(&mut report, &options.runs.join(&name))?;
+    }
+    let mut bench = Bench { options, report, found, name };
+    let mut failed = Vec::new();
+    for part in tables::parts(options) {
+        say(&format!("== {part:?}"));
+        let begin = Instant::now();
+        if let Err(error) = tables::measure(part, &mut bench) {
+            say(&format!("{part:?} failed: {error:#}"));
+            failed.push(format!("{part:?}: {error:#}"));
+            bench.report.set_fact("failed", failed.join("; "));
+        }
+        say(&format!("{part:?} took {:.0} s", begin.elapsed().as_secs_f64()));
+        bench.save()?;
+        say(&format!("written to {}", options.runs.join(&bench.name).display()));
+    }
+    if failed.is_empty() { Ok(()) } else { bail!("{}", failed.join("; ")) }
+}
+
+/// Looks for all programs, and says of each in the report what was found.
+fn look_for_all(options: &Options, report: &mut Report) -> Result<Vec<(&'static str, Installed)>> {
+    report.set_fact("pneu", machine::output(&options.program.display().to_string(), &["--version"])?);
+    let mut found = Vec::new();
+    for peer in peers::ALL {
+        match peer.find() {
+            Ok(installed) => {
+                report.set_fact(peer.name, installed.version.clone());
+                found.push((peer.name, installed));
+            }
+            Err(error) => {
+                say(&format!("{}: {error:#}", peer.name));
+                report.set_fact(peer.name, format!("a dash in every row: {error:#}"));
+            }
+        }
+    }
+    Ok(found)
+}

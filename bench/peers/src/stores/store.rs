@@ -1,0 +1,31 @@
+//! What all stores have in common: what can be asked of them, and how they compress.
+//!
+//! Does not know any store.
+
+use super::records::Record;
+use anyhow::Result;
+use std::path::Path;
+
+/// What a store compresses together, where it compresses blocks itself.
+pub(super) const BLOCK_BYTES: u32 = 64 << 10;
+/// Bytes of a dictionary.
+pub(super) const DICTIONARY_BYTES: u32 = 64 << 10;
+/// The compression level of zstd.
+pub(super) const LEVEL: i32 = 3;
+/// The level for what is never read.
+pub(super) const LEVEL_MAX: i32 = 19;
+
+/// A store with records.
+pub(super) trait HeaderStore {
+    /// Keeps all records, which come by key. They are durable when this returns.
+    fn fill(&self, place: &Path, records: &mut dyn Iterator<Item = Result<Record>>) -> Result<()>;
+
+    /// Hands out all records by key.
+    fn all(&self, place: &Path, each: &mut Each<'_>) -> Result<()>;
+
+    /// Hands out so many records with the highest keys, the highest first.
+    fn newest(&self, place: &Path, count: usize, each: &mut Each<'_>) -> Result<()>;
+}
+
+/// Takes a key and a value.
+pub(super) type Each<'a> = dyn FnMut(u64, &[u8]) -> Result<()> + 'a;

@@ -1,0 +1,128 @@
+//! Files and directories as the cache has them.
+
+use crate::blobs::entry::Stat;
+use crate::cache::columns::nodes;
+use crate::error::Result;
+use restic::Id;
+use store::Part;
+
+/// The state of a file when it was read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct FileState {
+    /// Its inode.
+    pub inode: u64,
+    /// Its size in bytes.
+    pub size_bytes: u64,
+    /// Its time of modification.
+    pub mtime_ns: i64,
+    /// Its time of status change.
+    pub ctime_ns: i64,
+    /// SHA-256 of its content.
+    pub content: [u8; 32],
+}
+
+/// A directory in the cache.
+#[derive(Clone, Default)]
+pub(crate) struct CachedDirectory<'a> {
+    /// Its number in the tables; none if it has no rows there.
+    pub number: Option<u32>,
+    /// Its tree in the last snapshot.
+    pub tree: Option<Id>,
+    /// Its files sorted by name.
+    pub files: Vec<CachedFile<'a>>,
+}
+
+/// A file, to be written into the cache.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct FileRow {
+    /// Its name.
+    pub name: Vec<u8>,
+    /// Its inode, size, times and content.
+    pub row: FileState,
+    /// Its type and permissions.
+    pub mode: u32,
+    /// Its owner.
+    pub uid: u32,
+    /// Its group.
+    pub gid: u32,
+}
+
+/// A file in the cache, as a row of a table.
+#[derive(Clone, Copy)]
+pub(crate) struct CachedFile<'a> {
+    /// Its name.
+    pub name: &'a [u8],
+    pub(super) part: &'a Part,
+    pub(super) row: u32,
+}
+
+impl CachedFile<'_> {
+    /// Returns its size in bytes.
+    pub(crate) fn size_bytes(&self) -> Result<u64> {
+        Ok(self.part.u64_at(nodes::SIZE, self.row)?)
+    }
+
+    /// Returns the SHA-256 of its content.
+    pub(crate) fn content(&self) -> Result<[u8; 32]> {
+        Ok(self.part.id_at(nodes::CONTENT, self.row)?)
+    }
+
+    /// Returns whether a file with this metadata is the same file, unchanged.
+    pub(crate) fn is_as(&self, stat: &Stat) -> Result<bool> {
+        let (part, row) = (self.part, self.row);
+        Ok(part.u64_at(nodes::INODE, row)? == stat.inode
+            && part.u64_at(nodes::SIZE, row)? == stat.size_bytes
+            && part.i64_at(nodes::MTIME, row)? == stat.mtime_ns
+            && part.i64_at(nodes::CTIME, row)? == stat.ctime_ns
+            && part.u32_at(nodes::MODE, row)? == stat.mode
+            && part.u32_at(nodes::UID, row)? == stat.uid
+            && part.u32_at(nodes::GID, row)? == stat.gid)
+    }
+
+    /// Returns whether a file with this metadata and content is the same file, unchanged.
+    pub(crate) fn holds(&self, stat: &Stat, content: [u8; 32]) -> Result<bool> {
+        Ok(self.is_as(stat)? && self.content()? == content)
+    }
+
+    /// Returns the state to compare with a file that may be another one.
+    pub(crate) fn row(&self) -> Result<FileState> {
+        row(self.part, self.row)
+    }
+}
+
+impl<'a> CachedDirectory<'a> {
+    /// Returns the cached file of each name. `names` are sorted.
+    pub(crate) fn join<'n>(&self, names: impl Iterator<Item = &'n [u8]>) -> Vec<Option<CachedFile<'a>>> {
+        let mut files = self.files.iter().peekable();
+        let of_name = |name: &[u8]| {
+            while files.next_if(|file| file.name < name).is_some() {}
+            files.next_if(|file| file.name == name).copied()
+        };
+        names.map(of_name).collect()
+    }
+}
+
+impl FileRow {
+    /// Makes the row of a file.
+    pub(crate) fn new(name: &[u8], stat: &Stat, content: [u8; 32]) -> FileRow {
+        let row = FileState {
+            inode: stat.inode,
+            size_bytes: stat.size_bytes,
+            mtime_ns: stat.mtime_ns,
+            ctime_ns: stat.ctime_ns,
+            content,
+        };
+        FileRow { name: name.to_vec(), row, mode: stat.mode, uid: stat.uid, gid: stat.gid }
+    }
+}
+
+/// Reads the row of a file.
+pub(super) fn row(part: &Part, row: u32) -> Result<FileState> {
+    Ok(FileState {
+        inode: part.u64_at(nodes::INODE, row)?,
+        size_bytes: part.u64_at(nodes::SIZE, row)?,
+        mtime_ns: part.i64_at(nodes::MTIME, row)?,
+        ctime_ns: part.i64_at(nodes::CTIME, row)?,
+        content: part.id_at(nodes::CONTENT, row)?,
+    })
+}

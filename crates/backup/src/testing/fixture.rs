@@ -1,0 +1,173 @@
+//! A mailbox with its index, a repository in memory, and the tables of its backups.
+
+use crate::blobs::entry::{Content, Entry};
+use crate::cache::{Cache, CacheUpdate};
+use crate::testing::memory::MemoryRepository;
+use crate::write::files::BackupContext;
+use crate::write::pneu_files::PneuFiles;
+use crate::write::store_mail::{Counts, StoredMail, store_mail};
+use disk::{Disk, RealDisk};
+use index::{Environment, Inventory, Root, UpdateOptions};
+use restic::{Id, Unwatched};
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use tempfile::TempDir;
+use work::Silent;
+
+/// A mailbox with its index, a repository, and the tables between them.
+pub(crate) struct Fixture {
+    pub(crate) directory: TempDir,
+    pub(crate) environment: Environment,
+    pub(crate) roots: Vec<Root>,
+    pub(crate) repository: MemoryRepository,
+    pub(crate) pneu_files: PneuFiles,
+}
+
+/// What a backup did: how many files were opened, how many trees written.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Work {
+    pub(crate) opened: usize,
+    pub(crate) trees: usize,
+    pub(crate) problems: Vec<String>,
+}
+
+pub(crate) fn message(number: usize) -> String {
+    format!(
+        "From: a@example.org\nSubject: s{number}\nMessage-ID: <m{number}@example.org>\n\nwords {number}\n"
+    )
+}
+
+impl Fixture {
+    /// Begins with two folders of four messages each, and what mail programs keep beside them.
+    pub(crate) fn new() -> Fixture {
+        let directory = tempfile::tempdir().unwrap();
+        let root = directory.path().join("home/Mail");
+        fs::create_dir_all(&root).unwrap();
+        let environment = Environment {
+            disk: Arc::new(RealDisk),
+            data: directory.path().join("data"),
+            clock_ns: || 1_900_000_000_000_000_000,
+            seed: 7,
+            holder: "a test".into(),
+            thread_count: 2,
+        };
+        let roots = vec![Root { name: "mail".into(), path: root }];
+        let fixture = Fixture {
+            directory,
+            environment,
+            roots,
+            repository: MemoryRepository::default(),
+            pneu_files: PneuFiles::default(),
+        };
+        for number in 0..8 {
+            let place = if number == 7 { "new" } else { "cur" };
+            let flags = if number == 7 { "" } else { ":2,S" };
+            let folder = if number < 4 { "inbox" } else { "lists/rust" };
+            fixture.put(folder, place, &format!("{number}.x{flags}"), message(number).as_bytes());
+        }
+        for (name, content) in [
+            ("inbox/dovecot-uidlist", "3 V1 N5\n"),
+            ("inbox/dovecot.index.cache", "made again"),
+            ("inbox/.mbsyncstate", "state"),
+            ("inbox/dovecot-uidlist.lock", ""),
+            ("inbox/tmp/9.half", "not whole"),
+            ("lists/rust/maildirfolder", ""),
+            ("subscriptions", "inbox\n"),
+        ] {
+            fs::write(fixture.root().join(name), content).unwrap();
+        }
+        fs::create_dir(fixture.root().join(".notmuch")).unwrap();
+        fs::write(fixture.root().join(".notmuch/large"), "x").unwrap();
+        fixture
+    }
+
+    pub(crate) fn root(&self) -> &Path {
+        &self.roots[0].path
+    }
+
+    pub(crate) fn put(&self, folder: &str, place: &str, name: &str, content: &[u8]) -> PathBuf {
+        for each in ["cur", "new", "tmp"] {
+            fs::create_dir_all(self.root().join(folder).join(each)).unwrap();
+        }
+        let path = self.root().join(folder).join(place).join(name);
+        fs::write(&path, content).unwrap();
+        path
+    }
+
+    pub(crate) fn place(&self) -> PathBuf {
+        crate::cache::cache_directory(&self.environment.data, &Id([3; 32]))
+    }
+
+    pub(crate) fn disk(&self) -> Arc<dyn Disk> {
+        self.environment.disk.clone()
+    }
+
+    pub(crate) fn index(&self) {
+        index::update(&self.environment, &self.roots, &UpdateOptions::default(), &Silent).unwrap();
+    }
+
+    /// Stores what the index knows now.
+    pub(crate) fn store(&self, cache: Option<&Cache>) -> StoredMail {
+        let inventory = Inventory::open(&self.environment).unwrap();
+        let context = BackupContext { writer: &self.repository, cache, progress: &Unwatched };
+        store_mail(&context, &inventory, &self.pneu_files).unwrap()
+    }
+
+    /// Backs up what the index knows now, and keeps what is to be known.
+    pub(crate) fn backup(&self) -> (Id, Counts, Work) {
+        let known = Cache::open(&self.disk(), &self.place()).cache();
+        let StoredMail { tree, changes, counts, problems } = self.store(known.as_ref());
+        self.commit(changes);
+        let (opened, trees) = self.repository.brought();
+        let shown = |path: &Path| path.strip_prefix(self.root()).unwrap_or(path).display().to_string();
+        let problems =
+            problems.iter().map(|problem| format!("{}: {}", shown(&problem.path), problem.what)).collect();
+        (tree, counts, Work { opened, trees, problems })
+    }
+
+    pub(crate) fn commit(&self, changes: CacheUpdate) {
+        changes.commit(&self.disk(), &self.place(), "a test", 9).unwrap();
+    }
+
+    /// Returns all directories and files below a tree by path, as a snapshot has them.
+    pub(crate) fn listed(&self, tree: Id) -> BTreeMap<String, Entry> {
+        let mut found = BTreeMap::new();
+        self.list(tree, "", &mut found);
+        found
+    }
+
+    fn list(&self, tree: Id, path: &str, found: &mut BTreeMap<String, Entry>) {
+        let entries = self.repository.trees.lock().unwrap()[&tree].clone();
+        for entry in entries {
+            let path = format!("{path}/{}", String::from_utf8_lossy(&entry.name));
+            if let Content::Directory(tree) = entry.content {
+                self.list(tree, &path, found);
+            }
+            found.insert(path, entry);
+        }
+    }
+
+    /// Returns the tree of the root: directories above it change as they like.
+    pub(crate) fn root_tree(&self, tree: Id) -> Id {
+        match self.listed(tree)[&self.root().display().to_string()].content {
+            Content::Directory(tree) => tree,
+            _ => panic!("the root is a directory"),
+        }
+    }
+
+    /// Returns the paths of files below the root in a tree.
+    pub(crate) fn files(&self, tree: Id) -> Vec<String> {
+        let root = format!("{}/", self.root().display());
+        let is_file = |entry: &Entry| matches!(entry.content, Content::File(_));
+        let listed = self.listed(tree).into_iter().filter(|(_, entry)| is_file(entry));
+        listed.map(|(path, _)| path.strip_prefix(&root).unwrap().to_owned()).collect()
+    }
+
+    pub(crate) fn content(&self, entry: &Entry) -> Vec<u8> {
+        let Content::File(pieces) = &entry.content else { panic!("{entry:?} is no file") };
+        let kept = self.repository.pieces.lock().unwrap();
+        pieces.iter().flat_map(|piece| kept[piece].clone()).collect()
+    }
+}

@@ -1,0 +1,194 @@
+//! One backup: all mail that the index knows becomes a snapshot.
+//!
+//! Input: an index, and a repository that the caller has locked. Output: a snapshot, and what was left out.
+//! Blobs and index files are written first, then the snapshot that names them, and last the cache for the
+//! next backup.
+
+use crate::blobs::entry::Entry;
+use crate::blobs::reader::BlobReader;
+use crate::blobs::repository::{RepositoryReader, RepositoryWriter};
+use crate::blobs::walk::{Revisit, Walk};
+use crate::cache::{Cache, Opened, cache_directory, discard};
+use crate::error::{Error, Problem, Result};
+use crate::names::{CONFIGURATION, QUERIES, TAGS};
+use crate::pieces::lists::read_lists;
+use crate::roots::resolved_roots;
+use crate::write::files::BackupContext;
+use crate::write::pneu_files::PneuFiles;
+use crate::write::snapshot::{BackupOptions, Target, save, snapshot};
+use crate::write::store_mail::{Counts, StoredMail, store_mail};
+use index::{Environment, Inventory, Root};
+use restic::{Id, Progress, Repository, SaveStatistics, Saver, Snapshot, Surroundings, Time};
+use std::collections::BTreeMap;
+
+/// The result of a backup.
+#[derive(Clone, Debug)]
+pub struct BackupReport {
+    /// The snapshot.
+    pub snapshot: Id,
+    /// Its parent.
+    pub parent: Option<Id>,
+    /// How many files and directories there are.
+    pub counts: Counts,
+    /// How much was added to the repository.
+    pub saved: SaveStatistics,
+    /// What was left out, sorted by path. All else is in the snapshot.
+    pub problems: Vec<Problem>,
+}
+
+/// Backs up all mail that the index knows. Looks at every file, and reads those that changed since the last
+/// backup.
+///
+/// # Errors
+/// [`Error::NoMail`], [`Error::NoRoot`]; the index or the repository reports a failure;
+/// [`Error::Interrupted`]. No snapshot is written then.
+pub fn backup(
+    environment: &Environment,
+    target: &Target<'_>,
+    options: &BackupOptions,
+    progress: &dyn Progress,
+) -> Result<BackupReport> {
+    let repository = target.repository;
+    let surroundings = repository.surroundings();
+    let begun = now(environment);
+    let inventory = Inventory::open(environment)?;
+    let paths = paths(inventory.roots());
+    // Snapshots are listed before the blob index is read, so that all blobs that they name are in it.
+    let snapshots = snapshots(repository)?;
+    let parent = parent(&snapshots, surroundings, &paths);
+    let tables = cache_directory(&environment.data, &repository.id());
+    let tree = parent.map(|(_, parent)| &parent.tree);
+    let (cache, unread) = match Cache::open(&environment.disk, &tables) {
+        Opened::Usable(cache) => (Some(*cache), None),
+        Opened::Unreadable(error) => (of_archive(repository, tree, &snapshots, progress)?, Some(error)),
+        Opened::Unusable => {
+            // New tables are written in their place.
+            discard(environment.disk.as_ref(), &tables)?;
+            (of_archive(repository, tree, &snapshots, progress)?, None)
+        }
+    };
+    let mut files = vec![(TAGS.to_owned(), index::export_tags(environment)?.into_bytes())];
+    files.extend(index::export_queries(environment)?.map(|bytes| (QUERIES.to_owned(), bytes)));
+    files.extend(options.configuration.iter().map(|bytes| (CONFIGURATION.to_owned(), bytes.clone())));
+    let pneu_files =
+        PneuFiles { files, now_ns: (environment.clock_ns)(), uid: surroundings.uid, gid: surroundings.gid };
+    let writing = RepositoryWriter::new(repository, Saver::new(repository, target.lock, options.save)?);
+    let context = BackupContext { writer: &writing, cache: cache.as_ref(), progress };
+    let threads = repository.surroundings().thread_count;
+    let stored = on_threads(threads, || store_mail(&context, &inventory, &pneu_files))?;
+    let StoredMail { tree, changes, counts, mut problems } = stored;
+    let saved = writing.into_saver().finish()?;
+    let snapshot = Snapshot {
+        parent: parent.map(|(id, _)| *id),
+        summary: Some(summary(&counts, &saved, (begun, now(environment)))),
+        ..snapshot(target, tree, paths, options)
+    };
+    let id = save(target, &snapshot)?;
+    let what = match unread {
+        // They may be good, and more complete than this backup's update, so they stay.
+        Some(error) => Some(format!("what is known of earlier backups could not be read: {error}")),
+        None => changes
+            .commit(&environment.disk, &tables, &environment.holder, environment.seed)
+            .map_err(|error| {
+                format!(
+                    "what is known for the next backup could not be written, which will take longer: {error}"
+                )
+            })
+            .err(),
+    };
+    problems.extend(what.map(|what| Problem { path: tables, what }));
+    Ok(BackupReport { snapshot: id, parent: snapshot.parent, counts, saved, problems })
+}
+
+/// Works on so many threads: who fills a pack stores it, so that as many requests are under way as there are
+/// threads. Where no more can be had, the caller's will do.
+fn on_threads<T: Send>(count: usize, work: impl FnOnce() -> T + Send) -> T {
+    match rayon::ThreadPoolBuilder::new().num_threads(count).build() {
+        Ok(pool) => pool.install(work),
+        Err(_) => work(),
+    }
+}
+
+/// Returns the paths of all roots, in order.
+fn paths(roots: &[Root]) -> Vec<String> {
+    let mut paths: Vec<String> =
+        resolved_roots(roots).iter().map(|root| root.path.to_string_lossy().into_owned()).collect();
+    paths.sort();
+    paths.dedup();
+    paths
+}
+
+fn snapshots(repository: &Repository) -> Result<Vec<(Id, Snapshot)>> {
+    Ok(repository.snapshots()?.snapshots)
+}
+
+/// Returns the newest snapshot of the same machine and paths.
+fn parent<'a>(
+    snapshots: &'a [(Id, Snapshot)],
+    surroundings: &Surroundings,
+    paths: &[String],
+) -> Option<&'a (Id, Snapshot)> {
+    let now = (surroundings.clock_ns)();
+    let is_ours = |snapshot: &Snapshot| {
+        snapshot.hostname == surroundings.hostname && snapshot.paths == paths && snapshot.time.ns() <= now
+    };
+    let ours = snapshots.iter().filter(|(_, snapshot)| is_ours(snapshot));
+    ours.max_by_key(|(id, snapshot)| (snapshot.time.ns(), *id))
+}
+
+/// Reads what is known from the archive alone: from a snapshot's trees, and from the lists of pieces. What is
+/// damaged is no reason to have no backup: what it says is unknown.
+fn of_archive(
+    repository: &Repository,
+    tree: Option<&Id>,
+    snapshots: &[(Id, Snapshot)],
+    progress: &dyn Progress,
+) -> Result<Option<Cache>> {
+    let reading = RepositoryReader::new(repository);
+    let reader: &dyn BlobReader = &reading;
+    let all: Vec<Snapshot> = snapshots.iter().map(|(_, snapshot)| snapshot.clone()).collect();
+    let lists = read_lists(reader, &all)?;
+    if tree.is_none() && lists.list.0.is_empty() {
+        return Ok(None);
+    }
+    let mut directories: BTreeMap<Vec<u8>, Vec<Entry>> = BTreeMap::new();
+    let mut walk = Walk::new(reader, progress, Revisit::Enter);
+    let walked = tree.map_or(Ok(()), |tree| {
+        walk.run(tree, &mut |path, entry| {
+            directories.entry(path.to_vec()).or_default().push(entry.clone());
+            Ok(())
+        })
+    });
+    if let Err(Error::Interrupted) = walked {
+        return Err(Error::Interrupted);
+    }
+    let list: Vec<(Vec<u8>, Vec<Entry>)> = directories.into_iter().collect();
+    Cache::of_trees(&list, &lists).map(Some)
+}
+
+fn now(environment: &Environment) -> Time {
+    Time::from_ns((environment.clock_ns)(), 0)
+}
+
+fn summary(
+    counts: &Counts,
+    saved: &SaveStatistics,
+    (begun, ended): (Time, Time),
+) -> restic::snapshot::Summary {
+    restic::snapshot::Summary {
+        backup_start: begun,
+        backup_end: ended,
+        files_new: counts.files_new,
+        files_changed: counts.files_changed,
+        files_unmodified: counts.files_unchanged,
+        dirs_new: counts.directories_new,
+        dirs_changed: counts.directories_changed,
+        dirs_unmodified: counts.directories_unchanged,
+        data_blobs: saved.data_blob_count,
+        tree_blobs: saved.tree_blob_count,
+        data_added: saved.plain_bytes,
+        data_added_packed: saved.packed_bytes,
+        total_files_processed: counts.files_new + counts.files_changed + counts.files_unchanged,
+        total_bytes_processed: counts.bytes,
+    }
+}

@@ -1,0 +1,418 @@
+//! Stores the files of one directory: looks at each, and reads those whose content is not known.
+//!
+//! Input: the files that should be there, and the directory in the cache. Output: the files with their pieces
+//! in the repository, and how they differ from the cache. Files that were renamed meanwhile are found by
+//! their unique part; others that are gone are reported. Work is spread over all cores. Each thread holds at
+//! most one file that is shorter than a piece in memory.
+
+use crate::blobs::entry::{ContentView, EntryView, PIECE_BYTES_MIN, Stat};
+use crate::blobs::writer::BlobWriter;
+use crate::cache::{Cache, CachedDirectory, CachedFile, Difference};
+use crate::error::{Error, Problem, Result};
+use crate::write::compare::{Verdict, judge};
+use crate::write::expected::Expected;
+use crate::write::save_file::{Predicted, SavedFile, save_file};
+use mail::Boundary;
+use rayon::prelude::*;
+use restic::{Id, Progress};
+use rustix::fd::OwnedFd;
+use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags};
+use std::borrow::Cow;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+/// Files that one task of a thread looks at.
+const LOOK_COUNT: usize = 128;
+
+/// What the backup of all directories shares.
+pub(crate) struct BackupContext<'a> {
+    /// Where blobs are written.
+    pub writer: &'a dyn BlobWriter,
+    /// The cache of the last backup.
+    pub cache: Option<&'a Cache>,
+    /// The progress of the backup.
+    pub progress: &'a dyn Progress,
+}
+
+/// The paths of a directory, and where renamed files are searched.
+pub(crate) struct FolderPaths<'a> {
+    /// The directory.
+    pub here: &'a Path,
+    /// The folder's other directory with messages, if it is stored later.
+    pub other: Option<&'a Path>,
+    /// The root.
+    pub root: &'a Boundary,
+}
+
+/// A file that is there.
+pub(crate) struct PresentFile<'a> {
+    expected: Expected<'a>,
+    /// The file of the same name in the cache.
+    known: Option<CachedFile<'a>>,
+    stat: Stat,
+    /// The SHA-256 of its content; zeros while it is not known.
+    content: Id,
+    state: State,
+    /// Its pieces, if it is not just one, which has the name of the whole.
+    pieces: Option<Vec<Id>>,
+}
+
+/// What is still to do for a file.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum State {
+    /// Its content is in the archive, and the last backup knows all of it as it is.
+    Same,
+    /// Its content is in the archive.
+    Saved,
+    /// It must be read. `content` is what it is expected to be.
+    Predicted,
+    /// It must be read.
+    Unread,
+    /// It is not stored.
+    Skipped,
+}
+
+/// The files of a directory after they were stored.
+#[derive(Default)]
+pub(crate) struct StoredFiles<'a> {
+    /// Its files sorted by name.
+    pub files: Vec<PresentFile<'a>>,
+    /// How they differ from the cache.
+    pub difference: Difference,
+    /// The pieces of contents that were cut.
+    pub pieces: Vec<([u8; 32], Vec<Id>)>,
+    /// Messages in compressed files, each with the content of its file.
+    pub compressed: Vec<([u8; 32], [u8; 32])>,
+    /// Bytes of all files.
+    pub bytes: u64,
+    /// Files that were renamed into the folder's other directory.
+    pub moved: Vec<Expected<'a>>,
+    /// What was left out.
+    pub problems: Vec<Problem>,
+}
+
+/// Stores the files of a directory. `expected` is in the order of names.
+///
+/// # Errors
+/// The repository reports a failure, the directory cannot be opened, [`Error::Interrupted`]. What a single
+/// file says is a problem.
+pub(crate) fn store_files<'a>(
+    context: &BackupContext<'a>,
+    places: &FolderPaths<'_>,
+    expected: Vec<Expected<'a>>,
+    before: &CachedDirectory<'a>,
+) -> Result<StoredFiles<'a>> {
+    let mut stored = StoredFiles::default();
+    let directory = open(places.here)?;
+    let open = OpenDirectory { context, directory: &directory, path: places.here, root: places.root, before };
+    let lost = open.store(expected, &mut stored)?;
+    if !lost.is_empty() {
+        let (found, mut gone) = find_again(places, lost, &mut stored);
+        // Of two with one name the one that was expected under it stays; one that is renamed again is not
+        // looked for again.
+        let (named, taken): (Vec<Expected<'a>>, Vec<Expected<'a>>) =
+            found.into_iter().partition(|file| stored.place_of(&file.name).is_err());
+        gone.extend(open.store(named, &mut stored)?);
+        gone.extend(taken);
+        stored.files.sort_by(|a, b| a.name().cmp(b.name()));
+        stored.problems.extend(gone.into_iter().map(|file| Problem {
+            path: mail::join(places.here, &file.name),
+            what: "it went away, and is in no snapshot made now".to_owned(),
+        }));
+    }
+    stored.sum_up(before)?;
+    Ok(stored)
+}
+
+/// Opens a directory.
+pub(crate) fn open(path: &Path) -> Result<OwnedFd> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    rustix::fs::openat(CWD, path, flags, Mode::empty()).map_err(|error| Error::Io {
+        action: "open",
+        path: path.to_owned(),
+        source: error.into(),
+    })
+}
+
+/// Looks at a file in an open directory; `None` if it is a symbolic link.
+pub(crate) fn look(directory: &OwnedFd, name: &[u8]) -> rustix::io::Result<Option<Stat>> {
+    let stat = rustix::fs::statat(directory, OsStr::from_bytes(name), AtFlags::SYMLINK_NOFOLLOW)?;
+    let is_link = FileType::from_raw_mode(stat.st_mode).is_symlink();
+    Ok((!is_link).then(|| Stat::from(stat)))
+}
+
+impl PresentFile<'_> {
+    /// Returns its name.
+    pub(crate) fn name(&self) -> &[u8] {
+        &self.expected.name
+    }
+
+    /// Returns the file as an entry of a tree.
+    pub(crate) fn entry(&self) -> EntryView<'_> {
+        let pieces = self.pieces.as_deref().unwrap_or(std::slice::from_ref(&self.content));
+        EntryView { name: self.name(), stat: &self.stat, content: ContentView::File(pieces) }
+    }
+
+    /// Returns the message that the index knows in the file, if that is another content than the file's: it
+    /// is compressed.
+    fn compressed_message(&self) -> Result<Option<[u8; 32]>> {
+        // Whether it is must be known of each file, and its length is found without its row.
+        match &self.expected.listed {
+            Some(listed) if listed.message_bytes()? != self.stat.size_bytes => {}
+            _ => return Ok(None),
+        }
+        let Some(index) = self.expected.of_index(&self.stat)? else { return Ok(None) };
+        let (row, now) = (index.row, &self.stat);
+        let is_it = (row.inode, row.size_bytes, row.mtime_ns) == (now.inode, now.size_bytes, now.mtime_ns);
+        Ok((is_it && row.content != self.content.0).then_some(row.content))
+    }
+}
+
+impl<'a> StoredFiles<'a> {
+    fn place_of(&self, name: &[u8]) -> std::result::Result<usize, usize> {
+        self.files.binary_search_by(|file| file.name().cmp(name))
+    }
+
+    /// Says what there is to say of all files.
+    fn sum_up(&mut self, before: &CachedDirectory<'a>) -> Result<()> {
+        let states = self.files.iter().map(|file| {
+            let is_same = file.state == State::Same;
+            (file.name(), &file.stat, file.content.0, is_same)
+        });
+        self.difference = Difference::of(before, states);
+        for file in &self.files {
+            self.bytes += file.stat.size_bytes;
+            if let Some(pieces) = file.pieces.as_ref().filter(|_| file.stat.size_bytes >= PIECE_BYTES_MIN) {
+                self.pieces.push((file.content.0, pieces.clone()));
+            }
+            if let Some(message) = file.compressed_message()? {
+                self.compressed.push((message, file.content.0));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A directory that is open.
+struct OpenDirectory<'a, 'p> {
+    context: &'p BackupContext<'a>,
+    directory: &'p OwnedFd,
+    path: &'p Path,
+    root: &'p Boundary,
+    before: &'p CachedDirectory<'a>,
+}
+
+impl<'a> OpenDirectory<'a, '_> {
+    /// Stores files, and appends them to what is stored; returns those that are not there.
+    fn store(&self, expected: Vec<Expected<'a>>, stored: &mut StoredFiles<'a>) -> Result<Vec<Expected<'a>>> {
+        let mut lost = Vec::new();
+        let mut present = self.look_at_all(expected, (&mut lost, stored))?;
+        self.check_blobs(&mut present)?;
+        self.read_others(&mut present, (&mut lost, stored))?;
+        present.retain(|file| file.state != State::Skipped);
+        stored.files.append(&mut present);
+        Ok(lost)
+    }
+
+    fn problem(&self, name: &[u8], what: String) -> Problem {
+        Problem { path: mail::join(self.path, name), what }
+    }
+
+    /// Looks at a file, or at what a link leads to if that may be stored.
+    fn look(&self, name: &[u8]) -> std::io::Result<Stat> {
+        if let Some(stat) = look(self.directory, name)? {
+            return Ok(stat);
+        }
+        let link = mail::join(self.path, name);
+        let target = rustix::fs::statat(self.directory, OsStr::from_bytes(name), AtFlags::empty())?;
+        if self.root.leads_to_message(&link)? {
+            return Ok(Stat::from(target));
+        }
+        Err(std::io::Error::other("it is a link to a file that is no mail; it is not followed"))
+    }
+
+    /// Looks at all files and decides about each.
+    fn look_at_all(
+        &self,
+        expected: Vec<Expected<'a>>,
+        (lost, stored): (&mut Vec<Expected<'a>>, &mut StoredFiles<'a>),
+    ) -> Result<Vec<PresentFile<'a>>> {
+        let known = self.before.join(expected.iter().map(|file| &*file.name));
+        let both = (&expected, &known);
+        let looks: Vec<Result<std::io::Result<(Stat, State)>>> = both
+            .into_par_iter()
+            .with_min_len(LOOK_COUNT)
+            .map(|(file, known)| match self.look(&file.name) {
+                Ok(stat) => {
+                    let is_same = known.map(|known| known.is_as(&stat)).transpose()? == Some(true);
+                    Ok(Ok((stat, if is_same { State::Same } else { State::Unread })))
+                }
+                Err(error) => Ok(Err(error)),
+            })
+            .collect();
+        let mut present = Vec::with_capacity(expected.len());
+        for ((expected, known), look) in expected.into_iter().zip(known).zip(looks) {
+            let (stat, state) = match look? {
+                Ok((stat, state)) if stat.is_file() => (stat, state),
+                Ok(_) => {
+                    stored.problems.push(self.problem(&expected.name, "it is no file any more".to_owned()));
+                    continue;
+                }
+                Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                    lost.push(expected);
+                    continue;
+                }
+                Err(error) => {
+                    stored.problems.push(self.problem(&expected.name, error.to_string()));
+                    continue;
+                }
+            };
+            let mut file = PresentFile { expected, known, stat, content: Id::default(), state, pieces: None };
+            match &file.known {
+                Some(known) if state == State::Same => file.content = Id(known.content()?),
+                _ => self.judge(&mut file)?,
+            }
+            present.push(file);
+        }
+        Ok(present)
+    }
+
+    /// Decides about a file that differs from the cache.
+    fn judge(&self, file: &mut PresentFile<'a>) -> Result<()> {
+        let row = file.known.as_ref().map(CachedFile::row).transpose()?;
+        let index = file.expected.of_index(&file.stat)?;
+        let mut failure = None;
+        let moved = || {
+            let unique = mail::parse_name(&file.expected.name).unique;
+            let found = self.context.cache.map(|known| known.same_file(unique, file.stat.inode)).transpose();
+            found.map(Option::flatten).unwrap_or_else(|error| {
+                failure = Some(error);
+                None
+            })
+        };
+        let verdict = judge(&file.stat, row.as_ref(), moved, index.as_ref());
+        failure.map_or(Ok(()), Err)?;
+        (file.state, file.content) = match verdict {
+            Verdict::Same(sha256) | Verdict::Known(sha256) => (State::Predicted, Id(sha256)),
+            Verdict::Read => (State::Unread, Id::default()),
+        };
+        Ok(())
+    }
+
+    /// Finds the files whose content is known and has every piece in the repository.
+    fn check_blobs(&self, present: &mut [PresentFile<'a>]) -> Result<()> {
+        let mut asked = Vec::with_capacity(present.len());
+        let mut counts = Vec::with_capacity(present.len());
+        for file in present.iter_mut().filter(|file| file.state != State::Unread) {
+            let (content, size_bytes) = (file.content, file.stat.size_bytes);
+            let is_one = (1..PIECE_BYTES_MIN).contains(&size_bytes);
+            if !is_one {
+                file.pieces = match (size_bytes, self.context.cache) {
+                    (0, _) => Some(Vec::new()),
+                    (_, Some(known)) => known.pieces(content.0, size_bytes)?,
+                    (_, None) => None,
+                };
+            }
+            let before = asked.len();
+            match &file.pieces {
+                Some(pieces) => asked.extend_from_slice(pieces),
+                None if is_one => asked.push(content),
+                None => {}
+            }
+            counts.push((asked.len() - before, is_one || file.pieces.is_some()));
+        }
+        let mut has = self.context.writer.has_pieces(&asked)?.into_iter();
+        let files = present.iter_mut().filter(|file| file.state != State::Unread);
+        let mut ready_count = 0;
+        for (file, (count, is_known)) in files.zip(counts) {
+            // Each is asked of, whatever the one before said.
+            let missing_count = has.by_ref().take(count).filter(|has| !has).count();
+            file.state = match (is_known && missing_count == 0, file.state) {
+                (true, State::Same) => State::Same,
+                (true, _) => State::Saved,
+                (false, _) => State::Predicted,
+            };
+            ready_count += u64::from(file.state != State::Predicted);
+        }
+        self.context.progress.add(ready_count, 0);
+        Ok(())
+    }
+
+    /// Reads and saves the others.
+    fn read_others(
+        &self,
+        present: &mut [PresentFile<'a>],
+        (lost, stored): (&mut Vec<Expected<'a>>, &mut StoredFiles<'a>),
+    ) -> Result<()> {
+        let mut wanted: Vec<&mut PresentFile<'a>> = present
+            .iter_mut()
+            .filter(|file| matches!(file.state, State::Predicted | State::Unread))
+            .collect();
+        let progress = self.context.progress;
+        let results: Vec<Result<SavedFile>> = wanted
+            .par_iter()
+            .map(|file| {
+                progress.check()?;
+                let predicted: Predicted<'_> =
+                    (file.state == State::Predicted).then_some((&file.stat, file.content.0));
+                let saved = save_file(self.context.writer, (self.directory, file.name()), predicted)?;
+                if let SavedFile::Saved(stat, ..) = &saved {
+                    progress.add(1, stat.size_bytes);
+                }
+                Ok(saved)
+            })
+            .collect();
+        for (file, result) in wanted.iter_mut().zip(results) {
+            match result? {
+                SavedFile::Saved(stat, sha256, pieces) => {
+                    // Its content may be what it was, and then nothing of it has changed.
+                    let was = file.known.as_ref().map(|known| known.holds(&stat, sha256)).transpose()?;
+                    file.state = if was == Some(true) { State::Same } else { State::Saved };
+                    (file.stat, file.content) = (stat, Id(sha256));
+                    file.pieces = (pieces != [file.content]).then_some(pieces);
+                }
+                SavedFile::Skipped(what) => {
+                    stored.problems.push(self.problem(file.name(), what));
+                    file.state = State::Skipped;
+                }
+                SavedFile::Gone => {
+                    lost.push(file.expected.clone());
+                    file.state = State::Skipped;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Looks for files under other names with the same unique part: returns those that are here, and those that
+/// are nowhere.
+fn find_again<'a>(
+    places: &FolderPaths<'_>,
+    lost: Vec<Expected<'a>>,
+    stored: &mut StoredFiles<'a>,
+) -> (Vec<Expected<'a>>, Vec<Expected<'a>>) {
+    let names = |directory| mail::names_by_unique_part(directory).unwrap_or_default();
+    let here = names(places.here);
+    let other = places.other.map(names).unwrap_or_default();
+    let (mut found, mut gone) = (Vec::new(), Vec::new());
+    for expected in lost {
+        let unique = mail::parse_name(&expected.name).unique;
+        let renamed = |name: &Vec<u8>| Expected {
+            name: Cow::Owned(name.clone()),
+            listed: expected.listed,
+            is_renamed: true,
+        };
+        if let Some(name) = here.get(unique).and_then(|names| names.last()) {
+            found.push(renamed(name));
+        } else if let Some(name) = other.get(unique).and_then(|names| names.last()) {
+            stored.moved.push(renamed(name));
+        } else {
+            gone.push(expected);
+        }
+    }
+    found.sort_by(|a, b| a.name.cmp(&b.name));
+    found.dedup_by(|a, b| a.name == b.name);
+    (found, gone)
+}

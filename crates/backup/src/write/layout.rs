@@ -1,0 +1,135 @@
+//! Which directories a snapshot has, and what is stored of each.
+//!
+//! Input: roots and folders. Output: all directories, sorted by path. Pure: does not read the disk.
+
+use crate::paths::{child, plain};
+use index::Place;
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// What is stored of a directory, besides directories in it that are stored themselves.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Directory {
+    /// The messages of this folder, by its place in the list of folders.
+    pub messages: Option<(usize, Place)>,
+    /// Whether files that are no messages are stored.
+    pub has_extras: bool,
+    /// Whether it may be missing without a word.
+    pub is_optional: bool,
+    /// How many bytes of its path are that of the root; none above roots. Of roots in each other the outer
+    /// one counts.
+    pub root_bytes: Option<usize>,
+}
+
+/// All directories by path: without a slash at the end, empty for the top. What lies below a directory has a
+/// longer path that begins with its own.
+pub(crate) type Layout = BTreeMap<Vec<u8>, Directory>;
+
+/// A folder: its path below its root, and where it is.
+pub(crate) type Folder<'a> = (&'a [u8], &'a Path);
+
+/// Returns all directories of these folders. A folder whose path is no plain absolute one is left out, and
+/// its place returned.
+pub(crate) fn layout(folders: &[Folder<'_>]) -> (Layout, Vec<usize>) {
+    let (mut layout, mut refused) = (Layout::new(), Vec::new());
+    layout.insert(Vec::new(), Directory::default());
+    for (number, (below_root, directory)) in folders.iter().enumerate() {
+        let Some(path) = plain(directory) else {
+            refused.push(number);
+            continue;
+        };
+        // The root is as many names above the folder as the folder's path below it has.
+        let depth = path.iter().filter(|byte| **byte == b'/').count();
+        let below = below_root.split(|byte| *byte == b'/').filter(|name| !name.is_empty()).count();
+        let root_bytes =
+            (0..=path.len()).rev().filter(|end| is_end(&path, *end)).nth(below).unwrap_or(path.len());
+        for (count, end) in (1..).zip(ends(&path)) {
+            let directory = layout.entry(path.get(..end).unwrap_or_default().to_vec()).or_default();
+            if count + below >= depth {
+                directory.has_extras = true;
+                directory.add_root(root_bytes);
+            }
+        }
+        for place in Place::ALL {
+            let directory = layout.entry(child(&path, place.name().as_bytes())).or_default();
+            directory.messages = Some((number, place));
+            directory.add_root(root_bytes);
+        }
+        let temporary = layout.entry(child(&path, b"tmp")).or_default();
+        temporary.is_optional = true;
+    }
+    (layout, refused)
+}
+
+impl Directory {
+    fn add_root(&mut self, bytes: usize) {
+        self.root_bytes = Some(self.root_bytes.map_or(bytes, |other| other.min(bytes)));
+    }
+
+    /// Returns the root in the path of this directory; the path itself above roots.
+    pub(crate) fn root<'p>(&self, path: &'p [u8]) -> &'p [u8] {
+        self.root_bytes.and_then(|bytes| path.get(..bytes)).unwrap_or(path)
+    }
+}
+
+fn is_end(path: &[u8], end: usize) -> bool {
+    matches!(path.get(end), None | Some(b'/'))
+}
+
+/// Returns where the names of a path end.
+fn ends(path: &[u8]) -> impl Iterator<Item = usize> + '_ {
+    let slashes = path.iter().enumerate().skip(1).filter(|(_, byte)| **byte == b'/').map(|(index, _)| index);
+    slashes.chain((!path.is_empty()).then_some(path.len()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn show(folders: &[(&str, &str)]) -> Vec<String> {
+        let paths: Vec<std::path::PathBuf> =
+            folders.iter().map(|(root, path)| mail::join(Path::new(root), path.as_bytes())).collect();
+        let folders: Vec<Folder<'_>> = folders
+            .iter()
+            .zip(&paths)
+            .map(|((_, path), directory)| (path.as_bytes(), directory.as_path()))
+            .collect();
+        let (layout, refused) = layout(&folders);
+        let show = |(path, directory): (&Vec<u8>, &Directory)| {
+            let messages = directory
+                .messages
+                .map_or(String::new(), |(folder, place)| format!(" {folder}{}", place.name()));
+            let extras = if directory.has_extras { " extras" } else { "" };
+            format!("{}{messages}{extras}", String::from_utf8_lossy(path))
+        };
+        layout.iter().map(show).chain(refused.iter().map(|folder| format!("refused {folder}"))).collect()
+    }
+
+    #[test]
+    fn directories_on_the_way_are_there_and_those_below_the_root_with_extras() {
+        assert_eq!(
+            show(&[
+                ("/home/ana/Mail", ""),
+                ("/home/ana/Mail", "lists/rust"),
+                ("relative", "x"),
+                ("/a/../b", "")
+            ]),
+            [
+                "",
+                "/home",
+                "/home/ana",
+                "/home/ana/Mail extras",
+                "/home/ana/Mail/cur 0cur",
+                "/home/ana/Mail/lists extras",
+                "/home/ana/Mail/lists/rust extras",
+                "/home/ana/Mail/lists/rust/cur 1cur",
+                "/home/ana/Mail/lists/rust/new 1new",
+                "/home/ana/Mail/lists/rust/tmp",
+                "/home/ana/Mail/new 0new",
+                "/home/ana/Mail/tmp",
+                "refused 2",
+                "refused 3",
+            ]
+        );
+    }
+}

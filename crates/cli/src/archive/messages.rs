@@ -1,0 +1,122 @@
+//! Messages whose last file is gone, as searches and views read them from the archive.
+//!
+//! Takes a mailbox and the repository that the environment or the configuration names. Returns a mailbox that
+//! also finds the messages that only the archive has. Does not know any command.
+
+use super::repository::{self, LockOptions, ReadLock};
+use crate::amount::count;
+use crate::exit::Outcome;
+use crate::output;
+use crate::progress;
+use crate::sanitise::one_line;
+use crate::session::Session;
+use anyhow::{Result, bail};
+use backup::{ArchivedMessages, MessageArchive, UnindexedMessages};
+use index::{Mailbox, Scope};
+use restic::{Repository, Unwatched};
+use std::cell::OnceCell;
+
+/// A mailbox, and whether everything could be read that it is to be searched in.
+pub(crate) struct SearchedMailbox {
+    pub(crate) mailbox: Mailbox,
+    /// What it is not: [`Outcome::Partly`], which was said why, or [`Outcome::Done`].
+    pub(crate) outcome: Outcome,
+}
+
+/// Returns the same mailbox, which also finds messages that only the archive has.
+///
+/// # Errors
+/// No repository is named, or it cannot be opened or read.
+pub(crate) fn with_absent(mailbox: Mailbox, session: &Session) -> Result<SearchedMailbox> {
+    // Without a lock: only index files are read, and the answer is that of the moment.
+    let (_, repository) = repository::open_named(session)?;
+    let archive = MessageArchive { environment: &session.index, repository: &repository };
+    let held = archive.messages(&[], &Unwatched);
+    let mailbox = mailbox.with_scope(Scope::WithAbsent(&held))?;
+    let outcome = complain(&held)?;
+    Ok(SearchedMailbox { mailbox, outcome })
+}
+
+/// Says what of the archive could not be read or found, so that an answer may lack it.
+///
+/// # Errors
+/// The archive cannot be reached any more.
+pub(crate) fn complain(held: &ArchivedMessages<'_>) -> Result<Outcome> {
+    let mut problems = held.problems();
+    problems.extend(sentences(&held.unindexed()?));
+    for problem in &problems {
+        output::complain(one_line(problem));
+    }
+    Ok(if problems.is_empty() { Outcome::Done } else { Outcome::Partly })
+}
+
+/// Says what lies in the archive and is not found there.
+fn sentences(unindexed: &UnindexedMessages) -> Vec<String> {
+    let UnindexedMessages { message_count, pack_count, problems } = unindexed;
+    let mut sentences = Vec::new();
+    if *message_count > 0 {
+        let (messages, packs) = (count(*message_count, "message"), count(*pack_count, "pack"));
+        let verb = if *message_count == 1 { "is" } else { "are" };
+        sentences.push(format!(
+            "{messages} of the archive {verb} not found, because no index file names {packs}; {WAY_OUT}"
+        ));
+    }
+    if let Some(first) = problems.first() {
+        let packs = count(problems.len() as u64, "pack");
+        sentences.push(format!(
+            "messages may be missing: no index file names {packs} of the archive that cannot be read, \
+             the first: {first}"
+        ));
+    }
+    sentences
+}
+
+/// What is said of one message that lies in such a pack.
+pub(crate) const UNINDEXED: &str = "the archive has the message in a pack that no index file names: index \
+    files are missing, which \"restic repair index\" makes anew from the packs";
+/// What brings back what lies in packs that no index file names.
+const WAY_OUT: &str = "index files are missing, which \"restic repair index\" makes anew from the packs";
+
+/// The archive as a place for messages whose files are gone. It is opened when it is first asked.
+pub(crate) struct LazyArchive<'a> {
+    lock: LockOptions,
+    session: &'a Session,
+    /// None inside if no repository is named. The lock goes with it.
+    repository: OnceCell<Option<(Repository, ReadLock)>>,
+}
+
+impl<'a> LazyArchive<'a> {
+    /// Names it; nothing is opened yet.
+    pub(crate) fn new(lock: LockOptions, session: &'a Session) -> LazyArchive<'a> {
+        LazyArchive { lock, session, repository: OnceCell::new() }
+    }
+
+    /// Returns a message by its content's SHA-256; none if no repository is named or it does not have it.
+    ///
+    /// # Errors
+    /// The repository cannot be opened or read; a signal.
+    pub(crate) fn message(&self, sha256: &[u8; 32]) -> Result<Option<Vec<u8>>> {
+        // Under its lock nothing else asks.
+        progress::check()?;
+        let repository = match self.repository.get() {
+            Some(repository) => repository,
+            None => {
+                let opened = self.open()?;
+                self.repository.get_or_init(|| opened)
+            }
+        };
+        let Some((repository, _)) = repository else { return Ok(None) };
+        let archive = MessageArchive { environment: &self.session.index, repository };
+        let held = archive.messages(&[], &Unwatched);
+        match held.message(sha256)? {
+            None if held.is_unindexed(sha256)? => bail!("{UNINDEXED}"),
+            other => Ok(other),
+        }
+    }
+
+    fn open(&self) -> Result<Option<(Repository, ReadLock)>> {
+        let Some((place, repository)) = repository::open_if_named(self.session)? else { return Ok(None) };
+        let lock = place.lock_to_read(&repository, self.lock)?;
+        Ok(Some((repository, lock)))
+    }
+}

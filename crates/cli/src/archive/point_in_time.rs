@@ -1,0 +1,193 @@
+//! The mailbox as of an earlier time, for `--at`: reads the time, chooses the snapshots, and reports the
+//! choice to the user.
+//!
+//! Takes a day or a time as typed, in the user's time zone. Does not know any command.
+
+use super::repository::{self, LockOptions};
+use crate::environment;
+use crate::exit::NotFound;
+use crate::output;
+use crate::progress::Progress;
+use crate::session::Session;
+use anyhow::{Result, anyhow};
+use backup::{ChosenSnapshot, MessageArchive, SnapshotChoice};
+use index::{Mailbox, Root};
+use jiff::civil::{Date, DateTime};
+use jiff::tz::TimeZone;
+use jiff::{Timestamp, Zoned};
+use restic::{Id, Snapshot};
+use terminal::signals;
+
+/// A time as typed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum PointInTime {
+    /// A day: its last snapshot counts.
+    Day(Date),
+    /// A second of local time.
+    Second(DateTime),
+}
+
+/// Reads a day, 2025-06-01, or a time, 2025-06-01T14:00.
+///
+/// # Errors
+/// A sentence that says what can be written.
+pub(crate) fn parse(text: &str) -> Result<PointInTime, String> {
+    let mistake = |error: &dyn std::fmt::Display| {
+        format!("{error}; write a day, 2025-06-01, or a time of your time zone, 2025-06-01T14:00")
+    };
+    // What reads days passes over a time behind them, and what reads times takes a day for its first second.
+    if text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-') {
+        text.parse().map(PointInTime::Day).map_err(|error: jiff::Error| mistake(&error))
+    } else {
+        text.parse().map(PointInTime::Second).map_err(|error: jiff::Error| mistake(&error))
+    }
+}
+
+impl PointInTime {
+    /// Returns the first second that is later, since 1970.
+    fn end_seconds(self, zone: &TimeZone) -> i64 {
+        let end = match self {
+            PointInTime::Day(day) => day.tomorrow().and_then(|next| next.to_zoned(zone.clone())),
+            PointInTime::Second(time) => {
+                time.to_zoned(zone.clone()).and_then(|time| time.checked_add(jiff::Span::new().seconds(1)))
+            }
+        };
+        // Behind the last day that can be written there is nothing.
+        end.map_or(i64::MAX, |end| end.timestamp().as_second())
+    }
+
+    /// Says whether it is later than now; today is not.
+    fn is_to_come(self, now: &Zoned) -> bool {
+        match self {
+            PointInTime::Day(day) => day > now.date(),
+            PointInTime::Second(time) => time > now.datetime(),
+        }
+    }
+}
+
+impl std::fmt::Display for PointInTime {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            PointInTime::Day(day) => day.fmt(formatter),
+            PointInTime::Second(time) => write!(formatter, "{}", time.strftime("%Y-%m-%d %H:%M:%S")),
+        }
+    }
+}
+
+/// Returns the mailbox as it stood: of each root as the newest snapshot has it that is not later. Says which
+/// those are.
+///
+/// # Errors
+/// No repository is named, or it cannot be opened or read; there is no such snapshot; a signal.
+pub(crate) fn mailbox(
+    mailbox: Mailbox,
+    at: PointInTime,
+    lock: LockOptions,
+    session: &Session,
+) -> Result<Mailbox> {
+    let (place, repository) = repository::open_named(session)?;
+    let lock = place.lock_to_read(&repository, lock)?;
+    let (ids, snapshots): (Vec<Id>, Vec<Snapshot>) = repository.snapshots()?.complete()?.into_iter().unzip();
+    let now = environment::now();
+    let end = at.end_seconds(now.time_zone());
+    let host = &repository.surroundings().hostname;
+    let chosen = backup::choose_snapshots(&snapshots, &backup::resolved_roots(mailbox.roots()), host, end);
+    if chosen.snapshots.is_empty() {
+        return Err(NotFound(nothing(at, &snapshots, &now)).into());
+    }
+    if !session.is_quiet {
+        tell(at, &chosen, (&ids, &snapshots), &now);
+    }
+    let archive = MessageArchive { environment: &session.index, repository: &repository };
+    let progress = Progress::start(session.stderr_is_terminal, session.is_quiet)
+        .map_err(|error| anyhow!("cannot listen to Ctrl-C: {error}"))?;
+    let moment = archive.moment(&snapshots, &chosen.snapshots, &progress)?;
+    progress.finish();
+    lock.release()?;
+    signals::only_prints();
+    let (mailbox, unknown) = mailbox.at(&moment)?;
+    if unknown.messages > 0 && !session.is_quiet {
+        let (number, are) =
+            (unknown.messages, if unknown.messages == 1 { "message is" } else { "messages are" });
+        output::complain(format!(
+            "{number} {are} of that time not in the index; \"pneu index --archived\" adds what is missing"
+        ));
+    }
+    Ok(mailbox)
+}
+
+/// Says that no snapshot is old enough.
+fn nothing(at: PointInTime, snapshots: &[Snapshot], now: &Zoned) -> String {
+    match backup::first_snapshot_seconds(snapshots) {
+        Some(first) => {
+            format!("no snapshot is of {at} or before; the first is of {}", shown(first, now.time_zone()))
+        }
+        None => "the archive has no snapshot of mail yet; \"pneu archive backup\" makes one".to_owned(),
+    }
+}
+
+/// Says which snapshots answer.
+fn tell(at: PointInTime, chosen: &SnapshotChoice, (ids, snapshots): (&[Id], &[Snapshot]), now: &Zoned) {
+    if at.is_to_come(now) {
+        output::complain(format!("{at} is in the future; searching the latest backup"));
+    }
+    for ChosenSnapshot { snapshot, roots } in &chosen.snapshots {
+        let (Some(id), Some(snapshot)) = (ids.get(*snapshot), snapshots.get(*snapshot)) else { continue };
+        let time = shown(snapshot.time.seconds(), now.time_zone());
+        // Where one snapshot has all, there is no need to name it all.
+        let whose = if chosen.snapshots.len() == 1 { String::new() } else { format!("{}: ", names(roots)) };
+        output::complain(format!("{whose}as of {time}, snapshot {}", id.short()));
+    }
+    if !chosen.missing.is_empty() {
+        output::complain(format!("{}: no snapshot of that time has it", names(&chosen.missing)));
+    }
+}
+
+fn names(roots: &[Root]) -> String {
+    roots.iter().map(|root| root.path.display().to_string()).collect::<Vec<_>>().join(", ")
+}
+
+fn shown(seconds: i64, zone: &TimeZone) -> String {
+    let time = Timestamp::from_second(seconds).map(|time| time.to_zoned(zone.clone()));
+    time.map_or_else(|_| "?".to_owned(), |time| time.strftime("%Y-%m-%d %H:%M:%S").to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_day_ends_at_local_midnight_and_a_second_with_itself() {
+        let end = |text: &str, zone: &str| {
+            let zone = TimeZone::posix(zone).unwrap();
+            parse(text).map(|at| at.end_seconds(&zone))
+        };
+        let midnight = 1_748_822_400; // 2025-06-02T00:00:00Z
+        assert_eq!(end("2025-06-01", "UTC0"), Ok(midnight));
+        assert_eq!(end("2025-06-01", "EST5"), Ok(midnight + 5 * 3600));
+        assert_eq!(end("2025-06-01T23:59:59", "UTC0"), Ok(midnight));
+        assert_eq!(end("2025-06-01 14:00", "UTC0"), Ok(midnight - 10 * 3600 + 1));
+        // A day on which clocks are put forward has 23 hours.
+        let summer = |day: &str| end(day, "CET-1CEST,M3.5.0,M10.5.0/3").unwrap();
+        assert_eq!(summer("2025-03-30") - summer("2025-03-29"), 23 * 3600);
+        assert_eq!(end("9999-12-31", "UTC0"), Ok(i64::MAX));
+    }
+
+    #[test]
+    fn today_is_not_to_come() {
+        let now = Timestamp::from_second(1_748_822_399).unwrap().to_zoned(TimeZone::UTC);
+        let is_to_come = |text| parse(text).unwrap().is_to_come(&now);
+        assert_eq!(["2025-06-01", "2025-06-02"].map(is_to_come), [false, true]);
+        assert_eq!(["2025-06-01T23:59:59", "2025-06-02T00:00"].map(is_to_come), [false, true]);
+    }
+
+    #[test]
+    fn mistakes_say_what_can_be_written() {
+        for text in
+            ["", "2025", "2025-13-01", "2025-02-30", "yesterday", "2025-06-01T25:00", "2025-06-01T12:00Z"]
+        {
+            let error = parse(text).unwrap_err();
+            assert!(error.contains("2025-06-01T14:00"), "{text}: {error}");
+        }
+    }
+}

@@ -1,0 +1,344 @@
+//! Finds, opens and locks the repository that the user means.
+//!
+//! Reads the options, then the environment's variables, then the configuration. Asks on the terminal for a
+//! password that none of them gives. Does not know what the repository is used for.
+
+use super::password::{PasswordSource, Typing, typed};
+use crate::environment::{self, RepositoryVariables};
+use crate::output;
+use crate::progress;
+use crate::session::Session;
+use anyhow::{Context, Result, anyhow, bail};
+use clap::Args;
+use disk::Source;
+use pneu::setup::configuration::Archive;
+use restic::{Address, CacheDirectory, HeldLock, LockKind, Password, Repository, Storage};
+use restic::{StorageOptions, open_storage};
+use std::cell::RefCell;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+use terminal::signals;
+
+/// Where the merged index is kept, below the directory of all caches.
+const CACHE: &str = "pneu/archive";
+/// How many requests are sent to an object store at the same time, at least, as restic does it: most of the
+/// time they wait.
+const REQUEST_COUNT: usize = 5;
+/// The most that is read as an address.
+const ADDRESS_BYTES_MAX: usize = 64 << 10;
+
+/// Said where a repository is needed and none is named.
+pub(crate) const NO_REPOSITORY: &str = "no repository is named: give one with --repo, \
+    RESTIC_REPOSITORY, or in the configuration under [archive]";
+
+/// Which repository, and what opens it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Args)]
+#[command(next_help_heading = "The repository")]
+pub(crate) struct RepositoryOptions {
+    /// Address of the repository: a directory, or s3:https://HOST/BUCKET/PREFIX. Default: $RESTIC_REPOSITORY,
+    /// or the repository in the configuration
+    #[arg(long, short = 'r', value_name = "REPOSITORY")]
+    pub repo: Option<String>,
+    /// File that holds the password. Default: the output of $RESTIC_PASSWORD_COMMAND, the content of
+    /// $RESTIC_PASSWORD_FILE, $RESTIC_PASSWORD, or the configuration; otherwise you are asked for it. Leading
+    /// and trailing white space is ignored, as in restic
+    #[arg(long, short = 'p', value_name = "FILE")]
+    pub password_file: Option<PathBuf>,
+    /// Command that prints the password. It is run without a shell
+    #[arg(long, value_name = "COMMAND", conflicts_with = "password_file")]
+    pub password_command: Option<String>,
+    /// Do not keep a merged index in the cache directory
+    #[arg(long)]
+    pub no_cache: bool,
+    /// Wait this long if the repository is locked: a number and s, m or h
+    #[arg(long, value_name = "TIME", default_value = "0s", value_parser = wait)]
+    pub retry_lock: Duration,
+}
+
+/// How a repository is read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Args)]
+pub(crate) struct LockOptions {
+    /// Do not lock the archive, so that a read-only archive can be read. A prune that runs at the same time
+    /// may break this read
+    #[arg(long)]
+    pub no_lock: bool,
+}
+
+/// A repository's place, and what the user said of it.
+pub(crate) struct ConfiguredRepository {
+    options: RepositoryOptions,
+    variables: RepositoryVariables,
+    configured: Option<Archive>,
+    storage: Arc<dyn Storage>,
+    surroundings: restic::Surroundings,
+    cache: Option<CacheDirectory>,
+}
+
+/// A lock, or none because none was wanted.
+#[derive(Debug)]
+pub(crate) struct ReadLock(Option<HeldLock>);
+
+impl ReadLock {
+    /// Returns the lock, if one is held.
+    pub(crate) fn held(&self) -> Option<&HeldLock> {
+        self.0.as_ref()
+    }
+
+    /// Gives it up.
+    ///
+    /// # Errors
+    /// What the storage says.
+    pub(crate) fn release(self) -> Result<()> {
+        Ok(self.0.map_or(Ok(()), HeldLock::release)?)
+    }
+}
+
+impl ConfiguredRepository {
+    /// Finds out which repository is meant. Nothing is asked of it yet.
+    ///
+    /// # Errors
+    /// Nobody says, or the address cannot be understood.
+    pub(crate) fn new(options: &RepositoryOptions, session: &Session) -> Result<ConfiguredRepository> {
+        let variables = environment::repository_variables();
+        let configured = session.configured()?.archive;
+        let text = address_text(options, &variables, configured.as_ref())?;
+        let mut surroundings = environment::archive_surroundings();
+        let options_of_storage = StorageOptions {
+            disk: Arc::clone(&session.index.disk),
+            credentials: variables.credentials.clone(),
+            idle_max: environment::idle_max(),
+            told: Arc::new(|what: &str| output::complain(what)),
+        };
+        let address = match Address::parse(&text)? {
+            Address::Local(path) => Address::Local(
+                environment::current_directory().context("the current directory is gone")?.join(path),
+            ),
+            other => {
+                surroundings.thread_count = surroundings.thread_count.max(REQUEST_COUNT);
+                other
+            }
+        };
+        let storage = open_storage(&address, &options_of_storage, &surroundings)?;
+        let home = variables.cache_home.as_ref().filter(|_| !options.no_cache);
+        let disk = &session.index.disk;
+        let cache = home.map(|home| CacheDirectory { disk: Arc::clone(disk), path: home.join(CACHE) });
+        Ok(ConfiguredRepository {
+            options: options.clone(),
+            variables,
+            configured,
+            storage,
+            surroundings,
+            cache,
+        })
+    }
+
+    /// Says whether anybody names a repository.
+    ///
+    /// # Errors
+    /// The configuration cannot be read.
+    pub(crate) fn is_named(options: &RepositoryOptions, session: &Session) -> Result<bool> {
+        let variables = environment::repository_variables();
+        let is_said = variables.repository.is_some() || variables.repository_file.is_some();
+        Ok(options.repo.is_some() || is_said || session.configured()?.archive.is_some())
+    }
+
+    /// Makes the repository.
+    ///
+    /// # Errors
+    /// There is one, or it cannot be made; no password.
+    pub(crate) fn init(&self) -> Result<Repository> {
+        let password = self.password(Typing::Twice)?;
+        let (storage, cache) = (Arc::clone(&self.storage), self.cache.clone());
+        let cost = restic::Cost::default();
+        Ok(Repository::init(storage, &password, cost, cache, self.surroundings.clone())?)
+    }
+
+    /// Opens the repository.
+    ///
+    /// # Errors
+    /// There is none, the password is wrong, its keys or its config are damaged.
+    pub(crate) fn open(&self) -> Result<Repository> {
+        self.unlock(&self.asked()?)
+    }
+
+    /// Returns the password, asked for if nobody says it; only of a repository that is there.
+    ///
+    /// # Errors
+    /// There is none, nothing can be asked of it, no password.
+    pub(crate) fn asked(&self) -> Result<Password> {
+        if self.storage.size(restic::FileName::CONFIG)?.is_none() {
+            return Err(restic::config::absence(&*self.storage)?.into());
+        }
+        self.password(Typing::Once)
+    }
+
+    /// Opens the repository with its password. That takes a good part of a second of one core, on purpose.
+    ///
+    /// # Errors
+    /// The password is wrong, its keys or its config are damaged.
+    pub(crate) fn unlock(&self, password: &Password) -> Result<Repository> {
+        let (storage, cache) = (Arc::clone(&self.storage), self.cache.clone());
+        Ok(Repository::open(storage, password, cache, self.surroundings.clone())?)
+    }
+
+    /// Locks the repository, and waits for others as long as the user said. From here on no signal that asks
+    /// for an end ends the process, which would leave the lock behind: whoever works under it asks
+    /// [`progress::check`].
+    ///
+    /// # Errors
+    /// Somebody else has it locked; a signal.
+    pub(crate) fn lock(&self, repository: &Repository, kind: LockKind) -> Result<HeldLock> {
+        signals::listen().map_err(|error| anyhow!("cannot listen to Ctrl-C: {error}"))?;
+        let told = RefCell::new(String::new());
+        let lock = repository.lock(kind, self.options.retry_lock, &|what| {
+            // It is asked each second, and told whenever somebody else has the lock, or left it.
+            if told.replace(what.to_owned()) != what {
+                output::complain(what);
+            }
+            progress::check()
+        })?;
+        signals::holds(Box::new(RepositoryLock(lock.releaser())));
+        progress::check()?;
+        Ok(lock)
+    }
+
+    /// Locks the repository for reading, beside others who read or back up, unless the user wants no lock.
+    ///
+    /// # Errors
+    /// Somebody else has it locked for himself alone, or no lock can be written.
+    pub(crate) fn lock_to_read(&self, repository: &Repository, options: LockOptions) -> Result<ReadLock> {
+        self.lock_unless(repository, LockKind::Shared, options)
+    }
+
+    /// Locks the repository, unless the user wants no lock.
+    ///
+    /// # Errors
+    /// Somebody else has it locked, or no lock can be written.
+    pub(crate) fn lock_unless(
+        &self,
+        repository: &Repository,
+        kind: LockKind,
+        options: LockOptions,
+    ) -> Result<ReadLock> {
+        if options.no_lock {
+            return Ok(ReadLock(None));
+        }
+        let way_out = |error: anyhow::Error| match error.downcast_ref() {
+            Some(restic::Error::Disk(_) | restic::Error::Storage { .. }) => {
+                anyhow!("{error}; to read a read-only repository, use --no-lock")
+            }
+            _ => error,
+        };
+        self.lock(repository, kind).map(|lock| ReadLock(Some(lock))).map_err(way_out)
+    }
+
+    fn password(&self, typing: Typing) -> Result<Password> {
+        let RepositoryOptions { password_file, password_command, .. } = &self.options;
+        let configured = self.configured.as_ref();
+        // Each that was said leaves no doubt: an option, then what the environment says in restic's order,
+        // then the configuration.
+        if let Some(named) =
+            PasswordSource::one(password_file.as_deref(), password_command.as_deref(), "the options")?
+        {
+            return named.read();
+        }
+        let variables = &self.variables;
+        let (file, command) = (variables.password_file.as_deref(), variables.password_command.as_deref());
+        if let Some(named) =
+            PasswordSource::one(file, command, "RESTIC_PASSWORD_FILE and RESTIC_PASSWORD_COMMAND")?
+        {
+            return named.read();
+        }
+        if let Some(password) = environment::repository_password() {
+            return Ok(password);
+        }
+        let file = configured.and_then(|archive| archive.password_file.as_deref());
+        let command = configured.and_then(|archive| archive.password_command.as_deref());
+        match PasswordSource::one(file, command, "the configuration")? {
+            Some(named) => named.read(),
+            None => typed(&self.storage.address(), typing),
+        }
+    }
+}
+
+/// Opens the repository if one is named.
+///
+/// # Errors
+/// As [`open_named`].
+pub(crate) fn open_if_named(session: &Session) -> Result<Option<(ConfiguredRepository, Repository)>> {
+    let is_named = ConfiguredRepository::is_named(&RepositoryOptions::default(), session)?;
+    is_named.then(|| open_named(session)).transpose()
+}
+
+/// Opens the repository that is named.
+///
+/// # Errors
+/// None is named, or it cannot be opened.
+pub(crate) fn open_named(session: &Session) -> Result<(ConfiguredRepository, Repository)> {
+    let place = ConfiguredRepository::new(&RepositoryOptions::default(), session)?;
+    let repository = place.open()?;
+    Ok((place, repository))
+}
+
+/// The lock on a repository, which a signal gives up before it ends the process.
+#[derive(Debug)]
+struct RepositoryLock(restic::LockReleaser);
+
+impl signals::Lock for RepositoryLock {
+    fn is_held(&self) -> bool {
+        self.0.is_held()
+    }
+
+    fn give_up(&self) {
+        self.0.release();
+    }
+}
+
+/// Returns the address that the user means.
+fn address_text(
+    options: &RepositoryOptions,
+    variables: &RepositoryVariables,
+    configured: Option<&Archive>,
+) -> Result<String> {
+    if let Some(repository) = options.repo.as_ref().or(variables.repository.as_ref()) {
+        return Ok(repository.clone());
+    }
+    if let Some(path) = &variables.repository_file {
+        let bytes = disk::read_small(path, ADDRESS_BYTES_MAX, Source::Anything)
+            .map_err(|error| anyhow!("cannot read RESTIC_REPOSITORY_FILE {}: {error}", path.display()))?;
+        return Ok(String::from_utf8_lossy(&bytes).trim().to_owned());
+    }
+    match configured {
+        Some(archive) => Ok(archive.repository.clone()),
+        None => bail!("{NO_REPOSITORY}"),
+    }
+}
+
+/// Reads a time, such as 5m.
+fn wait(text: &str) -> Result<Duration, String> {
+    let (digits, unit) = match text.strip_suffix(['s', 'm', 'h']) {
+        Some(digits) => (digits, text.as_bytes()[digits.len()]),
+        None => return Err("write a number and s, m or h: 5m".to_owned()),
+    };
+    let number: u32 = digits.parse().map_err(|_| format!("\"{digits}\" is no number"))?;
+    let seconds = match unit {
+        b's' => 1,
+        b'm' => 60,
+        _ => 3600,
+    };
+    Ok(Duration::from_secs(u64::from(number) * seconds))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn waits_have_a_unit() {
+        assert_eq!((wait("5m"), wait("0s")), (Ok(Duration::from_secs(300)), Ok(Duration::ZERO)));
+        for mistake in ["", "5", "m", "-1s", "1.5h", "5d"] {
+            assert!(wait(mistake).is_err(), "{mistake}");
+        }
+    }
+}

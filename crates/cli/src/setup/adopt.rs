@@ -1,0 +1,164 @@
+//! Shows what a configuration names that somebody else may have written, and installs it after the user
+//! agreed.
+//!
+//! Takes a file. Everything in the file is shown, or the file is refused. Does not know where the file came
+//! from.
+
+use crate::confirm::confirm;
+use crate::exit::Outcome;
+use crate::sanitise::{is_harmful, one_line};
+use crate::session::Session;
+use crate::setup::configuration_file::{refuse_another, write};
+use crate::words::quoted_path;
+use anyhow::{Context, Result, anyhow, bail};
+use backup::CONFIGURATION_BYTES_MAX;
+use pneu::setup::configuration::{self as config, Archive, Configuration};
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+/// Most names that are listed where nobody asked for them.
+const LISTED_COUNT_MAX: usize = 20;
+
+/// Returns all that a configuration names, a line each: commands and repositories first.
+///
+/// # Errors
+/// A sentence: it is no configuration.
+pub(crate) fn named(text: &str, home: Option<&Path>) -> Result<Vec<String>, String> {
+    // Each key stands here by its name, so that a new one cannot be forgotten.
+    // What words mean in queries names nothing.
+    let Configuration { roots, headers, archive, addresses, stemming: _ } = config::parse(text, home)?;
+    let mut lines = Vec::new();
+    if let Some(Archive { repository, password_file, password_command }) = archive {
+        lines.extend(password_command.map(|command| format!("command {command}")));
+        lines.push(format!("repository {repository}"));
+        lines.extend(password_file.map(|path| format!("password file {}", path.display())));
+    }
+    lines.extend(roots.iter().map(|root| format!("mail {} in {}", root.name, root.path.display())));
+    lines.extend(addresses.iter().map(|address| format!("address {address}")));
+    lines.extend(headers.iter().map(|header| format!("header field {header}")));
+    Ok(lines.iter().map(|line| one_line(line).into_owned()).collect())
+}
+
+/// Returns names as lines, not too many of them.
+pub(crate) fn listed(named: &[String]) -> String {
+    let shown = named.iter().take(LISTED_COUNT_MAX).map(|name| format!("  {name}"));
+    let more = named.len().saturating_sub(LISTED_COUNT_MAX);
+    let more = (more > 0).then(|| format!("  and {more} more"));
+    shown.chain(more).collect::<Vec<_>>().join("\n")
+}
+
+/// Shows a configuration and makes it the user's own, if the user says so.
+///
+/// # Errors
+/// It is no configuration, or cannot be shown as it is; there is another one; nobody says yes.
+pub(crate) fn adopt(path: &Path, is_agreed: bool, session: &Session) -> Result<Outcome> {
+    let place = session.configuration.as_deref();
+    let place = place.ok_or_else(|| anyhow!("HOME is not set, so there is no place for a configuration"))?;
+    let text = read(path)?;
+    let named =
+        named(&text, session.home.as_deref()).map_err(|what| anyhow!("{}: {what}", path.display()))?;
+    refuse_another(place, &text)?;
+    let mut output = session.output();
+    output.bytes(text.as_bytes())?;
+    if !text.ends_with('\n') {
+        output.line("")?;
+    }
+    output.line("")?;
+    output.line(if named.is_empty() { "It names nothing." } else { "It names" })?;
+    for name in &named {
+        output.line(&format!("  {name}"))?;
+    }
+    output.finish()?;
+    if !is_agreed {
+        if !session.can_ask {
+            let again = quoted_path(path);
+            bail!("nothing was changed yet; after reading it, run: pneu init --adopt {again} --yes");
+        }
+        if !confirm(&format!("Adopt it as {}?", place.display()))? {
+            return session.nothing("nothing was changed");
+        }
+    }
+    let is_new = write(place, &text)?;
+    if !session.is_quiet {
+        let mut output = session.output();
+        let done = if is_new { "written" } else { "there already" };
+        output.line(&one_line(&format!("configuration {} is {done}", place.display())))?;
+        output.line("next: pneu index")?;
+        output.finish()?;
+    }
+    Ok(Outcome::Done)
+}
+
+/// Reads a file that is a configuration, as far as its bytes can tell.
+fn read(path: &Path) -> Result<String> {
+    let shown = path.display();
+    if !std::fs::metadata(path).with_context(|| format!("cannot read {shown}"))?.is_file() {
+        bail!("{shown} is not a regular file");
+    }
+    let mut bytes = Vec::new();
+    let file = File::open(path).with_context(|| format!("cannot read {shown}"))?;
+    file.take(CONFIGURATION_BYTES_MAX + 1)
+        .read_to_end(&mut bytes)
+        .with_context(|| format!("cannot read {shown}"))?;
+    if bytes.len() as u64 > CONFIGURATION_BYTES_MAX {
+        bail!("{shown} has over {CONFIGURATION_BYTES_MAX} bytes, too many for a configuration");
+    }
+    let text = String::from_utf8(bytes).map_err(|_| anyhow!("{shown} is not UTF-8 text"))?;
+    // What a terminal would act on cannot be shown, and what cannot be shown cannot be agreed to.
+    let hidden = |(_, line): &(usize, &str)| line.contains(|c| is_harmful(c) && c != '\t');
+    let lines = text.split('\n').map(|line| line.strip_suffix('\r').unwrap_or(line));
+    if let Some((line, _)) = (1..).zip(lines).find(hidden) {
+        bail!("{shown} has unprintable characters in line {line}; remove them first");
+    }
+    Ok(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_that_a_configuration_names_is_listed_and_nothing_reaches_the_terminal() {
+        let text = "headers = [\"X-A\"]\n[[root]]\nname = \"work\"\npath = \"~/Mail\\u001b[2J\"\n[archive]\n\
+                    repository = \"s3:host/bucket\"\npassword_file = \"/secret\"\npassword_command = \"sh -c \
+                    'id'\"\n";
+        let expected = [
+            "command sh -c 'id'",
+            "repository s3:host/bucket",
+            "password file /secret",
+            "mail work in /home/ana/Mail\u{fffd}[2J",
+            "header field X-A",
+        ];
+        assert_eq!(named(text, Some(Path::new("/home/ana"))).unwrap(), expected);
+        assert_eq!(named("", None).unwrap(), Vec::<String>::new());
+        assert!(named("x = 1", None).is_err());
+    }
+
+    #[test]
+    fn a_list_has_an_end() {
+        let names = |count: usize| (0..count).map(|number| number.to_string()).collect::<Vec<_>>();
+        assert_eq!(listed(&names(2)), "  0\n  1");
+        assert_eq!(listed(&names(LISTED_COUNT_MAX)).lines().count(), LISTED_COUNT_MAX);
+        assert!(listed(&names(LISTED_COUNT_MAX + 2)).ends_with("\n  19\n  and 2 more"));
+    }
+
+    #[test]
+    fn what_cannot_be_shown_cannot_be_read() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("c");
+        let said = |bytes: &[u8]| {
+            std::fs::write(&path, bytes).unwrap();
+            read(&path).map_err(|error| error.to_string())
+        };
+        assert_eq!(said(b"# a\tb\r\n").unwrap(), "# a\tb\r\n");
+        assert!(said(b"\n# a\x1b[2J\n").unwrap_err().contains("in line 2"));
+        assert!(said("# \u{202e}\n".as_bytes()).unwrap_err().contains("in line 1"));
+        assert!(said(b"# a\rb\n").unwrap_err().contains("in line 1"));
+        assert!(said(b"\xff").unwrap_err().contains("not UTF-8 text"));
+        let most = vec![b'\n'; usize::try_from(CONFIGURATION_BYTES_MAX).unwrap() + 1];
+        assert!(said(&most[1..]).is_ok());
+        assert!(said(&most).unwrap_err().contains("over 65536 bytes"));
+        assert!(read(directory.path()).unwrap_err().to_string().contains("not a regular file"));
+    }
+}

@@ -1,0 +1,112 @@
+//! The configuration file as `pneu init` writes it: the user's addresses, roots, and what every key means.
+//!
+//! Takes addresses and roots. `pneu::setup::configuration` reads the text back.
+
+use index::Root;
+use std::fmt::Write;
+use std::path::Path;
+
+/// Stands before the roots.
+const BEGIN: &str = "\
+# The configuration of pneu. Lines that begin with # are comments and examples; remove the # to use one.
+
+# More header fields to search, for example with X-Spam-Score:yes. For messages that are already indexed,
+# run \"pneu check --repair\", which reads them again.
+# headers = [\"X-Spam-Score\", \"X-Mailer\"]
+
+# Languages for which ~word finds other forms: ~detail also finds details and detailed. With stem_all, plain
+# words do so too, as in notmuch, except words in quotation marks or with a capital letter.
+# [search]
+# stem = [\"english\", \"german\"]
+# stem_all = true
+
+";
+/// Stands before the user's addresses.
+const USER: &str = "\
+# Your own addresses: flag:personal finds mail addressed to one of them, and \"pneu contacts\" leaves them
+# out. \"@example.org\" stands for all addresses of that domain.
+";
+
+/// Stands before the first root.
+const ROOTS: &str = "\
+# Each [[root]] is a directory that holds Maildirs, at any depth. Its name (letters, digits, . _ -) identifies
+# it, even if the directory moves. Its path begins with / or ~/. A root may not lie inside another.
+";
+
+/// Returns the text.
+///
+/// # Errors
+/// A sentence: a path cannot stand in the file.
+pub(crate) fn configuration(
+    roots: &[Root],
+    addresses: &[String],
+    home: Option<&Path>,
+) -> Result<String, String> {
+    let mut text = format!("{BEGIN}{USER}{}{ROOTS}", user(addresses));
+    for root in roots {
+        let path = below_home(&root.path, home)?;
+        let (name, path) = (toml::Value::from(root.name.as_str()), toml::Value::from(path));
+        write!(text, "[[root]]\nname = {name}\npath = {path}\n\n").expect("writing to a string");
+    }
+    text.truncate(text.trim_end().len());
+    text.push('\n');
+    Ok(text)
+}
+
+/// Returns the table of the user, as an example if no address is known.
+fn user(addresses: &[String]) -> String {
+    if addresses.is_empty() {
+        return "# [user]\n# addresses = [\"ana@example.org\"]\n\n".to_owned();
+    }
+    let list: Vec<String> =
+        addresses.iter().map(|address| toml::Value::from(address.as_str()).to_string()).collect();
+    format!("[user]\naddresses = [{}]\n\n", list.join(", "))
+}
+
+fn below_home(path: &Path, home: Option<&Path>) -> Result<String, String> {
+    let refused = || format!("the path {} is not UTF-8 and cannot stand in a configuration", path.display());
+    let text = path.to_str().ok_or_else(refused)?;
+    let below = home.and_then(|home| path.strip_prefix(home).ok()).and_then(Path::to_str);
+    Ok(below.filter(|below| !below.is_empty()).map_or_else(|| text.to_owned(), |below| format!("~/{below}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use pneu::setup::configuration as config;
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+
+    fn root(name: &str, path: &str) -> Root {
+        Root { name: name.into(), path: path.into() }
+    }
+
+    #[test]
+    fn what_is_written_is_read_back() {
+        let home = Path::new("/home/ana");
+        for roots in [
+            vec![root("mail", "/home/ana/Maildir")],
+            vec![
+                root("work", "/srv/\"odd\" \\ 'name'\n"),
+                root("home", "/home/ana"),
+                root("x", "/home/bo/~"),
+            ],
+        ] {
+            let text = configuration(&roots, &[], Some(home)).unwrap();
+            assert_eq!(config::parse(&text, Some(home)).unwrap().roots, roots, "{text}");
+            let addresses =
+                ["ana@example.org".to_owned(), "\"o\\dd\"@x".to_owned(), "@home.example".to_owned()];
+            let text = configuration(&roots, &addresses, Some(home)).unwrap();
+            let read = config::parse(&text, Some(home)).unwrap();
+            assert_eq!((read.roots, read.addresses), (roots, addresses.to_vec()), "{text}");
+        }
+        let text = configuration(&[root("mail", "/home/ana/Maildir")], &[], Some(home)).unwrap();
+        assert!(text.ends_with("[[root]]\nname = \"mail\"\npath = \"~/Maildir\"\n"), "{text}");
+        let with_user = text.replace("# [user]", "[user]").replace("# addresses", "addresses");
+        assert_eq!(config::parse(&with_user, Some(home)).unwrap().addresses, ["ana@example.org"]);
+        let with_headers = text.replace("# headers", "headers");
+        assert_eq!(config::parse(&with_headers, Some(home)).unwrap().headers, ["X-Spam-Score", "X-Mailer"]);
+        let odd = Root { name: "x".into(), path: OsStr::from_bytes(b"/\xff").into() };
+        assert!(configuration(&[odd], &[], None).unwrap_err().contains("not UTF-8"));
+    }
+}

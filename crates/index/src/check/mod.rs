@@ -1,0 +1,265 @@
+//! Checks an index: every checksum, every key order, and that the tables agree with each other and with the
+//! text index.
+//!
+//! In: an environment. Out: a list of damage, empty when all is well. Writes nothing.
+
+mod places;
+mod threads;
+mod user;
+
+use crate::environment::Environment;
+use crate::error::{Error, Result, TableError};
+use crate::remedy::Remedy;
+use crate::rows::{self, Place, RecordReader};
+use crate::search::Mailbox;
+use crate::set::NumberSet;
+use crate::tables::{absent, files, messages};
+use crate::{open, text};
+use mail::Fingerprint;
+pub use places::strangers;
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use store::Snapshot;
+
+/// How often a check is repeated when a writer replaced files meanwhile.
+const TRY_COUNT: usize = 5;
+
+/// How much to check.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Depth {
+    /// That everything opens, and that the tables agree.
+    Quick,
+    /// Also every checksum, every key and every record.
+    Deep,
+}
+
+/// Something that is not as it should be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Damage {
+    /// The file or directory.
+    pub file: PathBuf,
+    /// What is wrong.
+    pub what: String,
+    /// What helps against the error that `what` is, if it is one: [`Error::remedy`].
+    pub remedy: Option<Remedy>,
+    /// What repairs it.
+    pub repair: Repair,
+}
+
+/// What repairs damage.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Repair {
+    /// Making the index anew: it is made from the mail.
+    Rebuild,
+    /// Its second copy ([`crate::repair_user`]): what the user said is kept twice.
+    Copy,
+    /// A backup: what the user said cannot be made again, and both copies are damaged.
+    Backup,
+    /// The next backup: it makes this file again.
+    NextBackup,
+    /// Neither: nothing is damaged, but what the user said cannot be read. The sentence says why.
+    AsSaid,
+}
+
+impl Damage {
+    /// Returns damage in what is made from the mail.
+    fn of_index(file: PathBuf, what: String) -> Damage {
+        Damage { file, what, remedy: None, repair: Repair::Rebuild }
+    }
+
+    /// Returns damage that an error tells of.
+    fn of_error(file: PathBuf, error: &Error, repair: Repair) -> Damage {
+        Damage { file, what: error.to_string(), remedy: error.remedy(), repair }
+    }
+}
+
+/// Checks.
+///
+/// # Errors
+/// There is no index, or it cannot be opened.
+pub fn check(environment: &Environment, depth: Depth) -> Result<Vec<Damage>> {
+    let mut tries = 0;
+    loop {
+        let mailbox = Mailbox::open(environment)?;
+        let found = check_commit(environment, &mailbox, depth)?;
+        tries += 1;
+        // A writer that merged meanwhile removed files of this commit: what seems damage may be its age.
+        let is_newest = mailbox.snapshot().version() == open::snapshot(environment)?.version();
+        if found.is_empty() || is_newest || tries == TRY_COUNT {
+            return Ok(found);
+        }
+    }
+}
+
+/// Checks, and takes what keeps the index from being opened for damage too, if making it anew would mend it.
+///
+/// # Errors
+/// There is no index, it is of a newer version, or the disk refuses.
+pub fn diagnose(environment: &Environment, depth: Depth) -> Result<Vec<Damage>> {
+    match check(environment, depth) {
+        Err(error) if is_mendable(&error) => {
+            let mut found = vec![Damage::of_error(environment.index_directory(), &error, Repair::Rebuild)];
+            user::check(environment, depth, &mut found);
+            places::check(environment, depth, &mut found)?;
+            Ok(found)
+        }
+        other => other,
+    }
+}
+
+/// Returns what is damaged of what the user said.
+pub fn damage_of_user(environment: &Environment) -> Vec<Damage> {
+    let mut found = Vec::new();
+    user::check(environment, Depth::Deep, &mut found);
+    found
+}
+
+/// Says whether making the index anew helps against an error of it.
+fn is_mendable(error: &Error) -> bool {
+    match error {
+        Error::Damaged { .. } | Error::Text { .. } => true,
+        Error::Version { found, newest, .. } => found < newest,
+        Error::Store(TableError(error)) => is_damage(error) || error.is_not_found(),
+        Error::Disk(error) => error.is_not_found(),
+        _ => false,
+    }
+}
+
+/// Says whether a store is not as it was written. A newer version and a disk that refuses are something else.
+fn is_damage(error: &store::Error) -> bool {
+    use store::Error::{Corrupt, Missing, Schema};
+    matches!(error, Corrupt { .. } | Schema { .. } | Missing { .. })
+}
+
+fn check_commit(environment: &Environment, mailbox: &Mailbox, depth: Depth) -> Result<Vec<Damage>> {
+    let snapshot = mailbox.snapshot();
+    let mut found = Vec::new();
+    if depth == Depth::Deep {
+        for damage in store::verify(snapshot) {
+            found.push(Damage::of_index(damage.file, damage.what));
+        }
+        let state = open::state(snapshot, &environment.index_directory())?;
+        let damage = text::verify(environment.disk.as_ref(), &environment.text_directory(), &state.text);
+        found.extend(damage.into_iter().map(|(file, what)| Damage::of_index(file, what)));
+        in_text(mailbox, snapshot, environment, &mut found)?;
+        records(environment, snapshot, &mut found)?;
+    }
+    agreement(environment, snapshot, &mut found)?;
+    user::check(environment, depth, &mut found);
+    places::check(environment, depth, &mut found)?;
+    Ok(found)
+}
+
+/// Each message is in the text index once, whether it has text or not.
+fn in_text(
+    mailbox: &Mailbox,
+    snapshot: &Snapshot,
+    environment: &Environment,
+    found: &mut Vec<Damage>,
+) -> Result<()> {
+    let directory = environment.text_directory();
+    let mut seen = NumberSet::new(open::state(snapshot, &environment.index_directory())?.next_message);
+    for number in mailbox.text_numbers()? {
+        if seen.contains(number) {
+            let what = format!("message {number} is in the text index twice");
+            found.push(Damage::of_index(directory.clone(), what));
+        }
+        seen.insert(number);
+    }
+    for_each_number(snapshot, messages::TABLE, messages::NUMBER, |number| {
+        if !seen.contains(number) {
+            let what = format!("message {number} is not in the text index");
+            found.push(Damage::of_index(directory.clone(), what));
+        }
+    })
+}
+
+/// Every record can be read.
+fn records(environment: &Environment, snapshot: &Snapshot, found: &mut Vec<Damage>) -> Result<()> {
+    let directory = environment.index_directory();
+    let mut reader = RecordReader::new();
+    let table = snapshot.table(messages::TABLE)?;
+    for part in table.parts() {
+        for row in part.live_rows() {
+            let both = rows::line(part, row, &mut reader, &directory)
+                .and_then(|_| rows::rest(part, row, &mut reader, &directory));
+            match both {
+                // Its bytes were checked before, and a thousand rows may lie where one bit is wrong.
+                Err(Error::Store(TableError(store::Error::Corrupt { path, .. })))
+                    if is_told(found, &path) => {}
+                Err(error) => found.push(Damage::of_error(directory.clone(), &error, Repair::Rebuild)),
+                Ok(_) => {}
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Says whether a file is known to be damaged.
+fn is_told(found: &[Damage], file: &Path) -> bool {
+    found.iter().any(|damage| damage.file == file)
+}
+
+/// Every file's message and folder exist, every message has a file or is absent, every fingerprint is the sum
+/// over its rows.
+fn agreement(environment: &Environment, snapshot: &Snapshot, found: &mut Vec<Damage>) -> Result<()> {
+    let directory = environment.index_directory();
+    let state = open::state(snapshot, &directory)?;
+    let mut damage = |what: String| found.push(Damage::of_index(directory.clone(), what));
+    threads::agree(snapshot, state.next_node, &mut damage)?;
+    let mut known = NumberSet::new(state.next_message);
+    for_each_number(snapshot, messages::TABLE, messages::NUMBER, |number| known.insert(number))?;
+    let mut without_file = known.clone();
+    let mut sums: HashMap<(u32, Place), Fingerprint> = HashMap::new();
+    for part in snapshot.table(files::TABLE)?.parts() {
+        for row in part.live_rows() {
+            let row = rows::file(part, row)?;
+            sums.entry((row.folder, row.place)).or_default().add(row.entry_hash());
+            without_file.remove(row.message);
+            if !known.contains(row.message) {
+                damage(format!(
+                    "file {} has message {}, which has no row",
+                    String::from_utf8_lossy(&row.name),
+                    row.message
+                ));
+            }
+        }
+    }
+    for_each_number(snapshot, absent::TABLE, absent::MESSAGE, |number| {
+        if without_file.contains(number) {
+            without_file.remove(number);
+        } else {
+            damage(format!("message {number} is marked absent and has a file"));
+        }
+    })?;
+    for number in without_file.iter() {
+        damage(format!("message {number} has no file and is not marked absent"));
+    }
+    for folder in rows::folders(snapshot)? {
+        for place in Place::ALL {
+            let sum = sums.remove(&(folder.number, place)).unwrap_or_default();
+            if sum != folder.directories[place.index()].fingerprint {
+                let path = String::from_utf8_lossy(&folder.path).into_owned();
+                damage(format!("the fingerprint of {path}/{} is not the sum over its files", place.name()));
+            }
+        }
+    }
+    for (folder, _) in sums.keys() {
+        damage(format!("files are in folder {folder}, which has no row"));
+    }
+    Ok(())
+}
+
+fn for_each_number(
+    snapshot: &Snapshot,
+    table: &str,
+    column: usize,
+    mut visit: impl FnMut(u32),
+) -> Result<()> {
+    for part in snapshot.table(table)?.parts() {
+        for row in part.live_rows() {
+            visit(part.u32_at(column, row)?);
+        }
+    }
+    Ok(())
+}

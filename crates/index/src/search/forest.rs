@@ -1,0 +1,188 @@
+//! The root of every node of the thread forest, kept in memory and carried forward from commit to commit.
+//!
+//! Input: rows of the table `threads`. Output: the root of a node. Knows nothing of messages.
+//!
+//! A thread is known by its root, the lowest node of it. Nodes are never removed and threads never split, so
+//! a later commit only adds nodes and joins threads. A forest therefore shares one resolved array with the
+//! forests of older commits and notes beside it what changed since.
+
+use crate::error::{Error, Result};
+use crate::set::NumberSet;
+use crate::tables::threads;
+use std::collections::HashMap;
+use std::sync::Arc;
+use store::{RowId, Snapshot};
+
+/// How many changes a forest notes before it is resolved into a new array.
+const CHANGE_COUNT_MAX: usize = 1 << 16;
+
+/// The root of every node.
+#[derive(Clone, Debug)]
+pub(crate) struct Forest {
+    /// The root of each node that was there when the table was last read whole.
+    resolved: Arc<[u32]>,
+    /// The roots of nodes added since then.
+    added: Vec<u32>,
+    /// Roots that were joined to a lower node since then.
+    joined: HashMap<u32, u32>,
+    /// The keys of `joined`: tested first, because almost no root is in it.
+    is_joined: NumberSet,
+}
+
+impl Forest {
+    /// Reads the table and resolves all nodes. A node's parent has a lower number, so one walk in ascending
+    /// order does it.
+    ///
+    /// # Errors
+    /// Damage in the store.
+    pub(crate) fn load(snapshot: &Snapshot, node_count: u32) -> Result<Forest> {
+        let mut roots: Vec<u32> = (0..node_count).collect();
+        for part in snapshot.table(threads::TABLE)?.parts() {
+            let nodes = part.u32s(threads::NODE, 0..part.row_count())?;
+            let above = part.u32s(threads::ABOVE, 0..part.row_count())?;
+            for (_, (node, above)) in part.live_values(nodes.iter().zip(above)) {
+                let slot = roots.get_mut(*node as usize).filter(|_| above <= node);
+                *slot.ok_or(OUT_OF_RANGE)? = *above;
+            }
+        }
+        for node in 0..roots.len() {
+            roots[node] = roots[roots[node] as usize];
+        }
+        Ok(Forest::resolved(roots))
+    }
+
+    fn resolved(roots: Vec<u32>) -> Forest {
+        Forest {
+            resolved: roots.into(),
+            added: Vec::new(),
+            joined: HashMap::new(),
+            is_joined: NumberSet::new(0),
+        }
+    }
+
+    /// Returns the forest of a later commit: this one with the rows that the later commit has and this one
+    /// has not.
+    ///
+    /// # Errors
+    /// The rows do not continue this forest; damage in the store.
+    pub(crate) fn with_rows(&self, snapshot: &Snapshot, rows: &[RowId]) -> Result<Forest> {
+        let table = snapshot.table(threads::TABLE)?;
+        let mut links = Vec::with_capacity(rows.len());
+        for id in rows {
+            let part = table.part(*id);
+            links.push((part.u32_at(threads::NODE, id.row)?, part.u32_at(threads::ABOVE, id.row)?));
+        }
+        links.sort_unstable();
+        let mut forest = self.clone();
+        for (node, above) in links {
+            forest.link(node, above)?;
+        }
+        Ok(forest.compacted())
+    }
+
+    /// Puts `node` below `above`, a lower node or itself. Nodes come in ascending order.
+    fn link(&mut self, node: u32, above: u32) -> Result<()> {
+        if above > node || node > self.bound() {
+            return Err(OUT_OF_RANGE);
+        }
+        if node == self.bound() {
+            let root = if above == node { node } else { self.of(above) };
+            self.added.push(root);
+            return Ok(());
+        }
+        let (one, other) = (self.of(node), self.of(above));
+        let (lower, higher) = (one.min(other), one.max(other));
+        if lower < higher {
+            self.is_joined.grow(higher + 1);
+            self.is_joined.insert(higher);
+            self.joined.insert(higher, lower);
+        }
+        Ok(())
+    }
+
+    /// Resolves the notes into a new array when there are many.
+    fn compacted(self) -> Forest {
+        if self.added.len() + self.joined.len() <= CHANGE_COUNT_MAX {
+            return self;
+        }
+        Forest::resolved((0..self.bound()).map(|node| self.of(node)).collect())
+    }
+
+    /// Returns the root of a node. A node that does not exist is its own root; `check` reports it.
+    #[inline]
+    pub(crate) fn of(&self, node: u32) -> u32 {
+        let at = node as usize;
+        let known = self.resolved.get(at).or_else(|| self.added.get(at.wrapping_sub(self.resolved.len())));
+        let mut root = known.copied().unwrap_or(node);
+        while self.is_joined.contains(root)
+            && let Some(lower) = self.joined.get(&root)
+        {
+            root = *lower;
+        }
+        root
+    }
+
+    /// Returns the number of nodes.
+    pub(crate) fn bound(&self) -> u32 {
+        u32::try_from(self.resolved.len() + self.added.len()).expect("nodes are numbered by u32")
+    }
+}
+
+const OUT_OF_RANGE: Error = Error::Inconsistent { what: "a node of a thread is out of its range" };
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Resolves links one by one, the slow way.
+    fn roots(above: &[u32]) -> Vec<u32> {
+        let root = |node: usize| {
+            let mut node = node;
+            while above[node] as usize != node {
+                node = above[node] as usize;
+            }
+            u32::try_from(node).unwrap()
+        };
+        (0..above.len()).map(root).collect()
+    }
+
+    proptest! {
+        #[test]
+        fn a_forest_carried_forward_has_the_roots_of_one_made_anew(
+            links in proptest::collection::vec((any::<bool>(), any::<u32>(), any::<u32>()), 1..200),
+            compacts in any::<bool>(),
+        ) {
+            let mut above: Vec<u32> = Vec::new();
+            let mut forest = Forest::resolved(Vec::new());
+            for (is_new, one, other) in links {
+                let count = u32::try_from(above.len()).unwrap();
+                if is_new || count < 2 {
+                    let parent = one % (count + 1);
+                    above.push(parent);
+                    forest.link(count, parent).unwrap();
+                } else {
+                    // As the pass does it: the higher of two roots goes below the lower.
+                    let all = roots(&above);
+                    let (a, b) = (all[(one % count) as usize], all[(other % count) as usize]);
+                    above[a.max(b) as usize] = a.min(b);
+                    forest.link(a.max(b), a.min(b)).unwrap();
+                }
+                if compacts && above.len().is_multiple_of(7) {
+                    forest = Forest::resolved((0..forest.bound()).map(|node| forest.of(node)).collect());
+                }
+                let carried: Vec<u32> = (0..forest.bound()).map(|node| forest.of(node)).collect();
+                prop_assert_eq!(carried, roots(&above));
+            }
+        }
+    }
+
+    #[test]
+    fn nodes_that_leave_a_gap_or_point_up_are_refused() {
+        let mut forest = Forest::resolved(vec![0, 0]);
+        assert!(forest.link(3, 0).is_err());
+        assert!(forest.link(1, 2).is_err());
+        assert!(forest.link(2, 2).is_ok());
+        assert_eq!((forest.of(2), forest.of(9)), (2, 9));
+    }
+}

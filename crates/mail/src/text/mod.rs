@@ -1,0 +1,8 @@
+//! Turns decoded text into what a person reads: HTML to text, the snippet, the language.
+//!
+//! Used by `body` and `message`. Knows nothing of MIME.
+
+pub(crate) mod hidden;
+pub(crate) mod html;
+pub(crate) mod language;
+pub(crate) mod snippet;

@@ -1,0 +1,70 @@
+//! The library of pneu: finds, reads and tags the mail in Maildirs, through an index that follows the disk.
+//!
+//! - A [`Host`] lives as long as its program. It opens the index once, takes over newer commits at the cost
+//!   of what changed, and queues writers. Any number of threads share it.
+//! - A [`View`] is one state of index and tags, for one request. It is cheap to make, answers queries, and
+//!   stays what it is for as long as it is held, whatever is written meanwhile. A [`Cancel`] or a deadline
+//!   stops its queries.
+//! - [`setup`] reads the configuration and finds a user's mail and addresses.
+//!
+//! The library reads no environment, prints nothing and starts no thread that outlives a call. Its errors are
+//! data: what happened, where, and a [`Remedy`] that a front end words.
+//!
+//! ```
+//! use pneu::{Host, Order, Root, Settings, TagChange, UpdateOptions};
+//!
+//! # let directory = tempfile::tempdir().unwrap();
+//! # let maildir = directory.path().join("Mail");
+//! # for name in ["cur", "new", "tmp"] { std::fs::create_dir_all(maildir.join(name)).unwrap(); }
+//! # let letter = "From: Ana <ana@example.org>\nSubject: The north line\n\nOpens in May.\n";
+//! # std::fs::write(maildir.join("cur/1.example:2,S"), letter).unwrap();
+//! # let data = directory.path().join("data");
+//! // Open, and bring the index in step with the disk.
+//! let host = Host::new(Settings::new(data));
+//! let roots = [Root { name: "mail".into(), path: maildir }];
+//! let summary = host.update(&roots, &UpdateOptions::default(), &pneu::Silent)?;
+//! assert_eq!(summary.added, 1);
+//!
+//! // Find: the newest fifty messages that match.
+//! let view = host.view()?;
+//! let query = view.query("from:ana north")?;
+//! let hits = view.find(&query, &Order { limit: Some(50), ..Order::default() })?;
+//! assert_eq!(hits.total, 1);
+//!
+//! // Read: what the index knows, and the message itself from where its file is now.
+//! let message = view.message(&hits.list[0])?;
+//! assert_eq!(message.line.subject, "The north line");
+//! let file = view.read(&message)?;
+//! assert_eq!(file.parsed(Default::default()).text, "Opens in May.");
+//!
+//! // Tag. A view that was made before keeps what it shows; the next one shows the tag.
+//! let change = TagChange { add: ["urgent".to_owned()].into(), ..TagChange::default() };
+//! host.tag(&query, &change)?;
+//! assert!(view.message(&hits.list[0])?.tags.is_empty());
+//! assert_eq!(host.view()?.message(&hits.list[0])?.tags, ["urgent"]);
+//! # Ok::<(), pneu::Error>(())
+//! ```
+
+mod error;
+mod host;
+mod message_file;
+mod remedy;
+mod settings;
+pub mod setup;
+mod view;
+
+pub use error::{Error, Result};
+pub use host::Host;
+pub use index::Remedy as IndexRemedy;
+pub use index::{
+    Circle, Cleanup, Counts, Direction, Duplicates, FolderHint, Hit, Hits, Line, Loss, Message, MessageFile,
+    Mode, NumberSet, Order, Origin, Person, Problem, Root, SortKey, Summary, TagChange, TagSummary, Thread,
+    ThreadEntry, ThreadOrder, Threads, UpdateOptions,
+};
+pub use mail::Preferred;
+pub use message_file::{FileError, MessageContent, current_path};
+pub use query::Query;
+pub use remedy::Remedy;
+pub use settings::Settings;
+pub use view::View;
+pub use work::{Cancel, Progress, Silent, Stage};

@@ -1,0 +1,203 @@
+//! Reads a message from the disk as it is now.
+//!
+//! The index says where a message was. Its file may have been renamed or rewritten since, so what is read is
+//! compared with what was asked for. Input: a path, or a message as the index knows it. Output: the message's
+//! bytes, or why they cannot be had.
+
+use crate::remedy::Remedy;
+use index::Message;
+use mail::{Compression, Content, Large, Preferred};
+use sha2::{Digest, Sha256};
+use std::borrow::Cow;
+use std::path::{Path, PathBuf};
+
+/// Bytes of a message that is held in memory. A longer one is read in pieces.
+const MESSAGE_BYTES_MAX: usize = 100 << 20;
+/// Bytes of a message that is read at once whatever the size of its file.
+const SMALL_BYTES: usize = 1 << 20;
+
+/// Why no file of a message can be read.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum FileError {
+    /// The file is not where the index has it.
+    #[error("{} is gone", path.display())]
+    Gone {
+        /// Where it was.
+        path: PathBuf,
+    },
+    /// The file holds another message now.
+    #[error("{} holds another message now", path.display())]
+    Replaced {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The message has no file any more.
+    #[error("the last file of the message is gone; only its header is still indexed")]
+    Absent,
+    /// The file cannot be read.
+    #[error(transparent)]
+    Mail(#[from] mail::Error),
+}
+
+impl FileError {
+    pub(crate) fn remedy(&self) -> Option<Remedy> {
+        match self {
+            FileError::Gone { .. } => Some(Remedy::UpdateAgain),
+            FileError::Replaced { .. } => Some(Remedy::UpdateThoroughly),
+            FileError::Absent | FileError::Mail(_) => None,
+        }
+    }
+}
+
+/// A message that was read.
+#[derive(Debug)]
+pub struct MessageContent {
+    /// Where it was read; `None` if it came from elsewhere.
+    pub path: Option<PathBuf>,
+    /// What was read: no bytes if the message is too large to be held.
+    pub content: Content,
+    /// A message that is too large to be held, parsed.
+    large: Option<Box<mail::Message>>,
+    /// The SHA-256 of the message.
+    pub sha256: [u8; 32],
+    /// Its length in bytes.
+    pub size_bytes: u64,
+    now_ns: i64,
+}
+
+impl MessageContent {
+    /// Wraps bytes that were read. `now_ns` is the present, against which odd dates are held.
+    pub fn new(path: Option<PathBuf>, content: Content, now_ns: i64) -> MessageContent {
+        let sha256 = Sha256::digest(&content.bytes).into();
+        let size_bytes = content.bytes.len() as u64;
+        MessageContent { path, content, large: None, sha256, size_bytes, now_ns }
+    }
+
+    /// Reads a file, whatever is in it.
+    ///
+    /// # Errors
+    /// The file is not there, cannot be read, or is no regular file.
+    pub fn read(path: &Path, now_ns: i64) -> mail::Result<MessageContent> {
+        let mut content = mail::read_message(path, SMALL_BYTES)?;
+        if content.truncated && length(path, &content)? <= MESSAGE_BYTES_MAX as u64 {
+            content = mail::read_message(path, MESSAGE_BYTES_MAX)?;
+        }
+        if content.truncated {
+            return MessageContent::read_in_pieces(path, now_ns);
+        }
+        Ok(MessageContent::new(Some(path.to_owned()), content, now_ns))
+    }
+
+    /// Reads the file at a path, or the one that it became when a mail program changed its flags. `None` if
+    /// there is neither.
+    ///
+    /// # Errors
+    /// It cannot be read, or is no regular file.
+    pub fn read_current(path: &Path, now_ns: i64) -> mail::Result<Option<MessageContent>> {
+        match MessageContent::read(path, now_ns) {
+            Err(error) if error.is_not_found() => {
+                mail::find_renamed(path).map(|path| MessageContent::read(&path, now_ns)).transpose()
+            }
+            other => other.map(Some),
+        }
+    }
+
+    /// Reads a file whose content is too large to be held.
+    fn read_in_pieces(path: &Path, now_ns: i64) -> mail::Result<MessageContent> {
+        let mut large = Large::open(path)?;
+        let mut content = Content::default();
+        (content.stat, content.compression) = (large.stat(), large.compression());
+        let mut hasher = Sha256::new();
+        let extent = large.each_block(&mut |block| hasher.update(block))?;
+        let (mut sha256, mut size_bytes) = (hasher.finalize().into(), extent.size_bytes);
+        content.truncated = extent.is_cut;
+        if extent.is_cut {
+            // The id of a message that cannot be decompressed whole is that of its file.
+            let mut hasher = Sha256::new();
+            size_bytes = large.each_stored_block(&mut |block| hasher.update(block))?;
+            sha256 = hasher.finalize().into();
+        }
+        let message = large.parse(&context(now_ns, Preferred::Better))?;
+        let (path, large) = (Some(path.to_owned()), Some(Box::new(message)));
+        Ok(MessageContent { path, content, large, sha256, size_bytes, now_ns })
+    }
+
+    /// Returns the message, parsed, with the preferred form of a text that comes in several. A message that
+    /// is not held and whose file cannot be read again has the better form.
+    pub fn parsed(&self, preferred: Preferred) -> Cow<'_, mail::Message> {
+        let context = context(self.now_ns, preferred);
+        let Some(message) = &self.large else {
+            return Cow::Owned(mail::parse(&self.content.bytes, &context));
+        };
+        let path = self.path.as_deref().filter(|_| preferred != Preferred::Better);
+        let read = path.and_then(|path| Large::open(path).ok()?.parse(&context).ok());
+        read.map_or(Cow::Borrowed(message), Cow::Owned)
+    }
+
+    /// Hands out all of the message, decompressed, in blocks.
+    ///
+    /// # Errors
+    /// What `take` returns; the file of a message that is not held cannot be read again.
+    pub fn each_block<E: From<mail::Error>>(
+        &self,
+        take: &mut dyn FnMut(&[u8]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let Some(path) = self.path.as_ref().filter(|_| self.large.is_some()) else {
+            return take(&self.content.bytes);
+        };
+        let mut taken = Ok(());
+        Large::open(path)?.each_block(&mut |block| {
+            if taken.is_ok() {
+                taken = take(block);
+            }
+        })?;
+        taken
+    }
+
+    /// Returns whether this is a later version of a message: another content with its Message-ID, such as a
+    /// draft that was saved again.
+    pub fn is_version_of(&self, message: &Message) -> bool {
+        self.sha256 != message.sha256 && self.parsed(Preferred::Better).message_id == message.rest.message_id
+    }
+}
+
+/// Reads a message from the first of its files that still holds it.
+///
+/// # Errors
+/// None of its files can be read or holds it.
+pub(crate) fn read(message: &Message, now_ns: i64) -> Result<MessageContent, FileError> {
+    let mut error = match message.files.first() {
+        Some(file) => FileError::Gone { path: file.path.clone() },
+        None => FileError::Absent,
+    };
+    for file in &message.files {
+        match MessageContent::read_current(&file.path, now_ns) {
+            Ok(Some(content)) if content.sha256 == message.sha256 => return Ok(content),
+            Ok(Some(_)) => error = FileError::Replaced { path: file.path.clone() },
+            Ok(None) => {}
+            Err(other) => error = other.into(),
+        }
+    }
+    Err(error)
+}
+
+/// Returns where a file of a Maildir is now: at its path, or under the name that it got when its flags
+/// changed or it went from `new` to `cur`. `None` if it is gone.
+pub fn current_path(path: &Path) -> Option<PathBuf> {
+    if path.symlink_metadata().is_ok() { Some(path.to_owned()) } else { mail::find_renamed(path) }
+}
+
+/// Returns how long a message is of which the beginning was read.
+fn length(path: &Path, beginning: &Content) -> mail::Result<u64> {
+    match beginning.compression {
+        Compression::Plain => Ok(beginning.stat.size_bytes),
+        // A few bytes may become many, so a compressed message is not read at once.
+        _ => Ok(Large::open(path)?.each_block(&mut |_| {})?.size_bytes),
+    }
+}
+
+fn context(now_ns: i64, preferred: Preferred) -> mail::Context<'static> {
+    let now_seconds = now_ns.div_euclid(1_000_000_000);
+    mail::Context { preferred, ..mail::Context::new(index::present_for_dates(now_seconds)) }
+}

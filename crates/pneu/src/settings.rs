@@ -1,0 +1,61 @@
+//! What a host is made with. Input: a data directory, and what the configuration says. Output: what the index
+//! needs.
+
+use crate::setup::configuration::Configuration;
+use disk::RealDisk;
+use index::{Environment, OwnAddresses};
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use std::hash::{BuildHasher, RandomState};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// What a [`Host`](crate::Host) is made with.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Where the index lives and what it may use: disk, clock, threads.
+    pub environment: Environment,
+    /// What the configuration says. The default has no header fields of its own, no addresses and English
+    /// stems.
+    pub configuration: Configuration,
+    /// The time zone of dates in queries.
+    pub zone: TimeZone,
+}
+
+impl Settings {
+    /// Returns settings for an index in `data`, with the system's clock, as many threads as there are cores,
+    /// an empty configuration, and dates in UTC.
+    pub fn new(data: impl Into<PathBuf>) -> Settings {
+        Settings {
+            environment: Environment {
+                disk: Arc::new(RealDisk),
+                data: data.into(),
+                clock_ns: system_clock_ns,
+                // A keyed hash of nothing: its keys are random.
+                seed: RandomState::new().hash_one(0u8),
+                holder: format!("process {}", std::process::id()),
+                thread_count: std::thread::available_parallelism().map_or(1, usize::from),
+            },
+            configuration: Configuration::default(),
+            zone: TimeZone::UTC,
+        }
+    }
+
+    /// Returns the user's addresses, as the configuration has them.
+    pub(crate) fn own_addresses(&self) -> OwnAddresses {
+        OwnAddresses::new(&self.configuration.addresses)
+    }
+
+    /// Returns the time that relative dates in queries are relative to.
+    pub(crate) fn now(&self) -> jiff::Zoned {
+        let time = Timestamp::from_nanosecond(i128::from((self.environment.clock_ns)()));
+        time.unwrap_or(Timestamp::UNIX_EPOCH).to_zoned(self.zone.clone())
+    }
+}
+
+/// Returns the time in nanoseconds since 1970.
+fn system_clock_ns() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since.as_nanos()).unwrap_or(i64::MAX)
+}

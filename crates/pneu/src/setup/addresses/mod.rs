@@ -1,0 +1,120 @@
+//! Finds the user's own addresses: in the configuration of other programs, and in mail that the user sent.
+//!
+//! In: the home directory, the directory of configurations, roots. Out: addresses, each once, those that are
+//! said before those that are guessed. No program is run, and only plain files are read, of limited size. mu
+//! keeps its addresses in its database and in no text: they are not found. Must not know what addresses are
+//! used for.
+
+mod programs;
+mod sent;
+
+use index::Root;
+use std::fs::OpenOptions;
+use std::io::Read;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+/// Addresses that are taken.
+const ADDRESS_COUNT_MAX: usize = 32;
+/// Bytes of a configuration that are read; one that is longer is left out.
+const FILE_BYTES_MAX: u64 = 1 << 20;
+
+/// Takes addresses out of the text of a configuration.
+type Parser = fn(&str) -> Vec<String>;
+
+/// Where programs keep their configuration below the home directory.
+const BELOW_HOME: [(&str, Parser); 8] = [
+    (".notmuch-config", programs::notmuch),
+    (".muttrc", programs::mutt),
+    (".mutt/muttrc", programs::mutt),
+    (".neomuttrc", programs::mutt),
+    (".neomutt/neomuttrc", programs::mutt),
+    (".msmtprc", programs::msmtp),
+    (".mbsyncrc", programs::mbsync),
+    (".gitconfig", programs::git),
+];
+/// Where they keep it below the directory of configurations.
+const BELOW_CONFIGURATION: [(&str, Parser); 6] = [
+    ("notmuch/default/config", programs::notmuch),
+    ("mutt/muttrc", programs::mutt),
+    ("neomutt/neomuttrc", programs::mutt),
+    ("msmtp/config", programs::msmtp),
+    ("isyncrc", programs::mbsync),
+    ("git/config", programs::git),
+];
+
+/// Returns the user's own addresses as far as they can be found.
+pub fn found(home: Option<&Path>, configuration: Option<&Path>, roots: &[Root]) -> Vec<String> {
+    let below = |directory: Option<&Path>, files: &[(&str, Parser)]| -> Vec<(PathBuf, Parser)> {
+        let paths = directory.iter().flat_map(|directory| {
+            files.iter().map(|(file, parser)| (directory.join(file), *parser)).collect::<Vec<_>>()
+        });
+        paths.collect()
+    };
+    let files = [below(home, &BELOW_HOME), below(configuration, &BELOW_CONFIGURATION)].concat();
+    let said = files.iter().filter_map(|(path, parser)| Some(parser(&text(path)?))).flatten();
+    let mut all: Vec<String> = Vec::new();
+    for address in said.chain(sent::addresses(roots)) {
+        let is_known = all.iter().any(|known| known.eq_ignore_ascii_case(&address));
+        if !is_known && all.len() < ADDRESS_COUNT_MAX {
+            all.push(address);
+        }
+    }
+    all
+}
+
+/// Returns the text of a plain file, unless it is too long.
+fn text(path: &Path) -> Option<String> {
+    // A pipe would otherwise wait for a writer.
+    let nonblocking = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
+    let file = OpenOptions::new().read(true).custom_flags(nonblocking).open(path).ok()?;
+    let metadata = file.metadata().ok()?;
+    let mut bytes = Vec::new();
+    let is_read = metadata.is_file() && file.take(FILE_BYTES_MAX + 1).read_to_end(&mut bytes).is_ok();
+    let is_whole = is_read && bytes.len() as u64 <= FILE_BYTES_MAX;
+    is_whole.then(|| String::from_utf8_lossy(&bytes).into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    #[test]
+    fn each_address_is_taken_once_and_not_without_end() {
+        let home = tempfile::tempdir().unwrap();
+        let put = |name: &str, text: &str| {
+            let path = home.path().join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        };
+        put(".gitconfig", "[user]\nemail = git@example.org\n");
+        put(
+            ".notmuch-config",
+            "[user]\nprimary_email=ana@example.org\nother_email=A@x.org;git@Example.org\n",
+        );
+        put(".config/isyncrc", "User ana@example.org\nUser sync@example.org\n");
+        let configuration = home.path().join(".config");
+        let all = || found(Some(home.path()), Some(&configuration), &[]);
+        assert_eq!(all(), ["ana@example.org", "A@x.org", "git@Example.org", "sync@example.org"]);
+        let many: String = (0..50).map(|number| format!("User {number}@example.org\n")).collect();
+        put(".mbsyncrc", &many);
+        assert_eq!(all().len(), ADDRESS_COUNT_MAX);
+        assert_eq!(found(None, None, &[]), [""; 0]);
+    }
+
+    #[test]
+    fn only_plain_files_of_some_size_are_read() {
+        let home = tempfile::tempdir().unwrap();
+        let path = home.path().join("file");
+        fs::write(&path, vec![b'x'; usize::try_from(FILE_BYTES_MAX).unwrap()]).unwrap();
+        assert!(text(&path).is_some());
+        fs::write(&path, vec![b'x'; usize::try_from(FILE_BYTES_MAX).unwrap() + 1]).unwrap();
+        assert_eq!(text(&path), None);
+        assert_eq!(text(home.path()), None);
+        assert_eq!(text(Path::new("/dev/zero")), None);
+        let pipe = home.path().join("pipe");
+        rustix::fs::mkfifoat(rustix::fs::CWD, &pipe, rustix::fs::Mode::RUSR).unwrap();
+        assert_eq!(text(&pipe), None);
+    }
+}

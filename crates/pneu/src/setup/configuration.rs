@@ -1,0 +1,321 @@
+//! The configuration file, `config.toml`: which directories hold Maildirs, which header fields can be
+//! searched besides the usual ones, which addresses are the user's, which words of a query stand for all of
+//! their stem. `pneu index --help` shows one.
+//!
+//! In: a path, the text of the file. Out: roots, names and addresses. Must not know what is done with them.
+
+use crate::setup::roots;
+use disk::Source;
+use index::Root;
+use query::stem::{Languages, StemScope};
+use query::{Stemming, fields};
+use serde::Deserialize;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// The most that is read of a configuration.
+const BYTES_MAX: usize = 1 << 20;
+/// Header fields that a configuration may name.
+const HEADER_COUNT_MAX: usize = 32;
+
+/// The user's own addresses.
+const ADDRESS_COUNT_MAX: usize = 256;
+
+/// What the file says, checked.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Configuration {
+    /// Directories that hold Maildirs.
+    pub roots: Vec<Root>,
+    /// Names of header fields.
+    pub headers: Vec<String>,
+    /// The user's own addresses; `@example.org` stands for all of that domain.
+    pub addresses: Vec<String>,
+    /// The repository that mail is backed up to.
+    pub archive: Option<Archive>,
+    /// Which words of a query stand for all of their stem, as the table `[search]` says.
+    pub stemming: Stemming,
+}
+
+/// Where mail is backed up to, as the table `[archive]` says.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Archive {
+    /// The repository's address.
+    pub repository: String,
+    /// A file that holds its password.
+    pub password_file: Option<PathBuf>,
+    /// A program that prints its password.
+    pub password_command: Option<String>,
+}
+
+/// What the file says.
+#[derive(Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Document {
+    #[serde(default)]
+    headers: Vec<String>,
+    #[serde(default)]
+    root: Vec<RootTable>,
+    #[serde(default)]
+    user: UserTable,
+    archive: Option<Archive>,
+    #[serde(default)]
+    search: SearchTable,
+}
+
+#[derive(Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SearchTable {
+    stem: Option<Vec<String>>,
+    #[serde(default)]
+    stem_all: bool,
+}
+
+#[derive(Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct UserTable {
+    #[serde(default)]
+    addresses: Vec<String>,
+}
+
+#[derive(Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RootTable {
+    name: String,
+    path: PathBuf,
+}
+
+/// Reads a configuration. Nothing but a regular file is one, since every command reads it.
+///
+/// # Errors
+/// There is none; it cannot be read, is no UTF-8 or has more than 1 MiB.
+pub fn read(path: &Path) -> io::Result<String> {
+    let bytes = disk::read_small(path, BYTES_MAX, Source::File)?;
+    String::from_utf8(bytes).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
+}
+
+/// Returns what a configuration says. `home` stands for `~`.
+///
+/// # Errors
+/// A sentence, or a few lines that show the place.
+pub fn parse(text: &str, home: Option<&Path>) -> Result<Configuration, String> {
+    let document: Document = toml::from_str(text).map_err(|error| error.to_string().trim_end().to_owned())?;
+    let roots = document.root.into_iter().map(|table| root(table, home)).collect::<Result<Vec<_>, _>>()?;
+    roots::check(&roots)?;
+    check_headers(&document.headers)?;
+    check_addresses(&document.user.addresses)?;
+    let archive = document.archive.map(|archive| Archive {
+        password_file: archive.password_file.map(|path| at_home(path, home)),
+        repository: match archive.repository.strip_prefix("~/").zip(home) {
+            Some((rest, home)) => home.join(rest).to_string_lossy().into_owned(),
+            None => archive.repository,
+        },
+        ..archive
+    });
+    let stemming = stemming(&document.search)?;
+    let addresses = document.user.addresses;
+    Ok(Configuration { roots, headers: document.headers, addresses, archive, stemming })
+}
+
+/// Refuses what is neither an address nor a domain: it would never match, and nobody would know.
+fn check_addresses(addresses: &[String]) -> Result<(), String> {
+    if addresses.len() > ADDRESS_COUNT_MAX {
+        return Err(format!(
+            "user.addresses: {} addresses, at most {ADDRESS_COUNT_MAX} are allowed",
+            addresses.len()
+        ));
+    }
+    match addresses.iter().find(|address| !is_address(address) && !is_domain(address)) {
+        Some(address) => Err(format!(
+            "user.addresses: \"{address}\" is neither an address, such as ana@example.org, \
+             nor a domain, such as @example.org"
+        )),
+        None => Ok(()),
+    }
+}
+
+/// Says whether a text is an address, without a name.
+pub fn is_address(text: &str) -> bool {
+    text.rsplit_once('@').is_some_and(|(local, domain)| {
+        !local.is_empty()
+            && !local.starts_with('@')
+            && !domain.is_empty()
+            && !text.contains(|c: char| c.is_whitespace() || "<>,;".contains(c))
+    })
+}
+
+fn is_domain(text: &str) -> bool {
+    text.strip_prefix('@').is_some_and(|domain| {
+        !domain.is_empty() && !domain.contains(|c: char| c.is_whitespace() || "@<>,;".contains(c))
+    })
+}
+
+fn stemming(table: &SearchTable) -> Result<Stemming, String> {
+    let scope = if table.stem_all { StemScope::Plain } else { StemScope::Marked };
+    let Some(names) = &table.stem else { return Ok(Stemming { scope, ..Stemming::default() }) };
+    let languages = Languages::named(names.iter().map(String::as_str)).map_err(|name| {
+        let known: Vec<&str> = Languages::known().collect();
+        format!("search.stem: there are no stems of \"{name}\"; languages are {}", known.join(", "))
+    })?;
+    Ok(Stemming { languages, scope })
+}
+
+/// Refuses names that queries could not tell from fields that are there anyway, or from text.
+fn check_headers(headers: &[String]) -> Result<(), String> {
+    if headers.len() > HEADER_COUNT_MAX {
+        return Err(format!("headers: {} names, at most {HEADER_COUNT_MAX} are allowed", headers.len()));
+    }
+    for (index, name) in headers.iter().enumerate() {
+        if !fields::is_header_name(name) {
+            return Err(format!("headers: \"{name}\" is no name: letters, digits, - and _, a letter first"));
+        }
+        if name.eq_ignore_ascii_case(fields::SAVED) {
+            return Err(format!("headers: \"{name}\" stands before the names of saved queries"));
+        }
+        if let Some(field) = fields::find(name) {
+            return Err(format!(
+                "headers: \"{name}\" is always searched, as \"{}:\"; leave it out",
+                field.name
+            ));
+        }
+        if headers.iter().take(index).any(|other| other.eq_ignore_ascii_case(name)) {
+            return Err(format!("headers: \"{name}\" stands there twice"));
+        }
+    }
+    Ok(())
+}
+
+fn root(table: RootTable, home: Option<&Path>) -> Result<Root, String> {
+    let RootTable { name, path } = table;
+    let path = at_home(path, home);
+    if path.is_absolute() {
+        Ok(Root { name, path })
+    } else {
+        Err(format!("root \"{name}\": path \"{}\" must begin with / or ~/", path.display()))
+    }
+}
+
+/// Puts the home directory in the place of `~`.
+fn at_home(path: PathBuf, home: Option<&Path>) -> PathBuf {
+    match (path.strip_prefix("~"), home) {
+        (Ok(rest), Some(home)) => home.join(rest),
+        _ => path,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parsed(text: &str) -> Result<Configuration, String> {
+        parse(text, Some(Path::new("/home/ana")))
+    }
+
+    #[test]
+    fn roots_are_read_in_order() {
+        let text = "[[root]]\nname = \"work\"\npath = \"/srv/mail\"\n\n[[root]]\nname = \"home\"\npath = \
+            \"~/Maildir\"\n";
+        let root = |name: &str, path: &str| Root { name: name.into(), path: path.into() };
+        let roots = vec![root("work", "/srv/mail"), root("home", "/home/ana/Maildir")];
+        assert_eq!(parsed(text), Ok(Configuration { roots, ..Configuration::default() }));
+        assert_eq!(parsed(""), Ok(Configuration::default()));
+    }
+
+    #[test]
+    fn addresses_are_those_of_the_user() {
+        let addresses =
+            |list: &[&str]| parsed(&format!("[user]\naddresses = {list:?}\n")).map(|read| read.addresses);
+        let good = ["ana@example.org", "@example.com", "\"a\"@x", "jürgen@example.org", "root@localhost"];
+        assert_eq!(addresses(&good).unwrap(), good);
+        assert_eq!(parsed("[user]\n").unwrap().addresses, [""; 0]);
+        for bad in
+            ["", "ana", "@", "ana@", "Ana <ana@example.org>", "a@b, c@d", "a b@c", "@a@b", "*@example.org>"]
+        {
+            let error = addresses(&[bad]).unwrap_err();
+            assert!(error.contains(&format!("\"{bad}\" is neither an address")), "{error}");
+        }
+        let many: Vec<String> =
+            (0..=ADDRESS_COUNT_MAX).map(|number| format!("{number}@example.org")).collect();
+        let many: Vec<&str> = many.iter().map(String::as_str).collect();
+        assert_eq!(addresses(&many[1..]).unwrap().len(), ADDRESS_COUNT_MAX);
+        assert!(addresses(&many).unwrap_err().contains("257 addresses, at most 256"));
+        assert!(parsed("[user]\naddress = []\n").unwrap_err().contains("address"));
+    }
+
+    #[test]
+    fn an_archive_has_an_address() {
+        let archive = |text: &str| parsed(text).map(|read| read.archive);
+        let expected = Archive {
+            repository: "/home/ana/repo".into(),
+            password_file: Some("/home/ana/.secret".into()),
+            password_command: None,
+        };
+        let text = "[archive]\nrepository = \"~/repo\"\npassword_file = \"~/.secret\"\n";
+        assert_eq!(archive(text), Ok(Some(expected)));
+        assert!(archive("[archive]\n").unwrap_err().contains("repository"));
+        assert!(
+            archive("[archive]\nrepository = \"s3:x\"\npassword = \"x\"\n").unwrap_err().contains("password")
+        );
+    }
+
+    #[test]
+    fn words_of_queries_stand_for_their_stem_as_is_said() {
+        let stemming = |text: &str| parsed(text).map(|read| read.stemming);
+        let english = Languages::named(["english"]).unwrap();
+        let both = Languages::named(["english", "german"]).unwrap();
+        let marked = |languages| Ok(Stemming { languages, scope: StemScope::Marked });
+        let plain = |languages| Ok(Stemming { languages, scope: StemScope::Plain });
+        assert_eq!(stemming(""), marked(english));
+        assert_eq!(stemming("[search]\nstem = [\"German\", \"english\"]\n"), marked(both));
+        assert_eq!(stemming("[search]\nstem_all = true\n"), plain(english));
+        assert_eq!(stemming("[search]\nstem = []\n"), marked(Languages::default()));
+        assert_eq!(
+            stemming("[search]\nstem = [\"klingon\"]\n").unwrap_err().split_once(';').unwrap().0,
+            "search.stem: there are no stems of \"klingon\""
+        );
+        assert!(stemming("[search]\nstems = []\n").unwrap_err().contains("stems"));
+    }
+
+    #[test]
+    fn headers_are_names_that_mean_nothing_else() {
+        let headers = |names: &[&str]| parsed(&format!("headers = {names:?}\n")).map(|read| read.headers);
+        assert_eq!(
+            headers(&["X-Spam-Score", "X-Mailer"]),
+            Ok(vec!["X-Spam-Score".into(), "X-Mailer".into()])
+        );
+        let many: Vec<String> = (0..=HEADER_COUNT_MAX).map(|number| format!("X-{number}")).collect();
+        let many: Vec<&str> = many.iter().map(String::as_str).collect();
+        assert_eq!(headers(&many[1..]).unwrap().len(), HEADER_COUNT_MAX);
+        for (names, part) in [
+            (&["Subject"][..], "\"Subject\" is always searched, as \"subject:\""),
+            (&["List-Id"], "as \"list:\""),
+            (&["X"], "as \"tag:\""),
+            (&["Query"], "\"Query\" stands before the names of saved queries"),
+            (&["X-A", "x-a"], "\"x-a\" stands there twice"),
+            (&["X A"], "\"X A\" is no name"),
+            (&["X-Größe"], "is no name"),
+            (&["1X"], "is no name"),
+            (&[""], "is no name"),
+            (&many, "33 names, at most 32"),
+        ] {
+            let error = headers(names).unwrap_err();
+            assert!(error.contains(part), "{names:?}: {error}");
+        }
+    }
+
+    #[test]
+    fn mistakes_name_the_key_and_the_line() {
+        for (text, parts) in [
+            ("[[rot]]\nname = \"x\"\n", ["rot", "line 1"]),
+            ("[[root]]\nname = \"x\"\npth = \"/a\"\n", ["pth", "line 3"]),
+            ("[[root]]\nname = \"x\"\n", ["path", "line 1"]),
+            ("[[root]]\nname = 3\npath = \"/a\"\n", ["expected a string", "line 2"]),
+            ("[[root]\n", ["unclosed", "line 1"]),
+            ("[[root]]\nname = \"x\"\npath = \"Mail\"\n", ["\"x\"", "\"Mail\""]),
+            ("[[root]]\nname = \"a/b\"\npath = \"/a\"\n", ["\"a/b\"", "name"]),
+        ] {
+            let error = parsed(text).unwrap_err();
+            assert!(parts.iter().all(|part| error.contains(part)), "{text}: {error}");
+        }
+    }
+}

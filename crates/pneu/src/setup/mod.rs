@@ -1,0 +1,9 @@
+//! What is known before there is an index: the configuration, the roots, where mail may lie, whose it is.
+//!
+//! A front end reads files and environment; this module says what they mean.
+
+pub mod addresses;
+pub mod configuration;
+pub mod discover;
+pub mod find_mail;
+pub mod roots;

@@ -1,0 +1,136 @@
+//! Decides which roots are meant: those of the command line, of the configuration, or those that the index
+//! remembers.
+//!
+//! In: what the user wrote, and where we are. Out: roots with absolute paths. Pure; must not know what is in
+//! a root.
+
+use index::Root;
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Component, Path, PathBuf};
+
+/// The name of a root that is given none.
+const NAME_DEFAULT: &str = "mail";
+/// Longest name of a root in bytes.
+const NAME_BYTES_MAX: usize = 64;
+
+/// Reads what `--maildir` gives: `DIR` or `NAME=DIR`. Paths are below `current` unless they are absolute.
+///
+/// # Errors
+/// A sentence.
+pub fn from_arguments(arguments: &[OsString], current: &Path) -> Result<Vec<Root>, String> {
+    let roots: Vec<Root> = arguments.iter().map(|argument| from_argument(argument, current)).collect();
+    let unnamed = roots.iter().filter(|root| root.name == NAME_DEFAULT).count();
+    if unnamed > 1 {
+        return Err("--maildir: several directories have a name each: --maildir work=DIR --maildir home=DIR"
+            .to_owned());
+    }
+    check(&roots).map_err(|what| format!("--maildir: {what}"))?;
+    Ok(roots)
+}
+
+/// Returns the known roots with those given now, which replace the ones of their names.
+///
+/// # Errors
+/// A sentence: together they cannot be.
+pub fn joined(known: &[Root], given: Vec<Root>) -> Result<Vec<Root>, String> {
+    let kept = known.iter().filter(|root| given.iter().all(|new| new.name != root.name));
+    let mut all: Vec<Root> = kept.cloned().collect();
+    all.extend(given);
+    check(&all)?;
+    Ok(all)
+}
+
+/// Checks names and that no root lies in another, where its messages would be counted twice.
+///
+/// # Errors
+/// A sentence.
+pub fn check(roots: &[Root]) -> Result<(), String> {
+    for (place, root) in roots.iter().enumerate() {
+        if !is_name(root.name.as_bytes()) {
+            return Err(format!(
+                "\"{}\" is not a name for a root: use up to {NAME_BYTES_MAX} letters, digits, . _ -",
+                root.name
+            ));
+        }
+        for other in &roots[..place] {
+            if other.name == root.name {
+                return Err(format!("two roots have the name \"{}\"", root.name));
+            }
+            if root.path.starts_with(&other.path) || other.path.starts_with(&root.path) {
+                return Err(format!(
+                    "root \"{}\" and root \"{}\" lie in one another; name the outer one only",
+                    other.name, root.name
+                ));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn from_argument(argument: &OsStr, current: &Path) -> Root {
+    let bytes = argument.as_bytes();
+    let equals = bytes.iter().position(|byte| *byte == b'=');
+    let named = equals.and_then(|at| Some((bytes.get(..at)?, bytes.get(at + 1..)?)));
+    let (name, path) = match named {
+        Some((name, path)) if is_name(name) && !path.is_empty() => {
+            (String::from_utf8_lossy(name).into_owned(), path)
+        }
+        _ => (NAME_DEFAULT.to_owned(), bytes),
+    };
+    Root { name, path: tidy(&current.join(OsStr::from_bytes(path))) }
+}
+
+fn is_name(name: &[u8]) -> bool {
+    let is_letter = |byte: &u8| byte.is_ascii_alphanumeric() || b"._-".contains(byte);
+    (1..=NAME_BYTES_MAX).contains(&name.len()) && name.iter().all(is_letter) && !name.starts_with(b".")
+}
+
+/// Returns a path without `.`, doubled slashes and a slash at the end. `..` stays: behind a link it leads
+/// elsewhere.
+fn tidy(path: &Path) -> PathBuf {
+    path.components().filter(|component| *component != Component::CurDir).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn root(name: &str, path: &str) -> Root {
+        Root { name: name.into(), path: path.into() }
+    }
+
+    fn given(arguments: &[&str]) -> Result<Vec<Root>, String> {
+        let arguments: Vec<OsString> = arguments.iter().map(OsString::from).collect();
+        from_arguments(&arguments, Path::new("/home/ana"))
+    }
+
+    #[test]
+    fn directories_are_named_or_not() {
+        assert_eq!(given(&["Mail/"]), Ok(vec![root("mail", "/home/ana/Mail")]));
+        assert_eq!(given(&["./a=b"]), Ok(vec![root("mail", "/home/ana/a=b")]));
+        assert_eq!(given(&["/x//y/."]), Ok(vec![root("mail", "/x/y")]));
+        assert_eq!(given(&["work=/w", "home=h"]), Ok(vec![root("work", "/w"), root("home", "/home/ana/h")]));
+        assert_eq!(given(&["../bo/Mail"]), Ok(vec![root("mail", "/home/ana/../bo/Mail")]));
+    }
+
+    #[test]
+    fn mistakes_are_refused() {
+        for arguments in
+            [["/a", "/b"], ["a=/a", "a=/b"], ["a=/a", "b=/a/c"], ["a=/a/b", "b=/a"], ["a=/a", "b=/a"]]
+        {
+            assert!(given(&arguments).is_err(), "{arguments:?}");
+        }
+        assert!(given(&["a=/mail", "b=/mail2"]).is_ok());
+        assert!(check(&[root(".hidden", "/a")]).is_err());
+        assert!(check(&[root(&"n".repeat(65), "/a")]).is_err());
+    }
+
+    #[test]
+    fn given_roots_replace_those_of_their_names() {
+        let known = [root("a", "/1"), root("b", "/2")];
+        let all = joined(&known, vec![root("b", "/3"), root("c", "/4")]);
+        assert_eq!(all, Ok(vec![root("a", "/1"), root("b", "/3"), root("c", "/4")]));
+        assert!(joined(&known, vec![root("c", "/1/x")]).is_err());
+    }
+}

@@ -1,0 +1,159 @@
+//! Hosts and views: newer states are taken over, older ones stay, requests can be stopped.
+
+use crate::support::{Fixture, query, subjects};
+use pneu::{Cancel, Error, Host, IndexRemedy, Order, Remedy, Settings, TagChange};
+use std::fs;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+fn tag(name: &str) -> TagChange {
+    TagChange { add: [name.to_owned()].into(), ..TagChange::default() }
+}
+
+#[test]
+fn a_view_stays_what_it_is_and_the_next_one_is_newer() {
+    let fixture = Fixture::new();
+    let before = fixture.view();
+    let gone = fixture.put("2", "second", "more words");
+    fixture.update();
+    assert_eq!(subjects(&before, "words"), ["first"]);
+    let between = fixture.view();
+    assert_eq!(subjects(&between, "words"), ["first", "second"]);
+    fs::remove_file(gone).unwrap();
+    fixture.update();
+    assert_eq!(subjects(&fixture.view(), "words"), ["first"]);
+    assert_eq!(subjects(&between, "words"), ["first", "second"]);
+}
+
+#[test]
+fn a_view_shows_index_and_tags_of_one_time() {
+    let fixture = Fixture::new();
+    let before = fixture.view();
+    let summary = fixture.host.tag(&query(&before, "first"), &tag("urgent")).unwrap();
+    assert_eq!((summary.messages, summary.changed), (1, 1));
+    assert!(before.tags().unwrap().is_empty());
+    assert!(subjects(&before, "tag:urgent").is_empty());
+    assert_eq!(subjects(&fixture.view(), "tag:urgent"), ["first"]);
+}
+
+#[test]
+fn what_another_process_commits_is_taken_over_when_it_is_asked_for() {
+    let fixture = Fixture::new();
+    let other = Host::new(fixture.host.settings().clone());
+    assert_eq!(subjects(&other.view().unwrap(), "words"), ["first"]);
+    fixture.put("2", "second", "more words");
+    fixture.update();
+    fixture.host.tag(&query(&fixture.view(), "second"), &tag("new")).unwrap();
+    assert_eq!(subjects(&other.view().unwrap(), "words"), ["first"], "nobody asked yet");
+    assert!(other.refresh().unwrap());
+    assert_eq!(subjects(&other.view().unwrap(), "tag:new"), ["second"]);
+    assert!(!other.refresh().unwrap(), "nothing is newer");
+}
+
+#[test]
+fn an_index_that_is_deleted_and_made_again_is_read_anew() {
+    let fixture = Fixture::new();
+    fixture.put("2", "second", "more words");
+    fixture.update();
+    let before = fixture.view();
+    // As many commits as before, of other mail.
+    let index = fixture.host.settings().environment.index_directory();
+    fs::remove_dir_all(index).unwrap();
+    fs::remove_dir_all(&fixture.roots[0].path).unwrap();
+    let other = Host::new(fixture.host.settings().clone());
+    for (name, subject) in [("8", "eighth"), ("9", "ninth")] {
+        fixture.put(name, subject, "quite other words");
+        other.update(&fixture.roots, &Default::default(), &pneu::Silent).unwrap();
+    }
+    assert!(fixture.host.refresh().unwrap());
+    assert_eq!(subjects(&fixture.view(), "words"), ["eighth", "ninth"]);
+    assert_eq!(subjects(&before, "words"), ["first", "second"]);
+}
+
+#[test]
+fn tags_that_are_deleted_and_made_again_are_read_anew() {
+    let fixture = Fixture::new();
+    fixture.host.tag(&query(&fixture.view(), "first"), &tag("old")).unwrap();
+    assert_eq!(subjects(&fixture.view(), "tag:old"), ["first"]);
+    // As many commits as before, of another tag.
+    fs::remove_dir_all(fixture.host.settings().environment.user_directory()).unwrap();
+    let other = Host::new(fixture.host.settings().clone());
+    other.tag(&query(&other.view().unwrap(), "first"), &tag("new")).unwrap();
+    assert!(fixture.host.refresh().unwrap());
+    assert_eq!(subjects(&fixture.view(), "tag:new"), ["first"]);
+    assert!(subjects(&fixture.view(), "tag:old").is_empty());
+}
+
+#[test]
+fn an_old_view_answers_after_its_files_were_merged_away() {
+    let fixture = Fixture::new();
+    let mut views = vec![fixture.view()];
+    for number in 2..40 {
+        fixture.put(&number.to_string(), "later", &format!("word{number}"));
+        fixture.update();
+        views.push(fixture.view());
+    }
+    for (at, view) in views.iter().enumerate() {
+        // A regular expression reads lists that are otherwise opened when they are needed.
+        assert_eq!(subjects(view, "body:/word[0-9]+$/").len(), at);
+        assert_eq!(subjects(view, "flag:personal").len(), at + 1);
+    }
+}
+
+#[test]
+fn a_request_that_was_stopped_says_so_and_disturbs_no_other() {
+    let fixture = Fixture::new();
+    let view = fixture.view();
+    let all = query(&view, "words");
+    let cancel = Cancel::new();
+    let stopped = view.clone().with_cancel(cancel.clone());
+    assert_eq!(stopped.count(&all).unwrap(), 1);
+    cancel.cancel();
+    assert!(matches!(stopped.count(&all), Err(Error::Cancelled)));
+    assert!(matches!(stopped.find(&all, &Order::default()), Err(Error::Cancelled)));
+    let late = view.clone().with_cancel(Cancel::new().with_deadline(Instant::now()));
+    assert!(matches!(late.count(&all), Err(Error::Cancelled)));
+    assert_eq!(view.count(&all).unwrap(), 1);
+}
+
+#[test]
+fn errors_are_data_with_a_remedy() {
+    let directory = tempfile::tempdir().unwrap();
+    let error = Host::new(Settings::new(directory.path())).view().unwrap_err();
+    assert_eq!(error.remedy(), Some(Remedy::Index(IndexRemedy::MakeIndex)));
+    let fixture = Fixture::new();
+    let error = fixture.view().query("date:nonsense").unwrap_err();
+    assert!(matches!(&error, Error::Query { span, .. } if *span == (5..13)), "{error:?}");
+    assert_eq!(error.remedy(), None);
+}
+
+#[test]
+fn threads_ask_while_one_writes() {
+    let fixture = Fixture::new();
+    let is_done = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let asking: Vec<_> = (0..4)
+            .map(|_| {
+                scope.spawn(|| {
+                    let mut last = 0;
+                    while !is_done.load(Ordering::Relaxed) {
+                        let view = fixture.view();
+                        let count = view.count(&query(&view, "*")).unwrap();
+                        assert!(count >= last, "a newer view lacks a message");
+                        assert_eq!(subjects(&view, "*").len() as u64, count, "a view has one answer");
+                        last = count;
+                    }
+                })
+            })
+            .collect();
+        for number in 2..30 {
+            fixture.put(&number.to_string(), "later", "words");
+            fixture.update();
+            let view = fixture.view();
+            fixture.host.tag(&query(&view, "later"), &tag(&format!("t{}", number % 3))).unwrap();
+        }
+        is_done.store(true, Ordering::Relaxed);
+        asking.into_iter().for_each(|thread| thread.join().unwrap());
+    });
+    assert_eq!(fixture.view().tags().unwrap().len(), 3);
+}

@@ -1,0 +1,9 @@
+//! Integration tests of the library: hosts and views, and where a message is read.
+#![expect(
+    clippy::unwrap_used,
+    reason = "clippy takes helpers of integration tests for code that is not tested"
+)]
+
+mod hosts;
+mod reading;
+mod support;

@@ -1,0 +1,25 @@
+//! Text from mail and files, made safe to print: on a terminal, in JSON.
+//!
+//! A subject may hold escape sequences that repaint a terminal, or marks that turn text around. Everything
+//! that a program of this project prints passes through here. This crate knows neither terminals nor mail.
+
+pub mod json;
+pub mod sanitise;
+
+/// What a piece of text is, and so how a front end may mark it. A colour is never the only carrier of a
+/// meaning.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Look {
+    /// Ordinary text.
+    Plain,
+    /// A date.
+    Date,
+    /// A sender.
+    Person,
+    /// The name of a header field.
+    Label,
+    /// Something that accompanies the text, such as a signature.
+    Aside,
+    /// A quotation, and how deep it is nested.
+    Quote(usize),
+}

@@ -1,0 +1,32 @@
+//! Flags as words and letters, those of files and those that follow from a message's content.
+//!
+//! In: sets of flags. Out: names and letters as the query language has them, so that `flag:NAME` finds what
+//! shows NAME.
+
+use index::shown_flags;
+use mail::{Derived, Flags};
+
+/// Returns the flags' names, such as `seen`. `files` are the flags of each file.
+pub fn names(files: impl IntoIterator<Item = Flags>, derived: Derived) -> Vec<&'static str> {
+    shown_flags(files, derived).map(|info| info.name).collect()
+}
+
+/// Returns the flags' letters, such as `S`. `files` are the flags of each file.
+pub fn letters(files: impl IntoIterator<Item = Flags>, derived: Derived) -> String {
+    shown_flags(files, derived).map(|info| info.letter).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn flags_have_the_names_and_letters_of_the_query_language() {
+        let flags = Flags::SEEN | Flags::FLAGGED;
+        assert_eq!(names([flags], Derived::ATTACHMENT), ["flagged", "seen", "attach"]);
+        assert_eq!(letters([flags], Derived::ATTACHMENT), "FSa");
+        assert_eq!(letters([Flags::NEW], Derived::NONE), "Nu");
+        assert_eq!(letters([], Derived::LIST), "l");
+        assert_eq!(letters([flags, Flags::REPLIED], Derived::NONE), "FRSu", "one of the files is not seen");
+    }
+}

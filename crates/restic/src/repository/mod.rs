@@ -1,0 +1,9 @@
+//! An open repository, and how blobs are read from it.
+//!
+//! Uses storage, keys, the index and snapshots. Knows nothing of backup, restore, check or prune.
+
+mod open;
+pub(crate) mod read;
+pub(crate) mod unindexed_packs;
+
+pub use open::{CacheDirectory, Repository};

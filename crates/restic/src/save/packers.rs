@@ -1,0 +1,95 @@
+//! The packs that are being filled: two of each kind.
+//!
+//! Input: sealed blobs. Output: packs that are full and, at the end, the rest.
+//!
+//! Each blob goes into one of the two packs at random, as in restic. Otherwise somebody who sees the packs
+//! and knows a file could tell from the order and lengths of its blobs where the file was cut, and from that
+//! the polynomial (<https://github.com/restic/restic/pull/5295>).
+
+use super::sealing::SealedBlob;
+use crate::format::blob::BlobKind;
+use crate::format::pack::PackBuilder;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// How many packs of a kind are open at the same time.
+const OPEN_COUNT: usize = 2;
+
+/// The open packs.
+#[derive(Debug)]
+pub(super) struct Packers {
+    byte_count_min: usize,
+    data: [Mutex<Option<PackBuilder>>; OPEN_COUNT],
+    trees: [Mutex<Option<PackBuilder>>; OPEN_COUNT],
+    /// Buffers of stored packs, for reuse. If each pack allocated new memory, a large backup would end with a
+    /// third more, because freed buffers leave gaps.
+    buffers: Mutex<Vec<Vec<u8>>>,
+}
+
+impl Packers {
+    /// Returns packers that close a pack as soon as it has `byte_count_min` bytes.
+    pub(super) fn new(byte_count_min: usize) -> Packers {
+        Packers {
+            byte_count_min,
+            data: Default::default(),
+            trees: Default::default(),
+            buffers: Mutex::default(),
+        }
+    }
+
+    /// Adds a blob to a pack; returns that pack if it is full now.
+    pub(super) fn add(&self, blob: &SealedBlob<'_>) -> Option<PackBuilder> {
+        if blob.sealed.len() >= self.byte_count_min {
+            // A pack of its own, so that no pack grows far beyond its size.
+            let mut builder = PackBuilder::new(blob.kind);
+            builder.add(blob.id, blob.sealed, blob.uncompressed_length);
+            return Some(builder);
+        }
+        let mut slot = self.slot(blob);
+        let builder = slot.get_or_insert_with(|| PackBuilder::in_buffer(blob.kind, self.buffer()));
+        builder.add(blob.id, blob.sealed, blob.uncompressed_length);
+        slot.take_if(|builder| builder.is_full() || builder.size() >= self.byte_count_min)
+    }
+
+    /// Takes back the buffer of a stored pack.
+    pub(super) fn give_back(&self, buffer: Vec<u8>) {
+        // A buffer that a very large blob needed is not kept. A buffer has at most twice the bytes it was
+        // made for.
+        if buffer.len() < 2 * self.byte_count_min {
+            locked(&self.buffers).push(buffer);
+        }
+    }
+
+    fn buffer(&self) -> Vec<u8> {
+        locked(&self.buffers).pop().unwrap_or_default()
+    }
+
+    /// Returns the packs that are left; small ones of a kind are merged.
+    pub(super) fn rest(&self) -> Vec<PackBuilder> {
+        let mut rest = Vec::new();
+        for slots in [&self.data, &self.trees] {
+            let mut packs: Vec<PackBuilder> = slots.iter().filter_map(|slot| locked(slot).take()).collect();
+            let size: usize = packs.iter().map(PackBuilder::size).sum();
+            if packs.len() == OPEN_COUNT && size < self.byte_count_min {
+                let second = packs.remove(1);
+                packs[0].append(&second);
+            }
+            rest.extend(packs);
+        }
+        rest
+    }
+
+    fn slot(&self, blob: &SealedBlob<'_>) -> MutexGuard<'_, Option<PackBuilder>> {
+        let slots = match blob.kind {
+            BlobKind::Data => &self.data,
+            BlobKind::Tree => &self.trees,
+        };
+        // Sealed bytes begin with a nonce, which is random and public.
+        let chance = blob.sealed.first().map_or(0, |&byte| usize::from(byte));
+        locked(&slots[chance % OPEN_COUNT])
+    }
+}
+
+/// A panic while a pack is filled poisons the whole saver before the pack can be stored.
+fn locked<T>(slot: &Mutex<T>) -> MutexGuard<'_, T> {
+    slot.lock().unwrap_or_else(PoisonError::into_inner)
+}

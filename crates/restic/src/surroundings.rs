@@ -1,0 +1,39 @@
+//! What the caller lends: a clock, random bytes, and who is at work.
+//!
+//! Libraries read no environment and no clock by themselves, so that every test can be repeated.
+
+use std::time::Duration;
+
+/// Where and for whom work is done.
+#[derive(Clone, Debug)]
+pub struct Surroundings {
+    /// Returns the time in nanoseconds since 1970.
+    pub clock_ns: fn() -> i64,
+    /// Fills with random bytes that nobody can foresee: keys and nonces are made of them.
+    pub fill_random: fn(&mut [u8]),
+    /// Waits. Only locks and attempts to reach a storage again wait.
+    pub sleep: fn(Duration),
+    /// Says whether the user asked to stop: then nobody waits for a storage any more. Work itself is asked by
+    /// its [`Progress`](crate::Progress).
+    pub is_interrupted: fn() -> bool,
+    /// The machine's name.
+    pub hostname: String,
+    /// The user's name.
+    pub username: String,
+    /// The user's number.
+    pub uid: u32,
+    /// The number of the user's group.
+    pub gid: u32,
+    /// The process.
+    pub process: u32,
+    /// Says whether a process of this machine is alive.
+    pub is_alive: fn(u32) -> bool,
+    /// The run of the kernel and the namespaces in which numbers and start times of processes mean the same;
+    /// `None` where nobody can tell.
+    pub place: Option<String>,
+    /// Returns when a process of this place began, in a unit that is the same for all of them; `None` if that
+    /// cannot be seen.
+    pub started: fn(u32) -> Option<u64>,
+    /// How many threads may work.
+    pub thread_count: usize,
+}

@@ -1,0 +1,93 @@
+//! An https server must have a certificate that this machine trusts.
+
+use crate::server::answer_of;
+use restic::address::{Address, Credentials};
+use restic::{Error, FileName, Limits, ObjectStorage, Storage};
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use rustls::{ServerConfig, ServerConnection, Stream};
+use std::io::{BufRead, BufReader, Write};
+use std::net::{TcpListener, TcpStream};
+use std::process::Command;
+use std::sync::Arc;
+use std::thread;
+
+/// Of nobody, for 127.0.0.1 and a hundred years: `openssl req -x509 -newkey ec -nodes -addext
+/// basicConstraints=critical,CA:FALSE ...`.
+const CERTIFICATE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/servers/self-signed.pem");
+const KEY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/servers/self-signed-key.pem");
+/// Tells a child which port to ask.
+const PORT: &str = "ARCHIVE_TEST_PORT";
+
+/// Starts a server with that certificate, which answers "config" to everything, and returns its port.
+fn serve() -> u16 {
+    let certificate = CertificateDer::from_pem_file(CERTIFICATE).unwrap();
+    let key = PrivateKeyDer::from_pem_file(KEY).unwrap();
+    let config = ServerConfig::builder_with_provider(Arc::new(rustls::crypto::ring::default_provider()))
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_no_client_auth()
+        .with_single_cert(vec![certificate], key)
+        .unwrap();
+    let config = Arc::new(config);
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    thread::spawn(move || {
+        for stream in listener.incoming().map_while(Result::ok) {
+            // Who does not believe us goes away.
+            let _ = answer(stream, Arc::clone(&config));
+        }
+    });
+    port
+}
+
+fn answer(mut stream: TcpStream, config: Arc<ServerConfig>) -> std::io::Result<()> {
+    let mut connection = ServerConnection::new(config).unwrap();
+    let mut tls = Stream::new(&mut connection, &mut stream);
+    let mut lines = BufReader::new(&mut tls).lines();
+    while !lines.next().unwrap_or(Ok(String::new()))?.is_empty() {}
+    tls.write_all(&answer_of("200 OK", &[], "config"))?;
+    tls.conn.send_close_notify();
+    tls.flush()
+}
+
+fn storage(port: u16) -> ObjectStorage {
+    let key = || Some("key".to_owned());
+    let credentials =
+        Credentials { access_key_id: key(), secret_access_key: key(), session_token: None, region: None };
+    match Address::parse(&format!("s3:https://127.0.0.1:{port}/bucket")).unwrap() {
+        Address::S3(place) => ObjectStorage::new(&place, &credentials, Limits::default()).unwrap(),
+        Address::Local(_) => unreachable!("it begins with s3:"),
+    }
+}
+
+#[test]
+fn whom_this_machine_does_not_believe_is_told_nothing() {
+    let port = serve();
+    let error = storage(port).read(FileName::CONFIG).unwrap_err();
+    assert!(matches!(error, Error::Storage { .. }), "waiting does not help: {error}");
+    let expected = format!(
+        "cannot read config at s3:https://127.0.0.1:{port}/bucket: the server cannot prove who it is: \
+         invalid peer certificate: "
+    );
+    assert!(error.to_string().starts_with(&expected), "{error}");
+}
+
+#[test]
+fn child_reads_over_https() {
+    let Ok(port) = std::env::var(PORT) else { return };
+    assert_eq!(storage(port.parse().unwrap()).read(FileName::CONFIG).unwrap(), b"config");
+}
+
+#[test]
+fn whom_this_machine_believes_is_asked() {
+    // What a machine believes in is its environment's to say, and so a process's of its own.
+    let output = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "certificate::child_reads_over_https", "--nocapture"])
+        .env(PORT, serve().to_string())
+        .env("SSL_CERT_FILE", CERTIFICATE)
+        .output()
+        .unwrap();
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success() && text.contains("1 passed"), "{output:?}");
+}

@@ -1,0 +1,17 @@
+//! The journal: what was committed since the manifest was published (docs/FORMAT.md, "Journal").
+//!
+//! `record.rs` encodes and decodes records, `read.rs` reads a whole journal, `sectors.rs` says how bytes lie
+//! in sectors, and `version_1.rs` reads journals without sectors. None of them knows what a record does to
+//! tables.
+
+mod read;
+mod record;
+mod sectors;
+mod version_1;
+
+pub(crate) use read::{encode_empty, read, together};
+pub(crate) use record::{Contents, Kill, Record, TableChange};
+
+#[cfg(test)]
+#[expect(clippy::arithmetic_side_effects, reason = "a wrong number fails the test")]
+mod tests;

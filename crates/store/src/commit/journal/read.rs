@@ -1,0 +1,186 @@
+//! Reads a journal file.
+//!
+//! Input: its bytes. Output: the records of its valid part, and where that ends. Tells a torn record from
+//! damage.
+#![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
+
+use crate::commit::journal::record::{Contents, decode_head, decode_payload};
+use crate::commit::journal::sectors::{Sector, frame, sector, sector_count};
+use crate::commit::journal::version_1;
+use crate::commit::manifest::{JournalIdentity, check_head, put_u32, put_u64};
+use crate::error::{Damage, Result};
+use crate::format::{
+    HEAD_VERSION_OFFSET, JOURNAL_HEAD_BYTES, JOURNAL_MAGIC, JOURNAL_MANIFEST_OFFSET, JOURNAL_VERSION,
+    JOURNAL_VERSION_WITHOUT_SECTORS, RECORD_PAYLOAD_OFFSET, SECTOR_BYTES,
+};
+use crate::limits::JOURNAL_BYTES_MAX;
+use crate::schema::Schema;
+use std::path::Path;
+use std::sync::Arc;
+use xxhash_rust::xxh3::xxh3_64_with_seed;
+
+/// Returns the bytes of a journal without records.
+pub(crate) fn encode_empty(identity: &JournalIdentity) -> Vec<u8> {
+    let mut out = Vec::with_capacity(SECTOR_BYTES);
+    out.extend_from_slice(&JOURNAL_MAGIC);
+    put_u32(&mut out, identity.version);
+    put_u32(&mut out, 0);
+    put_u64(&mut out, identity.manifest);
+    let checksum = xxh3_64_with_seed(&out, identity.seed);
+    put_u64(&mut out, checksum);
+    if identity.version == JOURNAL_VERSION_WITHOUT_SECTORS { out } else { frame(&out, 0, identity.seed) }
+}
+
+/// Reads the journal file `path`, whose bytes are `bytes`.
+///
+/// A record that is not whole ends the journal, silently, if a crash may have left it so: sectors are whole,
+/// all zeros, or cut by the file's end. Then it was never acknowledged. All else is damage.
+///
+/// # Errors
+/// [`crate::Error::Version`] or [`crate::Error::Corrupt`], naming the file.
+pub(crate) fn read(
+    path: &Path,
+    bytes: &[u8],
+    identity: &JournalIdentity,
+    schemas: &[Arc<Schema>],
+) -> Result<Contents> {
+    let version = check_head(path, bytes, JOURNAL_MAGIC, JOURNAL_VERSION)?;
+    check_identity(version, bytes, identity)
+        .and_then(|()| match version {
+            JOURNAL_VERSION_WITHOUT_SECTORS => version_1::read_records(bytes, identity, schemas),
+            _ => read_records(bytes, identity, schemas),
+        })
+        .map_err(|damage| damage.in_file(path, 0))
+}
+
+fn check_identity(version: u32, bytes: &[u8], identity: &JournalIdentity) -> std::result::Result<(), Damage> {
+    if bytes.len() as u64 > JOURNAL_BYTES_MAX {
+        let what = format!("it has {} bytes, the limit is {JOURNAL_BYTES_MAX}", bytes.len());
+        return Err(Damage::new(bytes.len(), what));
+    }
+    if version != identity.version {
+        let what = format!("it has version {version}, and that of its manifest is {}", identity.version);
+        return Err(Damage::new(HEAD_VERSION_OFFSET, what));
+    }
+    let expected = encode_empty(identity);
+    match bytes.get(..expected.len()) {
+        Some(head) if head == expected.as_slice() => Ok(()),
+        Some(head) if head.get(..JOURNAL_HEAD_BYTES) == expected.get(..JOURNAL_HEAD_BYTES) => {
+            Err(Damage::new(JOURNAL_HEAD_BYTES, "the rest of the head's sector does not fit its checksum"))
+        }
+        Some(_) => Err(Damage::new(
+            JOURNAL_MANIFEST_OFFSET,
+            format!("it is not the journal of manifest {}", identity.manifest),
+        )),
+        None => Err(Damage::new(bytes.len(), "the file's head is cut")),
+    }
+}
+
+fn read_records(
+    bytes: &[u8],
+    identity: &JournalIdentity,
+    schemas: &[Arc<Schema>],
+) -> std::result::Result<Contents, Damage> {
+    let mut records = Vec::new();
+    let mut sequence = identity.sequence;
+    // The first sector is the head's.
+    let mut first = 1;
+    while first < bytes.len().div_ceil(SECTOR_BYTES) {
+        sequence = sequence.saturating_add(1);
+        let Some(content) = take_record(bytes, first, identity.seed, sequence)? else {
+            check_torn(bytes, first, identity.seed, sequence)?;
+            break;
+        };
+        let (_, payload) = content.split_at_checked(RECORD_PAYLOAD_OFFSET).unwrap_or_default();
+        // Within the record: its bytes lie in several sectors.
+        let record = decode_payload(payload, schemas)
+            .map_err(|damage| damage_at(first, format!("record {sequence}: {}", damage.what)))?;
+        records.push(record);
+        first = first.saturating_add(sector_count(content.len()));
+    }
+    let valid_bytes = first.saturating_mul(SECTOR_BYTES).min(bytes.len());
+    let torn_bytes = bytes.len().saturating_sub(valid_bytes) as u64;
+    Ok(Contents { records, valid_bytes: valid_bytes as u64, torn_bytes })
+}
+
+/// Returns head and payload of the record that begins with sector `first`; none if not all its sectors are
+/// whole.
+fn take_record(
+    bytes: &[u8],
+    first: usize,
+    seed: u64,
+    sequence: u64,
+) -> std::result::Result<Option<Vec<u8>>, Damage> {
+    let Sector::Whole(data) = sector(bytes, first, seed) else { return Ok(None) };
+    let Some(head) = decode_head(data, seed) else {
+        return Err(damage_at(first, format!("record {sequence} is expected here, and none begins")));
+    };
+    if head.sequence != sequence {
+        let what = format!("record {} stands where {sequence} is expected", head.sequence);
+        return Err(damage_at(first, what));
+    }
+    let length = RECORD_PAYLOAD_OFFSET.saturating_add(head.length as usize);
+    let mut content = Vec::with_capacity(length.min(bytes.len()));
+    for number in first..first.saturating_add(sector_count(length)) {
+        let Sector::Whole(data) = sector(bytes, number, seed) else { return Ok(None) };
+        content.extend_from_slice(data);
+    }
+    let filling = content.split_off(length.min(content.len()));
+    if filling.iter().any(|&byte| byte != 0) {
+        return Err(damage_at(first, format!("behind record {sequence} its last sector is not zero")));
+    }
+    let payload = content.get(RECORD_PAYLOAD_OFFSET..).unwrap_or_default();
+    if xxh3_64_with_seed(payload, seed) != head.checksum {
+        return Err(damage_at(first, format!("the checksum of record {sequence} does not fit it")));
+    }
+    Ok(Some(content))
+}
+
+/// Refuses what no crash leaves behind the last whole record: a record is written only after the one before
+/// was synced, and what was not synced is there by whole sectors.
+fn check_torn(bytes: &[u8], first: usize, seed: u64, sequence: u64) -> std::result::Result<(), Damage> {
+    let mut end = usize::MAX;
+    for number in first..bytes.len().div_ceil(SECTOR_BYTES) {
+        let what = match sector(bytes, number, seed) {
+            Sector::Zero | Sector::Short => continue,
+            Sector::Damaged => format!(
+                "the checksum of the {SECTOR_BYTES} bytes from here does not fit them: commit {sequence} was \
+                 written whole and is damaged"
+            ),
+            Sector::Whole(data) => match decode_head(data, seed) {
+                Some(head) if head.sequence > sequence => {
+                    format!("record {sequence} before it is damaged, and record {} is there", head.sequence)
+                }
+                Some(head) if number == first => {
+                    let length = RECORD_PAYLOAD_OFFSET.saturating_add(head.length as usize);
+                    end = first.saturating_add(sector_count(length));
+                    continue;
+                }
+                _ if number >= end => {
+                    format!("record {sequence} before it is damaged, and a later one is there")
+                }
+                _ => continue,
+            },
+        };
+        return Err(damage_at(number, what));
+    }
+    Ok(())
+}
+
+/// Returns what two copies of one journal hold together: of each sector that of the first, or if it is not
+/// whole that of the second.
+pub(crate) fn together(one: &[u8], other: &[u8], identity: &JournalIdentity) -> Vec<u8> {
+    let mut out = Vec::with_capacity(one.len().max(other.len()));
+    for number in 0..one.len().max(other.len()).div_ceil(SECTOR_BYTES) {
+        let start = number.saturating_mul(SECTOR_BYTES);
+        let is_whole = |journal| matches!(sector(journal, number, identity.seed), Sector::Whole(_));
+        let from = if is_whole(one) || !is_whole(other) && one.len() > start { one } else { other };
+        let end = start.saturating_add(SECTOR_BYTES).min(from.len());
+        out.extend_from_slice(from.get(start..end).unwrap_or_default());
+    }
+    out
+}
+
+fn damage_at(sector: usize, what: impl Into<String>) -> Damage {
+    Damage::new(sector.saturating_mul(SECTOR_BYTES), what)
+}

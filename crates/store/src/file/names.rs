@@ -1,0 +1,158 @@
+//! The names of the files in a store's directory (docs/FORMAT.md, "The directory").
+//!
+//! Input: numbers, or a name. Output: names, or what a name stands for. Knows nothing of what is in the
+//! files.
+
+use std::collections::HashSet;
+use std::ffi::{OsStr, OsString};
+use std::fmt;
+use xxhash_rust::xxh3::xxh3_64_with_seed;
+
+/// The manifest's name.
+pub(crate) const MANIFEST: &str = "manifest";
+/// The name under which a manifest is written before it is published.
+pub(crate) const MANIFEST_BESIDE: &str = "manifest.new";
+/// The directory of the second copy, if the store keeps one.
+pub(crate) const SECOND: &str = "copy";
+/// How the name of a file ends while it is written to be published.
+const BESIDE: &str = ".new";
+/// The name of the writer's lock.
+pub(crate) const LOCK: &str = "lock";
+/// The name of the lock of merges.
+pub(crate) const MERGE_LOCK: &str = "merge.lock";
+
+/// The random part of the name of a sealed file.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct FileNumber(pub(crate) u64);
+
+impl FileNumber {
+    pub(crate) fn segment(self) -> String {
+        format!("{:016x}.seg", self.0)
+    }
+
+    pub(crate) fn dead(self) -> String {
+        format!("{:016x}.dead", self.0)
+    }
+}
+
+impl fmt::Debug for FileNumber {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{:016x}", self.0)
+    }
+}
+
+/// Returns the name of the journal of manifest number `manifest`.
+pub(crate) fn journal(manifest: u64) -> String {
+    format!("journal-{manifest}")
+}
+
+/// Says whether a file of this name is a store's to remove once no manifest names it. Locks are not, and
+/// nobody else's files.
+pub(crate) fn is_removable(name: &OsStr) -> bool {
+    let Some(name) = name.to_str() else { return false };
+    if name == MANIFEST_BESIDE {
+        return true;
+    }
+    let name = name.strip_suffix(BESIDE).unwrap_or(name);
+    let is_number = |text: &str| text.len() == 16 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+    if let Some(number) = name.strip_prefix("journal-") {
+        return !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
+    }
+    name.strip_suffix(".seg").or_else(|| name.strip_suffix(".dead")).is_some_and(is_number)
+}
+
+/// Says whether a file of this name in a store's directory is the store's.
+pub fn is_store_file(name: &str) -> bool {
+    [MANIFEST, LOCK, MERGE_LOCK].contains(&name) || is_removable(name.as_ref())
+}
+
+/// Who makes names: two that may run at once never make the same ones.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Maker {
+    /// Whoever holds the writer's lock.
+    Writer = 1,
+    /// Whoever holds the lock of merges.
+    Merge = 2,
+}
+
+/// Makes numbers for new files: the same ones for the same seed, manifest and names already in the directory.
+#[derive(Debug)]
+pub(crate) struct Namer {
+    seed: u64,
+    count: u64,
+    taken: HashSet<OsString>,
+}
+
+impl Namer {
+    /// Returns a maker of numbers that no file in `taken` has.
+    pub(crate) fn new(seed: u64, maker: Maker, manifest: u64, taken: Vec<OsString>) -> Namer {
+        let seed = xxh3_64_with_seed(&[manifest.to_le_bytes(), (maker as u64).to_le_bytes()].concat(), seed);
+        Namer { seed, count: 0, taken: taken.into_iter().collect() }
+    }
+
+    /// Returns a number that was not in use, and is from now on.
+    pub(crate) fn next(&mut self) -> FileNumber {
+        loop {
+            self.count += 1;
+            let number = FileNumber(xxh3_64_with_seed(&self.count.to_le_bytes(), self.seed));
+            let (segment, dead) = (OsString::from(number.segment()), OsString::from(number.dead()));
+            // A crash leaves files that no manifest names; the same seed would make their names again.
+            if !self.taken.contains(&segment) && !self.taken.contains(&dead) {
+                return number;
+            }
+        }
+    }
+
+    /// Returns a random number that stands for one journal.
+    pub(crate) fn identity(&mut self) -> u64 {
+        self.count += 1;
+        xxh3_64_with_seed(&self.count.to_le_bytes(), !self.seed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_our_files_are_removable() {
+        let ours = [
+            "journal-7",
+            "manifest.new",
+            "00000000000000ff.seg",
+            "0123456789abcdef.dead",
+            "journal-7.new",
+            "0123456789abcdef.seg.new",
+        ];
+        assert!(ours.iter().all(|name| is_removable(name.as_ref())));
+        assert!(ours.iter().chain(&["manifest", "lock", "merge.lock"]).all(|name| is_store_file(name)));
+        assert!(!["notes.seg", "copy", "queries", ""].iter().any(|name| is_store_file(name)));
+        let others = [
+            "manifest",
+            "lock",
+            "lock.new",
+            "copy",
+            "merge.lock",
+            "journal-",
+            "journal-x",
+            "notes.seg",
+            "0123456789abcdef.txt",
+            "",
+        ];
+        assert!(others.iter().all(|name| !is_removable(name.as_ref())));
+    }
+
+    #[test]
+    fn numbers_repeat_with_the_seed_and_avoid_what_is_there() {
+        let numbers = |taken| {
+            let mut namer = Namer::new(1, Maker::Writer, 5, taken);
+            [namer.next(), namer.next()]
+        };
+        let [first, second] = numbers(vec![]);
+        assert_eq!(numbers(vec![]), [first, second]);
+        assert_eq!(numbers(vec![first.dead().into()])[0], second);
+        assert_ne!(Namer::new(1, Maker::Merge, 5, vec![]).next(), first);
+        assert_ne!(Namer::new(1, Maker::Writer, 6, vec![]).next(), first);
+        assert_ne!(Namer::new(2, Maker::Writer, 5, vec![]).next(), first);
+    }
+}

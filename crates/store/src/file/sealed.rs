@@ -1,0 +1,372 @@
+//! Reads sealed files: content, a checksum for each 64 KiB of it, and a trailer (docs/FORMAT.md, "Sealed
+//! file").
+//!
+//! Input: the map of a finished file. Output: ranges of its content. Each range is verified before it is
+//! first returned. Does not depend on what the content means. `sealed_write.rs` writes these files.
+#![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
+
+use crate::cursor::Cursor;
+use crate::error::{Damage, Error, Result};
+use crate::file::read_ahead::{ASK_CHUNKS, ahead_of_scan, next_window};
+use crate::file::sealed_write::name_hash;
+use crate::format::{
+    CHUNK_BYTES, SEALED_MAGIC, SEALED_VERSION, SEALED_VERSION_NAMELESS, SECTION_ALIGNMENT, TRAILER_BYTES,
+    TRAILER_CHECKSUM_OFFSET, TRAILER_CONTENT_LENGTH_OFFSET, TRAILER_KIND_OFFSET, TRAILER_NAME_OFFSET,
+    TRAILER_RESERVED_OFFSET, TRAILER_TABLE_CHECKSUM_OFFSET, TRAILER_VERSION_OFFSET,
+};
+use disk::{Disk, Map};
+use rayon::prelude::*;
+use std::fmt;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use xxhash_rust::xxh3::xxh3_64;
+
+/// A finished file, mapped. Costs 2 KiB of memory for each GiB.
+pub struct Sealed {
+    path: PathBuf,
+    map: Map,
+    content_length: usize,
+    digest: u64,
+    /// The checksums' place in the file.
+    table: Range<usize>,
+    /// A bit for each chunk that was verified in this process. Two threads may both verify a chunk at first;
+    /// nothing is lost.
+    verified: Box<[AtomicU64]>,
+}
+
+impl Sealed {
+    /// Maps `path` and checks its length, trailer and table of checksums; the content is checked when it is
+    /// handed out.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`] if the file is cut or damaged, not of this `kind` or written under another name,
+    /// [`Error::Version`] if it is too new, and what the disk says.
+    pub fn open(disk: &dyn Disk, path: &Path, kind: u32) -> Result<Sealed> {
+        let map = disk.map(path)?;
+        // The trailer, the checksums of most files, and the end of the content, where readers begin: in one
+        // go.
+        map.will_need(map.len().saturating_sub(2 * CHUNK_BYTES)..map.len());
+        let frame = match read_frame(&map, kind, name_hash(path)) {
+            Ok(frame) => frame,
+            Err(Refusal::Damage(damage)) => return Err(damage.in_file(path, 0)),
+            Err(Refusal::Version(found)) => {
+                return Err(Error::Version { path: path.to_owned(), found, newest: SEALED_VERSION });
+            }
+        };
+        let words = frame.content_length.div_ceil(CHUNK_BYTES).div_ceil(64);
+        Ok(Sealed {
+            path: path.to_owned(),
+            map,
+            content_length: frame.content_length,
+            digest: frame.digest,
+            table: frame.table,
+            verified: (0..words).map(|_| AtomicU64::new(0)).collect(),
+        })
+    }
+
+    /// Returns the file's path.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Returns what tells this file from every other: a hash over its trailer, and so over name, length and
+    /// all checksums.
+    pub fn digest(&self) -> u64 {
+        self.digest
+    }
+
+    /// Checks that it is the file that whoever names it means.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`] if its digest is another one.
+    pub fn expect_digest(&self, expected: u64) -> Result<()> {
+        if self.digest == expected {
+            return Ok(());
+        }
+        let what = "it is whole, but not the file that was committed under this name";
+        Err(self.corrupt(self.map.len().saturating_sub(8) as u64, what))
+    }
+
+    /// Returns the content's length in bytes.
+    pub fn content_length(&self) -> u64 {
+        self.content_length as u64
+    }
+
+    /// Returns the file's length in bytes.
+    pub fn file_bytes(&self) -> u64 {
+        self.map.len() as u64
+    }
+
+    /// Returns the map of the file, for hints to the system and to share its bytes. Nothing in it was
+    /// verified.
+    pub fn map(&self) -> &Map {
+        &self.map
+    }
+
+    /// Returns a range of the content, in bytes, verified.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`] if the range is not within the content, or a checksum does not fit.
+    #[inline]
+    pub fn range(&self, range: Range<u64>) -> Result<&[u8]> {
+        let found = usize::try_from(range.start)
+            .ok()
+            .zip(usize::try_from(range.end).ok())
+            .filter(|&(_, end)| end <= self.content_length)
+            .and_then(|(start, end)| Some((start, end, self.map.get(start..end)?)));
+        let Some((start, end, bytes)) = found else {
+            return Err(self.outside(range));
+        };
+        if end > start {
+            self.verify_chunks(start / CHUNK_BYTES, end.saturating_sub(1) / CHUNK_BYTES)?;
+        }
+        Ok(bytes)
+    }
+
+    /// Returns one value at `place` in the content, verified: what [`Sealed::range`] does, in few steps for
+    /// searches that jump about.
+    #[inline]
+    pub(crate) fn one<T: bytemuck::Pod>(&self, place: u64) -> Result<&T> {
+        let width = size_of::<T>();
+        let start = usize::try_from(place).unwrap_or(usize::MAX);
+        let end = start.saturating_add(width);
+        let is_in_one_chunk = (start % CHUNK_BYTES).saturating_add(width) <= CHUNK_BYTES;
+        if is_in_one_chunk
+            && end <= self.content_length
+            && self.is_verified(start / CHUNK_BYTES)
+            && let Some(bytes) = self.map.get(start..end)
+            && let Ok(value) = bytemuck::try_from_bytes(bytes)
+        {
+            return Ok(value);
+        }
+        self.one_after_verifying(place..place.saturating_add(width as u64))
+    }
+
+    #[cold]
+    fn one_after_verifying<T: bytemuck::Pod>(&self, place: Range<u64>) -> Result<&T> {
+        let start = place.start;
+        bytemuck::try_from_bytes(self.range(place)?)
+            .map_err(|_| self.corrupt(start, "a value is not aligned"))
+    }
+
+    /// Verifies the chunks from `first` to `last`, both included, that were not verified before.
+    #[inline]
+    fn verify_chunks(&self, first: usize, last: usize) -> Result<()> {
+        match (first..=last).find(|&chunk| !self.is_verified(chunk)) {
+            Some(chunk) => self.verify_new(chunk, last),
+            None => Ok(()),
+        }
+    }
+
+    /// Verifies the chunks from `first` to `last`, both included, of which the first was not verified before.
+    ///
+    /// What is not in memory is asked for before it is touched: this much and no more, where the system would
+    /// guess how far to read around each touch, and ahead of where we are, so that the disk reads while we
+    /// hash.
+    #[cold]
+    fn verify_new(&self, first: usize, last: usize) -> Result<()> {
+        let end = last.saturating_add(1);
+        let is_scanned = |chunks: Range<usize>| chunks.into_iter().all(|chunk| self.is_verified(chunk));
+        if let Some(ahead) = ahead_of_scan(first, is_scanned) {
+            self.ask_for(ahead);
+        }
+        let mut asked = first;
+        for chunk in first..end {
+            if let Some(window) = next_window(chunk, asked, end) {
+                asked = window.end;
+                self.ask_for(window);
+            }
+            if !self.is_verified(chunk) {
+                self.verify_chunk(chunk)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn ask_for(&self, chunks: Range<usize>) {
+        self.map.will_need(chunks.start.saturating_mul(CHUNK_BYTES)..chunks.end.saturating_mul(CHUNK_BYTES));
+    }
+
+    #[inline]
+    fn is_verified(&self, chunk: usize) -> bool {
+        // Relaxed is enough: the bit guards nothing but the work of hashing bytes that never change.
+        self.verified
+            .get(chunk / 64)
+            .is_some_and(|word| word.load(Ordering::Relaxed) >> (chunk % 64) & 1 == 1)
+    }
+
+    #[cold]
+    fn verify_chunk(&self, chunk: usize) -> Result<()> {
+        let (start, bytes) = self.chunk(chunk);
+        if self.expected_checksum(chunk) != Some(xxh3_64(bytes)) {
+            let what = format!("the checksum of the {} bytes from here does not fit them", bytes.len());
+            return Err(Damage::new(start, what).in_file(&self.path, 0));
+        }
+        if let Some(word) = self.verified.get(chunk / 64) {
+            word.fetch_or(1 << (chunk % 64), Ordering::Relaxed);
+        }
+        Ok(())
+    }
+
+    /// Returns where a chunk begins, and its bytes.
+    fn chunk(&self, chunk: usize) -> (usize, &[u8]) {
+        let start = chunk.saturating_mul(CHUNK_BYTES).min(self.content_length);
+        let end = start.saturating_add(CHUNK_BYTES).min(self.content_length);
+        (start, self.map.get(start..end).unwrap_or_default())
+    }
+
+    fn expected_checksum(&self, chunk: usize) -> Option<u64> {
+        let table = self.map.get(self.table.clone())?;
+        let place = table.get(chunk.checked_mul(8)?..)?;
+        Some(u64::from_le_bytes(*place.first_chunk()?))
+    }
+
+    /// Verifies the whole content, whatever was verified before, on all cores, and returns all damage found.
+    pub fn verify_all(&self) -> Vec<Error> {
+        let chunk_count = self.content_length.div_ceil(CHUNK_BYTES);
+        let windows = (0..chunk_count.div_ceil(ASK_CHUNKS)).into_par_iter();
+        let damage = windows.flat_map_iter(|window| {
+            let first = window.saturating_mul(ASK_CHUNKS);
+            let end = first.saturating_add(ASK_CHUNKS).min(chunk_count);
+            // The next one, too: one after the other comes to the same core, mostly.
+            self.ask_for(first..end.saturating_add(ASK_CHUNKS));
+            (first..end).filter_map(|chunk| self.verify_chunk(chunk).err())
+        });
+        damage.collect()
+    }
+
+    /// Returns an error: the content does not hold at `offset` what its format asks for.
+    #[cold]
+    pub fn corrupt(&self, offset: u64, what: impl Into<String>) -> Error {
+        Error::Corrupt { path: self.path.clone(), offset, what: what.into() }
+    }
+
+    #[cold]
+    fn outside(&self, range: Range<u64>) -> Error {
+        let what =
+            format!("bytes {} to {} of {} were to be read", range.start, range.end, self.content_length);
+        self.corrupt(range.start, what)
+    }
+}
+
+impl fmt::Debug for Sealed {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "Sealed({}, {} bytes)", self.path.display(), self.content_length)
+    }
+}
+
+/// Where the parts of a sealed file lie.
+struct Frame {
+    content_length: usize,
+    digest: u64,
+    table: Range<usize>,
+}
+
+/// Why a file is not a sealed file that we read.
+enum Refusal {
+    Damage(Damage),
+    Version(u32),
+}
+
+impl From<Damage> for Refusal {
+    fn from(damage: Damage) -> Refusal {
+        Refusal::Damage(damage)
+    }
+}
+
+/// What a trailer says.
+struct Trailer {
+    content_length: u64,
+    checksum: u64,
+}
+
+/// Checks all of a file but its content.
+fn read_frame(file: &[u8], kind: u32, name: u64) -> std::result::Result<Frame, Refusal> {
+    let Some(trailer_start) = file.len().checked_sub(TRAILER_BYTES) else {
+        let what = format!("a sealed file has {TRAILER_BYTES} bytes or more, this one {}", file.len());
+        return Err(Damage::new(0, what).into());
+    };
+    let trailer = file.get(trailer_start..).unwrap_or_default();
+    let Trailer { content_length, checksum } = read_trailer(trailer, trailer_start, kind, name)?;
+    let frame = usize::try_from(content_length)
+        .ok()
+        .and_then(|content_length| frame_of(content_length, checksum))
+        .filter(|frame| frame.table.end == trailer_start);
+    let Some(frame) = frame else {
+        let what =
+            format!("the file has {} bytes, which does not fit {content_length} of content", file.len());
+        return Err(Damage::new(trailer_start, what).into());
+    };
+    let padding = file.get(frame.content_length..frame.table.start).unwrap_or_default();
+    if padding.iter().any(|&byte| byte != 0) {
+        return Err(Damage::new(frame.content_length, "padding is not zero").into());
+    }
+    let table = file.get(frame.table.clone()).unwrap_or_default();
+    let expected = trailer.get(TRAILER_TABLE_CHECKSUM_OFFSET..).and_then(|rest| rest.first_chunk());
+    if expected.copied().map(u64::from_le_bytes) != Some(xxh3_64(table)) {
+        return Err(
+            Damage::new(frame.table.start, "the checksum of the table of checksums does not fit it").into()
+        );
+    }
+    Ok(frame)
+}
+
+/// Checks the trailer itself.
+fn read_trailer(
+    trailer: &[u8],
+    trailer_start: usize,
+    kind: u32,
+    name: u64,
+) -> std::result::Result<Trailer, Refusal> {
+    let damage = |offset: usize, what: String| Damage::new(trailer_start.saturating_add(offset), what);
+    let mut cursor = Cursor::new(trailer);
+    let magic: [u8; 8] = cursor.array("the magic")?;
+    let (version, found_kind) = (cursor.u32("the version")?, cursor.u32("the kind")?);
+    let content_length = cursor.u64("the content's length")?;
+    let _table_checksum = cursor.u64("the table's checksum")?;
+    let found_name = cursor.u64("the name")?;
+    let reserved: [u8; TRAILER_CHECKSUM_OFFSET - TRAILER_RESERVED_OFFSET] = cursor.array("zeros")?;
+    let checksum = cursor.u64("the trailer's checksum")?;
+    if magic != SEALED_MAGIC {
+        return Err(damage(0, "this is no sealed file, or it is cut".into()).into());
+    }
+    if checksum != xxh3_64(trailer.get(..TRAILER_CHECKSUM_OFFSET).unwrap_or_default()) {
+        return Err(damage(TRAILER_CHECKSUM_OFFSET, "the trailer's checksum does not fit it".into()).into());
+    }
+    if version > SEALED_VERSION {
+        return Err(Refusal::Version(version));
+    }
+    if version == 0 {
+        return Err(damage(TRAILER_VERSION_OFFSET, "there is no version 0".into()).into());
+    }
+    if found_kind != kind {
+        return Err(
+            damage(TRAILER_KIND_OFFSET, format!("the file is of kind {found_kind}, not {kind}")).into()
+        );
+    }
+    if version == SEALED_VERSION_NAMELESS && found_name != 0 {
+        return Err(damage(TRAILER_NAME_OFFSET, "version 1 has no name".into()).into());
+    }
+    if version != SEALED_VERSION_NAMELESS && found_name != name {
+        let what = "it was written under another name: another file stands in its place";
+        return Err(damage(TRAILER_NAME_OFFSET, what.into()).into());
+    }
+    if reserved.iter().any(|&byte| byte != 0) {
+        return Err(damage(TRAILER_RESERVED_OFFSET, "reserved bytes are not zero".into()).into());
+    }
+    if content_length > u64::MAX / 2 {
+        return Err(
+            damage(TRAILER_CONTENT_LENGTH_OFFSET, format!("{content_length} bytes of content")).into()
+        );
+    }
+    Ok(Trailer { content_length, checksum })
+}
+
+/// Returns where the parts of a file with so much content lie.
+fn frame_of(content_length: usize, digest: u64) -> Option<Frame> {
+    let alignment = usize::try_from(SECTION_ALIGNMENT).ok()?;
+    let table_start = content_length.checked_next_multiple_of(alignment)?;
+    let table_end = table_start.checked_add(content_length.div_ceil(CHUNK_BYTES).checked_mul(8)?)?;
+    Some(Frame { content_length, digest, table: table_start..table_end })
+}

@@ -1,0 +1,132 @@
+//! Writes sealed files (docs/FORMAT.md, "Sealed file"). `sealed.rs` reads them.
+//!
+//! Input: content of any length, piece by piece. Output: a synced file. Does not depend on what the content
+//! means.
+
+use crate::error::Result;
+use crate::format::{
+    CHUNK_BYTES, SEALED_MAGIC, SEALED_VERSION, SECTION_ALIGNMENT, TRAILER_BYTES, TRAILER_CHECKSUM_OFFSET,
+};
+use disk::{Disk, File};
+use std::path::{Path, PathBuf};
+use xxhash_rust::xxh3::xxh3_64;
+
+/// A sealed file being written, front to back. Keeps 64 KiB, and 128 KiB of checksums for each GiB.
+///
+/// Dropped before [`SealedWriter::finish`] it leaves a file that no reader takes; the caller removes it.
+pub struct SealedWriter {
+    file: Box<dyn File>,
+    path: PathBuf,
+    kind: u32,
+    /// The content's end that does not fill a chunk yet.
+    tail: Vec<u8>,
+    position: u64,
+    checksums: Vec<u64>,
+}
+
+impl SealedWriter {
+    /// Creates the new file `path`, whose content is of `kind`. It is a sealed file under this name only.
+    ///
+    /// # Errors
+    /// What the disk says; an existing file is an error.
+    pub fn create(disk: &dyn Disk, path: &Path, kind: u32) -> Result<SealedWriter> {
+        assert_ne!(kind, 0, "kind 0 is never valid");
+        let file = disk.create(path)?;
+        let tail = Vec::with_capacity(CHUNK_BYTES);
+        Ok(SealedWriter { file, path: path.to_owned(), kind, tail, position: 0, checksums: Vec::new() })
+    }
+
+    /// Returns the path of the file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Returns how many bytes of content were written: where the next ones will lie.
+    pub fn position(&self) -> u64 {
+        self.position
+    }
+
+    /// Appends `bytes` to the content.
+    ///
+    /// # Errors
+    /// What the disk says. The file is then of no use.
+    pub fn write(&mut self, bytes: &[u8]) -> Result<()> {
+        self.position = self.position.saturating_add(bytes.len() as u64);
+        let mut rest = bytes;
+        if !self.tail.is_empty() {
+            let room = CHUNK_BYTES.saturating_sub(self.tail.len()).min(rest.len());
+            let (head, after) = rest.split_at(room);
+            self.tail.extend_from_slice(head);
+            rest = after;
+            if self.tail.len() < CHUNK_BYTES {
+                return Ok(());
+            }
+            self.checksums.push(xxh3_64(&self.tail));
+            self.file.write(&self.tail)?;
+            self.tail.clear();
+        }
+        let whole = rest.len().saturating_sub(rest.len() % CHUNK_BYTES);
+        let (chunks, after) = rest.split_at(whole);
+        if !chunks.is_empty() {
+            self.checksums.extend(chunks.chunks_exact(CHUNK_BYTES).map(xxh3_64));
+            self.file.write(chunks)?;
+        }
+        self.tail.extend_from_slice(after);
+        Ok(())
+    }
+
+    /// Appends zeros up to the next multiple of 64, where a section may begin.
+    ///
+    /// # Errors
+    /// As [`SealedWriter::write`].
+    pub fn align(&mut self) -> Result<()> {
+        self.write(padding(self.position))
+    }
+
+    /// Writes what follows the content, syncs the file, and returns its length in bytes.
+    ///
+    /// Its name is durable only after its directory is synced.
+    ///
+    /// # Errors
+    /// What the disk says. The file is then of no use.
+    pub fn finish(mut self) -> Result<u64> {
+        if !self.tail.is_empty() {
+            self.checksums.push(xxh3_64(&self.tail));
+        }
+        let mut end = std::mem::take(&mut self.tail);
+        end.extend_from_slice(padding(self.position));
+        let table: &[u8] = bytemuck::cast_slice(&self.checksums);
+        end.extend_from_slice(table);
+        end.extend_from_slice(&self.trailer(xxh3_64(table)));
+        self.file.write(&end)?;
+        self.file.sync()?;
+        let padded = self.position.next_multiple_of(SECTION_ALIGNMENT);
+        Ok(padded.saturating_add(table.len() as u64).saturating_add(TRAILER_BYTES as u64))
+    }
+
+    fn trailer(&self, table_checksum: u64) -> Vec<u8> {
+        let mut trailer = Vec::with_capacity(TRAILER_BYTES);
+        trailer.extend_from_slice(&SEALED_MAGIC);
+        trailer.extend_from_slice(&SEALED_VERSION.to_le_bytes());
+        trailer.extend_from_slice(&self.kind.to_le_bytes());
+        trailer.extend_from_slice(&self.position.to_le_bytes());
+        trailer.extend_from_slice(&table_checksum.to_le_bytes());
+        trailer.extend_from_slice(&name_hash(&self.path).to_le_bytes());
+        trailer.resize(TRAILER_CHECKSUM_OFFSET, 0);
+        let checksum = xxh3_64(&trailer);
+        trailer.extend_from_slice(&checksum.to_le_bytes());
+        trailer
+    }
+}
+
+/// Returns what the trailer of a file at `path` says of its name.
+pub(crate) fn name_hash(path: &Path) -> u64 {
+    xxh3_64(path.file_name().unwrap_or_default().as_encoded_bytes())
+}
+
+/// Returns the zeros that lead from `position` to the next multiple of 64.
+fn padding(position: u64) -> &'static [u8] {
+    const ZEROS: [u8; 64] = [0; 64];
+    let length = position.next_multiple_of(SECTION_ALIGNMENT).saturating_sub(position);
+    usize::try_from(length).ok().and_then(|length| ZEROS.get(..length)).unwrap_or_default()
+}

@@ -1,0 +1,224 @@
+//! Opens the files that a manifest names, and starts again if a writer replaced the manifest in the meantime.
+//!
+//! Input: a directory, and what an older snapshot has open. Output: a [`State`]. Takes no lock and writes
+//! nothing (docs/FORMAT.md, "Order of writes").
+
+use crate::commit::dead::DeadRows;
+use crate::commit::journal::{self, Contents};
+use crate::commit::manifest::{DeadEntry, Manifest, SegmentEntry, TableEntry};
+use crate::error::{Error, Result};
+use crate::file::names::{self, FileNumber};
+use crate::file::sealed::Sealed;
+use crate::format::{JOURNAL_HEAD_BYTES, KIND_DEAD};
+use crate::limits::OPEN_ATTEMPTS_MAX;
+use crate::read::part::{Part, PartRows};
+use crate::read::state::{OpenSegment, State};
+use crate::read::table::{Table, TableState};
+use crate::schema::Schema;
+use crate::segment::mapped::Segment;
+use disk::Disk;
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::Arc;
+
+/// Opens the newest state of the store in `directory`; what is in `open` is not opened again.
+///
+/// # Errors
+/// If there is no store, a file is damaged, missing or of a newer version, or the disk refuses.
+pub(crate) fn open_state(
+    disk: &Arc<dyn Disk>,
+    directory: &Path,
+    open: &HashMap<FileNumber, OpenSegment>,
+) -> Result<State> {
+    let mut manifest = read_manifest(&**disk, directory)?;
+    for _ in 0..OPEN_ATTEMPTS_MAX {
+        let error = match open_named(disk, directory, &manifest, open) {
+            Ok(state) => return Ok(state),
+            Err(error) => error,
+        };
+        // A writer may have published another manifest and removed what this one names, or cut the journal's
+        // torn tail.
+        let newer = read_manifest(&**disk, directory)?;
+        if newer == manifest {
+            return Err(missing_file(error));
+        }
+        manifest = newer;
+    }
+    Err(Error::Limit {
+        what: "attempts to open a store that changes all the time",
+        value: u64::from(OPEN_ATTEMPTS_MAX) + 1,
+        limit: u64::from(OPEN_ATTEMPTS_MAX),
+    })
+}
+
+/// Opens everything that a manifest names.
+fn open_named(
+    disk: &Arc<dyn Disk>,
+    directory: &Path,
+    manifest: &Manifest,
+    open: &HashMap<FileNumber, OpenSegment>,
+) -> Result<State> {
+    let mut bound = manifest.clone();
+    let has_digests = manifest.has_digests();
+    let tables = bound.tables.iter_mut().map(|table| {
+        // What an old manifest names is taken as it is found: from then on these files are meant and no
+        // others.
+        let find = |entry: &mut SegmentEntry, schema: &_| match has_digests {
+            true => open_segment(&**disk, directory, schema, entry, open.get(&entry.number)),
+            false => open_unbound(&**disk, directory, schema, entry),
+        };
+        open_table(table, find)
+    });
+    let tables = tables.collect::<Result<_>>()?;
+    let mut state = State {
+        disk: Arc::clone(disk),
+        directory: directory.to_owned(),
+        manifest: Arc::new(bound),
+        sequence: manifest.sequence,
+        tables,
+        attachments: manifest.attachments.clone(),
+        journal_bytes: 0,
+        torn_bytes: 0,
+        journal_rows: 0,
+    };
+    let contents = read_journal(&state)?;
+    state.journal_bytes = contents.valid_bytes;
+    state.torn_bytes = contents.torn_bytes;
+    for record in &contents.records {
+        state.apply(record).map_err(|what| Error::Corrupt {
+            path: state.directory.join(names::journal(manifest.number)),
+            offset: JOURNAL_HEAD_BYTES as u64,
+            what: format!("record {} does not fit: {what}", state.sequence),
+        })?;
+    }
+    Ok(state)
+}
+
+fn read_manifest(disk: &dyn Disk, directory: &Path) -> Result<Manifest> {
+    let path = directory.join(names::MANIFEST);
+    Manifest::decode(&path, &disk.read(&path)?)
+}
+
+fn read_journal(state: &State) -> Result<Contents> {
+    let path = state.directory.join(names::journal(state.manifest.number));
+    let schemas = state.schemas();
+    let mut bytes = state.disk.read(&path)?;
+    for _ in 0..OPEN_ATTEMPTS_MAX {
+        let contents = journal::read(&path, &bytes, &state.journal_identity(), &schemas);
+        let Err(Error::Corrupt { .. }) = contents else { return contents };
+        // If a writer cut a torn tail and wrote on while we read, we hold the beginning of the one and the
+        // end of the other.
+        let again = state.disk.read(&path)?;
+        if again == bytes {
+            return contents;
+        }
+        bytes = again;
+    }
+    journal::read(&path, &bytes, &state.journal_identity(), &schemas)
+}
+
+fn open_table(
+    entry: &mut TableEntry,
+    mut open: impl FnMut(&mut SegmentEntry, &Arc<Schema>) -> Result<Part>,
+) -> Result<Table> {
+    let mut parts = Vec::with_capacity(entry.segments.len() + 1);
+    for segment in &mut entry.segments {
+        parts.push(open(segment, &entry.schema)?);
+    }
+    parts.push(Part::memtable(&entry.schema));
+    Ok(Table { state: Arc::new(TableState { schema: Arc::clone(&entry.schema), parts }) })
+}
+
+fn open_segment(
+    disk: &dyn Disk,
+    directory: &Path,
+    schema: &Arc<Schema>,
+    entry: &SegmentEntry,
+    open: Option<&OpenSegment>,
+) -> Result<Part> {
+    let open = open.filter(|open| open.segment.digest() == entry.digest && open.segment.schema() == schema);
+    let segment = match open {
+        Some(open) => Arc::clone(&open.segment),
+        None => Arc::new(Segment::open(disk, &directory.join(entry.number.segment()), schema)?),
+    };
+    segment.expect_digest(entry.digest)?;
+    check_segment(&segment, entry)?;
+    let reused = open.filter(|open| open.entry.dead == entry.dead).and_then(|open| open.dead.clone());
+    let dead = match (reused, entry.dead) {
+        (Some(dead), _) => dead,
+        (None, None) => DeadRows::default(),
+        (None, Some(dead)) => {
+            let (found, file) = open_dead(disk, directory, entry, dead)?;
+            file.expect_digest(dead.digest)?;
+            found
+        }
+    };
+    Ok(Part { rows: PartRows::Segment(segment), dead })
+}
+
+/// Opens a segment of a manifest without digests, and notes those of its files.
+fn open_unbound(
+    disk: &dyn Disk,
+    directory: &Path,
+    schema: &Arc<Schema>,
+    entry: &mut SegmentEntry,
+) -> Result<Part> {
+    let segment = Segment::open(disk, &directory.join(entry.number.segment()), schema)?;
+    check_segment(&segment, entry)?;
+    entry.digest = segment.digest();
+    let mut dead = DeadRows::default();
+    if let Some(named) = entry.dead {
+        let (found, file) = open_dead(disk, directory, entry, named)?;
+        entry.dead = Some(DeadEntry { digest: file.digest(), ..named });
+        dead = found;
+    }
+    Ok(Part { rows: PartRows::Segment(Arc::new(segment)), dead })
+}
+
+fn check_segment(segment: &Segment, entry: &SegmentEntry) -> Result<()> {
+    check_equal(segment.path(), "row count", u64::from(segment.row_count()), u64::from(entry.row_count))?;
+    check_equal(segment.path(), "length", segment.file_bytes(), entry.file_bytes)
+}
+
+/// Reads the dead rows of a segment.
+fn open_dead(
+    disk: &dyn Disk,
+    directory: &Path,
+    entry: &SegmentEntry,
+    dead: DeadEntry,
+) -> Result<(DeadRows, Sealed)> {
+    let path = directory.join(dead.number.dead());
+    let (found, file) = read_dead(disk, &path, entry.row_count)?;
+    check_equal(&path, "count of dead rows", u64::from(found.dead_count()), u64::from(dead.dead_count))?;
+    Ok((found, file))
+}
+
+/// Reads a file of dead rows.
+pub(crate) fn read_dead(disk: &dyn Disk, path: &Path, row_count: u32) -> Result<(DeadRows, Sealed)> {
+    let file = Sealed::open(disk, path, KIND_DEAD)?;
+    let content = file.range(0..file.content_length())?;
+    let dead = DeadRows::decode(content, row_count).map_err(|damage| damage.in_file(path, 0))?;
+    Ok((dead, file))
+}
+
+fn check_equal(path: &Path, what: &str, found: u64, expected: u64) -> Result<()> {
+    if found == expected {
+        return Ok(());
+    }
+    let what = format!("{what} is {found}, the manifest says {expected}");
+    Err(Error::Corrupt { path: path.to_owned(), offset: 0, what })
+}
+
+/// Makes the absence of a file that the newest manifest names what it is.
+fn missing_file(error: Error) -> Error {
+    match error {
+        Error::Io(disk::Error::Io { path, source, .. }) if source.kind() == std::io::ErrorKind::NotFound => {
+            Error::Corrupt {
+                path,
+                offset: 0,
+                what: "the manifest names this file, and it is not there".into(),
+            }
+        }
+        other => other,
+    }
+}

@@ -1,0 +1,154 @@
+//! A snapshot: everything in the store as of one commit, for as long as the snapshot is held.
+//!
+//! Input: a directory, through a [`Disk`]. Output: tables and attachments. Takes no lock and writes nothing.
+//!
+//! A commit is visible as soon as its record or manifest is in the file, which may be a moment before it is
+//! durable. What is acknowledged is durable. If a crash takes a commit away, it also ends the readers that
+//! saw it. Only if the disk itself fails during a sync may a reader have seen a commit that is taken back
+//! later.
+
+use crate::error::{Error, Result};
+use crate::read::difference::{Difference, difference};
+use crate::read::open::open_state;
+use crate::read::state::{State, missing_table};
+use crate::read::table::Table;
+use crate::schema::Schema;
+use disk::Disk;
+use std::collections::{HashMap, HashSet};
+use std::path::Path;
+use std::sync::Arc;
+
+/// A state of the store. A clone costs a reference count.
+#[derive(Clone, Debug)]
+pub struct Snapshot {
+    pub(crate) state: Arc<State>,
+}
+
+/// Which state of a store it is. Later states are greater.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Version {
+    /// How many commits it holds. States with the same number hold the same rows.
+    pub sequence: u64,
+    /// The manifest it rests on.
+    pub manifest: u64,
+}
+
+impl Snapshot {
+    /// Opens the newest state of the store in `directory`.
+    ///
+    /// # Errors
+    /// If there is no store, a file is damaged, missing or of a newer version, or the disk refuses.
+    pub fn open(disk: &Arc<dyn Disk>, directory: &Path) -> Result<Snapshot> {
+        let state = open_state(disk, directory, &HashMap::new())?;
+        Ok(Snapshot { state: Arc::new(state) })
+    }
+
+    /// Opens the newest state of the same store. Files that this snapshot has open are not opened again.
+    ///
+    /// # Errors
+    /// As [`Snapshot::open`].
+    pub fn newest(&self) -> Result<Snapshot> {
+        let state = open_state(&self.state.disk, &self.state.directory, &self.state.open_segments())?;
+        Ok(Snapshot { state: Arc::new(state) })
+    }
+
+    /// Returns whether this is certainly a later state of the store that `older` is a state of, or the same state.
+    ///
+    /// A store that was deleted and made again counts its commits from the beginning, so that numbers do not
+    /// tell. The two states are of one store if they rest on the same manifest or share a segment: a segment
+    /// is known by its random name and its digest.
+    pub fn continues(&self, older: &Snapshot) -> bool {
+        let (new, old) = (&self.state, &older.state);
+        let is_later = self.version() >= older.version() && new.manifest.number >= old.manifest.number;
+        let shares_manifest = new.manifest.number == old.manifest.number
+            && new.manifest.journal_seed == old.manifest.journal_seed;
+        let names = |state: &State| -> HashSet<_> {
+            let segments = state.manifest.tables.iter().flat_map(|table| &table.segments);
+            segments.map(|entry| (entry.number, entry.digest)).collect()
+        };
+        is_later && (shares_manifest || !names(new).is_disjoint(&names(old)))
+    }
+
+    /// Returns which rows were added and removed since `older`, an earlier snapshot of the same store.
+    ///
+    /// The cost follows what changed, not how many rows there are, with one exception: if a merge put rows
+    /// from before and after `older` into one segment, all columns of all rows of that segment are compared,
+    /// payloads decompressed.
+    ///
+    /// # Errors
+    /// [`Error::Schema`] if the two have other tables, or if a file is damaged.
+    pub fn difference(&self, older: &Snapshot) -> Result<Difference> {
+        let schemas: Vec<Schema> =
+            older.state.tables.iter().map(|table| Schema::clone(table.schema())).collect();
+        self.expect_schemas(&schemas)?;
+        difference(&self.state, &older.state)
+    }
+
+    /// Returns which state this is.
+    pub fn version(&self) -> Version {
+        Version { sequence: self.state.sequence, manifest: self.state.manifest.number }
+    }
+
+    /// Returns the attachment of this name as it was last set.
+    pub fn attachment(&self, name: &str) -> Option<&[u8]> {
+        self.state.attachments.get(name).map(|bytes| &**bytes)
+    }
+
+    /// Returns the table of this name.
+    ///
+    /// # Errors
+    /// [`Error::Missing`] if there is none.
+    pub fn table(&self, name: &str) -> Result<Table> {
+        self.state
+            .tables
+            .iter()
+            .find(|table| table.schema().name == name)
+            .cloned()
+            .ok_or_else(|| missing_table(name))
+    }
+
+    /// Returns the tables in the order in which they were created.
+    pub fn tables(&self) -> &[Table] {
+        &self.state.tables
+    }
+
+    /// Returns how many segments a table has.
+    ///
+    /// # Errors
+    /// [`Error::Missing`] if there is no such table.
+    pub fn segment_count(&self, table: &str) -> Result<usize> {
+        // All parts but the memtable.
+        Ok(self.table(table)?.parts().len() - 1)
+    }
+
+    /// Returns the store's directory.
+    pub fn directory(&self) -> &Path {
+        &self.state.directory
+    }
+
+    /// Checks that the store has exactly these tables, in this order.
+    ///
+    /// # Errors
+    /// [`Error::Schema`], naming the first table that differs.
+    pub fn expect_schemas(&self, schemas: &[Schema]) -> Result<()> {
+        let directory = self.state.directory.display();
+        let found = self.state.tables.iter().map(|table| &**table.schema());
+        for (found, expected) in found.clone().zip(schemas) {
+            if found != expected {
+                let what = format!(
+                    "{directory} keeps it with other columns or indexes, or another table in its place"
+                );
+                return Err(Error::schema(&expected.name, what));
+            }
+        }
+        if let Some(expected) = schemas.get(found.len()) {
+            return Err(Error::schema(&expected.name, format!("{directory} has no such table")));
+        }
+        match found.clone().nth(schemas.len()) {
+            Some(found) => {
+                Err(Error::schema(&found.name, format!("{directory} has it, and it is not expected")))
+            }
+            None => Ok(()),
+        }
+    }
+}

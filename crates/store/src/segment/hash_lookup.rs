@@ -1,0 +1,51 @@
+//! Where the hash indexes of a segment lie, prepared for look-ups when the segment is opened.
+//!
+//! Input: a schema and a layout. Output: the sections of each hash index. Reads nothing.
+#![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
+
+use crate::format::BUCKET_BYTES;
+use crate::schema::{Index, Kind, Schema};
+use crate::segment::layout::{ColumnLayout, IndexLayout, Layout, Section};
+
+/// Where the parts of a hash index lie.
+pub(crate) struct HashIndex {
+    pub(crate) columns: Box<[u16]>,
+    pub(crate) buckets: Section,
+    pub(crate) bucket_count: u64,
+    pub(crate) home_count: u64,
+    pub(crate) groups: Section,
+    /// The column that has the keys, if they are ids: the most frequent keys by far are compared without
+    /// detours.
+    pub(crate) ids: Option<Section>,
+}
+
+impl HashIndex {
+    /// Returns the hash indexes of a segment by their number; none for an ordered index.
+    pub(crate) fn all_of(schema: &Schema, layout: &Layout) -> Box<[Option<HashIndex>]> {
+        let of_index = |(index, place): (&Index, &IndexLayout)| {
+            let IndexLayout::Hash { buckets, home_count, groups } = *place else { return None };
+            let bucket_count = buckets.length.checked_div(BUCKET_BYTES as u64)?;
+            let ids = match index.columns.as_slice() {
+                [column] => id_section(schema, layout, usize::from(*column)),
+                _ => None,
+            };
+            Some(HashIndex {
+                columns: index.columns.as_slice().into(),
+                buckets,
+                bucket_count,
+                home_count,
+                groups,
+                ids,
+            })
+        };
+        schema.indexes.iter().zip(&layout.indexes).map(of_index).collect()
+    }
+}
+
+/// Returns where a column lies if its values are ids.
+fn id_section(schema: &Schema, layout: &Layout, column: usize) -> Option<Section> {
+    match (schema.kind(column)?, layout.columns.get(column)?) {
+        (Kind::Id, ColumnLayout::Fixed(section)) => Some(*section),
+        _ => None,
+    }
+}

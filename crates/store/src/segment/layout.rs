@@ -1,0 +1,291 @@
+//! The sections of a segment, checked against its schema (docs/FORMAT.md, "Segment").
+//!
+//! Input: a sealed file of the segment kind, and the expected schema. Output: a [`Layout`] of sections that
+//! follow one another and have the lengths that the row count requires. The cost does not depend on the
+//! number of rows.
+#![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
+
+use crate::cursor::Cursor;
+use crate::error::{Damage, Error, Result};
+use crate::file::sealed::Sealed;
+use crate::format::{
+    BLOCK_ENTRY_BYTES, BUCKET_BYTES, ENTRY_BYTES, FOOTER_BYTES, FOOTER_RESERVED_OFFSET, SECTION_ALIGNMENT,
+    SECTION_BLOB, SECTION_BLOCK_TABLE, SECTION_BLOCKS, SECTION_DICTIONARY, SECTION_FIXED,
+    SECTION_HASH_BUCKETS, SECTION_HASH_GROUPS, SECTION_OFFSETS_LARGE, SECTION_OFFSETS_SMALL,
+    SECTION_ORDER_HINTS, SECTION_ORDER_ROWS, SEGMENT_VERSION,
+};
+use crate::limits::{DICTIONARY_BYTES_MAX, ROWS_PER_SEGMENT_MAX};
+use crate::schema::{Codec, IndexKind, Kind, Schema};
+
+/// A piece of a segment's content, in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Section {
+    pub(crate) start: u64,
+    pub(crate) length: u64,
+}
+
+/// Where a segment's parts are.
+#[derive(Debug)]
+pub(crate) struct Layout {
+    pub(crate) row_count: u32,
+    pub(crate) columns: Vec<ColumnLayout>,
+    pub(crate) indexes: Vec<IndexLayout>,
+    /// All that lies in the content, in file order, but the footer.
+    pub(crate) sections: Vec<Section>,
+}
+
+/// Where a column is.
+#[derive(Debug)]
+pub(crate) enum ColumnLayout {
+    /// Values of one width.
+    Fixed(Section),
+    /// Values one after another, or compressed row by row.
+    Rows { dictionary: Option<Section>, blob: Section, offsets: OffsetsSection },
+    /// Values compressed in blocks.
+    Blocks { blocks: Section, table: Section },
+}
+
+/// Where the places of values are.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct OffsetsSection {
+    pub(crate) section: Section,
+    /// They have 8 bytes each and not 4.
+    pub(crate) is_large: bool,
+}
+
+/// Where an index is.
+#[derive(Debug)]
+pub(crate) enum IndexLayout {
+    Ordered { rows: Section, hints: Section },
+    Hash { buckets: Section, home_count: u64, groups: Section },
+}
+
+/// One entry of the directory.
+#[derive(Clone, Copy)]
+struct Entry {
+    tag: u32,
+    owner: u32,
+    section: Section,
+    detail: u64,
+}
+
+/// Reads and checks where everything lies.
+///
+/// # Errors
+/// [`Error::Corrupt`], [`Error::Version`], or [`Error::Schema`] if the file is whole but of another schema.
+pub(crate) fn read_layout(sealed: &Sealed, schema: &Schema) -> Result<Layout> {
+    let end = sealed.content_length();
+    let Some(footer_start) = end.checked_sub(FOOTER_BYTES as u64) else {
+        return Err(sealed.corrupt(0, format!("{end} bytes are too few for a segment")));
+    };
+    let in_footer = |damage: Damage| damage.in_file(sealed.path(), footer_start);
+    let footer = read_footer(sealed.range(footer_start..end)?).map_err(in_footer)?;
+    if footer.version > SEGMENT_VERSION {
+        let (path, found) = (sealed.path().to_owned(), footer.version);
+        return Err(Error::Version { path, found, newest: SEGMENT_VERSION });
+    }
+    let [schema_section, directory_section] = check_tail(&footer, footer_start).map_err(in_footer)?;
+    check_schema(sealed, schema_section, schema)?;
+    let directory = sealed.range(directory_section.start..footer_start)?;
+    let in_directory = |damage: Damage| damage.in_file(sealed.path(), directory_section.start);
+    let entries = read_entries(directory, footer.section_count).map_err(in_directory)?;
+    let mut walk = Walk { entries: &entries, index: 0, position: 0 };
+    let mut layout = walk.layout(schema, footer.row_count).map_err(in_directory)?;
+    layout.sections.extend([schema_section, directory_section]);
+    if walk.position != schema_section.start || walk.index != entries.len() {
+        return Err(
+            sealed.corrupt(directory_section.start, "there are more sections than the schema asks for")
+        );
+    }
+    Ok(layout)
+}
+
+struct Footer {
+    version: u32,
+    row_count: u32,
+    schema: Section,
+    directory_start: u64,
+    section_count: u64,
+}
+
+fn read_footer(bytes: &[u8]) -> std::result::Result<Footer, Damage> {
+    let mut cursor = Cursor::new(bytes);
+    let (version, row_count) = (cursor.u32("the version")?, cursor.u32("the row count")?);
+    let schema = Section { start: cursor.u64("the schema")?, length: cursor.u64("the schema's length")? };
+    let directory_start = cursor.u64("the directory")?;
+    let section_count = cursor.u64("the section count")?;
+    let reserved: [u8; FOOTER_BYTES - FOOTER_RESERVED_OFFSET] = cursor.array("zeros")?;
+    if version == 0 || row_count > ROWS_PER_SEGMENT_MAX {
+        return Err(Damage::new(0, format!("version {version} with {row_count} rows")));
+    }
+    if reserved.iter().any(|&byte| byte != 0) {
+        return Err(Damage::new(FOOTER_RESERVED_OFFSET, "reserved bytes are not zero"));
+    }
+    Ok(Footer { version, row_count, schema, directory_start, section_count })
+}
+
+/// Checks that schema, directory and footer follow one another.
+fn check_tail(footer: &Footer, footer_start: u64) -> std::result::Result<[Section; 2], Damage> {
+    let directory_length = footer.section_count.checked_mul(ENTRY_BYTES as u64);
+    let directory = directory_length.map(|length| Section { start: footer.directory_start, length });
+    match directory {
+        Some(directory)
+            if aligned_end(footer.schema) == Some(directory.start)
+                && aligned_end(directory) == Some(footer_start)
+                && footer.schema.start.is_multiple_of(SECTION_ALIGNMENT) =>
+        {
+            Ok([footer.schema, directory])
+        }
+        _ => Err(Damage::new(0, "schema, directory and footer do not follow one another")),
+    }
+}
+
+/// Returns where the section after this one begins.
+fn aligned_end(section: Section) -> Option<u64> {
+    section.start.checked_add(section.length)?.checked_next_multiple_of(SECTION_ALIGNMENT)
+}
+
+fn check_schema(sealed: &Sealed, section: Section, expected: &Schema) -> Result<()> {
+    let bytes = sealed.range(section.start..section.start.saturating_add(section.length))?;
+    if bytes == expected.encode() {
+        return Ok(());
+    }
+    let found = Schema::decode(bytes).map_err(|damage| damage.in_file(sealed.path(), section.start))?;
+    let what = format!("{} has rows of another schema of table {}", sealed.path().display(), found.name);
+    Err(Error::schema(&expected.name, what))
+}
+
+fn read_entries(bytes: &[u8], count: u64) -> std::result::Result<Vec<Entry>, Damage> {
+    let mut cursor = Cursor::new(bytes);
+    let mut entries = Vec::new();
+    for _ in 0..count {
+        let (tag, owner) = (cursor.u32("a section's tag")?, cursor.u32("a section's owner")?);
+        let section =
+            Section { start: cursor.u64("a section's start")?, length: cursor.u64("a section's length")? };
+        entries.push(Entry { tag, owner, section, detail: cursor.u64("a section's detail")? });
+    }
+    Ok(entries)
+}
+
+/// Goes through the directory in the order that the schema prescribes.
+struct Walk<'a> {
+    entries: &'a [Entry],
+    index: usize,
+    /// Where the next section must begin.
+    position: u64,
+}
+
+impl Walk<'_> {
+    fn layout(&mut self, schema: &Schema, row_count: u32) -> std::result::Result<Layout, Damage> {
+        let mut columns = Vec::with_capacity(schema.columns.len());
+        for (owner, column) in (0_u32..).zip(&schema.columns) {
+            columns.push(self.column(owner, column.kind, u64::from(row_count))?);
+        }
+        let mut indexes = Vec::with_capacity(schema.indexes.len());
+        for (owner, index) in (0_u32..).zip(&schema.indexes) {
+            indexes.push(match index.kind {
+                IndexKind::Ordered => self.ordered(owner, u64::from(row_count))?,
+                IndexKind::Hash => self.hash(owner, u64::from(row_count))?,
+            });
+        }
+        let sections = self.entries.iter().map(|entry| entry.section).collect();
+        Ok(Layout { row_count, columns, indexes, sections })
+    }
+
+    fn column(
+        &mut self,
+        owner: u32,
+        kind: Kind,
+        row_count: u64,
+    ) -> std::result::Result<ColumnLayout, Damage> {
+        if let Some(width) = kind.width() {
+            let length = row_count.saturating_mul(width as u64);
+            return Ok(ColumnLayout::Fixed(self.exactly(SECTION_FIXED, owner, length)?));
+        }
+        if let Kind::Payload(codec) = kind
+            && codec.block_bytes().is_some()
+        {
+            let blocks = self.next(SECTION_BLOCKS, owner, |_| true)?.section;
+            // A table has an entry more than there are blocks, and no block is without rows.
+            let entry = BLOCK_ENTRY_BYTES as u64;
+            let most = row_count.saturating_add(1).saturating_mul(entry);
+            let fits = |length: u64| length.is_multiple_of(entry) && (entry..=most).contains(&length);
+            return Ok(ColumnLayout::Blocks {
+                blocks,
+                table: self.next(SECTION_BLOCK_TABLE, owner, fits)?.section,
+            });
+        }
+        let dictionary = match kind {
+            Kind::Payload(Codec::ZstdDictionary { .. }) => {
+                let fits = |length| length <= u64::from(DICTIONARY_BYTES_MAX);
+                Some(self.next(SECTION_DICTIONARY, owner, fits)?.section)
+            }
+            _ => None,
+        };
+        let blob = self.next(SECTION_BLOB, owner, |_| true)?.section;
+        let is_large = self.entries.get(self.index).is_some_and(|entry| entry.tag == SECTION_OFFSETS_LARGE);
+        let (tag, width) = if is_large { (SECTION_OFFSETS_LARGE, 8) } else { (SECTION_OFFSETS_SMALL, 4) };
+        let section = self.exactly(tag, owner, row_count.saturating_add(1).saturating_mul(width))?;
+        Ok(ColumnLayout::Rows { dictionary, blob, offsets: OffsetsSection { section, is_large } })
+    }
+
+    fn ordered(&mut self, owner: u32, row_count: u64) -> std::result::Result<IndexLayout, Damage> {
+        let rows = self.exactly(SECTION_ORDER_ROWS, owner, row_count.saturating_mul(4))?;
+        let hints = self.exactly(SECTION_ORDER_HINTS, owner, row_count.saturating_mul(8))?;
+        Ok(IndexLayout::Ordered { rows, hints })
+    }
+
+    fn hash(&mut self, owner: u32, row_count: u64) -> std::result::Result<IndexLayout, Damage> {
+        let bucket = BUCKET_BYTES as u64;
+        let fits = |length: u64| length.is_multiple_of(bucket) && length > 0;
+        let buckets = self.next(SECTION_HASH_BUCKETS, owner, fits)?;
+        let bucket_count = buckets.section.length.checked_div(bucket).unwrap_or(0);
+        let home_count = buckets.detail;
+        if home_count == 0 || home_count > bucket_count || home_count > u64::from(u32::MAX) {
+            return Err(self.damage(format!("{home_count} of {bucket_count} buckets are homes")));
+        }
+        let most = row_count.saturating_mul(4);
+        let groups =
+            self.next(SECTION_HASH_GROUPS, owner, |length| length.is_multiple_of(4) && length <= most)?;
+        Ok(IndexLayout::Hash { buckets: buckets.section, home_count, groups: groups.section })
+    }
+
+    fn exactly(&mut self, tag: u32, owner: u32, length: u64) -> std::result::Result<Section, Damage> {
+        Ok(self.next(tag, owner, |found| found == length)?.section)
+    }
+
+    /// Takes the next entry, which must be of this tag and owner, begin where the last one ended, and have a
+    /// fitting length.
+    fn next(
+        &mut self,
+        tag: u32,
+        owner: u32,
+        fits: impl FnOnce(u64) -> bool,
+    ) -> std::result::Result<Entry, Damage> {
+        let Some(entry) = self.entries.get(self.index).copied() else {
+            return Err(self.damage(format!("section {tag} of {owner} is missing")));
+        };
+        if (entry.tag, entry.owner, entry.section.start) != (tag, owner, self.position) {
+            let what = format!(
+                "section {} of {} at byte {} stands where section {tag} of {owner} at byte {} belongs",
+                entry.tag, entry.owner, entry.section.start, self.position
+            );
+            return Err(self.damage(what));
+        }
+        let end = aligned_end(entry.section).filter(|_| fits(entry.section.length));
+        let has_detail = entry.detail != 0;
+        let (Some(end), true) = (end, !has_detail || tag == SECTION_HASH_BUCKETS) else {
+            let (length, detail) = (entry.section.length, entry.detail);
+            return Err(
+                self.damage(format!("section {tag} of {owner} cannot have {length} bytes and {detail}"))
+            );
+        };
+        self.position = end;
+        self.index = self.index.saturating_add(1);
+        Ok(entry)
+    }
+
+    fn damage(&self, what: String) -> Damage {
+        Damage::new(self.index.saturating_mul(ENTRY_BYTES), what)
+    }
+}

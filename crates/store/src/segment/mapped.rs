@@ -1,0 +1,388 @@
+//! A mapped segment: the rows of one table by column, in primary-key order, with their indexes
+//! (docs/FORMAT.md, "Segment").
+//!
+//! Input: the map of a segment file, numbers of columns and rows. Output: values, used in place. Knows
+//! nothing of dead rows. `find.rs` searches by key, `verify.rs` checks everything.
+#![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
+
+use crate::error::{Error, Result};
+use crate::file::sealed::Sealed;
+use crate::format::{BLOCK_ENTRY_BYTES, KIND_SEGMENT};
+use crate::payload::reader::{PayloadReader, StoredBlock};
+use crate::rows::column::{BytesSlice, ColumnSlice, Offsets};
+use crate::schema::{Codec, Kind, Schema};
+use crate::segment::hash_lookup::HashIndex;
+use crate::segment::layout::{ColumnLayout, Layout, OffsetsSection, Section, read_layout};
+use crate::value::Value;
+use disk::Disk;
+use std::ops::Range;
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
+use zstd::zstd_safe::DDict;
+
+/// A mapped segment. Cheap to open whatever its size; rows are numbered from 0 in primary-key order.
+pub struct Segment {
+    pub(crate) sealed: Sealed,
+    pub(crate) schema: Arc<Schema>,
+    pub(crate) layout: Layout,
+    /// Tells this segment's blocks from all others' in a reader's cache.
+    number: u64,
+    pub(crate) hash_indexes: Box<[Option<HashIndex>]>,
+    /// For each column its dictionary, prepared when it is first used.
+    dictionaries: Box<[OnceLock<DDict<'static>>]>,
+}
+
+/// The number of the next segment to be opened in this process.
+static NEXT_NUMBER: AtomicU64 = AtomicU64::new(0);
+
+/// A block table entry, as it lies in the file.
+#[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
+#[repr(C)]
+pub(crate) struct BlockEntry {
+    pub(crate) start: u64,
+    pub(crate) first_row: u32,
+    pub(crate) length: u32,
+}
+
+const _: () = assert!(size_of::<BlockEntry>() == BLOCK_ENTRY_BYTES);
+
+/// Defines the accessor of a range of one kind of fixed-width column.
+macro_rules! range_of {
+    ($(#[$doc:meta])* $name:ident, $type:ty, $kind:pat) => {
+        $(#[$doc])*
+        ///
+        /// # Errors
+        /// [`Error::Corrupt`] if the file is damaged there, [`Error::Schema`] if the column is of another
+        /// kind or lacks the rows.
+        pub fn $name(&self, column: usize, rows: Range<u32>) -> Result<&[$type]> {
+            match (self.layout.columns.get(column), self.schema.kind(column)) {
+                (Some(ColumnLayout::Fixed(section)), Some($kind)) => self.rows_of(*section, rows),
+                _ => Err(self.misused(format!("column {column} is not {}", stringify!($kind)))),
+            }
+        }
+    };
+}
+
+impl Segment {
+    /// Maps the segment `path`, whose rows are of the table that `schema` describes, and checks where
+    /// everything lies.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`] if the file is cut or damaged, [`Error::Version`] if it is too new,
+    /// [`Error::Schema`] if it has rows of another schema, and what the disk says.
+    pub fn open(disk: &dyn Disk, path: &Path, schema: &Arc<Schema>) -> Result<Segment> {
+        let sealed = Sealed::open(disk, path, KIND_SEGMENT)?;
+        let layout = read_layout(&sealed, schema)?;
+        let dictionaries = schema.columns.iter().map(|_| OnceLock::new()).collect();
+        let number = NEXT_NUMBER.fetch_add(1, Ordering::Relaxed);
+        let hash_indexes = HashIndex::all_of(schema, &layout);
+        Ok(Segment { sealed, schema: Arc::clone(schema), layout, number, hash_indexes, dictionaries })
+    }
+
+    /// Returns the table's schema.
+    pub fn schema(&self) -> &Arc<Schema> {
+        &self.schema
+    }
+
+    /// Returns the file's path.
+    pub fn path(&self) -> &Path {
+        self.sealed.path()
+    }
+
+    /// Returns the file's length in bytes.
+    pub fn file_bytes(&self) -> u64 {
+        self.sealed.file_bytes()
+    }
+
+    /// Returns what tells the file from every other ([`Sealed::digest`]).
+    pub fn digest(&self) -> u64 {
+        self.sealed.digest()
+    }
+
+    /// Checks that it is the file that whoever names it means.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`] if its digest is another one.
+    pub(crate) fn expect_digest(&self, expected: u64) -> Result<()> {
+        self.sealed.expect_digest(expected)
+    }
+
+    /// Returns how many rows there are, dead ones included.
+    pub fn row_count(&self) -> u32 {
+        self.layout.row_count
+    }
+
+    range_of! {
+        /// Returns the values of some rows of a `U8` column.
+        u8s, u8, Kind::U8
+    }
+    range_of! {
+        /// Returns the values of some rows of a `U16` column.
+        u16s, u16, Kind::U16
+    }
+    range_of! {
+        /// Returns the values of some rows of a `U32` column.
+        u32s, u32, Kind::U32
+    }
+    range_of! {
+        /// Returns the values of some rows of a `U64` column.
+        u64s, u64, Kind::U64
+    }
+    range_of! {
+        /// Returns the values of some rows of an `I64` column.
+        i64s, i64, Kind::I64
+    }
+    range_of! {
+        /// Returns the values of some rows of an `Id` column.
+        ids, [u8; 32], Kind::Id
+    }
+
+    /// Returns a whole column of any kind but a compressed payload. Verifies all of it.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`] if the column is damaged, [`Error::Schema`] if there is none or it is compressed.
+    pub fn column(&self, column: usize) -> Result<ColumnSlice<'_>> {
+        let all = 0..self.row_count();
+        Ok(match self.schema.kind(column) {
+            Some(Kind::U8) => ColumnSlice::U8(self.u8s(column, all)?),
+            Some(Kind::U16) => ColumnSlice::U16(self.u16s(column, all)?),
+            Some(Kind::U32) => ColumnSlice::U32(self.u32s(column, all)?),
+            Some(Kind::U64) => ColumnSlice::U64(self.u64s(column, all)?),
+            Some(Kind::I64) => ColumnSlice::I64(self.i64s(column, all)?),
+            Some(Kind::Id) => ColumnSlice::Id(self.ids(column, all)?),
+            Some(Kind::Bytes | Kind::Payload(_)) | None => {
+                let (blob, offsets) = self.plain_bytes(column)?;
+                let offsets = match offsets.is_large {
+                    false => Offsets::Small(self.all_of(offsets.section)?),
+                    true => Offsets::Large(self.all_of(offsets.section)?),
+                };
+                ColumnSlice::Bytes(BytesSlice { offsets, blob: self.all_of(blob)? })
+            }
+        })
+    }
+
+    /// Returns one value of any kind of column but a compressed payload.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`] if the file is damaged there, [`Error::Schema`] if there is no such value or it is
+    /// compressed.
+    #[inline]
+    pub fn value(&self, column: usize, row: u32) -> Result<Value<'_>> {
+        let Some(ColumnLayout::Fixed(section)) = self.layout.columns.get(column) else {
+            return Ok(Value::Bytes(self.bytes(column, row)?));
+        };
+        let section = *section;
+        Ok(match self.schema.kind(column) {
+            Some(Kind::U8) => Value::U8(*self.row_of(section, row)?),
+            Some(Kind::U16) => Value::U16(*self.row_of(section, row)?),
+            Some(Kind::U32) => Value::U32(*self.row_of(section, row)?),
+            Some(Kind::U64) => Value::U64(*self.row_of(section, row)?),
+            Some(Kind::I64) => Value::I64(*self.row_of(section, row)?),
+            _ => Value::Id(self.row_of(section, row)?),
+        })
+    }
+
+    /// Returns the bytes in a row of a `Bytes` column or of a payload column that is not compressed.
+    ///
+    /// # Errors
+    /// As [`Segment::value`].
+    #[inline]
+    pub fn bytes(&self, column: usize, row: u32) -> Result<&[u8]> {
+        let (blob, offsets) = self.plain_bytes(column)?;
+        self.stored_row(blob, offsets, row)
+    }
+
+    /// Returns a payload, decompressed if it must be. `reader` keeps what was decompressed with it.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`] if the file is damaged there, [`Error::Schema`] if there is no such value.
+    pub fn payload<'a>(&'a self, column: usize, row: u32, reader: &'a mut PayloadReader) -> Result<&'a [u8]> {
+        match (self.layout.columns.get(column), self.schema.kind(column)) {
+            (Some(ColumnLayout::Rows { blob, offsets, dictionary }), Some(Kind::Payload(codec)))
+                if codec != Codec::None =>
+            {
+                let stored = self.stored_row(*blob, *offsets, row)?;
+                let dictionary =
+                    dictionary.map(|section| self.dictionary(column, section)).transpose()?.flatten();
+                reader
+                    .row(codec, dictionary, stored)
+                    .map_err(|what| self.damaged_row(*blob, column, row, &what))
+            }
+            (Some(ColumnLayout::Blocks { blocks, table }), Some(Kind::Payload(codec))) => {
+                let owner = (self.number, column);
+                // Asked twice: a borrow returned from one branch alone is more than the compiler can follow.
+                if reader.kept_row(owner, row).is_none() {
+                    let block = self.block_of(codec, *blocks, *table, row)?;
+                    reader
+                        .keep(owner, &block)
+                        .map_err(|what| self.damaged_row(*blocks, column, row, &what))?;
+                }
+                let found = reader.kept_row(owner, row);
+                found.ok_or_else(|| self.damaged_row(*blocks, column, row, "it is not in its block"))
+            }
+            _ => self.bytes(column, row),
+        }
+    }
+
+    fn damaged_row(&self, section: Section, column: usize, row: u32, what: &str) -> Error {
+        self.sealed.corrupt(section.start, format!("row {row} of column {column}: {what}"))
+    }
+
+    /// Returns where the values of a column lie that has its bytes as they are.
+    #[inline]
+    fn plain_bytes(&self, column: usize) -> Result<(Section, OffsetsSection)> {
+        match (self.layout.columns.get(column), self.schema.kind(column)) {
+            (
+                Some(ColumnLayout::Rows { blob, offsets, .. }),
+                Some(Kind::Bytes | Kind::Payload(Codec::None)),
+            ) => Ok((*blob, *offsets)),
+            _ => Err(self.misused(format!("column {column} has no plain bytes"))),
+        }
+    }
+
+    /// Returns the bytes stored for a row, checked to lie within the column.
+    #[inline]
+    pub(crate) fn stored_row(&self, blob: Section, offsets: OffsetsSection, row: u32) -> Result<&[u8]> {
+        if row >= self.row_count() {
+            return Err(self.no_row(row));
+        }
+        let (index, next) = (u64::from(row), u64::from(row).saturating_add(1));
+        let (start, end) = if offsets.is_large {
+            (*self.at::<u64>(offsets.section, index)?, *self.at::<u64>(offsets.section, next)?)
+        } else {
+            let place = |index| self.at::<u32>(offsets.section, index).map(|&place| u64::from(place));
+            (place(index)?, place(next)?)
+        };
+        if start > end || end > blob.length {
+            let what = format!("row {row} lies outside of its column");
+            return Err(self.sealed.corrupt(offsets.section.start, what));
+        }
+        self.sealed.range(blob.start.saturating_add(start)..blob.start.saturating_add(end))
+    }
+
+    /// Returns a column's dictionary, or none if its rows are compressed without.
+    fn dictionary(&self, column: usize, section: Section) -> Result<Option<&DDict<'static>>> {
+        let Some(prepared) = self.dictionaries.get(column).filter(|_| section.length > 0) else {
+            return Ok(None);
+        };
+        if let Some(dictionary) = prepared.get() {
+            return Ok(Some(dictionary));
+        }
+        let made = DDict::try_create(self.all_of(section)?)
+            .ok_or_else(|| self.sealed.corrupt(section.start, "this is no dictionary"))?;
+        Ok(Some(prepared.get_or_init(|| made)))
+    }
+
+    /// Returns a column's dictionary as it is stored, for another segment; none if it has none, or a damaged
+    /// one: whoever reads this segment's rows is told so, and new ones can be written all the same.
+    pub(crate) fn dictionary_to_lend(&self, column: usize) -> Option<&[u8]> {
+        let Some(ColumnLayout::Rows { dictionary: Some(section), .. }) = self.layout.columns.get(column)
+        else {
+            return None;
+        };
+        self.all_of(*section).ok()
+    }
+
+    /// Returns the block that has a row, as it is stored.
+    fn block_of(&self, codec: Codec, blocks: Section, table: Section, row: u32) -> Result<StoredBlock<'_>> {
+        if row >= self.row_count() {
+            return Err(self.no_row(row));
+        }
+        let entries = self.all_of::<BlockEntry>(table)?;
+        let after = entries.partition_point(|entry| entry.first_row <= row);
+        let pair = after.checked_sub(1).and_then(|index| entries.get(index)).zip(entries.get(after));
+        pair.and_then(|(entry, next)| self.stored_block(codec, blocks, *entry, *next).transpose())
+            .unwrap_or_else(|| Err(self.sealed.corrupt(table.start, format!("no block has row {row}"))))
+    }
+
+    /// Returns the block between two table entries, or none if they do not lie within the blocks.
+    pub(crate) fn stored_block(
+        &self,
+        codec: Codec,
+        blocks: Section,
+        entry: BlockEntry,
+        next: BlockEntry,
+    ) -> Result<Option<StoredBlock<'_>>> {
+        let row_count = next.first_row.checked_sub(entry.first_row);
+        let (Some(row_count), true) = (row_count, entry.start <= next.start && next.start <= blocks.length)
+        else {
+            return Ok(None);
+        };
+        let place = blocks.start.saturating_add(entry.start)..blocks.start.saturating_add(next.start);
+        let bytes = self.sealed.range(place)?;
+        Ok(Some(StoredBlock { codec, first_row: entry.first_row, row_count, length: entry.length, bytes }))
+    }
+
+    /// Returns all of a section as values.
+    pub(crate) fn all_of<T: bytemuck::Pod>(&self, section: Section) -> Result<&[T]> {
+        let count = section.length.checked_div(size_of::<T>() as u64).unwrap_or(0);
+        self.slice(section, 0..count)
+    }
+
+    /// Returns the values of some rows in a section that has one for each row.
+    fn rows_of<T: bytemuck::Pod>(&self, section: Section, rows: Range<u32>) -> Result<&[T]> {
+        if rows.start > rows.end || rows.end > self.row_count() {
+            return Err(self.misused(format!("rows {} to {} of {}", rows.start, rows.end, self.row_count())));
+        }
+        self.slice(section, u64::from(rows.start)..u64::from(rows.end))
+    }
+
+    /// Returns the value of one row in a section that has one for each row.
+    #[inline]
+    pub(crate) fn row_of<T: bytemuck::Pod>(&self, section: Section, row: u32) -> Result<&T> {
+        if row >= self.row_count() {
+            return Err(self.no_row(row));
+        }
+        self.at(section, u64::from(row))
+    }
+
+    /// Returns one of the values in a section, verified.
+    #[inline]
+    pub(crate) fn at<T: bytemuck::Pod>(&self, section: Section, index: u64) -> Result<&T> {
+        let width = size_of::<T>() as u64;
+        match section.length.checked_div(width) {
+            Some(count) if index < count => {}
+            _ => return Err(self.outside(section, index)),
+        }
+        // Within the section, and so without overflow.
+        self.sealed.one(section.start.wrapping_add(index.wrapping_mul(width)))
+    }
+
+    #[cold]
+    fn outside(&self, section: Section, index: u64) -> Error {
+        let what = format!("value {index} is outside of a section of {} bytes", section.length);
+        self.sealed.corrupt(section.start, what)
+    }
+
+    /// Returns some of the values in a section, verified.
+    #[inline]
+    pub(crate) fn slice<T: bytemuck::Pod>(&self, section: Section, values: Range<u64>) -> Result<&[T]> {
+        let width = size_of::<T>() as u64;
+        let start = values.start.saturating_mul(width);
+        let end = values.end.saturating_mul(width);
+        if end > section.length {
+            return Err(self.outside(section, values.end));
+        }
+        let bytes =
+            self.sealed.range(section.start.saturating_add(start)..section.start.saturating_add(end))?;
+        bytemuck::try_cast_slice(bytes).map_err(|_| self.misused("a map is not aligned to 8 bytes".into()))
+    }
+
+    #[cold]
+    fn no_row(&self, row: u32) -> Error {
+        self.misused(format!("row {row} of {}", self.row_count()))
+    }
+
+    /// Returns an error: the caller asked for what this table does not have.
+    #[cold]
+    pub(crate) fn misused(&self, what: String) -> Error {
+        Error::schema(&self.schema.name, what)
+    }
+}
+
+impl std::fmt::Debug for Segment {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(formatter, "Segment({}, {} rows)", self.path().display(), self.row_count())
+    }
+}

@@ -1,0 +1,244 @@
+//! Merges segments while a writer may run.
+//!
+//! Input: a directory, and a choice of segments. Output: one segment in their place, published. Does not
+//! depend on why they were chosen.
+//!
+//! The new segment is written under the merge lock alone. The writer's lock is taken only to publish it. Rows
+//! that died in the meantime are marked dead in the new segment. Memory: at most 40 bytes for each row of the
+//! merged segments while they are sorted, 8 bytes a row after that, and what writing one segment takes (its
+//! indexes are built one at a time). The rows themselves stay in mapped files.
+
+use crate::commit::manifest::SegmentEntry;
+use crate::error::{Error, Result};
+use crate::file::mirror::Mirror;
+use crate::file::names::{self, Maker, Namer};
+use crate::limits::ROWS_PER_SEGMENT_MAX;
+use crate::read::part::{Part, PartRows, key_columns};
+use crate::read::snapshot::Snapshot;
+use crate::read::state::State;
+use crate::read::table::Table;
+use crate::rows::source::RowRef;
+use crate::segment::mapped::Segment;
+use crate::segment::write::Content;
+use crate::write::options::Options;
+use crate::write::policy::{self, SegmentSize};
+use crate::write::publish::{Draft, DraftSegment, UnpublishedFiles, lenders, write_new_segment};
+use crate::write::resolve::Survivors;
+use crate::write::writer::Writer;
+use disk::{Disk, Wait};
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::path::Path;
+use std::sync::Arc;
+
+/// How a merge behaves.
+#[derive(Clone, Debug)]
+pub struct MergeOptions {
+    /// Who merges, for whoever finds the store locked: process number and command.
+    pub holder: String,
+    /// What to do if somebody else merges. For a writer a merge waits in any case.
+    pub wait: Wait,
+    /// The name of the new file comes from it, and from nothing else that is random.
+    pub seed: u64,
+    /// Whether the store keeps a second copy, as its writers do ([`Options::keeps_copy`]).
+    pub keeps_copy: bool,
+}
+
+impl Default for MergeOptions {
+    fn default() -> MergeOptions {
+        let Options { holder, wait, seed, keeps_copy, .. } = Options::default();
+        MergeOptions { holder, wait, seed, keeps_copy }
+    }
+}
+
+/// What a merge did.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MergeReport {
+    /// The table.
+    pub table: String,
+    /// How many segments were merged.
+    pub segment_count: usize,
+    /// How many rows the new segment has; 0 if none was needed.
+    pub row_count: u32,
+    /// How many dead rows were left out.
+    pub dropped_count: u64,
+    /// The new file's length in bytes.
+    pub file_bytes: u64,
+}
+
+/// What is to be merged.
+struct Plan {
+    table: usize,
+    run: Range<usize>,
+}
+
+/// A merged segment that nothing names yet.
+struct Merged {
+    number: names::FileNumber,
+    file: UnpublishedFiles,
+    /// None if no row was alive.
+    segment: Option<Segment>,
+}
+
+/// Merges the segments of the first table where the policy chooses any; none if there is nothing to do.
+/// Called until then, it leaves a store that opens fast. Must not be called by whoever holds a [`Writer`] of
+/// the same store: it waits for it.
+///
+/// Memory: at most 40 bytes for each row of the merged segments, and what one index takes while it is built.
+/// The rows stay in mapped files.
+///
+/// # Errors
+/// [`disk::Error::Locked`] if somebody else merges and `options.wait` is [`Wait::Refuse`]: a writer that is
+/// being opened holds the lock of merges for a moment, too. If a file is damaged; or what the disk says. The
+/// store is as it was, or merged.
+pub fn merge(disk: &Arc<dyn Disk>, directory: &Path, options: &MergeOptions) -> Result<Option<MergeReport>> {
+    merge_chosen(disk, directory, options, &policy::choose)
+}
+
+/// Merges all segments of the first table that has several, or dead rows, and fits into one segment; none if
+/// there is none.
+///
+/// # Errors
+/// As [`merge`].
+pub fn merge_all(
+    disk: &Arc<dyn Disk>,
+    directory: &Path,
+    options: &MergeOptions,
+) -> Result<Option<MergeReport>> {
+    merge_chosen(disk, directory, options, &|segments| {
+        let live_rows: u64 = segments.iter().map(|size| u64::from(size.live_row_count)).sum();
+        let is_worth_it = segments.len() > 1 || segments.iter().any(|size| size.dead_row_count > 0);
+        (is_worth_it && live_rows <= u64::from(ROWS_PER_SEGMENT_MAX)).then_some(0..segments.len())
+    })
+}
+
+fn merge_chosen(
+    disk: &Arc<dyn Disk>,
+    directory: &Path,
+    options: &MergeOptions,
+    choose: &dyn Fn(&[SegmentSize]) -> Option<Range<usize>>,
+) -> Result<Option<MergeReport>> {
+    // Files that no manifest names stay as long as this is held.
+    let _merge_lock = disk.lock(&directory.join(names::MERGE_LOCK), &options.holder, options.wait)?;
+    let both = options.keeps_copy.then(|| Arc::new(Mirror::new(disk, directory)) as Arc<dyn Disk>);
+    let before = Snapshot::open(both.as_ref().unwrap_or(disk), directory)?.state;
+    let Some(plan) = plan(&before, choose) else { return Ok(None) };
+    let merged = write_merged(&before, &plan, options.seed)?;
+    let report = report(&before, &plan, merged.segment.as_ref());
+    Ok(publish_merged(disk, &before, &plan, merged, options)?.then_some(report))
+}
+
+fn plan(state: &State, choose: &dyn Fn(&[SegmentSize]) -> Option<Range<usize>>) -> Option<Plan> {
+    state.tables.iter().enumerate().find_map(|(number, table)| {
+        let sizes: Vec<SegmentSize> = segments_of(table)
+            .iter()
+            .map(|part| SegmentSize { live_row_count: part.live_count(), dead_row_count: part.dead_count() })
+            .collect();
+        Some(Plan { table: number, run: choose(&sizes)? })
+    })
+}
+
+fn segments_of(table: &Table) -> &[Part] {
+    table.parts().split_last().map_or(&[], |(_memtable, segments)| segments)
+}
+
+fn report(state: &State, plan: &Plan, segment: Option<&Segment>) -> MergeReport {
+    let table = &state.tables[plan.table];
+    let merged = &segments_of(table)[plan.run.clone()];
+    MergeReport {
+        table: table.schema().name.clone(),
+        segment_count: merged.len(),
+        row_count: segment.map_or(0, Segment::row_count),
+        dropped_count: merged.iter().map(|part| u64::from(part.dead_count())).sum(),
+        file_bytes: segment.map_or(0, Segment::file_bytes),
+    }
+}
+
+/// Writes the live rows of the chosen segments as one.
+fn write_merged(before: &State, plan: &Plan, seed: u64) -> Result<Merged> {
+    let table = &before.tables[plan.table];
+    let parts = &segments_of(table)[plan.run.clone()];
+    let sources: Vec<_> = parts.iter().map(Part::source).collect();
+    let is_live = |place: RowRef| !parts[place.source as usize].is_dead(place.row);
+    let rows = Survivors::sort(table.schema(), sources, &is_live)?;
+    let taken = before.disk.list(&before.directory)?;
+    let number = Namer::new(seed, Maker::Merge, before.manifest.number, taken).next();
+    let mut file = UnpublishedFiles::new(&before.disk);
+    if rows.len() == 0 {
+        return Ok(Merged { number, file, segment: None });
+    }
+    let path = before.directory.join(number.segment());
+    file.add(&path);
+    let lenders = lenders(segments_of(table).iter(), rows.len());
+    let content = Content { sources: &rows.sources, order: rows.order(), lenders: &lenders };
+    let segment = write_new_segment(&*before.disk, &path, table.schema(), &content)?;
+    Ok(Merged { number, file, segment: Some(segment) })
+}
+
+/// Puts the merged segment in the place of those it was made from; says whether they were still there.
+fn publish_merged(
+    disk: &Arc<dyn Disk>,
+    before: &State,
+    plan: &Plan,
+    merged: Merged,
+    options: &MergeOptions,
+) -> Result<bool> {
+    let MergeOptions { holder, seed, keeps_copy, .. } = options.clone();
+    let options = Options { holder, seed, wait: Wait::Block, keeps_copy, ..Options::default() };
+    let mut writer = Writer::open(disk, &before.directory, options)?;
+    let mut draft = writer.draft(&BTreeMap::new())?;
+    let old = &before.manifest.tables[plan.table].segments[plan.run.clone()];
+    let segments = &draft.tables[plan.table].segments;
+    // Others only add segments behind, or drop those in which all rows died.
+    let is_old = |segment: &DraftSegment| old.iter().any(|old| old.number == segment.entry.number);
+    let Some(from) = segments.iter().position(is_old) else {
+        return Ok(false);
+    };
+    let run = from..from + segments[from..].iter().take_while(|segment| is_old(segment)).count();
+    let new =
+        merged.segment.map(|segment| carry_over(before, plan, &draft, merged.number, segment)).transpose()?;
+    draft.tables[plan.table].segments.splice(run, new);
+    draft.written.adopt(merged.file);
+    writer.publish(draft)?;
+    Ok(true)
+}
+
+/// Returns the merged segment with the rows dead that died while it was written.
+fn carry_over(
+    before: &State,
+    plan: &Plan,
+    draft: &Draft,
+    number: names::FileNumber,
+    segment: Segment,
+) -> Result<DraftSegment> {
+    let entry = SegmentEntry::of(number, &segment);
+    let mut part = Part { rows: PartRows::Segment(Arc::new(segment)), dead: Default::default() };
+    let old_parts = &segments_of(&before.tables[plan.table])[plan.run.clone()];
+    let old_entries = &before.manifest.tables[plan.table].segments[plan.run.clone()];
+    for (old, then) in old_entries.iter().zip(old_parts) {
+        let now = draft.tables[plan.table].segments.iter().find(|now| now.entry.number == old.number);
+        match now {
+            Some(now) => now.part.dead.since(&then.dead).try_for_each(|row| kill(&mut part, then, row))?,
+            // All its rows died, and it was left out.
+            None => (0..then.row_count())
+                .filter(|&row| !then.is_dead(row))
+                .try_for_each(|row| kill(&mut part, then, row))?,
+        }
+    }
+    Ok(DraftSegment { part, entry })
+}
+
+/// Kills the row of `part` that was made from `row` of `old`.
+fn kill(part: &mut Part, old: &Part, row: u32) -> Result<()> {
+    let columns = key_columns(old.schema(), None);
+    let key =
+        columns.iter().map(|&column| old.value(usize::from(column), row)).collect::<Result<Vec<_>>>()?;
+    let found = part.primary_find(&key)?;
+    let PartRows::Segment(segment) = &part.rows else { unreachable!("it was made from a segment") };
+    let Some(row) = found else {
+        let what = "a row of the segments it was merged from is not there".to_owned();
+        return Err(Error::Corrupt { path: segment.path().to_owned(), offset: 0, what });
+    };
+    part.dead.kill(row);
+    Ok(())
+}

@@ -1,0 +1,53 @@
+//! The options of a writer: its name for others, whether it waits for locks, and its limits.
+
+use crate::limits::{JOURNAL_BYTES_MAX, JOURNAL_ROWS_MAX, ROWS_PER_SEGMENT_MAX};
+use disk::Wait;
+
+/// How a writer behaves.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Who writes, for whoever finds the store locked: process number and command.
+    pub holder: String,
+    /// What to do if somebody else writes.
+    pub wait: Wait,
+    /// Names of files and identities of journals come from it, and from nothing else that is random.
+    pub seed: u64,
+    /// When commits go to segments.
+    pub limits: Limits,
+    /// Whether each file is written twice, the second time below the directory in `copy/`: for what nothing
+    /// can make again.
+    pub keeps_copy: bool,
+}
+
+/// When commits go to segments. Smaller than the defaults for tests; larger counts as the default.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// Bytes of a journal.
+    pub journal_bytes: u64,
+    /// Rows, new and dead together, in a journal.
+    pub journal_rows: u32,
+    /// Rows in one segment.
+    pub rows_per_segment: u32,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options {
+            holder: String::new(),
+            wait: Wait::Refuse,
+            seed: 0,
+            limits: Limits::default(),
+            keeps_copy: false,
+        }
+    }
+}
+
+impl Default for Limits {
+    fn default() -> Limits {
+        Limits {
+            journal_bytes: JOURNAL_BYTES_MAX,
+            journal_rows: JOURNAL_ROWS_MAX,
+            rows_per_segment: ROWS_PER_SEGMENT_MAX,
+        }
+    }
+}

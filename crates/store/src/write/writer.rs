@@ -1,0 +1,377 @@
+//! The writer, which commits transactions.
+//!
+//! Input: transactions. Output: versions, acknowledged when they are durable. Does not depend on how a state
+//! is read back.
+
+use crate::commit::journal::Record;
+use crate::commit::manifest::Attachments;
+use crate::commit::manifest_file::has_manifest;
+use crate::error::{Error, Result, check_limit};
+use crate::file::names;
+use crate::limits::{
+    ATTACHMENT_BYTES_MAX, ATTACHMENTS_BYTES_MAX, ATTACHMENTS_MAX, JOURNAL_BYTES_MAX, JOURNAL_ROWS_MAX,
+    NAME_BYTES_MAX,
+};
+use crate::read::loaded::Loaded;
+use crate::read::lookup::PrimaryKeys;
+use crate::read::part::Part;
+use crate::read::snapshot::{Snapshot, Version};
+use crate::read::state::State;
+use crate::rows::transaction::Transaction;
+use crate::schema::Schema;
+use crate::write::options::Options;
+use crate::write::publish::{Draft, Published, remove_replaced, remove_unnamed};
+use crate::write::resolve::{self, Input, memtable_part};
+use crate::write::second_copy;
+use disk::{Disk, File, Lock, Wait};
+use std::collections::BTreeMap;
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+
+/// Holds the writer's lock of a store, and its newest state.
+pub struct Writer {
+    options: Options,
+    state: Arc<State>,
+    journal: Box<dyn File>,
+    is_poisoned: bool,
+    cut_bytes: u64,
+    _lock: Lock,
+}
+
+impl Writer {
+    /// Creates a store with these tables in `directory`, which is created too if need be.
+    ///
+    /// # Errors
+    /// If there is a store already, somebody else writes, a schema is not valid, or the disk refuses.
+    pub fn create(
+        disk: &Arc<dyn Disk>,
+        directory: &Path,
+        schemas: &[Schema],
+        options: Options,
+    ) -> Result<Writer> {
+        let lock = lock_new(disk, directory, &options)?;
+        let disk = &second_copy::writable(disk, directory, &options)?;
+        if has_manifest(&**disk, directory)? {
+            let path = directory.join(names::MANIFEST);
+            return Err(
+                disk::Error::io("create", &path, io::Error::from(io::ErrorKind::AlreadyExists)).into()
+            );
+        }
+        create_locked(disk, directory, schemas, options, lock)
+    }
+
+    /// Opens the store in `directory` for writing.
+    ///
+    /// # Errors
+    /// If there is no store, somebody else writes ([`disk::Error::Locked`] names who), a file is damaged,
+    /// missing or of a newer version, or the disk refuses.
+    pub fn open(disk: &Arc<dyn Disk>, directory: &Path, options: Options) -> Result<Writer> {
+        let lock = disk.lock(&directory.join(names::LOCK), &options.holder, options.wait)?;
+        let disk = &second_copy::writable(disk, directory, &options)?;
+        open_locked(disk, directory, options, lock)
+    }
+
+    /// Opens the store in `directory`, or creates it with these tables.
+    ///
+    /// # Errors
+    /// As [`Writer::open`]; and [`Error::Schema`] if the store has other tables.
+    pub fn open_or_create(
+        disk: &Arc<dyn Disk>,
+        directory: &Path,
+        schemas: &[Schema],
+        options: Options,
+    ) -> Result<Writer> {
+        let lock = lock_new(disk, directory, &options)?;
+        let disk = &second_copy::writable(disk, directory, &options)?;
+        if !has_manifest(&**disk, directory)? {
+            return create_locked(disk, directory, schemas, options, lock);
+        }
+        let writer = open_locked(disk, directory, options, lock)?;
+        writer.snapshot()?.expect_schemas(schemas)?;
+        Ok(writer)
+    }
+
+    /// Returns the newest state.
+    ///
+    /// # Errors
+    /// [`Error::Poisoned`] after a failed write.
+    pub fn snapshot(&self) -> Result<Snapshot> {
+        self.refuse_if_poisoned()?;
+        Ok(Snapshot { state: Arc::clone(&self.state) })
+    }
+
+    /// Returns which state is the newest.
+    pub fn version(&self) -> Version {
+        Version { sequence: self.state.sequence, manifest: self.state.manifest.number }
+    }
+
+    /// Returns how many bytes of a commit that was never acknowledged were cut off when the store was opened:
+    /// a writer died there.
+    pub fn cut_bytes(&self) -> u64 {
+        self.cut_bytes
+    }
+
+    /// Says whether anything was committed since `version`: whether a plan made on it must be checked again.
+    pub fn changed_since(&self, version: &Version) -> bool {
+        self.state.sequence != version.sequence
+    }
+
+    /// Commits a transaction: all of it or nothing. When this returns it is durable.
+    ///
+    /// # Errors
+    /// If the transaction does not fit the tables or is too large: nothing happened. If a write fails:
+    /// whether it is committed is known when the store is opened again, and until then everything is
+    /// [`Error::Poisoned`].
+    pub fn commit(&mut self, transaction: Transaction) -> Result<Version> {
+        self.commit_group(std::slice::from_ref(&transaction))
+    }
+
+    /// Commits several transactions at the cost of one, in their order. All become visible at once.
+    ///
+    /// # Errors
+    /// As [`Writer::commit`].
+    pub fn commit_group(&mut self, group: &[Transaction]) -> Result<Version> {
+        self.refuse_if_poisoned()?;
+        if group.iter().all(Transaction::is_empty) {
+            return Ok(self.version());
+        }
+        check_attachments(&self.state.attachments, group)?;
+        let state = Arc::clone(&self.state);
+        let inputs = resolve::by_table(&state, group)?;
+        // A journal of an older version takes no more.
+        if state.manifest.has_digests()
+            && self.may_fit_journal(group, &inputs)
+            && let Some((record, bytes)) = self.record(&state, group, &inputs)?
+        {
+            // The old state is let go of, so that its rows in memory need not be copied.
+            drop(state);
+            self.append(&record, &bytes)?;
+        } else {
+            self.seal(group, &inputs)?;
+        }
+        Ok(self.version())
+    }
+
+    /// Moves what the journal holds into segments. A store of an older version is of the newest after that.
+    ///
+    /// # Errors
+    /// As [`Writer::commit`].
+    pub fn flush(&mut self) -> Result<Version> {
+        self.refuse_if_poisoned()?;
+        let manifest = &self.state.manifest;
+        if self.state.sequence != manifest.sequence || !manifest.has_digests() {
+            self.seal(&[], &BTreeMap::new())?;
+        }
+        Ok(self.version())
+    }
+
+    /// Says whether the group is worth the work of encoding it for the journal.
+    fn may_fit_journal(&self, group: &[Transaction], inputs: &BTreeMap<usize, Input>) -> bool {
+        let rows: u64 = inputs.values().map(Input::row_count).sum();
+        let bytes: u64 = group
+            .iter()
+            .flat_map(|transaction| &transaction.attachments)
+            .map(|(_, bytes)| bytes.len() as u64)
+            .sum();
+        rows + self.state.journal_rows <= self.journal_rows_max() && bytes <= JOURNAL_BYTES_MAX
+    }
+
+    /// Returns the journal record of the group, or none if the journal has no room for it.
+    fn record(
+        &self,
+        state: &State,
+        group: &[Transaction],
+        inputs: &BTreeMap<usize, Input>,
+    ) -> Result<Option<(Record, Vec<u8>)>> {
+        let mut record = Record::default();
+        for (&number, input) in inputs {
+            record.tables.push(resolve::change(&state.tables[number], number, input)?);
+        }
+        let attachments = group.iter().flat_map(|transaction| &transaction.attachments);
+        record.attachments.extend(attachments.map(|(name, bytes)| (name.clone(), bytes.as_slice().into())));
+        if record.row_count() + state.journal_rows > self.journal_rows_max() {
+            return Ok(None);
+        }
+        let bytes = match record.encode(state.manifest.journal_seed, state.sequence + 1, state.journal_bytes)
+        {
+            Err(Error::Limit { .. }) => return Ok(None),
+            bytes => bytes?,
+        };
+        let bytes_max = self.options.limits.journal_bytes.min(JOURNAL_BYTES_MAX);
+        Ok((state.journal_bytes + bytes.len() as u64 <= bytes_max).then_some((record, bytes)))
+    }
+
+    fn journal_rows_max(&self) -> u64 {
+        u64::from(self.options.limits.journal_rows.min(JOURNAL_ROWS_MAX))
+    }
+
+    fn append(&mut self, record: &Record, bytes: &[u8]) -> Result<()> {
+        // Until both succeed nobody knows what the journal holds.
+        self.is_poisoned = true;
+        self.journal.write(bytes)?;
+        self.journal.sync()?;
+        let state = Arc::make_mut(&mut self.state);
+        state.apply(record).expect("the record was made for this state");
+        state.journal_bytes += bytes.len() as u64;
+        self.is_poisoned = false;
+        Ok(())
+    }
+
+    /// Writes what the journal holds, and the group, as segments, and publishes them.
+    pub(crate) fn seal(&mut self, group: &[Transaction], inputs: &BTreeMap<usize, Input>) -> Result<()> {
+        let mut draft = self.draft(inputs)?;
+        draft.sequence += u64::from(!group.is_empty());
+        let attachments = group.iter().flat_map(|transaction| &transaction.attachments);
+        draft.attachments.extend(attachments.map(|(name, bytes)| (name.clone(), bytes.as_slice().into())));
+        self.publish(draft)
+    }
+
+    /// Begins the next state, with the rows of all memtables and of `inputs` in new segments.
+    ///
+    /// # Errors
+    /// As [`Writer::commit`].
+    pub(crate) fn draft(&mut self, inputs: &BTreeMap<usize, Input>) -> Result<Draft> {
+        let state = Arc::clone(&self.state);
+        let mut draft = Draft::after(&state, self.options.seed)?;
+        let none = Input::default();
+        for (number, table) in state.tables.iter().enumerate() {
+            let input = inputs.get(&number).unwrap_or(&none);
+            if input.row_count() == 0 && memtable_part(&table.state).live_count() == 0 {
+                continue;
+            }
+            let survivors = input.survivors(table.schema(), Some(memtable_part(&table.state)))?;
+            let keys = PrimaryKeys::new(table.schema(), &survivors.sources)?;
+            let segments = &mut draft.tables[number].segments;
+            let parts: Vec<&Part> = segments.iter().map(|segment| &segment.part).collect();
+            // Source 0 is the memtable: what its rows replace is dead already.
+            let dying = input.dying_rows(&parts, &survivors, &keys, 1)?;
+            for (segment, rows) in segments.iter_mut().zip(dying) {
+                for row in rows {
+                    segment.part.dead.kill(row);
+                }
+            }
+            self.is_poisoned = true;
+            draft.write_rows(number, &survivors, self.options.limits.rows_per_segment)?;
+            self.is_poisoned = false;
+        }
+        Ok(draft)
+    }
+
+    /// Adds tables in memory, each with its number, to a draft.
+    ///
+    /// # Errors
+    /// As [`Writer::commit`].
+    pub(crate) fn write_loaded(&mut self, draft: &mut Draft, tables: &[(usize, &Loaded)]) -> Result<()> {
+        for &(number, loaded) in tables {
+            self.is_poisoned = true;
+            draft.write_loaded(number, loaded, self.options.limits.rows_per_segment)?;
+            self.is_poisoned = false;
+        }
+        Ok(())
+    }
+
+    /// Makes the draft the newest state.
+    ///
+    /// # Errors
+    /// As [`Writer::commit`].
+    pub(crate) fn publish(&mut self, mut draft: Draft) -> Result<()> {
+        self.is_poisoned = true;
+        let Published { state, journal } = draft.publish()?;
+        remove_replaced(&*state.disk, &state.directory, &self.state.manifest, &state.manifest);
+        self.state = Arc::new(state);
+        self.journal = journal;
+        self.is_poisoned = false;
+        Ok(())
+    }
+
+    pub(crate) fn state(&self) -> &Arc<State> {
+        &self.state
+    }
+
+    pub(crate) fn refuse_if_poisoned(&self) -> Result<()> {
+        if self.is_poisoned {
+            return Err(Error::Poisoned { directory: self.state.directory.clone() });
+        }
+        Ok(())
+    }
+}
+
+impl std::fmt::Debug for Writer {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let mut debug = formatter.debug_struct("Writer");
+        debug
+            .field("directory", &self.state.directory)
+            .field("version", &self.version())
+            .finish_non_exhaustive()
+    }
+}
+
+/// Takes the writer's lock of a directory, which is made if need be.
+pub(crate) fn lock_new(disk: &Arc<dyn Disk>, directory: &Path, options: &Options) -> Result<Lock> {
+    disk.create_directory(directory)?;
+    Ok(disk.lock(&directory.join(names::LOCK), &options.holder, options.wait)?)
+}
+
+fn create_locked(
+    disk: &Arc<dyn Disk>,
+    directory: &Path,
+    schemas: &[Schema],
+    options: Options,
+    lock: Lock,
+) -> Result<Writer> {
+    check_schemas(schemas)?;
+    publish_first(Draft::first(disk, directory, schemas, options.seed, Vec::new()), options, lock)
+}
+
+/// Refuses tables that no store takes.
+pub(crate) fn check_schemas(schemas: &[Schema]) -> Result<()> {
+    for (index, schema) in schemas.iter().enumerate() {
+        schema.validate()?;
+        if schemas.iter().take(index).any(|earlier| earlier.name == schema.name) {
+            return Err(Error::schema(&schema.name, "two tables have this name"));
+        }
+    }
+    Ok(())
+}
+
+/// Publishes the first state of a store.
+pub(crate) fn publish_first(mut draft: Draft, options: Options, lock: Lock) -> Result<Writer> {
+    let Published { state, journal } = draft.publish()?;
+    Ok(Writer { options, state: Arc::new(state), journal, is_poisoned: false, cut_bytes: 0, _lock: lock })
+}
+
+/// Opens a store whose lock is held.
+pub(crate) fn open_locked(
+    disk: &Arc<dyn Disk>,
+    directory: &Path,
+    options: Options,
+    lock: Lock,
+) -> Result<Writer> {
+    let state = Snapshot::open(disk, directory)?.state;
+    // The last writer may have died between a rename and its sync; what we acknowledge rests on that rename.
+    disk.sync_directory(directory)?;
+    // Cuts a torn tail, and makes durable what the last writer may have written and not synced: so the next
+    // record is not the only one of the two that survives.
+    let path = directory.join(names::journal(state.manifest.number));
+    let journal = disk.append(&path, state.journal_bytes)?;
+    // A merge writes files that no manifest names yet.
+    if let Ok(_merge_lock) = disk.lock(&directory.join(names::MERGE_LOCK), &options.holder, Wait::Refuse) {
+        remove_unnamed(&**disk, directory, Some(&state.manifest));
+    }
+    let cut_bytes = state.torn_bytes;
+    Ok(Writer { options, state, journal, is_poisoned: false, cut_bytes, _lock: lock })
+}
+
+/// Refuses attachments that, with those that are there, no manifest would take.
+pub(crate) fn check_attachments(attached: &Attachments, group: &[Transaction]) -> Result<()> {
+    let mut lengths: BTreeMap<&str, u64> =
+        attached.iter().map(|(name, bytes)| (name.as_str(), bytes.len() as u64)).collect();
+    for (name, bytes) in group.iter().flat_map(|transaction| &transaction.attachments) {
+        check_limit("bytes in an attachment", bytes.len() as u64, ATTACHMENT_BYTES_MAX)?;
+        check_limit("bytes in an attachment's name", name.len() as u64, NAME_BYTES_MAX as u64)?;
+        lengths.insert(name, bytes.len() as u64);
+    }
+    check_limit("attachments", lengths.len() as u64, ATTACHMENTS_MAX as u64)?;
+    check_limit("bytes in all attachments", lengths.values().sum(), ATTACHMENTS_BYTES_MAX)
+}

@@ -1,0 +1,130 @@
+//! Which dictionary a segment's payloads are compressed with: its own, or that of a segment with at least as
+//! many rows.
+
+use crate::support::{directory, options, shared, values};
+use disk::Disk;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use store::{
+    Codec, Column, Kind, OwnedValue, PRIMARY, PayloadReader, Rows, Schema, Snapshot, Transaction, Value,
+    Writer,
+};
+use testkit::SimDisk;
+
+/// What a dictionary begins with.
+const DICTIONARY_MAGIC: [u8; 4] = [0x37, 0xa4, 0x30, 0xec];
+/// Bytes of one that tell it from others: its number and its tables.
+const TOLD_BYTES: usize = 128;
+
+fn schema() -> Schema {
+    let text = Codec::ZstdDictionary { level: 3, dictionary_bytes: 1024 };
+    let column = |name: &str, kind| Column { name: name.into(), kind };
+    Schema {
+        name: "sentences".into(),
+        columns: vec![column("number", Kind::U32), column("text", Kind::Payload(text))],
+        primary: vec![0],
+        indexes: Vec::new(),
+    }
+}
+
+/// Sentences from a few words, of which `kind` has its own.
+fn sentence(number: u32, kind: u32) -> Vec<u8> {
+    let word = |place: u32| {
+        let chosen = number.wrapping_mul(2_654_435_761).rotate_left(place * 5) % 24;
+        format!("word-{kind}-{chosen}-{}", chosen * chosen * 977)
+    };
+    (0..6).map(word).collect::<Vec<_>>().join(" ").into_bytes()
+}
+
+/// Adds sentences as a segment of their own.
+fn add(disk: &SimDisk, numbers: Range<u32>, kind: u32) {
+    let schema = schema();
+    let mut writer =
+        Writer::open_or_create(&shared(disk), directory(), std::slice::from_ref(&schema), options(1))
+            .unwrap();
+    let mut rows = Rows::new(&Arc::new(schema));
+    for number in numbers {
+        let row = [OwnedValue::U32(number), OwnedValue::Bytes(sentence(number, kind))];
+        rows.push(&values(&row)).unwrap();
+    }
+    let mut transaction = Transaction::new();
+    transaction.put(rows);
+    writer.commit(transaction).unwrap();
+}
+
+/// Returns the segment files that are not in `before`.
+fn new_files(disk: &SimDisk, before: &[PathBuf]) -> Vec<PathBuf> {
+    let is_new = |path: &PathBuf| path.extension().is_some_and(|end| end == "seg") && !before.contains(path);
+    disk.files().into_iter().filter(is_new).collect()
+}
+
+/// Adds sentences, and returns the file they are in.
+fn added(disk: &SimDisk, numbers: Range<u32>, kind: u32) -> PathBuf {
+    let before = disk.files();
+    add(disk, numbers, kind);
+    let [file] = &new_files(disk, &before)[..] else { panic!("not one new segment") };
+    file.clone()
+}
+
+/// Returns where the dictionary of a segment begins.
+fn dictionary_at(disk: &SimDisk, file: &Path) -> usize {
+    let bytes = disk.read(file).unwrap();
+    bytes.windows(4).position(|window| window == DICTIONARY_MAGIC).unwrap()
+}
+
+fn dictionary(disk: &SimDisk, file: &Path) -> Vec<u8> {
+    let at = dictionary_at(disk, file);
+    disk.read(file).unwrap()[at..at + TOLD_BYTES].to_vec()
+}
+
+fn assert_holds(disk: &SimDisk, file_numbers: Range<u32>, kind: u32) {
+    let snapshot = Snapshot::open(&shared(disk), directory()).unwrap();
+    let table = snapshot.table("sentences").unwrap();
+    let mut reader = PayloadReader::new();
+    for number in file_numbers {
+        let row = table.get(PRIMARY, &[Value::U32(number)]).unwrap().unwrap();
+        let text = table.part(row).payload(1, row.row, &mut reader).unwrap();
+        assert_eq!(text, sentence(number, kind), "{number}");
+    }
+}
+
+#[test]
+fn few_rows_take_the_dictionary_of_a_larger_segment() {
+    let disk = SimDisk::new(1);
+    let large = added(&disk, 0..2000, 1);
+    let small = added(&disk, 2000..2100, 2);
+    assert_eq!(dictionary(&disk, &small), dictionary(&disk, &large));
+    assert_holds(&disk, 0..2000, 1);
+    assert_holds(&disk, 2000..2100, 2);
+}
+
+#[test]
+fn more_rows_than_any_segment_has_make_their_own() {
+    let disk = SimDisk::new(1);
+    let small = added(&disk, 0..500, 1);
+    let large = added(&disk, 500..1500, 2);
+    assert_ne!(dictionary(&disk, &small), dictionary(&disk, &large));
+    assert_holds(&disk, 500..1500, 2);
+}
+
+#[test]
+fn rows_that_are_worth_a_dictionary_make_their_own() {
+    let disk = SimDisk::new(1);
+    let first = added(&disk, 0..16_385, 1);
+    let second = added(&disk, 20_000..36_385, 2);
+    assert_ne!(dictionary(&disk, &first), dictionary(&disk, &second));
+    let third = added(&disk, 40_000..56_384, 3);
+    assert!([first, second].iter().any(|lender| dictionary(&disk, lender) == dictionary(&disk, &third)));
+}
+
+#[test]
+fn a_damaged_dictionary_is_not_lent() {
+    let disk = SimDisk::new(1);
+    let large = added(&disk, 1000..65_000, 1);
+    // Far from what is read when the file is opened.
+    disk.flip(&large, dictionary_at(&disk, &large) + TOLD_BYTES / 2);
+    let small = added(&disk, 0..500, 2);
+    assert_ne!(dictionary(&disk, &small), dictionary(&disk, &large));
+    assert_holds(&disk, 0..500, 2);
+}

@@ -1,0 +1,156 @@
+//! `pneu-tarantool info`: shows what is in a directory of Tarantool, or in a store.
+
+use crate::open::{self, Content};
+use crate::session::Session;
+use anyhow::{Result, anyhow};
+use clap::Args;
+use printable::sanitise::one_line;
+use std::path::PathBuf;
+use tarantool::space::{Space, Spaces};
+use tarantool::table::{SpaceTable, table_name};
+use tarantool::{FileKind, FileReport, OnDamage, PlanOptions, SnapshotFile, uuid_text};
+use terminal::amount::{count, people};
+use terminal::command_line::Run;
+use terminal::exit::Outcome;
+use terminal::output::Output;
+
+/// Show what is in a directory of Tarantool, or in a store
+///
+/// For a directory: each snapshot and log with its VClock, what a load would read, and the spaces of the
+/// newest snapshot. For a store: its spaces, with rows and indexes. Prints a line for everything that cannot
+/// be represented. Reads only the heads of blocks; "pneu-tarantool verify" reads everything.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  pneu-tarantool info /var/lib/tarantool/shop
+  pneu-tarantool info shop.store")]
+pub(crate) struct Arguments {
+    /// A directory with Tarantool's files, or a store
+    #[arg(value_name = "DIR|STORE")]
+    directory: PathBuf,
+    /// Where the logs are, if not in DIR
+    #[arg(long, value_name = "DIR")]
+    wal: Option<PathBuf>,
+}
+
+impl Run<Session> for Arguments {
+    fn run(&self, session: &Session) -> Result<Outcome> {
+        let mut output = session.output();
+        let outcome = match open::content(session, &self.directory)? {
+            Content::Tarantool => tell_files(self, session, &mut output)?,
+            Content::Store => {
+                tell_store(self, session, &mut output)?;
+                Outcome::Done
+            }
+        };
+        output.finish()?;
+        Ok(outcome)
+    }
+}
+
+fn say(output: &mut Output, line: &str) -> Result<()> {
+    output.line(&one_line(line))
+}
+
+fn tell_files(arguments: &Arguments, session: &Session, output: &mut Output) -> Result<Outcome> {
+    let disk = session.disk.as_ref();
+    let options = PlanOptions { log_directory: arguments.wal.clone(), ..PlanOptions::default() };
+    let mut lines = Vec::new();
+    tarantool::inspect(disk, &arguments.directory, &options, |report| {
+        lines.push(file_line(&report));
+        true
+    })?;
+    for line in lines {
+        say(output, &line)?;
+    }
+    let plan = match tarantool::plan(disk, &arguments.directory, &options) {
+        Ok(plan) => plan,
+        Err(error) => {
+            say(output, &format!("recovery   refused: {error}"))?;
+            return Ok(Outcome::Partly);
+        }
+    };
+    let Some(snapshot) = &plan.snapshot else { return Ok(Outcome::Done) };
+    say(output, &format!("instance   {}", uuid_text(&snapshot.header.instance)))?;
+    let file_name = |path: &std::path::Path| path.file_name().map(|name| name.to_string_lossy().into_owned());
+    say(
+        output,
+        &format!(
+            "recovery   {} and {}, up to {{{}}}",
+            file_name(&snapshot.path).unwrap_or_default(),
+            count(plan.logs.len() as u64, "log"),
+            plan.reached
+        ),
+    )?;
+    let told = plan.torn.iter().map(open::torn_line);
+    for line in plan.remarks.iter().cloned().chain(told) {
+        say(output, &format!("remark     {line}"))?;
+    }
+    let blocks: Vec<tarantool::BlockPlace> = snapshot.blocks().collect();
+    let file = SnapshotFile { path: &snapshot.path, bytes: &snapshot.bytes, blocks: &blocks };
+    tell_spaces(&tarantool::read_spaces(file, OnDamage::Refuse)?, output, |_| None)?;
+    Ok(Outcome::Done)
+}
+
+/// Returns what is said of a file.
+fn file_line(report: &FileReport) -> String {
+    let name = report.path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let what = match report.kind {
+        FileKind::Snapshot => "snapshot",
+        FileKind::Log | FileKind::Vinyl => "log     ",
+    };
+    let header = match &report.header {
+        Ok(header) => header,
+        Err(error) => return format!("{what}   {error}"),
+    };
+    let size = people(report.length_bytes);
+    let end = if report.is_closed { "" } else { ", not closed" };
+    let damage: String =
+        report.damage.iter().map(|lost| format!(", at byte {}: {}", lost.bytes.start, lost.what)).collect();
+    format!(
+        "{what}   {name}  {{{}}}  {size}, {} blocks, by {}{end}{damage}",
+        header.vclock, report.block_count, header.program
+    )
+}
+
+fn tell_store(arguments: &Arguments, session: &Session, output: &mut Output) -> Result<()> {
+    let snapshot = open::store(session, &arguments.directory)?;
+    let spaces = tarantool::stored_spaces(&snapshot)?;
+    if let Some(header) = tarantool::stored_header(&snapshot)? {
+        say(output, &format!("instance   {}", uuid_text(&header.instance)))?;
+        say(output, &format!("reaches    {{{}}}", header.vclock))?;
+    }
+    for line in tarantool::stored_lost(&snapshot) {
+        say(output, &format!("lost       {line}"))?;
+    }
+    tell_spaces(&spaces, output, |space| {
+        let table = snapshot.table(&table_name(space.id)).ok()?;
+        let segments = snapshot.segment_count(&table_name(space.id)).ok()?;
+        Some(format!(", {} in {}", count(table.row_count(), "row"), count(segments as u64, "segment")))
+    })
+}
+
+/// Says what each space looks like, the system's own last and in one line.
+fn tell_spaces(spaces: &Spaces, output: &mut Output, more: impl Fn(&Space) -> Option<String>) -> Result<()> {
+    let mut system_count = 0;
+    for id in spaces.ids() {
+        let space =
+            spaces.get(id).map_err(|damage| anyhow!("space {id} has no definition: {}", damage.what))?;
+        let Some(space) = space else { continue };
+        if id <= tarantool::space::SPACE_SYSTEM_MAX {
+            system_count += 1;
+            continue;
+        }
+        let table = SpaceTable::new(&space);
+        let indexes: Vec<&str> = table.indexes.iter().map(|index| index.name.as_str()).collect();
+        let more = more(&space).unwrap_or_default();
+        say(
+            output,
+            &format!("space      {} {}: indexes {}{more}", space.id, space.name, indexes.join(", ")),
+        )?;
+        for remark in &table.remarks {
+            say(output, &format!("remark     {remark}"))?;
+        }
+    }
+    say(output, &format!("spaces     {system_count} of the system besides"))
+}

@@ -1,0 +1,29 @@
+//! The commands, one a file. Each reads its arguments, calls the library and prints.
+//!
+//! A new command is a file here and a line in [`COMMANDS`].
+
+mod completions;
+mod export;
+mod get;
+mod info;
+mod load;
+mod man;
+mod merge;
+mod scan;
+mod verify;
+
+use crate::session::Session;
+use terminal::command_line::Command;
+
+/// All commands, in the order of the help.
+pub(crate) const COMMANDS: &[Command<Session>] = &[
+    Command::new::<load::Arguments>("load"),
+    Command::new::<export::Arguments>("export"),
+    Command::new::<info::Arguments>("info"),
+    Command::new::<get::Arguments>("get"),
+    Command::new::<scan::Arguments>("scan"),
+    Command::new::<verify::Arguments>("verify"),
+    Command::new::<merge::Arguments>("merge"),
+    Command::new::<completions::Arguments>("completions"),
+    Command::new::<man::Arguments>("man"),
+];

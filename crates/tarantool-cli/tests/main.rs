@@ -1,0 +1,13 @@
+//! Runs the real program on small directories. All integration tests of the crate, in one binary.
+//!
+//! They check what the built program prints, leaves on disk and returns, and know nothing of its modules.
+
+#![expect(
+    clippy::unwrap_used,
+    reason = "a test that fails names its line, and clippy's leave for tests stops at helpers"
+)]
+
+mod against_tarantool;
+mod commands;
+mod generated;
+mod support;

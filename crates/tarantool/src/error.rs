@@ -1,0 +1,132 @@
+//! The errors of this crate: sentences that name the file, the place and the way out.
+
+use std::path::{Path, PathBuf};
+
+/// A failed operation on snapshots and logs.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The store refused.
+    #[error(transparent)]
+    Store(#[from] store::Error),
+    /// The disk refused.
+    #[error(transparent)]
+    Disk(#[from] disk::Error),
+    /// A file does not hold what its format asks for.
+    #[error("{} is damaged at byte {offset}: {what}", path.display())]
+    Damage {
+        /// The damaged file.
+        path: PathBuf,
+        /// Where the damage was noticed, in bytes from the file's beginning.
+        offset: u64,
+        /// What was found or what was expected.
+        what: String,
+    },
+    /// Rows between two files are missing.
+    #[error(
+        "rows are missing between {} and {}: the first ends at {{{ends}}}, the second begins at \
+         {{{begins}}}; find the missing log or the missing part, or take what there is with --salvage",
+        before.display(), after.display()
+    )]
+    Gap {
+        /// The snapshot or log before the gap.
+        before: PathBuf,
+        /// The log behind it.
+        after: PathBuf,
+        /// The vector clock behind the last row that was read.
+        ends: String,
+        /// The vector clock before the first row behind the gap.
+        begins: String,
+    },
+    /// A key stands twice in a snapshot.
+    #[error(
+        "{}: row {row}, in the block at byte {offset}, has the primary key of row {before} in space {space}, \
+         where a key can stand only once; Tarantool refuses such a file, too: take the later row with \
+         --salvage",
+        path.display()
+    )]
+    DuplicateKey {
+        /// The snapshot.
+        path: PathBuf,
+        /// Where the block with the later row begins.
+        offset: u64,
+        /// The space.
+        space: u32,
+        /// The number of the later row in the file, counted from 0.
+        row: i64,
+        /// The number of the earlier one.
+        before: i64,
+    },
+    /// Something is there that this program cannot read.
+    #[error("{}: {what}", path.display())]
+    Unsupported {
+        /// The file or directory.
+        path: PathBuf,
+        /// What it is, and the way out.
+        what: String,
+    },
+    /// A row cannot be carried out on the rows before it.
+    #[error("{}: row {lsn}: {what}", path.display())]
+    Row {
+        /// The file that the row is from.
+        path: PathBuf,
+        /// Its number in the log.
+        lsn: i64,
+        /// What does not fit.
+        what: String,
+    },
+}
+
+/// The result of an operation on snapshots and logs.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// Damage found in bytes whose file the finder does not know; [`Damage::in_file`] makes it an
+/// [`Error::Damage`].
+///
+/// Small and without anything to drop, because the innermost loops return it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Damage {
+    /// Where, in bytes from the beginning of what was read.
+    pub offset: usize,
+    /// What was found or what was expected.
+    pub what: &'static str,
+}
+
+impl Damage {
+    /// Returns damage at `offset`.
+    pub fn new(offset: usize, what: &'static str) -> Damage {
+        Damage { offset, what }
+    }
+
+    /// Says that the bytes began at `base` of what was really read.
+    pub fn behind(self, base: usize) -> Damage {
+        Damage { offset: base.saturating_add(self.offset), ..self }
+    }
+
+    /// Says which file it is, and where in it the bytes began.
+    pub fn in_file(self, path: &Path, base: u64) -> Error {
+        let offset = base.saturating_add(self.offset as u64);
+        Error::Damage { path: path.to_owned(), offset, what: self.what.to_owned() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sentences_name_file_and_place() {
+        let damage = Damage::new(7, "a string is cut off").behind(100).in_file(Path::new("d/1.snap"), 19);
+        assert_eq!(damage.to_string(), "d/1.snap is damaged at byte 126: a string is cut off");
+        let gap = Error::Gap {
+            before: "1.xlog".into(),
+            after: "9.xlog".into(),
+            ends: "1: 7".into(),
+            begins: "1: 9".into(),
+        };
+        assert_eq!(
+            gap.to_string(),
+            "rows are missing between 1.xlog and 9.xlog: the first ends at {1: 7}, the second begins at {1: \
+             9}; find the missing log or the missing part, or take what there is with --salvage"
+        );
+    }
+}

@@ -1,0 +1,139 @@
+//! Writes a store as a snapshot that Tarantool loads.
+//!
+//! Input: a store with the tables of spaces. Output: a `.snap` file. Does not know how the store was filled.
+//!
+//! Tarantool's own spaces come first, then those of users, both by number, and the rows of each space in the
+//! order of its primary key, as Tarantool writes them. Rows that the store keeps in order of arrival are
+//! written in that order: Tarantool sorts them when it loads them.
+
+use crate::error::{Error, Result};
+use crate::file::header::Header;
+use crate::file::write::SnapWriter;
+use crate::msgpack::{put_array_len, put_str, put_uint};
+use crate::space::table::{TUPLE, space_of_table};
+use crate::space::{Engine, SPACE_SPACE, Spaces};
+use crate::update::{Context, update};
+use disk::Disk;
+use std::ops::Bound;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use store::{PRIMARY, Snapshot, Table, Value};
+
+/// Where a snapshot is written.
+#[derive(Clone, Copy)]
+pub struct Target<'a> {
+    /// The disk.
+    pub disk: &'a Arc<dyn Disk>,
+    /// The directory, which is there already.
+    pub directory: &'a Path,
+    /// The time its rows are of, in seconds since 1970.
+    pub seconds: f64,
+}
+
+/// A snapshot that was written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Exported {
+    /// Where it is.
+    pub path: PathBuf,
+    /// How many rows are in it.
+    pub row_count: u64,
+    /// What is not as it was.
+    pub remarks: Vec<String>,
+}
+
+/// The group of spaces that are not replicated.
+const GROUP_LOCAL: u64 = 1;
+/// The field of `_space` that names the engine.
+const FIELD_ENGINE: u64 = 3;
+
+/// Writes everything that is in a store into the snapshot that `header` describes. `progress` is told of rows
+/// as they are done.
+///
+/// # Errors
+/// What is wrong with the store, or what the disk says: the snapshot then is not there.
+pub fn export(
+    snapshot: &Snapshot,
+    spaces: &Spaces,
+    header: &Header,
+    target: Target,
+    progress: &dyn Fn(u64),
+) -> Result<Exported> {
+    let mut tables: Vec<(u32, &Table)> = Vec::new();
+    for table in snapshot.tables() {
+        let name = &table.schema().name;
+        let id = space_of_table(name).ok_or_else(|| Error::Unsupported {
+            path: snapshot.directory().to_owned(),
+            what: format!("the table {name} is no space of Tarantool"),
+        })?;
+        tables.push((id, table));
+    }
+    tables.sort_by_key(|(id, _)| *id);
+    let mut writer = SnapWriter::create(target.disk, target.directory, header, target.seconds)?;
+    let mut remarks = Vec::new();
+    for (id, table) in tables {
+        let job = Job { id, table, spaces, directory: snapshot.directory(), progress };
+        job.write(&mut writer, &mut remarks)?;
+    }
+    let row_count = writer.row_count();
+    Ok(Exported { path: writer.finish()?, row_count, remarks })
+}
+
+/// One table to write.
+struct Job<'a> {
+    id: u32,
+    table: &'a Table,
+    spaces: &'a Spaces,
+    directory: &'a Path,
+    progress: &'a dyn Fn(u64),
+}
+
+impl Job<'_> {
+    fn write(&self, writer: &mut SnapWriter, remarks: &mut Vec<String>) -> Result<()> {
+        let space = self.spaces.get(self.id).map_err(|damage| self.unsupported(damage.what))?;
+        let group = if space.is_some_and(|space| space.is_local) { GROUP_LOCAL } else { 0 };
+        let column = self.table.schema().column(TUPLE);
+        let column = column.ok_or_else(|| self.unsupported("it has no tuples"))?;
+        for row in self.table.range(PRIMARY, Bound::Unbounded, Bound::Unbounded)? {
+            let Value::Bytes(tuple) = self.table.value(column, row?)? else {
+                return Err(self.unsupported("its tuples are no bytes"));
+            };
+            match self.in_memory(tuple, remarks)? {
+                Some(changed) => writer.insert(self.id, group, &changed)?,
+                None => writer.insert(self.id, group, tuple)?,
+            }
+            (self.progress)(1);
+        }
+        Ok(())
+    }
+
+    /// Returns another definition for a space of vinyl: its rows are in the snapshot now, where only those of
+    /// memtx can be.
+    fn in_memory(&self, tuple: &[u8], remarks: &mut Vec<String>) -> Result<Option<Vec<u8>>> {
+        if self.id != SPACE_SPACE {
+            return Ok(None);
+        }
+        let mut spaces = Spaces::new();
+        let id = spaces.set_space(tuple).map_err(|damage| self.unsupported(damage.what))?;
+        let space = spaces.get(id).map_err(|damage| self.unsupported(damage.what))?;
+        let Some(space) = space.filter(|space| space.engine == Engine::Vinyl) else { return Ok(None) };
+        remarks.push(format!("space {} ({id}) was kept by vinyl, and is now kept by memtx", space.name));
+        let context = Context { index_base: 0, fields: &[], double_fields: &[] };
+        update(tuple, &engine_memtx(), &context).map(Some).map_err(|what| self.unsupported(&what))
+    }
+
+    fn unsupported(&self, what: &str) -> Error {
+        let what = format!("the table of space {} cannot be written: {what}", self.id);
+        Error::Unsupported { path: self.directory.to_owned(), what }
+    }
+}
+
+/// Returns the operation that makes memtx the engine.
+fn engine_memtx() -> Vec<u8> {
+    let mut out = Vec::new();
+    put_array_len(&mut out, 1);
+    put_array_len(&mut out, 3);
+    put_str(&mut out, b"=");
+    put_uint(&mut out, FIELD_ENGINE);
+    put_str(&mut out, b"memtx");
+    out
+}

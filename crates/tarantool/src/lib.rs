@@ -1,0 +1,50 @@
+//! Tarantool's snapshots (`.snap`) and logs (`.xlog`).
+//!
+//! Reads directories of such files into a store, and writes a store as files that Tarantool loads. Knows
+//! nothing of mail, nor what the rows mean to the program that wrote them.
+//!
+//! From the outside in: a directory holds files, a file is a [`header`](Header) and blocks, a block is
+//! [rows](Row), a row is [msgpack]. Bytes that cannot be read are a [`Damage`]; with the file's name it is an
+//! [`Error`].
+
+pub mod apply;
+mod check;
+mod decimal;
+mod error;
+pub mod export;
+mod file;
+mod inspect;
+mod json_path;
+pub mod key;
+mod load;
+pub mod msgpack;
+mod plan;
+mod recover;
+pub mod space;
+pub mod state;
+mod stored;
+mod threads;
+pub mod update;
+mod vclock;
+
+pub use check::blocks::{CheckedFiles, UncheckedFiles};
+pub use check::loss::{Loss, RowNumbers};
+pub use check::scan::Depth;
+pub use error::{Damage, Error, Result};
+pub use file::block::{
+    BlockPlace, COMPRESSED, END, HEAD_BYTES, PAYLOAD_BYTES_MAX, PLAIN, SNAPSHOT_PAYLOAD_BYTES_MAX, Step,
+    Unpacker, checksum, read_head,
+};
+pub use file::header::{FileKind, FormatVersion, HEADER_BYTES_MAX, Header, parse_uuid, uuid_text};
+pub use file::row::{Body, Row, RowIter, RowKind, put_body, put_row, rows};
+pub use file::write::{LogWriter, PROGRAM, SnapWriter};
+pub use inspect::{FileReport, inspect};
+pub use json_path::PathStep;
+pub use load::{
+    KIND_UNNAMED, OnDamage, SPACE_UNNAMED, SnapshotFile, SnapshotRows, blocks, load_snapshot, read_spaces,
+};
+pub use plan::{CutReport, Mode, Plan, PlanOptions, PlannedFile, Torn, cut_torn_tail, plan};
+pub use recover::{Recovered, RecoveredTable, recover};
+pub use space::table;
+pub use stored::{LOST, ORIGIN, lost_attachment, stored_header, stored_lost, stored_spaces};
+pub use vclock::{REPLICA_MAX, VClock};

@@ -1,0 +1,88 @@
+//! Plans a recovery: what is read, in which order, and what is wrong with it.
+//!
+//! Input: the files of a directory. Output: a [`Plan`], or the reason why there is none. It writes nothing,
+//! and does not know what rows do.
+//!
+//! A plan has the newest sound snapshot, then every log after it. Nothing may be missing between them: the
+//! end of each file is compared with the beginning of the next. Only the last log may end badly, where a
+//! crash tore a write.
+
+mod candidate;
+mod cut;
+mod logs;
+mod options;
+mod planned;
+mod snapshot;
+
+use crate::check::loss::Loss;
+use crate::check::scan::Depth;
+use crate::error::{Error, Result};
+use crate::file::directory::{self, Named};
+use crate::file::header::FileKind;
+use candidate::open_all;
+use disk::Disk;
+use snapshot::choose;
+use std::path::Path;
+
+pub use cut::{CutReport, cut_torn_tail};
+pub use options::{Mode, PlanOptions};
+pub use planned::{Plan, PlannedFile, Torn};
+
+/// Makes a plan of the files in `directory`.
+///
+/// # Errors
+/// What the disk says; that there is nothing, or no snapshot; damage and gaps, unless they are to be listed.
+pub fn plan(disk: &dyn Disk, directory: &Path, options: &PlanOptions) -> Result<Plan> {
+    let log_directory = options.log_directory.as_deref().unwrap_or(directory);
+    let snapshots = directory::list(disk, directory, FileKind::Snapshot)?;
+    let logs = directory::list(disk, log_directory, FileKind::Log)?;
+    let mut options = options.clone();
+    if options.mode == Mode::Salvage {
+        options.depth = Depth::Rows;
+    }
+    let has_files = !(snapshots.is_empty() && logs.is_empty());
+    let opened = open_all(disk, &logs)?;
+    let chosen = choose(disk, &snapshots, &opened, &options)?;
+    if chosen.newest.is_none() && (options.mode == Mode::Strict || !has_files) {
+        return Err(no_snapshot(directory, log_directory, chosen.refused.into_iter().next(), &logs));
+    }
+    let logs = opened;
+    // Where the newest snapshot is damaged, an older one and the logs since hold the same, if they reach as
+    // far.
+    if let (Some(whole), Some(damaged)) = (&chosen.whole, chosen.refused_signature) {
+        let deep = PlanOptions { mode: Mode::Strict, depth: Depth::Rows, ..options.clone() };
+        if let Ok(mut plan) = logs::plan(Some(whole.clone()), &logs, &deep)
+            && plan.reached.signature() >= damaged
+        {
+            let told = chosen.refused.iter().map(ToString::to_string);
+            plan.remarks.extend(
+                told.map(|told| format!("{told}; an older snapshot and the logs since hold the same")),
+            );
+            return Ok(plan);
+        }
+    }
+    match (chosen.refused.into_iter().next(), options.mode) {
+        (Some(error), Mode::Strict) => Err(error),
+        _ => {
+            let has_snapshot = chosen.newest.is_some();
+            let mut plan = logs::plan(chosen.newest, &logs, &options)?;
+            if !has_snapshot {
+                let what = "there is no snapshot: all that was in it".to_owned();
+                plan.lost.insert(0, Loss::file(directory, FileKind::Snapshot, 0, what));
+            }
+            Ok(plan)
+        }
+    }
+}
+
+fn no_snapshot(directory: &Path, log_directory: &Path, refused: Option<Error>, logs: &[Named]) -> Error {
+    let what = match logs.len() {
+        0 if directory == log_directory => "holds no snapshot and no log of Tarantool".to_owned(),
+        0 => format!("holds no snapshot of Tarantool, and {} no log", log_directory.display()),
+        count => format!(
+            "holds no snapshot, but {count} logs need one: nothing is begun anew beside them; put the \
+             snapshot back, or take what the logs tell with --salvage"
+        ),
+    };
+    refused.unwrap_or(Error::Unsupported { path: directory.to_owned(), what })
+}

@@ -1,0 +1,134 @@
+//! Primary keys that occur twice in a snapshot.
+//!
+//! Input: the rows of a space as the snapshot has them. Output: the same rows, of which only the last counts
+//! for each key, and where in the file the others are. Does not know logs.
+//!
+//! Tarantool never writes such a file, and refuses it. All later work relies on it that no key has two rows:
+//! deleting a row must not uncover another.
+
+use crate::check::loss::{Loss, RowNumbers, counted_rows};
+use crate::error::{Damage, Error, Result};
+use crate::file::block::{BlockPlace, Unpacker};
+use crate::file::header::FileKind;
+use crate::file::row::{RowKind, rows};
+use crate::load::{OnDamage, SnapshotFile};
+use crate::space::table::SpaceTable;
+use std::path::Path;
+use store::{Loaded, PRIMARY, RowRef, Value};
+
+/// Rows that are named of one space; of more the number is told.
+const NAMED_MAX: usize = 100;
+
+/// Where the rows of a space came from.
+#[derive(Clone, Copy)]
+pub(crate) struct SnapshotSource<'a> {
+    pub(crate) file: SnapshotFile<'a>,
+    /// The blocks of which nothing was taken.
+    pub(crate) lost: &'a [(BlockPlace, Damage)],
+    pub(crate) on_damage: OnDamage,
+}
+
+/// Where a row stands in its file.
+#[derive(Clone, Copy)]
+struct RowLocation {
+    block_offset: u64,
+    number: i64,
+}
+
+/// Sees to it that of several rows with one primary key only the last counts, and returns which do not.
+///
+/// # Errors
+/// [`Error::DuplicateKey`], if there are such rows and nothing may be left out.
+pub(crate) fn keep_last(
+    source: SnapshotSource,
+    table: &SpaceTable,
+    loaded: &mut Loaded,
+) -> Result<Option<Loss>> {
+    let replaced = if table.primary().is_some() { loaded.replaced() } else { Vec::new() };
+    let Some(&first) = replaced.first() else { return Ok(None) };
+    if source.on_damage == OnDamage::Refuse {
+        let columns = table.schema.primary.iter();
+        let key: Vec<Value> = columns.map(|&column| loaded.value(usize::from(column), first)).collect();
+        let last = loaded.get(PRIMARY, &key)?.unwrap_or(first);
+        return Err(duplicate_key(
+            source.file.path,
+            table.id,
+            &locate(source, table.id, loaded, &[first, last]),
+        ));
+    }
+    let places = locate(source, table.id, loaded, &replaced[..replaced.len().min(NAMED_MAX)]);
+    for &row in &replaced {
+        loaded.kill(row)?;
+    }
+    let have = if replaced.len() == 1 { "has" } else { "have" };
+    let more = if replaced.len() > NAMED_MAX { ", of which the first are named" } else { "" };
+    Ok(Some(Loss {
+        path: source.file.path.to_owned(),
+        bytes: 0..0,
+        kind: FileKind::Snapshot,
+        what: format!(
+            "{} of space {} {have} a primary key that a later row has, too{more}",
+            counted_rows(replaced.len() as u64),
+            table.id
+        ),
+        numbers: numbers(&places),
+    }))
+}
+
+fn duplicate_key(path: &Path, space: u32, places: &[RowLocation]) -> Error {
+    let none = RowLocation { block_offset: 0, number: 0 };
+    let before = places.first().unwrap_or(&none);
+    let later = places.last().unwrap_or(&none);
+    Error::DuplicateKey {
+        path: path.to_owned(),
+        offset: later.block_offset,
+        space,
+        row: later.number,
+        before: before.number,
+    }
+}
+
+/// Finds rows of a space in their file, by reading it once more: nobody remembers where a row came from. They
+/// are in order of arrival.
+fn locate(source: SnapshotSource, space: u32, loaded: &Loaded, wanted: &[RowRef]) -> Vec<RowLocation> {
+    let mut starts = vec![0];
+    for batch in loaded.batches() {
+        starts.push(starts.last().copied().unwrap_or(0) + u64::from(batch.len()));
+    }
+    let arrived = wanted.iter().map(|row| starts[row.source as usize] + u64::from(row.row));
+    let mut arrived = arrived.peekable();
+    let (mut places, mut count) = (Vec::new(), 0);
+    let mut unpacker = Unpacker::for_file(FileKind::Snapshot);
+    for block in source.file.blocks {
+        if source.lost.iter().any(|(lost, _)| lost.offset == block.offset) {
+            continue;
+        }
+        let Ok(payload) = unpacker.unpack(source.file.bytes, block) else { continue };
+        for row in rows(payload).flatten() {
+            let is_tuple = matches!(row.kind, RowKind::Insert | RowKind::Replace) && row.body.tuple.is_some();
+            if !is_tuple || row.body.space != Some(space) {
+                continue;
+            }
+            if arrived.next_if_eq(&count).is_some() {
+                places.push(RowLocation { block_offset: block.offset as u64, number: row.lsn });
+            }
+            count += 1;
+        }
+        if arrived.peek().is_none() {
+            break;
+        }
+    }
+    places
+}
+
+/// Returns the numbers of rows, neighbours together.
+fn numbers(places: &[RowLocation]) -> Vec<RowNumbers> {
+    let mut numbers: Vec<RowNumbers> = Vec::new();
+    for place in places {
+        match numbers.last_mut() {
+            Some(run) if run.last == place.number.checked_sub(1) => run.last = Some(place.number),
+            _ => numbers.push(RowNumbers { replica: 0, first: place.number, last: Some(place.number) }),
+        }
+    }
+    numbers
+}

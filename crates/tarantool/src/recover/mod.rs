@@ -1,0 +1,343 @@
+//! Recovers all rows of a snapshot and its logs, as tables in memory that answer look-ups, and then as a
+//! store.
+//!
+//! Input: a [`Plan`]. Output: [`Recovered`], with a table for each space: its rows in order of arrival, and
+//! its indexes. Does not know how rows are decoded or applied, nor how the store keeps them.
+//!
+//! Without logs, rows go from the snapshot's blocks into columns and stay there. Rows of logs follow after
+//! them, and mark the rows they replace as dead.
+
+mod duplicate_keys;
+
+use crate::apply::{LogFile, apply_log};
+use crate::check::loss::counted_rows;
+use crate::error::{Error, Result};
+use crate::file::block::BlockPlace;
+use crate::file::row::RowKind;
+use crate::load::{
+    KIND_UNNAMED, OnDamage, SPACE_UNNAMED, SnapshotFile, SnapshotRows, load_snapshot, read_spaces,
+};
+use crate::plan::{Mode, Plan, PlannedFile};
+use crate::space::table::{SpaceTable, TableIndex};
+use crate::space::{Engine, Space, Spaces};
+use crate::state::{Finished, OnRejectedRow, RejectedRow, State, elections_line};
+use crate::threads::on_threads;
+use crate::vclock::VClock;
+use disk::Disk;
+use duplicate_keys::{SnapshotSource, keep_last};
+use std::path::Path;
+use std::sync::Arc;
+use store::limits::TABLES_MAX;
+use store::{Loaded, Options, RowRef, Schema, Value, Writer};
+
+/// What was recovered.
+#[derive(Debug)]
+pub struct Recovered {
+    /// A table for each space that has rows that last, by number.
+    pub tables: Vec<RecoveredTable>,
+    /// How far the rows reach.
+    pub vclock: VClock,
+    /// What could not be represented, or is not understood, one line each.
+    pub remarks: Vec<String>,
+    /// What the tables lack, one line each: the rows are not all that Tarantool had.
+    pub left_out: Vec<String>,
+    /// Rows of logs that did not fit those before them and were left out.
+    pub rejected: Vec<RejectedRow>,
+    /// How many threads may work on them.
+    thread_count: usize,
+}
+
+/// A space with its rows.
+#[derive(Debug)]
+pub struct RecoveredTable {
+    /// The space as a table.
+    pub table: SpaceTable,
+    /// Its rows.
+    pub rows: Loaded,
+}
+
+/// Recovers what a plan names, and builds all indexes, on `thread_count` threads. In [`Mode::Salvage`] what
+/// cannot be read or does not fit is left out. `progress` is told of stored bytes as they are done, by any
+/// thread.
+///
+/// # Errors
+/// Damage, a gap between files, a row that does not fit, unless they are to be left out; a definition of a
+/// space that is none; rows that are larger than a store takes, or more spaces.
+pub fn recover(
+    plan: &Plan,
+    mode: Mode,
+    thread_count: usize,
+    progress: &(dyn Fn(usize) + Sync),
+) -> Result<Recovered> {
+    on_threads(thread_count, || recover_here(plan, mode, thread_count, progress))
+}
+
+fn recover_here(
+    plan: &Plan,
+    mode: Mode,
+    thread_count: usize,
+    progress: &(dyn Fn(usize) + Sync),
+) -> Result<Recovered> {
+    let on_damage = match mode {
+        Mode::Strict => OnDamage::Refuse,
+        Mode::Salvage => OnDamage::LeaveOut,
+    };
+    let base = match &plan.snapshot {
+        Some(snapshot) => Base::load(plan, snapshot, on_damage, thread_count, progress)?,
+        None => Base::default(),
+    };
+    if plan.logs.is_empty() {
+        return Ok(base.recovered(thread_count));
+    }
+    let Base { spaces, tables, vclock, mut remarks, mut left_out } = base;
+    let on_rejected_row = match mode {
+        Mode::Strict => OnRejectedRow::Refuse,
+        Mode::Salvage => OnRejectedRow::LeaveOut,
+    };
+    let mut state = State::new(spaces, vclock, on_rejected_row);
+    for (table, rows) in tables {
+        state.set_base(table.id, rows).map_err(|what| misplaced(&table.schema, what))?;
+    }
+    for (place, log) in plan.logs.iter().enumerate() {
+        plan.follows(place, state.vclock())?;
+        let file = LogFile { path: &log.path, bytes: &log.bytes };
+        apply_log(file, log.blocks(), &mut state, thread_count, progress)?;
+    }
+    let Finished { spaces, vclock, remarks: more, left_out: lacking, rejected } =
+        state.finish().map_err(|RejectedRow { lsn, what }| {
+            let path = plan.logs.last().map_or_else(Default::default, |log| log.path.clone());
+            Error::Row { path, lsn, what }
+        })?;
+    remarks.extend(more);
+    left_out.extend(lacking);
+    check_table_count(spaces.len(), plan.logs.last().map_or(Path::new(""), |log| &log.path))?;
+    let mut tables = Vec::with_capacity(spaces.len());
+    for space in spaces {
+        let rows = Loaded::build(&space.table.schema, space.batches, &space.dead)?;
+        check_inserts(plan, &space.table, &rows)?;
+        tables.push(RecoveredTable { table: space.table, rows });
+    }
+    Ok(Recovered { tables, vclock, remarks, left_out, rejected, thread_count })
+}
+
+/// Refuses rows that logs inserted where the snapshot has one with the same key. That is not asked for each
+/// of them; where rows may be missing it is, and an insert replaces.
+fn check_inserts(plan: &Plan, table: &SpaceTable, rows: &Loaded) -> Result<()> {
+    let count = if table.primary().is_some() { rows.replaced().len() } else { 0 };
+    if count == 0 {
+        return Ok(());
+    }
+    let path = plan.logs.last().map_or_else(Default::default, |log| log.path.clone());
+    let what = format!(
+        "the logs up to this one insert {} into space {} whose primary key a row of the snapshot has; \
+         Tarantool refuses that, too: take what is later with --salvage",
+        counted_rows(count as u64),
+        table.id
+    );
+    Err(Error::Unsupported { path, what })
+}
+
+/// Blocks of a snapshot of which nothing could be taken that are named; of more the number is told.
+const BLOCKS_NAMED_MAX: usize = 1000;
+
+/// What a snapshot holds.
+#[derive(Default)]
+struct Base {
+    spaces: Spaces,
+    tables: Vec<(SpaceTable, Loaded)>,
+    vclock: VClock,
+    /// What is to be said, but of the tables.
+    remarks: Vec<String>,
+    /// Rows that no table takes.
+    left_out: Vec<String>,
+}
+
+impl Base {
+    fn load(
+        plan: &Plan,
+        snapshot: &PlannedFile,
+        on_damage: OnDamage,
+        thread_count: usize,
+        progress: &(dyn Fn(usize) + Sync),
+    ) -> Result<Base> {
+        let path = snapshot.path.as_path();
+        let blocks: Vec<BlockPlace> = snapshot.blocks().collect();
+        let file = SnapshotFile { path, bytes: &snapshot.bytes, blocks: &blocks };
+        let spaces = read_spaces(file, on_damage)?;
+        let tables = tables_of(&spaces, path)?;
+        // Logs may drop spaces.
+        if plan.logs.is_empty() {
+            check_table_count(tables.len(), path)?;
+        }
+        let SnapshotRows { mut batches, unknown, other, lost } =
+            load_snapshot(file, &tables, on_damage, thread_count, progress)?;
+        let mut left_out: Vec<String> = unknown.into_iter().map(unknown_line).collect();
+        left_out.extend(vinyl_lines(&spaces, path)?);
+        left_out.extend(other.iter().filter_map(|(&kind, &count)| other_line(kind, count)));
+        let elections = other.iter().filter(|(kind, _)| RowKind::of(**kind).is_of_election());
+        let remarks = elections_line(elections.map(|(_, count)| count).sum());
+        for (place, damage) in lost.iter().take(BLOCKS_NAMED_MAX) {
+            let path = path.display();
+            left_out.push(format!("{path}: the block at byte {} is left out: {}", place.offset, damage.what));
+        }
+        if let Some(unnamed @ 1..) = lost.len().checked_sub(BLOCKS_NAMED_MAX) {
+            left_out.push(format!("{}: {unnamed} more blocks are left out", path.display()));
+        }
+        let source = SnapshotSource { file, lost: &lost, on_damage };
+        let mut loaded = Vec::with_capacity(tables.len());
+        for (number, table) in tables.into_iter().enumerate() {
+            let batches = batches.remove(&number).unwrap_or_default();
+            // Under logs only what is asked for is needed.
+            let mut rows = match plan.logs.is_empty() {
+                true => Loaded::build(&table.schema, batches, &[])?,
+                false => Loaded::new(&table.schema, batches, &[])?,
+            };
+            left_out.extend(keep_last(source, &table, &mut rows)?.map(|lost| lost.to_string()));
+            loaded.push((table, rows));
+        }
+        let tables = loaded;
+        Ok(Base {
+            spaces,
+            tables,
+            vclock: snapshot.header.vclock.clone(),
+            remarks: remarks.into_iter().collect(),
+            left_out,
+        })
+    }
+
+    /// Returns all there is, if there are no logs.
+    fn recovered(self, thread_count: usize) -> Recovered {
+        let Base { tables, vclock, mut remarks, left_out, .. } = self;
+        let mut recovered = Vec::with_capacity(tables.len());
+        for (table, rows) in tables {
+            remarks.extend(table.remarks.iter().cloned());
+            recovered.push(RecoveredTable { table, rows });
+        }
+        Recovered { tables: recovered, vclock, remarks, left_out, rejected: Vec::new(), thread_count }
+    }
+}
+
+/// Returns what is said of rows of a snapshot that put no tuple anywhere.
+fn other_line(kind: u64, count: u64) -> Option<String> {
+    let rows = counted_rows(count);
+    match RowKind::of(kind) {
+        RowKind::Nop => None,
+        known if known.is_of_election() => None,
+        _ if kind == KIND_UNNAMED => Some(format!("{rows} of many more kinds, which put no tuple anywhere")),
+        _ => Some(format!("{rows} of kind {kind}, which put no tuple anywhere")),
+    }
+}
+
+fn unknown_line((space, count): (u32, u64)) -> String {
+    let rows = counted_rows(count);
+    match space {
+        SPACE_UNNAMED => format!("{rows} of many more spaces, which nothing describes"),
+        space => format!("{rows} of space {space}, which nothing describes"),
+    }
+}
+
+/// Returns what is said of spaces whose rows are in files of vinyl. Of one that a log makes, the logs have
+/// all rows.
+fn vinyl_lines(spaces: &Spaces, path: &Path) -> Result<Vec<String>> {
+    let mut lines = Vec::new();
+    for id in spaces.ids() {
+        let space = spaces.get(id).map_err(|damage| damage.in_file(path, 0))?;
+        lines.extend(space.filter(|space| space.engine == Engine::Vinyl).map(|space| {
+            let name = &space.name;
+            format!(
+                "space {name} ({id}): all rows from before the snapshot, \
+             which vinyl keeps in files of its own"
+            )
+        }));
+    }
+    Ok(lines)
+}
+
+/// Returns a table for each space that has rows that last.
+fn tables_of(spaces: &Spaces, path: &Path) -> Result<Vec<SpaceTable>> {
+    let mut tables = Vec::new();
+    for id in spaces.ids() {
+        let space = spaces.get(id).map_err(|damage| damage.in_file(path, 0))?;
+        tables.extend(space.filter(Space::has_rows).map(|space| SpaceTable::new(&space)));
+    }
+    Ok(tables)
+}
+
+/// Refuses more spaces than a store takes, before anything is made of their rows.
+fn check_table_count(count: usize, path: &Path) -> Result<()> {
+    if count <= TABLES_MAX {
+        return Ok(());
+    }
+    let what = format!(
+        "{count} spaces keep rows, Tarantool's own included, and a store takes {TABLES_MAX}: drop some in \
+         Tarantool, and let it make a snapshot"
+    );
+    Err(Error::Unsupported { path: path.to_owned(), what })
+}
+
+fn misplaced(schema: &Schema, what: String) -> Error {
+    Error::Store(store::Error::Schema { table: schema.name.clone(), what })
+}
+
+impl Recovered {
+    /// Returns how many rows all tables have.
+    pub fn row_count(&self) -> u64 {
+        self.tables.iter().map(|table| table.rows.row_count()).sum()
+    }
+
+    /// Looks the last row of each table up through each of its indexes; returns how many look-ups found it.
+    /// When this returns, everything that an answer needs is there.
+    ///
+    /// # Errors
+    /// If a look-up does not find the row: a mistake of this program.
+    pub fn check(&self) -> Result<u64> {
+        on_threads(self.thread_count, || self.check_here())
+    }
+
+    fn check_here(&self) -> Result<u64> {
+        let mut count = 0;
+        for table in &self.tables {
+            let Some(last) = table.rows.rows().next_back() else { continue };
+            for index in &table.table.indexes {
+                table.check_index(index, last)?;
+                count += 1;
+            }
+        }
+        Ok(count)
+    }
+
+    /// Writes everything into the store in `directory`, which is created if it is not there, with named bytes
+    /// beside it. It is there whole or not at all.
+    ///
+    /// # Errors
+    /// If a store is there with other tables or with rows, or what the disk says.
+    pub fn seal(
+        &self,
+        disk: &Arc<dyn Disk>,
+        directory: &Path,
+        options: Options,
+        attachments: Vec<(String, Vec<u8>)>,
+    ) -> Result<()> {
+        let tables: Vec<&Loaded> = self.tables.iter().map(|table| &table.rows).collect();
+        on_threads(self.thread_count, || Writer::seal_into(disk, directory, &tables, attachments, options))?;
+        Ok(())
+    }
+}
+
+impl RecoveredTable {
+    /// Looks a row up through an index.
+    fn check_index(&self, index: &TableIndex, row: RowRef) -> Result<()> {
+        let schema = self.rows.schema();
+        let columns = match schema.index(&index.store_name) {
+            Some(number) => &schema.indexes[number].columns,
+            None => &schema.primary,
+        };
+        let key: Vec<Value> =
+            columns.iter().map(|&column| self.rows.value(usize::from(column), row)).collect();
+        if self.rows.find(&index.store_name, &key)?.contains(&row) {
+            return Ok(());
+        }
+        let what = format!("the last row is not found through index {}", index.name);
+        Err(misplaced(schema, what))
+    }
+}

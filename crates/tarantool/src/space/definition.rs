@@ -1,0 +1,128 @@
+//! What a space and its indexes look like at some time, and what of them cannot be represented.
+//!
+//! These are plain values: `parse` makes them, and `table` turns them into tables.
+#![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
+
+use crate::json_path::PathStep;
+use crate::key::PartKind;
+
+/// One space.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Space {
+    /// Its number.
+    pub id: u32,
+    /// Its name.
+    pub name: String,
+    /// What keeps its rows.
+    pub engine: Engine,
+    /// Whether its rows are never replicated.
+    pub is_local: bool,
+    /// Whether its rows are gone after a restart.
+    pub is_temporary: bool,
+    /// Whether its transactions wait for replicas.
+    pub is_synchronous: bool,
+    /// What is known of its fields, from the first one on.
+    pub fields: Vec<Field>,
+    /// Its indexes, by number.
+    pub indexes: Vec<SpaceIndex>,
+}
+
+/// What keeps the rows of a space.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Engine {
+    /// Memory; snapshots hold its rows.
+    Memtx,
+    /// Files of its own; only logs hold some of its rows.
+    Vinyl,
+    /// Nothing that lasts: views and the like, by name.
+    Other(String),
+}
+
+/// A field of a space's format.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Field {
+    /// Its name.
+    pub name: Vec<u8>,
+    /// The name of its type.
+    pub type_name: Vec<u8>,
+    /// Whether it may be nil or missing.
+    pub is_nullable: bool,
+}
+
+/// One index of a space.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SpaceIndex {
+    /// Its number; 0 is the primary key.
+    pub iid: u32,
+    /// Its name.
+    pub name: String,
+    /// Whether it has no order.
+    pub is_hash: bool,
+    /// Whether no two rows have the same key.
+    pub is_unique: bool,
+    /// Its parts; none if it cannot be represented.
+    pub parts: Vec<Part>,
+    /// Why it cannot be represented, or what is different about it.
+    pub problem: Option<IndexProblem>,
+}
+
+/// What is wrong with an index.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum IndexProblem {
+    /// It is left out, for this reason.
+    LeftOut(String),
+    /// It has more rows than it should: those without a value.
+    HasNils,
+}
+
+/// One part of an index's key.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Part {
+    /// The number of the tuple's field, from 0.
+    pub field: u32,
+    /// Where in the field the value lies.
+    pub path: Vec<PathStep>,
+    /// The type of the value.
+    pub kind: PartKind,
+}
+
+impl Space {
+    /// Returns the number of the field with this name, from 0.
+    pub fn field(&self, name: &[u8]) -> Option<u32> {
+        let place = self.fields.iter().position(|field| field.name == name)?;
+        u32::try_from(place).ok()
+    }
+
+    /// Says what of the space cannot be represented, one line each.
+    pub fn remarks(&self) -> Vec<String> {
+        let space = format!("space {} ({})", self.name, self.id);
+        let mut remarks = Vec::new();
+        if self.engine == Engine::Vinyl {
+            remarks.push(format!(
+                "{space} is kept by vinyl in files of its own, which are not read: \
+                 only rows of the logs are taken"
+            ));
+        }
+        for index in &self.indexes {
+            let what = match &index.problem {
+                None => continue,
+                Some(IndexProblem::LeftOut(_)) if index.iid == 0 => {
+                    "its rows are kept in the order they came in"
+                }
+                Some(IndexProblem::LeftOut(_)) => "it is left out",
+                Some(IndexProblem::HasNils) => "here it has rows without a value, too",
+            };
+            let why = match &index.problem {
+                Some(IndexProblem::LeftOut(why)) => why,
+                _ => "leaves out rows without a value",
+            };
+            remarks.push(format!("{space}: index {} {why}: {what}", index.name));
+        }
+        remarks
+    }
+
+    /// Says whether snapshots and logs hold rows that last.
+    pub fn has_rows(&self) -> bool {
+        !matches!(self.engine, Engine::Other(_)) && !self.is_temporary
+    }
+}

@@ -1,0 +1,16 @@
+//! Spaces and their indexes, as the system spaces `_space` and `_index` define them.
+//!
+//! Input: tuples of these two, as a snapshot or a log has them. Output: the definition of a space at that
+//! time, and what of it cannot be represented. Nothing here knows how rows are kept.
+//!
+//! Tuples of every version are read: `{field, type}` and `{field = .., type = ..}` as parts, options as a map
+//! or as a list of numbers followed by the parts, flags as a map or as text.
+
+mod definition;
+mod parse;
+mod spaces;
+mod system;
+pub mod table;
+
+pub use definition::{Engine, Field, IndexProblem, Part, Space, SpaceIndex};
+pub use spaces::{SPACE_INDEX, SPACE_SPACE, SPACE_SYSTEM_MAX, SPACE_TRUNCATE, Spaces};

@@ -1,0 +1,55 @@
+//! UPDATE and UPSERT on the rows of a space.
+//!
+//! Input: a key or a tuple, and operations. Output: the new tuple, if there is one. Does not know what
+//! operations mean, nor transactions.
+
+use super::space_rows::{Before, SpaceRows};
+use crate::error::Damage;
+use crate::update::{self, Context};
+use store::OwnedValue;
+
+type Put = Result<Option<Vec<u8>>, String>;
+
+/// Changes the tuple with a key; of what is not there nothing is changed.
+pub(super) fn update(
+    rows: &mut SpaceRows,
+    key: &[OwnedValue],
+    operations: &[u8],
+    index_base: Option<i64>,
+) -> Put {
+    let Some(found) = rows.find(key) else { return Ok(None) };
+    let new = update::update(rows.tuple(found), operations, &context(rows, index_base))?;
+    if !rows.has_key(&new, key) {
+        return Err("an update changes the primary key".to_owned());
+    }
+    rows.replace(found, &new).map_err(what)?;
+    Ok(Some(new))
+}
+
+/// Changes the tuple with the key of `tuple`, or puts `tuple`.
+pub(super) fn upsert(rows: &mut SpaceRows, tuple: &[u8], operations: &[u8], index_base: Option<i64>) -> Put {
+    let key = rows.key_of_tuple(tuple).map_err(what)?;
+    let Some(found) = rows.find(&key) else {
+        rows.put(tuple, Before::Nothing).map_err(what)?;
+        return Ok(Some(tuple.to_vec()));
+    };
+    let new = update::upsert(rows.tuple(found), operations, &context(rows, index_base))?;
+    // Whoever sent it has long been told that it was done; Tarantool leaves such a one out, too.
+    if !rows.has_key(&new, &key) {
+        return Ok(None);
+    }
+    rows.replace(found, &new).map_err(what)?;
+    Ok(Some(new))
+}
+
+fn context(rows: &SpaceRows, index_base: Option<i64>) -> Context<'_> {
+    Context {
+        index_base: index_base.unwrap_or(0),
+        fields: &rows.space.fields,
+        double_fields: &rows.double_fields,
+    }
+}
+
+fn what(damage: Damage) -> String {
+    damage.what.to_owned()
+}

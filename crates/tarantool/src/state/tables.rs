@@ -1,0 +1,290 @@
+//! The rows of all spaces, and how rows of logs change them.
+//!
+//! Input: rows, one by one, in order. Output: the rows that remain. Rows of `_space`, `_index` and
+//! `_truncate` change the spaces too. A space's rows get their new keys when the space is next used, so
+//! several new indexes cost one pass. Knows nothing of transactions.
+
+use super::operate;
+use super::space_rows::{Before, FinishedSpace, SpaceRows};
+use crate::error::Damage;
+use crate::file::row::{Row, RowKind};
+use crate::msgpack::Reader;
+use crate::space::{SPACE_INDEX, SPACE_SPACE, SPACE_SYSTEM_MAX, SPACE_TRUNCATE, Spaces};
+use std::collections::{BTreeMap, BTreeSet};
+use store::{Loaded, OwnedValue};
+
+/// The rows of all spaces.
+pub(super) struct Tables {
+    spaces: Spaces,
+    rows: BTreeMap<u32, SpaceRows>,
+    /// Spaces whose definition changed since they were used.
+    stale: BTreeSet<u32>,
+    /// A space that is known not to be stale: the one of the row before.
+    fresh: Option<u32>,
+    /// Spaces whose transactions wait for replicas. Old logs say so nowhere else.
+    synchronous: BTreeSet<u32>,
+    /// How many changes of rows without a usable key were left out, by space.
+    unkeyed: BTreeMap<u32, u64>,
+}
+
+/// Whether the key of a row that is inserted may have a row already.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Existing {
+    /// It may: rows are missing, and the one that deletes the old row may be among them.
+    Possible,
+    /// It cannot.
+    Impossible,
+}
+
+/// The tuple that a key had, if it had one.
+pub(super) struct Undo {
+    space: u32,
+    key: Vec<OwnedValue>,
+    tuple: Option<Vec<u8>>,
+}
+
+impl Tables {
+    pub(super) fn new(spaces: Spaces) -> Tables {
+        let is_synchronous =
+            |id: &u32| spaces.get(*id).ok().flatten().is_some_and(|space| space.is_synchronous);
+        Tables {
+            stale: spaces.ids().collect(),
+            fresh: None,
+            synchronous: spaces.ids().filter(is_synchronous).collect(),
+            spaces,
+            rows: BTreeMap::new(),
+            unkeyed: BTreeMap::new(),
+        }
+    }
+
+    /// Takes the snapshot's rows of a space, made for its table.
+    ///
+    /// # Errors
+    /// If there is no such space, or its table is another.
+    pub(super) fn set_base(&mut self, id: u32, base: Loaded) -> Result<(), String> {
+        let space = self.spaces.get(id).ok().flatten().ok_or_else(|| format!("there is no space {id}"))?;
+        let schema = std::sync::Arc::clone(base.schema());
+        let rows = SpaceRows::new(space, Some(base));
+        if *rows.schema() != schema {
+            return Err(format!("the rows of space {id} were made for another table"));
+        }
+        self.stale.remove(&id);
+        self.rows.insert(id, rows);
+        Ok(())
+    }
+
+    /// Returns the spaces as they are defined now.
+    pub(super) fn spaces(&self) -> &Spaces {
+        &self.spaces
+    }
+
+    /// Says whether transactions of a space wait for replicas.
+    pub(super) fn is_synchronous(&self, id: u32) -> bool {
+        self.synchronous.contains(&id)
+    }
+
+    /// Carries out a row. `existing` says whether a row may exist already that the snapshot or a log inserts.
+    ///
+    /// # Errors
+    /// Why the row does not fit those before it.
+    pub(super) fn change(&mut self, row: &Row, existing: Existing) -> Result<(), String> {
+        let id = match (row.kind, row.body.space) {
+            (
+                RowKind::Insert | RowKind::Replace | RowKind::Update | RowKind::Delete | RowKind::Upsert,
+                Some(id),
+            ) => id,
+            (RowKind::InsertArrow | RowKind::DeleteRange | RowKind::Other(_), _) => {
+                return Err(format!("rows of kind {} cannot be carried out", row.kind.number()));
+            }
+            _ => return Ok(()),
+        };
+        if self.fresh != Some(id) {
+            self.freshen(id)?;
+            self.fresh = Some(id);
+        }
+        let Some(rows) = self.rows.get_mut(&id) else { return Err(format!("there is no space {id}")) };
+        if !rows.space.has_rows() {
+            return Ok(());
+        }
+        let what = |damage: Damage| damage.what.to_owned();
+        let missing = || "a row lacks its tuple or its key".to_owned();
+        if let (RowKind::Insert | RowKind::Replace, Some(tuple)) = (row.kind, row.body.tuple) {
+            let is_sure = row.kind == RowKind::Insert && existing == Existing::Impossible;
+            let before = if is_sure { Before::Nothing } else { Before::Perhaps };
+            rows.put(tuple, before).map_err(what)?;
+            if row.kind == RowKind::Replace && rows.table.primary().is_none() {
+                *self.unkeyed.entry(id).or_default() += 1;
+            }
+            return if id <= SPACE_SYSTEM_MAX { self.define(id, tuple) } else { Ok(()) };
+        }
+        rows.settle();
+        let Some(primary) = rows.table.primary() else {
+            *self.unkeyed.entry(id).or_default() += 1;
+            return Ok(());
+        };
+        // Tarantool writes down the primary key of what a request by another index changes; if that is not
+        // what stands here, it found nothing to change.
+        if row.body.index.is_some_and(|index| index != 0) {
+            return Ok(());
+        }
+        let new = match row.kind {
+            RowKind::Delete => {
+                let key = row.body.key.ok_or_else(missing)?;
+                let values = rows.read_key(key, primary).map_err(what)?;
+                rows.delete(&values);
+                return if id <= SPACE_SYSTEM_MAX { self.undefine(id, key) } else { Ok(()) };
+            }
+            RowKind::Update => {
+                let (key, operations) = row.body.key.zip(row.body.tuple).ok_or_else(missing)?;
+                let key = rows.read_key(key, primary).map_err(what)?;
+                operate::update(rows, &key, operations, row.body.index_base)?
+            }
+            _ => {
+                let (tuple, operations) = row.body.tuple.zip(row.body.ops).ok_or_else(missing)?;
+                operate::upsert(rows, tuple, operations, row.body.index_base)?
+            }
+        };
+        match new {
+            Some(new) if id <= SPACE_SYSTEM_MAX => self.define(id, &new),
+            _ => Ok(()),
+        }
+    }
+
+    /// Sees to it that a space's rows have the keys of its newest definition.
+    fn freshen(&mut self, id: u32) -> Result<(), String> {
+        if self.stale.is_empty() || !self.stale.remove(&id) {
+            return Ok(());
+        }
+        let Some(space) = self.spaces.get(id).map_err(|damage| damage.what)? else {
+            self.rows.remove(&id);
+            return Ok(());
+        };
+        match self.rows.get_mut(&id) {
+            Some(rows) => rows.redefine(space).map_err(|damage| damage.what.to_owned()),
+            None => {
+                self.rows.insert(id, SpaceRows::new(space, None));
+                Ok(())
+            }
+        }
+    }
+
+    /// Takes up what a tuple of a system space says.
+    fn define(&mut self, id: u32, tuple: &[u8]) -> Result<(), String> {
+        let what = |damage: Damage| damage.what.to_owned();
+        let changed = match id {
+            SPACE_SPACE => {
+                let space = self.spaces.set_space(tuple).map_err(what)?;
+                if self.spaces.get(space).map_err(what)?.is_some_and(|space| space.is_synchronous) {
+                    self.synchronous.insert(space);
+                } else {
+                    self.synchronous.remove(&space);
+                }
+                space
+            }
+            SPACE_INDEX => self.spaces.set_index(tuple).map_err(what)?,
+            SPACE_TRUNCATE => {
+                let [truncated, _] = numbers(tuple).map_err(what)?;
+                if let Some(rows) = self.rows.get_mut(&truncated) {
+                    rows.truncate();
+                }
+                return Ok(());
+            }
+            _ => return Ok(()),
+        };
+        self.stale.insert(changed);
+        self.fresh = None;
+        Ok(())
+    }
+
+    /// Takes up that a tuple of a system space is gone.
+    fn undefine(&mut self, id: u32, key: &[u8]) -> Result<(), String> {
+        let what = |damage: Damage| damage.what.to_owned();
+        let [space, index] = match id {
+            SPACE_SPACE | SPACE_INDEX => numbers(key).map_err(what)?,
+            _ => return Ok(()),
+        };
+        if id == SPACE_SPACE {
+            self.spaces.remove_space(space);
+            self.synchronous.remove(&space);
+            self.rows.remove(&space);
+        } else {
+            self.spaces.remove_index(space, index);
+            // Without its first index a space has no rows: another first one begins empty.
+            if index == 0 {
+                self.rows.get_mut(&space).into_iter().for_each(SpaceRows::truncate);
+            }
+        }
+        self.stale.insert(space);
+        self.fresh = None;
+        Ok(())
+    }
+
+    /// Returns what a row is about to change. None if that is nothing, or if it cannot be carried out or its
+    /// space has no usable key.
+    pub(super) fn before(&mut self, row: &Row) -> Option<Undo> {
+        let space = row.body.space?;
+        self.freshen(space).ok()?;
+        let rows = self.rows.get_mut(&space)?;
+        let primary = rows.table.primary()?;
+        let key = match row.kind {
+            RowKind::Insert | RowKind::Replace | RowKind::Upsert => rows.key_of_tuple(row.body.tuple?),
+            RowKind::Update | RowKind::Delete => rows.read_key(row.body.key?, primary),
+            _ => return None,
+        };
+        let key = key.ok()?;
+        rows.settle();
+        let tuple = rows.find(&key).map(|found| rows.tuple(found).to_vec());
+        Some(Undo { space, key, tuple })
+    }
+
+    /// Puts back what a row changed.
+    pub(super) fn take_back(&mut self, undo: &Undo) {
+        let Some(rows) = self.rows.get_mut(&undo.space) else { return };
+        match &undo.tuple {
+            Some(tuple) => rows.put(tuple, Before::Perhaps).expect("it was there before"),
+            None => rows.delete(&undo.key),
+        }
+    }
+
+    /// Returns the rows of every space that has rows that last, and a line for each space with changes that
+    /// could not be made. Adds to `remarks` what is worth a sentence.
+    ///
+    /// # Errors
+    /// What the store says of a row that is too large; a definition that is none.
+    pub(super) fn finish(
+        mut self,
+        remarks: &mut Vec<String>,
+    ) -> Result<(Vec<FinishedSpace>, Vec<String>), String> {
+        for id in self.stale.clone() {
+            self.freshen(id)?;
+        }
+        let mut left_out = Vec::new();
+        for (id, count) in &self.unkeyed {
+            let name = self.rows.get(id).map_or("", |rows| &rows.space.name);
+            left_out.push(format!(
+                "space {name} ({id}): {count} changes in the logs left the old tuples as they were, \
+                 because its primary key cannot be represented"
+            ));
+        }
+        let mut spaces = Vec::new();
+        for (_, mut rows) in self.rows {
+            if rows.space.has_rows() && (rows.row_count() > 0 || rows.table.primary().is_some()) {
+                remarks.extend(rows.table.remarks.iter().cloned());
+                spaces.push(rows.finish().map_err(|error| error.to_string())?);
+            }
+        }
+        Ok((spaces, left_out))
+    }
+}
+
+/// Reads the first two numbers of an array; 0 for one that is not there.
+fn numbers(array: &[u8]) -> Result<[u32; 2], Damage> {
+    let mut reader = Reader::new(array);
+    let mut numbers = [0; 2];
+    let count = reader.array_len()? as usize;
+    for number in numbers.iter_mut().take(count) {
+        let damage = reader.damage("a definition's number is over 32 bits");
+        *number = u32::try_from(reader.uint()?).map_err(|_| damage)?;
+    }
+    Ok(numbers)
+}

@@ -1,0 +1,100 @@
+//! What a store says of its spaces, and of the files it was made of.
+//!
+//! Input: a snapshot of a store. Output: its spaces, and the header of a Tarantool snapshot with the same
+//! rows. Everything comes from the tables of the spaces that define spaces and from attachments.
+
+use crate::error::{Error, Result};
+use crate::file::header::Header;
+use crate::space::table::{TUPLE, table_name};
+use crate::space::{SPACE_INDEX, SPACE_SPACE, Spaces};
+use std::ops::Bound;
+use store::{PRIMARY, Snapshot, Value};
+
+/// The name of the attachment that says where a store's rows came from: the header of a snapshot with the
+/// same rows, as text.
+pub const ORIGIN: &str = "tarantool";
+
+/// The name of the attachment that says what a load left out: UTF-8, a line each. There is none if that is
+/// nothing.
+pub const LOST: &str = "tarantool lost";
+
+/// Lines of [`LOST`]; of more the number is told.
+const LOST_LINES_MAX: usize = 1000;
+
+/// Bytes of a line of [`LOST`]; of a longer one the rest is left out.
+const LOST_LINE_BYTES_MAX: usize = 400;
+
+/// Returns the attachment for what a load left out, a line each; `None` if that is nothing.
+pub fn lost_attachment(lines: &[String]) -> Option<(String, Vec<u8>)> {
+    let mut text = String::new();
+    for line in lines.iter().take(LOST_LINES_MAX) {
+        let end = line.floor_char_boundary(LOST_LINE_BYTES_MAX);
+        text.push_str(&line.get(..end).unwrap_or(line).replace('\n', " "));
+        text.push('\n');
+    }
+    if let Some(more @ 1..) = lines.len().checked_sub(LOST_LINES_MAX) {
+        text.push_str(&format!("{more} more\n"));
+    }
+    (!lines.is_empty()).then(|| (LOST.to_owned(), text.into_bytes()))
+}
+
+/// Returns what a store lacks of the files that it was made of, a line each.
+pub fn stored_lost(snapshot: &Snapshot) -> Vec<String> {
+    let text = snapshot.attachment(LOST).map(String::from_utf8_lossy).unwrap_or_default();
+    text.lines().map(str::to_owned).collect()
+}
+
+/// Returns the header that a snapshot with a store's rows would have: instance and vector clock. None if the
+/// store was not made of one.
+///
+/// # Errors
+/// If the header is damaged.
+pub fn stored_header(snapshot: &Snapshot) -> Result<Option<Header>> {
+    let Some(text) = snapshot.attachment(ORIGIN) else { return Ok(None) };
+    let header = Header::parse(text).map_err(|damage| Error::Unsupported {
+        path: snapshot.directory().to_owned(),
+        what: format!("what the store says of its origin is damaged: {}", damage.what),
+    })?;
+    Ok(Some(header.0))
+}
+
+/// Returns the spaces whose definitions a store holds.
+///
+/// # Errors
+/// If the store holds no spaces, a definition is none, or a file is damaged.
+pub fn stored_spaces(snapshot: &Snapshot) -> Result<Spaces> {
+    let mut spaces = Spaces::new();
+    for id in [SPACE_SPACE, SPACE_INDEX] {
+        let unsupported = |what: String| Error::Unsupported { path: snapshot.directory().to_owned(), what };
+        let table = snapshot.table(&table_name(id)).map_err(|error| match error {
+            store::Error::Missing { .. } => unsupported("holds no spaces of Tarantool".to_owned()),
+            other => other.into(),
+        })?;
+        let columns = &table.schema().columns;
+        let column = columns.iter().position(|column| column.name == TUPLE);
+        let column = column.ok_or_else(|| unsupported(format!("the table of space {id} has no tuples")))?;
+        for row in table.range(PRIMARY, Bound::Unbounded, Bound::Unbounded)? {
+            let Value::Bytes(tuple) = table.value(column, row?)? else { continue };
+            let set = if id == SPACE_SPACE { spaces.set_space(tuple) } else { spaces.set_index(tuple) };
+            set.map_err(|damage| {
+                unsupported(format!("a definition in space {id} is damaged: {}", damage.what))
+            })?;
+        }
+    }
+    Ok(spaces)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_lost_has_limits() {
+        assert_eq!(lost_attachment(&[]), None);
+        let lines = vec!["é\n".repeat(300); LOST_LINES_MAX + 7];
+        let (_, bytes) = lost_attachment(&lines).expect("something is lost");
+        let text = String::from_utf8(bytes).expect("cut at a character");
+        assert_eq!(text.lines().count(), LOST_LINES_MAX + 1);
+        assert!(text.ends_with("\n7 more\n") && (text.len() as u64) < store::limits::ATTACHMENT_BYTES_MAX);
+    }
+}

@@ -1,0 +1,45 @@
+//! Applies the operations of UPDATE and UPSERT to a tuple.
+//!
+//! Input: a tuple and a list of operations, as a log has them. Output: the new tuple. Does not know where
+//! tuples are kept.
+//!
+//! An operation that does not fit its tuple makes an update fail; an upsert skips it. Nested fields behave as
+//! in Tarantool, except for the order of a map's pairs when one map is changed twice: that order is
+//! undefined.
+#![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
+
+mod number;
+mod operation;
+mod tree;
+
+use operation::read_operations;
+use tree::Root;
+
+pub use operation::Context;
+
+/// Carries out all operations, or says why not.
+///
+/// # Errors
+/// Which operation does not fit, and why.
+pub fn update(tuple: &[u8], operations: &[u8], context: &Context) -> Result<Vec<u8>, String> {
+    let operations = read_operations(operations, context)?;
+    let mut root = Root::new(tuple).map_err(|damage| damage.what.to_owned())?;
+    for operation in &operations {
+        root.apply(operation).map_err(|why| format!("operation {}: {why}", char::from(operation.code)))?;
+    }
+    Ok(root.bytes(context.double_fields))
+}
+
+/// Carries out the operations that fit.
+///
+/// # Errors
+/// If the operations are none.
+pub fn upsert(tuple: &[u8], operations: &[u8], context: &Context) -> Result<Vec<u8>, String> {
+    let operations = read_operations(operations, context)?;
+    let mut root = Root::new(tuple).map_err(|damage| damage.what.to_owned())?;
+    for operation in &operations {
+        // What does not fit is left out: whoever sent it has long been told that it was done.
+        let _ = root.apply(operation);
+    }
+    Ok(root.bytes(context.double_fields))
+}

@@ -1,0 +1,32 @@
+//! All integration tests of the crate `xlog`, in one binary.
+//!
+//! Comes in: the crate as its users see it. Goes out: failures. Must not know the crate's insides.
+
+#![expect(
+    clippy::unwrap_used,
+    reason = "a test that fails names its line, and clippy's leave for tests stops at helpers"
+)]
+
+mod block;
+mod damage;
+mod damage_logs;
+mod damage_support;
+mod duplicate_keys;
+mod export;
+mod header;
+mod key_order;
+mod load;
+mod msgpack;
+mod recovery;
+mod rescue;
+mod row;
+mod salvage;
+mod seal;
+mod spaces;
+mod state;
+mod state_random;
+mod support;
+mod tarantool;
+mod update;
+mod values;
+mod write;

@@ -1,0 +1,80 @@
+//! What a program tells the user on standard error.
+//!
+//! Each line begins with the program's name. Names of files and text from mail are sanitised here.
+
+use printable::sanitise;
+use std::fmt::Display;
+use std::io::{self, Write};
+use std::sync::OnceLock;
+
+/// The name of the program, once it is known.
+static PROGRAM: OnceLock<&str> = OnceLock::new();
+/// The name before that, as in tests.
+const PROGRAM_DEFAULT: &str = "pneu";
+
+/// Sets the program's name, with which each line on standard error begins. The first name stays.
+pub fn name_program(name: &'static str) {
+    PROGRAM.get_or_init(|| name);
+}
+
+fn program() -> &'static str {
+    PROGRAM.get().copied().unwrap_or(PROGRAM_DEFAULT)
+}
+
+/// Tells the user on standard error what is the matter with a file.
+pub fn complain_of(path: impl Display, what: &str) {
+    complain(sanitise::one_line(&said_of(&path.to_string(), what)));
+}
+
+/// Returns a sentence that names a file, once: what libraries say of it often does already.
+pub fn said_of(path: &str, what: &str) -> String {
+    // The top of a snapshot is part of every path.
+    let is_named = path != "/" && what.contains(path);
+    if is_named { what.to_owned() } else { format!("{path}: {what}") }
+}
+
+/// Tells the user something on standard error. Names and text in it may come from mail, so it is sanitised
+/// here.
+pub fn complain(message: impl Display) {
+    let text = message.to_string();
+    // Where standard error is closed, nobody is left to tell.
+    let _ = writeln!(io::stderr().lock(), "{}: {}", program(), sanitise::many_lines(&text));
+}
+
+/// Tells the user on standard error what failed, and why.
+pub fn complain_why(error: &anyhow::Error) {
+    complain(with_cause(error));
+}
+
+/// Returns what an error says, and what the system said, if that is all that lies below it: errors of
+/// libraries name their causes themselves, as far as they help.
+fn with_cause(error: &anyhow::Error) -> String {
+    let said = error.to_string();
+    match error.downcast_ref::<io::Error>().map(ToString::to_string) {
+        Some(cause) if !said.contains(&cause) => format!("{said}: {cause}"),
+        _ => said,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use anyhow::anyhow;
+
+    #[test]
+    fn what_the_system_says_is_told_once() {
+        let denied = || anyhow::Error::new(io::Error::other("denied"));
+        assert_eq!(with_cause(&denied()), "denied");
+        assert_eq!(with_cause(&denied().context("cannot make a")), "cannot make a: denied");
+        assert_eq!(with_cause(&denied().context("cannot make a: denied")), "cannot make a: denied");
+        assert_eq!(with_cause(&anyhow!("details").context("cannot")), "cannot");
+    }
+
+    #[test]
+    fn a_sentence_names_its_file_once() {
+        assert_eq!(said_of("/a", "is a pipe"), "/a: is a pipe");
+        assert_eq!(said_of("/a", "cannot open /a: Permission denied"), "cannot open /a: Permission denied");
+        assert_eq!(said_of("/", "tree 1 in data/2 is damaged"), "/: tree 1 in data/2 is damaged");
+        assert_eq!(said_of("/a/cur", "/a/cur/1 is not a file"), "/a/cur/1 is not a file");
+    }
+}

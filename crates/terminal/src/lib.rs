@@ -1,0 +1,21 @@
+//! What every program of this project does on a terminal: it reads its surroundings, prints results and
+//! complaints, shows progress, hears signals, and returns an exit code.
+//!
+//! The programs `pneu` and `pneu-tarantool` use it. It knows neither mail nor Tarantool nor restic: what a
+//! program adds (its commands, the meaning of its errors, its locks) comes in as values and traits. Unlike
+//! the other libraries it reads the environment and prints.
+
+pub mod amount;
+pub mod command_line;
+pub mod complaint;
+pub mod confirm;
+pub mod documents;
+pub mod environment;
+pub mod exit;
+pub mod output;
+pub mod pager;
+pub mod progress;
+pub mod screen;
+pub mod signals;
+pub mod words;
+pub mod zone;

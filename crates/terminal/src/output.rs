@@ -1,0 +1,79 @@
+//! Standard output.
+//!
+//! Takes finished lines and writes them in large pieces to whatever reads them. It does not know what they
+//! say; text from mail comes in sanitised.
+
+use crate::pager::Pager;
+use crate::screen::Terminal;
+use std::fmt::{self, Display};
+use std::io::{self, BufWriter, Write};
+use std::process::ChildStdin;
+
+pub use crate::complaint::{complain, complain_of, complain_why, said_of};
+
+/// Bytes gathered before they are written.
+const BUFFER_BYTES: usize = 64 << 10;
+
+/// Standard output. Call [`Output::finish`] at the end: only that says whether all was written.
+pub struct Output {
+    // Goes first, so that a pager sees the end before it is waited for.
+    writer: BufWriter<Box<dyn Write>>,
+    /// What it can show.
+    pub terminal: Terminal,
+    _pager: Option<Pager>,
+}
+
+/// Standard output cannot be written.
+#[derive(Debug)]
+pub struct Unwritable(pub io::Error);
+
+impl Display for Unwritable {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "cannot write the output: {}", self.0)
+    }
+}
+
+impl std::error::Error for Unwritable {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        Some(&self.0)
+    }
+}
+
+impl Output {
+    /// Takes standard output.
+    pub fn new(terminal: Terminal) -> Output {
+        let writer: Box<dyn Write> = Box::new(io::stdout().lock());
+        Output { writer: BufWriter::with_capacity(BUFFER_BYTES, writer), terminal, _pager: None }
+    }
+
+    /// Writes to a pager, which has standard output.
+    pub fn paged(terminal: Terminal, (pager, input): (Pager, ChildStdin)) -> Output {
+        let writer: Box<dyn Write> = Box::new(input);
+        Output { writer: BufWriter::with_capacity(BUFFER_BYTES, writer), terminal, _pager: Some(pager) }
+    }
+
+    /// Writes bytes as they are.
+    ///
+    /// # Errors
+    /// [`Unwritable`].
+    pub fn bytes(&mut self, bytes: &[u8]) -> anyhow::Result<()> {
+        self.writer.write_all(bytes).map_err(|error| Unwritable(error).into())
+    }
+
+    /// Writes a line.
+    ///
+    /// # Errors
+    /// [`Unwritable`].
+    pub fn line(&mut self, line: &str) -> anyhow::Result<()> {
+        self.bytes(line.as_bytes())?;
+        self.bytes(b"\n")
+    }
+
+    /// Writes what is gathered.
+    ///
+    /// # Errors
+    /// [`Unwritable`].
+    pub fn finish(mut self) -> anyhow::Result<()> {
+        self.writer.flush().map_err(|error| Unwritable(error).into())
+    }
+}

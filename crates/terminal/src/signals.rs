@@ -1,0 +1,213 @@
+//! Handles the signals that ask for an end: Ctrl-C (SIGINT), SIGTERM and SIGHUP.
+//!
+//! The program says whether it works or waits for another process, and which locks it holds. This module says
+//! whether a signal asked for an end, and which exit code that has. A signal that is ignored when the process
+//! starts stays ignored, as nohup(1) needs it. SIGQUIT is left to the system: it ends the process at once.
+
+use crate::{environment, exit};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::{SigId, flag, low_level};
+use std::io;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+/// Which signals ask for an end.
+const SIGNALS: [i32; 3] = [SIGINT, SIGTERM, SIGHUP];
+/// How often a process that waits under a lock looks whether it shall end.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// What signals set and ask, from the first [`Signals::get`] on.
+#[derive(Debug, Default)]
+pub struct Signals {
+    is_asked: Arc<AtomicBool>,
+    /// Whether a signal ends the process: it waits for another one, so that nothing asks whether to stop.
+    may_end: Arc<AtomicBool>,
+    /// The signal that came last; 0 before.
+    signal: Arc<AtomicUsize>,
+    /// Whether the process waits for another one under locks, which have to go before it ends.
+    waits_under_locks: AtomicBool,
+    locks: Mutex<Vec<Box<dyn Lock>>>,
+    /// What Ctrl-C does; nothing while a pager has it.
+    interrupt: Mutex<Vec<SigId>>,
+}
+
+/// A lock on something that other processes wait for.
+pub trait Lock: Send + std::fmt::Debug {
+    /// Says whether the process still has it.
+    fn is_held(&self) -> bool;
+
+    /// Gives it up; the process ends next.
+    fn give_up(&self);
+}
+
+static HEARD: OnceLock<Signals> = OnceLock::new();
+
+impl Signals {
+    /// Makes signals ask for an end instead of ending the process, and a Ctrl-C after them end it; once,
+    /// since handlers add up. A second one of the others asks again: timeout(1) and closing terminals send
+    /// theirs twice.
+    ///
+    /// # Errors
+    /// The system refuses the signal's handler.
+    pub fn get() -> io::Result<&'static Signals> {
+        if let Some(signals) = HEARD.get() {
+            return Ok(signals);
+        }
+        let signals = Signals::default();
+        for signal in SIGNALS.into_iter().filter(|signal| !environment::is_ignored(*signal)) {
+            let does = signals.hear(signal)?;
+            if signal == SIGINT {
+                *guarded(&signals.interrupt) = does;
+            }
+        }
+        Ok(HEARD.get_or_init(|| signals))
+    }
+
+    /// Makes a signal ask for an end.
+    fn hear(&self, signal: i32) -> io::Result<Vec<SigId>> {
+        let code = i32::from(exit::of_signal(signal));
+        let mut does = Vec::new();
+        // In this order: the first signal finds the flag unset and sets it, the second finds it set.
+        if signal == SIGINT {
+            does.push(flag::register_conditional_shutdown(signal, code, Arc::clone(&self.is_asked))?);
+        }
+        does.push(flag::register_conditional_shutdown(signal, code, Arc::clone(&self.may_end))?);
+        does.push(flag::register_usize(signal, Arc::clone(&self.signal), signal.unsigned_abs() as usize)?);
+        does.push(flag::register(signal, Arc::clone(&self.is_asked))?);
+        Ok(does)
+    }
+
+    /// Asks for an end as a signal does.
+    pub fn ask(&self) {
+        self.is_asked.store(true, Ordering::Relaxed);
+    }
+
+    /// Says whether somebody asked for an end.
+    pub fn is_asked(&self) -> bool {
+        self.is_asked.load(Ordering::Relaxed)
+    }
+
+    /// Takes note that the process works, and asks by itself whether to stop.
+    pub fn works(&self) {
+        self.may_end.store(false, Ordering::Relaxed);
+        self.waits_under_locks.store(false, Ordering::Relaxed);
+    }
+
+    /// Takes note that the process waits for another one: a signal ends it, once its locks are given up.
+    pub fn waits(&'static self) {
+        let is_locked = self.locks().iter().any(|lock| lock.is_held());
+        let ends_itself = is_locked && {
+            self.waits_under_locks.store(true, Ordering::Relaxed);
+            thread::Builder::new().name("ending".to_owned()).spawn(|| self.end_when_asked()).is_ok()
+        };
+        if !ends_itself {
+            self.let_end();
+        }
+    }
+
+    /// Lets a signal end the process at once, from now on or if one came already.
+    fn let_end(&self) {
+        self.may_end.store(true, Ordering::SeqCst);
+        if self.signal.load(Ordering::SeqCst) > 0 {
+            low_level::exit(i32::from(self.code()));
+        }
+    }
+
+    fn end_when_asked(&self) {
+        while self.waits_under_locks.load(Ordering::Relaxed) {
+            if self.is_asked() {
+                self.locks().iter().for_each(|lock| lock.give_up());
+                low_level::exit(i32::from(self.code()));
+            }
+            thread::sleep(LOOK);
+        }
+    }
+
+    fn locks(&self) -> MutexGuard<'_, Vec<Box<dyn Lock>>> {
+        guarded(&self.locks)
+    }
+
+    fn code(&self) -> u8 {
+        let signal = i32::try_from(self.signal.load(Ordering::SeqCst)).unwrap_or(0);
+        exit::of_signal(if signal == 0 { SIGINT } else { signal })
+    }
+}
+
+/// Makes signals ask for an end, instead of ending the process.
+///
+/// # Errors
+/// The system refuses the signal's handler.
+pub fn listen() -> io::Result<()> {
+    Signals::get().map(|_| ())
+}
+
+/// Says whether somebody asked for an end since [`listen`]. Before that, signals end the process by
+/// themselves.
+pub fn is_interrupted() -> bool {
+    HEARD.get().is_some_and(Signals::is_asked)
+}
+
+/// Returns the exit code of what was ended: that of the last signal.
+pub fn code() -> u8 {
+    HEARD.get().map_or(exit::of_signal(SIGINT), Signals::code)
+}
+
+/// Takes note of a lock that has to be given up before the process ends while it waits.
+pub fn holds(lock: Box<dyn Lock>) {
+    if let Some(signals) = HEARD.get() {
+        signals.locks().push(lock);
+    }
+}
+
+/// Lets signals end the process at once: what remains is to print, and nobody asks whether to stop.
+pub fn only_prints() {
+    if let Some(signals) = HEARD.get() {
+        signals.let_end();
+    }
+}
+
+/// Leaves Ctrl-C to a pager that is about to start, which reads from the terminal: we end when it does. Other
+/// signals end the process, once its locks are given up.
+pub fn leave_to_pager() -> Interrupt {
+    let is_heard = !environment::is_ignored(SIGINT);
+    if is_heard {
+        let _ = flag::register(SIGINT, Arc::new(AtomicBool::new(false)));
+    }
+    if let Some(signals) = HEARD.get() {
+        for does in guarded(&signals.interrupt).drain(..) {
+            low_level::unregister(does);
+        }
+        signals.waits();
+    }
+    Interrupt { is_heard }
+}
+
+/// Ctrl-C, which was left to a pager.
+pub struct Interrupt {
+    /// Whether it was heard before, and not ignored.
+    is_heard: bool,
+}
+
+impl Interrupt {
+    /// Makes it ask for an end again: the pager did not start.
+    pub fn take_back(self) {
+        if !self.is_heard {
+            return;
+        }
+        // What cannot be heard any more ends nothing; other signals do.
+        let _ = match HEARD.get() {
+            Some(signals) => signals.hear(SIGINT).map(|does| *guarded(&signals.interrupt) = does),
+            None => {
+                let code = i32::from(exit::of_signal(SIGINT));
+                flag::register_conditional_shutdown(SIGINT, code, Arc::new(AtomicBool::new(true))).map(|_| ())
+            }
+        };
+    }
+}
+
+/// Locks a mutex; nothing here is left half done by a panic.
+fn guarded<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,62 @@
+//! What to make, and what was made.
+//!
+//! Plain values. Knows nothing of how mail is made.
+
+use std::thread;
+
+/// What kind of mail is made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Profile {
+    /// Mail as people keep it: languages, threads, lists, attachments, oddities; 8.5 KiB on average.
+    Varied,
+    /// As many small files as fast as possible, about 300 bytes each: for walking.
+    Small,
+}
+
+/// What to make.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CorpusOptions {
+    /// What kind of mail.
+    pub profile: Profile,
+    /// How many messages. Varied mail has about four files more for each hundred: copies in a second folder.
+    pub messages: u32,
+    /// All random choices follow from it.
+    pub seed: u64,
+    /// How many folders, the root included.
+    pub folders: usize,
+    /// How many threads write. The files do not depend on it.
+    pub threads: usize,
+}
+
+impl CorpusOptions {
+    /// Returns options for `messages` varied messages in 40 folders.
+    pub fn varied(messages: u32, seed: u64) -> CorpusOptions {
+        let threads = thread::available_parallelism().map_or(1, usize::from);
+        CorpusOptions { profile: Profile::Varied, messages, seed, folders: 40, threads }
+    }
+
+    /// Returns options for `messages` small messages in 600 folders; 36 of 137 of them lie in the root.
+    pub fn small(messages: u32, seed: u64) -> CorpusOptions {
+        CorpusOptions { profile: Profile::Small, folders: 600, ..CorpusOptions::varied(messages, seed) }
+    }
+}
+
+/// What was made.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Corpus {
+    /// Files written.
+    pub files: u64,
+    /// Their length in bytes.
+    pub bytes: u64,
+    /// The folders, the root first.
+    pub folders: Vec<FolderCount>,
+}
+
+/// A folder that was made.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FolderCount {
+    /// The path below the root, empty for the root itself. Not always UTF-8.
+    pub path: Vec<u8>,
+    /// Files in its `cur` and `new`.
+    pub files: u64,
+}

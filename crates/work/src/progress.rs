@@ -1,0 +1,42 @@
+//! How work reports what it does. Input: stages and amounts. Output: whether to go on.
+
+/// Watches long work. Methods are called from many threads at once.
+///
+/// Every method has a default that does nothing, so that an implementation overrides what it shows.
+pub trait Progress: Send + Sync {
+    /// A stage begins. Amounts that follow belong to it.
+    fn stage(&self, _stage: Stage) {}
+
+    /// Says how much there is to do in this stage, as soon as that is known, and again if it turns out to be
+    /// more. `items` are files, blobs or trees, whatever the work is about; `bytes` is 0 if only items are
+    /// counted.
+    fn expect(&self, _items: u64, _bytes: u64) {}
+
+    /// Says how much more is done.
+    fn add(&self, _items: u64, _bytes: u64) {}
+
+    /// Another process holds a lock, and the work waits for it. `holder` says who that is.
+    fn waiting(&self, _holder: &str) {}
+
+    /// Returns whether to stop. What is finished by then is kept.
+    fn is_cancelled(&self) -> bool {
+        false
+    }
+}
+
+/// What is being done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stage {
+    /// Listing directories; the amount is not known.
+    List,
+    /// Reading files.
+    Read,
+    /// Merging segments.
+    Merge,
+}
+
+/// Shows nothing, and never stops the work.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Silent;
+
+impl Progress for Silent {}

@@ -1,0 +1,25 @@
+//! What a rule reports.
+//!
+//! Knows nothing of the rules.
+
+use std::fmt;
+
+/// Something that is not as it should be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finding {
+    /// The file, below the workspace.
+    pub path: String,
+    /// The line, from 1; 0 stands for the whole file.
+    pub line: usize,
+    /// What is wrong, and the way out.
+    pub what: String,
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.line {
+            0 => write!(formatter, "{}: {}", self.path, self.what),
+            line => write!(formatter, "{}:{line}: {}", self.path, self.what),
+        }
+    }
+}
