@@ -52,7 +52,8 @@ impl Snapshot {
         Ok(Snapshot { state: Arc::new(state) })
     }
 
-    /// Returns whether this is certainly a later state of the store that `older` is a state of, or the same state.
+    /// Returns whether this is certainly a later state of the store that `older` is a state of, or the same
+    /// state.
     ///
     /// A store that was deleted and made again counts its commits from the beginning, so that numbers do not
     /// tell. The two states are of one store if they rest on the same manifest or share a segment: a segment
