@@ -17,9 +17,10 @@ use crate::roots::resolved_roots;
 use crate::undelete::candidates::{SnapshotFile, best_files, search_order};
 use crate::undelete::put_back::{Back, TargetFolders, Undeleted, put_back};
 use index::{Environment, Hit, Inventory, Mailbox, Moment, MomentFile, RecordReader, Root};
-use restic::{BlobKind, Id, Progress, Repository, Snapshot};
+use restic::{BlobKind, Id, Repository, Snapshot};
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
+use work::Progress;
 
 /// A repository, together with the index of the mailbox that is backed up into it. Cheap to make and to copy.
 #[derive(Clone, Copy, Debug)]
@@ -124,7 +125,7 @@ impl<'a> MessageArchive<'a> {
         let mut folders = TargetFolders::default();
         // Each directory is synced once, at the end, before the report is returned.
         for (sha256, message_id) in order {
-            if progress.is_interrupted() {
+            if progress.is_cancelled() {
                 report.is_interrupted = true;
                 break;
             }
@@ -210,7 +211,7 @@ impl<'a> MessageArchive<'a> {
         let tables =
             Cache::open(&self.environment.disk, &cache_directory(&self.environment.data, &repository.id()));
         let read = move || {
-            let threads = repository.surroundings().thread_count;
+            let threads = repository.surroundings().context.thread_count;
             let listed = restic::snapshot::list(repository.storage(), repository.key(), threads)?;
             let snapshots: Vec<Snapshot> =
                 listed.snapshots.into_iter().map(|(_, snapshot)| snapshot).collect();

@@ -1,6 +1,7 @@
 //! Errors of this crate.
 
 use std::path::PathBuf;
+use work::Cancelled;
 
 /// A failure that stops what was asked for.
 #[derive(Debug, thiserror::Error)]
@@ -98,6 +99,12 @@ impl Error {
             self,
             Error::Archive(Damage { .. } | Missing { .. } | NoBlob { .. }) | Error::PieceList { .. }
         )
+    }
+}
+
+impl From<Cancelled> for Error {
+    fn from(_: Cancelled) -> Error {
+        Error::Interrupted
     }
 }
 

@@ -5,10 +5,11 @@
 use crate::support::{Fixture, init_with, lock, options, surroundings};
 use backup::{BackupOptions, Target};
 use restic::testing::MemoryStorage;
-use restic::{FileKind, FileName, Id, Result, SaveOptions, Storage, Surroundings, Unwatched};
+use restic::{FileKind, FileName, Id, Result, SaveOptions, Storage};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
+use work::Silent;
 
 /// How many packs have to be under way.
 const AT_ONCE: usize = 4;
@@ -88,13 +89,14 @@ impl Storage for Slow {
 fn as_many_packs_are_stored_at_the_same_time_as_there_are_threads() {
     let fixture = Fixture::new();
     let slow = Arc::new(Slow::default());
-    let surroundings = Surroundings { thread_count: AT_ONCE, ..surroundings() };
+    let mut surroundings = surroundings();
+    surroundings.context.thread_count = AT_ONCE;
     let repository = init_with(Arc::clone(&slow) as Arc<dyn Storage>, surroundings).unwrap();
     let lock = lock(&repository).unwrap();
     let target = Target { repository: &repository, lock: &lock };
     let save = SaveOptions { pack_bytes_min: 1024, ..SaveOptions::default() };
     let options = BackupOptions { save, ..options() };
-    let backup = || backup::backup(&fixture.environment, &target, &options, &Unwatched).unwrap();
+    let backup = || backup::backup(&fixture.environment, &target, &options, &Silent).unwrap();
     fixture.index();
     backup();
     for number in 0..60u64 {

@@ -3,11 +3,12 @@
 
 use crate::support::{Fixture, init, open, snapshots};
 use restic::testing::MemoryStorage;
-use restic::{LocalStorage, Sharing, Storage, Unwatched, Visitor, walk};
+use restic::{LocalStorage, Sharing, Storage, Visitor, walk};
 use std::fs;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use testkit::SimDisk;
+use work::Silent;
 
 /// Reads every blob of every file.
 struct ReadsAll<'a>(&'a restic::Repository, AtomicUsize);
@@ -31,7 +32,7 @@ fn whole(storage: &Arc<dyn Storage>) -> Vec<usize> {
     let repository = open(Arc::clone(storage)).unwrap();
     let count = |tree| {
         let reads = ReadsAll(&repository, AtomicUsize::new(0));
-        let problems = walk(&repository, &[tree], Sharing::ByPath, &reads, &Unwatched).unwrap();
+        let problems = walk(&repository, &[tree], Sharing::ByPath, &reads, &Silent).unwrap();
         assert!(problems.is_empty(), "{problems:?}");
         reads.1.into_inner()
     };

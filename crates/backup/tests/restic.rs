@@ -4,7 +4,7 @@ use crate::support::{Fixture, PASSWORD, found, init, large, message, open, query
 use backup::{MessageArchive, Unreferenced};
 use disk::RealDisk;
 use index::{Environment, Mailbox, Order, Root, Scope, TagChange, UpdateOptions};
-use restic::{LocalStorage, Storage, Unwatched};
+use restic::{LocalStorage, Storage};
 use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -77,7 +77,7 @@ fn deleted_mail_is_found_shown_and_put_back_from_a_repository() {
     let repository = open(storage(&fixture)).unwrap();
     let list = snapshots(&repository);
     let archive = MessageArchive { environment: &fixture.environment, repository: &repository };
-    let held = archive.messages(&list, &Unwatched);
+    let held = archive.messages(&list, &Silent);
     let mailbox = Mailbox::open(&fixture.environment).unwrap().with_scope(Scope::WithAbsent(&held)).unwrap();
     assert_eq!(found(&mailbox, "subject:s1 or subject:s50"), ["s1", "s50"]);
     let hits =
@@ -90,13 +90,13 @@ fn deleted_mail_is_found_shown_and_put_back_from_a_repository() {
     // As it stood in the first snapshot.
     let chosen = backup::choose_snapshots(&list[..1], &fixture.roots, "", i64::MAX);
     assert_eq!((chosen.snapshots[0].roots.clone(), chosen.missing), (fixture.roots.clone(), vec![]));
-    let moment = archive.moment(&list, &chosen.snapshots, &Unwatched).unwrap();
+    let moment = archive.moment(&list, &chosen.snapshots, &Silent).unwrap();
     let (then, unknown) = Mailbox::open(&fixture.environment).unwrap().at(&moment).unwrap();
     assert_eq!((found(&then, "flag:new"), unknown), (vec!["s50".to_owned()], index::Unknown::default()));
     // What would be lost, and what keeps it.
     let lost = |staying: &[restic::Snapshot]| {
         let report = archive
-            .lost_messages(Some(&mailbox), (&list[..1], staying), Unreferenced::Keep, &Unwatched)
+            .lost_messages(Some(&mailbox), (&list[..1], staying), Unreferenced::Keep, &Silent)
             .unwrap();
         assert_eq!(report.problems, []);
         report.messages
@@ -115,7 +115,7 @@ fn deleted_mail_is_found_shown_and_put_back_from_a_repository() {
     assert_eq!(kept.len(), 1);
     assert_eq!((none_stay.len(), lost(&kept).len()), (2, 0), "all but those on the disk");
     // Back where they were.
-    let report = archive.undelete((&mailbox, &hits), &list, None, &Unwatched).unwrap();
+    let report = archive.undelete((&mailbox, &hits), &list, None, &Silent).unwrap();
     assert_eq!((report.done.len(), report.present_count, report.problems), (2, 1, vec![]));
     assert_eq!(fs::read(fixture.root().join("inbox/cur/1.x:2,S")).unwrap(), message(1).as_bytes());
     let mailbox = fixture.index();

@@ -7,9 +7,7 @@ use disk::RealDisk;
 use index::{Environment, Mailbox, Order, RecordReader, Root, UpdateOptions};
 use restic::key_file::Cost;
 use restic::testing::{advance, surroundings as testing_surroundings};
-use restic::{
-    HeldLock, LockKind, Password, Repository, SaveOptions, Snapshot, Storage, Surroundings, Unwatched,
-};
+use restic::{HeldLock, LockKind, Password, Repository, SaveOptions, Snapshot, Storage, Surroundings};
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -48,10 +46,9 @@ impl Fixture {
         let environment = Environment {
             disk: Arc::new(RealDisk),
             data: directory.path().join("data"),
-            clock_ns: || 1_900_000_000_000_000_000,
+            context: work::Context::new(|| 1_900_000_000_000_000_000, 2),
             seed: 7,
             holder: "a test".into(),
-            thread_count: 2,
         };
         let fixture =
             Fixture { directory, environment, roots: vec![Root { name: "mail".into(), path: root }] };
@@ -91,7 +88,7 @@ impl Fixture {
         let lock = lock(repository)?;
         advance(Duration::from_secs(60));
         let target = Target { repository, lock: &lock };
-        backup::backup(&self.environment, &target, &options(), &Unwatched)
+        backup::backup(&self.environment, &target, &options(), &Silent)
     }
 }
 

@@ -13,6 +13,7 @@ use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
+use work::{Cancel, Context};
 
 /// Variables that hold passwords and keys.
 pub(crate) const SECRETS: [&str; 3] = ["RESTIC_PASSWORD", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"];
@@ -94,10 +95,10 @@ fn repository_from_variables(variable: impl Fn(&str) -> Option<OsString>) -> Rep
 /// Returns what work on repositories is lent.
 pub(crate) fn archive_surroundings() -> restic::Surroundings {
     restic::Surroundings {
-        clock_ns,
+        context: Context::new(clock_ns, thread_count())
+            .with_cancel(Cancel::when(terminal::signals::is_interrupted)),
         fill_random,
         sleep: if is_waiting_left_out() { |_| () } else { std::thread::sleep },
-        is_interrupted: terminal::signals::is_interrupted,
         hostname: rustix::system::uname().nodename().to_string_lossy().into_owned(),
         username: user_name(rustix::process::geteuid().as_raw()),
         uid: rustix::process::geteuid().as_raw(),
@@ -106,7 +107,6 @@ pub(crate) fn archive_surroundings() -> restic::Surroundings {
         is_alive,
         place: place(),
         started,
-        thread_count: thread_count(),
     }
 }
 

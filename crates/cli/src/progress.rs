@@ -112,20 +112,6 @@ impl work::Progress for Progress {
     }
 }
 
-impl restic::Progress for Progress {
-    fn expect(&self, items: u64, bytes: u64) {
-        work::Progress::expect(self, items, bytes);
-    }
-
-    fn add(&self, items: u64, bytes: u64) {
-        work::Progress::add(self, items, bytes);
-    }
-
-    fn is_interrupted(&self) -> bool {
-        work::Progress::is_cancelled(self)
-    }
-}
-
 /// Returns how a stage looks: the template of its line, and what it does.
 fn look(stage: Stage) -> (&'static str, &'static str) {
     match stage {

@@ -85,10 +85,9 @@ impl Session {
         let index = Environment {
             disk: Arc::new(RealDisk),
             data,
-            clock_ns: environment::clock_ns,
             seed: environment::seed(),
             holder: format!("pneu, process {}", std::process::id()),
-            thread_count: environment::thread_count(),
+            context: work::Context::new(environment::clock_ns, environment::thread_count()),
         };
         let whereabouts = Whereabouts {
             home: surroundings.home.clone(),

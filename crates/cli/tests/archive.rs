@@ -253,7 +253,7 @@ pub(crate) fn exclusive_lock(repository: &str, password: &str) -> restic::HeldLo
     let password = restic::Password::new(password.as_bytes().to_vec());
     let surroundings = restic::Surroundings {
         hostname: "elsewhere".to_owned(),
-        clock_ns: || i64::try_from(jiff::Timestamp::now().as_nanosecond()).unwrap(),
+        context: work::Context::new(|| i64::try_from(jiff::Timestamp::now().as_nanosecond()).unwrap(), 2),
         sleep: |_| {},
         ..restic::testing::surroundings()
     };

@@ -1,4 +1,4 @@
-//! What the index is given by the program that uses it: a disk, a place, a clock, a seed.
+//! What the index is given by the program that uses it: a disk, a place, a seed, a clock and threads.
 //!
 //! Libraries read no environment and no clock by themselves, so that every test can be repeated.
 
@@ -7,6 +7,7 @@ use disk::Disk;
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use work::Context;
 
 /// Seconds since 1970 that a clock may show and be right, 2020 to 2069: this program is younger, and clocks
 /// that have lost their time show 1970, 1980, 2000, 2080 or 2099. Nanoseconds in 64 bits end in 2262.
@@ -25,14 +26,12 @@ pub struct Environment {
     pub disk: Arc<dyn Disk>,
     /// The data directory; `index/` and `user/` in it are ours.
     pub data: PathBuf,
-    /// Returns the time in nanoseconds since 1970.
-    pub clock_ns: fn() -> i64,
     /// Makes file names that nobody else makes.
     pub seed: u64,
     /// Says to others who holds the lock: the process and what it does.
     pub holder: String,
-    /// How many threads may work.
-    pub thread_count: usize,
+    /// The clock, and how many threads may work.
+    pub context: Context,
 }
 
 impl Environment {
@@ -53,7 +52,7 @@ impl Environment {
 
     /// Returns the time in seconds since 1970.
     pub fn now_seconds(&self) -> i64 {
-        (self.clock_ns)().div_euclid(1_000_000_000)
+        self.context.now_ns().div_euclid(1_000_000_000)
     }
 
     /// Returns the time in seconds since 1970, for whatever is forgotten because of it.

@@ -401,7 +401,7 @@ fn a_message_over_the_limit_is_read_in_pieces_to_its_end() {
 fn a_move_right_after_the_first_index_is_a_move() {
     let mut fixture = Fixture::new();
     // A clock as it is: every directory was changed too recently for its times to be trusted.
-    fixture.environment.clock_ns = || {
+    fixture.environment.context.clock_ns = || {
         let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
         i64::try_from(now.as_nanos()).unwrap()
     };

@@ -88,10 +88,9 @@ pub(crate) fn environment(disk: Arc<dyn Disk>, data: &Path) -> Environment {
     Environment {
         disk,
         data: data.to_owned(),
-        clock_ns: || 1_900_000_000_000_000_000,
+        context: work::Context::new(|| 1_900_000_000_000_000_000, 2),
         seed: 7,
         holder: "a test".into(),
-        thread_count: 2,
     }
 }
 

@@ -22,8 +22,8 @@ fn filled() -> Fixture {
         fixture.put("f", "cur", &format!("{number}.x:2,S"), &content);
     }
     fixture.update();
-    for (range, clock) in [(0..4, fixture.environment.clock_ns), (4..5, later as fn() -> i64)] {
-        fixture.environment.clock_ns = clock;
+    for (range, clock) in [(0..4, fixture.environment.context.clock_ns), (4..5, later as fn() -> i64)] {
+        fixture.environment.context.clock_ns = clock;
         for number in range {
             fs::remove_file(fixture.root().join(format!("f/cur/{number}.x:2,S"))).unwrap();
         }
@@ -77,7 +77,7 @@ fn a_swept_message_that_comes_back_is_a_new_one() {
 #[test]
 fn absent_since_a_time_to_come_is_not_old() {
     let mut fixture = filled();
-    fixture.environment.clock_ns = || 1_700_000_000 * 1_000_000_000;
+    fixture.environment.context.clock_ns = || 1_700_000_000 * 1_000_000_000;
     assert!(sweepable(&fixture, 0).is_empty());
     assert_eq!(sweep(&fixture, 0), 0);
     assert_eq!(fixture.mailbox().counts().unwrap().absent, 5);
@@ -102,7 +102,7 @@ fn a_clock_that_makes_no_sense_forgets_nothing() {
         "2070-01-01 00:00 UTC",
     ];
     for (clock, shown) in clocks.into_iter().zip(days) {
-        fixture.environment.clock_ns = clock;
+        fixture.environment.context.clock_ns = clock;
         let listed = index::sweepable(&fixture.environment, MONTH, &NoArchive).map(|list| list.len());
         let swept =
             index::sweep(&fixture.environment, MONTH, &NoArchive, &Silent).map(|swept| swept.forgotten);
@@ -112,7 +112,7 @@ fn a_clock_that_makes_no_sense_forgets_nothing() {
         }
         assert_eq!(fixture.mailbox().counts().unwrap().absent, 5);
     }
-    fixture.environment.clock_ns = || CLOCK_SECONDS.end() * 1_000_000_000;
+    fixture.environment.context.clock_ns = || CLOCK_SECONDS.end() * 1_000_000_000;
     assert!(*last > NOW && sweep(&fixture, MONTH) == 5);
 }
 
@@ -121,10 +121,10 @@ fn what_such_a_clock_dated_is_gone_since_the_next_sweep() {
     let wrong: [fn() -> i64; 3] = [|| 0, || -1_000_000_000, || i64::MAX];
     for clock in wrong {
         let mut fixture = filled();
-        fixture.environment.clock_ns = clock;
+        fixture.environment.context.clock_ns = clock;
         fs::remove_file(fixture.root().join("f/cur/5.x:2,S")).unwrap();
         fixture.update();
-        fixture.environment.clock_ns = later;
+        fixture.environment.context.clock_ns = later;
         assert_eq!(sweepable(&fixture, MONTH).len(), 4);
         let swept = |age| index::sweep(&fixture.environment, age, &NoArchive, &Silent).unwrap();
         assert_eq!(swept(MONTH), Swept { forgotten: 4, held: 0, dated: 1 });
@@ -140,7 +140,7 @@ fn mail_that_is_read_under_such_a_clock_keeps_its_dates() {
     let wrong: [fn() -> i64; 3] = [|| 0, || -1_000_000_000_000, || i64::MAX];
     for clock in wrong {
         let mut fixture = Fixture::new();
-        fixture.environment.clock_ns = clock;
+        fixture.environment.context.clock_ns = clock;
         fixture.put("f", "cur", "1.x:2,S", &message("dated", "a date", "words"));
         fixture.update();
         assert_eq!(fixture.find("date:2025-03-04"), ["a date"]);

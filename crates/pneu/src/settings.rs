@@ -10,6 +10,7 @@ use std::hash::{BuildHasher, RandomState};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
+use work::Context;
 
 /// What a [`Host`](crate::Host) is made with.
 #[derive(Clone, Debug)]
@@ -31,11 +32,13 @@ impl Settings {
             environment: Environment {
                 disk: Arc::new(RealDisk),
                 data: data.into(),
-                clock_ns: system_clock_ns,
                 // A keyed hash of nothing: its keys are random.
                 seed: RandomState::new().hash_one(0u8),
                 holder: format!("process {}", std::process::id()),
-                thread_count: std::thread::available_parallelism().map_or(1, usize::from),
+                context: Context::new(
+                    system_clock_ns,
+                    std::thread::available_parallelism().map_or(1, usize::from),
+                ),
             },
             configuration: Configuration::default(),
             zone: TimeZone::UTC,
@@ -49,7 +52,7 @@ impl Settings {
 
     /// Returns the time that relative dates in queries are relative to.
     pub(crate) fn now(&self) -> jiff::Zoned {
-        let time = Timestamp::from_nanosecond(i128::from((self.environment.clock_ns)()));
+        let time = Timestamp::from_nanosecond(i128::from(self.environment.context.now_ns()));
         time.unwrap_or(Timestamp::UNIX_EPOCH).to_zoned(self.zone.clone())
     }
 }

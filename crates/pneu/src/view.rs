@@ -128,7 +128,7 @@ impl View {
     /// # Errors
     /// [`Error::File`] if no file of it can be read or holds it.
     pub fn read(&self, message: &Message) -> Result<MessageContent> {
-        Ok(message_file::read(message, (self.settings.environment.clock_ns)())?)
+        Ok(message_file::read(message, self.settings.environment.context.now_ns())?)
     }
 
     /// Returns hints for folders that a query names and that hold no message.

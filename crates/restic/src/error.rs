@@ -4,6 +4,7 @@
 
 use crate::encoding::id::Id;
 use crate::file_name::FileName;
+use work::Cancelled;
 
 /// A failed operation on a repository.
 #[derive(Debug, thiserror::Error)]
@@ -185,6 +186,12 @@ pub enum Error {
 
 /// The result of an operation on a repository.
 pub type Result<T> = std::result::Result<T, Error>;
+
+impl From<Cancelled> for Error {
+    fn from(_: Cancelled) -> Error {
+        Error::Interrupted
+    }
+}
 
 impl Error {
     /// Returns whether the error concerns more than one file: the storage cannot be reached, the lock is

@@ -16,7 +16,6 @@ mod error;
 mod file_name;
 mod format;
 pub mod lock;
-mod progress;
 mod prune;
 mod repository;
 mod restore;
@@ -51,7 +50,6 @@ pub use format::pack;
 pub use format::tree::{self, Node, NodeKind};
 pub use format::unpacked::{self, Parts, Version};
 pub use lock::{HeldLock, LockKind, LockReleaser, WhichLocks, unlock};
-pub use progress::{Progress, Unwatched};
 pub use prune::{
     MaxUnused, PruneFigures, PruneOptions, PrunePlan, PruneReport, carry_out as prune, plan as plan_prune,
     plan_without as plan_prune_without,

@@ -3,9 +3,9 @@
 use crate::encoding::id::Id;
 use crate::error::{Error, Result};
 use crate::file_name::FileKind;
-use crate::progress::Progress;
 use crate::repository::Repository;
 use crate::trees::used::mark_used;
+use work::Progress;
 
 /// Sums over a repository.
 #[derive(Debug, Default)]

@@ -3,19 +3,18 @@
 //! Libraries read no environment and no clock by themselves, so that every test can be repeated.
 
 use std::time::Duration;
+use work::Context;
 
 /// Where and for whom work is done.
 #[derive(Clone, Debug)]
 pub struct Surroundings {
-    /// Returns the time in nanoseconds since 1970.
-    pub clock_ns: fn() -> i64,
+    /// The clock, how many threads may work, and whether the user asked to stop: then nobody waits for a
+    /// storage any more.
+    pub context: Context,
     /// Fills with random bytes that nobody can foresee: keys and nonces are made of them.
     pub fill_random: fn(&mut [u8]),
     /// Waits. Only locks and attempts to reach a storage again wait.
     pub sleep: fn(Duration),
-    /// Says whether the user asked to stop: then nobody waits for a storage any more. Work itself is asked by
-    /// its [`Progress`](crate::Progress).
-    pub is_interrupted: fn() -> bool,
     /// The machine's name.
     pub hostname: String,
     /// The user's name.
@@ -34,6 +33,4 @@ pub struct Surroundings {
     /// Returns when a process of this place began, in a unit that is the same for all of them; `None` if that
     /// cannot be seen.
     pub started: fn(u32) -> Option<u64>,
-    /// How many threads may work.
-    pub thread_count: usize,
 }

@@ -13,6 +13,7 @@ use std::collections::BTreeMap;
 use std::fmt::{Debug, Formatter};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
+use work::Context;
 use zeroize::Zeroizing;
 
 /// The time at which all tests begin: 2026-11-21 10:02 UTC.
@@ -30,10 +31,9 @@ thread_local! {
 /// unless somebody sleeps.
 pub fn surroundings() -> Surroundings {
     Surroundings {
-        clock_ns,
+        context: Context::new(clock_ns, 2),
         fill_random,
         sleep: advance,
-        is_interrupted: || false,
         hostname: "tower".to_owned(),
         username: "ana".to_owned(),
         uid: 1000,
@@ -44,7 +44,6 @@ pub fn surroundings() -> Surroundings {
         started: |process| {
             matches!(process, OWN_PROCESS | LIVING_PROCESS).then_some(u64::from(process) * 100)
         },
-        thread_count: 2,
     }
 }
 
@@ -237,9 +236,9 @@ mod tests {
     #[test]
     fn the_clock_moves_only_when_somebody_sleeps() {
         let surroundings = surroundings();
-        assert_eq!(((surroundings.clock_ns)(), (surroundings.clock_ns)()), (CLOCK_NS, CLOCK_NS));
+        assert_eq!((surroundings.context.now_ns(), surroundings.context.now_ns()), (CLOCK_NS, CLOCK_NS));
         (surroundings.sleep)(Duration::from_secs(2));
-        assert_eq!((surroundings.clock_ns)(), CLOCK_NS + 2_000_000_000);
+        assert_eq!(surroundings.context.now_ns(), CLOCK_NS + 2_000_000_000);
         let mut random = [0; 12];
         (surroundings.fill_random)(&mut random);
         assert_eq!(random[..8], 0x910a_2dec_8902_5cc1_u64.to_le_bytes());

@@ -4,13 +4,14 @@ use crate::support::{password, save_snapshot, shared_lock, surroundings};
 use restic::tree::{Node, NodeKind, TreeWriter};
 use restic::{
     BlobKind, Compression, Cost, Error, Id, LocalStorage, Repository, Result, SaveOptions, Saver, Sharing,
-    Storage, Unwatched, Visitor, snapshot, walk,
+    Storage, Visitor, snapshot, walk,
 };
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 use testkit::SimDisk;
 use testkit::sim_disk::{Acknowledged, crash_at_every_operation, fail_at_every_operation};
+use work::Silent;
 
 /// Every disk that is found is opened: passwords cost nothing.
 const FREE: Cost = Cost { n: 2, r: 1, p: 1 };
@@ -71,7 +72,7 @@ fn check(disk: &SimDisk, acknowledged: &BTreeSet<Id>) {
     let found: BTreeSet<Id> = listed.snapshots.iter().map(|(id, _)| *id).collect();
     assert!(acknowledged.is_subset(&found), "{acknowledged:?} in {found:?}");
     let trees: Vec<Id> = listed.snapshots.iter().map(|(_, snapshot)| snapshot.tree).collect();
-    let problems = walk(&repository, &trees, Sharing::ByTree, &ReadAll(&repository), &Unwatched).unwrap();
+    let problems = walk(&repository, &trees, Sharing::ByTree, &ReadAll(&repository), &Silent).unwrap();
     assert!(problems.is_empty(), "{problems:?}");
 }
 
@@ -154,6 +155,6 @@ fn a_full_disk_is_said_and_what_was_saved_stays() {
     save_snapshot(&repository, Id([1; 32]));
     let listed = snapshot::list(repository.storage(), repository.key(), 1).unwrap();
     let trees: Vec<Id> = listed.snapshots.iter().map(|(_, snapshot)| snapshot.tree).collect();
-    let problems = walk(&repository, &trees, Sharing::ByTree, &ReadAll(&repository), &Unwatched).unwrap();
+    let problems = walk(&repository, &trees, Sharing::ByTree, &ReadAll(&repository), &Silent).unwrap();
     assert_eq!(problems.len(), 1, "the check above can fail");
 }

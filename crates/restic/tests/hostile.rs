@@ -7,10 +7,11 @@ use restic::testing::MemoryStorage;
 use restic::tree::{Node, NodeKind, TreeWriter};
 use restic::{
     BlobKind, Choice, Compression, Error, FileKind, FileName, FindFilter, Id, LocalStorage, Next, Overwrite,
-    Repository, RestoreOptions, SaveOptions, Saver, Storage, Unwatched, Zstd, find, list, restore, unpacked,
+    Repository, RestoreOptions, SaveOptions, Saver, Storage, Zstd, find, list, restore, unpacked,
 };
 use std::fs;
 use std::sync::Arc;
+use work::Silent;
 
 /// Stores a compressed blob whatever it holds, as no saver would; returns its name.
 fn put(repository: &Repository, kind: BlobKind, plain: &[u8]) -> Id {
@@ -86,10 +87,10 @@ fn directories_that_multiply_end_every_walk_over_paths() {
     endless(&listed.err().unwrap());
     assert!((10_000..200_000).contains(&listed_count), "{listed_count}");
     let wish = FindFilter { matches: &|_, _| true, may_hold: &|_| true };
-    endless(&find(&repository, &[tree], &wish, &Unwatched).err().unwrap());
+    endless(&find(&repository, &[tree], &wish, &Silent).err().unwrap());
     let target = tempfile::tempdir().unwrap();
     let options = RestoreOptions { choose: &|_| Choice::Take, overwrite: Overwrite::Never };
-    let restored = restore(&repository, &tree, &target.path().join("new"), &options, &Unwatched);
+    let restored = restore(&repository, &tree, &target.path().join("new"), &options, &Silent);
     endless(&restored.err().unwrap());
     assert_eq!(fs::read_dir(target.path()).unwrap().count(), 0, "nothing is restored of it");
 }

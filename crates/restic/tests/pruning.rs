@@ -8,7 +8,7 @@ use restic::testing::MemoryStorage;
 use restic::tree::{Node, NodeKind, TreeWriter};
 use restic::{
     BlobKind, CacheDirectory, Compression, Error, FileKind, FileName, Id, LocalStorage, LockKind, MaxUnused,
-    Password, PruneOptions, PruneReport, ReadData, Repository, SaveOptions, Saver, Storage, Unwatched, check,
+    Password, PruneOptions, PruneReport, ReadData, Repository, SaveOptions, Saver, Storage, check,
     plan_prune, prune,
 };
 use std::collections::BTreeSet;
@@ -18,6 +18,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use testkit::sim_disk::{Acknowledged, crash_at_every_operation};
 use testkit::{Random, SimDisk, restic};
+use work::Silent;
 
 /// Packs so small that a test fills many.
 const SMALL: SaveOptions = SaveOptions { compression: Compression::Off, pack_bytes_min: 4096 };
@@ -52,15 +53,15 @@ fn forget(repository: &Repository, snapshot: Id) {
 
 pub(crate) fn prune_all(repository: &Repository, options: &PruneOptions) -> restic::Result<PruneReport> {
     let lock = repository.lock(LockKind::Exclusive, Duration::ZERO, &|_| Ok(()))?;
-    let plan = plan_prune(repository, options, &Unwatched)?;
-    let report = prune(&lock, &plan, &Unwatched)?;
+    let plan = plan_prune(repository, options, &Silent)?;
+    let report = prune(&lock, &plan, &Silent)?;
     lock.release()?;
     Ok(report)
 }
 
 /// Returns what is wrong and what is untidy, having read every byte.
 fn checked(repository: &Repository) -> (Vec<String>, Vec<String>, u64) {
-    let report = check(repository, ReadData::All, &Unwatched).unwrap();
+    let report = check(repository, ReadData::All, &Silent).unwrap();
     (report.faults.iter().map(ToString::to_string).collect(), report.hints, report.unused_blob_count)
 }
 
@@ -136,7 +137,7 @@ fn waste_within_the_limit_stays_where_it_is() {
     let lock = || repository.lock(LockKind::Exclusive, Duration::ZERO, &|_| Ok(())).unwrap();
     let unlimited = PruneOptions { max_unused: MaxUnused::Unlimited };
     let held = lock();
-    let plan = plan_prune(&repository, &unlimited, &Unwatched).unwrap();
+    let plan = plan_prune(&repository, &unlimited, &Silent).unwrap();
     assert_eq!(plan.figures.repacked_bytes, 0);
     assert!(plan.figures.left_bytes > 0 && plan.figures.unused_blob_count >= 4, "{:?}", plan.figures);
     drop(held);
@@ -172,7 +173,7 @@ fn of_several_copies_one_stays_and_packs_that_nobody_names_go() {
     let orphan = Id::of(b"left by a crash");
     memory.put(FileName { kind: FileKind::Pack, id: orphan }, b"left by a crash".to_vec());
     let repository = open(&storage);
-    let plan = plan_prune(&repository, &ALL, &Unwatched).unwrap();
+    let plan = plan_prune(&repository, &ALL, &Silent).unwrap();
     assert_eq!(
         (plan.figures.duplicate_count, plan.figures.unindexed_pack_count),
         (21, 1),
@@ -182,7 +183,7 @@ fn of_several_copies_one_stays_and_packs_that_nobody_names_go() {
     prune_all(&open(&storage), &ALL).unwrap();
     let repository = open(&storage);
     is_tidy(&repository);
-    let again = plan_prune(&repository, &ALL, &Unwatched).unwrap();
+    let again = plan_prune(&repository, &ALL, &Silent).unwrap();
     assert_eq!((again.figures.duplicate_count, again.figures.unused_blob_count), (0, 0));
 }
 
@@ -207,7 +208,7 @@ fn nothing_is_removed_where_anything_is_missing_or_damaged() {
             }
             memory.operations();
             let repository = open(&storage);
-            let planned = plan_prune(&repository, &ALL, &Unwatched);
+            let planned = plan_prune(&repository, &ALL, &Silent);
             let is_needed = name.kind != FileKind::Snapshot || damage == "cut";
             match planned {
                 Err(error) => {
@@ -311,7 +312,7 @@ fn a_crash_at_any_operation_loses_nothing() {
         let storage = on(disk);
         let repository = one_thread(&storage).unwrap();
         restic::unlock(repository.parts(), restic::WhichLocks::All).unwrap();
-        let report = check(&repository, ReadData::All, &Unwatched).unwrap();
+        let report = check(&repository, ReadData::All, &Silent).unwrap();
         assert_eq!(report.faults.iter().map(ToString::to_string).collect::<Vec<_>>(), [""; 0]);
         // A snapshot that was forgotten may be back until something is removed that it needs.
         assert!(matches!(report.snapshot_count, 1 | 2));
@@ -387,7 +388,7 @@ fn a_storage_that_cannot_be_reached_is_no_damage() {
         let repository = open(&storage);
         memory.refuse(move |operation| operation.starts_with(unreachable));
         memory.operations();
-        let ended = check(&repository, ReadData::All, &Unwatched).unwrap_err();
+        let ended = check(&repository, ReadData::All, &Silent).unwrap_err();
         assert!(matches!(ended, Error::Storage { .. }), "{ended}");
         let tries = memory.operations().iter().filter(|operation| operation.starts_with(unreachable)).count();
         assert!(tries <= 2, "each thread asks once: {tries}");

@@ -6,12 +6,13 @@ use crate::support::{init, open};
 use restic::testing::MemoryStorage;
 use restic::{
     BlobKind, FileKind, FileName, Id, LockKind, MaxUnused, Overwrite, PruneOptions, ReadData, Repository,
-    RestoreOptions, Storage, Unwatched, WhichLocks, check, list, restore, snapshot, statistics, unlock,
+    RestoreOptions, Storage, WhichLocks, check, list, restore, snapshot, statistics, unlock,
 };
 use std::collections::HashMap;
 use std::fs;
 use std::sync::Arc;
 use std::time::Duration;
+use work::Silent;
 
 /// Lets each read be spoilt so many times before it comes as it is.
 fn spoil(memory: &MemoryStorage, times: u32) {
@@ -30,18 +31,18 @@ fn spoil(memory: &MemoryStorage, times: u32) {
 
 /// Does with a repository whatever reads of it; returns what was found wrong.
 fn read_all(repository: &Repository, tree: &Id) -> Vec<String> {
-    let checked = check(repository, ReadData::All, &Unwatched).unwrap();
+    let checked = check(repository, ReadData::All, &Silent).unwrap();
     let mut wrong: Vec<String> = checked.faults.iter().map(ToString::to_string).collect();
     let parts = repository.parts();
     let listed = snapshot::list(&*parts.storage, &parts.key, 2).unwrap();
     wrong.extend(listed.unread.iter().map(|(_, error)| error.to_string()));
-    let sums = statistics(repository, &Unwatched).unwrap();
+    let sums = statistics(repository, &Silent).unwrap();
     wrong.extend(sums.problems.iter().map(ToString::to_string));
     let problems = list(repository, tree, &mut |_, _| Ok(restic::Next::Enter)).unwrap();
     wrong.extend(problems.iter().map(|problem| problem.error.to_string()));
     let target = tempfile::tempdir().unwrap();
     let options = RestoreOptions { choose: &|_| restic::Choice::Take, overwrite: Overwrite::Always };
-    let restored = restore(repository, tree, target.path(), &options, &Unwatched).unwrap();
+    let restored = restore(repository, tree, target.path(), &options, &Silent).unwrap();
     wrong.extend(restored.problems.into_iter().map(|problem| problem.what));
     assert!(!wrong.is_empty() || fs::read_dir(target.path()).unwrap().count() == 40);
     wrong

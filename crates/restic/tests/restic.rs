@@ -4,14 +4,14 @@ use crate::support::{PASSWORD, back_up, describe, init, make_files, open};
 use disk::RealDisk;
 use restic::{
     BlobKind, Choice, Compression, Error, FileKind, Id, LocalStorage, LockKind, Overwrite, Repository,
-    RestoreOptions, RestoreReport, SaveOptions, Sharing, Storage, Unwatched, Visitor, restore, snapshot,
-    walk,
+    RestoreOptions, RestoreReport, SaveOptions, Sharing, Storage, Visitor, restore, snapshot, walk,
 };
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 use tempfile::TempDir;
 use testkit::{Restic, restic};
+use work::Silent;
 
 const TAKE_ALL: RestoreOptions<'static> =
     RestoreOptions { choose: &|_| Choice::Take, overwrite: Overwrite::Never };
@@ -26,7 +26,7 @@ fn place() -> Option<(TempDir, Arc<dyn Storage>, Restic)> {
 }
 
 fn restore_all(repository: &Repository, tree: &Id, target: &Path) -> RestoreReport {
-    restore(repository, tree, target, &TAKE_ALL, &Unwatched).unwrap()
+    restore(repository, tree, target, &TAKE_ALL, &Silent).unwrap()
 }
 
 /// Returns the tree of the only snapshot.
@@ -51,7 +51,7 @@ impl Visitor for ReadAll<'_> {
 }
 
 fn read_all(repository: &Repository, tree: Id) {
-    let problems = walk(repository, &[tree], Sharing::ByTree, &ReadAll { repository }, &Unwatched).unwrap();
+    let problems = walk(repository, &[tree], Sharing::ByTree, &ReadAll { repository }, &Silent).unwrap();
     assert!(problems.is_empty(), "{problems:?}");
 }
 

@@ -5,12 +5,13 @@ use restic::testing::MemoryStorage;
 use restic::tree::{Node, NodeKind, TreeWriter};
 use restic::{
     BlobKind, Choice, Compression, FileKind, FileName, Id, Location, Overwrite, Repository, RestoreOptions,
-    RestoreReport, SaveOptions, Saver, Storage, Time, Unwatched, restore,
+    RestoreReport, SaveOptions, Saver, Storage, Time, restore,
 };
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::sync::Arc;
+use work::Silent;
 
 const SMALL: SaveOptions = SaveOptions { compression: Compression::Auto, pack_bytes_min: 64 << 10 };
 
@@ -21,7 +22,7 @@ fn memory() -> (Arc<MemoryStorage>, Arc<dyn Storage>) {
 
 fn run(repository: &Repository, tree: &Id, target: &Path, overwrite: Overwrite) -> RestoreReport {
     let options = RestoreOptions { choose: &|_| Choice::Take, overwrite };
-    restore(repository, tree, target, &options, &Unwatched).unwrap()
+    restore(repository, tree, target, &options, &Silent).unwrap()
 }
 
 /// Returns what a report says of problems, without what the system says.
@@ -122,7 +123,7 @@ fn only_what_is_chosen_comes_with_what_it_lies_in() {
     };
     let target = place.path().join("target");
     let options = RestoreOptions { choose: &choose, overwrite: Overwrite::Never };
-    let report = restore(&open(&storage), &tree, &target, &options, &Unwatched).unwrap();
+    let report = restore(&open(&storage), &tree, &target, &options, &Silent).unwrap();
     assert_eq!((report.file_count, report.directory_count, problems(&report)), (1, 3, vec![]));
     let names: Vec<String> =
         describe(&target).iter().map(|line| line.split(' ').next().unwrap().to_owned()).collect();

@@ -4,6 +4,7 @@ use restic::{Error, FileKind, FileName, Id, Result, Retry, Storage, Surroundings
 use std::cell::{Cell, RefCell};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
+use work::{Cancel, Context};
 
 thread_local! {
     /// Waits in slices, and a zero for each question whether to go on: two of them without a slice between
@@ -20,15 +21,11 @@ thread_local! {
 /// thread.
 pub(crate) fn surroundings() -> Surroundings {
     Surroundings {
-        clock_ns: || NOW_NS.get(),
+        context: Context::new(|| NOW_NS.get(), 2).with_cancel(Cancel::when(is_stopped)),
         fill_random: |bytes| bytes.fill(7),
         sleep: |wait| {
             WAITS.with_borrow_mut(|waits| waits.push(wait));
             pass(wait);
-        },
-        is_interrupted: || {
-            WAITS.with_borrow_mut(|waits| waits.push(Duration::ZERO));
-            NOW_NS.get() >= STOP_NS.get()
         },
         hostname: "tower".to_owned(),
         username: "ana".to_owned(),
@@ -38,8 +35,12 @@ pub(crate) fn surroundings() -> Surroundings {
         is_alive: |_| true,
         place: None,
         started: |_| None,
-        thread_count: 2,
     }
+}
+
+fn is_stopped() -> bool {
+    WAITS.with_borrow_mut(|waits| waits.push(Duration::ZERO));
+    NOW_NS.get() >= STOP_NS.get()
 }
 
 fn pass(time: Duration) {

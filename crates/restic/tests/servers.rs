@@ -14,6 +14,7 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock};
 use std::thread;
+use work::Context;
 
 /// Kinds of servers that tests can start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -215,7 +216,8 @@ const WRITERS: usize = 6;
 
 /// Real waits, but a twentieth of them: servers need their time.
 fn hurried() -> Surroundings {
-    Surroundings { clock_ns: || 0, sleep: |wait| thread::sleep(wait / 20), ..surroundings() }
+    let context = Context { clock_ns: || 0, ..surroundings().context };
+    Surroundings { context, sleep: |wait| thread::sleep(wait / 20), ..surroundings() }
 }
 
 /// Writes packs until there are no more; who has written a quarter of them kills what is to be killed.

@@ -24,7 +24,9 @@ pub(crate) fn password() -> Password {
 }
 
 pub(crate) fn surroundings(thread_count: usize) -> Surroundings {
-    Surroundings { thread_count, ..testing::surroundings() }
+    let mut surroundings = testing::surroundings();
+    surroundings.context.thread_count = thread_count;
+    surroundings
 }
 
 pub(crate) fn init(storage: &Arc<dyn Storage>) -> Repository {
@@ -89,7 +91,7 @@ pub(crate) fn back_up(
 
 pub(crate) fn save_snapshot(repository: &Repository, tree: Id) -> Id {
     let snapshot = Snapshot {
-        time: Time::from_ns((repository.surroundings().clock_ns)(), 0),
+        time: Time::from_ns(repository.surroundings().context.now_ns(), 0),
         tree,
         paths: vec!["/mail".into()],
         hostname: "tower".into(),

@@ -6,19 +6,20 @@ use crate::support::{PASSWORD, init, make_files, open};
 use disk::RealDisk;
 use restic::index_file::{IndexFileWriter, scan};
 use restic::{
-    BlobKind, FileKind, FileName, LocalStorage, LockKind, MaxUnused, PruneOptions, ReadData, Storage,
-    Unwatched, check, plan_prune, plan_prune_without, prune, unpacked,
+    BlobKind, FileKind, FileName, LocalStorage, LockKind, MaxUnused, PruneOptions, ReadData, Storage, check,
+    plan_prune, plan_prune_without, prune, unpacked,
 };
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 use testkit::restic;
+use work::Silent;
 
 const UNLIMITED: PruneOptions = PruneOptions { max_unused: MaxUnused::Unlimited };
 
 /// Returns how many packs a prune would write anew.
 fn to_repack(storage: &Arc<dyn Storage>, options: &PruneOptions) -> u64 {
-    plan_prune(&open(storage), options, &Unwatched).unwrap().figures.repacked_pack_count
+    plan_prune(&open(storage), options, &Silent).unwrap().figures.repacked_pack_count
 }
 
 #[test]
@@ -63,12 +64,12 @@ fn a_pack_that_no_index_file_has_whole_is_told_and_nothing_is_pruned() {
     for half in halves {
         unpacked::save(repository.parts(), FileKind::Index, &half.finish()).unwrap();
     }
-    let refused = plan_prune(&open(&storage), &UNLIMITED, &Unwatched).unwrap_err().to_string();
+    let refused = plan_prune(&open(&storage), &UNLIMITED, &Silent).unwrap_err().to_string();
     assert!(
         refused.ends_with(" is damaged: no index file has all of its blobs; see: pneu archive check"),
         "{refused}"
     );
-    let report = check(&open(&storage), ReadData::All, &Unwatched).unwrap();
+    let report = check(&open(&storage), ReadData::All, &Silent).unwrap();
     let faults: Vec<String> = report.faults.iter().map(ToString::to_string).collect();
     assert_eq!(faults.len(), split_count as usize, "{faults:?}");
     assert!(faults.iter().all(|fault| fault.ends_with("no index file has all of its blobs")), "{faults:?}");
@@ -85,7 +86,7 @@ fn a_part_of_the_packs_is_read_another_one_each_time() {
     for (percent, count) in [(0.1, 1), (5.0, 1), (5.1, 2), (50.0, 10), (99.0, 20), (100.0, 20)] {
         let repository = open(&storage);
         memory.operations();
-        let report = check(&repository, ReadData::Percent(percent), &Unwatched).unwrap();
+        let report = check(&repository, ReadData::Percent(percent), &Silent).unwrap();
         assert_eq!((report.read_pack_count, report.faults.len()), (count, 0), "{percent}");
         // Trees are read in ranges, packs as a whole.
         let is_whole = |line: &String| line.starts_with("read data/") && !line.contains('+');
@@ -103,9 +104,9 @@ fn a_part_of_the_packs_is_read_another_one_each_time() {
     let last = bytes.len() - 10;
     bytes[last] ^= 1;
     memory.put(name, bytes);
-    let report = check(&open(&storage), ReadData::Percent(100.0), &Unwatched).unwrap();
+    let report = check(&open(&storage), ReadData::Percent(100.0), &Silent).unwrap();
     assert_eq!(report.faults.len(), 1);
-    assert_eq!(check(&open(&storage), ReadData::Nothing, &Unwatched).unwrap().faults.len(), 0);
+    assert_eq!(check(&open(&storage), ReadData::Nothing, &Silent).unwrap().faults.len(), 0);
 }
 
 #[test]
@@ -147,16 +148,16 @@ fn a_plan_without_a_snapshot_is_carried_out_only_once_that_is_gone() {
     let all = PruneOptions { max_unused: MaxUnused::Bytes(0) };
     let packs = || storage.list(FileKind::Pack).unwrap().len();
     let before = packs();
-    let plan = plan_prune_without(&repository, &all, &[gone], &Unwatched).unwrap();
-    let refused = prune(&lock, &plan, &Unwatched).unwrap_err().to_string();
+    let plan = plan_prune_without(&repository, &all, &[gone], &Silent).unwrap();
+    let refused = prune(&lock, &plan, &Silent).unwrap_err().to_string();
     assert!(refused.contains("it still exists") && packs() == before, "{refused}");
     storage.remove(FileName { kind: FileKind::Snapshot, id: gone }).unwrap();
     // Whoever looks again finds the same.
-    let again = plan_prune(&repository, &all, &Unwatched).unwrap();
+    let again = plan_prune(&repository, &all, &Silent).unwrap();
     assert_eq!(plan.figures, again.figures);
-    assert!(prune(&lock, &plan, &Unwatched).unwrap().removed_pack_count > 0);
+    assert!(prune(&lock, &plan, &Silent).unwrap().removed_pack_count > 0);
     drop(lock);
     assert_eq!(storage.list(FileKind::Snapshot).unwrap().first().map(|(id, _)| *id), Some(kept));
-    let checked = check(&open(&storage), ReadData::All, &Unwatched).unwrap();
+    let checked = check(&open(&storage), ReadData::All, &Silent).unwrap();
     assert!(checked.faults.is_empty(), "{:?}", checked.faults);
 }

@@ -5,10 +5,11 @@ use crate::support::{init, open, shared_lock, surroundings};
 use restic::testing::MemoryStorage;
 use restic::tree::{Node, NodeKind, TreeWriter};
 use restic::{
-    BlobKind, DEPTH_COUNT_MAX, FindFilter, Id, Next, Progress, Repository, SaveOptions, Saver, Sharing,
-    Storage, Unwatched, VisitedDirectory, Visitor, find, list, node_at, walk,
+    BlobKind, DEPTH_COUNT_MAX, FindFilter, Id, Next, Repository, SaveOptions, Saver, Sharing, Storage,
+    VisitedDirectory, Visitor, find, list, node_at, walk,
 };
 use std::sync::{Arc, Mutex};
+use work::{Progress, Silent};
 
 /// Saves directories written as "a/b:file a/c:file".
 fn save_tree(saver: &Saver<'_>, files: &str) -> Id {
@@ -87,12 +88,8 @@ fn see(
 ) -> (Vec<String>, u64) {
     struct Count(Mutex<u64>);
     impl Progress for Count {
-        fn expect(&self, _: u64, _: u64) {}
         fn add(&self, items: u64, _: u64) {
             *self.0.lock().unwrap() += items;
-        }
-        fn is_interrupted(&self) -> bool {
-            false
         }
     }
     let (notes, count) = (Notes { seen: Mutex::default(), enters }, Count(Mutex::new(0)));
@@ -163,7 +160,7 @@ fn one_thread_sees_what_many_see() {
 fn what_is_found_says_where_and_in_which_snapshots() {
     let (_, repository, roots) = three();
     let wish = FindFilter { matches: &|_, node| node.name.ends_with(b"z"), may_hold: &|path| path != b"/a" };
-    let (found, problems) = find(&repository, &roots, &wish, &Unwatched).unwrap();
+    let (found, problems) = find(&repository, &roots, &wish, &Silent).unwrap();
     assert!(problems.is_empty());
     let told: Vec<(String, Vec<usize>)> = found
         .iter()
@@ -174,7 +171,7 @@ fn what_is_found_says_where_and_in_which_snapshots() {
     // The second snapshot has another tree of /b; what is found in all of them is one all the same.
     let wish =
         FindFilter { matches: &|path, node| path == b"/a" || &*node.name == b"a", may_hold: &|_| true };
-    let (found, _) = find(&repository, &[&roots[..], &roots[..1]].concat(), &wish, &Unwatched).unwrap();
+    let (found, _) = find(&repository, &[&roots[..], &roots[..1]].concat(), &wish, &Silent).unwrap();
     let told: Vec<(&[u8], usize)> =
         found.iter().map(|found| (&*found.path, found.roots.iter().count())).collect();
     assert_eq!(told, [(&b"/a"[..], 4), (b"/a/x", 4), (b"/a/y", 4)]);
@@ -219,7 +216,7 @@ fn what_is_deeper_than_any_disk_is_told_and_not_followed() {
     }
     saver.finish().unwrap();
     let notes = Notes { seen: Mutex::default(), enters: &|_| true };
-    let walked = walk(&repository, &[tree], Sharing::ByTree, &notes, &Unwatched).unwrap();
+    let walked = walk(&repository, &[tree], Sharing::ByTree, &notes, &Silent).unwrap();
     let listed = list(&repository, &tree, &mut |_, _| Ok(Next::Enter)).unwrap();
     for problems in [walked, listed] {
         assert_eq!(problems.len(), 1);

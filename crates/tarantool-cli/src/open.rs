@@ -147,7 +147,7 @@ pub(crate) fn read_ahead(
 ) -> Result<Arc<CheckedFiles>> {
     let files = UncheckedFiles::open(session.disk.as_ref(), directory, logs)?;
     let progress = session.progress(what, files.stored_bytes());
-    let checked = files.check(session.thread_count, &|bytes| progress.advance(bytes as u64));
+    let checked = files.check(session.thread_count, &progress);
     progress.finish();
     Ok(Arc::new(checked))
 }

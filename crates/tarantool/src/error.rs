@@ -1,6 +1,7 @@
 //! The errors of this crate: sentences that name the file, the place and the way out.
 
 use std::path::{Path, PathBuf};
+use work::Cancelled;
 
 /// A failed operation on snapshots and logs.
 #[derive(Debug, thiserror::Error)]
@@ -74,6 +75,15 @@ pub enum Error {
         /// What does not fit.
         what: String,
     },
+    /// The work was stopped before it was done.
+    #[error("interrupted")]
+    Cancelled,
+}
+
+impl From<Cancelled> for Error {
+    fn from(_: Cancelled) -> Error {
+        Error::Cancelled
+    }
 }
 
 /// The result of an operation on snapshots and logs.

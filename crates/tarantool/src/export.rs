@@ -18,6 +18,7 @@ use std::ops::Bound;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use store::{PRIMARY, Snapshot, Table, Value};
+use work::Progress;
 
 /// Where a snapshot is written.
 #[derive(Clone, Copy)]
@@ -46,8 +47,7 @@ const GROUP_LOCAL: u64 = 1;
 /// The field of `_space` that names the engine.
 const FIELD_ENGINE: u64 = 3;
 
-/// Writes everything that is in a store into the snapshot that `header` describes. `progress` is told of rows
-/// as they are done.
+/// Writes everything that is in a store into the snapshot that `header` describes. `progress` counts rows.
 ///
 /// # Errors
 /// What is wrong with the store, or what the disk says: the snapshot then is not there.
@@ -56,7 +56,7 @@ pub fn export(
     spaces: &Spaces,
     header: &Header,
     target: Target,
-    progress: &dyn Fn(u64),
+    progress: &dyn Progress,
 ) -> Result<Exported> {
     let mut tables: Vec<(u32, &Table)> = Vec::new();
     for table in snapshot.tables() {
@@ -84,7 +84,7 @@ struct Job<'a> {
     table: &'a Table,
     spaces: &'a Spaces,
     directory: &'a Path,
-    progress: &'a dyn Fn(u64),
+    progress: &'a dyn Progress,
 }
 
 impl Job<'_> {
@@ -101,7 +101,8 @@ impl Job<'_> {
                 Some(changed) => writer.insert(self.id, group, &changed)?,
                 None => writer.insert(self.id, group, tuple)?,
             }
-            (self.progress)(1);
+            self.progress.add(1, 0);
+            self.progress.check()?;
         }
         Ok(())
     }

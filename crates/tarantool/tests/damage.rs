@@ -1,12 +1,13 @@
 //! Damaged snapshots and directories: what is made of them, strictly and by salvage.
 
 use crate::damage_support::*;
-use crate::support::Sequence;
+use crate::support::{Sequence, Watch};
 use std::collections::BTreeSet;
 use std::path::Path;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
 use tarantool::{Depth, Mode, PlanOptions, UncheckedFiles, inspect, plan};
+use work::Silent;
 
 #[test]
 fn a_whole_directory_is_read_in_order() {
@@ -209,11 +210,14 @@ fn blocks_that_were_read_ahead_make_the_same_plan() {
             });
         }
         let files = UncheckedFiles::open(disk.as_ref(), Path::new(DIRECTORY), Path::new(DIRECTORY)).unwrap();
-        let told_bytes = AtomicUsize::new(0);
-        let checked = files.check(2, &|bytes| {
-            told_bytes.fetch_add(bytes, Ordering::Relaxed);
-        });
-        assert_eq!(told_bytes.into_inner() as u64, files.stored_bytes());
+        let told_bytes = AtomicU64::new(0);
+        let checked = files.check(
+            2,
+            &Watch(|bytes| {
+                told_bytes.fetch_add(bytes, Ordering::Relaxed);
+            }),
+        );
+        assert_eq!(told_bytes.into_inner(), files.stored_bytes());
         let checked = Some(Arc::new(checked));
         for mode in [Mode::Strict, Mode::Salvage] {
             let slowly = PlanOptions { mode, depth: Depth::Rows, ..PlanOptions::default() };
@@ -242,7 +246,7 @@ fn blocks_that_were_read_ahead_make_the_same_plan() {
 fn a_block_that_was_read_ahead_is_taken_as_it_was() {
     let (sim, disk) = made();
     let directory = Path::new(DIRECTORY);
-    let checked = UncheckedFiles::open(disk.as_ref(), directory, directory).unwrap().check(2, &|_| ());
+    let checked = UncheckedFiles::open(disk.as_ref(), directory, directory).unwrap().check(2, &Silent);
     edit(&sim, &name(300, "xlog"), |bytes| {
         let at = borders(bytes)[2] + 50;
         bytes[at] ^= 1;
@@ -264,7 +268,7 @@ fn files_are_read_on_all_cores() {
     let directory = Path::new(DIRECTORY);
     let threads = Mutex::new(BTreeSet::new());
     let arrived = Condvar::new();
-    UncheckedFiles::open(disk.as_ref(), directory, directory).unwrap().check(2, &|_| {
+    let wait_for_another = Watch(|_| {
         let mut seen = threads.lock().unwrap();
         if !seen.insert(format!("{:?}", std::thread::current().id())) {
             return;
@@ -274,5 +278,6 @@ fn files_are_read_on_all_cores() {
         let limit = std::time::Duration::from_secs(20);
         drop(arrived.wait_timeout_while(seen, limit, |seen| seen.len() < 2).unwrap());
     });
+    UncheckedFiles::open(disk.as_ref(), directory, directory).unwrap().check(2, &wait_for_another);
     assert!(threads.into_inner().unwrap().len() > 1);
 }

@@ -15,6 +15,7 @@ use tarantool::{
 };
 use testkit::sim_disk::{Acknowledged, crash_at_every_operation, fail_at_every_operation};
 use testkit::{SimDisk, tarantool};
+use work::Silent;
 
 const STORE: &str = "/store";
 const TARGET: &str = "/new";
@@ -38,7 +39,7 @@ fn export_to(disk: &Arc<dyn Disk>, store: &Path, directory: &Path) -> tarantool:
     let header = stored_header(&snapshot)?.unwrap();
     disk.create_directory(directory)?;
     let target = Target { disk, directory, seconds: 1.5 };
-    Ok(export(&snapshot, &spaces, &header, target, &|_| ())?.row_count)
+    Ok(export(&snapshot, &spaces, &header, target, &Silent)?.row_count)
 }
 
 fn export_all(disk: &SimDisk) -> tarantool::Result<u64> {
@@ -57,7 +58,7 @@ fn is_there(disk: &SimDisk, row_count: u64) -> bool {
     let options = PlanOptions { depth: Depth::Rows, ..PlanOptions::default() };
     let plan = plan(disk, Path::new(TARGET), &options).unwrap();
     assert_eq!(plan.snapshot.as_ref().map(|file| (file.row_count, file.is_closed)), Some((row_count, true)));
-    assert_eq!(recover(&plan, Mode::Strict, 2, &|_| ()).unwrap().row_count(), row_count);
+    assert_eq!(recover(&plan, Mode::Strict, 2, &Silent).unwrap().row_count(), row_count);
     true
 }
 
@@ -139,7 +140,7 @@ fn without_rows_of_elections_any_tarantool_loads_what_is_exported() {
     let name = format!("{:020}.snap", signature.trim_end().parse::<u64>().unwrap());
     with_elections(&disk, &from.join(name), &newer);
     let plan = plan(disk.as_ref(), &newer, &PlanOptions::default()).unwrap();
-    let recovered = recover(&plan, Mode::Strict, 2, &|_| ()).unwrap();
+    let recovered = recover(&plan, Mode::Strict, 2, &Silent).unwrap();
     let said = "2 rows tell of elections (terms, votes, leaders) and are not kept: what is exported begins \
         without, as a new instance does";
     assert_eq!(recovered.remarks, [said]);

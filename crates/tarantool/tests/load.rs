@@ -2,12 +2,12 @@
 //!
 //! Comes in: snapshots by our writer, of random rows. Goes out: failures. Must not know the crate's insides.
 
-use crate::support::Sequence;
+use crate::support::{Sequence, Watch};
 use std::collections::BTreeMap;
 use std::ops::Bound;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use store::{Kind, Options, OwnedValue, PRIMARY, Rows, Snapshot, Value};
 use tarantool::msgpack::{
     Reader, put_array_len, put_boolean, put_int, put_map_len, put_nil, put_str, put_uint,
@@ -20,6 +20,7 @@ use tarantool::{
     put_body, read_spaces, recover, rows,
 };
 use testkit::SimDisk;
+use work::Silent;
 
 pub(crate) const DIRECTORY: &str = "/tarantool";
 /// A space of plain keys, one of any keys, one without any, and one that nobody describes.
@@ -159,7 +160,7 @@ fn tables(bytes: &[u8]) -> Vec<SpaceTable> {
 }
 
 fn load(bytes: &[u8], on_damage: OnDamage) -> tarantool::Result<SnapshotRows> {
-    load_snapshot(file(bytes, &places(bytes)), &tables(bytes), on_damage, 2, &|_| ())
+    load_snapshot(file(bytes, &places(bytes)), &tables(bytes), on_damage, 2, &Silent)
 }
 
 type Table = Vec<Vec<OwnedValue>>;
@@ -225,16 +226,16 @@ fn compare(loaded: &SnapshotRows, (found, unknown, other): (BTreeMap<usize, Tabl
 fn rows_loaded_on_all_cores_are_those_read_one_by_one() {
     for (row_count, seed) in [(0, 1), (1, 2), (700, 3), (90_000, 4)] {
         let bytes = write(row_count, seed);
-        let done = AtomicUsize::new(0);
+        let done = AtomicU64::new(0);
         let places = places(&bytes);
-        let progress = |count| {
+        let progress = Watch(|count| {
             done.fetch_add(count, Ordering::Relaxed);
-        };
+        });
         let loaded =
             load_snapshot(file(&bytes, &places), &tables(&bytes), OnDamage::Refuse, 2, &progress).unwrap();
         compare(&loaded, load_slowly(&bytes, &[]));
         assert_eq!(loaded.lost, []);
-        assert_eq!(done.into_inner(), places.iter().map(|place| place.payload.len()).sum::<usize>());
+        assert_eq!(done.into_inner(), places.iter().map(|place| place.payload.len() as u64).sum::<u64>());
         assert!(row_count < 90_000 || loaded.batches.values().any(|batches| batches.len() > 1));
     }
 }
@@ -293,7 +294,7 @@ fn of_a_block_with_a_broken_row_nothing_is_taken() {
 pub(crate) fn recovered(disk: &Arc<dyn disk::Disk>, mode: Mode) -> tarantool::Result<Recovered> {
     let options = PlanOptions { mode, ..PlanOptions::default() };
     let plan = plan(&**disk, Path::new(DIRECTORY), &options).unwrap();
-    recover(&plan, mode, 2, &|_| ())
+    recover(&plan, mode, 2, &Silent)
 }
 
 /// Appends a row to a log: what is done to the space of plain keys, if no other is named.

@@ -3,10 +3,12 @@
 //! Comes in: what scripts do to a Tarantool that is then stopped without a snapshot. Goes out: failures. Must
 //! not know how the state is kept.
 
+use crate::support::Watch;
 use crate::values::show;
 use std::ops::Bound;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use store::{IndexKind, Loaded, Options, PRIMARY, Snapshot, Value};
 use tarantool::apply::{LogFile, apply_log};
 use tarantool::export::{Exported, Target, export};
@@ -14,6 +16,7 @@ use tarantool::space::{Space, Spaces};
 use tarantool::state::{Finished, FinishedSpace, OnRejectedRow, State};
 use tarantool::table::SpaceTable;
 use tarantool::{Header, OnDamage, SnapshotFile, blocks, load_snapshot, read_spaces};
+use work::Silent;
 
 /// What all scripts begin with.
 const BEGIN: &str = "
@@ -108,7 +111,7 @@ fn recover(directory: &Path) -> Finished {
     let spaces = read_spaces(file, OnDamage::Refuse).unwrap();
     let known = spaces.ids().map(|id| spaces.get(id).unwrap().unwrap()).filter(Space::has_rows);
     let tables: Vec<SpaceTable> = known.map(|space| SpaceTable::new(&space)).collect();
-    let mut loaded = load_snapshot(file, &tables, OnDamage::Refuse, 2, &|_| ()).unwrap();
+    let mut loaded = load_snapshot(file, &tables, OnDamage::Refuse, 2, &Silent).unwrap();
     let mut state = State::new(spaces, header.vclock, OnRejectedRow::Refuse);
     for (number, table) in tables.iter().enumerate() {
         let batches = loaded.batches.remove(&number).unwrap_or_default();
@@ -128,7 +131,7 @@ fn recover(directory: &Path) -> Finished {
             });
         let places: Vec<_> = places.collect();
         let log = LogFile { path: Path::new("log"), bytes: &bytes };
-        apply_log(log, places.into_iter(), &mut state, 2, &|_| ()).unwrap();
+        apply_log(log, places.into_iter(), &mut state, 2, &Silent).unwrap();
     }
     state.finish().unwrap()
 }
@@ -422,10 +425,12 @@ fn exported(original: &Path) -> (tempfile::TempDir, Exported) {
     let mut header = Header::parse(&std::fs::read(path).unwrap()).unwrap().0;
     header.vclock = finished.vclock.clone();
     let target = Target { disk: &disk, directory: directory.path(), seconds: 1.5 };
-    let counted = std::cell::Cell::new(0);
-    let count = |rows| counted.set(counted.get() + rows);
+    let counted = AtomicU64::new(0);
+    let count = Watch(|rows| {
+        counted.fetch_add(rows, Ordering::Relaxed);
+    });
     let exported = export(&snapshot, &spaces_of(&finished), &header, target, &count).unwrap();
-    assert_eq!(exported.row_count, counted.get());
+    assert_eq!(exported.row_count, counted.load(Ordering::Relaxed));
     (directory, exported)
 }
 

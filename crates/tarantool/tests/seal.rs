@@ -4,9 +4,10 @@
 //! Comes in: snapshots and logs by our writers. Goes out: failures. Must not know the crate's insides.
 
 use crate::load::{DIRECTORY, header, index, log, recovered, space, written};
+use crate::support::Watch;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use store::limits::TABLES_MAX;
 use store::{Options, Snapshot, Table, verify};
 use tarantool::space::{SPACE_INDEX, SPACE_SPACE, Spaces};
@@ -76,11 +77,12 @@ fn a_crash_or_a_refusal_while_sealing_leaves_all_of_a_new_store_or_none() {
 fn more_spaces_than_a_store_takes_are_refused_before_their_rows_are_read() {
     let most = TABLES_MAX - Spaces::new().ids().count();
     let recovered = |disk: &Arc<dyn disk::Disk>| {
-        let read = AtomicUsize::new(0);
+        let read = AtomicU64::new(0);
         let plan = plan(&**disk, Path::new(DIRECTORY), &PlanOptions::default()).unwrap();
-        let recovered = recover(&plan, Mode::Strict, 2, &|bytes| {
+        let progress = Watch(|bytes| {
             read.fetch_add(bytes, Ordering::Relaxed);
         });
+        let recovered = recover(&plan, Mode::Strict, 2, &progress);
         (recovered.map_err(|error| error.to_string()), read.into_inner())
     };
     let all = recovered(&with_spaces(most)).0.unwrap();

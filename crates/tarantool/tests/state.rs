@@ -3,9 +3,11 @@
 //!
 //! Comes in: rows of logs by hand. Goes out: failures. Must not know how the state is kept.
 
-use crate::support::raw_block;
+use crate::support::{Watch, raw_block};
 use crate::values::{pack, show};
 use std::path::Path;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
 use store::Value;
 use tarantool::apply::{LogFile, apply_log};
 use tarantool::space::Spaces;
@@ -361,13 +363,15 @@ fn a_log_says_where_it_is_damaged() {
         }
         let apply = |bytes: &[u8], places: &[tarantool::BlockPlace]| {
             let mut state = state("{}", OnRejectedRow::Refuse);
-            let done = std::cell::Cell::new(0);
+            let done = AtomicU64::new(0);
             let log = LogFile { path: Path::new("1.xlog"), bytes };
-            let progress = |stored| done.set(done.get() + stored);
+            let progress = Watch(|stored| {
+                done.fetch_add(stored, Ordering::Relaxed);
+            });
             let result = apply_log(log, places.iter().cloned(), &mut state, thread_count, &progress);
-            (result.map_err(|error| error.to_string()), done.get(), after(state, &[]))
+            (result.map_err(|error| error.to_string()), done.load(Ordering::Relaxed), after(state, &[]))
         };
-        let stored: usize = places[..2].iter().map(|place| place.payload.len()).sum();
+        let stored: u64 = places[..2].iter().map(|place| place.payload.len() as u64).sum();
         assert_eq!(apply(&bytes, &places[..2]), (Ok(()), stored, "512: [1] [2]; {1: 2}".to_owned()));
         assert_eq!(apply(&bytes, &[]), (Ok(()), 0, "{}".to_owned()));
         let rejected_row = Err("1.xlog: row 3: a number without a sign is expected".to_owned());
@@ -407,16 +411,14 @@ fn a_block_that_is_carried_out_in_parts_ends_as_at_once() {
         at_once.apply(&payload).unwrap();
         let bytes = raw_block(tarantool::COMPRESSED, &payload);
         let Ok(tarantool::Step::Block(place)) = tarantool::read_head(&bytes, 0) else { panic!("no block") };
-        let stored_bytes = place.payload.len();
-        let told = std::cell::RefCell::new(Vec::new());
+        let stored_bytes = place.payload.len() as u64;
+        let told = Mutex::new(Vec::new());
         let mut in_parts = state("{}", OnRejectedRow::Refuse);
         let log = LogFile { path: Path::new("1.xlog"), bytes: &bytes };
-        apply_log(log, std::iter::once(place), &mut in_parts, thread_count, &|stored| {
-            told.borrow_mut().push(stored);
-        })
-        .unwrap();
+        let progress = Watch(|stored| told.lock().unwrap().push(stored));
+        apply_log(log, std::iter::once(place), &mut in_parts, thread_count, &progress).unwrap();
         assert_eq!(after(in_parts, &[]), after(at_once, &[]));
-        let told = told.into_inner();
-        assert!(told.len() > 3 && told.iter().sum::<usize>() == stored_bytes, "{told:?} of {stored_bytes}");
+        let told = told.into_inner().unwrap();
+        assert!(told.len() > 3 && told.iter().sum::<u64>() == stored_bytes, "{told:?} of {stored_bytes}");
     }
 }

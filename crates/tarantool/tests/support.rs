@@ -30,3 +30,12 @@ pub(crate) fn tuple(number: u64, text: &str) -> Vec<u8> {
     put_str(&mut tuple, text.as_bytes());
     tuple
 }
+
+/// Passes on how many bytes are done, or items where bytes are not counted.
+pub(crate) struct Watch<F>(pub(crate) F);
+
+impl<F: Fn(u64) + Send + Sync> work::Progress for Watch<F> {
+    fn add(&self, items: u64, bytes: u64) {
+        (self.0)(if bytes > 0 { bytes } else { items });
+    }
+}

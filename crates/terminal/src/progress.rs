@@ -8,6 +8,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
+use work::Progress;
 
 /// Work that is done sooner shows no progress.
 const SILENCE: Duration = Duration::from_secs(1);
@@ -112,14 +113,15 @@ impl AmountProgress {
         AmountProgress(line)
     }
 
-    /// Says that so much more is done. From any thread.
-    pub fn advance(&self, amount: u64) {
-        self.0.advance(amount);
-    }
-
     /// Takes the line away.
     pub fn finish(&self) {
         self.0.finish();
+    }
+}
+
+impl Progress for AmountProgress {
+    fn add(&self, items: u64, bytes: u64) {
+        self.0.advance(if bytes > 0 { bytes } else { items });
     }
 }
 

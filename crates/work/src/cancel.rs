@@ -12,6 +12,8 @@ use std::time::Instant;
 pub struct Cancel {
     is_cancelled: Arc<AtomicBool>,
     deadline: Option<Instant>,
+    /// Says whether all work of the program is to stop.
+    program: Option<fn() -> bool>,
 }
 
 impl Cancel {
@@ -27,14 +29,20 @@ impl Cancel {
         Cancel { deadline: Some(deadline), ..self }
     }
 
+    /// Returns a request that stops when `is_stopped` says so: what a signal asks of the whole program.
+    pub fn when(is_stopped: fn() -> bool) -> Cancel {
+        Cancel { program: Some(is_stopped), ..Cancel::default() }
+    }
+
     /// Stops the request.
     pub fn cancel(&self) {
         self.is_cancelled.store(true, Ordering::Relaxed);
     }
 
-    /// Returns whether the request was stopped or its deadline has passed.
+    /// Returns whether the request or the program was stopped, or the deadline has passed.
     pub fn is_cancelled(&self) -> bool {
         self.is_cancelled.load(Ordering::Relaxed)
+            || self.program.is_some_and(|is_stopped| is_stopped())
             || self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
     }
 }

@@ -1,5 +1,8 @@
 //! How work reports what it does. Input: stages and amounts. Output: whether to go on.
 
+use std::error::Error;
+use std::fmt;
+
 /// Watches long work. Methods are called from many threads at once.
 ///
 /// Every method has a default that does nothing, so that an implementation overrides what it shows.
@@ -22,7 +25,27 @@ pub trait Progress: Send + Sync {
     fn is_cancelled(&self) -> bool {
         false
     }
+
+    /// Returns an error if the work is to stop, for use with `?`.
+    ///
+    /// # Errors
+    /// [`Cancelled`].
+    fn check(&self) -> Result<(), Cancelled> {
+        if self.is_cancelled() { Err(Cancelled) } else { Ok(()) }
+    }
 }
+
+/// The work was stopped before it was done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cancelled;
+
+impl fmt::Display for Cancelled {
+    fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
+        out.write_str("interrupted")
+    }
+}
+
+impl Error for Cancelled {}
 
 /// What is being done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

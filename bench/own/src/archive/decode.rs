@@ -6,14 +6,13 @@
 use anyhow::{Context, Result, ensure};
 use measure::told;
 use restic::testing::surroundings;
-use restic::{
-    BlobIndex, BlobKind, Error, FileKind, FileName, Id, IndexFiles, Surroundings, Unwatched, index_file,
-};
+use restic::{BlobIndex, BlobKind, Error, FileKind, FileName, Id, IndexFiles, index_file};
 use std::fs;
 use std::io::Write;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
+use work::Silent;
 
 /// What the job says that it did first: what every decoding has to do at least.
 pub const BYTES_TOUCHED: &str = "archive: all bytes of the index file of BenchmarkDecodeIndex, added up";
@@ -81,8 +80,9 @@ pub(super) fn decode(path: &Path, about: u64) -> Result<()> {
 
 /// Makes an index in memory of index files, on one thread.
 pub(super) fn on_one_thread(files: &Arc<dyn IndexFiles>) -> Result<BlobIndex> {
-    let surroundings = Surroundings { thread_count: 1, ..surroundings() };
-    Ok(BlobIndex::load(files, None, &surroundings, &Unwatched)?)
+    let mut surroundings = surroundings();
+    surroundings.context.thread_count = 1;
+    Ok(BlobIndex::load(files, None, &surroundings, &Silent)?)
 }
 
 #[cfg(test)]

@@ -8,8 +8,8 @@ use disk::RealDisk;
 use measure::{bytes_below, told, watch};
 use restic::testing::surroundings;
 use restic::{
-    BlobIndex, BlobKind, Id, IndexCache, IndexFiles, Password, SealedIndexFiles, Surroundings, Unwatched,
-    config, key_file,
+    BlobIndex, BlobKind, Id, IndexCache, IndexFiles, Password, SealedIndexFiles, Surroundings, config,
+    key_file,
 };
 use std::fs;
 use std::io::Write;
@@ -17,6 +17,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread;
 use std::time::Instant;
+use work::Silent;
 
 /// Look-ups of one round.
 const LOOKUP_COUNT: u64 = 1_000_000;
@@ -63,11 +64,12 @@ fn unlock(directory: &Path) -> Result<Repository> {
     let storage = blobs::storage(directory);
     let (_, key) = key_file::unlock(&*storage, &Password::new(blobs::PASSWORD.into()))?;
     let repository = config::load(&*storage, &key)?.id;
-    let thread_count = thread::available_parallelism().map_or(1, usize::from);
+    let mut surroundings = surroundings();
+    surroundings.context.thread_count = thread::available_parallelism().map_or(1, usize::from);
     Ok(Repository {
         files: Arc::new(SealedIndexFiles { storage, key: Arc::new(key) }),
         cache: IndexCache { disk: Arc::new(RealDisk), directory: cache_directory(directory), repository },
-        surroundings: Surroundings { thread_count, ..surroundings() },
+        surroundings,
     })
 }
 
@@ -78,7 +80,7 @@ fn open(directory: &Path, blob_count: u64, how: &str, goal: &str) -> Result<()> 
     let own_bytes = || watch::anonymous_bytes(std::process::id()).unwrap_or(0);
     let before = own_bytes();
     let begin = Instant::now();
-    let index = BlobIndex::load(&files, cache.as_ref(), &surroundings, &Unwatched)?;
+    let index = BlobIndex::load(&files, cache.as_ref(), &surroundings, &Silent)?;
     let seconds = begin.elapsed().as_secs_f64();
     let each = |bytes: u64| bytes as f64 / blob_count as f64;
     let note = format!(
@@ -121,8 +123,8 @@ pub(super) fn open_in_memory(directory: &Path, blob_count: u64) -> Result<()> {
 /// Looks up ids that are there and ids that are not.
 pub(super) fn look_up(directory: &Path, blob_count: u64, rounds: usize) -> Result<()> {
     let Repository { files, cache, surroundings } = unlock(directory)?;
-    let cached = BlobIndex::load(&files, Some(&cache), &surroundings, &Unwatched)?;
-    let in_memory = BlobIndex::load(&files, None, &surroundings, &Unwatched)?;
+    let cached = BlobIndex::load(&files, Some(&cache), &surroundings, &Silent)?;
+    let in_memory = BlobIndex::load(&files, None, &surroundings, &Silent)?;
     // A prime step, so that they are spread over all ids; those that are not there have numbers beyond.
     let numbers = (0..).map(|number| number * 7919 % blob_count);
     let is_data = |&number: &u64| blobs::blob_kind(number) == BlobKind::Data;
@@ -209,7 +211,7 @@ fn touch_again(ids: &[Id], blob_count: u64) -> Result<()> {
 /// there.
 pub(super) fn look(directory: &Path, blob_count: u64) -> Result<()> {
     let Repository { files, cache, surroundings } = unlock(directory)?;
-    let index = BlobIndex::load(&files, Some(&cache), &surroundings, &Unwatched)?;
+    let index = BlobIndex::load(&files, Some(&cache), &surroundings, &Silent)?;
     let has = index.has(blobs::blob_kind(0), &blobs::blob_id(blob_count))?;
     ensure!(!has && index.has(blobs::blob_kind(0), &blobs::blob_id(0))?, "another blob is there");
     Ok(())

@@ -128,7 +128,8 @@ fn save_tree(saver: &Saver<'_>, tree: TreeWriter) -> Result<Id> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use restic::{ReadData, Unwatched, check, statistics};
+    use restic::{ReadData, check, statistics};
+    use work::Silent;
 
     #[test]
     fn the_snapshot_has_every_message() {
@@ -140,11 +141,11 @@ mod tests {
             let password = Password::new(PASSWORD.into());
             Repository::open(blobs::storage(&directory), &password, None, surroundings()).unwrap()
         };
-        let counted = statistics(&open(), &Unwatched).unwrap();
+        let counted = statistics(&open(), &Silent).unwrap();
         assert!(counted.problems.is_empty(), "{:?}", counted.problems);
         assert_eq!((counted.snapshot_count, counted.file_count), (1, file_count(blob_count)));
         assert_eq!(counted.used_blob_count, used_count(blob_count));
-        let report = check(&open(), ReadData::Nothing, &Unwatched).unwrap();
+        let report = check(&open(), ReadData::Nothing, &Silent).unwrap();
         assert!(report.faults.is_empty() && report.hints.is_empty(), "{report:?}");
         assert_eq!(report.unused_blob_count, blob_count - file_count(blob_count));
         assert!(middle_name(blob_count).unwrap().starts_with("1300030000.M"));

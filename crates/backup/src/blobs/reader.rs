@@ -3,7 +3,8 @@
 use crate::blobs::entry::Entry;
 use crate::blobs::unindexed::UnindexedBlobs;
 use crate::error::Result;
-use restic::{Id, Progress};
+use restic::Id;
+use work::Progress;
 
 /// Most bytes of a message that is read. A damaged snapshot could name the same piece a million times in a
 /// file.

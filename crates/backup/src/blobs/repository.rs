@@ -9,11 +9,12 @@ use crate::blobs::writer::BlobWriter;
 use crate::error::Result;
 use disk::Source;
 use restic::tree::{Node, NodeKind, OwnerNames, TreeReader, TreeWriter, go_mode, rights};
-use restic::{BlobKind, Id, Progress, Reading, Repository, Saver, Time};
+use restic::{BlobKind, Id, Reading, Repository, Saver, Time};
 use std::borrow::Cow;
 use std::io::Read;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
+use work::Progress;
 
 /// Most bytes that are read of `/etc/passwd` and of `/etc/group`.
 const NAMES_BYTES_MAX: usize = 64 << 20;

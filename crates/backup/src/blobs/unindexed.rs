@@ -2,9 +2,10 @@
 //! interrupted backups.
 
 use crate::error::Result;
-use restic::{BlobKind, Id, Progress, Repository};
+use restic::{BlobKind, Id, Repository};
 use std::collections::HashSet;
 use std::sync::{Mutex, PoisonError};
+use work::Progress;
 
 /// Pieces that no index file names.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -7,11 +7,12 @@ use crate::blobs::entry::{Content, Entry};
 use crate::blobs::reader::BlobReader;
 use crate::error::{Error, Problem, Result};
 use crate::paths::child;
-use restic::{Id, Progress, Repeats};
+use restic::{Id, Repeats};
 use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
+use work::Progress;
 
 /// Deepest directory that is entered. No system has paths of such a depth.
 const DEPTH_MAX: usize = 2_048;

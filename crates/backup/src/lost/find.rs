@@ -12,12 +12,13 @@ use crate::paths::child;
 use crate::paths::message_place;
 use crate::read::lookup::PieceLookup;
 use crate::read::moment::whole;
-use restic::{Id, Progress};
+use restic::Id;
 use sha2::{Digest, Sha256};
 use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
+use work::Progress;
 
 /// A message that would be lost.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -34,7 +34,8 @@ pub fn keep_messages(
     let writing =
         RepositoryWriter::new(target.repository, Saver::new(target.repository, target.lock, options.save)?);
     let surroundings = target.repository.surroundings();
-    let tree = write_tree(&writing, lost, (surroundings.uid, surroundings.gid, (environment.clock_ns)()))?;
+    let tree =
+        write_tree(&writing, lost, (surroundings.uid, surroundings.gid, environment.context.now_ns()))?;
     writing.into_saver().finish()?;
     let mut snapshot = snapshot(target, tree, vec![format!("/{DELETED_TAG}")], options);
     snapshot.tags.push(DELETED_TAG.to_owned());

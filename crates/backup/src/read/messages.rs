@@ -13,10 +13,11 @@ use crate::paths::message_place;
 use crate::read::lookup::PieceLookup;
 use index::{Archive, ArchivedFile, ReadableArchive};
 use mail::Compression;
-use restic::{Id, Progress};
+use restic::Id;
 use sha2::{Digest, Sha256};
 use std::collections::HashMap;
 use std::sync::{Mutex, OnceLock, PoisonError};
+use work::Progress;
 
 /// A compressed message is unpacked up to so many bytes.
 const UNPACKED_BYTES_MAX: usize = 1 << 30;

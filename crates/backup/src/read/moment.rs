@@ -8,9 +8,10 @@ use crate::paths::message_place;
 use crate::paths::plain;
 use crate::read::lookup::PieceLookup;
 use index::{Moment, MomentFile, MomentFolder, Root};
-use restic::{Id, Progress};
+use restic::Id;
 use sha2::{Digest, Sha256};
 use std::collections::HashMap;
+use work::Progress;
 
 /// Returns where each message lay below these roots. Walks the whole tree.
 ///

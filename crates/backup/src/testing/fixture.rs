@@ -8,7 +8,7 @@ use crate::write::pneu_files::PneuFiles;
 use crate::write::store_mail::{Counts, StoredMail, store_mail};
 use disk::{Disk, RealDisk};
 use index::{Environment, Inventory, Root, UpdateOptions};
-use restic::{Id, Unwatched};
+use restic::Id;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -48,10 +48,9 @@ impl Fixture {
         let environment = Environment {
             disk: Arc::new(RealDisk),
             data: directory.path().join("data"),
-            clock_ns: || 1_900_000_000_000_000_000,
+            context: work::Context::new(|| 1_900_000_000_000_000_000, 2),
             seed: 7,
             holder: "a test".into(),
-            thread_count: 2,
         };
         let roots = vec![Root { name: "mail".into(), path: root }];
         let fixture = Fixture {
@@ -111,7 +110,7 @@ impl Fixture {
     /// Stores what the index knows now.
     pub(crate) fn store(&self, cache: Option<&Cache>) -> StoredMail {
         let inventory = Inventory::open(&self.environment).unwrap();
-        let context = BackupContext { writer: &self.repository, cache, progress: &Unwatched };
+        let context = BackupContext { writer: &self.repository, cache, progress: &Silent };
         store_mail(&context, &inventory, &self.pneu_files).unwrap()
     }
 

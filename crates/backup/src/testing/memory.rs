@@ -7,11 +7,11 @@ use crate::blobs::unindexed::UnindexedBlobs;
 use crate::blobs::writer::BlobWriter;
 use crate::error::Result;
 use restic::Id;
-use restic::Progress;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::io::Read;
 use std::sync::Mutex;
+use work::Progress;
 
 /// Keeps everything, and counts what was saved.
 #[derive(Default)]

@@ -18,8 +18,9 @@ use crate::write::pneu_files::PneuFiles;
 use crate::write::snapshot::{BackupOptions, Target, save, snapshot};
 use crate::write::store_mail::{Counts, StoredMail, store_mail};
 use index::{Environment, Inventory, Root};
-use restic::{Id, Progress, Repository, SaveStatistics, Saver, Snapshot, Surroundings, Time};
+use restic::{Id, Repository, SaveStatistics, Saver, Snapshot, Surroundings, Time};
 use std::collections::BTreeMap;
+use work::Progress;
 
 /// The result of a backup.
 #[derive(Clone, Debug)]
@@ -70,11 +71,15 @@ pub fn backup(
     let mut files = vec![(TAGS.to_owned(), index::export_tags(environment)?.into_bytes())];
     files.extend(index::export_queries(environment)?.map(|bytes| (QUERIES.to_owned(), bytes)));
     files.extend(options.configuration.iter().map(|bytes| (CONFIGURATION.to_owned(), bytes.clone())));
-    let pneu_files =
-        PneuFiles { files, now_ns: (environment.clock_ns)(), uid: surroundings.uid, gid: surroundings.gid };
+    let pneu_files = PneuFiles {
+        files,
+        now_ns: environment.context.now_ns(),
+        uid: surroundings.uid,
+        gid: surroundings.gid,
+    };
     let writing = RepositoryWriter::new(repository, Saver::new(repository, target.lock, options.save)?);
     let context = BackupContext { writer: &writing, cache: cache.as_ref(), progress };
-    let threads = repository.surroundings().thread_count;
+    let threads = repository.surroundings().context.thread_count;
     let stored = on_threads(threads, || store_mail(&context, &inventory, &pneu_files))?;
     let StoredMail { tree, changes, counts, mut problems } = stored;
     let saved = writing.into_saver().finish()?;
@@ -128,7 +133,7 @@ fn parent<'a>(
     surroundings: &Surroundings,
     paths: &[String],
 ) -> Option<&'a (Id, Snapshot)> {
-    let now = (surroundings.clock_ns)();
+    let now = surroundings.context.now_ns();
     let is_ours = |snapshot: &Snapshot| {
         snapshot.hostname == surroundings.hostname && snapshot.paths == paths && snapshot.time.ns() <= now
     };
@@ -167,7 +172,7 @@ fn of_archive(
 }
 
 fn now(environment: &Environment) -> Time {
-    Time::from_ns((environment.clock_ns)(), 0)
+    Time::from_ns(environment.context.now_ns(), 0)
 }
 
 fn summary(

@@ -14,13 +14,14 @@ use crate::write::expected::Expected;
 use crate::write::save_file::{Predicted, SavedFile, save_file};
 use mail::Boundary;
 use rayon::prelude::*;
-use restic::{Id, Progress};
+use restic::Id;
 use rustix::fd::OwnedFd;
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags};
 use std::borrow::Cow;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
+use work::Progress;
 
 /// Files that one task of a thread looks at.
 const LOOK_COUNT: usize = 128;

@@ -39,7 +39,7 @@ pub(crate) fn snapshot(
 ) -> Snapshot {
     let surroundings = target.repository.surroundings();
     Snapshot {
-        time: Time::from_ns((surroundings.clock_ns)(), 0),
+        time: Time::from_ns(surroundings.context.now_ns(), 0),
         parent: None,
         tree,
         paths,

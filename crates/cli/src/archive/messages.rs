@@ -13,8 +13,9 @@ use crate::session::Session;
 use anyhow::{Result, bail};
 use backup::{ArchivedMessages, MessageArchive, UnindexedMessages};
 use index::{Mailbox, Scope};
-use restic::{Repository, Unwatched};
+use restic::Repository;
 use std::cell::OnceCell;
+use work::Silent;
 
 /// A mailbox, and whether everything could be read that it is to be searched in.
 pub(crate) struct SearchedMailbox {
@@ -31,7 +32,7 @@ pub(crate) fn with_absent(mailbox: Mailbox, session: &Session) -> Result<Searche
     // Without a lock: only index files are read, and the answer is that of the moment.
     let (_, repository) = repository::open_named(session)?;
     let archive = MessageArchive { environment: &session.index, repository: &repository };
-    let held = archive.messages(&[], &Unwatched);
+    let held = archive.messages(&[], &Silent);
     let mailbox = mailbox.with_scope(Scope::WithAbsent(&held))?;
     let outcome = complain(&held)?;
     Ok(SearchedMailbox { mailbox, outcome })
@@ -107,7 +108,7 @@ impl<'a> LazyArchive<'a> {
         };
         let Some((repository, _)) = repository else { return Ok(None) };
         let archive = MessageArchive { environment: &self.session.index, repository };
-        let held = archive.messages(&[], &Unwatched);
+        let held = archive.messages(&[], &Silent);
         match held.message(sha256)? {
             None if held.is_unindexed(sha256)? => bail!("{UNINDEXED}"),
             other => Ok(other),

@@ -115,7 +115,7 @@ impl ConfiguredRepository {
                 environment::current_directory().context("the current directory is gone")?.join(path),
             ),
             other => {
-                surroundings.thread_count = surroundings.thread_count.max(REQUEST_COUNT);
+                surroundings.context.thread_count = surroundings.context.thread_count.max(REQUEST_COUNT);
                 other
             }
         };

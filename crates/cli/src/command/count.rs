@@ -50,7 +50,7 @@ impl Run<Session> for Arguments {
 /// # Errors
 /// The query cannot be answered; damage.
 pub(crate) fn analyze(mailbox: &Mailbox, question: &TypedQuery, session: &Session) -> Result<Outcome> {
-    let clock = || (session.index.clock_ns)();
+    let clock = || session.index.context.now_ns();
     let analysis = mailbox.analyze(&question.query, &clock).map_err(|error| question.explain(error))?;
     let mut output = session.output();
     for line in analysis::lines(&analysis) {

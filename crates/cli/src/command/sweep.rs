@@ -13,8 +13,9 @@ use backup::MessageArchive;
 use clap::Args;
 use index::{Absent, Archive, Error, NoArchive, Swept};
 use jiff::Timestamp;
-use restic::{Repository, Unwatched};
+use restic::Repository;
 use terminal::command_line::Run;
+use work::Silent;
 
 /// How long an hour is in seconds.
 const HOUR: i64 = 3600;
@@ -58,7 +59,7 @@ impl Run<Session> for Arguments {
         let repository = if self.no_archive { None } else { named(session)? };
         let archive =
             repository.as_ref().map(|repository| MessageArchive { environment: &session.index, repository });
-        let held = archive.map(|archive| archive.messages_strict(&Unwatched));
+        let held = archive.map(|archive| archive.messages_strict(&Silent));
         let archive: &dyn Archive = match &held {
             Some(held) => held,
             None => &NoArchive,

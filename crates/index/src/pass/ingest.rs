@@ -93,7 +93,7 @@ impl Ingest {
         environment: &Environment,
         options: &UpdateOptions,
     ) -> Result<Ingest> {
-        let count = environment.thread_count.max(1);
+        let count = environment.context.thread_count.max(1);
         Ok(Ingest {
             writers: text::writers(&environment.disk, &environment.text_directory(), count),
             parsed: Vec::new(),

@@ -276,10 +276,9 @@ mod tests {
         let environment = Environment {
             disk: Arc::new(disk::RealDisk),
             data: directory.path().join("data"),
-            clock_ns: || 1_900_000_000_000_000_000,
+            context: work::Context::new(|| 1_900_000_000_000_000_000, 1),
             seed: 7,
             holder: "a test".into(),
-            thread_count: 1,
         };
         let roots = [Root { name: "mail".into(), path: root }];
         update(&environment, &roots, &UpdateOptions::default(), &Silent).unwrap();

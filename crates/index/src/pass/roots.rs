@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 
 /// Finds the folders of all roots.
 pub(super) fn find(input: &Input<'_>) -> Scan {
-    let mut scan = Scan { started_ns: (input.environment.clock_ns)(), ..Scan::default() };
+    let mut scan = Scan { started_ns: input.environment.context.now_ns(), ..Scan::default() };
     for (index, root) in input.roots.iter().enumerate() {
         let rows = input.folders.iter().filter(|row| row.root == root.name);
         let known = rows.map(|row| (row.path.as_slice(), row)).collect();

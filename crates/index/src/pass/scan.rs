@@ -104,7 +104,7 @@ fn read_directories(
         }
     };
     std::thread::scope(|scope| {
-        for _ in 1..input.environment.thread_count.min(tasks.len()) {
+        for _ in 1..input.environment.context.thread_count.min(tasks.len()) {
             scope.spawn(worker);
         }
         worker();

@@ -13,12 +13,12 @@ use super::tables::SCHEMAS;
 use crate::encoding::id::Id;
 use crate::error::{Error, Result};
 use crate::format::blob::BlobKind;
-use crate::progress::Progress;
 use crate::surroundings::Surroundings;
 use std::collections::HashSet;
 use std::mem::take;
 use std::sync::Arc;
 use store::{Rows, Transaction, Values};
+use work::Progress;
 
 /// Where index files are, and what they are read with.
 #[derive(Clone, Debug)]
@@ -125,7 +125,7 @@ fn read(
     progress: &dyn Progress,
     damaged: &mut Vec<Error>,
 ) -> Result<(Numbered, Transaction)> {
-    let read = read_all(&*origin.files, wanted, origin.surroundings.thread_count, progress);
+    let read = read_all(&*origin.files, wanted, origin.surroundings.context.thread_count, progress);
     let damaged = (origin.strictness == Strictness::Lenient).then_some(damaged);
     let mut numbered = number(known, sound(read, damaged)?)?;
     let blob_count: usize = numbered.data.iter().chain(&numbered.trees).map(Columns::len).sum();

@@ -34,13 +34,13 @@ pub use survey::{Entry, Mention, PackSummary, Survey};
 use crate::encoding::id::Id;
 use crate::error::{Error, Result};
 use crate::format::blob::{BlobKind, Location, PackedBlob};
-use crate::progress::{Progress, Unwatched};
 use crate::surroundings::Surroundings;
 use layers::{Layers, Origin, Strictness, Trust};
 use memory::Memory;
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock, RwLockReadGuard};
+use work::{Progress, Silent};
 
 /// Ids of a batch that are looked up at once.
 const BATCH_IDS: usize = 1024;
@@ -248,7 +248,7 @@ impl BlobIndex {
             if self.is_numbered.load(Ordering::Acquire) {
                 return Err(error.into());
             }
-            let renewed = layers::load(&self.origin, Trust::FilesOnly, &Unwatched, &mut Vec::new())?;
+            let renewed = layers::load(&self.origin, Trust::FilesOnly, &Silent, &mut Vec::new())?;
             // Nobody else sets it while this one has the turn.
             let _ = self.renewed.set(renewed);
         }

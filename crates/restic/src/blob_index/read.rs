@@ -10,11 +10,11 @@ use crate::error::{Error, Result};
 use crate::file_name::{FileKind, FileName};
 use crate::format::blob::{BlobKind, PackedBlob};
 use crate::format::index_file::scan;
-use crate::progress::Progress;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
+use work::Progress;
 
 /// What one index file holds.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -51,7 +51,7 @@ pub(super) fn read_all(
     let work = || {
         let mut found = Vec::new();
         while let Some((place, &(id, bytes))) = take_next(&next, wanted) {
-            found.push((place, progress.check().and_then(|()| read_one(files, id))));
+            found.push((place, progress.check().map_err(Error::from).and_then(|()| read_one(files, id))));
             progress.add(1, bytes);
         }
         found

@@ -17,10 +17,10 @@ pub use report::CheckReport;
 use crate::encoding::id::Id;
 use crate::error::{Error, Result};
 use crate::file_name::FileKind;
-use crate::progress::Progress;
 use crate::repository::Repository;
 use crate::trees::used::mark_used;
 use crate::trees::walk::shown_path;
+use work::Progress;
 
 /// Checks a repository.
 ///

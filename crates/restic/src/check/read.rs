@@ -11,11 +11,11 @@ use crate::file_name::{FileKind, FileName};
 use crate::format::blob::PackedBlob;
 use crate::format::compress::Zstd;
 use crate::format::pack;
-use crate::progress::Progress;
 use crate::repository::Repository;
 use crate::storage::reread::READ_COUNT_MAX;
 use crate::threads::on_all_threads;
 use std::sync::{Mutex, PoisonError};
+use work::Progress;
 
 /// Faults that are told of one pack; more would not help.
 const FAULT_COUNT_MAX: usize = 16;
@@ -37,7 +37,7 @@ pub(super) fn read_packs(
 ) -> Result<Vec<Error>> {
     progress.expect(chosen.len() as u64, chosen.iter().map(|chosen| chosen.size_bytes).sum());
     let faults = Mutex::new(Vec::new());
-    let threads = repository.surroundings().thread_count;
+    let threads = repository.surroundings().context.thread_count;
     on_all_threads(threads, chosen, |buffers: &mut Buffers, chosen| {
         progress.check()?;
         let mut entries: Vec<Entry> = Vec::new();

@@ -259,7 +259,7 @@ impl Keeper {
     }
 
     fn now(&self) -> i64 {
-        (self.parts.surroundings.clock_ns)()
+        self.parts.surroundings.context.now_ns()
     }
 }
 
@@ -278,7 +278,6 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::surroundings::Surroundings;
     use crate::testing::{CLOCK_NS, MemoryStorage, advance, clock_ns, parts};
     use std::sync::mpsc;
 
@@ -462,7 +461,7 @@ mod tests {
         let storage = MemoryStorage::new();
         let mut parts = parts(&storage);
         let clock_ns = || CLOCK.load(Ordering::Acquire);
-        parts.surroundings = Surroundings { clock_ns, ..parts.surroundings };
+        parts.surroundings.context.clock_ns = clock_ns;
         let mut held = HeldLock::write(&parts, LockKind::Exclusive).unwrap();
         let old = held.id().unwrap();
         let (done, renewed) = mpsc::channel();

@@ -60,7 +60,7 @@ impl LockFile {
     /// Returns the content of a lock that this process writes now.
     pub(super) fn now(surroundings: &Surroundings, kind: LockKind) -> LockFile {
         LockFile {
-            time: Time::from_ns((surroundings.clock_ns)(), 0),
+            time: Time::from_ns(surroundings.context.now_ns(), 0),
             kind,
             hostname: surroundings.hostname.clone(),
             username: surroundings.username.clone(),
@@ -94,7 +94,7 @@ impl LockFile {
     /// Returns whether the lock is stale: it was not renewed for long, or its process on this machine has
     /// ended.
     pub(super) fn is_stale(&self, surroundings: &Surroundings) -> bool {
-        let age_ns = (surroundings.clock_ns)().saturating_sub(self.time.ns());
+        let age_ns = surroundings.context.now_ns().saturating_sub(self.time.ns());
         let is_alive = |process: i64| u32::try_from(process).is_ok_and(surroundings.is_alive);
         age_ns > STALE_NS
             || (self.hostname == surroundings.hostname && !is_alive(self.process))

@@ -9,7 +9,6 @@ use crate::error::{Error, Result};
 use crate::file_name::{FileKind, FileName};
 use crate::format::index_file::{BLOB_COUNT_FULL, IndexFileWriter};
 use crate::lock::HeldLock;
-use crate::progress::Progress;
 use crate::repository::Repository;
 use crate::repository::read::{Reading, Wanted};
 use crate::save::{SaveOptions, Saver};
@@ -17,6 +16,7 @@ use crate::threads::on_all_threads;
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
+use work::Progress;
 
 /// The result of a prune.
 #[derive(Debug, Default)]
@@ -115,7 +115,7 @@ fn remove_all(
     (kind, ids): (FileKind, &[Id]),
     tell: &(dyn Fn(Result<()>) -> Result<()> + Sync),
 ) -> Result<()> {
-    on_all_threads(repository.surroundings().thread_count, ids, |_: &mut (), &id| {
+    on_all_threads(repository.surroundings().context.thread_count, ids, |_: &mut (), &id| {
         tell(repository.storage().remove_while(FileName { kind, id }, &|| lock.check()))
     })
 }
@@ -131,7 +131,7 @@ fn write_anew(plan: &PrunePlan, lock: &HeldLock, all: &All<'_>, progress: &dyn P
     let expected = AtomicU64::new(0);
     let written = AtomicU64::new(0);
     on_all_threads(
-        repository.surroundings().thread_count,
+        repository.surroundings().context.thread_count,
         &choice.repack,
         |reading: &mut Reading, &pack| {
             progress.check()?;

@@ -8,13 +8,13 @@ use crate::blob_index::{PackSummary, Survey};
 use crate::encoding::id::Id;
 use crate::error::{Error, Result};
 use crate::file_name::{FileKind, FileName};
-use crate::progress::Progress;
 use crate::repository::Repository;
 use crate::snapshots::snapshot::SnapshotList;
 use crate::storage::reread::verified;
 use crate::trees::used::{Used, mark_used};
 use crate::trees::walk::shown_path;
 use std::collections::{BTreeSet, HashMap};
+use work::Progress;
 
 /// What a repository holds.
 pub(super) struct Inventory<'a> {

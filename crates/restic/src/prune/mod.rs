@@ -19,8 +19,8 @@ pub use plan::{PruneFigures, PrunePlan};
 
 use crate::encoding::id::Id;
 use crate::error::Result;
-use crate::progress::Progress;
 use crate::repository::Repository;
+use work::Progress;
 
 /// Decides what to remove and what to rewrite. Changes nothing. To carry the plan out, the caller must hold
 /// the exclusive lock already.

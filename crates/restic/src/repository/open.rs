@@ -18,7 +18,6 @@ use crate::file_name::FileKind;
 use crate::format::config::{self, Begun, Config};
 use crate::format::unpacked::{self, Parts, Version};
 use crate::lock::{self, HeldLock, LockKind};
-use crate::progress::{Progress, Unwatched};
 use crate::snapshots::snapshot::{self, Snapshot, SnapshotList};
 use crate::storage::Storage;
 use crate::surroundings::Surroundings;
@@ -27,6 +26,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
+use work::{Progress, Silent};
 
 /// The directory of the blob index caches of all repositories that this machine uses.
 #[derive(Clone, Debug)]
@@ -164,7 +164,7 @@ impl Repository {
     /// # Errors
     /// As [`Repository::load_index`].
     pub fn index(&self) -> Result<&BlobIndex> {
-        self.load_index(&Unwatched)
+        self.load_index(&Silent)
     }
 
     /// Reads the blob index unless that was done already, and returns it.
@@ -242,7 +242,7 @@ impl Repository {
     /// # Errors
     /// As [`snapshot::list`]: a snapshot that cannot be read is no error, but is in [`SnapshotList::unread`].
     pub fn snapshots(&self) -> Result<SnapshotList> {
-        snapshot::list(self.storage(), self.key(), self.surroundings().thread_count)
+        snapshot::list(self.storage(), self.key(), self.surroundings().context.thread_count)
     }
 
     /// Seals and stores a snapshot, which is then visible to all. Everything that it names must be durable

@@ -10,10 +10,10 @@ use crate::error::{Error, Result};
 use crate::file_name::FileKind;
 use crate::format::blob::PackedBlob;
 use crate::format::pack;
-use crate::progress::Progress;
 use crate::repository::Repository;
 use crate::threads::on_all_threads;
 use std::sync::{Mutex, PoisonError};
+use work::Progress;
 
 /// Packs that no index file names.
 #[derive(Debug, Default)]
@@ -43,7 +43,7 @@ pub fn unindexed_packs(
     }
     packs.sort_unstable();
     let found = Mutex::new(UnindexedPacks::default());
-    on_all_threads(repository.surroundings().thread_count, &packs, |_: &mut (), &(id, size)| {
+    on_all_threads(repository.surroundings().context.thread_count, &packs, |_: &mut (), &(id, size)| {
         progress.check()?;
         let read = pack::list(repository.storage(), repository.key(), id, size);
         let mut found = found.lock().unwrap_or_else(PoisonError::into_inner);

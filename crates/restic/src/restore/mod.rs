@@ -24,9 +24,9 @@ pub use report::{RestoreProblem, RestoreReport};
 
 use crate::encoding::id::Id;
 use crate::error::Result;
-use crate::progress::Progress;
 use crate::repository::Repository;
 use crate::trees::walk::{Sharing, walk};
+use ::work::Progress;
 use plan::{Plan, Planner};
 use std::path::Path;
 use target::Target;

@@ -11,7 +11,6 @@ use super::target::{self, Made, Target};
 use super::unfinished::Unfinished;
 use crate::error::Result;
 use crate::format::tree::NodeKind;
-use crate::progress::Progress;
 use crate::repository::Repository;
 use crate::repository::read::{Reading, Wanted};
 use crate::threads::on_all_threads;
@@ -21,6 +20,7 @@ use std::collections::HashMap;
 use std::io::{self, Write};
 use std::os::unix::fs::FileExt;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use work::Progress;
 
 /// A restore in progress.
 pub(super) struct Work<'a> {
@@ -96,7 +96,7 @@ impl<'a> Work<'a> {
         let packs: Vec<&[Piece]> =
             wanted.chunk_by(|left, right| left.wanted.location.pack == right.wanted.location.pack).collect();
         on_all_threads(
-            self.repository.surroundings().thread_count,
+            self.repository.surroundings().context.thread_count,
             &packs,
             |reading: &mut Reading, pieces| {
                 self.progress.check()?;

@@ -196,7 +196,7 @@ impl<'a> Saver<'a> {
         repository.index()?.insert(&pack, &blobs)?;
         self.pending.stored(blobs.iter().map(|blob| (blob.kind, blob.id)));
         self.counters.add_pack();
-        let now_ns = (repository.surroundings().clock_ns)();
+        let now_ns = repository.surroundings().context.now_ns();
         match self.unindexed.add(&pack, &blobs, now_ns) {
             Some(json) => self.write_index(&json),
             None => Ok(()),

@@ -16,6 +16,7 @@ use crate::surroundings::Surroundings;
 use std::fmt::{Debug, Formatter};
 use std::sync::Arc;
 use std::time::Duration;
+use work::Context;
 
 /// The first wait; each further one is twice as long, up to [`WAIT_MAX`].
 const WAIT_MIN: Duration = Duration::from_secs(1);
@@ -34,22 +35,21 @@ pub type Told = Arc<dyn Fn(&str) + Send + Sync>;
 /// A storage that is asked again when it fails for reasons that may pass.
 pub struct Retry<S> {
     inner: S,
-    clock_ns: fn() -> i64,
+    context: Context,
     sleep: fn(Duration),
-    is_interrupted: fn() -> bool,
     told: Told,
 }
 
 impl<S: Storage> Retry<S> {
     /// Makes a storage patient. `told` hears of each failure that is followed by a wait.
     pub fn new(inner: S, surroundings: &Surroundings, told: Told) -> Retry<S> {
-        let Surroundings { clock_ns, sleep, is_interrupted, .. } = *surroundings;
-        Retry { inner, clock_ns, sleep, is_interrupted, told }
+        let Surroundings { sleep, .. } = *surroundings;
+        Retry { inner, context: surroundings.context.clone(), sleep, told }
     }
 
     /// Returns what `attempt` returns, at last.
     fn patiently<T>(&self, attempt: impl Fn() -> Result<T>) -> Result<T> {
-        let begin_ns = (self.clock_ns)();
+        let begin_ns = self.context.now_ns();
         let mut waited = Duration::ZERO;
         let mut number = 0;
         loop {
@@ -58,7 +58,7 @@ impl<S: Storage> Retry<S> {
                 other => return other,
             };
             // A clock that is set back must not make it endless.
-            let passed_ns = u64::try_from((self.clock_ns)().saturating_sub(begin_ns)).unwrap_or(0);
+            let passed_ns = u64::try_from(self.context.now_ns().saturating_sub(begin_ns)).unwrap_or(0);
             let passed = waited.max(Duration::from_nanos(passed_ns));
             let wait = wait_after(number).min(TOTAL_MAX.saturating_sub(passed));
             if wait.is_zero() {
@@ -92,7 +92,7 @@ impl<S> Retry<S> {
     }
 
     fn go_on(&self) -> Result<()> {
-        if (self.is_interrupted)() { Err(Error::Interrupted) } else { Ok(()) }
+        if self.context.cancel.is_cancelled() { Err(Error::Interrupted) } else { Ok(()) }
     }
 }
 

@@ -9,12 +9,12 @@
 use crate::encoding::id::Id;
 use crate::error::Result;
 use crate::format::tree::{Node, NodeKind};
-use crate::progress::Progress;
 use crate::repository::Repository;
 use crate::snapshots::select::instant;
 use crate::trees::walk::{RootSet, Sharing, VisitedDirectory, Visitor, WalkProblem, walk};
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
+use work::Progress;
 
 /// A match. A file with another content, size, kind or time at the same path is another match; a directory is
 /// always the same.

@@ -11,11 +11,11 @@ use crate::encoding::id::Id;
 use crate::error::{Error, Result};
 use crate::format::blob::BlobKind;
 use crate::format::tree::{Node, NodeKind};
-use crate::progress::Progress;
 use crate::repository::Repository;
 use crate::trees::walk::{Sharing, VisitedDirectory, Visitor, WalkProblem, walk};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
+use work::Progress;
 
 /// Faults of nodes that are kept; more would not help.
 const FAULT_COUNT_MAX: usize = 1_000;

@@ -48,7 +48,7 @@ impl Run<Session> for Arguments {
         let progress = session.progress("writing rows", rows);
         let seconds = environment::clock_ns() as f64 / 1e9;
         let target = Target { disk, directory: &self.to, seconds };
-        let exported = export(&snapshot, &spaces, &header, target, &|rows| progress.advance(rows));
+        let exported = export(&snapshot, &spaces, &header, target, &progress);
         progress.finish();
         let exported = exported?;
         exported.remarks.iter().for_each(output::complain);

@@ -137,8 +137,7 @@ fn read(plan: &Plan, session: &Session, mode: Mode) -> tarantool::Result<Recover
     let files = plan.snapshot.iter().chain(&plan.logs);
     let bytes = files.map(|file| file.bytes.len() as u64).sum();
     let progress = session.progress("reading", bytes);
-    let recovered =
-        tarantool::recover(plan, mode, session.thread_count, &|bytes| progress.advance(bytes as u64));
+    let recovered = tarantool::recover(plan, mode, session.thread_count, &progress);
     progress.finish();
     recovered
 }

@@ -17,6 +17,7 @@ use std::thread;
 use unpack::{Cutter, Ends, OneThread, OtherThread, Piece};
 
 pub use unpack::{PIECES_AHEAD_MAX, TRANSACTION_ROWS_MAX};
+use work::Progress;
 
 /// A log to carry out.
 #[derive(Clone, Copy, Debug)]
@@ -28,7 +29,7 @@ pub struct LogFile<'a> {
 }
 
 /// Carries out the rows of these blocks of a log, in their order, on `thread_count` threads, of which two at
-/// most have work. `progress` is told of stored bytes as they are done.
+/// most have work. `progress` counts pieces and their stored bytes.
 ///
 /// # Errors
 /// Damage, which a transaction of more than [`TRANSACTION_ROWS_MAX`] rows is, too; a row that does not fit
@@ -38,7 +39,7 @@ pub fn apply_log(
     blocks: impl Iterator<Item = BlockPlace> + Send,
     state: &mut State,
     thread_count: usize,
-    progress: &dyn Fn(usize),
+    progress: &dyn Progress,
 ) -> Result<()> {
     if thread_count <= 1 {
         let mut outcome = Ok(());
@@ -58,7 +59,7 @@ pub fn apply_log(
 }
 
 /// Carries out pieces and gives them back. Drops both ends when it returns: the other side waits at either.
-fn carry_out(path: &Path, ends: Ends, state: &mut State, progress: &dyn Fn(usize)) -> Result<()> {
+fn carry_out(path: &Path, ends: Ends, state: &mut State, progress: &dyn Progress) -> Result<()> {
     let (receive, give_back) = ends;
     for piece in receive {
         carry_out_piece(path, &piece, state, progress)?;
@@ -68,11 +69,11 @@ fn carry_out(path: &Path, ends: Ends, state: &mut State, progress: &dyn Fn(usize
     Ok(())
 }
 
-fn carry_out_piece(path: &Path, piece: &Piece, state: &mut State, progress: &dyn Fn(usize)) -> Result<()> {
+fn carry_out_piece(path: &Path, piece: &Piece, state: &mut State, progress: &dyn Progress) -> Result<()> {
     let rows = piece.rows.iter().map(|row| Ok(row.row(&piece.bytes)));
     state.apply_rows(rows.chain(piece.damage.map(Err))).map_err(|trouble| error(trouble, path))?;
-    progress(piece.stored_bytes);
-    Ok(())
+    progress.add(1, piece.stored_bytes as u64);
+    Ok(progress.check()?)
 }
 
 fn error(trouble: ApplyError, path: &Path) -> Error {

@@ -20,6 +20,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
+use work::Progress;
 
 /// The rows of a whole block.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -103,9 +104,9 @@ impl UncheckedFiles {
         blocks.map(|block| block.payload.len() as u64).sum()
     }
 
-    /// Reads all blocks, on `thread_count` threads. `progress` is told of stored bytes as they are done, by
-    /// any thread.
-    pub fn check(&self, thread_count: usize, progress: &(dyn Fn(usize) + Sync)) -> CheckedFiles {
+    /// Reads all blocks, on `thread_count` threads. `progress` counts blocks and their
+    /// stored bytes. Not to be stopped: what is not read would count as damaged.
+    pub fn check(&self, thread_count: usize, progress: &dyn Progress) -> CheckedFiles {
         let of_file = |(file, ahead): (usize, &UncheckedFile)| {
             let chunks = chunks(&ahead.blocks, thread_count);
             chunks.into_iter().map(move |blocks| Task { file, blocks })
@@ -137,14 +138,14 @@ impl UncheckedFiles {
 
 impl UncheckedFile {
     /// Reads some blocks; returns those that are whole.
-    fn read(&self, blocks: Range<usize>, progress: &(dyn Fn(usize) + Sync)) -> CheckedBlocks {
+    fn read(&self, blocks: Range<usize>, progress: &dyn Progress) -> CheckedBlocks {
         let mut unpacker = Unpacker::for_file(self.kind);
         let mut whole = CheckedBlocks::new();
         for place in self.blocks.get(blocks).unwrap_or_default() {
             if let Ok(rows) = read_block(&mut unpacker, &self.bytes, place, self.kind) {
                 whole.insert((place.offset, place.payload.end), rows);
             }
-            progress(place.payload.len());
+            progress.add(1, place.payload.len() as u64);
         }
         whole
     }

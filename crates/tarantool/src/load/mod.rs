@@ -28,6 +28,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 use store::{Rows, Values};
+use work::Progress;
 
 /// Spaces without a table whose rows are counted apart; those of all others count as of space
 /// [`SPACE_UNNAMED`].
@@ -134,18 +135,18 @@ fn define(payload: &[u8], spaces: &mut Spaces) -> std::result::Result<Defined, D
     Ok(Defined::More)
 }
 
-/// Loads a snapshot's rows into `tables`, on `thread_count` threads. `progress` is told of stored bytes as
-/// they are done, by any thread.
+/// Loads a snapshot's rows into `tables`, on `thread_count` threads. `progress` counts blocks and
+/// their stored bytes.
 ///
 /// # Errors
 /// The first damage in the order of the file, unless it is to be left out; a row that is larger than a store
-/// takes.
+/// takes; [`Error::Cancelled`](crate::Error::Cancelled).
 pub fn load_snapshot(
     file: SnapshotFile,
     tables: &[SpaceTable],
     on_damage: OnDamage,
     thread_count: usize,
-    progress: &(dyn Fn(usize) + Sync),
+    progress: &dyn Progress,
 ) -> Result<SnapshotRows> {
     let chunks = chunks(file.blocks, thread_count);
     let job = Job { file, tables, on_damage, progress };
@@ -210,7 +211,7 @@ struct Job<'a> {
     file: SnapshotFile<'a>,
     tables: &'a [SpaceTable],
     on_damage: OnDamage,
-    progress: &'a (dyn Fn(usize) + Sync),
+    progress: &'a dyn Progress,
 }
 
 /// What a chunk held.
@@ -239,7 +240,8 @@ impl Job<'_> {
                 Err(damage) => return Err(at_block(damage, block).in_file(self.file.path, 0)),
             }
             spaces.end_block(blocks.len() - number - 1);
-            (self.progress)(block.payload.len());
+            self.progress.add(1, block.payload.len() as u64);
+            self.progress.check()?;
         }
         Ok(spaces.finish(lost))
     }

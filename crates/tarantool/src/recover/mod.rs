@@ -29,6 +29,7 @@ use std::path::Path;
 use std::sync::Arc;
 use store::limits::TABLES_MAX;
 use store::{Loaded, Options, RowRef, Schema, Value, Writer};
+use work::Progress;
 
 /// What was recovered.
 #[derive(Debug)]
@@ -63,21 +64,11 @@ pub struct RecoveredTable {
 /// # Errors
 /// Damage, a gap between files, a row that does not fit, unless they are to be left out; a definition of a
 /// space that is none; rows that are larger than a store takes, or more spaces.
-pub fn recover(
-    plan: &Plan,
-    mode: Mode,
-    thread_count: usize,
-    progress: &(dyn Fn(usize) + Sync),
-) -> Result<Recovered> {
+pub fn recover(plan: &Plan, mode: Mode, thread_count: usize, progress: &dyn Progress) -> Result<Recovered> {
     on_threads(thread_count, || recover_here(plan, mode, thread_count, progress))
 }
 
-fn recover_here(
-    plan: &Plan,
-    mode: Mode,
-    thread_count: usize,
-    progress: &(dyn Fn(usize) + Sync),
-) -> Result<Recovered> {
+fn recover_here(plan: &Plan, mode: Mode, thread_count: usize, progress: &dyn Progress) -> Result<Recovered> {
     let on_damage = match mode {
         Mode::Strict => OnDamage::Refuse,
         Mode::Salvage => OnDamage::LeaveOut,
@@ -158,7 +149,7 @@ impl Base {
         snapshot: &PlannedFile,
         on_damage: OnDamage,
         thread_count: usize,
-        progress: &(dyn Fn(usize) + Sync),
+        progress: &dyn Progress,
     ) -> Result<Base> {
         let path = snapshot.path.as_path();
         let blocks: Vec<BlockPlace> = snapshot.blocks().collect();

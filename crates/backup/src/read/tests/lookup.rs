@@ -10,10 +10,11 @@ use crate::read::messages::{ArchivedMessages, IfUnreadable, UnindexedMessages};
 use crate::testing::fixture::{Fixture, message};
 use crate::testing::memory::{MemoryRepository, id_of};
 use index::Archive;
-use restic::{Id, Snapshot, Time, Unwatched};
+use restic::{Id, Snapshot, Time};
 use std::fs;
 use std::io::Write;
 use std::os::unix::ffi::OsStrExt;
+use work::Silent;
 
 fn large() -> String {
     message(50) + &"0123456789abcde\n".repeat(50_000)
@@ -64,7 +65,7 @@ fn messages_that_are_no_blob_of_their_name_are_found_in_the_archive_alone() {
             Box::new(&fixture.repository),
             (elsewhere(&fixture.repository, tree), IfUnreadable::Absent),
             vec![tree],
-            &Unwatched,
+            &Silent,
         )
     };
     assert_eq!(held(tree).holds(&[&ids[..], &[[7; 32]]].concat()).unwrap(), [true, true, true, false]);
@@ -128,7 +129,7 @@ fn tables_begun_anew_know_what_the_archive_says() {
             IfUnreadable::Absent,
         ),
         vec![],
-        &Unwatched,
+        &Silent,
     );
     let ids = [large(), message(80)].map(|message| id_of(message.as_bytes()).0);
     assert_eq!(held.holds(&ids).unwrap(), [true, true]);
@@ -173,7 +174,7 @@ fn who_forgets_what_is_not_held_hears_of_lists_that_cannot_be_read() {
             Box::new(&fixture.repository),
             (elsewhere(&fixture.repository, Id([8; 32])), if_unreadable),
             vec![],
-            &Unwatched,
+            &Silent,
         )
     };
     let ids = [id_of(message(1).as_bytes()).0, [7; 32]];
@@ -209,12 +210,7 @@ fn what_no_index_file_names_is_counted_for_who_looks_and_kept_for_who_forgets() 
     let writer = &fixture.repository;
     let ids = [id_of(large().as_bytes()).0, id_of(message(1).as_bytes()).0, [7; 32]];
     let held = |if_unreadable| {
-        ArchivedMessages::new(
-            Box::new(writer),
-            (elsewhere(writer, tree), if_unreadable),
-            Vec::new(),
-            &Unwatched,
-        )
+        ArchivedMessages::new(Box::new(writer), (elsewhere(writer, tree), if_unreadable), Vec::new(), &Silent)
     };
     assert_eq!(held(IfUnreadable::Absent).holds(&ids).unwrap(), [true, true, false]);
     assert_eq!(held(IfUnreadable::Absent).unindexed().unwrap(), UnindexedMessages::default());

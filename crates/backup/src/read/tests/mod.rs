@@ -16,7 +16,6 @@ use crate::testing::memory::id_of;
 use crate::undelete::candidates::{SearchedSnapshot, SnapshotFile, best_files};
 use crate::undelete::put_back::{Back, TargetFolders, put_back};
 use index::{Archive, Environment, Mailbox, Order, ReadableArchive, RecordReader, Scope, UpdateOptions};
-use restic::Unwatched;
 use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
@@ -72,7 +71,7 @@ fn places(fixture: &Fixture, tree: restic::Id, wanted: &[[u8; 32]]) -> HashMap<[
     let root = fixture.root().to_owned();
     let source = SearchedSnapshot { tree, roots: vec![(root.as_os_str().as_bytes().to_vec(), root)] };
     let wanted: HashSet<[u8; 32]> = wanted.iter().copied().collect();
-    best_files(&fixture.repository, &lookup(Some(known(fixture))), &[source], &wanted, &Unwatched).unwrap()
+    best_files(&fixture.repository, &lookup(Some(known(fixture))), &[source], &wanted, &Silent).unwrap()
 }
 
 /// Puts a message back as a program does that was just started, and returns its file.
@@ -104,7 +103,7 @@ fn deleted_mail_is_found_and_read_from_the_archive() {
         Box::new(&fixture.repository),
         (lookup(Some(self::known(&fixture))), IfUnreadable::Absent),
         vec![tree],
-        &Unwatched,
+        &Silent,
     );
     let mailbox = Mailbox::open(&fixture.environment).unwrap();
     assert_eq!(found(&mailbox, "words").len(), 6);
@@ -123,7 +122,7 @@ fn deleted_mail_is_found_and_read_from_the_archive() {
         Box::new(&fixture.repository),
         (lookup(None), IfUnreadable::Absent),
         vec![other, tree],
-        &Unwatched,
+        &Silent,
     );
     let mut count = 0;
     with_link
@@ -138,7 +137,7 @@ fn deleted_mail_is_found_and_read_from_the_archive() {
         Box::new(&fixture.repository),
         (lookup(None), IfUnreadable::Absent),
         vec![tree],
-        &Unwatched,
+        &Silent,
     );
     let ids = [id_of(message(1).as_bytes()).0, id_of(large().as_bytes()).0];
     assert_eq!(
@@ -161,7 +160,7 @@ fn an_index_made_anew_takes_deleted_mail_from_the_archive() {
             Box::new(&fixture.repository),
             (lookup(known), IfUnreadable::Absent),
             vec![tree],
-            &Unwatched,
+            &Silent,
         );
         let options = UpdateOptions::default();
         let (_, adopted) =
@@ -183,7 +182,7 @@ fn a_mailbox_is_searched_as_a_snapshot_has_it() {
     fixture.index();
     let (later, ..) = fixture.backup();
     let at = |tree, known: &PieceLookup<'_>| {
-        let moment = moment(&fixture.repository, known, &tree, &fixture.roots, &Unwatched).unwrap();
+        let moment = moment(&fixture.repository, known, &tree, &fixture.roots, &Silent).unwrap();
         let (mailbox, unknown) = Mailbox::open(&fixture.environment).unwrap().at(&moment).unwrap();
         assert_eq!(unknown, index::Unknown::default());
         mailbox
@@ -293,7 +292,7 @@ fn what_only_goes_is_lost_and_can_be_kept() {
                 staying: &[restic::Id],
                 all: Option<&[restic::Id]>| {
         let trees = Trees { going, staying, all };
-        let report = find_lost((&fixture.repository, known), &trees, &is_present, &Unwatched).unwrap();
+        let report = find_lost((&fixture.repository, known), &trees, &is_present, &Silent).unwrap();
         assert_eq!(report.problems, []);
         report.messages
     };
@@ -335,7 +334,7 @@ fn what_only_goes_is_lost_and_can_be_kept() {
         assert!(listed.iter().any(|(path, _)| path.ends_with("/inbox/tmp")), "a Maildir");
         let trees = Trees { going: &[tree], staying: &[], all: None };
         let again =
-            find_lost((&fixture.repository, &known), &trees, &|ids| Ok(vec![false; ids.len()]), &Unwatched);
+            find_lost((&fixture.repository, &known), &trees, &|ids| Ok(vec![false; ids.len()]), &Silent);
         tree = write_tree(&fixture.repository, &again.unwrap().messages, (1, 2, 4)).unwrap();
     }
     // They come back to where they lay.
@@ -350,7 +349,7 @@ fn damaged_trees_are_told_of_and_what_is_gone_is_not_lost_again() {
     let nothing = |ids: &[[u8; 32]]| Ok(vec![false; ids.len()]);
     let all: Vec<restic::Id> = fixture.repository.trees.lock().unwrap().keys().copied().collect();
     let find =
-        |trees: &Trees<'_>| find_lost((&fixture.repository, &known), trees, &nothing, &Unwatched).unwrap();
+        |trees: &Trees<'_>| find_lost((&fixture.repository, &known), trees, &nothing, &Silent).unwrap();
     let count = |trees: &Trees<'_>| find(trees).messages.len();
     let (going, forgotten) = (
         Trees { going: &[first], staying: &[], all: None },
@@ -388,7 +387,7 @@ fn a_message_in_a_compressed_file_is_known_by_its_own_name() {
         Box::new(&fixture.repository),
         (lookup(Some(known(&fixture))), IfUnreadable::Absent),
         vec![tree],
-        &Unwatched,
+        &Silent,
     );
     let mailbox = Mailbox::open(&fixture.environment).unwrap();
     let mailbox = mailbox.with_scope(Scope::WithAbsent(&held)).unwrap();
@@ -396,8 +395,7 @@ fn a_message_in_a_compressed_file_is_known_by_its_own_name() {
     let sha256 = id_of(message(80).as_bytes()).0;
     assert_eq!(held.message(&sha256).unwrap().as_deref(), Some(message(80).as_bytes()));
     let moment =
-        moment(&fixture.repository, &lookup(Some(known(&fixture))), &tree, &fixture.roots, &Unwatched)
-            .unwrap();
+        moment(&fixture.repository, &lookup(Some(known(&fixture))), &tree, &fixture.roots, &Silent).unwrap();
     let (then, unknown) = Mailbox::open(&fixture.environment).unwrap().at(&moment).unwrap();
     assert_eq!((found(&then, "subject:s80"), unknown), (vec!["s80".to_owned()], index::Unknown::default()));
     let places = places(&fixture, tree, &[sha256]);
@@ -408,12 +406,8 @@ fn a_message_in_a_compressed_file_is_known_by_its_own_name() {
 /// Somebody who wants work to end.
 struct Stop;
 
-impl restic::Progress for Stop {
-    fn expect(&self, _items: u64, _bytes: u64) {}
-
-    fn add(&self, _items: u64, _bytes: u64) {}
-
-    fn is_interrupted(&self) -> bool {
+impl work::Progress for Stop {
+    fn is_cancelled(&self) -> bool {
         true
     }
 }
@@ -454,19 +448,14 @@ fn what_goes_and_is_in_no_index_file_is_a_problem_unless_a_maildir_has_it() {
     let asked = |present: Option<restic::Id>| {
         let is_present =
             move |ids: &[[u8; 32]]| Ok(ids.iter().map(|id| present.map(|one| one.0) == Some(*id)).collect());
-        let report =
-            find_lost((&fixture.repository, &lookup(None)), &trees, &is_present, &Unwatched).unwrap();
+        let report = find_lost((&fixture.repository, &lookup(None)), &trees, &is_present, &Silent).unwrap();
         report.problems.into_iter().map(|problem| problem.what).collect::<Vec<_>>()
     };
     assert_eq!(asked(None), ["no index file names all of it, nor of 1 others; they are in no Maildir"]);
     assert_eq!(asked(Some(ids[0])), ["no index file names all of it, and it is in no Maildir"]);
     // What was forgotten before may be gone by right.
     let trees = Trees { going: &[], staying: &[], all: Some(&[tree]) };
-    let report = find_lost(
-        (&fixture.repository, &lookup(None)),
-        &trees,
-        &|ids| Ok(vec![false; ids.len()]),
-        &Unwatched,
-    );
+    let report =
+        find_lost((&fixture.repository, &lookup(None)), &trees, &|ids| Ok(vec![false; ids.len()]), &Silent);
     assert_eq!(report.unwrap().problems, []);
 }

@@ -13,12 +13,13 @@ use crate::paths::{child, plain};
 use crate::read::lookup::PieceLookup;
 use index::Root;
 use mail::Flags;
-use restic::{Id, Progress, Repeats, Snapshot};
+use restic::{Id, Repeats, Snapshot};
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use work::Progress;
 
 /// Deepest directory that is entered. No system has paths of such a depth.
 const DEPTH_MAX: usize = 2_048;

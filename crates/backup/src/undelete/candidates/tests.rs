@@ -4,8 +4,9 @@
 use super::*;
 use crate::blobs::writer::BlobWriter;
 use crate::testing::memory::{MemoryRepository, id_of};
-use restic::{Time, Unwatched};
+use restic::Time;
 use std::collections::BTreeMap;
+use work::Silent;
 
 /// Saves a tree with these files; the content of each is the text behind the colon.
 fn tree(writer: &MemoryRepository, files: &[&str]) -> Id {
@@ -65,7 +66,7 @@ fn show(writer: &MemoryRepository, search_order: &[SearchedSnapshot], contents: 
     let key = |content: &str| id_of(content.as_bytes()).0;
     let wanted: HashSet<[u8; 32]> = contents.iter().map(|content| key(content)).collect();
     let lookup = PieceLookup::new(None, Box::new(|| Ok(Default::default())));
-    let found = best_files(writer, &lookup, search_order, &wanted, &Unwatched).unwrap();
+    let found = best_files(writer, &lookup, search_order, &wanted, &Silent).unwrap();
     let line = |content: &&str| match found.get(&key(content)) {
         None => format!("{content}: -"),
         Some(kept) => {

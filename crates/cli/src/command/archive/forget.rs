@@ -17,8 +17,9 @@ use backup::Unreferenced;
 use clap::{ArgGroup, Args};
 use restic::forget::{GroupBy, Present, plan};
 use restic::select::{Candidate, Filter, by_prefix};
-use restic::{FileKind, FileName, Id, LockKind, Progress as _, PrunePlan, Repository, Snapshot, Time};
+use restic::{FileKind, FileName, Id, LockKind, PrunePlan, Repository, Snapshot, Time};
 use terminal::command_line::Run;
+use work::Progress as _;
 
 /// Remove snapshots, by policy or by ID
 ///

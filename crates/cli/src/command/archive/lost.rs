@@ -21,8 +21,9 @@ use clap::Args;
 use index::{Mailbox, RecordReader};
 use mail::Content;
 use render::hex;
-use restic::{HeldLock, Repository, SaveOptions, Snapshot, Time, Unwatched};
+use restic::{HeldLock, Repository, SaveOptions, Snapshot, Time};
 use terminal::screen::{cut, padding};
+use work::Silent;
 
 /// Columns of the sender and the subject in a list.
 const PERSON_COLUMNS: usize = 24;
@@ -89,7 +90,7 @@ pub(super) fn before(
         output.line(&sentence(list, seen, losing.dry_run))?;
     }
     if is_dry {
-        let held = archive.messages(&[], &Unwatched);
+        let held = archive.messages(&[], &Silent);
         let known = Known { mailbox: mailbox.as_ref(), held: &held };
         for lost in list {
             output.line(&known.line(lost, output.terminal.is_terminal()))?;

@@ -14,12 +14,13 @@ use anyhow::{Result, anyhow, bail};
 use backup::MessageArchive;
 use clap::Args;
 use mail::{Compression, Content, Unpacked};
-use restic::{BlobKind, Id, Node, NodeKind, Reading, Repository, Snapshot, Unwatched};
+use restic::{BlobKind, Id, Node, NodeKind, Reading, Repository, Snapshot};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use terminal::command_line::Run;
 use terminal::signals;
+use work::Silent;
 
 /// Bytes of a file that are read to be shown.
 const FILE_BYTES_MAX: usize = 100 << 20;
@@ -208,7 +209,7 @@ fn by_content(repository: &Repository, handle: &str, session: &Session) -> Resul
         Err(_) => locate::content_of(handle, session)?,
     };
     let archive = MessageArchive { environment: &session.index, repository };
-    let held = archive.messages(&[], &Unwatched);
+    let held = archive.messages(&[], &Silent);
     match held.message(&sha256)? {
         Some(bytes) => {
             let mut content = Content::default();

@@ -36,10 +36,9 @@ impl Ground {
         let environment = Environment {
             disk: Arc::new(RealDisk),
             data: directory.path().join("data"),
-            clock_ns: || 1_900_000_000_000_000_000,
+            context: work::Context::new(|| 1_900_000_000_000_000_000, 2),
             seed: 7,
             holder: "a test".into(),
-            thread_count: 2,
         };
         Ground { environment, roots: vec![Root { name: "mail".into(), path: root }], directory }
     }

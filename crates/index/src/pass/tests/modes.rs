@@ -47,14 +47,14 @@ fn a_lazy_pass_reads_what_was_too_young_or_not_whole() {
         let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
         i64::try_from(now.as_nanos()).unwrap()
     };
-    let future = std::mem::replace(&mut ground.environment.clock_ns, clock);
+    let future = std::mem::replace(&mut ground.environment.context.clock_ns, clock);
     ground.update();
     let is_stored = |ground: &Ground| {
         let now = mail::stat_directory(&ground.root().join("a/cur")).unwrap();
         ground.folder("a").directories[Place::Cur.index()].stamp == now
     };
     assert!(!is_stored(&ground), "it changed a moment ago");
-    ground.environment.clock_ns = future;
+    ground.environment.context.clock_ns = future;
     // What is not a whole gzip file cannot be read.
     let broken = ground.put("b", "cur", "3.b:2,S", "");
     fs::write(&broken, [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3, 1, 2, 3]).unwrap();

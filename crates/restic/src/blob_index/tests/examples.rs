@@ -42,9 +42,8 @@ fn a_damaged_index_file_is_named_and_the_others_can_be_had() {
 
     let as_files: Arc<dyn IndexFiles> = Arc::<TestFiles>::clone(&files);
     let mut damaged = Vec::new();
-    let index =
-        BlobIndex::load_sound(&as_files, Some(&place(&disk)), &surroundings(), &Unwatched, &mut damaged)
-            .unwrap();
+    let index = BlobIndex::load_sound(&as_files, Some(&place(&disk)), &surroundings(), &Silent, &mut damaged)
+        .unwrap();
     assert!(damaged.len() == 1 && damaged[0].to_string().starts_with(&name), "{damaged:?}");
     let mut sound = twin.clone();
     sound.files.remove(&file_id(1));
@@ -144,9 +143,7 @@ fn a_cache_that_turns_out_damaged_is_made_anew_at_once() {
 fn work_can_be_interrupted() {
     struct Impatient;
     impl Progress for Impatient {
-        fn expect(&self, _items: u64, _bytes: u64) {}
-        fn add(&self, _items: u64, _bytes: u64) {}
-        fn is_interrupted(&self) -> bool {
+        fn is_cancelled(&self) -> bool {
             true
         }
     }

@@ -11,6 +11,7 @@ use crate::format::index_file::IndexFileWriter;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use testkit::SimDisk;
+use work::Context;
 
 /// A pack and its blobs, as an index file names them.
 type Named = (Id, Vec<PackedBlob>);
@@ -115,10 +116,9 @@ fn tree(number: u64, offset: u32) -> PackedBlob {
 
 fn surroundings() -> Surroundings {
     Surroundings {
-        clock_ns: || 0,
+        context: Context::new(|| 0, 2),
         fill_random: |bytes| bytes.fill(9),
         sleep: |_| {},
-        is_interrupted: || false,
         hostname: "tower".to_owned(),
         username: "ana".to_owned(),
         uid: 1000,
@@ -127,7 +127,6 @@ fn surroundings() -> Surroundings {
         is_alive: |_| true,
         place: None,
         started: |_| None,
-        thread_count: 2,
     }
 }
 
@@ -143,7 +142,7 @@ fn place(disk: &SimDisk) -> IndexCache {
 
 fn load(files: &Arc<TestFiles>, cache: Option<&IndexCache>) -> Result<BlobIndex> {
     let files: Arc<dyn IndexFiles> = Arc::<TestFiles>::clone(files);
-    BlobIndex::load(&files, cache, &surroundings(), &Unwatched)
+    BlobIndex::load(&files, cache, &surroundings(), &Silent)
 }
 
 /// Compares everything that an index says with the twin.

@@ -104,7 +104,7 @@ pub fn add(
     let mut data = Vec::new();
     lock.seal(surroundings, &key_json(key), &mut data);
     let file = KeyFile {
-        created: Time::from_ns((surroundings.clock_ns)(), 0),
+        created: Time::from_ns(surroundings.context.now_ns(), 0),
         username: surroundings.username.clone(),
         hostname: surroundings.hostname.clone(),
         cost,

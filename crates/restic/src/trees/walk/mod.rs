@@ -23,12 +23,12 @@ use crate::encoding::id::Id;
 use crate::error::{Error, Result};
 use crate::format::blob::BlobKind;
 use crate::format::tree::TreeReader;
-use crate::progress::Progress;
 use crate::repository::Repository;
 use crate::repository::read::{Reading, Wanted};
 use crate::threads::on_all_threads;
 use level::{Item, Level};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use work::Progress;
 
 /// Directories deeper than this are not entered. No system has paths that deep.
 pub const DEPTH_COUNT_MAX: usize = 2_048;
@@ -111,7 +111,7 @@ impl Step<'_> {
             .chunk_by(|left, right| left.0.location.pack == right.0.location.pack)
             .flat_map(|trees| trees.chunks(UNIT_TREE_COUNT_MAX))
             .collect();
-        let thread_count = self.repository.surroundings().thread_count;
+        let thread_count = self.repository.surroundings().context.thread_count;
         on_all_threads(thread_count, &units, |reading: &mut Reading, unit| {
             self.progress.check()?;
             self.read(reading, unit, items)
