@@ -7,7 +7,7 @@
 use crate::error::Result;
 use crate::settings::Settings;
 use crate::view::View;
-use index::{Mailbox, Root, Summary, TagChange, TagSummary, UpdateOptions};
+use index::{Environment, Mailbox, Root, Summary, TagChange, TagSummary, UpdateOptions};
 use query::Query;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use work::{Progress, Stage};
@@ -22,8 +22,8 @@ pub struct Host {
     current: RwLock<Option<Mailbox>>,
     /// Held while a newer state is opened, so that it is opened once.
     opening: Mutex<()>,
-    /// Held while this process writes: the queue of its writers.
-    writing: Mutex<()>,
+    /// Held while this process writes: the queue of its writers. Counts them.
+    writing: Mutex<u64>,
 }
 
 impl Host {
@@ -80,6 +80,14 @@ impl Host {
         Ok(true)
     }
 
+    /// Returns the environment of the next writer. Each has a seed of its own: what is written twice, because
+    /// the index was deleted in between, must not look the same.
+    fn environment_of_writer(&self, writer_count: &mut u64) -> Environment {
+        *writer_count += 1;
+        let environment = &self.settings.environment;
+        Environment { seed: environment.seed.wrapping_add(*writer_count), ..environment.clone() }
+    }
+
     fn open(&self) -> Result<Mailbox> {
         let mailbox = Mailbox::open(&self.settings.environment)?;
         Ok(mailbox.with_own_addresses(self.settings.own_addresses()))
@@ -100,11 +108,12 @@ impl Host {
         options: &UpdateOptions,
         progress: &dyn Progress,
     ) -> Result<Summary> {
-        let _writing = locked(&self.writing);
+        let mut writing = locked(&self.writing);
+        let environment = self.environment_of_writer(&mut writing);
         let options =
             UpdateOptions { headers: self.settings.configuration.headers.clone(), ..options.clone() };
         let progress = RefreshBeforeMerge { host: self, progress };
-        let summary = index::update(&self.settings.environment, roots, &options, &progress)?;
+        let summary = index::update(&environment, roots, &options, &progress)?;
         self.refresh()?;
         Ok(summary)
     }
@@ -115,11 +124,12 @@ impl Host {
     /// A text that cannot be a tag; the query cannot be answered; damage, a full disk: then nothing was
     /// changed.
     pub fn tag(&self, query: &Query, change: &TagChange) -> Result<TagSummary> {
-        let _writing = locked(&self.writing);
+        let mut writing = locked(&self.writing);
+        let environment = self.environment_of_writer(&mut writing);
         self.refresh()?;
         let view = self.view()?;
         let found = view.matching(query)?;
-        let summary = index::change_tags(&self.settings.environment, view.mailbox(), &found, change)?;
+        let summary = index::change_tags(&environment, view.mailbox(), &found, change)?;
         self.refresh()?;
         Ok(summary)
     }
@@ -159,6 +169,6 @@ impl Progress for RefreshBeforeMerge<'_> {
 }
 
 /// Takes a lock. A panic of another holder leaves nothing half done: states are exchanged whole.
-fn locked(mutex: &Mutex<()>) -> MutexGuard<'_, ()> {
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -50,24 +50,35 @@ fn what_another_process_commits_is_taken_over_when_it_is_asked_for() {
     assert!(!other.refresh().unwrap(), "nothing is newer");
 }
 
+/// Returns a host as another process would make it.
+fn other_host(fixture: &Fixture) -> Host {
+    let mut settings = fixture.host.settings().clone();
+    settings.environment.seed ^= 1 << 32;
+    Host::new(settings)
+}
+
 #[test]
 fn an_index_that_is_deleted_and_made_again_is_read_anew() {
     let fixture = Fixture::new();
     fixture.put("2", "second", "more words");
     fixture.update();
     let before = fixture.view();
-    // As many commits as before, of other mail.
-    let index = fixture.host.settings().environment.index_directory();
-    fs::remove_dir_all(index).unwrap();
-    fs::remove_dir_all(&fixture.roots[0].path).unwrap();
-    let other = Host::new(fixture.host.settings().clone());
-    for (name, subject) in [("8", "eighth"), ("9", "ninth")] {
-        fixture.put(name, subject, "quite other words");
-        other.update(&fixture.roots, &Default::default(), &pneu::Silent).unwrap();
+    let other = other_host(&fixture);
+    for (writer, names) in [(&other, ["8", "9"]), (&fixture.host, ["5", "6"])] {
+        // As many commits as before, of other mail.
+        let index = fixture.host.settings().environment.index_directory();
+        fs::remove_dir_all(index).unwrap();
+        fs::remove_dir_all(&fixture.roots[0].path).unwrap();
+        for name in names {
+            fixture.put(name, name, "quite other words");
+            writer.update(&fixture.roots, &Default::default(), &pneu::Silent).unwrap();
+        }
+        for reader in [&fixture.host, &other] {
+            reader.refresh().unwrap();
+            assert_eq!(subjects(&reader.view().unwrap(), "words"), names);
+        }
+        assert_eq!(subjects(&before, "words"), ["first", "second"]);
     }
-    assert!(fixture.host.refresh().unwrap());
-    assert_eq!(subjects(&fixture.view(), "words"), ["eighth", "ninth"]);
-    assert_eq!(subjects(&before, "words"), ["first", "second"]);
 }
 
 #[test]
@@ -77,7 +88,7 @@ fn tags_that_are_deleted_and_made_again_are_read_anew() {
     assert_eq!(subjects(&fixture.view(), "tag:old"), ["first"]);
     // As many commits as before, of another tag.
     fs::remove_dir_all(fixture.host.settings().environment.user_directory()).unwrap();
-    let other = Host::new(fixture.host.settings().clone());
+    let other = other_host(&fixture);
     other.tag(&query(&other.view().unwrap(), "first"), &tag("new")).unwrap();
     assert!(fixture.host.refresh().unwrap());
     assert_eq!(subjects(&fixture.view(), "tag:new"), ["first"]);
