@@ -4,8 +4,8 @@
 //! Run it with `cargo run --release -p pneu --example follow -- MESSAGES [ROUNDS]`. It makes a Maildir and an
 //! index in a temporary directory and removes both at the end.
 //!
-//! Each round changes the flags of 1,000 messages, adds 100 messages and tags one. Three readers look on.
-//! One looks after each commit and after each merge. The second looks once a round, when changes and merges are
+//! Each round changes the flags of 1,000 messages, adds 100 messages and tags one. Three readers look on. One
+//! looks after each commit and after each merge. The second looks once a round, when changes and merges are
 //! both done. The third opens the index anew.
 
 use pneu::{Cancel, Host, Order, Progress, Root, Settings, Stage, TagChange, ThreadOrder, UpdateOptions};
