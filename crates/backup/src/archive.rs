@@ -13,6 +13,7 @@ use crate::pieces::lists::read_lists;
 use crate::read::lookup::PieceLookup;
 use crate::read::messages::{ArchivedMessages, IfUnreadable};
 use crate::read::moment::moment;
+use crate::remedy::Remedy;
 use crate::roots::resolved_roots;
 use crate::undelete::candidates::{SnapshotFile, best_files, search_order};
 use crate::undelete::put_back::{Back, TargetFolders, Undeleted, put_back};
@@ -130,17 +131,21 @@ impl<'a> MessageArchive<'a> {
                 break;
             }
             let back = destination(places.get(&sha256), folder, &missing).and_then(|(kept, folder)| {
-                put_back(&reader, kept, folder, &mut folders).map_err(|error| error.to_string())
+                put_back(&reader, kept, folder, &mut folders)
+                    .map_err(|error| (error.to_string(), error.remedy()))
             });
             match back {
                 Ok(Back::Put(undeleted)) => report.done.push(undeleted),
                 Ok(Back::Present(path)) => report.unindexed.push(path),
-                Err(what) => report.problems.push(Problem { path: format!("<{message_id}>").into(), what }),
+                Err((what, remedy)) => {
+                    let path = format!("<{message_id}>").into();
+                    report.problems.push(Problem { path, what, remedy });
+                }
             }
         }
         for (path, error) in folders.sync() {
             let what = format!("what is back in it may go with a power failure: {error}");
-            report.problems.push(Problem { path, what });
+            report.problems.push(Problem::new(path, what));
         }
         Ok(report)
     }
@@ -238,18 +243,17 @@ fn destination<'a>(
     kept: Option<&'a SnapshotFile>,
     folder: Option<&'a Path>,
     missing: &[PathBuf],
-) -> std::result::Result<(&'a SnapshotFile, &'a Path), String> {
-    let kept =
-        kept.ok_or("no snapshot has it any more; until a prune \"pneu view --format raw\" shows it")?;
+) -> std::result::Result<(&'a SnapshotFile, &'a Path), (String, Option<Remedy>)> {
+    let kept = kept.ok_or_else(|| ("no snapshot has it any more".to_owned(), Some(Remedy::ShowMessage)))?;
     let Some(folder) = folder.or(kept.here.as_deref()) else {
         let lay = String::from_utf8_lossy(&kept.folder);
-        return Err(format!(
-            "it lay in {lay}, which is below no root of this index; say where to with --to DIR"
-        ));
+        let what = format!("it lay in {lay}, which is below no root of this index");
+        return Err((what, Some(Remedy::ChooseFolder)));
     };
     match missing.iter().find(|root| folder.starts_with(root)) {
         Some(root) => {
-            Err(format!("{} is not there, or has no folder; is a disk not mounted?", root.display()))
+            let what = format!("{} is not there, or has no folder; is a disk not mounted?", root.display());
+            Err((what, None))
         }
         None => Ok((kept, folder)),
     }

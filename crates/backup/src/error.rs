@@ -1,5 +1,6 @@
 //! Errors of this crate.
 
+use crate::remedy::Remedy;
 use std::path::PathBuf;
 use work::Cancelled;
 
@@ -32,14 +33,10 @@ pub enum Error {
         source: std::io::Error,
     },
     /// There is nothing to back up.
-    #[error("there is no mail to back up; run \"pneu index --maildir DIR\" first")]
+    #[error("there is no mail to back up")]
     NoMail,
     /// A root is not there, but the index knows mail in it.
-    #[error(
-        "{} is not there; is a disk not mounted? Nothing was backed up. \
-         If it is gone for good: pneu index --accept-loss",
-        path.display()
-    )]
+    #[error("{} is not there; is a disk not mounted? Nothing was backed up", path.display())]
     NoRoot {
         /// The root.
         path: PathBuf,
@@ -76,6 +73,17 @@ pub enum Error {
 }
 
 impl Error {
+    /// Returns what helps, if that is known.
+    pub fn remedy(&self) -> Option<Remedy> {
+        match self {
+            Error::Index(error) => error.remedy().map(Remedy::Index),
+            Error::Archive(error) => error.remedy().map(Remedy::Repository),
+            Error::NoMail => Some(Remedy::Index(index::Remedy::MakeIndex)),
+            Error::NoRoot { .. } => Some(Remedy::Index(index::Remedy::AcceptLossOfFolder)),
+            _ => None,
+        }
+    }
+
     /// Returns whether the repository cannot be used any more after this error.
     pub(crate) fn is_end(&self) -> bool {
         matches!(self, Error::Interrupted | Error::Archive(restic::Error::Storage { .. }))
@@ -127,4 +135,13 @@ pub struct Problem {
     pub path: PathBuf,
     /// What is wrong, for people.
     pub what: String,
+    /// What helps, if that is known.
+    pub remedy: Option<Remedy>,
+}
+
+impl Problem {
+    /// Returns a problem that nothing is known to help against.
+    pub(crate) fn new(path: impl Into<PathBuf>, what: impl Into<String>) -> Problem {
+        Problem { path: path.into(), what: what.into(), remedy: None }
+    }
 }

@@ -32,6 +32,7 @@ mod names;
 mod paths;
 mod pieces;
 mod read;
+mod remedy;
 mod restored;
 mod roots;
 #[cfg(test)]
@@ -47,6 +48,7 @@ pub use lost::find::{LostMessage, LostReport};
 pub use lost::keep::keep_messages;
 pub use names::DELETED_TAG;
 pub use read::messages::{ArchivedMessages, UnindexedMessages};
+pub use remedy::Remedy;
 pub use restored::{
     CONFIGURATION_BYTES_MAX, import_restored_queries, import_restored_tags, restored_configuration,
 };

@@ -1,4 +1,4 @@
-//! Says in commands and options of this program what helps against errors and problems of the index.
+//! Says in commands and options of this program what helps against errors and problems of the libraries.
 //!
 //! Input: an error, or a remedy. Output: words that end its sentence.
 
@@ -25,6 +25,41 @@ pub(crate) fn words(remedy: Remedy) -> &'static str {
     }
 }
 
+/// Returns how a remedy ends the sentence of an error of the repository.
+fn words_of_repository(remedy: restic::Remedy) -> &'static str {
+    match remedy {
+        restic::Remedy::MakeRepository => "; make one with: pneu archive init",
+        restic::Remedy::RemoveStaleLocks => "; if that process has ended: pneu archive unlock",
+        restic::Remedy::RemoveAllLocks => {
+            "; if no other process uses the repository: pneu archive unlock --remove-all"
+        }
+        restic::Remedy::Check => "; see: pneu archive check",
+        restic::Remedy::ListSnapshots => "; list them with: pneu archive snapshots",
+        // The library may know more remedies than this program has words for.
+        _ => "",
+    }
+}
+
+/// Returns how a remedy ends the sentence of an error or problem of a backup.
+fn words_of_backup(remedy: backup::Remedy) -> &'static str {
+    match remedy {
+        // The mail, not only its index: `backup` has no option for that.
+        backup::Remedy::Index(Remedy::AcceptLossOfFolder) => {
+            ". If it is gone for good: pneu index --accept-loss"
+        }
+        backup::Remedy::Index(remedy) => words(remedy),
+        backup::Remedy::Repository(remedy) => words_of_repository(remedy),
+        backup::Remedy::ChooseFolder => "; say where to with --to DIR",
+        backup::Remedy::ShowMessage => "; until a prune \"pneu view --format raw\" shows it",
+        _ => "",
+    }
+}
+
+/// Returns what is wrong in a backup or an undelete, with what helps.
+pub(crate) fn backup_problem(problem: &backup::Problem) -> String {
+    format!("{}{}", problem.what, problem.remedy.map_or("", words_of_backup))
+}
+
 /// Returns a sentence of the index with what helps, if anything does.
 pub(crate) fn sentence(what: impl std::fmt::Display, remedy: Option<Remedy>) -> String {
     format!("{what}{}", remedy.map_or("", words))
@@ -32,7 +67,7 @@ pub(crate) fn sentence(what: impl std::fmt::Display, remedy: Option<Remedy>) -> 
 
 /// Returns what an error says, with what helps.
 pub(crate) fn explained(error: &anyhow::Error) -> String {
-    sentence(error, of(error))
+    format!("{error}{}", of(error).unwrap_or_default())
 }
 
 /// Tells an error, with what helps.
@@ -43,14 +78,27 @@ pub(crate) fn complain_why(error: &anyhow::Error) {
     }
 }
 
-/// Returns what helps against an error, if its sentence ends with that of the index.
-fn of(error: &anyhow::Error) -> Option<Remedy> {
-    let of_backup = || match error.downcast_ref() {
-        Some(backup::Error::Index(error)) => Some(error),
-        _ => None,
+/// Returns what helps against an error, if its sentence ends with that of the library.
+fn of(error: &anyhow::Error) -> Option<&'static str> {
+    let said = error.to_string();
+    let (library, helps) = if let Some(error) = error.downcast_ref::<index::Error>() {
+        (error.to_string(), error.remedy().map(words))
+    } else if let Some(error) = error.downcast_ref::<restic::Error>() {
+        (error.to_string(), error.remedy().map(words_of_repository))
+    } else if let Some(error) = error.downcast_ref::<backup::Error>() {
+        (error.to_string(), error.remedy().map(words_of_backup))
+    } else if let Some(error) = error.downcast_ref::<query::Error>() {
+        (error.to_string(), words_of_query(error))
+    } else {
+        return None;
     };
-    let of_index = error.downcast_ref::<index::Error>().or_else(of_backup)?;
-    of_index.remedy().filter(|_| error.to_string().ends_with(&of_index.to_string()))
+    helps.filter(|_| said.ends_with(&library))
+}
+
+/// Returns the line below an error of a query that only this program can say.
+fn words_of_query(error: &query::Error) -> Option<&'static str> {
+    matches!(error.problem, query::Problem::UnknownQuery { nearest: None, .. })
+        .then_some("\n\"pneu query\" lists them, and saves one: pneu query NAME QUERY")
 }
 
 #[cfg(test)]
@@ -67,6 +115,33 @@ mod tests {
         let expected = "no index in /data; run \"pneu index --maildir DIR\" first";
         assert_eq!(explained(&no_index().into()), expected);
         assert_eq!(explained(&backup::Error::from(no_index()).into()), expected);
+    }
+
+    #[test]
+    fn errors_of_repositories_and_backups_say_what_helps() {
+        let none = || restic::Error::NoRepository { address: "/r".into() };
+        let expected = "there is no repository at /r; make one with: pneu archive init";
+        assert_eq!(explained(&none().into()), expected);
+        assert_eq!(explained(&backup::Error::from(none()).into()), expected);
+        assert_eq!(
+            explained(&backup::Error::NoRoot { path: "/mail".into() }.into()),
+            "/mail is not there; is a disk not mounted? Nothing was backed up. If it is gone for good: pneu \
+             index --accept-loss"
+        );
+        assert_eq!(
+            explained(&backup::Error::NoMail.into()),
+            "there is no mail to back up; run \"pneu index --maildir DIR\" first"
+        );
+    }
+
+    #[test]
+    fn an_unknown_saved_query_says_how_to_list_and_save_them() {
+        let context = crate::search::typed_query::context(Default::default(), Default::default());
+        let error = query::parse("query:nobody", &context).unwrap_err();
+        assert!(
+            explained(&error.into())
+                .ends_with("\n\"pneu query\" lists them, and saves one: pneu query NAME QUERY")
+        );
     }
 
     #[test]

@@ -4,7 +4,7 @@
 //! and options.
 
 /// What the user can do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Remedy {
     /// Say where the mail is, and index it: there is no index yet.
     MakeIndex,

@@ -233,9 +233,6 @@ impl Error {
                 format!("flags are {}", names.join(" "))
             }
             Problem::UnknownQuery { nearest: Some(nearest), .. } => format!("did you mean \"{nearest}\"?"),
-            Problem::UnknownQuery { nearest: None, .. } => {
-                "\"pneu query\" lists them, and saves one: pneu query NAME QUERY".to_owned()
-            }
             Problem::UnknownPriority { .. } => "priorities are low, normal, high".to_owned(),
             Problem::Unsupported { .. } => "to search for the text, quote it".to_owned(),
             _ => return None,

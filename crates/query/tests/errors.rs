@@ -224,10 +224,9 @@ fn dates_sizes_flags_and_priorities() {
 
 #[test]
 fn saved_queries() {
-    let list = "\"pneu query\" lists them, and saves one: pneu query NAME QUERY";
     assert_error(
         "a query:nobody",
-        &["there is no saved query \"nobody\"", "  a query:nobody", "          ^^^^^^", list],
+        &["there is no saved query \"nobody\"", "  a query:nobody", "          ^^^^^^"],
     );
     assert_error(
         "query:mini",

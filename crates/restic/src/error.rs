@@ -4,6 +4,7 @@
 
 use crate::encoding::id::Id;
 use crate::file_name::FileName;
+use crate::remedy::Remedy;
 use work::Cancelled;
 
 /// A failed operation on a repository.
@@ -16,7 +17,7 @@ pub enum Error {
     #[error(transparent)]
     Store(#[from] store::Error),
     /// There is no repository at that address.
-    #[error("there is no repository at {address}; make one with: pneu archive init")]
+    #[error("there is no repository at {address}")]
     NoRepository {
         /// The storage's address.
         address: String,
@@ -62,7 +63,7 @@ pub enum Error {
         address: String,
     },
     /// Another process holds a lock that excludes this one.
-    #[error("{address} is locked {by}; if that process has ended: pneu archive unlock")]
+    #[error("{address} is locked {by}")]
     Locked {
         /// The storage's address.
         address: String,
@@ -171,13 +172,27 @@ pub enum Error {
     /// Data that snapshots need is missing or damaged, so nothing may be removed.
     #[error(
         "nothing was removed, because data that snapshots need is missing or damaged; \
-         the first of {count}: {first}. See: pneu archive check"
+         the first of {count}: {first}"
     )]
     Needed {
         /// The first of them, with its path.
         first: String,
         /// Their number.
         count: usize,
+    },
+    /// A lock file cannot be read.
+    #[error("{file} is damaged: {what}")]
+    UnreadableLock {
+        /// The lock file.
+        file: String,
+        /// What is wrong with it.
+        what: String,
+    },
+    /// No index file names all blobs of a pack, so nothing may be removed.
+    #[error("{file} is damaged: no index file has all of its blobs")]
+    SplitPack {
+        /// The pack.
+        file: FileName,
     },
     /// The user asked to stop.
     #[error("interrupted")]
@@ -208,6 +223,18 @@ impl Error {
         )
     }
 
+    /// Returns what helps, if that is known.
+    pub fn remedy(&self) -> Option<Remedy> {
+        match self {
+            Error::NoRepository { .. } => Some(Remedy::MakeRepository),
+            Error::Locked { .. } => Some(Remedy::RemoveStaleLocks),
+            Error::UnreadableLock { .. } => Some(Remedy::RemoveAllLocks),
+            Error::Needed { .. } | Error::SplitPack { .. } => Some(Remedy::Check),
+            Error::NoSnapshot(NotFound::NoId { .. }) => Some(Remedy::ListSnapshots),
+            _ => None,
+        }
+    }
+
     /// Returns [`Error::Damage`].
     pub fn damage(file: impl ToString, what: impl Into<String>) -> Error {
         Error::Damage { file: file.to_string(), what: what.into() }
@@ -218,7 +245,7 @@ impl Error {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NotFound {
     /// No id begins with the prefix.
-    #[error("no snapshot id begins with \"{prefix}\"; list them with: pneu archive snapshots")]
+    #[error("no snapshot id begins with \"{prefix}\"")]
     NoId {
         /// The prefix.
         prefix: String,

@@ -17,6 +17,7 @@ mod file_name;
 mod format;
 pub mod lock;
 mod prune;
+mod remedy;
 mod repository;
 mod restore;
 mod save;
@@ -54,6 +55,7 @@ pub use prune::{
     MaxUnused, PruneFigures, PruneOptions, PrunePlan, PruneReport, carry_out as prune, plan as plan_prune,
     plan_without as plan_prune_without,
 };
+pub use remedy::Remedy;
 pub use repository::read::{EachBlob, Reading, Wanted};
 pub use repository::unindexed_packs::{UnindexedPacks, unindexed_packs};
 pub use repository::{CacheDirectory, Repository};

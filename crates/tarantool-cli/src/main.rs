@@ -9,6 +9,7 @@ mod command;
 mod command_line;
 mod open;
 mod options;
+mod remedy;
 mod session;
 mod tuple;
 
@@ -31,7 +32,7 @@ fn main() -> ExitCode {
     if let Err(error) = &result
         && !exit::is_closed_pipe(error)
     {
-        complaint::complain_why(error);
+        remedy::complain_why(error);
     }
     exit::code(&result, signals::code(), |_| Meaning::Failure)
 }

@@ -1,5 +1,6 @@
 //! The errors of this crate: sentences that name the file, the place and the way out.
 
+use crate::remedy::Remedy;
 use std::path::{Path, PathBuf};
 use work::Cancelled;
 
@@ -25,7 +26,7 @@ pub enum Error {
     /// Rows between two files are missing.
     #[error(
         "rows are missing between {} and {}: the first ends at {{{ends}}}, the second begins at \
-         {{{begins}}}; find the missing log or the missing part, or take what there is with --salvage",
+         {{{begins}}}; find the missing log or the missing part",
         before.display(), after.display()
     )]
     Gap {
@@ -41,8 +42,7 @@ pub enum Error {
     /// A key stands twice in a snapshot.
     #[error(
         "{}: row {row}, in the block at byte {offset}, has the primary key of row {before} in space {space}, \
-         where a key can stand only once; Tarantool refuses such a file, too: take the later row with \
-         --salvage",
+         where a key can stand only once; Tarantool refuses such a file, too",
         path.display()
     )]
     DuplicateKey {
@@ -65,6 +65,14 @@ pub enum Error {
         /// What it is, and the way out.
         what: String,
     },
+    /// Tarantool itself would refuse the directory, but part of it can be recovered.
+    #[error("{}: {what}", path.display())]
+    Refused {
+        /// The file or directory.
+        path: PathBuf,
+        /// What is wrong with it.
+        what: String,
+    },
     /// A row cannot be carried out on the rows before it.
     #[error("{}: row {lsn}: {what}", path.display())]
     Row {
@@ -78,6 +86,16 @@ pub enum Error {
     /// The work was stopped before it was done.
     #[error("interrupted")]
     Cancelled,
+}
+
+impl Error {
+    /// Returns what helps, if that is known.
+    pub fn remedy(&self) -> Option<Remedy> {
+        match self {
+            Error::Gap { .. } | Error::DuplicateKey { .. } | Error::Refused { .. } => Some(Remedy::Salvage),
+            _ => None,
+        }
+    }
 }
 
 impl From<Cancelled> for Error {
@@ -136,7 +154,7 @@ mod tests {
         assert_eq!(
             gap.to_string(),
             "rows are missing between 1.xlog and 9.xlog: the first ends at {1: 7}, the second begins at {1: \
-             9}; find the missing log or the missing part, or take what there is with --salvage"
+             9}; find the missing log or the missing part"
         );
     }
 }

@@ -20,6 +20,7 @@ mod load;
 pub mod msgpack;
 mod plan;
 mod recover;
+mod remedy;
 pub mod space;
 pub mod state;
 mod stored;
@@ -45,6 +46,7 @@ pub use load::{
 };
 pub use plan::{CutReport, Mode, Plan, PlanOptions, PlannedFile, Torn, cut_torn_tail, plan};
 pub use recover::{Recovered, RecoveredTable, recover};
+pub use remedy::Remedy;
 pub use space::table;
 pub use stored::{LOST, ORIGIN, lost_attachment, stored_header, stored_lost, stored_spaces};
 pub use vclock::{REPLICA_MAX, VClock};

@@ -112,7 +112,7 @@ fn nothing_is_begun_beside_logs_without_a_snapshot() {
     assert_eq!(
         strict,
         "refused: /t: holds no snapshot, but 3 logs need one: nothing is begun anew beside them; put the \
-         snapshot back, or take what the logs tell with --salvage"
+         snapshot back"
     );
     assert_eq!(
         salvage,

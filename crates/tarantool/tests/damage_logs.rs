@@ -276,8 +276,7 @@ fn an_empty_last_log_whose_rows_are_missed_is_refused() {
     assert_eq!(
         strict,
         "refused: rows are missing between 600.xlog and /t/00000000000000001000.xlog: the first ends at {1: \
-         900}, the second begins at {1000 rows in all}; find the missing log or the missing part, or take \
-         what there is with --salvage"
+         900}, the second begins at {1000 rows in all}; find the missing log or the missing part"
     );
     assert_eq!(
         salvage,
@@ -307,7 +306,7 @@ fn a_middle_log_cut_between_blocks_is_refused() {
     assert_eq!(
         strict,
         "refused: rows are missing between 300.xlog and 600.xlog: the first ends at {1: 450}, the second \
-         begins at {1: 600}; find the missing log or the missing part, or take what there is with --salvage"
+         begins at {1: 600}; find the missing log or the missing part"
     );
     assert_eq!(
         salvage,
@@ -323,7 +322,7 @@ fn a_middle_log_cut_within_a_block_is_refused() {
     assert_eq!(
         strict,
         "refused: rows are missing between 300.xlog and 600.xlog: the first ends at {1: 450}, the second \
-         begins at {1: 600}; find the missing log or the missing part, or take what there is with --salvage"
+         begins at {1: 600}; find the missing log or the missing part"
     );
     assert_eq!(
         salvage,
@@ -386,7 +385,7 @@ fn a_flipped_bit_in_a_middle_logs_last_block_is_refused() {
     assert_eq!(
         strict,
         "refused: rows are missing between 300.xlog and 600.xlog: the first ends at {1: 570}, the second \
-         begins at {1: 600}; find the missing log or the missing part, or take what there is with --salvage"
+         begins at {1: 600}; find the missing log or the missing part"
     );
     assert_eq!(
         salvage,
@@ -402,7 +401,7 @@ fn a_missing_middle_log_is_refused() {
     assert_eq!(
         strict,
         "refused: rows are missing between 000.xlog and 600.xlog: the first ends at {1: 300}, the second \
-         begins at {1: 600}; find the missing log or the missing part, or take what there is with --salvage"
+         begins at {1: 600}; find the missing log or the missing part"
     );
     assert_eq!(
         salvage,
@@ -417,7 +416,7 @@ fn a_missing_first_log_is_refused() {
     assert_eq!(
         strict,
         "refused: rows are missing between 000.snap and 300.xlog: the first ends at {}, the second begins at \
-         {1: 300}; find the missing log or the missing part, or take what there is with --salvage"
+         {1: 300}; find the missing log or the missing part"
     );
     assert_eq!(
         salvage,

@@ -139,5 +139,5 @@ fn note(problems: &mut Vec<Problem>, path: &[u8], error: Error) -> Result<()> {
 fn problem(path: &[u8], error: &Error) -> Problem {
     let path = if path.is_empty() { b"/" } else { path };
     let path = PathBuf::from(OsStr::from_bytes(path));
-    Problem { path, what: format!("what is in it is not known: {error}") }
+    Problem::new(path, format!("what is in it is not known: {error}"))
 }

@@ -17,7 +17,6 @@ use sha2::{Digest, Sha256};
 use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
-use std::path::PathBuf;
 use work::Progress;
 
 /// A message that would be lost.
@@ -180,14 +179,14 @@ fn absent(
         }
     }
     gone.sort();
-    let problem = gone.first().map(|path| Problem {
-        path: PathBuf::from(OsStr::from_bytes(path)),
-        what: match gone.len() {
+    let problem = gone.first().map(|path| {
+        let what = match gone.len() {
             1 => "no index file names all of it, and it is in no Maildir".to_owned(),
             count => {
                 format!("no index file names all of it, nor of {} others; they are in no Maildir", count - 1)
             }
-        },
+        };
+        Problem::new(OsStr::from_bytes(path), what)
     });
     Ok((messages, problem))
 }

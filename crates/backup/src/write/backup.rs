@@ -101,7 +101,7 @@ pub fn backup(
             })
             .err(),
     };
-    problems.extend(what.map(|what| Problem { path: tables, what }));
+    problems.extend(what.map(|what| Problem::new(tables, what)));
     Ok(BackupReport { snapshot: id, parent: snapshot.parent, counts, saved, problems })
 }
 

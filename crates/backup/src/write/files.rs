@@ -117,9 +117,9 @@ pub(crate) fn store_files<'a>(
         gone.extend(open.store(named, &mut stored)?);
         gone.extend(taken);
         stored.files.sort_by(|a, b| a.name().cmp(b.name()));
-        stored.problems.extend(gone.into_iter().map(|file| Problem {
-            path: mail::join(places.here, &file.name),
-            what: "it went away, and is in no snapshot made now".to_owned(),
+        stored.problems.extend(gone.into_iter().map(|file| {
+            let path = mail::join(places.here, &file.name);
+            Problem::new(path, "it went away, and is in no snapshot made now")
         }));
     }
     stored.sum_up(before)?;
@@ -217,7 +217,7 @@ impl<'a> OpenDirectory<'a, '_> {
     }
 
     fn problem(&self, name: &[u8], what: String) -> Problem {
-        Problem { path: mail::join(self.path, name), what }
+        Problem::new(mail::join(self.path, name), what)
     }
 
     /// Looks at a file, or at what a link leads to if that may be stored.

@@ -89,8 +89,7 @@ pub(crate) fn store_mail(
     context.cache.map_or(Ok(()), |known| work.changes.carry(known))?;
     for number in refused {
         let path = inventory.folders().get(number).map_or(PathBuf::new(), |folder| folder.directory.clone());
-        work.problems
-            .push(Problem { path, what: "it is no plain absolute path, and was left out".to_owned() });
+        work.problems.push(Problem::new(path, "it is no plain absolute path, and was left out"));
     }
     let done = work.messages()?;
     let mut top = None;
@@ -324,7 +323,7 @@ impl<'a> Shared<'a> {
 
 /// Returns the result for a directory that is left out.
 fn skipped<'a>(path: PathBuf, what: &str) -> Finished<'a> {
-    Finished::Skipped(Some(Problem { path, what: format!("{what}; it was left out") }))
+    Finished::Skipped(Some(Problem::new(path, format!("{what}; it was left out"))))
 }
 
 impl Work<'_> {

@@ -8,6 +8,7 @@ use crate::environment;
 use crate::exit::Outcome;
 use crate::output;
 use crate::progress::Progress;
+use crate::remedy;
 use crate::sanitise::one_line;
 use crate::search::typed_query::TypedQuery;
 use crate::session::Session;
@@ -91,7 +92,7 @@ impl Run<Session> for Arguments {
 /// Prints what is back, and what is not.
 fn say(report: &UndeleteReport, session: &Session) -> Result<()> {
     for problem in &report.problems {
-        output::complain_of(problem.path.display(), &problem.what);
+        output::complain_of(problem.path.display(), &remedy::backup_problem(problem));
     }
     for path in &report.unindexed {
         output::complain(one_line(&format!(

@@ -23,7 +23,7 @@ const ASK: Duration = Duration::from_secs(1);
 /// ended.
 ///
 /// # Errors
-/// [`Error::Locked`], [`Error::Damage`] of a lock that cannot be read, what the storage says, what `told`
+/// [`Error::Locked`], [`Error::UnreadableLock`], what the storage says, what `told`
 /// returns.
 pub fn acquire(
     parts: &Parts,
@@ -98,7 +98,7 @@ fn refuse_others(
         match (unread, delays.next()) {
             (None, _) => return Ok(()),
             (Some(_), Some(&delay)) => (parts.surroundings.sleep)(delay),
-            (Some(error), None) => return Err(with_way_out(error)),
+            (Some(error), None) => return Err(of_lock(error)),
         }
     }
 }
@@ -110,13 +110,9 @@ fn is_taken_away(parts: &Parts, id: Id, note: &LockFile) -> bool {
         && parts.storage.remove(FileName { kind: FileKind::Lock, id }).is_ok()
 }
 
-fn with_way_out(error: Error) -> Error {
+fn of_lock(error: Error) -> Error {
     match error {
-        Error::Damage { file, what } => {
-            let what =
-                format!("{what}; if no other process uses the repository: pneu archive unlock --remove-all");
-            Error::Damage { file, what }
-        }
+        Error::Damage { file, what } => Error::UnreadableLock { file, what },
         other => other,
     }
 }
@@ -128,6 +124,7 @@ mod tests {
     use crate::format::unpacked;
     use crate::lock::lock_file::Birth;
     use crate::lock::{WhichLocks, unlock};
+    use crate::remedy::Remedy;
     use crate::storage::Storage;
     use crate::testing::{CLOCK_NS, LIVING_PROCESS, MemoryStorage, clock_ns, parts};
     use std::cell::{Cell, RefCell};
@@ -175,10 +172,8 @@ mod tests {
             if let Err(error) = &second {
                 let how = if held == Exclusive { "exclusively " } else { "" };
                 let (who, day) = ("by ana on tower, process 12, since", "2026-11-21 10:02 UTC");
-                let wanted = format!(
-                    "memory is locked {how}{who} {day}; if that process has ended: pneu archive unlock"
-                );
-                assert_eq!(error.to_string(), wanted);
+                assert_eq!(error.to_string(), format!("memory is locked {how}{who} {day}"));
+                assert_eq!(error.remedy(), Some(Remedy::RemoveStaleLocks));
                 assert_eq!(storage.ids(FileKind::Lock).len(), 1);
             }
             drop((first, second));
@@ -226,10 +221,10 @@ mod tests {
         let parts = parts(&storage);
         let broken = Id::of(b"other bytes");
         storage.put(name(broken), b"no lock".to_vec());
-        let said = now(&parts, LockKind::Shared).unwrap_err().to_string();
-        let why = "its content does not match its name; \
-                   if no other process uses the repository: pneu archive unlock --remove-all";
-        assert_eq!(said, format!("{} is damaged: {why}", name(broken)));
+        let error = now(&parts, LockKind::Shared).unwrap_err();
+        let why = "its content does not match its name";
+        assert_eq!(error.to_string(), format!("{} is damaged: {why}", name(broken)));
+        assert_eq!(error.remedy(), Some(Remedy::RemoveAllLocks));
         assert_eq!(elapsed(), REREAD.iter().sum());
         let lists = storage.operations().iter().filter(|operation| *operation == "list locks").count();
         assert_eq!((lists, storage.ids(FileKind::Lock)), (4, vec![broken]));

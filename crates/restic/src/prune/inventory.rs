@@ -47,7 +47,7 @@ pub(super) fn take<'a>(
     let packs = survey.packs()?;
     if let Some(pack) = packs.iter().find(|pack| pack.is_split) {
         let file = FileName { kind: FileKind::Pack, id: pack.id };
-        return Err(Error::damage(file, "no index file has all of its blobs; see: pneu archive check"));
+        return Err(Error::SplitPack { file });
     }
     let mut used = mark_used(repository, &survey, &roots, progress)?;
     if !used.problems.is_empty() {

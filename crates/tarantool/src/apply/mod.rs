@@ -29,7 +29,7 @@ pub struct LogFile<'a> {
 }
 
 /// Carries out the rows of these blocks of a log, in their order, on `thread_count` threads, of which two at
-/// most have work. `progress` counts pieces and their stored bytes.
+/// most have work. `progress` counts blocks and their stored bytes.
 ///
 /// # Errors
 /// Damage, which a transaction of more than [`TRANSACTION_ROWS_MAX`] rows is, too; a row that does not fit
@@ -72,7 +72,8 @@ fn carry_out(path: &Path, ends: Ends, state: &mut State, progress: &dyn Progress
 fn carry_out_piece(path: &Path, piece: &Piece, state: &mut State, progress: &dyn Progress) -> Result<()> {
     let rows = piece.rows.iter().map(|row| Ok(row.row(&piece.bytes)));
     state.apply_rows(rows.chain(piece.damage.map(Err))).map_err(|trouble| error(trouble, path))?;
-    progress.add(1, piece.stored_bytes as u64);
+    // A block counts with its last piece.
+    progress.add(u64::from(piece.stored_bytes > 0), piece.stored_bytes as u64);
     Ok(progress.check()?)
 }
 

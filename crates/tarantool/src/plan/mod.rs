@@ -79,10 +79,13 @@ fn no_snapshot(directory: &Path, log_directory: &Path, refused: Option<Error>, l
     let what = match logs.len() {
         0 if directory == log_directory => "holds no snapshot and no log of Tarantool".to_owned(),
         0 => format!("holds no snapshot of Tarantool, and {} no log", log_directory.display()),
-        count => format!(
-            "holds no snapshot, but {count} logs need one: nothing is begun anew beside them; put the \
-             snapshot back, or take what the logs tell with --salvage"
-        ),
+        count => {
+            let what = format!(
+                "holds no snapshot, but {count} logs need one: nothing is begun anew beside them; put the \
+                 snapshot back"
+            );
+            return refused.unwrap_or(Error::Refused { path: directory.to_owned(), what });
+        }
     };
     refused.unwrap_or(Error::Unsupported { path: directory.to_owned(), what })
 }

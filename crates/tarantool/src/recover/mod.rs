@@ -121,11 +121,11 @@ fn check_inserts(plan: &Plan, table: &SpaceTable, rows: &Loaded) -> Result<()> {
     let path = plan.logs.last().map_or_else(Default::default, |log| log.path.clone());
     let what = format!(
         "the logs up to this one insert {} into space {} whose primary key a row of the snapshot has; \
-         Tarantool refuses that, too: take what is later with --salvage",
+         Tarantool refuses that, too",
         counted_rows(count as u64),
         table.id
     );
-    Err(Error::Unsupported { path, what })
+    Err(Error::Refused { path, what })
 }
 
 /// Blocks of a snapshot of which nothing could be taken that are named; of more the number is told.

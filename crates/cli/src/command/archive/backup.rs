@@ -6,6 +6,7 @@ use crate::command::index;
 use crate::exit::Outcome;
 use crate::output;
 use crate::progress::Progress;
+use crate::remedy;
 use crate::sanitise::one_line;
 use crate::session::Session;
 use anyhow::{Result, anyhow};
@@ -118,7 +119,7 @@ impl Run<Session> for Arguments {
         };
         lock.release()?;
         for problem in &report.problems {
-            output::complain_of(problem.path.display(), &problem.what);
+            output::complain_of(problem.path.display(), &remedy::backup_problem(problem));
         }
         is_whole &= report.problems.is_empty();
         if !session.is_quiet {

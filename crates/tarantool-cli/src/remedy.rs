@@ -1,0 +1,22 @@
+//! Says in options of this program what helps against errors of a recovery.
+
+use tarantool::{Error, Remedy};
+use terminal::complaint;
+
+/// Tells an error, with what helps.
+pub(crate) fn complain_why(error: &anyhow::Error) {
+    let helps = error.downcast_ref().and_then(Error::remedy).map(words);
+    match helps {
+        Some(words) => complaint::complain(format!("{error}{words}")),
+        None => complaint::complain_why(error),
+    }
+}
+
+/// Returns how a remedy ends the sentence of an error.
+fn words(remedy: Remedy) -> &'static str {
+    match remedy {
+        Remedy::Salvage => "; to take what can be read: --salvage",
+        // The library may know more remedies than this program has words for.
+        _ => "",
+    }
+}
