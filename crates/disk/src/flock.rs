@@ -7,7 +7,8 @@
 //! however it dies. The text in the file is for people only. Text that a dead holder left does not block
 //! anyone.
 
-use crate::{Error, Lock, Result, Wait, limited_read, real};
+use crate::create::create_new;
+use crate::{Error, Lock, Result, Wait, limited_read};
 use rustix::fs::FlockOperation;
 use std::fs::{self, OpenOptions};
 use std::io::{self, Read};
@@ -40,7 +41,7 @@ pub(crate) fn lock(path: &Path, holder: &str, wait: Wait) -> Result<Lock> {
 
 /// Opens the lock file, or creates it with the right mode.
 fn open(path: &Path) -> io::Result<fs::File> {
-    let created = real::create_new(path);
+    let created = create_new(path);
     let file = match created {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
             OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path)?
