@@ -3,7 +3,7 @@
 //! In: an environment. Out: damage, each with what helps. What is wrong here is no reason not to look at the
 //! rest. Writes nothing.
 
-use super::{Damage, Depth, Repair, is_damage};
+use super::damage::{Damage, Depth, Repair, is_damage};
 use crate::environment::Environment;
 use crate::error::{Error, TableError};
 use crate::user;

@@ -6,7 +6,7 @@
 use crate::archive::ArchivedFile;
 use crate::environment::{Environment, present_for_dates};
 use crate::error::{Error, Result};
-use crate::pass::UpdateOptions;
+use crate::pass::options::UpdateOptions;
 use crate::pass::contents::{Chunk, Manner, Read, SMALL_BYTES, read_kept, read_large};
 use crate::pass::dates::NamedDates;
 use crate::pass::link::{Ids, Linker, Links};

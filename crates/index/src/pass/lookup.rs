@@ -8,7 +8,7 @@ use crate::error::Result;
 use crate::pass::compare::KnownRows;
 use crate::pass::known::Known;
 use crate::pass::scanned::{Outcome, Scan, ScannedFolder};
-use crate::pass::{Problem, STAYS};
+use crate::pass::summary::{Problem, STAYS};
 use crate::rows::{FileRow, Place};
 use std::collections::HashSet;
 use std::path::Path;

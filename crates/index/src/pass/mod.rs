@@ -18,142 +18,34 @@ mod link;
 mod listing;
 mod lookup;
 mod moves;
+mod options;
 mod people;
 mod plan;
 mod reader;
 pub(crate) mod roots;
 mod scan;
 mod scanned;
+mod summary;
 #[cfg(test)]
 mod tests;
 mod tidy;
 
 use crate::environment::Environment;
 use crate::error::{Error, Result};
-use crate::remedy::Remedy;
 use crate::state::Root;
-use crate::tables::HeaderCodec;
 use crate::{open, rows, user};
 pub use adopt::{Adopted, adopt};
 use batch::RootChange;
 use commit::Session;
 pub(crate) use leftovers::TEXT_MERGE_LOCK;
+pub use options::{Cleanup, Loss, Mode, UpdateOptions};
 use plan::Gone;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+pub(crate) use summary::STAYS;
+pub use summary::{Problem, Summary};
 pub(crate) use tidy::merge_due;
 use work::{Progress, Stage};
-
-/// How much the pass trusts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mode {
-    /// Names and inodes; a closer look at drafts.
-    Default,
-    /// The times of directories: one that has not changed is not read. Drafts as by default.
-    Lazy,
-    /// Size and times of every file.
-    Thorough,
-}
-
-/// What becomes of rows whose file is gone.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Cleanup {
-    /// They go: what the pass did not see is gone.
-    Pass,
-    /// They stay, until a pass with cleanup.
-    Keep,
-    /// They go, after each row's file was looked up on its own: slow, and sharing as little as can be with
-    /// the pass. For comparison.
-    Legacy,
-}
-
-/// What to do when most of a root's files are gone.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Loss {
-    /// Leave that root as it is and say so.
-    Refuse,
-    /// It is meant.
-    Accept,
-}
-
-/// How to run a pass.
-#[derive(Clone, Debug)]
-pub struct UpdateOptions {
-    /// How much to trust.
-    pub mode: Mode,
-    /// What to do when most files are gone.
-    pub loss: Loss,
-    /// What becomes of rows whose file is gone.
-    pub cleanup: Cleanup,
-    /// New messages after which what is done so far is published.
-    pub batch_message_count: usize,
-    /// Time after which what is done so far is published.
-    pub batch_time: Duration,
-    /// Content of one message that is held in memory; one that is longer is read in pieces.
-    pub message_bytes_max: usize,
-    /// Names of header fields that are indexed besides those that every message has.
-    pub headers: Vec<String>,
-    /// How header records are compressed, if this pass makes the index.
-    pub codec: HeaderCodec,
-}
-
-impl Default for UpdateOptions {
-    fn default() -> UpdateOptions {
-        UpdateOptions {
-            mode: Mode::Default,
-            loss: Loss::Refuse,
-            cleanup: Cleanup::Pass,
-            batch_message_count: 65_536,
-            batch_time: Duration::from_secs(30),
-            message_bytes_max: 100 << 20,
-            headers: Vec::new(),
-            codec: HeaderCodec::default(),
-        }
-    }
-}
-
-/// What a pass did.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Summary {
-    /// Files seen.
-    pub file_count: u64,
-    /// New files, of them those with new content.
-    pub added: u64,
-    /// Messages that were not known before.
-    pub new_messages: u64,
-    /// Files moved, renamed or reflagged.
-    pub moved: u64,
-    /// Files whose content or times changed.
-    pub changed: u64,
-    /// Files gone.
-    pub gone: u64,
-    /// What could not be read, a sentence each; the rest was done.
-    pub problems: Vec<Problem>,
-    /// Directories that a file `.noindex` leaves out, with everything below them.
-    pub excluded: Vec<PathBuf>,
-}
-
-/// Ends the sentence of a problem with a directory that could not be read.
-pub(crate) const STAYS: &str = "; what is indexed of it stays";
-
-/// Something that could not be read or was not done; everything else was.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Problem {
-    /// The file or directory.
-    pub path: PathBuf,
-    /// What is wrong, for people.
-    pub what: String,
-    /// What helps, where the program has a command or an option for it.
-    pub remedy: Option<Remedy>,
-}
-
-impl Problem {
-    /// Returns a problem against which the program has no remedy.
-    pub(crate) fn new(path: PathBuf, what: String) -> Problem {
-        Problem { path, what, remedy: None }
-    }
-}
 
 /// Brings the index in step with the disk.
 ///

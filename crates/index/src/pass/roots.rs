@@ -6,7 +6,8 @@
 
 use crate::error::{Error, Result};
 use crate::pass::scanned::{Input, Scan, ScannedFolder};
-use crate::pass::{Loss, Problem, STAYS};
+use crate::pass::options::Loss;
+use crate::pass::summary::{Problem, STAYS};
 use crate::remedy::Remedy;
 use crate::rows::FolderRow;
 use crate::state::Root;

@@ -2,7 +2,8 @@
 
 use crate::environment::Environment;
 use crate::pass::compare::Found;
-use crate::pass::{Cleanup, Loss, Mode, Problem};
+use crate::pass::options::{Cleanup, Loss, Mode};
+use crate::pass::summary::Problem;
 use crate::rows::{DirectoryState, FileRow, FolderRow};
 use crate::state::Root;
 use mail::FileStat;
