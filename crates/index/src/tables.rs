@@ -99,6 +99,11 @@ pub(crate) fn dated(date: i64) -> Option<i64> {
     (date != NO_DATE).then_some(date)
 }
 
+/// Returns what the index by Message-ID holds.
+pub(crate) fn message_id_hash(id: &str) -> u64 {
+    xxhash_rust::xxh3::xxh3_64(id.as_bytes())
+}
+
 /// Messages whose last file is gone.
 pub(crate) mod absent {
     /// The table's name.

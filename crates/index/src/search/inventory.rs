@@ -9,7 +9,7 @@ use crate::environment::Environment;
 use crate::error::{Error, Result};
 use crate::open;
 use crate::rows::{self, FolderRow, Place};
-use crate::search::files::folder_path;
+use crate::search::mailbox::folder_path;
 use crate::state::Root;
 use crate::tables::{files, messages};
 use mail::Flags;

@@ -8,11 +8,11 @@ mod tree;
 
 use crate::error::Result;
 use crate::rows::{self, RecordReader};
-use crate::search::forest::Forest;
-use crate::search::order::{Direction, Hit};
-use crate::search::{Duplicates, Mailbox, message_id_hash};
+use crate::search::commit::Forest;
+use crate::search::mailbox::{Duplicates, Hit, Mailbox};
+use crate::search::order::Direction;
 use crate::set::NumberSet;
-use crate::tables::{messages, threads};
+use crate::tables::{message_id_hash, messages, threads};
 use rayon::prelude::*;
 use std::cmp::Reverse;
 use store::{RowId, Table, Value};

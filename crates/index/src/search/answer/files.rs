@@ -5,10 +5,10 @@
 
 use crate::error::Result;
 use crate::rows::{FolderRow, Place};
-use crate::search::pattern::{self, Wanted};
-use crate::search::{Mailbox, values};
+use crate::search::answer::pattern::{self, Wanted};
+use crate::search::answer::values;
+use crate::search::mailbox::{Mailbox, disk_name, folder_names, folder_path};
 use crate::set::NumberSet;
-use crate::state::Root;
 use crate::tables::files;
 use mail::Flags;
 use query::FlagName;
@@ -207,25 +207,4 @@ pub(super) fn folder_files(
 /// Says whether any folder has this folded name.
 pub(super) fn is_folder(mailbox: &Mailbox, folded: &str) -> bool {
     mailbox.folders().iter().flat_map(folder_names).any(|name| fold(&name) == folded)
-}
-
-/// Returns the names by which a folder is found: as people read it, and as it is on the disk.
-pub(super) fn folder_names(folder: &FolderRow) -> [String; 2] {
-    [folder_name(folder), disk_name(folder)]
-}
-
-/// Returns a folder's name as it is shown: `/` for the root, `/lists/rust` below it.
-pub(super) fn folder_name(folder: &FolderRow) -> String {
-    format!("/{}", mail::readable_folder(&folder.path))
-}
-
-/// Returns the path of a folder below its root, as it is on the disk, with a slash before it.
-fn disk_name(folder: &FolderRow) -> String {
-    format!("/{}", String::from_utf8_lossy(&folder.path))
-}
-
-/// Returns where a folder is.
-pub(super) fn folder_path(roots: &[Root], folder: &FolderRow) -> PathBuf {
-    let root = roots.iter().find(|root| root.name == folder.root);
-    mail::join(root.map_or(Path::new(""), |root| &root.path), &folder.path)
 }

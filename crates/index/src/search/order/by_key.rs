@@ -1,4 +1,4 @@
-//! What messages are compared by when they are not sorted by date.
+//! Sorts by what is not the date.
 //!
 //! In: hits. Out: the same in order. Text is compared folded, as people sort it; ids and paths byte by byte.
 //! What is compared is read on all processors. Must not know queries.
@@ -6,9 +6,10 @@
 use crate::error::Result;
 use crate::record::Contact;
 use crate::rows::{self, RecordReader};
-use crate::search::flags::shown_flags;
-use crate::search::order::Ranked;
-use crate::search::{Direction, Hit, Mailbox, MessageFile};
+use crate::search::mailbox::{Hit, Mailbox};
+use crate::search::message::{MessageFile, shown_flags};
+use crate::search::order::key::{Direction, SortKey};
+use crate::search::order::ranked::Ranked;
 use crate::tables::messages;
 use mail::Derived;
 use query::flags::FLAGS;
@@ -16,45 +17,6 @@ use query::fold::fold;
 use rayon::prelude::*;
 use std::os::unix::ffi::OsStrExt;
 use store::Table;
-
-/// What to sort by. Messages that are alike in it come by date, those of one second by SHA-256. Of several
-/// files of a message the first counts, in the order of paths, but for flags and times of change.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum SortKey {
-    /// The date.
-    #[default]
-    Date,
-    /// The size.
-    Size,
-    /// The subject, folded, without `Re:` and `Fwd:`.
-    Subject,
-    /// The sender: the name, or else the address, folded.
-    From,
-    /// The recipients, in the same way, one after the other.
-    To,
-    /// The recipients of a copy.
-    Cc,
-    /// The recipients of a blind copy.
-    Bcc,
-    /// The mailing list, folded.
-    List,
-    /// Names of attachments, folded.
-    Attachment,
-    /// The Message-ID.
-    MessageId,
-    /// The folder, folded.
-    Maildir,
-    /// The path.
-    Path,
-    /// The flags: a message with the first of all flags is smaller than one without.
-    Flags,
-    /// The priority: high is smaller than normal, and that than low.
-    Priority,
-    /// The language of the text; what has none is the smallest.
-    Language,
-    /// When a file of it last changed.
-    Changed,
-}
 
 /// Fewer hits than this are read where we are: other threads would not be awake before it is done.
 const PARALLEL_COUNT_MIN: usize = 512;

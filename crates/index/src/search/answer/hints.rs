@@ -5,8 +5,8 @@
 
 use crate::error::Result;
 use crate::rows::FolderRow;
-use crate::search::Mailbox;
-use crate::search::files::{folder_files, folder_name, folder_names};
+use crate::search::answer::files::folder_files;
+use crate::search::mailbox::{Mailbox, folder_name, folder_names};
 use query::fold::fold;
 use query::{Field, FieldSet, Leaf, Matcher, Pattern, Query, Target, nearest};
 

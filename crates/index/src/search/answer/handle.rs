@@ -4,14 +4,12 @@
 //! numbers are no handles: an index that is made anew gives other ones.
 
 use crate::error::{Error, Result};
-use crate::rows::{self, FolderRow, Place, file_key};
-use crate::search::files::folder_path;
-use crate::search::{Hit, Mailbox, values};
+use crate::rows;
+use crate::search::answer::values;
+use crate::search::mailbox::{Hit, Mailbox};
 use crate::set::NumberSet;
 use crate::tables::{files, messages};
-use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
-use store::{PRIMARY, RowId, Value};
 
 /// Fewest digits of a SHA-256 that name a message.
 const SHA256_DIGITS_MIN: usize = 6;
@@ -74,46 +72,6 @@ impl Mailbox {
             }
         }
         if hits.len() > 1 { Err(Error::Ambiguous { handle: digits, count: hits.len() }) } else { Ok(hits) }
-    }
-
-    /// Returns the hit of a message number.
-    pub(crate) fn hit(&self, number: u32) -> Result<Option<Hit>> {
-        let table = self.snapshot().table(messages::TABLE)?;
-        let Some(row) = table.get(PRIMARY, &[Value::U32(number)])? else { return Ok(None) };
-        let date = rows::part_of(&table, row).i64_at(messages::DATE, row.row)?;
-        Ok(Some(Hit { number, row, date }))
-    }
-
-    /// Returns the rows of `files` for a path, absolute or below a root.
-    pub(crate) fn rows_at(&self, path: &Path) -> Result<Vec<(RowId, u32)>> {
-        let (Some(name), Some(directory)) = (path.file_name(), path.parent()) else { return Ok(Vec::new()) };
-        let (Some(place), Some(folder_directory)) = (directory.file_name(), directory.parent()) else {
-            return Ok(Vec::new());
-        };
-        let Some(place) = Place::ALL.into_iter().find(|known| known.name().as_bytes() == place.as_bytes())
-        else {
-            return Ok(Vec::new());
-        };
-        let mut found = Vec::new();
-        for folder in self.folders().iter().filter(|folder| self.is_at(folder, folder_directory)) {
-            if let Some(id) =
-                self.file_table().get(PRIMARY, &file_key(folder.number, place, name.as_bytes()))?
-            {
-                found.push((id, id.row));
-            }
-        }
-        Ok(found)
-    }
-
-    fn is_at(&self, folder: &FolderRow, directory: &Path) -> bool {
-        let relative = directory.strip_prefix(".").unwrap_or(directory);
-        folder_path(self.roots(), folder) == directory || relative.as_os_str().as_bytes() == folder.path
-    }
-
-    /// Returns a folder by its number.
-    pub(crate) fn folder(&self, number: u32) -> Option<&FolderRow> {
-        let place = self.folders().binary_search_by_key(&number, |folder| folder.number).ok()?;
-        self.folders().get(place)
     }
 }
 

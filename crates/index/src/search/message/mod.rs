@@ -2,12 +2,15 @@
 //!
 //! In: a hit. Out: header fields, files and flags. Reads payloads, never mail.
 
+mod flags;
+
 use crate::error::Result;
 use crate::record::{Line as LineRecord, Rest};
 use crate::rows::{self, Place, RecordReader};
-use crate::search::files::{folder_name, folder_path};
-use crate::search::{Hit, Mailbox, shown_flags, values};
+use crate::search::mailbox::{Hit, Mailbox, folder_name, folder_path};
 use crate::tables::{files, messages};
+use flags::joined;
+pub use flags::shown_flags;
 use mail::{Derived, Flags};
 use query::flags::FlagInfo;
 use std::ffi::OsStr;
@@ -144,7 +147,7 @@ impl Mailbox {
         };
         let mut derived = own(hit)?;
         for copy in self.live_copies(hit)? {
-            derived = values::joined(derived, own(&copy)?);
+            derived = joined(derived, own(&copy)?);
         }
         if self.personal()?.contains(hit.number) {
             derived.insert(Derived::PERSONAL);

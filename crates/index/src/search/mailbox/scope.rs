@@ -5,7 +5,7 @@
 
 use crate::archive::{Archive, BATCH_COUNT};
 use crate::error::Result;
-use crate::search::{Hit, Mailbox};
+use crate::search::mailbox::{Hit, Mailbox};
 use crate::set::NumberSet;
 use crate::tables::messages;
 

@@ -38,3 +38,26 @@ pub fn shown_flags(
         FlagName::Personal => derived.contains(Derived::PERSONAL),
     })
 }
+
+/// Returns what two copies say together: all their flags, and the higher priority. They differ in headers of
+/// lists alone.
+pub(super) fn joined(left: Derived, right: Derived) -> Derived {
+    let either = left.bits() | right.bits();
+    let both = left.bits() & right.bits();
+    Derived::from_bits(either & !Derived::LOW.bits() | both & Derived::LOW.bits())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_copies_all_flags_count_and_the_highest_priority() {
+        let (list, high, low) = (Derived::LIST, Derived::HIGH, Derived::LOW);
+        let both = |a: Derived, b: Derived| Derived::from_bits(a.bits() | b.bits());
+        assert_eq!(joined(both(list, low), Derived::ATTACHMENT), both(list, Derived::ATTACHMENT));
+        assert_eq!(joined(low, high), high);
+        assert_eq!(joined(both(list, low), low), both(list, low));
+        assert_eq!(joined(Derived::NONE, high), high);
+    }
+}

@@ -3,7 +3,9 @@
 //! Input: a query and an order. Output: hits, or their number. Of copies one is found.
 
 use crate::error::Result;
-use crate::search::{Duplicates, Hits, Mailbox, Order, eval, order};
+use crate::search::answer::eval;
+use crate::search::mailbox::{Duplicates, Hits, Mailbox};
+use crate::search::order::{self, Order};
 use crate::set::NumberSet;
 use query::Query;
 
@@ -38,18 +40,5 @@ impl Mailbox {
     /// As for [`Mailbox::find`].
     pub fn evaluate(&self, query: &Query) -> Result<NumberSet> {
         eval::evaluate(self, query)
-    }
-
-    /// Returns those of some names of header fields of which the index has not the values of every message:
-    /// it was made without them.
-    pub fn missing_headers<'a>(&self, names: &'a [String]) -> Vec<&'a str> {
-        names.iter().map(String::as_str).filter(|name| !self.is_header_indexed(name)).collect()
-    }
-
-    /// Says whether the index has the values of a header field that the configuration names. An empty one has
-    /// all.
-    pub(super) fn is_header_indexed(&self, name: &str) -> bool {
-        self.state().next_message == 0
-            || self.state().headers.iter().any(|known| known.eq_ignore_ascii_case(name))
     }
 }

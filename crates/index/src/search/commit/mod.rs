@@ -4,16 +4,19 @@
 //! they are first needed. Mailboxes share a commit. A newer commit is made of an older one by their
 //! difference, so that it costs what changed. Knows nothing of queries.
 
+mod copy_groups;
+mod forest;
+
 use crate::environment::Environment;
 use crate::error::{Error, Result};
 use crate::open;
 use crate::rows::{self, FolderRow};
-use crate::search::copy_groups::CopyGroups;
-use crate::search::forest::Forest;
 use crate::set::NumberSet;
 use crate::state::State;
 use crate::tables::{absent, copies, files, folders, messages, threads};
 use crate::text::{TextFiles, TextReader};
+pub(crate) use copy_groups::CopyGroups;
+pub(crate) use forest::Forest;
 use std::cell::RefCell;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};

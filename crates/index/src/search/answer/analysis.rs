@@ -3,10 +3,12 @@
 //! In: a plan that was carried out. Out: a tree of plain values. Must not know how it is printed.
 
 use crate::error::Result;
-use crate::search::pattern::Wanted;
-use crate::search::plan::{Node, Step};
-use crate::search::prepare::Answer;
-use crate::search::{Mailbox, eval};
+use crate::search::answer::eval;
+use crate::search::answer::pattern::Wanted;
+use crate::search::answer::plan::{Node, Step};
+use crate::search::answer::prepare::Answer;
+use crate::search::answer::values::derived_flag;
+use crate::search::mailbox::Mailbox;
 use crate::text::TextField;
 use query::{FlagName, Query};
 
@@ -71,7 +73,7 @@ fn source(answer: &Answer) -> &'static str {
     match answer {
         Answer::Dates(..) | Answer::Sizes(..) | Answer::Priority(_) => "columns of messages",
         Answer::Values(..) | Answer::Flag(FlagName::Personal) => "every header value",
-        Answer::Flag(flag) if crate::search::values::derived_flag(*flag).is_some() => "columns of messages",
+        Answer::Flag(flag) if derived_flag(*flag).is_some() => "columns of messages",
         Answer::Tagged(_) => "tags",
         Answer::Thread(_) | Answer::ThreadsOf(_) => "threads",
         Answer::Changed(..) | Answer::Flag(_) | Answer::Keyword(_) => "columns of files",

@@ -5,7 +5,7 @@
 
 use crate::error::Result;
 use crate::rows;
-use crate::search::{Hit, Mailbox};
+use crate::search::mailbox::{Hit, Mailbox};
 use crate::set::NumberSet;
 use crate::tables::messages;
 use std::collections::HashMap;
@@ -93,7 +93,7 @@ impl Mailbox {
 
     /// Adds all copies of the messages of a set, absent and swept ones among them: they are asked together,
     /// as they are shown.
-    pub(super) fn add_copies(&self, found: &mut NumberSet) -> Result<()> {
+    pub(in crate::search) fn add_copies(&self, found: &mut NumberSet) -> Result<()> {
         let copies = self.copies()?;
         let mut some = found.clone();
         some.and(copies.members());
@@ -108,7 +108,7 @@ impl Mailbox {
 
     /// Returns the other copies of a hit that a search may find, in the order in which one of them would be
     /// shown.
-    pub(super) fn live_copies(&self, hit: &Hit) -> Result<Vec<Hit>> {
+    pub(in crate::search) fn live_copies(&self, hit: &Hit) -> Result<Vec<Hit>> {
         let group = self.copies()?.group(hit.number);
         let (live, present) = (self.live()?, self.present()?);
         let mut others = Vec::new();

@@ -6,9 +6,10 @@
 //! what cannot change the answer any more is left out.
 
 use crate::error::Result;
-use crate::search::plan::{Measured, Node, Step, plan};
-use crate::search::prepare::{Answer, answers};
-use crate::search::{Mailbox, files, values};
+use crate::search::answer::plan::{Measured, Node, Step, plan};
+use crate::search::answer::prepare::{Answer, answers};
+use crate::search::answer::{files, values};
+use crate::search::mailbox::Mailbox;
 use crate::set::NumberSet;
 use query::Query;
 

@@ -4,18 +4,30 @@
 //! Input: a commit. Output: what queries are answered from. A clone costs a few reference counts. Takes no
 //! lock, writes nothing, is never blocked by a writer.
 
+mod copies;
+mod folder_names;
+mod hit;
+mod lookup;
+mod moment;
+mod personal;
+mod scope;
+
 use crate::environment::Environment;
 use crate::error::{Error, Result};
 use crate::rows::FolderRow;
-use crate::search::commit::{Commit, once};
-use crate::search::copy_groups::CopyGroups;
-use crate::search::forest::Forest;
-use crate::search::personal::{OwnAddresses, Personal};
+use crate::search::commit::{Commit, CopyGroups, Forest, once};
 use crate::set::NumberSet;
 use crate::state::{Root, State};
 use crate::text::TextReader;
 use crate::user::{self, Tags};
+pub use copies::Duplicates;
 use disk::Disk;
+pub(in crate::search) use folder_names::{disk_name, folder_name, folder_names, folder_path};
+pub use hit::{Hit, Hits};
+pub use moment::{Moment, MomentFile, MomentFolder, Unknown};
+pub use personal::OwnAddresses;
+use personal::Personal;
+pub use scope::Scope;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
@@ -205,6 +217,19 @@ impl Mailbox {
 
     pub(super) fn text(&self) -> &TextReader {
         &self.commit.text
+    }
+
+    /// Returns those of some names of header fields of which the index has not the values of every message:
+    /// it was made without them.
+    pub fn missing_headers<'a>(&self, names: &'a [String]) -> Vec<&'a str> {
+        names.iter().map(String::as_str).filter(|name| !self.is_header_indexed(name)).collect()
+    }
+
+    /// Says whether the index has the values of a header field that the configuration names. An empty one has
+    /// all.
+    pub(super) fn is_header_indexed(&self, name: &str) -> bool {
+        self.state().next_message == 0
+            || self.state().headers.iter().any(|known| known.eq_ignore_ascii_case(name))
     }
 
     /// Returns the directory of the index, for errors.

@@ -5,8 +5,8 @@
 //! 100,000 messages, right to a factor of ten: only their order counts. Looks nothing up.
 
 use crate::error::Result;
-use crate::search::pattern::Wanted;
-use crate::search::prepare::Answer;
+use crate::search::answer::pattern::Wanted;
+use crate::search::answer::prepare::Answer;
 use crate::text::{Needle, TextField};
 use query::{FlagName, Leaf, Query};
 

@@ -5,9 +5,9 @@
 
 use crate::error::Result;
 use crate::rows::{self, RecordReader};
-use crate::search::Mailbox;
+use crate::search::mailbox::Mailbox;
 use crate::set::NumberSet;
-use crate::tables::{NO_DATE, messages};
+use crate::tables::{NO_DATE, message_id_hash, messages};
 use mail::Derived;
 use query::{FlagName, Priority};
 use store::Value;
@@ -76,7 +76,7 @@ pub(super) fn derived_flag(flag: FlagName) -> Option<Derived> {
     })
 }
 
-/// Adds messages of this priority. Of copies the highest counts: see [`joined`].
+/// Adds messages of this priority. Of copies the highest counts.
 pub(super) fn priority(mailbox: &Mailbox, priority: Priority, found: &mut NumberSet) -> Result<()> {
     let (mut high, mut low) = (mailbox.empty(), mailbox.empty());
     derived(mailbox, Derived::HIGH, &mut high)?;
@@ -101,14 +101,6 @@ pub(super) fn priority(mailbox: &Mailbox, priority: Priority, found: &mut Number
     Ok(())
 }
 
-/// Returns what two copies say together: all their flags, and the higher priority. They differ in headers of
-/// lists alone.
-pub(super) fn joined(left: Derived, right: Derived) -> Derived {
-    let either = left.bits() | right.bits();
-    let both = left.bits() & right.bits();
-    Derived::from_bits(either & !Derived::LOW.bits() | both & Derived::LOW.bits())
-}
-
 /// Adds messages with this Message-ID, compared byte by byte.
 pub(super) fn message_id(mailbox: &Mailbox, id: &str, found: &mut NumberSet) -> Result<()> {
     let table = mailbox.snapshot().table(messages::TABLE)?;
@@ -120,24 +112,4 @@ pub(super) fn message_id(mailbox: &Mailbox, id: &str, found: &mut NumberSet) -> 
         }
     }
     Ok(())
-}
-
-/// Returns what the index by Message-ID holds.
-pub(crate) fn message_id_hash(id: &str) -> u64 {
-    xxhash_rust::xxh3::xxh3_64(id.as_bytes())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn of_copies_all_flags_count_and_the_highest_priority() {
-        let (list, high, low) = (Derived::LIST, Derived::HIGH, Derived::LOW);
-        let both = |a: Derived, b: Derived| Derived::from_bits(a.bits() | b.bits());
-        assert_eq!(joined(both(list, low), Derived::ATTACHMENT), both(list, Derived::ATTACHMENT));
-        assert_eq!(joined(low, high), high);
-        assert_eq!(joined(both(list, low), low), both(list, low));
-        assert_eq!(joined(Derived::NONE, high), high);
-    }
 }

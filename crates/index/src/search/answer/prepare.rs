@@ -5,8 +5,9 @@
 
 use crate::error::{Error, Result};
 use crate::remedy::Remedy;
-use crate::search::pattern::{self, Spelling, Wanted, unanswerable};
-use crate::search::{Mailbox, files};
+use crate::search::answer::files;
+use crate::search::answer::pattern::{self, Spelling, Wanted, unanswerable};
+use crate::search::mailbox::Mailbox;
 use crate::text::{Needle, TextField, ValueField, header_word};
 use query::fields::{Kind, RegexScope};
 use query::fold::fold;
