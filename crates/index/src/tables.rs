@@ -73,7 +73,7 @@ pub(crate) mod messages {
     pub(crate) const DATE: usize = 5;
     /// Size of the content in bytes (u64).
     pub(crate) const SIZE: usize = 6;
-    /// Derived flags, `mail::Derived` (u16).
+    /// Content flags, `mail::ContentFlags` (u16).
     pub(crate) const DERIVED: usize = 7;
     /// The node of its Message-ID in `threads` (u32).
     pub(crate) const NODE: usize = 8;

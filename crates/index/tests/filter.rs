@@ -4,7 +4,7 @@
 
 use crate::support::Fixture;
 use index::{Mailbox, Order, OwnAddresses, RecordReader, Root, UpdateOptions};
-use mail::{Derived, FileStat, Flags, Message};
+use mail::{ContentFlags, FileStat, Flags, Message};
 use query::fold::fold;
 use query::{Field, FieldSet, FlagName, Leaf, Matcher, Pattern, Priority, Query, Target};
 use regex::{Regex, RegexBuilder};
@@ -161,9 +161,11 @@ impl Known {
             Matcher::Priority(priority) => {
                 let flags = self.message.flags;
                 match priority {
-                    Priority::High => flags.contains(Derived::HIGH),
-                    Priority::Low => flags.contains(Derived::LOW),
-                    Priority::Normal => !flags.contains(Derived::HIGH) && !flags.contains(Derived::LOW),
+                    Priority::High => flags.contains(ContentFlags::HIGH),
+                    Priority::Low => flags.contains(ContentFlags::LOW),
+                    Priority::Normal => {
+                        !flags.contains(ContentFlags::HIGH) && !flags.contains(ContentFlags::LOW)
+                    }
                 }
             }
             Matcher::Value(pattern) => self.value_matches(field.unwrap(), pattern),
@@ -214,11 +216,11 @@ impl Known {
             FlagName::Trashed => any(Flags::TRASHED),
             FlagName::New => any(Flags::NEW),
             FlagName::Unread => self.files.iter().any(|file| !file.flags.contains(Flags::SEEN)),
-            FlagName::Attach => self.message.flags.contains(Derived::ATTACHMENT),
-            FlagName::Signed => self.message.flags.contains(Derived::SIGNED),
-            FlagName::Encrypted => self.message.flags.contains(Derived::ENCRYPTED),
-            FlagName::List => self.message.flags.contains(Derived::LIST),
-            FlagName::Calendar => self.message.flags.contains(Derived::CALENDAR),
+            FlagName::Attach => self.message.flags.contains(ContentFlags::ATTACHMENT),
+            FlagName::Signed => self.message.flags.contains(ContentFlags::SIGNED),
+            FlagName::Encrypted => self.message.flags.contains(ContentFlags::ENCRYPTED),
+            FlagName::List => self.message.flags.contains(ContentFlags::LIST),
+            FlagName::Calendar => self.message.flags.contains(ContentFlags::CALENDAR),
             FlagName::Personal => {
                 let message = &self.message;
                 let mut all = message.to.iter().chain(&message.cc).chain(&message.bcc);
@@ -434,14 +436,16 @@ fn join_copies(known: &mut [Known]) -> Vec<Vec<usize>> {
         let files: Vec<KnownFile> = group.iter().flat_map(|place| known[*place].files.clone()).collect();
         let all = |flag| group.iter().all(|place| known[*place].message.flags.contains(flag));
         let any = |flag| group.iter().any(|place| known[*place].message.flags.contains(flag));
-        let priority = match (any(Derived::HIGH), all(Derived::LOW)) {
-            (true, _) => Derived::HIGH,
-            (false, true) => Derived::LOW,
-            (false, false) => Derived::NONE,
+        let priority = match (any(ContentFlags::HIGH), all(ContentFlags::LOW)) {
+            (true, _) => ContentFlags::HIGH,
+            (false, true) => ContentFlags::LOW,
+            (false, false) => ContentFlags::NONE,
         };
         for place in group {
             let flags = &mut known[*place].message.flags;
-            *flags = Derived::from_bits(flags.bits() & !(Derived::HIGH.bits() | Derived::LOW.bits()));
+            *flags = ContentFlags::from_bits(
+                flags.bits() & !(ContentFlags::HIGH.bits() | ContentFlags::LOW.bits()),
+            );
             flags.insert(priority);
             known[*place].files = files.clone();
         }

@@ -10,7 +10,7 @@ use crate::blobs::reader::{BlobReader, MESSAGE_BYTES_MAX, content};
 use crate::error::{Error, Result};
 use crate::undelete::candidates::SnapshotFile;
 use index::Place;
-use mail::{Boundary, Flags};
+use mail::{Flags, RootBoundary};
 use rustix::fs::{CWD, Mode, OFlags, Timespec, Timestamps};
 use std::collections::{BTreeSet, HashMap};
 use std::fs::{DirBuilder, File};
@@ -118,7 +118,7 @@ fn files_of<'a>(
 fn expect_mail(folder: &Path, directory: &Path) -> Result<()> {
     let refused = |source| Error::Io { action: "write into", path: directory.to_owned(), source };
     let is_link = directory.symlink_metadata().map_err(refused)?.is_symlink();
-    if is_link && !Boundary::new(folder).leads_to_place(directory).map_err(refused)? {
+    if is_link && !RootBoundary::new(folder).leads_to_place(directory).map_err(refused)? {
         return Err(refused(std::io::Error::other("it is a link to a directory that is no mail")));
     }
     Ok(())

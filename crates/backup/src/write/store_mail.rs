@@ -19,7 +19,7 @@ use crate::write::layout::{Directory, Folder, Layout, layout};
 use crate::write::pneu_files::{PneuFiles, StoredPneuFiles, store_pneu_files};
 use crate::write::unchanged::{Unchanged, unchanged};
 use index::{Inventory, Place};
-use mail::Boundary;
+use mail::RootBoundary;
 use rayon::prelude::*;
 use restic::Id;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -138,7 +138,7 @@ fn expect_roots(inventory: &Inventory) -> Result<()> {
 
 /// Returns whether what lies in the place of a `cur` or `new` may be read: a directory, or a link to one with
 /// mail.
-fn leads_to_mail(place: &Path, root: &Boundary) -> std::io::Result<bool> {
+fn leads_to_mail(place: &Path, root: &RootBoundary) -> std::io::Result<bool> {
     Ok(!place.symlink_metadata()?.is_symlink() || root.leads_to_place(place)?)
 }
 
@@ -206,7 +206,7 @@ impl<'a> Shared<'a> {
             }
             Err(error) => return Ok(skipped(place, &error.to_string())),
         };
-        let root = Boundary::new(Path::new(OsStr::from_bytes(directory.root(path))));
+        let root = RootBoundary::new(Path::new(OsStr::from_bytes(directory.root(path))));
         if directory.messages.is_some() {
             match leads_to_mail(&place, &root) {
                 Ok(true) => {}

@@ -5,7 +5,7 @@
 
 use crate::archive::ArchivedFile;
 use crate::pass::plan::Candidate;
-use mail::{Compression, Content, FileStat, Large, Unpacked};
+use mail::{Compression, FileContent, FileStat, LargeMessage, Unpacked};
 use rayon::prelude::*;
 use sha2::{Digest, Sha256};
 use std::path::{Path, PathBuf};
@@ -45,7 +45,7 @@ impl Chunk {
 /// A file's content with its id.
 pub(super) struct Read {
     /// The beginning, and whether there is more.
-    pub content: Content,
+    pub content: FileContent,
     /// The id of all of it; of its beginning while only that was read.
     pub sha256: [u8; 32],
     /// The length, likewise.
@@ -83,7 +83,7 @@ pub(super) fn read_large(path: &Path, manner: &Manner<'_>) -> mail::Result<Read>
     }
     let mut count = 0;
     loop {
-        let mut large = Large::open(path)?;
+        let mut large = LargeMessage::open(path)?;
         let stat = large.stat();
         match read_in_pieces(&mut large, stat, manner) {
             Err(mail::Error::Changed { .. }) if count < REREAD_COUNT_MAX => count += 1,
@@ -95,7 +95,7 @@ pub(super) fn read_large(path: &Path, manner: &Manner<'_>) -> mail::Result<Read>
 /// Takes a file's content as if it had been read from a disk; `None` if it is compressed and damaged.
 pub(super) fn read_kept(kept: ArchivedFile, manner: &Manner<'_>) -> Option<Read> {
     let stat = FileStat { size_bytes: kept.bytes.len() as u64, ..FileStat::default() };
-    let mut content = Content::default();
+    let mut content = FileContent::default();
     (content.stat, content.compression) = (stat, Compression::of(&kept.bytes));
     let is_held = match content.compression {
         Compression::Plain => kept.bytes.len() <= manner.limit_bytes,
@@ -106,7 +106,7 @@ pub(super) fn read_kept(kept: ArchivedFile, manner: &Manner<'_>) -> Option<Read>
     };
     if !is_held {
         drop(content);
-        let mut large = Large::of_bytes(&kept.bytes, Path::new("a content of the archive")).ok()?;
+        let mut large = LargeMessage::of_bytes(&kept.bytes, Path::new("a content of the archive")).ok()?;
         return read_in_pieces(&mut large, stat, manner).ok();
     }
     if content.compression == Compression::Plain {
@@ -118,8 +118,8 @@ pub(super) fn read_kept(kept: ArchivedFile, manner: &Manner<'_>) -> Option<Read>
 }
 
 /// Hashes a message that is not held, and takes it apart if it is not known.
-fn read_in_pieces(large: &mut Large<'_>, stat: FileStat, manner: &Manner<'_>) -> mail::Result<Read> {
-    let mut content = Content::default();
+fn read_in_pieces(large: &mut LargeMessage<'_>, stat: FileStat, manner: &Manner<'_>) -> mail::Result<Read> {
+    let mut content = FileContent::default();
     (content.stat, content.compression) = (stat, large.compression());
     let mut hasher = Sha256::new();
     let extent = large.each_block(&mut |block| hasher.update(block))?;

@@ -8,7 +8,7 @@
 use crate::error::Result;
 use crate::rows;
 use crate::tables::{NO_DATE, messages};
-use mail::Derived;
+use mail::ContentFlags;
 use std::collections::BTreeMap;
 use store::{Kind, PRIMARY, PayloadReader, Rows, Snapshot, Table, Value};
 
@@ -50,8 +50,8 @@ pub(super) fn redate(
     for number in changed {
         let Some(id) = table.get(PRIMARY, &[Value::U32(number)])? else { continue };
         let part = rows::part_of(&table, id);
-        let derived = Derived::from_bits(part.u16_at(messages::DERIVED, id.row)?);
-        if !derived.contains(Derived::UNDATED) {
+        let derived = ContentFlags::from_bits(part.u16_at(messages::DERIVED, id.row)?);
+        if !derived.contains(ContentFlags::UNDATED) {
             continue;
         }
         match date(number)? {

@@ -7,11 +7,11 @@ use crate::error::Result;
 use crate::pass::compare::{Closer, Difference, Found, compare};
 use crate::pass::known::{Known, NoRows, Telling};
 use crate::pass::listing::Listing;
-use crate::pass::scanned::{Directory, Outcome, ScannedFolder};
 use crate::pass::options::Mode;
+use crate::pass::scanned::{Directory, Outcome, ScannedFolder};
 use crate::pass::summary::{Problem, STAYS};
 use crate::rows::{DirectoryState, FileRow, Place, file_key};
-use mail::{Boundary, FileStat, Fingerprint, ScanBuffer, Stamp};
+use mail::{FileStat, Fingerprint, RootBoundary, ScanBuffer, Stamp};
 use std::path::Path;
 
 /// What is said of links that are not followed.
@@ -43,7 +43,7 @@ impl<'a> Reader<'a> {
     ) -> Result<(Outcome, Vec<Problem>)> {
         let mut problems = Vec::new();
         let path = folder.path.join(place.name());
-        let root = Boundary::new(root_of(folder));
+        let root = RootBoundary::new(root_of(folder));
         let is_listed = folder.has[place.index()];
         let stored = folder.row.directories[place.index()];
         let (closer, at) = (self.closer(folder), (index, place));
@@ -135,7 +135,7 @@ impl<'a> Reader<'a> {
     /// `None` if it is not unchanged after all, or cannot be read.
     fn glance(
         &mut self,
-        (path, root): (&Path, &Boundary),
+        (path, root): (&Path, &RootBoundary),
         stored: &DirectoryState,
         closer: Closer,
     ) -> Option<(mail::Directory, u64)> {
@@ -170,7 +170,7 @@ impl<'a> Reader<'a> {
     /// Fills the listing; `None` if the directory cannot be read.
     fn list(
         &mut self,
-        (path, root): (&Path, &Boundary),
+        (path, root): (&Path, &RootBoundary),
         problems: &mut Vec<Problem>,
     ) -> Option<mail::Directory> {
         self.listing.clear();

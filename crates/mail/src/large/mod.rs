@@ -39,7 +39,7 @@ use window::{WINDOW_LIMITS, Window, WindowLimits, wide};
 
 /// A message that is read in pieces.
 #[derive(Debug)]
-pub struct Large<'s> {
+pub struct LargeMessage<'s> {
     source: Source<'s>,
     /// The path, for error messages.
     path: PathBuf,
@@ -56,12 +56,12 @@ pub struct Extent {
     pub is_cut: bool,
 }
 
-impl Large<'static> {
+impl LargeMessage<'static> {
     /// Opens a message file.
     ///
     /// # Errors
     /// [`Error::Io`] if it cannot be opened, [`Error::NotAFile`], [`Error::Unreadable`].
-    pub fn open(path: &Path) -> Result<Large<'static>> {
+    pub fn open(path: &Path) -> Result<LargeMessage<'static>> {
         let failed = |error: rustix::io::Errno| Error::io("open", path, error);
         // Without NONBLOCK, opening a pipe would wait for a writer. It makes no difference for files.
         let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
@@ -70,21 +70,21 @@ impl Large<'static> {
         if !stat.is_file() {
             return Err(Error::NotAFile { path: path.to_owned() });
         }
-        Large::new(Storage::File(file), path, stat)
+        LargeMessage::new(Storage::File(file), path, stat)
     }
 }
 
-impl<'s> Large<'s> {
+impl<'s> LargeMessage<'s> {
     /// Reads a message from bytes in memory, whose decompressed content is too large; `path` is where it was.
     ///
     /// # Errors
     /// [`Error::Unreadable`].
-    pub fn of_bytes(bytes: &'s [u8], path: &Path) -> Result<Large<'s>> {
+    pub fn of_bytes(bytes: &'s [u8], path: &Path) -> Result<LargeMessage<'s>> {
         let stat = FileStat { size_bytes: wide(bytes.len()), ..FileStat::default() };
-        Large::new(Storage::Bytes(bytes), path, stat)
+        LargeMessage::new(Storage::Bytes(bytes), path, stat)
     }
 
-    fn new(storage: Storage<'s>, path: &Path, stat: FileStat) -> Result<Large<'s>> {
+    fn new(storage: Storage<'s>, path: &Path, stat: FileStat) -> Result<LargeMessage<'s>> {
         let mut source = Source { storage, compression: Compression::Plain, has_cr_lines: false };
         let mut magic = Vec::new();
         let length = wide(Compression::MAGIC_BYTES_MAX);
@@ -96,7 +96,7 @@ impl<'s> Large<'s> {
         source.compression = Compression::of(&magic);
         match source.compression {
             Compression::Unreadable(program) => Err(Error::Unreadable { path: path.to_owned(), program }),
-            _ => Ok(Large { source, path: path.to_owned(), stat }),
+            _ => Ok(LargeMessage { source, path: path.to_owned(), stat }),
         }
     }
 

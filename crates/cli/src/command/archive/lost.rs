@@ -19,7 +19,7 @@ use anyhow::{Result, anyhow};
 use backup::{ArchivedMessages, BackupOptions, LostMessage, MessageArchive, Target, Unreferenced};
 use clap::Args;
 use index::{Mailbox, RecordReader};
-use mail::Content;
+use mail::FileContent;
 use render::hex;
 use restic::{HeldLock, Repository, SaveOptions, Snapshot, Time};
 use terminal::screen::{cut, padding};
@@ -210,7 +210,7 @@ impl Known<'_> {
             let line = mailbox.line(&hit, &mut RecordReader::new()).ok()?;
             return Some((line.date.map(when).unwrap_or_default(), line.from, line.subject));
         }
-        let mut content = Content::default();
+        let mut content = FileContent::default();
         content.bytes = self.held.message(&sha256).ok()??;
         let now_seconds = environment::clock_ns().div_euclid(1_000_000_000);
         let message = mail::parse(&content.bytes, &mail::Context::new(index::present_for_dates(now_seconds)));

@@ -8,7 +8,7 @@ use crate::rows::{self, RecordReader};
 use crate::search::mailbox::Mailbox;
 use crate::set::NumberSet;
 use crate::tables::{NO_DATE, message_id_hash, messages};
-use mail::Derived;
+use mail::ContentFlags;
 use query::{FlagName, Priority};
 use store::Value;
 
@@ -51,7 +51,7 @@ pub(super) fn sizes(
 }
 
 /// Adds messages of which a derived flag is set.
-pub(super) fn derived(mailbox: &Mailbox, wanted: Derived, found: &mut NumberSet) -> Result<()> {
+pub(super) fn derived(mailbox: &Mailbox, wanted: ContentFlags, found: &mut NumberSet) -> Result<()> {
     for part in mailbox.snapshot().table(messages::TABLE)?.parts() {
         let flags = part.u16s(messages::DERIVED, 0..part.row_count())?;
         let numbers = part.u32s(messages::NUMBER, 0..part.row_count())?;
@@ -65,13 +65,13 @@ pub(super) fn derived(mailbox: &Mailbox, wanted: Derived, found: &mut NumberSet)
 }
 
 /// Returns the derived flag that a flag of queries stands for, where it is one.
-pub(super) fn derived_flag(flag: FlagName) -> Option<Derived> {
+pub(super) fn derived_flag(flag: FlagName) -> Option<ContentFlags> {
     Some(match flag {
-        FlagName::Attach => Derived::ATTACHMENT,
-        FlagName::Signed => Derived::SIGNED,
-        FlagName::Encrypted => Derived::ENCRYPTED,
-        FlagName::List => Derived::LIST,
-        FlagName::Calendar => Derived::CALENDAR,
+        FlagName::Attach => ContentFlags::ATTACHMENT,
+        FlagName::Signed => ContentFlags::SIGNED,
+        FlagName::Encrypted => ContentFlags::ENCRYPTED,
+        FlagName::List => ContentFlags::LIST,
+        FlagName::Calendar => ContentFlags::CALENDAR,
         _ => return None,
     })
 }
@@ -79,8 +79,8 @@ pub(super) fn derived_flag(flag: FlagName) -> Option<Derived> {
 /// Adds messages of this priority. Of copies the highest counts.
 pub(super) fn priority(mailbox: &Mailbox, priority: Priority, found: &mut NumberSet) -> Result<()> {
     let (mut high, mut low) = (mailbox.empty(), mailbox.empty());
-    derived(mailbox, Derived::HIGH, &mut high)?;
-    derived(mailbox, Derived::LOW, &mut low)?;
+    derived(mailbox, ContentFlags::HIGH, &mut high)?;
+    derived(mailbox, ContentFlags::LOW, &mut low)?;
     let live = mailbox.live()?;
     high.and(live);
     mailbox.add_copies(&mut high)?;

@@ -3,7 +3,7 @@
 //! In: sets of flags. Out: rows of the query language's table of flags, so that `flag:NAME` finds what shows
 //! NAME.
 
-use mail::{Derived, Flags};
+use mail::{ContentFlags, Flags};
 use query::FlagName;
 use query::flags::{FLAGS, FlagInfo};
 
@@ -14,7 +14,7 @@ use query::flags::{FLAGS, FlagInfo};
 /// of such flags, and it is neither.
 pub fn shown_flags(
     files: impl IntoIterator<Item = Flags>,
-    derived: Derived,
+    derived: ContentFlags,
 ) -> impl Iterator<Item = &'static FlagInfo> {
     let (mut flags, mut is_unread) = (Flags::NONE, false);
     for file in files {
@@ -30,21 +30,21 @@ pub fn shown_flags(
         FlagName::Trashed => flags.contains(Flags::TRASHED),
         FlagName::New => flags.contains(Flags::NEW),
         FlagName::Unread => is_unread,
-        FlagName::Attach => derived.contains(Derived::ATTACHMENT),
-        FlagName::Signed => derived.contains(Derived::SIGNED),
-        FlagName::Encrypted => derived.contains(Derived::ENCRYPTED),
-        FlagName::List => derived.contains(Derived::LIST),
-        FlagName::Calendar => derived.contains(Derived::CALENDAR),
-        FlagName::Personal => derived.contains(Derived::PERSONAL),
+        FlagName::Attach => derived.contains(ContentFlags::ATTACHMENT),
+        FlagName::Signed => derived.contains(ContentFlags::SIGNED),
+        FlagName::Encrypted => derived.contains(ContentFlags::ENCRYPTED),
+        FlagName::List => derived.contains(ContentFlags::LIST),
+        FlagName::Calendar => derived.contains(ContentFlags::CALENDAR),
+        FlagName::Personal => derived.contains(ContentFlags::PERSONAL),
     })
 }
 
 /// Returns what two copies say together: all their flags, and the higher priority. They differ in headers of
 /// lists alone.
-pub(super) fn joined(left: Derived, right: Derived) -> Derived {
+pub(super) fn joined(left: ContentFlags, right: ContentFlags) -> ContentFlags {
     let either = left.bits() | right.bits();
     let both = left.bits() & right.bits();
-    Derived::from_bits(either & !Derived::LOW.bits() | both & Derived::LOW.bits())
+    ContentFlags::from_bits(either & !ContentFlags::LOW.bits() | both & ContentFlags::LOW.bits())
 }
 
 #[cfg(test)]
@@ -53,11 +53,11 @@ mod tests {
 
     #[test]
     fn of_copies_all_flags_count_and_the_highest_priority() {
-        let (list, high, low) = (Derived::LIST, Derived::HIGH, Derived::LOW);
-        let both = |a: Derived, b: Derived| Derived::from_bits(a.bits() | b.bits());
-        assert_eq!(joined(both(list, low), Derived::ATTACHMENT), both(list, Derived::ATTACHMENT));
+        let (list, high, low) = (ContentFlags::LIST, ContentFlags::HIGH, ContentFlags::LOW);
+        let both = |a: ContentFlags, b: ContentFlags| ContentFlags::from_bits(a.bits() | b.bits());
+        assert_eq!(joined(both(list, low), ContentFlags::ATTACHMENT), both(list, ContentFlags::ATTACHMENT));
         assert_eq!(joined(low, high), high);
         assert_eq!(joined(both(list, low), low), both(list, low));
-        assert_eq!(joined(Derived::NONE, high), high);
+        assert_eq!(joined(ContentFlags::NONE, high), high);
     }
 }

@@ -11,7 +11,7 @@ use crate::search::mailbox::{Hit, Mailbox, folder_name, folder_path};
 use crate::tables::{files, messages};
 use flags::joined;
 pub use flags::shown_flags;
-use mail::{Derived, Flags};
+use mail::{ContentFlags, Flags};
 use query::flags::FlagInfo;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -25,8 +25,8 @@ pub struct Summary {
     pub date: Option<i64>,
     /// Size of the content in bytes.
     pub size_bytes: u64,
-    /// Derived flags, those of its copies among them.
-    pub derived: Derived,
+    /// Content flags, those of its copies among them.
+    pub derived: ContentFlags,
     /// The sender for people.
     pub from: String,
     /// The subject.
@@ -139,18 +139,18 @@ impl Mailbox {
 
     /// Returns the flags that follow from the content of a hit and of its copies, and from the user's
     /// addresses.
-    pub(super) fn derived(&self, hit: &Hit) -> Result<Derived> {
+    pub(super) fn derived(&self, hit: &Hit) -> Result<ContentFlags> {
         let table = self.snapshot().table(messages::TABLE)?;
-        let own = |hit: &Hit| -> Result<Derived> {
+        let own = |hit: &Hit| -> Result<ContentFlags> {
             let part = rows::part_of(&table, hit.row);
-            Ok(Derived::from_bits(part.u16_at(messages::DERIVED, hit.row.row)?))
+            Ok(ContentFlags::from_bits(part.u16_at(messages::DERIVED, hit.row.row)?))
         };
         let mut derived = own(hit)?;
         for copy in self.live_copies(hit)? {
             derived = joined(derived, own(&copy)?);
         }
         if self.personal()?.contains(hit.number) {
-            derived.insert(Derived::PERSONAL);
+            derived.insert(ContentFlags::PERSONAL);
         }
         Ok(derived)
     }

@@ -11,7 +11,7 @@ use crate::search::message::{MessageFile, shown_flags};
 use crate::search::order::key::{Direction, SortKey};
 use crate::search::order::ranked::Ranked;
 use crate::tables::messages;
-use mail::Derived;
+use mail::ContentFlags;
 use query::flags::FLAGS;
 use query::fold::fold;
 use rayon::prelude::*;
@@ -102,7 +102,7 @@ impl At<'_> {
 
     fn priority(&self) -> Result<u8> {
         let derived = self.mailbox.derived(&self.hit)?;
-        Ok(match (derived.contains(Derived::HIGH), derived.contains(Derived::LOW)) {
+        Ok(match (derived.contains(ContentFlags::HIGH), derived.contains(ContentFlags::LOW)) {
             (true, _) => 0,
             (false, false) => 1,
             (false, true) => 2,
