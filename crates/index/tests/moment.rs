@@ -2,7 +2,8 @@
 
 use crate::support::{Fixture, message, query};
 use index::{
-    Inventory, Mailbox, Moment, MomentFile, MomentFolder, Order, Place, RecordReader, ThreadOrder, Unknown,
+    Inventory, Mailbox, Moment, MomentFile, MomentFolder, Order, RecordReader, Subdirectory, ThreadOrder,
+    Unknown,
 };
 use std::fs;
 
@@ -16,7 +17,7 @@ fn moment(fixture: &Fixture) -> Moment {
             path: folder.path.clone(),
             keywords: fs::read(folder.directory.join("dovecot-keywords")).unwrap_or_default(),
         });
-        for place in Place::ALL {
+        for place in Subdirectory::ALL {
             // In no order: a moment need not be sorted.
             moment.files.extend(inventory.files(folder, place).unwrap().into_iter().rev().map(|file| {
                 MomentFile {

@@ -9,7 +9,7 @@
 use crate::blobs::reader::{BlobReader, MESSAGE_BYTES_MAX, content};
 use crate::error::{Error, Result};
 use crate::undelete::candidates::SnapshotFile;
-use index::Place;
+use index::Subdirectory;
 use mail::{Flags, RootBoundary};
 use rustix::fs::{CWD, Mode, OFlags, Timespec, Timestamps};
 use std::collections::{BTreeSet, HashMap};
@@ -78,12 +78,16 @@ pub(crate) fn put_back(
             && let Some(path) = put(folder, &name, (&bytes, kept))?
         {
             of_name.push(path.clone());
-            unsynced.insert(folder.join(Place::Cur.name()));
+            unsynced.insert(folder.join(Subdirectory::Cur.name()));
             return Ok(Back::Put(Undeleted { path, size_bytes: bytes.len() as u64 }));
         }
     }
     let source = ErrorKind::AlreadyExists.into();
-    Err(Error::Io { action: "create", path: mail::join(&folder.join(Place::Cur.name()), &name), source })
+    Err(Error::Io {
+        action: "create",
+        path: mail::join(&folder.join(Subdirectory::Cur.name()), &name),
+        source,
+    })
 }
 
 impl TargetFolders {
@@ -103,7 +107,7 @@ fn files_of<'a>(
     folder: &Path,
 ) -> Result<&'a mut HashMap<Vec<u8>, Vec<PathBuf>>> {
     if !folders.contains_key(folder) {
-        for name in [Place::Cur.name(), Place::New.name(), "tmp"] {
+        for name in [Subdirectory::Cur.name(), Subdirectory::New.name(), "tmp"] {
             let directory = folder.join(name);
             make(&directory)?;
             expect_mail(folder, &directory)?;
@@ -126,7 +130,7 @@ fn expect_mail(folder: &Path, directory: &Path) -> Result<()> {
 
 fn listed(folder: &Path) -> Result<HashMap<Vec<u8>, Vec<PathBuf>>> {
     let mut files: HashMap<Vec<u8>, Vec<PathBuf>> = HashMap::new();
-    for place in Place::ALL {
+    for place in Subdirectory::ALL {
         let directory = folder.join(place.name());
         let unreadable = |source| Error::Io { action: "read", path: directory.clone(), source };
         for (unique, names) in mail::names_by_unique_part(&directory).map_err(unreadable)? {
@@ -188,7 +192,7 @@ fn sync(directory: &Path) -> Result<()> {
 /// Writes a message into a folder under a name, and returns its path; `None` if the name is taken.
 fn put(folder: &Path, name: &[u8], (bytes, kept): (&[u8], &SnapshotFile)) -> Result<Option<PathBuf>> {
     let (temporary, file) = begin(&folder.join("tmp"), name)?;
-    let path = mail::join(&folder.join(Place::Cur.name()), name);
+    let path = mail::join(&folder.join(Subdirectory::Cur.name()), name);
     let linked = write(file, bytes, kept)
         .map_err(|source| Error::Io { action: "write", path: temporary.clone(), source })
         .and_then(|()| match std::fs::hard_link(&temporary, &path) {

@@ -3,7 +3,7 @@
 //! Input: roots and folders. Output: all directories, sorted by path. Pure: does not read the disk.
 
 use crate::paths::{child, plain};
-use index::Place;
+use index::Subdirectory;
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -11,7 +11,7 @@ use std::path::Path;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Directory {
     /// The messages of this folder, by its place in the list of folders.
-    pub messages: Option<(usize, Place)>,
+    pub messages: Option<(usize, Subdirectory)>,
     /// Whether files that are no messages are stored.
     pub has_extras: bool,
     /// Whether it may be missing without a word.
@@ -50,7 +50,7 @@ pub(crate) fn layout(folders: &[Folder<'_>]) -> (Layout, Vec<usize>) {
                 directory.add_root(root_bytes);
             }
         }
-        for place in Place::ALL {
+        for place in Subdirectory::ALL {
             let directory = layout.entry(child(&path, place.name().as_bytes())).or_default();
             directory.messages = Some((number, place));
             directory.add_root(root_bytes);

@@ -18,7 +18,7 @@ use crate::write::files::{BackupContext, FolderPaths, PresentFile, StoredFiles, 
 use crate::write::layout::{Directory, Folder, Layout, layout};
 use crate::write::pneu_files::{PneuFiles, StoredPneuFiles, store_pneu_files};
 use crate::write::unchanged::{Unchanged, unchanged};
-use index::{Inventory, Place};
+use index::{Inventory, Subdirectory};
 use mail::RootBoundary;
 use rayon::prelude::*;
 use restic::Id;
@@ -121,7 +121,7 @@ fn expect_roots(inventory: &Inventory) -> Result<()> {
     for folder in inventory.folders() {
         let Some(root) = root_of(&folder.path, &folder.directory) else { continue };
         let found = is_there.entry(root).or_default();
-        for place in Place::ALL {
+        for place in Subdirectory::ALL {
             if *found != Some(true) && !inventory.listed(folder, place)?.is_empty() {
                 *found =
                     Some(look(&folder.directory.join(place.name())).is_ok_and(|stat| stat.is_directory()));
@@ -300,8 +300,8 @@ impl<'a> Shared<'a> {
     /// Returns the folder's other directory with messages, if that is still to be stored: `cur` comes after
     /// `new` here.
     fn other_path(&self, path: &[u8], directory: &Directory) -> Option<Vec<u8>> {
-        let (_, Place::New) = directory.messages? else { return None };
-        let other = child(split(path)?.0, Place::Cur.name().as_bytes());
+        let (_, Subdirectory::New) = directory.messages? else { return None };
+        let other = child(split(path)?.0, Subdirectory::Cur.name().as_bytes());
         self.layout.contains_key(&other).then_some(other)
     }
 

@@ -10,7 +10,7 @@ mod user;
 
 use crate::environment::Environment;
 use crate::error::{Error, Result, TableError};
-use crate::rows::{self, Place, RecordReader};
+use crate::rows::{self, RecordReader, Subdirectory};
 use crate::search::Mailbox;
 use crate::set::NumberSet;
 use crate::tables::{absent, files, messages};
@@ -157,7 +157,7 @@ fn agreement(environment: &Environment, snapshot: &Snapshot, found: &mut Vec<Dam
     let mut known = NumberSet::new(state.next_message);
     for_each_number(snapshot, messages::TABLE, messages::NUMBER, |number| known.insert(number))?;
     let mut without_file = known.clone();
-    let mut sums: HashMap<(u32, Place), Fingerprint> = HashMap::new();
+    let mut sums: HashMap<(u32, Subdirectory), Fingerprint> = HashMap::new();
     for part in snapshot.table(files::TABLE)?.parts() {
         for row in part.live_rows() {
             let row = rows::file(part, row)?;
@@ -183,7 +183,7 @@ fn agreement(environment: &Environment, snapshot: &Snapshot, found: &mut Vec<Dam
         damage(format!("message {number} has no file and is not marked absent"));
     }
     for folder in rows::folders(snapshot)? {
-        for place in Place::ALL {
+        for place in Subdirectory::ALL {
             let sum = sums.remove(&(folder.number, place)).unwrap_or_default();
             if sum != folder.directories[place.index()].fingerprint {
                 let path = String::from_utf8_lossy(&folder.path).into_owned();

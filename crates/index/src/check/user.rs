@@ -51,7 +51,7 @@ pub(super) fn check(environment: &Environment, depth: Depth, found: &mut Vec<Dam
 
 fn is_damage_of_user(error: &Error) -> bool {
     match error {
-        Error::Kept { .. } | Error::UserDamaged { .. } => true,
+        Error::WithSecondCopy { .. } | Error::UserDamaged { .. } => true,
         Error::Store(TableError(error)) => is_damage(error),
         _ => false,
     }

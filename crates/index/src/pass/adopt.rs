@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 use crate::pass::dates::NamedDates;
 use crate::pass::ingest::{Ingest, Next};
 use crate::pass::options::UpdateOptions;
-use crate::pass::{leftovers, merge_due};
+use crate::pass::{merge_due, orphans};
 use crate::state::{self, ATTACHMENT, State};
 use crate::tables::{absent, messages};
 use crate::{open, rows};
@@ -64,7 +64,7 @@ pub fn adopt(
     };
     let done = all();
     if done.is_err() {
-        leftovers::remove_after_failure(environment);
+        orphans::remove_after_failure(environment);
     }
     done.map(|()| adopted)
 }

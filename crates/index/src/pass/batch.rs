@@ -9,10 +9,10 @@ use crate::error::{Error, Result};
 use crate::open;
 use crate::pass::compare::Found;
 use crate::pass::dates::{NamedDates, redate};
+use crate::pass::file_rows::FileRows;
 use crate::pass::ingest::{Ingested, Next};
-use crate::pass::known::Known;
 use crate::pass::plan::PlannedFolder;
-use crate::rows::{self, FileRow, FolderRow, Place, file_key};
+use crate::rows::{self, FileRow, FolderRow, Subdirectory, file_key};
 use crate::state::{self, ATTACHMENT, Root, State};
 use crate::tables::{NO_DATE, absent, files, folders, messages};
 use mail::{FileStat, Stamp};
@@ -55,8 +55,8 @@ pub(super) struct Batch<'a> {
     changed_folders: BTreeSet<u32>,
     removed_folders: BTreeSet<u32>,
     files: Rows,
-    file_keys: HashSet<(u32, Place, Vec<u8>)>,
-    deleted: Vec<(u32, Place, Vec<u8>)>,
+    file_keys: HashSet<(u32, Subdirectory, Vec<u8>)>,
+    deleted: Vec<(u32, Subdirectory, Vec<u8>)>,
     /// Messages that lost a file, and messages that got one.
     lost: BTreeSet<u32>,
     gained: BTreeSet<u32>,
@@ -292,14 +292,14 @@ impl<'a> Batch<'a> {
     fn is_as_expected(
         &self,
         folder: u32,
-        place: Place,
+        place: Subdirectory,
         name: &[u8],
         expected: Option<&FileRow>,
     ) -> Result<bool> {
         if self.is_trusted {
             return Ok(true);
         }
-        let row = Known::new(&self.snapshot)?.file(&file_key(folder, place, name))?;
+        let row = FileRows::new(&self.snapshot)?.file(&file_key(folder, place, name))?;
         Ok(row.as_ref() == expected)
     }
 
@@ -346,7 +346,7 @@ impl<'a> Batch<'a> {
         &self,
         table: &Table,
         message: u32,
-        deleted: &HashSet<&(u32, Place, Vec<u8>)>,
+        deleted: &HashSet<&(u32, Subdirectory, Vec<u8>)>,
     ) -> Result<Vec<FileRow>> {
         let mut left = rows::files_of(table, message)?;
         left.retain(|row| {

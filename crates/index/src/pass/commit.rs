@@ -10,9 +10,9 @@ use crate::open;
 use crate::pass::batch::{Batch, RootChange};
 use crate::pass::contents::{CHUNK_FILE_COUNT, Chunk, path_of};
 use crate::pass::ingest::{Ingest, Outcome};
-use crate::pass::leftovers;
-use crate::pass::plan::{Candidate, Plan, PlannedFolder};
 use crate::pass::options::UpdateOptions;
+use crate::pass::orphans;
+use crate::pass::plan::{Candidate, Plan, PlannedFolder};
 use crate::pass::summary::{Problem, Summary};
 use mail::{FileStat, Stamp};
 use std::collections::{HashSet, VecDeque};
@@ -59,7 +59,7 @@ impl<'a> Session<'a> {
         let mut unreadable = HashSet::new();
         loop {
             let writer = open::writer(self.environment, self.observer)?;
-            leftovers::remove(self.environment, &writer)?;
+            orphans::remove(self.environment, &writer)?;
             let mut batch = Batch::begin(&writer, self.environment, self.roots, &folders, self.trusted)?;
             if let Some((moved, restated)) = first.take() {
                 for entry in &moved {

@@ -4,7 +4,7 @@
 //! disk; which of the gone and the new are one moved file is decided in `moves`, after all directories.
 
 use crate::pass::listing::{Entry, Listing};
-use crate::rows::{FileRow, Place};
+use crate::rows::{FileRow, Subdirectory};
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
@@ -14,7 +14,7 @@ pub(super) struct Found {
     /// The folder, by its place in this pass's list.
     pub folder: usize,
     /// `cur` or `new`.
-    pub place: Place,
+    pub place: Subdirectory,
     /// The name, exact bytes.
     pub name: Vec<u8>,
     /// The inode.
@@ -55,7 +55,7 @@ impl Closer {
 pub(crate) type Visit<'a, Key> = &'a mut dyn FnMut(Key, &[u8], u64);
 
 /// The rows of one directory, wherever they are kept.
-pub(super) trait KnownRows {
+pub(super) trait StoredRows {
     /// Which row; given back to `load`.
     type Key: Copy;
     /// Why rows cannot be read.
@@ -76,9 +76,9 @@ pub(super) trait KnownRows {
 ///
 /// # Errors
 /// What reading the rows says.
-pub(super) fn compare<K: KnownRows>(
+pub(super) fn compare<K: StoredRows>(
     listing: &Listing,
-    at: (usize, Place),
+    at: (usize, Subdirectory),
     closer: Closer,
     known: &K,
 ) -> Result<Difference, K::Error> {
@@ -132,7 +132,7 @@ pub(super) fn compare<K: KnownRows>(
     Ok(difference)
 }
 
-fn found(listing: &Listing, entry: &Entry, (folder, place): (usize, Place)) -> Found {
+fn found(listing: &Listing, entry: &Entry, (folder, place): (usize, Subdirectory)) -> Found {
     Found { folder, place, name: listing.name(entry).to_vec(), inode: entry.inode }
 }
 
@@ -170,7 +170,7 @@ mod tests {
     /// One row, of the file `a` with inode 5.
     struct OneRow;
 
-    impl KnownRows for OneRow {
+    impl StoredRows for OneRow {
         type Key = ();
         type Error = Infallible;
 
@@ -182,7 +182,7 @@ mod tests {
         fn load(&self, (): ()) -> Result<FileRow, Infallible> {
             Ok(FileRow {
                 folder: 1,
-                place: Place::Cur,
+                place: Subdirectory::Cur,
                 name: b"a".to_vec(),
                 inode: 5,
                 size_bytes: 0,
@@ -198,7 +198,7 @@ mod tests {
     fn compared(entries: &[(&[u8], u64)]) -> (usize, usize, usize) {
         let mut listing = Listing::default();
         entries.iter().for_each(|(name, inode)| listing.push(name, *inode));
-        let Ok(difference) = compare(&listing, (0, Place::Cur), Closer::Drafts, &OneRow);
+        let Ok(difference) = compare(&listing, (0, Subdirectory::Cur), Closer::Drafts, &OneRow);
         (difference.added.len(), difference.gone.len(), difference.other_inode.len())
     }
 

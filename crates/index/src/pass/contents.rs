@@ -93,7 +93,7 @@ pub(super) fn read_large(path: &Path, manner: &Manner<'_>) -> mail::Result<Read>
 }
 
 /// Takes a file's content as if it had been read from a disk; `None` if it is compressed and damaged.
-pub(super) fn read_kept(kept: ArchivedFile, manner: &Manner<'_>) -> Option<Read> {
+pub(super) fn read_archived(kept: ArchivedFile, manner: &Manner<'_>) -> Option<Read> {
     let stat = FileStat { size_bytes: kept.bytes.len() as u64, ..FileStat::default() };
     let mut content = FileContent::default();
     (content.stat, content.compression) = (stat, Compression::of(&kept.bytes));

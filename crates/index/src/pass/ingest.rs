@@ -6,10 +6,10 @@
 use crate::archive::ArchivedFile;
 use crate::environment::{Environment, present_for_dates};
 use crate::error::{Error, Result};
-use crate::pass::options::UpdateOptions;
-use crate::pass::contents::{Chunk, Manner, Read, SMALL_BYTES, read_kept, read_large};
+use crate::pass::contents::{Chunk, Manner, Read, SMALL_BYTES, read_archived, read_large};
 use crate::pass::dates::NamedDates;
 use crate::pass::link::{Ids, Linker, Links};
+use crate::pass::options::UpdateOptions;
 use crate::pass::people::{Mention, People, Role};
 use crate::record::{self, Contact, Line, Rest};
 use crate::rows;
@@ -181,7 +181,7 @@ impl Ingest {
         while kept.peek().is_some() {
             let some: Vec<ArchivedFile> = kept.by_ref().take(rayon::current_num_threads()).collect();
             let manner = self.manner(&|_| false);
-            let read = |kept: ArchivedFile| (kept.named_seconds, read_kept(kept, &manner));
+            let read = |kept: ArchivedFile| (kept.named_seconds, read_archived(kept, &manner));
             let reads: Vec<(Option<i64>, Option<Read>)> = some.into_par_iter().map(read).collect();
             for (named_seconds, read) in reads {
                 let Some(read) = read else {

@@ -4,16 +4,16 @@
 //! the same. Must not know what a directory holds.
 
 use crate::error::Result;
-use crate::pass::compare::{Found, KnownRows};
-use crate::pass::known::Known;
+use crate::pass::compare::{Found, StoredRows};
+use crate::pass::file_rows::FileRows;
 use crate::pass::reader::is_drafts_folder;
 use crate::pass::scanned::ScannedFolder;
-use crate::rows::{FileRow, Place};
+use crate::rows::{FileRow, Subdirectory};
 use std::collections::HashMap;
 
 /// Says whether a directory has the stamp that it had when it was last read whole. One that cannot be looked
 /// at has not: whoever reads it finds out why.
-pub(super) fn is_unchanged(folder: &ScannedFolder, place: Place) -> bool {
+pub(super) fn is_unchanged(folder: &ScannedFolder, place: Subdirectory) -> bool {
     let stored = &folder.row.directories[place.index()].stamp;
     !folder.is_new
         && folder.is_there
@@ -25,7 +25,7 @@ pub(super) fn is_unchanged(folder: &ScannedFolder, place: Place) -> bool {
 /// Rows of drafts, which programs rewrite in place: the directory says nothing of that.
 #[derive(Default)]
 pub(super) struct Drafts {
-    by_directory: HashMap<(usize, Place), Vec<(FileRow, Found)>>,
+    by_directory: HashMap<(usize, Subdirectory), Vec<(FileRow, Found)>>,
 }
 
 impl Drafts {
@@ -33,7 +33,7 @@ impl Drafts {
     ///
     /// # Errors
     /// Damage in the store.
-    pub(super) fn find(known: &Known, folders: &[ScannedFolder]) -> Result<Drafts> {
+    pub(super) fn find(known: &FileRows, folders: &[ScannedFolder]) -> Result<Drafts> {
         let mut drafts = Drafts::default();
         let mut by_number = HashMap::new();
         for (index, folder) in folders.iter().enumerate().filter(|(_, folder)| !folder.is_new) {
@@ -41,7 +41,7 @@ impl Drafts {
                 by_number.insert(folder.row.number, index);
                 continue;
             }
-            for place in Place::ALL {
+            for place in Subdirectory::ALL {
                 let rows = known.directory(folder.row.number, place)?;
                 let mut keys = Vec::new();
                 rows.visit(&mut |key, _, _| keys.push(key))?;
@@ -59,7 +59,7 @@ impl Drafts {
     }
 
     /// Takes out those of one directory.
-    pub(super) fn take(&mut self, folder: usize, place: Place) -> Vec<(FileRow, Found)> {
+    pub(super) fn take(&mut self, folder: usize, place: Subdirectory) -> Vec<(FileRow, Found)> {
         self.by_directory.remove(&(folder, place)).unwrap_or_default()
     }
 

@@ -5,11 +5,11 @@
 //! nor fingerprints nor stamps. Reads nothing but what each file says of itself.
 
 use crate::error::Result;
-use crate::pass::compare::KnownRows;
-use crate::pass::known::Known;
+use crate::pass::compare::StoredRows;
+use crate::pass::file_rows::FileRows;
 use crate::pass::scanned::{Outcome, Scan, ScannedFolder};
 use crate::pass::summary::{Problem, STAYS};
-use crate::rows::{FileRow, Place};
+use crate::rows::{FileRow, Subdirectory};
 use std::collections::HashSet;
 use std::path::Path;
 use work::Progress;
@@ -37,10 +37,10 @@ impl LookedUp {
 ///
 /// # Errors
 /// Damage in the store.
-pub(super) fn look_up(scan: &Scan, known: &Known, observer: &dyn Progress) -> Result<LookedUp> {
+pub(super) fn look_up(scan: &Scan, known: &FileRows, observer: &dyn Progress) -> Result<LookedUp> {
     let mut looked_up = LookedUp::default();
     for folder in scan.folders.iter().filter(|folder| !folder.is_new) {
-        for place in Place::ALL {
+        for place in Subdirectory::ALL {
             let is_known = !matches!(folder.directories[place.index()], Outcome::Unknown);
             if is_known && !observer.is_cancelled() {
                 directory(folder, place, known, &mut looked_up)?;
@@ -50,7 +50,12 @@ pub(super) fn look_up(scan: &Scan, known: &Known, observer: &dyn Progress) -> Re
     Ok(looked_up)
 }
 
-fn directory(folder: &ScannedFolder, place: Place, known: &Known, looked_up: &mut LookedUp) -> Result<()> {
+fn directory(
+    folder: &ScannedFolder,
+    place: Subdirectory,
+    known: &FileRows,
+    looked_up: &mut LookedUp,
+) -> Result<()> {
     let rows = known.directory(folder.row.number, place)?;
     let mut keys = Vec::new();
     rows.visit(&mut |key, _, _| keys.push(key))?;

@@ -10,15 +10,16 @@ mod commit;
 mod compare;
 mod contents;
 mod dates;
+mod file_rows;
 mod ingest;
-mod known;
 mod lazy;
-mod leftovers;
 mod link;
 mod listing;
 mod lookup;
+mod merge;
 mod moves;
 mod options;
+mod orphans;
 mod people;
 mod plan;
 mod reader;
@@ -28,7 +29,6 @@ mod scanned;
 mod summary;
 #[cfg(test)]
 mod tests;
-mod tidy;
 
 use crate::environment::Environment;
 use crate::error::{Error, Result};
@@ -37,14 +37,14 @@ use crate::{open, rows, user};
 pub use adopt::{Adopted, adopt};
 use batch::RootChange;
 use commit::Session;
-pub(crate) use leftovers::TEXT_MERGE_LOCK;
+pub(crate) use merge::merge_due;
 pub use options::{Cleanup, Loss, Mode, UpdateOptions};
+pub(crate) use orphans::TEXT_MERGE_LOCK;
 use plan::Gone;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 pub(crate) use summary::STAYS;
 pub use summary::{Problem, Summary};
-pub(crate) use tidy::merge_due;
 use work::{Progress, Stage};
 
 /// Brings the index in step with the disk.
@@ -146,7 +146,7 @@ fn run(
         Cleanup::Pass => Gone::NotSeen,
         Cleanup::Keep => Gone::None,
         Cleanup::Legacy => {
-            Gone::LookedUp(lookup::look_up(&scan, &known::Known::new(input.snapshot)?, observer)?)
+            Gone::LookedUp(lookup::look_up(&scan, &file_rows::FileRows::new(input.snapshot)?, observer)?)
         }
     };
     if observer.is_cancelled() {
@@ -167,7 +167,7 @@ fn run(
             merge_due(environment, summary.new_messages)
         });
     if done.is_err() {
-        leftovers::remove_after_failure(environment);
+        orphans::remove_after_failure(environment);
     }
     done.map(|()| summary)
 }

@@ -5,12 +5,12 @@
 use crate::pass::compare::Found;
 use crate::pass::lookup::LookedUp;
 use crate::pass::moves::{Devices, Move, match_moves};
+use crate::pass::options::Loss;
 use crate::pass::reader::is_drafts_folder;
 use crate::pass::scanned::{Outcome, Scan, ScannedFolder};
-use crate::pass::options::Loss;
 use crate::pass::summary::{Problem, Summary};
 use crate::remedy::Remedy;
-use crate::rows::{FileRow, FolderRow, Place};
+use crate::rows::{FileRow, FolderRow, Subdirectory};
 use mail::{FileStat, Stamp};
 use std::collections::HashSet;
 use std::path::PathBuf;
@@ -197,9 +197,9 @@ fn planned(folder: &ScannedFolder, gone: &Gone) -> PlannedFolder {
 }
 
 /// Decides which stamps to store. `kept` names directories with rows that stay without a file.
-fn decide_stamps(folders: &mut [PlannedFolder], kept: &HashSet<(u32, Place)>, started_ns: i64) {
+fn decide_stamps(folders: &mut [PlannedFolder], kept: &HashSet<(u32, Subdirectory)>, started_ns: i64) {
     for folder in folders {
-        for place in Place::ALL {
+        for place in Subdirectory::ALL {
             let index = place.index();
             let stored = folder.row.directories[index].stamp;
             let Some(read) = folder.read[index] else { continue };

@@ -5,12 +5,12 @@
 
 use crate::error::Result;
 use crate::pass::compare::{Closer, Difference, Found, compare};
-use crate::pass::known::{Known, NoRows, Telling};
+use crate::pass::file_rows::{FileRows, NoRows, Telling};
 use crate::pass::listing::Listing;
 use crate::pass::options::Mode;
 use crate::pass::scanned::{Directory, Outcome, ScannedFolder};
 use crate::pass::summary::{Problem, STAYS};
-use crate::rows::{DirectoryState, FileRow, Place, file_key};
+use crate::rows::{DirectoryState, FileRow, Subdirectory, file_key};
 use mail::{FileStat, Fingerprint, RootBoundary, ScanBuffer, Stamp};
 use std::path::Path;
 
@@ -20,14 +20,14 @@ const ELSEWHERE: &str = "is a link to a file that is no mail; it is not followed
 /// Reads directories one after another with the same memory.
 pub(super) struct Reader<'a> {
     mode: Mode,
-    known: &'a Known,
+    known: &'a FileRows,
     buffer: ScanBuffer,
     listing: Listing,
 }
 
 impl<'a> Reader<'a> {
     /// Takes the memory.
-    pub(super) fn new(mode: Mode, known: &'a Known) -> Reader<'a> {
+    pub(super) fn new(mode: Mode, known: &'a FileRows) -> Reader<'a> {
         Reader { mode, known, buffer: ScanBuffer::new(), listing: Listing::default() }
     }
 
@@ -39,7 +39,7 @@ impl<'a> Reader<'a> {
         &mut self,
         folder: &ScannedFolder,
         index: usize,
-        place: Place,
+        place: Subdirectory,
     ) -> Result<(Outcome, Vec<Problem>)> {
         let mut problems = Vec::new();
         let path = folder.path.join(place.name());
@@ -97,7 +97,7 @@ impl<'a> Reader<'a> {
     fn look_at_unchanged(
         &self,
         folder: &ScannedFolder,
-        at: (usize, Place),
+        at: (usize, Subdirectory),
         opened: &mail::Directory,
         directory: &mut Directory,
     ) -> Result<()> {
@@ -202,7 +202,7 @@ impl<'a> Reader<'a> {
     fn outdated_drafts(
         &self,
         folder: u32,
-        place: Place,
+        place: Subdirectory,
         look: impl Fn(&[u8]) -> Option<FileStat>,
     ) -> Result<Vec<FileRow>> {
         let mut outdated = Vec::new();

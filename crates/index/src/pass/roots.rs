@@ -5,8 +5,8 @@
 //! `cur` and `new`.
 
 use crate::error::{Error, Result};
-use crate::pass::scanned::{Input, Scan, ScannedFolder};
 use crate::pass::options::Loss;
+use crate::pass::scanned::{Input, Scan, ScannedFolder};
 use crate::pass::summary::{Problem, STAYS};
 use crate::remedy::Remedy;
 use crate::rows::FolderRow;

@@ -5,13 +5,13 @@
 
 use crate::error::Result;
 use crate::pass::compare::Found;
-use crate::pass::known::Known;
+use crate::pass::file_rows::FileRows;
 use crate::pass::lazy::{Drafts, is_unchanged};
-use crate::pass::reader::{Reader, changed_in_place};
-use crate::pass::scanned::{Input, Outcome, Scan, ScannedFolder};
 use crate::pass::options::{Cleanup, Mode};
+use crate::pass::reader::{Reader, changed_in_place};
 use crate::pass::roots;
-use crate::rows::{FileRow, Place};
+use crate::pass::scanned::{Input, Outcome, Scan, ScannedFolder};
+use crate::rows::{FileRow, Subdirectory};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use work::Progress;
@@ -21,7 +21,7 @@ use work::Progress;
 /// # Errors
 /// Damage in the store.
 pub(super) fn scan(input: &Input<'_>, observer: &dyn Progress) -> Result<Scan> {
-    let known = Known::new(input.snapshot)?;
+    let known = FileRows::new(input.snapshot)?;
     let mut scan = roots::find(input);
     read_directories(input, &known, &mut scan, observer)?;
     count_rows(input, &known, &mut scan)?;
@@ -31,7 +31,7 @@ pub(super) fn scan(input: &Input<'_>, observer: &dyn Progress) -> Result<Scan> {
 /// One directory to look at.
 struct Task {
     folder: usize,
-    place: Place,
+    place: Subdirectory,
     work: Work,
 }
 
@@ -52,14 +52,14 @@ impl Task {
     }
 }
 
-fn tasks(input: &Input<'_>, known: &Known, scan: &Scan) -> Result<Vec<Task>> {
+fn tasks(input: &Input<'_>, known: &FileRows, scan: &Scan) -> Result<Vec<Task>> {
     let mut drafts = match input.mode {
         Mode::Lazy => Drafts::find(known, &scan.folders)?,
         Mode::Default | Mode::Thorough => Drafts::default(),
     };
     let mut tasks = Vec::new();
     for (index, folder) in scan.folders.iter().enumerate().filter(|(_, folder)| !folder.no_update) {
-        for place in Place::ALL {
+        for place in Subdirectory::ALL {
             let work = if input.mode == Mode::Lazy && is_unchanged(folder, place) {
                 Work::Drafts(drafts.take(index, place))
             } else if folder.is_new {
@@ -77,7 +77,7 @@ fn tasks(input: &Input<'_>, known: &Known, scan: &Scan) -> Result<Vec<Task>> {
 
 fn read_directories(
     input: &Input<'_>,
-    known: &Known,
+    known: &FileRows,
     scan: &mut Scan,
     observer: &dyn Progress,
 ) -> Result<()> {
@@ -122,7 +122,7 @@ fn read_directories(
 }
 
 /// Counts rows where somebody asks: of roots where something is gone, and in directories that were not read.
-fn count_rows(input: &Input<'_>, known: &Known, scan: &mut Scan) -> Result<()> {
+fn count_rows(input: &Input<'_>, known: &FileRows, scan: &mut Scan) -> Result<()> {
     let outcomes = || scan.folders.iter().flat_map(|folder| &folder.directories);
     let is_lossy = input.cleanup == Cleanup::Legacy
         || outcomes().any(|outcome| matches!(outcome, Outcome::Read(read) if !read.gone.is_empty()));
@@ -133,7 +133,7 @@ fn count_rows(input: &Input<'_>, known: &Known, scan: &mut Scan) -> Result<()> {
     let mut row_counts = vec![0; input.roots.len()];
     let mut elsewhere = 0;
     for folder in scan.folders.iter().filter(|folder| !folder.is_new) {
-        for place in Place::ALL {
+        for place in Subdirectory::ALL {
             let outcome = &folder.directories[place.index()];
             if !is_lossy && matches!(outcome, Outcome::Unchanged(_)) {
                 continue;
@@ -156,7 +156,7 @@ fn count_rows(input: &Input<'_>, known: &Known, scan: &mut Scan) -> Result<()> {
     if is_lossy {
         // What a pass may lose is measured against the whole root, whatever part of it this pass looks at.
         for (root, number) in &scan.left_alone {
-            for place in Place::ALL {
+            for place in Subdirectory::ALL {
                 row_counts[*root] += known.count(*number, place)?;
             }
         }
@@ -166,10 +166,10 @@ fn count_rows(input: &Input<'_>, known: &Known, scan: &mut Scan) -> Result<()> {
 }
 
 /// Counts the rows of directories that were left unread, one by one.
-fn count_unchanged(known: &Known, folders: &[ScannedFolder]) -> Result<u64> {
+fn count_unchanged(known: &FileRows, folders: &[ScannedFolder]) -> Result<u64> {
     let mut count = 0;
     for folder in folders {
-        for place in Place::ALL {
+        for place in Subdirectory::ALL {
             if matches!(folder.directories[place.index()], Outcome::Unchanged(_)) {
                 count += known.count(folder.row.number, place)?;
             }

@@ -8,7 +8,7 @@
 use crate::environment::Environment;
 use crate::error::{Error, Result};
 use crate::open;
-use crate::rows::{self, FolderRow, Place};
+use crate::rows::{self, FolderRow, Subdirectory};
 use crate::search::mailbox::folder_path;
 use crate::state::Root;
 use crate::tables::{files, messages};
@@ -121,7 +121,7 @@ impl Inventory {
     ///
     /// # Errors
     /// Damage in the store.
-    pub fn files(&self, folder: &StoredFolder, place: Place) -> Result<Vec<StoredFile<'_>>> {
+    pub fn files(&self, folder: &StoredFolder, place: Subdirectory) -> Result<Vec<StoredFile<'_>>> {
         self.listed(folder, place)?.iter().map(Listed::file).collect()
     }
 
@@ -130,7 +130,7 @@ impl Inventory {
     ///
     /// # Errors
     /// Damage in the store.
-    pub fn listed(&self, folder: &StoredFolder, place: Place) -> Result<Vec<Listed<'_>>> {
+    pub fn listed(&self, folder: &StoredFolder, place: Subdirectory) -> Result<Vec<Listed<'_>>> {
         let key = [Value::U32(folder.number), Value::U8(place.number())];
         let mut list = Vec::new();
         let mut sources = 0;

@@ -10,7 +10,10 @@ use std::path::Path;
 use tantivy::{Index, IndexMeta, SegmentReader};
 
 /// Opens segments, in the order in which they are named.
-pub(super) fn open_segments(files: &TextFiles, segments: &[TextSegment]) -> tantivy::Result<Vec<SegmentReader>> {
+pub(super) fn open_segments(
+    files: &TextFiles,
+    segments: &[TextSegment],
+) -> tantivy::Result<Vec<SegmentReader>> {
     if segments.is_empty() {
         return Ok(Vec::new());
     }

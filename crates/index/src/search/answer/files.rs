@@ -4,7 +4,7 @@
 //! when any of its files has it, and is unread when any of them is not seen.
 
 use crate::error::Result;
-use crate::rows::{FolderRow, Place};
+use crate::rows::{FolderRow, Subdirectory};
 use crate::search::answer::pattern::{self, Wanted};
 use crate::search::answer::values;
 use crate::search::mailbox::{Mailbox, disk_name, folder_names, folder_path};
@@ -148,7 +148,7 @@ pub(super) fn below(mailbox: &Mailbox, path: &str, found: &mut NumberSet) -> Res
             folder_files(mailbox, folder, None, found)?;
             continue;
         }
-        for place in Place::ALL {
+        for place in Subdirectory::ALL {
             let place_name = format!("{}/{}", name.trim_end_matches('/'), place.name());
             if is_below(&directory.join(place.name()), &place_name) {
                 folder_files(mailbox, folder, Some(place), found)?;
@@ -174,7 +174,7 @@ pub(super) fn whole_path(mailbox: &Mailbox, path: &str, found: &mut NumberSet) -
             if name == Path::new(path) {
                 folder_files(mailbox, folder, None, found)?;
             }
-            for place in Place::ALL {
+            for place in Subdirectory::ALL {
                 if name.join(place.name()) == Path::new(path) {
                     folder_files(mailbox, folder, Some(place), found)?;
                 }
@@ -187,7 +187,7 @@ pub(super) fn whole_path(mailbox: &Mailbox, path: &str, found: &mut NumberSet) -
 pub(super) fn folder_files(
     mailbox: &Mailbox,
     folder: &FolderRow,
-    place: Option<Place>,
+    place: Option<Subdirectory>,
     found: &mut NumberSet,
 ) -> Result<()> {
     let mut key = vec![Value::U32(folder.number)];

@@ -4,7 +4,7 @@
 //! queries.
 
 use crate::error::Result;
-use crate::rows::{self, FolderRow, Place, file_key};
+use crate::rows::{self, FolderRow, Subdirectory, file_key};
 use crate::search::mailbox::folder_names::folder_path;
 use crate::search::mailbox::{Hit, Mailbox};
 use crate::tables::messages;
@@ -40,7 +40,8 @@ impl Mailbox {
         let (Some(place), Some(folder_directory)) = (directory.file_name(), directory.parent()) else {
             return Ok(Vec::new());
         };
-        let Some(place) = Place::ALL.into_iter().find(|known| known.name().as_bytes() == place.as_bytes())
+        let Some(place) =
+            Subdirectory::ALL.into_iter().find(|known| known.name().as_bytes() == place.as_bytes())
         else {
             return Ok(Vec::new());
         };

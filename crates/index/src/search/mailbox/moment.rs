@@ -6,7 +6,7 @@
 //! from the index as it is today. Must not know where the list comes from.
 
 use crate::error::{Error, Result};
-use crate::rows::{self, FileRow, FolderRow, Place};
+use crate::rows::{self, FileRow, FolderRow, Subdirectory};
 use crate::search::mailbox::{Mailbox, Past};
 use crate::state::Root;
 use std::collections::HashSet;
@@ -40,7 +40,7 @@ pub struct MomentFile {
     /// Its folder, by its place in the list.
     pub folder: u32,
     /// `cur` or `new`.
-    pub place: Place,
+    pub place: Subdirectory,
     /// Its name, exact bytes.
     pub name: Vec<u8>,
     /// SHA-256 of its message, decompressed.

@@ -6,7 +6,7 @@ mod flags;
 
 use crate::error::Result;
 use crate::record::{Line as LineRecord, Rest};
-use crate::rows::{self, Place, RecordReader};
+use crate::rows::{self, RecordReader, Subdirectory};
 use crate::search::mailbox::{Hit, Mailbox, folder_name, folder_path};
 use crate::tables::{files, messages};
 use flags::joined;
@@ -181,7 +181,7 @@ impl Mailbox {
     /// is read is another place in the store.
     pub(crate) fn message_file(&self, part: &Part, row: u32) -> Result<Option<MessageFile>> {
         let Some(folder) = self.folder(part.u32_at(files::FOLDER, row)?) else { return Ok(None) };
-        let place = Place::from_number(part.u8_at(files::PLACE, row)?);
+        let place = Subdirectory::from_number(part.u8_at(files::PLACE, row)?);
         let file_name = part.bytes(files::NAME, row)?;
         let name = mail::parse_name(file_name);
         Ok(Some(MessageFile {

@@ -3,31 +3,31 @@
 //! In: a snapshot. Out: rows of one directory, or one row. Must not know the disk.
 
 use crate::error::{Error, Result};
-use crate::pass::compare::{KnownRows, Visit};
-use crate::rows::{self, FileRow, Place};
+use crate::pass::compare::{StoredRows, Visit};
+use crate::rows::{self, FileRow, Subdirectory};
 use crate::tables::files;
 use mail::{FileStat, Flags};
 use store::{PRIMARY, Part, Snapshot, Table, Value};
 
 /// The table `files` of one snapshot.
-pub(super) struct Known {
+pub(super) struct FileRows {
     table: Table,
 }
 
-impl Known {
+impl FileRows {
     /// Takes the table out of a snapshot.
     ///
     /// # Errors
     /// The table is missing.
-    pub(super) fn new(snapshot: &Snapshot) -> Result<Known> {
-        Ok(Known { table: snapshot.table(files::TABLE)? })
+    pub(super) fn new(snapshot: &Snapshot) -> Result<FileRows> {
+        Ok(FileRows { table: snapshot.table(files::TABLE)? })
     }
 
     /// Returns how many files are known in one directory.
     ///
     /// # Errors
     /// Damage in the store.
-    pub(super) fn count(&self, folder: u32, place: Place) -> Result<u64> {
+    pub(super) fn count(&self, folder: u32, place: Subdirectory) -> Result<u64> {
         let mut count = 0;
         for part in self.table.parts() {
             count += part.primary_range(&directory_key(folder, place))?.count() as u64;
@@ -40,7 +40,7 @@ impl Known {
     ///
     /// # Errors
     /// Damage in the store.
-    pub(super) fn count_at_most(&self, folder: u32, place: Place) -> Result<u64> {
+    pub(super) fn count_at_most(&self, folder: u32, place: Subdirectory) -> Result<u64> {
         let mut count = 0;
         for part in self.table.parts() {
             count += part.primary_range(&directory_key(folder, place))?.size_hint().1.unwrap_or(0) as u64;
@@ -85,12 +85,12 @@ impl Known {
     ///
     /// # Errors
     /// Damage in the store.
-    pub(super) fn directory(&self, folder: u32, place: Place) -> Result<DirectoryRows<'_>> {
+    pub(super) fn directory(&self, folder: u32, place: Subdirectory) -> Result<DirectoryRows<'_>> {
         Ok(DirectoryRows { parts: self.table.parts(), folder, place })
     }
 }
 
-fn directory_key<'v>(folder: u32, place: Place) -> [Value<'v>; 2] {
+fn directory_key<'v>(folder: u32, place: Subdirectory) -> [Value<'v>; 2] {
     [Value::U32(folder), Value::U8(place.number())]
 }
 
@@ -107,7 +107,7 @@ pub(super) enum Telling {
 pub(super) struct DirectoryRows<'a> {
     parts: &'a [Part],
     folder: u32,
-    place: Place,
+    place: Subdirectory,
 }
 
 impl DirectoryRows<'_> {
@@ -139,7 +139,7 @@ impl DirectoryRows<'_> {
     }
 }
 
-impl KnownRows for DirectoryRows<'_> {
+impl StoredRows for DirectoryRows<'_> {
     type Key = (u32, u32);
     type Error = Error;
 
@@ -160,7 +160,7 @@ impl KnownRows for DirectoryRows<'_> {
 /// A directory that has no rows yet.
 pub(super) struct NoRows;
 
-impl KnownRows for NoRows {
+impl StoredRows for NoRows {
     type Key = ();
     type Error = Error;
 

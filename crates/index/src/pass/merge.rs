@@ -6,7 +6,7 @@
 use crate::environment::Environment;
 use crate::error::Result;
 use crate::open;
-use crate::pass::leftovers::TEXT_MERGE_LOCK;
+use crate::pass::orphans::TEXT_MERGE_LOCK;
 use crate::set::NumberSet;
 use crate::state::{self, ATTACHMENT, State, TextSegment};
 use crate::tables::messages;
