@@ -12,15 +12,15 @@ use std::sync::{Arc, Mutex};
 use work::Silent;
 
 /// What happens.
-type Meddle = Box<dyn FnOnce() + Send>;
+type Race = Box<dyn FnOnce() + Send>;
 
 /// The real disk, where something happens before a certain call.
-struct Meddling {
+struct RacingDisk {
     /// Which calls count.
     counts: fn(Call<'_>) -> bool,
     calls: AtomicUsize,
     at: usize,
-    meddle: Mutex<Option<Meddle>>,
+    race: Mutex<Option<Race>>,
 }
 
 /// A call that may count.
@@ -30,31 +30,31 @@ enum Call<'a> {
     Lock(&'a Path),
 }
 
-impl Meddling {
-    fn new(counts: fn(Call<'_>) -> bool, at: usize, meddle: impl FnOnce() + Send + 'static) -> Arc<Meddling> {
-        Arc::new(Meddling {
+impl RacingDisk {
+    fn new(counts: fn(Call<'_>) -> bool, at: usize, race: impl FnOnce() + Send + 'static) -> Arc<RacingDisk> {
+        Arc::new(RacingDisk {
             counts,
             calls: AtomicUsize::new(0),
             at,
-            meddle: Mutex::new(Some(Box::new(meddle))),
+            race: Mutex::new(Some(Box::new(race))),
         })
     }
 
     fn count(&self, call: Call<'_>) {
         if (self.counts)(call) && self.calls.fetch_add(1, Ordering::Relaxed) == self.at {
-            let meddle = self.meddle.lock().unwrap().take();
-            meddle.into_iter().for_each(|meddle| meddle());
+            let race = self.race.lock().unwrap().take();
+            race.into_iter().for_each(|race| race());
         }
     }
 }
 
-impl fmt::Debug for Meddling {
+impl fmt::Debug for RacingDisk {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("Meddling")
+        formatter.write_str("RacingDisk")
     }
 }
 
-impl Disk for Meddling {
+impl Disk for RacingDisk {
     fn list(&self, directory: &Path) -> Result<Vec<OsString>> {
         RealDisk.list(directory)
     }
@@ -111,7 +111,7 @@ fn put(fixture: &Fixture, number: usize) {
     fixture.put("f", "cur", &format!("{number}.x:2,S"), &content);
 }
 
-fn environment_on(fixture: &Fixture, disk: &Arc<Meddling>) -> Environment {
+fn environment_on(fixture: &Fixture, disk: &Arc<RacingDisk>) -> Environment {
     Environment { disk: disk.clone(), ..fixture.environment.clone() }
 }
 
@@ -124,21 +124,21 @@ fn a_check_beside_a_merging_writer_finds_no_damage() {
         fixture.update();
     }
     assert_eq!(fixture.mailbox().counts().unwrap().text_segments, 5);
-    let counting = Meddling::new(|call| matches!(call, Call::Map), usize::MAX, || ());
+    let counting = RacingDisk::new(|call| matches!(call, Call::Map), usize::MAX, || ());
     Mailbox::open(&environment_on(&fixture, &counting)).unwrap();
     let opening = counting.calls.load(Ordering::Relaxed);
     put(&fixture, 5);
     let (environment, roots) = (fixture.environment.clone(), fixture.roots.clone());
     // What the check has open is gone when it looks at the files.
-    let meddling = Meddling::new(
+    let racing = RacingDisk::new(
         |call| matches!(call, Call::Map),
         opening,
         move || {
             index::update(&environment, &roots, &UpdateOptions::default(), &Silent).unwrap();
         },
     );
-    let damage = index::check(&environment_on(&fixture, &meddling), index::Depth::Deep).unwrap();
-    assert!(meddling.meddle.lock().unwrap().is_none(), "somebody wrote meanwhile");
+    let damage = index::check(&environment_on(&fixture, &racing), index::Depth::Deep).unwrap();
+    assert!(racing.race.lock().unwrap().is_none(), "somebody wrote meanwhile");
     assert!(fixture.mailbox().counts().unwrap().text_segments < 5, "and merged");
     assert!(damage.is_empty(), "{damage:#?}");
 }
@@ -150,12 +150,12 @@ fn of_two_first_indexes_one_finds_the_other_and_the_directory_is_tagged() {
     let (environment, roots) = (fixture.environment.clone(), fixture.roots.clone());
     // There is no index yet when the first one looks, and there is when it wants to make it.
     let is_writers = |call: Call<'_>| matches!(call, Call::Lock(path) if path.ends_with("index/lock"));
-    let meddling = Meddling::new(is_writers, 0, move || {
+    let racing = RacingDisk::new(is_writers, 0, move || {
         index::update(&environment, &roots, &UpdateOptions::default(), &Silent).unwrap();
     });
-    let environment = environment_on(&fixture, &meddling);
+    let environment = environment_on(&fixture, &racing);
     index::update(&environment, &fixture.roots, &UpdateOptions::default(), &Silent).unwrap();
-    assert!(meddling.meddle.lock().unwrap().is_none());
+    assert!(racing.race.lock().unwrap().is_none());
     assert_eq!(fixture.find("words").len(), 7);
     fixture.check();
     let tag = fixture.environment.index_directory().join("CACHEDIR.TAG");
