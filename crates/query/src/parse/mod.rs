@@ -27,7 +27,7 @@ use crate::error::{Error, Problem};
 use crate::limits::{NESTING_DEPTH_MAX, TERM_COUNT_MAX};
 use crate::near::nearest;
 use crate::stem::Stemming;
-use lex::{Place, PlaceTarget, Term, Token, TokenKind, Value, tokens};
+use lex::{FieldPrefix, PrefixTarget, Term, Token, TokenKind, Value, tokens};
 
 /// What the meaning of a query depends on besides its text.
 #[derive(Clone, Debug)]
@@ -110,7 +110,7 @@ struct Parser<'a> {
     /// The innermost parenthesis that is open.
     open: Option<&'a Token>,
     /// The field that the open parentheses belong to.
-    group: Option<&'a Place>,
+    group: Option<&'a FieldPrefix>,
     /// How many parentheses and saved queries are open.
     depth: usize,
 }
@@ -190,13 +190,13 @@ impl<'a> Parser<'a> {
         })
     }
 
-    fn term(&mut self, place: Option<&'a Place>, term: &Term, token: &Token) -> Result<Parsed, Error> {
+    fn term(&mut self, place: Option<&'a FieldPrefix>, term: &Term, token: &Token) -> Result<Parsed, Error> {
         if let (Some(_), Some(group)) = (place, self.group) {
             let problem = Problem::FieldInGroup { outer: group.typed.clone() };
             return Err(self.error(token.span.clone(), problem));
         }
         let place = place.or(self.group);
-        if let Some(Place { typed, target: PlaceTarget::Saved }) = place {
+        if let Some(FieldPrefix { typed, target: PrefixTarget::Saved }) = place {
             return self.saved(typed, &term.value, &token.span).map(Parsed::Query);
         }
         match term::read(place, &term.value, token.span.clone(), &self.context.now, self.context.stemming) {
@@ -235,7 +235,7 @@ impl<'a> Parser<'a> {
         Ok(query)
     }
 
-    fn parentheses(&mut self, open: &'a Token, place: Option<&'a Place>) -> Result<Parsed, Error> {
+    fn parentheses(&mut self, open: &'a Token, place: Option<&'a FieldPrefix>) -> Result<Parsed, Error> {
         if self.depth >= NESTING_DEPTH_MAX {
             return Err(self.error(open.span.clone(), Problem::TooDeep));
         }

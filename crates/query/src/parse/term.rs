@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use jiff::Zoned;
 
-use super::lex::{Place, PlaceTarget, Shape, Value};
+use super::lex::{FieldPrefix, PrefixTarget, Shape, Value};
 use super::{date, size};
 use crate::ast::{Leaf, Matcher, Pattern, Query, Target};
 use crate::error::{Problem, ValueError};
@@ -28,7 +28,7 @@ const FLAG_OR_TAG: &str = "is";
 /// # Errors
 /// Returns the problem of a value that the field does not take.
 pub(crate) fn read(
-    place: Option<&Place>,
+    place: Option<&FieldPrefix>,
     value: &Value,
     span: Range<usize>,
     now: &Zoned,
@@ -47,12 +47,12 @@ pub(crate) fn read(
     let fail = |problem| (value.span.clone(), problem);
     match &place.target {
         // Whoever joins terms looks it up.
-        PlaceTarget::Saved => Ok(None),
-        PlaceTarget::Header(name) => {
+        PrefixTarget::Saved => Ok(None),
+        PrefixTarget::Header(name) => {
             let matcher = text(value, Dot::IsPart, stemming)?.ok_or_else(|| fail(Problem::NoWords))?;
             leaf(Target::Header(name.clone()), matcher)
         }
-        PlaceTarget::Field(info) if info.kind.is_words() => {
+        PrefixTarget::Field(info) if info.kind.is_words() => {
             // There a dot stands between words, and people leave out what stands before it: `from:.org`,
             // `file:.pdf`.
             let has_names = info.kind == Kind::Address || info.fields.contains(Field::File);
@@ -60,7 +60,7 @@ pub(crate) fn read(
             let matcher = text(value, dot, stemming)?.ok_or_else(|| fail(Problem::NoWords))?;
             leaf(Target::Fields(info.fields), matcher)
         }
-        PlaceTarget::Field(info) => {
+        PrefixTarget::Field(info) => {
             let is_tag =
                 place.typed.eq_ignore_ascii_case(FLAG_OR_TAG) && FlagName::from_name(&value.text).is_none();
             let info = if is_tag { Field::Tag.info() } else { info };
@@ -144,7 +144,7 @@ fn regex(value: &Value) -> Result<Matcher, TermError> {
 }
 
 /// Reads a value for a field that is not split into words.
-fn whole(place: &Place, info: &FieldInfo, value: &Value, now: &Zoned) -> Result<Matcher, TermError> {
+fn whole(place: &FieldPrefix, info: &FieldInfo, value: &Value, now: &Zoned) -> Result<Matcher, TermError> {
     let fail = |problem| (value.span.clone(), problem);
     let is_pattern = matches!(info.kind, Kind::Maildir | Kind::Path | Kind::Id | Kind::Value);
     if !is_pattern && let Some(what) = not_plain(value) {
@@ -173,7 +173,7 @@ fn whole(place: &Place, info: &FieldInfo, value: &Value, now: &Zoned) -> Result<
     }
 }
 
-fn pattern(place: &Place, kind: Kind, value: &Value) -> Result<Matcher, TermError> {
+fn pattern(place: &FieldPrefix, kind: Kind, value: &Value) -> Result<Matcher, TermError> {
     let fail = |problem| Err((value.span.clone(), problem));
     let is_folder = matches!(kind, Kind::Maildir | Kind::Path);
     let text = value.text.as_str();

@@ -8,8 +8,8 @@
 
 mod caches;
 mod folder;
-mod kept;
 mod names;
+mod record_stores;
 mod rows;
 
 use crate::bench::Bench;
@@ -45,7 +45,7 @@ pub(crate) fn measure(bench: &mut Bench<'_>) -> Result<()> {
     let place = bench.corpora().join("peers-headers");
     corpora::clear(&place)?;
     let opened = open_all(bench, &sizes, &maildir, &place);
-    let kept = opened.and_then(|()| kept::measure(bench, &sizes, &maildir, &place));
+    let kept = opened.and_then(|()| record_stores::measure(bench, &sizes, &maildir, &place));
     corpora::clear(&place)?;
     kept
 }

@@ -91,7 +91,7 @@ pub(super) fn before(
     }
     if is_dry {
         let held = archive.messages(&[], &Silent);
-        let known = Known { mailbox: mailbox.as_ref(), held: &held };
+        let known = MessageSources { mailbox: mailbox.as_ref(), held: &held };
         for lost in list {
             output.line(&known.line(lost, output.terminal.is_terminal()))?;
         }
@@ -178,12 +178,12 @@ fn sentence(list: &[LostMessage], seen: Seen, dry_run: Option<DryRun>) -> String
 }
 
 /// Who knows what messages are about.
-struct Known<'a> {
+struct MessageSources<'a> {
     mailbox: Option<&'a Mailbox>,
     held: &'a ArchivedMessages<'a>,
 }
 
-impl Known<'_> {
+impl MessageSources<'_> {
     /// Returns a line for one message: date, sender, subject, size, path.
     fn line(&self, lost: &LostMessage, is_cut: bool) -> String {
         let (date, from, subject) = self.about(lost).unwrap_or_default();

@@ -1,7 +1,7 @@
 //! Files that stay in the page cache: processes map them, and end when they are let go.
 //!
-//! Input: paths. Output: their files in memory, for as long as [`Held`] is kept. Does not know who reads
-//! them.
+//! Input: paths. Output: their files in memory, for as long as [`CachedFiles`] is kept. Does not know who
+//! reads them.
 //!
 //! Some systems take pages away that nobody has read for a minute (Linux does with DAMON's proactive
 //! reclaim), and some programs need longer to read everything once. What a process maps is left alone.
@@ -22,17 +22,17 @@ const PAGE_BYTES: usize = 4096;
 const HELD: &str = "held\n";
 
 /// The processes that hold files; they end when it is dropped.
-pub struct Held {
+pub struct CachedFiles {
     holders: Vec<Child>,
 }
 
-impl Held {
+impl CachedFiles {
     /// Reads files into memory, and keeps them there. They may be renamed and removed, but not be written to.
     ///
     /// # Errors
     /// If one cannot be mapped.
-    pub fn files(files: &[PathBuf]) -> Result<Held> {
-        let mut held = Held { holders: Vec::new() };
+    pub fn files(files: &[PathBuf]) -> Result<CachedFiles> {
+        let mut held = CachedFiles { holders: Vec::new() };
         for files in files.chunks(MAPS_EACH) {
             held.holders.push(holder(files)?);
         }
@@ -46,7 +46,7 @@ impl Held {
     }
 }
 
-impl Drop for Held {
+impl Drop for CachedFiles {
     fn drop(&mut self) {
         for holder in &mut self.holders {
             // Its input ends with this, and so does it; nobody is left to be told if not.
