@@ -72,8 +72,9 @@ fn a_sweep_leaves_what_the_archive_holds() {
     assert_eq!(subjects(&home, &["--archived"], "\"hello again\""), [""; 0]);
 }
 
-#[test]
-fn a_large_message_is_found_shown_and_put_back_by_the_archive_alone() {
+/// A home of which a large message is in the archive alone: its path and its content. What backups of this
+/// machine know is gone, as on any other machine.
+fn large_in_archive_alone() -> (Home, PathBuf, Vec<u8>) {
     let home = Home::indexed();
     // Not the same over and over: what cuts it looks at what is in it.
     let lines = (0..60_000u64).map(|line| format!("{:x}\n", line.wrapping_mul(0x9e37_79b9_7f4a_7c15)));
@@ -83,8 +84,13 @@ fn a_large_message_is_found_shown_and_put_back_by_the_archive_alone() {
     good(&home, &["archive", "backup"]);
     fs::remove_file(&path).unwrap();
     home.good(&["index"]);
-    // What backups of this machine know is gone, as on any other machine.
     fs::remove_dir_all(home.data().join("archive")).unwrap();
+    (home, path, content)
+}
+
+#[test]
+fn a_large_message_is_found_shown_and_put_back_by_the_archive_alone() {
+    let (home, _, content) = large_in_archive_alone();
     assert_eq!(subjects(&home, &["--archived"], "photo"), ["With a photo"]);
     assert_eq!(good(&home, &["view", "--format", "raw", "id:9@example.org"]).as_bytes(), content);
     let old = ["sweep", "--older-than", "0d"];
@@ -103,15 +109,7 @@ fn a_large_message_is_found_shown_and_put_back_by_the_archive_alone() {
 
 #[test]
 fn a_large_message_is_put_back_by_the_archive_alone() {
-    let home = Home::indexed();
-    let lines = (0..60_000u64).map(|line| format!("{:x}\n", line.wrapping_mul(0x9e37_79b9_7f4a_7c15)));
-    let content = letter("9", "With a photo", &lines.collect::<String>());
-    let path = home.deliver("", "9:2,S", &content);
-    good(&home, &["archive", "init"]);
-    good(&home, &["archive", "backup"]);
-    fs::remove_file(&path).unwrap();
-    home.good(&["index"]);
-    fs::remove_dir_all(home.data().join("archive")).unwrap();
+    let (home, path, content) = large_in_archive_alone();
     good(&home, &["undelete", "id:9@example.org"]);
     assert_eq!(fs::read(&path).unwrap(), content);
 }
