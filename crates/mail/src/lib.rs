@@ -25,7 +25,7 @@ pub use body::read::OtherForm;
 pub use error::{Error, Result};
 pub use header::dates::DateSource;
 pub use header::mailbox::Address;
-pub use large::{Extent, LargeMessage};
+pub use large::{Extent, Identity, LargeMessage};
 pub use maildir::compression::{Compression, Unpacked, unpack};
 pub use maildir::file_name::{
     Name, SizeHints, is_draft, name_seconds, parse_name, size_hints, with_flags, without_field,

@@ -6,7 +6,7 @@
 
 use crate::remedy::Remedy;
 use index::Message;
-use mail::{Compression, FileContent, LargeMessage, PreferredAlternative};
+use mail::{Compression, FileContent, Identity, LargeMessage, PreferredAlternative};
 use sha2::{Digest, Sha256};
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
@@ -108,16 +108,8 @@ impl MessageContent {
         let mut large = LargeMessage::open(path)?;
         let mut content = FileContent::default();
         (content.stat, content.compression) = (large.stat(), large.compression());
-        let mut hasher = Sha256::new();
-        let extent = large.each_block(&mut |block| hasher.update(block))?;
-        let (mut sha256, mut size_bytes) = (hasher.finalize().into(), extent.size_bytes);
-        content.truncated = extent.is_cut;
-        if extent.is_cut {
-            // The id of a message that cannot be decompressed whole is that of its file.
-            let mut hasher = Sha256::new();
-            size_bytes = large.each_stored_block(&mut |block| hasher.update(block))?;
-            sha256 = hasher.finalize().into();
-        }
+        let Identity { sha256, size_bytes, is_cut } = large.identify()?;
+        content.truncated = is_cut;
         let message = large.parse(&context(now_ns, PreferredAlternative::Better))?;
         let (path, large) = (Some(path.to_owned()), Some(Box::new(message)));
         Ok(MessageContent { path, content, large, sha256, size_bytes, now_ns })

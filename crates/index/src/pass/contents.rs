@@ -5,7 +5,7 @@
 
 use crate::archive::ArchivedFile;
 use crate::pass::plan::Candidate;
-use mail::{Compression, FileContent, FileStat, LargeMessage, Unpacked};
+use mail::{Compression, FileContent, FileStat, Identity, LargeMessage, Unpacked};
 use rayon::prelude::*;
 use sha2::{Digest, Sha256};
 use std::path::{Path, PathBuf};
@@ -121,16 +121,8 @@ pub(super) fn read_archived(kept: ArchivedFile, manner: &Manner<'_>) -> Option<R
 fn read_in_pieces(large: &mut LargeMessage<'_>, stat: FileStat, manner: &Manner<'_>) -> mail::Result<Read> {
     let mut content = FileContent::default();
     (content.stat, content.compression) = (stat, large.compression());
-    let mut hasher = Sha256::new();
-    let extent = large.each_block(&mut |block| hasher.update(block))?;
-    let (mut sha256, mut size_bytes) = (hasher.finalize().into(), extent.size_bytes);
-    content.truncated = extent.is_cut;
-    if extent.is_cut {
-        // Of what is not indexed whole, the id is that of the whole file.
-        let mut hasher = Sha256::new();
-        size_bytes = large.each_stored_block(&mut |block| hasher.update(block))?;
-        sha256 = hasher.finalize().into();
-    }
+    let Identity { sha256, size_bytes, is_cut } = large.identify()?;
+    content.truncated = is_cut;
     let mut message = None;
     if !(manner.is_known)(&sha256) {
         let context = mail::Context::new(manner.now_seconds);

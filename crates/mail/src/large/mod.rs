@@ -31,6 +31,7 @@ use crate::message::parse::assemble;
 use crate::mime::content_source::ContentSource;
 use crate::problem::{Problem, Problems};
 use rustix::fs::{CWD, Mode, OFlags};
+use sha2::{Digest, Sha256};
 use source::{Source, Storage};
 use std::io::{self, Read};
 use std::ops::Range;
@@ -53,6 +54,17 @@ pub struct Extent {
     /// The length of the message, decompressed; up to `LARGE_BYTES_MAX`.
     pub size_bytes: u64,
     /// Whether it is longer than `LARGE_BYTES_MAX`, and was cut there.
+    pub is_cut: bool,
+}
+
+/// What a message is known by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Identity {
+    /// SHA-256 of the message, decompressed. If it was cut, of the file as it is stored.
+    pub sha256: [u8; 32],
+    /// How many bytes were hashed.
+    pub size_bytes: u64,
+    /// Whether the message is longer than `LARGE_BYTES_MAX`.
     pub is_cut: bool,
 }
 
@@ -131,6 +143,22 @@ impl<'s> LargeMessage<'s> {
             size_bytes == LARGE_BYTES_MAX && self.goes_on().map_err(|error| self.explained(error))?;
         self.expect_unchanged((!is_cut && self.compression() == Compression::Plain).then_some(size_bytes))?;
         Ok(Extent { size_bytes, is_cut })
+    }
+
+    /// Hashes the whole message. Must be called before `parse`.
+    ///
+    /// # Errors
+    /// As [`LargeMessage::each_block`].
+    pub fn identify(&mut self) -> Result<Identity> {
+        let mut hasher = Sha256::new();
+        let Extent { size_bytes, is_cut } = self.each_block(&mut |block| hasher.update(block))?;
+        if !is_cut {
+            return Ok(Identity { sha256: hasher.finalize().into(), size_bytes, is_cut });
+        }
+        // The id of a message that cannot be decompressed whole is that of its file.
+        let mut hasher = Sha256::new();
+        let size_bytes = self.each_stored_block(&mut |block| hasher.update(block))?;
+        Ok(Identity { sha256: hasher.finalize().into(), size_bytes, is_cut })
     }
 
     /// Passes the bytes of the file to `consume` without decompressing them, and returns their number.
