@@ -42,7 +42,10 @@ pub(crate) fn plain(path: &Path) -> Option<Vec<u8>> {
 /// Returns whether files in the directory of this path hold messages, and whether that is `new`.
 pub(crate) fn message_place(directory: &[u8]) -> Option<(&[u8], Subdirectory)> {
     let (folder, name) = split(directory)?;
-    Subdirectory::ALL.into_iter().find(|place| place.name().as_bytes() == name).map(|place| (folder, place))
+    Subdirectory::ALL
+        .into_iter()
+        .find(|subdirectory| subdirectory.name().as_bytes() == name)
+        .map(|subdirectory| (folder, subdirectory))
 }
 
 #[cfg(test)]

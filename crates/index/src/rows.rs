@@ -47,7 +47,7 @@ impl Subdirectory {
         }
     }
 
-    /// Returns the place that a row names.
+    /// Returns the one that a row names.
     pub(crate) fn from_number(number: u8) -> Subdirectory {
         if number == 0 { Subdirectory::Cur } else { Subdirectory::New }
     }
@@ -90,7 +90,7 @@ pub(crate) struct FileRow {
     /// The folder's number.
     pub folder: u32,
     /// `cur` or `new`.
-    pub place: Subdirectory,
+    pub subdirectory: Subdirectory,
     /// The name, exact bytes.
     pub name: Vec<u8>,
     /// The file's inode.
@@ -122,8 +122,8 @@ impl FileRow {
 }
 
 /// Returns the primary key of a file.
-pub(crate) fn file_key(folder: u32, place: Subdirectory, name: &[u8]) -> [Value<'_>; 3] {
-    [Value::U32(folder), Value::U8(place.number()), Value::Bytes(name)]
+pub(crate) fn file_key(folder: u32, subdirectory: Subdirectory, name: &[u8]) -> [Value<'_>; 3] {
+    [Value::U32(folder), Value::U8(subdirectory.number()), Value::Bytes(name)]
 }
 
 /// Returns all folders.
@@ -206,7 +206,7 @@ pub(crate) fn push_folder(rows: &mut Rows, folder: &FolderRow) -> Result<()> {
 pub(crate) fn file(part: &Part, row: u32) -> Result<FileRow> {
     Ok(FileRow {
         folder: part.u32_at(files::FOLDER, row)?,
-        place: Subdirectory::from_number(part.u8_at(files::PLACE, row)?),
+        subdirectory: Subdirectory::from_number(part.u8_at(files::PLACE, row)?),
         name: part.bytes(files::NAME, row)?.to_vec(),
         inode: part.u64_at(files::INODE, row)?,
         size_bytes: part.u64_at(files::SIZE, row)?,
@@ -225,7 +225,7 @@ pub(crate) fn file(part: &Part, row: u32) -> Result<FileRow> {
 pub(crate) fn push_file(rows: &mut Rows, file: &FileRow) -> Result<()> {
     Ok(rows.push(&[
         Value::U32(file.folder),
-        Value::U8(file.place.number()),
+        Value::U8(file.subdirectory.number()),
         Value::Bytes(&file.name),
         Value::U64(file.inode),
         Value::U64(file.size_bytes),

@@ -130,8 +130,8 @@ fn expect_mail(folder: &Path, directory: &Path) -> Result<()> {
 
 fn listed(folder: &Path) -> Result<HashMap<Vec<u8>, Vec<PathBuf>>> {
     let mut files: HashMap<Vec<u8>, Vec<PathBuf>> = HashMap::new();
-    for place in Subdirectory::ALL {
-        let directory = folder.join(place.name());
+    for subdirectory in Subdirectory::ALL {
+        let directory = folder.join(subdirectory.name());
         let unreadable = |source| Error::Io { action: "read", path: directory.clone(), source };
         for (unique, names) in mail::names_by_unique_part(&directory).map_err(unreadable)? {
             let paths = names.iter().map(|name| mail::join(&directory, name));

@@ -65,9 +65,9 @@ pub(crate) fn messages<'a>(
     directory: &Directory,
     (path, root): (&Path, &RootBoundary),
 ) -> Result<Vec<Expected<'a>>> {
-    let Some((number, place)) = directory.messages else { return Ok(Vec::new()) };
+    let Some((number, subdirectory)) = directory.messages else { return Ok(Vec::new()) };
     let Some(folder) = inventory.folders().get(number) else { return Ok(Vec::new()) };
-    let known = inventory.listed(folder, place)?.into_iter();
+    let known = inventory.listed(folder, subdirectory)?.into_iter();
     let known = known.map(|listed| Expected {
         name: Cow::Borrowed(listed.name),
         listed: Some(listed),

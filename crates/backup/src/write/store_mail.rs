@@ -121,10 +121,11 @@ fn expect_roots(inventory: &Inventory) -> Result<()> {
     for folder in inventory.folders() {
         let Some(root) = root_of(&folder.path, &folder.directory) else { continue };
         let found = is_there.entry(root).or_default();
-        for place in Subdirectory::ALL {
-            if *found != Some(true) && !inventory.listed(folder, place)?.is_empty() {
-                *found =
-                    Some(look(&folder.directory.join(place.name())).is_ok_and(|stat| stat.is_directory()));
+        for subdirectory in Subdirectory::ALL {
+            if *found != Some(true) && !inventory.listed(folder, subdirectory)?.is_empty() {
+                *found = Some(
+                    look(&folder.directory.join(subdirectory.name())).is_ok_and(|stat| stat.is_directory()),
+                );
             }
         }
     }
@@ -292,9 +293,9 @@ impl<'a> Shared<'a> {
     /// Returns whether nothing is missing if a directory is: a folder may have only one of `cur` and `new`,
     /// and no `tmp`.
     fn is_empty(&self, directory: &Directory) -> Result<bool> {
-        let Some((number, place)) = directory.messages else { return Ok(directory.is_optional) };
+        let Some((number, subdirectory)) = directory.messages else { return Ok(directory.is_optional) };
         let Some(folder) = self.inventory.folders().get(number) else { return Ok(true) };
-        Ok(self.inventory.listed(folder, place)?.is_empty())
+        Ok(self.inventory.listed(folder, subdirectory)?.is_empty())
     }
 
     /// Returns the folder's other directory with messages, if that is still to be stored: `cur` comes after

@@ -161,7 +161,7 @@ fn agreement(environment: &Environment, snapshot: &Snapshot, found: &mut Vec<Dam
     for part in snapshot.table(files::TABLE)?.parts() {
         for row in part.live_rows() {
             let row = rows::file(part, row)?;
-            sums.entry((row.folder, row.place)).or_default().add(row.entry_hash());
+            sums.entry((row.folder, row.subdirectory)).or_default().add(row.entry_hash());
             without_file.remove(row.message);
             if !known.contains(row.message) {
                 damage(format!(
@@ -183,11 +183,14 @@ fn agreement(environment: &Environment, snapshot: &Snapshot, found: &mut Vec<Dam
         damage(format!("message {number} has no file and is not marked absent"));
     }
     for folder in rows::folders(snapshot)? {
-        for place in Subdirectory::ALL {
-            let sum = sums.remove(&(folder.number, place)).unwrap_or_default();
-            if sum != folder.directories[place.index()].fingerprint {
+        for subdirectory in Subdirectory::ALL {
+            let sum = sums.remove(&(folder.number, subdirectory)).unwrap_or_default();
+            if sum != folder.directories[subdirectory.index()].fingerprint {
                 let path = String::from_utf8_lossy(&folder.path).into_owned();
-                damage(format!("the fingerprint of {path}/{} is not the sum over its files", place.name()));
+                damage(format!(
+                    "the fingerprint of {path}/{} is not the sum over its files",
+                    subdirectory.name()
+                ));
             }
         }
     }

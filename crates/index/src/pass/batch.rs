@@ -166,7 +166,7 @@ impl<'a> Batch<'a> {
     pub(super) fn add(&mut self, found: &Found, (message, stat): (u32, &FileStat)) -> Result<bool> {
         let mut row = self.row_of(found, message, found.inode)?;
         set_stat(&mut row, stat);
-        if !self.is_as_expected(row.folder, row.place, &row.name, None)? {
+        if !self.is_as_expected(row.folder, row.subdirectory, &row.name, None)? {
             return Ok(false);
         }
         self.put(row)?;
@@ -175,11 +175,11 @@ impl<'a> Batch<'a> {
 
     /// Takes a row out. Says whether it was done.
     pub(super) fn remove(&mut self, row: &FileRow) -> Result<bool> {
-        if !self.is_as_expected(row.folder, row.place, &row.name, Some(row))? {
+        if !self.is_as_expected(row.folder, row.subdirectory, &row.name, Some(row))? {
             return Ok(false);
         }
         self.forget(row)?;
-        self.deleted.push((row.folder, row.place, row.name.clone()));
+        self.deleted.push((row.folder, row.subdirectory, row.name.clone()));
         Ok(true)
     }
 
@@ -223,10 +223,12 @@ impl<'a> Batch<'a> {
                 rows::push_folder(&mut folder_rows, row)?;
             }
         }
-        for (folder, place, name) in &self.deleted {
-            if !self.file_keys.contains(&(*folder, *place, name.clone())) {
-                let key =
-                    file_key(*folder, *place, name).iter().map(|value| Value::to_owned(*value)).collect();
+        for (folder, subdirectory, name) in &self.deleted {
+            if !self.file_keys.contains(&(*folder, *subdirectory, name.clone())) {
+                let key = file_key(*folder, *subdirectory, name)
+                    .iter()
+                    .map(|value| Value::to_owned(*value))
+                    .collect();
                 transaction.deletes.push((files::TABLE.into(), key));
             }
         }
@@ -251,15 +253,15 @@ impl<'a> Batch<'a> {
 
     /// A row goes and another comes, under the same name or not.
     fn exchange(&mut self, old: &FileRow, row: FileRow) -> Result<bool> {
-        let same_key = (old.folder, old.place, &old.name) == (row.folder, row.place, &row.name);
-        let expected = self.is_as_expected(old.folder, old.place, &old.name, Some(old))?
-            && (same_key || self.is_as_expected(row.folder, row.place, &row.name, None)?);
+        let same_key = (old.folder, old.subdirectory, &old.name) == (row.folder, row.subdirectory, &row.name);
+        let expected = self.is_as_expected(old.folder, old.subdirectory, &old.name, Some(old))?
+            && (same_key || self.is_as_expected(row.folder, row.subdirectory, &row.name, None)?);
         if !expected {
             return Ok(false);
         }
         self.forget(old)?;
         if !same_key {
-            self.deleted.push((old.folder, old.place, old.name.clone()));
+            self.deleted.push((old.folder, old.subdirectory, old.name.clone()));
         }
         self.put(row)?;
         Ok(true)
@@ -270,7 +272,7 @@ impl<'a> Batch<'a> {
         self.directory(&row)?.fingerprint.add(row.entry_hash());
         self.gained.insert(row.message);
         self.named.note(row.message, &row.name);
-        self.file_keys.insert((row.folder, row.place, row.name));
+        self.file_keys.insert((row.folder, row.subdirectory, row.name));
         Ok(())
     }
 
@@ -284,7 +286,7 @@ impl<'a> Batch<'a> {
         self.changed_folders.insert(row.folder);
         let folder = self.folders.get_mut(&row.folder);
         folder
-            .map(|folder| &mut folder.directories[row.place.index()])
+            .map(|folder| &mut folder.directories[row.subdirectory.index()])
             .ok_or(Error::Inconsistent { what: "a file's folder has no row" })
     }
 
@@ -292,14 +294,14 @@ impl<'a> Batch<'a> {
     fn is_as_expected(
         &self,
         folder: u32,
-        place: Subdirectory,
+        subdirectory: Subdirectory,
         name: &[u8],
         expected: Option<&FileRow>,
     ) -> Result<bool> {
         if self.is_trusted {
             return Ok(true);
         }
-        let row = FileRows::new(&self.snapshot)?.file(&file_key(folder, place, name))?;
+        let row = FileRows::new(&self.snapshot)?.file(&file_key(folder, subdirectory, name))?;
         Ok(row.as_ref() == expected)
     }
 
@@ -308,12 +310,12 @@ impl<'a> Batch<'a> {
         let name = mail::parse_name(&found.name);
         Ok(FileRow {
             folder,
-            place: found.place,
+            subdirectory: found.subdirectory,
             inode,
             size_bytes: 0,
             mtime_ns: 0,
             ctime_ns: 0,
-            flags: found.place.flags(name.flags),
+            flags: found.subdirectory.flags(name.flags),
             keywords: name.keywords,
             message,
             name: found.name.clone(),
@@ -350,7 +352,7 @@ impl<'a> Batch<'a> {
     ) -> Result<Vec<FileRow>> {
         let mut left = rows::files_of(table, message)?;
         left.retain(|row| {
-            let key = (row.folder, row.place, row.name.clone());
+            let key = (row.folder, row.subdirectory, row.name.clone());
             !deleted.contains(&key) && !self.file_keys.contains(&key)
         });
         Ok(left)

@@ -160,7 +160,8 @@ fn is_moved_only(folders: &[PlannedFolder], candidate: &Candidate) -> bool {
         return false;
     };
     let found = &candidate.found;
-    let is_moved = (folder.row.number, found.place, &found.name) != (old.folder, old.place, &old.name);
+    let is_moved =
+        (folder.row.number, found.subdirectory, &found.name) != (old.folder, old.subdirectory, &old.name);
     is_moved
         && stat_of(folders, candidate)
             .is_some_and(|stat| (stat.size_bytes, stat.mtime_ns) == (old.size_bytes, old.mtime_ns))
@@ -183,7 +184,7 @@ fn move_unread(
 
 fn stat_of(folders: &[PlannedFolder], candidate: &Candidate) -> Option<FileStat> {
     let found = &candidate.found;
-    let place = folders.get(found.folder)?.path.join(found.place.name());
+    let place = folders.get(found.folder)?.path.join(found.subdirectory.name());
     mail::stat_file(&mail::join(&place, &found.name)).ok()
 }
 

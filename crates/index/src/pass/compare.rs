@@ -14,7 +14,7 @@ pub(super) struct Found {
     /// The folder, by its place in this pass's list.
     pub folder: usize,
     /// `cur` or `new`.
-    pub place: Subdirectory,
+    pub subdirectory: Subdirectory,
     /// The name, exact bytes.
     pub name: Vec<u8>,
     /// The inode.
@@ -132,8 +132,8 @@ pub(super) fn compare<K: StoredRows>(
     Ok(difference)
 }
 
-fn found(listing: &Listing, entry: &Entry, (folder, place): (usize, Subdirectory)) -> Found {
-    Found { folder, place, name: listing.name(entry).to_vec(), inode: entry.inode }
+fn found(listing: &Listing, entry: &Entry, (folder, subdirectory): (usize, Subdirectory)) -> Found {
+    Found { folder, subdirectory, name: listing.name(entry).to_vec(), inode: entry.inode }
 }
 
 /// Returns half of a hash: enough to find an entry, whose name and inode are then compared.
@@ -182,7 +182,7 @@ mod tests {
         fn load(&self, (): ()) -> Result<FileRow, Infallible> {
             Ok(FileRow {
                 folder: 1,
-                place: Subdirectory::Cur,
+                subdirectory: Subdirectory::Cur,
                 name: b"a".to_vec(),
                 inode: 5,
                 size_bytes: 0,

@@ -133,5 +133,5 @@ fn read_in_pieces(large: &mut LargeMessage<'_>, stat: FileStat, manner: &Manner<
 
 /// Returns where a file lies that is to be read; `folder` is its folder's directory.
 pub(super) fn path_of(folder: &Path, candidate: &Candidate) -> PathBuf {
-    mail::join(&folder.join(candidate.found.place.name()), &candidate.found.name)
+    mail::join(&folder.join(candidate.found.subdirectory.name()), &candidate.found.name)
 }

@@ -27,10 +27,10 @@ impl FileRows {
     ///
     /// # Errors
     /// Damage in the store.
-    pub(super) fn count(&self, folder: u32, place: Subdirectory) -> Result<u64> {
+    pub(super) fn count(&self, folder: u32, subdirectory: Subdirectory) -> Result<u64> {
         let mut count = 0;
         for part in self.table.parts() {
-            count += part.primary_range(&directory_key(folder, place))?.count() as u64;
+            count += part.primary_range(&directory_key(folder, subdirectory))?.count() as u64;
         }
         Ok(count)
     }
@@ -40,10 +40,11 @@ impl FileRows {
     ///
     /// # Errors
     /// Damage in the store.
-    pub(super) fn count_at_most(&self, folder: u32, place: Subdirectory) -> Result<u64> {
+    pub(super) fn count_at_most(&self, folder: u32, subdirectory: Subdirectory) -> Result<u64> {
         let mut count = 0;
         for part in self.table.parts() {
-            count += part.primary_range(&directory_key(folder, place))?.size_hint().1.unwrap_or(0) as u64;
+            count +=
+                part.primary_range(&directory_key(folder, subdirectory))?.size_hint().1.unwrap_or(0) as u64;
         }
         Ok(count)
     }
@@ -85,13 +86,13 @@ impl FileRows {
     ///
     /// # Errors
     /// Damage in the store.
-    pub(super) fn directory(&self, folder: u32, place: Subdirectory) -> Result<DirectoryRows<'_>> {
-        Ok(DirectoryRows { parts: self.table.parts(), folder, place })
+    pub(super) fn directory(&self, folder: u32, subdirectory: Subdirectory) -> Result<DirectoryRows<'_>> {
+        Ok(DirectoryRows { parts: self.table.parts(), folder, subdirectory })
     }
 }
 
-fn directory_key<'v>(folder: u32, place: Subdirectory) -> [Value<'v>; 2] {
-    [Value::U32(folder), Value::U8(place.number())]
+fn directory_key<'v>(folder: u32, subdirectory: Subdirectory) -> [Value<'v>; 2] {
+    [Value::U32(folder), Value::U8(subdirectory.number())]
 }
 
 /// What of a file tells that its content may be another one.
@@ -107,7 +108,7 @@ pub(super) enum Telling {
 pub(super) struct DirectoryRows<'a> {
     parts: &'a [Part],
     folder: u32,
-    place: Subdirectory,
+    subdirectory: Subdirectory,
 }
 
 impl DirectoryRows<'_> {
@@ -124,7 +125,7 @@ impl DirectoryRows<'_> {
     ) -> Result<Vec<FileRow>> {
         let mut outdated = Vec::new();
         for part in self.parts {
-            for row in part.primary_range(&directory_key(self.folder, self.place))? {
+            for row in part.primary_range(&directory_key(self.folder, self.subdirectory))? {
                 let Some(stat) = look(part.bytes(files::NAME, row)?) else { continue };
                 let is_same = part.u64_at(files::SIZE, row)? == stat.size_bytes
                     && part.i64_at(files::MTIME, row)? == stat.mtime_ns
@@ -145,7 +146,7 @@ impl StoredRows for DirectoryRows<'_> {
 
     fn visit(&self, visit: Visit<'_, (u32, u32)>) -> Result<()> {
         for (number, part) in (0u32..).zip(self.parts) {
-            for row in part.primary_range(&directory_key(self.folder, self.place))? {
+            for row in part.primary_range(&directory_key(self.folder, self.subdirectory))? {
                 visit((number, row), part.bytes(files::NAME, row)?, part.u64_at(files::INODE, row)?);
             }
         }

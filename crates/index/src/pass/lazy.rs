@@ -13,13 +13,13 @@ use std::collections::HashMap;
 
 /// Says whether a directory has the stamp that it had when it was last read whole. One that cannot be looked
 /// at has not: whoever reads it finds out why.
-pub(super) fn is_unchanged(folder: &ScannedFolder, place: Subdirectory) -> bool {
-    let stored = &folder.row.directories[place.index()].stamp;
+pub(super) fn is_unchanged(folder: &ScannedFolder, subdirectory: Subdirectory) -> bool {
+    let stored = &folder.row.directories[subdirectory.index()].stamp;
     !folder.is_new
         && folder.is_there
-        && folder.has[place.index()]
+        && folder.has[subdirectory.index()]
         && stored.has_times()
-        && mail::stat_directory(&folder.path.join(place.name())).is_ok_and(|now| now == *stored)
+        && mail::stat_directory(&folder.path.join(subdirectory.name())).is_ok_and(|now| now == *stored)
 }
 
 /// Rows of drafts, which programs rewrite in place: the directory says nothing of that.
@@ -41,8 +41,8 @@ impl Drafts {
                 by_number.insert(folder.row.number, index);
                 continue;
             }
-            for place in Subdirectory::ALL {
-                let rows = known.directory(folder.row.number, place)?;
+            for subdirectory in Subdirectory::ALL {
+                let rows = known.directory(folder.row.number, subdirectory)?;
                 let mut keys = Vec::new();
                 rows.visit(&mut |key, _, _| keys.push(key))?;
                 for key in keys {
@@ -59,12 +59,13 @@ impl Drafts {
     }
 
     /// Takes out those of one directory.
-    pub(super) fn take(&mut self, folder: usize, place: Subdirectory) -> Vec<(FileRow, Found)> {
-        self.by_directory.remove(&(folder, place)).unwrap_or_default()
+    pub(super) fn take(&mut self, folder: usize, subdirectory: Subdirectory) -> Vec<(FileRow, Found)> {
+        self.by_directory.remove(&(folder, subdirectory)).unwrap_or_default()
     }
 
     fn add(&mut self, folder: usize, row: FileRow) {
-        let found = Found { folder, place: row.place, name: row.name.clone(), inode: row.inode };
-        self.by_directory.entry((folder, row.place)).or_default().push((row, found));
+        let found =
+            Found { folder, subdirectory: row.subdirectory, name: row.name.clone(), inode: row.inode };
+        self.by_directory.entry((folder, row.subdirectory)).or_default().push((row, found));
     }
 }

@@ -26,7 +26,7 @@ pub(super) struct LookedUp {
 impl LookedUp {
     /// Leaves out some rows: their files are known to be somewhere else now.
     pub(super) fn without<'a>(mut self, rows: impl Iterator<Item = &'a FileRow>) -> LookedUp {
-        let key = |row: &FileRow| (row.folder, row.place, row.name.clone());
+        let key = |row: &FileRow| (row.folder, row.subdirectory, row.name.clone());
         let left_out: HashSet<_> = rows.map(key).collect();
         self.gone.retain(|row| !left_out.contains(&key(row)));
         self
@@ -40,10 +40,10 @@ impl LookedUp {
 pub(super) fn look_up(scan: &Scan, known: &FileRows, observer: &dyn Progress) -> Result<LookedUp> {
     let mut looked_up = LookedUp::default();
     for folder in scan.folders.iter().filter(|folder| !folder.is_new) {
-        for place in Subdirectory::ALL {
-            let is_known = !matches!(folder.directories[place.index()], Outcome::Unknown);
+        for subdirectory in Subdirectory::ALL {
+            let is_known = !matches!(folder.directories[subdirectory.index()], Outcome::Unknown);
             if is_known && !observer.is_cancelled() {
-                directory(folder, place, known, &mut looked_up)?;
+                directory(folder, subdirectory, known, &mut looked_up)?;
             }
         }
     }
@@ -52,14 +52,14 @@ pub(super) fn look_up(scan: &Scan, known: &FileRows, observer: &dyn Progress) ->
 
 fn directory(
     folder: &ScannedFolder,
-    place: Subdirectory,
+    subdirectory: Subdirectory,
     known: &FileRows,
     looked_up: &mut LookedUp,
 ) -> Result<()> {
-    let rows = known.directory(folder.row.number, place)?;
+    let rows = known.directory(folder.row.number, subdirectory)?;
     let mut keys = Vec::new();
     rows.visit(&mut |key, _, _| keys.push(key))?;
-    let path = folder.path.join(place.name());
+    let path = folder.path.join(subdirectory.name());
     for key in keys {
         let row = rows.load(key)?;
         match is_there(folder, &path, &row.name) {

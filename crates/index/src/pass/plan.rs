@@ -130,7 +130,7 @@ pub(super) fn plan(scan: Scan, loss: Loss, gone: Gone) -> Plan {
     let mut kept = HashSet::new();
     match gone {
         Gone::NotSeen => plan.gone = matched.gone,
-        Gone::None => kept = matched.gone.iter().map(|row| (row.folder, row.place)).collect(),
+        Gone::None => kept = matched.gone.iter().map(|row| (row.folder, row.subdirectory)).collect(),
         Gone::LookedUp(looked_up) => {
             let read = plan.read.iter().filter_map(|candidate| candidate.replaces.as_ref());
             let looked_up = looked_up.without(plan.moved.iter().map(|moved| &moved.old).chain(read));
@@ -144,7 +144,11 @@ pub(super) fn plan(scan: Scan, loss: Loss, gone: Gone) -> Plan {
         refuse_losses(&mut plan, &limits);
     }
     plan.read.sort_by(|a, b| {
-        (a.found.folder, a.found.place, &a.found.name).cmp(&(b.found.folder, b.found.place, &b.found.name))
+        (a.found.folder, a.found.subdirectory, &a.found.name).cmp(&(
+            b.found.folder,
+            b.found.subdirectory,
+            &b.found.name,
+        ))
     });
     plan
 }
@@ -199,11 +203,11 @@ fn planned(folder: &ScannedFolder, gone: &Gone) -> PlannedFolder {
 /// Decides which stamps to store. `kept` names directories with rows that stay without a file.
 fn decide_stamps(folders: &mut [PlannedFolder], kept: &HashSet<(u32, Subdirectory)>, started_ns: i64) {
     for folder in folders {
-        for place in Subdirectory::ALL {
-            let index = place.index();
+        for subdirectory in Subdirectory::ALL {
+            let index = subdirectory.index();
             let stored = folder.row.directories[index].stamp;
             let Some(read) = folder.read[index] else { continue };
-            let is_kept = !folder.is_new && kept.contains(&(folder.row.number, place));
+            let is_kept = !folder.is_new && kept.contains(&(folder.row.number, subdirectory));
             folder.stamps[index] = if is_kept || read.is_racy(started_ns) {
                 untrusted_stamp(read, &stored)
             } else {
@@ -259,11 +263,11 @@ impl<'a> Places<'a> {
 impl Devices for Places<'_> {
     fn of_row(&self, row: &FileRow) -> u64 {
         let folder = self.by_number.get(&row.folder).and_then(|index| self.folders.get(*index));
-        folder.map_or(0, |folder| folder.row.directories[row.place.index()].stamp.device)
+        folder.map_or(0, |folder| folder.row.directories[row.subdirectory.index()].stamp.device)
     }
 
     fn of_found(&self, found: &Found) -> u64 {
-        self.folders[found.folder].device_now[found.place.index()]
+        self.folders[found.folder].device_now[found.subdirectory.index()]
     }
 
     fn same_folder(&self, row: &FileRow, found: &Found) -> bool {

@@ -39,14 +39,14 @@ impl<'a> Reader<'a> {
         &mut self,
         folder: &ScannedFolder,
         index: usize,
-        place: Subdirectory,
+        subdirectory: Subdirectory,
     ) -> Result<(Outcome, Vec<Problem>)> {
         let mut problems = Vec::new();
-        let path = folder.path.join(place.name());
+        let path = folder.path.join(subdirectory.name());
         let root = RootBoundary::new(root_of(folder));
-        let is_listed = folder.has[place.index()];
-        let stored = folder.row.directories[place.index()];
-        let (closer, at) = (self.closer(folder), (index, place));
+        let is_listed = folder.has[subdirectory.index()];
+        let stored = folder.row.directories[subdirectory.index()];
+        let (closer, at) = (self.closer(folder), (index, subdirectory));
         if folder.is_there
             && is_listed
             && !folder.is_new
@@ -56,7 +56,7 @@ impl<'a> Reader<'a> {
             self.look_at_unchanged(folder, at, &opened, &mut directory)?;
             return Ok((Outcome::Read(Box::new(directory)), problems));
         }
-        let has_rows = || Ok::<bool, crate::Error>(self.known.count(folder.row.number, place)? > 0);
+        let has_rows = || Ok::<bool, crate::Error>(self.known.count(folder.row.number, subdirectory)? > 0);
         let mut opened = None;
         if folder.is_there && !is_listed && !folder.is_new && has_rows()? {
             let what = format!("is no directory any more{STAYS}");
@@ -83,7 +83,7 @@ impl<'a> Reader<'a> {
                 look_closer(&folder.path, compare(&self.listing, at, closer, &NoRows)?, &mut directory);
             }
             _ => {
-                let rows = self.known.directory(folder.row.number, place)?;
+                let rows = self.known.directory(folder.row.number, subdirectory)?;
                 look_closer(&folder.path, compare(&self.listing, at, closer, &rows)?, &mut directory);
             }
         }
@@ -102,20 +102,22 @@ impl<'a> Reader<'a> {
         directory: &mut Directory,
     ) -> Result<()> {
         let number = folder.row.number;
-        let (index, place) = at;
+        let (index, subdirectory) = at;
         // One that is gone meanwhile is left to the next pass.
         let look = |name: &[u8]| opened.stat_file(name).ok();
         let outdated = match self.closer(folder) {
-            Closer::All => self.known.directory(number, place)?.outdated(Telling::SizeAndTimes, look)?,
-            Closer::Drafts
-                if has_other_times(&opened.stamp(), &folder.row.directories[place.index()].stamp) =>
-            {
-                self.known.directory(number, place)?.outdated(Telling::SizeAndModification, look)?
+            Closer::All => {
+                self.known.directory(number, subdirectory)?.outdated(Telling::SizeAndTimes, look)?
             }
-            Closer::Drafts => self.outdated_drafts(number, place, look)?,
+            Closer::Drafts
+                if has_other_times(&opened.stamp(), &folder.row.directories[subdirectory.index()].stamp) =>
+            {
+                self.known.directory(number, subdirectory)?.outdated(Telling::SizeAndModification, look)?
+            }
+            Closer::Drafts => self.outdated_drafts(number, subdirectory, look)?,
         };
         directory.suspect.extend(outdated.into_iter().map(|row| {
-            let found = Found { folder: index, place, name: row.name.clone(), inode: row.inode };
+            let found = Found { folder: index, subdirectory, name: row.name.clone(), inode: row.inode };
             (row, found)
         }));
         Ok(())
@@ -202,14 +204,14 @@ impl<'a> Reader<'a> {
     fn outdated_drafts(
         &self,
         folder: u32,
-        place: Subdirectory,
+        subdirectory: Subdirectory,
         look: impl Fn(&[u8]) -> Option<FileStat>,
     ) -> Result<Vec<FileRow>> {
         let mut outdated = Vec::new();
         for name in self.listing.entries().iter().map(|entry| self.listing.name(entry)) {
             if mail::is_draft(name)
                 && let Some(stat) = look(name)
-                && let Some(row) = self.known.file(&file_key(folder, place, name))?
+                && let Some(row) = self.known.file(&file_key(folder, subdirectory, name))?
                 && !row.has_stat(&stat)
             {
                 outdated.push(row);
@@ -263,5 +265,5 @@ fn root_of(folder: &ScannedFolder) -> &Path {
 
 /// Asks for a file's size and times. One that is gone meanwhile is left to the next pass.
 fn stat(folder: &Path, found: &Found) -> Option<FileStat> {
-    mail::stat_file(&mail::join(&folder.join(found.place.name()), &found.name)).ok()
+    mail::stat_file(&mail::join(&folder.join(found.subdirectory.name()), &found.name)).ok()
 }

@@ -31,7 +31,7 @@ pub(super) fn scan(input: &Input<'_>, observer: &dyn Progress) -> Result<Scan> {
 /// One directory to look at.
 struct Task {
     folder: usize,
-    place: Subdirectory,
+    subdirectory: Subdirectory,
     work: Work,
 }
 
@@ -59,15 +59,15 @@ fn tasks(input: &Input<'_>, known: &FileRows, scan: &Scan) -> Result<Vec<Task>> 
     };
     let mut tasks = Vec::new();
     for (index, folder) in scan.folders.iter().enumerate().filter(|(_, folder)| !folder.no_update) {
-        for place in Subdirectory::ALL {
-            let work = if input.mode == Mode::Lazy && is_unchanged(folder, place) {
-                Work::Drafts(drafts.take(index, place))
+        for subdirectory in Subdirectory::ALL {
+            let work = if input.mode == Mode::Lazy && is_unchanged(folder, subdirectory) {
+                Work::Drafts(drafts.take(index, subdirectory))
             } else if folder.is_new {
                 Work::Read { row_count_max: 0 }
             } else {
-                Work::Read { row_count_max: known.count_at_most(folder.row.number, place)? }
+                Work::Read { row_count_max: known.count_at_most(folder.row.number, subdirectory)? }
             };
-            tasks.push(Task { folder: index, place, work });
+            tasks.push(Task { folder: index, subdirectory, work });
         }
     }
     // The largest first, so that no thread is left alone with it at the end.
@@ -92,7 +92,7 @@ fn read_directories(
             }
             let folder = &scan.folders[task.folder];
             let outcome = match &task.work {
-                Work::Read { .. } => reader.read(folder, task.folder, task.place),
+                Work::Read { .. } => reader.read(folder, task.folder, task.subdirectory),
                 Work::Drafts(rows) => {
                     let changed = changed_in_place(&folder.path, rows.iter().cloned()).collect();
                     Ok((Outcome::Unchanged(changed), Vec::new()))
@@ -112,10 +112,10 @@ fn read_directories(
     });
     let mut found = Vec::with_capacity(tasks.len());
     for (task, outcome) in results.into_inner().unwrap_or_else(PoisonError::into_inner) {
-        found.push((task.folder, task.place, outcome?));
+        found.push((task.folder, task.subdirectory, outcome?));
     }
-    for (folder, place, (outcome, problems)) in found {
-        scan.folders[folder].directories[place.index()] = outcome;
+    for (folder, subdirectory, (outcome, problems)) in found {
+        scan.folders[folder].directories[subdirectory.index()] = outcome;
         scan.problems.extend(problems);
     }
     Ok(())
@@ -133,12 +133,12 @@ fn count_rows(input: &Input<'_>, known: &FileRows, scan: &mut Scan) -> Result<()
     let mut row_counts = vec![0; input.roots.len()];
     let mut elsewhere = 0;
     for folder in scan.folders.iter().filter(|folder| !folder.is_new) {
-        for place in Subdirectory::ALL {
-            let outcome = &folder.directories[place.index()];
+        for subdirectory in Subdirectory::ALL {
+            let outcome = &folder.directories[subdirectory.index()];
             if !is_lossy && matches!(outcome, Outcome::Unchanged(_)) {
                 continue;
             }
-            let count = known.count(folder.row.number, place)?;
+            let count = known.count(folder.row.number, subdirectory)?;
             if !matches!(outcome, Outcome::Unknown) {
                 row_counts[folder.root] += count;
             }
@@ -156,8 +156,8 @@ fn count_rows(input: &Input<'_>, known: &FileRows, scan: &mut Scan) -> Result<()
     if is_lossy {
         // What a pass may lose is measured against the whole root, whatever part of it this pass looks at.
         for (root, number) in &scan.left_alone {
-            for place in Subdirectory::ALL {
-                row_counts[*root] += known.count(*number, place)?;
+            for subdirectory in Subdirectory::ALL {
+                row_counts[*root] += known.count(*number, subdirectory)?;
             }
         }
         scan.row_counts = row_counts;
@@ -169,9 +169,9 @@ fn count_rows(input: &Input<'_>, known: &FileRows, scan: &mut Scan) -> Result<()
 fn count_unchanged(known: &FileRows, folders: &[ScannedFolder]) -> Result<u64> {
     let mut count = 0;
     for folder in folders {
-        for place in Subdirectory::ALL {
-            if matches!(folder.directories[place.index()], Outcome::Unchanged(_)) {
-                count += known.count(folder.row.number, place)?;
+        for subdirectory in Subdirectory::ALL {
+            if matches!(folder.directories[subdirectory.index()], Outcome::Unchanged(_)) {
+                count += known.count(folder.row.number, subdirectory)?;
             }
         }
     }

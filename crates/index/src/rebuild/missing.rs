@@ -32,9 +32,9 @@ fn read(environment: &Environment) -> Result<Indexed> {
     let mut indexed = Indexed::default();
     let inventory = Inventory::open(environment)?;
     for folder in inventory.folders() {
-        for place in Subdirectory::ALL {
-            let count = inventory.files(folder, place)?.len() as u64;
-            indexed.directories.push((folder.directory.join(place.name()), count));
+        for subdirectory in Subdirectory::ALL {
+            let count = inventory.files(folder, subdirectory)?.len() as u64;
+            indexed.directories.push((folder.directory.join(subdirectory.name()), count));
         }
     }
     let snapshot = open::snapshot(environment)?;

@@ -81,20 +81,23 @@ impl World {
 
     fn apply(&mut self, change: &Change) {
         match change {
-            Change::Add(number, place) => {
+            Change::Add(number, subdirectory) => {
                 let (name, text) = self.fresh();
-                let name =
-                    if *place == Subdirectory::New { name } else { name + FLAGS[number % FLAGS.len()] };
-                self.ground.put(FOLDERS[number % FOLDERS.len()], place.name(), &name, &text);
+                let name = if *subdirectory == Subdirectory::New {
+                    name
+                } else {
+                    name + FLAGS[number % FLAGS.len()]
+                };
+                self.ground.put(FOLDERS[number % FOLDERS.len()], subdirectory.name(), &name, &text);
             }
             Change::RemoveFolder(number) => {
                 let path = self.ground.root().join(FOLDERS[number % FOLDERS.len()]).join("cur");
                 let grave = self.grave();
                 if path.exists() {
                     fs::create_dir(&grave).unwrap();
-                    for place in Subdirectory::ALL {
-                        let path = path.with_file_name(place.name());
-                        fs::rename(path, grave.join(place.name())).unwrap();
+                    for subdirectory in Subdirectory::ALL {
+                        let path = path.with_file_name(subdirectory.name());
+                        fs::rename(path, grave.join(subdirectory.name())).unwrap();
                     }
                 }
             }
@@ -226,11 +229,14 @@ impl PassedIndex {
                 let row = rows::file(part, row).unwrap();
                 let folder = std::ffi::OsStr::from_bytes(&folders[&row.folder]);
                 let name = std::ffi::OsStr::from_bytes(&row.name);
-                let path = Path::new(folder).join(row.place.name()).join(name);
+                let path = Path::new(folder).join(row.subdirectory.name()).join(name);
                 assert_eq!(row.flags.contains(mail::Flags::DRAFT), mail::is_draft(&row.name));
                 // Searches look at the columns, lists at the name.
                 let parsed = mail::parse_name(&row.name);
-                assert_eq!((row.flags, row.keywords), (row.place.flags(parsed.flags), parsed.keywords));
+                assert_eq!(
+                    (row.flags, row.keywords),
+                    (row.subdirectory.flags(parsed.flags), parsed.keywords)
+                );
                 found.insert(path, (row.inode, row.size_bytes, contents[&row.message]));
             }
         }
@@ -264,7 +270,7 @@ fn folders_of(root: &Path) -> BTreeMap<PathBuf, FolderFacts> {
     let files = walk(root);
     let facts = |folder: &mail::Folder| {
         let path = mail::join(root, &folder.path);
-        let directories = Subdirectory::ALL.map(|place| path.join(place.name()));
+        let directories = Subdirectory::ALL.map(|subdirectory| path.join(subdirectory.name()));
         let time = |path: &PathBuf| {
             fs::metadata(path).ok().map(|found| (found.ino(), found.ctime(), found.ctime_nsec()))
         };

@@ -148,10 +148,10 @@ pub(super) fn below(mailbox: &Mailbox, path: &str, found: &mut NumberSet) -> Res
             folder_files(mailbox, folder, None, found)?;
             continue;
         }
-        for place in Subdirectory::ALL {
-            let place_name = format!("{}/{}", name.trim_end_matches('/'), place.name());
-            if is_below(&directory.join(place.name()), &place_name) {
-                folder_files(mailbox, folder, Some(place), found)?;
+        for subdirectory in Subdirectory::ALL {
+            let subdirectory_name = format!("{}/{}", name.trim_end_matches('/'), subdirectory.name());
+            if is_below(&directory.join(subdirectory.name()), &subdirectory_name) {
+                folder_files(mailbox, folder, Some(subdirectory), found)?;
             }
         }
     }
@@ -174,9 +174,9 @@ pub(super) fn whole_path(mailbox: &Mailbox, path: &str, found: &mut NumberSet) -
             if name == Path::new(path) {
                 folder_files(mailbox, folder, None, found)?;
             }
-            for place in Subdirectory::ALL {
-                if name.join(place.name()) == Path::new(path) {
-                    folder_files(mailbox, folder, Some(place), found)?;
+            for subdirectory in Subdirectory::ALL {
+                if name.join(subdirectory.name()) == Path::new(path) {
+                    folder_files(mailbox, folder, Some(subdirectory), found)?;
                 }
             }
         }
@@ -187,11 +187,11 @@ pub(super) fn whole_path(mailbox: &Mailbox, path: &str, found: &mut NumberSet) -
 pub(super) fn folder_files(
     mailbox: &Mailbox,
     folder: &FolderRow,
-    place: Option<Subdirectory>,
+    subdirectory: Option<Subdirectory>,
     found: &mut NumberSet,
 ) -> Result<()> {
     let mut key = vec![Value::U32(folder.number)];
-    key.extend(place.map(|place| Value::U8(place.number())));
+    key.extend(subdirectory.map(|subdirectory| Value::U8(subdirectory.number())));
     for part in mailbox.file_table().parts() {
         // Rows of a folder lie together: their column is taken once, not once a row.
         let rows: Vec<u32> = part.primary_range(&key)?.collect();

@@ -37,18 +37,18 @@ impl Mailbox {
     /// Returns the rows of `files` for a path, absolute or below a root.
     pub(crate) fn rows_at(&self, path: &Path) -> Result<Vec<(RowId, u32)>> {
         let (Some(name), Some(directory)) = (path.file_name(), path.parent()) else { return Ok(Vec::new()) };
-        let (Some(place), Some(folder_directory)) = (directory.file_name(), directory.parent()) else {
+        let (Some(subdirectory), Some(folder_directory)) = (directory.file_name(), directory.parent()) else {
             return Ok(Vec::new());
         };
-        let Some(place) =
-            Subdirectory::ALL.into_iter().find(|known| known.name().as_bytes() == place.as_bytes())
+        let Some(subdirectory) =
+            Subdirectory::ALL.into_iter().find(|known| known.name().as_bytes() == subdirectory.as_bytes())
         else {
             return Ok(Vec::new());
         };
         let mut found = Vec::new();
         for folder in self.folders().iter().filter(|folder| self.is_at(folder, folder_directory)) {
             if let Some(id) =
-                self.file_table().get(PRIMARY, &file_key(folder.number, place, name.as_bytes()))?
+                self.file_table().get(PRIMARY, &file_key(folder.number, subdirectory, name.as_bytes()))?
             {
                 found.push((id, id.row));
             }

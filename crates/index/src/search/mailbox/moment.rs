@@ -40,7 +40,7 @@ pub struct MomentFile {
     /// Its folder, by its place in the list.
     pub folder: u32,
     /// `cur` or `new`.
-    pub place: Subdirectory,
+    pub subdirectory: Subdirectory,
     /// Its name, exact bytes.
     pub name: Vec<u8>,
     /// SHA-256 of its message, decompressed.
@@ -105,14 +105,14 @@ fn file_row(file: &MomentFile, message: u32) -> FileRow {
     let name = mail::parse_name(&file.name);
     FileRow {
         folder: file.folder,
-        place: file.place,
+        subdirectory: file.subdirectory,
         name: file.name.clone(),
         // Nothing that is asked of a mailbox looks at it.
         inode: 0,
         size_bytes: file.size_bytes,
         mtime_ns: file.mtime_ns,
         ctime_ns: file.ctime_ns,
-        flags: file.place.flags(name.flags),
+        flags: file.subdirectory.flags(name.flags),
         keywords: name.keywords,
         message,
     }

@@ -181,14 +181,16 @@ impl Mailbox {
     /// is read is another place in the store.
     pub(crate) fn message_file(&self, part: &Part, row: u32) -> Result<Option<MessageFile>> {
         let Some(folder) = self.folder(part.u32_at(files::FOLDER, row)?) else { return Ok(None) };
-        let place = Subdirectory::from_number(part.u8_at(files::PLACE, row)?);
+        let subdirectory = Subdirectory::from_number(part.u8_at(files::PLACE, row)?);
         let file_name = part.bytes(files::NAME, row)?;
         let name = mail::parse_name(file_name);
         Ok(Some(MessageFile {
             root: folder.root.clone(),
             maildir: folder_name(folder),
-            path: folder_path(self.roots(), folder).join(place.name()).join(OsStr::from_bytes(file_name)),
-            flags: place.flags(name.flags),
+            path: folder_path(self.roots(), folder)
+                .join(subdirectory.name())
+                .join(OsStr::from_bytes(file_name)),
+            flags: subdirectory.flags(name.flags),
             keywords: name.keywords,
             changed_seconds: part.i64_at(files::CTIME, row)?.div_euclid(1_000_000_000),
         }))
