@@ -28,14 +28,14 @@ const FLAG_OR_TAG: &str = "is";
 /// # Errors
 /// Returns the problem of a value that the field does not take.
 pub(crate) fn read(
-    place: Option<&FieldPrefix>,
+    prefix: Option<&FieldPrefix>,
     value: &Value,
     span: Range<usize>,
     now: &Zoned,
     stemming: Stemming,
 ) -> Result<Option<Query>, TermError> {
     let leaf = |target, matcher| Ok(Some(Query::Leaf(Leaf { target, matcher, span: span.clone() })));
-    let Some(place) = place else {
+    let Some(prefix) = prefix else {
         if is_only_stars(value) {
             return Ok(Some(Query::All));
         }
@@ -45,7 +45,7 @@ pub(crate) fn read(
         };
     };
     let fail = |problem| (value.span.clone(), problem);
-    match &place.target {
+    match &prefix.target {
         // Whoever joins terms looks it up.
         PrefixTarget::Saved => Ok(None),
         PrefixTarget::Header(name) => {
@@ -62,9 +62,9 @@ pub(crate) fn read(
         }
         PrefixTarget::Field(info) => {
             let is_tag =
-                place.typed.eq_ignore_ascii_case(FLAG_OR_TAG) && FlagName::from_name(&value.text).is_none();
+                prefix.typed.eq_ignore_ascii_case(FLAG_OR_TAG) && FlagName::from_name(&value.text).is_none();
             let info = if is_tag { Field::Tag.info() } else { info };
-            let matcher = whole(place, info, value, now)?;
+            let matcher = whole(prefix, info, value, now)?;
             leaf(Target::Fields(info.fields), matcher)
         }
     }
@@ -144,11 +144,11 @@ fn regex(value: &Value) -> Result<Matcher, TermError> {
 }
 
 /// Reads a value for a field that is not split into words.
-fn whole(place: &FieldPrefix, info: &FieldInfo, value: &Value, now: &Zoned) -> Result<Matcher, TermError> {
+fn whole(prefix: &FieldPrefix, info: &FieldInfo, value: &Value, now: &Zoned) -> Result<Matcher, TermError> {
     let fail = |problem| (value.span.clone(), problem);
     let is_pattern = matches!(info.kind, Kind::Maildir | Kind::Path | Kind::Id | Kind::Value);
     if !is_pattern && let Some(what) = not_plain(value) {
-        return Err(fail(Problem::NotForField { field: place.typed.clone(), what }));
+        return Err(fail(Problem::NotForField { field: prefix.typed.clone(), what }));
     }
     match info.kind {
         Kind::Date => match date::parse(&value.text, now) {
@@ -168,12 +168,12 @@ fn whole(place: &FieldPrefix, info: &FieldInfo, value: &Value, now: &Zoned) -> R
             .map(Matcher::Priority)
             .ok_or_else(|| fail(Problem::UnknownPriority { typed: value.text.clone() })),
         Kind::Maildir | Kind::Path | Kind::Id | Kind::Value | Kind::Text | Kind::Address => {
-            pattern(place, info.kind, value)
+            pattern(prefix, info.kind, value)
         }
     }
 }
 
-fn pattern(place: &FieldPrefix, kind: Kind, value: &Value) -> Result<Matcher, TermError> {
+fn pattern(prefix: &FieldPrefix, kind: Kind, value: &Value) -> Result<Matcher, TermError> {
     let fail = |problem| Err((value.span.clone(), problem));
     let is_folder = matches!(kind, Kind::Maildir | Kind::Path);
     let text = value.text.as_str();
@@ -189,7 +189,7 @@ fn pattern(place: &FieldPrefix, kind: Kind, value: &Value) -> Result<Matcher, Te
         return fail(Problem::Unsupported { what: "a query in braces".to_owned() });
     }
     if text.is_empty() && stars_behind == 0 && !is_folder {
-        return fail(Problem::MissingValue { field: place.typed.clone() });
+        return fail(Problem::MissingValue { field: prefix.typed.clone() });
     }
     let is_below =
         is_folder && stars_before == 0 && stars_behind > 1 && (text.is_empty() || text.ends_with('/'));
