@@ -271,7 +271,7 @@ pub(crate) fn line(
     row: u32,
     reader: &mut RecordReader,
     directory: &Path,
-) -> Result<crate::record::Line> {
+) -> Result<crate::record::LineRecord> {
     let bytes = part.payload(messages::LINE, row, &mut reader.0)?;
     crate::record::decode_line(bytes).ok_or_else(|| damaged(directory, "a header record"))
 }

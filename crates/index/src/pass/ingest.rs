@@ -11,7 +11,7 @@ use crate::pass::dates::NamedDates;
 use crate::pass::link::{Ids, Linker, Links};
 use crate::pass::options::UpdateOptions;
 use crate::pass::people::{Mention, People, Role};
-use crate::record::{self, Contact, Line, Rest};
+use crate::record::{self, Contact, LineRecord, Rest};
 use crate::rows;
 use crate::state::TextSegment;
 use crate::tables::{NO_DATE, contacts, copies, message_id_hash, messages, threads};
@@ -437,12 +437,12 @@ fn address_line(address: &mail::Address) -> String {
 }
 
 /// Returns the header records of a message.
-fn records(message: &mail::Message, is_cut: bool) -> (Line, Rest) {
+fn records(message: &mail::Message, is_cut: bool) -> (LineRecord, Rest) {
     let from = message
         .from
         .first()
         .map_or("", |address| if address.name.is_empty() { &address.address } else { &address.name });
-    let line = Line { from: from.to_owned(), subject: message.subject.clone() };
+    let line = LineRecord { from: from.to_owned(), subject: message.subject.clone() };
     let contacts = |addresses: &[mail::Address]| -> Vec<Contact> {
         addresses
             .iter()

@@ -30,7 +30,7 @@ pub use inventory::{Inventory, Listed, StoredFile, StoredFolder};
 pub use mailbox::{
     Duplicates, Hit, Hits, Mailbox, Moment, MomentFile, MomentFolder, OwnAddresses, Scope, Unknown,
 };
-pub use message::{Message, MessageFile, Summary as Line, shown_flags};
+pub use message::{Line, Message, MessageFile, shown_flags};
 pub use order::{Direction, Order, SortKey};
 pub(crate) use tags::TaggedMessage;
 pub use threads::{Origin, Thread, ThreadEntry, ThreadOrder, Threads};

@@ -5,7 +5,7 @@
 mod flags;
 
 use crate::error::Result;
-use crate::record::{Line as LineRecord, Rest};
+use crate::record::{LineRecord, Rest};
 use crate::rows::{self, RecordReader, Subdirectory};
 use crate::search::mailbox::{Hit, Mailbox, folder_name, folder_path};
 use crate::tables::{files, messages};
@@ -20,7 +20,7 @@ use store::{Part, Value};
 
 /// What a list shows of a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Summary {
+pub struct Line {
     /// Date in seconds since 1970, if it has one.
     pub date: Option<i64>,
     /// Size of the content in bytes.
@@ -56,7 +56,7 @@ pub struct Message {
     /// SHA-256 of the content.
     pub sha256: [u8; 32],
     /// What a list shows.
-    pub line: Summary,
+    pub line: Line,
     /// The other header fields. The list is that of the first of its copies that has one, configured fields
     /// are those of all.
     pub rest: Rest,
@@ -83,11 +83,11 @@ impl Mailbox {
     ///
     /// # Errors
     /// Damage in the store.
-    pub fn line(&self, hit: &Hit, reader: &mut RecordReader) -> Result<Summary> {
+    pub fn line(&self, hit: &Hit, reader: &mut RecordReader) -> Result<Line> {
         let table = self.snapshot().table(messages::TABLE)?;
         let part = rows::part_of(&table, hit.row);
         let LineRecord { from, subject } = rows::line(part, hit.row.row, reader, self.directory())?;
-        Ok(Summary {
+        Ok(Line {
             date: hit.date_seconds(),
             size_bytes: part.u64_at(messages::SIZE, hit.row.row)?,
             derived: self.derived(hit)?,
