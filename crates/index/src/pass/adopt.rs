@@ -8,8 +8,7 @@
 use crate::archive::{ArchivedFile, BATCH_COUNT, ReadableArchive};
 use crate::environment::Environment;
 use crate::error::{Error, Result};
-use crate::pass::dates::NamedDates;
-use crate::pass::ingest::{Ingest, Next};
+use crate::pass::commit::{Ingest, NamedDates, Next};
 use crate::pass::options::UpdateOptions;
 use crate::pass::{merge_due, orphans};
 use crate::state::{self, ATTACHMENT, State};

@@ -1,31 +1,16 @@
 //! The one pass over the disk: what was added, moved, changed and gone since the last one.
 //!
-//! Data flows one way: `scan` lists directories and compares them with rows, `plan` decides, `contents` reads
-//! what is new, `ingest` makes rows of it, `commit` writes. In: roots. Out: a new state of the store, and a
-//! summary. Must not know terminals or queries.
+//! Data flows one way: `scan` lists directories and compares them with rows, `plan` decides, `commit` reads
+//! what is new, makes rows of it and publishes them. `adopt` takes in what only an archive has. In: roots.
+//! Out: a new state of the store, and a summary. Must not know terminals or queries.
 
 mod adopt;
-mod batch;
 mod commit;
-mod compare;
-mod contents;
-mod dates;
-mod file_rows;
-mod ingest;
-mod lazy;
-mod link;
-mod listing;
-mod lookup;
 mod merge;
-mod moves;
 mod options;
 mod orphans;
-mod people;
 mod plan;
-mod reader;
-pub(crate) mod roots;
 mod scan;
-mod scanned;
 mod summary;
 #[cfg(test)]
 mod tests;
@@ -35,12 +20,13 @@ use crate::error::{Error, Result};
 use crate::state::Root;
 use crate::{open, rows, user};
 pub use adopt::{Adopted, adopt};
-use batch::RootChange;
-use commit::Session;
+use commit::{RootChange, Session};
 pub(crate) use merge::merge_due;
 pub use options::{Cleanup, Loss, Mode, UpdateOptions};
 pub(crate) use orphans::TEXT_MERGE_LOCK;
 use plan::Gone;
+use scan::{FileRows, Input, look_up};
+pub(crate) use scan::{expect_mail, is_unmounted};
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 pub(crate) use summary::STAYS;
@@ -62,7 +48,7 @@ pub fn update(
     observer.stage(Stage::List);
     let snapshot = match open::snapshot(environment) {
         Err(Error::NoIndex { .. }) => {
-            roots::expect_mail(roots)?;
+            expect_mail(roots)?;
             open::create_or_open(environment, options.codec)?
         }
         other => other?,
@@ -70,7 +56,7 @@ pub fn update(
     let remembered = open::state(&snapshot, &environment.index_directory())?.roots;
     let folders = rows::folders(&snapshot)?;
     let all_roots = with_forgotten(roots, &remembered, &folders);
-    let input = scanned::Input {
+    let input = Input {
         environment,
         snapshot: &snapshot,
         roots: &all_roots,
@@ -113,7 +99,7 @@ pub fn update_folders(
     let is_in = |folder: &Path, root: &Root| folder.starts_with(&root.path);
     let holds_any = |root: &&Root| only.iter().any(|folder| is_in(folder, root));
     let roots: Vec<Root> = remembered.iter().filter(holds_any).cloned().collect();
-    let input = scanned::Input {
+    let input = Input {
         environment,
         snapshot: &snapshot,
         roots: &roots,
@@ -135,7 +121,7 @@ pub fn update_folders(
 /// Scans, decides and publishes. `roots_after` says which roots to remember, of the places in the input of
 /// those that stay as they were.
 fn run(
-    input: &scanned::Input<'_>,
+    input: &Input<'_>,
     options: &UpdateOptions,
     observer: &dyn Progress,
     roots_after: impl FnOnce(&[usize]) -> RootChange,
@@ -145,9 +131,7 @@ fn run(
     let gone = match options.cleanup {
         Cleanup::Pass => Gone::NotSeen,
         Cleanup::Keep => Gone::None,
-        Cleanup::Legacy => {
-            Gone::LookedUp(lookup::look_up(&scan, &file_rows::FileRows::new(input.snapshot)?, observer)?)
-        }
+        Cleanup::Legacy => Gone::LookedUp(look_up(&scan, &FileRows::new(input.snapshot)?, observer)?),
     };
     if observer.is_cancelled() {
         // What was not looked up, or not listed, may be there.

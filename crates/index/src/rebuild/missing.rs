@@ -6,8 +6,7 @@
 
 use crate::environment::Environment;
 use crate::error::Result;
-use crate::pass::roots::is_unmounted;
-use crate::pass::{Problem, STAYS};
+use crate::pass::{Problem, STAYS, is_unmounted};
 use crate::remedy::Remedy;
 use crate::rows::{self, FolderRow, Subdirectory};
 use crate::search::Inventory;

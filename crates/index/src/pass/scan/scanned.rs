@@ -1,8 +1,8 @@
 //! What a scan works from, and what it finds: folders, and one outcome for each of their directories.
 
 use crate::environment::Environment;
-use crate::pass::compare::Found;
 use crate::pass::options::{Cleanup, Loss, Mode};
+use crate::pass::scan::compare::Found;
 use crate::pass::summary::Problem;
 use crate::rows::{DirectoryState, FileRow, FolderRow};
 use crate::state::Root;
@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use store::Snapshot;
 
 /// What a scan works from.
-pub(super) struct Input<'a> {
+pub(in crate::pass) struct Input<'a> {
     /// Clock and threads.
     pub environment: &'a Environment,
     /// The last commit.
@@ -35,7 +35,7 @@ pub(super) struct Input<'a> {
 
 /// What a scan found.
 #[derive(Debug, Default)]
-pub(super) struct Scan {
+pub(in crate::pass) struct Scan {
     /// Every folder of the roots, on the disk or in rows.
     pub folders: Vec<ScannedFolder>,
     /// What could not be read.
@@ -59,19 +59,19 @@ pub(super) struct Scan {
 
 impl Input<'_> {
     /// Says whether a folder is one to look at.
-    pub(super) fn has(&self, folder: &Path) -> bool {
+    pub(in crate::pass) fn has(&self, folder: &Path) -> bool {
         self.only.is_none_or(|only| only.contains(folder))
     }
 
     /// Says whether a folder to look at is here or below.
-    pub(super) fn has_below(&self, directory: &Path) -> bool {
+    pub(in crate::pass) fn has_below(&self, directory: &Path) -> bool {
         self.only.is_none_or(|only| only.iter().any(|folder| folder.starts_with(directory)))
     }
 }
 
 /// A folder and what its two directories hold.
 #[derive(Debug)]
-pub(super) struct ScannedFolder {
+pub(in crate::pass) struct ScannedFolder {
     /// The root, by its place in the input.
     pub root: usize,
     /// Where it is.
@@ -94,7 +94,7 @@ pub(super) struct ScannedFolder {
 
 /// What came of one directory.
 #[derive(Debug, Default)]
-pub(super) enum Outcome {
+pub(in crate::pass) enum Outcome {
     /// It was not read, or could not be: its rows stay.
     #[default]
     Unknown,
@@ -107,7 +107,7 @@ pub(super) enum Outcome {
 
 /// A directory that was read.
 #[derive(Debug, Default)]
-pub(super) struct Directory {
+pub(in crate::pass) struct Directory {
     /// The directory before it was read.
     pub state: DirectoryState,
     /// Files in it.

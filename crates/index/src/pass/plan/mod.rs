@@ -2,22 +2,21 @@
 //!
 //! In: a scan. Out: a plan. Pure, but for the scan's own values.
 
-use crate::pass::compare::Found;
-use crate::pass::lookup::LookedUp;
-use crate::pass::moves::{Devices, Move, match_moves};
+mod moves;
+
 use crate::pass::options::Loss;
-use crate::pass::reader::is_drafts_folder;
-use crate::pass::scanned::{Outcome, Scan, ScannedFolder};
+use crate::pass::scan::{Found, LookedUp, Outcome, Scan, ScannedFolder, is_drafts_folder};
 use crate::pass::summary::{Problem, Summary};
 use crate::remedy::Remedy;
 use crate::rows::{FileRow, FolderRow, Subdirectory};
 use mail::{FileStat, Stamp};
+use moves::{Devices, Move, match_moves};
 use std::collections::HashSet;
 use std::path::PathBuf;
 
 /// What is to be done.
 #[derive(Debug, Default)]
-pub(super) struct Plan {
+pub(in crate::pass) struct Plan {
     /// The folders that things below name by their place here.
     pub folders: Vec<PlannedFolder>,
     /// Rows that get another name, folder or flags.
@@ -37,7 +36,7 @@ pub(super) struct Plan {
 
 /// A folder and what the commit stores of it.
 #[derive(Debug)]
-pub(super) struct PlannedFolder {
+pub(in crate::pass) struct PlannedFolder {
     /// Where it is.
     pub path: PathBuf,
     /// The row as the scan knew it.
@@ -58,7 +57,7 @@ pub(super) struct PlannedFolder {
 
 /// A file to read.
 #[derive(Clone, Debug)]
-pub(super) struct Candidate {
+pub(in crate::pass) struct Candidate {
     /// Where it is.
     pub found: Found,
     /// The row that it replaces.
@@ -67,7 +66,7 @@ pub(super) struct Candidate {
 
 impl Plan {
     /// Says whether there is nothing to write.
-    pub(super) fn is_empty(&self) -> bool {
+    pub(in crate::pass) fn is_empty(&self) -> bool {
         self.moved.is_empty()
             && self.restated.is_empty()
             && self.read.is_empty()
@@ -78,7 +77,7 @@ impl Plan {
 
 /// Which rows go.
 #[derive(Debug)]
-pub(super) enum Gone {
+pub(in crate::pass) enum Gone {
     /// Those whose file the scan did not see.
     NotSeen,
     /// None.
@@ -88,7 +87,7 @@ pub(super) enum Gone {
 }
 
 /// Decides.
-pub(super) fn plan(scan: Scan, loss: Loss, gone: Gone) -> Plan {
+pub(in crate::pass) fn plan(scan: Scan, loss: Loss, gone: Gone) -> Plan {
     let mut plan = Plan {
         summary: Summary {
             problems: scan.problems,

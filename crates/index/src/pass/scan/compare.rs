@@ -3,14 +3,14 @@
 //! In: a listing and the rows of that directory. Out: lists of differences. Pure: it asks nothing of the
 //! disk; which of the gone and the new are one moved file is decided in `moves`, after all directories.
 
-use crate::pass::listing::{Entry, Listing};
+use crate::pass::scan::listing::{Entry, Listing};
 use crate::rows::{FileRow, Subdirectory};
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
 /// A file in a directory, with what the listing says of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Found {
+pub(in crate::pass) struct Found {
     /// The folder, by its place in this pass's list.
     pub folder: usize,
     /// `cur` or `new`.

@@ -3,14 +3,14 @@
 //! In: a snapshot. Out: rows of one directory, or one row. Must not know the disk.
 
 use crate::error::{Error, Result};
-use crate::pass::compare::{StoredRows, Visit};
+use crate::pass::scan::compare::{StoredRows, Visit};
 use crate::rows::{self, FileRow, Subdirectory};
 use crate::tables::files;
 use mail::{FileStat, Flags};
 use store::{PRIMARY, Part, Snapshot, Table, Value};
 
 /// The table `files` of one snapshot.
-pub(super) struct FileRows {
+pub(in crate::pass) struct FileRows {
     table: Table,
 }
 
@@ -19,7 +19,7 @@ impl FileRows {
     ///
     /// # Errors
     /// The table is missing.
-    pub(super) fn new(snapshot: &Snapshot) -> Result<FileRows> {
+    pub(in crate::pass) fn new(snapshot: &Snapshot) -> Result<FileRows> {
         Ok(FileRows { table: snapshot.table(files::TABLE)? })
     }
 
@@ -27,7 +27,7 @@ impl FileRows {
     ///
     /// # Errors
     /// Damage in the store.
-    pub(super) fn count(&self, folder: u32, subdirectory: Subdirectory) -> Result<u64> {
+    pub(in crate::pass) fn count(&self, folder: u32, subdirectory: Subdirectory) -> Result<u64> {
         let mut count = 0;
         for part in self.table.parts() {
             count += part.primary_range(&directory_key(folder, subdirectory))?.count() as u64;
@@ -40,7 +40,7 @@ impl FileRows {
     ///
     /// # Errors
     /// Damage in the store.
-    pub(super) fn count_at_most(&self, folder: u32, subdirectory: Subdirectory) -> Result<u64> {
+    pub(in crate::pass) fn count_at_most(&self, folder: u32, subdirectory: Subdirectory) -> Result<u64> {
         let mut count = 0;
         for part in self.table.parts() {
             count +=
@@ -50,7 +50,7 @@ impl FileRows {
     }
 
     /// Returns how many files are known.
-    pub(super) fn row_count(&self) -> u64 {
+    pub(in crate::pass) fn row_count(&self) -> u64 {
         self.table.row_count()
     }
 
@@ -58,7 +58,7 @@ impl FileRows {
     ///
     /// # Errors
     /// Damage in the store.
-    pub(super) fn with_draft_flag(&self) -> Result<Vec<FileRow>> {
+    pub(in crate::pass) fn with_draft_flag(&self) -> Result<Vec<FileRow>> {
         let mut found = Vec::new();
         for part in self.table.parts() {
             let flags = part.u16s(files::FLAGS, 0..part.row_count())?;
@@ -75,7 +75,7 @@ impl FileRows {
     ///
     /// # Errors
     /// Damage in the store.
-    pub(super) fn file(&self, key: &[Value<'_>]) -> Result<Option<FileRow>> {
+    pub(in crate::pass) fn file(&self, key: &[Value<'_>]) -> Result<Option<FileRow>> {
         match self.table.get(PRIMARY, key)? {
             Some(id) => Ok(Some(rows::file(rows::part_of(&self.table, id), id.row)?)),
             None => Ok(None),
@@ -86,7 +86,11 @@ impl FileRows {
     ///
     /// # Errors
     /// Damage in the store.
-    pub(super) fn directory(&self, folder: u32, subdirectory: Subdirectory) -> Result<DirectoryRows<'_>> {
+    pub(in crate::pass) fn directory(
+        &self,
+        folder: u32,
+        subdirectory: Subdirectory,
+    ) -> Result<DirectoryRows<'_>> {
         Ok(DirectoryRows { parts: self.table.parts(), folder, subdirectory })
     }
 }
@@ -97,7 +101,7 @@ fn directory_key<'v>(folder: u32, subdirectory: Subdirectory) -> [Value<'v>; 2] 
 
 /// What of a file tells that its content may be another one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Telling {
+pub(in crate::pass) enum Telling {
     /// Its size and both of its times.
     SizeAndTimes,
     /// Its size and the time of its last modification. Renaming a file changes the other time and no row.
@@ -105,7 +109,7 @@ pub(super) enum Telling {
 }
 
 /// The rows of one directory.
-pub(super) struct DirectoryRows<'a> {
+pub(in crate::pass) struct DirectoryRows<'a> {
     parts: &'a [Part],
     folder: u32,
     subdirectory: Subdirectory,
@@ -118,7 +122,7 @@ impl DirectoryRows<'_> {
     ///
     /// # Errors
     /// Damage in the store.
-    pub(super) fn outdated(
+    pub(in crate::pass) fn outdated(
         &self,
         telling: Telling,
         mut look: impl FnMut(&[u8]) -> Option<FileStat>,
@@ -159,7 +163,7 @@ impl StoredRows for DirectoryRows<'_> {
 }
 
 /// A directory that has no rows yet.
-pub(super) struct NoRows;
+pub(in crate::pass) struct NoRows;
 
 impl StoredRows for NoRows {
     type Key = ();

@@ -5,9 +5,9 @@
 //! nor fingerprints nor stamps. Reads nothing but what each file says of itself.
 
 use crate::error::Result;
-use crate::pass::compare::StoredRows;
-use crate::pass::file_rows::FileRows;
-use crate::pass::scanned::{Outcome, Scan, ScannedFolder};
+use crate::pass::scan::compare::StoredRows;
+use crate::pass::scan::file_rows::FileRows;
+use crate::pass::scan::scanned::{Outcome, Scan, ScannedFolder};
 use crate::pass::summary::{Problem, STAYS};
 use crate::rows::{FileRow, Subdirectory};
 use std::collections::HashSet;
@@ -16,7 +16,7 @@ use work::Progress;
 
 /// What looking up files gives.
 #[derive(Debug, Default)]
-pub(super) struct LookedUp {
+pub(in crate::pass) struct LookedUp {
     /// Rows whose file is not there.
     pub gone: Vec<FileRow>,
     /// Files that cannot be looked at: their rows stay.
@@ -25,7 +25,7 @@ pub(super) struct LookedUp {
 
 impl LookedUp {
     /// Leaves out some rows: their files are known to be somewhere else now.
-    pub(super) fn without<'a>(mut self, rows: impl Iterator<Item = &'a FileRow>) -> LookedUp {
+    pub(in crate::pass) fn without<'a>(mut self, rows: impl Iterator<Item = &'a FileRow>) -> LookedUp {
         let key = |row: &FileRow| (row.folder, row.subdirectory, row.name.clone());
         let left_out: HashSet<_> = rows.map(key).collect();
         self.gone.retain(|row| !left_out.contains(&key(row)));
@@ -37,7 +37,7 @@ impl LookedUp {
 ///
 /// # Errors
 /// Damage in the store.
-pub(super) fn look_up(scan: &Scan, known: &FileRows, observer: &dyn Progress) -> Result<LookedUp> {
+pub(in crate::pass) fn look_up(scan: &Scan, known: &FileRows, observer: &dyn Progress) -> Result<LookedUp> {
     let mut looked_up = LookedUp::default();
     for folder in scan.folders.iter().filter(|folder| !folder.is_new) {
         for subdirectory in Subdirectory::ALL {

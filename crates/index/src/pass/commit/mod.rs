@@ -4,16 +4,26 @@
 //! commit: what another writer changed meanwhile is left alone, and the next pass sees it. New numbers are
 //! given only there.
 
+mod batch;
+mod contents;
+mod dates;
+mod ingest;
+mod link;
+mod people;
+
 use crate::environment::Environment;
 use crate::error::Result;
 use crate::open;
-use crate::pass::batch::{Batch, RootChange};
-use crate::pass::contents::{CHUNK_FILE_COUNT, Chunk, path_of};
-use crate::pass::ingest::{Ingest, Outcome};
 use crate::pass::options::UpdateOptions;
 use crate::pass::orphans;
 use crate::pass::plan::{Candidate, Plan, PlannedFolder};
 use crate::pass::summary::{Problem, Summary};
+use batch::Batch;
+pub(in crate::pass) use batch::RootChange;
+use contents::{CHUNK_FILE_COUNT, Chunk, path_of};
+pub(in crate::pass) use dates::NamedDates;
+use ingest::Outcome;
+pub(in crate::pass) use ingest::{Ingest, Next};
 use mail::{FileStat, Stamp};
 use std::collections::{HashSet, VecDeque};
 use std::path::Path;
@@ -22,7 +32,7 @@ use store::{Version, Writer};
 use work::{Progress, Stage};
 
 /// A pass that writes.
-pub(super) struct Session<'a> {
+pub(in crate::pass) struct Session<'a> {
     environment: &'a Environment,
     roots: &'a RootChange,
     options: &'a UpdateOptions,
@@ -33,7 +43,7 @@ pub(super) struct Session<'a> {
 
 impl<'a> Session<'a> {
     /// Begins; `version` is the commit that the plan was made on.
-    pub(super) fn new(
+    pub(in crate::pass) fn new(
         environment: &'a Environment,
         roots: &'a RootChange,
         version: Version,
@@ -48,7 +58,7 @@ impl<'a> Session<'a> {
     ///
     /// # Errors
     /// A full disk, damage; everything published before stays.
-    pub(super) fn run(&mut self, plan: Plan, summary: &mut Summary) -> Result<()> {
+    pub(in crate::pass) fn run(&mut self, plan: Plan, summary: &mut Summary) -> Result<()> {
         let Plan { folders, moved, restated, read, gone, .. } = plan;
         if !read.is_empty() {
             self.observer.stage(Stage::Read);

@@ -7,11 +7,11 @@
 use crate::environment::Environment;
 use crate::error::{Error, Result};
 use crate::open;
-use crate::pass::compare::Found;
-use crate::pass::dates::{NamedDates, redate};
-use crate::pass::file_rows::FileRows;
-use crate::pass::ingest::{Ingested, Next};
+use crate::pass::commit::dates::{NamedDates, redate};
+use crate::pass::commit::ingest::{Ingested, Next};
 use crate::pass::plan::PlannedFolder;
+use crate::pass::scan::FileRows;
+use crate::pass::scan::Found;
 use crate::rows::{self, FileRow, FolderRow, Subdirectory, file_key};
 use crate::state::{self, ATTACHMENT, Root, State};
 use crate::tables::{NO_DATE, absent, files, folders, messages};
@@ -21,7 +21,7 @@ use store::{OwnedValue, PRIMARY, Rows, Snapshot, Table, Transaction, Value, Vers
 
 /// What a pass does to the list of roots.
 #[derive(Clone, Debug, Default)]
-pub(super) struct RootChange {
+pub(in crate::pass) struct RootChange {
     /// The roots that the plan was made on.
     pub remembered: Vec<Root>,
     /// The roots to remember.
@@ -30,7 +30,7 @@ pub(super) struct RootChange {
 
 impl RootChange {
     /// Says whether nothing changes.
-    pub(super) fn is_none(&self) -> bool {
+    pub(in crate::pass) fn is_none(&self) -> bool {
         self.remembered == self.wanted
     }
 
@@ -44,7 +44,7 @@ impl RootChange {
 }
 
 /// A commit in the making.
-pub(super) struct Batch<'a> {
+pub(in crate::pass) struct Batch<'a> {
     snapshot: Snapshot,
     planned: &'a [PlannedFolder],
     state: State,
@@ -69,7 +69,7 @@ pub(super) struct Batch<'a> {
 
 impl<'a> Batch<'a> {
     /// Begins under the writer's lock.
-    pub(super) fn begin(
+    pub(in crate::pass) fn begin(
         writer: &Writer,
         environment: &Environment,
         roots: &RootChange,
@@ -106,37 +106,42 @@ impl<'a> Batch<'a> {
     }
 
     /// Returns the commit that the batch is based on.
-    pub(super) fn snapshot(&self) -> &Snapshot {
+    pub(in crate::pass) fn snapshot(&self) -> &Snapshot {
         &self.snapshot
     }
 
     /// Says whether nobody wrote since the plan was made.
-    pub(super) fn is_trusted(&self) -> bool {
+    pub(in crate::pass) fn is_trusted(&self) -> bool {
         self.is_trusted
     }
 
     /// Takes note of a message that was read and whose file was not added: it may have no other.
-    pub(super) fn left_over(&mut self, message: u32) {
+    pub(in crate::pass) fn left_over(&mut self, message: u32) {
         self.lost.insert(message);
     }
 
     /// Takes note that the batch's new messages are read with these header fields.
-    pub(super) fn read_with_headers(&mut self, names: &[String]) {
+    pub(in crate::pass) fn read_with_headers(&mut self, names: &[String]) {
         self.state.read_with_headers(names);
     }
 
     /// Returns what the names of files say that were added.
-    pub(super) fn named_dates(&self) -> &NamedDates {
+    pub(in crate::pass) fn named_dates(&self) -> &NamedDates {
         &self.named
     }
 
     /// Returns the numbers that new messages and their threads get.
-    pub(super) fn next(&self) -> Next {
+    pub(in crate::pass) fn next(&self) -> Next {
         Next { message: self.state.next_message, node: self.state.next_node }
     }
 
     /// Gives a row another place, name, inode or time; its message stays. Says whether it was done.
-    pub(super) fn change(&mut self, old: &FileRow, found: &Found, stat: Option<&FileStat>) -> Result<bool> {
+    pub(in crate::pass) fn change(
+        &mut self,
+        old: &FileRow,
+        found: &Found,
+        stat: Option<&FileStat>,
+    ) -> Result<bool> {
         let mut row = self.row_of(found, old.message, old.inode)?;
         row.inode = found.inode;
         match stat {
@@ -151,7 +156,7 @@ impl<'a> Batch<'a> {
     }
 
     /// Exchanges a row for what its file holds now. Says whether it was done.
-    pub(super) fn replace(
+    pub(in crate::pass) fn replace(
         &mut self,
         old: &FileRow,
         found: &Found,
@@ -163,7 +168,7 @@ impl<'a> Batch<'a> {
     }
 
     /// Adds a row. Says whether it was done.
-    pub(super) fn add(&mut self, found: &Found, (message, stat): (u32, &FileStat)) -> Result<bool> {
+    pub(in crate::pass) fn add(&mut self, found: &Found, (message, stat): (u32, &FileStat)) -> Result<bool> {
         let mut row = self.row_of(found, message, found.inode)?;
         set_stat(&mut row, stat);
         if !self.is_as_expected(row.folder, row.subdirectory, &row.name, None)? {
@@ -174,7 +179,7 @@ impl<'a> Batch<'a> {
     }
 
     /// Takes a row out. Says whether it was done.
-    pub(super) fn remove(&mut self, row: &FileRow) -> Result<bool> {
+    pub(in crate::pass) fn remove(&mut self, row: &FileRow) -> Result<bool> {
         if !self.is_as_expected(row.folder, row.subdirectory, &row.name, Some(row))? {
             return Ok(false);
         }
@@ -184,7 +189,7 @@ impl<'a> Batch<'a> {
     }
 
     /// Stores the stamps of a folder, or takes out its row when it is gone and has no files left.
-    pub(super) fn finish_folder(
+    pub(in crate::pass) fn finish_folder(
         &mut self,
         index: usize,
         stamps: [Option<Stamp>; 2],
@@ -213,7 +218,7 @@ impl<'a> Batch<'a> {
     }
 
     /// Returns the transaction, or none if there is nothing to write.
-    pub(super) fn finish(mut self, mut ingested: Ingested) -> Result<Option<Transaction>> {
+    pub(in crate::pass) fn finish(mut self, mut ingested: Ingested) -> Result<Option<Transaction>> {
         let mut transaction = Transaction::default();
         self.absences(&mut transaction)?;
         self.redate(&mut ingested)?;

@@ -3,15 +3,26 @@
 //! In: roots, and the folders of the last commit. Out: one outcome for each directory. Directories that
 //! cannot be read are unknown, never empty. Writes nothing.
 
+mod compare;
+mod file_rows;
+mod lazy;
+mod listing;
+mod lookup;
+mod reader;
+mod roots;
+mod scanned;
+
 use crate::error::Result;
-use crate::pass::compare::Found;
-use crate::pass::file_rows::FileRows;
-use crate::pass::lazy::{Drafts, is_unchanged};
 use crate::pass::options::{Cleanup, Mode};
-use crate::pass::reader::{Reader, changed_in_place};
-use crate::pass::roots;
-use crate::pass::scanned::{Input, Outcome, Scan, ScannedFolder};
 use crate::rows::{FileRow, Subdirectory};
+pub(in crate::pass) use compare::Found;
+pub(in crate::pass) use file_rows::FileRows;
+use lazy::{Drafts, is_unchanged};
+pub(in crate::pass) use lookup::{LookedUp, look_up};
+pub(in crate::pass) use reader::is_drafts_folder;
+use reader::{Reader, changed_in_place};
+pub(crate) use roots::{expect_mail, is_unmounted};
+pub(in crate::pass) use scanned::{Input, Outcome, Scan, ScannedFolder};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use work::Progress;
@@ -20,7 +31,7 @@ use work::Progress;
 ///
 /// # Errors
 /// Damage in the store.
-pub(super) fn scan(input: &Input<'_>, observer: &dyn Progress) -> Result<Scan> {
+pub(in crate::pass) fn scan(input: &Input<'_>, observer: &dyn Progress) -> Result<Scan> {
     let known = FileRows::new(input.snapshot)?;
     let mut scan = roots::find(input);
     read_directories(input, &known, &mut scan, observer)?;

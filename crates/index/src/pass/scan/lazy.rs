@@ -4,10 +4,10 @@
 //! the same. Must not know what a directory holds.
 
 use crate::error::Result;
-use crate::pass::compare::{Found, StoredRows};
-use crate::pass::file_rows::FileRows;
-use crate::pass::reader::is_drafts_folder;
-use crate::pass::scanned::ScannedFolder;
+use crate::pass::scan::compare::{Found, StoredRows};
+use crate::pass::scan::file_rows::FileRows;
+use crate::pass::scan::reader::is_drafts_folder;
+use crate::pass::scan::scanned::ScannedFolder;
 use crate::rows::{FileRow, Subdirectory};
 use std::collections::HashMap;
 

@@ -6,11 +6,11 @@
 use crate::archive::ArchivedFile;
 use crate::environment::{Environment, present_for_dates};
 use crate::error::{Error, Result};
-use crate::pass::contents::{Chunk, Manner, Read, SMALL_BYTES, read_archived, read_large};
-use crate::pass::dates::NamedDates;
-use crate::pass::link::{Ids, Linker, Links};
+use crate::pass::commit::contents::{Chunk, Manner, Read, SMALL_BYTES, read_archived, read_large};
+use crate::pass::commit::dates::NamedDates;
+use crate::pass::commit::link::{Ids, Linker, Links};
+use crate::pass::commit::people::{Mention, People, Role};
 use crate::pass::options::UpdateOptions;
-use crate::pass::people::{Mention, People, Role};
 use crate::record::{self, Contact, LineRecord, Rest};
 use crate::rows;
 use crate::state::TextSegment;
@@ -29,7 +29,7 @@ const DOCUMENTS_PER_WRITER_MIN: usize = 64;
 
 /// What came of one file.
 #[derive(Debug)]
-pub(super) enum Outcome {
+pub(in crate::pass) enum Outcome {
     /// It holds this message.
     Message {
         /// The message's number.
@@ -44,7 +44,7 @@ pub(super) enum Outcome {
 }
 
 /// What a batch of files became.
-pub(super) struct Ingest {
+pub(in crate::pass) struct Ingest {
     writers: Vec<Box<dyn Documents>>,
     /// Parsed and not yet linked, in the order of their numbers.
     parsed: Vec<Parsed>,
@@ -64,7 +64,7 @@ pub(super) struct Ingest {
 }
 
 /// What a batch leaves to be committed.
-pub(super) struct Ingested {
+pub(in crate::pass) struct Ingested {
     /// Rows of new messages, of their threads, copies and people, by table.
     pub rows: Vec<(&'static str, Rows)>,
     /// New segments of the text index.
@@ -77,7 +77,7 @@ pub(super) struct Ingested {
 
 /// The numbers from which a batch goes on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Next {
+pub(in crate::pass) struct Next {
     /// That of the next message.
     pub message: u32,
     /// That of the next node of a thread.
@@ -86,7 +86,7 @@ pub(super) struct Next {
 
 impl Ingest {
     /// Begins a batch that goes on with these numbers.
-    pub(super) fn new(
+    pub(in crate::pass) fn new(
         snapshot: &Snapshot,
         next: Next,
         environment: &Environment,
@@ -111,7 +111,7 @@ impl Ingest {
     }
 
     /// Returns how many messages of this batch were not known before.
-    pub(super) fn new_message_count(&self) -> usize {
+    pub(in crate::pass) fn new_message_count(&self) -> usize {
         (self.next_message - self.first_message) as usize
     }
 
@@ -157,7 +157,7 @@ impl Ingest {
     ///
     /// # Errors
     /// Damage in the store.
-    pub(super) fn link(&mut self) -> Result<()> {
+    pub(in crate::pass) fn link(&mut self) -> Result<()> {
         for message in std::mem::take(&mut self.parsed) {
             self.people.note(message.date_seconds, &message.mentions);
             let links = self.linker.link(message.number, &message.ids)?;
@@ -174,7 +174,7 @@ impl Ingest {
     ///
     /// # Errors
     /// A full disk, damage in the store.
-    pub(super) fn take(&mut self, snapshot: &Snapshot, kept: Vec<ArchivedFile>) -> Result<u64> {
+    pub(in crate::pass) fn take(&mut self, snapshot: &Snapshot, kept: Vec<ArchivedFile>) -> Result<u64> {
         let (mut fresh, mut fresh_bytes, mut damaged) = (Vec::new(), 0, 0);
         let mut kept = kept.into_iter().peekable();
         // A few bytes may become many: only as many are unpacked at once as there are cores.
@@ -208,7 +208,7 @@ impl Ingest {
     ///
     /// # Errors
     /// A full disk.
-    pub(super) fn finish(mut self, named: &NamedDates) -> Result<Ingested> {
+    pub(in crate::pass) fn finish(mut self, named: &NamedDates) -> Result<Ingested> {
         for (message, links) in std::mem::take(&mut self.undated) {
             let date = [named, &self.named].map(|names| names.date(message.number));
             let date = date.into_iter().filter(|date| *date != NO_DATE).min().unwrap_or(NO_DATE);

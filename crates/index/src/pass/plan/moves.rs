@@ -4,13 +4,13 @@
 //! with the same inode is the same file; between folders it must also lie on the same device, because inodes
 //! are numbered by device.
 
-use crate::pass::compare::Found;
+use crate::pass::scan::Found;
 use crate::rows::FileRow;
 use std::collections::HashMap;
 
 /// A file that is somewhere else, or has another name, than its row says.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Move {
+pub(in crate::pass) struct Move {
     /// The row as it is.
     pub old: FileRow,
     /// Where the file is now.

@@ -4,11 +4,11 @@
 //! unknown. Must not know the other directories.
 
 use crate::error::Result;
-use crate::pass::compare::{Closer, Difference, Found, compare};
-use crate::pass::file_rows::{FileRows, NoRows, Telling};
-use crate::pass::listing::Listing;
 use crate::pass::options::Mode;
-use crate::pass::scanned::{Directory, Outcome, ScannedFolder};
+use crate::pass::scan::compare::{Closer, Difference, Found, compare};
+use crate::pass::scan::file_rows::{FileRows, NoRows, Telling};
+use crate::pass::scan::listing::Listing;
+use crate::pass::scan::scanned::{Directory, Outcome, ScannedFolder};
 use crate::pass::summary::{Problem, STAYS};
 use crate::rows::{DirectoryState, FileRow, Subdirectory, file_key};
 use mail::{FileStat, Fingerprint, RootBoundary, ScanBuffer, Stamp};
@@ -18,7 +18,7 @@ use std::path::Path;
 const ELSEWHERE: &str = "is a link to a file that is no mail; it is not followed";
 
 /// Reads directories one after another with the same memory.
-pub(super) struct Reader<'a> {
+pub(in crate::pass) struct Reader<'a> {
     mode: Mode,
     known: &'a FileRows,
     buffer: ScanBuffer,
@@ -27,7 +27,7 @@ pub(super) struct Reader<'a> {
 
 impl<'a> Reader<'a> {
     /// Takes the memory.
-    pub(super) fn new(mode: Mode, known: &'a FileRows) -> Reader<'a> {
+    pub(in crate::pass) fn new(mode: Mode, known: &'a FileRows) -> Reader<'a> {
         Reader { mode, known, buffer: ScanBuffer::new(), listing: Listing::default() }
     }
 
@@ -35,7 +35,7 @@ impl<'a> Reader<'a> {
     ///
     /// # Errors
     /// Damage in the store.
-    pub(super) fn read(
+    pub(in crate::pass) fn read(
         &mut self,
         folder: &ScannedFolder,
         index: usize,
@@ -228,7 +228,7 @@ fn has_other_times(now: &Stamp, stored: &Stamp) -> bool {
 }
 
 /// Says whether a folder is one where programs rewrite files in place.
-pub(super) fn is_drafts_folder(path: &[u8]) -> bool {
+pub(in crate::pass) fn is_drafts_folder(path: &[u8]) -> bool {
     let last = path.rsplit(|byte| matches!(byte, b'/' | b'.')).next().unwrap_or_default();
     last.eq_ignore_ascii_case(b"drafts") || last.eq_ignore_ascii_case(b"draft")
 }
@@ -250,7 +250,7 @@ fn look_closer(folder: &Path, difference: Difference, directory: &mut Directory)
 }
 
 /// Returns those rows whose file has another size or other times now.
-pub(super) fn changed_in_place(
+pub(in crate::pass) fn changed_in_place(
     folder: &Path,
     rows: impl IntoIterator<Item = (FileRow, Found)>,
 ) -> impl Iterator<Item = (FileRow, Found)> {

@@ -6,7 +6,7 @@
 
 use crate::error::{Error, Result};
 use crate::pass::options::Loss;
-use crate::pass::scanned::{Input, Scan, ScannedFolder};
+use crate::pass::scan::scanned::{Input, Scan, ScannedFolder};
 use crate::pass::summary::{Problem, STAYS};
 use crate::remedy::Remedy;
 use crate::rows::FolderRow;
@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// Finds the folders of all roots.
-pub(super) fn find(input: &Input<'_>) -> Scan {
+pub(in crate::pass) fn find(input: &Input<'_>) -> Scan {
     let mut scan = Scan { started_ns: input.environment.context.now_ns(), ..Scan::default() };
     for (index, root) in input.roots.iter().enumerate() {
         let rows = input.folders.iter().filter(|row| row.root == root.name);

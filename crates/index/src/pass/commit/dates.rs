@@ -14,23 +14,23 @@ use store::{Kind, PRIMARY, PayloadReader, Rows, Snapshot, Table, Value};
 
 /// The earliest time that names of files say, by message.
 #[derive(Debug, Default)]
-pub(super) struct NamedDates(BTreeMap<u32, i64>);
+pub(in crate::pass) struct NamedDates(BTreeMap<u32, i64>);
 
 impl NamedDates {
     /// Takes note of a name of a file that holds a message.
-    pub(super) fn note(&mut self, message: u32, name: &[u8]) {
+    pub(in crate::pass) fn note(&mut self, message: u32, name: &[u8]) {
         self.note_seconds(message, mail::name_seconds(name));
     }
 
     /// Takes note of what a name says.
-    pub(super) fn note_seconds(&mut self, message: u32, seconds: Option<i64>) {
+    pub(in crate::pass) fn note_seconds(&mut self, message: u32, seconds: Option<i64>) {
         if let Some(seconds) = seconds {
             self.0.entry(message).and_modify(|known| *known = seconds.min(*known)).or_insert(seconds);
         }
     }
 
     /// Returns the date of a message, or [`NO_DATE`].
-    pub(super) fn date(&self, message: u32) -> i64 {
+    pub(in crate::pass) fn date(&self, message: u32) -> i64 {
         self.0.get(&message).copied().unwrap_or(NO_DATE)
     }
 }
@@ -40,7 +40,7 @@ impl NamedDates {
 ///
 /// # Errors
 /// Damage in the store.
-pub(super) fn redate(
+pub(in crate::pass) fn redate(
     snapshot: &Snapshot,
     changed: impl Iterator<Item = u32>,
     date: impl Fn(u32) -> Result<Option<i64>>,
