@@ -4,6 +4,7 @@
 //! Input: commands, and where files go. Output: samples, and what is written of them. Knows nothing of any
 //! program that is measured.
 
+pub mod cached_files;
 pub mod changes;
 pub mod child;
 pub mod cold;
@@ -11,7 +12,6 @@ pub mod corpora;
 mod counted;
 pub mod equal;
 mod figures;
-pub mod held;
 pub mod machine;
 mod markdown;
 pub mod plot;
@@ -27,9 +27,9 @@ pub mod walk;
 pub mod watch;
 mod write;
 
+pub use cached_files::CachedFiles;
 pub use child::{Outcome, Sample};
 pub use corpora::bytes_below;
-pub use held::Held;
 pub use quantity::Quantity;
 pub use report::Report;
 pub use series::{Series, named};
@@ -64,7 +64,7 @@ pub fn run(errand: &Errand) -> Result<()> {
     match errand {
         Errand::Walk(arguments) => walk::walk(arguments),
         Errand::Start(arguments) => starter::start(arguments),
-        Errand::Hold => held::hold(),
+        Errand::Hold => cached_files::hold(),
         Errand::Generate(arguments) => corpora::generate(arguments),
     }
 }

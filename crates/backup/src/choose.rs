@@ -117,25 +117,7 @@ fn free_name(path: &Path, roots: &[Root]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use restic::{Id, Time};
-
-    fn snapshot(host: &str, seconds: i64, paths: &[&str], tags: &[&str]) -> Snapshot {
-        Snapshot {
-            time: Time::from_ns(seconds * 1_000_000_000, 0),
-            parent: None,
-            tree: Id([0; 32]),
-            paths: paths.iter().map(|path| (*path).to_owned()).collect(),
-            hostname: host.to_owned(),
-            username: String::new(),
-            uid: 0,
-            gid: 0,
-            excludes: Vec::new(),
-            tags: tags.iter().map(|tag| (*tag).to_owned()).collect(),
-            original: None,
-            program_version: String::new(),
-            summary: None,
-        }
-    }
+    use crate::testing::snapshots::snapshot;
 
     fn roots(names: &[&str]) -> Vec<Root> {
         names.iter().map(|name| Root { name: (*name).into(), path: format!("/{name}").into() }).collect()

@@ -3,7 +3,7 @@
 //! A path in a snapshot is the absolute path as bytes, without a slash at the end: `/home/ana/Mail`. The top
 //! is the empty path. Pure: reads no disk.
 
-use index::Place;
+use index::Subdirectory;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path};
 
@@ -40,9 +40,12 @@ pub(crate) fn plain(path: &Path) -> Option<Vec<u8>> {
 }
 
 /// Returns whether files in the directory of this path hold messages, and whether that is `new`.
-pub(crate) fn message_place(directory: &[u8]) -> Option<(&[u8], Place)> {
+pub(crate) fn message_place(directory: &[u8]) -> Option<(&[u8], Subdirectory)> {
     let (folder, name) = split(directory)?;
-    Place::ALL.into_iter().find(|place| place.name().as_bytes() == name).map(|place| (folder, place))
+    Subdirectory::ALL
+        .into_iter()
+        .find(|subdirectory| subdirectory.name().as_bytes() == name)
+        .map(|subdirectory| (folder, subdirectory))
 }
 
 #[cfg(test)]

@@ -2,33 +2,34 @@
 //!
 //! In: messages. Out: backups. Knows only the public interface.
 
+#[path = "../src/testing/mailbox.rs"]
+mod mailbox;
+
 use backup::{BackupOptions, BackupReport, Target};
-use disk::RealDisk;
-use index::{Environment, Mailbox, Order, RecordReader, Root, UpdateOptions};
+pub(crate) use mailbox::{TestMailbox, found, message, query};
 use restic::key_file::Cost;
 use restic::testing::{advance, surroundings as testing_surroundings};
 use restic::{HeldLock, LockKind, Password, Repository, SaveOptions, Snapshot, Storage, Surroundings};
 use std::fs;
+use std::ops::Deref;
 use std::os::unix::fs::MetadataExt;
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
-use tempfile::TempDir;
 use work::Silent;
 
 pub(crate) const PASSWORD: &str = "secret";
 
 /// A mailbox, its index, and where a repository may be.
 pub(crate) struct Fixture {
-    pub(crate) directory: TempDir,
-    pub(crate) environment: Environment,
-    pub(crate) roots: Vec<Root>,
+    mailbox: TestMailbox,
 }
 
-pub(crate) fn message(number: usize) -> String {
-    format!(
-        "From: a@example.org\nSubject: s{number}\nMessage-ID: <m{number}@example.org>\n\nwords {number}\n"
-    )
+impl Deref for Fixture {
+    type Target = TestMailbox;
+
+    fn deref(&self) -> &TestMailbox {
+        &self.mailbox
+    }
 }
 
 pub(crate) fn large() -> String {
@@ -40,18 +41,7 @@ pub(crate) fn large() -> String {
 impl Fixture {
     /// Begins with two folders, of which one has a message that is cut, and with odd names.
     pub(crate) fn new() -> Fixture {
-        let directory = tempfile::tempdir().unwrap();
-        let root = directory.path().join("home/Mail");
-        fs::create_dir_all(&root).unwrap();
-        let environment = Environment {
-            disk: Arc::new(RealDisk),
-            data: directory.path().join("data"),
-            context: work::Context::new(|| 1_900_000_000_000_000_000, 2),
-            seed: 7,
-            holder: "a test".into(),
-        };
-        let fixture =
-            Fixture { directory, environment, roots: vec![Root { name: "mail".into(), path: root }] };
+        let fixture = Fixture { mailbox: TestMailbox::new() };
         for number in 0..6 {
             let folder = if number < 3 { "inbox" } else { "lists/rüst \"quoted\"" };
             fixture.put(folder, "cur", &format!("{number}.x:2,S"), message(number).as_bytes());
@@ -62,24 +52,6 @@ impl Fixture {
         fs::write(fixture.root().join("inbox/maildirfolder"), "").unwrap();
         fs::write(fixture.root().join("inbox/tmp/half"), "x").unwrap();
         fixture
-    }
-
-    pub(crate) fn root(&self) -> &Path {
-        &self.roots[0].path
-    }
-
-    pub(crate) fn put(&self, folder: &str, place: &str, name: &str, content: &[u8]) -> PathBuf {
-        for each in ["cur", "new", "tmp"] {
-            fs::create_dir_all(self.root().join(folder).join(each)).unwrap();
-        }
-        let path = self.root().join(folder).join(place).join(name);
-        fs::write(&path, content).unwrap();
-        path
-    }
-
-    pub(crate) fn index(&self) -> Mailbox {
-        index::update(&self.environment, &self.roots, &UpdateOptions::default(), &Silent).unwrap();
-        Mailbox::open(&self.environment).unwrap()
     }
 
     /// Brings the index in step and backs up.
@@ -132,29 +104,5 @@ pub(crate) fn snapshots(repository: &Repository) -> Vec<Snapshot> {
     assert!(listed.unread.is_empty());
     let mut list: Vec<Snapshot> = listed.snapshots.into_iter().map(|(_, snapshot)| snapshot).collect();
     list.sort_by_key(|snapshot| snapshot.time.ns());
-    list
-}
-
-pub(crate) fn query(text: &str) -> query::Query {
-    let now = jiff::Timestamp::from_second(1_900_000_000).unwrap().to_zoned(jiff::tz::TimeZone::UTC);
-    query::parse(
-        text,
-        &query::Context {
-            now,
-            headers: Vec::new(),
-            queries: Default::default(),
-            stemming: Default::default(),
-        },
-    )
-    .unwrap()
-}
-
-/// Returns the subjects that a query finds, in order.
-pub(crate) fn found(mailbox: &Mailbox, text: &str) -> Vec<String> {
-    let hits = mailbox.find(&query(text), &Order::default()).unwrap();
-    let mut reader = RecordReader::new();
-    let mut list: Vec<String> =
-        hits.list.iter().map(|hit| mailbox.line(hit, &mut reader).unwrap().subject).collect();
-    list.sort();
     list
 }

@@ -3,6 +3,7 @@
 //!
 //! Returns values, and does not know what they are used for.
 
+use terminal::environment::is_waiting_left_out;
 pub(crate) use terminal::environment::{arguments, clock_ns, current_directory, now, seed, thread_count};
 
 use disk::Source;
@@ -113,12 +114,6 @@ pub(crate) fn archive_surroundings() -> restic::Surroundings {
 /// Returns the number of the user that the process acts as.
 pub(crate) fn user_id() -> u32 {
     rustix::process::geteuid().as_raw()
-}
-
-/// Says whether every wait for locks and servers is to be over at once (`PNEU_NO_WAITING`), as tests want it
-/// that let them fail.
-fn is_waiting_left_out() -> bool {
-    std::env::var_os("PNEU_NO_WAITING").is_some_and(|value| !value.is_empty())
 }
 
 /// Returns for how long an object store may say nothing.

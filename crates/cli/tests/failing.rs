@@ -14,14 +14,14 @@ const PASSWORD: &str = "pneumatic";
 const SECRET: &str = "SecretThatNobodySees";
 
 /// A home whose repository is at `address`; waits are over at once.
-struct Kept {
+struct RemoteHome {
     home: Home,
     address: String,
 }
 
-impl Kept {
-    fn at(address: String) -> Kept {
-        Kept { home: Home::indexed(), address }
+impl RemoteHome {
+    fn at(address: String) -> RemoteHome {
+        RemoteHome { home: Home::indexed(), address }
     }
 
     fn command(&self, arguments: &[&str]) -> Command {
@@ -89,7 +89,7 @@ fn last_line(run: &Run, server: &ObjectServer) -> String {
 #[test]
 fn a_store_that_fails_now_and_then_is_asked_again() {
     let server = ObjectServer::start();
-    let kept = Kept::at(server.address());
+    let kept = RemoteHome::at(server.address());
     server.decide(|number, _, _| match number % 5 {
         0 => Fate::Busy,
         2 => Fate::Reset,
@@ -127,7 +127,7 @@ fn a_store_that_fails_now_and_then_is_asked_again() {
 #[test]
 fn what_comes_with_a_flipped_bit_is_read_again() {
     let server = ObjectServer::start();
-    let kept = Kept::at(server.address());
+    let kept = RemoteHome::at(server.address());
     kept.good(&["init"]);
     for round in 0..3 {
         kept.add(round);
@@ -158,7 +158,7 @@ fn what_comes_with_a_flipped_bit_is_read_again() {
 #[test]
 fn a_store_that_falls_silent_is_asked_again() {
     let server = ObjectServer::start();
-    let kept = Kept::at(server.address());
+    let kept = RemoteHome::at(server.address());
     kept.good(&["init"]);
     // What was written though nobody said so is written once more, and is no damage.
     let silent = ["PUT", "GET"];
@@ -186,7 +186,7 @@ fn a_store_that_falls_silent_is_asked_again() {
 #[test]
 fn a_store_that_is_gone_is_a_sentence_of_every_command() {
     let server = ObjectServer::start();
-    let kept = Kept::at(server.address());
+    let kept = RemoteHome::at(server.address());
     kept.good(&["init"]);
     kept.good(&["backup"]);
     let before = server.objects();
@@ -220,7 +220,7 @@ fn a_store_that_is_gone_is_a_sentence_of_every_command() {
         }
     }
     assert!(server.objects() == before);
-    let nobody = Kept { address: "s3:http://127.0.0.1:1/bucket/mail".to_owned(), ..kept };
+    let nobody = RemoteHome { address: "s3:http://127.0.0.1:1/bucket/mail".to_owned(), ..kept };
     let run = nobody.run(&["snapshots"]);
     let said = "cannot look at config at s3:http://127.0.0.1:1/bucket/mail: the server cannot be reached: \
         Connection refused (os error 111); tried 21 times in 15 minutes\n";
@@ -230,7 +230,7 @@ fn a_store_that_is_gone_is_a_sentence_of_every_command() {
 #[test]
 fn a_store_that_goes_away_in_the_middle_loses_nothing() {
     let server = ObjectServer::start();
-    let kept = Kept::at(server.address());
+    let kept = RemoteHome::at(server.address());
     kept.good(&["init"]);
     kept.good(&["backup"]);
     let mut sentences = Vec::new();
@@ -291,10 +291,10 @@ fn files(root: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
 }
 
 /// A home with a repository in a directory, one snapshot in it, and more mail than that.
-fn with_more_mail() -> Kept {
+fn with_more_mail() -> RemoteHome {
     let home = Home::indexed();
     let address = home.path().join("repository").display().to_string();
-    let kept = Kept { home, address };
+    let kept = RemoteHome { home, address };
     kept.good(&["init"]);
     kept.good(&["backup"]);
     kept.add(0);
@@ -302,7 +302,7 @@ fn with_more_mail() -> Kept {
 }
 
 /// Fails unless a backup that was refused lost nothing and the next one goes on.
-fn assert_nothing_lost(kept: &Kept, refused: &Run, before: &BTreeMap<PathBuf, Vec<u8>>) {
+fn assert_nothing_lost(kept: &RemoteHome, refused: &Run, before: &BTreeMap<PathBuf, Vec<u8>>) {
     let repository = kept.home.path().join("repository");
     let after = files(&repository);
     assert!(before.iter().all(|(path, bytes)| after.get(path) == Some(bytes)), "{refused:?}");
@@ -345,7 +345,7 @@ fn a_file_that_may_not_grow_is_told_and_nothing_is_lost() {
 
 /// Runs a backup with the repository on a disk of so many pages, and copies what is on it then back; `None`
 /// where nothing may be mounted.
-fn on_small_disk(kept: &Kept, page_count: u64) -> Option<Run> {
+fn on_small_disk(kept: &RemoteHome, page_count: u64) -> Option<Run> {
     let script = "mkdir disk && mount -t tmpfs -o size=\"$1\" none disk || exit 99; shift
                   cp -r repository/. disk || exit 98
                   RESTIC_REPOSITORY=\"$PWD/disk\" \"$@\"; code=$?

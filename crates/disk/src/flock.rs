@@ -7,7 +7,8 @@
 //! however it dies. The text in the file is for people only. Text that a dead holder left does not block
 //! anyone.
 
-use crate::{Error, Lock, Result, Wait, limited_read, real};
+use crate::create::create_new;
+use crate::{Error, Lock, Result, Wait, limited_read};
 use rustix::fs::FlockOperation;
 use std::fs::{self, OpenOptions};
 use std::io::{self, Read};
@@ -28,7 +29,7 @@ pub(crate) fn lock(path: &Path, holder: &str, wait: Wait) -> Result<Lock> {
             }
             Err(error) => return Err(Error::io("lock", path, error.into())),
         }
-        let held = Held(file);
+        let held = LockedFile(file);
         if held.is_at(path) {
             held.write_holder(holder);
             return Ok(Lock::new(held));
@@ -40,7 +41,7 @@ pub(crate) fn lock(path: &Path, holder: &str, wait: Wait) -> Result<Lock> {
 
 /// Opens the lock file, or creates it with the right mode.
 fn open(path: &Path) -> io::Result<fs::File> {
-    let created = real::create_new(path);
+    let created = create_new(path);
     let file = match created {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
             OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path)?
@@ -71,9 +72,9 @@ fn read_holder(file: &fs::File) -> String {
 }
 
 /// A file with the lock on it.
-struct Held(fs::File);
+struct LockedFile(fs::File);
 
-impl Held {
+impl LockedFile {
     /// Says whether `path` still names the file.
     fn is_at(&self, path: &Path) -> bool {
         let (Ok(ours), Ok(there)) = (self.0.metadata(), fs::metadata(path)) else { return false };
@@ -87,7 +88,7 @@ impl Held {
     }
 }
 
-impl Drop for Held {
+impl Drop for LockedFile {
     fn drop(&mut self) {
         // Closing is not enough: a child between fork and exec has the descriptor too.
         let _ = rustix::fs::flock(&self.0, FlockOperation::Unlock);
@@ -103,11 +104,11 @@ mod tests {
     fn a_removed_or_replaced_lock_file_is_noticed() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("writer.lock");
-        let held = Held(open(&path).unwrap());
+        let held = LockedFile(open(&path).unwrap());
         assert!(held.is_at(&path));
         fs::remove_file(&path).unwrap();
         assert!(!held.is_at(&path));
-        let other = Held(open(&path).unwrap());
+        let other = LockedFile(open(&path).unwrap());
         assert!(!held.is_at(&path));
         assert!(other.is_at(&path));
     }

@@ -10,7 +10,7 @@
 #![expect(unsafe_code, reason = "advice about memory is a system call that takes an address")]
 
 #[cfg(target_os = "linux")]
-use crate::PAGE_BYTES;
+use crate::map::PAGE_BYTES;
 
 /// Vectors smaller than two large pages cannot be sure to hold one.
 #[cfg(target_os = "linux")]

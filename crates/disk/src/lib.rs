@@ -36,6 +36,7 @@
 //! bytes that are lost. So a [`File`] that failed once refuses everything else. The writer gives up and
 //! starts again from what can be read.
 
+mod create;
 mod error;
 pub mod fault;
 mod flock;
@@ -57,9 +58,6 @@ pub use real::RealDisk;
 use std::ffi::OsString;
 use std::fmt::Debug;
 use std::path::Path;
-
-/// The smallest pages of memory there are: each begins at a multiple of this.
-const PAGE_BYTES: usize = 4096;
 
 /// A place that keeps files: the operating system's ([`RealDisk`]), or one that lies, for tests.
 ///

@@ -8,13 +8,16 @@
     reason = "a map is memory that another process could change; the promise that none does is made here"
 )]
 
-use crate::{Error, PAGE_BYTES, Result, fault};
+use crate::{Error, Result, fault};
 use std::fmt;
 use std::io;
 use std::ops::{Deref, Range};
 use std::path::Path;
 use std::ptr::NonNull;
 use std::sync::Arc;
+
+/// The smallest pages of memory there are: each begins at a multiple of this.
+pub(crate) const PAGE_BYTES: usize = 4096;
 
 /// Linux cuts advice to what it reads ahead on the disk in question, and that is seldom less.
 const ADVICE_BYTES: usize = 128 << 10;

@@ -3,6 +3,7 @@
 //! Input: paths and bytes. Output: files with mode 0600 in directories with mode 0700, whatever the umask.
 //! Does not depend on what the files mean, nor on the caller.
 
+use crate::create::create_new;
 use crate::limited_read::open_file;
 use crate::{Disk, Error, File, Lock, Map, Result, Wait, flock};
 use std::ffi::OsString;
@@ -11,7 +12,6 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::{DirBuilderExt, FileExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-const FILE_MODE: u32 = 0o600;
 const DIRECTORY_MODE: u32 = 0o700;
 
 /// The operating system's disk. Every descriptor is closed on exec.
@@ -156,13 +156,6 @@ impl File for RealFile {
         self.durable_bytes = self.length_bytes;
         Ok(())
     }
-}
-
-/// Creates the file with the right mode, whatever the umask.
-pub(crate) fn create_new(path: &Path) -> io::Result<fs::File> {
-    let file = OpenOptions::new().read(true).write(true).create_new(true).mode(FILE_MODE).open(path)?;
-    file.set_permissions(Permissions::from_mode(FILE_MODE))?;
-    Ok(file)
 }
 
 /// Returns the length of what must be a file.

@@ -79,7 +79,7 @@ pub enum Error {
     },
     /// What the user said is damaged, and a second copy of it is whole.
     #[error("{source}; a second copy in {} is whole", copy.display())]
-    Kept {
+    WithSecondCopy {
         /// What is damaged.
         source: Box<Error>,
         /// The copy.
@@ -191,7 +191,7 @@ impl Error {
             Error::Version { found, newest, .. } if found < newest => Some(Remedy::UpgradeIndex),
             Error::Version { .. } => Some(Remedy::UseNewerProgramOrRebuild),
             Error::UserVersion { .. } => Some(Remedy::UseNewerProgram),
-            Error::Kept { .. } => Some(Remedy::RepairFromCopy),
+            Error::WithSecondCopy { .. } => Some(Remedy::RepairFromCopy),
             Error::Query { remedy, .. } => *remedy,
             _ => None,
         }
@@ -199,7 +199,7 @@ impl Error {
 
     /// Adds that there is a second copy of what is damaged.
     pub(crate) fn kept_in(self, copy: PathBuf) -> Error {
-        Error::Kept { source: Box::new(self), copy }
+        Error::WithSecondCopy { source: Box::new(self), copy }
     }
 }
 

@@ -33,7 +33,7 @@ pub use pass::{
 pub use rebuild::{is_older, rebuild, rebuild_with, remembered_roots};
 pub use record::{Contact, Rest};
 pub use remedy::Remedy;
-pub use rows::{Place, RecordReader};
+pub use rows::{RecordReader, Subdirectory};
 pub use search::{
     Analysis, AnalysisStep, Circle, Counts, Direction, Duplicates, FolderHint, Hit, Hits, Inventory, Line,
     Listed, Mailbox, Message, MessageFile, Moment, MomentFile, MomentFolder, Order, Origin, OwnAddresses,

@@ -7,7 +7,7 @@
 
 /// What a list of messages shows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Line {
+pub(crate) struct LineRecord {
     /// The sender for people: the name, or else the address.
     pub from: String,
     /// The subject, decoded.
@@ -55,7 +55,7 @@ pub struct Contact {
 }
 
 /// Returns the bytes of a list line.
-pub(crate) fn encode_line(line: &Line) -> Vec<u8> {
+pub(crate) fn encode_line(line: &LineRecord) -> Vec<u8> {
     let mut out = Vec::with_capacity(line.from.len().saturating_add(line.subject.len()).saturating_add(8));
     put_text(&mut out, &line.from);
     put_text(&mut out, &line.subject);
@@ -63,9 +63,9 @@ pub(crate) fn encode_line(line: &Line) -> Vec<u8> {
 }
 
 /// Reads a list line; `None` where it is damaged.
-pub(crate) fn decode_line(bytes: &[u8]) -> Option<Line> {
+pub(crate) fn decode_line(bytes: &[u8]) -> Option<LineRecord> {
     let mut input = bytes;
-    let line = Line { from: text(&mut input)?, subject: text(&mut input)? };
+    let line = LineRecord { from: text(&mut input)?, subject: text(&mut input)? };
     input.is_empty().then_some(line)
 }
 
@@ -195,7 +195,7 @@ mod tests {
 
     #[test]
     fn reads_what_was_written() {
-        let line = Line { from: "Ana".into(), subject: "Grüße".into() };
+        let line = LineRecord { from: "Ana".into(), subject: "Grüße".into() };
         assert_eq!(decode_line(&encode_line(&line)), Some(line));
         assert_eq!(decode_rest(&encode_rest(&sample())), Some(sample()));
     }

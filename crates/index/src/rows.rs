@@ -12,44 +12,44 @@ use store::{Part, PayloadReader, RowId, Rows, Schema, Snapshot, Table, Value};
 
 /// The two directories of a Maildir that hold messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Place {
+pub enum Subdirectory {
     /// `cur`: messages that a mail program has seen.
     Cur,
     /// `new`: messages just delivered.
     New,
 }
 
-impl Place {
+impl Subdirectory {
     /// Both.
-    pub const ALL: [Place; 2] = [Place::Cur, Place::New];
+    pub const ALL: [Subdirectory; 2] = [Subdirectory::Cur, Subdirectory::New];
 
     /// Returns the flags of a file here whose name has these.
     pub(crate) fn flags(self, in_name: Flags) -> Flags {
         match self {
-            Place::Cur => in_name,
-            Place::New => in_name | Flags::NEW,
+            Subdirectory::Cur => in_name,
+            Subdirectory::New => in_name | Flags::NEW,
         }
     }
 
     /// Returns the directory's name.
     pub fn name(self) -> &'static str {
         match self {
-            Place::Cur => "cur",
-            Place::New => "new",
+            Subdirectory::Cur => "cur",
+            Subdirectory::New => "new",
         }
     }
 
     /// Returns its number in rows.
     pub(crate) fn number(self) -> u8 {
         match self {
-            Place::Cur => 0,
-            Place::New => 1,
+            Subdirectory::Cur => 0,
+            Subdirectory::New => 1,
         }
     }
 
-    /// Returns the place that a row names.
-    pub(crate) fn from_number(number: u8) -> Place {
-        if number == 0 { Place::Cur } else { Place::New }
+    /// Returns the one that a row names.
+    pub(crate) fn from_number(number: u8) -> Subdirectory {
+        if number == 0 { Subdirectory::Cur } else { Subdirectory::New }
     }
 
     /// Returns its place in an array of both.
@@ -90,7 +90,7 @@ pub(crate) struct FileRow {
     /// The folder's number.
     pub folder: u32,
     /// `cur` or `new`.
-    pub place: Place,
+    pub subdirectory: Subdirectory,
     /// The name, exact bytes.
     pub name: Vec<u8>,
     /// The file's inode.
@@ -122,8 +122,8 @@ impl FileRow {
 }
 
 /// Returns the primary key of a file.
-pub(crate) fn file_key(folder: u32, place: Place, name: &[u8]) -> [Value<'_>; 3] {
-    [Value::U32(folder), Value::U8(place.number()), Value::Bytes(name)]
+pub(crate) fn file_key(folder: u32, subdirectory: Subdirectory, name: &[u8]) -> [Value<'_>; 3] {
+    [Value::U32(folder), Value::U8(subdirectory.number()), Value::Bytes(name)]
 }
 
 /// Returns all folders.
@@ -206,7 +206,7 @@ pub(crate) fn push_folder(rows: &mut Rows, folder: &FolderRow) -> Result<()> {
 pub(crate) fn file(part: &Part, row: u32) -> Result<FileRow> {
     Ok(FileRow {
         folder: part.u32_at(files::FOLDER, row)?,
-        place: Place::from_number(part.u8_at(files::PLACE, row)?),
+        subdirectory: Subdirectory::from_number(part.u8_at(files::PLACE, row)?),
         name: part.bytes(files::NAME, row)?.to_vec(),
         inode: part.u64_at(files::INODE, row)?,
         size_bytes: part.u64_at(files::SIZE, row)?,
@@ -225,7 +225,7 @@ pub(crate) fn file(part: &Part, row: u32) -> Result<FileRow> {
 pub(crate) fn push_file(rows: &mut Rows, file: &FileRow) -> Result<()> {
     Ok(rows.push(&[
         Value::U32(file.folder),
-        Value::U8(file.place.number()),
+        Value::U8(file.subdirectory.number()),
         Value::Bytes(&file.name),
         Value::U64(file.inode),
         Value::U64(file.size_bytes),
@@ -271,7 +271,7 @@ pub(crate) fn line(
     row: u32,
     reader: &mut RecordReader,
     directory: &Path,
-) -> Result<crate::record::Line> {
+) -> Result<crate::record::LineRecord> {
     let bytes = part.payload(messages::LINE, row, &mut reader.0)?;
     crate::record::decode_line(bytes).ok_or_else(|| damaged(directory, "a header record"))
 }

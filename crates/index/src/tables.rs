@@ -73,7 +73,7 @@ pub(crate) mod messages {
     pub(crate) const DATE: usize = 5;
     /// Size of the content in bytes (u64).
     pub(crate) const SIZE: usize = 6;
-    /// Derived flags, `mail::Derived` (u16).
+    /// Content flags, `mail::ContentFlags` (u16).
     pub(crate) const DERIVED: usize = 7;
     /// The node of its Message-ID in `threads` (u32).
     pub(crate) const NODE: usize = 8;
@@ -97,6 +97,11 @@ pub(crate) const NO_DATE: i64 = i64::MIN;
 /// Returns a date as others see it.
 pub(crate) fn dated(date: i64) -> Option<i64> {
     (date != NO_DATE).then_some(date)
+}
+
+/// Returns what the index by Message-ID holds.
+pub(crate) fn message_id_hash(id: &str) -> u64 {
+    xxhash_rust::xxh3::xxh3_64(id.as_bytes())
 }
 
 /// Messages whose last file is gone.

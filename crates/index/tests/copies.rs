@@ -167,7 +167,8 @@ fn of_copies_the_highest_priority_counts() {
             format!("{expected}@example.org")
         );
         let derived = mailbox.line(&hits.list[0], &mut reader).unwrap().derived;
-        let priority = (derived.contains(mail::Derived::HIGH), derived.contains(mail::Derived::LOW));
+        let priority =
+            (derived.contains(mail::ContentFlags::HIGH), derived.contains(mail::ContentFlags::LOW));
         assert_eq!(priority, (expected == "urgent", expected == "listed"));
     }
 }

@@ -1,10 +1,9 @@
 //! Every field and every way to ask, against a slow and obvious filter that parses messages. The questions
-//! are taken from the messages.
-//! Input: real and odd mail. Output: the same messages from both.
+//! are taken from the messages. Input: real and odd mail. Output: the same messages from both.
 
 use crate::support::Fixture;
 use index::{Mailbox, Order, OwnAddresses, RecordReader, Root, UpdateOptions};
-use mail::{Derived, FileStat, Flags, Message};
+use mail::{ContentFlags, FileStat, Flags, Message};
 use query::fold::fold;
 use query::{Field, FieldSet, FlagName, Leaf, Matcher, Pattern, Priority, Query, Target};
 use regex::{Regex, RegexBuilder};
@@ -21,17 +20,17 @@ const VALUE_BYTES_MAX: usize = 1024;
 const SAMPLE_COUNT: usize = 4;
 
 /// A message as the filter knows it.
-struct Known {
+struct Twin {
     message: Message,
     size_bytes: u64,
-    files: Vec<KnownFile>,
+    files: Vec<TwinFile>,
     /// Words and values by field; those of configured headers under `None`.
     words: BTreeMap<Option<Field>, Vec<Vec<String>>>,
     values: BTreeMap<Option<Field>, Vec<String>>,
 }
 
 #[derive(Clone)]
-struct KnownFile {
+struct TwinFile {
     path: PathBuf,
     maildir: String,
     flags: Flags,
@@ -56,10 +55,10 @@ const VALUE_FIELDS: [Field; 10] = [
     Field::Path,
 ];
 
-impl Known {
-    fn new(message: Message, size_bytes: u64) -> Known {
+impl Twin {
+    fn new(message: Message, size_bytes: u64) -> Twin {
         let mut known =
-            Known { message, size_bytes, files: Vec::new(), words: BTreeMap::new(), values: BTreeMap::new() };
+            Twin { message, size_bytes, files: Vec::new(), words: BTreeMap::new(), values: BTreeMap::new() };
         for field in TEXT_FIELDS.map(Some).into_iter().chain([None]) {
             let (texts, values) = known.texts(field);
             known.words.insert(field, texts.iter().map(|text| words(text)).collect());
@@ -71,7 +70,7 @@ impl Known {
 
     /// Returns the date that the message says, or else the earliest that a name of its files says.
     fn date_seconds(&self) -> Option<i64> {
-        let name = |file: &KnownFile| mail::name_seconds(file.path.file_name().unwrap().as_encoded_bytes());
+        let name = |file: &TwinFile| mail::name_seconds(file.path.file_name().unwrap().as_encoded_bytes());
         self.message.date_seconds().or_else(|| self.files.iter().filter_map(name).min())
     }
 
@@ -159,11 +158,11 @@ impl Known {
             }
             Matcher::Flag(flag) => self.has_flag(*flag),
             Matcher::Priority(priority) => {
-                let flags = self.message.flags;
+                let has = |flag| self.message.flags.contains(flag);
                 match priority {
-                    Priority::High => flags.contains(Derived::HIGH),
-                    Priority::Low => flags.contains(Derived::LOW),
-                    Priority::Normal => !flags.contains(Derived::HIGH) && !flags.contains(Derived::LOW),
+                    Priority::High => has(ContentFlags::HIGH),
+                    Priority::Low => has(ContentFlags::LOW),
+                    Priority::Normal => !has(ContentFlags::HIGH) && !has(ContentFlags::LOW),
                 }
             }
             Matcher::Value(pattern) => self.value_matches(field.unwrap(), pattern),
@@ -214,11 +213,11 @@ impl Known {
             FlagName::Trashed => any(Flags::TRASHED),
             FlagName::New => any(Flags::NEW),
             FlagName::Unread => self.files.iter().any(|file| !file.flags.contains(Flags::SEEN)),
-            FlagName::Attach => self.message.flags.contains(Derived::ATTACHMENT),
-            FlagName::Signed => self.message.flags.contains(Derived::SIGNED),
-            FlagName::Encrypted => self.message.flags.contains(Derived::ENCRYPTED),
-            FlagName::List => self.message.flags.contains(Derived::LIST),
-            FlagName::Calendar => self.message.flags.contains(Derived::CALENDAR),
+            FlagName::Attach => self.message.flags.contains(ContentFlags::ATTACHMENT),
+            FlagName::Signed => self.message.flags.contains(ContentFlags::SIGNED),
+            FlagName::Encrypted => self.message.flags.contains(ContentFlags::ENCRYPTED),
+            FlagName::List => self.message.flags.contains(ContentFlags::LIST),
+            FlagName::Calendar => self.message.flags.contains(ContentFlags::CALENDAR),
             FlagName::Personal => {
                 let message = &self.message;
                 let mut all = message.to.iter().chain(&message.cc).chain(&message.bcc);
@@ -291,13 +290,13 @@ fn patterns(value: &str) -> Vec<Matcher> {
 }
 
 /// Returns everything that is asked.
-fn questions(known: &[Known]) -> Vec<Leaf> {
+fn questions(known: &[Twin]) -> Vec<Leaf> {
     let mut leaves = Vec::new();
     let mut ask = |target: Target, matcher| leaves.push(Leaf { target, matcher, span: 0..0 });
     for field in TEXT_FIELDS.map(Some).into_iter().chain([None]) {
         let target =
             || field.map_or(Target::Header(HEADER.to_owned()), |field| Target::Fields(FieldSet::of(field)));
-        let with_words: Vec<&Known> =
+        let with_words: Vec<&Twin> =
             known.iter().filter(|one| one.words[&field].iter().any(|words| !words.is_empty())).collect();
         let step = (with_words.len() / SAMPLE_COUNT).max(1);
         for (index, one) in with_words.iter().step_by(step).enumerate() {
@@ -321,7 +320,7 @@ fn questions(known: &[Known]) -> Vec<Leaf> {
     }
     for field in VALUE_FIELDS {
         let target = || Target::Fields(FieldSet::of(field));
-        let with_value: Vec<&Known> = known.iter().filter(|one| !one.whole(field).is_empty()).collect();
+        let with_value: Vec<&Twin> = known.iter().filter(|one| !one.whole(field).is_empty()).collect();
         let step = (with_value.len() / SAMPLE_COUNT).max(1);
         for one in with_value.iter().step_by(step) {
             patterns(one.whole(field).last().unwrap()).into_iter().for_each(|matcher| ask(target(), matcher));
@@ -337,7 +336,7 @@ fn questions(known: &[Known]) -> Vec<Leaf> {
     for priority in [Priority::Low, Priority::Normal, Priority::High] {
         ask(Target::Fields(FieldSet::of(Field::Priority)), Matcher::Priority(priority));
     }
-    let mut numbers: Vec<i64> = known.iter().filter_map(Known::date_seconds).collect();
+    let mut numbers: Vec<i64> = known.iter().filter_map(Twin::date_seconds).collect();
     numbers.extend(known.iter().flat_map(|one| one.files.iter().map(|file| file.changed_seconds)));
     numbers.sort_unstable();
     for index in 1..6 {
@@ -377,7 +376,7 @@ fn every_field_finds_what_a_filter_over_all_real_mail_finds() {
     let mailbox = fixture.mailbox().with_own_addresses(OwnAddresses::new(&[OWN.to_uppercase()]));
     let ids = ids(&mailbox);
     assert_eq!(ids.values().collect::<BTreeSet<_>>(), known.keys().collect::<BTreeSet<_>>());
-    let mut list: Vec<Known> = known.into_values().collect();
+    let mut list: Vec<Twin> = known.into_values().collect();
     let groups = join_copies(&mut list);
     // Both are in the order of their ids.
     let places: BTreeMap<[u8; 32], usize> = ids
@@ -422,7 +421,7 @@ fn every_field_finds_what_a_filter_over_all_real_mail_finds() {
 
 /// Gives copies the files of all and the highest priority, and returns which messages are copies: each asks
 /// all together.
-fn join_copies(known: &mut [Known]) -> Vec<Vec<usize>> {
+fn join_copies(known: &mut [Twin]) -> Vec<Vec<usize>> {
     let mut groups: BTreeMap<(String, u128), Vec<usize>> = BTreeMap::new();
     for (place, one) in known.iter().enumerate() {
         let own = u128::MAX - place as u128;
@@ -431,17 +430,18 @@ fn join_copies(known: &mut [Known]) -> Vec<Vec<usize>> {
     }
     assert!(groups.len() < known.len(), "there are copies among real mail");
     for group in groups.values() {
-        let files: Vec<KnownFile> = group.iter().flat_map(|place| known[*place].files.clone()).collect();
+        let files: Vec<TwinFile> = group.iter().flat_map(|place| known[*place].files.clone()).collect();
         let all = |flag| group.iter().all(|place| known[*place].message.flags.contains(flag));
         let any = |flag| group.iter().any(|place| known[*place].message.flags.contains(flag));
-        let priority = match (any(Derived::HIGH), all(Derived::LOW)) {
-            (true, _) => Derived::HIGH,
-            (false, true) => Derived::LOW,
-            (false, false) => Derived::NONE,
+        let priority = match (any(ContentFlags::HIGH), all(ContentFlags::LOW)) {
+            (true, _) => ContentFlags::HIGH,
+            (false, true) => ContentFlags::LOW,
+            (false, false) => ContentFlags::NONE,
         };
         for place in group {
             let flags = &mut known[*place].message.flags;
-            *flags = Derived::from_bits(flags.bits() & !(Derived::HIGH.bits() | Derived::LOW.bits()));
+            let priorities = ContentFlags::HIGH.bits() | ContentFlags::LOW.bits();
+            *flags = ContentFlags::from_bits(flags.bits() & !priorities);
             flags.insert(priority);
             known[*place].files = files.clone();
         }
@@ -457,7 +457,7 @@ fn ids(mailbox: &Mailbox) -> BTreeMap<u32, [u8; 32]> {
     hits.list.iter().map(|hit| (hit.number, mailbox.message(hit, &mut reader).unwrap().sha256)).collect()
 }
 
-fn read_all(root: &Path, directory: &Path, known: &mut BTreeMap<[u8; 32], Known>) {
+fn read_all(root: &Path, directory: &Path, known: &mut BTreeMap<[u8; 32], Twin>) {
     for entry in fs::read_dir(directory).unwrap() {
         let path = entry.unwrap().path();
         if path.is_dir() {
@@ -468,7 +468,7 @@ fn read_all(root: &Path, directory: &Path, known: &mut BTreeMap<[u8; 32], Known>
     }
 }
 
-fn read_one(root: &Path, path: &Path, known: &mut BTreeMap<[u8; 32], Known>) {
+fn read_one(root: &Path, path: &Path, known: &mut BTreeMap<[u8; 32], Twin>) {
     let content = mail::read_message(path, 100 << 20).unwrap();
     let FileStat { ctime_ns, .. } = content.stat;
     let headers = [HEADER.to_owned()];
@@ -476,7 +476,7 @@ fn read_one(root: &Path, path: &Path, known: &mut BTreeMap<[u8; 32], Known>) {
     let id: [u8; 32] = Sha256::digest(&content.bytes).into();
     let one = known
         .entry(id)
-        .or_insert_with(|| Known::new(mail::parse(&content.bytes, &context), content.bytes.len() as u64));
+        .or_insert_with(|| Twin::new(mail::parse(&content.bytes, &context), content.bytes.len() as u64));
     let place = path.parent().unwrap();
     let folder = place.parent().unwrap();
     let name = mail::parse_name(path.file_name().unwrap().as_encoded_bytes());
@@ -486,7 +486,7 @@ fn read_one(root: &Path, path: &Path, known: &mut BTreeMap<[u8; 32], Known>) {
         let named = names.lines().find_map(|line| line.strip_prefix(&number)?.strip_prefix(' '));
         named.map_or(letter.to_string(), str::to_owned)
     };
-    one.files.push(KnownFile {
+    one.files.push(TwinFile {
         path: path.to_owned(),
         maildir: format!("/{}", folder.strip_prefix(root).unwrap().display()),
         flags: if place.ends_with("new") { name.flags | Flags::NEW } else { name.flags },

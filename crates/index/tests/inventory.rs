@@ -1,7 +1,7 @@
 //! The list of all files that a backup walks through, against a naive walk of the disk.
 
 use crate::support::{Fixture, message};
-use index::{Inventory, Place, Root};
+use index::{Inventory, Root, Subdirectory};
 use sha2::{Digest, Sha256};
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
@@ -13,7 +13,7 @@ use std::path::Path;
 struct File {
     root: String,
     folder: Vec<u8>,
-    place: Place,
+    subdirectory: Subdirectory,
     name: Vec<u8>,
     stat: (u64, u64, i64, i64),
     message: ([u8; 32], u64),
@@ -24,13 +24,13 @@ fn listed(fixture: &Fixture) -> Vec<File> {
     let inventory = Inventory::open(&fixture.environment).unwrap();
     let mut list = Vec::new();
     for folder in inventory.folders() {
-        for place in Place::ALL {
-            for file in inventory.files(folder, place).unwrap() {
-                assert!(folder.directory.join(place.name()).is_dir());
+        for subdirectory in Subdirectory::ALL {
+            for file in inventory.files(folder, subdirectory).unwrap() {
+                assert!(folder.directory.join(subdirectory.name()).is_dir());
                 list.push(File {
                     root: folder.root.clone(),
                     folder: folder.path.clone(),
-                    place,
+                    subdirectory,
                     name: file.name.to_vec(),
                     stat: (file.inode, file.size_bytes, file.mtime_ns, file.ctime_ns),
                     message: (file.sha256, file.message_bytes),
@@ -45,24 +45,26 @@ fn listed(fixture: &Fixture) -> Vec<File> {
 fn on_disk(root: &Root, folders: &[&str]) -> Vec<File> {
     let mut list = Vec::new();
     for folder in folders {
-        for place in Place::ALL {
-            for entry in fs::read_dir(mail::join(&root.path, folder.as_bytes()).join(place.name())).unwrap() {
-                list.push(file_on_disk(root, folder, place, &entry.unwrap().path()));
+        for subdirectory in Subdirectory::ALL {
+            for entry in
+                fs::read_dir(mail::join(&root.path, folder.as_bytes()).join(subdirectory.name())).unwrap()
+            {
+                list.push(file_on_disk(root, folder, subdirectory, &entry.unwrap().path()));
             }
         }
     }
     list
 }
 
-fn file_on_disk(root: &Root, folder: &str, place: Place, path: &Path) -> File {
+fn file_on_disk(root: &Root, folder: &str, subdirectory: Subdirectory, path: &Path) -> File {
     let stat = fs::metadata(path).unwrap();
     let content = fs::read(path).unwrap();
     let name = path.file_name().unwrap().as_bytes().to_vec();
-    let new = if place == Place::New { mail::Flags::NEW } else { mail::Flags::NONE };
+    let new = if subdirectory == Subdirectory::New { mail::Flags::NEW } else { mail::Flags::NONE };
     File {
         root: root.name.clone(),
         folder: folder.as_bytes().to_vec(),
-        place,
+        subdirectory,
         stat: (
             stat.ino(),
             stat.len(),
@@ -87,11 +89,11 @@ fn all_files_are_listed_in_the_order_of_folders_and_names() {
         for root in 0..2 {
             fixture.roots.rotate_left(root);
             for (number, folder) in folders.iter().enumerate() {
-                for place in Place::ALL {
+                for subdirectory in Subdirectory::ALL {
                     let id = format!("{pass}.{number}.{root}");
                     let name =
                         format!("{}{number}.{pass}.x{}", 9 - pass, if pass == 1 { ":2,FS" } else { "" });
-                    fixture.put(folder, place.name(), &name, &message(&id, &id, "words"));
+                    fixture.put(folder, subdirectory.name(), &name, &message(&id, &id, "words"));
                 }
             }
             fixture.roots.rotate_right(root);

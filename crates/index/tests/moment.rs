@@ -2,7 +2,8 @@
 
 use crate::support::{Fixture, message, query};
 use index::{
-    Inventory, Mailbox, Moment, MomentFile, MomentFolder, Order, Place, RecordReader, ThreadOrder, Unknown,
+    Inventory, Mailbox, Moment, MomentFile, MomentFolder, Order, RecordReader, Subdirectory, ThreadOrder,
+    Unknown,
 };
 use std::fs;
 
@@ -16,19 +17,19 @@ fn moment(fixture: &Fixture) -> Moment {
             path: folder.path.clone(),
             keywords: fs::read(folder.directory.join("dovecot-keywords")).unwrap_or_default(),
         });
-        for place in Place::ALL {
+        for subdirectory in Subdirectory::ALL {
             // In no order: a moment need not be sorted.
-            moment.files.extend(inventory.files(folder, place).unwrap().into_iter().rev().map(|file| {
-                MomentFile {
+            moment.files.extend(inventory.files(folder, subdirectory).unwrap().into_iter().rev().map(
+                |file| MomentFile {
                     folder: number,
-                    place,
+                    subdirectory,
                     name: file.name.to_vec(),
                     sha256: file.sha256,
                     size_bytes: file.size_bytes,
                     mtime_ns: file.mtime_ns,
                     ctime_ns: file.ctime_ns,
-                }
-            }));
+                },
+            ));
         }
     }
     moment

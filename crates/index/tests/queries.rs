@@ -12,7 +12,7 @@ const FOLDERS: [&str; 3] = ["inbox", "lists/one", ".Sub.Two"];
 
 /// A message as the twin knows it.
 #[derive(Clone, Debug)]
-struct Known {
+struct TwinMessage {
     number: usize,
     from: String,
     subject: Vec<&'static str>,
@@ -23,7 +23,7 @@ struct Known {
     day: u32,
 }
 
-impl Known {
+impl TwinMessage {
     fn content(&self) -> String {
         format!(
             "From: {0} <{0}@example.org>\nTo: list@example.com\nSubject: {1}\nDate: {2} Mar 2025 12:00:00 \
@@ -117,7 +117,7 @@ fn a_word() -> impl Strategy<Value = &'static str> {
     prop::sample::select(&WORDS[..])
 }
 
-fn a_mailbox() -> impl Strategy<Value = Vec<Known>> {
+fn a_mailbox() -> impl Strategy<Value = Vec<TwinMessage>> {
     let one = (
         prop::sample::select(&["ana", "bo", "cy"][..]),
         prop::collection::vec(a_word(), 0..4),
@@ -130,7 +130,7 @@ fn a_mailbox() -> impl Strategy<Value = Vec<Known>> {
     prop::collection::vec(one, 1..25).prop_map(|list| {
         list.into_iter()
             .enumerate()
-            .map(|(number, (from, subject, body, folder, flags, is_new, day))| Known {
+            .map(|(number, (from, subject, body, folder, flags, is_new, day))| TwinMessage {
                 number,
                 from: from.into(),
                 subject,

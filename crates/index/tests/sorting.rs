@@ -5,7 +5,7 @@
 
 use crate::support::{Fixture, query};
 use index::{Direction, Hit, Mailbox, Message, Order, RecordReader, SortKey, shown_flags};
-use mail::Derived;
+use mail::ContentFlags;
 use query::flags::FLAGS;
 use query::fold::fold;
 use testkit::corpus::{CorpusOptions, generate};
@@ -58,8 +58,8 @@ fn key(message: &Message, key: SortKey) -> String {
         SortKey::Language => message.rest.language.clone(),
         SortKey::Priority => {
             let has = |flag| message.line.derived.contains(flag);
-            let place = if has(Derived::LOW) { "c" } else { "b" };
-            if has(Derived::HIGH) { "a" } else { place }.to_owned()
+            let place = if has(ContentFlags::LOW) { "c" } else { "b" };
+            if has(ContentFlags::HIGH) { "a" } else { place }.to_owned()
         }
         SortKey::Changed => {
             let latest = message.files.iter().map(|file| file.changed_seconds).max();

@@ -18,14 +18,14 @@ mod text;
 
 pub mod limits;
 
-pub use body::alternatives::Preferred;
+pub use body::alternatives::PreferredAlternative;
 pub use body::attachments::Attachment;
 pub use body::html_part::html_part;
 pub use body::read::OtherForm;
 pub use error::{Error, Result};
 pub use header::dates::DateSource;
 pub use header::mailbox::Address;
-pub use large::{Extent, Large};
+pub use large::{Extent, Identity, LargeMessage};
 pub use maildir::compression::{Compression, Unpacked, unpack};
 pub use maildir::file_name::{
     Name, SizeHints, is_draft, name_seconds, parse_name, size_hints, with_flags, without_field,
@@ -37,13 +37,13 @@ pub use maildir::folder_name::readable_folder;
 pub use maildir::keywords::{
     KEYWORD_COUNT_MAX, KEYWORDS_FILE, KEYWORDS_FILE_BYTES_MAX, keyword_names, read_keyword_names,
 };
-pub use maildir::link::Boundary;
-pub use maildir::message_file::{Content, read_message, read_message_into};
+pub use maildir::link::RootBoundary;
+pub use maildir::message_file::{FileContent, read_message, read_message_into};
 pub use maildir::path::join;
 pub use maildir::renamed::{find_renamed, names_by_unique_part};
 pub use maildir::scan::{Directory, Entry, EntryKind, Fingerprint, ScanBuffer, entry_hash, read_directory};
 pub use maildir::stamp::{FileStat, RACY_NS, Stamp, stat_directory, stat_file};
-pub use message::content_flags::Derived;
+pub use message::content_flags::ContentFlags;
 pub use message::model::{Context, Message};
 pub use message::parse::parse;
 pub use problem::{MESSAGE_CUT, Problem, is_problem_kind, problem_group, problem_groups};

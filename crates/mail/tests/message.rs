@@ -2,7 +2,7 @@
 //!
 //! Input: a message's bytes. Output: the parsed message, and its text form for review. Contains no test.
 
-use mail::{Address, Context, Derived, Message, parse};
+use mail::{Address, ContentFlags, Context, Message, parse};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -80,8 +80,8 @@ pub(crate) fn show(message: &Message) -> String {
     out.replace(" \n", "\n")
 }
 
-fn priority(flags: Derived) -> &'static str {
-    match (flags.contains(Derived::HIGH), flags.contains(Derived::LOW)) {
+fn priority(flags: ContentFlags) -> &'static str {
+    match (flags.contains(ContentFlags::HIGH), flags.contains(ContentFlags::LOW)) {
         (true, false) => "high",
         (false, true) => "low",
         (false, false) => "",

@@ -95,7 +95,9 @@ fn check(message: &Message) {
     assert!(message.embedded.is_sorted_by_key(|place| place.start));
     assert!(message.headers.iter().all(|(_, value)| is_line(value) && !value.is_empty()));
     assert!(matches!(message.language.len(), 0 | 2));
-    assert!(!message.flags.contains(mail::Derived::HIGH) || !message.flags.contains(mail::Derived::LOW));
+    assert!(
+        !message.flags.contains(mail::ContentFlags::HIGH) || !message.flags.contains(mail::ContentFlags::LOW)
+    );
     assert!(message.snippet.chars().count() <= limits::SNIPPET_CHARACTERS_MAX);
     assert!(!message.mime_types.is_empty() && message.mime_types.iter().all(|mime| mime.contains('/')));
     let forms: usize = message.other_forms.iter().map(|form| form.text.len()).sum();

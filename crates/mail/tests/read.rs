@@ -4,7 +4,7 @@
 
 use crate::privileges::{permit, without_privileges};
 use flate2::write::GzEncoder;
-use mail::{Compression, Content, Error, read_message, read_message_into, stat_file};
+use mail::{Compression, Error, FileContent, read_message, read_message_into, stat_file};
 use std::fs;
 use std::io::Write;
 use std::os::unix::fs::symlink;
@@ -120,7 +120,7 @@ fn a_damaged_compressed_file_is_named() {
     for mut bytes in [gzip(&message), zstd(&message), xz(&message), bzip2(&message)] {
         bytes.truncate(bytes.len() / 2);
         let (_directory, path) = file(&bytes);
-        let mut content = Content::default();
+        let mut content = FileContent::default();
         let error = read_message_into(&path, LIMIT, &mut content).unwrap_err();
         assert!(matches!(error, Error::Damaged { .. }) && error.path() == path);
         assert!(
@@ -154,7 +154,7 @@ fn a_compression_that_cannot_be_read_is_named() {
 #[test]
 fn memory_is_used_again_and_nothing_of_the_message_before_stays() {
     let long = b"Subject: long\n\n".repeat(1000);
-    let mut content = Content::default();
+    let mut content = FileContent::default();
     for bytes in [long.clone(), gzip(b"short"), b"short".to_vec(), zstd(&long), gzip(&long[..100]), vec![]] {
         let (_directory, path) = file(&bytes);
         let fresh = read_message(&path, 2000).unwrap();

@@ -61,7 +61,7 @@ fn kinds_and_files_behind_links() {
     symlink("file", at("link")).unwrap();
     let mut told = Vec::new();
     read_directory(directory.path(), &mut ScanBuffer::new(), |entry| {
-        let is_message = entry.is_message_file(&mail::Boundary::new(directory.path())).unwrap();
+        let is_message = entry.is_message_file(&mail::RootBoundary::new(directory.path())).unwrap();
         assert_eq!(is_message, entry.kind != EntryKind::Directory);
         if is_message {
             assert_eq!(entry.stat().unwrap(), mail::stat_file(&at("file")).unwrap());
@@ -142,7 +142,7 @@ fn an_unreadable_directory_is_never_empty() {
         read_directory(directory.path(), &mut ScanBuffer::new(), |entry| {
             unknown.extend(
                 entry
-                    .is_message_file(&mail::Boundary::new(directory.path()))
+                    .is_message_file(&mail::RootBoundary::new(directory.path()))
                     .err()
                     .map(|error| error.to_string()),
             );

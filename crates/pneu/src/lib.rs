@@ -61,7 +61,7 @@ pub use index::{
     Mode, NumberSet, Order, Origin, Person, Problem, Root, SortKey, Summary, TagChange, TagSummary, Thread,
     ThreadEntry, ThreadOrder, Threads, UpdateOptions,
 };
-pub use mail::Preferred;
+pub use mail::PreferredAlternative;
 pub use message_file::{FileError, MessageContent, current_path};
 pub use query::Query;
 pub use remedy::Remedy;

@@ -6,7 +6,7 @@
 
 use crate::remedy::Remedy;
 use index::Message;
-use mail::{Compression, Content, Large, Preferred};
+use mail::{Compression, FileContent, Identity, LargeMessage, PreferredAlternative};
 use sha2::{Digest, Sha256};
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
@@ -56,7 +56,7 @@ pub struct MessageContent {
     /// Where it was read; `None` if it came from elsewhere.
     pub path: Option<PathBuf>,
     /// What was read: no bytes if the message is too large to be held.
-    pub content: Content,
+    pub content: FileContent,
     /// A message that is too large to be held, parsed.
     large: Option<Box<mail::Message>>,
     /// The SHA-256 of the message.
@@ -68,7 +68,7 @@ pub struct MessageContent {
 
 impl MessageContent {
     /// Wraps bytes that were read. `now_ns` is the present, against which odd dates are held.
-    pub fn new(path: Option<PathBuf>, content: Content, now_ns: i64) -> MessageContent {
+    pub fn new(path: Option<PathBuf>, content: FileContent, now_ns: i64) -> MessageContent {
         let sha256 = Sha256::digest(&content.bytes).into();
         let size_bytes = content.bytes.len() as u64;
         MessageContent { path, content, large: None, sha256, size_bytes, now_ns }
@@ -105,33 +105,25 @@ impl MessageContent {
 
     /// Reads a file whose content is too large to be held.
     fn read_in_pieces(path: &Path, now_ns: i64) -> mail::Result<MessageContent> {
-        let mut large = Large::open(path)?;
-        let mut content = Content::default();
+        let mut large = LargeMessage::open(path)?;
+        let mut content = FileContent::default();
         (content.stat, content.compression) = (large.stat(), large.compression());
-        let mut hasher = Sha256::new();
-        let extent = large.each_block(&mut |block| hasher.update(block))?;
-        let (mut sha256, mut size_bytes) = (hasher.finalize().into(), extent.size_bytes);
-        content.truncated = extent.is_cut;
-        if extent.is_cut {
-            // The id of a message that cannot be decompressed whole is that of its file.
-            let mut hasher = Sha256::new();
-            size_bytes = large.each_stored_block(&mut |block| hasher.update(block))?;
-            sha256 = hasher.finalize().into();
-        }
-        let message = large.parse(&context(now_ns, Preferred::Better))?;
+        let Identity { sha256, size_bytes, is_cut } = large.identify()?;
+        content.truncated = is_cut;
+        let message = large.parse(&context(now_ns, PreferredAlternative::Better))?;
         let (path, large) = (Some(path.to_owned()), Some(Box::new(message)));
         Ok(MessageContent { path, content, large, sha256, size_bytes, now_ns })
     }
 
     /// Returns the message, parsed, with the preferred form of a text that comes in several. A message that
     /// is not held and whose file cannot be read again has the better form.
-    pub fn parsed(&self, preferred: Preferred) -> Cow<'_, mail::Message> {
+    pub fn parsed(&self, preferred: PreferredAlternative) -> Cow<'_, mail::Message> {
         let context = context(self.now_ns, preferred);
         let Some(message) = &self.large else {
             return Cow::Owned(mail::parse(&self.content.bytes, &context));
         };
-        let path = self.path.as_deref().filter(|_| preferred != Preferred::Better);
-        let read = path.and_then(|path| Large::open(path).ok()?.parse(&context).ok());
+        let path = self.path.as_deref().filter(|_| preferred != PreferredAlternative::Better);
+        let read = path.and_then(|path| LargeMessage::open(path).ok()?.parse(&context).ok());
         read.map_or(Cow::Borrowed(message), Cow::Owned)
     }
 
@@ -147,7 +139,7 @@ impl MessageContent {
             return take(&self.content.bytes);
         };
         let mut taken = Ok(());
-        Large::open(path)?.each_block(&mut |block| {
+        LargeMessage::open(path)?.each_block(&mut |block| {
             if taken.is_ok() {
                 taken = take(block);
             }
@@ -158,7 +150,8 @@ impl MessageContent {
     /// Returns whether this is a later version of a message: another content with its Message-ID, such as a
     /// draft that was saved again.
     pub fn is_version_of(&self, message: &Message) -> bool {
-        self.sha256 != message.sha256 && self.parsed(Preferred::Better).message_id == message.rest.message_id
+        self.sha256 != message.sha256
+            && self.parsed(PreferredAlternative::Better).message_id == message.rest.message_id
     }
 }
 
@@ -189,15 +182,15 @@ pub fn current_path(path: &Path) -> Option<PathBuf> {
 }
 
 /// Returns how long a message is of which the beginning was read.
-fn length(path: &Path, beginning: &Content) -> mail::Result<u64> {
+fn length(path: &Path, beginning: &FileContent) -> mail::Result<u64> {
     match beginning.compression {
         Compression::Plain => Ok(beginning.stat.size_bytes),
         // A few bytes may become many, so a compressed message is not read at once.
-        _ => Ok(Large::open(path)?.each_block(&mut |_| {})?.size_bytes),
+        _ => Ok(LargeMessage::open(path)?.each_block(&mut |_| {})?.size_bytes),
     }
 }
 
-fn context(now_ns: i64, preferred: Preferred) -> mail::Context<'static> {
+fn context(now_ns: i64, preferred: PreferredAlternative) -> mail::Context<'static> {
     let now_seconds = now_ns.div_euclid(1_000_000_000);
     mail::Context { preferred, ..mail::Context::new(index::present_for_dates(now_seconds)) }
 }

@@ -4,15 +4,15 @@
 //! shows NAME.
 
 use index::shown_flags;
-use mail::{Derived, Flags};
+use mail::{ContentFlags, Flags};
 
 /// Returns the flags' names, such as `seen`. `files` are the flags of each file.
-pub fn names(files: impl IntoIterator<Item = Flags>, derived: Derived) -> Vec<&'static str> {
+pub fn names(files: impl IntoIterator<Item = Flags>, derived: ContentFlags) -> Vec<&'static str> {
     shown_flags(files, derived).map(|info| info.name).collect()
 }
 
 /// Returns the flags' letters, such as `S`. `files` are the flags of each file.
-pub fn letters(files: impl IntoIterator<Item = Flags>, derived: Derived) -> String {
+pub fn letters(files: impl IntoIterator<Item = Flags>, derived: ContentFlags) -> String {
     shown_flags(files, derived).map(|info| info.letter).collect()
 }
 
@@ -23,10 +23,14 @@ mod tests {
     #[test]
     fn flags_have_the_names_and_letters_of_the_query_language() {
         let flags = Flags::SEEN | Flags::FLAGGED;
-        assert_eq!(names([flags], Derived::ATTACHMENT), ["flagged", "seen", "attach"]);
-        assert_eq!(letters([flags], Derived::ATTACHMENT), "FSa");
-        assert_eq!(letters([Flags::NEW], Derived::NONE), "Nu");
-        assert_eq!(letters([], Derived::LIST), "l");
-        assert_eq!(letters([flags, Flags::REPLIED], Derived::NONE), "FRSu", "one of the files is not seen");
+        assert_eq!(names([flags], ContentFlags::ATTACHMENT), ["flagged", "seen", "attach"]);
+        assert_eq!(letters([flags], ContentFlags::ATTACHMENT), "FSa");
+        assert_eq!(letters([Flags::NEW], ContentFlags::NONE), "Nu");
+        assert_eq!(letters([], ContentFlags::LIST), "l");
+        assert_eq!(
+            letters([flags, Flags::REPLIED], ContentFlags::NONE),
+            "FRSu",
+            "one of the files is not seen"
+        );
     }
 }

@@ -4,7 +4,7 @@
 //! may say of a message belongs here, beside it. Must not know how it is printed.
 
 use index::{Hit, Line, Mailbox, Message, Origin, RecordReader, Rest, Result};
-use mail::Derived;
+use mail::ContentFlags;
 use std::ops::BitOr;
 
 /// A message of a list.
@@ -83,7 +83,7 @@ fn unread(hit: &Hit) -> Line {
     Line {
         date: hit.date_seconds(),
         size_bytes: 0,
-        derived: Derived::NONE,
+        derived: ContentFlags::NONE,
         from: String::new(),
         subject: String::new(),
     }

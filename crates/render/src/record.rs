@@ -7,7 +7,7 @@ use crate::flags;
 use crate::listed::Listed;
 use index::{Message, MessageFile, Origin};
 use jiff::Timestamp;
-use mail::{Derived, Flags};
+use mail::{ContentFlags, Flags};
 use serde::Serialize;
 use std::borrow::Cow;
 use std::os::unix::ffi::OsStrExt;
@@ -292,11 +292,11 @@ fn other_form(form: &mail::OtherForm) -> OtherForm<'_> {
 }
 
 /// Returns the name of a priority, unless it is the normal one.
-pub fn priority(derived: Derived) -> Option<&'static str> {
-    if derived.contains(Derived::HIGH) {
+pub fn priority(derived: ContentFlags) -> Option<&'static str> {
+    if derived.contains(ContentFlags::HIGH) {
         return Some("high");
     }
-    derived.contains(Derived::LOW).then_some("low")
+    derived.contains(ContentFlags::LOW).then_some("low")
 }
 
 fn headers(headers: &[(String, String)]) -> Vec<Header<'_>> {
@@ -318,7 +318,7 @@ impl<'a> File<'a> {
     pub fn unknown(place: &'a Path, set: Flags) -> File<'a> {
         let path = place.to_str();
         let path_base64 = path.is_none().then(|| printable::json::base64(place.as_os_str().as_bytes()));
-        let flags = flags::names([set], Derived::NONE);
+        let flags = flags::names([set], ContentFlags::NONE);
         File { root: None, maildir: None, path, path_base64, flags, place, changed: None }
     }
 }

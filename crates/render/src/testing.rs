@@ -2,7 +2,7 @@
 
 use crate::listed::Listed;
 use index::{Contact, Line, Message, MessageFile, Rest};
-use mail::Derived;
+use mail::ContentFlags;
 use mail::Flags;
 use std::path::Path;
 
@@ -20,7 +20,7 @@ pub fn sample() -> Listed {
     let line = Line {
         date: Some(1_709_647_331),
         size_bytes: 4096,
-        derived: Derived::ATTACHMENT,
+        derived: ContentFlags::ATTACHMENT,
         from: "Ana\u{1b}[31m".into(),
         subject: "Grüße\nFrom: x\u{202e}".into(),
     };

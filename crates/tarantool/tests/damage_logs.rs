@@ -2,6 +2,16 @@
 
 use crate::damage_support::*;
 
+/// Reads logs of which one has a flipped bit, some bytes into the block with this index.
+fn outcomes_of_a_flipped_bit(log: i64, block: usize, offset: usize) -> [String; 2] {
+    outcomes(|sim| {
+        edit(sim, &name(log, "xlog"), |bytes| {
+            let at = borders(bytes)[block] + offset;
+            bytes[at] ^= 1;
+        });
+    })
+}
+
 #[test]
 fn a_last_log_that_was_not_closed_is_read() {
     let [strict, salvage] =
@@ -121,12 +131,7 @@ fn a_last_block_whose_checksum_does_not_fit_is_left_out() {
 /// The end mark is behind it: all of it was written once, and acknowledged.
 #[test]
 fn a_last_block_that_was_closed_is_left_out_and_counts_as_lost() {
-    let [strict, salvage] = outcomes(|sim| {
-        edit(sim, &name(600, "xlog"), |bytes| {
-            let at = borders(bytes)[9] + 30;
-            bytes[at] ^= 1;
-        });
-    });
+    let [strict, salvage] = outcomes_of_a_flipped_bit(600, 9, 30);
     assert_eq!(
         strict,
         "snapshot 0, logs [0, 300, 600], reached {1: 870}\n\
@@ -139,12 +144,7 @@ fn a_last_block_that_was_closed_is_left_out_and_counts_as_lost() {
 
 #[test]
 fn a_flipped_bit_amid_the_last_log_is_refused() {
-    let [strict, salvage] = outcomes(|sim| {
-        edit(sim, &name(600, "xlog"), |bytes| {
-            let at = borders(bytes)[4] + 30;
-            bytes[at] ^= 1;
-        });
-    });
+    let [strict, salvage] = outcomes_of_a_flipped_bit(600, 4, 30);
     assert_eq!(strict, "refused: 600.xlog is damaged at byte 4170: a block's checksum does not fit");
     assert_eq!(
         salvage,
@@ -359,12 +359,7 @@ fn a_torn_end_that_the_next_log_begins_behind_is_left_out() {
 
 #[test]
 fn a_flipped_bit_amid_a_middle_log_is_refused() {
-    let [strict, salvage] = outcomes(|sim| {
-        edit(sim, &name(300, "xlog"), |bytes| {
-            let at = borders(bytes)[5] + 50;
-            bytes[at] ^= 1;
-        });
-    });
+    let [strict, salvage] = outcomes_of_a_flipped_bit(300, 5, 50);
     assert_eq!(strict, "refused: 300.xlog is damaged at byte 5179: a block's checksum does not fit");
     assert_eq!(
         salvage,
@@ -376,12 +371,7 @@ fn a_flipped_bit_amid_a_middle_log_is_refused() {
 
 #[test]
 fn a_flipped_bit_in_a_middle_logs_last_block_is_refused() {
-    let [strict, salvage] = outcomes(|sim| {
-        edit(sim, &name(300, "xlog"), |bytes| {
-            let at = borders(bytes)[9] + 50;
-            bytes[at] ^= 1;
-        });
-    });
+    let [strict, salvage] = outcomes_of_a_flipped_bit(300, 9, 50);
     assert_eq!(
         strict,
         "refused: rows are missing between 300.xlog and 600.xlog: the first ends at {1: 570}, the second \

@@ -121,6 +121,19 @@ pub fn thread_count() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
 
+/// Says whether every wait for locks and servers is over at once, as tests want it that let them fail
+/// (`PNEU_NO_WAITING`).
+#[cfg(feature = "testing")]
+pub fn is_waiting_left_out() -> bool {
+    std::env::var_os("PNEU_NO_WAITING").is_some_and(|value| !value.is_empty())
+}
+
+/// Says that locks and servers are waited for: only programs under test may leave that out.
+#[cfg(not(feature = "testing"))]
+pub const fn is_waiting_left_out() -> bool {
+    false
+}
+
 /// Measures how long something takes.
 #[derive(Clone, Copy, Debug)]
 pub struct Stopwatch(Instant);

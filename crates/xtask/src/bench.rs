@@ -4,9 +4,10 @@
 //! what: the measuring programs do.
 
 use crate::run::{cargo, run, say, target_directory, workspace_root};
-use anyhow::Result;
+use anyhow::{Context, Result};
 use clap::Args;
 use std::env;
+use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
 
@@ -43,8 +44,13 @@ pub struct BenchArguments {
 /// If something cannot be built, or a measurement fails. A program that cannot be installed is none.
 pub fn bench(arguments: &BenchArguments) -> Result<()> {
     say("Building the release programs ...");
-    let packages = ["pneu-cli", "pneu-tarantool", "bench-own"].map(|name| ["--package", name]);
-    run(cargo(&["build", "--release"]).args(packages.as_flattened()))?;
+    // One invocation would give all of them the features that any of them asks for.
+    run(&mut cargo(&["build", "--release", "--package", "pneu-cli", "--features", "codecs"]))?;
+    let release = target_directory().join("release");
+    let codecs = release.join("pneu-codecs");
+    fs::copy(release.join("pneu"), &codecs).with_context(|| format!("cannot write {}", codecs.display()))?;
+    run(&mut cargo(&["build", "--release", "--package", "pneu-cli", "--package", "pneu-tarantool"]))?;
+    run(&mut cargo(&["build", "--release", "--package", "bench-own"]))?;
     run(&mut build_side_by_side())?;
     let (own, tables): (Vec<_>, Vec<_>) = arguments.names.iter().partition(|name| *name == OWN);
     let only = (!tables.is_empty()).then(|| {

@@ -55,7 +55,9 @@ fn clippy() -> Result<()> {
     run(&mut cargo(&["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]))?;
     // Nobody builds the other stores but for a measurement: here they are checked, all but the one in C++.
     let stores = ["--package", "bench-peers", "--features", "stores-light", "--all-targets"];
-    run(&mut cargo(&[&["clippy"], &stores[..], &["--", "-D", "warnings"]].concat()))
+    run(&mut cargo(&[&["clippy"], &stores[..], &["--", "-D", "warnings"]].concat()))?;
+    let codecs = ["clippy", "--package", "pneu-cli", "--features", "codecs", "--", "-D", "warnings"];
+    run(&mut cargo(&codecs))
 }
 
 /// The program and all tests, so that the tests' own time is seen apart.

@@ -15,7 +15,7 @@ use std::path::PathBuf;
 use work::Progress;
 
 /// Deepest directory that is entered. No system has paths of such a depth.
-const DEPTH_MAX: usize = 2_048;
+pub(crate) const DEPTH_MAX: usize = 2_048;
 
 /// What a walk does with a tree that it has seen before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -10,10 +10,10 @@ use crate::blobs::walk::{Revisit, Walk};
 use crate::error::{Problem, Result};
 use crate::paths::child;
 use crate::paths::message_place;
+use crate::pieces::ids_hash::ids_hash;
 use crate::read::lookup::PieceLookup;
 use crate::read::moment::whole;
 use restic::Id;
-use sha2::{Digest, Sha256};
 use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -195,9 +195,6 @@ fn absent(
 fn key(pieces: &[Id]) -> [u8; 32] {
     match pieces {
         [one] => one.0,
-        many => {
-            let names: Vec<u8> = many.iter().flat_map(|piece| piece.0).collect();
-            Sha256::digest(&names).into()
-        }
+        many => ids_hash(many),
     }
 }

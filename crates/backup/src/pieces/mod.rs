@@ -3,5 +3,6 @@
 //! A list lies as text in each snapshot, so that a repository alone is enough to find all of its messages.
 //! Must not know the cache or the index.
 
+pub(crate) mod ids_hash;
 pub(crate) mod list;
 pub(crate) mod lists;

@@ -10,6 +10,7 @@ use crate::blobs::unindexed::UnindexedBlobs;
 use crate::blobs::walk::{Revisit, Walk};
 use crate::error::{Error, Result};
 use crate::paths::message_place;
+use crate::pieces::ids_hash::ids_hash;
 use crate::read::lookup::PieceLookup;
 use index::{Archive, ArchivedFile, ReadableArchive};
 use mail::Compression;
@@ -233,11 +234,7 @@ impl<'a> ArchivedMessages<'a> {
     /// Returns the key of a file: the SHA-256 of its message if that is known, else a hash of its pieces'
     /// ids.
     fn key(&self, pieces: &[Id]) -> Result<[u8; 32]> {
-        if let Some(message) = self.lookup.message_of(pieces)? {
-            return Ok(message);
-        }
-        let names: Vec<u8> = pieces.iter().flat_map(|piece| piece.0).collect();
-        Ok(Sha256::digest(&names).into())
+        Ok(self.lookup.message_of(pieces)?.unwrap_or_else(|| ids_hash(pieces)))
     }
 }
 

@@ -37,7 +37,7 @@ pub(crate) fn moment(
             }
             return Ok(());
         }
-        let Some((folder, place)) = message_place(directory) else { return Ok(()) };
+        let Some((folder, subdirectory)) = message_place(directory) else { return Ok(()) };
         let Some((root, below)) = root_of(&paths, folder) else { return Ok(()) };
         let number = match numbers.get(folder) {
             Some(number) => *number,
@@ -51,7 +51,7 @@ pub(crate) fn moment(
         };
         moment.files.push(MomentFile {
             folder: number,
-            place,
+            subdirectory,
             name: entry.name.clone(),
             sha256: whole(reader, lookup, pieces)?,
             size_bytes: entry.stat.size_bytes,

@@ -2,27 +2,40 @@
 
 use crate::blobs::entry::{Content, Entry};
 use crate::cache::{Cache, CacheUpdate};
+use crate::testing::mailbox::{TestMailbox, message};
 use crate::testing::memory::MemoryRepository;
 use crate::write::files::BackupContext;
 use crate::write::pneu_files::PneuFiles;
 use crate::write::store_mail::{Counts, StoredMail, store_mail};
-use disk::{Disk, RealDisk};
-use index::{Environment, Inventory, Root, UpdateOptions};
+use disk::Disk;
+use index::Inventory;
 use restic::Id;
 use std::collections::BTreeMap;
 use std::fs;
+use std::ops::{Deref, DerefMut};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use tempfile::TempDir;
 use work::Silent;
 
 /// A mailbox with its index, a repository, and the tables between them.
 pub(crate) struct Fixture {
-    pub(crate) directory: TempDir,
-    pub(crate) environment: Environment,
-    pub(crate) roots: Vec<Root>,
+    pub(crate) mailbox: TestMailbox,
     pub(crate) repository: MemoryRepository,
     pub(crate) pneu_files: PneuFiles,
+}
+
+impl Deref for Fixture {
+    type Target = TestMailbox;
+
+    fn deref(&self) -> &TestMailbox {
+        &self.mailbox
+    }
+}
+
+impl DerefMut for Fixture {
+    fn deref_mut(&mut self) -> &mut TestMailbox {
+        &mut self.mailbox
+    }
 }
 
 /// What a backup did: how many files were opened, how many trees written.
@@ -33,30 +46,11 @@ pub(crate) struct Work {
     pub(crate) problems: Vec<String>,
 }
 
-pub(crate) fn message(number: usize) -> String {
-    format!(
-        "From: a@example.org\nSubject: s{number}\nMessage-ID: <m{number}@example.org>\n\nwords {number}\n"
-    )
-}
-
 impl Fixture {
     /// Begins with two folders of four messages each, and what mail programs keep beside them.
     pub(crate) fn new() -> Fixture {
-        let directory = tempfile::tempdir().unwrap();
-        let root = directory.path().join("home/Mail");
-        fs::create_dir_all(&root).unwrap();
-        let environment = Environment {
-            disk: Arc::new(RealDisk),
-            data: directory.path().join("data"),
-            context: work::Context::new(|| 1_900_000_000_000_000_000, 2),
-            seed: 7,
-            holder: "a test".into(),
-        };
-        let roots = vec![Root { name: "mail".into(), path: root }];
         let fixture = Fixture {
-            directory,
-            environment,
-            roots,
+            mailbox: TestMailbox::new(),
             repository: MemoryRepository::default(),
             pneu_files: PneuFiles::default(),
         };
@@ -82,29 +76,12 @@ impl Fixture {
         fixture
     }
 
-    pub(crate) fn root(&self) -> &Path {
-        &self.roots[0].path
-    }
-
-    pub(crate) fn put(&self, folder: &str, place: &str, name: &str, content: &[u8]) -> PathBuf {
-        for each in ["cur", "new", "tmp"] {
-            fs::create_dir_all(self.root().join(folder).join(each)).unwrap();
-        }
-        let path = self.root().join(folder).join(place).join(name);
-        fs::write(&path, content).unwrap();
-        path
-    }
-
     pub(crate) fn place(&self) -> PathBuf {
         crate::cache::cache_directory(&self.environment.data, &Id([3; 32]))
     }
 
     pub(crate) fn disk(&self) -> Arc<dyn Disk> {
         self.environment.disk.clone()
-    }
-
-    pub(crate) fn index(&self) {
-        index::update(&self.environment, &self.roots, &UpdateOptions::default(), &Silent).unwrap();
     }
 
     /// Stores what the index knows now.

@@ -9,8 +9,8 @@
 use crate::blobs::reader::{BlobReader, MESSAGE_BYTES_MAX, content};
 use crate::error::{Error, Result};
 use crate::undelete::candidates::SnapshotFile;
-use index::Place;
-use mail::{Boundary, Flags};
+use index::Subdirectory;
+use mail::{Flags, RootBoundary};
 use rustix::fs::{CWD, Mode, OFlags, Timespec, Timestamps};
 use std::collections::{BTreeSet, HashMap};
 use std::fs::{DirBuilder, File};
@@ -78,12 +78,16 @@ pub(crate) fn put_back(
             && let Some(path) = put(folder, &name, (&bytes, kept))?
         {
             of_name.push(path.clone());
-            unsynced.insert(folder.join(Place::Cur.name()));
+            unsynced.insert(folder.join(Subdirectory::Cur.name()));
             return Ok(Back::Put(Undeleted { path, size_bytes: bytes.len() as u64 }));
         }
     }
     let source = ErrorKind::AlreadyExists.into();
-    Err(Error::Io { action: "create", path: mail::join(&folder.join(Place::Cur.name()), &name), source })
+    Err(Error::Io {
+        action: "create",
+        path: mail::join(&folder.join(Subdirectory::Cur.name()), &name),
+        source,
+    })
 }
 
 impl TargetFolders {
@@ -103,7 +107,7 @@ fn files_of<'a>(
     folder: &Path,
 ) -> Result<&'a mut HashMap<Vec<u8>, Vec<PathBuf>>> {
     if !folders.contains_key(folder) {
-        for name in [Place::Cur.name(), Place::New.name(), "tmp"] {
+        for name in [Subdirectory::Cur.name(), Subdirectory::New.name(), "tmp"] {
             let directory = folder.join(name);
             make(&directory)?;
             expect_mail(folder, &directory)?;
@@ -118,7 +122,7 @@ fn files_of<'a>(
 fn expect_mail(folder: &Path, directory: &Path) -> Result<()> {
     let refused = |source| Error::Io { action: "write into", path: directory.to_owned(), source };
     let is_link = directory.symlink_metadata().map_err(refused)?.is_symlink();
-    if is_link && !Boundary::new(folder).leads_to_place(directory).map_err(refused)? {
+    if is_link && !RootBoundary::new(folder).leads_to_place(directory).map_err(refused)? {
         return Err(refused(std::io::Error::other("it is a link to a directory that is no mail")));
     }
     Ok(())
@@ -126,8 +130,8 @@ fn expect_mail(folder: &Path, directory: &Path) -> Result<()> {
 
 fn listed(folder: &Path) -> Result<HashMap<Vec<u8>, Vec<PathBuf>>> {
     let mut files: HashMap<Vec<u8>, Vec<PathBuf>> = HashMap::new();
-    for place in Place::ALL {
-        let directory = folder.join(place.name());
+    for subdirectory in Subdirectory::ALL {
+        let directory = folder.join(subdirectory.name());
         let unreadable = |source| Error::Io { action: "read", path: directory.clone(), source };
         for (unique, names) in mail::names_by_unique_part(&directory).map_err(unreadable)? {
             let paths = names.iter().map(|name| mail::join(&directory, name));
@@ -188,7 +192,7 @@ fn sync(directory: &Path) -> Result<()> {
 /// Writes a message into a folder under a name, and returns its path; `None` if the name is taken.
 fn put(folder: &Path, name: &[u8], (bytes, kept): (&[u8], &SnapshotFile)) -> Result<Option<PathBuf>> {
     let (temporary, file) = begin(&folder.join("tmp"), name)?;
-    let path = mail::join(&folder.join(Place::Cur.name()), name);
+    let path = mail::join(&folder.join(Subdirectory::Cur.name()), name);
     let linked = write(file, bytes, kept)
         .map_err(|source| Error::Io { action: "write", path: temporary.clone(), source })
         .and_then(|()| match std::fs::hard_link(&temporary, &path) {

@@ -11,7 +11,7 @@ use crate::write::compare::IndexedState;
 use crate::write::extras::is_stored;
 use crate::write::layout::Directory;
 use index::{Inventory, Listed, StoredFile};
-use mail::Boundary;
+use mail::RootBoundary;
 use std::borrow::Cow;
 use std::fs::FileType;
 use std::os::unix::ffi::OsStrExt;
@@ -63,11 +63,11 @@ fn index_row(file: &StoredFile<'_>) -> IndexedState {
 pub(crate) fn messages<'a>(
     inventory: &'a Inventory,
     directory: &Directory,
-    (path, root): (&Path, &Boundary),
+    (path, root): (&Path, &RootBoundary),
 ) -> Result<Vec<Expected<'a>>> {
-    let Some((number, place)) = directory.messages else { return Ok(Vec::new()) };
+    let Some((number, subdirectory)) = directory.messages else { return Ok(Vec::new()) };
     let Some(folder) = inventory.folders().get(number) else { return Ok(Vec::new()) };
-    let known = inventory.listed(folder, place)?.into_iter();
+    let known = inventory.listed(folder, subdirectory)?.into_iter();
     let known = known.map(|listed| Expected {
         name: Cow::Borrowed(listed.name),
         listed: Some(listed),
@@ -92,7 +92,7 @@ pub(crate) fn all<'a>(
     messages: Vec<Expected<'a>>,
     renamed: Vec<Expected<'a>>,
     directory: &Directory,
-    (path, root): (&Path, &Boundary),
+    (path, root): (&Path, &RootBoundary),
 ) -> Result<Vec<Expected<'a>>> {
     if renamed.is_empty() && !directory.has_extras {
         return Ok(messages);
@@ -117,7 +117,7 @@ fn in_order(mut expected: Vec<Expected<'_>>) -> Vec<Expected<'_>> {
 }
 
 /// Returns the names of the messages in a directory, in order.
-fn on_disk(place: &Path, root: &Boundary) -> Result<Vec<Vec<u8>>> {
+fn on_disk(place: &Path, root: &RootBoundary) -> Result<Vec<Vec<u8>>> {
     let mut names = Vec::new();
     mail::read_directory(place, &mut mail::ScanBuffer::new(), |entry| {
         // Of what cannot be looked at it is said later why.
@@ -131,7 +131,7 @@ fn on_disk(place: &Path, root: &Boundary) -> Result<Vec<Vec<u8>>> {
 
 /// Returns the names of files in a directory that are stored besides messages: none of one that a link led
 /// to, outside of the root. On the way to a folder there may lie anything.
-fn extras(place: &Path, root: &Boundary) -> Result<Vec<Vec<u8>>> {
+fn extras(place: &Path, root: &RootBoundary) -> Result<Vec<Vec<u8>>> {
     let wrap = |source| Error::Io { action: "read", path: place.to_owned(), source };
     let mut names = Vec::new();
     if !root.holds(place).map_err(wrap)? {

@@ -12,7 +12,7 @@ use crate::error::{Error, Problem, Result};
 use crate::write::compare::{Verdict, judge};
 use crate::write::expected::Expected;
 use crate::write::save_file::{Predicted, SavedFile, save_file};
-use mail::Boundary;
+use mail::RootBoundary;
 use rayon::prelude::*;
 use restic::Id;
 use rustix::fd::OwnedFd;
@@ -43,7 +43,7 @@ pub(crate) struct FolderPaths<'a> {
     /// The folder's other directory with messages, if it is stored later.
     pub other: Option<&'a Path>,
     /// The root.
-    pub root: &'a Boundary,
+    pub root: &'a RootBoundary,
 }
 
 /// A file that is there.
@@ -200,7 +200,7 @@ struct OpenDirectory<'a, 'p> {
     context: &'p BackupContext<'a>,
     directory: &'p OwnedFd,
     path: &'p Path,
-    root: &'p Boundary,
+    root: &'p RootBoundary,
     before: &'p CachedDirectory<'a>,
 }
 

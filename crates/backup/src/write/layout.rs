@@ -3,7 +3,7 @@
 //! Input: roots and folders. Output: all directories, sorted by path. Pure: does not read the disk.
 
 use crate::paths::{child, plain};
-use index::Place;
+use index::Subdirectory;
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -11,7 +11,7 @@ use std::path::Path;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Directory {
     /// The messages of this folder, by its place in the list of folders.
-    pub messages: Option<(usize, Place)>,
+    pub messages: Option<(usize, Subdirectory)>,
     /// Whether files that are no messages are stored.
     pub has_extras: bool,
     /// Whether it may be missing without a word.
@@ -50,9 +50,9 @@ pub(crate) fn layout(folders: &[Folder<'_>]) -> (Layout, Vec<usize>) {
                 directory.add_root(root_bytes);
             }
         }
-        for place in Place::ALL {
-            let directory = layout.entry(child(&path, place.name().as_bytes())).or_default();
-            directory.messages = Some((number, place));
+        for subdirectory in Subdirectory::ALL {
+            let directory = layout.entry(child(&path, subdirectory.name().as_bytes())).or_default();
+            directory.messages = Some((number, subdirectory));
             directory.add_root(root_bytes);
         }
         let temporary = layout.entry(child(&path, b"tmp")).or_default();
@@ -98,7 +98,7 @@ mod tests {
         let show = |(path, directory): (&Vec<u8>, &Directory)| {
             let messages = directory
                 .messages
-                .map_or(String::new(), |(folder, place)| format!(" {folder}{}", place.name()));
+                .map_or(String::new(), |(folder, subdirectory)| format!(" {folder}{}", subdirectory.name()));
             let extras = if directory.has_extras { " extras" } else { "" };
             format!("{}{messages}{extras}", String::from_utf8_lossy(path))
         };

@@ -18,8 +18,8 @@ use crate::write::files::{BackupContext, FolderPaths, PresentFile, StoredFiles, 
 use crate::write::layout::{Directory, Folder, Layout, layout};
 use crate::write::pneu_files::{PneuFiles, StoredPneuFiles, store_pneu_files};
 use crate::write::unchanged::{Unchanged, unchanged};
-use index::{Inventory, Place};
-use mail::Boundary;
+use index::{Inventory, Subdirectory};
+use mail::RootBoundary;
 use rayon::prelude::*;
 use restic::Id;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -120,10 +120,11 @@ fn expect_roots(inventory: &Inventory) -> Result<()> {
     for folder in inventory.folders() {
         let Some(root) = root_of(&folder.path, &folder.directory) else { continue };
         let found = is_there.entry(root).or_default();
-        for place in Place::ALL {
-            if *found != Some(true) && !inventory.listed(folder, place)?.is_empty() {
-                *found =
-                    Some(look(&folder.directory.join(place.name())).is_ok_and(|stat| stat.is_directory()));
+        for subdirectory in Subdirectory::ALL {
+            if *found != Some(true) && !inventory.listed(folder, subdirectory)?.is_empty() {
+                *found = Some(
+                    look(&folder.directory.join(subdirectory.name())).is_ok_and(|stat| stat.is_directory()),
+                );
             }
         }
     }
@@ -137,7 +138,7 @@ fn expect_roots(inventory: &Inventory) -> Result<()> {
 
 /// Returns whether what lies in the place of a `cur` or `new` may be read: a directory, or a link to one with
 /// mail.
-fn leads_to_mail(place: &Path, root: &Boundary) -> std::io::Result<bool> {
+fn leads_to_mail(place: &Path, root: &RootBoundary) -> std::io::Result<bool> {
     Ok(!place.symlink_metadata()?.is_symlink() || root.leads_to_place(place)?)
 }
 
@@ -205,7 +206,7 @@ impl<'a> Shared<'a> {
             }
             Err(error) => return Ok(skipped(place, &error.to_string())),
         };
-        let root = Boundary::new(Path::new(OsStr::from_bytes(directory.root(path))));
+        let root = RootBoundary::new(Path::new(OsStr::from_bytes(directory.root(path))));
         if directory.messages.is_some() {
             match leads_to_mail(&place, &root) {
                 Ok(true) => {}
@@ -291,16 +292,16 @@ impl<'a> Shared<'a> {
     /// Returns whether nothing is missing if a directory is: a folder may have only one of `cur` and `new`,
     /// and no `tmp`.
     fn is_empty(&self, directory: &Directory) -> Result<bool> {
-        let Some((number, place)) = directory.messages else { return Ok(directory.is_optional) };
+        let Some((number, subdirectory)) = directory.messages else { return Ok(directory.is_optional) };
         let Some(folder) = self.inventory.folders().get(number) else { return Ok(true) };
-        Ok(self.inventory.listed(folder, place)?.is_empty())
+        Ok(self.inventory.listed(folder, subdirectory)?.is_empty())
     }
 
     /// Returns the folder's other directory with messages, if that is still to be stored: `cur` comes after
     /// `new` here.
     fn other_path(&self, path: &[u8], directory: &Directory) -> Option<Vec<u8>> {
-        let (_, Place::New) = directory.messages? else { return None };
-        let other = child(split(path)?.0, Place::Cur.name().as_bytes());
+        let (_, Subdirectory::New) = directory.messages? else { return None };
+        let other = child(split(path)?.0, Subdirectory::Cur.name().as_bytes());
         self.layout.contains_key(&other).then_some(other)
     }
 

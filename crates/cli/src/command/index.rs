@@ -17,7 +17,7 @@ use crate::session::Session;
 use crate::setup::restored::{self, Occasion};
 use crate::words::quoted_path;
 use anyhow::{Result, anyhow, bail};
-use clap::{Args, ValueEnum};
+use clap::Args;
 use index::{Cleanup, Error, HeaderCodec, Loss, Mode, Root, Summary, UpdateOptions};
 use pneu::setup::discover;
 use pneu::setup::find_mail;
@@ -74,6 +74,7 @@ pub(crate) struct Arguments {
     legacy_cleanup: bool,
     /// Codec for the header records of a new index, for comparison. An existing index keeps its codec until
     /// it is rebuilt
+    #[cfg(feature = "codecs")]
     #[arg(long, hide = true, value_enum, default_value_t, value_name = "CODEC")]
     header_codec: Codec,
     /// Accept that messages are gone even if a Maildir lost most of them
@@ -86,7 +87,8 @@ pub(crate) struct Arguments {
 }
 
 /// The codecs of header records, by their names on the command line.
-#[derive(Clone, Copy, Debug, Default, ValueEnum)]
+#[cfg(feature = "codecs")]
+#[derive(Clone, Copy, Debug, Default, clap::ValueEnum)]
 enum Codec {
     None,
     Lz4,
@@ -115,7 +117,7 @@ impl Run<Session> for Arguments {
             loss: if self.accept_loss { Loss::Accept } else { Loss::Refuse },
             cleanup: cleanup(self, session),
             headers: session.configured()?.headers,
-            codec: codec(self.header_codec),
+            codec: codec(self),
             ..UpdateOptions::default()
         };
         if matches!(remembered, Remembered::Older(_)) {
@@ -253,8 +255,14 @@ fn cleanup(arguments: &Arguments, session: &Session) -> Cleanup {
     }
 }
 
-fn codec(codec: Codec) -> HeaderCodec {
-    match codec {
+#[cfg(not(feature = "codecs"))]
+fn codec(_: &Arguments) -> HeaderCodec {
+    HeaderCodec::default()
+}
+
+#[cfg(feature = "codecs")]
+fn codec(arguments: &Arguments) -> HeaderCodec {
+    match arguments.header_codec {
         Codec::None => HeaderCodec::None,
         Codec::Lz4 => HeaderCodec::Lz4,
         Codec::Zstd => HeaderCodec::Zstd,

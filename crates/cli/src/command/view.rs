@@ -11,7 +11,7 @@ use crate::session::Session;
 use anyhow::{Context, Result, anyhow, bail};
 use clap::{Args, ValueEnum};
 use index::{Mailbox, RecordReader};
-use mail::{Content, Flags, Preferred};
+use mail::{FileContent, Flags, PreferredAlternative};
 use printable::Look;
 use render::{File, Record, hex};
 use render::{html, message};
@@ -221,7 +221,7 @@ fn lines(
 }
 
 fn from_standard_input() -> Result<Located> {
-    let mut content = Content::default();
+    let mut content = FileContent::default();
     let mut bytes = Vec::new();
     io::stdin()
         .lock()
@@ -240,9 +240,9 @@ fn with_record<T>(
     show: impl FnOnce(&Record<'_>) -> T,
 ) -> T {
     let preferred = match how.prefer {
-        None => Preferred::Better,
-        Some(Form::Plain) => Preferred::Plain,
-        Some(Form::Html) => Preferred::Html,
+        None => PreferredAlternative::Better,
+        Some(Form::Plain) => PreferredAlternative::Plain,
+        Some(Form::Html) => PreferredAlternative::Html,
     };
     let message = located.parsed(preferred);
     let known = known(located, session);

@@ -13,7 +13,7 @@ use crate::search::typed_query::TypedQuery;
 use crate::session::Session;
 use anyhow::{Result, anyhow, bail};
 use index::{Error, Hit, Mailbox, Message, Order, RecordReader};
-use mail::Content;
+use mail::FileContent;
 use pneu::MessageContent;
 use render::hex;
 use std::ops::Deref;
@@ -37,7 +37,7 @@ impl Deref for Located {
 
 impl Located {
     /// Wraps what was read.
-    pub(crate) fn new(path: Option<PathBuf>, content: Content) -> Located {
+    pub(crate) fn new(path: Option<PathBuf>, content: FileContent) -> Located {
         Located::of(MessageContent::new(path, content, environment::clock_ns()))
     }
 
@@ -199,7 +199,7 @@ pub(crate) fn read(message: &Message, wanted: Wanted, archive: &LazyArchive<'_>)
 }
 
 fn from_archive(message: &Message, bytes: Vec<u8>) -> Located {
-    let mut content = Content::default();
+    let mut content = FileContent::default();
     content.bytes = bytes;
     let note = format!("the last file of {} is gone; this is from the archive", name(message));
     Located { note: Some(note), ..Located::new(None, content) }

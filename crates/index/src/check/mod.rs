@@ -3,75 +3,28 @@
 //!
 //! In: an environment. Out: a list of damage, empty when all is well. Writes nothing.
 
+mod damage;
 mod places;
 mod threads;
 mod user;
 
 use crate::environment::Environment;
 use crate::error::{Error, Result, TableError};
-use crate::remedy::Remedy;
-use crate::rows::{self, Place, RecordReader};
+use crate::rows::{self, RecordReader, Subdirectory};
 use crate::search::Mailbox;
 use crate::set::NumberSet;
 use crate::tables::{absent, files, messages};
 use crate::{open, text};
+use damage::is_damage;
+pub use damage::{Damage, Depth, Repair};
 use mail::Fingerprint;
 pub use places::strangers;
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use store::Snapshot;
 
 /// How often a check is repeated when a writer replaced files meanwhile.
 const TRY_COUNT: usize = 5;
-
-/// How much to check.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Depth {
-    /// That everything opens, and that the tables agree.
-    Quick,
-    /// Also every checksum, every key and every record.
-    Deep,
-}
-
-/// Something that is not as it should be.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Damage {
-    /// The file or directory.
-    pub file: PathBuf,
-    /// What is wrong.
-    pub what: String,
-    /// What helps against the error that `what` is, if it is one: [`Error::remedy`].
-    pub remedy: Option<Remedy>,
-    /// What repairs it.
-    pub repair: Repair,
-}
-
-/// What repairs damage.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Repair {
-    /// Making the index anew: it is made from the mail.
-    Rebuild,
-    /// Its second copy ([`crate::repair_user`]): what the user said is kept twice.
-    Copy,
-    /// A backup: what the user said cannot be made again, and both copies are damaged.
-    Backup,
-    /// The next backup: it makes this file again.
-    NextBackup,
-    /// Neither: nothing is damaged, but what the user said cannot be read. The sentence says why.
-    AsSaid,
-}
-
-impl Damage {
-    /// Returns damage in what is made from the mail.
-    fn of_index(file: PathBuf, what: String) -> Damage {
-        Damage { file, what, remedy: None, repair: Repair::Rebuild }
-    }
-
-    /// Returns damage that an error tells of.
-    fn of_error(file: PathBuf, error: &Error, repair: Repair) -> Damage {
-        Damage { file, what: error.to_string(), remedy: error.remedy(), repair }
-    }
-}
 
 /// Checks.
 ///
@@ -123,12 +76,6 @@ fn is_mendable(error: &Error) -> bool {
         Error::Disk(error) => error.is_not_found(),
         _ => false,
     }
-}
-
-/// Says whether a store is not as it was written. A newer version and a disk that refuses are something else.
-fn is_damage(error: &store::Error) -> bool {
-    use store::Error::{Corrupt, Missing, Schema};
-    matches!(error, Corrupt { .. } | Schema { .. } | Missing { .. })
 }
 
 fn check_commit(environment: &Environment, mailbox: &Mailbox, depth: Depth) -> Result<Vec<Damage>> {
@@ -210,11 +157,11 @@ fn agreement(environment: &Environment, snapshot: &Snapshot, found: &mut Vec<Dam
     let mut known = NumberSet::new(state.next_message);
     for_each_number(snapshot, messages::TABLE, messages::NUMBER, |number| known.insert(number))?;
     let mut without_file = known.clone();
-    let mut sums: HashMap<(u32, Place), Fingerprint> = HashMap::new();
+    let mut sums: HashMap<(u32, Subdirectory), Fingerprint> = HashMap::new();
     for part in snapshot.table(files::TABLE)?.parts() {
         for row in part.live_rows() {
             let row = rows::file(part, row)?;
-            sums.entry((row.folder, row.place)).or_default().add(row.entry_hash());
+            sums.entry((row.folder, row.subdirectory)).or_default().add(row.entry_hash());
             without_file.remove(row.message);
             if !known.contains(row.message) {
                 damage(format!(
@@ -236,11 +183,14 @@ fn agreement(environment: &Environment, snapshot: &Snapshot, found: &mut Vec<Dam
         damage(format!("message {number} has no file and is not marked absent"));
     }
     for folder in rows::folders(snapshot)? {
-        for place in Place::ALL {
-            let sum = sums.remove(&(folder.number, place)).unwrap_or_default();
-            if sum != folder.directories[place.index()].fingerprint {
+        for subdirectory in Subdirectory::ALL {
+            let sum = sums.remove(&(folder.number, subdirectory)).unwrap_or_default();
+            if sum != folder.directories[subdirectory.index()].fingerprint {
                 let path = String::from_utf8_lossy(&folder.path).into_owned();
-                damage(format!("the fingerprint of {path}/{} is not the sum over its files", place.name()));
+                damage(format!(
+                    "the fingerprint of {path}/{} is not the sum over its files",
+                    subdirectory.name()
+                ));
             }
         }
     }

@@ -4,7 +4,7 @@
 //! In: an environment. Out: damage, and strangers. Must not know what the tables of backups mean: only that
 //! they are stores.
 
-use super::{Damage, Depth, Repair};
+use super::damage::{Damage, Depth, Repair};
 use crate::environment::Environment;
 use crate::error::Result;
 use crate::open::{CACHE_TAG, CACHE_TAG_NAME};

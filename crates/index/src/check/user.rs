@@ -3,7 +3,7 @@
 //! In: an environment. Out: damage, each with what helps. What is wrong here is no reason not to look at the
 //! rest. Writes nothing.
 
-use super::{Damage, Depth, Repair, is_damage};
+use super::damage::{Damage, Depth, Repair, is_damage};
 use crate::environment::Environment;
 use crate::error::{Error, TableError};
 use crate::user;
@@ -51,7 +51,7 @@ pub(super) fn check(environment: &Environment, depth: Depth, found: &mut Vec<Dam
 
 fn is_damage_of_user(error: &Error) -> bool {
     match error {
-        Error::Kept { .. } | Error::UserDamaged { .. } => true,
+        Error::WithSecondCopy { .. } | Error::UserDamaged { .. } => true,
         Error::Store(TableError(error)) => is_damage(error),
         _ => false,
     }

@@ -8,9 +8,9 @@
 use crate::archive::{ArchivedFile, BATCH_COUNT, ReadableArchive};
 use crate::environment::Environment;
 use crate::error::{Error, Result};
-use crate::pass::dates::NamedDates;
-use crate::pass::ingest::{Ingest, Next};
-use crate::pass::{UpdateOptions, leftovers, merge_due};
+use crate::pass::commit::{Ingest, NamedDates, Next};
+use crate::pass::options::UpdateOptions;
+use crate::pass::{merge_due, orphans};
 use crate::state::{self, ATTACHMENT, State};
 use crate::tables::{absent, messages};
 use crate::{open, rows};
@@ -63,7 +63,7 @@ pub fn adopt(
     };
     let done = all();
     if done.is_err() {
-        leftovers::remove_after_failure(environment);
+        orphans::remove_after_failure(environment);
     }
     done.map(|()| adopted)
 }

@@ -6,10 +6,9 @@
 
 use crate::environment::Environment;
 use crate::error::Result;
-use crate::pass::roots::is_unmounted;
-use crate::pass::{Problem, STAYS};
+use crate::pass::{Problem, STAYS, is_unmounted};
 use crate::remedy::Remedy;
-use crate::rows::{self, FolderRow, Place};
+use crate::rows::{self, FolderRow, Subdirectory};
 use crate::search::Inventory;
 use crate::{open, state::Root};
 use std::path::{Path, PathBuf};
@@ -32,9 +31,9 @@ fn read(environment: &Environment) -> Result<Indexed> {
     let mut indexed = Indexed::default();
     let inventory = Inventory::open(environment)?;
     for folder in inventory.folders() {
-        for place in Place::ALL {
-            let count = inventory.files(folder, place)?.len() as u64;
-            indexed.directories.push((folder.directory.join(place.name()), count));
+        for subdirectory in Subdirectory::ALL {
+            let count = inventory.files(folder, subdirectory)?.len() as u64;
+            indexed.directories.push((folder.directory.join(subdirectory.name()), count));
         }
     }
     let snapshot = open::snapshot(environment)?;

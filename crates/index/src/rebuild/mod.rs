@@ -9,7 +9,7 @@ mod missing;
 use crate::archive::{NoArchive, ReadableArchive};
 use crate::environment::Environment;
 use crate::error::{Error, Result, TableError};
-use crate::pass::{Adopted, Summary, TEXT_MERGE_LOCK, UpdateOptions, adopt, roots, update};
+use crate::pass::{Adopted, Summary, TEXT_MERGE_LOCK, UpdateOptions, adopt, expect_mail, update};
 use crate::state::{self, ATTACHMENT, Root};
 use crate::text::remove_unnamed;
 use crate::{open, state::VERSION, user};
@@ -53,7 +53,7 @@ pub fn rebuild_with(
 ) -> Result<(Summary, Adopted)> {
     refuse_newer(environment)?;
     for root in roots {
-        roots::expect_mail(std::slice::from_ref(root))?;
+        expect_mail(std::slice::from_ref(root))?;
     }
     user::keep_twice(environment);
     let disk = environment.disk.as_ref();

@@ -5,7 +5,7 @@
 
 use crate::error::Result;
 use crate::rows::{self, RecordReader};
-use crate::search::Mailbox;
+use crate::search::mailbox::Mailbox;
 use crate::tables::{contacts, dated, messages};
 use query::fold::fold;
 use std::cmp::Reverse;

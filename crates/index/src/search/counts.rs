@@ -3,7 +3,7 @@
 //! Input: a mailbox. Output: counts of rows. Reads no row.
 
 use crate::error::Result;
-use crate::search::Mailbox;
+use crate::search::mailbox::Mailbox;
 use crate::tables::{HeaderCodec, absent, messages};
 
 /// How much there is.

@@ -8,8 +8,8 @@
 use crate::environment::Environment;
 use crate::error::{Error, Result};
 use crate::open;
-use crate::rows::{self, FolderRow, Place};
-use crate::search::files::folder_path;
+use crate::rows::{self, FolderRow, Subdirectory};
+use crate::search::mailbox::folder_path;
 use crate::state::Root;
 use crate::tables::{files, messages};
 use mail::Flags;
@@ -121,8 +121,8 @@ impl Inventory {
     ///
     /// # Errors
     /// Damage in the store.
-    pub fn files(&self, folder: &StoredFolder, place: Place) -> Result<Vec<StoredFile<'_>>> {
-        self.listed(folder, place)?.iter().map(Listed::file).collect()
+    pub fn files(&self, folder: &StoredFolder, subdirectory: Subdirectory) -> Result<Vec<StoredFile<'_>>> {
+        self.listed(folder, subdirectory)?.iter().map(Listed::file).collect()
     }
 
     /// Returns the names of the files in `cur` or `new` of a folder, in byte order. All else of a file is
@@ -130,8 +130,8 @@ impl Inventory {
     ///
     /// # Errors
     /// Damage in the store.
-    pub fn listed(&self, folder: &StoredFolder, place: Place) -> Result<Vec<Listed<'_>>> {
-        let key = [Value::U32(folder.number), Value::U8(place.number())];
+    pub fn listed(&self, folder: &StoredFolder, subdirectory: Subdirectory) -> Result<Vec<Listed<'_>>> {
+        let key = [Value::U32(folder.number), Value::U8(subdirectory.number())];
         let mut list = Vec::new();
         let mut sources = 0;
         for part in self.files.parts() {

@@ -1,50 +1,36 @@
 //! Answers questions from one commit: which messages, in which order, and what they say.
 //!
 //! In: queries, orders, handles. Out: hits, and messages as values. Takes no lock, writes nothing, is never
-//! blocked by a writer.
+//! blocked by a writer. Each folder uses those before it:
+//!
+//! - `commit`: one commit, and what is derived from all of its rows;
+//! - `mailbox`: a commit as somebody asks it, and one message, folder or file of it;
+//! - `tags`, then `message`: what is known of a found message;
+//! - `order`: sorting;
+//! - `threads`: conversations;
+//! - `answer`: queries and handles.
+//!
+//! `contacts`, `counts` and `inventory` tell what a whole mailbox holds.
 
-mod analysis;
+mod answer;
 mod commit;
 mod contacts;
-mod copies;
-mod copy_groups;
 mod counts;
-mod eval;
-mod files;
-mod find;
-mod flags;
-mod forest;
-mod handle;
-mod hints;
 mod inventory;
 mod mailbox;
 mod message;
-mod moment;
 mod order;
-mod pattern;
-mod personal;
-mod plan;
-mod prepare;
-mod scope;
-mod sort_key;
 mod tags;
 mod threads;
-mod values;
 
-pub use analysis::{Analysis, AnalysisStep};
+pub use answer::{Analysis, AnalysisStep, FolderHint};
 pub use contacts::{Circle, Person};
-pub use copies::Duplicates;
 pub use counts::Counts;
-pub use flags::shown_flags;
-pub use hints::FolderHint;
 pub use inventory::{Inventory, Listed, StoredFile, StoredFolder};
-pub use mailbox::Mailbox;
-pub use message::{Message, MessageFile, Summary as Line};
-pub use moment::{Moment, MomentFile, MomentFolder, Unknown};
-pub use order::{Direction, Hit, Hits, Order};
-pub use personal::OwnAddresses;
-pub use scope::Scope;
-pub use sort_key::SortKey;
+pub use mailbox::{
+    Duplicates, Hit, Hits, Mailbox, Moment, MomentFile, MomentFolder, OwnAddresses, Scope, Unknown,
+};
+pub use message::{Line, Message, MessageFile, shown_flags};
+pub use order::{Direction, Order, SortKey};
 pub(crate) use tags::TaggedMessage;
 pub use threads::{Origin, Thread, ThreadEntry, ThreadOrder, Threads};
-pub(crate) use values::message_id_hash;

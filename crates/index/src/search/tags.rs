@@ -6,10 +6,10 @@
 
 use crate::error::Result;
 use crate::rows::{self, FolderRow, RecordReader};
-use crate::search::{Duplicates, Hit, Mailbox, message_id_hash};
+use crate::search::mailbox::{Duplicates, Hit, Mailbox};
 use crate::set::NumberSet;
 use crate::state::Root;
-use crate::tables::messages;
+use crate::tables::{message_id_hash, messages};
 use crate::user::Tags;
 use query::fold::fold;
 use rayon::prelude::*;
@@ -155,17 +155,5 @@ impl Mailbox {
             numbers.push(part.u32_at(messages::NUMBER, row.row)?);
         }
         Ok(numbers)
-    }
-
-    pub(super) fn number_of(&self, sha256: &[u8; 32]) -> Result<Option<u32>> {
-        let table = self.snapshot().table(messages::TABLE)?;
-        let Some(row) = table.get(messages::BY_SHA256, &[Value::Id(sha256)])? else { return Ok(None) };
-        Ok(Some(rows::part_of(&table, row).u32_at(messages::NUMBER, row.row)?))
-    }
-
-    /// Returns the number of a content that has a file.
-    pub(super) fn present_number(&self, sha256: &[u8; 32]) -> Result<Option<u32>> {
-        let present = self.present()?;
-        Ok(self.number_of(sha256)?.filter(|number| present.contains(*number)))
     }
 }

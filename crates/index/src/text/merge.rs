@@ -9,7 +9,7 @@ use crate::set::NumberSet;
 use crate::state::TextSegment;
 use crate::text::directory::TextFiles;
 use crate::text::fields::NUMBER;
-use crate::text::reader::open_index;
+use crate::text::open::open_index;
 use crate::text::words;
 use crate::text::writer::segments as listed;
 use disk::Disk;

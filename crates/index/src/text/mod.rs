@@ -9,6 +9,8 @@ mod directory;
 mod document;
 mod fields;
 mod merge;
+mod numbers;
+mod open;
 mod reader;
 mod terms;
 mod values;

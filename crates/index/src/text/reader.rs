@@ -7,14 +7,15 @@ use crate::error::Result;
 use crate::set::NumberSet;
 use crate::state::TextSegment;
 use crate::text::directory::TextFiles;
-use crate::text::fields::{NUMBER, TextField, ValueField, schema, tokenizers};
+use crate::text::fields::{NUMBER, TextField, ValueField};
+use crate::text::numbers::insert;
+use crate::text::open::open_segments;
 use crate::text::words::{Any, WordTest};
 use crate::text::{terms, values};
-use std::path::Path;
 use tantivy::postings::SegmentPostings;
 use tantivy::query::{EnableScoring, PhrasePrefixQuery, PhraseQuery, Query};
 use tantivy::schema::IndexRecordOption;
-use tantivy::{DocSet, Index, IndexMeta, SegmentReader, TERMINATED, Term};
+use tantivy::{DocSet, SegmentReader, TERMINATED, Term};
 
 /// What to look for in one field.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -177,57 +178,6 @@ impl TextReader {
     }
 }
 
-/// Opens segments, in the order in which they are named.
-fn open_segments(files: &TextFiles, segments: &[TextSegment]) -> tantivy::Result<Vec<SegmentReader>> {
-    if segments.is_empty() {
-        return Ok(Vec::new());
-    }
-    let index = open_index(files, segments)?;
-    let found = index.searchable_segments()?;
-    let in_order = segments.iter().map(|named| {
-        let segment = found.iter().find(|segment| segment.id().uuid_string() == named.id);
-        let missing = || tantivy::TantivyError::SystemError(format!("segment {} is not opened", named.id));
-        SegmentReader::open(segment.ok_or_else(missing)?)
-    });
-    in_order.collect()
-}
-
-/// Opens tantivy's index over the segments that a commit names.
-pub(super) fn open_index(files: &TextFiles, segments: &[TextSegment]) -> tantivy::Result<Index> {
-    let own = files.with_own_small_files();
-    own.put_small("meta.json", meta(segments)?);
-    for segment in segments {
-        // tantivy takes a missing file of positions for a segment without any; every segment of ours has one.
-        own.hold(Path::new(&format!("{}.pos", segment.id)))?;
-    }
-    let mut index = Index::open(own)?;
-    index.set_tokenizers(tokenizers());
-    Ok(index)
-}
-
-/// Returns the list of segments in the form that tantivy reads.
-fn meta(segments: &[TextSegment]) -> tantivy::Result<Vec<u8>> {
-    let empty = IndexMeta::with_schema(schema());
-    let mut value = serde_json::to_value(&empty).map_err(std::io::Error::other)?;
-    let list = segments
-        .iter()
-        .map(|segment| {
-            let (id, count) = (dashed(&segment.id), segment.document_count);
-            serde_json::json!({ "segment_id": id, "max_doc": count, "deletes": null })
-        })
-        .collect();
-    if let Some(slot) = value.get_mut("segments") {
-        *slot = serde_json::Value::Array(list);
-    }
-    Ok(serde_json::to_vec(&value).map_err(std::io::Error::other)?)
-}
-
-/// tantivy names files by 32 hex digits and lists them in groups.
-fn dashed(id: &str) -> String {
-    let parts = [id.get(0..8), id.get(8..12), id.get(12..16), id.get(16..20), id.get(20..32)];
-    parts.map(Option::unwrap_or_default).join("-")
-}
-
 fn terms(field: TextField, words: &[String]) -> Vec<Term> {
     words.iter().map(|word| Term::from_field_text(field.field(), word)).collect()
 }
@@ -283,10 +233,4 @@ fn query(segment: &SegmentReader, query: &dyn Query, found: &mut NumberSet) -> t
     weight.for_each_no_score(segment, &mut |documents| {
         documents.iter().for_each(|document| insert(found, numbers.first(*document)));
     })
-}
-
-pub(super) fn insert(found: &mut NumberSet, number: Option<u64>) {
-    if let Some(number) = number.and_then(|number| u32::try_from(number).ok()) {
-        found.insert(number);
-    }
 }

@@ -7,7 +7,7 @@
 use crate::set::NumberSet;
 use crate::text::directory::TextFiles;
 use crate::text::fields::{NUMBER, TextField};
-use crate::text::reader::insert;
+use crate::text::numbers::insert;
 use crate::text::words::{self, WORD_COUNT_MIN, WordList, WordTest, word_around};
 use rayon::prelude::*;
 use std::io;

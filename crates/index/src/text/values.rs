@@ -6,7 +6,7 @@
 
 use crate::set::NumberSet;
 use crate::text::fields::{NUMBER, ValueField};
-use crate::text::reader::insert;
+use crate::text::numbers::insert;
 use crate::text::terms::behind;
 use crate::text::words::WordTest;
 use rayon::prelude::*;

@@ -9,7 +9,7 @@
 use crate::state::TextSegment;
 use crate::text::directory::TextFiles;
 use crate::text::fields::TextField;
-use crate::text::reader::open_index;
+use crate::text::open::open_index;
 use std::io::{self, Write};
 use std::ops::Range;
 use std::path::PathBuf;

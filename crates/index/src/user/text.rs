@@ -7,8 +7,9 @@
 
 use crate::environment::Environment;
 use crate::error::{Error, Result};
-use crate::search::{Mailbox, TaggedMessage, message_id_hash};
+use crate::search::{Mailbox, TaggedMessage};
 use crate::state::Root;
+use crate::tables::message_id_hash;
 use crate::user::change::Changes;
 use crate::user::tables::{contents, tags};
 use crate::user::{Tags, check_tag, merge, snapshot, writer};

@@ -29,7 +29,7 @@ const COMPARED_BYTES_MAX: usize = 256 << 10;
 
 /// The preferred form of a text, if there are several.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Preferred {
+pub enum PreferredAlternative {
     /// The plain one, unless HTML has much more text.
     #[default]
     Better,
@@ -61,7 +61,7 @@ fn form(content: &ContentFields) -> Option<Form> {
 /// Returns for each part whether its text is shown: all but the worse forms of an alternative.
 pub(crate) fn choose(
     parts: &[Part<'_>],
-    preferred: Preferred,
+    preferred: PreferredAlternative,
     fallback: Option<&'static Encoding>,
 ) -> Vec<bool> {
     // For each alternative, the parts of each form that have words.
@@ -92,12 +92,16 @@ pub(crate) fn choose(
 }
 
 /// Returns the form of an alternative that is shown. At least one form has words.
-fn best([plain, html, _]: &[Vec<usize>; 3], preferred: Preferred, letters: &mut LetterCounts<'_>) -> Form {
+fn best(
+    [plain, html, _]: &[Vec<usize>; 3],
+    preferred: PreferredAlternative,
+    letters: &mut LetterCounts<'_>,
+) -> Form {
     match (plain.is_empty(), html.is_empty(), preferred) {
         (true, true, _) => Form::Other,
-        (false, true, _) | (false, false, Preferred::Plain) => Form::Plain,
-        (true, false, _) | (false, false, Preferred::Html) => Form::Html,
-        (false, false, Preferred::Better) => {
+        (false, true, _) | (false, false, PreferredAlternative::Plain) => Form::Plain,
+        (true, false, _) | (false, false, PreferredAlternative::Html) => Form::Html,
+        (false, false, PreferredAlternative::Better) => {
             let plain_count = letters.count_all(plain);
             let is_better = plain_count < LETTER_COUNT_ENOUGH
                 && letters.count_all(html) > plain_count.saturating_mul(BETTER_FACTOR);
@@ -222,7 +226,7 @@ mod tests {
     use crate::mime::parts::take_apart;
 
     /// Returns the types of the parts that are shown.
-    fn shown(plain: &str, html: &str, preferred: Preferred) -> String {
+    fn shown(plain: &str, html: &str, preferred: PreferredAlternative) -> String {
         let text = format!(
             "Content-Type: multipart/alternative; boundary=b\n\n--b\n\n{plain}\n--b\n\
              Content-Type: text/html\n\n{html}\n--b--\n"
@@ -250,17 +254,17 @@ mod tests {
             (&("\n".repeat(5000) + &"long enough text ".repeat(20)), &long.repeat(20), "text/plain"),
             ("AAA", &(" ".repeat(5000) + &long), "text/html"),
         ] {
-            assert_eq!(shown(plain, html, Preferred::Better), expected, "{plain} / {html}");
+            assert_eq!(shown(plain, html, PreferredAlternative::Better), expected, "{plain} / {html}");
         }
     }
 
     #[test]
     fn a_reader_may_prefer_a_form() {
         let long = "<p>This is what it is about.".repeat(10);
-        assert_eq!(shown("AAA", &long, Preferred::Plain), "text/plain");
-        assert_eq!(shown("the same text", "the same text", Preferred::Html), "text/html");
-        assert_eq!(shown("the same text", "<br>", Preferred::Html), "text/html");
-        assert_eq!(shown("--", &long, Preferred::Plain), "text/html");
+        assert_eq!(shown("AAA", &long, PreferredAlternative::Plain), "text/plain");
+        assert_eq!(shown("the same text", "the same text", PreferredAlternative::Html), "text/html");
+        assert_eq!(shown("the same text", "<br>", PreferredAlternative::Html), "text/html");
+        assert_eq!(shown("--", &long, PreferredAlternative::Plain), "text/html");
     }
 
     #[test]

@@ -16,7 +16,7 @@ use std::ops::Range;
 
 use encoding_rs::Encoding;
 
-use crate::body::alternatives::{Preferred, Vocabulary, choose};
+use crate::body::alternatives::{PreferredAlternative, Vocabulary, choose};
 use crate::body::attachments::{Attachment, PartRole, role};
 use crate::body::part_text::{cut_text, label, part_text};
 use crate::bytes::{before, cut};
@@ -62,7 +62,7 @@ pub struct OtherForm {
 pub(crate) fn read_bodies(
     parts: &[Part<'_>],
     source: &mut dyn ContentSource,
-    (preferred, fallback): (Preferred, Option<&'static Encoding>),
+    (preferred, fallback): (PreferredAlternative, Option<&'static Encoding>),
     hashes: &mut PartHashes,
     problems: &mut Problems,
 ) -> Bodies {

@@ -31,6 +31,7 @@ use crate::message::parse::assemble;
 use crate::mime::content_source::ContentSource;
 use crate::problem::{Problem, Problems};
 use rustix::fs::{CWD, Mode, OFlags};
+use sha2::{Digest, Sha256};
 use source::{Source, Storage};
 use std::io::{self, Read};
 use std::ops::Range;
@@ -39,7 +40,7 @@ use window::{WINDOW_LIMITS, Window, WindowLimits, wide};
 
 /// A message that is read in pieces.
 #[derive(Debug)]
-pub struct Large<'s> {
+pub struct LargeMessage<'s> {
     source: Source<'s>,
     /// The path, for error messages.
     path: PathBuf,
@@ -56,12 +57,23 @@ pub struct Extent {
     pub is_cut: bool,
 }
 
-impl Large<'static> {
+/// What a message is known by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Identity {
+    /// SHA-256 of the message, decompressed. If it was cut, of the file as it is stored.
+    pub sha256: [u8; 32],
+    /// How many bytes were hashed.
+    pub size_bytes: u64,
+    /// Whether the message is longer than `LARGE_BYTES_MAX`.
+    pub is_cut: bool,
+}
+
+impl LargeMessage<'static> {
     /// Opens a message file.
     ///
     /// # Errors
     /// [`Error::Io`] if it cannot be opened, [`Error::NotAFile`], [`Error::Unreadable`].
-    pub fn open(path: &Path) -> Result<Large<'static>> {
+    pub fn open(path: &Path) -> Result<LargeMessage<'static>> {
         let failed = |error: rustix::io::Errno| Error::io("open", path, error);
         // Without NONBLOCK, opening a pipe would wait for a writer. It makes no difference for files.
         let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
@@ -70,21 +82,21 @@ impl Large<'static> {
         if !stat.is_file() {
             return Err(Error::NotAFile { path: path.to_owned() });
         }
-        Large::new(Storage::File(file), path, stat)
+        LargeMessage::new(Storage::File(file), path, stat)
     }
 }
 
-impl<'s> Large<'s> {
+impl<'s> LargeMessage<'s> {
     /// Reads a message from bytes in memory, whose decompressed content is too large; `path` is where it was.
     ///
     /// # Errors
     /// [`Error::Unreadable`].
-    pub fn of_bytes(bytes: &'s [u8], path: &Path) -> Result<Large<'s>> {
+    pub fn of_bytes(bytes: &'s [u8], path: &Path) -> Result<LargeMessage<'s>> {
         let stat = FileStat { size_bytes: wide(bytes.len()), ..FileStat::default() };
-        Large::new(Storage::Bytes(bytes), path, stat)
+        LargeMessage::new(Storage::Bytes(bytes), path, stat)
     }
 
-    fn new(storage: Storage<'s>, path: &Path, stat: FileStat) -> Result<Large<'s>> {
+    fn new(storage: Storage<'s>, path: &Path, stat: FileStat) -> Result<LargeMessage<'s>> {
         let mut source = Source { storage, compression: Compression::Plain, has_cr_lines: false };
         let mut magic = Vec::new();
         let length = wide(Compression::MAGIC_BYTES_MAX);
@@ -96,7 +108,7 @@ impl<'s> Large<'s> {
         source.compression = Compression::of(&magic);
         match source.compression {
             Compression::Unreadable(program) => Err(Error::Unreadable { path: path.to_owned(), program }),
-            _ => Ok(Large { source, path: path.to_owned(), stat }),
+            _ => Ok(LargeMessage { source, path: path.to_owned(), stat }),
         }
     }
 
@@ -131,6 +143,22 @@ impl<'s> Large<'s> {
             size_bytes == LARGE_BYTES_MAX && self.goes_on().map_err(|error| self.explained(error))?;
         self.expect_unchanged((!is_cut && self.compression() == Compression::Plain).then_some(size_bytes))?;
         Ok(Extent { size_bytes, is_cut })
+    }
+
+    /// Hashes the whole message. Must be called before `parse`.
+    ///
+    /// # Errors
+    /// As [`LargeMessage::each_block`].
+    pub fn identify(&mut self) -> Result<Identity> {
+        let mut hasher = Sha256::new();
+        let Extent { size_bytes, is_cut } = self.each_block(&mut |block| hasher.update(block))?;
+        if !is_cut {
+            return Ok(Identity { sha256: hasher.finalize().into(), size_bytes, is_cut });
+        }
+        // The id of a message that cannot be decompressed whole is that of its file.
+        let mut hasher = Sha256::new();
+        let size_bytes = self.each_stored_block(&mut |block| hasher.update(block))?;
+        Ok(Identity { sha256: hasher.finalize().into(), size_bytes, is_cut })
     }
 
     /// Passes the bytes of the file to `consume` without decompressing them, and returns their number.

@@ -21,7 +21,7 @@ fn window_limits() -> [WindowLimits; 4] {
 }
 
 fn in_pieces(bytes: &[u8], limits: WindowLimits) -> Message {
-    let mut large = Large::of_bytes(bytes, Path::new("a test")).unwrap();
+    let mut large = LargeMessage::of_bytes(bytes, Path::new("a test")).unwrap();
     let mut size = 0;
     let extent = large.each_block(&mut |block| size = wide(block.len()).saturating_add(size)).unwrap();
     assert_eq!(extent, Extent { size_bytes: size, is_cut: false });
@@ -154,10 +154,11 @@ fn a_compressed_message_is_read_in_pieces() {
         assert_eq!(in_pieces(&packed, limits), expected);
     }
     let mut large =
-        Large::of_bytes(packed.get(..packed.len().saturating_sub(20)).unwrap(), Path::new("cut.gz")).unwrap();
+        LargeMessage::of_bytes(packed.get(..packed.len().saturating_sub(20)).unwrap(), Path::new("cut.gz"))
+            .unwrap();
     let error = large.each_block(&mut |_| {}).unwrap_err();
     assert!(error.to_string().starts_with("cut.gz is a damaged compressed file: "), "{error}");
-    assert!(matches!(Large::of_bytes(b"\x1f\x9d\x90", Path::new("a")), Err(Error::Unreadable { .. })));
+    assert!(matches!(LargeMessage::of_bytes(b"\x1f\x9d\x90", Path::new("a")), Err(Error::Unreadable { .. })));
 }
 
 #[test]

@@ -11,16 +11,16 @@ use std::sync::OnceLock;
 
 /// A root, and everything below it.
 #[derive(Debug)]
-pub struct Boundary {
+pub struct RootBoundary {
     root: PathBuf,
     /// The root with its symbolic links resolved; none if they cannot be.
     real: OnceLock<Option<PathBuf>>,
 }
 
-impl Boundary {
+impl RootBoundary {
     /// Returns the boundary of a root. Does not access the disk yet.
-    pub fn new(root: &Path) -> Boundary {
-        Boundary { root: root.to_owned(), real: OnceLock::new() }
+    pub fn new(root: &Path) -> RootBoundary {
+        RootBoundary { root: root.to_owned(), real: OnceLock::new() }
     }
 
     /// Returns whether a link among messages leads to a file in a `cur` or `new`, or below the root. False
@@ -35,7 +35,7 @@ impl Boundary {
     /// Returns whether a link named `cur` or `new` leads to a directory of such a name, or below the root.
     ///
     /// # Errors
-    /// As [`Boundary::leads_to_message`].
+    /// As [`RootBoundary::leads_to_message`].
     pub fn leads_to_place(&self, link: &Path) -> io::Result<bool> {
         self.leads(link, is_cur_or_new)
     }
@@ -43,7 +43,7 @@ impl Boundary {
     /// Returns whether a path leads to the root or below it.
     ///
     /// # Errors
-    /// As [`Boundary::leads_to_message`].
+    /// As [`RootBoundary::leads_to_message`].
     pub fn holds(&self, path: &Path) -> io::Result<bool> {
         self.leads(path, |_| false)
     }
@@ -96,7 +96,7 @@ mod tests {
             ("link", [false; 3]),
         ] {
             symlink(target, &link).unwrap();
-            let root = Boundary::new(&at("m"));
+            let root = RootBoundary::new(&at("m"));
             assert_eq!(root.leads_to_message(&link).unwrap(), message, "{target}");
             assert_eq!(root.leads_to_place(&link).unwrap(), place, "{target}");
             assert_eq!(root.holds(&link).unwrap(), stays, "{target}");

@@ -22,7 +22,7 @@ const KEPT_BYTES_MAX: usize = 4 << 20;
 
 /// The content of a message file.
 #[derive(Debug, Default)]
-pub struct Content {
+pub struct FileContent {
     /// The message, decompressed.
     pub bytes: Vec<u8>,
     /// The file's stat from before it was read. Its size is that of the file, not of the message.
@@ -40,8 +40,8 @@ pub struct Content {
 /// # Errors
 /// [`Error::Io`] if it cannot be read or does not exist, [`Error::NotAFile`], [`Error::Damaged`],
 /// [`Error::Unreadable`], [`Error::Changed`].
-pub fn read_message(path: &Path, limit_bytes: usize) -> Result<Content> {
-    let mut content = Content::default();
+pub fn read_message(path: &Path, limit_bytes: usize) -> Result<FileContent> {
+    let mut content = FileContent::default();
     read_message_into(path, limit_bytes, &mut content)?;
     Ok(content)
 }
@@ -51,7 +51,7 @@ pub fn read_message(path: &Path, limit_bytes: usize) -> Result<Content> {
 ///
 /// # Errors
 /// As [`read_message`].
-pub fn read_message_into(path: &Path, limit_bytes: usize, content: &mut Content) -> Result<()> {
+pub fn read_message_into(path: &Path, limit_bytes: usize, content: &mut FileContent) -> Result<()> {
     let result = fill(path, limit_bytes, content);
     if result.is_err() {
         content.bytes.clear();
@@ -59,7 +59,7 @@ pub fn read_message_into(path: &Path, limit_bytes: usize, content: &mut Content)
     result
 }
 
-fn fill(path: &Path, limit_bytes: usize, content: &mut Content) -> Result<()> {
+fn fill(path: &Path, limit_bytes: usize, content: &mut FileContent) -> Result<()> {
     // Without NONBLOCK, opening a pipe would wait for a writer. It makes no difference for files.
     let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
     let file = rustix::fs::openat(CWD, path, flags, Mode::empty())

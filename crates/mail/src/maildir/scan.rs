@@ -7,7 +7,7 @@
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
 use crate::error::{Error, Result};
-use crate::maildir::link::Boundary;
+use crate::maildir::link::RootBoundary;
 use crate::maildir::path::join;
 use crate::maildir::stamp::{FileStat, Stamp};
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, RawDir};
@@ -190,7 +190,7 @@ impl Entry<'_> {
     ///
     /// # Errors
     /// [`Error::Io`] if the disk cannot tell either. The file is then unknown, not gone.
-    pub fn is_message_file(&self, root: &Boundary) -> Result<bool> {
+    pub fn is_message_file(&self, root: &RootBoundary) -> Result<bool> {
         match self.kind {
             EntryKind::File => Ok(true),
             EntryKind::Directory | EntryKind::Other => Ok(false),
@@ -203,14 +203,14 @@ impl Entry<'_> {
     }
 
     /// Returns whether it is a symbolic link that is not followed because its target is not mail.
-    pub fn is_unfollowed_link(&self, root: &Boundary) -> bool {
+    pub fn is_unfollowed_link(&self, root: &RootBoundary) -> bool {
         let is_file = || self.stat().is_ok_and(|stat| stat.is_file());
         matches!(self.kind, EntryKind::Link | EntryKind::Unknown)
             && is_file()
             && self.is_followed(root).is_ok_and(|is_followed| !is_followed)
     }
 
-    fn is_followed(&self, root: &Boundary) -> Result<bool> {
+    fn is_followed(&self, root: &RootBoundary) -> Result<bool> {
         if self.resolve_kind()? != EntryKind::Link {
             return Ok(true);
         }
@@ -285,7 +285,7 @@ mod tests {
             symlink(target, at(name)).unwrap();
         }
         let directory = Directory::open(root.path()).unwrap();
-        let within = Boundary::new(root.path());
+        let within = RootBoundary::new(root.path());
         let mut told = Vec::new();
         let tell = |entry: Entry<'_>| {
             let name = String::from_utf8_lossy(entry.name).into_owned();

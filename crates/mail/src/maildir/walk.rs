@@ -11,7 +11,7 @@
 use crate::error::{Error, Result};
 use crate::maildir::folder::{Folder, FolderLimits, FolderProblem, FolderProblemKind, Folders};
 use crate::maildir::keywords::KEYWORDS_FILE;
-use crate::maildir::link::Boundary;
+use crate::maildir::link::RootBoundary;
 use crate::maildir::path::join;
 use crate::maildir::scan::{Directory, EntryKind, ScanBuffer};
 use crate::maildir::stamp::{Stamp, stat_file};
@@ -42,7 +42,7 @@ pub(crate) enum NoIndex {
 pub(crate) fn walk(root: &Path, limits: FolderLimits, no_index: NoIndex) -> Result<Folders> {
     let mut walk = Walk {
         root,
-        boundary: Boundary::new(root),
+        boundary: RootBoundary::new(root),
         limits,
         no_index,
         buffer: ScanBuffer::new(),
@@ -86,7 +86,7 @@ struct Listing {
 
 struct Walk<'a> {
     root: &'a Path,
-    boundary: Boundary,
+    boundary: RootBoundary,
     limits: FolderLimits,
     no_index: NoIndex,
     buffer: ScanBuffer,

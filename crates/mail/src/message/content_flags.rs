@@ -18,46 +18,46 @@ use crate::problem::Problems;
 ///
 /// The bits are stored in the index: a bit is never given another meaning.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Derived(u16);
+pub struct ContentFlags(u16);
 
 /// Each flag with its word, in the order of the bits.
-const TABLE: [(Derived, &str); 6] = [
-    (Derived::ATTACHMENT, "attachment"),
-    (Derived::SIGNED, "signed"),
-    (Derived::ENCRYPTED, "encrypted"),
-    (Derived::LIST, "list"),
-    (Derived::CALENDAR, "calendar"),
-    (Derived::PERSONAL, "personal"),
+const TABLE: [(ContentFlags, &str); 6] = [
+    (ContentFlags::ATTACHMENT, "attachment"),
+    (ContentFlags::SIGNED, "signed"),
+    (ContentFlags::ENCRYPTED, "encrypted"),
+    (ContentFlags::LIST, "list"),
+    (ContentFlags::CALENDAR, "calendar"),
+    (ContentFlags::PERSONAL, "personal"),
 ];
 
-impl Derived {
+impl ContentFlags {
     /// No flag at all.
-    pub const NONE: Derived = Derived(0);
+    pub const NONE: ContentFlags = ContentFlags(0);
     /// It has an attachment. Pictures shown within a text, signatures and keys do not count.
-    pub const ATTACHMENT: Derived = Derived(1);
+    pub const ATTACHMENT: ContentFlags = ContentFlags(1);
     /// Some of it is signed, by OpenPGP or S/MIME.
-    pub const SIGNED: Derived = Derived(1 << 1);
+    pub const SIGNED: ContentFlags = ContentFlags(1 << 1);
     /// Some of it is encrypted, by OpenPGP or S/MIME.
-    pub const ENCRYPTED: Derived = Derived(1 << 2);
+    pub const ENCRYPTED: ContentFlags = ContentFlags(1 << 2);
     /// It came over a mailing list.
-    pub const LIST: Derived = Derived(1 << 3);
+    pub const LIST: ContentFlags = ContentFlags(1 << 3);
     /// It has an invitation or other calendar data.
-    pub const CALENDAR: Derived = Derived(1 << 4);
+    pub const CALENDAR: ContentFlags = ContentFlags(1 << 4);
     /// It names the reader's own address. Never set here: only the index knows these addresses.
-    pub const PERSONAL: Derived = Derived(1 << 5);
+    pub const PERSONAL: ContentFlags = ContentFlags(1 << 5);
     /// Its sender marked it as urgent. A priority, not a flag: `words` leaves it out.
-    pub const HIGH: Derived = Derived(1 << 6);
+    pub const HIGH: ContentFlags = ContentFlags(1 << 6);
     /// Its sender marked it as less urgent, or it was sent in bulk. A priority, not a flag: `words` leaves it
     /// out.
-    pub const LOW: Derived = Derived(1 << 7);
+    pub const LOW: ContentFlags = ContentFlags(1 << 7);
 
     /// It has no date. The names of its files may have one. `words` leaves it out.
-    pub const UNDATED: Derived = Derived(1 << 8);
+    pub const UNDATED: ContentFlags = ContentFlags(1 << 8);
 
     /// Returns the set with these bits. Unknown bits are kept.
     #[must_use]
-    pub const fn from_bits(bits: u16) -> Derived {
-        Derived(bits)
+    pub const fn from_bits(bits: u16) -> ContentFlags {
+        ContentFlags(bits)
     }
 
     /// Returns the bits of the set.
@@ -68,12 +68,12 @@ impl Derived {
 
     /// Returns whether all flags of `other` are set.
     #[must_use]
-    pub const fn contains(self, other: Derived) -> bool {
+    pub const fn contains(self, other: ContentFlags) -> bool {
         self.0 & other.0 == other.0
     }
 
     /// Sets all flags of `other`.
-    pub const fn insert(&mut self, other: Derived) {
+    pub const fn insert(&mut self, other: ContentFlags) {
         self.0 |= other.0;
     }
 
@@ -84,13 +84,13 @@ impl Derived {
 }
 
 /// Returns the flags that follow from the types of the parts and the header.
-pub(crate) fn flags_of(block: &Block<'_>, parts: &[Part<'_>]) -> Derived {
-    let mut derived = Derived::NONE;
+pub(crate) fn flags_of(block: &Block<'_>, parts: &[Part<'_>]) -> ContentFlags {
+    let mut derived = ContentFlags::NONE;
     for part in parts {
         derived.insert(flag_of(part));
     }
     if is_list(block) {
-        derived.insert(Derived::LIST);
+        derived.insert(ContentFlags::LIST);
     }
     derived.insert(priority(block));
     derived
@@ -99,71 +99,71 @@ pub(crate) fn flags_of(block: &Block<'_>, parts: &[Part<'_>]) -> Derived {
 /// Returns the priority: `HIGH`, `LOW`, or neither.
 ///
 /// A message sent in bulk is low whatever its sender says, as in mu.
-fn priority(block: &Block<'_>) -> Derived {
+fn priority(block: &Block<'_>) -> ContentFlags {
     const BULK: [&[u8]; 3] = [b"bulk", b"junk", b"list"];
     let is_bulk = |value: &[u8]| BULK.iter().any(|word| value.eq_ignore_ascii_case(word));
     if block.all("precedence").any(is_bulk) {
-        return Derived::LOW;
+        return ContentFlags::LOW;
     }
     senders_priority(block)
 }
 
 /// Returns the priority that the sender gave, whatever lists add: that of the first field that names one.
-pub(crate) fn senders_priority(block: &Block<'_>) -> Derived {
+pub(crate) fn senders_priority(block: &Block<'_>) -> ContentFlags {
     let fields = ["x-priority", "priority", "importance", "x-msmail-priority"];
     let mut named = fields.into_iter().flat_map(|name| block.all(name)).filter_map(named_priority);
-    named.next().unwrap_or(Derived::NONE)
+    named.next().unwrap_or(ContentFlags::NONE)
 }
 
 /// Returns the priority that a value names, `NONE` for a normal one: a word, or a number from 1 that a word
 /// may follow.
-fn named_priority(value: &[u8]) -> Option<Derived> {
+fn named_priority(value: &[u8]) -> Option<ContentFlags> {
     let is_end = |byte: &u8| !byte.is_ascii_alphanumeric() && *byte != b'-';
     let word = value.split(is_end).find(|word| !word.is_empty())?;
     Some(match word.to_ascii_lowercase().as_slice() {
-        b"1" | b"2" | b"high" | b"highest" | b"urgent" => Derived::HIGH,
-        b"3" | b"normal" | b"medium" => Derived::NONE,
-        b"4" | b"5" | b"low" | b"lowest" | b"non-urgent" => Derived::LOW,
+        b"1" | b"2" | b"high" | b"highest" | b"urgent" => ContentFlags::HIGH,
+        b"3" | b"normal" | b"medium" => ContentFlags::NONE,
+        b"4" | b"5" | b"low" | b"lowest" | b"non-urgent" => ContentFlags::LOW,
         _ => return None,
     })
 }
 
 /// Returns the flags that follow from inline OpenPGP in a text.
-pub(crate) fn flags_of_text(text: &str) -> Derived {
+pub(crate) fn flags_of_text(text: &str) -> ContentFlags {
     let begins = |line: &str| {
         let mut found = memchr::memmem::find_iter(text.as_bytes(), line.as_bytes());
         found.any(|start| before(text.as_bytes(), start).last().is_none_or(|&byte| byte == b'\n'))
     };
-    let mut derived = Derived::NONE;
+    let mut derived = ContentFlags::NONE;
     if memchr::memmem::find(text.as_bytes(), b"-----BEGIN PGP ").is_some() {
         if begins("-----BEGIN PGP MESSAGE-----") {
-            derived.insert(Derived::ENCRYPTED);
+            derived.insert(ContentFlags::ENCRYPTED);
         }
         if begins("-----BEGIN PGP SIGNED MESSAGE-----") {
-            derived.insert(Derived::SIGNED);
+            derived.insert(ContentFlags::SIGNED);
         }
     }
     derived
 }
 
-fn flag_of(part: &Part<'_>) -> Derived {
+fn flag_of(part: &Part<'_>) -> ContentFlags {
     if let Body::Smime { wrapping, .. } = part.body {
-        return if wrapping == Wrapping::Signed { Derived::SIGNED } else { Derived::NONE };
+        return if wrapping == Wrapping::Signed { ContentFlags::SIGNED } else { ContentFlags::NONE };
     }
     match part.content.mime.as_str() {
-        "multipart/signed" => Derived::SIGNED,
-        "multipart/encrypted" => Derived::ENCRYPTED,
-        "text/calendar" | "application/ics" => Derived::CALENDAR,
-        _ if part.content.is_signature() => Derived::SIGNED,
-        _ if part.content.needs_key => Derived::ENCRYPTED,
+        "multipart/signed" => ContentFlags::SIGNED,
+        "multipart/encrypted" => ContentFlags::ENCRYPTED,
+        "text/calendar" | "application/ics" => ContentFlags::CALENDAR,
+        _ if part.content.is_signature() => ContentFlags::SIGNED,
+        _ if part.content.needs_key => ContentFlags::ENCRYPTED,
         _ if part.content.is_smime() => match part.content.smime_type.as_deref() {
-            Some("signed-data") => Derived::SIGNED,
-            Some("certs-only" | "compressed-data") => Derived::NONE,
-            _ if part.content.name.ends_with(".p7s") => Derived::SIGNED,
-            _ if part.content.name.ends_with(".p7c") => Derived::NONE,
-            _ => Derived::ENCRYPTED,
+            Some("signed-data") => ContentFlags::SIGNED,
+            Some("certs-only" | "compressed-data") => ContentFlags::NONE,
+            _ if part.content.name.ends_with(".p7s") => ContentFlags::SIGNED,
+            _ if part.content.name.ends_with(".p7c") => ContentFlags::NONE,
+            _ => ContentFlags::ENCRYPTED,
         },
-        _ => Derived::NONE,
+        _ => ContentFlags::NONE,
     }
 }
 
@@ -241,24 +241,24 @@ mod tests {
     #[test]
     fn priorities_follow_from_fields() {
         for (header, expected) in [
-            ("", Derived::NONE),
-            ("X-Priority: 1 (Highest)", Derived::HIGH),
-            ("X-Priority:2", Derived::HIGH),
-            ("X-Priority: 3", Derived::NONE),
-            ("X-Priority: 5 (Lowest)", Derived::LOW),
-            ("X-Priority: 10", Derived::NONE),
-            ("Priority: urgent", Derived::HIGH),
-            ("Priority: Non-Urgent", Derived::LOW),
-            ("Importance: High", Derived::HIGH),
-            ("Importance: low", Derived::LOW),
-            ("X-MSMail-Priority: High", Derived::HIGH),
-            ("X-Priority: Middling\nImportance: high", Derived::HIGH),
-            ("Importance: low\nX-Priority: 1", Derived::HIGH),
-            ("X-Priority: 3\nImportance: high", Derived::NONE),
-            ("Precedence: bulk", Derived::LOW),
-            ("Precedence: Junk", Derived::LOW),
-            ("X-Priority: 1\nPrecedence: bulk", Derived::LOW),
-            ("Precedence: first-class\nX-Priority: 1", Derived::HIGH),
+            ("", ContentFlags::NONE),
+            ("X-Priority: 1 (Highest)", ContentFlags::HIGH),
+            ("X-Priority:2", ContentFlags::HIGH),
+            ("X-Priority: 3", ContentFlags::NONE),
+            ("X-Priority: 5 (Lowest)", ContentFlags::LOW),
+            ("X-Priority: 10", ContentFlags::NONE),
+            ("Priority: urgent", ContentFlags::HIGH),
+            ("Priority: Non-Urgent", ContentFlags::LOW),
+            ("Importance: High", ContentFlags::HIGH),
+            ("Importance: low", ContentFlags::LOW),
+            ("X-MSMail-Priority: High", ContentFlags::HIGH),
+            ("X-Priority: Middling\nImportance: high", ContentFlags::HIGH),
+            ("Importance: low\nX-Priority: 1", ContentFlags::HIGH),
+            ("X-Priority: 3\nImportance: high", ContentFlags::NONE),
+            ("Precedence: bulk", ContentFlags::LOW),
+            ("Precedence: Junk", ContentFlags::LOW),
+            ("X-Priority: 1\nPrecedence: bulk", ContentFlags::LOW),
+            ("Precedence: first-class\nX-Priority: 1", ContentFlags::HIGH),
         ] {
             let text = format!("{header}\n\n");
             assert_eq!(priority(&split(text.as_bytes())), expected, "{header}");
@@ -267,10 +267,10 @@ mod tests {
 
     #[test]
     fn openpgp_in_line_is_seen_at_the_start_of_a_line() {
-        assert_eq!(flags_of_text("a\n-----BEGIN PGP MESSAGE-----\n"), Derived::ENCRYPTED);
-        assert_eq!(flags_of_text("-----BEGIN PGP SIGNED MESSAGE-----\n"), Derived::SIGNED);
-        assert_eq!(flags_of_text("> -----BEGIN PGP MESSAGE-----\n"), Derived::NONE);
-        assert_eq!(flags_of_text("-----BEGIN PGP PUBLIC KEY BLOCK-----\n"), Derived::NONE);
+        assert_eq!(flags_of_text("a\n-----BEGIN PGP MESSAGE-----\n"), ContentFlags::ENCRYPTED);
+        assert_eq!(flags_of_text("-----BEGIN PGP SIGNED MESSAGE-----\n"), ContentFlags::SIGNED);
+        assert_eq!(flags_of_text("> -----BEGIN PGP MESSAGE-----\n"), ContentFlags::NONE);
+        assert_eq!(flags_of_text("-----BEGIN PGP PUBLIC KEY BLOCK-----\n"), ContentFlags::NONE);
     }
 
     #[test]

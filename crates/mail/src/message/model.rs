@@ -4,12 +4,12 @@
 
 use std::ops::Range;
 
-use crate::body::alternatives::Preferred;
+use crate::body::alternatives::PreferredAlternative;
 use crate::body::attachments::Attachment;
 use crate::body::read::OtherForm;
 use crate::header::dates::DateSource;
 use crate::header::mailbox::Address;
-use crate::message::content_flags::Derived;
+use crate::message::content_flags::ContentFlags;
 use crate::problem::Problem;
 
 /// Options of parsing, and the current time.
@@ -18,7 +18,7 @@ pub struct Context<'a> {
     /// The current time. Dates far in the future are not believed.
     pub now_seconds: i64,
     /// The form of a text that is shown, if there are several.
-    pub preferred: Preferred,
+    pub preferred: PreferredAlternative,
     /// Names of further header fields to return.
     pub headers: &'a [String],
 }
@@ -27,7 +27,7 @@ impl Context<'_> {
     /// Returns the default options; no further header fields are returned.
     #[must_use]
     pub const fn new(now_seconds: i64) -> Context<'static> {
-        Context { now_seconds, preferred: Preferred::Better, headers: &[] }
+        Context { now_seconds, preferred: PreferredAlternative::Better, headers: &[] }
     }
 }
 
@@ -80,7 +80,7 @@ pub struct Message {
     /// `copy_hash.rs`.
     pub copy_hash: Option<u128>,
     /// The flags that follow from the content.
-    pub flags: Derived,
+    pub flags: ContentFlags,
     /// The labels of X-Keywords, X-Label and Keywords.
     pub labels: Vec<String>,
     /// The header fields that the context names, with the name as given there and the decoded value. Every

@@ -22,7 +22,7 @@ use crate::header::dates;
 use crate::header::mailbox::Address;
 use crate::header::message_ids;
 use crate::limits::{LIST_BYTES_MAX, MIME_TYPE_COUNT_MAX, NAMED_FIELD_COUNT_MAX, VALUE_BYTES_MAX};
-use crate::message::content_flags::{self, Derived};
+use crate::message::content_flags::{self, ContentFlags};
 use crate::message::model::{Context, Message};
 use crate::mime::content_source::{ContentSource, NoSource};
 use crate::mime::parts::{Part, take_apart};
@@ -77,10 +77,10 @@ pub(crate) fn assemble(
     let mut flags = content_flags::flags_of(block, parts);
     flags.insert(content_flags::flags_of_text(&bodies.text));
     if date.is_none() {
-        flags.insert(Derived::UNDATED);
+        flags.insert(ContentFlags::UNDATED);
     }
     if bodies.has_attachment {
-        flags.insert(Derived::ATTACHMENT);
+        flags.insert(ContentFlags::ATTACHMENT);
     }
     let mut message = Message {
         subject,

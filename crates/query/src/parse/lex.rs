@@ -26,7 +26,7 @@ pub(crate) struct Token {
 pub(crate) enum TokenKind {
     Open,
     /// `subject:(`.
-    OpenGroup(Place),
+    OpenGroup(FieldPrefix),
     Close,
     And,
     Or,
@@ -39,20 +39,20 @@ pub(crate) enum TokenKind {
 /// A value, and the field before it.
 #[derive(Clone, Debug)]
 pub(crate) struct Term {
-    pub(crate) place: Option<Place>,
+    pub(crate) prefix: Option<FieldPrefix>,
     pub(crate) value: Value,
 }
 
 /// What stands before a colon, and what it means.
 #[derive(Clone, Debug)]
-pub(crate) struct Place {
+pub(crate) struct FieldPrefix {
     /// As typed.
     pub(crate) typed: String,
-    pub(crate) target: PlaceTarget,
+    pub(crate) target: PrefixTarget,
 }
 
 #[derive(Clone, Debug)]
-pub(crate) enum PlaceTarget {
+pub(crate) enum PrefixTarget {
     Field(&'static FieldInfo),
     /// A header that the configuration names, spelled as there.
     Header(String),
@@ -155,17 +155,17 @@ impl<'a> Lexer<'a> {
     }
 
     fn term(&mut self, at: usize) -> Result<usize, Error> {
-        let place = self.place(at)?;
+        let prefix = self.prefix(at)?;
         let mut value_at = at;
-        if let Some(place) = &place {
-            value_at = at.saturating_add(place.typed.len()).saturating_add(1);
+        if let Some(prefix) = &prefix {
+            value_at = at.saturating_add(prefix.typed.len()).saturating_add(1);
             let next = self.rest(value_at).chars().next();
             if next == Some('(') {
                 let length = value_at.saturating_sub(at).saturating_add(1);
-                return Ok(self.push(TokenKind::OpenGroup(place.clone()), at, length));
+                return Ok(self.push(TokenKind::OpenGroup(prefix.clone()), at, length));
             }
             if next.is_none_or(|c| is_space(c) || c == ')') {
-                let problem = Problem::MissingValue { field: place.typed.clone() };
+                let problem = Problem::MissingValue { field: prefix.typed.clone() };
                 return Err(self.error(at..value_at, problem));
             }
         }
@@ -179,7 +179,7 @@ impl<'a> Lexer<'a> {
             "not" => TokenKind::Not,
             _ => {
                 self.term_count = self.term_count.saturating_add(1);
-                TokenKind::Term(Term { place, value })
+                TokenKind::Term(Term { prefix, value })
             }
         };
         if self.term_count > TERM_COUNT_MAX {
@@ -190,7 +190,7 @@ impl<'a> Lexer<'a> {
 
     /// Finds the field that a term begins with. What looks like a field but is not one is text, unless it is
     /// a mistyped field name.
-    fn place(&self, at: usize) -> Result<Option<Place>, Error> {
+    fn prefix(&self, at: usize) -> Result<Option<FieldPrefix>, Error> {
         let rest = self.rest(at);
         let (typed, behind) = rest
             .split_at_checked(rest.find(|c| !fields::is_name_character(c)).unwrap_or(0))
@@ -200,18 +200,18 @@ impl<'a> Lexer<'a> {
         else {
             return Ok(None);
         };
-        let place = |target| Ok(Some(Place { typed: typed.to_owned(), target }));
+        let prefix = |target| Ok(Some(FieldPrefix { typed: typed.to_owned(), target }));
         let is_url = behind.starts_with("//");
         if let Some(info) = fields::find(typed) {
             // `file://` is the beginning of an address, as `http://` is.
             let is_address = is_url && typed.eq_ignore_ascii_case("file");
-            return if is_address { Ok(None) } else { place(PlaceTarget::Field(info)) };
+            return if is_address { Ok(None) } else { prefix(PrefixTarget::Field(info)) };
         }
         if let Some(header) = self.headers.iter().find(|header| header.eq_ignore_ascii_case(typed)) {
-            return place(PlaceTarget::Header(header.clone()));
+            return prefix(PrefixTarget::Header(header.clone()));
         }
         if typed.eq_ignore_ascii_case(fields::SAVED) && !is_url {
-            return place(PlaceTarget::Saved);
+            return prefix(PrefixTarget::Saved);
         }
         let is_text = behind.chars().next().is_none_or(|c| is_space(c) || matches!(c, ':' | ')'));
         if is_url || is_text {

@@ -27,7 +27,7 @@ use crate::error::{Error, Problem};
 use crate::limits::{NESTING_DEPTH_MAX, TERM_COUNT_MAX};
 use crate::near::nearest;
 use crate::stem::Stemming;
-use lex::{Place, PlaceTarget, Term, Token, TokenKind, Value, tokens};
+use lex::{FieldPrefix, PrefixTarget, Term, Token, TokenKind, Value, tokens};
 
 /// What the meaning of a query depends on besides its text.
 #[derive(Clone, Debug)]
@@ -110,7 +110,7 @@ struct Parser<'a> {
     /// The innermost parenthesis that is open.
     open: Option<&'a Token>,
     /// The field that the open parentheses belong to.
-    group: Option<&'a Place>,
+    group: Option<&'a FieldPrefix>,
     /// How many parentheses and saved queries are open.
     depth: usize,
 }
@@ -176,10 +176,10 @@ impl<'a> Parser<'a> {
             Some(token) => match &token.kind {
                 TokenKind::Term(term) => {
                     self.take();
-                    self.term(term.place.as_ref(), term, token)?
+                    self.term(term.prefix.as_ref(), term, token)?
                 }
                 TokenKind::Open => self.parentheses(token, None)?,
-                TokenKind::OpenGroup(place) => self.parentheses(token, Some(place))?,
+                TokenKind::OpenGroup(prefix) => self.parentheses(token, Some(prefix))?,
                 _ => return Err(self.no_operand(before)),
             },
             None => return Err(self.no_operand(before)),
@@ -190,16 +190,16 @@ impl<'a> Parser<'a> {
         })
     }
 
-    fn term(&mut self, place: Option<&'a Place>, term: &Term, token: &Token) -> Result<Parsed, Error> {
-        if let (Some(_), Some(group)) = (place, self.group) {
+    fn term(&mut self, prefix: Option<&'a FieldPrefix>, term: &Term, token: &Token) -> Result<Parsed, Error> {
+        if let (Some(_), Some(group)) = (prefix, self.group) {
             let problem = Problem::FieldInGroup { outer: group.typed.clone() };
             return Err(self.error(token.span.clone(), problem));
         }
-        let place = place.or(self.group);
-        if let Some(Place { typed, target: PlaceTarget::Saved }) = place {
+        let prefix = prefix.or(self.group);
+        if let Some(FieldPrefix { typed, target: PrefixTarget::Saved }) = prefix {
             return self.saved(typed, &term.value, &token.span).map(Parsed::Query);
         }
-        match term::read(place, &term.value, token.span.clone(), &self.context.now, self.context.stemming) {
+        match term::read(prefix, &term.value, token.span.clone(), &self.context.now, self.context.stemming) {
             Ok(Some(query)) => Ok(Parsed::Query(query)),
             Ok(None) => Ok(Parsed::Nothing(token.span.clone())),
             Err((span, problem)) => Err(self.error(span, problem)),
@@ -235,17 +235,17 @@ impl<'a> Parser<'a> {
         Ok(query)
     }
 
-    fn parentheses(&mut self, open: &'a Token, place: Option<&'a Place>) -> Result<Parsed, Error> {
+    fn parentheses(&mut self, open: &'a Token, prefix: Option<&'a FieldPrefix>) -> Result<Parsed, Error> {
         if self.depth >= NESTING_DEPTH_MAX {
             return Err(self.error(open.span.clone(), Problem::TooDeep));
         }
-        if let (Some(_), Some(group)) = (place, self.group) {
+        if let (Some(_), Some(group)) = (prefix, self.group) {
             let problem = Problem::FieldInGroup { outer: group.typed.clone() };
             return Err(self.error(open.span.clone(), problem));
         }
         self.take();
         let (outer_open, outer_group) = (self.open.replace(open), self.group);
-        self.group = place.or(outer_group);
+        self.group = prefix.or(outer_group);
         self.depth = self.depth.saturating_add(1);
         let parsed = self.query()?;
         // A query ends at a closing parenthesis or at the end of the input.

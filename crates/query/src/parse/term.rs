@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use jiff::Zoned;
 
-use super::lex::{Place, PlaceTarget, Shape, Value};
+use super::lex::{FieldPrefix, PrefixTarget, Shape, Value};
 use super::{date, size};
 use crate::ast::{Leaf, Matcher, Pattern, Query, Target};
 use crate::error::{Problem, ValueError};
@@ -28,14 +28,14 @@ const FLAG_OR_TAG: &str = "is";
 /// # Errors
 /// Returns the problem of a value that the field does not take.
 pub(crate) fn read(
-    place: Option<&Place>,
+    prefix: Option<&FieldPrefix>,
     value: &Value,
     span: Range<usize>,
     now: &Zoned,
     stemming: Stemming,
 ) -> Result<Option<Query>, TermError> {
     let leaf = |target, matcher| Ok(Some(Query::Leaf(Leaf { target, matcher, span: span.clone() })));
-    let Some(place) = place else {
+    let Some(prefix) = prefix else {
         if is_only_stars(value) {
             return Ok(Some(Query::All));
         }
@@ -45,14 +45,14 @@ pub(crate) fn read(
         };
     };
     let fail = |problem| (value.span.clone(), problem);
-    match &place.target {
+    match &prefix.target {
         // Whoever joins terms looks it up.
-        PlaceTarget::Saved => Ok(None),
-        PlaceTarget::Header(name) => {
+        PrefixTarget::Saved => Ok(None),
+        PrefixTarget::Header(name) => {
             let matcher = text(value, Dot::IsPart, stemming)?.ok_or_else(|| fail(Problem::NoWords))?;
             leaf(Target::Header(name.clone()), matcher)
         }
-        PlaceTarget::Field(info) if info.kind.is_words() => {
+        PrefixTarget::Field(info) if info.kind.is_words() => {
             // There a dot stands between words, and people leave out what stands before it: `from:.org`,
             // `file:.pdf`.
             let has_names = info.kind == Kind::Address || info.fields.contains(Field::File);
@@ -60,11 +60,11 @@ pub(crate) fn read(
             let matcher = text(value, dot, stemming)?.ok_or_else(|| fail(Problem::NoWords))?;
             leaf(Target::Fields(info.fields), matcher)
         }
-        PlaceTarget::Field(info) => {
+        PrefixTarget::Field(info) => {
             let is_tag =
-                place.typed.eq_ignore_ascii_case(FLAG_OR_TAG) && FlagName::from_name(&value.text).is_none();
+                prefix.typed.eq_ignore_ascii_case(FLAG_OR_TAG) && FlagName::from_name(&value.text).is_none();
             let info = if is_tag { Field::Tag.info() } else { info };
-            let matcher = whole(place, info, value, now)?;
+            let matcher = whole(prefix, info, value, now)?;
             leaf(Target::Fields(info.fields), matcher)
         }
     }
@@ -144,11 +144,11 @@ fn regex(value: &Value) -> Result<Matcher, TermError> {
 }
 
 /// Reads a value for a field that is not split into words.
-fn whole(place: &Place, info: &FieldInfo, value: &Value, now: &Zoned) -> Result<Matcher, TermError> {
+fn whole(prefix: &FieldPrefix, info: &FieldInfo, value: &Value, now: &Zoned) -> Result<Matcher, TermError> {
     let fail = |problem| (value.span.clone(), problem);
     let is_pattern = matches!(info.kind, Kind::Maildir | Kind::Path | Kind::Id | Kind::Value);
     if !is_pattern && let Some(what) = not_plain(value) {
-        return Err(fail(Problem::NotForField { field: place.typed.clone(), what }));
+        return Err(fail(Problem::NotForField { field: prefix.typed.clone(), what }));
     }
     match info.kind {
         Kind::Date => match date::parse(&value.text, now) {
@@ -168,12 +168,12 @@ fn whole(place: &Place, info: &FieldInfo, value: &Value, now: &Zoned) -> Result<
             .map(Matcher::Priority)
             .ok_or_else(|| fail(Problem::UnknownPriority { typed: value.text.clone() })),
         Kind::Maildir | Kind::Path | Kind::Id | Kind::Value | Kind::Text | Kind::Address => {
-            pattern(place, info.kind, value)
+            pattern(prefix, info.kind, value)
         }
     }
 }
 
-fn pattern(place: &Place, kind: Kind, value: &Value) -> Result<Matcher, TermError> {
+fn pattern(prefix: &FieldPrefix, kind: Kind, value: &Value) -> Result<Matcher, TermError> {
     let fail = |problem| Err((value.span.clone(), problem));
     let is_folder = matches!(kind, Kind::Maildir | Kind::Path);
     let text = value.text.as_str();
@@ -189,7 +189,7 @@ fn pattern(place: &Place, kind: Kind, value: &Value) -> Result<Matcher, TermErro
         return fail(Problem::Unsupported { what: "a query in braces".to_owned() });
     }
     if text.is_empty() && stars_behind == 0 && !is_folder {
-        return fail(Problem::MissingValue { field: place.typed.clone() });
+        return fail(Problem::MissingValue { field: prefix.typed.clone() });
     }
     let is_below =
         is_folder && stars_before == 0 && stars_behind > 1 && (text.is_empty() || text.ends_with('/'));

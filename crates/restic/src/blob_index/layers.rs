@@ -6,7 +6,7 @@ use super::cache::IndexCache;
 use super::columns::{Columns, Row};
 use super::files::IndexFiles;
 use super::memory::Memory;
-use super::number::{Known, MentionRow, Numbered, number, too_many};
+use super::number::{ExistingRows, MentionRow, Numbered, number, too_many};
 use super::read::{read_all, sound};
 use super::sealed::Sealed;
 use super::tables::SCHEMAS;
@@ -120,7 +120,7 @@ fn add(
 /// Reads index files and numbers what they hold; the columns go into the rows.
 fn read(
     origin: &Origin,
-    known: &dyn Known,
+    known: &dyn ExistingRows,
     wanted: &[(Id, u64)],
     progress: &dyn Progress,
     damaged: &mut Vec<Error>,
@@ -135,7 +135,7 @@ fn read(
 }
 
 /// Returns the rows of all tables. Those of blobs are taken out of `numbered`.
-fn rows(numbered: &mut Numbered, known: &dyn Known) -> Result<Transaction> {
+fn rows(numbered: &mut Numbered, known: &dyn ExistingRows) -> Result<Transaction> {
     let mut transaction = Transaction::new();
     let [data, trees, packs, files, mentions] = &*SCHEMAS;
     for (schema, columns) in [(data, &mut numbered.data), (trees, &mut numbered.trees)] {
@@ -301,14 +301,14 @@ impl Layers {
     }
 
     fn sealed_pack_count(&self) -> u32 {
-        self.sealed.as_ref().map_or(0, Known::pack_count)
+        self.sealed.as_ref().map_or(0, ExistingRows::pack_count)
     }
 }
 
 /// Nothing is known.
 struct Nothing;
 
-impl Known for Nothing {
+impl ExistingRows for Nothing {
     fn blob_count(&self) -> u32 {
         0
     }

@@ -17,7 +17,7 @@ use std::mem::take;
 use std::ops::Range;
 
 /// What is known before index files are added.
-pub(super) trait Known {
+pub(super) trait ExistingRows {
     fn blob_count(&self) -> u32;
     fn pack_count(&self) -> u32;
     fn file_count(&self) -> u32;
@@ -51,12 +51,12 @@ pub(super) struct Numbered {
 ///
 /// # Errors
 /// If there is more than numbers can count, or what is known cannot be read.
-pub(super) fn number(known: &dyn Known, mut files: Vec<FileRows>) -> Result<Numbered> {
+pub(super) fn number(known: &dyn ExistingRows, mut files: Vec<FileRows>) -> Result<Numbered> {
     let mut numbering = Numbering {
         known,
         seen: HashMap::new(),
         again: HashMap::new(),
-        kept: files.iter().map(|_| Kept::default()).collect(),
+        kept: files.iter().map(|_| RowsToKeep::default()).collect(),
         out: Numbered::default(),
     };
     for place in 0..files.len() {
@@ -91,18 +91,18 @@ struct Seen {
 
 /// For each row of a file whether it is kept; all rows after the end are.
 #[derive(Default)]
-struct Kept {
+struct RowsToKeep {
     data: Vec<bool>,
     trees: Vec<bool>,
 }
 
 struct Numbering<'a> {
-    known: &'a dyn Known,
+    known: &'a dyn ExistingRows,
     seen: HashMap<Id, Seen>,
     /// Of packs that several files name, all places but the first.
     again: HashMap<Id, Vec<PackPosition>>,
     /// By file.
-    kept: Vec<Kept>,
+    kept: Vec<RowsToKeep>,
     out: Numbered,
 }
 
@@ -191,7 +191,7 @@ impl Numbering<'_> {
 
 /// Notes the rows of a pack that are not kept, since earlier files have them.
 fn leave_out_seen(
-    kept: &mut Kept,
+    kept: &mut RowsToKeep,
     pack: &FilePack,
     rows: &FileRows,
     files: &[FileRows],

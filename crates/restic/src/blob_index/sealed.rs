@@ -3,7 +3,7 @@
 //! Errors here are the store's. They lead to a new cache and never reach the user.
 
 use super::columns::Row;
-use super::number::{Known, MentionRow};
+use super::number::{ExistingRows, MentionRow};
 use super::tables::{BY_ID, DATA, FILES, MENTIONS, PACKS, SCHEMAS, TREES, blob, mention, named};
 use crate::encoding::id::Id;
 use crate::format::blob::BlobKind;
@@ -202,7 +202,7 @@ impl Sealed {
     }
 }
 
-impl Known for Sealed {
+impl ExistingRows for Sealed {
     fn blob_count(&self) -> u32 {
         self.len()
     }

@@ -87,17 +87,17 @@ impl Disk for SimDisk {
         }
         let (mut turn, ()) = turn.happen(|state| state.replace_unsynced(path, holder.as_bytes()))?;
         turn.inner.locks.insert(path.to_owned());
-        Ok(Lock::new(Held { disk: self.clone(), path: path.to_owned() }))
+        Ok(Lock::new(SimLock { disk: self.clone(), path: path.to_owned() }))
     }
 }
 
 /// A held lock.
-struct Held {
+struct SimLock {
     disk: SimDisk,
     path: PathBuf,
 }
 
-impl Drop for Held {
+impl Drop for SimLock {
     fn drop(&mut self) {
         self.disk.inner().locks.remove(&self.path);
     }

@@ -27,7 +27,7 @@ pub struct Image {
 
 /// Which changes of names happened.
 #[derive(Clone, Copy)]
-enum Kept {
+enum NamesKept {
     None,
     All,
     AllButOne,
@@ -49,23 +49,23 @@ enum Written {
 }
 
 /// All images: what to say of it, names, bytes.
-const RECIPES: [(&str, Kept, Written); 12] = [
-    ("only what was synced", Kept::None, Written::None),
-    ("everything, synced or not", Kept::All, Written::All),
-    ("all names, but the last write torn at a sector", Kept::All, Written::Torn),
+const RECIPES: [(&str, NamesKept, Written); 12] = [
+    ("only what was synced", NamesKept::None, Written::None),
+    ("everything, synced or not", NamesKept::All, Written::All),
+    ("all names, but the last write torn at a sector", NamesKept::All, Written::Torn),
     (
         "all names and sizes, but the last write torn at a sector, zeros behind",
-        Kept::All,
+        NamesKept::All,
         Written::TornInZeros,
     ),
-    ("all names and sizes, but zeros for unsynced bytes", Kept::All, Written::Zeros),
-    ("all names, but none of the unsynced bytes", Kept::All, Written::None),
-    ("all bytes, but none of the unsynced names", Kept::None, Written::All),
-    ("all bytes, all names but one", Kept::AllButOne, Written::All),
-    ("one unsynced name, none of the unsynced bytes", Kept::One, Written::None),
-    ("some names, some sectors", Kept::ByChance, Written::ByChance),
-    ("some names, some other sectors", Kept::ByChance, Written::ByChance),
-    ("all names, some sectors", Kept::All, Written::ByChance),
+    ("all names and sizes, but zeros for unsynced bytes", NamesKept::All, Written::Zeros),
+    ("all names, but none of the unsynced bytes", NamesKept::All, Written::None),
+    ("all bytes, but none of the unsynced names", NamesKept::None, Written::All),
+    ("all bytes, all names but one", NamesKept::AllButOne, Written::All),
+    ("one unsynced name, none of the unsynced bytes", NamesKept::One, Written::None),
+    ("some names, some sectors", NamesKept::ByChance, Written::ByChance),
+    ("some names, some other sectors", NamesKept::ByChance, Written::ByChance),
+    ("all names, some sectors", NamesKept::All, Written::ByChance),
 ];
 
 /// What is found: names with the bytes of files, and directories without.
@@ -97,7 +97,7 @@ fn images(seed: u64, state: &State, random: &mut Random) -> Vec<Image> {
     different.into_iter().map(image).collect()
 }
 
-fn found(state: &State, kept: Kept, written: Written, random: &mut Random) -> Found {
+fn found(state: &State, kept: NamesKept, written: Written, random: &mut Random) -> Found {
     let names = names(state, kept, random);
     let bytes = |entry| match entry {
         Entry::Directory => None,
@@ -108,16 +108,16 @@ fn found(state: &State, kept: Kept, written: Written, random: &mut Random) -> Fo
 }
 
 /// Returns the names that are left.
-fn names(state: &State, kept: Kept, random: &mut Random) -> Names {
+fn names(state: &State, kept: NamesKept, random: &mut Random) -> Names {
     let one = random.index(state.pending.len().max(1));
     let mut names = state.durable.clone();
     for (index, change) in state.pending.iter().enumerate() {
         let has_happened = match kept {
-            Kept::None => false,
-            Kept::All => true,
-            Kept::AllButOne => index != one,
-            Kept::One => index == one,
-            Kept::ByChance => random.per_mille(500),
+            NamesKept::None => false,
+            NamesKept::All => true,
+            NamesKept::AllButOne => index != one,
+            NamesKept::One => index == one,
+            NamesKept::ByChance => random.per_mille(500),
         };
         if has_happened {
             change.apply(&mut names);

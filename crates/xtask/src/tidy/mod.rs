@@ -13,6 +13,7 @@ mod format;
 mod paths;
 mod reasons;
 mod source;
+mod test_features;
 mod tree;
 mod unsafe_code;
 mod waivers;
@@ -26,13 +27,14 @@ use anyhow::{Result, bail};
 use std::path::Path;
 
 /// Every rule.
-const RULES: [fn(&Tree) -> Vec<Finding>; 13] = [
+const RULES: [fn(&Tree) -> Vec<Finding>; 14] = [
     files::openings,
     files::lengths,
     files::test_lists,
     circles::circles,
     columns::columns,
     dependencies::table,
+    test_features::test_features,
     paths::paths,
     reasons::reasons,
     unsafe_code::places,

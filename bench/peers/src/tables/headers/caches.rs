@@ -6,6 +6,7 @@
 use super::names::{INIT, RELOAD, UNVERIFIED, cold, work};
 use crate::peers::neomutt::{COMPRESSIONS, PEER, STORES};
 use measure::{Series, named};
+use std::path::{Path, PathBuf};
 
 /// A store and a compression.
 pub(super) type Cache = (&'static str, &'static str);
@@ -26,9 +27,22 @@ pub(super) const DICTIONARY: &str = "zstd with a dictionary";
 /// A codec of pneu.
 pub(super) struct HeaderCodec {
     pub(super) compression: &'static str,
-    /// Its name on pneu's command line.
+    /// Its name on the command line of `pneu-codecs`.
     pub(super) option: &'static str,
     pub(super) who: &'static str,
+}
+
+impl HeaderCodec {
+    /// Returns the program that makes an index with this codec: `program` for the usual one. The others are
+    /// those of a program beside it, which has an option for them.
+    pub(super) fn program(&self, program: &Path) -> PathBuf {
+        if self.is_usual() { program.to_owned() } else { program.with_file_name("pneu-codecs") }
+    }
+
+    /// Says whether pneu uses it by itself.
+    pub(super) fn is_usual(&self) -> bool {
+        self.compression == DICTIONARY
+    }
 }
 
 /// Returns how the program with this cache is called in names of series.

@@ -8,8 +8,8 @@
 
 mod caches;
 mod folder;
-mod kept;
 mod names;
+mod record_stores;
 mod rows;
 
 use crate::bench::Bench;
@@ -45,7 +45,7 @@ pub(crate) fn measure(bench: &mut Bench<'_>) -> Result<()> {
     let place = bench.corpora().join("peers-headers");
     corpora::clear(&place)?;
     let opened = open_all(bench, &sizes, &maildir, &place);
-    let kept = opened.and_then(|()| kept::measure(bench, &sizes, &maildir, &place));
+    let kept = opened.and_then(|()| record_stores::measure(bench, &sizes, &maildir, &place));
     corpora::clear(&place)?;
     kept
 }
@@ -53,7 +53,9 @@ pub(crate) fn measure(bench: &mut Bench<'_>) -> Result<()> {
 fn open_all(bench: &mut Bench<'_>, sizes: &Sizes, maildir: &Path, place: &Path) -> Result<()> {
     corpora::warm(maildir)?;
     let readers = Readers {
-        pneus: CODECS.map(|codec| Pneu::at(&bench.options.program, maildir, &place.join(codec.option))),
+        pneus: CODECS.map(|codec| {
+            Pneu::at(&codec.program(&bench.options.program), maildir, &place.join(codec.option))
+        }),
         neomutt: bench.installed(&neomutt::PEER).map(|found| Neomutt::new(&found)).transpose()?,
         mutt: bench.installed(&mutt::PEER),
         dovecot: bench
@@ -131,12 +133,14 @@ impl Readers {
         Trial::new(self.series(who, work), prepare).of_a_peer()
     }
 
-    /// Returns trials of pneu with each codec: its first index, and a list of all.
+    /// Returns trials of pneu with each codec that was built: its first index, and a list of all.
     fn codec_trials(&self) -> Vec<Trial<'_>> {
-        let trials = CODECS.iter().zip(&self.pneus).flat_map(|(codec, pneu)| {
+        let built = CODECS.iter().zip(&self.pneus).filter(|(_, pneu)| pneu.is_built());
+        let trials = built.flat_map(|(codec, pneu)| {
             let init = Trial::new(self.series(codec.who, INIT), || {
                 pneu.forget()?;
-                Ok(pneu.index_with(&["--header-codec", codec.option]))
+                let option = ["--header-codec", codec.option];
+                Ok(if codec.is_usual() { pneu.index() } else { pneu.index_with(&option) })
             });
             let all = Trial::new(self.series(codec.who, RELOAD), || Ok(pneu.command(&LIST)));
             let all = all.printing(self.count).sized(|| size_of_rows(pneu));

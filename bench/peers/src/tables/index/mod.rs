@@ -20,7 +20,9 @@ pub(crate) use mailboxes::COLUMNS;
 use mailboxes::{Kind, Mailbox, mailboxes};
 use measure::changes::{Arrivals, Flagged};
 use measure::walk::Look;
-use measure::{Held, Series, Trial, child, cold, corpora, named, say, take_turns, take_turns_at_once, walk};
+use measure::{
+    CachedFiles, Series, Trial, child, cold, corpora, named, say, take_turns, take_turns_at_once, walk,
+};
 use programs::{Indexer, MairixIndexer, Mode, MuIndexer, NotmuchIndexer, Question};
 pub(crate) use rows::table;
 use rows::{CHANGED, PASSES, Pass, QUESTIONS, TOUCHED, many_works};
@@ -146,7 +148,7 @@ impl Side<'_> {
     /// Indexes everything anew, round by round.
     fn first_index(&self, keep: &mut dyn FnMut(Vec<Series>) -> Result<()>) -> Result<()> {
         // Some of them read for minutes, and a system may drop what was not read for one.
-        let _held = Held::files(&changes::messages(&self.maildir)?)?;
+        let _held = CachedFiles::files(&changes::messages(&self.maildir)?)?;
         for _ in 0..self.options.slow_rounds() {
             let trials = self.programs.iter().map(|program| {
                 let trial = trial(program.as_ref(), self.series(program.name(), rows::FIRST), || {

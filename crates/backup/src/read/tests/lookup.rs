@@ -7,10 +7,12 @@ use crate::pieces::list::PieceList;
 use crate::pieces::lists::read_lists;
 use crate::read::lookup::PieceLookup;
 use crate::read::messages::{ArchivedMessages, IfUnreadable, UnindexedMessages};
-use crate::testing::fixture::{Fixture, message};
+use crate::testing::fixture::Fixture;
+use crate::testing::mailbox::message;
 use crate::testing::memory::{MemoryRepository, id_of};
+use crate::testing::snapshots;
 use index::Archive;
-use restic::{Id, Snapshot, Time};
+use restic::{Id, Snapshot};
 use std::fs;
 use std::io::Write;
 use std::os::unix::ffi::OsStrExt;
@@ -27,21 +29,7 @@ fn packed(content: &[u8]) -> Vec<u8> {
 }
 
 fn snapshot(host: &str, seconds: i64, tree: Id, tags: &[&str]) -> Snapshot {
-    Snapshot {
-        time: Time::from_ns(seconds * 1_000_000_000, 0),
-        parent: None,
-        tree,
-        paths: vec!["/a".to_owned()],
-        hostname: host.to_owned(),
-        username: String::new(),
-        uid: 0,
-        gid: 0,
-        excludes: Vec::new(),
-        tags: tags.iter().map(|tag| (*tag).to_owned()).collect(),
-        original: None,
-        program_version: String::new(),
-        summary: None,
-    }
+    Snapshot { tree, ..snapshots::snapshot(host, seconds, &["/a"], tags) }
 }
 
 /// What another machine knows, which has the archive and nothing else.

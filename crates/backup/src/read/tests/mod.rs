@@ -11,11 +11,12 @@ use crate::read::lookup::PieceLookup;
 use crate::read::messages::ArchivedMessages;
 use crate::read::messages::IfUnreadable;
 use crate::read::moment::moment;
-use crate::testing::fixture::{Fixture, message};
+use crate::testing::fixture::Fixture;
+use crate::testing::mailbox::{found, message};
 use crate::testing::memory::id_of;
 use crate::undelete::candidates::{SearchedSnapshot, SnapshotFile, best_files};
 use crate::undelete::put_back::{Back, TargetFolders, put_back};
-use index::{Archive, Environment, Mailbox, Order, ReadableArchive, RecordReader, Scope, UpdateOptions};
+use index::{Archive, Environment, Mailbox, ReadableArchive, Scope, UpdateOptions};
 use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
@@ -24,30 +25,6 @@ use std::path::{Path, PathBuf};
 use work::Silent;
 
 mod lookup;
-
-fn query(text: &str) -> query::Query {
-    let now = jiff::Timestamp::from_second(1_900_000_000).unwrap().to_zoned(jiff::tz::TimeZone::UTC);
-    query::parse(
-        text,
-        &query::Context {
-            now,
-            headers: Vec::new(),
-            queries: Default::default(),
-            stemming: Default::default(),
-        },
-    )
-    .unwrap()
-}
-
-/// Returns the subjects that a query finds, in order.
-fn found(mailbox: &Mailbox, text: &str) -> Vec<String> {
-    let hits = mailbox.find(&query(text), &Order::default()).unwrap();
-    let mut reader = RecordReader::new();
-    let mut list: Vec<String> =
-        hits.list.iter().map(|hit| mailbox.line(hit, &mut reader).unwrap().subject).collect();
-    list.sort();
-    list
-}
 
 fn large() -> String {
     message(50) + &"0123456789abcde\n".repeat(50_000)

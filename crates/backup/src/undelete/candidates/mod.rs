@@ -6,6 +6,7 @@
 
 use crate::blobs::entry::{Content, Entry, Stat};
 use crate::blobs::reader::BlobReader;
+use crate::blobs::walk::DEPTH_MAX;
 use crate::error::Result;
 use crate::names::{keeps_deleted, original};
 use crate::paths::message_place;
@@ -21,8 +22,6 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use work::Progress;
 
-/// Deepest directory that is entered. No system has paths of such a depth.
-const DEPTH_MAX: usize = 2_048;
 /// Names of folders that hold what is about to be deleted, in small letters, as servers and mail programs
 /// make them.
 const TRASH_FOLDERS: [&str; 5] = ["bin", "deleted", "deleted items", "deleted messages", "trash"];

@@ -4,7 +4,7 @@
 use super::*;
 use crate::blobs::writer::BlobWriter;
 use crate::testing::memory::{MemoryRepository, id_of};
-use restic::Time;
+use crate::testing::snapshots;
 use std::collections::BTreeMap;
 use work::Silent;
 
@@ -39,21 +39,7 @@ fn tree(writer: &MemoryRepository, files: &[&str]) -> Id {
 }
 
 fn snapshot(host: &str, seconds: i64, paths: &[&str], tags: &[&str], tree: Id) -> Snapshot {
-    Snapshot {
-        time: Time::from_ns(seconds * 1_000_000_000, 0),
-        parent: None,
-        tree,
-        paths: paths.iter().map(|path| (*path).to_owned()).collect(),
-        hostname: host.to_owned(),
-        username: String::new(),
-        uid: 0,
-        gid: 0,
-        excludes: Vec::new(),
-        tags: tags.iter().map(|tag| (*tag).to_owned()).collect(),
-        original: None,
-        program_version: String::new(),
-        summary: None,
-    }
+    Snapshot { tree, ..snapshots::snapshot(host, seconds, paths, tags) }
 }
 
 fn roots(paths: &[&str]) -> Vec<Root> {

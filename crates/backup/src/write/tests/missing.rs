@@ -3,7 +3,8 @@
 use crate::blobs::entry::EntryView;
 use crate::blobs::writer::BlobWriter;
 use crate::error::Result;
-use crate::testing::fixture::{Fixture, message};
+use crate::testing::fixture::Fixture;
+use crate::testing::mailbox::message;
 use crate::testing::memory::{MemoryRepository, id_of};
 use crate::write::files::BackupContext;
 use crate::write::pneu_files::PneuFiles;

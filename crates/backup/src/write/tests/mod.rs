@@ -13,7 +13,8 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-use crate::testing::fixture::{Fixture, message};
+use crate::testing::fixture::Fixture;
+use crate::testing::mailbox::message;
 use work::Silent;
 
 mod missing;

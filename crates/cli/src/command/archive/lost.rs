@@ -19,7 +19,7 @@ use anyhow::{Result, anyhow};
 use backup::{ArchivedMessages, BackupOptions, LostMessage, MessageArchive, Target, Unreferenced};
 use clap::Args;
 use index::{Mailbox, RecordReader};
-use mail::Content;
+use mail::FileContent;
 use render::hex;
 use restic::{HeldLock, Repository, SaveOptions, Snapshot, Time};
 use terminal::screen::{cut, padding};
@@ -91,7 +91,7 @@ pub(super) fn before(
     }
     if is_dry {
         let held = archive.messages(&[], &Silent);
-        let known = Known { mailbox: mailbox.as_ref(), held: &held };
+        let known = MessageSources { mailbox: mailbox.as_ref(), held: &held };
         for lost in list {
             output.line(&known.line(lost, output.terminal.is_terminal()))?;
         }
@@ -178,12 +178,12 @@ fn sentence(list: &[LostMessage], seen: Seen, dry_run: Option<DryRun>) -> String
 }
 
 /// Who knows what messages are about.
-struct Known<'a> {
+struct MessageSources<'a> {
     mailbox: Option<&'a Mailbox>,
     held: &'a ArchivedMessages<'a>,
 }
 
-impl Known<'_> {
+impl MessageSources<'_> {
     /// Returns a line for one message: date, sender, subject, size, path.
     fn line(&self, lost: &LostMessage, is_cut: bool) -> String {
         let (date, from, subject) = self.about(lost).unwrap_or_default();
@@ -210,7 +210,7 @@ impl Known<'_> {
             let line = mailbox.line(&hit, &mut RecordReader::new()).ok()?;
             return Some((line.date.map(when).unwrap_or_default(), line.from, line.subject));
         }
-        let mut content = Content::default();
+        let mut content = FileContent::default();
         content.bytes = self.held.message(&sha256).ok()??;
         let now_seconds = environment::clock_ns().div_euclid(1_000_000_000);
         let message = mail::parse(&content.bytes, &mail::Context::new(index::present_for_dates(now_seconds)));

@@ -13,7 +13,7 @@ use crate::session::Session;
 use anyhow::{Result, anyhow, bail};
 use backup::MessageArchive;
 use clap::Args;
-use mail::{Compression, Content, Unpacked};
+use mail::{Compression, FileContent, Unpacked};
 use restic::{BlobKind, Id, Node, NodeKind, Reading, Repository, Snapshot};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
@@ -148,7 +148,7 @@ fn is_message(place: &Path) -> bool {
 
 /// Reads a message from its file.
 fn read(repository: &Repository, file: &File) -> Result<Located> {
-    let (mut stored, mut content) = (Vec::new(), Content::default());
+    let (mut stored, mut content) = (Vec::new(), FileContent::default());
     each_piece(repository, file, &mut |bytes| {
         let room = FILE_BYTES_MAX.saturating_sub(stored.len()).min(bytes.len());
         stored.extend_from_slice(bytes.get(..room).unwrap_or_default());
@@ -160,7 +160,7 @@ fn read(repository: &Repository, file: &File) -> Result<Located> {
     Ok(Located::new(Some(file.place.clone()), content))
 }
 
-fn unpack(stored: Vec<u8>, content: &mut Content) -> std::io::Result<()> {
+fn unpack(stored: Vec<u8>, content: &mut FileContent) -> std::io::Result<()> {
     match Compression::of(&stored) {
         Compression::Plain => content.bytes = stored,
         compression => {
@@ -212,7 +212,7 @@ fn by_content(repository: &Repository, handle: &str, session: &Session) -> Resul
     let held = archive.messages(&[], &Silent);
     match held.message(&sha256)? {
         Some(bytes) => {
-            let mut content = Content::default();
+            let mut content = FileContent::default();
             content.bytes = bytes;
             Ok(Located::new(None, content))
         }

@@ -130,7 +130,7 @@ impl Ground {
                 files.push((path(row.folder), row));
             }
         }
-        files.sort_by(|a, b| (&a.0, a.1.place, &a.1.name).cmp(&(&b.0, b.1.place, &b.1.name)));
+        files.sort_by(|a, b| (&a.0, a.1.subdirectory, &a.1.name).cmp(&(&b.0, b.1.subdirectory, &b.1.name)));
         files
     }
 

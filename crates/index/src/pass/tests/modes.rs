@@ -1,7 +1,7 @@
 //! What each mode trusts, and what becomes of rows without a file.
 
 use super::Ground;
-use crate::rows::Place;
+use crate::rows::Subdirectory;
 use crate::{Cleanup, Loss, Mode, Root, Summary, UpdateOptions};
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -23,7 +23,7 @@ fn a_lazy_pass_reads_only_directories_whose_times_changed() {
     let ground = Ground::indexed();
     // A file that comes without a trace in the directory's times tells who reads it.
     let secret = ground.put("a", "cur", "3.a:2,S", "secret");
-    let stored = ground.folder("a").directories[Place::Cur.index()].stamp;
+    let stored = ground.folder("a").directories[Subdirectory::Cur.index()].stamp;
     let past = std::time::UNIX_EPOCH + std::time::Duration::from_nanos(stored.mtime_ns.try_into().unwrap());
     fs::File::open(secret.parent().unwrap()).unwrap().set_modified(past).unwrap();
     ground.set_stamp("a", |stamp| {
@@ -51,7 +51,7 @@ fn a_lazy_pass_reads_what_was_too_young_or_not_whole() {
     ground.update();
     let is_stored = |ground: &Ground| {
         let now = mail::stat_directory(&ground.root().join("a/cur")).unwrap();
-        ground.folder("a").directories[Place::Cur.index()].stamp == now
+        ground.folder("a").directories[Subdirectory::Cur.index()].stamp == now
     };
     assert!(!is_stored(&ground), "it changed a moment ago");
     ground.environment.context.clock_ns = future;

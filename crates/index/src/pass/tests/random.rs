@@ -1,7 +1,7 @@
 //! All modes agree with each other and with a naive walk, whatever happened to the mail.
 
 use super::Ground;
-use crate::rows::{self, Place};
+use crate::rows::{self, Subdirectory};
 use crate::tables::{files, messages};
 use crate::{Cleanup, Environment, Loss, Mode, Summary, UpdateOptions, open, update, update_folders};
 use proptest::prelude::*;
@@ -21,7 +21,7 @@ const FLAGS: [&str; 4] = ["", ":2,S", ":2,DS", ":2,FS"];
 /// Something that another program does; numbers choose a file or a folder.
 #[derive(Clone, Debug)]
 enum Change {
-    Add(usize, Place),
+    Add(usize, Subdirectory),
     Remove(usize),
     Move(usize, usize),
     Flag(usize, usize),
@@ -34,7 +34,7 @@ enum Change {
 fn change() -> impl Strategy<Value = Change> {
     let number = 0..1000_usize;
     prop_oneof![
-        4 => (number.clone(), prop_oneof![Just(Place::Cur), Just(Place::New)])
+        4 => (number.clone(), prop_oneof![Just(Subdirectory::Cur), Just(Subdirectory::New)])
             .prop_map(|(a, b)| Change::Add(a, b)),
         3 => number.clone().prop_map(Change::Remove),
         3 => (number.clone(), number.clone()).prop_map(|(a, b)| Change::Move(a, b)),
@@ -58,7 +58,7 @@ impl World {
         let mut world = World { ground: Ground::new(), count: 0 };
         fs::create_dir(world.ground.directory.path().join("removed")).unwrap();
         for number in 0..8 {
-            world.apply(&Change::Add(number, Place::Cur));
+            world.apply(&Change::Add(number, Subdirectory::Cur));
         }
         world
     }
@@ -81,19 +81,23 @@ impl World {
 
     fn apply(&mut self, change: &Change) {
         match change {
-            Change::Add(number, place) => {
+            Change::Add(number, subdirectory) => {
                 let (name, text) = self.fresh();
-                let name = if *place == Place::New { name } else { name + FLAGS[number % FLAGS.len()] };
-                self.ground.put(FOLDERS[number % FOLDERS.len()], place.name(), &name, &text);
+                let name = if *subdirectory == Subdirectory::New {
+                    name
+                } else {
+                    name + FLAGS[number % FLAGS.len()]
+                };
+                self.ground.put(FOLDERS[number % FOLDERS.len()], subdirectory.name(), &name, &text);
             }
             Change::RemoveFolder(number) => {
                 let path = self.ground.root().join(FOLDERS[number % FOLDERS.len()]).join("cur");
                 let grave = self.grave();
                 if path.exists() {
                     fs::create_dir(&grave).unwrap();
-                    for place in Place::ALL {
-                        let path = path.with_file_name(place.name());
-                        fs::rename(path, grave.join(place.name())).unwrap();
+                    for subdirectory in Subdirectory::ALL {
+                        let path = path.with_file_name(subdirectory.name());
+                        fs::rename(path, grave.join(subdirectory.name())).unwrap();
                     }
                 }
             }
@@ -167,16 +171,16 @@ fn walk(root: &Path) -> BTreeMap<PathBuf, Facts> {
 }
 
 /// An index that is kept by passes of one kind.
-struct Kept {
+struct PassedIndex {
     name: &'static str,
     environment: Environment,
     passes: Vec<UpdateOptions>,
 }
 
-impl Kept {
-    fn new(name: &'static str, disk: &SimDisk, ground: &Ground, passes: Vec<UpdateOptions>) -> Kept {
+impl PassedIndex {
+    fn new(name: &'static str, disk: &SimDisk, ground: &Ground, passes: Vec<UpdateOptions>) -> PassedIndex {
         let disk = Arc::new(disk.clone());
-        Kept {
+        PassedIndex {
             name,
             environment: Environment { disk, data: "/data".into(), ..ground.environment.clone() },
             passes,
@@ -225,11 +229,14 @@ impl Kept {
                 let row = rows::file(part, row).unwrap();
                 let folder = std::ffi::OsStr::from_bytes(&folders[&row.folder]);
                 let name = std::ffi::OsStr::from_bytes(&row.name);
-                let path = Path::new(folder).join(row.place.name()).join(name);
+                let path = Path::new(folder).join(row.subdirectory.name()).join(name);
                 assert_eq!(row.flags.contains(mail::Flags::DRAFT), mail::is_draft(&row.name));
                 // Searches look at the columns, lists at the name.
                 let parsed = mail::parse_name(&row.name);
-                assert_eq!((row.flags, row.keywords), (row.place.flags(parsed.flags), parsed.keywords));
+                assert_eq!(
+                    (row.flags, row.keywords),
+                    (row.subdirectory.flags(parsed.flags), parsed.keywords)
+                );
                 found.insert(path, (row.inode, row.size_bytes, contents[&row.message]));
             }
         }
@@ -237,9 +244,9 @@ impl Kept {
     }
 }
 
-fn all_kinds(disk: &SimDisk, ground: &Ground) -> Vec<Kept> {
+fn all_kinds(disk: &SimDisk, ground: &Ground) -> Vec<PassedIndex> {
     let pass = |mode, cleanup| UpdateOptions { mode, cleanup, ..UpdateOptions::default() };
-    let of = |name, passes| Kept::new(name, &disk.fork(), ground, passes);
+    let of = |name, passes| PassedIndex::new(name, &disk.fork(), ground, passes);
     vec![
         of("default", vec![pass(Mode::Default, Cleanup::Pass)]),
         of("lazy", vec![pass(Mode::Lazy, Cleanup::Pass)]),
@@ -263,7 +270,7 @@ fn folders_of(root: &Path) -> BTreeMap<PathBuf, FolderFacts> {
     let files = walk(root);
     let facts = |folder: &mail::Folder| {
         let path = mail::join(root, &folder.path);
-        let directories = Place::ALL.map(|place| path.join(place.name()));
+        let directories = Subdirectory::ALL.map(|subdirectory| path.join(subdirectory.name()));
         let time = |path: &PathBuf| {
             fs::metadata(path).ok().map(|found| (found.ino(), found.ctime(), found.ctime_nsec()))
         };
@@ -290,7 +297,7 @@ proptest! {
         let mut world = World::new();
         world.ground.age();
         let disk = SimDisk::new(9);
-        let first = Kept::new("first", &disk, &world.ground, vec![UpdateOptions::default()]);
+        let first = PassedIndex::new("first", &disk, &world.ground, vec![UpdateOptions::default()]);
         first.update(&world.ground, Loss::Refuse);
         let all = all_kinds(&disk, &world.ground);
         for changes in rounds {
@@ -314,12 +321,12 @@ proptest! {
         let mut world = World::new();
         world.ground.age();
         let disk = SimDisk::new(11);
-        Kept::new("first", &disk, &world.ground, vec![UpdateOptions::default()])
+        PassedIndex::new("first", &disk, &world.ground, vec![UpdateOptions::default()])
             .update(&world.ground, Loss::Refuse);
         for mode in [Mode::Default, Mode::Lazy, Mode::Thorough] {
             let options = UpdateOptions { mode, ..UpdateOptions::default() };
-            let named = Kept::new("named", &disk.fork(), &world.ground, vec![options.clone()]);
-            let all = Kept::new("all", &disk.fork(), &world.ground, vec![options]);
+            let named = PassedIndex::new("named", &disk.fork(), &world.ground, vec![options.clone()]);
+            let all = PassedIndex::new("all", &disk.fork(), &world.ground, vec![options]);
             // The changes of the modes before were not seen by this one. A rename changes a time of its file,
             // which the pass after sees.
             for _ in 0..2 {
@@ -339,7 +346,7 @@ proptest! {
                 prop_assert_eq!(named.rows(), all.rows());
                 // A pass over all finds what it would find after a pass over all: nothing, or times of files
                 // that were renamed.
-                let second = |kept: &Kept| {
+                let second = |kept: &PassedIndex| {
                     let before = kept.version();
                     (counts(&kept.update(&world.ground, Loss::Accept).remove(0)), kept.version() - before)
                 };
@@ -354,11 +361,11 @@ proptest! {
         world.ground.age();
         let disk = SimDisk::new(10);
         let options = vec![UpdateOptions::default()];
-        Kept::new("first", &disk, &world.ground, options).update(&world.ground, Loss::Refuse);
+        PassedIndex::new("first", &disk, &world.ground, options).update(&world.ground, Loss::Refuse);
         changes.iter().for_each(|change| world.apply(change));
         world.ground.age();
         let all = all_kinds(&disk, &world.ground);
-        let told = |kept: &Kept| {
+        let told = |kept: &PassedIndex| {
             let summary = kept.update(&world.ground, Loss::Refuse).remove(0);
             (summary.added, summary.moved, summary.gone, summary.problems)
         };

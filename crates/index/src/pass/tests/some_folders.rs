@@ -25,7 +25,7 @@ impl Ground {
     /// Returns the paths of files as rows have them.
     fn paths(&self) -> Vec<String> {
         let path = |(folder, row): (String, crate::rows::FileRow)| {
-            format!("{folder}/{}/{}", row.place.name(), String::from_utf8_lossy(&row.name))
+            format!("{folder}/{}/{}", row.subdirectory.name(), String::from_utf8_lossy(&row.name))
         };
         self.files().into_iter().map(path).collect()
     }

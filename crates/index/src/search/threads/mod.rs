@@ -8,15 +8,15 @@ mod tree;
 
 use crate::error::Result;
 use crate::rows::{self, RecordReader};
-use crate::search::forest::Forest;
-use crate::search::order::{Direction, Hit};
-use crate::search::{Duplicates, Mailbox, message_id_hash};
+use crate::search::commit::Forest;
+use crate::search::mailbox::{Duplicates, Hit, Mailbox};
+use crate::search::order::Direction;
 use crate::set::NumberSet;
-use crate::tables::{messages, threads};
+use crate::tables::{message_id_hash, messages, threads};
 use rayon::prelude::*;
 use std::cmp::Reverse;
 use store::{RowId, Table, Value};
-use tree::{Item, Place};
+use tree::{Item, TreePosition};
 
 /// A conversation.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -256,7 +256,7 @@ fn arrange(mailbox: &Mailbox, members: &[Member], sets: &Sets<'_>) -> Result<Thr
         let chains = members.iter().map(|member| chain(mailbox, member)).collect::<Result<Vec<_>>>()?;
         places = tree::by_chains(&items, &chains);
     }
-    let entry = |place: &Place| {
+    let entry = |place: &TreePosition| {
         let hit = members[place.index].hit;
         let origin = if sets.found.contains(hit.number) { Origin::Found } else { Origin::Related };
         ThreadEntry { hit, depth: place.depth, origin }

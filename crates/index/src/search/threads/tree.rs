@@ -21,7 +21,7 @@ pub(super) struct Item {
 
 /// Where a message is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct TreePosition {
     /// Its place among the items.
     pub index: usize,
     /// How many messages stand above it.
@@ -29,7 +29,7 @@ pub(super) struct Place {
 }
 
 /// Arranges messages by what each answers.
-pub(super) fn by_parents(items: &[Item]) -> Vec<Place> {
+pub(super) fn by_parents(items: &[Item]) -> Vec<TreePosition> {
     let mut links = Links::new(items);
     links.own_parents(items);
     links.places(items)
@@ -37,7 +37,7 @@ pub(super) fn by_parents(items: &[Item]) -> Vec<Place> {
 
 /// Arranges messages by what each answers, and those whose parent is missing or unknown also by the chains of
 /// ancestors that messages name: `chains` has one for each item, the oldest first.
-pub(super) fn by_chains(items: &[Item], chains: &[Vec<u32>]) -> Vec<Place> {
+pub(super) fn by_chains(items: &[Item], chains: &[Vec<u32>]) -> Vec<TreePosition> {
     let mut links = Links::new(items);
     links.own_parents(items);
     for chain in chains {
@@ -140,7 +140,7 @@ impl Links {
         items.iter().map(|item| above(self.by_node[&item.node])).collect()
     }
 
-    fn places(&self, items: &[Item]) -> Vec<Place> {
+    fn places(&self, items: &[Item]) -> Vec<TreePosition> {
         let mut children: Vec<Vec<usize>> = vec![Vec::new(); items.len()];
         let mut tops = Vec::new();
         for (index, parent) in self.parents(items).into_iter().enumerate() {
@@ -151,11 +151,14 @@ impl Links {
             }
         }
         let mut places = Vec::with_capacity(items.len());
-        let mut waiting: Vec<Place> = tops.into_iter().rev().map(|index| Place { index, depth: 0 }).collect();
+        let mut waiting: Vec<TreePosition> =
+            tops.into_iter().rev().map(|index| TreePosition { index, depth: 0 }).collect();
         while let Some(place) = waiting.pop() {
             places.push(place);
             let below = children[place.index].iter().rev();
-            waiting.extend(below.map(|index| Place { index: *index, depth: place.depth.saturating_add(1) }));
+            waiting.extend(
+                below.map(|index| TreePosition { index: *index, depth: place.depth.saturating_add(1) }),
+            );
         }
         places
     }
@@ -179,8 +182,9 @@ mod tests {
     }
 
     /// Shows places as nodes with a dot for each level.
-    fn shown(items: &[Item], places: &[Place]) -> String {
-        let show = |place: &Place| format!("{}{}", ".".repeat(place.depth as usize), items[place.index].node);
+    fn shown(items: &[Item], places: &[TreePosition]) -> String {
+        let show =
+            |place: &TreePosition| format!("{}{}", ".".repeat(place.depth as usize), items[place.index].node);
         places.iter().map(show).collect::<Vec<_>>().join(" ")
     }
 

@@ -36,7 +36,7 @@ pub struct Group {
     /// What they have in common.
     pub key: GroupKey,
     /// The snapshots to keep, the newest first.
-    pub keep: Vec<Kept>,
+    pub keep: Vec<KeptSnapshot>,
     /// The positions of the snapshots to remove, the newest first.
     pub remove: Vec<usize>,
 }
@@ -54,7 +54,7 @@ pub struct GroupKey {
 
 /// A snapshot to keep.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Kept {
+pub struct KeptSnapshot {
     /// Its position among the candidates.
     pub place: usize,
     /// Why, as restic says it: "daily snapshot", "oldest weekly snapshot", "within 1m", "has tags [a, b]".
@@ -200,7 +200,7 @@ fn plan_group(key: GroupKey, places: &[usize], candidates: &[Candidate<'_>], mut
         if reasons.is_empty() && !rules.policy.is_empty() {
             group.remove.push(place);
         } else {
-            group.keep.push(Kept { place, reasons });
+            group.keep.push(KeptSnapshot { place, reasons });
         }
     }
     group

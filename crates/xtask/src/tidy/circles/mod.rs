@@ -16,9 +16,6 @@ use modules::Crate;
 use std::collections::{BTreeMap, BTreeSet};
 use uses::{Use, Uses};
 
-/// Folders whose crates may still have circles.
-const EXEMPT: [&str; 2] = ["crates/disk/", "crates/index/"];
-
 /// The files that a crate can begin with.
 const ROOTS: [&str; 2] = ["/src/lib.rs", "/src/main.rs"];
 
@@ -26,8 +23,7 @@ const ROOTS: [&str; 2] = ["/src/lib.rs", "/src/main.rs"];
 pub(super) fn circles(tree: &Tree) -> Vec<Finding> {
     let is_root = |path: &str| ROOTS.iter().any(|root| path.ends_with(root));
     let roots = tree.rust().map(|(path, _)| path).filter(|path| is_root(path));
-    let checked = roots.filter(|path| !EXEMPT.iter().any(|folder| path.starts_with(folder)));
-    checked.flat_map(|root| found(&names::uses(&Crate::read(tree, root)))).collect()
+    roots.flat_map(|root| found(&names::uses(&Crate::read(tree, root)))).collect()
 }
 
 /// Returns a finding for each circle among `uses`.

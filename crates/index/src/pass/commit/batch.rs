@@ -1,0 +1,418 @@
+//! One commit in the making: rows that come and go, and the fingerprints that follow them.
+//!
+//! In: changes, each with the row that it expects. Out: one transaction. A change whose row is not as
+//! expected is left out: another writer was faster. Fingerprints always equal the sum over the rows that the
+//! commit leaves.
+
+use crate::environment::Environment;
+use crate::error::{Error, Result};
+use crate::open;
+use crate::pass::commit::dates::{NamedDates, redate};
+use crate::pass::commit::ingest::{Ingested, Next};
+use crate::pass::plan::PlannedFolder;
+use crate::pass::scan::FileRows;
+use crate::pass::scan::Found;
+use crate::rows::{self, FileRow, FolderRow, Subdirectory, file_key};
+use crate::state::{self, ATTACHMENT, Root, State};
+use crate::tables::{NO_DATE, absent, files, folders, messages};
+use mail::{FileStat, Stamp};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use store::{OwnedValue, PRIMARY, Rows, Snapshot, Table, Transaction, Value, Version, Writer};
+
+/// What a pass does to the list of roots.
+#[derive(Clone, Debug, Default)]
+pub(in crate::pass) struct RootChange {
+    /// The roots that the plan was made on.
+    pub remembered: Vec<Root>,
+    /// The roots to remember.
+    pub wanted: Vec<Root>,
+}
+
+impl RootChange {
+    /// Says whether nothing changes.
+    pub(in crate::pass) fn is_none(&self) -> bool {
+        self.remembered == self.wanted
+    }
+
+    /// Applies the change to the newest list: roots that another writer added meanwhile stay.
+    fn apply(&self, newest: &[Root]) -> Vec<Root> {
+        let is_in = |list: &[Root], root: &Root| list.iter().any(|other| other.name == root.name);
+        let others =
+            newest.iter().filter(|root| !is_in(&self.wanted, root) && !is_in(&self.remembered, root));
+        self.wanted.iter().chain(others).cloned().collect()
+    }
+}
+
+/// A commit in the making.
+pub(in crate::pass) struct Batch<'a> {
+    snapshot: Snapshot,
+    planned: &'a [PlannedFolder],
+    state: State,
+    roots_changed: bool,
+    /// Folders by number, as the commit will leave them.
+    folders: BTreeMap<u32, FolderRow>,
+    by_name: HashMap<(String, Vec<u8>), u32>,
+    changed_folders: BTreeSet<u32>,
+    removed_folders: BTreeSet<u32>,
+    files: Rows,
+    file_keys: HashSet<(u32, Subdirectory, Vec<u8>)>,
+    deleted: Vec<(u32, Subdirectory, Vec<u8>)>,
+    /// Messages that lost a file, and messages that got one.
+    lost: BTreeSet<u32>,
+    gained: BTreeSet<u32>,
+    /// What the names of files say that were added.
+    named: NamedDates,
+    /// Whether nobody wrote since the plan was made.
+    is_trusted: bool,
+    now_seconds: i64,
+}
+
+impl<'a> Batch<'a> {
+    /// Begins under the writer's lock.
+    pub(in crate::pass) fn begin(
+        writer: &Writer,
+        environment: &Environment,
+        roots: &RootChange,
+        planned: &'a [PlannedFolder],
+        trusted: Version,
+    ) -> Result<Batch<'a>> {
+        let snapshot = writer.snapshot()?;
+        let mut state = open::state(&snapshot, &environment.index_directory())?;
+        let new_roots = roots.apply(&state.roots);
+        let roots_changed = state.roots != new_roots;
+        state.roots = new_roots;
+        let folders: BTreeMap<u32, FolderRow> =
+            rows::folders(&snapshot)?.into_iter().map(|row| (row.number, row)).collect();
+        let by_name =
+            folders.values().map(|row| ((row.root.clone(), row.path.clone()), row.number)).collect();
+        Ok(Batch {
+            files: rows::empty(&snapshot, files::TABLE)?,
+            is_trusted: snapshot.version() == trusted,
+            snapshot,
+            planned,
+            state,
+            roots_changed,
+            folders,
+            by_name,
+            changed_folders: BTreeSet::new(),
+            removed_folders: BTreeSet::new(),
+            file_keys: HashSet::new(),
+            deleted: Vec::new(),
+            lost: BTreeSet::new(),
+            gained: BTreeSet::new(),
+            named: NamedDates::default(),
+            now_seconds: environment.now_seconds(),
+        })
+    }
+
+    /// Returns the commit that the batch is based on.
+    pub(in crate::pass) fn snapshot(&self) -> &Snapshot {
+        &self.snapshot
+    }
+
+    /// Says whether nobody wrote since the plan was made.
+    pub(in crate::pass) fn is_trusted(&self) -> bool {
+        self.is_trusted
+    }
+
+    /// Takes note of a message that was read and whose file was not added: it may have no other.
+    pub(in crate::pass) fn left_over(&mut self, message: u32) {
+        self.lost.insert(message);
+    }
+
+    /// Takes note that the batch's new messages are read with these header fields.
+    pub(in crate::pass) fn read_with_headers(&mut self, names: &[String]) {
+        self.state.read_with_headers(names);
+    }
+
+    /// Returns what the names of files say that were added.
+    pub(in crate::pass) fn named_dates(&self) -> &NamedDates {
+        &self.named
+    }
+
+    /// Returns the numbers that new messages and their threads get.
+    pub(in crate::pass) fn next(&self) -> Next {
+        Next { message: self.state.next_message, node: self.state.next_node }
+    }
+
+    /// Gives a row another place, name, inode or time; its message stays. Says whether it was done.
+    pub(in crate::pass) fn change(
+        &mut self,
+        old: &FileRow,
+        found: &Found,
+        stat: Option<&FileStat>,
+    ) -> Result<bool> {
+        let mut row = self.row_of(found, old.message, old.inode)?;
+        row.inode = found.inode;
+        match stat {
+            Some(stat) => set_stat(&mut row, stat),
+            None => {
+                row.size_bytes = old.size_bytes;
+                row.mtime_ns = old.mtime_ns;
+                row.ctime_ns = old.ctime_ns;
+            }
+        }
+        self.exchange(old, row)
+    }
+
+    /// Exchanges a row for what its file holds now. Says whether it was done.
+    pub(in crate::pass) fn replace(
+        &mut self,
+        old: &FileRow,
+        found: &Found,
+        (message, stat): (u32, &FileStat),
+    ) -> Result<bool> {
+        let mut row = self.row_of(found, message, found.inode)?;
+        set_stat(&mut row, stat);
+        self.exchange(old, row)
+    }
+
+    /// Adds a row. Says whether it was done.
+    pub(in crate::pass) fn add(&mut self, found: &Found, (message, stat): (u32, &FileStat)) -> Result<bool> {
+        let mut row = self.row_of(found, message, found.inode)?;
+        set_stat(&mut row, stat);
+        if !self.is_as_expected(row.folder, row.subdirectory, &row.name, None)? {
+            return Ok(false);
+        }
+        self.put(row)?;
+        Ok(true)
+    }
+
+    /// Takes a row out. Says whether it was done.
+    pub(in crate::pass) fn remove(&mut self, row: &FileRow) -> Result<bool> {
+        if !self.is_as_expected(row.folder, row.subdirectory, &row.name, Some(row))? {
+            return Ok(false);
+        }
+        self.forget(row)?;
+        self.deleted.push((row.folder, row.subdirectory, row.name.clone()));
+        Ok(true)
+    }
+
+    /// Stores the stamps of a folder, or takes out its row when it is gone and has no files left.
+    pub(in crate::pass) fn finish_folder(
+        &mut self,
+        index: usize,
+        stamps: [Option<Stamp>; 2],
+        is_gone: bool,
+    ) -> Result<()> {
+        let number = self.folder_number(index)?;
+        let planned = self.planned.get(index).map(|folder| &folder.row);
+        let (Some(row), Some(planned)) = (self.folders.get_mut(&number), planned) else { return Ok(()) };
+        let before = row.clone();
+        row.no_update = planned.no_update;
+        row.keyword_names.clone_from(&planned.keyword_names);
+        for (directory, stamp) in row.directories.iter_mut().zip(stamps) {
+            directory.stamp = stamp.unwrap_or(directory.stamp);
+        }
+        let is_changed = before != *row;
+        // An empty fingerprint is the sum over no rows.
+        if is_gone
+            && row.directories.iter().all(|directory| directory.fingerprint == mail::Fingerprint::default())
+        {
+            self.removed_folders.insert(number);
+            self.changed_folders.remove(&number);
+        } else if is_changed {
+            self.changed_folders.insert(number);
+        }
+        Ok(())
+    }
+
+    /// Returns the transaction, or none if there is nothing to write.
+    pub(in crate::pass) fn finish(mut self, mut ingested: Ingested) -> Result<Option<Transaction>> {
+        let mut transaction = Transaction::default();
+        self.absences(&mut transaction)?;
+        self.redate(&mut ingested)?;
+        let mut folder_rows = rows::empty(&self.snapshot, folders::TABLE)?;
+        for number in &self.changed_folders {
+            if let Some(row) = self.folders.get(number) {
+                rows::push_folder(&mut folder_rows, row)?;
+            }
+        }
+        for (folder, subdirectory, name) in &self.deleted {
+            if !self.file_keys.contains(&(*folder, *subdirectory, name.clone())) {
+                let key = file_key(*folder, *subdirectory, name)
+                    .iter()
+                    .map(|value| Value::to_owned(*value))
+                    .collect();
+                transaction.deletes.push((files::TABLE.into(), key));
+            }
+        }
+        for number in &self.removed_folders {
+            transaction.deletes.push((folders::TABLE.into(), vec![OwnedValue::U32(*number)]));
+        }
+        transaction.puts.extend(ingested.rows.into_iter().map(|(table, rows)| (table.to_owned(), rows)));
+        for (table, rows) in [(files::TABLE, self.files), (folders::TABLE, folder_rows)] {
+            if !rows.is_empty() {
+                transaction.puts.push((table.into(), rows));
+            }
+        }
+        if transaction.puts.is_empty() && transaction.deletes.is_empty() && !self.roots_changed {
+            return Ok(None);
+        }
+        self.state.next_message = ingested.next_message;
+        self.state.next_node = ingested.next_node;
+        self.state.text.extend(ingested.text);
+        transaction.attachments.push((ATTACHMENT.into(), state::encode(&self.state)));
+        Ok(Some(transaction))
+    }
+
+    /// A row goes and another comes, under the same name or not.
+    fn exchange(&mut self, old: &FileRow, row: FileRow) -> Result<bool> {
+        let same_key = (old.folder, old.subdirectory, &old.name) == (row.folder, row.subdirectory, &row.name);
+        let expected = self.is_as_expected(old.folder, old.subdirectory, &old.name, Some(old))?
+            && (same_key || self.is_as_expected(row.folder, row.subdirectory, &row.name, None)?);
+        if !expected {
+            return Ok(false);
+        }
+        self.forget(old)?;
+        if !same_key {
+            self.deleted.push((old.folder, old.subdirectory, old.name.clone()));
+        }
+        self.put(row)?;
+        Ok(true)
+    }
+
+    fn put(&mut self, row: FileRow) -> Result<()> {
+        rows::push_file(&mut self.files, &row)?;
+        self.directory(&row)?.fingerprint.add(row.entry_hash());
+        self.gained.insert(row.message);
+        self.named.note(row.message, &row.name);
+        self.file_keys.insert((row.folder, row.subdirectory, row.name));
+        Ok(())
+    }
+
+    fn forget(&mut self, row: &FileRow) -> Result<()> {
+        self.directory(row)?.fingerprint.remove(row.entry_hash());
+        self.lost.insert(row.message);
+        Ok(())
+    }
+
+    fn directory(&mut self, row: &FileRow) -> Result<&mut rows::DirectoryState> {
+        self.changed_folders.insert(row.folder);
+        let folder = self.folders.get_mut(&row.folder);
+        folder
+            .map(|folder| &mut folder.directories[row.subdirectory.index()])
+            .ok_or(Error::Inconsistent { what: "a file's folder has no row" })
+    }
+
+    /// Checks a row against the newest commit, unless nobody else wrote since the plan was made.
+    fn is_as_expected(
+        &self,
+        folder: u32,
+        subdirectory: Subdirectory,
+        name: &[u8],
+        expected: Option<&FileRow>,
+    ) -> Result<bool> {
+        if self.is_trusted {
+            return Ok(true);
+        }
+        let row = FileRows::new(&self.snapshot)?.file(&file_key(folder, subdirectory, name))?;
+        Ok(row.as_ref() == expected)
+    }
+
+    fn row_of(&mut self, found: &Found, message: u32, inode: u64) -> Result<FileRow> {
+        let folder = self.folder_number(found.folder)?;
+        let name = mail::parse_name(&found.name);
+        Ok(FileRow {
+            folder,
+            subdirectory: found.subdirectory,
+            inode,
+            size_bytes: 0,
+            mtime_ns: 0,
+            ctime_ns: 0,
+            flags: found.subdirectory.flags(name.flags),
+            keywords: name.keywords,
+            message,
+            name: found.name.clone(),
+        })
+    }
+
+    /// Returns the number of a folder of the plan; a new one gets its number here.
+    fn folder_number(&mut self, index: usize) -> Result<u32> {
+        let planned = self
+            .planned
+            .get(index)
+            .ok_or(Error::Inconsistent { what: "a plan names a folder that it does not have" })?;
+        let key = (planned.row.root.clone(), planned.row.path.clone());
+        if let Some(number) = self.by_name.get(&key) {
+            return Ok(*number);
+        }
+        let number = self.state.next_folder;
+        self.state.next_folder = number
+            .checked_add(1)
+            .ok_or(Error::Limit { what: "the number of folders", limit: u64::from(u32::MAX) })?;
+        let row = FolderRow { number, directories: Default::default(), ..planned.row.clone() };
+        self.folders.insert(number, row);
+        self.by_name.insert(key, number);
+        self.changed_folders.insert(number);
+        Ok(number)
+    }
+
+    /// Returns the rows of a message's files that were there before and stay.
+    fn files_left(
+        &self,
+        table: &Table,
+        message: u32,
+        deleted: &HashSet<&(u32, Subdirectory, Vec<u8>)>,
+    ) -> Result<Vec<FileRow>> {
+        let mut left = rows::files_of(table, message)?;
+        left.retain(|row| {
+            let key = (row.folder, row.subdirectory, row.name.clone());
+            !deleted.contains(&key) && !self.file_keys.contains(&key)
+        });
+        Ok(left)
+    }
+
+    /// Messages that do not say their date have that of the names that their files have now.
+    fn redate(&self, ingested: &mut Ingested) -> Result<()> {
+        let deleted = self.deleted.iter().collect();
+        let file_table = self.snapshot.table(files::TABLE)?;
+        let mut changed = rows::empty(&self.snapshot, messages::TABLE)?;
+        let date = |message: u32| -> Result<Option<i64>> {
+            let left = self.files_left(&file_table, message, &deleted)?;
+            if left.is_empty() && !self.gained.contains(&message) {
+                return Ok(None);
+            }
+            let mut named = NamedDates::default();
+            left.iter().for_each(|row| named.note(message, &row.name));
+            named.note_seconds(message, Some(self.named.date(message)).filter(|date| *date != NO_DATE));
+            Ok(Some(named.date(message)))
+        };
+        let known =
+            self.lost.union(&self.gained).copied().filter(|message| *message < self.state.next_message);
+        redate(&self.snapshot, known, date, &mut changed)?;
+        if !changed.is_empty() {
+            ingested.rows.push((messages::TABLE, changed));
+        }
+        Ok(())
+    }
+
+    /// Messages that lost their last file become absent, absent ones that got a file are back.
+    fn absences(&mut self, transaction: &mut Transaction) -> Result<()> {
+        let absent_table = self.snapshot.table(absent::TABLE)?;
+        let mut gone = rows::empty(&self.snapshot, absent::TABLE)?;
+        let deleted = self.deleted.iter().collect();
+        let file_table = self.snapshot.table(files::TABLE)?;
+        for message in self.lost.difference(&self.gained) {
+            let is_known = || absent_table.get(PRIMARY, &[Value::U32(*message)]).map(|row| row.is_some());
+            if self.files_left(&file_table, *message, &deleted)?.is_empty() && !is_known()? {
+                rows::push_absent(&mut gone, *message, self.now_seconds)?;
+            }
+        }
+        for message in &self.gained {
+            if absent_table.row_count() > 0 && absent_table.get(PRIMARY, &[Value::U32(*message)])?.is_some() {
+                transaction.deletes.push((absent::TABLE.into(), vec![OwnedValue::U32(*message)]));
+            }
+        }
+        if !gone.is_empty() {
+            transaction.puts.push((absent::TABLE.into(), gone));
+        }
+        Ok(())
+    }
+}
+
+fn set_stat(row: &mut FileRow, stat: &FileStat) {
+    row.size_bytes = stat.size_bytes;
+    row.mtime_ns = stat.mtime_ns;
+    row.ctime_ns = stat.ctime_ns;
+}

@@ -1,0 +1,137 @@
+//! Reads files, each with its id; and what lies in no file, as if it had been read.
+//!
+//! In: files to read. Out: their contents. Memory is bounded: of large files only the beginning is read
+//! together with others. Must not know what is made of them.
+
+use crate::archive::ArchivedFile;
+use crate::pass::plan::Candidate;
+use mail::{Compression, FileContent, FileStat, Identity, LargeMessage, Unpacked};
+use rayon::prelude::*;
+use sha2::{Digest, Sha256};
+use std::path::{Path, PathBuf};
+
+/// Files that are read before any is parsed.
+pub(super) const CHUNK_FILE_COUNT: usize = 512;
+/// Content up to which a file is read together with others.
+pub(super) const SMALL_BYTES: usize = 256 << 10;
+
+/// How often a file is read again because it changed meanwhile.
+const REREAD_COUNT_MAX: usize = 3;
+
+/// Files that go through a batch together.
+pub(super) struct Chunk {
+    /// Why each is read.
+    pub candidates: Vec<Candidate>,
+    /// Where each lies.
+    pub paths: Vec<PathBuf>,
+    /// What each holds, once they are read: of large ones only the beginning.
+    pub contents: Vec<mail::Result<Read>>,
+}
+
+impl Chunk {
+    /// Returns files that are not read yet; `folders` says where folders lie, by their place in the plan.
+    pub(super) fn new<'a>(candidates: Vec<Candidate>, folders: impl Fn(usize) -> &'a Path) -> Chunk {
+        let path = |candidate: &Candidate| path_of(folders(candidate.found.folder), candidate);
+        let paths = candidates.iter().map(path).collect();
+        Chunk { candidates, paths, contents: Vec::new() }
+    }
+
+    /// Reads the files, on all cores that have nothing else to do.
+    pub(super) fn read(&mut self) {
+        self.contents = self.paths.par_iter().map(|path| read(path, SMALL_BYTES)).collect();
+    }
+}
+
+/// A file's content with its id.
+pub(super) struct Read {
+    /// The beginning, and whether there is more.
+    pub content: FileContent,
+    /// The id of all of it; of its beginning while only that was read.
+    pub sha256: [u8; 32],
+    /// The length, likewise.
+    pub size_bytes: u64,
+    /// The message taken apart, if it was too large to be held, and is not known yet.
+    pub message: Option<Box<mail::Message>>,
+}
+
+/// How messages are read that are not small.
+pub(super) struct Manner<'a> {
+    /// Up to so many bytes a message is held in memory; others are read in pieces.
+    pub limit_bytes: usize,
+    /// The clock's time, to judge dates by.
+    pub now_seconds: i64,
+    /// Names of header fields that are indexed besides those that every message has.
+    pub headers: &'a [String],
+    /// Says of an id whether its message is known, so that it need not be taken apart.
+    pub is_known: &'a (dyn Fn(&[u8; 32]) -> bool + Sync),
+}
+
+fn read(path: &Path, limit_bytes: usize) -> mail::Result<Read> {
+    let content = mail::read_message(path, limit_bytes)?;
+    let sha256 = Sha256::digest(&content.bytes).into();
+    let size_bytes = content.bytes.len() as u64;
+    Ok(Read { content, sha256, size_bytes, message: None })
+}
+
+/// Reads a file that is not small.
+pub(super) fn read_large(path: &Path, manner: &Manner<'_>) -> mail::Result<Read> {
+    if mail::stat_file(path)?.size_bytes <= manner.limit_bytes as u64 {
+        let whole = read(path, manner.limit_bytes)?;
+        if !whole.content.truncated {
+            return Ok(whole);
+        }
+    }
+    let mut count = 0;
+    loop {
+        let mut large = LargeMessage::open(path)?;
+        let stat = large.stat();
+        match read_in_pieces(&mut large, stat, manner) {
+            Err(mail::Error::Changed { .. }) if count < REREAD_COUNT_MAX => count += 1,
+            other => return other,
+        }
+    }
+}
+
+/// Takes a file's content as if it had been read from a disk; `None` if it is compressed and damaged.
+pub(super) fn read_archived(kept: ArchivedFile, manner: &Manner<'_>) -> Option<Read> {
+    let stat = FileStat { size_bytes: kept.bytes.len() as u64, ..FileStat::default() };
+    let mut content = FileContent::default();
+    (content.stat, content.compression) = (stat, Compression::of(&kept.bytes));
+    let is_held = match content.compression {
+        Compression::Plain => kept.bytes.len() <= manner.limit_bytes,
+        compression => {
+            let unpacked = mail::unpack(&kept.bytes, compression, manner.limit_bytes, &mut content.bytes);
+            unpacked.ok()? == Unpacked::Whole
+        }
+    };
+    if !is_held {
+        drop(content);
+        let mut large = LargeMessage::of_bytes(&kept.bytes, Path::new("a content of the archive")).ok()?;
+        return read_in_pieces(&mut large, stat, manner).ok();
+    }
+    if content.compression == Compression::Plain {
+        content.bytes = kept.bytes;
+    }
+    let sha256 = Sha256::digest(&content.bytes).into();
+    let size_bytes = content.bytes.len() as u64;
+    Some(Read { content, sha256, size_bytes, message: None })
+}
+
+/// Hashes a message that is not held, and takes it apart if it is not known.
+fn read_in_pieces(large: &mut LargeMessage<'_>, stat: FileStat, manner: &Manner<'_>) -> mail::Result<Read> {
+    let mut content = FileContent::default();
+    (content.stat, content.compression) = (stat, large.compression());
+    let Identity { sha256, size_bytes, is_cut } = large.identify()?;
+    content.truncated = is_cut;
+    let mut message = None;
+    if !(manner.is_known)(&sha256) {
+        let context = mail::Context::new(manner.now_seconds);
+        message = Some(Box::new(large.parse(&mail::Context { headers: manner.headers, ..context })?));
+    }
+    Ok(Read { content, sha256, size_bytes, message })
+}
+
+/// Returns where a file lies that is to be read; `folder` is its folder's directory.
+pub(super) fn path_of(folder: &Path, candidate: &Candidate) -> PathBuf {
+    mail::join(&folder.join(candidate.found.subdirectory.name()), &candidate.found.name)
+}

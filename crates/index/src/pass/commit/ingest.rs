@@ -1,0 +1,472 @@
+//! Turns the contents of files into rows and text, on all cores.
+//!
+//! In: files that were read, and which contents are known. Out: rows of `messages`, documents of the text
+//! index, and what each file holds. Of large files only one is in memory at a time. Commits nothing.
+
+use crate::archive::ArchivedFile;
+use crate::environment::{Environment, present_for_dates};
+use crate::error::{Error, Result};
+use crate::pass::commit::contents::{Chunk, Manner, Read, SMALL_BYTES, read_archived, read_large};
+use crate::pass::commit::dates::NamedDates;
+use crate::pass::commit::link::{Ids, Linker, Links};
+use crate::pass::commit::people::{Mention, People, Role};
+use crate::pass::options::UpdateOptions;
+use crate::record::{self, Contact, LineRecord, Rest};
+use crate::rows;
+use crate::state::TextSegment;
+use crate::tables::{NO_DATE, contacts, copies, message_id_hash, messages, threads};
+use crate::text::{self, Document, Documents, TextField, ValueField};
+use mail::FileStat;
+use rayon::prelude::*;
+use std::collections::{BTreeSet, HashMap};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use store::{Rows, Snapshot, Value};
+
+/// Bytes of contents that lie in no file, unpacked, that are parsed together.
+const UNPACKED_BYTES_MAX: usize = 32 << 20;
+/// Documents a thread should at least have: fewer go into one segment of the text index.
+const DOCUMENTS_PER_WRITER_MIN: usize = 64;
+
+/// What came of one file.
+#[derive(Debug)]
+pub(in crate::pass) enum Outcome {
+    /// It holds this message.
+    Message {
+        /// The message's number.
+        number: u32,
+        /// The file as it was read.
+        stat: FileStat,
+    },
+    /// It went away meanwhile: the next pass sees where to.
+    Vanished,
+    /// It could not be read.
+    Unreadable(mail::Error),
+}
+
+/// What a batch of files became.
+pub(in crate::pass) struct Ingest {
+    writers: Vec<Box<dyn Documents>>,
+    /// Parsed and not yet linked, in the order of their numbers.
+    parsed: Vec<Parsed>,
+    /// Linked, but names of files may date them.
+    undated: Vec<(Parsed, Links)>,
+    /// What names said of messages that lie in no file.
+    named: NamedDates,
+    rows: Rows,
+    linker: Linker,
+    people: People,
+    numbers: HashMap<[u8; 32], u32>,
+    next_message: u32,
+    first_message: u32,
+    now_seconds: i64,
+    message_bytes_max: usize,
+    headers: Vec<String>,
+}
+
+/// What a batch leaves to be committed.
+pub(in crate::pass) struct Ingested {
+    /// Rows of new messages, of their threads, copies and people, by table.
+    pub rows: Vec<(&'static str, Rows)>,
+    /// New segments of the text index.
+    pub text: Vec<TextSegment>,
+    /// The number that the next message gets.
+    pub next_message: u32,
+    /// The number that the next node of a thread gets.
+    pub next_node: u32,
+}
+
+/// The numbers from which a batch goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::pass) struct Next {
+    /// That of the next message.
+    pub message: u32,
+    /// That of the next node of a thread.
+    pub node: u32,
+}
+
+impl Ingest {
+    /// Begins a batch that goes on with these numbers.
+    pub(in crate::pass) fn new(
+        snapshot: &Snapshot,
+        next: Next,
+        environment: &Environment,
+        options: &UpdateOptions,
+    ) -> Result<Ingest> {
+        let count = environment.context.thread_count.max(1);
+        Ok(Ingest {
+            writers: text::writers(&environment.disk, &environment.text_directory(), count),
+            parsed: Vec::new(),
+            undated: Vec::new(),
+            named: NamedDates::default(),
+            rows: rows::empty(snapshot, messages::TABLE)?,
+            linker: Linker::new(snapshot, next.node)?,
+            people: People::new(snapshot)?,
+            numbers: HashMap::new(),
+            next_message: next.message,
+            first_message: next.message,
+            now_seconds: present_for_dates(environment.now_seconds()),
+            message_bytes_max: options.message_bytes_max,
+            headers: options.headers.clone(),
+        })
+    }
+
+    /// Returns how many messages of this batch were not known before.
+    pub(in crate::pass) fn new_message_count(&self) -> usize {
+        (self.next_message - self.first_message) as usize
+    }
+
+    /// Parses files that were read and says what each holds, in their order. [`Ingest::link`] has to follow.
+    /// `snapshot` is the newest commit.
+    ///
+    /// # Errors
+    /// A full disk, damage in the store; files that cannot be read are an outcome.
+    pub(super) fn parse(&mut self, snapshot: &Snapshot, chunk: &mut Chunk) -> Result<Vec<Outcome>> {
+        let mut outcomes = Vec::with_capacity(chunk.paths.len());
+        let mut fresh = Vec::new();
+        for (mut content, path) in std::mem::take(&mut chunk.contents).into_iter().zip(&chunk.paths) {
+            if matches!(&content, Ok(read) if read.content.truncated) {
+                // Whatever is small goes first, so that only one large file is in memory at a time.
+                self.parse_all(std::mem::take(&mut fresh))?;
+                let numbers = &self.numbers;
+                let is_known =
+                    |sha256: &[u8; 32]| known(numbers, snapshot, sha256).is_ok_and(|known| known.is_some());
+                content = read_large(path, &self.manner(&is_known));
+            }
+            match content {
+                Ok(read) => {
+                    let stat = read.content.stat;
+                    let (number, is_new) = self.number(snapshot, read.sha256)?;
+                    outcomes.push(Outcome::Message { number, stat });
+                    if is_new {
+                        let is_large = read.message.is_some() || read.content.bytes.len() > SMALL_BYTES;
+                        fresh.push((number, read));
+                        if is_large {
+                            self.parse_all(std::mem::take(&mut fresh))?;
+                        }
+                    }
+                }
+                Err(error) if error.is_not_found() => outcomes.push(Outcome::Vanished),
+                Err(error) => outcomes.push(Outcome::Unreadable(error)),
+            }
+        }
+        self.parse_all(fresh)?;
+        Ok(outcomes)
+    }
+
+    /// Ties what was parsed to each other and to what is known, in the order of numbers: work for one core.
+    ///
+    /// # Errors
+    /// Damage in the store.
+    pub(in crate::pass) fn link(&mut self) -> Result<()> {
+        for message in std::mem::take(&mut self.parsed) {
+            self.people.note(message.date_seconds, &message.mentions);
+            let links = self.linker.link(message.number, &message.ids)?;
+            match message.date_seconds {
+                Some(date) => self.push(&message, &links, date)?,
+                None => self.undated.push((message, links)),
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes in contents that lie in no file, and returns how many of them could not be unpacked. Those that
+    /// are known are left out.
+    ///
+    /// # Errors
+    /// A full disk, damage in the store.
+    pub(in crate::pass) fn take(&mut self, snapshot: &Snapshot, kept: Vec<ArchivedFile>) -> Result<u64> {
+        let (mut fresh, mut fresh_bytes, mut damaged) = (Vec::new(), 0, 0);
+        let mut kept = kept.into_iter().peekable();
+        // A few bytes may become many: only as many are unpacked at once as there are cores.
+        while kept.peek().is_some() {
+            let some: Vec<ArchivedFile> = kept.by_ref().take(rayon::current_num_threads()).collect();
+            let manner = self.manner(&|_| false);
+            let read = |kept: ArchivedFile| (kept.named_seconds, read_archived(kept, &manner));
+            let reads: Vec<(Option<i64>, Option<Read>)> = some.into_par_iter().map(read).collect();
+            for (named_seconds, read) in reads {
+                let Some(read) = read else {
+                    damaged += 1;
+                    continue;
+                };
+                let (number, is_new) = self.number(snapshot, read.sha256)?;
+                self.named.note_seconds(number, named_seconds);
+                if is_new {
+                    fresh_bytes += read.content.bytes.len();
+                    fresh.push((number, read));
+                }
+            }
+            if fresh_bytes >= UNPACKED_BYTES_MAX || kept.peek().is_none() {
+                self.parse_all(std::mem::take(&mut fresh))?;
+                fresh_bytes = 0;
+            }
+        }
+        self.link()?;
+        Ok(damaged)
+    }
+
+    /// Finishes the batch. `named` is what names of files say of messages that do not say their date.
+    ///
+    /// # Errors
+    /// A full disk.
+    pub(in crate::pass) fn finish(mut self, named: &NamedDates) -> Result<Ingested> {
+        for (message, links) in std::mem::take(&mut self.undated) {
+            let date = [named, &self.named].map(|names| names.date(message.number));
+            let date = date.into_iter().filter(|date| *date != NO_DATE).min().unwrap_or(NO_DATE);
+            self.push(&message, &links, date)?;
+        }
+        let finished: Vec<_> = self.writers.into_par_iter().map(Documents::finish).collect();
+        let mut text = Vec::new();
+        for segments in finished {
+            text.extend(segments?);
+        }
+        let linked = self.linker.finish()?;
+        let mut rows = vec![
+            (messages::TABLE, self.rows),
+            (threads::TABLE, linked.threads),
+            (copies::TABLE, linked.copies),
+            (contacts::TABLE, self.people.finish()?),
+        ];
+        rows.retain(|(_, rows)| !rows.is_empty());
+        Ok(Ingested { rows, text, next_message: self.next_message, next_node: linked.next_node })
+    }
+
+    /// Returns the number of a content, and whether it is new.
+    fn number(&mut self, snapshot: &Snapshot, sha256: [u8; 32]) -> Result<(u32, bool)> {
+        let known = known(&self.numbers, snapshot, &sha256)?;
+        let number = known.unwrap_or(self.next_message);
+        if known.is_none() {
+            self.next_message = number
+                .checked_add(1)
+                .ok_or(Error::Limit { what: "the number of messages", limit: u64::from(u32::MAX) })?;
+        }
+        self.numbers.insert(sha256, number);
+        Ok((number, known.is_none()))
+    }
+
+    fn manner<'a>(&'a self, is_known: &'a (dyn Fn(&[u8; 32]) -> bool + Sync)) -> Manner<'a> {
+        let (limit_bytes, now_seconds) = (self.message_bytes_max, self.now_seconds);
+        Manner { limit_bytes, now_seconds, headers: &self.headers, is_known }
+    }
+
+    /// Parses new messages and writes their text, on all cores.
+    fn parse_all(&mut self, fresh: Vec<(u32, Read)>) -> Result<()> {
+        let (now_seconds, headers) = (self.now_seconds, &self.headers);
+        let next = AtomicUsize::new(0);
+        let count = (fresh.len() / DOCUMENTS_PER_WRITER_MIN + 1).min(self.writers.len());
+        let work = |writer: &mut Box<dyn Documents>| -> Result<Vec<Parsed>> {
+            let mut parsed = Vec::new();
+            while let Some((number, read)) = fresh.get(next.fetch_add(1, Ordering::Relaxed)) {
+                parsed.push(parse(*number, read, (now_seconds, headers), writer.as_mut())?);
+            }
+            Ok(parsed)
+        };
+        let results: Vec<_> = self.writers[..count].par_iter_mut().map(work).collect();
+        let begin = self.parsed.len();
+        for result in results {
+            self.parsed.extend(result?);
+        }
+        self.parsed[begin..].sort_unstable_by_key(|message| message.number);
+        Ok(())
+    }
+
+    fn push(&mut self, message: &Parsed, links: &Links, date: i64) -> Result<()> {
+        let [copy_low, copy_high] = message.ids.copy;
+        Ok(self.rows.push(&[
+            Value::U32(message.number),
+            Value::Id(&message.sha256),
+            Value::U64(message.ids.own),
+            Value::U64(copy_low),
+            Value::U64(copy_high),
+            Value::I64(date),
+            Value::U64(message.size_bytes),
+            Value::U16(message.derived),
+            Value::U32(links.node),
+            Value::U32(links.parent),
+            Value::Bytes(&message.line),
+            Value::Bytes(&message.rest),
+        ])?)
+    }
+}
+
+/// Returns the number of a content that has one, in this batch or before it.
+fn known(numbers: &HashMap<[u8; 32], u32>, snapshot: &Snapshot, sha256: &[u8; 32]) -> Result<Option<u32>> {
+    if let Some(number) = numbers.get(sha256) {
+        return Ok(Some(*number));
+    }
+    let table = snapshot.table(messages::TABLE)?;
+    match table.get(messages::BY_SHA256, &[Value::Id(sha256)])? {
+        Some(id) => Ok(Some(rows::part_of(&table, id).u32_at(messages::NUMBER, id.row)?)),
+        None => Ok(None),
+    }
+}
+
+/// A message's row, without what ties it to others.
+struct Parsed {
+    number: u32,
+    sha256: [u8; 32],
+    ids: Ids,
+    mentions: Vec<Mention>,
+    date_seconds: Option<i64>,
+    size_bytes: u64,
+    derived: u16,
+    line: Vec<u8>,
+    rest: Vec<u8>,
+}
+
+/// Adds a message's document to `documents`, and returns what the table holds of the message.
+fn parse(
+    number: u32,
+    read: &Read,
+    (now_seconds, headers): (i64, &[String]),
+    documents: &mut dyn Documents,
+) -> Result<Parsed> {
+    let context = mail::Context { headers, ..mail::Context::new(now_seconds) };
+    let parsed;
+    let message = match &read.message {
+        Some(message) => &**message,
+        None => {
+            parsed = mail::parse(&read.content.bytes, &context);
+            &parsed
+        }
+    };
+    // What was not read whole may differ in the rest: it is a copy of nothing but itself.
+    let copy_hash = message.copy_hash.filter(|_| !read.content.truncated);
+    let sha256_half = u128::from_le_bytes(*read.sha256.first_chunk().expect("an id has 32 bytes"));
+    let (low, high) = rows::halves(copy_hash.unwrap_or(sha256_half));
+    let ids = Ids {
+        own: message_id_hash(&message.message_id),
+        references: message.references.iter().map(|id| message_id_hash(id)).collect(),
+        copy: [low, high],
+    };
+    let (line, rest) = records(message, read.content.truncated);
+    let row = Parsed {
+        number,
+        sha256: read.sha256,
+        ids,
+        mentions: mentions(message),
+        date_seconds: message.date_seconds(),
+        size_bytes: read.size_bytes,
+        derived: message.flags.bits(),
+        line: record::encode_line(&line),
+        rest: record::encode_rest(&rest),
+    };
+    let mut document = document(number, message);
+    add_problems(&mut document, message, read.content.truncated);
+    documents.add(&document)?;
+    Ok(row)
+}
+
+fn mentions(message: &mail::Message) -> Vec<Mention> {
+    let lists = [
+        (Role::Sender, &message.from),
+        (Role::Recipient, &message.to),
+        (Role::Recipient, &message.cc),
+        (Role::Recipient, &message.bcc),
+    ];
+    let mention = |role, address: &mail::Address| Mention {
+        address: address.address.clone(),
+        name: address.name.clone(),
+        role,
+    };
+    lists
+        .into_iter()
+        .flat_map(|(role, list)| list.iter().map(move |address| mention(role, address)))
+        .collect()
+}
+
+/// Returns what the text index holds of a message.
+fn document(number: u32, message: &mail::Message) -> Document<'_> {
+    let mut document = Document::new(number);
+    let lists = [
+        (TextField::From, ValueField::From, &message.from),
+        (TextField::To, ValueField::To, &message.to),
+        (TextField::Cc, ValueField::Cc, &message.cc),
+        (TextField::Bcc, ValueField::Bcc, &message.bcc),
+    ];
+    for (words, values, addresses) in lists {
+        for address in addresses {
+            document.add(words, &address.name);
+            document.add(words, &address.address);
+            document.add_value(values, address_line(address));
+        }
+    }
+    document.add(TextField::Subject, &message.subject);
+    document.add_value(ValueField::Subject, &message.subject);
+    document.add(TextField::Body, &message.text);
+    message.embedded_texts().for_each(|text| document.add(TextField::Embed, text));
+    for form in &message.other_forms {
+        document.add(TextField::Body, &form.text);
+        if form.is_embedded {
+            document.add(TextField::Embed, &form.text);
+        }
+    }
+    for attachment in &message.attachments {
+        document.add(TextField::File, &attachment.name);
+        document.add_value(ValueField::File, &attachment.name);
+    }
+    message.headers.iter().for_each(|(name, value)| document.add_header(name, value));
+    document.add_exact(TextField::Language, message.language);
+    document.add_whole(TextField::List, &message.list_id);
+    for mime in &message.mime_types {
+        document.add_whole(TextField::Mime, mime);
+    }
+    for reference in &message.references {
+        document.add_exact(TextField::Reference, reference);
+    }
+    for label in &message.labels {
+        document.add_whole(TextField::Label, label);
+    }
+    document.add_exact(TextField::MessageId, &message.message_id);
+    document
+}
+
+/// Adds the kinds of a message's problems and their groups, each once.
+fn add_problems<'a>(document: &mut Document<'a>, message: &'a mail::Message, is_cut: bool) {
+    let kinds = message.problems.iter().map(mail::Problem::kind).chain(is_cut.then_some(mail::MESSAGE_CUT));
+    let words: BTreeSet<&'a str> = kinds.flat_map(|kind| [kind, mail::problem_group(kind)]).collect();
+    words.into_iter().for_each(|word| document.add_exact(TextField::Problem, word));
+}
+
+/// Returns an address as regular expressions see it.
+fn address_line(address: &mail::Address) -> String {
+    match (address.name.as_str(), address.address.as_str()) {
+        ("", address) => address.to_owned(),
+        (name, "") => name.to_owned(),
+        (name, address) => format!("{name} <{address}>"),
+    }
+}
+
+/// Returns the header records of a message.
+fn records(message: &mail::Message, is_cut: bool) -> (LineRecord, Rest) {
+    let from = message
+        .from
+        .first()
+        .map_or("", |address| if address.name.is_empty() { &address.address } else { &address.name });
+    let line = LineRecord { from: from.to_owned(), subject: message.subject.clone() };
+    let contacts = |addresses: &[mail::Address]| -> Vec<Contact> {
+        addresses
+            .iter()
+            .map(|address| Contact { name: address.name.clone(), address: address.address.clone() })
+            .collect()
+    };
+    let mut problems: Vec<String> = message.problems.iter().map(ToString::to_string).collect();
+    if is_cut {
+        problems.push("it is longer than 4 GiB: only its beginning is indexed".to_owned());
+    }
+    let rest = Rest {
+        message_id: message.message_id.clone(),
+        from: contacts(&message.from),
+        to: contacts(&message.to),
+        cc: contacts(&message.cc),
+        bcc: contacts(&message.bcc),
+        references: message.references.clone(),
+        list_id: message.list_id.clone(),
+        attachments: message.attachments.iter().map(|attachment| attachment.name.clone()).collect(),
+        labels: message.labels.clone(),
+        snippet: message.snippet.clone(),
+        language: message.language.to_owned(),
+        headers: message.headers.clone(),
+        problems,
+    };
+    (line, rest)
+}

@@ -1,0 +1,132 @@
+//! Merges segments after a pass, so that queries look into few: the store's and the text index's.
+//!
+//! In: an environment. Out: fewer segments, the same answers. What is new is visible before this begins; a
+//! pass ends with a bounded amount of merging, and leaves the rest to the next one.
+
+use crate::environment::Environment;
+use crate::error::Result;
+use crate::open;
+use crate::pass::orphans::TEXT_MERGE_LOCK;
+use crate::set::NumberSet;
+use crate::state::{self, ATTACHMENT, State, TextSegment};
+use crate::tables::messages;
+use crate::text::{self, TextMerge, remove_unnamed};
+use disk::Wait;
+use store::{MergeOptions, Snapshot, Transaction};
+use work::Silent;
+
+/// Most merges of each kind that one pass does.
+const MERGES_PER_PASS: usize = 4;
+/// Documents of the text index that a pass merges whatever it added: seconds of work.
+const DOCUMENTS_PER_PASS: u64 = 262_144;
+/// Documents that a pass merges for each that it added. Over its life a document is merged once a tier, of
+/// which few mailboxes fill more than four.
+const DOCUMENTS_PER_NEW: u64 = 4;
+
+/// Merges what is due after `new_count` messages were added, but not without end.
+///
+/// # Errors
+/// Damage, a full disk.
+pub(crate) fn merge_due(environment: &Environment, new_count: u64) -> Result<()> {
+    for _ in 0..MERGES_PER_PASS {
+        if !merge_rows(environment)? {
+            break;
+        }
+    }
+    let mut documents_left = DOCUMENTS_PER_PASS.saturating_add(new_count.saturating_mul(DOCUMENTS_PER_NEW));
+    for _ in 0..MERGES_PER_PASS {
+        match merge_text(environment, documents_left)? {
+            Some(count) => documents_left = documents_left.saturating_sub(count),
+            None => break,
+        }
+    }
+    Ok(())
+}
+
+/// Merges one group of segments of one table; says whether there was one.
+fn merge_rows(environment: &Environment) -> Result<bool> {
+    let options = MergeOptions {
+        holder: environment.holder.clone(),
+        seed: environment.seed,
+        ..MergeOptions::default()
+    };
+    match store::merge(&environment.disk, &environment.index_directory(), &options) {
+        Ok(report) => Ok(report.is_some()),
+        // Somebody else merges: that will do.
+        Err(store::Error::Io(disk::Error::Locked { .. })) => Ok(false),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Merges one group of segments of the text index, if there is one of so many documents; returns how many it
+/// had.
+fn merge_text(environment: &Environment, documents_max: u64) -> Result<Option<u64>> {
+    let disk = environment.disk.as_ref();
+    let directory = environment.text_directory();
+    let lock = match disk.lock(&directory.join(TEXT_MERGE_LOCK), &environment.holder, Wait::Refuse) {
+        Ok(lock) => lock,
+        Err(disk::Error::Locked { .. }) => return Ok(None),
+        Err(error) => return Err(error.into()),
+    };
+    let snapshot = open::snapshot(environment)?;
+    let before = open::state(&snapshot, &environment.index_directory())?;
+    let Some(chosen) = text::choose(&before.text, documents_max) else { return Ok(None) };
+    let known = known_messages(&snapshot, &before)?;
+    let merged = text::merge((&environment.disk, &directory), &chosen, known.as_ref())?;
+    disk.sync_directory(&directory)?;
+
+    let mut writer = open::writer(environment, &Silent)?;
+    let mut now = open::state(&writer.snapshot()?, &environment.index_directory())?;
+    now.text = exchange(now.text, merged);
+    let mut transaction = Transaction::default();
+    transaction.attachments.push((ATTACHMENT.into(), state::encode(&now)));
+    writer.commit(transaction)?;
+    // Still under both locks: nobody is writing a segment that is not named yet.
+    let named = now.text.iter().map(|segment| segment.id.as_str()).collect();
+    remove_unnamed(disk, &directory, &named)?;
+    drop(lock);
+    Ok(Some(text::document_count(&chosen)))
+}
+
+/// Returns the messages that have a row, if there may be documents of others: of swept ones, whose numbers
+/// nobody gets again.
+fn known_messages(snapshot: &Snapshot, state: &State) -> Result<Option<NumberSet>> {
+    let table = snapshot.table(messages::TABLE)?;
+    if text::document_count(&state.text) <= table.row_count() {
+        return Ok(None);
+    }
+    let mut known = NumberSet::new(state.next_message);
+    for part in table.parts() {
+        for row in part.live_rows() {
+            known.insert(part.u32_at(messages::NUMBER, row)?);
+        }
+    }
+    Ok(Some(known))
+}
+
+/// Puts merged segments in the place of the first that went.
+fn exchange(segments: Vec<TextSegment>, merged: TextMerge) -> Vec<TextSegment> {
+    let mut new = Some(merged.new);
+    let mut out = Vec::with_capacity(segments.len());
+    for segment in segments {
+        if merged.old.contains(&segment.id) {
+            out.extend(new.take().into_iter().flatten());
+        } else {
+            out.push(segment);
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn merged_segments_stand_where_the_first_old_one_stood() {
+        let segment = |id: &str| TextSegment { id: id.into(), document_count: 1, digests: [1; 7] };
+        let merged = TextMerge { old: vec!["b".into(), "d".into()], new: vec![segment("x")] };
+        let out = exchange(["a", "b", "c", "d", "e"].map(segment).to_vec(), merged);
+        assert_eq!(out, ["a", "x", "c", "e"].map(segment));
+    }
+}

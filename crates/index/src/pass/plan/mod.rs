@@ -1,0 +1,351 @@
+//! Decides from a scan what to do: which rows move, which files to read, what is gone, what is left alone.
+//!
+//! In: a scan. Out: a plan. Pure, but for the scan's own values.
+
+mod moves;
+
+use crate::pass::options::Loss;
+use crate::pass::scan::{Found, LookedUp, Outcome, Scan, ScannedFolder, is_drafts_folder};
+use crate::pass::summary::{Problem, Summary};
+use crate::remedy::Remedy;
+use crate::rows::{FileRow, FolderRow, Subdirectory};
+use mail::{FileStat, Stamp};
+use moves::{Devices, Move, match_moves};
+use std::collections::HashSet;
+use std::path::PathBuf;
+
+/// What is to be done.
+#[derive(Debug, Default)]
+pub(in crate::pass) struct Plan {
+    /// The folders that things below name by their place here.
+    pub folders: Vec<PlannedFolder>,
+    /// Rows that get another name, folder or flags.
+    pub moved: Vec<Move>,
+    /// Rows that get another inode or other times.
+    pub restated: Vec<(FileRow, Found, FileStat)>,
+    /// Files to read, with the row that they replace.
+    pub read: Vec<Candidate>,
+    /// Rows that go.
+    pub gone: Vec<FileRow>,
+    /// Roots, by their place in the scan's input, of which nothing is known or whose losses are refused: they
+    /// stay as remembered.
+    pub kept_roots: Vec<usize>,
+    /// What is known so far.
+    pub summary: Summary,
+}
+
+/// A folder and what the commit stores of it.
+#[derive(Debug)]
+pub(in crate::pass) struct PlannedFolder {
+    /// Where it is.
+    pub path: PathBuf,
+    /// The row as the scan knew it.
+    pub row: FolderRow,
+    /// Whether it has no row yet.
+    pub is_new: bool,
+    /// Whether its row goes when it has no files any more.
+    pub is_gone: bool,
+    /// The stamps of its two directories from before they were read; `None` where they were not.
+    pub read: [Option<Stamp>; 2],
+    /// The stamps to store once everything of the folder is done; `None`: as they are.
+    pub stamps: [Option<Stamp>; 2],
+    /// The devices on which its two directories are now; 0 where they were not read.
+    pub device_now: [u64; 2],
+    /// Whether the row itself changed.
+    pub is_changed: bool,
+}
+
+/// A file to read.
+#[derive(Clone, Debug)]
+pub(in crate::pass) struct Candidate {
+    /// Where it is.
+    pub found: Found,
+    /// The row that it replaces.
+    pub replaces: Option<FileRow>,
+}
+
+impl Plan {
+    /// Says whether there is nothing to write.
+    pub(in crate::pass) fn is_empty(&self) -> bool {
+        self.moved.is_empty()
+            && self.restated.is_empty()
+            && self.read.is_empty()
+            && self.gone.is_empty()
+            && !self.folders.iter().any(|folder| folder.is_changed)
+    }
+}
+
+/// Which rows go.
+#[derive(Debug)]
+pub(in crate::pass) enum Gone {
+    /// Those whose file the scan did not see.
+    NotSeen,
+    /// None.
+    None,
+    /// These, but for those that the scan saw somewhere else.
+    LookedUp(LookedUp),
+}
+
+/// Decides.
+pub(in crate::pass) fn plan(scan: Scan, loss: Loss, gone: Gone) -> Plan {
+    let mut plan = Plan {
+        summary: Summary {
+            problems: scan.problems,
+            excluded: scan.excluded,
+            file_count: scan.unread_count,
+            ..Summary::default()
+        },
+        kept_roots: scan.unknown_roots,
+        ..Plan::default()
+    };
+    let mut not_seen = Vec::new();
+    let mut added = Vec::new();
+    let mut roots = Vec::new();
+    for mut folder in scan.folders {
+        let mut planned = planned(&folder, &gone);
+        for (place, outcome) in std::mem::take(&mut folder.directories).into_iter().enumerate() {
+            let directory = match outcome {
+                Outcome::Unknown => continue,
+                Outcome::Unchanged(changed) => {
+                    plan.read.extend(suspects(changed));
+                    continue;
+                }
+                Outcome::Read(directory) => *directory,
+            };
+            plan.summary.file_count += directory.file_count;
+            planned.device_now[place] = directory.state.stamp.device;
+            planned.read[place] = Some(directory.state.stamp);
+            not_seen.extend(directory.gone);
+            added.extend(directory.added);
+            plan.restated.extend(directory.restated);
+            plan.read.extend(suspects(directory.suspect));
+        }
+        roots.push(folder.root);
+        plan.folders.push(planned);
+    }
+    let matched = match_moves(not_seen, added, &Places::new(&plan.folders));
+    take_moves(&mut plan, matched.moved);
+    plan.read.extend(matched.added.into_iter().map(|found| Candidate { found, replaces: None }));
+    let mut kept = HashSet::new();
+    match gone {
+        Gone::NotSeen => plan.gone = matched.gone,
+        Gone::None => kept = matched.gone.iter().map(|row| (row.folder, row.subdirectory)).collect(),
+        Gone::LookedUp(looked_up) => {
+            let read = plan.read.iter().filter_map(|candidate| candidate.replaces.as_ref());
+            let looked_up = looked_up.without(plan.moved.iter().map(|moved| &moved.old).chain(read));
+            plan.gone = looked_up.gone;
+            plan.summary.problems.extend(looked_up.problems);
+        }
+    }
+    decide_stamps(&mut plan.folders, &kept, scan.started_ns);
+    let limits = Limits { row_counts: scan.row_counts, roots, other_device_roots: scan.other_device_roots };
+    if loss == Loss::Refuse {
+        refuse_losses(&mut plan, &limits);
+    }
+    plan.read.sort_by(|a, b| {
+        (a.found.folder, a.found.subdirectory, &a.found.name).cmp(&(
+            b.found.folder,
+            b.found.subdirectory,
+            &b.found.name,
+        ))
+    });
+    plan
+}
+
+/// Takes files that moved into the plan. What was a draft before it moved, or is one now, may have been
+/// rewritten in place meanwhile: it is looked at, and read if it was.
+fn take_moves(plan: &mut Plan, moved: Vec<Move>) {
+    let is_drafts: Vec<bool> = plan.folders.iter().map(|folder| is_drafts_folder(&folder.row.path)).collect();
+    let numbers: HashSet<u32> = (plan.folders.iter().zip(&is_drafts))
+        .filter(|(folder, is_drafts)| !folder.is_new && **is_drafts)
+        .map(|(folder, _)| folder.row.number)
+        .collect();
+    let was_draft = |row: &FileRow| mail::is_draft(&row.name) || numbers.contains(&row.folder);
+    let is_draft = |found: &Found| {
+        mail::is_draft(&found.name) || is_drafts.get(found.folder).is_some_and(|is_drafts| *is_drafts)
+    };
+    for Move { old, new } in moved {
+        if was_draft(&old) || is_draft(&new) {
+            plan.read.push(Candidate { found: new, replaces: Some(old) });
+        } else {
+            plan.moved.push(Move { old, new });
+        }
+    }
+}
+
+fn suspects(suspect: Vec<(FileRow, Found)>) -> impl Iterator<Item = Candidate> {
+    suspect.into_iter().map(|(row, found)| Candidate { found, replaces: Some(row) })
+}
+
+fn planned(folder: &ScannedFolder, gone: &Gone) -> PlannedFolder {
+    // A folder whose rows stay stays too.
+    let is_gone = !folder.is_there && !matches!(gone, Gone::None);
+    PlannedFolder {
+        path: folder.path.clone(),
+        row: FolderRow {
+            no_update: folder.no_update,
+            keyword_names: folder.keyword_names.clone(),
+            ..folder.row.clone()
+        },
+        is_new: folder.is_new,
+        is_gone,
+        read: [None, None],
+        stamps: [None, None],
+        device_now: [0, 0],
+        is_changed: folder.is_new
+            || is_gone
+            || folder.no_update != folder.row.no_update
+            || folder.keyword_names != folder.row.keyword_names,
+    }
+}
+
+/// Decides which stamps to store. `kept` names directories with rows that stay without a file.
+fn decide_stamps(folders: &mut [PlannedFolder], kept: &HashSet<(u32, Subdirectory)>, started_ns: i64) {
+    for folder in folders {
+        for subdirectory in Subdirectory::ALL {
+            let index = subdirectory.index();
+            let stored = folder.row.directories[index].stamp;
+            let Some(read) = folder.read[index] else { continue };
+            let is_kept = !folder.is_new && kept.contains(&(folder.row.number, subdirectory));
+            folder.stamps[index] = if is_kept || read.is_racy(started_ns) {
+                untrusted_stamp(read, &stored)
+            } else {
+                stamp_to_store(read, Trust::Whole, &stored)
+            };
+        }
+        folder.is_changed |= folder.stamps.iter().any(Option::is_some);
+    }
+}
+
+/// What a stamp is worth.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Trust {
+    /// A directory with this stamp is as its rows say.
+    Whole,
+    /// Its times could hide a change, or the rows are not all that is to be known.
+    None,
+}
+
+/// Returns the stamp to store, or none if the stored one will do. Times that are not to be trusted are left
+/// out; the device is stored in any case: moves between folders are told by it.
+fn stamp_to_store(read: Stamp, trust: Trust, stored: &Stamp) -> Option<Stamp> {
+    let without_times = Stamp { mtime_ns: 0, ctime_ns: 0, ..read };
+    let is_same_directory = (read.device, read.inode) == (stored.device, stored.inode);
+    match trust {
+        Trust::Whole => (read != *stored).then_some(read),
+        // A stored one with other times says as little, as long as the directory does not have it again.
+        Trust::None if is_same_directory && (read != *stored || without_times == *stored) => None,
+        Trust::None => Some(without_times),
+    }
+}
+
+/// Returns the stamp to store for a directory whose rows are not all that is to be known.
+fn untrusted_stamp(read: Stamp, stored: &Stamp) -> Option<Stamp> {
+    // Where nothing is any more, what is known of where it lay tells moves.
+    let place = if read == Stamp::default() { *stored } else { read };
+    stamp_to_store(place, Trust::None, stored)
+}
+
+/// Answers where rows and files lie.
+struct Places<'a> {
+    folders: &'a [PlannedFolder],
+    by_number: std::collections::HashMap<u32, usize>,
+}
+
+impl<'a> Places<'a> {
+    fn new(folders: &'a [PlannedFolder]) -> Places<'a> {
+        let numbers = folders.iter().enumerate().filter(|(_, folder)| !folder.is_new);
+        Places { folders, by_number: numbers.map(|(index, folder)| (folder.row.number, index)).collect() }
+    }
+}
+
+impl Devices for Places<'_> {
+    fn of_row(&self, row: &FileRow) -> u64 {
+        let folder = self.by_number.get(&row.folder).and_then(|index| self.folders.get(*index));
+        folder.map_or(0, |folder| folder.row.directories[row.subdirectory.index()].stamp.device)
+    }
+
+    fn of_found(&self, found: &Found) -> u64 {
+        self.folders[found.folder].device_now[found.subdirectory.index()]
+    }
+
+    fn same_folder(&self, row: &FileRow, found: &Found) -> bool {
+        self.by_number.get(&row.folder) == Some(&found.folder)
+    }
+}
+
+/// What a pass may lose.
+struct Limits {
+    /// Rows of each root.
+    row_counts: Vec<u64>,
+    /// The root of each folder.
+    roots: Vec<usize>,
+    /// Roots on another device than before: these may lose nothing.
+    other_device_roots: Vec<usize>,
+}
+
+/// Takes everything out of the plan that belongs to a root which would lose over half of its files.
+fn refuse_losses(plan: &mut Plan, limits: &Limits) {
+    let by_number = Places::new(&plan.folders).by_number;
+    let folder_of = |row: &FileRow| by_number.get(&row.folder).copied();
+    let root_of = |row: &FileRow| folder_of(row).and_then(|folder| limits.roots.get(folder).copied());
+    let mut not_done = HashSet::new();
+    for (root, row_count) in limits.row_counts.iter().enumerate() {
+        let lost = plan.gone.iter().filter(|row| root_of(row) == Some(root)).count() as u64;
+        let other_device = limits.other_device_roots.contains(&root) && lost > 0;
+        if lost * 2 <= *row_count && !other_device {
+            continue;
+        }
+        let (what, remedy) = if other_device {
+            let what = format!(
+                "is on another device than before and {lost} of {row_count} messages are not there; \
+                 nothing was changed"
+            );
+            (what, Remedy::MountOrAcceptLoss)
+        } else {
+            let what = format!("{lost} of {row_count} messages are gone; nothing was changed");
+            (what, Remedy::AcceptLoss)
+        };
+        let is_other = |folder: usize| limits.roots.get(folder) != Some(&root);
+        let row_is_other = |row: &FileRow| root_of(row) != Some(root);
+        let mut stays = |old: Option<&FileRow>, new: &Found| {
+            let stays = is_other(new.folder) && old.is_none_or(row_is_other);
+            if !stays {
+                not_done.insert(new.folder);
+                not_done.extend(old.and_then(folder_of));
+            }
+            stays
+        };
+        plan.moved.retain(|moved| stays(Some(&moved.old), &moved.new));
+        plan.read.retain(|candidate| stays(candidate.replaces.as_ref(), &candidate.found));
+        plan.gone.retain(row_is_other);
+        plan.restated.retain(|(row, _, _)| row_is_other(row));
+        let mut path = PathBuf::new();
+        for (folder, _) in plan.folders.iter_mut().zip(&limits.roots).filter(|(_, of)| **of == root) {
+            folder.is_changed = false;
+            folder.stamps = [None, None];
+            if path.as_os_str().is_empty() || folder.path.as_os_str().len() < path.as_os_str().len() {
+                path.clone_from(&folder.path);
+            }
+        }
+        plan.summary.problems.push(Problem { path, what, remedy: Some(remedy) });
+        plan.kept_roots.push(root);
+    }
+    distrust(plan, limits, &not_done);
+}
+
+/// Takes the trust from directories of other roots where something is not done because it has to do with a
+/// refused one.
+fn distrust(plan: &mut Plan, limits: &Limits, not_done: &HashSet<usize>) {
+    let folders = plan.folders.iter_mut().zip(&limits.roots).enumerate();
+    for (_, (folder, _)) in
+        folders.filter(|(index, (_, root))| not_done.contains(index) && !plan.kept_roots.contains(root))
+    {
+        for place in [0, 1] {
+            if let Some(read) = folder.read[place] {
+                folder.stamps[place] = untrusted_stamp(read, &folder.row.directories[place].stamp);
+            }
+        }
+        folder.is_changed |= folder.stamps.iter().any(Option::is_some);
+    }
+}

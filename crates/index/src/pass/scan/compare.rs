@@ -1,0 +1,217 @@
+//! Compares one directory with its rows: what is new, what is gone, what needs a closer look.
+//!
+//! In: a listing and the rows of that directory. Out: lists of differences. Pure: it asks nothing of the
+//! disk; which of the gone and the new are one moved file is decided in `moves`, after all directories.
+
+use crate::pass::scan::listing::{Entry, Listing};
+use crate::rows::{FileRow, Subdirectory};
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
+
+/// A file in a directory, with what the listing says of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::pass) struct Found {
+    /// The folder, by its place in this pass's list.
+    pub folder: usize,
+    /// `cur` or `new`.
+    pub subdirectory: Subdirectory,
+    /// The name, exact bytes.
+    pub name: Vec<u8>,
+    /// The inode.
+    pub inode: u64,
+}
+
+/// How a directory differs from its rows.
+#[derive(Debug, Default)]
+pub(super) struct Difference {
+    /// Files without a row.
+    pub added: Vec<Found>,
+    /// Rows without a file.
+    pub gone: Vec<FileRow>,
+    /// Rows whose file has the same name and another inode.
+    pub other_inode: Vec<(FileRow, Found)>,
+    /// Rows whose file is there as it was listed before, and of which `look_closer` wants the file's own
+    /// times.
+    pub to_stat: Vec<(FileRow, Found)>,
+}
+
+/// Which files that seem unchanged are looked at one by one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Closer {
+    /// All of them.
+    All,
+    /// Those with the draft flag.
+    Drafts,
+}
+
+impl Closer {
+    /// Says whether a name's file is looked at.
+    pub(super) fn wants(self, name: &[u8]) -> bool {
+        self == Closer::All || mail::is_draft(name)
+    }
+}
+
+/// Takes key, name and inode of a row.
+pub(crate) type Visit<'a, Key> = &'a mut dyn FnMut(Key, &[u8], u64);
+
+/// The rows of one directory, wherever they are kept.
+pub(super) trait StoredRows {
+    /// Which row; given back to `load`.
+    type Key: Copy;
+    /// Why rows cannot be read.
+    type Error;
+    /// Calls `visit` with key, name and inode of each row, in any order.
+    ///
+    /// # Errors
+    /// Damage.
+    fn visit(&self, visit: Visit<'_, Self::Key>) -> Result<(), Self::Error>;
+    /// Returns a whole row.
+    ///
+    /// # Errors
+    /// Damage.
+    fn load(&self, key: Self::Key) -> Result<FileRow, Self::Error>;
+}
+
+/// Compares the listing of one directory with its rows.
+///
+/// # Errors
+/// What reading the rows says.
+pub(super) fn compare<K: StoredRows>(
+    listing: &Listing,
+    at: (usize, Subdirectory),
+    closer: Closer,
+    known: &K,
+) -> Result<Difference, K::Error> {
+    let mut by_hash: HashMap<u64, u32, BuildHasherDefault<AlreadyHashed>> = HashMap::default();
+    by_hash.reserve(listing.len());
+    for (index, entry) in (0u32..).zip(listing.entries()) {
+        by_hash.insert(short(entry.hash), index);
+    }
+    let mut seen = vec![false; listing.len()];
+    let mut unmatched = Vec::new();
+    let mut looked_at = Vec::new();
+    known.visit(&mut |key, name, inode| {
+        let index =
+            by_hash.get(&short(mail::entry_hash(name, inode))).map_or(usize::MAX, |index| *index as usize);
+        match (listing.entries().get(index), seen.get_mut(index)) {
+            (Some(entry), Some(slot)) if entry.inode == inode && listing.name(entry) == name => {
+                *slot = true;
+                if closer.wants(name) {
+                    looked_at.push((key, index));
+                }
+            }
+            _ => unmatched.push(key),
+        }
+    })?;
+    let mut difference = Difference::default();
+    for (key, index) in looked_at {
+        let entry = &listing.entries()[index];
+        difference.to_stat.push((known.load(key)?, found(listing, entry, at)));
+    }
+    let mut fresh: HashMap<Vec<u8>, Found> = HashMap::new();
+    for (entry, _) in listing.entries().iter().zip(&seen).filter(|(_, seen)| !**seen) {
+        let found = found(listing, entry, at);
+        fresh.insert(found.name.clone(), found);
+    }
+    if !fresh.is_empty() {
+        // A name may be listed twice: given twice by a network file system, or removed and made again
+        // meanwhile. Its row is seen.
+        for (entry, _) in listing.entries().iter().zip(&seen).filter(|(_, seen)| **seen) {
+            fresh.remove(listing.name(entry));
+        }
+    }
+    for key in unmatched {
+        let row = known.load(key)?;
+        match fresh.remove(&row.name) {
+            Some(found) => difference.other_inode.push((row, found)),
+            None => difference.gone.push(row),
+        }
+    }
+    difference.added = fresh.into_values().collect();
+    difference.added.sort_unstable_by(|a, b| a.name.cmp(&b.name));
+    Ok(difference)
+}
+
+fn found(listing: &Listing, entry: &Entry, (folder, subdirectory): (usize, Subdirectory)) -> Found {
+    Found { folder, subdirectory, name: listing.name(entry).to_vec(), inode: entry.inode }
+}
+
+/// Returns half of a hash: enough to find an entry, whose name and inode are then compared.
+fn short(hash: u128) -> u64 {
+    (hash >> 64) as u64
+}
+
+/// Takes a key that is a hash for its hash.
+#[derive(Default)]
+pub(super) struct AlreadyHashed(u64);
+
+impl Hasher for AlreadyHashed {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.0 = self.0.rotate_left(8) ^ u64::from(*byte);
+        }
+    }
+
+    fn write_u64(&mut self, value: u64) {
+        self.0 = value;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mail::Flags;
+    use std::convert::Infallible;
+
+    /// One row, of the file `a` with inode 5.
+    struct OneRow;
+
+    impl StoredRows for OneRow {
+        type Key = ();
+        type Error = Infallible;
+
+        fn visit(&self, visit: Visit<'_, ()>) -> Result<(), Infallible> {
+            visit((), b"a", 5);
+            Ok(())
+        }
+
+        fn load(&self, (): ()) -> Result<FileRow, Infallible> {
+            Ok(FileRow {
+                folder: 1,
+                subdirectory: Subdirectory::Cur,
+                name: b"a".to_vec(),
+                inode: 5,
+                size_bytes: 0,
+                mtime_ns: 0,
+                ctime_ns: 0,
+                flags: Flags::NONE,
+                keywords: 0,
+                message: 0,
+            })
+        }
+    }
+
+    fn compared(entries: &[(&[u8], u64)]) -> (usize, usize, usize) {
+        let mut listing = Listing::default();
+        entries.iter().for_each(|(name, inode)| listing.push(name, *inode));
+        let Ok(difference) = compare(&listing, (0, Subdirectory::Cur), Closer::Drafts, &OneRow);
+        (difference.added.len(), difference.gone.len(), difference.other_inode.len())
+    }
+
+    #[test]
+    fn a_name_that_is_listed_twice_is_one_file() {
+        assert_eq!(compared(&[(b"a", 5), (b"a", 5)]), (0, 0, 0));
+        assert_eq!(
+            compared(&[(b"a", 5), (b"a", 7)]),
+            (0, 0, 0),
+            "replaced while it was listed: its row is seen"
+        );
+        assert_eq!(compared(&[(b"a", 7), (b"a", 5)]), (0, 0, 0));
+        assert_eq!(compared(&[(b"a", 7), (b"a", 8)]), (0, 0, 1));
+        assert_eq!(compared(&[(b"b", 7), (b"b", 8), (b"a", 5)]), (1, 0, 0));
+    }
+}

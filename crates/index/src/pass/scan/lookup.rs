@@ -1,0 +1,87 @@
+//! Looks up the file of every row on its own: the slow and obvious way to find out what is gone, and the twin
+//! of the one pass.
+//!
+//! In: rows, and which directories are known at all. Out: the rows without a file. It asks neither listings
+//! nor fingerprints nor stamps. Reads nothing but what each file says of itself.
+
+use crate::error::Result;
+use crate::pass::scan::compare::StoredRows;
+use crate::pass::scan::file_rows::FileRows;
+use crate::pass::scan::scanned::{Outcome, Scan, ScannedFolder};
+use crate::pass::summary::{Problem, STAYS};
+use crate::rows::{FileRow, Subdirectory};
+use std::collections::HashSet;
+use std::path::Path;
+use work::Progress;
+
+/// What looking up files gives.
+#[derive(Debug, Default)]
+pub(in crate::pass) struct LookedUp {
+    /// Rows whose file is not there.
+    pub gone: Vec<FileRow>,
+    /// Files that cannot be looked at: their rows stay.
+    pub problems: Vec<Problem>,
+}
+
+impl LookedUp {
+    /// Leaves out some rows: their files are known to be somewhere else now.
+    pub(in crate::pass) fn without<'a>(mut self, rows: impl Iterator<Item = &'a FileRow>) -> LookedUp {
+        let key = |row: &FileRow| (row.folder, row.subdirectory, row.name.clone());
+        let left_out: HashSet<_> = rows.map(key).collect();
+        self.gone.retain(|row| !left_out.contains(&key(row)));
+        self
+    }
+}
+
+/// Looks up every row of the directories that the scan knows; the others' rows stay.
+///
+/// # Errors
+/// Damage in the store.
+pub(in crate::pass) fn look_up(scan: &Scan, known: &FileRows, observer: &dyn Progress) -> Result<LookedUp> {
+    let mut looked_up = LookedUp::default();
+    for folder in scan.folders.iter().filter(|folder| !folder.is_new) {
+        for subdirectory in Subdirectory::ALL {
+            let is_known = !matches!(folder.directories[subdirectory.index()], Outcome::Unknown);
+            if is_known && !observer.is_cancelled() {
+                directory(folder, subdirectory, known, &mut looked_up)?;
+            }
+        }
+    }
+    Ok(looked_up)
+}
+
+fn directory(
+    folder: &ScannedFolder,
+    subdirectory: Subdirectory,
+    known: &FileRows,
+    looked_up: &mut LookedUp,
+) -> Result<()> {
+    let rows = known.directory(folder.row.number, subdirectory)?;
+    let mut keys = Vec::new();
+    rows.visit(&mut |key, _, _| keys.push(key))?;
+    let path = folder.path.join(subdirectory.name());
+    for key in keys {
+        let row = rows.load(key)?;
+        match is_there(folder, &path, &row.name) {
+            Ok(true) => {}
+            Ok(false) => looked_up.gone.push(row),
+            Err(error) => {
+                let what = format!("{}{STAYS}", error.reason());
+                looked_up.problems.push(Problem::new(error.path().to_owned(), what));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Says whether a message is there. In a folder that is left out, by a file `.noindex` perhaps, none is.
+fn is_there(folder: &ScannedFolder, directory: &Path, name: &[u8]) -> mail::Result<bool> {
+    if !folder.is_there {
+        return Ok(false);
+    }
+    match mail::stat_file(&mail::join(directory, name)) {
+        Ok(stat) => Ok(stat.is_file()),
+        Err(error) if error.is_not_found() || error.is_link_loop() => Ok(false),
+        Err(error) => Err(error),
+    }
+}

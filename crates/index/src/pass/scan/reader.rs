@@ -1,0 +1,269 @@
+//! Reads one directory and compares it with its rows.
+//!
+//! In: a folder, and which of its directories. Out: what came of it. A directory that cannot be read is
+//! unknown. Must not know the other directories.
+
+use crate::error::Result;
+use crate::pass::options::Mode;
+use crate::pass::scan::compare::{Closer, Difference, Found, compare};
+use crate::pass::scan::file_rows::{FileRows, NoRows, Telling};
+use crate::pass::scan::listing::Listing;
+use crate::pass::scan::scanned::{Directory, Outcome, ScannedFolder};
+use crate::pass::summary::{Problem, STAYS};
+use crate::rows::{DirectoryState, FileRow, Subdirectory, file_key};
+use mail::{FileStat, Fingerprint, RootBoundary, ScanBuffer, Stamp};
+use std::path::Path;
+
+/// What is said of links that are not followed.
+const ELSEWHERE: &str = "is a link to a file that is no mail; it is not followed";
+
+/// Reads directories one after another with the same memory.
+pub(in crate::pass) struct Reader<'a> {
+    mode: Mode,
+    known: &'a FileRows,
+    buffer: ScanBuffer,
+    listing: Listing,
+}
+
+impl<'a> Reader<'a> {
+    /// Takes the memory.
+    pub(in crate::pass) fn new(mode: Mode, known: &'a FileRows) -> Reader<'a> {
+        Reader { mode, known, buffer: ScanBuffer::new(), listing: Listing::default() }
+    }
+
+    /// Reads `cur` or `new` of the folder that is the scan's number `index`.
+    ///
+    /// # Errors
+    /// Damage in the store.
+    pub(in crate::pass) fn read(
+        &mut self,
+        folder: &ScannedFolder,
+        index: usize,
+        subdirectory: Subdirectory,
+    ) -> Result<(Outcome, Vec<Problem>)> {
+        let mut problems = Vec::new();
+        let path = folder.path.join(subdirectory.name());
+        let root = RootBoundary::new(root_of(folder));
+        let is_listed = folder.has[subdirectory.index()];
+        let stored = folder.row.directories[subdirectory.index()];
+        let (closer, at) = (self.closer(folder), (index, subdirectory));
+        if folder.is_there
+            && is_listed
+            && !folder.is_new
+            && let Some((opened, file_count)) = self.glance((&path, &root), &stored, closer)
+        {
+            let mut directory = Directory { state: stored, file_count, ..Directory::default() };
+            self.look_at_unchanged(folder, at, &opened, &mut directory)?;
+            return Ok((Outcome::Read(Box::new(directory)), problems));
+        }
+        let has_rows = || Ok::<bool, crate::Error>(self.known.count(folder.row.number, subdirectory)? > 0);
+        let mut opened = None;
+        if folder.is_there && !is_listed && !folder.is_new && has_rows()? {
+            let what = format!("is no directory any more{STAYS}");
+            return Ok((Outcome::Unknown, vec![Problem::new(path, what)]));
+        } else if folder.is_there && is_listed {
+            opened = self.list((&path, &root), &mut problems);
+            if opened.is_none() {
+                return Ok((Outcome::Unknown, problems));
+            }
+        } else {
+            self.listing.clear();
+        }
+        let stamp = opened.as_ref().map(mail::Directory::stamp).unwrap_or_default();
+        let mut directory = Directory {
+            state: DirectoryState { stamp, fingerprint: self.listing.fingerprint() },
+            file_count: self.listing.len() as u64,
+            ..Directory::default()
+        };
+        match &opened {
+            Some(opened) if !folder.is_new && stored.fingerprint == directory.state.fingerprint => {
+                self.look_at_unchanged(folder, at, opened, &mut directory)?;
+            }
+            _ if folder.is_new => {
+                look_closer(&folder.path, compare(&self.listing, at, closer, &NoRows)?, &mut directory);
+            }
+            _ => {
+                let rows = self.known.directory(folder.row.number, subdirectory)?;
+                look_closer(&folder.path, compare(&self.listing, at, closer, &rows)?, &mut directory);
+            }
+        }
+        Ok((Outcome::Read(Box::new(directory)), problems))
+    }
+
+    /// Looks at the files of a directory whose names and inodes are those of its rows: at all of them, or at
+    /// drafts alone. At all of them, too, if its times changed since it was read: a name went away and came
+    /// back, perhaps with another file that was given the inode of the first. Where no times were stored,
+    /// because they were too young, nothing is made of them: else each second pass would look at every file.
+    fn look_at_unchanged(
+        &self,
+        folder: &ScannedFolder,
+        at: (usize, Subdirectory),
+        opened: &mail::Directory,
+        directory: &mut Directory,
+    ) -> Result<()> {
+        let number = folder.row.number;
+        let (index, subdirectory) = at;
+        // One that is gone meanwhile is left to the next pass.
+        let look = |name: &[u8]| opened.stat_file(name).ok();
+        let outdated = match self.closer(folder) {
+            Closer::All => {
+                self.known.directory(number, subdirectory)?.outdated(Telling::SizeAndTimes, look)?
+            }
+            Closer::Drafts
+                if has_other_times(&opened.stamp(), &folder.row.directories[subdirectory.index()].stamp) =>
+            {
+                self.known.directory(number, subdirectory)?.outdated(Telling::SizeAndModification, look)?
+            }
+            Closer::Drafts => self.outdated_drafts(number, subdirectory, look)?,
+        };
+        directory.suspect.extend(outdated.into_iter().map(|row| {
+            let found = Found { folder: index, subdirectory, name: row.name.clone(), inode: row.inode };
+            (row, found)
+        }));
+        Ok(())
+    }
+
+    fn closer(&self, folder: &ScannedFolder) -> Closer {
+        if self.mode == Mode::Thorough || is_drafts_folder(&folder.row.path) {
+            Closer::All
+        } else {
+            Closer::Drafts
+        }
+    }
+
+    /// Reads the names of a directory that seems unchanged by its stamp, without keeping them: in a large
+    /// one, memory for names costs as much as all else that is done about them. Returns the directory and how
+    /// many files there are, with drafts alone in the listing (none if all files are looked at anyway);
+    /// `None` if it is not unchanged after all, or cannot be read.
+    fn glance(
+        &mut self,
+        (path, root): (&Path, &RootBoundary),
+        stored: &DirectoryState,
+        closer: Closer,
+    ) -> Option<(mail::Directory, u64)> {
+        let directory = mail::Directory::open(path).ok()?;
+        if directory.stamp() != stored.stamp {
+            return None;
+        }
+        self.listing.clear();
+        let listing = &mut self.listing;
+        let mut fingerprint = Fingerprint::default();
+        let (mut file_count, mut is_unknown) = (0, false);
+        let read = directory.read(&mut self.buffer, |entry| {
+            if entry.name.starts_with(b".") {
+                return;
+            }
+            match entry.is_message_file(root) {
+                Ok(true) => {
+                    fingerprint.add(mail::entry_hash(entry.name, entry.inode));
+                    file_count += 1;
+                    if closer == Closer::Drafts && mail::is_draft(entry.name) {
+                        listing.push(entry.name, entry.inode);
+                    }
+                }
+                // It is listed, so that it is told again.
+                Ok(false) => is_unknown |= entry.is_unfollowed_link(root),
+                Err(_) => is_unknown = true,
+            }
+        });
+        (read.is_ok() && !is_unknown && fingerprint == stored.fingerprint).then_some((directory, file_count))
+    }
+
+    /// Fills the listing; `None` if the directory cannot be read.
+    fn list(
+        &mut self,
+        (path, root): (&Path, &RootBoundary),
+        problems: &mut Vec<Problem>,
+    ) -> Option<mail::Directory> {
+        self.listing.clear();
+        let listing = &mut self.listing;
+        let (mut unknown, mut elsewhere) = (None, Vec::new());
+        let read = mail::read_directory(path, &mut self.buffer, |entry| match entry.is_message_file(root) {
+            Ok(true) => listing.push(entry.name, entry.inode),
+            Ok(false) if entry.is_unfollowed_link(root) => elsewhere.push(entry.name.to_vec()),
+            Ok(false) => {}
+            Err(error) => unknown = Some(error),
+        });
+        if let Some(first) = elsewhere.iter().min() {
+            let more = match elsewhere.len() {
+                1 => String::new(),
+                count => format!("; the same of {} more in this directory", count.saturating_sub(1)),
+            };
+            problems.push(Problem::new(mail::join(path, first), format!("{ELSEWHERE}{more}")));
+        }
+        match unknown.map_or(read, Err) {
+            Ok(directory) => Some(directory),
+            Err(error) => {
+                problems.push(Problem::new(path.to_owned(), format!("{}{STAYS}", error.reason())));
+                None
+            }
+        }
+    }
+
+    /// Returns the rows of the listed drafts that have another size or other times than `look` says.
+    fn outdated_drafts(
+        &self,
+        folder: u32,
+        subdirectory: Subdirectory,
+        look: impl Fn(&[u8]) -> Option<FileStat>,
+    ) -> Result<Vec<FileRow>> {
+        let mut outdated = Vec::new();
+        for name in self.listing.entries().iter().map(|entry| self.listing.name(entry)) {
+            if mail::is_draft(name)
+                && let Some(stat) = look(name)
+                && let Some(row) = self.known.file(&file_key(folder, subdirectory, name))?
+                && !row.has_stat(&stat)
+            {
+                outdated.push(row);
+            }
+        }
+        Ok(outdated)
+    }
+}
+
+/// Says whether a directory changed since a stamp with times was taken.
+fn has_other_times(now: &Stamp, stored: &Stamp) -> bool {
+    let times = |stamp: &Stamp| (stamp.mtime_ns, stamp.ctime_ns);
+    stored.has_times() && times(now) != times(stored)
+}
+
+/// Says whether a folder is one where programs rewrite files in place.
+pub(in crate::pass) fn is_drafts_folder(path: &[u8]) -> bool {
+    let last = path.rsplit(|byte| matches!(byte, b'/' | b'.')).next().unwrap_or_default();
+    last.eq_ignore_ascii_case(b"drafts") || last.eq_ignore_ascii_case(b"draft")
+}
+
+/// Looks at the files whose rows may be outdated.
+fn look_closer(folder: &Path, difference: Difference, directory: &mut Directory) {
+    directory.added = difference.added;
+    directory.gone = difference.gone;
+    for (row, found) in difference.other_inode {
+        match stat(folder, &found) {
+            Some(stat) if stat.size_bytes == row.size_bytes && stat.mtime_ns == row.mtime_ns => {
+                directory.restated.push((row, found, stat));
+            }
+            Some(_) => directory.suspect.push((row, found)),
+            None => {}
+        }
+    }
+    directory.suspect.extend(changed_in_place(folder, difference.to_stat));
+}
+
+/// Returns those rows whose file has another size or other times now.
+pub(in crate::pass) fn changed_in_place(
+    folder: &Path,
+    rows: impl IntoIterator<Item = (FileRow, Found)>,
+) -> impl Iterator<Item = (FileRow, Found)> {
+    rows.into_iter().filter(move |(row, found)| stat(folder, found).is_some_and(|stat| !row.has_stat(&stat)))
+}
+
+/// Returns the root of a folder.
+fn root_of(folder: &ScannedFolder) -> &Path {
+    let names = folder.row.path.split(|byte| *byte == b'/').filter(|name| !name.is_empty()).count();
+    folder.path.ancestors().nth(names).unwrap_or(&folder.path)
+}
+
+/// Asks for a file's size and times. One that is gone meanwhile is left to the next pass.
+fn stat(folder: &Path, found: &Found) -> Option<FileStat> {
+    mail::stat_file(&mail::join(&folder.join(found.subdirectory.name()), &found.name)).ok()
+}

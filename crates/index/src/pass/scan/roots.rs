@@ -1,0 +1,231 @@
+//! Finds the folders of every root, and says which of them are there, gone, or unknown.
+//!
+//! In: roots, and the folders of the last commit. Out: a scan whose directories are still to be read. A root
+//! or a folder that may only be unmounted or unreadable is unknown, never empty. Must not know what is in
+//! `cur` and `new`.
+
+use crate::error::{Error, Result};
+use crate::pass::options::Loss;
+use crate::pass::scan::scanned::{Input, Scan, ScannedFolder};
+use crate::pass::summary::{Problem, STAYS};
+use crate::remedy::Remedy;
+use crate::rows::FolderRow;
+use crate::state::Root;
+use mail::{Folder, FolderProblem, FolderProblemKind, Folders};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// Finds the folders of all roots.
+pub(in crate::pass) fn find(input: &Input<'_>) -> Scan {
+    let mut scan = Scan { started_ns: input.environment.context.now_ns(), ..Scan::default() };
+    for (index, root) in input.roots.iter().enumerate() {
+        let rows = input.folders.iter().filter(|row| row.root == root.name);
+        let known = rows.map(|row| (row.path.as_slice(), row)).collect();
+        if index < input.named_count {
+            list_root(&mut scan, input, index, known);
+        } else {
+            missing_folders(&mut scan, input, index, (known, &[]));
+        }
+    }
+    scan
+}
+
+/// Says whether there is mail to index: a first index of nothing is a mistake in the name of a directory.
+///
+/// # Errors
+/// [`Error::NoMaildir`] if no root holds a folder.
+pub(crate) fn expect_mail(roots: &[Root]) -> Result<()> {
+    let mut first = None;
+    for root in roots {
+        let what = match mail::find_folders(&root.path) {
+            Ok(listed) if listed.folders.is_empty() => "no directory in it has cur and new".to_owned(),
+            Ok(_) => return Ok(()),
+            Err(error) => error.reason(),
+        };
+        first.get_or_insert(Error::NoMaildir { path: root.path.clone(), what });
+    }
+    first.map_or(Ok(()), Err)
+}
+
+/// Folders of one root that have rows, by their path.
+type KnownFolders<'a> = BTreeMap<&'a [u8], &'a FolderRow>;
+
+fn list_root(scan: &mut Scan, input: &Input<'_>, index: usize, mut known: KnownFolders<'_>) {
+    let root = &input.roots[index];
+    let listed = match mail::find_folders(&root.path) {
+        Ok(listed)
+            if listed.folders.is_empty() && listed.problems.is_empty() && listed.excluded.is_empty() =>
+        {
+            let what = if !known.is_empty() {
+                "holds no Maildir any more; nothing was changed (is it not mounted?)"
+            } else {
+                "holds no Maildir: no directory with cur and new in it"
+            };
+            unknown_root(scan, index, &root.path, what);
+            return;
+        }
+        Ok(listed) => listed,
+        Err(error) => {
+            unknown_root(scan, index, &root.path, &format!("{}{STAYS}", error.reason()));
+            return;
+        }
+    };
+    if is_on_other_device(&listed, &known) {
+        scan.other_device_roots.push(index);
+    }
+    let excluded = listed.excluded.iter().map(|path| mail::join(&root.path, path));
+    scan.excluded.extend(excluded.filter(|path| input.has_below(path)));
+    let hidden = hidden_paths(scan, (input, root), listed.problems, &known);
+    for folder in listed.folders {
+        let path = mail::join(&root.path, &folder.path);
+        let row = known.remove(folder.path.as_slice()).cloned();
+        if !input.has(&path) {
+            let is_counted = |row: &FolderRow| (!folder.no_update).then_some((index, row.number));
+            scan.left_alone.extend(row.as_ref().and_then(is_counted));
+            continue;
+        }
+        let keyword_names = keyword_names(scan, &folder, &path, row.as_ref());
+        scan.folders.push(ScannedFolder {
+            root: index,
+            path,
+            is_new: row.is_none(),
+            is_there: true,
+            no_update: folder.no_update,
+            has: [folder.has_cur, folder.has_new],
+            keyword_names,
+            row: row.unwrap_or_else(|| FolderRow {
+                root: root.name.clone(),
+                path: folder.path,
+                ..FolderRow::default()
+            }),
+            directories: Default::default(),
+        });
+    }
+    missing_folders(scan, input, index, (known, &hidden));
+}
+
+/// Returns the names of a folder's keywords: those known if they cannot be read now, or are to be left alone.
+fn keyword_names(scan: &mut Scan, folder: &Folder, path: &Path, row: Option<&FolderRow>) -> Vec<u8> {
+    let known = || row.map(|row| row.keyword_names.clone()).unwrap_or_default();
+    if folder.no_update {
+        return known();
+    }
+    if !folder.has_keywords {
+        return Vec::new();
+    }
+    match mail::read_keyword_names(path) {
+        Ok(names) => names,
+        Err(error) if error.is_not_found() => Vec::new(),
+        Err(error) => {
+            let what = format!("{}; the names of keywords stay as they were", error.reason());
+            scan.problems.push(Problem::new(error.path().to_owned(), what));
+            known()
+        }
+    }
+}
+
+/// Folders that have rows and were not listed are gone, unless what hides them could not be read, or they lay
+/// on a device that is not mounted there now.
+fn missing_folders(
+    scan: &mut Scan,
+    input: &Input<'_>,
+    index: usize,
+    (known, hidden): (KnownFolders<'_>, &[PathBuf]),
+) {
+    let root = &input.roots[index];
+    for row in known.into_values() {
+        let path = mail::join(&root.path, &row.path);
+        let is_hidden = hidden.iter().any(|hidden| path.starts_with(hidden));
+        if !input.has(&path) {
+            scan.left_alone.extend((!is_hidden).then_some((index, row.number)));
+            continue;
+        }
+        let is_unmounted = !is_hidden
+            && index < input.named_count
+            && input.loss == Loss::Refuse
+            && is_unmounted(&path, &root.path, row);
+        if is_unmounted {
+            let what =
+                "is not there, and lay on another device: is it not mounted? What is indexed of it stays";
+            let remedy = Some(Remedy::AcceptLossOfFolder);
+            scan.problems.push(Problem { path: path.clone(), what: what.to_owned(), remedy });
+        }
+        scan.folders.push(ScannedFolder {
+            root: index,
+            path,
+            row: row.clone(),
+            is_new: false,
+            is_there: is_hidden || is_unmounted,
+            no_update: is_hidden || is_unmounted,
+            has: [false, false],
+            keyword_names: row.keyword_names.clone(),
+            directories: Default::default(),
+        });
+    }
+}
+
+/// Says whether a folder that is not there lay on another device than what is left of its path.
+pub(crate) fn is_unmounted(path: &Path, root: &Path, row: &FolderRow) -> bool {
+    let left = path
+        .ancestors()
+        .take_while(|part| part.starts_with(root))
+        .find_map(|part| mail::stat_directory(part).ok());
+    let devices = row.directories.iter().map(|directory| directory.stamp.device);
+    left.is_some_and(|left| devices.into_iter().any(|device| device != 0 && device != left.device))
+}
+
+fn unknown_root(scan: &mut Scan, index: usize, path: &Path, what: &str) {
+    scan.unknown_roots.push(index);
+    scan.problems.push(Problem::new(path.to_owned(), what.to_owned()));
+}
+
+/// Tells the problems of a listing, and returns the paths at and below which folders may be there unseen.
+fn hidden_paths(
+    scan: &mut Scan,
+    (input, root): (&Input<'_>, &Root),
+    problems: Vec<FolderProblem>,
+    known: &KnownFolders<'_>,
+) -> Vec<PathBuf> {
+    let mut hidden = Vec::new();
+    for problem in problems {
+        let is_told = input.has_below(&problem.path);
+        if matches!(problem.kind, FolderProblemKind::OutsideRoot) {
+            if is_told {
+                scan.problems.push(Problem::new(problem.path.clone(), problem.to_string()));
+            }
+            continue;
+        }
+        if !problem.hides_folders() {
+            continue;
+        }
+        let hides_known = known.keys().any(|path| mail::join(&root.path, path).starts_with(&problem.path));
+        // A link that leads nowhere is worth a line only where there were folders: programs keep locks in
+        // such links.
+        if is_told && (hides_known || !matches!(problem.kind, FolderProblemKind::Dangling)) {
+            scan.problems.push(Problem::new(problem.path.clone(), format!("{problem}{STAYS}")));
+        }
+        hidden.push(problem.path);
+    }
+    hidden
+}
+
+/// Says whether no folder is on the device that it was on. Of a root whose folders are all gone the root's
+/// own device counts.
+fn is_on_other_device(listed: &Folders, known: &KnownFolders<'_>) -> bool {
+    let was_on = |row: &FolderRow, device: u64| {
+        row.directories.iter().any(|directory| directory.stamp.device == device)
+    };
+    let has_device = |row: &&FolderRow| !was_on(row, 0);
+    let here: Vec<bool> = listed
+        .folders
+        .iter()
+        .filter_map(|folder| Some((*known.get(folder.path.as_slice())?, folder.stamp.device)))
+        .filter(|(row, _)| has_device(row))
+        .map(|(row, device)| was_on(row, device))
+        .collect();
+    if !here.is_empty() {
+        return !here.contains(&true);
+    }
+    let mut rows = known.values().copied().filter(has_device).peekable();
+    rows.peek().is_some() && rows.all(|row| !was_on(row, listed.stamp.device))
+}

@@ -1,0 +1,136 @@
+//! Evaluates a query as set algebra over message numbers.
+//!
+//! In: the tree of a query. Out: the set of messages that match. Every leaf gives a set from the text index
+//! or from a column scan; a message that the scope leaves out is in none, and copies are in it together: a
+//! leaf finds all if it finds one, so that they are one message to every query. The plan says in which order;
+//! what cannot change the answer any more is left out.
+
+use crate::error::Result;
+use crate::search::answer::plan::{Measured, Node, Step, plan};
+use crate::search::answer::prepare::{Answer, answers};
+use crate::search::answer::{files, values};
+use crate::search::mailbox::Mailbox;
+use crate::set::NumberSet;
+use query::Query;
+
+/// Returns the messages that match.
+pub(super) fn evaluate(mailbox: &Mailbox, query: &Query) -> Result<NumberSet> {
+    Ok(measured(mailbox, query, &|| 0)?.1)
+}
+
+/// Returns the messages that match, and the plan with what each step took. `clock` tells nanoseconds.
+pub(super) fn measured<'q>(
+    mailbox: &Mailbox,
+    query: &'q Query,
+    clock: &dyn Fn() -> i64,
+) -> Result<(Step<'q>, NumberSet)> {
+    let mut step = plan(query, &|leaf| answers(mailbox, leaf))?;
+    let run = Run { mailbox, live: mailbox.live()?, clock };
+    let found = run.step(&mut step)?;
+    Ok((step, found))
+}
+
+struct Run<'a> {
+    mailbox: &'a Mailbox,
+    live: &'a NumberSet,
+    clock: &'a dyn Fn() -> i64,
+}
+
+impl Run<'_> {
+    fn step(&self, step: &mut Step<'_>) -> Result<NumberSet> {
+        let started = (self.clock)();
+        let found = match &mut step.node {
+            Node::All => self.live.clone(),
+            Node::And(steps) => self.and(steps)?,
+            Node::Or(steps) => self.combine(steps, NumberSet::or)?,
+            Node::Xor(steps) => self.combine(steps, NumberSet::xor)?,
+            Node::Not(child) => {
+                let mut rest = self.live.clone();
+                rest.minus(&self.step(child)?);
+                rest
+            }
+            Node::Leaf(_, answers) => {
+                let mut found = self.mailbox.empty();
+                for answer in answers.iter() {
+                    found.or(&self.answer(answer)?);
+                }
+                self.mailbox.add_copies(&mut found)?;
+                found.and(self.live);
+                found
+            }
+        };
+        let nanoseconds = u64::try_from((self.clock)().saturating_sub(started)).unwrap_or(0);
+        step.measured = Some(Measured { found: found.count(), nanoseconds });
+        Ok(found)
+    }
+
+    fn and(&self, steps: &mut [Step<'_>]) -> Result<NumberSet> {
+        let mut found = self.live.clone();
+        for step in steps {
+            if found.is_empty() {
+                break;
+            }
+            found.and(&self.step(step)?);
+        }
+        Ok(found)
+    }
+
+    fn combine(
+        &self,
+        steps: &mut [Step<'_>],
+        operation: fn(&mut NumberSet, &NumberSet),
+    ) -> Result<NumberSet> {
+        let mut found = self.mailbox.empty();
+        for step in steps {
+            operation(&mut found, &self.step(step)?);
+        }
+        Ok(found)
+    }
+
+    /// Returns what one answer finds. What a copy says that the scope leaves out does not count, but its tags
+    /// do: they were given to the message, and its headers changed on the way.
+    fn answer(&self, answer: &Answer) -> Result<NumberSet> {
+        self.mailbox.check_cancelled()?;
+        let mut found = self.mailbox.empty();
+        self.answer_of_one(answer, &mut found)?;
+        // What a search that was cut short found is not an answer.
+        self.mailbox.check_cancelled()?;
+        if !matches!(answer, Answer::Tagged(_)) {
+            found.and(self.live);
+        }
+        Ok(found)
+    }
+
+    fn answer_of_one(&self, answer: &Answer, found: &mut NumberSet) -> Result<()> {
+        let mailbox = self.mailbox;
+        match answer {
+            Answer::Dates(from, to) => values::dates(mailbox, (*from, *to), found),
+            Answer::Sizes(from, to) => values::sizes(mailbox, (*from, *to), found),
+            Answer::Changed(from, to) => files::changed(mailbox, (*from, *to), found),
+            Answer::Flag(flag) => files::flag(mailbox, *flag, found),
+            Answer::Priority(priority) => values::priority(mailbox, *priority, found),
+            Answer::MessageId(id) => values::message_id(mailbox, id, found),
+            Answer::Tagged(wanted) => mailbox.tagged(|name| wanted.is_match(name.as_bytes()), found),
+            Answer::Thread(id) => {
+                found.or(&mailbox.thread_of_id(id)?);
+                Ok(())
+            }
+            Answer::ThreadsOf(ids) => {
+                let mut named = mailbox.empty();
+                self.answer_of_one(ids, &mut named)?;
+                found.or(&mailbox.with_related(&named)?);
+                Ok(())
+            }
+            Answer::Keyword(wanted) => files::keyword(mailbox, wanted, found),
+            Answer::Maildir(wanted) => files::maildir(mailbox, wanted, found),
+            Answer::Path(path) => files::whole_path(mailbox, path, found),
+            Answer::Below(path) => files::below(mailbox, path, found),
+            Answer::Paths(wanted) => files::paths(mailbox, wanted, found),
+            Answer::Text(field, needle) => mailbox.text().find(*field, needle, found),
+            Answer::Terms(field, begin, wanted) => {
+                mailbox.text().find_terms((*field, begin), wanted, &|| mailbox.is_cancelled(), found)
+            }
+            Answer::Values(field, begin, wanted) => mailbox.text().find_values(*field, begin, wanted, found),
+        }
+    }
+}

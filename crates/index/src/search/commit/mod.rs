@@ -1,0 +1,228 @@
+//! One commit of the index, with what is derived from all of its rows.
+//!
+//! Input: a data directory, or an older commit. Output: tables, the text index, and sets that are made when
+//! they are first needed. Mailboxes share a commit. A newer commit is made of an older one by their
+//! difference, so that it costs what changed. Knows nothing of queries.
+
+mod copy_groups;
+mod forest;
+
+use crate::environment::Environment;
+use crate::error::{Error, Result};
+use crate::open;
+use crate::rows::{self, FolderRow};
+use crate::set::NumberSet;
+use crate::state::State;
+use crate::tables::{absent, copies, files, folders, messages, threads};
+use crate::text::{TextFiles, TextReader};
+pub(crate) use copy_groups::CopyGroups;
+pub(crate) use forest::Forest;
+use std::cell::RefCell;
+use std::path::PathBuf;
+use std::sync::{Arc, OnceLock};
+use store::{Difference, PRIMARY, RowId, Snapshot, Table, TableDifference, Value};
+
+/// How often opening is tried again when a writer replaced files in the meantime.
+const OPEN_TRY_COUNT: usize = 20;
+
+/// One commit.
+pub(crate) struct Commit {
+    pub(crate) snapshot: Snapshot,
+    pub(crate) state: State,
+    /// In ascending order of their numbers.
+    pub(crate) folders: Arc<[FolderRow]>,
+    pub(crate) files: Table,
+    pub(crate) text: TextReader,
+    /// The directory of the store.
+    pub(crate) directory: PathBuf,
+    forest: OnceLock<Forest>,
+    copies: OnceLock<CopyGroups>,
+    present: OnceLock<NumberSet>,
+}
+
+impl Commit {
+    /// Opens the newest commit.
+    ///
+    /// # Errors
+    /// [`Error::NoIndex`] if there is none; damage; a newer version.
+    pub(crate) fn open(environment: &Environment) -> Result<Commit> {
+        Commit::open_like(
+            environment,
+            || open::snapshot(environment),
+            |files, state| TextReader::open(files, &state.text),
+        )
+    }
+
+    /// Opens the newest commit, if it is another than this one, with what changed since then.
+    ///
+    /// # Errors
+    /// As [`Commit::open`].
+    pub(crate) fn newer(&self, environment: &Environment) -> Result<Option<Commit>> {
+        let newest = self.snapshot.newest()?;
+        if !newest.continues(&self.snapshot) {
+            // The index was deleted and made again, or all of its segments were replaced.
+            return Commit::open(environment).map(Some);
+        }
+        if newest.version() == self.snapshot.version() {
+            return Ok(None);
+        }
+        let first = RefCell::new(Some(newest));
+        let snapshot = || first.take().map_or_else(|| Ok(self.snapshot.newest()?), Ok);
+        let mut newer =
+            Commit::open_like(environment, snapshot, |files, state| self.text.newer(files, &state.text))?;
+        newer.carry_forward(self)?;
+        Ok(Some(newer))
+    }
+
+    /// Opens a commit; the text index may have moved on between the two openings.
+    fn open_like(
+        environment: &Environment,
+        open_snapshot: impl Fn() -> Result<Snapshot>,
+        open_text: impl Fn(&TextFiles, &State) -> Result<TextReader>,
+    ) -> Result<Commit> {
+        let directory = environment.index_directory();
+        let text_files = TextFiles::new(&environment.disk, &environment.text_directory());
+        let mut tries = 0;
+        loop {
+            let snapshot = open_snapshot()?;
+            let state = open::state(&snapshot, &directory)?;
+            match open_text(&text_files, &state) {
+                Ok(text) => {
+                    let mut folders = rows::folders(&snapshot)?;
+                    folders.sort_unstable_by_key(|folder| folder.number);
+                    return Ok(Commit {
+                        files: snapshot.table(files::TABLE)?,
+                        snapshot,
+                        state,
+                        folders: folders.into(),
+                        text,
+                        directory,
+                        forest: OnceLock::new(),
+                        copies: OnceLock::new(),
+                        present: OnceLock::new(),
+                    });
+                }
+                Err(error) => {
+                    // A file that is gone belongs to an older commit than the newest: look again, unless
+                    // nothing is newer.
+                    tries += 1;
+                    let newest = open_snapshot()?.version();
+                    if newest == snapshot.version() || tries == OPEN_TRY_COUNT {
+                        return Err(error);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Makes of what an older commit derived what this one would.
+    fn carry_forward(&mut self, older: &Commit) -> Result<()> {
+        let difference = self.snapshot.difference(&older.snapshot)?;
+        let of_table = |name| of_table(&difference, &self.snapshot, name);
+        if of_table(folders::TABLE)?.is_empty() {
+            self.folders = Arc::clone(&older.folders);
+        }
+        if let Some(present) = older.present.get() {
+            self.present = OnceLock::from(self.present_since(older, present.clone(), &difference)?);
+        }
+        if let Some(forest) = older.forest.get() {
+            let carried = forest.with_rows(&self.snapshot, &of_table(threads::TABLE)?.added);
+            // A forest that does not continue the older one is read when it is needed.
+            self.forest = carried.map_or_else(|_| OnceLock::new(), OnceLock::from);
+        }
+        if let Some(groups) = older.copies.get() {
+            let TableDifference { added, removed } = of_table(copies::TABLE)?;
+            let (removed, added) = ((&older.snapshot, &removed[..]), (&self.snapshot, &added[..]));
+            self.copies = OnceLock::from(groups.with_rows(removed, added, self.bound())?);
+        }
+        Ok(())
+    }
+
+    /// Returns the messages with a file, given those of an older commit.
+    fn present_since(
+        &self,
+        older: &Commit,
+        mut present: NumberSet,
+        difference: &Difference,
+    ) -> Result<NumberSet> {
+        let messages = of_table(difference, &self.snapshot, messages::TABLE)?;
+        let absent = of_table(difference, &self.snapshot, absent::TABLE)?;
+        // Only these can have changed; what they are now is looked up.
+        let mut touched = numbers(&older.snapshot, messages::TABLE, messages::NUMBER, &messages.removed)?;
+        touched.extend(numbers(&self.snapshot, messages::TABLE, messages::NUMBER, &messages.added)?);
+        touched.extend(numbers(&older.snapshot, absent::TABLE, absent::MESSAGE, &absent.removed)?);
+        touched.extend(numbers(&self.snapshot, absent::TABLE, absent::MESSAGE, &absent.added)?);
+        let (messages, absent) = (self.snapshot.table(messages::TABLE)?, self.snapshot.table(absent::TABLE)?);
+        present.grow(self.bound());
+        for number in touched {
+            let key = [Value::U32(number)];
+            if messages.get(PRIMARY, &key)?.is_some() && absent.get(PRIMARY, &key)?.is_none() {
+                present.insert(number);
+            } else {
+                present.remove(number);
+            }
+        }
+        Ok(present)
+    }
+
+    /// Returns a number above every message number.
+    pub(crate) fn bound(&self) -> u32 {
+        self.state.next_message
+    }
+
+    /// Returns the messages that have a row and at least one file.
+    pub(crate) fn present(&self) -> Result<&NumberSet> {
+        once(&self.present, || present(&self.snapshot, self.bound()))
+    }
+
+    /// Returns the roots of all threads.
+    pub(crate) fn forest(&self) -> Result<&Forest> {
+        once(&self.forest, || Forest::load(&self.snapshot, self.state.next_node))
+    }
+
+    /// Returns which messages are copies of each other.
+    pub(crate) fn copies(&self) -> Result<&CopyGroups> {
+        once(&self.copies, || CopyGroups::load(&self.snapshot, self.bound()))
+    }
+}
+
+/// Returns what changed in a table.
+fn of_table<'a>(difference: &'a Difference, snapshot: &Snapshot, name: &str) -> Result<&'a TableDifference> {
+    let at = snapshot.tables().iter().position(|table| table.schema().name == name);
+    at.and_then(|at| difference.tables.get(at)).ok_or(Error::Inconsistent { what: "a table is missing" })
+}
+
+/// Returns the message numbers in a column of some rows.
+fn numbers(snapshot: &Snapshot, table: &str, column: usize, rows: &[RowId]) -> Result<Vec<u32>> {
+    let table = snapshot.table(table)?;
+    rows.iter().map(|id| Ok(table.part(*id).u32_at(column, id.row)?)).collect()
+}
+
+/// Reads which messages have a row and at least one file.
+fn present(snapshot: &Snapshot, bound: u32) -> Result<NumberSet> {
+    let table = snapshot.table(messages::TABLE)?;
+    let mut present = if table.row_count() == u64::from(bound) {
+        NumberSet::full(bound)
+    } else {
+        let mut present = NumberSet::new(bound);
+        for part in table.parts() {
+            let numbers = part.u32s(messages::NUMBER, 0..part.row_count())?;
+            part.live_values(numbers).for_each(|(_, number)| present.insert(*number));
+        }
+        present
+    };
+    for part in snapshot.table(absent::TABLE)?.parts() {
+        let numbers = part.u32s(absent::MESSAGE, 0..part.row_count())?;
+        part.live_values(numbers).for_each(|(_, number)| present.remove(*number));
+    }
+    Ok(present)
+}
+
+/// Returns what a cell holds, made now if it is empty.
+pub(crate) fn once<T>(cell: &OnceLock<T>, make: impl FnOnce() -> Result<T>) -> Result<&T> {
+    if let Some(made) = cell.get() {
+        return Ok(made);
+    }
+    let made = make()?;
+    Ok(cell.get_or_init(|| made))
+}

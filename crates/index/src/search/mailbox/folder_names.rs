@@ -1,0 +1,29 @@
+//! The names of a folder, and where it is.
+//!
+//! In: a row of `folders`. Out: its name as people read it, as it is on the disk, and its path. Must not know
+//! which folder is wanted.
+
+use crate::rows::FolderRow;
+use crate::state::Root;
+use std::path::{Path, PathBuf};
+
+/// Returns the names by which a folder is found: as people read it, and as it is on the disk.
+pub(in crate::search) fn folder_names(folder: &FolderRow) -> [String; 2] {
+    [folder_name(folder), disk_name(folder)]
+}
+
+/// Returns a folder's name as it is shown: `/` for the root, `/lists/rust` below it.
+pub(in crate::search) fn folder_name(folder: &FolderRow) -> String {
+    format!("/{}", mail::readable_folder(&folder.path))
+}
+
+/// Returns the path of a folder below its root, as it is on the disk, with a slash before it.
+pub(in crate::search) fn disk_name(folder: &FolderRow) -> String {
+    format!("/{}", String::from_utf8_lossy(&folder.path))
+}
+
+/// Returns where a folder is.
+pub(in crate::search) fn folder_path(roots: &[Root], folder: &FolderRow) -> PathBuf {
+    let root = roots.iter().find(|root| root.name == folder.root);
+    mail::join(root.map_or(Path::new(""), |root| &root.path), &folder.path)
+}

@@ -1,0 +1,69 @@
+//! Looks up one message, folder or file of a mailbox.
+//!
+//! In: a message number, a SHA-256, a folder's number, a path. Out: a hit, a number, rows. Must not know
+//! queries.
+
+use crate::error::Result;
+use crate::rows::{self, FolderRow, Subdirectory, file_key};
+use crate::search::mailbox::folder_names::folder_path;
+use crate::search::mailbox::{Hit, Mailbox};
+use crate::tables::messages;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use store::{PRIMARY, RowId, Value};
+
+impl Mailbox {
+    /// Returns the hit of a message number.
+    pub(crate) fn hit(&self, number: u32) -> Result<Option<Hit>> {
+        let table = self.snapshot().table(messages::TABLE)?;
+        let Some(row) = table.get(PRIMARY, &[Value::U32(number)])? else { return Ok(None) };
+        let date = rows::part_of(&table, row).i64_at(messages::DATE, row.row)?;
+        Ok(Some(Hit { number, row, date }))
+    }
+
+    /// Returns the number of a content, whether it has a file or not.
+    pub(in crate::search) fn number_of(&self, sha256: &[u8; 32]) -> Result<Option<u32>> {
+        let table = self.snapshot().table(messages::TABLE)?;
+        let Some(row) = table.get(messages::BY_SHA256, &[Value::Id(sha256)])? else { return Ok(None) };
+        Ok(Some(rows::part_of(&table, row).u32_at(messages::NUMBER, row.row)?))
+    }
+
+    /// Returns the number of a content that has a file.
+    pub(in crate::search) fn present_number(&self, sha256: &[u8; 32]) -> Result<Option<u32>> {
+        let present = self.present()?;
+        Ok(self.number_of(sha256)?.filter(|number| present.contains(*number)))
+    }
+
+    /// Returns the rows of `files` for a path, absolute or below a root.
+    pub(crate) fn rows_at(&self, path: &Path) -> Result<Vec<(RowId, u32)>> {
+        let (Some(name), Some(directory)) = (path.file_name(), path.parent()) else { return Ok(Vec::new()) };
+        let (Some(subdirectory), Some(folder_directory)) = (directory.file_name(), directory.parent()) else {
+            return Ok(Vec::new());
+        };
+        let Some(subdirectory) =
+            Subdirectory::ALL.into_iter().find(|known| known.name().as_bytes() == subdirectory.as_bytes())
+        else {
+            return Ok(Vec::new());
+        };
+        let mut found = Vec::new();
+        for folder in self.folders().iter().filter(|folder| self.is_at(folder, folder_directory)) {
+            if let Some(id) =
+                self.file_table().get(PRIMARY, &file_key(folder.number, subdirectory, name.as_bytes()))?
+            {
+                found.push((id, id.row));
+            }
+        }
+        Ok(found)
+    }
+
+    fn is_at(&self, folder: &FolderRow, directory: &Path) -> bool {
+        let relative = directory.strip_prefix(".").unwrap_or(directory);
+        folder_path(self.roots(), folder) == directory || relative.as_os_str().as_bytes() == folder.path
+    }
+
+    /// Returns a folder by its number.
+    pub(crate) fn folder(&self, number: u32) -> Option<&FolderRow> {
+        let place = self.folders().binary_search_by_key(&number, |folder| folder.number).ok()?;
+        self.folders().get(place)
+    }
+}

@@ -1,0 +1,296 @@
+//! A mailbox: one commit as somebody asks it, with a scope, the user's addresses, and perhaps a moment in the
+//! past.
+//!
+//! Input: a commit. Output: what queries are answered from. A clone costs a few reference counts. Takes no
+//! lock, writes nothing, is never blocked by a writer.
+
+mod copies;
+mod folder_names;
+mod hit;
+mod lookup;
+mod moment;
+mod personal;
+mod scope;
+
+use crate::environment::Environment;
+use crate::error::{Error, Result};
+use crate::rows::FolderRow;
+use crate::search::commit::{Commit, CopyGroups, Forest, once};
+use crate::set::NumberSet;
+use crate::state::{Root, State};
+use crate::text::TextReader;
+use crate::user::{self, Tags};
+pub use copies::Duplicates;
+use disk::Disk;
+pub(in crate::search) use folder_names::{disk_name, folder_name, folder_names, folder_path};
+pub use hit::{Hit, Hits};
+pub use moment::{Moment, MomentFile, MomentFolder, Unknown};
+pub use personal::OwnAddresses;
+use personal::Personal;
+pub use scope::Scope;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
+use store::{Snapshot, Table};
+use work::Cancel;
+
+/// One commit, open for reading for as long as it is kept: its files stay open, whatever a writer removes.
+#[derive(Clone)]
+pub struct Mailbox {
+    commit: Arc<Commit>,
+    /// The files and folders of a moment in the past, instead of those of the commit.
+    past: Option<Arc<Past>>,
+    /// Absent messages that a search may find.
+    archived: Option<Arc<NumberSet>>,
+    /// The messages that a search may find; made when it is first needed.
+    live: Arc<OnceLock<NumberSet>>,
+    personal: Arc<Personal>,
+    user: Arc<UserTags>,
+    cancel: Cancel,
+}
+
+impl fmt::Debug for Mailbox {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut shown = formatter.debug_struct("Mailbox");
+        shown.field("directory", &self.commit.directory).field("version", &self.commit.snapshot.version());
+        shown.finish_non_exhaustive()
+    }
+}
+
+/// Where the files were at a moment in the past.
+pub(super) struct Past {
+    pub(super) roots: Vec<Root>,
+    /// By number.
+    pub(super) folders: Vec<FolderRow>,
+    pub(super) files: Table,
+    pub(super) present: NumberSet,
+}
+
+/// The user's tags: as of the time they are first needed, or of the time they were read.
+struct UserTags {
+    disk: Arc<dyn Disk>,
+    directory: PathBuf,
+    tags: OnceLock<Option<Tags>>,
+}
+
+impl UserTags {
+    fn new(environment: &Environment) -> UserTags {
+        let directory = environment.user_directory();
+        UserTags { disk: Arc::clone(&environment.disk), directory, tags: OnceLock::new() }
+    }
+
+    fn tags(&self) -> Result<Option<&Tags>> {
+        let read = || user::snapshot(&self.disk, &self.directory)?.map(|user| Tags::new(&user)).transpose();
+        Ok(once(&self.tags, read)?.as_ref())
+    }
+}
+
+impl Mailbox {
+    /// Opens the newest commit.
+    ///
+    /// # Errors
+    /// [`Error::NoIndex`] if there is none; damage; a newer version.
+    pub fn open(environment: &Environment) -> Result<Mailbox> {
+        Ok(Mailbox {
+            commit: Arc::new(Commit::open(environment)?),
+            past: None,
+            archived: None,
+            live: Arc::default(),
+            personal: Arc::default(),
+            user: Arc::new(UserTags::new(environment)),
+            cancel: Cancel::new(),
+        })
+    }
+
+    /// Returns the newest commit of the index and of the user's tags, or `None` if this mailbox shows both.
+    /// What this mailbox has derived from all rows (threads, copies, present messages) is carried forward, so
+    /// that the cost depends on what changed. The new mailbox has the same addresses, the default scope, and
+    /// no request.
+    ///
+    /// # Errors
+    /// As [`Mailbox::open`].
+    pub fn newer(&self, environment: &Environment) -> Result<Option<Mailbox>> {
+        let commit = self.commit.newer(environment)?;
+        let user = self.newer_tags()?;
+        if commit.is_none() && user.is_none() {
+            return Ok(None);
+        }
+        let newer = Mailbox {
+            past: None,
+            archived: None,
+            live: Arc::default(),
+            personal: match &commit {
+                Some(commit) => Arc::new(self.personal.newer(&self.commit, commit)?),
+                None => Arc::clone(&self.personal),
+            },
+            commit: commit.map_or_else(|| Arc::clone(&self.commit), Arc::new),
+            user: user.map_or_else(|| Arc::clone(&self.user), Arc::new),
+            cancel: Cancel::new(),
+        };
+        Ok(Some(newer))
+    }
+
+    fn newer_tags(&self) -> Result<Option<UserTags>> {
+        let UserTags { disk, directory, .. } = &*self.user;
+        let newest = user::snapshot(disk, directory)?;
+        let is_known = match (self.user.tags()?, &newest) {
+            (None, None) => true,
+            (Some(tags), Some(newest)) => tags.are_of(newest),
+            _ => false,
+        };
+        if is_known {
+            return Ok(None);
+        }
+        let tags = newest.map(|user| Tags::new(&user)).transpose()?;
+        let (disk, directory) = (Arc::clone(disk), directory.clone());
+        Ok(Some(UserTags { disk, directory, tags: OnceLock::from(tags) }))
+    }
+
+    /// Reads now what is otherwise read when it is first needed, and opens every file that a query may need:
+    /// from here on the mailbox shows one state of index and tags, whatever is written or removed. For
+    /// programs that keep mailboxes for long.
+    ///
+    /// # Errors
+    /// Damage.
+    pub fn pin(&self) -> Result<()> {
+        self.user.tags()?;
+        self.present()?;
+        self.forest()?;
+        self.copies()?;
+        self.text().open_word_lists()
+    }
+
+    /// Returns the roots that were indexed last.
+    pub fn roots(&self) -> &[Root] {
+        self.past.as_ref().map_or(&self.state().roots, |past| &past.roots)
+    }
+
+    /// Returns the same commit, asked by somebody who has these addresses.
+    #[must_use]
+    pub fn with_own_addresses(self, own: OwnAddresses) -> Mailbox {
+        Mailbox { personal: Arc::new(Personal::new(own)), ..self }
+    }
+
+    /// Returns the same commit, asked on behalf of a request that may be stopped: its queries then end with
+    /// [`Error::Interrupted`].
+    #[must_use]
+    pub fn with_cancel(self, cancel: Cancel) -> Mailbox {
+        Mailbox { cancel, ..self }
+    }
+
+    /// Returns whether the request was stopped.
+    pub(super) fn is_cancelled(&self) -> bool {
+        self.cancel.is_cancelled()
+    }
+
+    /// Refuses to go on with a request that was stopped.
+    pub(super) fn check_cancelled(&self) -> Result<()> {
+        if self.is_cancelled() { Err(Error::Interrupted) } else { Ok(()) }
+    }
+
+    pub(super) fn with_archived(self, archived: Option<NumberSet>) -> Mailbox {
+        Mailbox { archived: archived.map(Arc::new), live: Arc::default(), ..self }
+    }
+
+    pub(super) fn with_past(self, past: Past) -> Mailbox {
+        Mailbox { past: Some(Arc::new(past)), archived: None, live: Arc::default(), ..self }
+    }
+
+    /// Returns the commit of the store.
+    pub(crate) fn snapshot(&self) -> &Snapshot {
+        &self.commit.snapshot
+    }
+
+    pub(super) fn state(&self) -> &State {
+        &self.commit.state
+    }
+
+    /// Returns the folders, in ascending order of their numbers.
+    pub(super) fn folders(&self) -> &[FolderRow] {
+        self.past.as_ref().map_or(&self.commit.folders, |past| &past.folders)
+    }
+
+    /// Returns the table of files.
+    pub(super) fn file_table(&self) -> &Table {
+        self.past.as_ref().map_or(&self.commit.files, |past| &past.files)
+    }
+
+    pub(super) fn text(&self) -> &TextReader {
+        &self.commit.text
+    }
+
+    /// Returns those of some names of header fields of which the index has not the values of every message:
+    /// it was made without them.
+    pub fn missing_headers<'a>(&self, names: &'a [String]) -> Vec<&'a str> {
+        names.iter().map(String::as_str).filter(|name| !self.is_header_indexed(name)).collect()
+    }
+
+    /// Says whether the index has the values of a header field that the configuration names. An empty one has
+    /// all.
+    pub(super) fn is_header_indexed(&self, name: &str) -> bool {
+        self.state().next_message == 0
+            || self.state().headers.iter().any(|known| known.eq_ignore_ascii_case(name))
+    }
+
+    /// Returns the directory of the index, for errors.
+    pub(super) fn directory(&self) -> &Path {
+        &self.commit.directory
+    }
+
+    /// Returns the message number of every document of the text index.
+    pub(crate) fn text_numbers(&self) -> Result<Vec<u32>> {
+        self.text().numbers()
+    }
+
+    /// Returns the messages that have a row and at least one file.
+    pub(super) fn present(&self) -> Result<&NumberSet> {
+        self.past.as_ref().map_or_else(|| self.commit.present(), |past| Ok(&past.present))
+    }
+
+    /// Returns the messages that a search may find.
+    pub(super) fn live(&self) -> Result<&NumberSet> {
+        let Some(archived) = &self.archived else { return self.present() };
+        once(&self.live, || {
+            let mut live = self.present()?.clone();
+            live.or(archived);
+            Ok(live)
+        })
+    }
+
+    /// Returns the user's tags; none if the user never gave any.
+    pub(super) fn user_tags(&self) -> Result<Option<&Tags>> {
+        self.user.tags()
+    }
+
+    pub(super) fn forest(&self) -> Result<&Forest> {
+        self.commit.forest()
+    }
+
+    pub(super) fn copies(&self) -> Result<&CopyGroups> {
+        self.commit.copies()
+    }
+
+    /// Returns the user's addresses.
+    pub(super) fn own_addresses(&self) -> &OwnAddresses {
+        self.personal.addresses()
+    }
+
+    /// Returns the messages that are addressed to the user in person; none if no address is known.
+    pub(super) fn personal(&self) -> Result<&NumberSet> {
+        self.personal.received(&self.commit)
+    }
+
+    /// Returns the messages that are from the user; none if no address is known.
+    pub(super) fn sent(&self) -> Result<NumberSet> {
+        self.personal.sent(&self.commit)
+    }
+
+    /// One more than the largest message number.
+    pub(super) fn bound(&self) -> u32 {
+        self.commit.bound()
+    }
+
+    pub(super) fn empty(&self) -> NumberSet {
+        NumberSet::new(self.bound())
+    }
+}

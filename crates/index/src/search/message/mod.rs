@@ -1,0 +1,198 @@
+//! A found message as a value: what a list shows, and everything else.
+//!
+//! In: a hit. Out: header fields, files and flags. Reads payloads, never mail.
+
+mod flags;
+
+use crate::error::Result;
+use crate::record::{LineRecord, Rest};
+use crate::rows::{self, RecordReader, Subdirectory};
+use crate::search::mailbox::{Hit, Mailbox, folder_name, folder_path};
+use crate::tables::{files, messages};
+use flags::joined;
+pub use flags::shown_flags;
+use mail::{ContentFlags, Flags};
+use query::flags::FlagInfo;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
+use store::{Part, Value};
+
+/// What a list shows of a message.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Line {
+    /// Date in seconds since 1970, if it has one.
+    pub date: Option<i64>,
+    /// Size of the content in bytes.
+    pub size_bytes: u64,
+    /// Content flags, those of its copies among them.
+    pub derived: ContentFlags,
+    /// The sender for people.
+    pub from: String,
+    /// The subject.
+    pub subject: String,
+}
+
+/// A file that holds a message.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MessageFile {
+    /// The root's name.
+    pub root: String,
+    /// The folder, as queries name it.
+    pub maildir: String,
+    /// Where the file is.
+    pub path: PathBuf,
+    /// Its flags.
+    pub flags: Flags,
+    /// Its Dovecot keywords, a-z as bits.
+    pub keywords: u32,
+    /// When it was last changed, in seconds since 1970.
+    pub changed_seconds: i64,
+}
+
+/// Everything known of a message.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Message {
+    /// SHA-256 of the content.
+    pub sha256: [u8; 32],
+    /// What a list shows.
+    pub line: Line,
+    /// The other header fields. The list is that of the first of its copies that has one, configured fields
+    /// are those of all.
+    pub rest: Rest,
+    /// Its tags in their order: those that the user gave, and the labels that it brought with it.
+    pub tags: Vec<String>,
+    /// Its files, in the order of their paths; empty when it is absent.
+    pub files: Vec<MessageFile>,
+}
+
+impl Message {
+    /// Returns the flags that any of its files has.
+    pub fn flags(&self) -> Flags {
+        self.files.iter().fold(Flags::NONE, |flags, file| flags | file.flags)
+    }
+
+    /// Returns the flags that it shows, in the order of the table.
+    pub fn shown_flags(&self) -> impl Iterator<Item = &'static FlagInfo> {
+        shown_flags(self.files.iter().map(|file| file.flags), self.line.derived)
+    }
+}
+
+impl Mailbox {
+    /// Returns what a list shows of a hit. `reader` keeps what many reads share.
+    ///
+    /// # Errors
+    /// Damage in the store.
+    pub fn line(&self, hit: &Hit, reader: &mut RecordReader) -> Result<Line> {
+        let table = self.snapshot().table(messages::TABLE)?;
+        let part = rows::part_of(&table, hit.row);
+        let LineRecord { from, subject } = rows::line(part, hit.row.row, reader, self.directory())?;
+        Ok(Line {
+            date: hit.date_seconds(),
+            size_bytes: part.u64_at(messages::SIZE, hit.row.row)?,
+            derived: self.derived(hit)?,
+            from,
+            subject,
+        })
+    }
+
+    /// Returns the Message-ID of a hit.
+    ///
+    /// # Errors
+    /// Damage in the store.
+    pub fn message_id(&self, hit: &Hit, reader: &mut RecordReader) -> Result<String> {
+        let table = self.snapshot().table(messages::TABLE)?;
+        let part = rows::part_of(&table, hit.row);
+        Ok(rows::rest(part, hit.row.row, reader, self.directory())?.message_id)
+    }
+
+    /// Returns everything known of a hit.
+    ///
+    /// # Errors
+    /// Damage in the store.
+    pub fn message(&self, hit: &Hit, reader: &mut RecordReader) -> Result<Message> {
+        let table = self.snapshot().table(messages::TABLE)?;
+        let part = rows::part_of(&table, hit.row);
+        let line = self.line(hit, reader)?;
+        let rest = self.rest(hit, reader)?;
+        let sha256 =
+            part.ids(messages::SHA256, hit.row.row..hit.row.row + 1)?.first().copied().unwrap_or_default();
+        let mut tags = self.tags_of(hit)?;
+        tags.extend(rest.labels.iter().cloned());
+        Ok(Message { sha256, line, tags: tags.into_iter().collect(), rest, files: self.files(hit)? })
+    }
+
+    /// Returns the files of a hit and of its copies, in the order of their paths.
+    ///
+    /// # Errors
+    /// Damage in the store.
+    pub fn files(&self, hit: &Hit) -> Result<Vec<MessageFile>> {
+        let mut found: Vec<MessageFile> = Vec::new();
+        for number in self.copies_of(hit.number)? {
+            for id in self.file_table().find(files::BY_MESSAGE, &[Value::U32(number)])? {
+                found.extend(self.message_file(rows::part_of(self.file_table(), id), id.row)?);
+            }
+        }
+        found.sort_by(|a, b| a.path.cmp(&b.path));
+        Ok(found)
+    }
+
+    /// Returns the flags that follow from the content of a hit and of its copies, and from the user's
+    /// addresses.
+    pub(super) fn derived(&self, hit: &Hit) -> Result<ContentFlags> {
+        let table = self.snapshot().table(messages::TABLE)?;
+        let own = |hit: &Hit| -> Result<ContentFlags> {
+            let part = rows::part_of(&table, hit.row);
+            Ok(ContentFlags::from_bits(part.u16_at(messages::DERIVED, hit.row.row)?))
+        };
+        let mut derived = own(hit)?;
+        for copy in self.live_copies(hit)? {
+            derived = joined(derived, own(&copy)?);
+        }
+        if self.personal()?.contains(hit.number) {
+            derived.insert(ContentFlags::PERSONAL);
+        }
+        Ok(derived)
+    }
+
+    /// Returns the header fields of a hit. What lists add may be in one of its copies, and what a
+    /// configuration names in all.
+    pub(super) fn rest(&self, hit: &Hit, reader: &mut RecordReader) -> Result<Rest> {
+        let table = self.snapshot().table(messages::TABLE)?;
+        let mut own = |hit: &Hit| -> Result<Rest> {
+            rows::rest(rows::part_of(&table, hit.row), hit.row.row, reader, self.directory())
+        };
+        let mut rest = own(hit)?;
+        for copy in self.live_copies(hit)? {
+            let other = own(&copy)?;
+            if rest.list_id.is_empty() {
+                rest.list_id = other.list_id;
+            }
+            for header in other.headers {
+                if !rest.headers.contains(&header) {
+                    rest.headers.push(header);
+                }
+            }
+        }
+        Ok(rest)
+    }
+
+    /// Returns a file; none if it lies in no folder. Takes from its name what the name says: each column that
+    /// is read is another place in the store.
+    pub(crate) fn message_file(&self, part: &Part, row: u32) -> Result<Option<MessageFile>> {
+        let Some(folder) = self.folder(part.u32_at(files::FOLDER, row)?) else { return Ok(None) };
+        let subdirectory = Subdirectory::from_number(part.u8_at(files::PLACE, row)?);
+        let file_name = part.bytes(files::NAME, row)?;
+        let name = mail::parse_name(file_name);
+        Ok(Some(MessageFile {
+            root: folder.root.clone(),
+            maildir: folder_name(folder),
+            path: folder_path(self.roots(), folder)
+                .join(subdirectory.name())
+                .join(OsStr::from_bytes(file_name)),
+            flags: subdirectory.flags(name.flags),
+            keywords: name.keywords,
+            changed_seconds: part.i64_at(files::CTIME, row)?.div_euclid(1_000_000_000),
+        }))
+    }
+}

@@ -1,0 +1,77 @@
+//! Sorts by date.
+//!
+//! In: a set of messages. Out: as many hits as are wanted. Where few of many are wanted, this walks the index
+//! by date; otherwise it scans the columns and keeps the first. Must not know the other keys.
+
+use crate::error::Result;
+use crate::rows;
+use crate::search::mailbox::{Hit, Mailbox};
+use crate::search::order::key::Direction;
+use crate::search::order::ranked::{Ranked, each};
+use crate::set::NumberSet;
+use crate::tables::messages;
+use std::collections::BinaryHeap;
+use std::ops::Bound;
+
+/// How many index steps cost as much as scanning and sorting one hit.
+const WALK_FACTOR: u64 = 4;
+
+/// Sorts the `total` messages of a set by date and returns as many as are wanted.
+pub(super) fn sort(
+    mailbox: &Mailbox,
+    found: &NumberSet,
+    total: u64,
+    direction: Direction,
+    wanted: usize,
+) -> Result<Vec<Hit>> {
+    let steps = u64::from(mailbox.bound()).saturating_mul(wanted as u64) / total.max(1);
+    if steps.saturating_mul(WALK_FACTOR) < total {
+        walk(mailbox, found, direction, wanted)
+    } else {
+        scan(mailbox, found, direction, wanted)
+    }
+}
+
+/// Follows the index by date until enough are found.
+fn walk(mailbox: &Mailbox, found: &NumberSet, direction: Direction, wanted: usize) -> Result<Vec<Hit>> {
+    let table = mailbox.snapshot().table(messages::TABLE)?;
+    let mut range = table.range(messages::BY_DATE, Bound::Unbounded, Bound::Unbounded)?;
+    let mut list = Vec::with_capacity(wanted.min(1 << 16));
+    while list.len() < wanted {
+        let next = match direction {
+            Direction::Ascending => range.next(),
+            Direction::Descending => range.next_back(),
+        };
+        let Some(row) = next.transpose()? else { break };
+        let part = rows::part_of(&table, row);
+        let number = part.u32_at(messages::NUMBER, row.row)?;
+        if found.contains(number) {
+            list.push(Hit { number, row, date: part.i64_at(messages::DATE, row.row)? });
+        }
+    }
+    Ok(list)
+}
+
+/// Takes the hits out of the columns and sorts them; keeps only as many as are wanted.
+fn scan(mailbox: &Mailbox, found: &NumberSet, direction: Direction, wanted: usize) -> Result<Vec<Hit>> {
+    let mut heap: BinaryHeap<Ranked> = BinaryHeap::new();
+    let mut all: Vec<Ranked> = Vec::new();
+    let bounded = wanted < usize::try_from(found.count()).unwrap_or(usize::MAX);
+    each(mailbox, found, |ranked| {
+        let ranked = ranked.in_direction(direction);
+        if !bounded {
+            all.push(ranked);
+        } else if heap.len() < wanted {
+            heap.push(ranked);
+        } else if heap.peek().is_some_and(|worst| ranked < *worst) {
+            heap.pop();
+            heap.push(ranked);
+        }
+    })?;
+    if bounded {
+        all = heap.into_sorted_vec();
+    } else {
+        all.sort_unstable();
+    }
+    Ok(all.into_iter().map(|ranked| ranked.hit).collect())
+}

@@ -1,0 +1,186 @@
+//! Sorts by what is not the date.
+//!
+//! In: hits. Out: the same in order. Text is compared folded, as people sort it; ids and paths byte by byte.
+//! What is compared is read on all processors. Must not know queries.
+
+use crate::error::Result;
+use crate::record::Contact;
+use crate::rows::{self, RecordReader};
+use crate::search::mailbox::{Hit, Mailbox};
+use crate::search::message::{MessageFile, shown_flags};
+use crate::search::order::key::{Direction, SortKey};
+use crate::search::order::ranked::Ranked;
+use crate::tables::messages;
+use mail::ContentFlags;
+use query::flags::FLAGS;
+use query::fold::fold;
+use rayon::prelude::*;
+use std::os::unix::ffi::OsStrExt;
+use store::Table;
+
+/// Fewer hits than this are read where we are: other threads would not be awake before it is done.
+const PARALLEL_COUNT_MIN: usize = 512;
+
+/// Sorts hits and keeps as many as are wanted.
+pub(super) fn sort(
+    mailbox: &Mailbox,
+    hits: Vec<Ranked>,
+    (key, direction): (SortKey, Direction),
+    wanted: usize,
+) -> Result<Vec<Hit>> {
+    let table = mailbox.snapshot().table(messages::TABLE)?;
+    let at = |hit: &Hit| -> Result<At<'_>> {
+        mailbox.check_cancelled()?;
+        Ok(At { mailbox, table: &table, hit: *hit })
+    };
+    let sorter = Sorter { direction, wanted };
+    match key {
+        SortKey::Date => sorter.sort(hits, |hit, _| Ok(hit.date)),
+        SortKey::Size => sorter.sort(hits, |hit, _| at(hit)?.size()),
+        SortKey::Changed => sorter.sort(hits, |hit, _| at(hit)?.changed()),
+        SortKey::Priority => sorter.sort(hits, |hit, _| at(hit)?.priority()),
+        SortKey::Flags => sorter.sort(hits, |hit, _| at(hit)?.flags()),
+        SortKey::Path => {
+            sorter.sort(hits, |hit, _| at(hit)?.first_file(|file| file.path.as_os_str().as_bytes().to_vec()))
+        }
+        SortKey::Maildir => {
+            sorter.sort(hits, |hit, _| at(hit)?.first_file(|file| fold(&file.maildir).into_owned()))
+        }
+        text => sorter.sort(hits, |hit, reader| at(hit)?.text(text, reader)),
+    }
+}
+
+/// How to sort, whatever is compared.
+#[derive(Clone, Copy)]
+struct Sorter {
+    direction: Direction,
+    wanted: usize,
+}
+
+impl Sorter {
+    fn sort<K: Ord + Send>(
+        self,
+        hits: Vec<Ranked>,
+        key: impl Fn(&Hit, &mut RecordReader) -> Result<K> + Sync,
+    ) -> Result<Vec<Hit>> {
+        let with_key = |reader: &mut RecordReader, ranked: Ranked| Ok((key(&ranked.hit, reader)?, ranked));
+        let mut keyed: Vec<(K, Ranked)> = if hits.len() < PARALLEL_COUNT_MIN {
+            let mut reader = RecordReader::new();
+            hits.into_iter().map(|ranked| with_key(&mut reader, ranked)).collect::<Result<_>>()?
+        } else {
+            let hits = hits.into_par_iter().with_min_len(PARALLEL_COUNT_MIN);
+            hits.map_init(RecordReader::new, with_key).collect::<Result<_>>()?
+        };
+        let order = |a: &(K, Ranked), b: &(K, Ranked)| match self.direction {
+            Direction::Ascending => a.cmp(b),
+            Direction::Descending => b.cmp(a),
+        };
+        if self.wanted < keyed.len() {
+            keyed.select_nth_unstable_by(self.wanted, order);
+            keyed.truncate(self.wanted);
+        }
+        if keyed.len() < PARALLEL_COUNT_MIN {
+            keyed.sort_unstable_by(order);
+        } else {
+            keyed.par_sort_unstable_by(order);
+        }
+        Ok(keyed.into_iter().map(|(_, ranked)| ranked.hit).collect())
+    }
+}
+
+/// One hit, and where it is read.
+struct At<'a> {
+    mailbox: &'a Mailbox,
+    table: &'a Table,
+    hit: Hit,
+}
+
+impl At<'_> {
+    fn size(&self) -> Result<u64> {
+        Ok(rows::part_of(self.table, self.hit.row).u64_at(messages::SIZE, self.hit.row.row)?)
+    }
+
+    fn priority(&self) -> Result<u8> {
+        let derived = self.mailbox.derived(&self.hit)?;
+        Ok(match (derived.contains(ContentFlags::HIGH), derived.contains(ContentFlags::LOW)) {
+            (true, _) => 0,
+            (false, false) => 1,
+            (false, true) => 2,
+        })
+    }
+
+    fn changed(&self) -> Result<Option<i64>> {
+        Ok(self.mailbox.files(&self.hit)?.iter().map(|file| file.changed_seconds).max())
+    }
+
+    fn first_file<K>(&self, key: impl Fn(&MessageFile) -> K) -> Result<Option<K>> {
+        Ok(self.mailbox.files(&self.hit)?.first().map(key))
+    }
+
+    /// Returns a number of which the highest bit is 0 if the message has the first of all flags, and so on.
+    fn flags(&self) -> Result<u32> {
+        let derived = self.mailbox.derived(&self.hit)?;
+        let files = self.mailbox.files(&self.hit)?;
+        let place = |name| FLAGS.iter().position(|info| info.flag == name).unwrap_or(31);
+        let shown = shown_flags(files.iter().map(|file| file.flags), derived);
+        Ok(shown.fold(u32::MAX, |bits, info| bits & !(1 << (31 - place(info.flag).min(31)))))
+    }
+
+    fn text(&self, key: SortKey, reader: &mut RecordReader) -> Result<String> {
+        let (part, row) = (rows::part_of(self.table, self.hit.row), self.hit.row.row);
+        let directory = self.mailbox.directory();
+        if matches!(key, SortKey::Subject | SortKey::From) {
+            let line = rows::line(part, row, reader, directory)?;
+            return Ok(match key {
+                SortKey::Subject => subject_key(&line.subject),
+                _ => fold(&line.from).into_owned(),
+            });
+        }
+        let rest = self.mailbox.rest(&self.hit, reader)?;
+        Ok(match key {
+            SortKey::To => people(&rest.to),
+            SortKey::Cc => people(&rest.cc),
+            SortKey::Bcc => people(&rest.bcc),
+            SortKey::List => fold(&rest.list_id).into_owned(),
+            SortKey::Language => rest.language,
+            SortKey::Attachment => fold(&rest.attachments.join(", ")).into_owned(),
+            _ => rest.message_id,
+        })
+    }
+}
+
+/// Returns people as lists show them, folded: names, or else addresses.
+fn people(list: &[Contact]) -> String {
+    let names = list.iter().map(|one| if one.name.is_empty() { &one.address } else { &one.name });
+    names.map(|name| fold(name)).collect::<Vec<_>>().join(", ")
+}
+
+/// Returns a subject as people sort it: folded, without what replies and forwards put before it.
+fn subject_key(subject: &str) -> String {
+    let folded = fold(subject);
+    let mut rest = folded.trim_start();
+    while let Some(shorter) =
+        ["re:", "fwd:", "fw:", "aw:", "wg:", "sv:"].iter().find_map(|prefix| rest.strip_prefix(prefix))
+    {
+        rest = shorter.trim_start();
+    }
+    rest.to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn subjects_sort_without_prefixes_of_replies() {
+        for subject in ["Grüße", "Re: grusse", "FWD: re: GRÜSSE", "  aw:grüße"] {
+            assert!(subject_key(subject).starts_with("gru"), "{subject}");
+        }
+    }
+
+    #[test]
+    fn people_sort_by_name_or_address() {
+        let contact = |name: &str, address: &str| Contact { name: name.into(), address: address.into() };
+        assert_eq!(people(&[contact("Änne", "z@x"), contact("", "Bo@x")]), "anne, bo@x");
+    }
+}

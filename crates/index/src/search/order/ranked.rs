@@ -1,0 +1,83 @@
+//! The messages of a set with what orders them by date.
+//!
+//! In: a set of messages. Out: hits in no order, each with its date and the beginning of its SHA-256.
+//! Messages that are alike in another key are ordered by these. Must not know that key.
+
+use crate::error::Result;
+use crate::rows;
+use crate::search::mailbox::{Hit, Mailbox};
+use crate::search::order::key::Direction;
+use crate::set::NumberSet;
+use crate::tables::messages;
+use std::cmp::Ordering;
+use store::RowId;
+
+/// How many rows are scanned in the time in which one is looked up.
+const LOOK_UP_FACTOR: u64 = 512;
+
+/// A hit with all that orders it by date.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Ranked {
+    pub(super) hit: Hit,
+    sha256: [u8; 8],
+    descending: bool,
+}
+
+impl Ranked {
+    fn new(hit: Hit, id: &[u8; 32]) -> Ranked {
+        Ranked { hit, sha256: *id.first_chunk().expect("an id has 32 bytes"), descending: false }
+    }
+
+    /// Returns the same hit, to be compared in a direction.
+    pub(super) fn in_direction(self, direction: Direction) -> Ranked {
+        Ranked { descending: direction == Direction::Descending, ..self }
+    }
+}
+
+impl Ord for Ranked {
+    fn cmp(&self, other: &Ranked) -> Ordering {
+        let ascending = (self.hit.date, self.sha256).cmp(&(other.hit.date, other.sha256));
+        if self.descending { ascending.reverse() } else { ascending }
+    }
+}
+
+impl PartialOrd for Ranked {
+    fn partial_cmp(&self, other: &Ranked) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+/// Visits all hits, in no order. Few of many are looked up, so that what is not found costs nothing: not a
+/// page of its columns is read.
+pub(super) fn each(mailbox: &Mailbox, found: &NumberSet, mut visit: impl FnMut(Ranked)) -> Result<()> {
+    let table = mailbox.snapshot().table(messages::TABLE)?;
+    if found.count().saturating_mul(LOOK_UP_FACTOR) < table.row_count() {
+        for number in found.iter() {
+            let Some(hit) = mailbox.hit(number)? else { continue };
+            let id = rows::part_of(&table, hit.row).id_at(messages::SHA256, hit.row.row)?;
+            visit(Ranked::new(hit, &id));
+        }
+        return Ok(());
+    }
+    for (number, part) in (0u32..).zip(table.parts()) {
+        mailbox.check_cancelled()?;
+        let count = part.row_count();
+        let numbers = part.u32s(messages::NUMBER, 0..count)?;
+        let dates = part.i64s(messages::DATE, 0..count)?;
+        let ids = part.ids(messages::SHA256, 0..count)?;
+        for (row, ((message, date), id)) in part.live_values(numbers.iter().zip(dates).zip(ids)) {
+            if found.contains(*message) {
+                let hit = Hit { number: *message, row: RowId { part: number, row }, date: *date };
+                visit(Ranked::new(hit, id));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Returns all hits, in no order.
+pub(super) fn all(mailbox: &Mailbox, found: &NumberSet) -> Result<Vec<Ranked>> {
+    let mut list = Vec::new();
+    each(mailbox, found, |ranked| list.push(ranked))?;
+    Ok(list)
+}

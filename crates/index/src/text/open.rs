@@ -1,0 +1,64 @@
+//! Opens the segments of the text index that a commit names, and no others.
+//!
+//! In: files and the names of segments. Out: tantivy's index over them, or a reader of each. tantivy is given
+//! the list of segments that it would otherwise keep in a file. Must not know what is searched.
+
+use crate::state::TextSegment;
+use crate::text::directory::TextFiles;
+use crate::text::fields::{schema, tokenizers};
+use std::path::Path;
+use tantivy::{Index, IndexMeta, SegmentReader};
+
+/// Opens segments, in the order in which they are named.
+pub(super) fn open_segments(
+    files: &TextFiles,
+    segments: &[TextSegment],
+) -> tantivy::Result<Vec<SegmentReader>> {
+    if segments.is_empty() {
+        return Ok(Vec::new());
+    }
+    let index = open_index(files, segments)?;
+    let found = index.searchable_segments()?;
+    let in_order = segments.iter().map(|named| {
+        let segment = found.iter().find(|segment| segment.id().uuid_string() == named.id);
+        let missing = || tantivy::TantivyError::SystemError(format!("segment {} is not opened", named.id));
+        SegmentReader::open(segment.ok_or_else(missing)?)
+    });
+    in_order.collect()
+}
+
+/// Opens tantivy's index over the segments that a commit names.
+pub(super) fn open_index(files: &TextFiles, segments: &[TextSegment]) -> tantivy::Result<Index> {
+    let own = files.with_own_small_files();
+    own.put_small("meta.json", meta(segments)?);
+    for segment in segments {
+        // tantivy takes a missing file of positions for a segment without any; every segment of ours has one.
+        own.hold(Path::new(&format!("{}.pos", segment.id)))?;
+    }
+    let mut index = Index::open(own)?;
+    index.set_tokenizers(tokenizers());
+    Ok(index)
+}
+
+/// Returns the list of segments in the form that tantivy reads.
+fn meta(segments: &[TextSegment]) -> tantivy::Result<Vec<u8>> {
+    let empty = IndexMeta::with_schema(schema());
+    let mut value = serde_json::to_value(&empty).map_err(std::io::Error::other)?;
+    let list = segments
+        .iter()
+        .map(|segment| {
+            let (id, count) = (dashed(&segment.id), segment.document_count);
+            serde_json::json!({ "segment_id": id, "max_doc": count, "deletes": null })
+        })
+        .collect();
+    if let Some(slot) = value.get_mut("segments") {
+        *slot = serde_json::Value::Array(list);
+    }
+    Ok(serde_json::to_vec(&value).map_err(std::io::Error::other)?)
+}
+
+/// tantivy names files by 32 hex digits and lists them in groups.
+fn dashed(id: &str) -> String {
+    let parts = [id.get(0..8), id.get(8..12), id.get(12..16), id.get(16..20), id.get(20..32)];
+    parts.map(Option::unwrap_or_default).join("-")
+}
