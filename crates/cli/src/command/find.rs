@@ -11,6 +11,7 @@ use crate::format::fields::{self, FIELDS_DEFAULT, Piece};
 use crate::format::paths::{End, Paths};
 use crate::format::plain::Plain;
 use crate::format::{self, FileChoice};
+use crate::options::Paging;
 use crate::remedy;
 use crate::sanitise::one_line;
 use crate::search::scope::{Found, Scope};
@@ -31,7 +32,8 @@ use terminal::command_line::Run;
 /// Search for messages
 ///
 /// Lists the matching messages, newest first, one per line. Words are searched in subject, text and
-/// addresses, ignoring case and accents. Without a query, every message matches.
+/// addresses, ignoring case and accents. Without a query, every message matches. On a terminal, output goes
+/// through a pager: $PNEU_PAGER, the configuration's, $PAGER, or less.
 #[derive(Debug, Args)]
 #[command(
     visible_alias = "search",
@@ -95,6 +97,8 @@ pub(crate) struct Arguments {
     at: Option<PointInTime>,
     #[command(flatten)]
     lock: LockOptions,
+    #[command(flatten)]
+    paging: Paging,
     /// Print every file of a message that has copies in several folders, not only the first
     #[arg(long)]
     files: bool,
@@ -189,7 +193,7 @@ impl Arguments {
         if let Some(command) = command {
             return exec::run(mailbox, &hits.list, self.places(), &command);
         }
-        let mut output = session.output();
+        let mut output = session.paged_output(self.paging);
         let Some(printer) = self.printer(pieces, session) else {
             return mbox::write((mailbox, &hits.list), &LazyArchive::new(self.lock, session), output);
         };

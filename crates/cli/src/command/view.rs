@@ -3,6 +3,7 @@
 use crate::archive::repository::LockOptions;
 use crate::environment;
 use crate::exit::Outcome;
+use crate::options::Paging;
 use crate::output::{self, Output};
 use crate::remedy;
 use crate::sanitise::many_lines;
@@ -30,7 +31,7 @@ const INPUT_BYTES_MAX: u64 = 100 << 20;
 ///
 /// Reads a message from its file as it is now. The file is found even if a mail program moved it between
 /// "new" and "cur" or changed its flags since the last index. A path is shown without using the index. On a
-/// terminal, output goes through a pager: $PNEU_PAGER, $PAGER, or less.
+/// terminal, output goes through a pager: $PNEU_PAGER, the configuration's, $PAGER, or less.
 #[derive(Debug, Args)]
 #[command(
     visible_alias = "show",
@@ -64,9 +65,8 @@ pub(crate) struct How {
     /// Which form to show of a text that has several. Default: plain text, unless the HTML says much more
     #[arg(long, value_enum, value_name = "FORM")]
     pub prefer: Option<Form>,
-    /// Do not use a pager
-    #[arg(long)]
-    pub no_pager: bool,
+    #[command(flatten)]
+    pub paging: Paging,
 }
 
 /// A form of a text.
@@ -131,7 +131,7 @@ pub(crate) fn show(found: &[Located], how: How, session: &Session) -> Result<()>
             output::complain("the message is very large; only the beginning is shown");
         }
     }
-    let mut output = if how.no_pager { session.output() } else { session.paged_output() };
+    let mut output = session.paged_output(how.paging);
     match how.format {
         Format::Plain => plain(found, (how, session), &mut output)?,
         Format::Html => html(found, (how, session), &mut output)?,
