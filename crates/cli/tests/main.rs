@@ -18,6 +18,7 @@ mod both_ways;
 mod boundaries;
 mod clocks;
 mod copies;
+mod count;
 mod damage;
 mod deliver;
 mod endings;
