@@ -3,7 +3,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use mail::{Address, Context, parse};
+use mail::{Address, Context, Links, parse};
 
 fuzz_target!(|bytes: &[u8]| {
     let headers = ["X-Mailer", "Received", "subject"].map(str::to_owned);
@@ -26,4 +26,10 @@ fuzz_target!(|bytes: &[u8]| {
     );
     assert!(message.other_forms.iter().all(|form| !form.text.contains(['\r', '\0'])));
     assert!(matches!(message.language.len(), 0 | 2));
+    let linked = parse(bytes, &Context { links: Links::Listed, ..context });
+    for link in &linked.links.list {
+        assert!(linked.text.get(link.text.clone()).is_some(), "a link lies within the text");
+        assert!(link.text.end <= link.part_end && linked.text.is_char_boundary(link.part_end));
+    }
+    assert_eq!(mail::Message { links: mail::LinkList::default(), ..linked }, message);
 });

@@ -1,4 +1,4 @@
-//! The options that all commands take, before or after the command.
+//! The options that all commands take, before or after the command, and one of those that print long output.
 
 use clap::Args;
 use std::ffi::OsString;
@@ -24,6 +24,14 @@ pub(crate) struct Common {
     /// When to use colours [default: auto]
     #[arg(long, value_name = "WHEN", value_enum)]
     pub color: Option<ColorChoice>,
+}
+
+/// Whether long output goes through a pager on a terminal.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Args)]
+pub(crate) struct Paging {
+    /// Do not use a pager
+    #[arg(long)]
+    pub no_pager: bool,
 }
 
 impl CommonOptions for Common {

@@ -5,9 +5,9 @@
 
 use crate::environment::{self, Surroundings};
 use crate::exit::{NotFound, Outcome};
-use crate::options::Common;
+use crate::options::{Common, Paging};
 use crate::output::Output;
-use crate::pager;
+use crate::pager::{self, PagerOptions};
 use anyhow::{Context, Result, anyhow, bail};
 use disk::RealDisk;
 use index::{Environment, Mailbox, OwnAddresses, Root};
@@ -51,8 +51,7 @@ pub(crate) struct Session {
     pub definition: fn() -> clap::Command,
     /// Returns the definition of the command line in which every command shows the options of all commands.
     pub full_definition: fn() -> clap::Command,
-    pager: Option<String>,
-    has_less_options: bool,
+    screen: terminal::environment::Surroundings,
 }
 
 impl Session {
@@ -110,8 +109,7 @@ impl Session {
             whereabouts,
             definition,
             full_definition,
-            pager: screen.pager,
-            has_less_options: screen.has_less_options,
+            screen,
         })
     }
 
@@ -167,12 +165,21 @@ impl Session {
         Output::new(self.terminal)
     }
 
-    /// Takes standard output, on a terminal with a pager before it.
-    pub(crate) fn paged_output(&self) -> Output {
-        if !self.terminal.is_terminal() {
+    /// Takes standard output, on a terminal with a pager before it unless the user wants none.
+    pub(crate) fn paged_output(&self, paging: Paging) -> Output {
+        if paging.no_pager || !self.terminal.is_terminal() {
             return self.output();
         }
-        match pager::start(self.pager.as_deref(), self.has_less_options, &environment::SECRETS) {
+        let screen = &self.screen;
+        // What is wrong with the configuration is no matter for what is about to be shown.
+        let configured = || self.configured().ok().and_then(|configuration| configuration.pager);
+        let command = screen.own_pager.clone().or_else(configured).or_else(|| screen.pager.clone());
+        let options = PagerOptions {
+            command: command.as_deref(),
+            has_less_options: screen.has_less_options,
+            has_lv_options: screen.has_lv_options,
+        };
+        match pager::start(options, &environment::SECRETS) {
             Some(started) => Output::paged(self.terminal, started),
             None => self.output(),
         }

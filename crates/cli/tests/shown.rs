@@ -28,9 +28,12 @@ fn the_better_form_is_shown_and_the_other_mentioned() {
 
     Your mailbox is nearly full, and letters may be lost.
 
-    To keep them, click here within a day.
+    To keep them, click here[1] within a day.
 
     Whoever does not will not get any more letters from tomorrow on.
+
+    Links:
+    [1] https://example.org/hook
     ");
     let plain = show("alternative-html-better", &["--prefer", "plain"]);
     assert!(

@@ -26,18 +26,101 @@ fn a_pager_shows_messages_on_a_terminal_only() {
     assert_eq!(paged(&["id:1@example.org", "--no-pager"], &[("PAGER", pager)]), plain);
     let mut piped = home.command(&["view", "id:1@example.org"]);
     assert_eq!(crate::support::run(piped.env("PAGER", pager)).out, plain);
-    assert_eq!(home.on_terminal(&["find", "subject:first"], &[("PAGER", "false")]).code, Some(0));
+}
+
+#[test]
+fn a_pager_shows_what_is_found_on_a_terminal_only() {
+    let home = Home::indexed();
+    let all = ["find", "--color", "never"];
+    let shown = |arguments: &[&str], variables: &[(&str, &str)]| {
+        let run = home.on_terminal(&[&all, arguments].concat(), variables);
+        assert_eq!((run.code, run.err.as_str()), (Some(0), ""), "{arguments:?}: {run:?}");
+        run.out
+    };
+    let pager = "sed 's/^/page /'";
+    for format in ["plain", "json", "sexp", "paths", "mbox"] {
+        let plain = shown(&["--format", format, "--no-pager"], &[("PAGER", pager)]);
+        let page = plain.lines().map(|line| format!("page {line}\n")).collect::<String>();
+        assert!(plain.lines().count() >= 4, "{plain}");
+        assert_eq!(shown(&["--format", format], &[("PAGER", pager)]), page, "{format}");
+    }
+    let plain = shown(&["--no-pager"], &[]);
+    for variables in [[("PAGER", "")], [("PAGER", "cat")], [("PNEU_PAGER", "")]] {
+        assert_eq!(shown(&[], &variables), plain);
+    }
+    let one_line =
+        [&["--format", "count"][..], &["--format", "links", "--links-dir", "Links"], &["--analyze"]];
+    for unpaged in one_line {
+        assert!(!shown(unpaged, &[("PAGER", pager)]).contains("page "), "{unpaged:?}");
+    }
+    let mut piped = home.command(&all);
+    assert_eq!(crate::support::run(piped.env("PAGER", pager)).out.matches("page ").count(), 0);
+    // Without anything to show no pager is started, and the exit code says why.
+    let none = home.on_terminal(&["find", "nowhere"], &[("PAGER", "echo started")]);
+    assert_eq!(
+        (none.code, none.out.as_str(), none.err.as_str()),
+        (Some(1), "", "pneu: no message matches\n")
+    );
+    let colored = home.on_terminal(&["find", "subject:first"], &[("PAGER", pager)]).out;
+    assert!(colored.starts_with("page \u{1b}[36m2024-03-02 12:00\u{1b}[0m"), "{colored:?}");
+}
+
+#[test]
+fn the_configuration_names_the_pager_unless_the_program_has_one_of_its_own() {
+    let home = Home::indexed();
+    let configuration = home.path().join(".config/pneu/config.toml");
+    fs::create_dir_all(configuration.parent().unwrap()).unwrap();
+    fs::write(&configuration, "pager = \"sed 's/^/ours /'\"\n").unwrap();
+    let shown = |variables: &[(&str, &str)]| {
+        let arguments = ["find", "--color", "never", "--fields", "s", "subject:first"];
+        home.on_terminal(&arguments, variables).out
+    };
+    assert_eq!(shown(&[]), "ours First steps\n");
+    assert_eq!(shown(&[("PAGER", "sed 's/^/any /'")]), "ours First steps\n");
+    assert_eq!(
+        shown(&[("PAGER", "sed 's/^/any /'"), ("PNEU_PAGER", "sed 's/^/own /'")]),
+        "own First steps\n"
+    );
+    assert_eq!(shown(&[("PNEU_PAGER", "")]), "First steps\n");
+    fs::write(&configuration, "pager = \"\"\n").unwrap();
+    assert_eq!(shown(&[("PAGER", "sed 's/^/any /'")]), "First steps\n");
+}
+
+#[test]
+fn a_pager_has_the_first_lines_while_others_are_read_and_may_end_there() {
+    let home = Home::new();
+    for number in 0..3000 {
+        let subject = format!("Long {}", "subject ".repeat(20));
+        let name = format!("{number}:2,");
+        home.deliver("", &name, &crate::support::letter(&number.to_string(), &subject, "text"));
+    }
+    home.first_index();
+    let find =
+        |pager: &str| home.on_terminal(&["find", "--color", "never", "--fields", "s z"], &[("PAGER", pager)]);
+    let early = find("head -n 1");
+    assert_eq!((early.code, early.err.as_str(), early.out.lines().count()), (Some(0), "", 1), "{early:?}");
+    // What is told while it runs is told after it, and signals of the terminal are the pager's.
+    let missing = home.mail().join("cur/7:2,");
+    fs::remove_file(missing).unwrap();
+    let pager = "sh -c 'kill -INT $PPID; cat >/dev/null; echo seen'";
+    let mbox = home.on_terminal(&["find", "--format", "mbox"], &[("PAGER", pager)]);
+    assert_eq!((mbox.code, mbox.out.as_str()), (Some(3), "seen\n"));
+    assert!(mbox.err.contains("is gone"), "{}", mbox.err);
+    let order = home
+        .on_terminal(&["find", "--format", "mbox"], &[("PAGER", "sh -c 'cat >/dev/null; echo seen >&2'")]);
+    assert!(order.err.starts_with("seen\npneu: "), "{}", order.err);
 }
 
 #[test]
 fn less_is_told_how_to_behave_unless_the_user_said_it() {
     let home = Home::indexed();
     let options = |variables: &[(&str, &str)]| {
-        let pager = [("PAGER", "sh -c 'cat >/dev/null; echo $LESS'")];
+        let pager = [("PAGER", "sh -c 'cat >/dev/null; echo $LESS $LV'")];
         home.on_terminal(&["view", "id:1@example.org"], &[&pager, variables].concat()).out
     };
-    assert_eq!(options(&[]), "FRX\n");
-    assert_eq!(options(&[("LESS", "S")]), "S\n");
+    assert_eq!(options(&[]), "FRX -c\n");
+    assert_eq!(options(&[("LESS", "S")]), "S -c\n");
+    assert_eq!(options(&[("LV", "")]), "FRX\n");
 }
 
 #[test]

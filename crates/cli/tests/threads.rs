@@ -100,3 +100,87 @@ fn threads_come_by_date_only() {
     assert_eq!((wrong.code, wrong.out.as_str()), (Some(2), ""));
     assert!(wrong.err.contains("threads are sorted by the date of their newest message"), "{}", wrong.err);
 }
+
+#[test]
+fn a_conversation_may_have_one_line() {
+    let home = talk();
+    let from = answer("reply", "<question@x>", 3)
+        .replace("Ana Example <ana@", "Bo <bo@")
+        .replace("Subject: reply", "Subject: RE: question");
+    home.deliver("", "reply:2,", from.as_bytes());
+    home.good(&["index"]);
+    home.good(&["--quiet", "tag", "+work", "+home", "--", "subject:thanks"]);
+    assert_eq!(
+        home.good(&["find", "--threads=summary"]),
+        "\
+2024-03-05 12:00   [4/4]   1u Ana Example, Bo          thanks (home work)
+2024-03-04 12:00   [1/1]      Ana Example              other
+"
+    );
+    assert_eq!(
+        home.good(&["find", "--threads=summary", "from:bo"]),
+        "2024-03-05 12:00   [1/4]   1u Bo| Ana Example          question (home work)\n"
+    );
+    assert_eq!(home.good(&["find", "-t=summary", "-n", "1", "--reverse"]).lines().count(), 1);
+    assert!(home.good(&["find", "-t=summary", "--offset", "1"]).starts_with("2024-03-04"));
+    assert_eq!(home.good(&["find", "--threads=summary", "--format", "count"]), "2\n");
+    assert_eq!(home.good(&["find", "--threads=full"]), home.good(&["find", "--threads"]));
+    let zero = home.good(&["find", "--threads=summary", "--print0"]);
+    assert_eq!((zero.matches('\0').count(), zero.matches('\n').count()), (2, 0));
+    let json = home.good(&["find", "--threads=summary", "--format", "json", "from:bo"]);
+    let value: serde_json::Value = serde_json::from_str(&json).unwrap();
+    let expected = serde_json::json!({
+        "version": 1, "type": "thread", "id": "question@x", "date": "2024-03-05T12:00:00Z",
+        "date_unix": 1_709_640_000, "messages": 4, "found": 1, "unread": 1,
+        "authors": [
+            {"name": "Bo", "address": "bo@example.org", "found": true},
+            {"name": "Ana Example", "address": "ana@example.org", "found": false}
+        ],
+        "subject": "question", "tags": ["home", "work"]
+    });
+    assert_eq!(value, expected);
+    insta::assert_snapshot!(
+        home.good(&["find", "--threads=summary", "--format", "sexp", "from:bo"]),
+        @r#"(:thread "question@x" :date (26087 2368 0) :messages 4 :found 1 :unread 1 :authors ((:email "bo@example.org" :name "Bo") (:email "ana@example.org" :name "Ana Example" :related t)) :subject "question" :tags ("home" "work"))"#
+    );
+}
+
+#[test]
+fn a_summary_has_its_own_columns_and_formats() {
+    let home = talk();
+    for wrong in [
+        &["--format", "paths"][..],
+        &["--format", "mbox"],
+        &["--exec", "cat"],
+        &["--fields", "s"],
+        &["--files"],
+        &["--sort", "size"],
+    ] {
+        let run = home.pneu(&[&["find", "--threads=summary"], wrong].concat());
+        assert_eq!((run.code, run.out.as_str()), (Some(2), ""), "{wrong:?}");
+        assert!(run.err.contains("threads"), "{wrong:?}: {}", run.err);
+    }
+    assert_eq!(home.pneu(&["find", "--threads=summary", "nowhere"]).code, Some(1));
+    let behind = home.pneu(&["find", "--threads=summary", "--offset", "5"]);
+    assert_eq!(
+        (behind.code, behind.err.as_str()),
+        (Some(1), "pneu: 2 threads match, none behind the first 5\n")
+    );
+}
+
+#[test]
+fn a_summary_fits_a_terminal_and_lets_nothing_through() {
+    let home = Home::new();
+    let forged = answer("x", "", 1)
+        .replace("Ana Example", "Ana\u{1b}[31m")
+        .replace("Subject: x", &format!("Subject: {}\u{202e}", "long ".repeat(30)));
+    home.deliver("", "x:2,S", forged.as_bytes());
+    home.first_index();
+    home.good(&["--quiet", "tag", "+work", "--", "*"]);
+    for variables in [[("PAGER", "")], [("PAGER", "sed -n p")]] {
+        let run = home.on_terminal(&["find", "--threads=summary", "--color", "never"], &variables);
+        assert_eq!(run.out.lines().next().unwrap().chars().count(), 80, "{}", run.out);
+        assert!(run.out.contains("…") && run.out.ends_with("(work)\n"), "{}", run.out);
+        crate::hostile::assert_harmless(&run, "a summary");
+    }
+}

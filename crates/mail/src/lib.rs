@@ -47,3 +47,4 @@ pub use message::content_flags::ContentFlags;
 pub use message::model::{Context, Message};
 pub use message::parse::parse;
 pub use problem::{MESSAGE_CUT, Problem, is_problem_kind, problem_group, problem_groups};
+pub use text::links::{Link, LinkList, Links};

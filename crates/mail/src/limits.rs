@@ -57,6 +57,12 @@ pub const MIME_TYPE_COUNT_MAX: usize = 64;
 /// Fields kept of each name that [`Context::headers`](crate::Context) asks for.
 pub const NAMED_FIELD_COUNT_MAX: usize = 16;
 
+/// Links listed of one message, where links are asked for. A newsletter has some hundred.
+pub const LINK_COUNT_MAX: usize = 500;
+
+/// Bytes of the target of a link. Addresses that name their reader have up to 1 KiB.
+pub const LINK_BYTES_MAX: usize = 2 << 10;
+
 /// Labels kept.
 pub const LABEL_COUNT_MAX: usize = 256;
 

@@ -3,7 +3,7 @@
 //! Checks what holds of every message, without expected values.
 
 use crate::message::{CONTEXT, golden, parsed};
-use mail::{Address, Message, limits, parse};
+use mail::{Address, Context, LinkList, Links, Message, limits, parse};
 use proptest::prelude::*;
 use std::sync::LazyLock;
 
@@ -107,6 +107,24 @@ fn check(message: &Message) {
     assert!(message.date_seconds().is_none_or(is_plausible));
 }
 
+/// Pieces of HTML with links that hold what their target says, unless something hides it.
+const LINKED: [&str; 14] = [
+    "<a href=x:eins>eins",
+    "<a href=x:zw\u{f6}> z&#119;\u{f6} ",
+    "</a>",
+    "<p>",
+    "word ",
+    " \u{fc} ",
+    "<pre>",
+    "</pre>",
+    "\r\n",
+    "&#13;&#10;",
+    "&#0;",
+    "<td>",
+    "<area href=x:>",
+    "&nbsp;",
+];
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 256, ..ProptestConfig::default() })]
 
@@ -119,6 +137,24 @@ proptest! {
     fn pieces_of_mail_are_a_message(pieces in prop::collection::vec(0..PIECES.len(), 0..100)) {
         let bytes: Vec<u8> = pieces.iter().flat_map(|&piece| PIECES[piece].iter().copied()).collect();
         check(&parsed(bytes));
+    }
+
+    #[test]
+    fn links_lie_within_the_text_and_change_nothing_else(
+        pieces in prop::collection::vec(0..LINKED.len(), 0..60),
+    ) {
+        let html: String = pieces.iter().map(|&piece| LINKED[piece]).collect();
+        let message = format!("Content-Type: text/html; charset=utf-8\n\n{html}");
+        let linked = parse(message.as_bytes(), &Context { links: Links::Listed, ..CONTEXT });
+        for link in &linked.links.list {
+            prop_assert!(linked.text.get(link.text.clone()).is_some());
+            prop_assert!(link.text.end <= link.part_end && linked.text.is_char_boundary(link.part_end));
+            // Each target says which text it is of; pictures and what is cut have none.
+            let text = &linked.text[link.text.clone()];
+            prop_assert!(text.trim().is_empty() || text.contains(&link.target[2..]), "{text:?}");
+        }
+        let unlinked = Message { links: LinkList::default(), ..linked };
+        prop_assert_eq!(unlinked, parse(message.as_bytes(), &CONTEXT));
     }
 
     #[test]
@@ -141,7 +177,7 @@ proptest! {
         let bytes = number.get(GOLDEN.as_slice());
         let received: &[u8] = b"Received: from a by b; Mon, 5 Jan 2004 10:00:00 +0000\nX-TUID: x\n";
         let received = [received, bytes.as_slice()].concat();
-        let (before, after) = (parsed(bytes), parse(&received, &mail::Context::new(time)));
+        let (before, after) = (parsed(bytes), parse(&received, &Context::new(time)));
         let begins_with_field = before.problems.iter().all(|problem| *problem != mail::Problem::NoHeader)
             && !bytes.starts_with(b"\n") && !bytes.starts_with(b"\xef") && bytes.contains(&b'\n')
             && !bytes.starts_with(b"From ");

@@ -6,7 +6,7 @@
 
 use crate::remedy::Remedy;
 use index::Message;
-use mail::{Compression, FileContent, Identity, LargeMessage, PreferredAlternative};
+use mail::{Compression, FileContent, Identity, LargeMessage, Links, PreferredAlternative};
 use sha2::{Digest, Sha256};
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
@@ -192,5 +192,9 @@ fn length(path: &Path, beginning: &FileContent) -> mail::Result<u64> {
 
 fn context(now_ns: i64, preferred: PreferredAlternative) -> mail::Context<'static> {
     let now_seconds = now_ns.div_euclid(1_000_000_000);
-    mail::Context { preferred, ..mail::Context::new(index::present_for_dates(now_seconds)) }
+    mail::Context {
+        preferred,
+        links: Links::Listed,
+        ..mail::Context::new(index::present_for_dates(now_seconds))
+    }
 }

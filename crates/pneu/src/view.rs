@@ -92,6 +92,14 @@ impl View {
         Ok(self.mailbox.threads(found, order)?)
     }
 
+    /// Returns the threads of some hits, whole, by the date of their newest message.
+    ///
+    /// # Errors
+    /// [`Error::Cancelled`]; damage.
+    pub fn threads_of(&self, hits: &[Hit], order: &ThreadOrder) -> Result<Threads> {
+        Ok(self.mailbox.threads_of(hits, order)?)
+    }
+
     /// Returns what a list shows of each hit: date, size, sender, subject.
     ///
     /// # Errors

@@ -21,7 +21,7 @@ const BEGIN: &str = "<!DOCTYPE html>\n<html>\n<head>\n<meta charset=\"utf-8\">\n
     'none'\">\n\
     <meta name=\"referrer\" content=\"no-referrer\">\n";
 /// What a page ends with.
-const END: &str = "</body>\n</html>\n";
+pub const PAGE_END: &str = "</body>\n</html>\n";
 
 /// A message for a page.
 pub struct Article {
@@ -32,7 +32,7 @@ pub struct Article {
 /// Returns a message as a part of a page. `header` are its header lines as text, `own` the HTML that it
 /// brings along.
 pub fn article(record: &Record<'_>, header: &str, own: Option<&str>, cancel: &Cancel) -> Article {
-    let text = || format!("<pre>{}</pre>", escaped(record.text.unwrap_or_default()));
+    let text = || format!("<pre>{}</pre>", escaped(&record.shown_text()));
     let body = match own {
         Some(own) => match clean_in_time(own, cancel) {
             Some(clean) => clean,
@@ -44,17 +44,20 @@ pub fn article(record: &Record<'_>, header: &str, own: Option<&str>, cancel: &Ca
     Article { title: record.subject.to_owned(), html }
 }
 
-/// Returns a page with messages.
-pub fn page(articles: &[Article]) -> String {
-    let mut page = BEGIN.to_owned();
-    let title = articles.first().map_or("", |article| &article.title);
-    write!(page, "<title>{}</title>\n</head>\n<body>\n", escaped(title)).expect("writing to a string");
-    for (place, article) in articles.iter().enumerate() {
-        page.push_str(if place == 0 { "" } else { "<hr>\n" });
-        page.push_str(&article.html);
+/// Returns the beginning of a page with this message first.
+pub fn page_start(first: &Article) -> String {
+    let title = escaped(&first.title);
+    harmless(&format!("{BEGIN}<title>{title}</title>\n</head>\n<body>\n")).into_owned()
+}
+
+/// Returns what stands between two messages of a page.
+pub const BETWEEN: &str = "<hr>\n";
+
+impl Article {
+    /// Returns the message as it stands in a page.
+    pub fn html(&self) -> Cow<'_, str> {
+        harmless(&self.html)
     }
-    page.push_str(END);
-    harmless(&page).into_owned()
 }
 
 /// How long HTML may be parsed that looked bearable and is not.
@@ -187,11 +190,12 @@ mod tests {
 
     #[test]
     fn a_page_holds_header_and_text() {
+        let page = |article: &Article| [&*page_start(article), &article.html(), PAGE_END].concat();
         let mut record = Record::new(&[0; 32], Some(0), 0);
         record.subject = "a <b> \"c\"";
         record.text = Some("one & <two>\nthree\u{202e}\u{1b}[2J\u{9b}");
         let article = article(&record, "From: x <y>\n", None, &Cancel::new());
-        insta::assert_snapshot!(page(&[article]).replace(REPLACEMENT, "?"), @r##"
+        insta::assert_snapshot!(page(&article).replace(REPLACEMENT, "?"), @r##"
         <!DOCTYPE html>
         <html>
         <head>

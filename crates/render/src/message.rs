@@ -14,15 +14,45 @@ use std::fmt::Write;
 /// Marks a piece of text, as with a colour.
 pub type Paint<'a> = dyn Fn(Look, &str) -> String + 'a;
 
-/// Returns a message as text, each line with its end: the header lines, an empty line, the text.
-pub fn text(record: &Record<'_>, zone: &TimeZone, paint: Option<&Paint<'_>>) -> String {
-    let body = body(record.text.unwrap_or_default(), paint);
-    format!("{}\n{body}", header(record, zone, paint))
+/// Levels of answers whose heads are indented; deeper ones stand below each other.
+const INDENT_DEPTH_MAX: u32 = 20;
+
+/// People in To and in Cc of a short header.
+const RECIPIENT_COUNT_MAX: usize = 5;
+
+/// Where a message stands in a conversation that is shown whole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ThreadHead<'a> {
+    /// Its number in the conversation, from 1 on.
+    pub number: usize,
+    /// How many messages the conversation has.
+    pub count: usize,
+    /// The number of the message that it stands below.
+    pub above: Option<usize>,
+    /// The Message-ID of the message that it answers, if that is not shown.
+    pub missing: Option<&'a str>,
 }
 
-/// Returns the header lines of a message.
-pub fn header(record: &Record<'_>, zone: &TimeZone, paint: Option<&Paint<'_>>) -> String {
-    let mut out = String::new();
+/// Returns a message as text, each line with its end: the header lines, an empty line, the text. With `head`
+/// the header is short.
+pub fn text(
+    record: &Record<'_>,
+    head: Option<&ThreadHead<'_>>,
+    zone: &TimeZone,
+    paint: Option<&Paint<'_>>,
+) -> String {
+    let body = body(&record.shown_text(), paint);
+    format!("{}\n{body}", header(record, head, zone, paint))
+}
+
+/// Returns the header lines of a message; the short ones with `head`, after a line that tells its place.
+pub fn header(
+    record: &Record<'_>,
+    head: Option<&ThreadHead<'_>>,
+    zone: &TimeZone,
+    paint: Option<&Paint<'_>>,
+) -> String {
+    let mut out = head.map(|head| place(record, head, paint)).unwrap_or_default();
     let mut field = |name: &str, value: &str| {
         if !value.is_empty() {
             let label = format!("{name}:");
@@ -31,19 +61,29 @@ pub fn header(record: &Record<'_>, zone: &TimeZone, paint: Option<&Paint<'_>>) -
         }
     };
     field("From", &people(&record.from));
-    field("To", &people(&record.to));
-    field("Cc", &people(&record.cc));
-    field("Bcc", &people(&record.bcc));
+    let recipients = |list| if head.is_some() { some_people(list) } else { people(list) };
+    field("To", &recipients(&record.to));
+    field("Cc", &recipients(&record.cc));
+    if head.is_none() {
+        field("Bcc", &people(&record.bcc));
+    }
     field("Date", &record.date_unix.map(|seconds| date(seconds, zone)).unwrap_or_default());
     field("Subject", record.subject);
-    field("List", record.list_id);
-    field("Message-ID", record.message_id);
+    if let Some(head) = head {
+        field("Missing", head.missing.unwrap_or_default());
+    } else {
+        field("List", record.list_id);
+        field("Message-ID", record.message_id);
+    }
     field("Flags", &record.flags.join(" "));
     for attachment in &record.attachments {
         let size = attachment.size.map(|size| format!("{size} bytes"));
         let details: Vec<&str> = [attachment.mime, size.as_deref()].into_iter().flatten().collect();
         let name = if attachment.name.is_empty() { "(no name)" } else { attachment.name };
         field("Attachment", &format!("{name} ({})", details.join(", ")));
+    }
+    if head.is_some() {
+        return out;
     }
     for form in &record.also {
         let says = match (form.text.is_empty(), form.mime) {
@@ -65,6 +105,19 @@ pub fn header(record: &Record<'_>, zone: &TimeZone, paint: Option<&Paint<'_>>) -
         field("Problem", problem);
     }
     out
+}
+
+/// Returns the line that tells where a message stands in its conversation. A star marks one that was asked
+/// for.
+fn place(record: &Record<'_>, head: &ThreadHead<'_>, paint: Option<&Paint<'_>>) -> String {
+    let (depth, is_found) = record.thread.map_or((0, false), |thread| (thread.depth, thread.found));
+    let indent = "  ".repeat(depth.saturating_sub(1).min(INDENT_DEPTH_MAX) as usize);
+    let branch = if depth == 0 { "" } else { "└ " };
+    let above = head.above.map(|above| format!(", below {above}")).unwrap_or_default();
+    let star = if is_found { " *" } else { "" };
+    let line = format!("{indent}{branch}{} of {}{above}{star}", head.number, head.count);
+    let line = paint.map_or(Cow::Borrowed(&*line), |paint| paint(Look::Label, &line).into());
+    format!("{line}\n")
 }
 
 /// Returns the text of a message, each line with its end.
@@ -110,6 +163,16 @@ fn people(list: &[Contact<'_>]) -> String {
     people.join(", ")
 }
 
+/// Returns the first of many people, and how many more there are.
+fn some_people(list: &[Contact<'_>]) -> String {
+    match list.split_at_checked(RECIPIENT_COUNT_MAX) {
+        Some((first, [_, ..])) => {
+            format!("{}, and {} more", people(first), list.len() - first.len())
+        }
+        _ => people(list),
+    }
+}
+
 fn person(contact: &Contact<'_>) -> String {
     match (contact.name, contact.address) {
         ("", address) => address.to_owned(),
@@ -146,7 +209,7 @@ mod tests {
 
     #[test]
     fn a_message_reads_as_text_and_nothing_escapes() {
-        insta::assert_snapshot!(text(&record(), &TimeZone::UTC, None).replace('\u{fffd}', "?"), @r"
+        insta::assert_snapshot!(text(&record(), None, &TimeZone::UTC, None).replace('\u{fffd}', "?"), @r"
         From: Ana <ana@example.org>
         To: bo@example.org, undisclosed
         Date: Tue, 05 Mar 2024 14:02:11 +0000
@@ -160,6 +223,36 @@ mod tests {
         one
         two?2J
         ");
+    }
+
+    #[test]
+    fn a_message_of_a_conversation_has_a_short_head_and_its_text_whole() {
+        let mut answer = record();
+        answer.thread = Some(crate::Thread { id: "x@y", depth: 3, found: true });
+        answer.text = Some("one\n  two");
+        answer.cc = vec![Contact { name: "", address: "cy@example.org" }; RECIPIENT_COUNT_MAX + 2];
+        let head = ThreadHead { number: 4, count: 12, above: Some(2), missing: Some("z@\u{1b}y") };
+        insta::assert_snapshot!(text(&answer, Some(&head), &TimeZone::UTC, None).replace('\u{fffd}', "?"), @r"
+            └ 4 of 12, below 2 *
+        From: Ana <ana@example.org>
+        To: bo@example.org, undisclosed
+        Cc: cy@example.org, cy@example.org, cy@example.org, cy@example.org, cy@example.org, and 2 more
+        Date: Tue, 05 Mar 2024 14:02:11 +0000
+        Subject: Hi?]0;owned? Bcc: x
+        Missing: z@?y
+        Attachment: a.pdf (application/pdf, 9 bytes)
+
+        one
+          two
+        ");
+        answer.thread = Some(crate::Thread { id: "x@y", depth: 0, found: false });
+        let first = ThreadHead { number: 1, count: 2, above: None, missing: None };
+        assert!(
+            text(&answer, Some(&first), &TimeZone::UTC, Some(&marked))
+                .starts_with("Label[1 of 2]\nLabel[From:]")
+        );
+        answer.thread = Some(crate::Thread { id: "x@y", depth: u32::MAX, found: false });
+        assert!(text(&answer, Some(&head), &TimeZone::UTC, None).find('└').unwrap() <= 40);
     }
 
     #[test]
@@ -180,6 +273,6 @@ mod tests {
 
     #[test]
     fn labels_are_painted_where_there_are_colours() {
-        assert!(text(&record(), &TimeZone::UTC, Some(&marked)).starts_with("Label[From:] Ana <"));
+        assert!(text(&record(), None, &TimeZone::UTC, Some(&marked)).starts_with("Label[From:] Ana <"));
     }
 }

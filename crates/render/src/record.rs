@@ -4,12 +4,14 @@
 //! describes it. Must not know how it is printed.
 
 use crate::flags;
+use crate::links::{self, Link};
 use crate::listed::Listed;
 use index::{Message, MessageFile, Origin};
 use jiff::Timestamp;
 use mail::{ContentFlags, Flags};
 use serde::Serialize;
 use std::borrow::Cow;
+use std::num::NonZeroUsize;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
@@ -76,6 +78,12 @@ pub struct Record<'a> {
     /// The text, where it was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub text: Option<&'a str>,
+    /// The links of what was HTML in the text.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub links: Vec<Link<'a>>,
+    /// How many more links there are, if any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub links_left_out: Option<NonZeroUsize>,
     /// Other forms of the text, and what they say more.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub also: Vec<OtherForm<'a>>,
@@ -229,6 +237,8 @@ impl<'a> Record<'a> {
             problems: message.problems.iter().map(ToString::to_string).collect(),
             files,
             text: Some(&message.text),
+            links: links::of_mail(message),
+            links_left_out: NonZeroUsize::new(message.links.left_out_count),
             also: message.other_forms.iter().map(other_form).collect(),
             ..Record::new(sha256, message.date_seconds(), size)
         }
@@ -247,6 +257,20 @@ impl<'a> Record<'a> {
     /// Gives a message a date that it does not say itself.
     pub fn date_by(&mut self, date_unix: Option<i64>) {
         (self.date, self.date_unix) = (calendar(date_unix), date_unix);
+    }
+
+    /// Leaves out where the links of the text lead.
+    pub fn leave_out_links(&mut self) {
+        (self.links, self.links_left_out) = (Vec::new(), None);
+    }
+
+    /// Returns the text as it is shown: with the targets of its links. Empty if there is none.
+    pub fn shown_text(&self) -> Cow<'a, str> {
+        links::with_links(
+            self.text.unwrap_or_default(),
+            &self.links,
+            self.links_left_out.map_or(0, NonZeroUsize::get),
+        )
     }
 
     /// Returns a message of which nothing else is known.
@@ -277,13 +301,15 @@ impl<'a> Record<'a> {
             files: Vec::new(),
             thread: None,
             text: None,
+            links: Vec::new(),
+            links_left_out: None,
             also: Vec::new(),
         }
     }
 }
 
 /// Returns a date in UTC, if there is one and a calendar has it.
-fn calendar(date_unix: Option<i64>) -> Option<String> {
+pub(crate) fn calendar(date_unix: Option<i64>) -> Option<String> {
     Timestamp::from_second(date_unix?).ok().map(|date| date.to_string())
 }
 

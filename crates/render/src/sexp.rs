@@ -4,8 +4,10 @@
 //! that are not UTF-8, are written as escapes of the reader, so that nothing is lost. docs/OUTPUT.md lists
 //! the keys.
 
+use crate::links::Link;
 use crate::listed::{Listed, Need, Printer};
 use crate::record::{Attachment, Contact, Record, Thread};
+use crate::thread::{Author, ThreadSummary};
 use printable::sanitise::is_harmful;
 use std::io::Write;
 use std::os::unix::ffi::OsStrExt;
@@ -62,8 +64,40 @@ pub fn line(record: &Record<'_>, out: &mut Vec<u8>) {
         list.value("meta", |out| meta(&thread, out));
     }
     list.text("body-txt", record.text.unwrap_or_default());
+    list.values("links", &record.links, link);
+    if let Some(count) = record.links_left_out {
+        list.value("links-left-out", |out| number(count.get() as u64, out));
+    }
     list.end();
     out.push(b'\n');
+}
+
+/// Appends a conversation as a line. What has no value is left out.
+pub fn thread_line(thread: &ThreadSummary, out: &mut Vec<u8>) {
+    let mut list = List { out, is_begun: false };
+    list.value("thread", |out| string(&thread.id, out));
+    if let Some(date) = thread.date_unix {
+        list.value("date", |out| time(date, out));
+    }
+    list.value("messages", |out| number(thread.messages as u64, out));
+    list.value("found", |out| number(thread.found as u64, out));
+    list.value("unread", |out| number(thread.unread as u64, out));
+    list.values("authors", &thread.authors, author);
+    list.text("subject", &thread.subject);
+    let tags: Vec<&String> = thread.tags.iter().collect();
+    list.values("tags", &tags, |tag, out| string(tag, out));
+    list.end();
+    out.push(b'\n');
+}
+
+fn author(author: &Author, out: &mut Vec<u8>) {
+    let mut list = List { out, is_begun: false };
+    list.value("email", |out| string(&author.address, out));
+    list.text("name", &author.name);
+    if !author.found {
+        list.value("related", |out| out.push(b't'));
+    }
+    list.end();
 }
 
 /// A property list that is being written.
@@ -132,6 +166,13 @@ fn attachment(attachment: &Attachment<'_>, out: &mut Vec<u8>) {
     if let Some(size) = attachment.size {
         list.value("size", |out| number(size, out));
     }
+    list.end();
+}
+
+fn link(link: &Link<'_>, out: &mut Vec<u8>) {
+    let mut list = List { out, is_begun: false };
+    list.value("target", |out| string(link.target, out));
+    list.text("text", link.text);
     list.end();
 }
 

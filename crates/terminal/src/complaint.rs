@@ -5,12 +5,53 @@
 use printable::sanitise;
 use std::fmt::Display;
 use std::io::{self, Write};
-use std::sync::OnceLock;
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// The name of the program, once it is known.
 static PROGRAM: OnceLock<&str> = OnceLock::new();
 /// The name before that, as in tests.
 const PROGRAM_DEFAULT: &str = "pneu";
+
+/// Lines that wait while a pager has the terminal.
+#[derive(Debug)]
+struct Held {
+    lines: Vec<String>,
+    /// How many more there were.
+    left_out_count: usize,
+}
+
+/// Most lines that wait.
+const HELD_COUNT_MAX: usize = 1_000;
+
+static HELD: Mutex<Option<Held>> = Mutex::new(None);
+
+fn held() -> MutexGuard<'static, Option<Held>> {
+    HELD.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Keeps back what the user is told, until [`tell_held`].
+pub(crate) fn hold() {
+    held().get_or_insert(Held { lines: Vec::new(), left_out_count: 0 });
+}
+
+/// Tells the user what was kept back.
+pub(crate) fn tell_held() {
+    let Some(Held { lines, left_out_count }) = held().take() else { return };
+    lines.into_iter().for_each(|line| complain(line));
+    if left_out_count > 0 {
+        complain(format!("and {left_out_count} more lines"));
+    }
+}
+
+impl Held {
+    fn add(&mut self, line: String) {
+        if self.lines.len() < HELD_COUNT_MAX {
+            self.lines.push(line);
+        } else {
+            self.left_out_count += 1;
+        }
+    }
+}
 
 /// Sets the program's name, with which each line on standard error begins. The first name stays.
 pub fn name_program(name: &'static str) {
@@ -37,6 +78,9 @@ pub fn said_of(path: &str, what: &str) -> String {
 /// here.
 pub fn complain(message: impl Display) {
     let text = message.to_string();
+    if let Some(held) = held().as_mut() {
+        return held.add(text);
+    }
     // Where standard error is closed, nobody is left to tell.
     let _ = writeln!(io::stderr().lock(), "{}: {}", program(), sanitise::many_lines(&text));
 }
@@ -68,6 +112,13 @@ mod tests {
         assert_eq!(with_cause(&denied().context("cannot make a")), "cannot make a: denied");
         assert_eq!(with_cause(&denied().context("cannot make a: denied")), "cannot make a: denied");
         assert_eq!(with_cause(&anyhow!("details").context("cannot")), "cannot");
+    }
+
+    #[test]
+    fn only_so_many_lines_wait() {
+        let mut held = Held { lines: Vec::new(), left_out_count: 0 };
+        (0..HELD_COUNT_MAX + 2).for_each(|number| held.add(number.to_string()));
+        assert_eq!((held.lines.len(), held.left_out_count), (HELD_COUNT_MAX, 2));
     }
 
     #[test]

@@ -24,10 +24,14 @@ pub struct Surroundings {
     pub stderr_is_terminal: bool,
     /// Whether standard input is a terminal.
     pub stdin_is_terminal: bool,
-    /// The program that shows the user long output (`PNEU_PAGER`, `PAGER`); empty for none.
+    /// The program that shows the user long output of this program (`PNEU_PAGER`); empty for none.
+    pub own_pager: Option<String>,
+    /// The program that shows the user long output of any program (`PAGER`); empty for none.
     pub pager: Option<String>,
     /// Whether the user has options for less (`LESS`).
     pub has_less_options: bool,
+    /// Whether the user has options for lv (`LV`).
+    pub has_lv_options: bool,
 }
 
 /// Columns of a terminal that does not tell its width.
@@ -51,8 +55,10 @@ fn from_variables(variable: impl Fn(&str) -> Option<OsString>) -> Surroundings {
     let text = |name| variable(name).and_then(|value| value.into_string().ok());
     let is_set = |name| variable(name).is_some_and(|value| !value.is_empty());
     Surroundings {
-        pager: text("PNEU_PAGER").or_else(|| text("PAGER")),
+        own_pager: text("PNEU_PAGER"),
+        pager: text("PAGER"),
         has_less_options: variable("LESS").is_some(),
+        has_lv_options: variable("LV").is_some(),
         no_color: is_set("NO_COLOR") || variable("TERM").is_some_and(|term| term == "dumb"),
         ..Surroundings::default()
     }

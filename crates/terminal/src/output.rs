@@ -69,11 +69,19 @@ impl Output {
         self.bytes(b"\n")
     }
 
-    /// Writes what is gathered.
+    /// Writes what is gathered: somebody waits for it.
+    ///
+    /// # Errors
+    /// [`Unwritable`].
+    pub fn flush(&mut self) -> anyhow::Result<()> {
+        self.writer.flush().map_err(|error| Unwritable(error).into())
+    }
+
+    /// Writes what is gathered. Ends when the user has seen enough, if there is a pager.
     ///
     /// # Errors
     /// [`Unwritable`].
     pub fn finish(mut self) -> anyhow::Result<()> {
-        self.writer.flush().map_err(|error| Unwritable(error).into())
+        self.flush()
     }
 }

@@ -1,9 +1,9 @@
 //! Starts the program that shows long output on a terminal, page by page.
 //!
 //! Input: the command that the user names, or `less`. Output: a process that reads what we write. No shell
-//! starts it.
+//! starts it. What the user is told while it runs is told after it.
 
-use crate::complaint::complain;
+use crate::complaint::{self, complain};
 use crate::signals;
 use crate::words;
 use std::io;
@@ -14,6 +14,19 @@ const DEFAULT: [&str; 2] = ["less", "-R"];
 /// How less behaves unless the user said so: ends if all fits on a screen, shows colours, leaves the screen
 /// as it is.
 const LESS: &str = "FRX";
+/// How lv behaves unless the user said so: shows colours.
+const LV: &str = "-c";
+
+/// What the user says of the pager.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PagerOptions<'a> {
+    /// Its command; empty or `cat` for none. `less` if nothing is said.
+    pub command: Option<&'a str>,
+    /// Whether the user has options for less (`LESS`).
+    pub has_less_options: bool,
+    /// Whether the user has options for lv (`LV`).
+    pub has_lv_options: bool,
+}
 
 /// A pager that runs. Dropped, it is waited for: whoever started us has the terminal back only when the user
 /// has seen enough.
@@ -26,6 +39,7 @@ impl Drop for Pager {
     fn drop(&mut self) {
         // However it ended, all was written that it wanted to read.
         let _ = self.child.wait();
+        complaint::tell_held();
     }
 }
 
@@ -33,8 +47,8 @@ impl Drop for Pager {
 /// cannot be started, which is told of if it was named.
 ///
 /// The pager does not see the environment variables `secrets`.
-pub fn start(named: Option<&str>, has_less_options: bool, secrets: &[&str]) -> Option<(Pager, ChildStdin)> {
-    let command = match command(named) {
+pub fn start(options: PagerOptions<'_>, secrets: &[&str]) -> Option<(Pager, ChildStdin)> {
+    let command = match command(options.command) {
         Ok(command) => command?,
         Err(what) => {
             complain(format!("the pager: {what}"));
@@ -47,18 +61,23 @@ pub fn start(named: Option<&str>, has_less_options: bool, secrets: &[&str]) -> O
     for name in secrets {
         process.env_remove(name);
     }
-    if !has_less_options {
+    if !options.has_less_options {
         process.env("LESS", LESS);
+    }
+    if !options.has_lv_options {
+        process.env("LV", LV);
     }
     let interrupt = signals::leave_to_pager();
     match process.spawn() {
         Ok(mut child) => {
             let input = child.stdin.take()?;
+            // What is told now would be lost between its lines.
+            complaint::hold();
             Some((Pager { child }, input))
         }
         Err(error) => {
             interrupt.take_back();
-            if named.is_some() || error.kind() != io::ErrorKind::NotFound {
+            if options.command.is_some() || error.kind() != io::ErrorKind::NotFound {
                 complain(format!("cannot run the pager {program}: {error}"));
             }
             None

@@ -10,17 +10,19 @@ use crate::exit::{NotFound, Outcome};
 use crate::format::fields::{self, FIELDS_DEFAULT, Piece};
 use crate::format::paths::{End, Paths};
 use crate::format::plain::Plain;
+use crate::format::threads::{self, ShowThread};
 use crate::format::{self, FileChoice};
+use crate::options::Paging;
 use crate::remedy;
 use crate::sanitise::one_line;
-use crate::search::scope::{Found, Scope};
+use crate::search::scope::{Found, Scope, ThreadForm};
 use crate::search::sort::{self, Sort};
 use crate::search::typed_query::TypedQuery;
 use crate::session::Session;
 use crate::words;
 use anyhow::{Context, Result, anyhow, bail};
 use clap::{Args, ValueEnum};
-use index::{Mailbox, Order};
+use index::{Hits, Mailbox, Order};
 use render::Json;
 use render::Printer;
 use render::Sexp;
@@ -31,7 +33,8 @@ use terminal::command_line::Run;
 /// Search for messages
 ///
 /// Lists the matching messages, newest first, one per line. Words are searched in subject, text and
-/// addresses, ignoring case and accents. Without a query, every message matches.
+/// addresses, ignoring case and accents. Without a query, every message matches. On a terminal, output goes
+/// through a pager: $PNEU_PAGER, the configuration's, $PAGER, or less.
 #[derive(Debug, Args)]
 #[command(
     visible_alias = "search",
@@ -51,6 +54,7 @@ Examples:
   pneu find from:ana date:1m..
   pneu find --sort size --max 10
   pneu find --fields 'd g f s' flag:flagged
+  pneu find --threads=summary flag:unread
   pneu find --format paths --print0 list:announce | xargs -0 grep -l urgent
   pneu find --format json subject:invoice | jq -r .message_id
   pneu find --format mbox date:2023 > 2023.mbox
@@ -81,9 +85,9 @@ pub(crate) struct Arguments {
     format: Format,
     /// Columns of the plain format, by letters (d f s) or names (date,from,subject): d date, f from, t to, c
     /// cc, h bcc, s subject, i message-id, m maildir, l path, g flags, z size, v list, j attachment, r
-    /// references, p priority, a language, k changed, x tag
-    #[arg(long, short, value_name = "FIELDS", default_value = FIELDS_DEFAULT)]
-    fields: String,
+    /// references, p priority, a language, k changed, x tag [default: d f s]
+    #[arg(long, short, value_name = "FIELDS")]
+    fields: Option<String>,
     /// Also find messages whose files are gone and that only the archive still has. "pneu undelete" puts them
     /// back. --format mbox writes them too. Formats that print paths name them on standard error, and the
     /// exit code is 3
@@ -95,6 +99,8 @@ pub(crate) struct Arguments {
     at: Option<PointInTime>,
     #[command(flatten)]
     lock: LockOptions,
+    #[command(flatten)]
+    paging: Paging,
     /// Print every file of a message that has copies in several folders, not only the first
     #[arg(long)]
     files: bool,
@@ -141,7 +147,8 @@ impl Run<Session> for Arguments {
     /// # Errors
     /// The query cannot be understood or answered; there is no index, or a damaged one.
     fn run(&self, session: &Session) -> Result<Outcome> {
-        let pieces = fields::parse(&self.fields).map_err(|what| anyhow!("--fields: {what}"))?;
+        let fields = self.fields.as_deref().unwrap_or(FIELDS_DEFAULT);
+        let pieces = fields::parse(fields).map_err(|what| anyhow!("--fields: {what}"))?;
         self.check()?;
         let command = self.exec.as_deref().map(words::split).transpose();
         let command = command.map_err(|what| anyhow!("--exec: {what}"))?;
@@ -178,6 +185,9 @@ impl Arguments {
             let count = self.scope.count(mailbox, question)?;
             return super::count::print(count, (mailbox, question), session);
         }
+        if self.scope.threads == Some(ThreadForm::Summary) {
+            return self.summaries((mailbox, question), session);
+        }
         let found = self.scope.find(mailbox, question, &self.order())?;
         let hits = &found.hits;
         if let Some(directory) = &self.links_dir {
@@ -189,7 +199,7 @@ impl Arguments {
         if let Some(command) = command {
             return exec::run(mailbox, &hits.list, self.places(), &command);
         }
-        let mut output = session.output();
+        let mut output = session.paged_output(self.paging);
         let Some(printer) = self.printer(pieces, session) else {
             return mbox::write((mailbox, &hits.list), &LazyArchive::new(self.lock, session), output);
         };
@@ -198,6 +208,27 @@ impl Arguments {
         if self.archived && self.format == Format::Paths {
             return deliver::tell_without_files(mailbox, &hits.list);
         }
+        Ok(Outcome::Done)
+    }
+
+    /// Prints a line for each conversation.
+    fn summaries(&self, (mailbox, question): (&Mailbox, &TypedQuery), session: &Session) -> Result<Outcome> {
+        let threads = self.scope.find_threads(mailbox, question, &self.order())?;
+        if threads.list.is_empty() {
+            let hits = Hits { total: threads.total, list: Vec::new() };
+            let found = Found { hits, unit: "threads", ..Found::default() };
+            return nothing((mailbox, question, &found), self, session);
+        }
+        let (end, terminal) = (self.end(), session.terminal);
+        let zone = environment::now().time_zone().clone();
+        let show: &ShowThread<'_> = match self.format {
+            Format::Json => &|thread, out| render::json_line_of(thread, out),
+            Format::Sexp => &|thread, out| render::sexp_thread_line(thread, out),
+            _ => &|thread, out| threads::plain(thread, (&zone, end, terminal), out),
+        };
+        let mut output = session.paged_output(self.paging);
+        threads::print(mailbox, &threads, show, &mut output)?;
+        output.finish()?;
         Ok(Outcome::Done)
     }
 
@@ -220,6 +251,16 @@ impl Arguments {
         if (self.format == Format::Links) != self.links_dir.is_some() {
             bail!("--format links and --links-dir DIR go together");
         }
+        if self.scope.threads == Some(ThreadForm::Summary) {
+            let has_lines =
+                matches!(self.format, Format::Plain | Format::Json | Format::Sexp | Format::Count);
+            if !has_lines || self.exec.is_some() {
+                bail!("--threads=summary goes with --format plain, json, sexp and count");
+            }
+            if self.fields.is_some() || self.files {
+                bail!("--threads=summary has columns of its own, without --fields and --files");
+            }
+        }
         Ok(())
     }
 
@@ -227,9 +268,13 @@ impl Arguments {
         if self.files { FileChoice::All } else { FileChoice::First }
     }
 
+    fn end(&self) -> End {
+        if self.print0 { End::Zero } else { End::Line }
+    }
+
     /// Returns what prints messages in the format that was asked for, if the index alone can.
     fn printer(&self, pieces: Vec<Piece>, session: &Session) -> Option<Box<dyn Printer>> {
-        let end = if self.print0 { End::Zero } else { End::Line };
+        let end = self.end();
         let places = self.places();
         let terminal = session.terminal;
         match self.format {

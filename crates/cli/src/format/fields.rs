@@ -189,13 +189,18 @@ fn text(text: &str) -> Cow<'_, str> {
 
 /// Returns a date as lists show it, to the minute.
 fn date<'a>(seconds: i64, row: &Row<'_>) -> Cow<'a, str> {
-    Cow::Owned(match Timestamp::from_second(seconds) {
+    Cow::Owned(minute(seconds, row.zone))
+}
+
+/// Returns a date to the minute.
+pub(crate) fn minute(seconds: i64, zone: &TimeZone) -> String {
+    match Timestamp::from_second(seconds) {
         Ok(time) => {
-            let at = row.zone.to_datetime(time);
+            let at = zone.to_datetime(time);
             format!("{:04}-{:02}-{:02} {:02}:{:02}", at.year(), at.month(), at.day(), at.hour(), at.minute())
         }
         Err(_) => "?".to_owned(),
-    })
+    }
 }
 
 /// Returns who that is for people: names, or else addresses.

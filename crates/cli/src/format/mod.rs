@@ -7,6 +7,7 @@ pub(crate) mod fields;
 pub(crate) mod paths;
 pub(crate) mod plain;
 mod stream;
+pub(crate) mod threads;
 
 pub(crate) use stream::print;
 

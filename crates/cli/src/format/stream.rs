@@ -38,6 +38,9 @@ pub(crate) fn print(
     };
     let first = list.len().min(FIRST_COUNT);
     output.bytes(&printed(&taken(0..first), printer, &mut RecordReader::new())?)?;
+    if output.terminal.is_terminal() {
+        output.flush()?;
+    }
     for start in (first..list.len()).step_by(WAITING_COUNT) {
         let end = list.len().min(start + WAITING_COUNT);
         let pieces: Vec<index::Result<Vec<u8>>> = (start..end)

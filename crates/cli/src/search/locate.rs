@@ -12,7 +12,7 @@ use crate::exit::{NotFound, Outcome};
 use crate::search::typed_query::TypedQuery;
 use crate::session::Session;
 use anyhow::{Result, anyhow, bail};
-use index::{Error, Hit, Mailbox, Message, Order, RecordReader};
+use index::{Error, Hit, Mailbox, Message, Order, Origin, RecordReader, ThreadOrder};
 use mail::FileContent;
 use pneu::MessageContent;
 use render::hex;
@@ -74,7 +74,7 @@ pub(crate) fn locate(handle: &str, path: &Path, lock: LockOptions, session: &Ses
 
 /// Reads the file at a path, or the one that it became when a mail program changed its flags. `None` if the
 /// handle is no path.
-fn at_path(path: &Path) -> Result<Option<Located>> {
+pub(crate) fn at_path(path: &Path) -> Result<Option<Located>> {
     match MessageContent::read_current(path, environment::clock_ns()) {
         // A word of a query may be the name of a directory here.
         Err(mail::Error::NotAFile { .. }) if path.components().count() == 1 => Ok(None),
@@ -143,6 +143,32 @@ fn by_query(mailbox: &Mailbox, handle: &str, session: &Session) -> Result<(Hit, 
         (Some(_), total) => bail!(
             "{total} messages match {handle}; view shows one: narrow the query, or choose from: pneu find \
              --fields 'd f s i' '{handle}'"
+        ),
+    }
+}
+
+/// Returns the messages with a name that is no path, or of a query whose matches are of one thread.
+///
+/// # Errors
+/// There is no such message; several threads match; the query cannot be answered.
+pub(crate) fn hits_of_one_thread(mailbox: &Mailbox, handle: &str, session: &Session) -> Result<Vec<Hit>> {
+    match mailbox.resolve(handle) {
+        Err(Error::NoSuchMessage { .. }) if !is_exact(handle) => {}
+        resolved => return Ok(resolved?),
+    }
+    let question = TypedQuery::new(&[handle.to_owned()], session)?;
+    let found = mailbox.evaluate(&question.query).map_err(|error| question.explain(error))?;
+    let threads = mailbox.threads(&found, &ThreadOrder { limit: Some(1), ..ThreadOrder::default() })?;
+    match (threads.list.first(), threads.total) {
+        (Some(thread), 1) => {
+            let found = thread.entries.iter().filter(|entry| entry.origin == Origin::Found);
+            Ok(found.map(|entry| entry.hit).collect())
+        }
+        // It may match one message that only the archive has.
+        (None, _) => Ok(vec![by_query(mailbox, handle, session)?.0]),
+        (Some(_), total) => bail!(
+            "messages of {total} conversations match {handle}; view shows one: narrow the query, or choose \
+             from: pneu find --threads=summary '{handle}'"
         ),
     }
 }

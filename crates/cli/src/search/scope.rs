@@ -5,16 +5,25 @@
 
 use crate::search::typed_query::TypedQuery;
 use anyhow::{Result, bail};
-use clap::Args;
-use index::{Duplicates, Hits, Mailbox, NumberSet, Order, Origin, SortKey, ThreadOrder};
+use clap::{Args, ValueEnum};
+use index::{Duplicates, Hits, Mailbox, NumberSet, Order, Origin, SortKey, ThreadOrder, Threads};
 
 /// Options that say which messages belong to an answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Args)]
 pub(crate) struct Scope {
-    /// Show whole conversations, the newest first, with replies below the message they answer. --max and
-    /// --offset count conversations
-    #[arg(long, short = 't')]
-    threads: bool,
+    /// Show whole conversations, the newest first: all their messages, with replies below the message they
+    /// answer, or with --threads=summary one line for each conversation. --max and --offset count
+    /// conversations
+    #[arg(
+        long,
+        short = 't',
+        value_name = "FORM",
+        value_enum,
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "full"
+    )]
+    pub threads: Option<ThreadForm>,
     /// Also list all other messages of the conversations found
     #[arg(long, short = 'r')]
     include_related: bool,
@@ -22,6 +31,16 @@ pub(crate) struct Scope {
     /// copies are always listed once
     #[arg(long, short = 'u')]
     skip_dups: bool,
+}
+
+/// How conversations are listed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ThreadForm {
+    /// All messages
+    Full,
+    /// One line: date of the newest message, messages found and in all, how many are unread, authors,
+    /// subject, tags
+    Summary,
 }
 
 /// Where a message stands in its conversation.
@@ -52,17 +71,11 @@ impl Scope {
     /// # Errors
     /// The query cannot be answered; threads are to be sorted by something else than dates.
     pub(crate) fn find(self, mailbox: &Mailbox, question: &TypedQuery, order: &Order) -> Result<Found> {
-        if !self.threads {
+        if self.threads.is_none() {
             let hits = mailbox.sorted(&self.set(mailbox, question)?, order)?;
             return Ok(Found { hits, spots: Vec::new(), unit: "messages" });
         }
-        if order.key != SortKey::Date {
-            bail!("threads are sorted by the date of their newest message; leave out --sort or --threads");
-        }
-        let found = mailbox.evaluate(&question.query).map_err(|error| question.explain(error))?;
-        let Order { direction, offset, limit, .. } = *order;
-        let duplicates = self.duplicates();
-        let threads = mailbox.threads(&found, &ThreadOrder { direction, duplicates, offset, limit })?;
+        let threads = self.find_threads(mailbox, question, order)?;
         let mut all = Found { hits: Hits { total: threads.total, list: Vec::new() }, ..Found::default() };
         all.unit = "threads";
         for thread in threads.list {
@@ -75,17 +88,40 @@ impl Scope {
         Ok(all)
     }
 
-    /// Returns how many messages are listed.
+    /// Returns the conversations that are listed.
+    ///
+    /// # Errors
+    /// The query cannot be answered; threads are to be sorted by something else than dates.
+    pub(crate) fn find_threads(
+        self,
+        mailbox: &Mailbox,
+        question: &TypedQuery,
+        order: &Order,
+    ) -> Result<Threads> {
+        if order.key != SortKey::Date {
+            bail!("threads are sorted by the date of their newest message; leave out --sort or --threads");
+        }
+        let found = mailbox.evaluate(&question.query).map_err(|error| question.explain(error))?;
+        let Order { direction, offset, limit, .. } = *order;
+        let duplicates = self.duplicates();
+        Ok(mailbox.threads(&found, &ThreadOrder { direction, duplicates, offset, limit })?)
+    }
+
+    /// Returns how many messages are listed; conversations, if each has one line.
     ///
     /// # Errors
     /// The query cannot be answered.
     pub(crate) fn count(self, mailbox: &Mailbox, question: &TypedQuery) -> Result<u64> {
+        if self.threads == Some(ThreadForm::Summary) {
+            let none = Order { limit: Some(0), ..Order::default() };
+            return Ok(self.find_threads(mailbox, question, &none)?.total);
+        }
         Ok(self.set(mailbox, question)?.count())
     }
 
     fn set(self, mailbox: &Mailbox, question: &TypedQuery) -> Result<NumberSet> {
         let mut found = mailbox.evaluate(&question.query).map_err(|error| question.explain(error))?;
-        if self.include_related || self.threads {
+        if self.include_related || self.threads.is_some() {
             found = mailbox.with_related(&found)?;
         }
         Ok(mailbox.distinct(&found, self.duplicates(), None)?)

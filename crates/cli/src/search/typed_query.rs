@@ -30,15 +30,7 @@ impl TypedQuery {
     /// It cannot be understood, and the message shows where; the configuration or the saved queries cannot be
     /// read.
     pub(crate) fn new(words: &[String], session: &Session) -> anyhow::Result<TypedQuery> {
-        let text = words.join(" ");
-        // What is not asked for need not be sound.
-        let queries = if text.to_ascii_lowercase().contains(fields::SAVED) {
-            index::saved_queries(&session.index)?
-        } else {
-            BTreeMap::new()
-        };
-        let query = query::parse(&text, &context(session.configured()?, queries))?;
-        Ok(TypedQuery { text, query })
+        QueryReader::new(session)?.read(words.join(" "))
     }
 
     /// Makes an error of the library point at its place in the query, if it has one.
@@ -58,6 +50,37 @@ impl TypedQuery {
     pub(crate) fn why_nothing(&self, mailbox: &Mailbox) -> anyhow::Result<Option<String>> {
         let hints: Vec<String> = mailbox.folder_hints(&self.query)?.iter().map(sentence).collect();
         Ok((!hints.is_empty()).then(|| hints.join("; ")))
+    }
+}
+
+/// Reads queries, one after the other, with one configuration and one state of the saved queries.
+pub(crate) struct QueryReader<'a> {
+    session: &'a Session,
+    configured: Configuration,
+    /// Read when a query first names one: what is not asked for need not be sound.
+    saved: Option<BTreeMap<String, String>>,
+}
+
+impl<'a> QueryReader<'a> {
+    /// Reads the configuration.
+    ///
+    /// # Errors
+    /// The configuration cannot be read.
+    pub(crate) fn new(session: &'a Session) -> anyhow::Result<QueryReader<'a>> {
+        Ok(QueryReader { session, configured: session.configured()?, saved: None })
+    }
+
+    /// Reads a query. Dates in it count from now.
+    ///
+    /// # Errors
+    /// It cannot be understood, and the message shows where; the saved queries cannot be read.
+    pub(crate) fn read(&mut self, text: String) -> anyhow::Result<TypedQuery> {
+        if self.saved.is_none() && text.to_ascii_lowercase().contains(fields::SAVED) {
+            self.saved = Some(index::saved_queries(&self.session.index)?);
+        }
+        let queries = self.saved.clone().unwrap_or_default();
+        let query = query::parse(&text, &context(self.configured.clone(), queries))?;
+        Ok(TypedQuery { text, query })
     }
 }
 

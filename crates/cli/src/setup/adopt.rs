@@ -27,8 +27,9 @@ const LISTED_COUNT_MAX: usize = 20;
 pub(crate) fn named(text: &str, home: Option<&Path>) -> Result<Vec<String>, String> {
     // Each key stands here by its name, so that a new one cannot be forgotten.
     // What words mean in queries names nothing.
-    let Configuration { roots, headers, archive, addresses, stemming: _ } = config::parse(text, home)?;
+    let Configuration { roots, headers, archive, addresses, stemming: _, pager } = config::parse(text, home)?;
     let mut lines = Vec::new();
+    lines.extend(pager.map(|command| format!("command {command}")));
     if let Some(Archive { repository, password_file, password_command }) = archive {
         lines.extend(password_command.map(|command| format!("command {command}")));
         lines.push(format!("repository {repository}"));
@@ -120,10 +121,12 @@ mod tests {
 
     #[test]
     fn all_that_a_configuration_names_is_listed_and_nothing_reaches_the_terminal() {
-        let text = "headers = [\"X-A\"]\n[[root]]\nname = \"work\"\npath = \"~/Mail\\u001b[2J\"\n[archive]\n\
+        let text = "headers = [\"X-A\"]\npager = \"sh -c ls\"\n\
+                    [[root]]\nname = \"work\"\npath = \"~/Mail\\u001b[2J\"\n[archive]\n\
                     repository = \"s3:host/bucket\"\npassword_file = \"/secret\"\npassword_command = \"sh -c \
                     'id'\"\n";
         let expected = [
+            "command sh -c ls",
             "command sh -c 'id'",
             "repository s3:host/bucket",
             "password file /secret",

@@ -14,6 +14,9 @@ const BEGIN: &str = "\
 # run \"pneu check --repair\", which reads them again.
 # headers = [\"X-Spam-Score\", \"X-Mailer\"]
 
+# The program that shows long output on a terminal, unless $PNEU_PAGER names one; \"\" for none.
+# pager = \"less -R\"
+
 # Languages for which ~word finds other forms: ~detail also finds details and detailed. With stem_all, plain
 # words do so too, as in notmuch, except words in quotation marks or with a capital letter.
 # [search]

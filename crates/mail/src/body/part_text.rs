@@ -11,7 +11,8 @@ use crate::bytes::{after, before};
 use crate::decode::charset;
 use crate::mime::content_fields::ContentFields;
 use crate::problem::{Problem, Problems};
-use crate::text::html::html_to_text;
+use crate::text::html::{html_to_linked_text, html_to_text};
+use crate::text::links::{LinkList, Links};
 
 /// Returns the text of a part, and of HTML the text that is shown. `room` bytes of it are wanted; a few more
 /// tell that there is more.
@@ -21,6 +22,16 @@ pub(crate) fn part_text<'a>(
     (room, fallback): (usize, Option<&'static Encoding>),
     problems: &mut Problems,
 ) -> Cow<'a, str> {
+    linked_part_text(content, decoded, (room, fallback, Links::Ignored), problems).0
+}
+
+/// Returns the same text, and its links if they are wanted.
+pub(crate) fn linked_part_text<'a>(
+    content: &ContentFields,
+    decoded: &'a [u8],
+    (room, fallback, links): (usize, Option<&'static Encoding>, Links),
+    problems: &mut Problems,
+) -> (Cow<'a, str>, LinkList) {
     // HTML is mostly markup, so more bytes are needed for the same text.
     let factor = if content.is_html() { 16 } else { 2 };
     let bytes = cut_text(decoded, room.saturating_mul(factor).max(1 << 12));
@@ -29,10 +40,15 @@ pub(crate) fn part_text<'a>(
     }
     let text = charset::decode(bytes, label(content, bytes).as_deref(), fallback, problems);
     if !content.is_html() {
-        return text;
+        return (text, LinkList::default());
     }
     // One character more than fits, so that the caller notices the cut.
-    Cow::Owned(html_to_text(&text, room.saturating_add(4)))
+    let room = room.saturating_add(4);
+    let (text, links) = match links {
+        Links::Ignored => (html_to_text(&text, room), LinkList::default()),
+        Links::Listed => html_to_linked_text(&text, room),
+    };
+    (Cow::Owned(text), links)
 }
 
 /// Cuts bytes of text at a line end, so that no character is split.

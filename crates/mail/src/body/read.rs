@@ -18,7 +18,7 @@ use encoding_rs::Encoding;
 
 use crate::body::alternatives::{PreferredAlternative, Vocabulary, choose};
 use crate::body::attachments::{Attachment, PartRole, role};
-use crate::body::part_text::{cut_text, label, part_text};
+use crate::body::part_text::{cut_text, label, linked_part_text};
 use crate::bytes::{before, cut};
 use crate::decode::charset;
 use crate::decode::encoded_words::decode_value;
@@ -31,6 +31,7 @@ use crate::mime::content_fields::ContentFields;
 use crate::mime::content_source::ContentSource;
 use crate::mime::parts::{Body, Part, is_inside};
 use crate::problem::{Problem, Problems};
+use crate::text::links::{Link, LinkList, Links};
 
 /// What was read from the contents of a message.
 #[derive(Default)]
@@ -38,6 +39,7 @@ pub(crate) struct Bodies {
     pub(crate) text: String,
     /// The ranges of attached texts in `text`.
     pub(crate) embedded: Vec<Range<usize>>,
+    pub(crate) links: LinkList,
     pub(crate) other_forms: Vec<OtherForm>,
     pub(crate) attachments: Vec<Attachment>,
     /// At least one part is an attachment, and not only embedded.
@@ -62,7 +64,7 @@ pub struct OtherForm {
 pub(crate) fn read_bodies(
     parts: &[Part<'_>],
     source: &mut dyn ContentSource,
-    (preferred, fallback): (PreferredAlternative, Option<&'static Encoding>),
+    (preferred, links, fallback): (PreferredAlternative, Links, Option<&'static Encoding>),
     hashes: &mut PartHashes,
     problems: &mut Problems,
 ) -> Bodies {
@@ -76,6 +78,7 @@ pub(crate) fn read_bodies(
         is_opened: false,
         block: Vec::new(),
         fallback,
+        links,
         problems,
     };
     for (part, is_chosen) in parts.iter().zip(is_chosen) {
@@ -105,6 +108,7 @@ struct Reader<'p> {
     /// A buffer for blocks of attachments.
     block: Vec<u8>,
     fallback: Option<&'static Encoding>,
+    links: Links,
     problems: &'p mut Problems,
 }
 
@@ -243,9 +247,10 @@ impl Reader<'_> {
             self.bodies.other_forms.iter().fold(0, |sum: usize, form| sum.saturating_add(form.text.len()))
         };
         let room = TEXT_BYTES_MAX.saturating_sub(taken);
-        let text = part_text(content, decoded, (room, self.fallback), self.problems);
+        let wanted = (room, self.fallback, if is_chosen { self.links } else { Links::Ignored });
+        let (text, links) = linked_part_text(content, decoded, wanted, self.problems);
         if is_chosen {
-            self.add_text(&text);
+            self.add_linked_text(&text, links);
         } else if self.bodies.other_forms.len() < FORM_COUNT_MAX {
             // NULs and line ends do not matter here: only words of this text are searched.
             let text = text.replace(['\r', '\0'], "\n");
@@ -274,6 +279,21 @@ impl Reader<'_> {
                 self.problems.add(Problem::TextCut);
             }
             room = room.saturating_sub(length);
+        }
+    }
+
+    /// Appends a text, and its links with their ranges in all of the text.
+    fn add_linked_text(&mut self, text: &str, links: LinkList) {
+        let before = self.bodies.text.len();
+        self.add_text(text);
+        let end = self.bodies.text.len();
+        let gap = if before > 0 && end > before { "\n\n".len() } else { 0 };
+        let place = AddedText::new(text, before.saturating_add(gap)..end);
+        let all = &mut self.bodies.links;
+        all.left_out_count = all.left_out_count.saturating_add(links.left_out_count);
+        for link in links.list {
+            let range = place.of(link.text.start)..place.of(link.text.end);
+            all.add(Link { text: range, part_end: end, ..link });
         }
     }
 
@@ -320,5 +340,92 @@ impl Reader<'_> {
         let content = &part.content;
         let (name, mime) = (content.name.clone(), content.mime.clone());
         self.bodies.attachments.push(Attachment { name, mime, size_bytes: size_bytes as u64 });
+    }
+}
+
+/// Where the pieces of a text are that was appended without white space at its ends, NULs and CRs before line
+/// feeds.
+struct AddedText {
+    place: Range<usize>,
+    /// Bytes of white space before it.
+    blank: usize,
+    /// Where bytes were left out, in ascending order.
+    left_out: Vec<usize>,
+}
+
+impl AddedText {
+    fn new(text: &str, place: Range<usize>) -> AddedText {
+        let blank = text.len().saturating_sub(text.trim_start().len());
+        let bytes = text.as_bytes();
+        let is_left_out = |at: &usize| {
+            matches!(
+                (bytes.get(*at), bytes.get(at.saturating_add(1))),
+                (Some(b'\0'), _) | (Some(b'\r'), Some(b'\n'))
+            )
+        };
+        let left_out = memchr::memchr2_iter(b'\r', 0, bytes).filter(is_left_out).filter(|at| *at >= blank);
+        AddedText { place, blank, left_out: left_out.collect() }
+    }
+
+    /// Returns where a place of the text is now.
+    fn of(&self, at: usize) -> usize {
+        let left_out = self.left_out.partition_point(|left_out| *left_out < at);
+        let within = at.saturating_sub(self.blank).saturating_sub(left_out);
+        self.place.start.saturating_add(within).min(self.place.end)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Context, Links, Message, parse};
+
+    fn parsed(message: &str, links: Links) -> Message {
+        parse(message.as_bytes(), &Context { links, ..Context::new(1_700_000_000) })
+    }
+
+    /// Shows links as `text -> target, end of the part`.
+    fn links(message: &Message) -> Vec<String> {
+        let shown = |link: &crate::Link| {
+            format!("{} -> {}, {}", &message.text[link.text.clone()], link.target, link.part_end)
+        };
+        message.links.list.iter().map(shown).collect()
+    }
+
+    #[test]
+    fn links_are_those_of_the_text_that_is_shown_and_change_nothing_else() {
+        let html = "--b\nContent-Type: text/html\n\n<pre>  x\0y\r&#13;&#10;\n<a href=https://a/>one\0 1</a>\
+            </pre> &#13;<a href=https://b/>tw\u{f6}</a>\n";
+        let message = format!(
+            "Content-Type: multipart/mixed; boundary=b\n\n--b\n\nplain https://p/\n{html}{html}--b--\n"
+        );
+        let with = parsed(&message, Links::Listed);
+        assert_eq!(with.text, "plain https://p/\n\nxy\n\none 1\ntw\u{f6}\n\nxy\n\none 1\ntw\u{f6}");
+        assert_eq!(
+            links(&with),
+            [
+                "one 1 -> https://a/, 32",
+                "tw\u{f6} -> https://b/, 32",
+                "one 1 -> https://a/, 48",
+                "tw\u{f6} -> https://b/, 48"
+            ]
+        );
+        let without = parsed(&message, Links::Ignored);
+        assert!(without.links.list.is_empty() && without.copy_hash.is_some());
+        assert_eq!(Message { links: without.links.clone(), ..with }, without);
+    }
+
+    #[test]
+    fn a_form_that_is_not_shown_has_no_links() {
+        let message = "Content-Type: multipart/alternative; boundary=b\n\n--b\n\nsee the page\n--b\n\
+            Content-Type: text/html\n\nsee <a href=https://a/>the page</a>\n--b--\n";
+        assert_eq!(links(&parsed(message, Links::Listed)), [""; 0]);
+    }
+
+    #[test]
+    fn all_parts_together_have_so_many_links() {
+        let part = format!("--b\nContent-Type: text/html\n\n{}\n", "<a href=https://a/>x</a> ".repeat(300));
+        let message = format!("Content-Type: multipart/mixed; boundary=b\n\n{part}{part}--b--\n");
+        let found = parsed(&message, Links::Listed).links;
+        assert_eq!((found.list.len(), found.left_out_count), (crate::limits::LINK_COUNT_MAX, 100));
     }
 }

@@ -11,6 +11,7 @@ use crate::header::dates::DateSource;
 use crate::header::mailbox::Address;
 use crate::message::content_flags::ContentFlags;
 use crate::problem::Problem;
+use crate::text::links::{LinkList, Links};
 
 /// Options of parsing, and the current time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -19,15 +20,17 @@ pub struct Context<'a> {
     pub now_seconds: i64,
     /// The form of a text that is shown, if there are several.
     pub preferred: PreferredAlternative,
+    /// Whether the links of texts that were HTML are returned.
+    pub links: Links,
     /// Names of further header fields to return.
     pub headers: &'a [String],
 }
 
 impl Context<'_> {
-    /// Returns the default options; no further header fields are returned.
+    /// Returns the default options; no links and no further header fields are returned.
     #[must_use]
     pub const fn new(now_seconds: i64) -> Context<'static> {
-        Context { now_seconds, preferred: PreferredAlternative::Better, headers: &[] }
+        Context { now_seconds, preferred: PreferredAlternative::Better, links: Links::Ignored, headers: &[] }
     }
 }
 
@@ -67,6 +70,8 @@ pub struct Message {
     /// The text of all parts, with HTML converted to text. Of several forms it has the one that is shown.
     /// Lines end with LF.
     pub text: String,
+    /// The links of what was HTML in the text, if the context asks for them. Nothing else depends on it.
+    pub links: LinkList,
     /// The other forms of the text.
     pub other_forms: Vec<OtherForm>,
     /// The ranges of `text` that were attached: nested messages, and text files.

@@ -55,7 +55,8 @@ pub(crate) fn assemble(
     let own_id = block.first("message-id").and_then(message_ids::message_id);
     let mut hashes =
         if own_id.is_some() { PartHashes::with_message_id() } else { PartHashes::without_message_id() };
-    let bodies = read_bodies(parts, source, (context.preferred, fallback), &mut hashes, &mut problems);
+    let options = (context.preferred, context.links, fallback);
+    let bodies = read_bodies(parts, source, options, &mut hashes, &mut problems);
     let (mut copy_hash, body_hash) = hashes.finish();
     let mut header = Header { block, fallback, problems: &mut problems };
 
@@ -100,6 +101,7 @@ pub(crate) fn assemble(
         snippet: snippet(&bodies.text),
         language: language(author_text(&bodies.text, &bodies.embedded)),
         text: bodies.text,
+        links: bodies.links,
         other_forms: bodies.other_forms,
         embedded: bodies.embedded,
         copy_hash: None,

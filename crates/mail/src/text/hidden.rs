@@ -180,7 +180,7 @@ fn effect(attributes: &str) -> Option<Effect> {
 }
 
 /// Returns the name and value of the first attribute, and the rest.
-fn next_attribute(text: &str) -> Option<(&str, &str, &str)> {
+pub(crate) fn next_attribute(text: &str) -> Option<(&str, &str, &str)> {
     let text = text.trim_start_matches(|character: char| character.is_ascii_whitespace() || character == '/');
     if text.is_empty() {
         return None;

@@ -5,17 +5,26 @@
 //! together. This is not an HTML parser: wrong nesting does not matter to it. Knows nothing of mail.
 //!
 //! mail-parser's conversion is not used: it knows no blocks but `<p>` and `<br>`, so that table cells run
-//! together, and no entities without a semicolon. Its table of entities is used.
+//! together, and no entities without a semicolon.
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
-use mail_parser::decoders::html::add_html_token;
-
 use crate::bytes::{after, before, cut};
+use crate::text::entities::{Entity, read_entity};
 use crate::text::hidden::{HiddenElements, Name};
+use crate::text::links::{Collector, LinkList};
 
 /// Returns the text of `html`, `length_max` bytes at most.
 pub(crate) fn html_to_text(html: &str, length_max: usize) -> String {
-    let mut reader = Reader { rest: html, ..Reader::default() };
+    read(html, length_max, None).0
+}
+
+/// Returns the same text, and its links.
+pub(crate) fn html_to_linked_text(html: &str, length_max: usize) -> (String, LinkList) {
+    read(html, length_max, Some(Collector::default()))
+}
+
+fn read(html: &str, length_max: usize, links: Option<Collector>) -> (String, LinkList) {
+    let mut reader = Reader { rest: html, links, ..Reader::default() };
     reader.text.out.reserve(html.len().div_euclid(4));
     while let Some(start) = memchr::memchr(b'<', reader.rest.as_bytes()) {
         let (plain, rest) = reader.rest.split_at_checked(start).unwrap_or((reader.rest, ""));
@@ -30,9 +39,11 @@ pub(crate) fn html_to_text(html: &str, length_max: usize) -> String {
     if reader.text.out.len() <= length_max {
         reader.add(rest);
     }
-    let mut text = reader.text.out;
-    text.truncate(cut(text.trim_end(), length_max).len());
-    text
+    let Reader { text: Text { out: mut text, .. }, links, .. } = reader;
+    let length = cut(text.trim_end(), length_max).len();
+    let links = links.map(|links| links.finish(&text, length)).unwrap_or_default();
+    text.truncate(length);
+    (text, links)
 }
 
 /// The text written so far.
@@ -73,18 +84,9 @@ impl Text {
     /// Adds the entity at the start of the text, and returns the rest. An ampersand that starts no entity is
     /// text.
     fn add_entity<'a>(&mut self, text: &'a str) -> &'a str {
-        let after = text.get(1..).unwrap_or_default();
-        let is_name = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'#';
-        let length = after.bytes().take(32).take_while(is_name).count();
-        let (name, rest) = after.split_at_checked(length).unwrap_or((after, ""));
-        let rest = rest.strip_prefix(';').unwrap_or(rest);
-        let is_closed = after.len() > length.saturating_add(rest.len());
-        if let Some(character) = decode_entity(name, is_closed) {
-            self.add(character.as_str());
-            return rest;
-        }
-        self.add("&");
-        after
+        let Entity { character, rest, .. } = read_entity(text);
+        self.add(character.as_deref().unwrap_or("&"));
+        rest
     }
 
     /// Adds plain text.
@@ -138,39 +140,13 @@ fn is_space(character: char) -> bool {
     matches!(character, ' ' | '\t' | '\n' | '\r' | '\x0c' | '\0' | '\u{a0}')
 }
 
-/// Returns the character of an entity. Some may lack their semicolon.
-fn decode_entity(name: &str, is_closed: bool) -> Option<String> {
-    const OPEN: [&str; 8] = ["nbsp", "amp", "lt", "gt", "quot", "copy", "reg", "shy"];
-    if let Some(number) = name.strip_prefix('#') {
-        return decode_number(number);
-    }
-    if name.is_empty() || !(is_closed || OPEN.contains(&name)) {
-        return None;
-    }
-    let token = ["&", name, ";"].concat();
-    let mut decoded = String::new();
-    add_html_token(&mut decoded, token.as_bytes(), false);
-    (decoded != token).then_some(decoded)
-}
-
-/// Returns the character of a decimal or hexadecimal number. Numbers of C1 control characters mean those of
-/// windows-1252.
-fn decode_number(number: &str) -> Option<String> {
-    let code = match number.strip_prefix(['x', 'X']) {
-        Some(digits) => u32::from_str_radix(digits, 16).ok()?,
-        None => number.parse().ok()?,
-    };
-    if let (0x80..=0x9f, Ok(byte)) = (code, u8::try_from(code)) {
-        return Some(encoding_rs::WINDOWS_1252.decode_without_bom_handling(&[byte]).0.into_owned());
-    }
-    char::from_u32(code).map(String::from)
-}
-
 #[derive(Default)]
 struct Reader<'a> {
     rest: &'a str,
     text: Text,
     hidden: HiddenElements,
+    /// The links so far, if they are wanted.
+    links: Option<Collector>,
     lacks_double_quote: bool,
     lacks_single_quote: bool,
     /// End marks that are known not to follow.
@@ -228,7 +204,9 @@ impl<'a> Reader<'a> {
         }
         let attributes = self.skip_attributes(after.get(length..).unwrap_or_default());
         self.hidden.tag(&name, is_end, attributes);
-        match if length <= name.len() { name.get(..length).unwrap_or_default() } else { b"" } {
+        let name = if length <= name.len() { name.get(..length).unwrap_or_default() } else { b"" };
+        self.read_link(name, is_end, attributes);
+        match name {
             b"script" if !is_end => self.skip_element("script"),
             b"style" if !is_end => self.skip_element("style"),
             b"title" if !is_end => self.skip_element("title"),
@@ -239,6 +217,18 @@ impl<'a> Reader<'a> {
                 self.text.is_preformatted = !is_end;
             }
             name => self.text.gap(gap_of(name)),
+        }
+    }
+
+    /// Takes note of a tag that starts or ends a link.
+    fn read_link(&mut self, name: &[u8], is_end: bool, attributes: &str) {
+        let Some(links) = &mut self.links else { return };
+        let (out, is_hidden) = (&self.text.out, self.hidden.is_hidden());
+        match (name, is_end) {
+            (b"a", false) => links.start(attributes, out, is_hidden),
+            (b"a", true) => links.end(out),
+            (b"area", _) => links.area(attributes, out, is_hidden),
+            _ => {}
         }
     }
 

@@ -1,8 +1,10 @@
-//! Turns decoded text into what a person reads: HTML to text, the snippet, the language.
+//! Turns decoded text into what a person reads: HTML to text, its links, the snippet, the language.
 //!
 //! Used by `body` and `message`. Knows nothing of MIME.
 
+pub(crate) mod entities;
 pub(crate) mod hidden;
 pub(crate) mod html;
 pub(crate) mod language;
+pub(crate) mod links;
 pub(crate) mod snippet;

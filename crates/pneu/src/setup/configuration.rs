@@ -34,6 +34,8 @@ pub struct Configuration {
     pub archive: Option<Archive>,
     /// Which words of a query stand for all of their stem, as the table `[search]` says.
     pub stemming: Stemming,
+    /// The command that shows long output on a terminal, for programs that have one; empty for none.
+    pub pager: Option<String>,
 }
 
 /// Where mail is backed up to, as the table `[archive]` says.
@@ -54,6 +56,7 @@ pub struct Archive {
 struct Document {
     #[serde(default)]
     headers: Vec<String>,
+    pager: Option<String>,
     #[serde(default)]
     root: Vec<RootTable>,
     #[serde(default)]
@@ -113,8 +116,8 @@ pub fn parse(text: &str, home: Option<&Path>) -> Result<Configuration, String> {
         ..archive
     });
     let stemming = stemming(&document.search)?;
-    let addresses = document.user.addresses;
-    Ok(Configuration { roots, headers: document.headers, addresses, archive, stemming })
+    let Document { headers, pager, user: UserTable { addresses }, .. } = document;
+    Ok(Configuration { roots, headers, addresses, archive, stemming, pager })
 }
 
 /// Refuses what is neither an address nor a domain: it would never match, and nobody would know.
@@ -301,6 +304,15 @@ mod tests {
             let error = headers(names).unwrap_err();
             assert!(error.contains(part), "{names:?}: {error}");
         }
+    }
+
+    #[test]
+    fn a_pager_may_be_named_or_refused() {
+        let pager = |text: &str| parsed(text).map(|read| read.pager);
+        assert_eq!(pager("pager = \"less -R\"\n"), Ok(Some("less -R".into())));
+        assert_eq!(pager("pager = \"\"\n"), Ok(Some(String::new())));
+        assert_eq!(pager(""), Ok(None));
+        assert!(pager("pager = false\n").unwrap_err().contains("expected a string"));
     }
 
     #[test]

@@ -89,7 +89,7 @@ impl Run<Session> for Arguments {
             if !matches!(self.how.format, Format::Raw | Format::Plain) {
                 bail!("{} is not a message; only --format raw and plain show it", file.place.display());
             }
-            let mut output = if self.how.no_pager { session.output() } else { session.paged_output() };
+            let mut output = session.paged_output(self.how.paging);
             write(&repository, &file, self.how.format, &mut output)?;
             lock.release()?;
             output.finish()?;

@@ -117,6 +117,16 @@ impl Mailbox {
         Ok(Threads { total: ranks.total, list })
     }
 
+    /// Returns the conversations of some hits, whole.
+    ///
+    /// # Errors
+    /// Damage in the store.
+    pub fn threads_of(&self, hits: &[Hit], order: &ThreadOrder) -> Result<Threads> {
+        let mut found = self.empty();
+        hits.iter().for_each(|hit| found.insert(hit.number));
+        self.threads(&found, order)
+    }
+
     /// Returns live messages of the thread that a Message-ID belongs to, whether or not that message is
     /// there.
     pub(super) fn thread_of_id(&self, id: &str) -> Result<NumberSet> {

@@ -1,4 +1,6 @@
-//! `pneu count`: prints how many messages match a query.
+//! `pneu count`: prints how many messages match a query, or each of many.
+
+mod batch;
 
 use crate::exit::Outcome;
 use crate::format::analysis;
@@ -8,21 +10,31 @@ use crate::session::Session;
 use anyhow::Result;
 use clap::Args;
 use index::Mailbox;
+use std::io;
 use terminal::command_line::Run;
 
 /// Count messages
 ///
 /// Prints how many messages match. Copies of a message count once; "pneu info" also prints the number with
 /// copies. The exit code is 1 if nothing matches. See "pneu find --help" for queries.
+///
+/// With --batch, reads a query from each line of standard input, and prints a number for each at once, so
+/// that another program can ask one query after the other. All are answered from the index as it was at the start.
+/// An empty line counts every message. For a query that cannot be answered it prints "error", says why on
+/// standard error, and continues; the exit code is then 3, and else 0, even if nothing matches.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   pneu count flag:unread
-  pneu count 'from:ana and date:2024'")]
+  pneu count 'from:ana and date:2024'
+  printf '%s\\n' tag:work flag:unread | pneu count --batch")]
 pub(crate) struct Arguments {
     /// The query. Without one, every message is counted
     #[arg(value_name = "QUERY")]
     query: Vec<String>,
+    /// Count for each line of standard input, which is a query
+    #[arg(long, conflicts_with_all = ["query", "analyze"])]
+    batch: bool,
     /// Print how the query is answered and how long each part took, instead of the count
     #[arg(long)]
     analyze: bool,
@@ -32,8 +44,13 @@ impl Run<Session> for Arguments {
     /// Runs the command.
     ///
     /// # Errors
-    /// The query cannot be understood or answered; there is no index, or a damaged one.
+    /// The query cannot be understood or answered; there is no index, or a damaged one. With --batch also:
+    /// standard input cannot be read.
     fn run(&self, session: &Session) -> Result<Outcome> {
+        if self.batch {
+            let mailbox = session.mailbox()?;
+            return batch::count(&mailbox, &mut io::stdin().lock(), session);
+        }
         let question = TypedQuery::new(&self.query, session)?;
         let mailbox = session.mailbox()?;
         if self.analyze {

@@ -1,0 +1,180 @@
+//! `pneu view --thread`: shows whole conversations.
+//!
+//! Takes names of messages. Writes every message of their conversations, each below the message that it
+//! answers, and reads one after the other. Does not know how messages are written.
+
+use super::writer::{Place, Writer};
+use super::{Format, How, from_standard_input, known_as, tell};
+use crate::archive::messages::{self, LazyArchive, SearchedMailbox};
+use crate::archive::repository::{ConfiguredRepository, LockOptions, RepositoryOptions};
+use crate::exit::Outcome;
+use crate::output;
+use crate::remedy;
+use crate::search::locate::{self, Wanted};
+use crate::session::Session;
+use anyhow::{Result, bail};
+use index::{Error, Hit, Mailbox, Origin, RecordReader, Thread, ThreadOrder};
+use mail::PreferredAlternative;
+use render::message::ThreadHead;
+use std::collections::HashSet;
+use std::ffi::{OsStr, OsString};
+use std::path::Path;
+
+/// Shows the conversations of messages, that with the newest message first.
+///
+/// # Errors
+/// There is no index; none of the messages is there, or none can be read; the output cannot be written.
+pub(super) fn show(
+    names: &[OsString],
+    (how, lock): (How, LockOptions),
+    session: &Session,
+) -> Result<Outcome> {
+    if how.format == Format::Raw {
+        bail!(
+            "--format raw shows one message; a conversation is written by: pneu find --threads --format mbox"
+        );
+    }
+    let mailbox = session.mailbox()?;
+    let (mut named, mut last_error) = (Vec::new(), None);
+    for name in names {
+        match hits(&mailbox, name, session) {
+            Ok(hits) => named.extend(hits),
+            Err(error) => {
+                if let Some(earlier) = last_error.replace(error) {
+                    remedy::complain_why(&earlier);
+                }
+            }
+        }
+    }
+    let mut outcome = Outcome::Done;
+    if let Some(error) = last_error {
+        if named.is_empty() {
+            return Err(error);
+        }
+        remedy::complain_why(&error);
+        outcome = Outcome::Partly;
+    }
+    let mailbox = match with_absent(mailbox, &named, session)? {
+        SearchedMailbox { mailbox, outcome: Outcome::Done } => mailbox,
+        SearchedMailbox { mailbox, outcome: other } => {
+            outcome = other;
+            mailbox
+        }
+    };
+    let archive = LazyArchive::new(lock, session);
+    let mut shown = Shown { mailbox: &mailbox, archive: &archive, how, session, writer: None, outcome };
+    for thread in mailbox.threads_of(&named, &ThreadOrder::default())?.list {
+        shown.thread(&thread)?;
+    }
+    match shown.writer {
+        Some(writer) => writer.finish().map(|()| shown.outcome),
+        None => bail!("no message of the conversation can be read"),
+    }
+}
+
+/// Returns the messages with a name. What a path or standard input holds is known by its content, or else by
+/// its Message-ID.
+fn hits(mailbox: &Mailbox, name: &OsStr, session: &Session) -> Result<Vec<Hit>> {
+    let handle = name.to_string_lossy();
+    let located = match &*handle {
+        "-" => Some(from_standard_input()?),
+        _ => locate::at_path(Path::new(name))?,
+    };
+    let Some(located) = located else {
+        return locate::hits_of_one_thread(mailbox, &handle, session);
+    };
+    let hits = match mailbox.resolve(&render::hex(&located.sha256)) {
+        Err(Error::NoSuchMessage { .. }) => {
+            mailbox.by_message_id(&located.parsed(PreferredAlternative::Better).message_id)?
+        }
+        resolved => resolved?,
+    };
+    if hits.is_empty() {
+        bail!("{handle} is not indexed, so that its conversation is not known; run \"pneu index\" first");
+    }
+    Ok(hits)
+}
+
+/// Returns the same mailbox, with messages that only the archive has if one of them was named.
+fn with_absent(mailbox: Mailbox, named: &[Hit], session: &Session) -> Result<SearchedMailbox> {
+    let mut is_absent = true;
+    for hit in named {
+        is_absent &= mailbox.is_absent(hit)?;
+    }
+    if !is_absent || !ConfiguredRepository::is_named(&RepositoryOptions::default(), session)? {
+        return Ok(SearchedMailbox { mailbox, outcome: Outcome::Done });
+    }
+    messages::with_absent(mailbox, session)
+}
+
+/// Conversations that are being shown.
+struct Shown<'a> {
+    mailbox: &'a Mailbox,
+    archive: &'a LazyArchive<'a>,
+    how: How,
+    session: &'a Session,
+    /// From the first message on.
+    writer: Option<Writer>,
+    outcome: Outcome,
+}
+
+impl Shown<'_> {
+    /// Shows a conversation. Tells of messages that cannot be read.
+    fn thread(&mut self, thread: &Thread) -> Result<()> {
+        let mut reader = RecordReader::new();
+        let id = |entry: &index::ThreadEntry| self.mailbox.message_id(&entry.hit, &mut reader);
+        let ids = thread.entries.iter().map(id).collect::<index::Result<Vec<String>>>()?;
+        let known: HashSet<&str> = ids.iter().map(String::as_str).collect();
+        let depths: Vec<u32> = thread.entries.iter().map(|entry| entry.depth).collect();
+        for ((index, entry), above) in thread.entries.iter().enumerate().zip(above(&depths)) {
+            let message = self.mailbox.message(&entry.hit, &mut reader)?;
+            let located = match locate::read(&message, Wanted::Message, self.archive) {
+                Ok(located) => located,
+                Err(error) => {
+                    output::complain(remedy::explained(&error));
+                    self.outcome = Outcome::Partly;
+                    continue;
+                }
+            };
+            tell(&located, self.how, self.session);
+            let answered = message.rest.references.last().map(String::as_str);
+            let head = ThreadHead {
+                number: index + 1,
+                count: thread.entries.len(),
+                above,
+                missing: answered.filter(|id| !known.contains(id)),
+            };
+            let is_found = entry.origin == Origin::Found;
+            let first = ids.first().map_or("", String::as_str);
+            let place =
+                Place { thread: render::Thread { id: first, depth: entry.depth, found: is_found }, head };
+            let message_known = known_as(message.clone(), &located);
+            let writer = self.writer.get_or_insert_with(|| Writer::new(self.how, self.session));
+            writer.message(&located, message_known.as_ref(), Some(&place))?;
+        }
+        Ok(())
+    }
+}
+
+/// Returns for each message the number, from 1 on, of the message that it stands below.
+fn above(depths: &[u32]) -> Vec<Option<usize>> {
+    let mut open: Vec<usize> = Vec::new();
+    let mut found = Vec::with_capacity(depths.len());
+    for (index, depth) in depths.iter().enumerate() {
+        open.truncate(*depth as usize);
+        found.push(open.last().copied());
+        open.push(index + 1);
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_message_stands_below_another_or_at_the_top() {
+        assert_eq!(above(&[0, 1, 2, 1, 0, 1]), [None, Some(1), Some(2), Some(1), None, Some(5)]);
+        assert_eq!(above(&[]), []);
+    }
+}

@@ -1,0 +1,211 @@
+//! Collects where the links of HTML lead.
+//!
+//! Input: the tags `a` and `area` with their attributes, and the text written so far. Output: for each link
+//! that leads to another place the range of its text, and its target as a browser reads it. Links within the
+//! page and relative ones lead nowhere in a message. Knows nothing of what is shown of a link.
+#![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
+
+use std::ops::Range;
+
+use crate::bytes::cut;
+use crate::limits::{LINK_BYTES_MAX, LINK_COUNT_MAX};
+use crate::text::entities::decode_attribute;
+use crate::text::hidden::next_attribute;
+
+/// Whether links are collected.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Links {
+    /// No.
+    #[default]
+    Ignored,
+    /// Yes.
+    Listed,
+}
+
+/// A link of a text that was HTML.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Link {
+    /// The range of its text in [`Message::text`](crate::Message::text); empty for a picture.
+    pub text: Range<usize>,
+    /// Where it leads. It has a scheme, which may be any, and may contain control characters. A longer one
+    /// than [`LINK_BYTES_MAX`] is cut, and ends in `…`.
+    pub target: String,
+    /// Where the text of its part ends.
+    pub part_end: usize,
+}
+
+/// The links of a text.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LinkList {
+    /// Each in the order in which they end, [`LINK_COUNT_MAX`] at most.
+    pub list: Vec<Link>,
+    /// How many more there were.
+    pub left_out_count: usize,
+}
+
+impl LinkList {
+    /// Adds a link if there is room.
+    pub(crate) fn add(&mut self, link: Link) {
+        if self.list.len() < LINK_COUNT_MAX {
+            self.list.push(link);
+        } else {
+            self.left_out_count = self.left_out_count.saturating_add(1);
+        }
+    }
+}
+
+/// Collects the links of one HTML.
+#[derive(Default)]
+pub(crate) struct Collector {
+    open: Option<Open>,
+    found: LinkList,
+}
+
+/// A link whose end was not read yet.
+struct Open {
+    target: String,
+    start: usize,
+    is_hidden: bool,
+}
+
+impl Collector {
+    /// Starts a link. `out` is the text before it. Ends the one that is open: links are not nested.
+    pub(crate) fn start(&mut self, attributes: &str, out: &str, is_hidden: bool) {
+        self.end(out);
+        let target = target(attributes);
+        self.open = target.map(|target| Open { target, start: out.len(), is_hidden });
+    }
+
+    /// Adds a link of a picture.
+    pub(crate) fn area(&mut self, attributes: &str, out: &str, is_hidden: bool) {
+        if let Some(target) = target(attributes).filter(|_| !is_hidden) {
+            self.found.add(Link { text: out.len()..out.len(), target, part_end: 0 });
+        }
+    }
+
+    /// Ends the open link, if there is one. `out` is the text so far. A link that was hidden where it starts
+    /// and has no text is not there for a reader.
+    pub(crate) fn end(&mut self, out: &str) {
+        let Some(Open { target, start, is_hidden }) = self.open.take() else { return };
+        let written = out.get(start..).unwrap_or_default();
+        let end = start.saturating_add(written.trim_end().len());
+        let start = out.len().saturating_sub(written.trim_start().len()).min(end);
+        if start < end || !is_hidden {
+            self.found.add(Link { text: start..end, target, part_end: 0 });
+        }
+    }
+
+    /// Returns the links of a text that was cut to a length.
+    pub(crate) fn finish(mut self, out: &str, length: usize) -> LinkList {
+        self.end(out);
+        for link in &mut self.found.list {
+            link.text = link.text.start.min(length)..link.text.end.min(length);
+            link.part_end = length;
+        }
+        self.found
+    }
+}
+
+/// Returns where a link with these attributes leads, if to another place.
+fn target(attributes: &str) -> Option<String> {
+    let mut rest = attributes;
+    let href = loop {
+        let (name, value, next) = next_attribute(rest)?;
+        if name.eq_ignore_ascii_case("href") {
+            break value;
+        }
+        rest = next;
+    };
+    // A byte of a target may be written as an entity of some ten.
+    let decoded = decode_attribute(cut(href, LINK_BYTES_MAX.saturating_mul(16)));
+    // As browsers do: https://url.spec.whatwg.org/#concept-basic-url-parser
+    let trimmed = decoded.trim_matches(|character: char| character <= ' ');
+    let mut target = trimmed.replace(['\t', '\n', '\r'], "");
+    if !is_absolute(&target) {
+        return None;
+    }
+    if target.len() > LINK_BYTES_MAX {
+        target.truncate(target.floor_char_boundary(LINK_BYTES_MAX));
+        target.push('…');
+    }
+    Some(target)
+}
+
+/// Says whether a target names a scheme, and something of it.
+fn is_absolute(target: &str) -> bool {
+    let Some((scheme, rest)) = target.split_once(':') else { return false };
+    let is_inner = |byte: u8| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte);
+    scheme.starts_with(|first: char| first.is_ascii_alphabetic())
+        && scheme.bytes().all(is_inner)
+        && !rest.trim_matches(['/', ' ']).is_empty()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::html::html_to_linked_text;
+
+    /// Shows links as `text -> target`.
+    fn links(html: &str) -> Vec<String> {
+        let (text, found) = html_to_linked_text(html, 1 << 20);
+        found.list.iter().map(|link| format!("{} -> {}", &text[link.text.clone()], link.target)).collect()
+    }
+
+    #[test]
+    fn links_have_a_text_and_a_target() {
+        for (html, expected) in [
+            (
+                "see <a href=\"https://a.example/x?y=1&amp;z\"> the\n <b>page</b> </a>.",
+                "the page -> https://a.example/x?y=1&z",
+            ),
+            ("<A class=x HREF='mailto:a@b'>write</A>", "write -> mailto:a@b"),
+            ("<a href=javascript:x()>go</a>", "go -> javascript:x()"),
+            ("<a href='https://a/'><img alt=cat src=x></a>", " -> https://a/"),
+            ("<map><area href=https://a/></map>", " -> https://a/"),
+            ("<a href=https://a/>one<a href=https://b/>two", "one -> https://a/|two -> https://b/"),
+            ("<a href=https://a/ href=https://b/>first</a>", "first -> https://a/"),
+            ("<a href=https://a/><p>one</p><p>two</p></a>", "one\n\ntwo -> https://a/"),
+            ("<a href=\" \u{1} java\nscr\tipt:x \">go</a>", "go -> javascript:x"),
+            ("<a href='&#x68;ttps://a/&#10;b'>go</a>", "go -> https://a/b"),
+            // Without a semicolon, a name before `=` is part of a query.
+            (
+                "<a href='https://a/?b=1&copy=2&lt=3&amp=4&#38=5'>go</a>",
+                "go -> https://a/?b=1&copy=2&lt=3&amp=4&=5",
+            ),
+            ("<a href=#top>top</a><a href=/x>x</a><a href=x.html>y</a><a href=//h/x>z</a>", ""),
+            ("<a href=''>x</a><a href='http://'>y</a><a name=z>z</a><a href='mailto:'>m</a>", ""),
+            ("<a href='1http:x'>x</a><a href=':x'>y</a><a href='a b:c'>z</a>", ""),
+            ("&lt;a href=https://a/&gt;no", ""),
+        ] {
+            assert_eq!(links(html).join("|"), expected, "{html}");
+        }
+    }
+
+    #[test]
+    fn what_is_hidden_is_no_link_unless_its_text_is_shown() {
+        for (html, expected) in [
+            ("<div style='display:none'><a href=https://a/>x</a></div>y", ""),
+            ("<div hidden><area href=https://a/></div>y", ""),
+            // A browser ends the division, and goes on with the link.
+            ("<div hidden><a href=https://a/>x</div>shown</a>", "shown -> https://a/"),
+            ("<a href=https://a/><span hidden>good</span>bad</a>", "bad -> https://a/"),
+        ] {
+            assert_eq!(links(html).join("|"), expected, "{html}");
+        }
+    }
+
+    #[test]
+    fn links_change_no_text_and_have_limits() {
+        let long = format!("<a href='data:{}é'>x</a>", "é".repeat(LINK_BYTES_MAX));
+        let found = html_to_linked_text(&long, 100).1;
+        assert!(found.list[0].target.ends_with("é…") && found.list[0].target.len() <= LINK_BYTES_MAX + 3);
+        let many = "<a href=https://a/>four</a> ".repeat(LINK_COUNT_MAX + 3);
+        let (text, found) = html_to_linked_text(&many, 1 << 20);
+        assert_eq!(text, crate::text::html::html_to_text(&many, 1 << 20));
+        assert_eq!((found.list.len(), found.left_out_count), (LINK_COUNT_MAX, 3));
+        for limit in 0..40 {
+            let (text, found) = html_to_linked_text(&many, limit);
+            assert!(found.list.iter().all(|link| text.get(link.text.clone()).is_some()), "{limit}");
+        }
+    }
+}
