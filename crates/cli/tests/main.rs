@@ -17,6 +17,7 @@ mod attacks;
 mod both_ways;
 mod boundaries;
 mod clocks;
+mod completions;
 mod copies;
 mod damage;
 mod deliver;

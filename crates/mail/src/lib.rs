@@ -46,4 +46,4 @@ pub use maildir::stamp::{FileStat, RACY_NS, Stamp, stat_directory, stat_file};
 pub use message::content_flags::Derived;
 pub use message::model::{Context, Message};
 pub use message::parse::parse;
-pub use problem::{MESSAGE_CUT, Problem, is_problem_kind, problem_group, problem_groups};
+pub use problem::{MESSAGE_CUT, Problem, is_problem_kind, problem_group, problem_groups, problem_kinds};

@@ -35,6 +35,7 @@ pub use analysis::{Analysis, AnalysisStep};
 pub use contacts::{Circle, Person};
 pub use copies::Duplicates;
 pub use counts::Counts;
+pub(crate) use files::{disk_name, folder_name};
 pub use flags::shown_flags;
 pub use hints::FolderHint;
 pub use inventory::{Inventory, Listed, StoredFile, StoredFolder};
