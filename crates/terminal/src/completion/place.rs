@@ -168,7 +168,7 @@ impl<'a> Place<'a> {
             .collect();
         let found = if listed.is_empty() {
             let value_name =
-                argument.get_value_names().and_then(<[_]>::first).map_or("", |name| name.as_str());
+                argument.get_value_names().and_then(<[_]>::first).map_or("", clap::builder::Str::as_str);
             offered(&Wanted { value_name, value, given: &self.given })
         } else {
             Offered::Values(listed)
