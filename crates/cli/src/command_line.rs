@@ -38,7 +38,7 @@ pub(crate) fn parse(
         arguments.pop();
         arguments.push("--help".into());
     }
-    command_line::parse(program(), COMMANDS, arguments)
+    command_line::parse(program, COMMANDS, &arguments)
 }
 
 /// Returns the definition of the command line as help shows it.

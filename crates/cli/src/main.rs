@@ -8,6 +8,7 @@
 mod archive;
 mod command;
 mod command_line;
+mod complete;
 mod deliver;
 mod environment;
 mod error_meaning;
@@ -20,7 +21,9 @@ mod session;
 mod setup;
 
 use printable::sanitise;
+use std::ffi::OsString;
 use std::process::ExitCode;
+use terminal::completion::Line;
 use terminal::{amount, complaint, confirm, exit, output, pager, signals, words};
 
 fn main() -> ExitCode {
@@ -28,12 +31,15 @@ fn main() -> ExitCode {
     // Without it an I/O error under a map ends the program with "Bus error" and no name. It can do without.
     let _ = disk::fault::install();
     let surroundings = environment::surroundings();
-    let request = match command_line::parse(environment::arguments()) {
+    let arguments: Vec<OsString> = environment::arguments().collect();
+    if let Some(line) = Line::asked(&arguments) {
+        return complete::answer(&line, command_line::full_definition, &surroundings);
+    }
+    let request = match command_line::parse(arguments) {
         Ok(request) => request,
         Err(error) => return exit::usage(&error),
     };
-    let definitions = [command_line::definition, command_line::full_definition];
-    let session = session::Session::new(&request.common, surroundings, definitions);
+    let session = session::Session::new(&request.common, surroundings, command_line::definition);
     let result = session.and_then(|session| {
         let result = request.command.run(&session);
         complain_of_clock(&result, &session);

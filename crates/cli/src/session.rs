@@ -49,21 +49,18 @@ pub(crate) struct Session {
     pub whereabouts: Whereabouts,
     /// Returns the definition of the command line as help shows it.
     pub definition: fn() -> clap::Command,
-    /// Returns the definition of the command line in which every command shows the options of all commands.
-    pub full_definition: fn() -> clap::Command,
     screen: terminal::environment::Surroundings,
 }
 
 impl Session {
-    /// Makes it of the options and the surroundings, with two definitions of the command line: `definition`,
-    /// as help shows it, and `full_definition`, with the options of all commands in every command.
+    /// Makes it of the options, the surroundings and the definition of the command line as help shows it.
     ///
     /// # Errors
     /// Nobody says where to keep the index; a root cannot be meant so.
     pub(crate) fn new(
         common: &Common,
         surroundings: Surroundings,
-        [definition, full_definition]: [fn() -> clap::Command; 2],
+        definition: fn() -> clap::Command,
     ) -> Result<Session> {
         let screen = surroundings.terminal;
         let data = match (&common.data, &surroundings.data_home) {
@@ -108,7 +105,6 @@ impl Session {
             home: surroundings.home,
             whereabouts,
             definition,
-            full_definition,
             screen,
         })
     }

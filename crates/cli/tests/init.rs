@@ -1,4 +1,4 @@
-//! The first steps: a configuration, completions, manual pages.
+//! The first steps: a configuration, manual pages.
 //!
 //! Comes in: homes with mail here or there. Goes out: whether a configuration names it, and what shells and
 //! `man` are given. Must not know what a shell makes of it.
@@ -140,48 +140,4 @@ fn a_disk_that_takes_no_more_leaves_no_half_of_a_configuration() {
     assert!(full.err.contains("cannot write") && full.err.contains("File too large"), "{}", full.err);
     assert!(!home.path().join(".config/pneu/config.toml").exists());
     assert!(home.good(&["init"]).contains("is written"));
-}
-
-/// Returns what bash offers for the last word of a line.
-fn completed(script: &str, words: &[&str]) -> Vec<String> {
-    let line = words.iter().map(|word| format!("'{word}'")).collect::<Vec<_>>().join(" ");
-    let text = format!(
-        "{script}\nCOMP_WORDS=({line}); COMP_CWORD={}; _pneu pneu '{}' '{}'; printf '%s\\n' \
-         \"${{COMPREPLY[@]}}\"",
-        words.len() - 1,
-        words[words.len() - 1],
-        words[words.len() - 2]
-    );
-    let output = std::process::Command::new("bash").args(["-c", &text]).output().unwrap();
-    assert!(output.status.success(), "{output:?}");
-    String::from_utf8(output.stdout).unwrap().lines().map(str::to_owned).collect()
-}
-
-#[test]
-fn bash_completes_commands_options_and_values() {
-    let home = Home::new();
-    let script = home.good(&["completions", "bash"]);
-    if !fs::exists("/bin/bash").unwrap() {
-        return println!("left out: there is no bash");
-    }
-    assert_eq!(completed(&script, &["pneu", "fi"]), ["find"]);
-    assert_eq!(completed(&script, &["pneu", "find", "--links"]), ["--links-dir"]);
-    assert_eq!(completed(&script, &["pneu", "find", "--data"]), ["--data"]);
-    assert_eq!(completed(&script, &["pneu", "find", "--sort", "s"]), ["size", "subject"]);
-    assert_eq!(completed(&script, &["pneu", "view", "--format", "h"]), ["html"]);
-}
-
-#[test]
-fn every_shell_has_all_commands_and_nothing_hidden() {
-    let home = Home::new();
-    for shell in ["bash", "zsh", "fish"] {
-        let script = home.good(&["completions", shell]);
-        for word in ["find", "view", "index", "links-dir", "data", "quiet", "sexp", "maildir"] {
-            assert!(script.contains(word), "{shell}: {word}");
-        }
-        for word in ["legacy-cleanup", "linksdir", "sortfield", "maxnum"] {
-            assert!(!script.contains(word), "{shell}: {word}");
-        }
-    }
-    assert_eq!(home.pneu(&["completions", "csh"]).code, Some(2));
 }

@@ -19,6 +19,7 @@ mod attacks;
 mod both_ways;
 mod boundaries;
 mod clocks;
+mod completions;
 mod copies;
 mod count;
 mod damage;

@@ -8,6 +8,7 @@ mod archive;
 mod check;
 mod environment;
 mod error;
+mod names;
 mod open;
 mod pass;
 mod rebuild;
@@ -26,6 +27,7 @@ pub use archive::{Archive, ArchivedFile, NoArchive, ReadableArchive};
 pub use check::{Damage, Depth, Repair, check, damage_of_user, diagnose, strangers};
 pub use environment::{CLOCK_SECONDS, Environment, present_for_dates};
 pub use error::{Error, Result, TableError, moment};
+pub use names::{folder_directories, folder_names, tag_names};
 pub use open::roots;
 pub use pass::{
     Adopted, Cleanup, Loss, Mode, Problem, Summary, UpdateOptions, adopt, update, update_folders,

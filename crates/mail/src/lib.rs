@@ -46,5 +46,5 @@ pub use maildir::stamp::{FileStat, RACY_NS, Stamp, stat_directory, stat_file};
 pub use message::content_flags::ContentFlags;
 pub use message::model::{Context, Message};
 pub use message::parse::parse;
-pub use problem::{MESSAGE_CUT, Problem, is_problem_kind, problem_group, problem_groups};
+pub use problem::{MESSAGE_CUT, Problem, is_problem_kind, problem_group, problem_groups, problem_kinds};
 pub use text::links::{Link, LinkList, Links};

@@ -141,8 +141,12 @@ pub const MESSAGE_CUT: &str = "cut-message";
 
 /// Returns whether `word` is the kind of a problem, or a group of kinds.
 pub fn is_problem_kind(word: &str) -> bool {
-    let mut kinds = Problem::KINDS.iter().copied().chain([MESSAGE_CUT]);
-    kinds.any(|kind| kind == word || problem_group(kind) == word)
+    problem_kinds().any(|kind| kind == word || problem_group(kind) == word)
+}
+
+/// Returns all kinds of problems, without their groups.
+pub fn problem_kinds() -> impl Iterator<Item = &'static str> {
+    Problem::KINDS.iter().copied().chain([MESSAGE_CUT])
 }
 
 /// Returns all groups of kinds, sorted.

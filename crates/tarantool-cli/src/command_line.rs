@@ -35,7 +35,8 @@ Exit codes: 0 found or done, 1 nothing found, 2 error, 3 done but something was 
 pub(crate) fn parse(
     arguments: impl IntoIterator<Item = OsString>,
 ) -> Result<Request<Common, Session>, clap::Error> {
-    command_line::parse(program(), COMMANDS, arguments)
+    let arguments: Vec<OsString> = arguments.into_iter().collect();
+    command_line::parse(program, COMMANDS, &arguments)
 }
 
 /// Returns the definition of the command line as help shows it.

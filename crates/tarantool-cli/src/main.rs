@@ -14,7 +14,10 @@ mod session;
 mod tuple;
 
 use session::Session;
+use std::ffi::OsString;
+use std::io::Write;
 use std::process::ExitCode;
+use terminal::completion::{Line, Offered};
 use terminal::exit::{self, Meaning};
 use terminal::{complaint, environment, signals};
 
@@ -22,12 +25,15 @@ fn main() -> ExitCode {
     complaint::name_program(command_line::NAME);
     // Without it an I/O error under a map ends the program with "Bus error" and no name. It can do without.
     let _ = disk::fault::install();
-    let request = match command_line::parse(environment::arguments()) {
+    let arguments: Vec<OsString> = environment::arguments().collect();
+    if let Some(line) = Line::asked(&arguments) {
+        return complete(&line);
+    }
+    let request = match command_line::parse(arguments) {
         Ok(request) => request,
         Err(error) => return exit::usage(&error),
     };
-    let definitions = [command_line::definition, command_line::full_definition];
-    let session = Session::new(&request.common, &environment::surroundings(), definitions);
+    let session = Session::new(&request.common, &environment::surroundings(), command_line::definition);
     let result = request.command.run(&session);
     if let Err(error) = &result
         && !exit::is_closed_pipe(error)
@@ -35,4 +41,15 @@ fn main() -> ExitCode {
         remedy::complain_why(error);
     }
     exit::code(&result, signals::code(), |_| Meaning::Failure)
+}
+
+/// Answers a shell. Values are directories, or what only the files of Tarantool tell.
+fn complete(line: &Line) -> ExitCode {
+    let answer = line.answer(&command_line::full_definition(), |wanted| match wanted.value_name {
+        "DIR" | "STORE" | "DIR|STORE" => Offered::Directories,
+        _ => Offered::nothing(),
+    });
+    // A shell that has gone asks for nothing.
+    let _ = std::io::stdout().lock().write_all(&answer);
+    ExitCode::SUCCESS
 }

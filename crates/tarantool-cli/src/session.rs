@@ -26,19 +26,16 @@ pub(crate) struct Session {
     pub is_quiet: bool,
     /// Returns the definition of the command line as help shows it.
     pub definition: fn() -> clap::Command,
-    /// Returns the definition of the command line in which every command shows the options of all commands.
-    pub full_definition: fn() -> clap::Command,
     terminal: Terminal,
     stderr_is_terminal: bool,
 }
 
 impl Session {
-    /// Makes it of the options and the surroundings, with two definitions of the command line: `definition`,
-    /// as help shows it, and `full_definition`, with the options of all commands in every command.
+    /// Makes it of the options, the surroundings and the definition of the command line as help shows it.
     pub(crate) fn new(
         common: &Common,
         surroundings: &Surroundings,
-        [definition, full_definition]: [fn() -> clap::Command; 2],
+        definition: fn() -> clap::Command,
     ) -> Session {
         Session {
             disk: Arc::new(RealDisk),
@@ -47,7 +44,6 @@ impl Session {
             thread_count: environment::thread_count(),
             is_quiet: common.quiet,
             definition,
-            full_definition,
             terminal: Terminal::new(surroundings.columns, surroundings.no_color, ColorChoice::Auto),
             stderr_is_terminal: surroundings.stderr_is_terminal,
         }

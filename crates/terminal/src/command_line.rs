@@ -5,6 +5,7 @@
 //! them, and only the program's own help explains them.
 
 use crate::exit::Outcome;
+use clap::error::ErrorKind;
 use clap::{ArgMatches, Args};
 use std::ffi::OsString;
 
@@ -78,17 +79,32 @@ pub struct Request<Common, Session> {
     pub command: Box<dyn Run<Session>>,
 }
 
-/// Reads a command line, the program's name first. `program` is the definition of the program without its
-/// commands.
+/// Reads a command line, the program's name first. `program` returns the definition of the program without
+/// its commands.
 ///
 /// # Errors
 /// What is wrong with the arguments, or that help or the version was asked for: it is printed instead.
 pub fn parse<Common: CommonOptions, Session>(
-    program: clap::Command,
+    program: fn() -> clap::Command,
     commands: &[Command<Session>],
-    arguments: impl IntoIterator<Item = OsString>,
+    arguments: &[OsString],
 ) -> Result<Request<Common, Session>, clap::Error> {
-    let matches = definition::<Common, Session>(program, commands).try_get_matches_from(arguments)?;
+    // Help and errors may name any command. All else is about the one that is named, and to describe all
+    // commands takes longer than many a query.
+    let partial = partial_definition::<Common, Session>(program(), commands, arguments);
+    match read(partial, commands, arguments) {
+        Err(error) if error.kind() != ErrorKind::DisplayVersion => {}
+        settled => return settled,
+    }
+    read(definition::<Common, Session>(program(), commands), commands, arguments)
+}
+
+fn read<Common: CommonOptions, Session>(
+    definition: clap::Command,
+    commands: &[Command<Session>],
+    arguments: &[OsString],
+) -> Result<Request<Common, Session>, clap::Error> {
+    let matches = definition.try_get_matches_from(arguments)?;
     let common = Common::from_arg_matches(&matches)?;
     read_command(common, commands, &matches)
 }
@@ -105,6 +121,18 @@ fn read_command<Common: CommonOptions, Session>(
         Content::Options(read) => Ok(Request { common, command: read(matches)? }),
         Content::Commands(below) => read_command(common, below, matches),
     }
+}
+
+/// Returns a definition that has only those commands whose names are among the arguments: the one that is
+/// meant, and more if a value is called like a command. What it accepts, the whole definition accepts with
+/// the same result. It knows a command only by its first name.
+fn partial_definition<Common: CommonOptions, Session>(
+    program: clap::Command,
+    commands: &[Command<Session>],
+    arguments: &[OsString],
+) -> clap::Command {
+    let is_named = |name: &str| arguments.iter().skip(1).any(|argument| argument == name);
+    with_commands::<Common, Session>(Common::augment_args(program), commands, &is_named)
 }
 
 /// Returns the definition of a command line as its help shows it: options of all commands are hidden in each
@@ -128,19 +156,20 @@ pub fn full_definition<Common: CommonOptions, Session>(
     program: clap::Command,
     commands: &[Command<Session>],
 ) -> clap::Command {
-    with_commands::<Common, Session>(Common::augment_args(program), commands)
+    with_commands::<Common, Session>(Common::augment_args(program), commands, &|_| true)
 }
 
 fn with_commands<Common: CommonOptions, Session>(
     definition: clap::Command,
     commands: &[Command<Session>],
+    is_wanted: &dyn Fn(&str) -> bool,
 ) -> clap::Command {
-    let defined = commands.iter().map(|command| {
+    let defined = commands.iter().filter(|command| is_wanted(command.name)).map(|command| {
         let definition = (command.define)(clap::Command::new(command.name));
         let definition = (command.adjust)(Common::augment_args(definition));
         match &command.content {
             Content::Options(_) => definition,
-            Content::Commands(below) => with_commands::<Common, Session>(definition, below),
+            Content::Commands(below) => with_commands::<Common, Session>(definition, below, is_wanted),
         }
     });
     definition.subcommand_required(true).arg_required_else_help(true).subcommands(defined)
@@ -202,8 +231,12 @@ mod tests {
         clap::Command::new("program").version("1.0").about("A program")
     }
 
+    fn words(line: &str) -> Vec<OsString> {
+        line.split(' ').map(OsString::from).collect()
+    }
+
     fn parsed(line: &str) -> Result<Request<Options, Session>, clap::Error> {
-        parse(program(), COMMANDS, line.split(' ').map(OsString::from))
+        parse(program, COMMANDS, &words(line))
     }
 
     #[test]
@@ -225,6 +258,61 @@ mod tests {
             let common = parsed(line).unwrap().common;
             assert_eq!((common.quiet, common.color.as_deref()), (true, Some("red")), "{line}");
         }
+    }
+
+    #[test]
+    fn only_commands_that_are_named_are_described() {
+        let described = |line: &str| {
+            let definition = partial_definition::<Options, Session>(program(), COMMANDS, &words(line));
+            let mut names = Vec::new();
+            for command in definition.get_subcommands() {
+                names.push(command.get_name().to_owned());
+                names.extend(command.get_subcommands().map(|below| below.get_name().to_owned()));
+            }
+            names.join(" ")
+        };
+        for (line, expected) in [
+            ("show", ""),
+            ("program", ""),
+            ("program --version", ""),
+            ("program shw", ""),
+            ("program show ana", "show"),
+            ("program --color names show ana", "show names"),
+            ("program names print ana", "names print"),
+            ("program names", "names"),
+        ] {
+            assert_eq!(described(line), expected, "{line}");
+        }
+    }
+
+    #[test]
+    fn all_commands_are_described_where_help_or_an_error_may_name_them() {
+        let whole = || definition::<Options, Session>(program(), COMMANDS);
+        for line in [
+            "program",
+            "program shw show",
+            "program names",
+            "program names prnt",
+            "program -x show",
+            "program show --hlp",
+            "program --help",
+            "program help",
+            "program help show",
+            "program show --help",
+            "program names --help",
+            "program names help print",
+            "program -V",
+            "program --color show",
+            "program show",
+            "program --color show names",
+        ] {
+            let said = parsed(line).err().unwrap();
+            let expected = whole().try_get_matches_from(words(line)).unwrap_err();
+            assert_eq!(said.kind(), expected.kind(), "{line}");
+            assert_eq!(said.render().ansi().to_string(), expected.render().ansi().to_string(), "{line}");
+        }
+        let common = parsed("program --color names show ana").unwrap().common;
+        assert_eq!(common.color.as_deref(), Some("names"));
     }
 
     #[test]

@@ -8,6 +8,7 @@
 pub mod amount;
 pub mod command_line;
 pub mod complaint;
+pub mod completion;
 pub mod confirm;
 pub mod documents;
 pub mod environment;

@@ -5,9 +5,13 @@ use crate::session::Session;
 use anyhow::Result;
 use clap::Args;
 use terminal::command_line::Run;
-use terminal::documents::{CompletedShell, completions};
+use terminal::completion::{CompletedShell, script};
 
 /// Print completions for a shell
+///
+/// Prints a script for bash, zsh or fish. Tab then completes commands and options, and in queries the names of
+/// fields, flags, folders, tags and saved queries. The script asks pneu for them each time, so it stays right
+/// when tags or folders change.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -27,7 +31,7 @@ impl Run<Session> for Arguments {
     /// The output cannot be written.
     fn run(&self, session: &Session) -> Result<Outcome> {
         let mut output = session.output();
-        output.bytes(&completions(self.shell, &(session.full_definition)()))?;
+        output.bytes(script(self.shell, (session.definition)().get_name()).as_bytes())?;
         output.finish()?;
         Ok(Outcome::Done)
     }

@@ -30,6 +30,7 @@ pub use inventory::{Inventory, Listed, StoredFile, StoredFolder};
 pub use mailbox::{
     Duplicates, Hit, Hits, Mailbox, Moment, MomentFile, MomentFolder, OwnAddresses, Scope, Unknown,
 };
+pub(crate) use mailbox::{disk_name, folder_name};
 pub use message::{Line, Message, MessageFile, shown_flags};
 pub use order::{Direction, Order, SortKey};
 pub(crate) use tags::TaggedMessage;

@@ -4,7 +4,7 @@ use crate::session::Session;
 use anyhow::Result;
 use clap::Args;
 use terminal::command_line::Run;
-use terminal::documents::{CompletedShell, completions};
+use terminal::completion::{CompletedShell, script};
 use terminal::exit::Outcome;
 
 /// Print what makes a shell complete commands and options
@@ -23,7 +23,7 @@ pub(crate) struct Arguments {
 impl Run<Session> for Arguments {
     fn run(&self, session: &Session) -> Result<Outcome> {
         let mut output = session.output();
-        output.bytes(&completions(self.shell, &(session.full_definition)()))?;
+        output.bytes(script(self.shell, (session.definition)().get_name()).as_bytes())?;
         output.finish()?;
         Ok(Outcome::Done)
     }

@@ -13,12 +13,12 @@ pub(in crate::search) fn folder_names(folder: &FolderRow) -> [String; 2] {
 }
 
 /// Returns a folder's name as it is shown: `/` for the root, `/lists/rust` below it.
-pub(in crate::search) fn folder_name(folder: &FolderRow) -> String {
+pub(crate) fn folder_name(folder: &FolderRow) -> String {
     format!("/{}", mail::readable_folder(&folder.path))
 }
 
 /// Returns the path of a folder below its root, as it is on the disk, with a slash before it.
-pub(in crate::search) fn disk_name(folder: &FolderRow) -> String {
+pub(crate) fn disk_name(folder: &FolderRow) -> String {
     format!("/{}", String::from_utf8_lossy(&folder.path))
 }
 

@@ -1,0 +1,134 @@
+//! What Tab offers for values of options and arguments, as far as the definition of the command line does not
+//! list them.
+//!
+//! Input: a line that a shell sent, the definition of the command line. Output: the answer on standard output.
+//! Whatever fails here is only not offered: nobody asked for a complaint in the middle of a line. Does not know
+//! any shell.
+
+mod names;
+mod query_word;
+
+use crate::environment::Surroundings;
+use crate::options::Common;
+use crate::session::Session;
+use names::Names;
+use std::io::Write;
+use std::process::ExitCode;
+use terminal::completion::{Candidate, Line, Offered, Wanted};
+
+/// Answers a shell. `definition` has the options of all commands in every command.
+pub(crate) fn answer(
+    line: &Line,
+    definition: fn() -> clap::Command,
+    surroundings: &Surroundings,
+) -> ExitCode {
+    let answer = line.answer(&definition(), |wanted| {
+        let common = Common { data: wanted.given("data").map(Into::into), ..Common::default() };
+        match Session::new(&common, surroundings.clone(), definition) {
+            Ok(session) => offered(wanted, &session),
+            Err(_) => Offered::nothing(),
+        }
+    });
+    // A shell that has gone asks for nothing.
+    let _ = std::io::stdout().lock().write_all(&answer);
+    ExitCode::SUCCESS
+}
+
+/// Returns what is offered for a value, by what help calls it.
+fn offered(wanted: &Wanted, session: &Session) -> Offered {
+    let names = Names(session);
+    match wanted.value_name {
+        "QUERY" => Offered::Values(query_word::candidates(wanted.value, &names)),
+        "MESSAGE" if wanted.value.starts_with(['/', '.', '~']) => Offered::Files,
+        "MESSAGE" => Offered::Values(query_word::candidates(wanted.value, &names)),
+        "+TAG|-TAG... -- QUERY" => tags_or_query(wanted.value, &names),
+        "NAME" => Offered::Values(words(names.saved_queries())),
+        "[NAME=]DIR" => match roots(wanted.value, &names) {
+            roots if roots.is_empty() => Offered::Directories,
+            roots => Offered::Values(roots),
+        },
+        "DIR" => Offered::Directories,
+        "FILE" | "PATH" | "REPOSITORY" => Offered::Files,
+        _ => Offered::nothing(),
+    }
+}
+
+fn words(names: Vec<String>) -> Vec<Candidate> {
+    names.into_iter().map(|name| Candidate::word(name, "")).collect()
+}
+
+/// Returns tags to add or to remove, or words of a query.
+fn tags_or_query(word: &str, names: &Names) -> Offered {
+    match word.chars().next() {
+        Some(sign @ ('+' | '-')) => {
+            let tags = names.tags().into_iter();
+            Offered::Values(tags.map(|tag| Candidate::word(format!("{sign}{tag}"), "")).collect())
+        }
+        _ => Offered::Values(query_word::candidates(word, names)),
+    }
+}
+
+/// Returns the directories that are indexed and begin so.
+fn roots(word: &str, names: &Names) -> Vec<Candidate> {
+    let mut roots = names.roots();
+    roots.retain(|root| root.starts_with(word));
+    words(roots)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::command_line;
+    use std::collections::BTreeSet;
+
+    /// Values for which nothing can be offered: numbers, times, text, and what only a repository knows.
+    const OPEN: [&str; 17] = [
+        "AGE",
+        "AMOUNT",
+        "COMMAND",
+        "COUNT",
+        "DATE",
+        "FIELDS",
+        "HOST",
+        "LIST",
+        "N",
+        "PATTERN",
+        "PERCENT",
+        "SNAPSHOT",
+        "SNAPSHOT[:PATH]",
+        "TAG",
+        "TAG[,TAG]",
+        "TIME",
+        "WORD",
+    ];
+    const OFFERED: [&str; 9] = [
+        "+TAG|-TAG... -- QUERY",
+        "DIR",
+        "FILE",
+        "MESSAGE",
+        "NAME",
+        "PATH",
+        "QUERY",
+        "REPOSITORY",
+        "[NAME=]DIR",
+    ];
+
+    fn value_names(command: &clap::Command, found: &mut BTreeSet<String>) {
+        for argument in command.get_arguments().filter(|argument| {
+            argument.get_action().takes_values() && argument.get_possible_values().is_empty()
+        }) {
+            found.extend(argument.get_value_names().unwrap_or_default().iter().map(ToString::to_string));
+        }
+        command.get_subcommands().for_each(|below| value_names(below, found));
+    }
+
+    #[test]
+    fn every_kind_of_value_is_offered_or_known_to_be_open() {
+        let mut found = BTreeSet::new();
+        value_names(&command_line::full_definition(), &mut found);
+        let known: BTreeSet<String> = OPEN.iter().chain(&OFFERED).map(ToString::to_string).collect();
+        let unknown: Vec<&String> = found.difference(&known).collect();
+        assert!(unknown.is_empty(), "what does Tab offer for {unknown:?}?");
+        let unused: Vec<&&str> = OFFERED.iter().filter(|name| !found.contains(**name)).collect();
+        assert!(unused.is_empty(), "{unused:?}");
+    }
+}

@@ -1,0 +1,194 @@
+//! Goes on with a query that somebody types: the name of a field, or a value behind it.
+//!
+//! Input: the word at the cursor, which may hold a whole query. Output: that word with its last term finished
+//! in every possible way. Values are escaped as the query language wants it.
+
+use crate::complete::names::Names;
+use query::fields::{self, FIELDS, SAVED};
+use query::flags::FLAGS;
+use query::{Field, FieldSet, Priority};
+use terminal::completion::Candidate;
+
+/// Returns the ways to go on with `word`.
+pub(super) fn candidates(word: &str, names: &Names) -> Vec<Candidate> {
+    let (before, term) = last_term(word);
+    let Some((name, typed)) = term.split_once(':') else {
+        let fields = field_names(term, names).into_iter();
+        return fields.map(|(name, about)| Candidate::beginning(format!("{before}{name}:"), about)).collect();
+    };
+    values(name, typed, names)
+        .into_iter()
+        .map(|(value, about)| Candidate::word(format!("{before}{name}:{value}"), about))
+        .collect()
+}
+
+/// Splits a query before its last term, which may still be open. A dash before it belongs to what is before.
+fn last_term(word: &str) -> (&str, &str) {
+    let (mut start, mut is_quoted, mut is_escaped) = (0, false, false);
+    for (at, character) in word.char_indices() {
+        let behind = at + character.len_utf8();
+        match character {
+            _ if is_escaped => is_escaped = false,
+            '\\' => is_escaped = true,
+            '"' => is_quoted = !is_quoted,
+            _ if is_quoted => {}
+            '(' | ')' => start = behind,
+            '-' if at == start => start = behind,
+            _ if character.is_whitespace() => start = behind,
+            _ => {}
+        }
+    }
+    word.split_at(start)
+}
+
+/// Returns the names of fields that begin so, with what they hold. Other names of a field stand for it only
+/// where its first does not fit.
+fn field_names(beginning: &str, names: &Names) -> Vec<(String, String)> {
+    let fits = |name: &&str| name.starts_with(beginning);
+    let mut found: Vec<(String, String)> = FIELDS
+        .iter()
+        .filter_map(|info| {
+            let mut all = std::iter::once(info.name).chain(info.synonyms.iter().copied());
+            Some((all.find(fits)?.to_owned(), info.description.replace('`', "")))
+        })
+        .collect();
+    if SAVED.starts_with(beginning) {
+        found.push((SAVED.to_owned(), "a saved query".to_owned()));
+    }
+    let headers = names.headers().into_iter().filter(|name| name.starts_with(beginning));
+    found.extend(headers.map(|name| (name, "header".to_owned())));
+    found
+}
+
+/// Returns the values of a field, written so that they begin with what was typed where they can.
+fn values(name: &str, typed: &str, names: &Names) -> Vec<(String, String)> {
+    let plain = |values: Vec<String>| {
+        values.iter().map(|value| (written(value, typed), String::new())).collect::<Vec<_>>()
+    };
+    if name.eq_ignore_ascii_case(SAVED) {
+        return plain(names.saved_queries());
+    }
+    let Some(info) = fields::find(name) else { return Vec::new() };
+    let is = |field| info.fields == FieldSet::of(field);
+    if is(Field::Tag) {
+        plain(names.tags())
+    } else if is(Field::Flag) {
+        let flags = FLAGS.iter().map(|flag| (flag.name.to_owned(), flag.description.replace('`', "")));
+        let tags = if name.eq_ignore_ascii_case("is") { names.tags() } else { Vec::new() };
+        flags.chain(plain(tags)).collect()
+    } else if is(Field::Maildir) {
+        plain(folders(names.folders(), typed))
+    } else if is(Field::Path) {
+        let below = |path: &String| {
+            if path.is_empty() { "**".to_owned() } else { format!("{}/**", written(path, typed)) }
+        };
+        let is_plain = !typed.starts_with('"');
+        names.directories().iter().filter(|_| is_plain).map(|path| (below(path), String::new())).collect()
+    } else if is(Field::Priority) {
+        plain(Priority::ALL.map(|priority| priority.name().to_owned()).to_vec())
+    } else if is(Field::Problem) {
+        let mut kinds: Vec<String> = mail::problem_groups().into_iter().map(str::to_owned).collect();
+        kinds.extend(mail::problem_kinds().map(str::to_owned));
+        kinds.sort_unstable();
+        kinds.dedup();
+        plain(kinds)
+    } else {
+        Vec::new()
+    }
+}
+
+/// Returns folders as they are typed: without the slash before them if it was left out.
+fn folders(names: Vec<String>, typed: &str) -> Vec<String> {
+    let bare = typed.trim_start_matches('"');
+    if bare.is_empty() || bare.starts_with(['/', '\\']) {
+        return names;
+    }
+    names.iter().filter_map(|name| Some(name.strip_prefix('/')?.to_owned())).collect()
+}
+
+/// Writes a value for a query: in quotation marks if that is how it was begun, else with backslashes, so that
+/// it begins as it was typed.
+fn written(value: &str, typed: &str) -> String {
+    let is_quoted = typed.starts_with('"');
+    let mut text = String::from(if is_quoted { "\"" } else { "" });
+    let is_like_regex = value.len() > 1 && value.starts_with('/') && value.ends_with('/');
+    for (at, character) in value.char_indices() {
+        let is_special = match character {
+            '"' | '\\' | '*' => true,
+            '/' => is_like_regex && at == 0,
+            '(' | ')' => !is_quoted,
+            _ => character.is_whitespace() && !is_quoted,
+        };
+        text.extend(is_special.then_some('\\'));
+        text.push(character);
+    }
+    text.extend(is_quoted.then_some('"'));
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::search::typed_query;
+    use pneu::setup::configuration::Configuration;
+    use query::{Leaf, Matcher, Pattern, Query};
+    use std::collections::BTreeMap;
+
+    #[test]
+    fn the_last_term_is_what_follows_space_and_parentheses() {
+        for (word, expected) in [
+            ("", ("", "")),
+            ("ta", ("", "ta")),
+            ("-ta", ("-", "ta")),
+            ("a-b", ("", "a-b")),
+            ("from:ana (tag:x or not ma", ("from:ana (tag:x or not ", "ma")),
+            ("tag:\"a b", ("", "tag:\"a b")),
+            ("tag:\"a b\" fo", ("tag:\"a b\" ", "fo")),
+            (r"tag:a\ b", ("", r"tag:a\ b")),
+            (r#"a:"\" b" c"#, (r#"a:"\" b" "#, "c")),
+        ] {
+            assert_eq!(last_term(word), expected, "{word}");
+        }
+    }
+
+    #[test]
+    fn values_mean_themselves_in_a_query() {
+        let context = typed_query::context(Configuration::default(), BTreeMap::new());
+        for value in [
+            "work",
+            "a b",
+            "$(touch x)",
+            "a\"b",
+            "a\\b",
+            "*",
+            "a*",
+            "(a",
+            "-a",
+            "/a/b",
+            "größe",
+            "a:b",
+            "~a",
+            "or",
+            "a\u{a0}b",
+            "\\",
+            "/ x/ y",
+        ] {
+            for typed in ["", "\""] {
+                let query = query::parse(&format!("tag:{}", written(value, typed)), &context);
+                let Ok(Query::Leaf(Leaf { matcher: Matcher::Value(Pattern::Whole(meant)), .. })) = &query
+                else {
+                    panic!("{value} {typed}: {query:?}")
+                };
+                assert_eq!(meant, value, "{typed}");
+            }
+        }
+    }
+
+    #[test]
+    fn folders_are_typed_with_or_without_the_slash() {
+        let names = || vec!["/".to_owned(), "/lists".to_owned()];
+        assert_eq!(folders(names(), ""), ["/", "/lists"]);
+        assert_eq!(folders(names(), "\"/l"), ["/", "/lists"]);
+        assert_eq!(folders(names(), "li"), ["", "lists"]);
+    }
+}
