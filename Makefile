@@ -1,11 +1,12 @@
-# Three commands: make demo shows what pneu does, make test checks everything, make bench measures.
+# make demo shows what pneu does, make test checks everything, make bench measures, make dist packs.
 # CARGO_TARGET_DIR is honoured.
 
-.PHONY: demo test bench docs fuzz
+.PHONY: demo test bench docs fuzz dist test-dist deny
 
-# Builds the release program, makes 20,000 messages under .demo, indexes them and finds some.
+# Builds the release program, makes 20,000 messages under .demo, indexes them and finds some. The chore is
+# built for release, too: it shares most libraries with the program, which are then built once.
 demo:
-	cargo xtask demo
+	cargo run --quiet --release --package xtask -- demo
 
 # Everything that CI checks. Tests of repositories ask restic, which is installed where that can be.
 test:
@@ -26,3 +27,17 @@ docs:
 # cargo-fuzz.
 fuzz:
 	cargo xtask fuzz $(NAME) $(if $(FUZZ_SECONDS),--seconds $(FUZZ_SECONDS))
+
+# Builds the packages into target/dist: a static tarball, a .deb, a wheel and checksums. TARGET names another
+# machine, for instance aarch64-unknown-linux-musl. Needs musl-gcc (Debian: musl-tools) and Python.
+dist:
+	cargo xtask deny
+	cargo xtask dist $(if $(TARGET),--target $(TARGET))
+
+# Builds the packages, installs each in a clean place and tries it there. The .deb needs debootstrap and root.
+test-dist:
+	cargo xtask test-dist
+
+# Checks licences, sources and known flaws of the libraries that are shipped.
+deny:
+	cargo xtask deny

@@ -36,6 +36,12 @@
 //! bytes that are lost. So a [`File`] that failed once refuses everything else. The writer gives up and
 //! starts again from what can be read.
 
+#[cfg(not(target_os = "linux"))]
+compile_error!(
+    "pneu runs on Linux only: it relies on Linux for durable renames, mapped files and locks. Build it for a \
+     Linux target, or run it in a virtual machine or container with Linux."
+);
+
 mod create;
 mod error;
 pub mod fault;

@@ -5,6 +5,8 @@
 //! program adds (its commands, the meaning of its errors, its locks) comes in as values and traits. Unlike
 //! the other libraries it reads the environment and prints.
 
+#[cfg(target_env = "musl")]
+mod allocator;
 pub mod amount;
 pub mod command_line;
 pub mod complaint;

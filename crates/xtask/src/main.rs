@@ -4,7 +4,7 @@
 
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
-use xtask::{bench, ci, damage, demo, docs, fuzz, generate, run, tidy};
+use xtask::{bench, ci, damage, demo, deny, dist, docs, fuzz, generate, run, test_dist, tidy};
 
 #[derive(Parser)]
 #[command(name = "cargo xtask", about = "Chores of the project")]
@@ -29,6 +29,14 @@ enum Chore {
     Fuzz(fuzz::FuzzArguments),
     /// Make generated mail, index it and find something.
     Demo,
+    /// Build the packages: a static tarball, a .deb, a wheel, and their checksums.
+    Dist(dist::DistArguments),
+    /// Build the packages, install each in a clean place and try it there.
+    TestDist,
+    /// Build the release programs and check their sizes.
+    Size,
+    /// Check licences, sources and known flaws of the libraries that are shipped.
+    Deny,
     /// Make a Maildir, always the same one for the same options.
     GenerateMail(generate::GenerateArguments),
 }
@@ -42,6 +50,10 @@ fn main() -> ExitCode {
         Chore::Damage(arguments) => damage::damage(&arguments),
         Chore::Fuzz(arguments) => fuzz::fuzz(&arguments),
         Chore::Demo => demo::demo(),
+        Chore::Dist(arguments) => dist::dist(&arguments),
+        Chore::TestDist => test_dist::test_dist(),
+        Chore::Size => dist::size::size(),
+        Chore::Deny => deny::deny(),
         Chore::GenerateMail(arguments) => generate::generate_mail(&arguments),
     };
     match done {

@@ -52,6 +52,19 @@ pub fn run(command: &mut Command) -> Result<()> {
     Ok(())
 }
 
+/// Runs `command` to its end and returns what it prints.
+///
+/// # Errors
+/// A sentence with what it complained of, if it cannot be started or fails.
+pub fn output(command: &mut Command) -> Result<Vec<u8>> {
+    let line = typed(command);
+    let done = command.output().with_context(|| format!("cannot start \"{line}\""))?;
+    if !done.status.success() {
+        bail!("\"{line}\" failed: {}\n{}", done.status, String::from_utf8_lossy(&done.stderr).trim_end());
+    }
+    Ok(done.stdout)
+}
+
 /// Prints a line for the person in front.
 #[expect(clippy::print_stdout, reason = "xtask is a program, and this is its voice")]
 pub fn say(line: &str) {
@@ -79,6 +92,13 @@ mod tests {
     fn a_failing_command_is_an_error_that_names_it() {
         let error = run(Command::new("sh").args(["-c", "exit 3"])).unwrap_err();
         assert!(error.to_string().starts_with("\"sh -c 'exit 3'\" failed"), "{error}");
+    }
+
+    #[test]
+    fn output_is_returned_and_a_complaint_is_part_of_the_error() {
+        assert_eq!(output(Command::new("sh").args(["-c", "echo one"])).unwrap(), b"one\n");
+        let error = output(Command::new("sh").args(["-c", "echo two >&2; exit 3"])).unwrap_err();
+        assert!(error.to_string().ends_with("\ntwo"), "{error}");
     }
 
     #[test]

@@ -1,0 +1,9 @@
+//! The allocator of static programs, which are linked with musl.
+//!
+//! Input: requests for memory by the whole program. Output: memory. Does not depend on who asks. The
+//! allocator of musl serves one thread at a time, and indexing allocates on all cores.
+
+use mimalloc::MiMalloc;
+
+#[global_allocator]
+static ALLOCATOR: MiMalloc = MiMalloc;

@@ -1,0 +1,57 @@
+//! The size of the programs, which has a limit.
+//!
+//! Input: a program as it is installed. Output: its size, or an error. Does not know what takes the room.
+
+use super::programs::NAMES;
+use crate::run::{cargo, run, say, target_directory};
+use anyhow::{Context, Result, bail};
+use std::fs;
+use std::path::Path;
+
+/// The most bytes of a program, as `cargo install` leaves it and as packages carry it.
+const PROGRAM_BYTES_MAX: u64 = 20_000_000;
+
+/// Builds the programs as `cargo install` does, and checks their sizes.
+///
+/// # Errors
+/// If they cannot be built, or one is too large.
+pub fn size() -> Result<()> {
+    run(&mut cargo(&["build", "--release", "--locked", "--package", "pneu-cli"]))?;
+    run(&mut cargo(&["build", "--release", "--locked", "--package", "pneu-tarantool"]))?;
+    NAMES.iter().try_for_each(|name| check(&target_directory().join("release").join(name)))
+}
+
+/// Checks the size of `program`, and says it.
+///
+/// # Errors
+/// If it is too large.
+pub fn check(program: &Path) -> Result<()> {
+    let found = fs::metadata(program).with_context(|| format!("cannot look at {}", program.display()))?;
+    let (bytes, limit) = (found.len(), PROGRAM_BYTES_MAX);
+    if bytes > limit {
+        bail!(
+            "{} has {bytes} bytes, {limit} are allowed: look for a new dependency or feature (cargo tree), \
+             and give libraries that do little work opt-level \"s\" in Cargo.toml",
+            program.display()
+        );
+    }
+    say(&format!("{}: {:.1} MB of {:.0}", program.display(), bytes as f64 / 1e6, limit as f64 / 1e6));
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_program_that_is_too_large_is_an_error() {
+        let place = tempfile::tempdir().unwrap();
+        let program = place.path().join("pneu");
+        let file = fs::File::create(&program).unwrap();
+        file.set_len(PROGRAM_BYTES_MAX).unwrap();
+        check(&program).unwrap();
+        file.set_len(PROGRAM_BYTES_MAX + 1).unwrap();
+        let error = check(&program).unwrap_err().to_string();
+        assert!(error.contains("has 20000001 bytes, 20000000 are allowed"), "{error}");
+    }
+}

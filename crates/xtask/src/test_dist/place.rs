@@ -1,0 +1,83 @@
+//! Where a package was installed, and how its programs are run there.
+//!
+//! Input: a root or an environment. Output: commands with an environment of their own. Does not know what is
+//! tried.
+
+use anyhow::Result;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The home directory of trials in a root of their own.
+const HOME: &str = "/home/trial";
+
+/// A place with installed programs and a home directory.
+pub(super) struct Place {
+    /// The root that programs see; the real one if there is none.
+    root: Option<PathBuf>,
+    /// Where the programs are, as seen from that root.
+    programs: PathBuf,
+    /// The home directory, as seen from that root.
+    home: PathBuf,
+}
+
+impl Place {
+    /// A root of its own, with programs in `programs`.
+    pub(super) fn inside(root: &Path, programs: &str) -> Place {
+        Place { root: Some(root.to_owned()), programs: programs.into(), home: HOME.into() }
+    }
+
+    /// A directory of programs beside everything else.
+    pub(super) fn beside(home: &Path, programs: &Path) -> Place {
+        Place { root: None, programs: programs.to_owned(), home: home.to_owned() }
+    }
+
+    /// Returns the home directory as this process sees it.
+    pub(super) fn home_outside(&self) -> PathBuf {
+        match &self.root {
+            None => self.home.clone(),
+            Some(root) => root.join(self.home.strip_prefix("/").unwrap_or(&self.home)),
+        }
+    }
+
+    /// Returns the home directory as the programs see it.
+    pub(super) fn home(&self) -> &Path {
+        &self.home
+    }
+
+    /// Makes the home directory anew.
+    pub(super) fn renew(&self) -> Result<()> {
+        crate::directory::renew(&self.home_outside())
+    }
+
+    /// Returns a command that runs the program `name` with nothing of this process's environment.
+    pub(super) fn command(&self, name: &str) -> Command {
+        let program = self.programs.join(name);
+        let mut command = match &self.root {
+            None => Command::new(program),
+            Some(root) => {
+                let mut command = change_root(root);
+                command.arg(program);
+                command
+            }
+        };
+        command.env_clear().env("PATH", "/usr/sbin:/usr/bin:/sbin:/bin").env("HOME", &self.home);
+        if self.root.is_none() {
+            command.current_dir(&self.home);
+        }
+        command
+    }
+}
+
+/// Returns a command that runs what is added to it in another root: as root itself, or as root of a name
+/// space.
+pub(super) fn change_root(root: &Path) -> Command {
+    use std::os::unix::fs::MetadataExt;
+    let is_root = fs::metadata("/proc/self").is_ok_and(|own| own.uid() == 0);
+    let mut command = if is_root { Command::new("chroot") } else { Command::new("unshare") };
+    if !is_root {
+        command.args(["--map-root-user", "chroot"]);
+    }
+    command.arg(root);
+    command
+}
