@@ -1,7 +1,7 @@
 //! Tab in bash, zsh and fish: what is offered, and that no shell runs any of it.
 //!
-//! Input: a shell at a terminal of its own, and keys. Output: the words that the shell hands to a program, and
-//! all that it showed. A shell that is not there is left out.
+//! Input: a shell at a terminal of its own, and keys. Output: the words that the shell hands to a program,
+//! and all that it showed. A shell that is not there is left out.
 
 use crate::support::{Home, letter, run};
 use rustix::pty::{self, OpenptFlags};
@@ -12,6 +12,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::Command;
+use testkit::ask::{is_ci, may_ask};
 
 const SHELLS: [&str; 3] = ["bash", "zsh", "fish"];
 /// What every shell prints when it waits for a line.
@@ -49,10 +50,7 @@ fn home() -> Home {
 fn is_there(shell: &str) -> bool {
     let is_found =
         ["/bin", "/usr/bin", "/usr/local/bin"].iter().any(|bin| Path::new(bin).join(shell).exists());
-    if !is_found {
-        println!("left out: there is no {shell}");
-    }
-    is_found
+    may_ask(shell, "install its package", is_found, is_ci())
 }
 
 /// Types keys at a shell, and returns the words of the line that they make, and all that was shown.

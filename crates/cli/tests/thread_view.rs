@@ -9,7 +9,8 @@ use std::fs;
 fn answer(id: &str, references: &str, day: u32) -> String {
     format!(
         "From: {id} Example <{id}@example.org>\nTo: all@example.org\nSubject: {id}\n\
-         Date: {day} Mar 2024 12:00:00 +0000\nMessage-ID: <{id}@x>\nReferences: {references}\n\nhello of {id}\n"
+         Date: {day} Mar 2024 12:00:00 +0000\nMessage-ID: <{id}@x>\nReferences: {references}\n\n\
+         hello of {id}\n"
     )
 }
 

@@ -37,7 +37,7 @@ pub(crate) fn hold() {
 /// Tells the user what was kept back.
 pub(crate) fn tell_held() {
     let Some(Held { lines, left_out_count }) = held().take() else { return };
-    lines.into_iter().for_each(|line| complain(line));
+    lines.into_iter().for_each(complain);
     if left_out_count > 0 {
         complain(format!("and {left_out_count} more lines"));
     }

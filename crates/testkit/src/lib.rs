@@ -5,7 +5,7 @@
 //! library that may read the environment (PNEU_REAL_MAIL, CI, UPDATE) and print: it runs beside tests. Knows
 //! nothing of the crates it helps to test, but `disk`, whose trait it implements.
 
-mod ask;
+pub mod ask;
 pub mod corpus;
 mod documents;
 mod object_server;

@@ -1,9 +1,9 @@
 //! What Tab offers for values of options and arguments, as far as the definition of the command line does not
 //! list them.
 //!
-//! Input: a line that a shell sent, the definition of the command line. Output: the answer on standard output.
-//! Whatever fails here is only not offered: nobody asked for a complaint in the middle of a line. Does not know
-//! any shell.
+//! Input: a line that a shell sent, the definition of the command line. Output: the answer on standard
+//! output. Whatever fails here is only not offered: nobody asked for a complaint in the middle of a line.
+//! Does not know any shell.
 
 mod names;
 mod query_word;

@@ -1,7 +1,7 @@
 //! What a shell offers when somebody presses Tab: commands, options and values.
 //!
-//! Input: a line that a shell's script sent ([`Line`]), the definition of the command line, and what the program
-//! offers for values. Output: what the script reads. Does not know any command.
+//! Input: a line that a shell's script sent ([`Line`]), the definition of the command line, and what the
+//! program offers for values. Output: what the script reads. Does not know any command.
 //!
 //! The scripts ([`script`]) hold no words themselves: they ask the program at each Tab, with
 //! `PROGRAM __complete SHELL ...`. Values may come from mail. Text that a terminal would act on is never
@@ -9,51 +9,22 @@
 //! they insert.
 
 mod bash;
+mod candidate;
 mod place;
 mod script;
+mod shell;
 
+pub use candidate::{Candidate, Offered, Wanted};
 pub use script::script;
+pub use shell::CompletedShell;
 
 use clap::ValueEnum;
-use clap::builder::PossibleValue;
 use place::Place;
 use printable::sanitise;
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 
 /// The first argument of a question. It is no command, so that no help and no error names it.
 const QUESTION: &str = "__complete";
-
-/// A shell that completes commands, options and values.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CompletedShell {
-    /// GNU bash.
-    Bash,
-    /// The Z shell.
-    Zsh,
-    /// The friendly interactive shell.
-    Fish,
-}
-
-// Not derived, which would make a list in the help of what the names say already.
-impl ValueEnum for CompletedShell {
-    fn value_variants<'a>() -> &'a [CompletedShell] {
-        &[CompletedShell::Bash, CompletedShell::Zsh, CompletedShell::Fish]
-    }
-
-    fn to_possible_value(&self) -> Option<PossibleValue> {
-        Some(PossibleValue::new(self.name()))
-    }
-}
-
-impl CompletedShell {
-    fn name(self) -> &'static str {
-        match self {
-            CompletedShell::Bash => "bash",
-            CompletedShell::Zsh => "zsh",
-            CompletedShell::Fish => "fish",
-        }
-    }
-}
 
 /// A command line up to the cursor, as a shell sent it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -65,65 +36,6 @@ pub struct Line {
     word: String,
     /// What bash replaces.
     replaced: bash::Replaced,
-}
-
-/// One way to go on.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Candidate {
-    /// The whole word.
-    pub text: String,
-    /// A few words about it, or nothing.
-    pub about: String,
-    /// Whether more of the same word may follow, as after `--name=` and `from:`.
-    pub is_open: bool,
-}
-
-impl Candidate {
-    /// Returns a word that is complete.
-    pub fn word(text: impl Into<String>, about: impl Into<String>) -> Candidate {
-        Candidate { text: text.into(), about: about.into(), is_open: false }
-    }
-
-    /// Returns the beginning of a word.
-    pub fn beginning(text: impl Into<String>, about: impl Into<String>) -> Candidate {
-        Candidate { is_open: true, ..Candidate::word(text, about) }
-    }
-}
-
-/// A value that is to be completed.
-#[derive(Clone, Copy, Debug)]
-pub struct Wanted<'a> {
-    /// What help calls it: `QUERY`, `DIR`.
-    pub value_name: &'a str,
-    /// What there is of it.
-    pub value: &'a str,
-    /// The options before it, without dashes, with their values.
-    given: &'a [(String, OsString)],
-}
-
-impl Wanted<'_> {
-    /// Returns the value of an option that stands before, the last if there are several.
-    pub fn given(&self, long: &str) -> Option<&OsStr> {
-        self.given.iter().rev().find(|(name, _)| name == long).map(|(_, value)| value.as_os_str())
-    }
-}
-
-/// What a program offers for a value.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Offered {
-    /// These values; those that do not begin with what is there are left out.
-    Values(Vec<Candidate>),
-    /// Names of files, which the shell knows.
-    Files,
-    /// Names of directories, which the shell knows.
-    Directories,
-}
-
-impl Offered {
-    /// Returns no value.
-    pub fn nothing() -> Offered {
-        Offered::Values(Vec::new())
-    }
 }
 
 impl Line {

@@ -3,7 +3,7 @@
 //! Input: a definition and the words before the cursor. Output: what may stand there. Follows the words as
 //! clap would, but forgives mistakes in them: they may yet be corrected.
 
-use crate::completion::{Candidate, Offered, Wanted};
+use crate::completion::candidate::{Candidate, Offered, Wanted};
 use clap::{Arg, ArgAction, Command};
 use std::ffi::{OsStr, OsString};
 

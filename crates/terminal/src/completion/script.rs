@@ -1,9 +1,9 @@
 //! The scripts that make shells ask the program at each Tab.
 //!
-//! Input: a shell, the program's name. Output: a script. No script evaluates what the program answers: it takes
-//! each line as text.
+//! Input: a shell, the program's name. Output: a script. No script evaluates what the program answers: it
+//! takes each line as text.
 
-use crate::completion::CompletedShell;
+use crate::completion::shell::CompletedShell;
 
 /// `FUNCTION` and `PROGRAM` stand for names. bash inserts what it is given as it is.
 const BASH: &str = r#"FUNCTION() {

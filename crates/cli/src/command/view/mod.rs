@@ -1,28 +1,24 @@
 //! `pneu view`: shows messages, or whole conversations.
 
+mod input;
+mod options;
 mod thread;
 mod writer;
 
+pub(crate) use input::located;
+pub(crate) use options::{Format, How};
+
 use crate::archive::repository::LockOptions;
 use crate::exit::Outcome;
-use crate::options::Paging;
-use crate::output;
-use crate::remedy;
 use crate::search::locate::{self, Located};
 use crate::session::Session;
-use anyhow::{Context, Result, bail};
-use clap::{Args, ValueEnum};
-use index::{Mailbox, RecordReader};
-use mail::FileContent;
-use render::hex;
+use anyhow::{Result, bail};
+use clap::Args;
+use input::{from_standard_input, known, tell};
 use std::ffi::OsString;
-use std::io::{self, Read};
 use std::path::Path;
 use terminal::command_line::Run;
 use writer::Writer;
-
-/// Bytes of standard input that are read.
-const INPUT_BYTES_MAX: u64 = 100 << 20;
 
 /// Show messages
 ///
@@ -56,46 +52,6 @@ pub(crate) struct Arguments {
     how: How,
     #[command(flatten)]
     lock: LockOptions,
-}
-
-/// How to show messages; `archive view` takes it, too.
-#[derive(Clone, Copy, Debug, Args)]
-pub(crate) struct How {
-    /// Output format
-    #[arg(long, short = 'o', value_enum, default_value_t = Format::Plain)]
-    pub format: Format,
-    /// Which form to show of a text that has several. Default: plain text, unless the HTML says much more
-    #[arg(long, value_enum, value_name = "FORM")]
-    pub prefer: Option<Form>,
-    /// Do not show where the links of HTML lead
-    #[arg(long)]
-    pub no_links: bool,
-    #[command(flatten)]
-    pub paging: Paging,
-}
-
-/// A form of a text.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Form {
-    /// Plain text
-    Plain,
-    /// HTML, converted to text
-    Html,
-}
-
-/// What is shown of a message.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Format {
-    /// Main headers and text
-    Plain,
-    /// A page for a browser, without scripts or anything that is loaded from elsewhere
-    Html,
-    /// JSON, one line per message
-    Json,
-    /// An S-expression for Emacs
-    Sexp,
-    /// The exact bytes of the file, for a single message only
-    Raw,
 }
 
 impl Run<Session> for Arguments {
@@ -136,80 +92,4 @@ pub(crate) fn show(found: &[Located], how: How, session: &Session) -> Result<()>
         writer.message(located, known(located, session).as_ref(), None)?;
     }
     writer.finish()
-}
-
-/// Tells what the user should know of a message.
-fn tell(located: &Located, how: How, session: &Session) {
-    if session.is_quiet {
-        return;
-    }
-    if let Some(note) = &located.note {
-        output::complain(note);
-    }
-    // The exact bytes of a file are written whatever its size.
-    if located.content.truncated && (how.format != Format::Raw || located.path.is_none()) {
-        output::complain("the message is very large; only the beginning is shown");
-    }
-}
-
-/// Reads the messages with these names. Tells of those that cannot be read, and fails if all cannot.
-///
-/// # Errors
-/// Why the last one cannot be read, if none can.
-pub(crate) fn located(
-    messages: &[OsString],
-    locate: &dyn Fn(&OsString) -> Result<Located>,
-) -> Result<(Vec<Located>, Outcome)> {
-    let (mut found, mut last_error) = (Vec::new(), None);
-    for message in messages {
-        match locate(message) {
-            Ok(located) => found.push(located),
-            Err(error) => {
-                if let Some(earlier) = last_error.replace(error) {
-                    output::complain(remedy::explained(&earlier));
-                }
-            }
-        }
-    }
-    match last_error {
-        None => Ok((found, Outcome::Done)),
-        Some(error) if found.is_empty() => Err(error),
-        Some(error) => {
-            remedy::complain_why(&error);
-            Ok((found, Outcome::Partly))
-        }
-    }
-}
-
-fn from_standard_input() -> Result<Located> {
-    let mut content = FileContent::default();
-    let mut bytes = Vec::new();
-    io::stdin()
-        .lock()
-        .take(INPUT_BYTES_MAX + 1)
-        .read_to_end(&mut bytes)
-        .context("cannot read standard input")?;
-    content.truncated = bytes.len() as u64 > INPUT_BYTES_MAX;
-    content.bytes = bytes;
-    Ok(Located::new(None, content))
-}
-
-/// Returns the message as the index knows it, if it knows that the file that was read holds it. Of what was
-/// read from no file, nothing is said of files.
-fn known(located: &Located, session: &Session) -> Option<index::Message> {
-    // Without an index a file can be shown all the same, so that whatever is wrong with the index is no
-    // matter here.
-    let own = session.own_addresses().unwrap_or_default();
-    let mailbox = Mailbox::open(&session.index).ok()?.with_own_addresses(own);
-    let hit = *mailbox.resolve(&hex(&located.sha256)).ok()?.first()?;
-    let message = mailbox.message(&hit, &mut RecordReader::new()).ok()?;
-    known_as(message, located)
-}
-
-/// Returns what the index knows of a message that was read, if it knows the file that it was read from.
-fn known_as(message: index::Message, located: &Located) -> Option<index::Message> {
-    match &located.path {
-        Some(path) => message.files.iter().any(|file| file.path == *path).then_some(message),
-        None => Some(index::Message { files: Vec::new(), ..message }),
-    }
 }

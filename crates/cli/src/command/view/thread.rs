@@ -3,8 +3,9 @@
 //! Takes names of messages. Writes every message of their conversations, each below the message that it
 //! answers, and reads one after the other. Does not know how messages are written.
 
+use super::input::{from_standard_input, known_as, tell};
+use super::options::{Format, How};
 use super::writer::{Place, Writer};
-use super::{Format, How, from_standard_input, known_as, tell};
 use crate::archive::messages::{self, LazyArchive, SearchedMailbox};
 use crate::archive::repository::{ConfiguredRepository, LockOptions, RepositoryOptions};
 use crate::exit::Outcome;

@@ -3,7 +3,7 @@
 //! Takes messages that were read, and what the index knows of them. Each is written before the next is read.
 //! Does not know how they were found.
 
-use super::{Form, Format, How};
+use super::options::{Form, Format, How};
 use crate::environment;
 use crate::output::Output;
 use crate::sanitise::many_lines;

@@ -1,0 +1,100 @@
+//! Messages that `view` was asked for: read, and with what the index knows of them.
+//!
+//! Takes names of messages, or standard input. Tells what cannot be read. Does not know how messages are
+//! written.
+
+use super::options::{Format, How};
+use crate::exit::Outcome;
+use crate::output;
+use crate::remedy;
+use crate::search::locate::Located;
+use crate::session::Session;
+use anyhow::{Context, Result};
+use index::{Mailbox, RecordReader};
+use mail::FileContent;
+use render::hex;
+use std::ffi::OsString;
+use std::io::{self, Read};
+
+/// Bytes of standard input that are read.
+const INPUT_BYTES_MAX: u64 = 100 << 20;
+
+/// Reads the messages with these names. Tells of those that cannot be read, and fails if all cannot.
+///
+/// # Errors
+/// Why the last one cannot be read, if none can.
+pub(crate) fn located(
+    messages: &[OsString],
+    locate: &dyn Fn(&OsString) -> Result<Located>,
+) -> Result<(Vec<Located>, Outcome)> {
+    let (mut found, mut last_error) = (Vec::new(), None);
+    for message in messages {
+        match locate(message) {
+            Ok(located) => found.push(located),
+            Err(error) => {
+                if let Some(earlier) = last_error.replace(error) {
+                    output::complain(remedy::explained(&earlier));
+                }
+            }
+        }
+    }
+    match last_error {
+        None => Ok((found, Outcome::Done)),
+        Some(error) if found.is_empty() => Err(error),
+        Some(error) => {
+            remedy::complain_why(&error);
+            Ok((found, Outcome::Partly))
+        }
+    }
+}
+
+/// Tells what the user should know of a message.
+pub(super) fn tell(located: &Located, how: How, session: &Session) {
+    if session.is_quiet {
+        return;
+    }
+    if let Some(note) = &located.note {
+        output::complain(note);
+    }
+    // The exact bytes of a file are written whatever its size.
+    if located.content.truncated && (how.format != Format::Raw || located.path.is_none()) {
+        output::complain("the message is very large; only the beginning is shown");
+    }
+}
+
+/// Reads a message from standard input.
+///
+/// # Errors
+/// It cannot be read.
+pub(super) fn from_standard_input() -> Result<Located> {
+    let mut content = FileContent::default();
+    let mut bytes = Vec::new();
+    io::stdin()
+        .lock()
+        .take(INPUT_BYTES_MAX + 1)
+        .read_to_end(&mut bytes)
+        .context("cannot read standard input")?;
+    content.truncated = bytes.len() as u64 > INPUT_BYTES_MAX;
+    content.bytes = bytes;
+    Ok(Located::new(None, content))
+}
+
+/// Returns the message as the index knows it, if it knows that the file that was read holds it. Of what was
+/// read from no file, nothing is said of files.
+pub(super) fn known(located: &Located, session: &Session) -> Option<index::Message> {
+    // Without an index a file can be shown all the same, so that whatever is wrong with the index is no
+    // matter here.
+    let own = session.own_addresses().unwrap_or_default();
+    let mailbox = Mailbox::open(&session.index).ok()?.with_own_addresses(own);
+    let hit = *mailbox.resolve(&hex(&located.sha256)).ok()?.first()?;
+    let message = mailbox.message(&hit, &mut RecordReader::new()).ok()?;
+    known_as(message, located)
+}
+
+/// Returns what the index knows of a message that was read, if it knows the file that it was read from.
+pub(super) fn known_as(message: index::Message, located: &Located) -> Option<index::Message> {
+    match &located.path {
+        Some(path) => message.files.iter().any(|file| file.path == *path).then_some(message),
+        None => Some(index::Message { files: Vec::new(), ..message }),
+    }
+}

@@ -1,0 +1,44 @@
+//! Options that say how messages are shown.
+
+use crate::options::Paging;
+use clap::{Args, ValueEnum};
+
+/// How to show messages; `archive view` takes it, too.
+#[derive(Clone, Copy, Debug, Args)]
+pub(crate) struct How {
+    /// Output format
+    #[arg(long, short = 'o', value_enum, default_value_t = Format::Plain)]
+    pub format: Format,
+    /// Which form to show of a text that has several. Default: plain text, unless the HTML says much more
+    #[arg(long, value_enum, value_name = "FORM")]
+    pub prefer: Option<Form>,
+    /// Do not show where the links of HTML lead
+    #[arg(long)]
+    pub no_links: bool,
+    #[command(flatten)]
+    pub paging: Paging,
+}
+
+/// A form of a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Form {
+    /// Plain text
+    Plain,
+    /// HTML, converted to text
+    Html,
+}
+
+/// What is shown of a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    /// Main headers and text
+    Plain,
+    /// A page for a browser, without scripts or anything that is loaded from elsewhere
+    Html,
+    /// JSON, one line per message
+    Json,
+    /// An S-expression for Emacs
+    Sexp,
+    /// The exact bytes of the file, for a single message only
+    Raw,
+}
