@@ -5,6 +5,7 @@
 
 use crate::exit::NotFound;
 use crate::output;
+use crate::remedy;
 use crate::sanitise::one_line;
 use anyhow::{Result, anyhow};
 use clap::Args;
@@ -93,7 +94,7 @@ pub(super) fn named<'a>(snapshots: &'a [(Id, Snapshot)], name: &str) -> Result<&
     let id = restic::select::by_prefix(snapshots.iter().map(|(id, _)| *id), name);
     let id = id.map_err(|error| match error {
         restic::select::NotFound::Ambiguous { .. } => anyhow!(error),
-        none => NotFound(none.to_string()).into(),
+        none => NotFound(remedy::explained(&restic::Error::from(none).into())).into(),
     })?;
     let found = snapshots.iter().find(|(other, _)| *other == id);
     Ok(found.expect("the id is one of theirs"))
