@@ -122,6 +122,7 @@ fn every_shell_completes_commands_options_and_the_words_of_queries() {
             ("pneu tag -- tag:wor\t", "pneu tag -- tag:work"),
             ("pneu tag --import bash\t", "pneu tag --import bashrc"),
             ("pneu --data Mai\tx", "pneu --data Mail/x"),
+            ("pneu --data=Mai\tx", "pneu --data=Mail/x"),
         ] {
             let (words, shown) = typed(&home, shell, keys);
             assert_eq!(words.join(" "), expected, "{shell} {keys:?}: {shown}");

@@ -28,6 +28,9 @@ FUNCTION() {
     local line text shown
     lines=("${(@f)$(command PROGRAM __complete zsh "${(@Q)words[1,CURRENT-1]}" "${(Q)PREFIX}" 2>/dev/null)}")
     case $lines[1] in
+        files|directories) compset -P '--[^=]#=' ;;
+    esac
+    case $lines[1] in
         files) _files; return ;;
         directories) _files -/; return ;;
     esac
