@@ -12,6 +12,11 @@ pub(crate) fn complain_why(error: &anyhow::Error) {
     }
 }
 
+/// Returns what an error says, with what helps.
+pub(crate) fn explained(error: &Error) -> String {
+    format!("{error}{}", error.remedy().map_or("", words))
+}
+
 /// Returns how a remedy ends the sentence of an error.
 fn words(remedy: Remedy) -> &'static str {
     match remedy {

@@ -1,6 +1,7 @@
 //! `pneu-tarantool info`: shows what is in a directory of Tarantool, or in a store.
 
 use crate::open::{self, Content};
+use crate::remedy::explained;
 use crate::session::Session;
 use anyhow::{Result, anyhow};
 use clap::Args;
@@ -66,7 +67,7 @@ fn tell_files(arguments: &Arguments, session: &Session, output: &mut Output) -> 
     let plan = match tarantool::plan(disk, &arguments.directory, &options) {
         Ok(plan) => plan,
         Err(error) => {
-            say(output, &format!("recovery   refused: {error}"))?;
+            say(output, &format!("recovery   refused: {}", explained(&error)))?;
             return Ok(Outcome::Partly);
         }
     };

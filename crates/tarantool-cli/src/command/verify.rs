@@ -1,6 +1,7 @@
 //! `pneu-tarantool verify`: reads everything and reports damage.
 
 use crate::open::{self, Content};
+use crate::remedy::explained;
 use crate::session::Session;
 use anyhow::Result;
 use clap::Args;
@@ -86,7 +87,7 @@ fn verify_files(arguments: &Arguments, session: &Session, output: &mut Output) -
     }
     match &plan {
         Err(error) => {
-            output.line(&one_line(&format!("a load is refused: {error}")))?;
+            output.line(&one_line(&format!("a load is refused: {}", explained(error))))?;
             is_whole = false;
         }
         Ok(plan) => {
