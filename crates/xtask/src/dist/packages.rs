@@ -70,7 +70,7 @@ pub(super) fn wheel(programs: &Programs, place: &Path) -> Result<String> {
     build.args(["build", "--release", "--locked", "--quiet", "--target", programs.target()]);
     build.arg("--compatibility").args(WHEEL_SYSTEMS).arg("--out").arg(place);
     build.env("CARGO_TARGET_DIR", target_directory()).env("SOURCE_DATE_EPOCH", commit_seconds());
-    run(build.current_dir(&stage))?;
+    run(programs.cross(&mut build).current_dir(&stage))?;
     only_with_ending(place, ".whl")
 }
 

@@ -63,7 +63,7 @@ impl Programs {
     }
 
     /// Tells cargo and the builds of C code which compiler builds for another architecture.
-    fn cross<'command>(&self, command: &'command mut Command) -> &'command mut Command {
+    pub(super) fn cross<'command>(&self, command: &'command mut Command) -> &'command mut Command {
         if self.architecture() != env::consts::ARCH
             && let Some(compiler) = self.compiler()
         {
