@@ -85,6 +85,8 @@ fn of(error: &anyhow::Error) -> Option<&'static str> {
         (error.to_string(), error.remedy().map(words))
     } else if let Some(error) = error.downcast_ref::<restic::Error>() {
         (error.to_string(), error.remedy().map(words_of_repository))
+    } else if let Some(error) = error.downcast_ref::<restic::select::NotFound>() {
+        (error.to_string(), error.remedy().map(words_of_repository))
     } else if let Some(error) = error.downcast_ref::<backup::Error>() {
         (error.to_string(), error.remedy().map(words_of_backup))
     } else if let Some(error) = error.downcast_ref::<query::Error>() {
@@ -132,6 +134,14 @@ mod tests {
             explained(&backup::Error::NoMail.into()),
             "there is no mail to back up; run \"pneu index --maildir DIR\" first"
         );
+    }
+
+    #[test]
+    fn an_unknown_snapshot_says_how_to_list_them() {
+        let none = || restic::select::NotFound::NoId { prefix: "ff".into() };
+        let expected = "no snapshot id begins with \"ff\"; list them with: pneu archive snapshots";
+        assert_eq!(explained(&none().into()), expected);
+        assert_eq!(explained(&restic::Error::from(none()).into()), expected);
     }
 
     #[test]

@@ -230,7 +230,7 @@ impl Error {
             Error::Locked { .. } => Some(Remedy::RemoveStaleLocks),
             Error::UnreadableLock { .. } => Some(Remedy::RemoveAllLocks),
             Error::Needed { .. } | Error::SplitPack { .. } => Some(Remedy::Check),
-            Error::NoSnapshot(NotFound::NoId { .. }) => Some(Remedy::ListSnapshots),
+            Error::NoSnapshot(error) => error.remedy(),
             _ => None,
         }
     }
@@ -269,6 +269,13 @@ pub enum NotFound {
         /// " of host a with tags b of path /c".
         filter: String,
     },
+}
+
+impl NotFound {
+    /// Returns what helps, if that is known.
+    pub fn remedy(&self) -> Option<Remedy> {
+        matches!(self, NotFound::NoId { .. }).then_some(Remedy::ListSnapshots)
+    }
 }
 
 /// A policy would remove all snapshots of a group. That is never done.
