@@ -8,6 +8,7 @@ use super::Troubles;
 use crate::archive::messages::LazyArchive;
 use crate::exit::Outcome;
 use crate::output::Output;
+use crate::remedy;
 use crate::sanitise::many_lines;
 use crate::search::locate::{self, Wanted};
 use anyhow::Result;
@@ -35,7 +36,7 @@ pub(crate) fn write(
         let located = match locate::read(&message, Wanted::Message, archive) {
             Ok(located) => located,
             Err(error) => {
-                troubles.add(error);
+                troubles.add(remedy::explained(&error));
                 continue;
             }
         };
