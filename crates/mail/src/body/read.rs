@@ -286,6 +286,9 @@ impl Reader<'_> {
     fn add_linked_text(&mut self, text: &str, links: LinkList) {
         let before = self.bodies.text.len();
         self.add_text(text);
+        if links.list.is_empty() {
+            return;
+        }
         let end = self.bodies.text.len();
         let gap = if before > 0 && end > before { "\n\n".len() } else { 0 };
         let place = AddedText::new(text, before.saturating_add(gap)..end);
