@@ -12,9 +12,9 @@ use crate::sanitise::one_line;
 use crate::session::Session;
 use anyhow::{Result, bail};
 use backup::{ArchivedMessages, MessageArchive, UnindexedMessages};
-use index::{Mailbox, Scope};
+use index::{Hit, Mailbox, Scope};
 use restic::Repository;
-use std::cell::OnceCell;
+use std::cell::{Cell, OnceCell};
 use work::Silent;
 
 /// A mailbox, and whether everything could be read that it is to be searched in.
@@ -84,12 +84,31 @@ pub(crate) struct LazyArchive<'a> {
     session: &'a Session,
     /// None inside if no repository is named. The lock goes with it.
     repository: OnceCell<Option<(Repository, ReadLock)>>,
+    /// Whether a pager has the terminal, so that nobody can be asked for a password.
+    is_paged: Cell<bool>,
 }
 
 impl<'a> LazyArchive<'a> {
     /// Names it; nothing is opened yet.
     pub(crate) fn new(lock: LockOptions, session: &'a Session) -> LazyArchive<'a> {
-        LazyArchive { lock, session, repository: OnceCell::new() }
+        LazyArchive { lock, session, repository: OnceCell::new(), is_paged: Cell::new(false) }
+    }
+
+    /// Opens it if only it has one of these messages. Call it before a pager takes the terminal: the password
+    /// may have to be typed, and a signal must find the lock as it would without a pager. Later it is not
+    /// opened any more on a terminal.
+    ///
+    /// # Errors
+    /// The repository cannot be opened or locked; a signal; damage in the index.
+    pub(crate) fn open_before_pager(&self, (mailbox, hits): (&Mailbox, &[Hit])) -> Result<()> {
+        for hit in hits {
+            if mailbox.is_absent(hit)? {
+                self.opened()?;
+                break;
+            }
+        }
+        self.is_paged.set(self.session.terminal.is_terminal());
+        Ok(())
     }
 
     /// Returns a message by its content's SHA-256; none if no repository is named or it does not have it.
@@ -99,20 +118,24 @@ impl<'a> LazyArchive<'a> {
     pub(crate) fn message(&self, sha256: &[u8; 32]) -> Result<Option<Vec<u8>>> {
         // Under its lock nothing else asks.
         progress::check()?;
-        let repository = match self.repository.get() {
-            Some(repository) => repository,
-            None => {
-                let opened = self.open()?;
-                self.repository.get_or_init(|| opened)
-            }
-        };
-        let Some((repository, _)) = repository else { return Ok(None) };
+        let Some((repository, _)) = self.opened()? else { return Ok(None) };
         let archive = MessageArchive { environment: &self.session.index, repository };
         let held = archive.messages(&[], &Silent);
         match held.message(sha256)? {
             None if held.is_unindexed(sha256)? => bail!("{UNINDEXED}"),
             other => Ok(other),
         }
+    }
+
+    fn opened(&self) -> Result<Option<&(Repository, ReadLock)>> {
+        if let Some(opened) = self.repository.get() {
+            return Ok(opened.as_ref());
+        }
+        if self.is_paged.get() {
+            bail!("the archive is not opened while a pager has the terminal; use --no-pager");
+        }
+        let opened = self.open()?;
+        Ok(self.repository.get_or_init(|| opened).as_ref())
     }
 
     fn open(&self) -> Result<Option<(Repository, ReadLock)>> {

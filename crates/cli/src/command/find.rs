@@ -199,10 +199,12 @@ impl Arguments {
         if let Some(command) = command {
             return exec::run(mailbox, &hits.list, self.places(), &command);
         }
-        let mut output = session.paged_output(self.paging);
         let Some(printer) = self.printer(pieces, session) else {
-            return mbox::write((mailbox, &hits.list), &LazyArchive::new(self.lock, session), output);
+            let archive = LazyArchive::new(self.lock, session);
+            archive.open_before_pager((mailbox, &hits.list))?;
+            return mbox::write((mailbox, &hits.list), archive, session.paged_output(self.paging));
         };
+        let mut output = session.paged_output(self.paging);
         format::print(mailbox, &found, &*printer, &mut output)?;
         output.finish()?;
         if self.archived && self.format == Format::Paths {

@@ -25,7 +25,7 @@ const NOBODY: &str = "MAILER-DAEMON";
 /// Damage in the store; the output cannot be written.
 pub(crate) fn write(
     (mailbox, hits): (&Mailbox, &[Hit]),
-    archive: &LazyArchive<'_>,
+    archive: LazyArchive<'_>,
     mut output: Output,
 ) -> Result<Outcome> {
     let mut troubles = Troubles::default();
@@ -33,7 +33,7 @@ pub(crate) fn write(
     let mut entry = Vec::new();
     for hit in hits {
         let message = mailbox.message(hit, &mut reader)?;
-        let located = match locate::read(&message, Wanted::Message, archive) {
+        let located = match locate::read(&message, Wanted::Message, &archive) {
             Ok(located) => located,
             Err(error) => {
                 troubles.add(remedy::explained(&error));
@@ -56,6 +56,8 @@ pub(crate) fn write(
             other => other?,
         }
     }
+    // Everything is read. Nobody else has to wait for the repository while somebody reads the page.
+    drop(archive);
     output.finish()?;
     Ok(troubles.outcome())
 }

@@ -70,13 +70,22 @@ impl<'a> QueryReader<'a> {
         Ok(QueryReader { session, configured: session.configured()?, saved: None })
     }
 
+    /// Reads the saved queries now, so that later changes of them do not count.
+    ///
+    /// # Errors
+    /// They cannot be read.
+    pub(crate) fn read_saved(&mut self) -> anyhow::Result<()> {
+        self.saved = Some(index::saved_queries(&self.session.index)?);
+        Ok(())
+    }
+
     /// Reads a query. Dates in it count from now.
     ///
     /// # Errors
     /// It cannot be understood, and the message shows where; the saved queries cannot be read.
     pub(crate) fn read(&mut self, text: String) -> anyhow::Result<TypedQuery> {
         if self.saved.is_none() && text.to_ascii_lowercase().contains(fields::SAVED) {
-            self.saved = Some(index::saved_queries(&self.session.index)?);
+            self.read_saved()?;
         }
         let queries = self.saved.clone().unwrap_or_default();
         let query = query::parse(&text, &context(self.configured.clone(), queries))?;

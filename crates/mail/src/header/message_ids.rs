@@ -8,13 +8,14 @@ use crate::decode::charset::guess;
 use crate::limits::{MESSAGE_ID_BYTES_MAX, REFERENCE_COUNT_MAX};
 use crate::problem::{Problem, Problems};
 
-/// Returns the ID of a Message-ID field: the first in brackets, or the whole value without brackets.
+/// Returns the ID of a Message-ID field: the first in brackets, or the value up to its first bracket.
 pub(crate) fn message_id(value: &[u8]) -> Option<String> {
     let (text, _) = guess(value, None);
     if let Some(id) = bracketed(&text).next() {
         return Some(id);
     }
-    usable(text.trim_matches(|character: char| character.is_ascii_whitespace() || "<>\0".contains(character)))
+    let is_around = |character: char| character.is_ascii_whitespace() || "<>\0".contains(character);
+    usable(text.trim_matches(is_around).split(['<', '>']).next()?)
 }
 
 /// Returns the IDs in a References field, with repetitions. Bare words count only if there are no brackets,
@@ -103,6 +104,9 @@ mod tests {
             ("no at sign", Some("noatsign")),
             ("<a@b", Some("a@b")),
             ("a@b>", Some("a@b")),
+            ("a@b>c", Some("a@b")),
+            ("=>?utf-8?q?a@b", Some("=")),
+            ("a@b < >c", Some("a@b")),
             ("<a@b> <c@d>", Some("a@b")),
             ("<<a@b>>", Some("a@b")),
             ("", None),

@@ -23,6 +23,9 @@ const NO_ANSWER: &str = "error";
 /// The lines cannot be read, the output cannot be written; damage in the index; the work was stopped.
 pub(super) fn count(mailbox: &Mailbox, input: &mut dyn BufRead, session: &Session) -> Result<Outcome> {
     let mut queries = QueryReader::new(session)?;
+    // Every line is answered from one state, whatever is indexed, tagged and saved meanwhile.
+    mailbox.pin()?;
+    queries.read_saved()?;
     let mut output = session.output();
     let mut outcome = Outcome::Done;
     let mut line = Vec::new();

@@ -62,13 +62,19 @@ pub(super) fn show(
             mailbox
         }
     };
+    let threads = mailbox.threads_of(&named, &ThreadOrder::default())?.list;
     let archive = LazyArchive::new(lock, session);
+    let hits: Vec<Hit> = threads.iter().flat_map(|thread| &thread.entries).map(|entry| entry.hit).collect();
+    archive.open_before_pager((&mailbox, &hits))?;
     let mut shown = Shown { mailbox: &mailbox, archive: &archive, how, session, writer: None, outcome };
-    for thread in mailbox.threads_of(&named, &ThreadOrder::default())?.list {
-        shown.thread(&thread)?;
+    for thread in &threads {
+        shown.thread(thread)?;
     }
-    match shown.writer {
-        Some(writer) => writer.finish().map(|()| shown.outcome),
+    let (writer, outcome) = (shown.writer, shown.outcome);
+    // Everything is read. Nobody else has to wait for the repository while somebody reads the page.
+    drop(archive);
+    match writer {
+        Some(writer) => writer.finish().map(|()| outcome),
         None => bail!("no message of the conversation can be read"),
     }
 }
