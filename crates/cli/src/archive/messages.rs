@@ -6,6 +6,7 @@
 use super::repository::{self, LockOptions, ReadLock};
 use crate::amount::count;
 use crate::exit::Outcome;
+use crate::options::Paging;
 use crate::output;
 use crate::progress;
 use crate::sanitise::one_line;
@@ -96,18 +97,22 @@ impl<'a> LazyArchive<'a> {
 
     /// Opens it if only it has one of these messages. Call it before a pager takes the terminal: the password
     /// may have to be typed, and a signal must find the lock as it would without a pager. Later it is not
-    /// opened any more on a terminal.
+    /// opened any more, unless nothing is paged.
     ///
     /// # Errors
     /// The repository cannot be opened or locked; a signal; damage in the index.
-    pub(crate) fn open_before_pager(&self, (mailbox, hits): (&Mailbox, &[Hit])) -> Result<()> {
+    pub(crate) fn open_before_pager(
+        &self,
+        (mailbox, hits): (&Mailbox, &[Hit]),
+        paging: Paging,
+    ) -> Result<()> {
         for hit in hits {
             if mailbox.is_absent(hit)? {
                 self.opened()?;
                 break;
             }
         }
-        self.is_paged.set(self.session.terminal.is_terminal());
+        self.is_paged.set(self.session.terminal.is_terminal() && !paging.no_pager);
         Ok(())
     }
 

@@ -201,7 +201,7 @@ impl Arguments {
         }
         let Some(printer) = self.printer(pieces, session) else {
             let archive = LazyArchive::new(self.lock, session);
-            archive.open_before_pager((mailbox, &hits.list))?;
+            archive.open_before_pager((mailbox, &hits.list), self.paging)?;
             return mbox::write((mailbox, &hits.list), archive, session.paged_output(self.paging));
         };
         let mut output = session.paged_output(self.paging);

@@ -65,7 +65,7 @@ pub(super) fn show(
     let threads = mailbox.threads_of(&named, &ThreadOrder::default())?.list;
     let archive = LazyArchive::new(lock, session);
     let hits: Vec<Hit> = threads.iter().flat_map(|thread| &thread.entries).map(|entry| entry.hit).collect();
-    archive.open_before_pager((&mailbox, &hits))?;
+    archive.open_before_pager((&mailbox, &hits), how.paging)?;
     let mut shown = Shown { mailbox: &mailbox, archive: &archive, how, session, writer: None, outcome };
     for thread in &threads {
         shown.thread(thread)?;
