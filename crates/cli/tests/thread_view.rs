@@ -187,4 +187,19 @@ fn a_deleted_message_brings_what_the_archive_has_of_its_conversation() {
     let gone = home.run(&["view", "--thread", "id:question@x"]);
     assert_eq!((gone.code, gone.out.matches("hello of").count()), (Some(0), 3), "{gone:?}");
     assert!(gone.err.contains("this is from the archive"), "{gone:?}");
+    // Named beside one that is there.
+    let both = home.run(&["view", "--thread", "id:question@x", "id:answer@x"]);
+    assert_eq!((both.code, both.out.matches("hello of").count()), (Some(0), 3), "{both:?}");
+}
+
+#[test]
+fn a_deleted_message_beside_another_conversation_is_not_passed_over_in_silence() {
+    let home = talk();
+    home.deliver("", "gone:2,S", answer("gone", "", 1).as_bytes());
+    home.good(&["index"]);
+    fs::remove_file(home.mail().join("cur/gone:2,S")).unwrap();
+    home.good(&["index"]);
+    let run = home.pneu(&["view", "--thread", "id:gone@x", "id:other@x"]);
+    assert_eq!((run.code, run.out.matches("\nhello of ").count()), (Some(3), 1), "{run:?}");
+    assert_eq!(run.err, "pneu: the last file of id:gone@x is gone; its conversation is shown without it\n");
 }

@@ -22,4 +22,4 @@ pub use links::{Link, with_links};
 pub use listed::{Listed, Need, Position, Printer};
 pub use record::{Attachment, Contact, File, Header, OtherForm, Record, Thread, VERSION, hex, priority};
 pub use sexp::{Sexp, line as sexp_line, thread_line as sexp_thread_line};
-pub use thread::{Author, ThreadSummary};
+pub use thread::{Author, ThreadMessage, ThreadSummary};

@@ -6,12 +6,41 @@
 use crate::flags;
 use crate::listed::Listed;
 use crate::record::{VERSION, calendar};
-use index::Origin;
+use index::{Contact, Origin};
 use serde::Serialize;
 use std::collections::{BTreeSet, HashSet};
 
 /// What some programs write before the subject of an answer.
 const ANSWER: [&str; 4] = ["re:", "aw:", "sv:", "vs:"];
+
+/// What a conversation needs of one of its messages. Much less than the message: there may be very many.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ThreadMessage {
+    id: String,
+    date_unix: Option<i64>,
+    from: Vec<Contact>,
+    subject: String,
+    tags: Vec<String>,
+    is_unread: bool,
+    is_found: bool,
+}
+
+impl ThreadMessage {
+    /// Takes what is needed.
+    pub fn new(listed: Listed, origin: Origin) -> ThreadMessage {
+        let is_unread = is_unread(&listed);
+        let message = listed.message;
+        ThreadMessage {
+            id: message.rest.message_id,
+            date_unix: message.line.date,
+            from: message.rest.from,
+            subject: message.line.subject,
+            tags: message.tags,
+            is_unread,
+            is_found: origin == Origin::Found,
+        }
+    }
+}
 
 /// A conversation.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -61,27 +90,23 @@ impl Author {
 
 impl ThreadSummary {
     /// Sums up the messages of a conversation, the first of it first.
-    pub fn new(messages: &[(Listed, Origin)]) -> ThreadSummary {
-        let mut by_date: Vec<&(Listed, Origin)> = messages.iter().collect();
-        by_date.sort_by_key(|(listed, _)| listed.message.line.date);
-        let is_found = |(_, origin): &(Listed, Origin)| *origin == Origin::Found;
-        let date_unix = by_date.last().and_then(|(listed, _)| listed.message.line.date);
-        let newest = by_date.iter().rfind(|entry| is_found(entry)).or(by_date.last());
+    pub fn new(messages: &[ThreadMessage]) -> ThreadSummary {
+        let mut by_date: Vec<&ThreadMessage> = messages.iter().collect();
+        by_date.sort_by_key(|message| message.date_unix);
+        let date_unix = by_date.last().and_then(|message| message.date_unix);
+        let newest = by_date.iter().rfind(|message| message.is_found).or(by_date.last());
         ThreadSummary {
             version: VERSION,
             kind: "thread",
-            id: messages.first().map(|(first, _)| first.message.rest.message_id.clone()).unwrap_or_default(),
+            id: messages.first().map(|first| first.id.clone()).unwrap_or_default(),
             date: calendar(date_unix),
             date_unix,
             messages: messages.len(),
-            found: messages.iter().filter(|entry| is_found(entry)).count(),
-            unread: messages.iter().filter(|(listed, _)| is_unread(listed)).count(),
+            found: messages.iter().filter(|message| message.is_found).count(),
+            unread: messages.iter().filter(|message| message.is_unread).count(),
             authors: authors(&by_date),
-            subject: newest
-                .map(|(listed, _)| bare(&listed.message.line.subject))
-                .unwrap_or_default()
-                .to_owned(),
-            tags: messages.iter().flat_map(|(listed, _)| listed.message.tags.iter().cloned()).collect(),
+            subject: newest.map(|message| bare(&message.subject)).unwrap_or_default().to_owned(),
+            tags: messages.iter().flat_map(|message| message.tags.iter().cloned()).collect(),
         }
     }
 
@@ -104,15 +129,15 @@ fn is_unread(listed: &Listed) -> bool {
 }
 
 /// Returns who wrote messages, which come in the order of their dates.
-fn authors(by_date: &[&(Listed, Origin)]) -> Vec<Author> {
+fn authors(by_date: &[&ThreadMessage]) -> Vec<Author> {
     let (mut authors, mut known) = (Vec::new(), HashSet::new());
-    for wanted in [Origin::Found, Origin::Related] {
-        for (listed, _) in by_date.iter().filter(|(_, origin)| *origin == wanted) {
-            for contact in &listed.message.rest.from {
+    for wanted in [true, false] {
+        for message in by_date.iter().filter(|message| message.is_found == wanted) {
+            for contact in &message.from {
                 let key = if contact.address.is_empty() { &contact.name } else { &contact.address };
                 if known.insert(key.to_lowercase()) {
                     let (name, address) = (contact.name.clone(), contact.address.clone());
-                    authors.push(Author { name, address, found: wanted == Origin::Found });
+                    authors.push(Author { name, address, found: wanted });
                 }
             }
         }
@@ -138,7 +163,6 @@ fn bare(subject: &str) -> &str {
 mod tests {
     use super::*;
     use crate::testing::sample;
-    use index::Contact;
     use mail::Flags;
 
     fn message(from: &str, date: i64, subject: &str, flags: Flags) -> Listed {
@@ -164,6 +188,7 @@ mod tests {
             (message("Anna/ANA@x", 50, "Re: Re: Supper", Flags::NONE), Origin::Related),
             (message("Bo/bo@y", 20, "Fwd: Lunch", Flags::NONE), Origin::Related),
         ];
+        let messages = messages.map(|(listed, origin)| ThreadMessage::new(listed, origin));
         let summary = ThreadSummary::new(&messages);
         assert_eq!(
             serde_json::to_string(&summary).unwrap(),

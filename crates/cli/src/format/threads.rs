@@ -13,7 +13,7 @@ use index::{Mailbox, RecordReader, Thread, Threads};
 use jiff::tz::TimeZone;
 use printable::Look;
 use rayon::prelude::*;
-use render::{Listed, Need, ThreadSummary};
+use render::{Listed, Need, ThreadMessage, ThreadSummary};
 use std::borrow::Cow;
 use terminal::screen::{Terminal, cut, padding, width};
 
@@ -67,7 +67,8 @@ fn printed(
     let mut out = Vec::new();
     for thread in threads {
         let read = |entry: &index::ThreadEntry| {
-            Ok((Listed::read(mailbox, &entry.hit, Need::ALL, reader)?, entry.origin))
+            let listed = Listed::read(mailbox, &entry.hit, Need::ALL, reader)?;
+            Ok(ThreadMessage::new(listed, entry.origin))
         };
         let messages = thread.entries.iter().map(read).collect::<index::Result<Vec<_>>>()?;
         show(&ThreadSummary::new(&messages), &mut out);
@@ -120,7 +121,8 @@ mod tests {
     use render::testing::sample;
 
     fn line(terminal: Terminal) -> String {
-        let summary = ThreadSummary::new(&[(sample(), Origin::Found), (sample(), Origin::Related)]);
+        let messages = [Origin::Found, Origin::Related].map(|origin| ThreadMessage::new(sample(), origin));
+        let summary = ThreadSummary::new(&messages);
         let mut out = Vec::new();
         plain(&summary, (&TimeZone::UTC, End::Line, terminal), &mut out);
         String::from_utf8(out).unwrap().replace('\u{fffd}', "?")

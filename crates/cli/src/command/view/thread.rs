@@ -11,6 +11,7 @@ use crate::archive::repository::{ConfiguredRepository, LockOptions, RepositoryOp
 use crate::exit::Outcome;
 use crate::output;
 use crate::remedy;
+use crate::sanitise::one_line;
 use crate::search::locate::{self, Wanted};
 use crate::session::Session;
 use anyhow::{Result, bail};
@@ -39,7 +40,7 @@ pub(super) fn show(
     let (mut named, mut last_error) = (Vec::new(), None);
     for name in names {
         match hits(&mailbox, name, session) {
-            Ok(hits) => named.extend(hits),
+            Ok(hits) => named.push((name, hits)),
             Err(error) => {
                 if let Some(earlier) = last_error.replace(error) {
                     remedy::complain_why(&earlier);
@@ -62,9 +63,17 @@ pub(super) fn show(
             mailbox
         }
     };
-    let threads = mailbox.threads_of(&named, &ThreadOrder::default())?.list;
+    let all: Vec<Hit> = named.iter().flat_map(|(_, hits)| hits).copied().collect();
+    let threads = mailbox.threads_of(&all, &ThreadOrder::default())?.list;
     let archive = LazyArchive::new(lock, session);
     let hits: Vec<Hit> = threads.iter().flat_map(|thread| &thread.entries).map(|entry| entry.hit).collect();
+    for name in names_without(&mailbox, &named, &hits)? {
+        let name = name.to_string_lossy();
+        output::complain(one_line(&format!(
+            "the last file of {name} is gone; its conversation is shown without it"
+        )));
+        outcome = Outcome::Partly;
+    }
     archive.open_before_pager((&mailbox, &hits), how.paging)?;
     let mut shown = Shown { mailbox: &mailbox, archive: &archive, how, session, writer: None, outcome };
     for thread in &threads {
@@ -102,16 +111,44 @@ fn hits(mailbox: &Mailbox, name: &OsStr, session: &Session) -> Result<Vec<Hit>> 
     Ok(hits)
 }
 
-/// Returns the same mailbox, with messages that only the archive has if one of them was named.
-fn with_absent(mailbox: Mailbox, named: &[Hit], session: &Session) -> Result<SearchedMailbox> {
-    let mut is_absent = true;
-    for hit in named {
-        is_absent &= mailbox.is_absent(hit)?;
+/// Returns the same mailbox, with messages that only the archive has, if a name has no others.
+fn with_absent(
+    mailbox: Mailbox,
+    named: &[(&OsString, Vec<Hit>)],
+    session: &Session,
+) -> Result<SearchedMailbox> {
+    let mut is_any_absent = false;
+    for (_, hits) in named {
+        let mut is_absent = true;
+        for hit in hits {
+            is_absent &= mailbox.is_absent(hit)?;
+        }
+        is_any_absent |= is_absent;
     }
-    if !is_absent || !ConfiguredRepository::is_named(&RepositoryOptions::default(), session)? {
+    if !is_any_absent || !ConfiguredRepository::is_named(&RepositoryOptions::default(), session)? {
         return Ok(SearchedMailbox { mailbox, outcome: Outcome::Done });
     }
     messages::with_absent(mailbox, session)
+}
+
+/// Returns the names of which no message is among those that are listed.
+fn names_without<'a>(
+    mailbox: &Mailbox,
+    named: &[(&'a OsString, Vec<Hit>)],
+    listed: &[Hit],
+) -> Result<Vec<&'a OsString>> {
+    let listed: HashSet<u32> = listed.iter().map(|hit| hit.number).collect();
+    let mut without = Vec::new();
+    for (name, hits) in named {
+        let mut is_listed = false;
+        for hit in hits {
+            is_listed |= mailbox.copies_of_hit(hit)?.iter().any(|copy| listed.contains(&copy.number));
+        }
+        if !is_listed {
+            without.push(*name);
+        }
+    }
+    Ok(without)
 }
 
 /// Conversations that are being shown.
