@@ -17,7 +17,7 @@ impl<'a> Cursor<'a> {
         Cursor { bytes, offset: 0 }
     }
 
-    /// Returns how far reading has come, in bytes.
+    /// Returns the offset of the next unread byte.
     pub(crate) fn offset(&self) -> usize {
         self.offset
     }
@@ -32,7 +32,7 @@ impl<'a> Cursor<'a> {
         Damage::new(self.offset, what)
     }
 
-    /// Returns the next `length` bytes; `what` names them if they are not all there.
+    /// Returns the next `length` bytes. `what` names them in the error if bytes are missing.
     pub(crate) fn take(&mut self, length: usize, what: &str) -> Result<&'a [u8], Damage> {
         let end = self.offset.checked_add(length);
         let Some(piece) = end.and_then(|end| self.bytes.get(self.offset..end)) else {
@@ -70,8 +70,8 @@ impl<'a> Cursor<'a> {
         Ok(i32::from_le_bytes(self.array(what)?))
     }
 
-    /// Returns the next LEB128 number of at most 32 bits, in its shortest form only: one number has one
-    /// encoding.
+    /// Returns the next LEB128 number of at most 32 bits. Accepts only the shortest form, so that each
+    /// number has one encoding.
     pub(crate) fn varint(&mut self, what: &str) -> Result<u32, Damage> {
         let mut value = 0_u64;
         for position in 0_u32..5 {
@@ -87,7 +87,7 @@ impl<'a> Cursor<'a> {
         Err(self.damage(format!("{what} is over 32 bits")))
     }
 
-    /// Refuses bytes after the end of what was read.
+    /// Refuses unread bytes after the end.
     pub(crate) fn finish(self, what: &str) -> Result<(), Damage> {
         match self.remaining() {
             0 => Ok(()),

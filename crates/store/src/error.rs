@@ -1,22 +1,22 @@
 //! The errors of a store: sentences that name the file and the way out.
 //!
-//! One [`Error`] for the whole crate, made of the disk's errors and of what readers find wrong. Knows no
-//! format.
+//! One [`Error`] for the whole crate: errors of the disk, and problems that readers find. Does not depend
+//! on any format.
 
 use std::path::{Path, PathBuf};
 
 /// A failed operation on a store.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The disk refused, or another process holds a lock.
+    /// The disk operation failed, or another process holds a lock.
     #[error(transparent)]
     Io(#[from] disk::Error),
-    /// A file does not hold what its format asks for.
+    /// A file violates its format.
     #[error("{} is damaged at byte {offset}: {what}", path.display())]
     Corrupt {
         /// The damaged file.
         path: PathBuf,
-        /// Where the damage was noticed, in bytes from the file's beginning.
+        /// Where the damage was noticed, in bytes from the beginning of the file.
         offset: u64,
         /// What was found and what was expected.
         what: String,
@@ -34,14 +34,14 @@ pub enum Error {
         /// The newest version that this program reads.
         newest: u32,
     },
-    /// Something is larger than a store takes.
+    /// A value exceeds a limit of the store.
     #[error("{what} would be {value}, the limit is {limit}")]
     Limit {
-        /// What has the limit.
+        /// What is limited.
         what: &'static str,
         /// The refused value.
         value: u64,
-        /// The largest value taken.
+        /// The largest allowed value.
         limit: u64,
     },
     /// A schema is not valid, or a row or key does not fit it.
@@ -52,15 +52,15 @@ pub enum Error {
         /// What does not fit.
         what: String,
     },
-    /// A named table, index or attachment is not in the store.
+    /// The store has no table, index or attachment of this name.
     #[error("there is no {what} named {name}")]
     Missing {
-        /// What was asked for: "table", "index".
+        /// What was requested: "table", "index".
         what: &'static str,
         /// Its name.
         name: String,
     },
-    /// An earlier write failed, so that nobody knows what is on disk.
+    /// An earlier write failed, so the state on disk is unknown.
     #[error("an earlier write to {} failed: open the store again", directory.display())]
     Poisoned {
         /// The store's directory.
@@ -72,12 +72,12 @@ pub enum Error {
 pub type Result<T> = std::result::Result<T, Error>;
 
 impl Error {
-    /// Says whether a file or directory was not there.
+    /// Returns whether the error means that a file or directory does not exist.
     pub fn is_not_found(&self) -> bool {
         matches!(self, Error::Io(source) if source.is_not_found())
     }
 
-    /// Returns the file that it is about, if it is about one.
+    /// Returns the file that the error is about, if any.
     pub fn file(&self) -> Option<&Path> {
         match self {
             Error::Io(disk::Error::Io { path, .. })
@@ -93,11 +93,11 @@ impl Error {
     }
 }
 
-/// Damage found in bytes whose file the finder does not know; [`Damage::in_file`] makes it an
+/// Damage found by code that does not know the name of the file; [`Damage::in_file`] makes it an
 /// [`Error::Corrupt`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Damage {
-    /// Where, in bytes from the beginning of what was read.
+    /// Where, in bytes from the beginning of the bytes that were read.
     pub offset: u64,
     /// What was found and what was expected.
     pub what: String,
@@ -109,7 +109,7 @@ impl Damage {
         Damage { offset: offset as u64, what: what.into() }
     }
 
-    /// Says which file it is, and where in it the bytes began.
+    /// Adds the file, and the offset at which the bytes begin in it.
     pub fn in_file(self, path: &Path, base: u64) -> Error {
         Error::Corrupt { path: path.to_owned(), offset: base.saturating_add(self.offset), what: self.what }
     }

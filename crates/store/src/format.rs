@@ -2,15 +2,15 @@
 
 // ---- Sealed file ----
 
-/// What stands at the beginning of a sealed file's trailer.
+/// The first bytes of a sealed file's trailer.
 pub const SEALED_MAGIC: [u8; 8] = *b"pneuseal";
 /// The newest version of the sealed frame.
 pub const SEALED_VERSION: u32 = 2;
-/// The last version of the sealed frame that does not know the file's name.
+/// The last version of the sealed frame without the file's name.
 pub const SEALED_VERSION_NAMELESS: u32 = 1;
 /// Bytes of content that share one checksum.
 pub const CHUNK_BYTES: usize = 65_536;
-/// What sections begin at multiples of, in bytes.
+/// Sections begin at multiples of this, in bytes.
 pub const SECTION_ALIGNMENT: u64 = 64;
 
 /// The trailer: [`SEALED_MAGIC`].
@@ -27,8 +27,8 @@ pub const TRAILER_TABLE_CHECKSUM_OFFSET: usize = TRAILER_CONTENT_LENGTH_OFFSET +
 pub const TRAILER_NAME_OFFSET: usize = TRAILER_TABLE_CHECKSUM_OFFSET + 8;
 /// The trailer: zeros.
 pub const TRAILER_RESERVED_OFFSET: usize = TRAILER_NAME_OFFSET + 8;
-/// The trailer: the XXH3-64 of the trailer's bytes before this, u64. Also the digest by which others know the
-/// file.
+/// The trailer: the XXH3-64 of the trailer's bytes before this, u64. It is also the digest by which other
+/// files refer to this file.
 pub const TRAILER_CHECKSUM_OFFSET: usize = TRAILER_RESERVED_OFFSET + 16;
 /// Bytes of the trailer.
 pub const TRAILER_BYTES: usize = TRAILER_CHECKSUM_OFFSET + 8;
@@ -73,13 +73,13 @@ pub const ENTRY_BYTES: usize = ENTRY_DETAIL_OFFSET + 8;
 
 /// A column's values, each as wide as its kind.
 pub const SECTION_FIXED: u32 = 1;
-/// Where each value begins in `SECTION_BLOB`, and after the last where it ends: u32 each.
+/// Where each value begins in `SECTION_BLOB`, and where the last one ends: u32 each.
 pub const SECTION_OFFSETS_SMALL: u32 = 2;
-/// The same, u64 each, for blobs of 4 GiB and more.
+/// The same as u64 each, for blobs of 4 GiB and more.
 pub const SECTION_OFFSETS_LARGE: u32 = 3;
-/// A column's bytes, value after value; in a payload column compressed row by row, if its codec says so.
+/// A column's bytes, value after value. In a payload column, each row is compressed if its codec says so.
 pub const SECTION_BLOB: u32 = 4;
-/// The places of compressed blocks.
+/// The table of compressed blocks.
 pub const SECTION_BLOCK_TABLE: u32 = 5;
 /// Compressed blocks, one after another.
 pub const SECTION_BLOCKS: u32 = 6;
@@ -91,7 +91,7 @@ pub const SECTION_ORDER_ROWS: u32 = 8;
 pub const SECTION_ORDER_HINTS: u32 = 9;
 /// A hash index: the buckets.
 pub const SECTION_HASH_BUCKETS: u32 = 10;
-/// A hash index: the rows of keys that have several, u32 each.
+/// A hash index: the rows of keys that several rows have, u32 each.
 pub const SECTION_HASH_GROUPS: u32 = 11;
 
 /// A block table entry: where the block begins in `SECTION_BLOCKS`, u64.
@@ -105,8 +105,8 @@ pub const BLOCK_ENTRY_BYTES: usize = BLOCK_LENGTH_OFFSET + 4;
 
 /// A bucket: the tags of its slots, u8 each; 0 is an empty slot.
 pub const BUCKET_TAGS_OFFSET: usize = 0;
-/// A bucket: which keys of this bucket lie in a later one, u32, a bit for each value of their hash's bits 8
-/// to 12.
+/// A bucket: which keys of this bucket lie in a later one, u32, a bit for each value of bits 8 to 12 of
+/// their hash.
 pub const BUCKET_OVERFLOW_OFFSET: usize = BUCKET_TAGS_OFFSET + BUCKET_SLOT_COUNT;
 /// A bucket: the rows of its slots, u32 each.
 pub const BUCKET_ROWS_OFFSET: usize = BUCKET_OVERFLOW_OFFSET + 4;
@@ -114,8 +114,8 @@ pub const BUCKET_ROWS_OFFSET: usize = BUCKET_OVERFLOW_OFFSET + 4;
 pub const BUCKET_SLOT_COUNT: usize = 12;
 /// Bytes of a bucket: one cache line.
 pub const BUCKET_BYTES: usize = BUCKET_ROWS_OFFSET + 4 * BUCKET_SLOT_COUNT;
-/// In a slot: the lower 31 bits are the place of the key's first row in `SECTION_HASH_GROUPS`, not a row. In
-/// a group: the last row.
+/// In a slot: the lower 31 bits are the place of the key's first row in `SECTION_HASH_GROUPS`, not a row.
+/// In a group: marks the last row.
 pub const GROUP_MARK: u32 = 1 << 31;
 
 /// The kind of a sealed file that holds dead rows.
@@ -127,7 +127,8 @@ pub const KIND_DEAD: u32 = 2;
 pub const MANIFEST_MAGIC: [u8; 8] = *b"pneuMANI";
 /// The newest version of the manifest.
 pub const MANIFEST_VERSION: u32 = 2;
-/// The last version of the manifest without digests of the files it names; its journal is of version 1, too.
+/// The last version of the manifest without digests of the files that it names. Its journal is of version 1
+/// too.
 pub const MANIFEST_VERSION_WITHOUT_DIGESTS: u32 = 1;
 
 /// A manifest or a journal: its magic, 8 bytes.
@@ -149,7 +150,7 @@ pub const JOURNAL_MAGIC: [u8; 8] = *b"pneuJRNL";
 pub const JOURNAL_VERSION: u32 = 2;
 /// The last version of the journal without sectors.
 pub const JOURNAL_VERSION_WITHOUT_SECTORS: u32 = 1;
-/// Bytes of a sector: what disks write at once or not at all.
+/// Bytes of a sector: disks write one atomically.
 pub const SECTOR_BYTES: usize = 512;
 /// A sector: the XXH3-64 of its bytes before this, u64, seeded with the sum of the journal's seed and the
 /// sector's number.
@@ -159,13 +160,13 @@ pub const SECTOR_CHECKSUM_OFFSET: usize = SECTOR_BYTES - 8;
 pub const JOURNAL_MANIFEST_OFFSET: usize = HEAD_BYTES;
 /// The journal: the XXH3-64 of its bytes before this, seeded, u64.
 pub const JOURNAL_CHECKSUM_OFFSET: usize = JOURNAL_MANIFEST_OFFSET + 8;
-/// Bytes of the journal's head. In version 1 the first record follows; since version 2 the head is the first
-/// sector's.
+/// Bytes of the journal's head. In version 1 the first record follows it. Since version 2 it fills the
+/// first sector.
 pub const JOURNAL_HEAD_BYTES: usize = JOURNAL_CHECKSUM_OFFSET + 8;
 
-/// What records and their lengths are multiples of, in bytes.
+/// Records and their lengths are multiples of this, in bytes.
 pub const RECORD_ALIGNMENT: usize = 8;
-/// A record: what it begins with.
+/// The first bytes of a record.
 pub const RECORD_MAGIC: [u8; 4] = *b"pneR";
 /// A record: [`RECORD_MAGIC`].
 pub const RECORD_MAGIC_OFFSET: usize = 0;
@@ -192,7 +193,7 @@ pub const DEAD_PIECE_COUNT_OFFSET: usize = DEAD_COUNT_OFFSET + 4;
 pub const DEAD_PADDING_OFFSET: usize = DEAD_PIECE_COUNT_OFFSET + 4;
 /// Dead rows: where the pieces begin.
 pub const DEAD_PIECES_OFFSET: usize = DEAD_PADDING_OFFSET + 4;
-/// Rows that one piece stands for.
+/// Rows in one piece.
 pub const DEAD_PIECE_ROWS: u32 = 65_536;
 /// Words of 64 rows in a piece.
 pub const DEAD_PIECE_WORDS: usize = 1024;

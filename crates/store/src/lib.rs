@@ -10,8 +10,8 @@
 //! - A [`Snapshot`] is the newest state, for as long as it is held. Opening one takes no lock, writes
 //!   nothing, and costs the same for a thousand rows and for a hundred million. Its [`Table`]s find rows by
 //!   key and iterate over them in order. Their [`Part`]s return whole columns in place.
-//!   [`Snapshot::difference`] tells what changed since an older snapshot.
-//! - [`merge`] merges segments while a writer may run. [`verify`] reads everything again.
+//!   [`Snapshot::difference`] returns what changed since an older snapshot.
+//! - [`merge`] merges segments, even while a writer runs. [`verify`] reads everything again.
 //!
 //! ```
 //! # use std::{ops::Bound, sync::Arc};

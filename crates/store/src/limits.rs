@@ -1,26 +1,26 @@
 //! Every limit of a store, by name. Each has a test.
 
-/// Rows in one segment. Bit 31 of a row number is left for marks in indexes.
+/// Rows in one segment. Bit 31 of a row number is reserved for marks in indexes.
 pub const ROWS_PER_SEGMENT_MAX: u32 = (1 << 31) - 1;
 /// Bytes of one row: all its values together.
 pub const ROW_BYTES_MAX: u64 = 64 << 20;
-/// Bytes of one variable-width column of rows in memory: their places are kept in 32 bits.
+/// Bytes of one variable-width column of rows in memory. Offsets have 32 bits.
 pub const COLUMN_BYTES_IN_MEMORY_MAX: u64 = u32::MAX as u64;
 /// Columns of a table.
 pub const COLUMNS_MAX: usize = 256;
 /// Columns of a primary key or an index.
 pub const KEY_COLUMNS_MAX: usize = 16;
-/// Indexes of a table, the primary key apart.
+/// Indexes of a table, not counting the primary key.
 pub const INDEXES_MAX: usize = 64;
 /// Bytes of the name of a table, column or index.
 pub const NAME_BYTES_MAX: usize = 255;
-/// Bytes that are compressed as one block before a new one is begun.
+/// Bytes that are compressed as one block before a new one begins.
 pub const BLOCK_BYTES_MAX: u32 = 4 << 20;
 /// Bytes of a compression dictionary.
 pub const DICTIONARY_BYTES_MAX: u32 = 1 << 20;
 
-/// Bytes of a journal file. A commit that does not fit goes straight to segments, and takes what the journal
-/// held with it.
+/// Bytes of a journal file. A commit that does not fit goes straight to segments, together with the content
+/// of the journal.
 pub const JOURNAL_BYTES_MAX: u64 = 1 << 20;
 /// Rows, new and dead together, in one journal.
 pub const JOURNAL_ROWS_MAX: u32 = 4096;
@@ -28,7 +28,7 @@ pub const JOURNAL_ROWS_MAX: u32 = 4096;
 pub const MANIFEST_BYTES_MAX: u64 = 64 << 20;
 /// Tables of a store.
 pub const TABLES_MAX: usize = 1024;
-/// Segments of one table. Merges keep far below; whoever never merges is told.
+/// Segments of one table. Merges keep the number far below. A program that never merges gets an error.
 pub const SEGMENTS_MAX: usize = 1 << 16;
 /// Attachments of a store.
 pub const ATTACHMENTS_MAX: usize = 256;
@@ -36,14 +36,14 @@ pub const ATTACHMENTS_MAX: usize = 256;
 pub const ATTACHMENT_BYTES_MAX: u64 = 4 << 20;
 /// Bytes of all attachments together.
 pub const ATTACHMENTS_BYTES_MAX: u64 = 32 << 20;
-/// How often a reader begins again because files it was about to open were replaced.
+/// How often a reader starts again because files that it was about to open were replaced.
 pub const OPEN_ATTEMPTS_MAX: u32 = 100;
 
-/// Segments of one table that are never too many; more are merged whatever their sizes.
+/// More segments of one table than this are merged, whatever their sizes.
 pub const SEGMENTS_BEFORE_MERGE: usize = 24;
-/// Segments that one merge takes at least, if it is not for the sake of dead rows.
+/// The fewest segments that one merge takes, unless it removes dead rows.
 pub const MERGE_SEGMENT_COUNT_MIN: usize = 4;
-/// Segments that one merge takes at most.
+/// The most segments that one merge takes.
 pub const MERGE_SEGMENT_COUNT_MAX: usize = 1024;
-/// Segments with fewer live rows are all as good as this small.
+/// Segments with fewer live rows count as this large.
 pub const MERGE_SMALL_ROWS: u32 = 1024;

@@ -1,11 +1,11 @@
 //! Which rows of a part are dead: replaced or deleted since they were written (docs/FORMAT.md, "Dead rows").
 //!
-//! Input: row numbers, or the content of a `.dead` file. Output: whether a row is dead, or the content. Knows
-//! nothing of what the rows hold.
+//! Input: row numbers, or the content of a `.dead` file. Output: whether a row is dead, or the content.
+//! Does not depend on what the rows hold.
 //!
 //! Bits are kept in pieces of 65,536 rows. Copies share a piece until one of them changes it. So a commit
-//! that kills one row of a hundred million copies 8 KiB, and the file holds only pieces with a dead row in
-//! them.
+//! that kills one row of a hundred million copies only 8 KiB, and the file holds only pieces that have a
+//! dead row.
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
 use crate::cursor::Cursor;
@@ -19,7 +19,7 @@ type Piece = [u64; DEAD_PIECE_WORDS];
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct DeadRows {
     dead_count: u32,
-    /// Empty as long as nothing is dead; may end early.
+    /// Empty if no row is dead. May be shorter than the row count: missing pieces hold no dead rows.
     pieces: Vec<Option<Arc<Piece>>>,
 }
 
@@ -42,7 +42,7 @@ impl DeadRows {
         piece.get(word).is_some_and(|word| word & bit != 0)
     }
 
-    /// Adds `row`; says whether it was alive.
+    /// Adds `row`; returns whether it was alive.
     pub(crate) fn kill(&mut self, row: u32) -> bool {
         let (piece, word, bit) = bit_position(row);
         if self.pieces.len() <= piece {
@@ -57,7 +57,7 @@ impl DeadRows {
         was_alive
     }
 
-    /// Returns the dead rows that are not dead in `older`, in order.
+    /// Returns the rows that are dead here but not in `older`, in order.
     pub(crate) fn since<'a>(&'a self, older: &'a DeadRows) -> impl Iterator<Item = u32> + 'a {
         (0_u32..).zip(&self.pieces).flat_map(move |(number, piece)| {
             let now = piece.as_deref();
@@ -83,7 +83,7 @@ impl DeadRows {
         out
     }
 
-    /// Reads the content of a `.dead` file back, for a segment of `row_count` rows.
+    /// Reads the content of a `.dead` file for a segment of `row_count` rows.
     pub(crate) fn decode(bytes: &[u8], row_count: u32) -> Result<DeadRows, Damage> {
         let mut cursor = Cursor::new(bytes);
         let found = cursor.u32("the row count")?;
@@ -137,7 +137,7 @@ impl DeadRows {
     }
 }
 
-/// Returns the rows with a bit in `now` and none in `before`.
+/// Returns the rows whose bit is set in `now` and not in `before`.
 fn rows_of_piece<'a>(
     number: u32,
     now: &'a Piece,

@@ -23,16 +23,16 @@ use std::path::Path;
 use std::sync::Arc;
 use xxhash_rust::xxh3::xxh3_64;
 
-/// Byte strings that are committed with rows and carried along, by name.
+/// Byte strings that are committed together with rows, by name.
 pub(crate) type Attachments = BTreeMap<String, Arc<[u8]>>;
 
-/// What one publish made visible.
+/// The state that one publish made visible.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Manifest {
-    /// The version of the file that it was read from; written is the newest. Before the digests it knows
-    /// none.
+    /// The version of the file that it was read from. Manifests are always written in the newest version.
+    /// Versions without digests have none here.
     pub(crate) version: u32,
-    /// Counts publishes, from 1.
+    /// Number of publishes, counted from 1.
     pub(crate) number: u64,
     /// How many commits the named files hold.
     pub(crate) sequence: u64,
@@ -42,7 +42,7 @@ pub(crate) struct Manifest {
     pub(crate) attachments: Attachments,
 }
 
-/// Which journal it is, as its manifest says.
+/// Identifies a journal, as its manifest describes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct JournalIdentity {
     /// The version of the journal.
@@ -51,7 +51,7 @@ pub(crate) struct JournalIdentity {
     pub(crate) manifest: u64,
     /// The seed of its checksums.
     pub(crate) seed: u64,
-    /// The sequence number that its first record follows.
+    /// The sequence number before that of its first record.
     pub(crate) sequence: u64,
 }
 
@@ -70,7 +70,7 @@ pub(crate) struct SegmentEntry {
     pub(crate) row_count: u32,
     /// The length of its file.
     pub(crate) file_bytes: u64,
-    /// What tells its file from every other.
+    /// The digest that identifies the file.
     pub(crate) digest: u64,
     pub(crate) dead: Option<DeadEntry>,
 }
@@ -80,12 +80,12 @@ pub(crate) struct SegmentEntry {
 pub(crate) struct DeadEntry {
     pub(crate) number: FileNumber,
     pub(crate) dead_count: u32,
-    /// What tells the file from every other.
+    /// The digest that identifies the file.
     pub(crate) digest: u64,
 }
 
 impl SegmentEntry {
-    /// Returns the entry of a segment of which no row is dead.
+    /// Returns the entry of a segment without dead rows.
     pub(crate) fn of(number: FileNumber, segment: &Segment) -> SegmentEntry {
         SegmentEntry {
             number,
@@ -102,7 +102,7 @@ impl SegmentEntry {
 }
 
 impl Manifest {
-    /// Returns which journal belongs to this manifest.
+    /// Returns the identity of the journal that belongs to this manifest.
     pub(crate) fn journal_identity(&self) -> JournalIdentity {
         JournalIdentity {
             version: if self.has_digests() { JOURNAL_VERSION } else { JOURNAL_VERSION_WITHOUT_SECTORS },
@@ -112,8 +112,8 @@ impl Manifest {
         }
     }
 
-    /// Says whether it was read from a file that binds all others; else nothing is added to its journal, and
-    /// the next commit publishes one that does.
+    /// Returns whether it was read from a version that holds the digests of all other files. If not, its
+    /// journal takes no more records, and the next commit publishes a manifest of the newest version.
     pub(crate) fn has_digests(&self) -> bool {
         self.version > MANIFEST_VERSION_WITHOUT_DIGESTS
     }
@@ -121,7 +121,7 @@ impl Manifest {
     /// Returns the manifest's bytes.
     ///
     /// # Errors
-    /// [`Error::Limit`] if there is too much of anything.
+    /// [`Error::Limit`] if a limit of the manifest is exceeded.
     pub(crate) fn encode(&self) -> Result<Vec<u8>> {
         let mut out = Vec::new();
         out.extend_from_slice(&MANIFEST_MAGIC);
@@ -148,7 +148,7 @@ impl Manifest {
         Ok(out)
     }
 
-    /// Reads the bytes of the manifest file `path` back.
+    /// Reads the bytes of the manifest file `path`.
     ///
     /// # Errors
     /// [`Error::Version`] or [`Error::Corrupt`], naming the file.
@@ -262,7 +262,7 @@ fn take_segment(cursor: &mut Cursor, version: u32) -> std::result::Result<Segmen
     Ok(SegmentEntry { number, row_count, file_bytes, digest, dead })
 }
 
-/// Appends an attachment, as manifests and journal records hold it.
+/// Appends an attachment, in the encoding of manifests and journal records.
 ///
 /// # Errors
 /// [`Error::Limit`] if the name or the bytes are too long.
@@ -275,7 +275,7 @@ pub(crate) fn put_attachment(out: &mut Vec<u8>, name: &str, bytes: &[u8]) -> Res
     Ok(())
 }
 
-/// Reads an attachment back.
+/// Reads an attachment.
 pub(crate) fn take_attachment(cursor: &mut Cursor) -> std::result::Result<(String, Arc<[u8]>), Damage> {
     let name_length = take_count(cursor, "bytes in an attachment's name", NAME_BYTES_MAX)?;
     let length = cursor.u32("an attachment's length")?;
@@ -293,14 +293,14 @@ pub(crate) fn take_attachment(cursor: &mut Cursor) -> std::result::Result<(Strin
 /// Appends a count of at most `most`.
 ///
 /// # Errors
-/// [`Error::Limit`], naming `what` is counted.
+/// [`Error::Limit`], which names `what` is counted.
 pub(crate) fn put_count(out: &mut Vec<u8>, what: &'static str, count: usize, most: usize) -> Result<()> {
     check_limit(what, count as u64, (most as u64).min(u64::from(u32::MAX)))?;
     put_u32(out, u32::try_from(count).unwrap_or(u32::MAX));
     Ok(())
 }
 
-/// Reads a count of at most `most` back.
+/// Reads a count of at most `most`.
 pub(crate) fn take_count(cursor: &mut Cursor, what: &str, most: usize) -> std::result::Result<usize, Damage> {
     let count = cursor.u32(what)? as usize;
     if count > most {
@@ -358,7 +358,7 @@ mod tests {
         Manifest::decode(Path::new("/store/manifest"), bytes)
     }
 
-    /// Makes the checksum fit after a change.
+    /// Corrects the checksum after a change.
     fn checked(mut bytes: Vec<u8>) -> Vec<u8> {
         let end = bytes.len() - MANIFEST_CHECKSUM_BYTES;
         let checksum = xxh3_64(&bytes[..end]).to_le_bytes();

@@ -1,4 +1,4 @@
-//! The manifest in a directory: whether there is one, and what a store that takes its place must know of it.
+//! The manifest in a directory: whether there is one, and what a store that replaces it must know of it.
 
 use crate::commit::manifest::Manifest;
 use crate::error::{Error, Result};
@@ -8,7 +8,7 @@ use disk::Disk;
 use std::ffi::OsString;
 use std::path::Path;
 
-/// Says whether there is a store in a directory.
+/// Returns whether a directory holds a store.
 pub(crate) fn has_manifest(disk: &dyn Disk, directory: &Path) -> Result<bool> {
     match disk.read(&directory.join(names::MANIFEST)) {
         Ok(_) => Ok(true),
@@ -23,18 +23,19 @@ pub(crate) fn manifest_in(disk: &dyn Disk, directory: &Path) -> Result<Option<Ma
     match disk.read(&path) {
         Err(error) if error.is_not_found() => Ok(None),
         bytes => match Manifest::decode(&path, &bytes?) {
-            // It may hold what this program cannot make again.
+            // It may hold data that this program cannot make again.
             Err(error @ Error::Version { .. }) => Err(error),
             manifest => Ok(manifest.ok()),
         },
     }
 }
 
-/// Returns numbers that no manifest of the old store, and no commit of it, is above: as far as can be told.
+/// Returns a manifest number and a commit number that the old store has not exceeded, as far as can be
+/// told.
 pub(crate) fn newest(old: Option<&Manifest>, names: &[OsString]) -> (u64, u64) {
     let journals =
         names.iter().filter_map(|name| name.to_str()?.strip_prefix("journal-")?.parse::<u64>().ok());
     let number = journals.max().unwrap_or(0);
-    // No commit in a journal takes less than a byte.
+    // A commit in a journal takes at least one byte.
     old.map_or((number, 0), |old| (number.max(old.number), old.sequence.saturating_add(JOURNAL_BYTES_MAX)))
 }

@@ -1,6 +1,6 @@
 //! What a commit leaves on disk besides segments: the manifest, the journal and the dead rows.
 //!
-//! Readers and writers of a store use it. It encodes and decodes; it knows nothing of the order of writes.
+//! Readers and writers of a store use it. It encodes and decodes; it does not decide the order of writes.
 
 pub(crate) mod dead;
 pub(crate) mod journal;

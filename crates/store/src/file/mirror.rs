@@ -1,12 +1,12 @@
 //! A disk that writes each file of one directory twice: first to `copy/` below the directory, then to the
 //! directory itself.
 //!
-//! Input: a disk and a store's directory. Output: a disk on which each write goes to both. Knows nothing of
-//! what is in the files. `write/second_copy.rs` explains the second copy.
+//! Input: a disk and a store's directory. Output: a disk that writes to both directories. Does not depend
+//! on the content of files. `write/second_copy.rs` explains the second copy.
 //!
-//! Each operation is done in the second directory first, and a sync syncs both. So at any moment each of the
-//! two is a store that keeps the rules of writing and holds all acknowledged commits. They differ only in
-//! what was being written. Reads use the first directory.
+//! Each operation is done in the second directory first, and a sync syncs both. So at any moment each
+//! directory is a store that keeps the rules of writing and holds all acknowledged commits. They differ
+//! only in what was being written. Reads use the first directory.
 
 use crate::file::names;
 use disk::{Disk, File, Lock, Map, Result, Wait};
@@ -29,7 +29,7 @@ struct MirrorFile {
 }
 
 impl Mirror {
-    /// Writes what lies in `directory` twice.
+    /// Returns a disk that writes the files in `directory` twice.
     pub(crate) fn new(disk: &Arc<dyn Disk>, directory: &Path) -> Mirror {
         Mirror {
             disk: Arc::clone(disk),
@@ -38,7 +38,7 @@ impl Mirror {
         }
     }
 
-    /// Returns where the second copy of a file lies, if it is one of the directory.
+    /// Returns the path of the second copy of a file, if the file is in the directory.
     fn second(&self, path: &Path) -> Option<PathBuf> {
         let name = path.file_name()?;
         (path.parent() == Some(&self.directory)).then(|| self.second.join(name))
@@ -49,7 +49,8 @@ impl Disk for Mirror {
     fn list(&self, directory: &Path) -> Result<Vec<OsString>> {
         let mut names = self.disk.list(directory)?;
         if directory == self.directory {
-            // What a crash left in one of them only has a name that is taken, and is removed, too.
+            // A file that a crash left in only one of them has no meaning but takes the name. It is removed
+            // too.
             match self.disk.list(&self.second) {
                 Ok(others) => {
                     let others = others.into_iter().filter(|other| !names.contains(other));

@@ -1,6 +1,6 @@
 //! Sealed files: their frame and checksums, their names, and the second copy of each.
 //!
-//! Everything that reads or writes a file of a store may use it. It knows nothing of what the files hold.
+//! Used by all code that reads or writes files of a store. Does not depend on what the files hold.
 
 pub(crate) mod mirror;
 pub(crate) mod names;

@@ -1,7 +1,6 @@
 //! The names of the files in a store's directory (docs/FORMAT.md, "The directory").
 //!
-//! Input: numbers, or a name. Output: names, or what a name stands for. Knows nothing of what is in the
-//! files.
+//! Input: numbers, or a name. Output: names, or what a name means. Does not depend on the content of files.
 
 use std::collections::HashSet;
 use std::ffi::{OsStr, OsString};
@@ -14,11 +13,11 @@ pub(crate) const MANIFEST: &str = "manifest";
 pub(crate) const MANIFEST_BESIDE: &str = "manifest.new";
 /// The directory of the second copy, if the store keeps one.
 pub(crate) const SECOND: &str = "copy";
-/// How the name of a file ends while it is written to be published.
+/// The suffix of files that are not published yet.
 const BESIDE: &str = ".new";
 /// The name of the writer's lock.
 pub(crate) const LOCK: &str = "lock";
-/// The name of the lock of merges.
+/// The name of the merge lock.
 pub(crate) const MERGE_LOCK: &str = "merge.lock";
 
 /// The random part of the name of a sealed file.
@@ -46,8 +45,8 @@ pub(crate) fn journal(manifest: u64) -> String {
     format!("journal-{manifest}")
 }
 
-/// Says whether a file of this name is a store's to remove once no manifest names it. Locks are not, and
-/// nobody else's files.
+/// Returns whether a file of this name belongs to the store and may be removed if no manifest names it.
+/// False for locks and for files of other programs.
 pub(crate) fn is_removable(name: &OsStr) -> bool {
     let Some(name) = name.to_str() else { return false };
     if name == MANIFEST_BESIDE {
@@ -61,21 +60,21 @@ pub(crate) fn is_removable(name: &OsStr) -> bool {
     name.strip_suffix(".seg").or_else(|| name.strip_suffix(".dead")).is_some_and(is_number)
 }
 
-/// Says whether a file of this name in a store's directory is the store's.
+/// Returns whether a file of this name in a store's directory belongs to the store.
 pub fn is_store_file(name: &str) -> bool {
     [MANIFEST, LOCK, MERGE_LOCK].contains(&name) || is_removable(name.as_ref())
 }
 
-/// Who makes names: two that may run at once never make the same ones.
+/// The process that makes names. Two that may run at the same time never make the same names.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Maker {
-    /// Whoever holds the writer's lock.
+    /// The holder of the writer's lock.
     Writer = 1,
-    /// Whoever holds the lock of merges.
+    /// The holder of the merge lock.
     Merge = 2,
 }
 
-/// Makes numbers for new files: the same ones for the same seed, manifest and names already in the directory.
+/// Makes numbers for new files. The same seed, manifest and existing names give the same numbers.
 #[derive(Debug)]
 pub(crate) struct Namer {
     seed: u64,
@@ -84,26 +83,26 @@ pub(crate) struct Namer {
 }
 
 impl Namer {
-    /// Returns a maker of numbers that no file in `taken` has.
+    /// Returns a generator of numbers that no file in `taken` has.
     pub(crate) fn new(seed: u64, maker: Maker, manifest: u64, taken: Vec<OsString>) -> Namer {
         let seed = xxh3_64_with_seed(&[manifest.to_le_bytes(), (maker as u64).to_le_bytes()].concat(), seed);
         Namer { seed, count: 0, taken: taken.into_iter().collect() }
     }
 
-    /// Returns a number that was not in use, and is from now on.
+    /// Returns an unused number and marks it as used.
     pub(crate) fn next(&mut self) -> FileNumber {
         loop {
             self.count += 1;
             let number = FileNumber(xxh3_64_with_seed(&self.count.to_le_bytes(), self.seed));
             let (segment, dead) = (OsString::from(number.segment()), OsString::from(number.dead()));
-            // A crash leaves files that no manifest names; the same seed would make their names again.
+            // A crash leaves files that no manifest names, and the same seed would make their names again.
             if !self.taken.contains(&segment) && !self.taken.contains(&dead) {
                 return number;
             }
         }
     }
 
-    /// Returns a random number that stands for one journal.
+    /// Returns a random number that identifies one journal.
     pub(crate) fn identity(&mut self) -> u64 {
         self.count += 1;
         xxh3_64_with_seed(&self.count.to_le_bytes(), !self.seed)

@@ -1,28 +1,28 @@
 //! Chooses which part of a sealed file to request before it is read, so that the disk reads while checksums
 //! are computed.
 //!
-//! Input: numbers of chunks, and which chunks were read. Output: ranges of chunks to request. Knows nothing
-//! of files or maps.
+//! Input: numbers of chunks, and which chunks were read. Output: ranges of chunks to request. Does not
+//! depend on files or maps.
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
 use std::ops::Range;
 
-/// How many chunks a disk is asked for at once in a long range, 4 MiB: as much as it reads while those before
-/// are hashed.
+/// How many chunks of a long range are requested at once, 4 MiB: as much as a disk reads while the chunks
+/// before are hashed.
 pub(crate) const ASK_CHUNKS: usize = 64;
 
-/// After so many chunks on end, 1 MiB, somebody reads value by value from front to back.
+/// After this many consecutive chunks, 1 MiB, the caller is assumed to read all values from front to back.
 const SCAN_CHUNKS: usize = 16;
 
-/// Returns what to ask for at `chunk` of a range that ends at `end`, of which all before `asked` was asked
-/// for: a window at the beginning and another as soon as one is left.
+/// Returns what to request at `chunk` of a range that ends at `end`, if everything before `asked` was
+/// requested: one window at the beginning, and the next as soon as only one is left.
 pub(crate) fn next_window(chunk: usize, asked: usize, end: usize) -> Option<Range<usize>> {
     let is_due = asked < end && asked.saturating_sub(chunk) < ASK_CHUNKS;
     is_due.then(|| asked..asked.saturating_add(ASK_CHUNKS).min(end))
 }
 
-/// Returns what to ask for at `chunk` if those before it were read on end: as much as before, and as much
-/// again ahead.
+/// Returns what to request at `chunk` if the chunks before it were read consecutively: as many chunks ahead
+/// as were read so far.
 pub(crate) fn ahead_of_scan(chunk: usize, is_scanned: impl Fn(Range<usize>) -> bool) -> Option<Range<usize>> {
     let before = chunk.checked_sub(SCAN_CHUNKS).filter(|_| chunk.is_multiple_of(SCAN_CHUNKS))?;
     is_scanned(before..chunk).then(|| chunk..chunk.saturating_add(2 * SCAN_CHUNKS))

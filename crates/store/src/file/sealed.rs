@@ -22,7 +22,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use xxhash_rust::xxh3::xxh3_64;
 
-/// A finished file, mapped. Costs 2 KiB of memory for each GiB.
+/// A finished file, mapped. Takes 2 KiB of memory per GiB.
 pub struct Sealed {
     path: PathBuf,
     map: Map,
@@ -30,22 +30,22 @@ pub struct Sealed {
     digest: u64,
     /// The checksums' place in the file.
     table: Range<usize>,
-    /// A bit for each chunk that was verified in this process. Two threads may both verify a chunk at first;
-    /// nothing is lost.
+    /// A bit for each chunk that was verified in this process. At first two threads may both verify the
+    /// same chunk, which does no harm.
     verified: Box<[AtomicU64]>,
 }
 
 impl Sealed {
-    /// Maps `path` and checks its length, trailer and table of checksums; the content is checked when it is
+    /// Maps `path` and checks its length, trailer and table of checksums. The content is checked when it is
     /// handed out.
     ///
     /// # Errors
     /// [`Error::Corrupt`] if the file is cut or damaged, not of this `kind` or written under another name,
-    /// [`Error::Version`] if it is too new, and what the disk says.
+    /// [`Error::Version`] if it is too new, and disk errors.
     pub fn open(disk: &dyn Disk, path: &Path, kind: u32) -> Result<Sealed> {
         let map = disk.map(path)?;
-        // The trailer, the checksums of most files, and the end of the content, where readers begin: in one
-        // go.
+        // The trailer, the checksums of most files, and the end of the content, where readers begin, in one
+        // request.
         map.will_need(map.len().saturating_sub(2 * CHUNK_BYTES)..map.len());
         let frame = match read_frame(&map, kind, name_hash(path)) {
             Ok(frame) => frame,
@@ -70,16 +70,16 @@ impl Sealed {
         &self.path
     }
 
-    /// Returns what tells this file from every other: a hash over its trailer, and so over name, length and
+    /// Returns the digest that identifies this file: a hash over its trailer, and so over name, length and
     /// all checksums.
     pub fn digest(&self) -> u64 {
         self.digest
     }
 
-    /// Checks that it is the file that whoever names it means.
+    /// Checks that this is the file that the caller means.
     ///
     /// # Errors
-    /// [`Error::Corrupt`] if its digest is another one.
+    /// [`Error::Corrupt`] if its digest differs.
     pub fn expect_digest(&self, expected: u64) -> Result<()> {
         if self.digest == expected {
             return Ok(());
@@ -98,7 +98,7 @@ impl Sealed {
         self.map.len() as u64
     }
 
-    /// Returns the map of the file, for hints to the system and to share its bytes. Nothing in it was
+    /// Returns the map of the file, for hints to the system and to share its bytes. Its content is not
     /// verified.
     pub fn map(&self) -> &Map {
         &self.map
@@ -107,7 +107,7 @@ impl Sealed {
     /// Returns a range of the content, in bytes, verified.
     ///
     /// # Errors
-    /// [`Error::Corrupt`] if the range is not within the content, or a checksum does not fit.
+    /// [`Error::Corrupt`] if the range is not within the content, or a checksum does not match.
     #[inline]
     pub fn range(&self, range: Range<u64>) -> Result<&[u8]> {
         let found = usize::try_from(range.start)
@@ -124,8 +124,8 @@ impl Sealed {
         Ok(bytes)
     }
 
-    /// Returns one value at `place` in the content, verified: what [`Sealed::range`] does, in few steps for
-    /// searches that jump about.
+    /// Returns one value at `place` in the content, verified. Does the same as [`Sealed::range`] in fewer
+    /// steps, for searches that read at random places.
     #[inline]
     pub(crate) fn one<T: bytemuck::Pod>(&self, place: u64) -> Result<&T> {
         let width = size_of::<T>();
@@ -159,11 +159,10 @@ impl Sealed {
         }
     }
 
-    /// Verifies the chunks from `first` to `last`, both included, of which the first was not verified before.
+    /// Verifies the chunks from `first` to `last`, both included. `first` was not verified before.
     ///
-    /// What is not in memory is asked for before it is touched: this much and no more, where the system would
-    /// guess how far to read around each touch, and ahead of where we are, so that the disk reads while we
-    /// hash.
+    /// Requests what is not in memory before it is touched. So exactly this much is read, where the system
+    /// would guess how far to read around each touch, and the disk reads ahead while we hash.
     #[cold]
     fn verify_new(&self, first: usize, last: usize) -> Result<()> {
         let end = last.saturating_add(1);
@@ -190,7 +189,7 @@ impl Sealed {
 
     #[inline]
     fn is_verified(&self, chunk: usize) -> bool {
-        // Relaxed is enough: the bit guards nothing but the work of hashing bytes that never change.
+        // Relaxed is enough: the bit only avoids hashing bytes again, and these never change.
         self.verified
             .get(chunk / 64)
             .is_some_and(|word| word.load(Ordering::Relaxed) >> (chunk % 64) & 1 == 1)
@@ -222,21 +221,21 @@ impl Sealed {
         Some(u64::from_le_bytes(*place.first_chunk()?))
     }
 
-    /// Verifies the whole content, whatever was verified before, on all cores, and returns all damage found.
+    /// Verifies the whole content again, on all cores, and returns all damage found.
     pub fn verify_all(&self) -> Vec<Error> {
         let chunk_count = self.content_length.div_ceil(CHUNK_BYTES);
         let windows = (0..chunk_count.div_ceil(ASK_CHUNKS)).into_par_iter();
         let damage = windows.flat_map_iter(|window| {
             let first = window.saturating_mul(ASK_CHUNKS);
             let end = first.saturating_add(ASK_CHUNKS).min(chunk_count);
-            // The next one, too: one after the other comes to the same core, mostly.
+            // Request the next chunk too: mostly the same core takes it.
             self.ask_for(first..end.saturating_add(ASK_CHUNKS));
             (first..end).filter_map(|chunk| self.verify_chunk(chunk).err())
         });
         damage.collect()
     }
 
-    /// Returns an error: the content does not hold at `offset` what its format asks for.
+    /// Returns an error: the content at `offset` violates its format.
     #[cold]
     pub fn corrupt(&self, offset: u64, what: impl Into<String>) -> Error {
         Error::Corrupt { path: self.path.clone(), offset, what: what.into() }
@@ -263,7 +262,7 @@ struct Frame {
     table: Range<usize>,
 }
 
-/// Why a file is not a sealed file that we read.
+/// Why this program does not read a file as a sealed file.
 enum Refusal {
     Damage(Damage),
     Version(u32),
@@ -275,13 +274,13 @@ impl From<Damage> for Refusal {
     }
 }
 
-/// What a trailer says.
+/// The fields of a trailer.
 struct Trailer {
     content_length: u64,
     checksum: u64,
 }
 
-/// Checks all of a file but its content.
+/// Checks everything in a file except its content.
 fn read_frame(file: &[u8], kind: u32, name: u64) -> std::result::Result<Frame, Refusal> {
     let Some(trailer_start) = file.len().checked_sub(TRAILER_BYTES) else {
         let what = format!("a sealed file has {TRAILER_BYTES} bytes or more, this one {}", file.len());
@@ -363,7 +362,7 @@ fn read_trailer(
     Ok(Trailer { content_length, checksum })
 }
 
-/// Returns where the parts of a file with so much content lie.
+/// Returns where the parts of a file with content of this length lie.
 fn frame_of(content_length: usize, digest: u64) -> Option<Frame> {
     let alignment = usize::try_from(SECTION_ALIGNMENT).ok()?;
     let table_start = content_length.checked_next_multiple_of(alignment)?;

@@ -11,24 +11,26 @@ use disk::{Disk, File};
 use std::path::{Path, PathBuf};
 use xxhash_rust::xxh3::xxh3_64;
 
-/// A sealed file being written, front to back. Keeps 64 KiB, and 128 KiB of checksums for each GiB.
+/// A sealed file that is being written from front to back. Buffers 64 KiB, and 128 KiB of checksums per
+/// GiB.
 ///
-/// Dropped before [`SealedWriter::finish`] it leaves a file that no reader takes; the caller removes it.
+/// If it is dropped before [`SealedWriter::finish`], it leaves a file that no reader accepts. The caller
+/// removes it.
 pub struct SealedWriter {
     file: Box<dyn File>,
     path: PathBuf,
     kind: u32,
-    /// The content's end that does not fill a chunk yet.
+    /// The end of the content, less than a full chunk.
     tail: Vec<u8>,
     position: u64,
     checksums: Vec<u64>,
 }
 
 impl SealedWriter {
-    /// Creates the new file `path`, whose content is of `kind`. It is a sealed file under this name only.
+    /// Creates the new file `path`, whose content is of `kind`. The file is valid only under this name.
     ///
     /// # Errors
-    /// What the disk says; an existing file is an error.
+    /// Disk errors. An existing file is an error.
     pub fn create(disk: &dyn Disk, path: &Path, kind: u32) -> Result<SealedWriter> {
         assert_ne!(kind, 0, "kind 0 is never valid");
         let file = disk.create(path)?;
@@ -41,7 +43,7 @@ impl SealedWriter {
         &self.path
     }
 
-    /// Returns how many bytes of content were written: where the next ones will lie.
+    /// Returns how many bytes of content were written, which is the offset of the next byte.
     pub fn position(&self) -> u64 {
         self.position
     }
@@ -49,7 +51,7 @@ impl SealedWriter {
     /// Appends `bytes` to the content.
     ///
     /// # Errors
-    /// What the disk says. The file is then of no use.
+    /// Disk errors. The file is then unusable.
     pub fn write(&mut self, bytes: &[u8]) -> Result<()> {
         self.position = self.position.saturating_add(bytes.len() as u64);
         let mut rest = bytes;
@@ -83,12 +85,12 @@ impl SealedWriter {
         self.write(padding(self.position))
     }
 
-    /// Writes what follows the content, syncs the file, and returns its length in bytes.
+    /// Writes checksums and trailer, syncs the file, and returns its length in bytes.
     ///
     /// Its name is durable only after its directory is synced.
     ///
     /// # Errors
-    /// What the disk says. The file is then of no use.
+    /// Disk errors. The file is then unusable.
     pub fn finish(mut self) -> Result<u64> {
         if !self.tail.is_empty() {
             self.checksums.push(xxh3_64(&self.tail));
@@ -119,12 +121,12 @@ impl SealedWriter {
     }
 }
 
-/// Returns what the trailer of a file at `path` says of its name.
+/// Returns the hash of the name of the file at `path`, as the trailer holds it.
 pub(crate) fn name_hash(path: &Path) -> u64 {
     xxh3_64(path.file_name().unwrap_or_default().as_encoded_bytes())
 }
 
-/// Returns the zeros that lead from `position` to the next multiple of 64.
+/// Returns the zeros that fill up `position` to the next multiple of 64.
 fn padding(position: u64) -> &'static [u8] {
     const ZEROS: [u8; 64] = [0; 64];
     let length = position.next_multiple_of(SECTION_ALIGNMENT).saturating_sub(position);

@@ -1,11 +1,11 @@
-//! Hash indexes: built in bulk at their exact size, and probed (docs/FORMAT.md, "Hash index").
+//! Builds hash indexes in bulk at their exact size, and probes them (docs/FORMAT.md, "Hash index").
 //!
 //! Input: the keys of many rows, or a key's hash and a way to read a bucket. Output: buckets in file order,
 //! or the slots that may have the key. Does not depend on where buckets are stored, nor on the form of a key.
 //!
-//! A bucket is one cache line: 12 tags of 8 bits, 12 rows, and 32 bits that say which keys of this bucket had
-//! no room and are in a later one. At 9 keys a bucket, 3 % of keys are in a later one. A look-up of an absent
-//! key reads 1.01 buckets on average, and 4 % of these look-ups read a row that does not match.
+//! A bucket is one cache line: 12 tags of 8 bits, 12 rows, and 32 bits that say which keys of this bucket
+//! did not fit and are in a later one. At 9 keys a bucket, 3 % of the keys are in a later one. A look-up of
+//! an absent key reads 1.01 buckets on average, and 4 % of these look-ups read a row that does not match.
 
 use crate::error::Result;
 use crate::format::{BUCKET_SLOT_COUNT, GROUP_MARK};
@@ -25,12 +25,12 @@ pub(crate) struct Bucket {
     pub(crate) rows: [u32; BUCKET_SLOT_COUNT],
 }
 
-/// Keys that a bucket has on average.
+/// Keys in a bucket, on average.
 const LOAD: u64 = 9;
-/// Parts in which distinct keys are counted, to know how many there are in all; hashing makes all parts
+/// Number of parts in which distinct keys are counted to estimate their total. Hashing makes all parts
 /// alike.
 const SAMPLED_PARTS: usize = 16;
-/// Parts whose buckets are made at once and then written.
+/// Parts whose buckets are built at once and then written.
 const WAVE_PARTS: usize = 64;
 
 /// Returns the bucket where a key's search begins.
@@ -39,7 +39,7 @@ pub(crate) fn home(hash: u64, home_count: u64) -> u64 {
     ((hash >> 32) * home_count) >> 32
 }
 
-/// Returns the tag of a key's slot, never 0.
+/// Returns the tag for a key's slot, never 0.
 #[inline]
 pub(crate) fn tag_of(hash: u64) -> u8 {
     let [low, ..] = hash.to_le_bytes();
@@ -63,13 +63,14 @@ impl Bucket {
         first | (second & 0xf) << 8
     }
 
-    /// Says whether a search for a key goes on in the next bucket.
+    /// Returns whether the search for a key continues in the next bucket.
     #[inline]
     pub(crate) fn leads_on(&self, hash: u64) -> bool {
         self.overflow & overflow_bit(hash) != 0
     }
 
-    /// Puts a key into a free slot, or notes that it lies in a later bucket and returns false.
+    /// Puts a key into a free slot. If none is free, notes that the key lies in a later bucket, and returns
+    /// false.
     #[inline]
     fn insert(&mut self, key: &Pair) -> bool {
         match self.tags.iter().position(|&tag| tag == 0) {
@@ -90,16 +91,16 @@ impl Bucket {
 #[inline]
 fn zero_bytes(number: u64) -> u64 {
     const LOW_BITS: u64 = 0x7f7f_7f7f_7f7f_7f7f;
-    // The high bit of a byte stays off only where the byte is zero; no carry leaves a byte.
+    // The high bit of a byte stays 0 only if the byte is zero; there are no carries between bytes.
     let marked = !(((number & LOW_BITS) + LOW_BITS) | number | LOW_BITS);
-    // The product gathers the bits of all bytes in the highest one.
+    // The product gathers the bits of all bytes in the highest byte.
     marked.wrapping_mul(0x0002_0408_1020_4081) >> 56
 }
 
 /// Visits the slots that may have the key with this hash: a row each, or the marked place of a group of rows.
 ///
-/// `bucket` reads one of `bucket_count` buckets, `home_count` of which are homes. `visit` returns false to
-/// end the search.
+/// `bucket` reads one of `bucket_count` buckets. `home_count` of them are home buckets. `visit` returns
+/// false to end the search.
 #[inline]
 pub(crate) fn probe<'a>(
     hash: u64,
@@ -127,19 +128,19 @@ pub(crate) fn probe<'a>(
     Ok(())
 }
 
-/// What was built besides the buckets.
+/// The result of building, besides the buckets.
 #[derive(Debug)]
 pub(crate) struct HashBuilt {
-    /// How many of the buckets are homes.
+    /// How many of the buckets are home buckets.
     pub(crate) home_count: u64,
-    /// The rows of keys that have several.
+    /// The rows of keys that several rows have.
     pub(crate) groups: Vec<u32>,
 }
 
 /// Builds the index of `keys` and gives its buckets to `sink`, in file order.
 ///
-/// `is_unique` says that nearly no key is expected twice, which saves counting; many equal keys are no
-/// trouble either way. Memory: 12 bytes a row, 4 more a row whose key is another's too, and some MiB.
+/// `is_unique` says that hardly any key is expected twice, which saves counting. The result is correct
+/// either way. Memory: 12 bytes a row, 4 more for each row that shares its key, and some MiB.
 pub(crate) fn build(
     keys: &Keys,
     is_unique: bool,
@@ -174,14 +175,14 @@ pub(crate) fn build(
     Ok(built)
 }
 
-/// Returns how many buckets the index of so many rows has at most, but for a few at its end for keys that
-/// found no room before.
+/// Returns an upper bound of the number of buckets for so many rows. The few buckets at the end, for keys
+/// that did not fit before, are not counted.
 pub(crate) fn bucket_count_max(row_count: u32) -> u64 {
     let count = u64::from(part_count(row_count));
     u64::from(row_count).div_ceil(LOAD * count).max(1) * count + 64
 }
 
-/// Memory that one thread uses for part after part.
+/// Memory that one thread reuses for each part.
 #[derive(Default)]
 struct Scratch {
     pairs: Vec<Pair>,
@@ -193,12 +194,12 @@ struct Scratch {
 struct Placed {
     buckets: Vec<Bucket>,
     groups: Vec<u32>,
-    /// Keys that found no room before the part's end.
+    /// Keys that did not fit before the end of the part.
     carried: Vec<Pair>,
 }
 
 impl Placed {
-    /// Makes places in this part's groups places in all groups, of which `base` rows come before.
+    /// Converts places in this part's groups to places in all groups, where `base` rows come before.
     fn shift_groups(&mut self, base: u32) {
         if base == 0 || self.groups.is_empty() {
             return;
@@ -212,7 +213,7 @@ impl Placed {
     }
 }
 
-/// Returns about how many distinct keys there are.
+/// Estimates the number of distinct keys.
 fn estimate_keys(keys: &Keys, parts: &Parts) -> u64 {
     let sampled = parts.count().min(SAMPLED_PARTS);
     let counts = (0..sampled).into_par_iter().map_init(Scratch::default, |scratch, part| {
@@ -223,7 +224,7 @@ fn estimate_keys(keys: &Keys, parts: &Parts) -> u64 {
     (found * parts.count() as u64).div_ceil(sampled as u64)
 }
 
-/// Gathers one part and leaves one pair for each distinct key: with its row, or with the marked place of its
+/// Gathers one part and keeps one pair for each distinct key, with its row or with the marked place of its
 /// rows in `groups`.
 fn group_part(keys: &Keys, parts: &Parts, part: usize, scratch: &mut Scratch) {
     let Scratch { pairs, spare, groups } = scratch;
@@ -237,8 +238,8 @@ fn group_part(keys: &Keys, parts: &Parts, part: usize, scratch: &mut Scratch) {
     }
 }
 
-/// Makes one pair of all rows with the same key, among pairs in the order of their hashes and rows. Keys with
-/// the same hash may differ: `compare` compares those of two rows.
+/// Merges all rows with the same key into one pair. Pairs are in the order of their hashes and rows.
+/// Different keys may have the same hash: `compare` compares the keys of two rows.
 fn group_equal(
     pairs: &mut [Pair],
     compare: impl Fn(u32, u32) -> Ordering,
@@ -272,7 +273,7 @@ fn add_group(group: &[Pair], groups: &mut Vec<u32>) -> u32 {
     place | GROUP_MARK
 }
 
-/// Puts the keys of one part, in the order of their hashes, into its buckets.
+/// Puts the keys of one part into its buckets, in the order of their hashes.
 fn place_part(scratch: &Scratch, part: usize, homes_per_part: u64, home_count: u64) -> Placed {
     let mut buckets = vec![Bucket::default(); narrow(homes_per_part) as usize];
     let first = part as u64 * homes_per_part;
@@ -286,7 +287,8 @@ fn place_part(scratch: &Scratch, part: usize, homes_per_part: u64, home_count: u
     Placed { buckets, groups: scratch.groups.clone(), carried }
 }
 
-/// Puts keys that found no room in earlier buckets into these, and returns those that find none here.
+/// Puts keys that did not fit into earlier buckets into these, and returns those that do not fit here
+/// either.
 fn place_carried(buckets: &mut [Bucket], mut carried: Vec<Pair>) -> Vec<Pair> {
     carried.retain(|key| !insert_from(buckets, 0, key));
     carried

@@ -1,7 +1,7 @@
-//! Indexes in memory, over rows that were loaded and are not yet sealed.
+//! Indexes in memory, over rows that were loaded and are not sealed yet.
 //!
-//! Input: the keys of rows by position, in order of arrival. Output: positions of rows. Knows nothing of dead
-//! rows. The same code builds and searches a segment's indexes.
+//! Input: the keys of rows by position, in order of arrival. Output: positions of rows. Does not depend on
+//! which rows are dead. The same code builds and searches the indexes of segments.
 
 use crate::error::Result;
 use crate::format::GROUP_MARK;
@@ -15,7 +15,7 @@ use rayon::prelude::*;
 use std::cmp::Ordering;
 use std::ops::{Bound, Range};
 
-/// Rows whose keys are compared: each by its position in order of arrival.
+/// Rows whose keys are compared, each identified by its position in order of arrival.
 pub(crate) trait Rowed {
     /// Returns a value of the row at a position.
     fn value(&self, column: u16, position: u32) -> Value<'_>;
@@ -25,9 +25,9 @@ pub(crate) trait Rowed {
 pub(crate) struct MemoryOrder {
     columns: Box<[u16]>,
     row_count: u32,
-    /// Without hints if the key is one column that holds them.
+    /// Without hints if the key is one column that holds them already.
     order: KeyOrder,
-    /// Whether it is known that no two rows have one key.
+    /// Whether all keys are known to be unique.
     is_unique: bool,
 }
 
@@ -52,7 +52,7 @@ impl MemoryOrder {
         MemoryOrder { columns: columns.into(), row_count: keys.len(), order, is_unique }
     }
 
-    /// Says whether it is known that no two rows have one key; they need not where it is not.
+    /// Returns whether all keys are known to be unique. If false, they may still be.
     pub(crate) fn is_unique(&self) -> bool {
         self.is_unique
     }
@@ -63,7 +63,7 @@ impl MemoryOrder {
         self.order.rows.as_ref().map_or(position, |rows| rows[position as usize])
     }
 
-    /// Returns the positions in this order between two ends that fit the key.
+    /// Returns the positions in this order between two ends, which fit the key.
     pub(crate) fn positions(
         &self,
         rows: &impl Rowed,
@@ -89,7 +89,7 @@ impl MemoryHash {
             buckets.extend_from_slice(more);
             Ok(())
         })?;
-        // Fewer keys than rows need less.
+        // Fewer keys than rows take less memory.
         buckets.shrink_to_fit();
         Ok(MemoryHash {
             columns: columns.into(),
@@ -99,12 +99,12 @@ impl MemoryHash {
         })
     }
 
-    /// Says whether no two rows have one key.
+    /// Returns whether all keys are unique.
     pub(crate) fn is_unique(&self) -> bool {
         self.groups.is_empty()
     }
 
-    /// Appends all rows with this whole key to `found`, lower rows first.
+    /// Appends all rows with exactly this key to `found`, lowest row first.
     pub(crate) fn find(&self, rows: &impl Rowed, key: &[Value], found: &mut Vec<u32>) -> Result<()> {
         let slots = SlotsOf { hash: self, rows };
         let bucket = |number: u64| Ok(&self.buckets[usize::try_from(number).unwrap_or(usize::MAX)]);

@@ -1,6 +1,6 @@
 //! Hash indexes and ordered indexes: how they are built and searched.
 //!
-//! Segments and loaded rows use it. It knows nothing of files.
+//! Used by segments and by loaded rows. Does not depend on files.
 
 pub(crate) mod hash;
 pub(crate) mod memory;

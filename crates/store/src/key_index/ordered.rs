@@ -1,7 +1,7 @@
 //! Searches keys in order, in an index or in the primary key.
 //!
-//! Input: the ends of a range, and a way to compare the key at a position. Output: positions. Does not depend
-//! on where keys are stored.
+//! Input: the ends of a range, and a way to compare the key at a position. Output: positions. Does not
+//! depend on where keys are stored.
 
 use crate::error::Result;
 use crate::value::{Value, hint_range};
@@ -15,7 +15,7 @@ pub(crate) struct Needle<'k> {
     /// The smallest and the largest hint of keys that begin with it.
     low: u64,
     high: u64,
-    /// Says that only keys that begin with it have such hints.
+    /// Whether only keys that begin with it have such hints.
     is_exact: bool,
 }
 
@@ -33,8 +33,8 @@ impl<'k> Needle<'k> {
         self.low
     }
 
-    /// Compares a key, of which the hint is at hand, with this one: `whole` does it if the hint does not
-    /// decide.
+    /// Compares a key with this one. The caller passes the key's hint. `whole` compares whole keys if the
+    /// hint does not decide.
     #[inline]
     pub(crate) fn compare(&self, hint: u64, whole: impl FnOnce() -> Result<Ordering>) -> Result<Ordering> {
         if hint < self.low {
@@ -49,9 +49,9 @@ impl<'k> Needle<'k> {
     }
 }
 
-/// Returns the positions of the keys between two ends, of `count` keys in order. An end may be a prefix: all
-/// keys that begin with it are then equal to it. `compare` compares the key at a position with an end;
-/// `guess` says where it may be.
+/// Returns the positions of the keys between two ends, out of `count` keys in order. An end may be a
+/// prefix: it is equal to all keys that begin with it. `compare` compares the key at a position with an
+/// end. `guess` guesses the position of an end.
 pub(crate) fn find_range(
     count: u32,
     from: Bound<&Needle>,
@@ -78,11 +78,11 @@ pub(crate) fn find_range(
     Ok(start..end.max(start))
 }
 
-/// Returns the first of `count` positions where `is_before` is false; it is true before that and false
-/// behind.
+/// Returns the first of `count` positions where `is_before` is false. It is true for all positions before
+/// that and false for all after.
 ///
-/// With a guess the search widens from there in growing steps: a good one costs two comparisons, a bad one
-/// twice a binary search.
+/// With a guess the search widens from there in growing steps. A good guess costs two comparisons, a bad
+/// one twice a binary search.
 pub(crate) fn partition_point(
     count: u32,
     guess: Option<u32>,
@@ -118,12 +118,12 @@ pub(crate) fn partition_point(
     Ok(low)
 }
 
-/// Looks at hints on the way to a guess: each makes the distance about the square root of what it was.
+/// Reads of hints per guess. Each reduces the distance to about its square root.
 const GUESS_STEPS: usize = 3;
 
-/// Guesses the position of the key with `hint` among `count` keys, as if hints were spread evenly: true for
-/// dense numbers and for random ids. The hints of the first and the last key give a first guess, the hint
-/// there a better one, and so on: what is far from even costs a few looks in vain.
+/// Guesses the position of the key with `hint` among `count` keys by interpolation. Works for evenly spread
+/// hints, such as dense numbers and random ids. The hints of the first and the last key give a first guess,
+/// the hint there a better one, and so on. If hints are far from even, a few reads are wasted.
 pub(crate) fn guess(hint: u64, count: u32, hint_at: impl Fn(u32) -> Result<u64>) -> Result<Option<u32>> {
     let Some(last_position) = count.checked_sub(1) else { return Ok(None) };
     let (first, last) = (hint_at(0)?, hint_at(last_position)?);
@@ -144,7 +144,7 @@ pub(crate) fn guess(hint: u64, count: u32, hint_at: impl Fn(u32) -> Result<u64>)
     Ok(Some(guess))
 }
 
-/// Guesses from the hints of the first and the last key alone.
+/// Guesses from the hints of the first and the last key only.
 fn interpolate(hint: u64, first: u64, last: u64, count: u32) -> Option<u32> {
     let span = u128::from(last.checked_sub(first)?);
     let into = u128::from(hint.clamp(first, last) - first);

@@ -21,12 +21,12 @@ pub(crate) trait InOrder {
     /// Compares the key at a position with an end of a range.
     fn compare(&self, position: u32, end: &Needle) -> Result<Ordering>;
 
-    /// Says where an end may be, if that can be guessed.
+    /// Guesses the position of an end, if possible.
     fn guess(&self, end: &Needle) -> Result<Option<u32>>;
 }
 
-/// Returns the positions between two ends, which fit the key's columns. An end may be a prefix: all keys that
-/// begin with it are then equal to it.
+/// Returns the positions between two ends, which fit the key's columns. An end may be a prefix: it is equal
+/// to all keys that begin with it.
 #[inline]
 pub(crate) fn positions(
     order: &impl InOrder,
@@ -41,13 +41,14 @@ pub(crate) fn positions(
 
 /// The slots of a hash index, each a row or a group of rows.
 pub(crate) trait Slots {
-    /// Says whether a row that the index names has a whole key. A row that is not there is an error.
+    /// Returns whether a row that the index names has exactly this key. A row that does not exist is an
+    /// error.
     fn has_key(&self, row: u32, key: &[Value]) -> Result<bool>;
 
-    /// Returns what lies at a place among the groups.
+    /// Returns the entry at a place in the groups.
     fn group_entry(&self, place: u64) -> Result<u32>;
 
-    /// Makes sure that a row which a group names is there.
+    /// Checks that a row named by a group exists.
     fn check_row(&self, row: u32) -> Result<()>;
 }
 

@@ -6,14 +6,14 @@ use crate::cursor::put_varint;
 use crate::schema::Codec;
 use zstd::zstd_safe::{CCtx, CDict, CParameter, compress_bound};
 
-/// What a zstd frame begins with. Rows are stored without it: 4 bytes of about 50.
+/// The first bytes of a zstd frame. Rows are stored without them, which saves 4 bytes of about 50.
 pub(crate) const ZSTD_MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
-/// Bytes of rows that a dictionary is trained on, for each byte of dictionary. zstd's authors advise 100;
-/// training time grows with it, and gains are small from a tenth of that on.
+/// Bytes of rows that a dictionary is trained on, per byte of dictionary. zstd's authors advise 100.
+/// Training time grows with it, and more than a tenth of that gains little.
 const SAMPLE_BYTES_PER_DICTIONARY_BYTE: usize = 16;
 
 impl Codec {
-    /// Returns how many bytes are compressed together, or none if each row is on its own.
+    /// Returns how many bytes are compressed together, or `None` if each row is compressed on its own.
     pub(crate) fn block_bytes(self) -> Option<u32> {
         match self {
             Codec::Lz4 { block_bytes } | Codec::Zstd { block_bytes, .. } if block_bytes > 0 => {
@@ -23,7 +23,7 @@ impl Codec {
         }
     }
 
-    /// Returns how many bytes of rows are wanted to train a dictionary; 0 if there is none.
+    /// Returns how many bytes of rows to train a dictionary on; 0 if there is no dictionary.
     pub(crate) fn sample_bytes(self) -> usize {
         match self {
             Codec::ZstdDictionary { dictionary_bytes, .. } => {
@@ -34,19 +34,19 @@ impl Codec {
     }
 }
 
-/// Returns a dictionary made from rows that lie one after another in `samples`, or nothing if they are too
-/// few or too alike.
+/// Returns a dictionary trained on rows that lie one after another in `samples`. It is empty if the rows
+/// are too few or too similar.
 pub(crate) fn train(samples: &[u8], lengths: &[usize], dictionary_bytes: u32) -> Vec<u8> {
     zstd::dict::from_continuous(samples, lengths, dictionary_bytes as usize).unwrap_or_default()
 }
 
-/// Says whether rows can be compressed with a dictionary that another segment brings: bytes that begin like
-/// one and are none would do for neither direction.
+/// Returns whether rows can be compressed with a dictionary from another segment. Bytes that begin like a
+/// dictionary but are none would fail in both directions.
 pub(crate) fn is_dictionary(bytes: &[u8], level: i32) -> bool {
     !bytes.is_empty() && CDict::try_create(bytes, level).is_some()
 }
 
-/// Compresses for one thread.
+/// A compressor for one thread.
 pub(crate) struct Compressor<'d> {
     codec: Codec,
     zstd: Option<CCtx<'d>>,
@@ -106,7 +106,7 @@ impl<'d> Compressor<'d> {
 
 fn context<'d>(level: i32, dictionary: Option<&'d CDict<'static>>) -> CCtx<'d> {
     let mut context = CCtx::create();
-    // The number of a dictionary would be stored with each row; a segment has one dictionary.
+    // Otherwise each row would hold the number of its dictionary. A segment has only one.
     for parameter in [CParameter::CompressionLevel(level), CParameter::DictIdFlag(false)] {
         context.set_parameter(parameter).expect("the schema was validated");
     }
@@ -218,7 +218,7 @@ mod tests {
         put_varint(&mut stored, u32::MAX);
         let refused = decompressor.row(Codec::Lz4 { block_bytes: 0 }, None, &stored, &mut out).unwrap_err();
         assert!(refused.contains("the limit is"), "{refused}");
-        // A frame header with a content size of 8 bytes.
+        // A frame header with a content size field of 8 bytes.
         let frame = [0xe0, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f, 1, 0, 0];
         let codec = Codec::Zstd { level: 3, block_bytes: 0 };
         let refused = decompressor.row(codec, None, &frame, &mut out).unwrap_err();

@@ -10,10 +10,10 @@ use crate::payload::codec::ZSTD_MAGIC;
 use crate::schema::Codec;
 use zstd::zstd_safe::{DCtx, DDict, get_error_name, get_frame_content_size};
 
-/// Bytes of a block when decompressed: it is closed by the row that fills it.
+/// The largest size of a decompressed block. A block ends with the row that fills it.
 const BLOCK_RAW_BYTES_MAX: u64 = BLOCK_BYTES_MAX as u64 + ROW_BYTES_MAX + 16;
 
-/// Decompresses for one thread.
+/// A decompressor for one thread.
 #[derive(Default)]
 pub(crate) struct Decompressor {
     zstd: Option<DCtx<'static>>,
@@ -21,7 +21,7 @@ pub(crate) struct Decompressor {
 }
 
 impl Decompressor {
-    /// Puts one row, decompressed, into `out`; what was there before is gone. An error says what is wrong.
+    /// Decompresses one row into `out`, replacing its content. The error describes the damage.
     pub(crate) fn row(
         &mut self,
         codec: Codec,
@@ -55,8 +55,8 @@ impl Decompressor {
         Ok(())
     }
 
-    /// Puts a block of `length` bytes, decompressed, into `out`; what was there before is gone. An error says
-    /// what is wrong.
+    /// Decompresses a block of `length` bytes into `out`, replacing its content. The error describes the
+    /// damage.
     pub(crate) fn block(
         &mut self,
         codec: Codec,
@@ -94,7 +94,7 @@ impl Decompressor {
     }
 }
 
-/// Returns how long a row's frame says the row is.
+/// Returns the row length that the row's frame states.
 fn frame_length(frame: &[u8]) -> Result<usize, String> {
     match get_frame_content_size(frame) {
         Ok(Some(length)) => check_length(length, ROW_BYTES_MAX),

@@ -1,6 +1,6 @@
 //! Payloads: how values are compressed, and how they are read back.
 //!
-//! Segments and their writer use it. It knows nothing of files.
+//! Used by segments and their writer. Does not depend on files.
 
 pub(crate) mod codec;
 pub(crate) mod decompress;

@@ -1,7 +1,7 @@
 //! Reads compressed payloads, and caches decompressed blocks for the next reads.
 //!
-//! Input: stored rows and blocks. Output: the bytes of a row. Does not depend on where stored bytes come
-//! from.
+//! Input: stored rows and blocks. Output: the bytes of a row. Does not depend on where the stored bytes
+//! come from.
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
 use crate::cursor::Cursor;
@@ -9,11 +9,11 @@ use crate::payload::decompress::Decompressor;
 use crate::schema::Codec;
 use zstd::zstd_safe::DDict;
 
-/// Bytes of decompressed blocks that a reader keeps unless told otherwise.
+/// Bytes of decompressed blocks that a reader keeps by default.
 const CACHE_BYTES: usize = 1 << 20;
 
-/// What reading payloads needs and keeps: decompressed blocks, the least recently used dropped first, and
-/// decompression contexts. Each thread has its own; one reader serves all segments.
+/// The state needed to read payloads: a cache of decompressed blocks, which drops the least recently used
+/// first, and decompression contexts. Each thread has its own. One reader serves all segments.
 pub struct PayloadReader {
     decompressor: Decompressor,
     /// The last row that was decompressed on its own.
@@ -23,7 +23,7 @@ pub struct PayloadReader {
     cache_bytes: usize,
 }
 
-/// Which column of which segment a block belongs to. Segments are numbered as they are opened.
+/// The column and segment that a block belongs to. Segments are numbered as they are opened.
 pub(crate) type Owner = (u64, usize);
 
 /// A decompressed block.
@@ -31,9 +31,9 @@ pub(crate) type Owner = (u64, usize);
 struct Block {
     owner: Owner,
     first_row: u32,
-    /// Where each row ends in what follows the rows' lengths.
+    /// Where each row ends, counted from the end of the row lengths.
     ends: Vec<u32>,
-    /// The rows' lengths and the rows.
+    /// The row lengths and the rows.
     bytes: Vec<u8>,
     /// Where in `bytes` the first row begins.
     start: usize,
@@ -44,7 +44,7 @@ pub(crate) struct StoredBlock<'a> {
     pub(crate) codec: Codec,
     pub(crate) first_row: u32,
     pub(crate) row_count: u32,
-    /// Its length when decompressed.
+    /// Its decompressed length.
     pub(crate) length: u32,
     pub(crate) bytes: &'a [u8],
 }
@@ -61,7 +61,8 @@ impl PayloadReader {
         PayloadReader::with_cache(CACHE_BYTES)
     }
 
-    /// Returns a reader that keeps up to `cache_bytes` of decompressed blocks, and one block in any case.
+    /// Returns a reader that keeps up to `cache_bytes` of decompressed blocks, but always at least one
+    /// block.
     pub fn with_cache(cache_bytes: usize) -> PayloadReader {
         PayloadReader {
             decompressor: Decompressor::default(),
@@ -82,7 +83,7 @@ impl PayloadReader {
         Ok(&self.row)
     }
 
-    /// Returns a row from a block that is kept; the block is then the most recently used.
+    /// Returns a row from a cached block, which becomes the most recently used.
     pub(crate) fn kept_row(&mut self, owner: Owner, row: u32) -> Option<&[u8]> {
         let has_row = |block: &Block| block.owner == owner && block.row(row).is_some();
         let place = self.blocks.iter().rposition(has_row)?;
@@ -94,7 +95,7 @@ impl PayloadReader {
 
     /// Decompresses a block and keeps it, for [`PayloadReader::kept_row`].
     pub(crate) fn keep(&mut self, owner: Owner, stored: &StoredBlock) -> Result<(), String> {
-        // The memory of a dropped block is used again.
+        // The memory of a dropped block is reused.
         let mut block = self.make_room(stored.length as usize).unwrap_or_default();
         self.decompressor.block(stored.codec, stored.bytes, stored.length, &mut block.bytes)?;
         block.owner = owner;

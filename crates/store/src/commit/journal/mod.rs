@@ -1,8 +1,8 @@
 //! The journal: what was committed since the manifest was published (docs/FORMAT.md, "Journal").
 //!
-//! `record.rs` encodes and decodes records, `read.rs` reads a whole journal, `sectors.rs` says how bytes lie
-//! in sectors, and `version_1.rs` reads journals without sectors. None of them knows what a record does to
-//! tables.
+//! `record.rs` encodes and decodes records, `read.rs` reads a whole journal, `sectors.rs` divides bytes
+//! into sectors, and `version_1.rs` reads journals without sectors. None of them depends on what a record
+//! does to tables.
 
 mod read;
 mod record;

@@ -1,7 +1,7 @@
 //! Reads a journal file.
 //!
-//! Input: its bytes. Output: the records of its valid part, and where that ends. Tells a torn record from
-//! damage.
+//! Input: its bytes. Output: the records of its valid part, and where that part ends. Distinguishes a torn
+//! record from damage.
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
 use crate::commit::journal::record::{Contents, decode_head, decode_payload};
@@ -33,8 +33,9 @@ pub(crate) fn encode_empty(identity: &JournalIdentity) -> Vec<u8> {
 
 /// Reads the journal file `path`, whose bytes are `bytes`.
 ///
-/// A record that is not whole ends the journal, silently, if a crash may have left it so: sectors are whole,
-/// all zeros, or cut by the file's end. Then it was never acknowledged. All else is damage.
+/// An incomplete record ends the journal without an error if a crash may have left it so: each sector is
+/// whole, all zeros, or cut by the end of the file. Such a record was never acknowledged. Anything else is
+/// damage.
 ///
 /// # Errors
 /// [`crate::Error::Version`] or [`crate::Error::Corrupt`], naming the file.
@@ -83,7 +84,7 @@ fn read_records(
 ) -> std::result::Result<Contents, Damage> {
     let mut records = Vec::new();
     let mut sequence = identity.sequence;
-    // The first sector is the head's.
+    // The first sector holds the head.
     let mut first = 1;
     while first < bytes.len().div_ceil(SECTOR_BYTES) {
         sequence = sequence.saturating_add(1);
@@ -92,7 +93,7 @@ fn read_records(
             break;
         };
         let (_, payload) = content.split_at_checked(RECORD_PAYLOAD_OFFSET).unwrap_or_default();
-        // Within the record: its bytes lie in several sectors.
+        // Offsets within the record, whose bytes lie in several sectors.
         let record = decode_payload(payload, schemas)
             .map_err(|damage| damage_at(first, format!("record {sequence}: {}", damage.what)))?;
         records.push(record);
@@ -103,8 +104,8 @@ fn read_records(
     Ok(Contents { records, valid_bytes: valid_bytes as u64, torn_bytes })
 }
 
-/// Returns head and payload of the record that begins with sector `first`; none if not all its sectors are
-/// whole.
+/// Returns head and payload of the record that begins with sector `first`, or `None` if any of its sectors
+/// is not whole.
 fn take_record(
     bytes: &[u8],
     first: usize,
@@ -136,8 +137,8 @@ fn take_record(
     Ok(Some(content))
 }
 
-/// Refuses what no crash leaves behind the last whole record: a record is written only after the one before
-/// was synced, and what was not synced is there by whole sectors.
+/// Refuses anything after the last whole record that a crash cannot leave. A record is written only after
+/// the one before it was synced, and unsynced writes leave whole sectors.
 fn check_torn(bytes: &[u8], first: usize, seed: u64, sequence: u64) -> std::result::Result<(), Damage> {
     let mut end = usize::MAX;
     for number in first..bytes.len().div_ceil(SECTOR_BYTES) {
@@ -167,8 +168,8 @@ fn check_torn(bytes: &[u8], first: usize, seed: u64, sequence: u64) -> std::resu
     Ok(())
 }
 
-/// Returns what two copies of one journal hold together: of each sector that of the first, or if it is not
-/// whole that of the second.
+/// Returns the combined content of two copies of one journal: for each sector, the first copy's bytes, or
+/// the second copy's if the first is not whole.
 pub(crate) fn together(one: &[u8], other: &[u8], identity: &JournalIdentity) -> Vec<u8> {
     let mut out = Vec::with_capacity(one.len().max(other.len()));
     for number in 0..one.len().max(other.len()).div_ceil(SECTOR_BYTES) {

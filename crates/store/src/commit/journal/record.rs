@@ -20,7 +20,7 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 /// What one commit changes.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Record {
-    /// By ascending number, each table at most once.
+    /// In ascending order of table number, each table at most once.
     pub(crate) tables: Vec<TableChange>,
     pub(crate) attachments: Attachments,
 }
@@ -30,15 +30,15 @@ pub(crate) struct Record {
 pub(crate) struct TableChange {
     /// The table's place in the manifest.
     pub(crate) table: usize,
-    /// By ascending part.
+    /// In ascending order of part.
     pub(crate) kills: Vec<Kill>,
     pub(crate) rows: Rows,
 }
 
-/// Rows of one part that die.
+/// Rows of one part that a commit kills.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Kill {
-    /// The segment's place in the manifest, or the count of segments for rows of the journal itself.
+    /// The segment's place in the manifest, or the segment count for rows of the journal itself.
     pub(crate) part: usize,
     /// In ascending order.
     pub(crate) rows: Vec<u32>,
@@ -50,7 +50,7 @@ pub(crate) struct Contents {
     pub(crate) records: Vec<Record>,
     /// Where the last valid record ends.
     pub(crate) valid_bytes: u64,
-    /// How many bytes of a record that was never synced follow.
+    /// How many bytes of an unsynced record follow.
     pub(crate) torn_bytes: u64,
 }
 
@@ -69,8 +69,8 @@ impl Record {
         self.tables.iter().map(|change| kills(change).saturating_add(u64::from(change.rows.len()))).sum()
     }
 
-    /// Returns the record's bytes, as the journal with `seed` holds them behind its first `offset` bytes:
-    /// whole sectors.
+    /// Returns the record's bytes as whole sectors, as written after the first `offset` bytes of the
+    /// journal with `seed`.
     ///
     /// # Errors
     /// [`crate::Error::Limit`] if it is too large for a journal.
@@ -128,7 +128,7 @@ fn put_change(out: &mut Vec<u8>, change: &TableChange) -> Result<()> {
     Ok(())
 }
 
-/// Reads the head in front of `rest`; none if there is no valid one.
+/// Reads the head at the start of `rest`; `None` if there is no valid one.
 pub(super) fn decode_head(rest: &[u8], seed: u64) -> Option<Head> {
     let mut cursor = Cursor::new(rest.get(..RECORD_PAYLOAD_OFFSET)?);
     if cursor.array("magic").ok()? != RECORD_MAGIC {

@@ -1,31 +1,31 @@
-//! How bytes are divided into sectors: 504 bytes of data, and a checksum that fits only this sector of this
+//! Divides bytes into sectors: 504 bytes of data, and a checksum that is valid only for this sector of this
 //! journal.
 //!
-//! Input: bytes to write, or the bytes of a journal. Output: sectors, or the condition of one. Knows nothing
-//! of records.
+//! Input: bytes to write, or the bytes of a journal. Output: sectors, or the condition of one. Does not
+//! depend on records.
 //!
-//! A disk writes a sector of 512 bytes at once or not at all. So after a crash, a write that was not synced
-//! leaves whole sectors, sectors of zeros where the file grew, and any length. A sector with other bytes was
-//! once written whole and has changed since.
+//! A disk writes a sector of 512 bytes atomically. So a crash during an unsynced write leaves whole
+//! sectors, sectors of zeros where the file grew, and a file of any length. A sector with any other content
+//! was once written whole and has changed since.
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
 use crate::format::{SECTOR_BYTES, SECTOR_CHECKSUM_OFFSET};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-/// What a sector is found to be.
+/// The condition of a sector.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Sector<'a> {
-    /// Its checksum fits its bytes, which these are.
+    /// The checksum matches. Holds the sector's data.
     Whole(&'a [u8]),
-    /// Nothing but zeros: it was never written.
+    /// All zeros: it was never written.
     Zero,
-    /// The file ends in it, or before it.
+    /// The file ends in this sector or before it.
     Short,
-    /// Anything else.
+    /// Anything else: damage.
     Damaged,
 }
 
-/// Returns what sector `number` of a journal is.
+/// Returns the condition of sector `number` of a journal.
 pub(super) fn sector(journal: &[u8], number: usize, seed: u64) -> Sector<'_> {
     let start = number.saturating_mul(SECTOR_BYTES);
     let Some(bytes) = journal.get(start..start.saturating_add(SECTOR_BYTES)) else { return Sector::Short };
@@ -40,12 +40,12 @@ pub(super) fn sector(journal: &[u8], number: usize, seed: u64) -> Sector<'_> {
     }
 }
 
-/// Returns how many sectors so many bytes take.
+/// Returns how many sectors hold this many bytes.
 pub(super) fn sector_count(length: usize) -> usize {
     length.div_ceil(SECTOR_CHECKSUM_OFFSET)
 }
 
-/// Puts bytes into sectors, of which the first has this number. The last is filled with zeros.
+/// Divides bytes into sectors, numbered from the given number. The last one is filled with zeros.
 pub(super) fn frame(bytes: &[u8], first: u64, seed: u64) -> Vec<u8> {
     let mut out = Vec::with_capacity(sector_count(bytes.len()).saturating_mul(SECTOR_BYTES));
     for (number, data) in (first..).zip(bytes.chunks(SECTOR_CHECKSUM_OFFSET)) {

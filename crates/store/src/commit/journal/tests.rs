@@ -30,7 +30,7 @@ fn schema() -> Arc<Schema> {
     })
 }
 
-/// The more rows, the more sectors: 1, 1 and 2 of the records with 1, 2 and 30 rows.
+/// More rows take more sectors: the records with 1, 2 and 30 rows take 1, 1 and 2.
 fn record(number: u32) -> Record {
     let mut rows = Rows::new(&schema());
     for row in 0..number {
@@ -181,7 +181,7 @@ fn a_zeroed_record_before_another_is_damage() {
     zeroed[starts[1]..starts[2]].fill(0);
     let error = read_bytes(&zeroed).unwrap_err().to_string();
     assert!(error.contains("record 42 before it is damaged, and record 43 is there"), "{error}");
-    // Of the later one only its second sector is left: it is beyond the end of the one before.
+    // Only the second sector of the later record is left. It lies beyond the end of the record before.
     zeroed[starts[1]..starts[2]].copy_from_slice(&bytes[starts[1]..starts[2]]);
     let mut longer = bytes;
     longer.extend(record(30).encode(IDENTITY.seed, 44, longer.len() as u64).unwrap());
@@ -222,7 +222,7 @@ fn another_journal_or_another_order_is_damage() {
     ] {
         assert!(matches!(read_as(&bytes, &other), Err(Error::Corrupt { .. })), "{other:?}");
     }
-    // Sectors of their place, records of another: what was written without the second.
+    // Sectors valid at their place, with another record: what was written without the second one.
     let mut without_second = bytes[..starts[1]].to_vec();
     without_second.extend(record(30).encode(IDENTITY.seed, 43, starts[1] as u64).unwrap());
     assert!(read_bytes(&without_second).unwrap_err().to_string().contains("record 43 stands where 42"));
@@ -265,7 +265,7 @@ fn what_no_writer_puts_under_right_checksums_is_damage() {
     let mut changed = good.clone();
     changed[RECORD_PAYLOAD_OFFSET] ^= 1;
     assert!(with(&changed).contains("the checksum of record 41 does not fit it"));
-    // A length that reaches far behind the file's end is a torn record, and takes no memory.
+    // A length that reaches far beyond the end of the file is a torn record, and allocates no memory.
     let mut head = encode_head(IDENTITY.seed, 41, &[]).to_vec();
     head[4..8].copy_from_slice(&(u32::MAX - 7).to_le_bytes());
     let checksum = xxh3_64_with_seed(&head[..24], IDENTITY.seed);
@@ -279,7 +279,7 @@ fn limits_are_kept_by_the_writer_and_the_reader() {
     let mut large = record(1);
     let most = usize::try_from(JOURNAL_BYTES_MAX).unwrap();
     large.attachments.insert("large".into(), vec![0; most - 16_000].into());
-    // Its bytes would do, their sectors do not.
+    // Its bytes would be valid; their sectors are not.
     assert!(matches!(large.encode(1, 1, 512), Err(Error::Limit { what: "bytes in a journal record", .. })));
     large.attachments.insert("large".into(), vec![0; most].into());
     assert!(matches!(large.encode(1, 1, 512), Err(Error::Limit { what: "bytes in a journal record", .. })));

@@ -1,8 +1,8 @@
 //! Reads journals of version 1: records without gaps and without sectors.
 //!
 //! Input: the bytes of a journal whose head was checked. Output: the records of its valid part. Does not
-//! depend on how journals are written now. In this version a damaged last record looks like a torn one.
-//! Sectors were introduced for that reason.
+//! depend on how journals are written now. In this version a damaged last record cannot be told from a torn
+//! one, which is why version 2 has sectors.
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
 use crate::commit::journal::record::{Contents, decode_head, decode_payload};
@@ -14,7 +14,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-/// Reads all records. One that is not whole ends the journal, silently, unless a later one follows it.
+/// Reads all records. An incomplete one ends the journal without an error, unless a later one follows it.
 pub(super) fn read_records(
     bytes: &[u8],
     identity: &JournalIdentity,
@@ -42,7 +42,7 @@ pub(super) fn read_records(
     Ok(Contents { records, valid_bytes: offset as u64, torn_bytes })
 }
 
-/// Returns the payload of the record in front of `rest`, or breaks if it is not whole.
+/// Returns the payload of the record at the start of `rest`, or breaks if the record is incomplete.
 fn take_record(
     rest: &[u8],
     seed: u64,
@@ -61,8 +61,8 @@ fn take_record(
     Ok(whole.map_or(ControlFlow::Break(()), ControlFlow::Continue))
 }
 
-/// Refuses a record that is not whole although a later one exists. A record is only written after the one
-/// before was synced.
+/// Refuses an incomplete record that is followed by a later one. A record is written only after the one
+/// before it was synced.
 fn check_nothing_follows(bytes: &[u8], seed: u64, sequence: u64, offset: usize) -> Result<(), Damage> {
     for later in (offset..bytes.len()).step_by(RECORD_ALIGNMENT).skip(1) {
         let head = bytes.get(later..).and_then(|rest| decode_head(rest, seed));
