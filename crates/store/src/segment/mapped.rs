@@ -100,7 +100,7 @@ impl Segment {
         self.sealed.digest()
     }
 
-    /// Checks that it is the file that whoever names it means.
+    /// Checks that this is the file that the caller means.
     ///
     /// # Errors
     /// [`Error::Corrupt`] if its digest is another one.
@@ -274,8 +274,8 @@ impl Segment {
         Ok(Some(prepared.get_or_init(|| made)))
     }
 
-    /// Returns a column's dictionary as it is stored, for another segment; none if it has none, or a damaged
-    /// one: whoever reads this segment's rows is told so, and new ones can be written all the same.
+    /// Returns a column's dictionary as stored, for use in another segment. `None` if there is none or it
+    /// is damaged: reading this segment's rows reports the damage, and new rows can be written without it.
     pub(crate) fn dictionary_to_lend(&self, column: usize) -> Option<&[u8]> {
         let Some(ColumnLayout::Rows { dictionary: Some(section), .. }) = self.layout.columns.get(column)
         else {
