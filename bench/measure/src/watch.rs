@@ -69,7 +69,7 @@ pub fn run(command: &mut Command) -> Result<Watched> {
 /// a file system in memory.
 ///
 /// # Errors
-/// As [`run`].
+/// Same as [`run`].
 pub fn run_with_files(command: &mut Command, files: &[PathBuf]) -> Result<Watched> {
     let described = format!("{command:?}");
     let (load_before, before) = (machine::load_of_a_minute(), Counted::of_children()?);

@@ -18,7 +18,7 @@ use std::path::Path;
 /// How much of the holder's text is read back.
 const HOLDER_BYTES_MAX: u64 = 256;
 
-/// Takes the lock kept in the file `path`, which is created if need be and stays.
+/// Takes the lock kept in the file `path`, which is created if needed and stays.
 pub(crate) fn lock(path: &Path, holder: &str, wait: Wait) -> Result<Lock> {
     loop {
         let file = open(path).map_err(|source| Error::io("write the lock file", path, source))?;
@@ -75,7 +75,7 @@ fn read_holder(file: &fs::File) -> String {
 struct LockedFile(fs::File);
 
 impl LockedFile {
-    /// Says whether `path` still names the file.
+    /// Returns whether `path` still names the file.
     fn is_at(&self, path: &Path) -> bool {
         let (Ok(ours), Ok(there)) = (self.0.metadata(), fs::metadata(path)) else { return false };
         (ours.dev(), ours.ino()) == (there.dev(), there.ino())

@@ -72,13 +72,13 @@ pub trait Disk: Send + Sync + Debug {
     /// Returns the names in `directory`, in no order.
     ///
     /// # Errors
-    /// What the disk says; for an absent directory one that [`Error::is_not_found`].
+    /// Disk errors; for an absent directory one that [`Error::is_not_found`].
     fn list(&self, directory: &Path) -> Result<Vec<OsString>>;
 
     /// Reads a whole file. For small files, and for files that may still be cut (a journal).
     ///
     /// # Errors
-    /// What the disk says; what is no regular file is one; for an absent file one that
+    /// Disk errors; what is no regular file is one; for an absent file one that
     /// [`Error::is_not_found`].
     fn read(&self, path: &Path) -> Result<Vec<u8>>;
 
@@ -86,39 +86,39 @@ pub trait Disk: Send + Sync + Debug {
     /// meanwhile is an error and no signal; and nothing is allocated for more than the file has.
     ///
     /// # Errors
-    /// What the disk says; for an absent file one that [`Error::is_not_found`], for one that ends before one
+    /// Disk errors; for an absent file one that [`Error::is_not_found`], for one that ends before one
     /// that [`Error::is_too_short`].
     fn read_range(&self, path: &Path, offset: u64, length_bytes: usize) -> Result<Vec<u8>>;
 
     /// Returns a file's length in bytes.
     ///
     /// # Errors
-    /// What the disk says; for an absent file one that [`Error::is_not_found`]; what is no file is an error.
+    /// Disk errors; for an absent file one that [`Error::is_not_found`]; what is no file is an error.
     fn size(&self, path: &Path) -> Result<u64>;
 
     /// Maps a whole sealed file. Only for files that never change after they appear.
     ///
     /// # Errors
-    /// What the disk says; for an absent file one that [`Error::is_not_found`].
+    /// Disk errors; for an absent file one that [`Error::is_not_found`].
     fn map(&self, path: &Path) -> Result<Map>;
 
     /// Creates a new file, mode 0600, and opens it for writing.
     ///
     /// # Errors
-    /// What the disk says; an existing file is an error.
+    /// Disk errors; an existing file is an error.
     fn create(&self, path: &Path) -> Result<Box<dyn File>>;
 
     /// Opens an existing file for appending after its first `length_bytes` bytes. What lies behind them is
     /// cut off; the cut and the bytes before it are durable when this returns.
     ///
     /// # Errors
-    /// What the disk says; a file shorter than `length_bytes` is an error.
+    /// Disk errors; a file shorter than `length_bytes` is an error.
     fn append(&self, path: &Path, length_bytes: u64) -> Result<Box<dyn File>>;
 
     /// Renames a file within one directory, replacing what had the new name.
     ///
     /// # Errors
-    /// What the disk says. Which name the file then has must be looked up.
+    /// Disk errors. Which name the file then has must be looked up.
     ///
     /// # Panics
     /// If the names are in two directories: one sync of one directory must make a rename durable.
@@ -127,20 +127,20 @@ pub trait Disk: Send + Sync + Debug {
     /// Removes a file. One that is not there is no error.
     ///
     /// # Errors
-    /// What the disk says.
+    /// Disk errors.
     fn remove(&self, path: &Path) -> Result<()>;
 
     /// Creates a directory, mode 0700, with its parents; one that is there is no error. Durable when it
     /// returns: the caller cannot know which parents were missing, and so not what to sync.
     ///
     /// # Errors
-    /// What the disk says.
+    /// Disk errors.
     fn create_directory(&self, directory: &Path) -> Result<()>;
 
     /// Returns the mode of a file or directory, without its kind; `None` where there are no modes.
     ///
     /// # Errors
-    /// What the disk says; for an absent file one that [`Error::is_not_found`].
+    /// Disk errors; for an absent file one that [`Error::is_not_found`].
     fn mode(&self, _path: &Path) -> Result<Option<u32>> {
         Ok(None)
     }
@@ -148,7 +148,7 @@ pub trait Disk: Send + Sync + Debug {
     /// Gives a file or directory another mode than those of this crate. Not durable by itself.
     ///
     /// # Errors
-    /// What the disk says.
+    /// Disk errors.
     fn set_mode(&self, _path: &Path, _mode: u32) -> Result<()> {
         Ok(())
     }
@@ -156,7 +156,7 @@ pub trait Disk: Send + Sync + Debug {
     /// Makes the names in `directory` durable.
     ///
     /// # Errors
-    /// What the disk says.
+    /// Disk errors.
     fn sync_directory(&self, directory: &Path) -> Result<()>;
 
     /// Takes the exclusive lock kept in the file `path`, and writes `holder` (who, for people) into it. A
@@ -164,7 +164,7 @@ pub trait Disk: Send + Sync + Debug {
     ///
     /// # Errors
     /// [`Error::Locked`] with the present holder's text if `wait` is [`Wait::Refuse`] and somebody has it; or
-    /// what the disk says, in a read-only directory that the lock file cannot be written.
+    /// disk errors, in a read-only directory that the lock file cannot be written.
     fn lock(&self, path: &Path, holder: &str, wait: Wait) -> Result<Lock>;
 }
 
@@ -173,14 +173,14 @@ pub trait File: Send {
     /// Appends all of `bytes`.
     ///
     /// # Errors
-    /// What the disk says; part of the bytes may be in the file then. After any error every further call is
+    /// Disk errors; part of the bytes may be in the file then. After any error every further call is
     /// one.
     fn write(&mut self, bytes: &[u8]) -> Result<()>;
 
     /// Makes all written bytes durable.
     ///
     /// # Errors
-    /// What the disk says; the bytes since the last sync are then lost or not, and every further call is an
+    /// Disk errors; the bytes since the last sync are then lost or not, and every further call is an
     /// error.
     fn sync(&mut self) -> Result<()>;
 }

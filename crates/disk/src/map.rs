@@ -96,7 +96,7 @@ impl Map {
     }
 }
 
-/// Says whether the page of the byte at `place`, which lies within `map`, is in memory. Linux says so of
+/// Returns whether the page of the byte at `place`, which lies within `map`, is in memory. Linux says so of
 /// every page of a file that is neither ours nor ours to write: nothing is asked for then. Where pages are
 /// larger, a question about one that begins elsewhere is refused, and it counts as not in memory.
 fn is_in_memory(map: &memmap2::Mmap, place: usize) -> bool {

@@ -8,7 +8,7 @@ use std::path::Path;
 /// synced.
 ///
 /// # Errors
-/// What the disk says; an existing file is an error.
+/// Disk errors; an existing file is an error.
 pub fn write_new(disk: &dyn Disk, path: &Path, bytes: &[u8]) -> Result<()> {
     let mut file = disk.create(path)?;
     file.write(bytes)?;
@@ -20,7 +20,7 @@ pub fn write_new(disk: &dyn Disk, path: &Path, bytes: &[u8]) -> Result<()> {
 /// holds the lock that makes it alone.
 ///
 /// # Errors
-/// What the disk says. The old file is then still in place, or the new one is there whole but not known to be
+/// Disk errors. The old file is then still in place, or the new one is there whole but not known to be
 /// durable.
 pub fn publish(disk: &dyn Disk, directory: &Path, name: &str, bytes: &[u8]) -> Result<()> {
     let beside = directory.join(format!("{name}.new"));

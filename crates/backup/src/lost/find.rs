@@ -48,7 +48,7 @@ pub(crate) struct Trees<'a> {
     pub going: &'a [Id],
     /// Of snapshots that stay.
     pub staying: &'a [Id],
-    /// All trees of the repository, if trees that no snapshot names go, too.
+    /// All trees of the repository, if trees that no snapshot names go too.
     pub all: Option<&'a [Id]>,
 }
 

@@ -77,7 +77,7 @@ fn are_as_they_were(directory: &OwnedFd, files: &[CachedFile<'_>]) -> Result<boo
     Ok(!found.transpose()?.unwrap_or(false))
 }
 
-/// Appends the names of a file's pieces; says whether they are known.
+/// Appends the names of a file's pieces; returns whether they are known.
 fn add_pieces(cache: &Cache, file: &CachedFile<'_>, pieces: &mut Vec<Id>) -> Result<bool> {
     match file.size_bytes()? {
         0 => {}

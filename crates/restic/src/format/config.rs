@@ -58,7 +58,7 @@ pub fn choose(surroundings: &Surroundings, version: Version) -> Config {
 /// Stores a new repository's config; its version is that of `parts`.
 ///
 /// # Errors
-/// What the storage says.
+/// Storage errors.
 pub fn create(parts: &Parts) -> Result<Config> {
     let config = choose(&parts.surroundings, parts.version);
     unpacked::save(parts, FileKind::Config, &config.to_json())?;
@@ -78,7 +78,7 @@ pub enum Begun {
 /// listed need not be missing.
 ///
 /// # Errors
-/// [`Error::Exists`], [`Error::NoConfig`], or what the storage says.
+/// [`Error::Exists`], [`Error::NoConfig`], or a storage error.
 pub fn refuse_existing(storage: &dyn Storage) -> Result<Begun> {
     if storage.size(FileName::CONFIG)?.is_some() {
         return Err(Error::Exists { address: storage.address() });
@@ -98,7 +98,7 @@ pub fn refuse_existing(storage: &dyn Storage) -> Result<Begun> {
 /// Returns the error for a storage without a config: no repository, or the remains of one.
 ///
 /// # Errors
-/// What the storage says.
+/// Storage errors.
 pub fn absence(storage: &dyn Storage) -> Result<Error> {
     match refuse_existing(storage) {
         Ok(_) => Ok(Error::NoRepository { address: storage.address() }),
@@ -111,7 +111,7 @@ pub fn absence(storage: &dyn Storage) -> Result<Error> {
 ///
 /// # Errors
 /// [`Error::NoConfig`], [`Error::NoRepository`], [`Error::Damage`], [`Error::Unsupported`] for versions that
-/// do not exist yet, or what the storage says.
+/// do not exist yet, or a storage error.
 pub fn load(storage: &dyn Storage, key: &Key) -> Result<Config> {
     match unpacked::load(storage, key, FileKind::Config, FileName::CONFIG.id) {
         Err(Error::NoRepository { .. }) => Err(absence(storage)?),

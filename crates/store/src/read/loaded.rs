@@ -97,7 +97,7 @@ impl Loaded {
     /// is built when it is first used.
     ///
     /// # Errors
-    /// As [`Loaded::new`].
+    /// Same as [`Loaded::new`].
     pub fn build(schema: &Arc<Schema>, batches: Vec<Rows>, dead: &[RowRef]) -> Result<Loaded> {
         let loaded = Loaded::new(schema, batches, dead)?;
         (0..schema.indexes.len()).for_each(|index| {
@@ -195,7 +195,7 @@ impl Loaded {
     /// of arrival.
     ///
     /// # Errors
-    /// As [`Loaded::get`].
+    /// Same as [`Loaded::get`].
     pub fn find(&self, index: &str, key: &[Value]) -> Result<Vec<RowRef>> {
         let named = self.index_number(index)?;
         check_whole_key(&self.schema, named, key)?;

@@ -1,7 +1,7 @@
 //! The rows of one table that are only in the journal, with their orders.
 //!
 //! Input: rows, in the order of their commits. Output: rows, and their numbers in the order of the primary
-//! key or of an index. Knows nothing of files or dead rows.
+//! key or of an index. Does not depend on files or dead rows.
 //!
 //! An order is built when it is first used, and maintained from then on. So opening a store builds none,
 //! and each commit costs a writer little. There are few rows (those of one journal), so hash indexes are

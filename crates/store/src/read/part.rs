@@ -101,12 +101,12 @@ impl Part {
         self.row_count() - self.dead_count()
     }
 
-    /// Says whether any row is dead.
+    /// Returns whether any row is dead.
     pub fn has_dead(&self) -> bool {
         !self.dead.is_empty()
     }
 
-    /// Says whether `row` was replaced or deleted.
+    /// Returns whether `row` was replaced or deleted.
     #[inline]
     pub fn is_dead(&self, row: u32) -> bool {
         self.dead.is_dead(row)
@@ -179,7 +179,7 @@ impl Part {
     /// Returns the bytes in a column of bytes, or of payloads that are not compressed.
     ///
     /// # Errors
-    /// As [`Part::value`].
+    /// Same as [`Part::value`].
     pub fn bytes(&self, column: usize, row: u32) -> Result<&[u8]> {
         match self.value(column, row)? {
             Value::Bytes(bytes) => Ok(bytes),
@@ -260,7 +260,7 @@ impl Part {
     /// prefetched.
     ///
     /// # Errors
-    /// As [`Part::find`].
+    /// Same as [`Part::find`].
     pub fn find_batch(&self, index: usize, keys: &[ColumnSlice], found: &mut Vec<(u32, u32)>) -> Result<()> {
         let before = found.len();
         match &self.rows {

@@ -212,7 +212,7 @@ impl Comparison<'_> {
         Ok(Ordering::Equal)
     }
 
-    /// Says whether two rows with equal keys are equal.
+    /// Returns whether two rows with equal keys are equal.
     #[inline]
     fn is_equal(
         &self,

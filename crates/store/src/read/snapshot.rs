@@ -46,7 +46,7 @@ impl Snapshot {
     /// Opens the newest state of the same store. Files that this snapshot has open are not opened again.
     ///
     /// # Errors
-    /// As [`Snapshot::open`].
+    /// Same as [`Snapshot::open`].
     pub fn newest(&self) -> Result<Snapshot> {
         let state = open_state(&self.state.disk, &self.state.directory, &self.state.open_segments())?;
         Ok(Snapshot { state: Arc::new(state) })

@@ -102,7 +102,7 @@ impl Table {
     /// Returns all rows with exactly this key of an index, part by part.
     ///
     /// # Errors
-    /// As [`Table::get`].
+    /// Same as [`Table::get`].
     pub fn find(&self, index: &str, key: &[Value]) -> Result<Vec<RowId>> {
         let Some(index) = self.index_number(index)? else {
             return Ok(self.primary_find(key)?.into_iter().collect());

@@ -1,8 +1,8 @@
 //! A mapped segment: the rows of one table by column, in primary-key order, with their indexes
 //! (docs/FORMAT.md, "Segment").
 //!
-//! Input: the map of a segment file, numbers of columns and rows. Output: values, used in place. Knows
-//! nothing of dead rows. `find.rs` searches by key, `verify.rs` checks everything.
+//! Input: the map of a segment file, numbers of columns and rows. Output: values, used in place. Does not
+//! depend on dead rows. `find.rs` searches by key, `verify.rs` checks everything.
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
 use crate::error::{Error, Result};
@@ -70,7 +70,7 @@ impl Segment {
     ///
     /// # Errors
     /// [`Error::Corrupt`] if the file is cut or damaged, [`Error::Version`] if it is too new,
-    /// [`Error::Schema`] if it has rows of another schema, and what the disk says.
+    /// [`Error::Schema`] if it has rows of another schema, and disk errors.
     pub fn open(disk: &dyn Disk, path: &Path, schema: &Arc<Schema>) -> Result<Segment> {
         let sealed = Sealed::open(disk, path, KIND_SEGMENT)?;
         let layout = read_layout(&sealed, schema)?;
@@ -186,7 +186,7 @@ impl Segment {
     /// Returns the bytes in a row of a `Bytes` column or of a payload column that is not compressed.
     ///
     /// # Errors
-    /// As [`Segment::value`].
+    /// Same as [`Segment::value`].
     #[inline]
     pub fn bytes(&self, column: usize, row: u32) -> Result<&[u8]> {
         let (blob, offsets) = self.plain_bytes(column)?;

@@ -5,7 +5,7 @@
 //! depend on how many there are.
 //!
 //! Memory besides the sources: 8 bytes a row for an order; 24 bytes a row while an ordered index is built, 12
-//! for a hash index (and 4 for each row whose key another row has, too), one index at a time; 4 bytes a row
+//! for a hash index (and 4 for each row whose key another row has too), one index at a time; 4 bytes a row
 //! while a column of bytes is written; about 16 MiB of buffers; and while a payload column is merged, one
 //! decompressed block of each source, at most 256 MiB in all.
 

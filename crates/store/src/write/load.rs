@@ -33,7 +33,7 @@ impl Writer {
     /// Memory: at most 40 bytes a row beside the batches, and what one index takes while it is built.
     ///
     /// # Errors
-    /// As [`Writer::commit`].
+    /// Same as [`Writer::commit`].
     pub fn load(&mut self, table: &str, batches: Vec<Rows>) -> Result<Version> {
         let puts = batches.into_iter().map(|rows| (table.to_owned(), rows)).collect();
         self.load_transaction(Transaction { puts, ..Transaction::default() })
@@ -42,7 +42,7 @@ impl Writer {
     /// Commits a transaction as segments, however small it is.
     ///
     /// # Errors
-    /// As [`Writer::commit`].
+    /// Same as [`Writer::commit`].
     pub fn load_transaction(&mut self, transaction: Transaction) -> Result<Version> {
         self.refuse_if_poisoned()?;
         let group = [transaction];
@@ -138,7 +138,6 @@ impl Writer {
     ///
     /// Same as [`Writer::create`], but an existing store is no error; and [`Error::Version`] if a newer
     /// program wrote it.
-    /// program.
     pub fn load_instead(
         disk: &Arc<dyn Disk>,
         directory: &Path,

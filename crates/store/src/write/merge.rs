@@ -98,7 +98,7 @@ pub fn merge(disk: &Arc<dyn Disk>, directory: &Path, options: &MergeOptions) -> 
 /// there is none.
 ///
 /// # Errors
-/// As [`merge`].
+/// Same as [`merge`].
 pub fn merge_all(
     disk: &Arc<dyn Disk>,
     directory: &Path,

@@ -74,7 +74,7 @@ impl Draft {
     /// Begins the state after `state`. The rows in the memtables are not in it.
     ///
     /// # Errors
-    /// What the disk says.
+    /// Disk errors.
     pub(crate) fn after(state: &State, seed: u64) -> Result<Draft> {
         let number = state.manifest.number + 1;
         let namer = Namer::new(seed, Maker::Writer, number, state.disk.list(&state.directory)?);
@@ -139,7 +139,7 @@ impl Draft {
     /// Writes rows as new segments of a table, of at most `rows_per_segment` rows each.
     ///
     /// # Errors
-    /// What the disk says, or that a source is damaged.
+    /// Disk errors, or that a source is damaged.
     pub(crate) fn write_rows(&mut self, table: usize, rows: &Survivors, rows_per_segment: u32) -> Result<()> {
         let row_count = rows.len();
         let most = rows_per_segment.clamp(1, ROWS_PER_SEGMENT_MAX) as usize;

@@ -30,7 +30,7 @@ impl Snapshot {
     /// damaged store is an error, whatever the copy holds; [`repair`] repairs it.
     ///
     /// # Errors
-    /// As [`Snapshot::open`].
+    /// Same as [`Snapshot::open`].
     pub fn open_newer(disk: &Arc<dyn Disk>, directory: &Path) -> Result<Snapshot> {
         let second = directory.join(names::SECOND);
         match (Snapshot::open(disk, directory), Snapshot::open(disk, &second)) {

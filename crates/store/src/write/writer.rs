@@ -40,7 +40,7 @@ pub struct Writer {
 }
 
 impl Writer {
-    /// Creates a store with these tables in `directory`, which is created too if need be.
+    /// Creates a store with these tables in `directory`, which is created too if needed.
     ///
     /// # Errors
     /// If a store exists already, another process writes, a schema is not valid, or a disk operation fails.
@@ -131,7 +131,7 @@ impl Writer {
     /// Commits several transactions at the cost of one, in their order. All become visible at once.
     ///
     /// # Errors
-    /// As [`Writer::commit`].
+    /// Same as [`Writer::commit`].
     pub fn commit_group(&mut self, group: &[Transaction]) -> Result<Version> {
         self.refuse_if_poisoned()?;
         if group.iter().all(Transaction::is_empty) {
@@ -157,7 +157,7 @@ impl Writer {
     /// Moves the content of the journal into segments. A store of an older version is upgraded by this.
     ///
     /// # Errors
-    /// As [`Writer::commit`].
+    /// Same as [`Writer::commit`].
     pub fn flush(&mut self) -> Result<Version> {
         self.refuse_if_poisoned()?;
         let manifest = &self.state.manifest;
@@ -167,7 +167,7 @@ impl Writer {
         Ok(self.version())
     }
 
-    /// Says whether the group is worth the work of encoding it for the journal.
+    /// Returns whether the group is worth the work of encoding it for the journal.
     fn may_fit_journal(&self, group: &[Transaction], inputs: &BTreeMap<usize, Input>) -> bool {
         let rows: u64 = inputs.values().map(Input::row_count).sum();
         let bytes: u64 = group
@@ -231,7 +231,7 @@ impl Writer {
     /// Begins the next state, with the rows of all memtables and of `inputs` in new segments.
     ///
     /// # Errors
-    /// As [`Writer::commit`].
+    /// Same as [`Writer::commit`].
     pub(crate) fn draft(&mut self, inputs: &BTreeMap<usize, Input>) -> Result<Draft> {
         let state = Arc::clone(&self.state);
         let mut draft = Draft::after(&state, self.options.seed)?;
@@ -262,7 +262,7 @@ impl Writer {
     /// Adds tables in memory, each with its number, to a draft.
     ///
     /// # Errors
-    /// As [`Writer::commit`].
+    /// Same as [`Writer::commit`].
     pub(crate) fn write_loaded(&mut self, draft: &mut Draft, tables: &[(usize, &Loaded)]) -> Result<()> {
         for &(number, loaded) in tables {
             self.is_poisoned = true;
@@ -275,7 +275,7 @@ impl Writer {
     /// Makes the draft the newest state.
     ///
     /// # Errors
-    /// As [`Writer::commit`].
+    /// Same as [`Writer::commit`].
     pub(crate) fn publish(&mut self, mut draft: Draft) -> Result<()> {
         self.is_poisoned = true;
         let Published { state, journal } = draft.publish()?;

@@ -187,7 +187,7 @@ impl Piece {
         end.map(|()| taken)
     }
 
-    /// Says whether it is to be handed over, with `more` bytes of its rows still to be copied.
+    /// Returns whether it is to be handed over, with `more` bytes of its rows still to be copied.
     fn is_full(&self, more: usize) -> bool {
         self.bytes.len() + more >= PIECE_BYTES || self.rows.len() >= PIECE_ROWS
     }

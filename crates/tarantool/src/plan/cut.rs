@@ -23,7 +23,7 @@ pub enum CutReport {
 /// whoever may write there: Tarantool must not run.
 ///
 /// # Errors
-/// What the disk says.
+/// Disk errors.
 pub fn cut_torn_tail(disk: &dyn Disk, plan: &Plan) -> Result<Vec<CutReport>> {
     let mut reports = Vec::new();
     for torn in &plan.torn {

@@ -301,7 +301,7 @@ impl Recovered {
     /// beside it. It is there whole or not at all.
     ///
     /// # Errors
-    /// If a store is there with other tables or with rows, or what the disk says.
+    /// If a store is there with other tables or with rows, or a disk error.
     pub fn seal(
         &self,
         disk: &Arc<dyn Disk>,

@@ -34,7 +34,7 @@ pub(super) fn upsert(rows: &mut SpaceRows, tuple: &[u8], operations: &[u8], inde
         return Ok(Some(tuple.to_vec()));
     };
     let new = update::upsert(rows.tuple(found), operations, &context(rows, index_base))?;
-    // Whoever sent it has long been told that it was done; Tarantool leaves such a one out, too.
+    // Whoever sent it has long been told that it was done; Tarantool leaves such a one out too.
     if !rows.has_key(&new, &key) {
         return Ok(None);
     }

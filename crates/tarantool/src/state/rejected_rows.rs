@@ -57,7 +57,7 @@ impl RejectedRows {
         RejectedRows { on_rejected_row, named: Vec::new(), count: 0 }
     }
 
-    /// Says whether no row may be left out.
+    /// Returns whether no row may be left out.
     pub(super) fn are_refused(&self) -> bool {
         self.on_rejected_row == OnRejectedRow::Refuse
     }

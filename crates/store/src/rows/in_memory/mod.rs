@@ -1,6 +1,6 @@
 //! Rows in memory, by column: rows to load, rows just committed, rows of a journal record.
 //!
-//! Input: rows of values. Output: columns and values. Knows nothing of files. `batch.rs` encodes them.
+//! Input: rows of values. Output: columns and values. Does not depend on files. `batch.rs` encodes them.
 
 use crate::error::{Error, Result, check_limit};
 use crate::limits::{COLUMN_BYTES_IN_MEMORY_MAX, ROW_BYTES_MAX, ROWS_PER_SEGMENT_MAX};
@@ -152,7 +152,7 @@ impl Rows {
         self.row_count
     }
 
-    /// Says whether there is no row.
+    /// Returns whether there is no row.
     pub fn is_empty(&self) -> bool {
         self.row_count == 0
     }
