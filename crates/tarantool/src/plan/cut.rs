@@ -19,8 +19,8 @@ pub enum CutReport {
     Kept(Torn),
 }
 
-/// Cuts the torn end of the last log off, and makes that durable; a file that was closed stays as it is. For
-/// whoever may write there: Tarantool must not run.
+/// Cuts off the torn end of the last log, durably. A file that was closed is not changed. Tarantool must
+/// not run meanwhile.
 ///
 /// # Errors
 /// Disk errors.
