@@ -5,7 +5,7 @@
 
 use crate::msgpack::{Class, Reader, Result};
 
-/// Steps of a path. Code that follows a path recurses once per step.
+/// The most steps of a path. Code that follows a path recurses once per step.
 const STEPS_MAX: usize = 256;
 
 /// One step of a path.

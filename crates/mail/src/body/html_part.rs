@@ -1,6 +1,7 @@
 //! Extracts the HTML of a message as it is.
 //!
-//! Input: the bytes of a message. Output: the text of its first HTML part. Whoever shows it must sanitise it.
+//! Input: the bytes of a message. Output: the text of its first HTML part. The caller must sanitise it
+//! before showing it.
 //! Does not depend on HTML.
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 

@@ -249,7 +249,7 @@ impl BlobIndex {
                 return Err(error.into());
             }
             let renewed = layers::load(&self.origin, Trust::FilesOnly, &Silent, &mut Vec::new())?;
-            // Nobody else sets it while this one has the turn.
+            // No other thread sets it during this turn.
             let _ = self.renewed.set(renewed);
         }
         Ok(ask(self.layers())?)

@@ -34,7 +34,7 @@ use work::Progress;
 /// What was recovered.
 #[derive(Debug)]
 pub struct Recovered {
-    /// One table for each space with rows, except temporary ones, by number.
+    /// One table for each space whose rows last (not temporary, and of a known engine), by number.
     pub tables: Vec<RecoveredTable>,
     /// How far the rows reach.
     pub vclock: VClock,
@@ -111,8 +111,8 @@ fn recover_here(plan: &Plan, mode: Mode, thread_count: usize, progress: &dyn Pro
     Ok(Recovered { tables, vclock, remarks, left_out, rejected, thread_count })
 }
 
-/// Refuses rows that logs inserted although the snapshot has a row with the same key. This is not checked
-/// for every row. If rows may be missing, an insert replaces.
+/// Refuses rows that logs inserted although the snapshot has a row with the same key. Inserts are not checked
+/// one by one, except where rows may be missing; there an insert replaces.
 fn check_inserts(plan: &Plan, table: &SpaceTable, rows: &Loaded) -> Result<()> {
     let count = if table.primary().is_some() { rows.replaced().len() } else { 0 };
     if count == 0 {

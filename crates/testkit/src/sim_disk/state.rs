@@ -42,7 +42,7 @@ pub(super) struct Inode {
 /// All of a disk.
 #[derive(Clone, Default)]
 pub(super) struct State {
-    /// Never shorter: whoever has a removed file open goes on.
+    /// Never shorter: a process that has a removed file open can still use it.
     pub(super) inodes: Vec<Inode>,
     pub(super) seen: Names,
     pub(super) durable: Names,
