@@ -109,6 +109,7 @@ pub fn absence(storage: &dyn Storage) -> Result<Error> {
 
 /// Reads the config.
 ///
+/// # Errors
 /// [`Error::NoConfig`], [`Error::NoRepository`], [`Error::Damage`], [`Error::Unsupported`] for versions
 /// that this program does not know, or a storage error.
 pub fn load(storage: &dyn Storage, key: &Key) -> Result<Config> {

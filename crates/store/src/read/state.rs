@@ -51,6 +51,7 @@ impl State {
 
     /// Applies a journal record.
     ///
+    /// # Errors
     /// If the record does not fit this state. The state is then partly changed and must not be used.
     pub(crate) fn apply(&mut self, record: &Record) -> Result<(), String> {
         self.sequence += 1;

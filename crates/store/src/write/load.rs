@@ -136,6 +136,7 @@ impl Writer {
     /// what they have open. The rows of one table should be in the order of their primary keys: then they
     /// are not sorted.
     ///
+    /// # Errors
     /// Same as [`Writer::create`], but an existing store is no error; and [`Error::Version`] if a newer
     /// program wrote it.
     pub fn load_instead(

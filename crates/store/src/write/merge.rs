@@ -87,6 +87,7 @@ struct Merged {
 /// Memory: at most 40 bytes for each row of the merged segments, and what one index takes while it is built.
 /// The rows stay in mapped files.
 ///
+/// # Errors
 /// [`disk::Error::Locked`] if another process merges and `options.wait` is [`Wait::Refuse`]. A writer that
 /// is being opened also holds the merge lock for a moment. Also fails if a file is damaged, or on a disk
 /// error. The store is then unchanged, or merged.

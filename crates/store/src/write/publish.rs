@@ -169,6 +169,7 @@ impl Draft {
 
     /// Makes the draft the store's state, visible and durable.
     ///
+    /// # Errors
     /// Disk errors. Then either the old state or the new one is in place, and it is unknown which.
     pub(crate) fn publish(&mut self) -> Result<Published> {
         self.write_dead_rows()?;

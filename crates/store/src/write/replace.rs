@@ -24,6 +24,7 @@ use std::sync::Arc;
 /// Readers of the old store keep what they have open. Waits for a merge of the old store and for its
 /// writer. The journal of the store in `from` is sealed; nothing else in it changes.
 ///
+/// # Errors
 /// If the store in `from` is damaged or being written, or a disk operation fails. Then `directory` holds
 /// its old state, or the new one.
 pub fn replace(disk: &Arc<dyn Disk>, directory: &Path, from: &Path, options: &Options) -> Result<()> {
