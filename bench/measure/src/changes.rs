@@ -37,7 +37,7 @@ impl Flagged {
         self.toggle_some(0..self.files.len())
     }
 
-    /// Says whether a file is among those chosen.
+    /// Returns whether a file is among those chosen.
     pub fn has(&self, file: &Path) -> bool {
         self.files.iter().any(|own| own == file)
     }

@@ -77,7 +77,7 @@ pub fn measure(command: &mut Command) -> Result<Sample> {
 /// Runs `command` as [`measure`] does, and returns also what it printed.
 ///
 /// # Errors
-/// As [`measure`].
+/// Same as [`measure`].
 pub fn run(command: &mut Command) -> Result<Outcome> {
     run_with(command, &[0])
 }

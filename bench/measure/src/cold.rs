@@ -9,7 +9,7 @@ use std::path::Path;
 /// Who writes 3 into it drops the page cache, and what is kept of directories and inodes.
 const DROP_CACHES: &str = "/proc/sys/vm/drop_caches";
 
-/// Says whether the cache can be dropped: only root may.
+/// Returns whether the cache can be dropped: only root may.
 pub fn is_possible() -> bool {
     can_write(Path::new(DROP_CACHES))
 }

@@ -1,6 +1,6 @@
 //! Page faults and blocks, which the system counts for all children together.
 //!
-//! Input: nothing. Output: counts at one moment, and what they grew by. Knows nothing of what ran.
+//! Input: nothing. Output: counts at one moment, and what they grew by. Does not depend on what ran.
 
 use anyhow::{Context, Result};
 use nix::sys::resource::{UsageWho, getrusage};

@@ -1,6 +1,6 @@
 //! The figures of a table: which series of a report its rows name, and what they come to.
 //!
-//! Input: a row and a [`Report`]. Output: series and numbers. Knows nothing of how they are shown.
+//! Input: a row and a [`Report`]. Output: series and numbers. Does not depend on how they are shown.
 
 use crate::report::Report;
 use crate::series::{Series, named};
@@ -26,7 +26,7 @@ impl Row {
 }
 
 impl Table {
-    /// Says whether anything of it was measured.
+    /// Returns whether anything of it was measured.
     pub fn has_figures(&self, report: &Report) -> bool {
         self.rows.iter().any(|row| self.columns.iter().any(|column| row.series(column, report).is_some()))
     }

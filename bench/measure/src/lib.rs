@@ -1,7 +1,7 @@
 //! What measurements share: one child and what it took, turns, generated mail, facts of the machine, tables,
 //! plots.
 //!
-//! Input: commands, and where files go. Output: samples, and what is written of them. Knows nothing of any
+//! Input: commands, and where files go. Output: samples, and what is written of them. Does not depend on any
 //! program that is measured.
 
 pub mod cached_files;

@@ -1,7 +1,7 @@
 //! Tables in Markdown: whole ones, and what a README shows of them.
 //!
 //! Input: a table and its report. Output: text, with a line for each row, also for rows without figures and
-//! for those in which another program is better. Knows nothing of how anything was measured.
+//! for those in which another program is better. Does not depend on how anything was measured.
 
 use crate::report::Report;
 use crate::table::{Goal, Row, Table};

@@ -1,6 +1,6 @@
 //! One thing that was measured several times.
 //!
-//! Input: samples. Output: medians and spreads. Knows nothing of what was measured, or of tables.
+//! Input: samples. Output: medians and spreads. Does not depend on what was measured, or of tables.
 
 use crate::child::Sample;
 

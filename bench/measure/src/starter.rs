@@ -1,4 +1,4 @@
-//! The small process between whoever measures and what is measured.
+//! The small process between the measuring program and the measured one.
 //!
 //! Input: a program with its arguments. Output: a line with what it took. Does not know what runs, or who
 //! asked.

@@ -151,11 +151,11 @@ pub fn take_turns(rounds: usize, mut trials: Vec<Trial<'_>>) -> Result<Vec<Serie
     take_turns_at_once(rounds, trials)
 }
 
-/// Runs all trials in turn, and counts the first round, too: for what takes minutes, and reads only what
+/// Runs all trials in turn, and counts the first round too: for what takes minutes, and reads only what
 /// something else has just read.
 ///
 /// # Errors
-/// As [`take_turns`].
+/// Same as [`take_turns`].
 pub fn take_turns_at_once(rounds: usize, mut trials: Vec<Trial<'_>>) -> Result<Vec<Series>> {
     for _ in 0..rounds {
         for trial in &mut trials {

@@ -92,7 +92,7 @@ fn work(queue: &Mutex<Queue>, changed: &Condvar, look: Look) -> Result<u64> {
     let mut buffer = vec![MaybeUninit::uninit(); BUFFER_BYTES];
     loop {
         let locked = queue.lock().unwrap_or_else(PoisonError::into_inner);
-        // Whoever has nothing to do sleeps, so that CPU time is that of the walk alone.
+        // An idle thread sleeps, so that CPU time is only that of the walk.
         let mut locked = changed
             .wait_while(locked, |queue| queue.waiting.is_empty() && queue.open > 0)
             .unwrap_or_else(PoisonError::into_inner);

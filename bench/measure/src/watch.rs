@@ -69,7 +69,7 @@ pub fn run(command: &mut Command) -> Result<Watched> {
 /// a file system in memory.
 ///
 /// # Errors
-/// As [`run`].
+/// Same as [`run`].
 pub fn run_with_files(command: &mut Command, files: &[PathBuf]) -> Result<Watched> {
     let described = format!("{command:?}");
     let (load_before, before) = (machine::load_of_a_minute(), Counted::of_children()?);
@@ -230,7 +230,7 @@ mod tests {
 
     #[test]
     fn memory_counts_from_the_line_that_says_so() {
-        // A shell keeps a value of 30 MB, gives it up, and says so.
+        // A shell keeps a value of 30 MB, releases it, and reports that.
         let line = "value=$(head -c 30000000 /dev/zero | tr '\\0' a); i=0; while [ $i -lt 9000 ]; do \
             i=$((i+1)); done; unset value;";
         let peak = |word: &str| {

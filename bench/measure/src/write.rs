@@ -1,6 +1,6 @@
 //! Writes a report: Markdown and plots for people, tab-separated values for programs.
 //!
-//! Input: a [`Report`]. Output: the files of a run. Knows nothing of how anything was measured.
+//! Input: a [`Report`]. Output: the files of a run. Does not depend on how anything was measured.
 
 use crate::child::Sample;
 use crate::report::Report;

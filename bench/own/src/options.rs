@@ -1,6 +1,6 @@
 //! What to measure, and with what.
 //!
-//! Knows nothing of how the parts are measured.
+//! Does not depend on how the parts are measured.
 
 use anyhow::Result;
 use clap::{Args, ValueEnum};

@@ -30,7 +30,7 @@ impl Pneu {
         Pneu { program: program.to_owned(), maildir: maildir.to_owned(), data: data.to_owned() }
     }
 
-    /// Says whether the program is there.
+    /// Returns whether the program is there.
     pub fn is_built(&self) -> bool {
         self.program.is_file()
     }

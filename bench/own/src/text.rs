@@ -219,7 +219,7 @@ fn journal(options: &Options, pneu: &Pneu) -> Result<Vec<Series>> {
         })
     };
     let mut series = take_turns(options.query_rounds, vec![ask("opening, as it is, text")])?;
-    // A merge would seal the journal; whoever finds this lock taken leaves merging to its holder.
+    // A merge would seal the journal. A process that finds this lock taken leaves merging to its holder.
     let merge_lock = File::options().write(true).open(pneu.data().join("index/merge.lock"))?;
     rustix::fs::flock(&merge_lock, FlockOperation::LockExclusive)?;
     let mut flagged = Flagged::choose(pneu.maildir(), JOURNAL_STEP)?;

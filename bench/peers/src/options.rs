@@ -144,12 +144,12 @@ impl Options {
         self.slow_rounds.unwrap_or(if self.quick { rounds.min(1) } else { rounds })
     }
 
-    /// Says whether to measure what has this size in its name.
+    /// Returns whether to measure what has this size in its name.
     pub(crate) fn is_asked(&self, size: &str) -> bool {
         self.asked_sizes.is_empty() || self.asked_sizes.iter().any(|asked| asked == size)
     }
 
-    /// Says whether to make these passes of the table `index`.
+    /// Returns whether to make these passes of the table `index`.
     pub(crate) fn has_passes(&self, passes: Passes) -> bool {
         self.passes.is_empty() || self.passes.contains(&passes)
     }

@@ -44,12 +44,12 @@ impl Peer {
         self.find_in(env::var_os(self.variable).map(PathBuf::from), &directories())
     }
 
-    /// Says whether somebody named the program that is meant.
+    /// Returns whether somebody named the program that is meant.
     pub(crate) fn is_named(&self) -> bool {
         env::var_os(self.variable).is_some()
     }
 
-    /// Says whether go installed one, maybe long ago.
+    /// Returns whether go installed one, maybe long ago.
     pub(crate) fn is_by_go(&self) -> bool {
         go_directory().is_some_and(|go| go.join(self.program).is_file())
     }

@@ -37,7 +37,7 @@ pub struct MessageArchive<'a> {
 pub enum Unreferenced {
     /// They stay for now.
     Keep,
-    /// They are removed, too.
+    /// They are removed too.
     Remove,
 }
 

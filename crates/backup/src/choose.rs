@@ -1,4 +1,4 @@
-//! Chooses the snapshots that show a mailbox as of a time, and those that have to do with a mailbox at all.
+//! Chooses the snapshots that show a mailbox as of a time, and those that belong to a mailbox at all.
 //!
 //! Input: snapshots with their hosts, times and paths; the roots of the mailbox. Output: for each root the
 //! latest snapshot that has all of it. Pure: reads nothing.
@@ -28,9 +28,9 @@ pub struct SnapshotChoice {
 }
 
 /// Chooses for each root the latest snapshot before `end_seconds` (since 1970) that has all of the root.
-/// Prefers snapshots of this host. If no snapshot has any root, chooses the latest one for the paths that it
-/// names: the mail lay in another place then. A path of a chosen snapshot that is no root today counts as a
-/// root, named by its last component.
+/// Prefers snapshots of this host. If no snapshot has any root, chooses the latest one for the paths that
+/// it names: the mail was at another place then. A path of a chosen snapshot that is no root today counts
+/// as a root, named by its last component.
 pub fn choose_snapshots(
     snapshots: &[Snapshot],
     roots: &[Root],
@@ -123,7 +123,7 @@ mod tests {
         names.iter().map(|name| Root { name: (*name).into(), path: format!("/{name}").into() }).collect()
     }
 
-    /// Shows what is chosen as text: "place: name=path ..", and "without: name".
+    /// Formats the choice as text: "place: name=path ..", and "without: name".
     fn show(snapshots: &[Snapshot], names: &[&str], end_seconds: i64) -> Vec<String> {
         let chosen = choose_snapshots(snapshots, &roots(names), "tower", end_seconds);
         let line = |standing: &ChosenSnapshot| {
@@ -169,7 +169,7 @@ mod tests {
         assert_eq!(show(&list, &["a"], 99), ["0: a.2=/old/a mail=/old/mail", "without: a"]);
         let list = [snapshot("tower", 10, &["/a", "/gone"], &[]), snapshot("tower", 9, &["/", "/b"], &[])];
         assert_eq!(show(&list, &["a", "b"], 99), ["0: a=/a gone=/gone", "1: b=/b"]);
-        // A part of a root is not how it stood.
+        // Part of a root does not show the whole root.
         let list = [snapshot("tower", 10, &["/a"], &[]), snapshot("tower", 20, &["/a/work"], &[])];
         assert_eq!(show(&list, &["a"], 99), ["0: a=/a"]);
     }

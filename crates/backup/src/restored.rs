@@ -38,7 +38,7 @@ const READ: OFlags = OFlags::RDONLY
 /// messages that lie in the roots beside which they were found. Returns each file and what was taken from it.
 ///
 /// # Errors
-/// A file is damaged or cannot be read; what the disk says. What other files said may have been taken in.
+/// A file is damaged or cannot be read; disk errors. What other files said may have been taken in.
 pub fn import_restored_tags(environment: &Environment, roots: &[Root]) -> Result<Vec<(PathBuf, TagImport)>> {
     if !index::has_no_tags(environment)? {
         return Ok(Vec::new());
@@ -56,7 +56,7 @@ pub fn import_restored_tags(environment: &Environment, roots: &[Root]) -> Result
 /// here. Returns the file and how many those are.
 ///
 /// # Errors
-/// The file is damaged, cannot be read, or holds control characters; what the disk says: then nothing was
+/// The file is damaged, cannot be read, or holds control characters; disk errors: then nothing was
 /// changed.
 pub fn import_restored_queries(
     environment: &Environment,

@@ -35,12 +35,12 @@ impl Error {
         Error::Io { action, path: path.to_owned(), source }
     }
 
-    /// Says whether a file or directory was not there.
+    /// Returns whether a file or directory was not there.
     pub fn is_not_found(&self) -> bool {
         matches!(self, Error::Io { source, .. } if source.kind() == io::ErrorKind::NotFound)
     }
 
-    /// Says whether a file had fewer bytes than were asked for.
+    /// Returns whether a file had fewer bytes than were asked for.
     pub fn is_too_short(&self) -> bool {
         matches!(self, Error::Io { source, .. } if source.kind() == io::ErrorKind::UnexpectedEof)
     }
@@ -51,7 +51,7 @@ impl Error {
         io::Error::new(io::ErrorKind::UnexpectedEof, what)
     }
 
-    /// Says whether the system refused for lack of rights, or because the file system is read-only.
+    /// Returns whether the system refused for lack of rights, or because the file system is read-only.
     pub fn is_permission_denied(&self) -> bool {
         use io::ErrorKind::{PermissionDenied, ReadOnlyFilesystem};
         let Error::Io { source, .. } = self else { return false };

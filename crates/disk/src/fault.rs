@@ -19,7 +19,7 @@ use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 /// How many maps can be named at once. A slot costs 32 bytes.
 const SLOT_COUNT: usize = 4096;
 
-/// An address no map has: the slot belongs to somebody who still fills it or already empties it.
+/// An address that no map has: another thread is filling or emptying the slot.
 const CLAIMED: usize = 1;
 
 /// A live map. `address` is 0 in a free slot, and is written last when the slot is filled, first when it is
@@ -40,12 +40,13 @@ static SLOTS: [Slot; SLOT_COUNT] = [const {
     }
 }; SLOT_COUNT];
 
-/// Where the search for a free slot begins, so that a thousand maps do not pass each other's slots.
+/// Where the search for a free slot begins, so that a thousand maps need not skip each other's slots.
 static NEXT: AtomicUsize = AtomicUsize::new(0);
 
 /// Makes a failed read through any map end the process with code 2 and a sentence that names the file.
 ///
-/// For the binary to call once at its start. Any other SIGBUS ends the process as it would have without this.
+/// The binary calls this once at its start. Any other SIGBUS ends the process as it would have without
+/// this.
 ///
 /// # Errors
 /// What sigaction(2) says.
@@ -91,7 +92,7 @@ impl Drop for Registered {
     }
 }
 
-/// Returns a slot that is now the caller's to fill, or nothing if all are taken.
+/// Reserves a free slot for the caller; returns `None` if all are taken.
 fn claim() -> Option<&'static Slot> {
     let start = NEXT.fetch_add(1, Ordering::Relaxed);
     (0..SLOT_COUNT)
@@ -101,8 +102,8 @@ fn claim() -> Option<&'static Slot> {
 
 /// Returns the path of the map that holds `address`.
 ///
-/// The slot found is that of a live map: whoever touched `address` holds the map, a slot is emptied before
-/// its map is undone, and the address is given to another map only after that.
+/// The slot found belongs to a live map: the thread that touched `address` holds the map, a slot is emptied
+/// before its map is removed, and the address is given to another map only after that.
 fn path_of(address: usize) -> Option<&'static [u8]> {
     let slot = SLOTS.iter().find(|slot| {
         let start = slot.address.load(Ordering::Acquire);
@@ -111,7 +112,7 @@ fn path_of(address: usize) -> Option<&'static [u8]> {
     let path = slot.path.load(Ordering::Relaxed);
     let path_length_bytes = slot.path_length_bytes.load(Ordering::Relaxed);
     // SAFETY: `Registered` keeps the path until after it has emptied the slot, which it has not, see above.
-    // The one who asks ends the process, so that the lifetime is as long as there is.
+    // The caller ends the process, so the lifetime may be as long as the process.
     Some(unsafe { std::slice::from_raw_parts(path, path_length_bytes) })
 }
 

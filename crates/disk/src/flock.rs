@@ -15,10 +15,10 @@ use std::io::{self, Read};
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::Path;
 
-/// How much of the holder's text is read back.
+/// The maximum length of the holder's text that is read back.
 const HOLDER_BYTES_MAX: u64 = 256;
 
-/// Takes the lock kept in the file `path`, which is created if need be and stays.
+/// Takes the lock kept in the file `path`. The file is created if it is missing, and stays.
 pub(crate) fn lock(path: &Path, holder: &str, wait: Wait) -> Result<Lock> {
     loop {
         let file = open(path).map_err(|source| Error::io("write the lock file", path, source))?;
@@ -34,8 +34,8 @@ pub(crate) fn lock(path: &Path, holder: &str, wait: Wait) -> Result<Lock> {
             held.write_holder(holder);
             return Ok(Lock::new(held));
         }
-        // Somebody removed the file, perhaps with its whole directory, while we opened it or waited: others
-        // would lock another one.
+        // Another process removed the file, perhaps with its whole directory, while we opened it or waited.
+        // A lock on it would not exclude processes that create a new file.
     }
 }
 
@@ -48,11 +48,11 @@ fn open(path: &Path) -> io::Result<fs::File> {
         }
         _ => created?,
     };
-    // Whoever reads a pipe's holder would wait for one.
+    // Without this, opening a pipe would block until another process writes to it.
     if file.metadata()?.is_file() { Ok(file) } else { Err(limited_read::not_a_file()) }
 }
 
-/// Takes the lock; goes on waiting after an interruption.
+/// Takes the lock. An interrupted wait continues.
 fn take(file: &fs::File, wait: Wait) -> rustix::io::Result<()> {
     let operation = match wait {
         Wait::Refuse => FlockOperation::NonBlockingLockExclusive,
@@ -64,7 +64,7 @@ fn take(file: &fs::File, wait: Wait) -> rustix::io::Result<()> {
 /// Reads what the holder wrote about itself: its first line, without control characters.
 fn read_holder(file: &fs::File) -> String {
     let mut bytes = Vec::new();
-    // An unreadable text must not hide that the lock is held.
+    // Unreadable text must not hide that the lock is held.
     let _ = file.take(HOLDER_BYTES_MAX).read_to_end(&mut bytes);
     let text = String::from_utf8_lossy(&bytes);
     let line: String = text.lines().next().unwrap_or_default().chars().filter(|c| !c.is_control()).collect();
@@ -75,14 +75,14 @@ fn read_holder(file: &fs::File) -> String {
 struct LockedFile(fs::File);
 
 impl LockedFile {
-    /// Says whether `path` still names the file.
+    /// Returns whether `path` still names the file.
     fn is_at(&self, path: &Path) -> bool {
         let (Ok(ours), Ok(there)) = (self.0.metadata(), fs::metadata(path)) else { return false };
         (ours.dev(), ours.ino()) == (there.dev(), there.ino())
     }
 
-    /// Replaces the text in the file. A full disk must not stop whoever came to make room, so that failure is
-    /// no error.
+    /// Replaces the text in the file. Failure is no error: a full disk must not block a command that frees
+    /// space.
     fn write_holder(&self, holder: &str) {
         let _ = self.0.set_len(0).and_then(|()| self.0.write_all_at(holder.as_bytes(), 0));
     }
@@ -99,7 +99,7 @@ impl Drop for LockedFile {
 mod tests {
     use super::*;
 
-    /// The moment between opening a lock file and locking it, which no test of the whole can hit for sure.
+    /// A hook between opening a lock file and locking it. Tests cannot hit this moment reliably without it.
     #[test]
     fn a_removed_or_replaced_lock_file_is_noticed() {
         let directory = tempfile::tempdir().unwrap();

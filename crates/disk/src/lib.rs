@@ -65,90 +65,91 @@ use std::ffi::OsString;
 use std::fmt::Debug;
 use std::path::Path;
 
-/// A place that keeps files: the operating system's ([`RealDisk`]), or one that lies, for tests.
+/// A file system: the operating system's ([`RealDisk`]), or a simulated one that fails, for tests.
 ///
-/// What is promised and what is not stands in the [crate's documentation](crate#what-is-durable-and-when).
+/// The [crate's documentation](crate#what-is-durable-and-when) says what is guaranteed and what is not.
 pub trait Disk: Send + Sync + Debug {
     /// Returns the names in `directory`, in no order.
     ///
     /// # Errors
-    /// What the disk says; for an absent directory one that [`Error::is_not_found`].
+    /// Disk errors. For a missing directory the error [`Error::is_not_found`].
     fn list(&self, directory: &Path) -> Result<Vec<OsString>>;
 
     /// Reads a whole file. For small files, and for files that may still be cut (a journal).
     ///
     /// # Errors
-    /// What the disk says; what is no regular file is one; for an absent file one that
+    /// Disk errors. Anything but a regular file is an error. For a missing file the error
     /// [`Error::is_not_found`].
     fn read(&self, path: &Path) -> Result<Vec<u8>>;
 
-    /// Reads `length_bytes` bytes of a file from `offset` on. Nothing is mapped, so that a file which is cut
-    /// meanwhile is an error and no signal; and nothing is allocated for more than the file has.
+    /// Reads `length_bytes` bytes of a file from `offset` on. Nothing is mapped, so if the file is cut
+    /// meanwhile, this returns an error and causes no signal. Allocates no more memory than the file has
+    /// bytes.
     ///
     /// # Errors
-    /// What the disk says; for an absent file one that [`Error::is_not_found`], for one that ends before one
-    /// that [`Error::is_too_short`].
+    /// Disk errors. For a missing file the error [`Error::is_not_found`]; for a file that ends too early it
+    /// [`Error::is_too_short`].
     fn read_range(&self, path: &Path, offset: u64, length_bytes: usize) -> Result<Vec<u8>>;
 
     /// Returns a file's length in bytes.
     ///
     /// # Errors
-    /// What the disk says; for an absent file one that [`Error::is_not_found`]; what is no file is an error.
+    /// Disk errors. For a missing file the error [`Error::is_not_found`]. Anything but a file is an error.
     fn size(&self, path: &Path) -> Result<u64>;
 
     /// Maps a whole sealed file. Only for files that never change after they appear.
     ///
     /// # Errors
-    /// What the disk says; for an absent file one that [`Error::is_not_found`].
+    /// Disk errors. For a missing file the error [`Error::is_not_found`].
     fn map(&self, path: &Path) -> Result<Map>;
 
     /// Creates a new file, mode 0600, and opens it for writing.
     ///
     /// # Errors
-    /// What the disk says; an existing file is an error.
+    /// Disk errors. An existing file is an error.
     fn create(&self, path: &Path) -> Result<Box<dyn File>>;
 
-    /// Opens an existing file for appending after its first `length_bytes` bytes. What lies behind them is
-    /// cut off; the cut and the bytes before it are durable when this returns.
+    /// Opens an existing file for appending after its first `length_bytes` bytes. The rest is cut off. The
+    /// cut and the bytes before it are durable when this returns.
     ///
     /// # Errors
-    /// What the disk says; a file shorter than `length_bytes` is an error.
+    /// Disk errors. A file shorter than `length_bytes` is an error.
     fn append(&self, path: &Path, length_bytes: u64) -> Result<Box<dyn File>>;
 
     /// Renames a file within one directory, replacing what had the new name.
     ///
     /// # Errors
-    /// What the disk says. Which name the file then has must be looked up.
+    /// Disk errors. The file may then have either name.
     ///
     /// # Panics
     /// If the names are in two directories: one sync of one directory must make a rename durable.
     fn rename(&self, from: &Path, to: &Path) -> Result<()>;
 
-    /// Removes a file. One that is not there is no error.
+    /// Removes a file. A missing file is no error.
     ///
     /// # Errors
-    /// What the disk says.
+    /// Disk errors.
     fn remove(&self, path: &Path) -> Result<()>;
 
-    /// Creates a directory, mode 0700, with its parents; one that is there is no error. Durable when it
-    /// returns: the caller cannot know which parents were missing, and so not what to sync.
+    /// Creates a directory, mode 0700, with its parents. An existing one is no error. Durable when this
+    /// returns, because the caller cannot know which parents were missing and must be synced.
     ///
     /// # Errors
-    /// What the disk says.
+    /// Disk errors.
     fn create_directory(&self, directory: &Path) -> Result<()>;
 
-    /// Returns the mode of a file or directory, without its kind; `None` where there are no modes.
+    /// Returns the mode of a file or directory, without its kind; `None` on systems without modes.
     ///
     /// # Errors
-    /// What the disk says; for an absent file one that [`Error::is_not_found`].
+    /// Disk errors. For a missing file the error [`Error::is_not_found`].
     fn mode(&self, _path: &Path) -> Result<Option<u32>> {
         Ok(None)
     }
 
-    /// Gives a file or directory another mode than those of this crate. Not durable by itself.
+    /// Changes the mode of a file or directory. The change is not durable until synced.
     ///
     /// # Errors
-    /// What the disk says.
+    /// Disk errors.
     fn set_mode(&self, _path: &Path, _mode: u32) -> Result<()> {
         Ok(())
     }
@@ -156,15 +157,15 @@ pub trait Disk: Send + Sync + Debug {
     /// Makes the names in `directory` durable.
     ///
     /// # Errors
-    /// What the disk says.
+    /// Disk errors.
     fn sync_directory(&self, directory: &Path) -> Result<()>;
 
-    /// Takes the exclusive lock kept in the file `path`, and writes `holder` (who, for people) into it. A
-    /// lock ends with its process; its file stays.
+    /// Takes the exclusive lock kept in the file `path`, and writes `holder` (a text for people) into it.
+    /// The lock ends with its process; its file stays.
     ///
     /// # Errors
-    /// [`Error::Locked`] with the present holder's text if `wait` is [`Wait::Refuse`] and somebody has it; or
-    /// what the disk says, in a read-only directory that the lock file cannot be written.
+    /// [`Error::Locked`] with the holder's text if `wait` is [`Wait::Refuse`] and another process holds the
+    /// lock. Disk errors, such as a read-only directory in which the lock file cannot be written.
     fn lock(&self, path: &Path, holder: &str, wait: Wait) -> Result<Lock>;
 }
 
@@ -173,19 +174,17 @@ pub trait File: Send {
     /// Appends all of `bytes`.
     ///
     /// # Errors
-    /// What the disk says; part of the bytes may be in the file then. After any error every further call is
-    /// one.
+    /// Disk errors. Part of the bytes may then be in the file. After any error every further call fails.
     fn write(&mut self, bytes: &[u8]) -> Result<()>;
 
     /// Makes all written bytes durable.
     ///
     /// # Errors
-    /// What the disk says; the bytes since the last sync are then lost or not, and every further call is an
-    /// error.
+    /// Disk errors. The bytes since the last sync may then be lost, and every further call fails.
     fn sync(&mut self) -> Result<()>;
 }
 
-/// What to do when somebody else holds a lock.
+/// What to do when another process holds a lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wait {
     /// Return [`Error::Locked`] at once.
@@ -194,13 +193,13 @@ pub enum Wait {
     Block,
 }
 
-/// A held lock; dropping it lets go.
+/// A held lock. Dropping it releases the lock.
 pub struct Lock {
     _guard: Box<dyn Send + Sync>,
 }
 
 impl Lock {
-    /// Wraps whatever releases the lock when it is dropped.
+    /// Wraps a value that releases the lock when it is dropped.
     pub fn new(guard: impl Send + Sync + 'static) -> Lock {
         Lock { _guard: Box::new(guard) }
     }

@@ -16,7 +16,7 @@ use std::path::Path;
 pub enum Source {
     /// A regular file, and nothing else.
     File,
-    /// A pipe or a device, too; it is waited for.
+    /// A pipe or a device too; it is waited for.
     Anything,
 }
 

@@ -19,23 +19,23 @@ use std::sync::Arc;
 /// The smallest pages of memory there are: each begins at a multiple of this.
 pub(crate) const PAGE_BYTES: usize = 4096;
 
-/// Linux cuts advice to what it reads ahead on the disk in question, and that is seldom less.
+/// Linux limits advice to the read-ahead size of the disk, which is seldom smaller.
 const ADVICE_BYTES: usize = 128 << 10;
 
 /// The bytes of a file that never changes. They begin at an address divisible by 8, so that columns of
 /// numbers are used in place.
 #[derive(Clone)]
 pub struct Map {
-    /// The bytes inside `storage`, at hand without a look at what keeps them.
+    /// The bytes inside `storage`, kept here for access without a look at `storage`.
     bytes: NonNull<[u8]>,
     storage: Arc<Storage>,
 }
 
-/// Whatever keeps the bytes of a [`Map`] where they are.
+/// Owns the bytes of a [`Map`] and keeps their address fixed.
 enum Storage {
     Mapped {
-        /// Declared, and so dropped, before `map`: the table never names memory that is somebody else's by
-        /// now.
+        /// Declared, and so dropped, before `map`, so that the table never names memory that has been
+        /// reused.
         _registered: fault::Registered,
         map: memmap2::Mmap,
     },
@@ -88,7 +88,7 @@ impl Map {
             let end = range.end.min(map.len());
             for start in (range.start..end).step_by(ADVICE_BYTES) {
                 if !is_in_memory(map, start) {
-                    // A refused hint changes nothing that anybody could act on.
+                    // A refused hint changes nothing, and the caller could do nothing about it.
                     let _ = map.advise_range(memmap2::Advice::WillNeed, start, ADVICE_BYTES.min(end - start));
                 }
             }
@@ -96,7 +96,7 @@ impl Map {
     }
 }
 
-/// Says whether the page of the byte at `place`, which lies within `map`, is in memory. Linux says so of
+/// Returns whether the page of the byte at `place`, which lies within `map`, is in memory. Linux says so of
 /// every page of a file that is neither ours nor ours to write: nothing is asked for then. Where pages are
 /// larger, a question about one that begins elsewhere is refused, and it counts as not in memory.
 fn is_in_memory(map: &memmap2::Mmap, place: usize) -> bool {

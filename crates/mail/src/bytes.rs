@@ -1,6 +1,6 @@
 //! Slices of bytes without panics: whatever lies beyond the end is empty.
 //!
-//! Knows nothing of mail.
+//! Does not depend on mail.
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
 use std::borrow::Cow;

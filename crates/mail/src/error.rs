@@ -1,6 +1,6 @@
 //! The error type of this crate: a sentence that names the directory or message file.
 //!
-//! Knows nothing of the caller, or of how an error is handled.
+//! Does not depend on the caller or on how an error is handled.
 
 use std::io;
 use std::path::{Path, PathBuf};

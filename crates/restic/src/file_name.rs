@@ -1,6 +1,6 @@
 //! Names of a repository's files: their kinds, the directory of each kind, and the size limit of each kind.
 //!
-//! Knows nothing of storages or of what the files hold.
+//! Does not depend on storages or on what the files hold.
 
 use crate::encoding::id::Id;
 use std::fmt::{Display, Formatter};

@@ -39,7 +39,7 @@ pub struct Statistics {
 /// Counts everything in a repository.
 ///
 /// # Errors
-/// The index cannot be read, what the storage says, or [`Error::Interrupted`].
+/// The index cannot be read, storage errors, or [`Error::Interrupted`].
 pub fn statistics(repository: &Repository, progress: &dyn Progress) -> Result<Statistics> {
     let listed = repository.snapshots()?;
     let survey = repository.load_index(progress)?.survey()?;

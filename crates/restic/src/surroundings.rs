@@ -25,7 +25,7 @@ pub struct Surroundings {
     pub gid: u32,
     /// The process.
     pub process: u32,
-    /// Says whether a process of this machine is alive.
+    /// Returns whether a process of this machine is alive.
     pub is_alive: fn(u32) -> bool,
     /// The run of the kernel and the namespaces in which numbers and start times of processes mean the same;
     /// `None` where nobody can tell.

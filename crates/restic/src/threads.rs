@@ -1,6 +1,6 @@
 //! Work that is shared out to threads.
 //!
-//! Comes in: pieces of work. Goes out: the first error. Must not know what is done.
+//! Input: pieces of work. Output: the first error. Does not depend on what is done.
 
 use crate::error::Result;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};

@@ -1,7 +1,7 @@
 //! A server on the loopback address that answers as a test tells it: with what a store says, or with what it
 //! should not.
 //!
-//! Comes in: what to answer to which request. Goes out: an address. Must not know what is asked for.
+//! Input: what to answer to which request. Output: an address. Does not depend on what is asked for.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};

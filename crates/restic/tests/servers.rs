@@ -103,7 +103,7 @@ impl Kind {
         Credentials { access_key_id, secret_access_key, session_token: None, region }
     }
 
-    /// Says whether it is installed, and prints a line if not.
+    /// Returns whether it is installed, and prints a line if not.
     fn is_to_be_used(self) -> bool {
         let programs: &[&str] = match self {
             Kind::Ceph => &["ceph-mon", "ceph-osd", "radosgw", "radosgw-admin", "ceph", "monmaptool"],

@@ -70,8 +70,8 @@ pub enum Codec {
         /// Bytes compressed together; 0 compresses each row on its own.
         block_bytes: u32,
     },
-    /// Zstandard, each row on its own, with a dictionary of the segment: trained on its rows, or, if they are
-    /// few, on those of a segment with at least as many.
+    /// Zstandard, each row on its own, with one dictionary per segment. It is trained on the segment's rows
+    /// or, if they are few, taken from a segment with at least as many.
     ZstdDictionary {
         /// The compression level.
         level: i32,
@@ -87,8 +87,7 @@ pub struct Index {
     pub name: String,
     /// How it is built.
     pub kind: IndexKind,
-    /// Says that no two live rows share a key. Believed, not enforced: a look-up returns all rows that are
-    /// there.
+    /// Whether no two live rows share a key. This is not enforced: a look-up returns all matching rows.
     pub unique: bool,
     /// The numbers of its columns, most significant first.
     pub columns: Vec<u16>,
@@ -107,7 +106,7 @@ pub enum IndexKind {
 const ZSTD_LEVELS: std::ops::RangeInclusive<i32> = -7..=22;
 
 impl Kind {
-    /// Returns the bytes of each value, or none if values have lengths of their own.
+    /// Returns the size of each value in bytes, or `None` if values vary in length.
     pub fn width(self) -> Option<usize> {
         match self {
             Kind::U8 => Some(1),
@@ -279,8 +278,8 @@ fn check_codec(codec: Codec) -> std::result::Result<(), String> {
 }
 
 fn put_count(out: &mut Vec<u8>, count: usize) {
-    // A schema that was never validated may have any number; the reader then sees that the bytes do not fit
-    // together.
+    // A schema that was never validated may hold any number. The reader then finds that the bytes are
+    // inconsistent.
     out.extend_from_slice(&u16::try_from(count).unwrap_or(u16::MAX).to_le_bytes());
 }
 

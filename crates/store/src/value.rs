@@ -48,7 +48,7 @@ pub enum OwnedValue {
 }
 
 impl Value<'_> {
-    /// Says whether a column of `kind` takes this value.
+    /// Returns whether a column of `kind` takes this value.
     pub fn fits(self, kind: Kind) -> bool {
         matches!(
             (self, kind),
@@ -241,8 +241,8 @@ pub fn compare_prefix<'a>(row: impl IntoIterator<Item = Value<'a>>, key: &[Value
     Ordering::Equal
 }
 
-/// Says whether a key lies in a range whose ends may be prefixes: an end then stands for all keys that begin
-/// with it.
+/// Returns whether a key lies in a range whose ends may be prefixes: an end then stands for all keys that
+/// begin with it.
 pub fn in_range(key: &[Value], from: Bound<&[Value]>, to: Bound<&[Value]>) -> bool {
     let against = |bound: &[Value]| compare_prefix(key.iter().copied(), bound);
     let after_start = match from {
@@ -312,7 +312,7 @@ mod tests {
         fn a_prefix_begins_exactly_the_keys_that_begin_with_it(
             (first, second) in two_keys(), length in 0_usize..3,
         ) {
-            // A whole key that ends in bytes is no prefix: longer bytes begin with it, too.
+            // A whole key that ends in bytes is no prefix: longer bytes begin with it too.
             let length = length.min(first.len() - 1);
             let prefix = normalised(&first, length);
             let key = normalised(&second, second.len());

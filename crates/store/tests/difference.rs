@@ -53,7 +53,7 @@ proptest! {
             };
             states.push((opened.unwrap(), run.twin.clone()));
         }
-        // The later one may come second, too.
+        // The later one may come second too.
         for (one, other) in states.iter().flat_map(|one| states.iter().map(move |other| (one, other))) {
             check_difference(one, other);
         }

@@ -183,7 +183,7 @@ proptest! {
     }
 }
 
-/// A table whose primary key has a hash index, too.
+/// A table whose primary key has a hash index too.
 fn numbers() -> Arc<Schema> {
     let column = |name: &str, kind| Column { name: name.into(), kind };
     let index = |name: &str, kind, columns: &[u16]| Index {

@@ -423,7 +423,7 @@ impl Run {
 
 type Ends<'a> = (Bound<&'a [Value<'a>]>, Bound<&'a [Value<'a>]>);
 
-/// Says whether a value lies between two that are the ends of a range.
+/// Returns whether a value lies between two that are the ends of a range.
 fn is_within<T: PartialOrd>(
     (low, high): &(T, T),
     value: &T,

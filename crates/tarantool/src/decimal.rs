@@ -116,7 +116,7 @@ impl Decimal {
         &self.digits
     }
 
-    /// Says whether a tuple can hold the number.
+    /// Returns whether a tuple can hold the number.
     pub(crate) fn fits(&self) -> bool {
         let count = i32::try_from(self.written_digits().len()).unwrap_or(i32::MAX);
         count <= DIGITS_MAX && self.scale <= DIGITS_MAX && self.magnitude < DIGITS_MAX

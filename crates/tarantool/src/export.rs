@@ -50,7 +50,7 @@ const FIELD_ENGINE: u64 = 3;
 /// Writes everything that is in a store into the snapshot that `header` describes. `progress` counts rows.
 ///
 /// # Errors
-/// What is wrong with the store, or what the disk says: the snapshot then is not there.
+/// What is wrong with the store, or a disk error: the snapshot then is not there.
 pub fn export(
     snapshot: &Snapshot,
     spaces: &Spaces,

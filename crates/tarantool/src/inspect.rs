@@ -38,7 +38,7 @@ pub struct FileReport {
 /// would, the oldest first; shows each to `each` when it is done, which says whether to go on.
 ///
 /// # Errors
-/// What the disk says.
+/// Disk errors.
 pub fn inspect(
     disk: &dyn Disk,
     directory: &Path,

@@ -5,7 +5,7 @@
 
 use crate::msgpack::{Class, Reader, Result};
 
-/// Steps of a path. Whoever follows one calls himself for each.
+/// The most steps of a path. Code that follows a path recurses once per step.
 const STEPS_MAX: usize = 256;
 
 /// One step of a path.
@@ -102,7 +102,7 @@ pub(crate) fn follow<'a>(mut reader: Reader<'a>, path: &[PathStep]) -> Result<Op
     Ok(Some(reader))
 }
 
-/// Goes to the value of `key` in the map that `reader` stands at; says whether there is one.
+/// Goes to the value of `key` in the map that `reader` stands at; returns whether there is one.
 fn go_to_key(reader: &mut Reader, key: &[u8]) -> Result<bool> {
     for _ in 0..reader.map_len()? {
         if reader.peek()? == Class::String {

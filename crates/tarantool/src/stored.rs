@@ -18,10 +18,10 @@ pub const ORIGIN: &str = "tarantool";
 /// nothing.
 pub const LOST: &str = "tarantool lost";
 
-/// Lines of [`LOST`]; of more the number is told.
+/// Lines of [`LOST`]. Further ones are only counted.
 const LOST_LINES_MAX: usize = 1000;
 
-/// Bytes of a line of [`LOST`]; of a longer one the rest is left out.
+/// Bytes of a line of [`LOST`]. Longer lines are cut.
 const LOST_LINE_BYTES_MAX: usize = 400;
 
 /// Returns the attachment for what a load left out, a line each; `None` if that is nothing.
@@ -38,7 +38,7 @@ pub fn lost_attachment(lines: &[String]) -> Option<(String, Vec<u8>)> {
     (!lines.is_empty()).then(|| (LOST.to_owned(), text.into_bytes()))
 }
 
-/// Returns what a store lacks of the files that it was made of, a line each.
+/// Returns what a store lacks compared with the files that it was made from, one line each.
 pub fn stored_lost(snapshot: &Snapshot) -> Vec<String> {
     let text = snapshot.attachment(LOST).map(String::from_utf8_lossy).unwrap_or_default();
     text.lines().map(str::to_owned).collect()

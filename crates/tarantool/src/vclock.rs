@@ -28,7 +28,7 @@ impl VClock {
         }
     }
 
-    /// Takes up a row; says whether it follows: its number is greater than that of the last.
+    /// Takes up a row; returns whether it follows: its number is greater than that of the last.
     pub fn follow(&mut self, replica: u32, lsn: i64) -> bool {
         let follows = lsn > self.get(replica);
         if follows {
@@ -47,7 +47,7 @@ impl VClock {
         self.0.iter().map(|(&replica, &lsn)| (replica, lsn))
     }
 
-    /// Says whether every row that `other` has is here, too.
+    /// Returns whether every row that `other` has is here too.
     pub fn covers(&self, other: &VClock) -> bool {
         other.iter().all(|(replica, lsn)| self.get(replica) >= lsn)
     }

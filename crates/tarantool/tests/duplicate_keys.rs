@@ -1,7 +1,7 @@
 //! Keys that stand twice in a snapshot: refused, or the later row counts; and none is left when logs take it
 //! out.
 //!
-//! Comes in: snapshots and logs by our writers. Goes out: failures. Must not know the crate's insides.
+//! Input: snapshots and logs by our writers. Output: failures. Does not depend on the crate's insides.
 
 use crate::load::{DIRECTORY, header, index, log, recovered, space};
 use crate::support::tuple;

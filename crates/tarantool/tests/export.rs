@@ -1,6 +1,6 @@
 //! A store that is exported, with a crash or a refusal at every operation of the disk.
 //!
-//! Comes in: snapshots by our writer, recovered and sealed. Goes out: failures. Must not know the crate's
+//! Input: snapshots by our writer, recovered and sealed. Output: failures. Does not depend on the crate's
 //! insides.
 
 use crate::load::{recovered, written};
@@ -47,7 +47,7 @@ fn export_all(disk: &SimDisk) -> tarantool::Result<u64> {
     export_to(&shared, Path::new(STORE), Path::new(TARGET))
 }
 
-/// Says whether a snapshot is there. If it is, all of it is: every row is read.
+/// Returns whether a snapshot is there. If it is, all of it is: every row is read.
 fn is_there(disk: &SimDisk, row_count: u64) -> bool {
     let Ok(names) = disk.list(Path::new(TARGET)) else { return false };
     let in_progress = format!("{NAME}.inprogress");

@@ -1,6 +1,6 @@
 //! The order of keys: ours, a naive one, and Tarantool's own.
 //!
-//! Comes in: odd values of each type. Goes out: failures where the orders differ. Must not know how keys are
+//! Input: odd values of each type. Output: failures where the orders differ. Does not depend on how keys are
 //! normalised.
 
 use std::cmp::Ordering;
@@ -199,7 +199,7 @@ fn whole_and_point(whole: i128, point: f64) -> Ordering {
 type Case = (String, PartKind, Vec<Vec<u8>>);
 type Maker = fn(&mut Random) -> Vec<u8>;
 
-/// Odd values of each type; some of them twice, so that equal ones are compared, too.
+/// Odd values of each type; some of them twice, so that equal ones are compared too.
 fn cases() -> Vec<Case> {
     let makers: [(PartType, Maker); 9] = [
         (PartType::Unsigned, unsigned),

@@ -1,6 +1,6 @@
 //! Snapshots loaded on all cores, against a slow twin that reads row after row; with damage; with odd rows.
 //!
-//! Comes in: snapshots by our writer, of random rows. Goes out: failures. Must not know the crate's insides.
+//! Input: snapshots by our writer, of random rows. Output: failures. Does not depend on the crate's insides.
 
 use crate::support::{Sequence, Watch};
 use std::collections::BTreeMap;

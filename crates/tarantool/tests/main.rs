@@ -1,6 +1,6 @@
 //! All integration tests of the crate `xlog`, in one binary.
 //!
-//! Comes in: the crate as its users see it. Goes out: failures. Must not know the crate's insides.
+//! Input: the crate as its users see it. Output: failures. Does not depend on the crate's insides.
 
 #![expect(
     clippy::unwrap_used,

@@ -206,7 +206,7 @@ fn lengths_are_as_short_as_they_can_be() {
     assert_eq!(lengths(put_map_len, 65536), [0xdf, 0, 1, 0, 0]);
 }
 
-/// Wide forms of small numbers are read, too: clients may send them.
+/// Wide forms of small numbers are read too: clients may send them.
 #[test]
 fn any_width_is_read() {
     for wide in [&[5_u8][..], &[0xcc, 5], &[0xcd, 0, 5], &[0xce, 0, 0, 0, 5], &[0xcf, 0, 0, 0, 0, 0, 0, 0, 5]]

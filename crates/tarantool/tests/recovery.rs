@@ -1,6 +1,6 @@
 //! Snapshots and logs by Tarantool, and what there is after them: there and here.
 //!
-//! Comes in: what scripts do to a Tarantool that is then stopped without a snapshot. Goes out: failures. Must
+//! Input: what scripts do to a Tarantool that is then stopped without a snapshot. Output: failures. Must
 //! not know how the state is kept.
 
 use crate::support::Watch;

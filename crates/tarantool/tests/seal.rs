@@ -1,7 +1,7 @@
 //! What is recovered, sealed into a new store: with crashes and refusals at every operation, and with as many
 //! spaces as a store takes.
 //!
-//! Comes in: snapshots and logs by our writers. Goes out: failures. Must not know the crate's insides.
+//! Input: snapshots and logs by our writers. Output: failures. Does not depend on the crate's insides.
 
 use crate::load::{DIRECTORY, header, index, log, recovered, space, written};
 use crate::support::Watch;

@@ -1,6 +1,6 @@
 //! Spaces as Tarantool describes them, and as tables.
 //!
-//! Comes in: definitions made by Tarantool itself, and old ones by hand. Goes out: failures. Must not know
+//! Input: definitions made by Tarantool itself, and old ones by hand. Output: failures. Must not know
 //! how tuples are read.
 
 use store::{Kind, Value};

@@ -1,7 +1,7 @@
 //! Transactions, told from each other, confirmed and rolled back; rows that a snapshot has already; rows that
 //! do not fit.
 //!
-//! Comes in: rows of logs by hand. Goes out: failures. Must not know how the state is kept.
+//! Input: rows of logs by hand. Output: failures. Does not depend on how the state is kept.
 
 use crate::support::{Watch, raw_block};
 use crate::values::{pack, show};
@@ -396,7 +396,7 @@ fn a_log_says_where_it_is_damaged() {
     }
 }
 
-/// More rows than are handed over at once, before, in and behind a transaction of which that is true, too.
+/// More rows than are handed over at once, before, in and behind a transaction of which that is true too.
 #[test]
 fn a_block_that_is_carried_out_in_parts_ends_as_at_once() {
     for thread_count in [1, 2] {

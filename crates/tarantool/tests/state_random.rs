@@ -1,6 +1,6 @@
 //! Random rows of logs: changed bytes never panic, and many keys end as in a map.
 //!
-//! Input: random rows. Output: failures. Knows nothing of how the state is kept.
+//! Input: random rows. Output: failures. Does not depend on how the state is kept.
 
 use crate::state::{after, block, state};
 use crate::values::{pack, show};

@@ -1,6 +1,6 @@
 //! Updates and upserts: by hand, and against what Tarantool made of thousands of them.
 //!
-//! Comes in: tuples and operations. Goes out: failures. Must not know how operations are carried out.
+//! Input: tuples and operations. Output: failures. Does not depend on how operations are carried out.
 
 use crate::values::{pack, show};
 use std::collections::BTreeMap;

@@ -1,6 +1,6 @@
 //! msgpack as text, for tests that are read by people.
 //!
-//! Comes in: text like `[1, "a", {"x": 1.5, "y": 2.5f}, nil]`, or bytes. Goes out: bytes, or text. Must not
+//! Input: text like `[1, "a", {"x": 1.5, "y": 2.5f}, nil]`, or bytes. Output: bytes, or text. Must not
 //! know what they mean.
 
 use tarantool::msgpack::{self, Class, Number, Reader};

@@ -3,7 +3,7 @@
 //! Input: what was found. Output: yes or no, and a line on standard error; or a panic where CI must have it.
 //! Does not know what is asked.
 
-/// Says whether a test may ask `program`, and prints a line if it is not there.
+/// Returns whether a test may ask `program`, and prints a line if it is not there.
 ///
 /// # Panics
 /// If it is not there though it must be. `way_out` says how to get it.
@@ -16,7 +16,7 @@ pub fn may_ask(program: &str, way_out: &str, is_there: bool, must_be: bool) -> b
     is_there
 }
 
-/// Says whether this run must ask all programs that there are: the environment's `CI` is `true`.
+/// Returns whether this run must ask all programs that there are: the environment's `CI` is `true`.
 pub fn is_ci() -> bool {
     std::env::var("CI").as_deref() == Ok("true")
 }

@@ -2,8 +2,8 @@
 //! Tarantool, restic.
 //!
 //! Input: seeds and options. Output: Maildirs and misbehaving disks, the same ones each time. It is the one
-//! library that may read the environment (PNEU_REAL_MAIL, CI, UPDATE) and print: it runs beside tests. Knows
-//! nothing of the crates it helps to test, but `disk`, whose trait it implements.
+//! library that may read the environment (PNEU_REAL_MAIL, CI, UPDATE) and print: it runs beside tests. Does
+//! not depend on the crates it helps to test, but `disk`, whose trait it implements.
 
 pub mod ask;
 pub mod corpus;

@@ -62,7 +62,7 @@ impl ObjectServer {
         thread::spawn(move || {
             for stream in listener.incoming().map_while(Result::ok) {
                 let shared = Arc::clone(&for_all);
-                // Whoever asks may go away at any time.
+                // A client may disconnect at any time.
                 thread::spawn(move || while answer(&stream, &shared).is_some() {});
             }
         });

@@ -1,7 +1,8 @@
 //! Draws what a terminal shows as an SVG.
 //!
-//! Input: text as a program writes it to a terminal, with escape sequences for colours. Output: the picture.
-//! Knows nothing of the programs. A character takes one column: text in wide characters comes out too narrow.
+//! Input: text as a program writes it to a terminal, with escape sequences for colours. Output: the
+//! picture. Does not depend on the programs. A character takes one column: text in wide characters comes
+//! out too narrow.
 
 use std::fmt::Write;
 

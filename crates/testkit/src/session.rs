@@ -1,7 +1,7 @@
 //! A shell session of a user with a little mail, as the documents show it.
 //!
 //! Input: command lines. Output: what they print. Each session has a home directory of its own, with the mail
-//! of `testdata/sample-mail` in `Mail` and nothing else. Knows nothing of the documents that hold the
+//! of `testdata/sample-mail` in `Mail` and nothing else. Does not depend on the documents that hold the
 //! commands.
 
 use std::path::{Path, PathBuf};

@@ -166,7 +166,7 @@ fn fail(wrong: Wrong) -> testkit::sim_disk::Runs {
     fail_at_every_operation(&start(), Model::default(), write, |disk, model| check(disk, model, wrong))
 }
 
-/// Says whether `run` is stopped by a panic.
+/// Returns whether `run` is stopped by a panic.
 fn is_caught(run: impl Fn() -> testkit::sim_disk::Runs) -> bool {
     std::panic::catch_unwind(std::panic::AssertUnwindSafe(run)).is_err()
 }

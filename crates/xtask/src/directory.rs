@@ -21,7 +21,7 @@ pub fn renew(place: &Path) -> Result<()> {
 /// Copies a directory with everything in it.
 ///
 /// # Errors
-/// What the disk says.
+/// Disk errors.
 pub fn copy_tree(from: &Path, to: &Path) -> Result<()> {
     fs::create_dir_all(to).with_context(|| format!("cannot create {}", to.display()))?;
     for entry in fs::read_dir(from).with_context(|| format!("cannot read {}", from.display()))? {
@@ -38,7 +38,7 @@ pub fn copy_tree(from: &Path, to: &Path) -> Result<()> {
 /// Returns the bytes of all files below `place`, by their paths within it.
 ///
 /// # Errors
-/// What the disk says.
+/// Disk errors.
 pub fn contents(place: &Path) -> Result<BTreeMap<String, Vec<u8>>> {
     let mut files = BTreeMap::new();
     let mut pending = vec![place.to_owned()];

@@ -1,6 +1,6 @@
 //! `cargo xtask docs`: writes everything anew that is generated and kept in the repository.
 //!
-//! Input: the workspace. Output: changed files. Knows nothing of their content: the tests that compare
+//! Input: the workspace. Output: changed files. Does not depend on their content: the tests that compare
 //! generated documents also write them when UPDATE is set, and runs of measurements hold the figures.
 
 use crate::figures;

@@ -186,7 +186,7 @@ mod tests {
                  | {work} | wall |  | 1 ms | 3 ms, 3.0 x | — | — | yes |\n"
             ));
         }
-        // Sections repeat here: rows are looked for in the first, so that all rows go there, too.
+        // Sections repeat here: rows are looked for in the first, so that all rows go there too.
         let rows: Vec<String> =
             text.lines().filter(|line| line.contains("| wall |")).map(str::to_owned).collect();
         text.replace("|---|\n", &format!("|---|\n{}\n", rows.join("\n")))

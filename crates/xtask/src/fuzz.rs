@@ -54,7 +54,7 @@ pub fn fuzz(arguments: &FuzzArguments) -> Result<()> {
     Ok(())
 }
 
-/// Says whether cargo-fuzz is there.
+/// Returns whether cargo-fuzz is there.
 pub fn is_installed() -> bool {
     let asked = cargo(&["fuzz", "--version"]).stdout(Stdio::null()).stderr(Stdio::null()).status();
     asked.is_ok_and(|status| status.success())

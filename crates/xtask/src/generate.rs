@@ -40,7 +40,7 @@ enum Profile {
 /// Makes the Maildir and says what can be found in it.
 ///
 /// # Errors
-/// What the disk says; a Maildir that is there already.
+/// Disk errors; a Maildir that is there already.
 pub fn generate_mail(arguments: &GenerateArguments) -> Result<()> {
     let mut options = match arguments.profile {
         Profile::Varied => CorpusOptions::varied(arguments.messages, arguments.seed),

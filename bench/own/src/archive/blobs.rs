@@ -1,6 +1,6 @@
 //! Which blobs the repository has: each follows from its number.
 //!
-//! Input: a blob's number. Output: its name, kind and length. Knows nothing of what is measured with them.
+//! Input: a blob's number. Output: its name, kind and length. Does not depend on what is measured with them.
 
 use disk::RealDisk;
 use restic::{BlobKind, Id, LocalStorage, Storage};

@@ -1,6 +1,6 @@
 //! What all jobs share: the line about what was measured, the sign that it is done, the files it leaves.
 //!
-//! Knows nothing of what the jobs do.
+//! Does not depend on what the jobs do.
 
 use anyhow::{Context, Result};
 use measure::told;

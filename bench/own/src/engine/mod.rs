@@ -151,7 +151,7 @@ pub fn merge(corpora: &Path, times: Times) -> Result<[Series; 2]> {
     Ok([series, Series::of(&format!("{name}{WITH_RUNS}"), with_runs)])
 }
 
-/// Merges once in a process of its own, which times the merge alone. What is made in memory is memory, too.
+/// Merges once in a process of its own, which times the merge alone. What is made in memory is memory too.
 fn merge_by(corpora: &Path, job: Job) -> Result<Sample> {
     let in_memory = match job {
         Job::MergeToDisk => Vec::new(),

@@ -99,7 +99,7 @@ impl Keeper {
         }
     }
 
-    /// Says whether this program was built with the store.
+    /// Returns whether this program was built with the store.
     pub(crate) fn is_built(self) -> bool {
         self.open(Codec::None).is_ok()
     }

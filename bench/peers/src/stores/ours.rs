@@ -1,6 +1,6 @@
 //! Header records in the store of this project: a table of one segment, as the index has them.
 //!
-//! Input: records by key. Output: the same. Knows nothing of mail.
+//! Input: records by key. Output: the same. Does not depend on mail.
 
 use super::codec::Codec;
 use super::records::Record;

@@ -1,7 +1,7 @@
 //! Header records: what a list of messages shows, and a little more, by the time in the file's name.
 //!
 //! Input: a folder of a Maildir. Output: a file of keys and records by key, and they themselves when it is
-//! read. Knows nothing of stores.
+//! read. Does not depend on stores.
 
 use anyhow::{Context, Result, ensure};
 use std::ffi::OsStr;

@@ -37,7 +37,7 @@ pub(crate) fn measure(part: Part, bench: &mut Bench<'_>) -> Result<()> {
     }
 }
 
-/// Says whether one of these tables needs a program; no tables are all of them.
+/// Returns whether one of these tables needs a program; no tables are all of them.
 pub(crate) fn need(parts: &[Part], peer: &Peer) -> bool {
     let columns = |part: &Part| match part {
         Part::Index => index::COLUMNS.to_vec(),

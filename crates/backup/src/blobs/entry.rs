@@ -1,4 +1,4 @@
-//! Files and directories of a snapshot as plain values. Must not know how a repository stores them.
+//! Files and directories of a snapshot as plain values. Does not depend on how a repository stores them.
 
 use restic::Id;
 use std::path::Path;

@@ -2,7 +2,7 @@
 //!
 //! Everything else in this crate uses the traits [`BlobReader`](reader::BlobReader) and
 //! [`BlobWriter`](writer::BlobWriter), so that it can be tested with a repository in memory. Only
-//! `repository` and `unindexed` use `restic`'s repository. Must not know the index or the cache.
+//! `repository` and `unindexed` use `restic`'s repository. Does not depend on the index or the cache.
 
 pub(crate) mod entry;
 pub(crate) mod reader;

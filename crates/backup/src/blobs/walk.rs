@@ -1,6 +1,6 @@
 //! Walks the trees of snapshots.
 //!
-//! Input: the id of a tree. Output: every entry below it, with the path of its directory. Knows nothing of
+//! Input: the id of a tree. Output: every entry below it, with the path of its directory. Does not depend on
 //! mail.
 
 use crate::blobs::entry::{Content, Entry};
@@ -78,7 +78,7 @@ impl<'a> Walk<'a> {
     /// that is missing is no problem.
     ///
     /// # Errors
-    /// As [`run_past`](Walk::run_past).
+    /// Same as [`run_past`](Walk::run_past).
     pub(crate) fn run_what_is_left(
         &mut self,
         tree: &Id,

@@ -3,7 +3,7 @@
 //!
 //! The cache is a small store below the data directory, one per repository. It can always be made again from
 //! the repository, so what cannot be read counts as unknown. `write` reads and updates it; `read` looks up
-//! pieces in it. Must not know the index or the Maildirs.
+//! pieces in it. Does not depend on the index or the Maildirs.
 
 mod columns;
 mod file;

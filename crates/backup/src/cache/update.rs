@@ -98,7 +98,7 @@ impl CacheUpdate {
         }
     }
 
-    /// Adds what only the lists in snapshots have, so that new tables have it, too.
+    /// Adds what only the lists in snapshots have, so that new tables have it too.
     pub(crate) fn carry(&mut self, cache: &Cache) -> Result<()> {
         for (message, pieces) in cache.only_listed()?.0 {
             tables::push_pieces((&mut self.chunks, &mut self.compressed), message, &pieces)?;

@@ -1,8 +1,8 @@
 //! Finds messages that would exist nowhere if snapshots were removed.
 //!
-//! Input: the trees that go, those that stay, and what the Maildirs hold. A tree that cannot be read is a
-//! problem and does not stop the search: damaged snapshots must be removable. A message that is only in a
-//! damaged tree that stays counts as lost, which is the safe side.
+//! Input: the trees to be removed, those that stay, and what the Maildirs hold. An unreadable tree is a
+//! problem but does not stop the search: damaged snapshots must be removable. A message that is only in a
+//! damaged tree that stays counts as lost, to be safe.
 
 use crate::blobs::entry::{Content, Entry};
 use crate::blobs::reader::BlobReader;
@@ -22,7 +22,7 @@ use work::Progress;
 /// A message that would be lost.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LostMessage {
-    /// Where a snapshot has it: the directory with its name.
+    /// The directory of a snapshot that holds it, and its name.
     pub path: Vec<u8>,
     /// Its size in bytes.
     pub size_bytes: u64,
@@ -37,28 +37,28 @@ pub struct LostMessage {
 pub struct LostReport {
     /// The messages, in the order of their paths; each content once.
     pub messages: Vec<LostMessage>,
-    /// Trees that could not be read: what is only in them is not known.
+    /// Unreadable trees: messages that are only in them are unknown.
     pub problems: Vec<Problem>,
 }
 
 /// The trees to compare.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Trees<'a> {
-    /// Of snapshots that go, the oldest first.
+    /// Trees of snapshots to be removed, the oldest first.
     pub going: &'a [Id],
-    /// Of snapshots that stay.
+    /// Trees of snapshots that stay.
     pub staying: &'a [Id],
-    /// All trees of the repository, if trees that no snapshot names go, too.
+    /// All trees of the repository, if trees that no snapshot names are to be removed too.
     pub all: Option<&'a [Id]>,
 }
 
 /// Returns, for each SHA-256, whether a Maildir has the message.
 pub(crate) type IsPresent<'a> = dyn Fn(&[[u8; 32]]) -> Result<Vec<bool>> + 'a;
 
-/// Returns the messages that only trees in `going` have and no Maildir.
+/// Returns the messages that are only in trees in `going`, and in no Maildir.
 ///
 /// # Errors
-/// The storage cannot be reached; damage in what is known; [`Error::Interrupted`].
+/// The storage cannot be reached; damage in known trees; [`Error::Interrupted`].
 pub(crate) fn find_lost(
     (reader, lookup): (&dyn BlobReader, &PieceLookup<'_>),
     trees: &Trees<'_>,
@@ -80,7 +80,7 @@ pub(crate) fn find_lost(
     // Trees that stay were seen above and are skipped.
     let mut found: Vec<LostMessage> = Vec::new();
     let mut take = |directory: &[u8], entry: &Entry| collect(&mut kept, &mut found, directory, entry);
-    // The newest first: a message is kept where it lay last.
+    // The newest first: a message is kept at its latest place.
     for tree in trees.going.iter().rev() {
         walk.run_past(tree, &mut report.problems, &mut take)?;
     }
@@ -120,8 +120,7 @@ fn collect(
     Ok(())
 }
 
-/// Returns the trees that were not visited yet and that lie in no other tree: the tops of forgotten
-/// snapshots.
+/// Returns the unvisited trees that lie in no other tree: the roots of forgotten snapshots.
 fn tops(reader: &dyn BlobReader, walk: &Walk<'_>, all: &[Id], progress: &dyn Progress) -> Result<Vec<Id>> {
     let mut left: Vec<Id> = all.iter().filter(|id| !walk.has_met(id)).copied().collect();
     let mut below = HashSet::new();
@@ -144,8 +143,8 @@ fn tops(reader: &dyn BlobReader, walk: &Walk<'_>, all: &[Id], progress: &dyn Pro
     Ok(left)
 }
 
-/// Returns the messages that the repository has in whole and no Maildir has; and a problem for those that no
-/// Maildir has but whose pieces no index file names.
+/// Returns the messages that are complete in the repository and in no Maildir. Adds a problem for messages
+/// in no Maildir whose pieces no index file names.
 fn absent(
     (reader, lookup): (&dyn BlobReader, &PieceLookup<'_>),
     mut found: Vec<LostMessage>,
@@ -164,7 +163,7 @@ fn absent(
         };
         *sha256 = match known {
             Err(error) if error.is_end() => return Err(error),
-            // A message that cannot be read is not taken for present.
+            // An unreadable message does not count as present.
             other => other.ok().flatten(),
         };
         keys.push(sha256.unwrap_or_default());

@@ -109,7 +109,7 @@ impl<'a> ArchivedMessages<'a> {
     /// Returns whether a message that was not found is in the repository, in packs that no index file names.
     ///
     /// # Errors
-    /// As [`ArchivedMessages::unindexed`].
+    /// Same as [`ArchivedMessages::unindexed`].
     pub fn is_unindexed(&self, message: &[u8; 32]) -> Result<bool> {
         let unindexed = self.unindexed_blobs()?;
         if unindexed.pieces.is_empty() {

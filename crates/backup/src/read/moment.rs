@@ -1,4 +1,4 @@
-//! A mailbox as a snapshot has it: where each message file lay. Must not know queries.
+//! A mailbox as a snapshot has it: where each message file lay. Does not depend on queries.
 
 use crate::blobs::entry::Content;
 use crate::blobs::reader::{BlobReader, content};

@@ -22,7 +22,7 @@ use std::path::{Path, PathBuf};
 const NAME_COUNT_MAX: u32 = 100;
 /// Mode of new directories: only the owner may read mail.
 const DIRECTORY_MODE: u32 = 0o700;
-/// The field of mbsync's names with the message's UID on the server. The message was deleted there, too: with
+/// The field of mbsync's names with the message's UID on the server. The message was deleted there too: with
 /// its old UID, mbsync would take it for deleted, or for another message.
 const UID_FIELD: &[u8] = b"U";
 

@@ -2,7 +2,7 @@
 //! pieces.
 //!
 //! Input: names and contents. Output: entries. A file whose content is unchanged keeps its time, so that the
-//! tree stays the same. Must not know what the contents mean.
+//! tree stays the same. Does not depend on what the contents mean.
 
 use crate::blobs::entry::{Content, Entry, PIECE_BYTES_MIN, Stat};
 use crate::blobs::writer::BlobWriter;

@@ -68,7 +68,7 @@ pub(crate) fn unchanged(
 fn are_as_they_were(directory: &OwnedFd, files: &[CachedFile<'_>]) -> Result<bool> {
     let differs = |file: &CachedFile<'_>| match look(directory, file.name) {
         Ok(Some(stat)) => file.is_as(&stat).map(|is_same| !is_same),
-        // Where a link leads is looked at by whoever stores it.
+        // The code that stores a link checks where it leads.
         Ok(None) | Err(_) => Ok(true),
     };
     // The first that differs, or of which nothing can be said, ends it.
@@ -77,7 +77,7 @@ fn are_as_they_were(directory: &OwnedFd, files: &[CachedFile<'_>]) -> Result<boo
     Ok(!found.transpose()?.unwrap_or(false))
 }
 
-/// Appends the names of a file's pieces; says whether they are known.
+/// Appends the names of a file's pieces; returns whether they are known.
 fn add_pieces(cache: &Cache, file: &CachedFile<'_>, pieces: &mut Vec<Id>) -> Result<bool> {
     match file.size_bytes()? {
         0 => {}

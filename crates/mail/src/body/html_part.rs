@@ -1,7 +1,8 @@
 //! Extracts the HTML of a message as it is.
 //!
-//! Input: the bytes of a message. Output: the text of its first HTML part. Whoever shows it must sanitise it.
-//! Knows nothing of HTML.
+//! Input: the bytes of a message. Output: the text of its first HTML part. The caller must sanitise it
+//! before showing it.
+//! Does not depend on HTML.
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
 use crate::body::part_text::label;

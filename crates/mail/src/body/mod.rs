@@ -1,6 +1,6 @@
 //! Reads the contents of all parts of a message: the text that is shown and searched, and the attachments.
 //!
-//! Used by `message`. Knows nothing of the message's own header.
+//! Used by `message`. Does not depend on the message's own header.
 
 pub(crate) mod alternatives;
 pub(crate) mod attachments;

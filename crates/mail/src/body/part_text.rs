@@ -1,6 +1,6 @@
 //! Converts the decoded content of one part to text.
 //!
-//! Input: bytes and their content fields. Output: text, up to a limit. Knows nothing of other parts.
+//! Input: bytes and their content fields. Output: text, up to a limit. Does not depend on other parts.
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
 use std::borrow::Cow;

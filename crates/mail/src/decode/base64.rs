@@ -1,7 +1,7 @@
 //! Decodes base64 as it is found in mail: cut, damaged, concatenated, with footers after it.
 //!
-//! Input: encoded bytes, whole or in pieces. Output: decoded bytes, and whether the input was clean. Knows
-//! nothing of parts.
+//! Input: encoded bytes, whole or in pieces. Output: decoded bytes, and whether the input was clean. Does not
+//! depend on parts.
 //!
 //! Bytes outside the alphabet are skipped. Padding ends a block. If everything after it is base64, that is
 //! decoded too; otherwise it is left out, as it is the footer that a mailing list added to an encoded text.

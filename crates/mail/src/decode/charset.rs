@@ -1,7 +1,7 @@
 //! Decodes bytes in a named, wrongly named or unnamed charset.
 //!
 //! Input: bytes and the label of their charset. Output: text, as readable as possible; guesses are added to
-//! the problems. Knows nothing of headers and parts.
+//! the problems. Does not depend on headers and parts.
 //!
 //! Labels are those of the WHATWG (encoding_rs), which reads gb2312 as gbk and iso-8859-1 as windows-1252, as
 //! mail needs it. After them comes mail-parser's table, which adds cp850 and aliases.

@@ -1,7 +1,7 @@
 //! Decoders: transfer encodings, charsets, and the encoded words of header fields.
 //!
 //! Each takes bytes and returns bytes or text. Damage never stops a decoder; it is reported as a problem.
-//! Used by `header`, `mime` and `body`. Knows nothing of header fields and parts.
+//! Used by `header`, `mime` and `body`. Does not depend on header fields and parts.
 
 pub(crate) mod base64;
 pub(crate) mod charset;

@@ -2,7 +2,7 @@
 //!
 //! Input: bytes. Output: text, with U+FFFD for damage; and whether the bytes end inside a shifted run, so
 //! that the bytes after them must be decoded together with them. encoding_rs has neither hz-gb-2312 nor
-//! iso-2022-kr, because browsers do not support them. Knows nothing of labels and mail.
+//! iso-2022-kr, because browsers do not support them. Does not depend on labels and mail.
 //!
 //! A pair of bytes in HZ is a character of GB2312, and one in ISO-2022-KR a character of KS X 1001, each
 //! without the high bits. With the high bits set they are GBK and EUC-KR. Both charsets return to ASCII at

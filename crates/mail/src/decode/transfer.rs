@@ -1,7 +1,7 @@
 //! Decodes transfer encodings, base64 and quoted-printable, and the Q encoding of encoded words.
 //!
 //! Input: encoded bytes. Output: decoded bytes, and whether the input was clean. Damage never stops the
-//! decoding. Knows nothing of charsets and parts.
+//! decoding. Does not depend on charsets and parts.
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
 use std::borrow::Cow;

@@ -1,7 +1,7 @@
 //! Decodes UTF-7 (RFC 2152), which some Microsoft mail servers used for their reports.
 //!
 //! Input: bytes. Output: text, with U+FFFD for damage. mail-parser's decoder is not used: it loses the
-//! character after every encoded run that does not end in a hyphen, line ends among them. Knows nothing of
+//! character after every encoded run that does not end in a hyphen, line ends among them. Does not depend on
 //! mail.
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 

@@ -1,6 +1,6 @@
 //! Normalises text for hashing: LF for each CRLF, and no white space at the end.
 //!
-//! Input: a text, whole or block by block. Output: pieces of the normalised text. Knows nothing of hashes.
+//! Input: a text, whole or block by block. Output: pieces of the normalised text. Does not depend on hashes.
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
 use crate::bytes::{after, before};

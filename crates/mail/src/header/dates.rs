@@ -1,7 +1,7 @@
 //! Parses dates, and chooses the date that a message is sorted by.
 //!
 //! Input: raw values of Date and Received, and the current time, so that the choice can be repeated. Output:
-//! seconds since 1970. Knows nothing of files, and only the time zones that mail names.
+//! seconds since 1970. Does not depend on files. Knows only the time zones that mail names.
 //!
 //! mail-parser's date parser is not used, because it refuses forms that are often sent: no zone, months in
 //! full, `5-Jan-2004`, the order of asctime, months in digits.

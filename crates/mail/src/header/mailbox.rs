@@ -1,7 +1,7 @@
 //! Builds one address from the tokens of a mailbox.
 //!
 //! Input: words, comments and the bracketed address, without quotes and brackets, still encoded. Output: name
-//! and address, decoded, one line each. Knows nothing of address lists.
+//! and address, decoded, one line each. Does not depend on address lists.
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
 use std::borrow::Cow;

@@ -1,7 +1,7 @@
 //! Parses message IDs in Message-ID, References and In-Reply-To.
 //!
 //! Input: raw values. Output: IDs without brackets, in order. White space within brackets is removed, because
-//! folding puts it there, and an ID must read the same wherever it is named. Knows nothing of threads.
+//! folding puts it there, and an ID must read the same wherever it is named. Does not depend on threads.
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
 use crate::decode::charset::guess;

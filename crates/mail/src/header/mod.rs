@@ -1,6 +1,6 @@
 //! Parses header blocks and the values of single fields: addresses, dates, message IDs.
 //!
-//! Used by `mime` and `message`. Knows nothing of parts and bodies.
+//! Used by `mime` and `message`. Does not depend on parts and bodies.
 
 pub(crate) mod addresses;
 pub(crate) mod block;

@@ -1,6 +1,6 @@
 //! Removes quotation marks, backslashes and parentheses (RFC 5322, 3.2).
 //!
-//! Knows nothing of addresses and parameters.
+//! Does not depend on addresses and parameters.
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
 use std::borrow::Cow;

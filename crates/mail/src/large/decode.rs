@@ -1,7 +1,7 @@
 //! Decodes a content in a window.
 //!
 //! Input: a window and a range. Output: decoded blocks, and whether they were clean, with the same results as
-//! `transfer.rs` in memory. Knows nothing of parts.
+//! `transfer.rs` in memory. Does not depend on parts.
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
 use super::window::Window;

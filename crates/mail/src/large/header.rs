@@ -1,7 +1,7 @@
 //! Finds the end of a header block in the bytes of a message that were read so far.
 //!
 //! Input: the first bytes of a message or part. Output: the length of its header, and whether more bytes
-//! could change it. Knows nothing of windows.
+//! could change it. Does not depend on windows.
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
 use crate::bytes::before;

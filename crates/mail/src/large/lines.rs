@@ -1,6 +1,6 @@
 //! Finds lines that begin with two hyphens in a message in a window.
 //!
-//! Input: a window, and a test for the wanted line. Output: where the line is. Knows nothing of boundaries.
+//! Input: a window, and a test for the wanted line. Output: where the line is. Does not depend on boundaries.
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
 use super::window::{Window, wide};

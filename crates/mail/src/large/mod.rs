@@ -148,7 +148,7 @@ impl<'s> LargeMessage<'s> {
     /// Hashes the whole message. Must be called before `parse`.
     ///
     /// # Errors
-    /// As [`LargeMessage::each_block`].
+    /// Same as [`LargeMessage::each_block`].
     pub fn identify(&mut self) -> Result<Identity> {
         let mut hasher = Sha256::new();
         let Extent { size_bytes, is_cut } = self.each_block(&mut |block| hasher.update(block))?;

@@ -1,7 +1,7 @@
 //! The multiparts around a position in a message, and where a part of the innermost ends.
 //!
 //! Input: boundaries, outermost first, and lines. Output: which multipart's boundary a line is. A boundary of
-//! an outer multipart ends all inner ones. Knows nothing of parts.
+//! an outer multipart ends all inner ones. Does not depend on parts.
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
 use super::window::wide;

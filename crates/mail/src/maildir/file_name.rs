@@ -2,7 +2,7 @@
 //! the flags and fields after it.
 //!
 //! Input: a file name, any bytes. Output: its parts, or a name with other flags or without a field. Parts
-//! without a known meaning are left alone. Knows nothing of directories.
+//! without a known meaning are left alone. Does not depend on directories.
 //!
 //! A name is `UNIQUE[,FIELD=VALUE]...[:2,FLAGS[,EXTENSION]...]`. The colon may also be `;` or `!`, for file
 //! systems and programs that cannot use a colon. In `FLAGS`, capital letters are [`Flags`] and small letters

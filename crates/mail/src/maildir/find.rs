@@ -22,7 +22,7 @@ pub fn find_folders(root: &Path) -> Result<Folders> {
 /// Does what [`find_folders`] does, with other limits.
 ///
 /// # Errors
-/// As [`find_folders`].
+/// Same as [`find_folders`].
 pub fn find_folders_within(root: &Path, limits: FolderLimits) -> Result<Folders> {
     walk(root, limits, NoIndex::LeavesOut)
 }

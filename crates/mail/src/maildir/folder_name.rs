@@ -3,7 +3,7 @@
 //! Input: the path of a folder as on disk. Output: text. Anything that is not valid modified UTF-7 stays as
 //! it is. So does an encoding of ASCII or control characters, which servers never write: decoding therefore
 //! never yields a slash, or a control character that a terminal would obey. Two paths may give the same text.
-//! Knows nothing of folders.
+//! Does not depend on folders.
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
 use std::borrow::Cow;

@@ -35,7 +35,7 @@ impl RootBoundary {
     /// Returns whether a link named `cur` or `new` leads to a directory of such a name, or below the root.
     ///
     /// # Errors
-    /// As [`RootBoundary::leads_to_message`].
+    /// Same as [`RootBoundary::leads_to_message`].
     pub fn leads_to_place(&self, link: &Path) -> io::Result<bool> {
         self.leads(link, is_cur_or_new)
     }
@@ -43,7 +43,7 @@ impl RootBoundary {
     /// Returns whether a path leads to the root or below it.
     ///
     /// # Errors
-    /// As [`RootBoundary::leads_to_message`].
+    /// Same as [`RootBoundary::leads_to_message`].
     pub fn holds(&self, path: &Path) -> io::Result<bool> {
         self.leads(path, |_| false)
     }

@@ -50,7 +50,7 @@ pub fn read_message(path: &Path, limit_bytes: usize) -> Result<FileContent> {
 /// is empty.
 ///
 /// # Errors
-/// As [`read_message`].
+/// Same as [`read_message`].
 pub fn read_message_into(path: &Path, limit_bytes: usize, content: &mut FileContent) -> Result<()> {
     let result = fill(path, limit_bytes, content);
     if result.is_err() {

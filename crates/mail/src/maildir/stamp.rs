@@ -2,7 +2,7 @@
 //!
 //! Input: a path, or the stat of an open file. Output: [`Stamp`]s and [`FileStat`]s. Compare both for
 //! equality only, never for order: clocks jump, and restored files are older than the ones they replace.
-//! Knows nothing of what a directory contains.
+//! Does not depend on what a directory contains.
 
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 

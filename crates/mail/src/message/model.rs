@@ -1,6 +1,6 @@
 //! The parsed message, and the options of parsing.
 //!
-//! Knows nothing of how a message is parsed or stored.
+//! Does not depend on how a message is parsed or stored.
 
 use std::ops::Range;
 

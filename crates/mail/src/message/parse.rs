@@ -2,7 +2,7 @@
 //!
 //! Input: the bytes of a message. Output: a `Message`, whatever the bytes are: missing fields are derived,
 //! broken ones are guessed, and anything beyond a limit is left out, each with a problem. Nothing here
-//! panics, and the time grows linearly with the message. Knows nothing of files and of how messages are
+//! panics, and the time grows linearly with the message. Does not depend on files or on how messages are
 //! stored.
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 

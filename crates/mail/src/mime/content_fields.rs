@@ -4,7 +4,7 @@
 //! Input: a header block. Output: a `ContentFields`, in which missing and broken values are replaced as RFC
 //! 2045 says. mail-parser parses all parameters except the names of files in pieces, with charsets or as
 //! encoded words, which `parameters.rs` parses. mail-parser gets one line of UTF-8, because it would lose raw
-//! 8-bit bytes. Knows nothing of the content itself.
+//! 8-bit bytes. Does not depend on the content itself.
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
 use mail_parser::parsers::MessageStream;

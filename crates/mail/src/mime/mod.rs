@@ -2,7 +2,7 @@
 //!
 //! `parts` does it for a message in memory, with `boundary`, `content_fields`, `parameters` and `smime`.
 //! `content_source` is how contents that are not in memory are read. Used by `body`, `message` and `large`.
-//! Knows nothing of the text in a part.
+//! Does not depend on the text in a part.
 
 pub(crate) mod boundary;
 pub(crate) mod content_fields;

@@ -1,7 +1,7 @@
 //! Opens S/MIME content that needs no key: signed and compressed content (RFC 5652, RFC 3274).
 //!
 //! Input: the decoded content of a part. Output: the MIME entity inside, or why there is none. Signatures are
-//! not verified: nothing here says that a message is genuine. Knows nothing of MIME.
+//! not verified: nothing here says that a message is genuine. Does not depend on MIME.
 //!
 //! Programs that sign while they send write BER, not DER: indefinite lengths, and strings in pieces.
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]

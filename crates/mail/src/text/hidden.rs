@@ -3,7 +3,7 @@
 //! Input: the tags one by one, with their attributes. Output: whether text at this position is shown. An
 //! element is hidden by the attribute `hidden`, and in `style` by `display: none`, `visibility: hidden`,
 //! `opacity: 0`, a `font-size` of zero, and a width or height of zero with overflow hidden. Style sheets are
-//! not read, and colours are not compared. Knows nothing of layout.
+//! not read, and colours are not compared. Does not depend on layout.
 //!
 //! Outside hidden elements nothing is tracked. Inside one, the open elements are tracked, for two reasons:
 //! end tags may be missing, and an element may have a size again (newsletters put their text into cells of

@@ -2,7 +2,7 @@
 //!
 //! Input: HTML. Output: text without tags, scripts, styles and hidden elements, with entities decoded, white
 //! space as a browser shows it, and a line for every block, so that words of different blocks do not run
-//! together. This is not an HTML parser: wrong nesting does not matter to it. Knows nothing of mail.
+//! together. This is not an HTML parser: wrong nesting does not matter to it. Does not depend on mail.
 //!
 //! mail-parser's conversion is not used: it knows no blocks but `<p>` and `<br>`, so that table cells run
 //! together, and no entities without a semicolon.

@@ -1,8 +1,8 @@
 //! Detects the language of a text.
 //!
 //! Input: the text of a message. Output: a code of ISO 639-1, or nothing if there is too little text or it
-//! could be two languages. Only the beginning is read, and only lines that the author wrote. Knows nothing of
-//! parts.
+//! could be two languages. Only the beginning is read, and only lines that the author wrote. Does not
+//! depend on parts.
 //!
 //! Two libraries are used, because an index may have millions of messages: whichlang takes 5 us for what
 //! takes whatlang 85 us, but it always answers, and knows 16 languages. If whichlang calls both halves of a

@@ -2,7 +2,7 @@
 //!
 //! Input: the tags `a` and `area` with their attributes, and the text written so far. Output: for each link
 //! that leads to another place the range of its text, and its target as a browser reads it. Links within the
-//! page and relative ones lead nowhere in a message. Knows nothing of what is shown of a link.
+//! page and relative ones lead nowhere in a message. Does not depend on what is shown of a link.
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
 use std::ops::Range;
@@ -131,7 +131,7 @@ fn target(attributes: &str) -> Option<String> {
     Some(target)
 }
 
-/// Says whether a target names a scheme, and something of it.
+/// Returns whether a target names a scheme, and something of it.
 fn is_absolute(target: &str) -> bool {
     let Some((scheme, rest)) = target.split_once(':') else { return false };
     let is_inner = |byte: u8| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte);

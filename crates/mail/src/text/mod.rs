@@ -1,6 +1,6 @@
 //! Turns decoded text into what a person reads: HTML to text, its links, the snippet, the language.
 //!
-//! Used by `body` and `message`. Knows nothing of MIME.
+//! Used by `body` and `message`. Does not depend on MIME.
 
 pub(crate) mod entities;
 pub(crate) mod hidden;

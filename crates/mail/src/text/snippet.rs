@@ -1,8 +1,8 @@
 //! Chooses the words of a message that a list shows beside its subject.
 //!
-//! Input: the text of a message. Output: one line. Text that the author did not write is skipped unless there
-//! is nothing else: quoted lines, the line that introduces them, the frame of a signed text. Knows nothing of
-//! parts.
+//! Input: the text of a message. Output: one line. Text that the author did not write is skipped unless
+//! there is nothing else: quoted lines, the line that introduces them, the frame of a signed text. Does not
+//! depend on parts.
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
 use crate::limits::SNIPPET_CHARACTERS_MAX;

@@ -1,7 +1,7 @@
 //! The cache of the blob index: a store in its own directory for each repository.
 //!
 //! Keeps rows and hands out a verified snapshot of them, or none. A broken or busy cache never stops the
-//! caller: everything in it can be rebuilt from the index files. Knows nothing of index files.
+//! caller: everything in it can be rebuilt from the index files. Does not depend on index files.
 //!
 //! Nothing waits here. If another process is writing the cache, or the cache no longer matches the rows, the
 //! rows stay in memory.

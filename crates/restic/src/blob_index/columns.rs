@@ -1,6 +1,6 @@
 //! Blobs of one kind as columns, on their way into a table or kept in memory.
 //!
-//! Knows nothing of how packs are numbered.
+//! Does not depend on how packs are numbered.
 
 use super::tables::blob;
 use crate::encoding::id::Id;

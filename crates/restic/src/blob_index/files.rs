@@ -1,6 +1,6 @@
 //! The source of index files: lists their names and reads their JSON.
 //!
-//! Knows nothing of how the JSON is used.
+//! Does not depend on how the JSON is used.
 
 use crate::crypto::key::Key;
 use crate::encoding::id::Id;
@@ -16,14 +16,14 @@ pub trait IndexFiles: Send + Sync + Debug {
     /// Returns the names and sizes in bytes of all index files, in no order.
     ///
     /// # Errors
-    /// What the storage says.
+    /// Storage errors.
     fn list(&self) -> Result<Vec<(Id, u64)>>;
 
     /// Returns the JSON in an index file.
     ///
     /// # Errors
     /// [`Error::Damage`](crate::Error::Damage) or [`Error::Missing`](crate::Error::Missing) that names it, or
-    /// what the storage says.
+    /// storage errors.
     fn read(&self, id: Id) -> Result<Vec<u8>>;
 }
 

@@ -1,6 +1,6 @@
 //! The content of all index files: rows in the cache, plus rows in memory that could not be cached.
 //!
-//! Finds blobs by id and by number. Knows nothing of blobs stored in this run.
+//! Finds blobs by id and by number. Does not depend on blobs stored in this run.
 
 use super::cache::IndexCache;
 use super::columns::{Columns, Row};

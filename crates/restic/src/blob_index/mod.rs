@@ -1,7 +1,7 @@
 //! The blob index: where each blob of a repository lies.
 //!
-//! Built from index files and from packs stored in this run. Knows nothing of how index files are sealed, or
-//! of what blobs hold.
+//! Built from index files and from packs stored in this run. Does not depend on how index files are sealed,
+//! or of what blobs hold.
 //!
 //! Each index file is read once. Its rows are kept in a store in a cache directory (`tables.rs`, `cache.rs`)
 //! that is mapped, not loaded, so that opening ten million blobs costs no more than opening ten. Later runs
@@ -64,7 +64,7 @@ impl BlobIndex {
     /// Reads all index files that the cache does not have, on all threads.
     ///
     /// # Errors
-    /// The first damaged index file, by name; what the storage says; or [`Error::Interrupted`]. Never fails
+    /// The first damaged index file, by name; storage errors; or [`Error::Interrupted`]. Never fails
     /// because of the cache.
     pub fn load(
         files: &Arc<dyn IndexFiles>,
@@ -80,7 +80,7 @@ impl BlobIndex {
     /// file is damaged now.
     ///
     /// # Errors
-    /// What the storage says, or that it was interrupted.
+    /// Storage errors, or that it was interrupted.
     pub fn load_sound(
         files: &Arc<dyn IndexFiles>,
         cache: Option<&IndexCache>,
@@ -125,7 +125,7 @@ impl BlobIndex {
     /// Finds out which blobs exist: writes an answer into `has` for each of `ids`. Faster than one by one.
     ///
     /// # Errors
-    /// As [`BlobIndex::has`].
+    /// Same as [`BlobIndex::has`].
     pub fn has_batch(&self, kind: BlobKind, ids: &[Id], has: &mut Vec<bool>) -> Result<()> {
         has.clear();
         has.resize(ids.len(), false);
@@ -152,7 +152,7 @@ impl BlobIndex {
     /// Appends where all copies of a blob lie, each once.
     ///
     /// # Errors
-    /// As [`BlobIndex::has`].
+    /// Same as [`BlobIndex::has`].
     pub fn find(&self, kind: BlobKind, id: &Id, found: &mut Vec<Location>) -> Result<()> {
         let locations = |layers: &Layers| {
             let mut numbers = Vec::new();
@@ -183,7 +183,7 @@ impl BlobIndex {
     /// Returns the packs that index files name, and those of this run.
     ///
     /// # Errors
-    /// As [`BlobIndex::has`].
+    /// Same as [`BlobIndex::has`].
     pub fn packs(&self) -> Result<HashSet<Id>> {
         let packs = match self.layers().packs() {
             Ok(packs) => packs,
@@ -214,7 +214,7 @@ impl BlobIndex {
     /// every byte of it.
     ///
     /// # Errors
-    /// As [`BlobIndex::has`].
+    /// Same as [`BlobIndex::has`].
     pub fn survey(&self) -> Result<Survey<'_>> {
         if let Err(error) = self.layers().verify() {
             self.again(error, Layers::verify)?;
@@ -249,7 +249,7 @@ impl BlobIndex {
                 return Err(error.into());
             }
             let renewed = layers::load(&self.origin, Trust::FilesOnly, &Silent, &mut Vec::new())?;
-            // Nobody else sets it while this one has the turn.
+            // No other thread sets it during this turn.
             let _ = self.renewed.set(renewed);
         }
         Ok(ask(self.layers())?)

@@ -1,6 +1,6 @@
 //! The tables that keep a repository's blob index, in the cache.
 //!
-//! Defines their schemas and the numbers of their columns. Knows nothing of where rows come from.
+//! Defines their schemas and the numbers of their columns. Does not depend on where rows come from.
 //!
 //! - `data` and `trees`: the blobs of either kind, ordered by pack and by offset. That order needs no sort,
 //!   because packs are numbered as they come. A pack's blobs lie together, as check, prune and restore need

@@ -1,6 +1,6 @@
 //! The key that seals everything in a repository.
 //!
-//! Seals bytes and opens them again. Knows nothing of what they are, or of where the key is kept.
+//! Seals bytes and opens them again. Does not depend on what they are or on where the key is kept.
 //!
 //! Sealed bytes are `nonce (16) | content | MAC (16)`, as in restic's design under "Keys, Encryption and
 //! MAC" (<https://restic.readthedocs.io/en/stable/100_references.html>). The content is encrypted with

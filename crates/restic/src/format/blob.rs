@@ -1,6 +1,6 @@
 //! What a blob is, and where a blob lies.
 //!
-//! Knows nothing of how blobs are packed or found.
+//! Does not depend on how blobs are packed or found.
 
 use crate::crypto::key::OVERHEAD;
 use crate::encoding::id::Id;

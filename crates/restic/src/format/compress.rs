@@ -160,7 +160,7 @@ fn compressor(compression: Compression) -> CCtx<'static> {
     zstd
 }
 
-/// Returns how long the content is, if it is one frame that says so.
+/// Returns the content's length, if this is a single frame that states it.
 fn own_length(frame: &[u8]) -> Option<u64> {
     let is_alone = find_frame_compressed_size(frame) == Ok(frame.len());
     get_frame_content_size(frame).ok().flatten().filter(|_| is_alone)

@@ -1,4 +1,4 @@
-//! The config: a repository's version, its id, and the polynomial that cuts files.
+//! The config: a repository's version, its id, and the polynomial that determines where files are cut.
 //!
 //! Created from random bytes, or read from the file `config`.
 //!
@@ -27,15 +27,15 @@ pub struct Config {
     pub version: Version,
     /// The repository's id, chosen at random.
     pub id: Id,
-    /// Bit `n` stands for the power `n`.
+    /// Bit `n` is the coefficient of the power `n`.
     pub chunker_polynomial: u64,
 }
 
-/// The degree of new polynomials: the largest prime that leaves 8 bits for the byte that comes in.
+/// The degree of new polynomials: the largest prime that leaves 8 bits for the next byte.
 const DEGREE: u32 = 53;
-/// Others are read if the chunker can work with them.
+/// Other degrees are read if the chunker can work with them.
 const DEGREES: std::ops::RangeInclusive<u32> = 8..=53;
-/// One in about 53 polynomials is irreducible: as many tries fail by chance never.
+/// One in about 53 polynomials is irreducible, so this many tries never fail by chance.
 const TRY_COUNT_MAX: u32 = 1_000_000;
 
 /// Chooses a config for a new repository of that version.
@@ -55,10 +55,10 @@ pub fn choose(surroundings: &Surroundings, version: Version) -> Config {
     Config { version, id, chunker_polynomial: found.expect("random bytes are random") }
 }
 
-/// Stores a new repository's config; its version is that of `parts`.
+/// Stores a new repository's config. Its version is that of `parts`.
 ///
 /// # Errors
-/// What the storage says.
+/// Storage errors.
 pub fn create(parts: &Parts) -> Result<Config> {
     let config = choose(&parts.surroundings, parts.version);
     unpacked::save(parts, FileKind::Config, &config.to_json())?;
@@ -74,18 +74,18 @@ pub enum Begun {
     Keys,
 }
 
-/// Makes sure that no repository exists yet. Any file but a key counts as one, because a config that is not
+/// Checks that no repository exists yet. Any file except a key counts as one, because a config that is not
 /// listed need not be missing.
 ///
 /// # Errors
-/// [`Error::Exists`], [`Error::NoConfig`], or what the storage says.
+/// [`Error::Exists`], [`Error::NoConfig`], or a storage error.
 pub fn refuse_existing(storage: &dyn Storage) -> Result<Begun> {
     if storage.size(FileName::CONFIG)?.is_some() {
         return Err(Error::Exists { address: storage.address() });
     }
     let is_any = |kind| storage.list(kind).map(|list| !list.is_empty());
     let has_keys = is_any(FileKind::Key)?;
-    // Without a key nothing that may lie there can ever be read.
+    // Without a key, nothing that may be there can ever be read.
     let is_used =
         is_any(FileKind::Snapshot)? || has_keys && (is_any(FileKind::Index)? || is_any(FileKind::Pack)?);
     match (is_used, has_keys) {
@@ -95,10 +95,10 @@ pub fn refuse_existing(storage: &dyn Storage) -> Result<Begun> {
     }
 }
 
-/// Returns the error for a storage without a config: no repository, or the remains of one.
+/// Returns the error for a storage without a config: there is no repository, or only the remains of one.
 ///
 /// # Errors
-/// What the storage says.
+/// Storage errors.
 pub fn absence(storage: &dyn Storage) -> Result<Error> {
     match refuse_existing(storage) {
         Ok(_) => Ok(Error::NoRepository { address: storage.address() }),
@@ -110,8 +110,8 @@ pub fn absence(storage: &dyn Storage) -> Result<Error> {
 /// Reads the config.
 ///
 /// # Errors
-/// [`Error::NoConfig`], [`Error::NoRepository`], [`Error::Damage`], [`Error::Unsupported`] for versions that
-/// do not exist yet, or what the storage says.
+/// [`Error::NoConfig`], [`Error::NoRepository`], [`Error::Damage`], [`Error::Unsupported`] for versions
+/// that this program does not know, or a storage error.
 pub fn load(storage: &dyn Storage, key: &Key) -> Result<Config> {
     match unpacked::load(storage, key, FileKind::Config, FileName::CONFIG.id) {
         Err(Error::NoRepository { .. }) => Err(absence(storage)?),

@@ -1,7 +1,7 @@
 //! The content of a repository's files: blobs and how they are cut and compressed, packs, index files,
 //! trees, the config.
 //!
-//! Turns bytes into values and back, and reads and writes single files. Knows nothing of an open repository
+//! Turns bytes into values and back, and reads and writes single files. Does not depend on an open repository
 //! or its index.
 
 pub(crate) mod blob;

@@ -1,7 +1,7 @@
 //! Files that hold one JSON text: index files, snapshots, locks, and the config.
 //!
 //! Each file is sealed with the repository's key and named by the SHA-256 of its bytes; reading verifies
-//! both. Knows nothing of what the JSON says.
+//! both. Does not depend on what the JSON says.
 //!
 //! The content is a byte 2 and a zstd frame, or plain JSON: in version 1, in the config, and wherever the
 //! content begins with a brace or bracket (<https://restic.readthedocs.io/en/stable/100_references.html>,
@@ -51,7 +51,7 @@ const LOCK_BYTES_MAX: u64 = 1 << 20;
 /// Seals and stores JSON, and returns the file's id. The sealed bytes are opened and compared first.
 ///
 /// # Errors
-/// What the storage says; [`Error::Damage`] if the sealed bytes cannot be opened again.
+/// Storage errors; [`Error::Damage`] if the sealed bytes cannot be opened again.
 pub fn save(parts: &Parts, kind: FileKind, json: &[u8]) -> Result<Id> {
     let (name, sealed) = seal(parts, kind, json)?;
     parts.storage.write(name, &sealed)?;
@@ -88,7 +88,7 @@ pub(crate) fn seal(parts: &Parts, kind: FileKind, json: &[u8]) -> Result<(FileNa
 /// Reads a file, verifies it and returns its JSON. One that looks damaged is read again.
 ///
 /// # Errors
-/// [`Error::Missing`], [`Error::Damage`], or what the storage says.
+/// [`Error::Missing`], [`Error::Damage`], or a storage error.
 pub fn load(storage: &dyn Storage, key: &Key, kind: FileKind, id: Id) -> Result<Vec<u8>> {
     let name = FileName { kind, id };
     verified(|| decode(key, name, storage.read(name)?))

@@ -23,7 +23,7 @@ const ASK: Duration = Duration::from_secs(1);
 /// ended.
 ///
 /// # Errors
-/// [`Error::Locked`], [`Error::UnreadableLock`], what the storage says, what `told`
+/// [`Error::Locked`], [`Error::UnreadableLock`], storage errors, what `told`
 /// returns.
 pub fn acquire(
     parts: &Parts,

@@ -109,7 +109,7 @@ impl HeldLock {
     /// Releases the lock.
     ///
     /// # Errors
-    /// What the storage says. The lock's file then stays until others consider it stale.
+    /// Storage errors. The lock's file then stays until others consider it stale.
     pub fn release(mut self) -> Result<()> {
         self.end()
     }

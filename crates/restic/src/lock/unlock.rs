@@ -17,7 +17,7 @@ pub enum WhichLocks {
 /// Removes locks and returns how many. No process may still be working under them.
 ///
 /// # Errors
-/// What the storage says.
+/// Storage errors.
 pub fn unlock(parts: &Parts, which: WhichLocks) -> Result<usize> {
     let mut count = 0;
     for (id, size) in parts.storage.list(FileKind::Lock)? {

@@ -42,7 +42,7 @@ struct All<'a> {
 /// Carries out a plan. The exclusive `lock` must have been held since before the plan was made.
 ///
 /// # Errors
-/// A blob that stays cannot be read, or what the storage says. Nothing that snapshots need is lost; at worst
+/// A blob that stays cannot be read, or a storage error. Nothing that snapshots need is lost; at worst
 /// the repository holds more than before.
 pub fn carry_out(lock: &HeldLock, plan: &PrunePlan, progress: &dyn Progress) -> Result<PruneReport> {
     let mut report = PruneReport::default();

@@ -7,9 +7,9 @@
 //! three reasons. First, a pack is small if it is below 3.2 MiB, where restic derives the limit from the
 //! sizes of all packs; so a tidy pack stays tidy whatever is added. Second, a small pack with some waste is
 //! left alone as long as all waste together is tolerated, because keeping it costs less than rewriting it.
-//! Third, if any waste is tolerated, only packs whose trees are not compressed or are mixed with data are
-//! rewritten, where restic rewrites all trees with waste and all small packs; such a user wants space freed
-//! without reading and writing.
+//! Third, if any waste is tolerated, only packs whose trees are uncompressed or mixed with data are
+//! rewritten, where restic rewrites all trees with waste and all small packs. A user with this setting
+//! wants to free space without reading and writing.
 
 use super::inventory::Inventory;
 use super::plan::{PackChoice, PruneFigures};
@@ -57,7 +57,7 @@ impl MaxUnused {
     /// Returns how many unused bytes may stay if `used_bytes` are used.
     fn bytes(self, used_bytes: u64) -> u64 {
         match self {
-            // Of all that is left, used and unused.
+            // Of everything that remains, used and unused.
             MaxUnused::Percent(percent) if percent < 100 => {
                 let part = u128::from(used_bytes) * u128::from(percent) / u128::from(100 - percent);
                 u64::try_from(part).unwrap_or(u64::MAX)
@@ -139,7 +139,7 @@ fn keep_one_of_each(
                 }
                 take(&entry, tallies);
             }
-            // Each group once.
+            // Each group only once.
             _ if numbers.iter().min() == Some(&number) => several.push(numbers.clone()),
             _ => {}
         }
@@ -194,12 +194,13 @@ fn sort_packs(
     }
     for is_tree in [true, false] {
         let of_kind: Vec<_> = small.iter().filter(|(_, pack, _)| (pack.tree_count > 0) == is_tree).collect();
-        // Their number is what is wrong with them: one made of several is worth writing them anew.
+        // They are rewritten because they are many: merging several into one is worth the writing.
         if of_kind.len() >= SMALL_COUNT_MIN {
             candidates.extend(of_kind);
         }
     }
-    // Trees first, which are small and read often; then the most waste for the least writing.
+    // Trees first, which are small and read often. Then the packs with the most waste for the least
+    // writing.
     candidates.sort_by_key(|(number, pack, tally)| {
         let per_mille = tally.unused_bytes * 1000 / pack.size_bytes.max(1);
         (pack.tree_count == 0, Reverse(per_mille), *number)

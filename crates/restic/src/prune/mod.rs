@@ -37,7 +37,7 @@ pub fn plan(repository: &Repository, options: &PruneOptions, progress: &dyn Prog
 /// plan out.
 ///
 /// # Errors
-/// As [`plan`].
+/// Same as [`plan`].
 pub fn plan_without(
     repository: &Repository,
     options: &PruneOptions,

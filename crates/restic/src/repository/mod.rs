@@ -1,6 +1,6 @@
 //! An open repository, and how blobs are read from it.
 //!
-//! Uses storage, keys, the index and snapshots. Knows nothing of backup, restore, check or prune.
+//! Uses storage, keys, the index and snapshots. Does not depend on backup, restore, check or prune.
 
 mod open;
 pub(crate) mod read;

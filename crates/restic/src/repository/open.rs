@@ -60,7 +60,7 @@ impl Repository {
     ///
     /// # Errors
     /// [`Error::Exists`] or [`Error::NoConfig`] if something exists already, [`Error::Begun`] if that is a
-    /// key with another password; or what the storage says.
+    /// key with another password; or a storage error.
     pub fn init(
         storage: Arc<dyn Storage>,
         password: &Password,
@@ -162,7 +162,7 @@ impl Repository {
     /// Returns the blob index; reads it if that was not done yet.
     ///
     /// # Errors
-    /// As [`Repository::load_index`].
+    /// Same as [`Repository::load_index`].
     pub fn index(&self) -> Result<&BlobIndex> {
         self.load_index(&Silent)
     }
@@ -170,7 +170,7 @@ impl Repository {
     /// Reads the blob index unless that was done already, and returns it.
     ///
     /// # Errors
-    /// A damaged index file, what the storage says, [`Error::Interrupted`], or [`Error::Outdated`] if packs
+    /// A damaged index file, storage errors, [`Error::Interrupted`], or [`Error::Outdated`] if packs
     /// were removed since it was read.
     pub fn load_index(&self, progress: &dyn Progress) -> Result<&BlobIndex> {
         self.load_once(|files| BlobIndex::load(files, self.cache.as_ref(), self.surroundings(), progress))
@@ -182,7 +182,7 @@ impl Repository {
     /// are never read later.
     ///
     /// # Errors
-    /// What the storage says, or [`Error::Interrupted`].
+    /// Storage errors, or [`Error::Interrupted`].
     pub(crate) fn load_sound_index(
         &self,
         progress: &dyn Progress,
@@ -227,7 +227,7 @@ impl Repository {
     /// that it removes because the pneu that wrote it has certainly ended.
     ///
     /// # Errors
-    /// [`Error::Locked`], or what the storage says.
+    /// [`Error::Locked`], or a storage error.
     pub fn lock(
         &self,
         kind: LockKind,
@@ -249,17 +249,17 @@ impl Repository {
     /// already.
     ///
     /// # Errors
-    /// What the storage says.
+    /// Storage errors.
     pub fn save_snapshot(&self, snapshot: &Snapshot) -> Result<Id> {
         snapshot::save(&self.parts, snapshot)
     }
 
     /// Stores a snapshot as [`Repository::save_snapshot`] does, as long as `lock` is held. If the lock is
-    /// lost, data that the snapshot names may be lost, too; the snapshot is then removed again, in case it
+    /// lost, data that the snapshot names may be lost too; the snapshot is then removed again, in case it
     /// was stored.
     ///
     /// # Errors
-    /// What the storage says, or [`Error::LockLost`].
+    /// Storage errors, or [`Error::LockLost`].
     pub fn save_snapshot_under(&self, lock: &HeldLock, snapshot: &Snapshot) -> Result<Id> {
         let (name, sealed) = unpacked::seal(&self.parts, FileKind::Snapshot, &snapshot.to_json())?;
         let may_still = || lock.check();

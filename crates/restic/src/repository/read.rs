@@ -56,7 +56,7 @@ impl Repository {
     /// Reads a blob into buffers that can be reused.
     ///
     /// # Errors
-    /// As [`Repository::load_blob`].
+    /// Same as [`Repository::load_blob`].
     pub fn load_blob_with<'a>(&self, reading: &'a mut Reading, kind: BlobKind, id: &Id) -> Result<&'a [u8]> {
         let mut copies = Vec::new();
         self.index()?.find(kind, id, &mut copies)?;

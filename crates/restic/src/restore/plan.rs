@@ -1,6 +1,6 @@
 //! The plan of a restore: directories, files with the pieces of their content, links and pipes.
 //!
-//! Input: the nodes of one tree and everything below it. Knows nothing of the target.
+//! Input: the nodes of one tree and everything below it. Does not depend on the target.
 
 use super::options::Choice;
 use super::report::RestoreProblem;

@@ -1,6 +1,6 @@
 //! The directory to restore into. No call here can reach outside it.
 //!
-//! Creates directories and files by their names below the target. Knows nothing of repositories.
+//! Creates directories and files by their names below the target. Does not depend on repositories.
 //!
 //! Every step below the target is opened on its own and must be a real directory. A symbolic link on the way
 //! is refused, whether it existed before or appears during the restore. Every name must be a single name.

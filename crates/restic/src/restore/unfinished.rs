@@ -35,7 +35,7 @@ impl Unfinished {
     }
 
     /// Returns whether a name was made by a restore whose process has ended. Before this restore has made its
-    /// first name, a name with its own process number counts, too: in containers many processes have the same
+    /// first name, a name with its own process number counts too: in containers many processes have the same
     /// number.
     pub(super) fn is_left(&self, name: &[u8]) -> bool {
         let Some(rest) = name.strip_prefix(START) else { return false };

@@ -1,6 +1,6 @@
 //! Carries out a plan: creates files in a [`Target`] and reports what was done.
 //!
-//! Knows nothing of trees.
+//! Does not depend on trees.
 
 use super::decide::{Decision, decide};
 use super::metadata;

@@ -1,6 +1,6 @@
 //! Compresses and seals one blob, and opens it again to make sure that it can be read.
 //!
-//! Knows nothing of packs.
+//! Does not depend on packs.
 
 use crate::crypto::key::Key;
 use crate::encoding::id::Id;

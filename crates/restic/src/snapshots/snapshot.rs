@@ -1,6 +1,6 @@
 //! Snapshots: which tree is the state of which paths, at what time, on which machine, by which user.
 //!
-//! Reads, lists and writes the files of snapshots. Knows nothing of how a snapshot is chosen or what its
+//! Reads, lists and writes the files of snapshots. Does not depend on how a snapshot is chosen or what its
 //! tree holds.
 //!
 //! A snapshot is JSON (<https://restic.readthedocs.io/en/stable/100_references.html>, "Snapshots"), written
@@ -113,7 +113,7 @@ impl SnapshotList {
 /// Reads all snapshots, on `thread_count` threads.
 ///
 /// # Errors
-/// What the storage says to listing them, or that it cannot be reached. What is wrong with one alone is in
+/// Storage errors from listing them, or that it cannot be reached. What is wrong with one alone is in
 /// [`SnapshotList::unread`].
 pub fn list(storage: &dyn Storage, key: &Key, thread_count: usize) -> Result<SnapshotList> {
     let mut ids: Vec<Id> = storage.list(FileKind::Snapshot)?.into_iter().map(|(id, _)| id).collect();
@@ -138,7 +138,7 @@ pub fn list(storage: &dyn Storage, key: &Key, thread_count: usize) -> Result<Sna
 /// Reads one snapshot.
 ///
 /// # Errors
-/// [`Error::Missing`], [`Error::Damage`], or what the storage says.
+/// [`Error::Missing`], [`Error::Damage`], or a storage error.
 pub fn load(storage: &dyn Storage, key: &Key, id: Id) -> Result<Snapshot> {
     let json = unpacked::load(storage, key, FileKind::Snapshot, id)?;
     Snapshot::from_json(&json).map_err(|what| Error::damage(FileName { kind: FileKind::Snapshot, id }, what))
@@ -147,7 +147,7 @@ pub fn load(storage: &dyn Storage, key: &Key, id: Id) -> Result<Snapshot> {
 /// Stores a snapshot and returns its id. Everything that it names must be stored already.
 ///
 /// # Errors
-/// What the storage says.
+/// Storage errors.
 pub fn save(parts: &Parts, snapshot: &Snapshot) -> Result<Id> {
     unpacked::save(parts, FileKind::Snapshot, &snapshot.to_json())
 }

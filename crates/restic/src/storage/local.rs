@@ -6,7 +6,7 @@
 //! protect them from accidental writes. It neither needs nor checks that; each program can read and remove
 //! the other's files, because removing a file needs rights on its directory only. As in restic, a config
 //! that its group may read means that a group shares the repository: then new files are readable by the
-//! group, too. What an interrupted write leaves has no name of 64 digits, so it is not a file of the
+//! group too. What an interrupted write leaves has no name of 64 digits, so it is not a file of the
 //! repository. No later write has the same name; prune removes it.
 
 use super::{Storage, absent, check_size};

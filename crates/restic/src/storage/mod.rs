@@ -1,6 +1,6 @@
 //! Storages: the places that keep a repository's files, and what every such place can do.
 //!
-//! A storage takes names and bytes. It knows nothing of what the bytes hold, not even whether they match
+//! A storage takes names and bytes. It does not depend on what the bytes hold, not even whether they match
 //! their name.
 
 pub mod address;
@@ -32,14 +32,14 @@ pub trait Storage: Send + Sync + Debug {
     /// Creates what must exist before the first file is written. What exists already is no error.
     ///
     /// # Errors
-    /// What the storage says.
+    /// Storage errors.
     fn create(&self) -> Result<()>;
 
     /// Returns ids and sizes in bytes of all files of a kind, in no order. Files with other names are
     /// ignored.
     ///
     /// # Errors
-    /// What the storage says. A missing directory holds nothing and is no error.
+    /// Storage errors. A missing directory holds nothing and is no error.
     fn list(&self, kind: FileKind) -> Result<Vec<(Id, u64)>>;
 
     /// Reads a whole file.
@@ -60,19 +60,19 @@ pub trait Storage: Send + Sync + Debug {
     /// Returns a file's size in bytes; `None` if it does not exist.
     ///
     /// # Errors
-    /// What the storage says.
+    /// Storage errors.
     fn size(&self, name: FileName) -> Result<Option<u64>>;
 
     /// Writes a new file. It appears completely or not at all, and is durable when this returns.
     ///
     /// # Errors
-    /// What the storage says.
+    /// Storage errors.
     fn write(&self, name: FileName, bytes: &[u8]) -> Result<()>;
 
     /// Removes a file. A missing file is no error.
     ///
     /// # Errors
-    /// What the storage says.
+    /// Storage errors.
     fn remove(&self, name: FileName) -> Result<()>;
 
     /// Returns how long it may take until others list a file that was just written.
@@ -84,7 +84,7 @@ pub trait Storage: Send + Sync + Debug {
     /// of an hour between the first and the last.
     ///
     /// # Errors
-    /// What the storage says, or what `may_still` returns.
+    /// Storage errors, or what `may_still` returns.
     fn write_while(&self, name: FileName, bytes: &[u8], may_still: &dyn Fn() -> Result<()>) -> Result<()> {
         may_still()?;
         self.write(name, bytes)
@@ -94,7 +94,7 @@ pub trait Storage: Send + Sync + Debug {
     /// [`Storage::write_while`] does.
     ///
     /// # Errors
-    /// What the storage says, or what `may_still` returns.
+    /// Storage errors, or what `may_still` returns.
     fn remove_while(&self, name: FileName, may_still: &dyn Fn() -> Result<()>) -> Result<()> {
         may_still()?;
         self.remove(name)
@@ -105,7 +105,7 @@ pub trait Storage: Send + Sync + Debug {
     /// none.
     ///
     /// # Errors
-    /// What the storage says.
+    /// Storage errors.
     fn unfinished_count(&self) -> Result<u64> {
         Ok(0)
     }
@@ -113,7 +113,7 @@ pub trait Storage: Send + Sync + Debug {
     /// Removes these files and returns how many. Nothing may be writing at the same time.
     ///
     /// # Errors
-    /// What the storage says.
+    /// Storage errors.
     fn remove_unfinished(&self) -> Result<u64> {
         Ok(0)
     }

@@ -1,7 +1,7 @@
 //! Finds nodes in many snapshots at once.
 //!
 //! Input: the trees of snapshots, and a filter. Output: each matching path, with the snapshots that have it.
-//! Knows nothing of patterns or times.
+//! Does not depend on patterns or times.
 //!
 //! A directory that thirty snapshots share is read once, and its matches are returned once, with all thirty
 //! snapshots. The same holds for an unchanged file in a directory that changed.

@@ -88,7 +88,7 @@ pub fn node_at(repository: &Repository, tree: &Id, path: &[u8]) -> Result<Option
 /// Reads a tree.
 ///
 /// # Errors
-/// [`Error::NoBlob`], [`Error::Damage`], or what the storage says.
+/// [`Error::NoBlob`], [`Error::Damage`], or a storage error.
 pub fn load_tree(repository: &Repository, reading: &mut Reading, tree: &Id) -> Result<Vec<Node<'static>>> {
     let reader = TreeReader::new(repository.load_blob_with(reading, BlobKind::Tree, tree)?);
     let damage = |fault: Fault| Error::damage(BlobKind::Tree.named(tree), fault.to_string());

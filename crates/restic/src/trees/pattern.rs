@@ -174,7 +174,7 @@ impl Pattern {
                         self.enter(&mut places, number + 1);
                     }
                     Some(Part::Name(_)) => {}
-                    // What lies below is meant, too.
+                    // What lies below is meant too.
                     None => self.enter(&mut places, number),
                 }
             }

@@ -80,7 +80,7 @@ impl SealedWriter {
     /// Appends zeros up to the next multiple of 64, where a section may begin.
     ///
     /// # Errors
-    /// As [`SealedWriter::write`].
+    /// Same as [`SealedWriter::write`].
     pub fn align(&mut self) -> Result<()> {
         self.write(padding(self.position))
     }

@@ -1,7 +1,7 @@
 //! The difference of two snapshots: which rows were added and removed between them.
 //!
-//! Input: two states of one store. Output: row ids. Segments that both states have cost a comparison of their
-//! dead rows, and a journal that both have costs its new rows. Rows that a seal or a merge moved to another
+//! Input: two states of one store. Output: row ids. A segment that both states have costs a comparison of
+//! its dead rows. A journal that both have costs its new rows. Rows that a seal or a merge moved to another
 //! segment are paired by primary key.
 
 use crate::commit::dead::DeadRows;
@@ -14,7 +14,7 @@ use crate::value::Value;
 use rayon::prelude::*;
 use std::collections::HashMap;
 
-/// Keys that are looked up one by one rather than found by reading all keys.
+/// The most keys that are looked up one by one. For more, all keys are read.
 const LOOK_UPS_MAX: u64 = 1 << 14;
 
 /// What changed from an older snapshot to a newer one.
@@ -35,7 +35,7 @@ pub struct TableDifference {
 }
 
 impl TableDifference {
-    /// Says whether the table holds the same rows in both snapshots.
+    /// Returns whether the table holds the same rows in both snapshots.
     pub fn is_empty(&self) -> bool {
         self.added.is_empty() && self.removed.is_empty()
     }
@@ -47,8 +47,8 @@ pub(crate) fn difference(newer: &State, older: &State) -> Result<Difference> {
         // Seals and merges change no row.
         return Ok(Difference { tables: vec![TableDifference::default(); newer.tables.len()] });
     }
-    // All that is in segments was committed by then. A row of these commits that is live in the newer state
-    // was live in the older one, because a dead row never comes back: there is no need to compare it.
+    // All rows in segments were committed by then. Such a row that is live in the newer state was live in
+    // the older one too, because a dead row never comes back. So it need not be compared.
     let segments_are_old = older.sequence < newer.sequence && newer.manifest.sequence <= older.sequence;
     let has_same_journal = newer.journal_identity() == older.journal_identity();
     let tables = newer.tables.par_iter().zip(&older.tables).map(|(newer, older)| {
@@ -66,9 +66,9 @@ pub(crate) fn difference(newer: &State, older: &State) -> Result<Difference> {
 /// What may differ in a table.
 #[derive(Default)]
 struct UnpairedRows<'a> {
-    /// Rows that only the older state has where it has them.
+    /// Rows that only the older state has at their place.
     removed: Vec<Candidates<'a>>,
-    /// Rows that only the newer state has where it has them.
+    /// Rows that only the newer state has at their place.
     added: Vec<Candidates<'a>>,
     /// The numbers of the parts that only the older state has.
     old_parts: Vec<usize>,
@@ -104,7 +104,7 @@ impl<'a> UnpairedRows<'a> {
 
     /// Adds what differs in a part that both states have.
     fn compare(&mut self, (number, part): (usize, &'a Part), (old_number, old): (usize, &'a Part)) {
-        // A memtable of the same journal has the rows of the other one first.
+        // If both memtables are of the same journal, the newer one begins with the rows of the older one.
         let common = part.row_count().min(old.row_count());
         let live_after = |part: &'a Part| (common..part.row_count()).filter(|row| !part.is_dead(*row));
         let died = part.dead.since(&old.dead).filter(|row| *row < common);
@@ -123,12 +123,12 @@ impl<'a> UnpairedRows<'a> {
         }
     }
 
-    /// Adds those rows of `old_parts` that are not in `new_segments`, all of whose rows were committed before
-    /// the older state. Says whether it found them all.
+    /// Adds those rows of `old_parts` that are not in `new_segments`. All rows of `new_segments` were
+    /// committed before the older state. Returns whether all of them were found.
     ///
-    /// A merge keeps the rows that die while it runs, as dead rows. So rows that died since are found among
-    /// the dead rows of new segments. All were found if their number and that of the live rows there add up:
-    /// each live row is one of the older state.
+    /// A merge keeps rows that die while it runs, as dead rows. So rows that have died since are found
+    /// among the dead rows of new segments. All were found if their number and the number of live rows
+    /// there add up: each live row is one of the older state.
     fn take_moved(&mut self, newer: &'a [Part], older: &'a [Part]) -> Result<bool> {
         let count = |parts: &[Part], numbers: &[usize]| -> u64 {
             numbers.iter().map(|number| u64::from(parts[*number].live_count())).sum()
@@ -181,7 +181,7 @@ fn part_number(number: usize) -> u32 {
     u32::try_from(number).expect("there are at most SEGMENTS_MAX segments")
 }
 
-/// Returns what tells a segment's file from every other; none for a memtable.
+/// Returns the digest that identifies a segment's file; `None` for a memtable.
 fn digest(part: &Part) -> Option<u64> {
     match &part.rows {
         PartRows::Segment(segment) => Some(segment.digest()),

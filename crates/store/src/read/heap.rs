@@ -5,7 +5,7 @@
 
 use crate::error::Result;
 
-/// Items of which the first is at hand.
+/// A heap that gives access to its first item.
 #[derive(Clone, Debug)]
 pub(crate) struct Heap<T> {
     items: Vec<T>,
@@ -34,7 +34,7 @@ impl<T> Heap<T> {
         Ok(())
     }
 
-    /// Replaces the first item, or removes it if there is no other.
+    /// Replaces the first item, or removes it if there is no new one.
     pub(crate) fn replace_first(
         &mut self,
         item: Option<T>,

@@ -1,8 +1,8 @@
-//! Rows of one table in memory, in order of arrival, with indexes: loaded rows can be searched before they
-//! are sealed.
+//! Rows of one table in memory, in order of arrival, with indexes. They can be searched before they are
+//! sealed.
 //!
-//! Input: batches of rows, and which of them are dead. Output: rows by key, and their values. Knows nothing
-//! of files; `write/load.rs` seals the rows.
+//! Input: batches of rows, and which of them are dead. Output: rows by key, and their values. Does not
+//! depend on files; `write/load.rs` seals the rows.
 //!
 //! Rows are never moved: an index names a row by its position in order of arrival. Each index is built in
 //! bulk, on all cores, when it is first used, or all at once by [`Loaded::build`]. Memory besides the rows: 4
@@ -67,12 +67,12 @@ impl Batches {
 }
 
 impl Loaded {
-    /// Takes batches of rows of the table that `schema` describes, in order of arrival; the rows in `dead` do
-    /// not count. No index is built before it is asked for.
+    /// Takes batches of rows of the table that `schema` describes, in order of arrival. Rows in `dead` are
+    /// ignored. Indexes are built when they are first used.
     ///
     /// # Errors
-    /// [`Error::Schema`] if a batch was made for another table or a dead row is not there, [`Error::Limit`]
-    /// if there are too many rows.
+    /// [`Error::Schema`] if a batch was made for another table or a dead row does not exist,
+    /// [`Error::Limit`] if there are too many rows.
     pub fn new(schema: &Arc<Schema>, batches: Vec<Rows>, dead: &[RowRef]) -> Result<Loaded> {
         if batches.iter().any(|rows| !Arc::ptr_eq(schema, rows.schema()) && schema != rows.schema()) {
             return Err(Error::schema(&schema.name, "the rows were made for other columns"));
@@ -93,11 +93,11 @@ impl Loaded {
         Ok(loaded)
     }
 
-    /// Takes rows as [`Loaded::new`] and builds all indexes. The order by primary key is not one of them: it
-    /// is made when it is asked for.
+    /// Takes rows as [`Loaded::new`] does and builds all indexes, but not the order by primary key, which
+    /// is built when it is first used.
     ///
     /// # Errors
-    /// As [`Loaded::new`].
+    /// Same as [`Loaded::new`].
     pub fn build(schema: &Arc<Schema>, batches: Vec<Rows>, dead: &[RowRef]) -> Result<Loaded> {
         let loaded = Loaded::new(schema, batches, dead)?;
         (0..schema.indexes.len()).for_each(|index| {
@@ -106,7 +106,7 @@ impl Loaded {
         Ok(loaded)
     }
 
-    /// Makes a row count no more; says whether it did.
+    /// Marks a row as dead; returns whether it was live.
     ///
     /// # Errors
     /// [`Error::Schema`] if there is no such row.
@@ -133,30 +133,30 @@ impl Loaded {
         self.rows.batches
     }
 
-    /// Returns how many rows count.
+    /// Returns the number of live rows.
     pub fn row_count(&self) -> u64 {
         u64::from(self.rows.places.len() - self.dead.dead_count())
     }
 
-    /// Says whether a row counts.
+    /// Returns whether a row is live.
     pub fn is_live(&self, row: RowRef) -> bool {
         self.position(row).is_some_and(|position| !self.dead.is_dead(position))
     }
 
-    /// Returns the rows that count, in order of arrival.
+    /// Returns the live rows, in order of arrival.
     pub fn rows(&self) -> impl DoubleEndedIterator<Item = RowRef> {
         let live = (0..self.rows.places.len()).filter(|&position| !self.dead.is_dead(position));
         live.map(|position| self.rows.places.at(position))
     }
 
-    /// Returns the rows that do not count, in order of arrival.
+    /// Returns the dead rows, in order of arrival.
     pub fn dead_rows(&self) -> Vec<RowRef> {
         self.dead.since(&DeadRows::default()).map(|position| self.rows.places.at(position)).collect()
     }
 
-    /// Returns the rows that count and whose primary key a later row that counts has, too, in order of
-    /// arrival. Where no key comes twice, building the order by primary key, or a hash index over it, has
-    /// told so already.
+    /// Returns the live rows that a later live row with the same primary key replaces, in order of arrival.
+    /// If all primary keys are unique, this is known without a search once the order by primary key, or a
+    /// hash index over it, is built.
     pub fn replaced(&self) -> Vec<RowRef> {
         if let Some(MemoryIndex::Hash(hash)) = self.primary_hash().map(|index| self.index(index))
             && hash.is_unique()
@@ -195,7 +195,7 @@ impl Loaded {
     /// of arrival.
     ///
     /// # Errors
-    /// As [`Loaded::get`].
+    /// Same as [`Loaded::get`].
     pub fn find(&self, index: &str, key: &[Value]) -> Result<Vec<RowRef>> {
         let named = self.index_number(index)?;
         check_whole_key(&self.schema, named, key)?;
@@ -216,11 +216,11 @@ impl Loaded {
     }
 
     /// Returns the rows between two keys of an ordered index, or of the primary key ([`PRIMARY`]), in key
-    /// order; rows with equal keys in order of arrival. An end may be the first values of a key: it then
-    /// stands for all keys that begin with it.
+    /// order. Rows with equal keys are in order of arrival. An end may be a prefix of a key: it then stands
+    /// for all keys that begin with it.
     ///
     /// # Errors
-    /// If there is no such index or it has no order, or an end does not fit it.
+    /// If there is no such index or it is not ordered, or an end does not fit it.
     pub fn range(
         &self,
         index: &str,
@@ -257,8 +257,8 @@ impl Loaded {
         rows + indexes.sum::<usize>() + self.primary.get().map_or(0, MemoryOrder::memory_bytes)
     }
 
-    /// Returns the rows to be sealed, in the order of their primary keys; of several with one key the
-    /// youngest.
+    /// Returns the rows to be sealed, in the order of their primary keys. Of several rows with one key,
+    /// only the youngest.
     pub(crate) fn sealed_order(&self) -> Result<(Vec<&dyn Source>, Sorted)> {
         let sources = self.rows.sources();
         let is_live = |row: RowRef| self.is_live(row);
@@ -283,7 +283,7 @@ impl Loaded {
         self.primary.get_or_init(|| self.rows.with_keys(columns, |keys| MemoryOrder::build(keys, columns)))
     }
 
-    /// Returns a hash index over the columns of the primary key, if there is one: it is faster than the
+    /// Returns a hash index over the columns of the primary key, if there is one. It is faster than the
     /// order.
     fn primary_hash(&self) -> Option<usize> {
         let is_it = |index: &Index| index.kind == IndexKind::Hash && index.columns == self.schema.primary;

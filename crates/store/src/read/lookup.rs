@@ -11,7 +11,7 @@ use crate::schema::Schema;
 use crate::value::Value;
 use std::cmp::Ordering;
 
-/// Keys that are looked up one by one; more are looked up in one pass over the part.
+/// The most keys that are looked up one by one. More are looked up in one pass over the part.
 const SINGLE_LOOKUPS_MAX: usize = 8;
 
 /// The primary keys of rows in several sources.
@@ -43,11 +43,11 @@ impl<'a> PrimaryKeys<'a> {
     }
 }
 
-/// Looks up keys that come in ascending order.
+/// Looks up keys that are given in ascending order.
 pub(crate) struct Finder<'a> {
     part: &'a Part,
     is_pass: bool,
-    /// All keys before this position are smaller than any to come.
+    /// All keys before this position are smaller than any key still to come.
     position: u32,
 }
 
@@ -56,7 +56,7 @@ impl<'a> Finder<'a> {
         Finder { part, is_pass: key_count > SINGLE_LOOKUPS_MAX, position: 0 }
     }
 
-    /// Says whether all keys of the part are smaller than any to come.
+    /// Returns whether all keys of the part are smaller than any key still to come.
     pub(crate) fn is_at_end(&self) -> bool {
         self.position == self.part.row_count()
     }
@@ -68,18 +68,19 @@ impl<'a> Finder<'a> {
         }
         let before = self.position;
         self.skip_to_behind(key)?;
-        // Else the row in front of us was not behind the key before, which is smaller than this one.
+        // Otherwise the row before this position was not greater than the previous key, which is smaller
+        // than this one.
         let Some(last) = self.position.checked_sub(1).filter(|_| self.position > before) else {
             return Ok(None);
         };
-        // Of several rows with one key only the youngest can be alive, and it is the last of them.
+        // Of several rows with one key only the last one, the youngest, can be live.
         let row = self.part.row_at(None, last)?;
         let is_it = !self.part.is_dead(row) && self.compare(last, key)?.is_eq();
         Ok(is_it.then_some(row))
     }
 
-    /// Moves behind the last key that is not greater than `key`, by steps that double: keys far apart cost
-    /// few comparisons, and near ones one or two.
+    /// Moves past the last key that is not greater than `key`, in steps that double. Distant keys cost few
+    /// comparisons, and near ones one or two.
     fn skip_to_behind(&mut self, key: &[Value]) -> Result<()> {
         let end = self.part.row_count();
         let (mut from, mut to, mut step) = (self.position, self.position, 1_u32);

@@ -1,11 +1,11 @@
-//! The rows of one table that only the journal holds, with their orders.
+//! The rows of one table that are only in the journal, with their orders.
 //!
 //! Input: rows, in the order of their commits. Output: rows, and their numbers in the order of the primary
-//! key or of an index. Knows nothing of files or dead rows.
+//! key or of an index. Does not depend on files or dead rows.
 //!
-//! An order is built when it is first used, and maintained from then on. So opening a store pays for none,
-//! and a writer pays little for each commit. There are few rows (those of one journal), so look-ups in hash
-//! indexes use an order, too.
+//! An order is built when it is first used, and maintained from then on. So opening a store builds none,
+//! and each commit costs a writer little. There are few rows (those of one journal), so hash indexes are
+//! looked up through an order too.
 
 use crate::error::Result;
 use crate::rows::in_memory::Rows;
@@ -47,7 +47,7 @@ impl Memtable {
     /// Appends `rows`.
     ///
     /// # Errors
-    /// If there would be too many; nothing is appended then.
+    /// If there would be too many rows. Then nothing is appended.
     pub(crate) fn append(&mut self, rows: &Rows) -> Result<()> {
         let first = self.rows.len();
         self.rows.append(rows)?;
@@ -64,8 +64,8 @@ impl Memtable {
         self.order(index).get(position as usize).map(|entry| entry.row)
     }
 
-    /// Returns how many rows in the order by an index, or by the primary key, stand before the first that
-    /// `is_before` denies.
+    /// Returns how many rows at the beginning of the order by an index, or by the primary key, satisfy
+    /// `is_before`.
     pub(crate) fn partition_point(&self, index: Option<usize>, is_before: impl Fn(u32) -> bool) -> u32 {
         let count = self.order(index).partition_point(|entry| is_before(entry.row));
         u32::try_from(count).expect("there are at most as many places as rows")
@@ -97,7 +97,7 @@ fn add_to_order(rows: &Rows, slot: usize, first: u32, order: &mut Vec<OrderEntry
     let compare = |left: &OrderEntry, right: &OrderEntry| {
         left.hint.cmp(&right.hint).then_with(|| compare_rows(rows, columns, left.row, right.row))
     };
-    // A stable sort finds runs that are in order, and what was there is one.
+    // A stable sort finds runs that are already in order; the old content is one.
     order.sort_by(compare);
 }
 

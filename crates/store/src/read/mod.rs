@@ -1,6 +1,6 @@
 //! Reading a store: snapshots, their tables, and the parts of these.
 //!
-//! Writers use it, too. It takes no lock and writes nothing.
+//! Writers use it too. It takes no lock and writes nothing.
 
 pub(crate) mod difference;
 pub(crate) mod heap;

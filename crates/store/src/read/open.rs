@@ -21,7 +21,7 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Opens the newest state of the store in `directory`; what is in `open` is not opened again.
+/// Opens the newest state of the store in `directory`. Files that are in `open` are not opened again.
 ///
 /// # Errors
 /// If there is no store, a file is damaged, missing or of a newer version, or the disk refuses.
@@ -36,8 +36,8 @@ pub(crate) fn open_state(
             Ok(state) => return Ok(state),
             Err(error) => error,
         };
-        // A writer may have published another manifest and removed what this one names, or cut the journal's
-        // torn tail.
+        // A writer may have published another manifest and removed files that this one names, or cut the
+        // journal's torn tail.
         let newer = read_manifest(&**disk, directory)?;
         if newer == manifest {
             return Err(missing_file(error));
@@ -61,8 +61,8 @@ fn open_named(
     let mut bound = manifest.clone();
     let has_digests = manifest.has_digests();
     let tables = bound.tables.iter_mut().map(|table| {
-        // What an old manifest names is taken as it is found: from then on these files are meant and no
-        // others.
+        // An old manifest has no digests: its files are accepted as they are found. From then on only these
+        // very files are accepted.
         let find = |entry: &mut SegmentEntry, schema: &_| match has_digests {
             true => open_segment(&**disk, directory, schema, entry, open.get(&entry.number)),
             false => open_unbound(&**disk, directory, schema, entry),
@@ -106,8 +106,8 @@ fn read_journal(state: &State) -> Result<Contents> {
     for _ in 0..OPEN_ATTEMPTS_MAX {
         let contents = journal::read(&path, &bytes, &state.journal_identity(), &schemas);
         let Err(Error::Corrupt { .. }) = contents else { return contents };
-        // If a writer cut a torn tail and wrote on while we read, we hold the beginning of the one and the
-        // end of the other.
+        // If a writer cut a torn tail and appended while we read, we hold the beginning of the old tail and
+        // the end of the new record.
         let again = state.disk.read(&path)?;
         if again == bytes {
             return contents;
@@ -156,7 +156,7 @@ fn open_segment(
     Ok(Part { rows: PartRows::Segment(segment), dead })
 }
 
-/// Opens a segment of a manifest without digests, and notes those of its files.
+/// Opens a segment of a manifest without digests, and records the digests of its files.
 fn open_unbound(
     disk: &dyn Disk,
     directory: &Path,
@@ -209,7 +209,7 @@ fn check_equal(path: &Path, what: &str, found: u64, expected: u64) -> Result<()>
     Err(Error::Corrupt { path: path.to_owned(), offset: 0, what })
 }
 
-/// Makes the absence of a file that the newest manifest names what it is.
+/// Converts the absence of a file that the newest manifest names into the right error.
 fn missing_file(error: Error) -> Error {
     match error {
         Error::Io(disk::Error::Io { path, source, .. }) if source.kind() == std::io::ErrorKind::NotFound => {

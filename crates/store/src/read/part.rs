@@ -1,7 +1,7 @@
 //! One part of a table: a segment, or the memtable. Rows are numbered within a part.
 //!
 //! Input: row numbers, columns, keys. Output: values, and row numbers in key order. Dead rows are included
-//! unless the documentation says otherwise. Knows nothing of the other parts.
+//! unless the documentation says otherwise. Does not depend on other parts.
 
 use crate::commit::dead::DeadRows;
 use crate::error::{Error, Result};
@@ -96,17 +96,17 @@ impl Part {
         self.dead.dead_count()
     }
 
-    /// Returns how many rows count.
+    /// Returns the number of live rows.
     pub fn live_count(&self) -> u32 {
         self.row_count() - self.dead_count()
     }
 
-    /// Says whether any row is dead.
+    /// Returns whether any row is dead.
     pub fn has_dead(&self) -> bool {
         !self.dead.is_empty()
     }
 
-    /// Says whether `row` was replaced or deleted.
+    /// Returns whether `row` was replaced or deleted.
     #[inline]
     pub fn is_dead(&self, row: u32) -> bool {
         self.dead.is_dead(row)
@@ -117,10 +117,10 @@ impl Part {
         self.live_values(0..self.row_count()).map(|(row, _)| row)
     }
 
-    /// Returns the live rows of some columns: `values` has an element for each row of the part, from row 0
-    /// on.
+    /// Returns row number and value of each live row. `values` has one element for each row of the part,
+    /// starting at row 0.
     ///
-    /// A column as [`Part::u32s`] returns it will do, or several of them, zipped.
+    /// It may be a column from [`Part::u32s`], or several of them, zipped.
     pub fn live_values<I: IntoIterator>(&self, values: I) -> impl Iterator<Item = (u32, I::Item)> {
         let has_dead = self.has_dead();
         (0..).zip(values).filter(move |(row, _)| !has_dead || !self.dead.is_dead(*row))
@@ -151,7 +151,7 @@ impl Part {
         ids, id_at, Id, [u8; 32]
     );
 
-    /// Returns a whole column of any kind but a compressed payload. Verifies all of it.
+    /// Returns a whole column of any kind except a compressed payload. Verifies all of it.
     ///
     /// # Errors
     /// If there is no such column, it is compressed, or the file is damaged.
@@ -162,7 +162,7 @@ impl Part {
         }
     }
 
-    /// Returns one value of any column but a compressed payload.
+    /// Returns one value of any column except a compressed payload.
     ///
     /// # Errors
     /// If there is no such row or column, it is compressed, or the file is damaged.
@@ -179,7 +179,7 @@ impl Part {
     /// Returns the bytes in a column of bytes, or of payloads that are not compressed.
     ///
     /// # Errors
-    /// As [`Part::value`].
+    /// Same as [`Part::value`].
     pub fn bytes(&self, column: usize, row: u32) -> Result<&[u8]> {
         match self.value(column, row)? {
             Value::Bytes(bytes) => Ok(bytes),
@@ -187,7 +187,8 @@ impl Part {
         }
     }
 
-    /// Returns the bytes in a column of payloads, whatever its codec. `reader` keeps what was decompressed.
+    /// Returns the bytes in a column of payloads, whatever its codec. `reader` caches what was
+    /// decompressed.
     ///
     /// # Errors
     /// If there is no such row or column, or the file is damaged.
@@ -216,7 +217,7 @@ impl Part {
     pub(crate) fn primary_find(&self, key: &[Value]) -> Result<Option<u32>> {
         let found = match &self.rows {
             PartRows::Segment(segment) => segment.primary_find(key)?,
-            // Of several rows with one key only the youngest can be alive, and it is the last of them.
+            // Of several rows with one key only the last one, the youngest, can be live.
             PartRows::Memory(memtable) => {
                 let mut equal = self.positions(None, Bound::Included(key), Bound::Included(key))?;
                 equal.next_back().and_then(|position| memtable.row_at(None, position))
@@ -251,14 +252,15 @@ impl Part {
         Ok(())
     }
 
-    /// Looks many keys up in hash index number `index`, and appends (number of the key, row) for each live
-    /// row found, in the order of the keys. The keys are given by column: in `keys` a slice for each column
-    /// of the index, all of one length.
+    /// Looks up many keys in hash index number `index`, and appends (number of the key, row) for each live
+    /// row found, in the order of the keys. The keys are given by column: `keys` has one slice for each
+    /// column of the index, all of the same length.
     ///
-    /// Faster than one by one where the index does not fit a cache, because its lines are asked for ahead.
+    /// If the index does not fit in a cache, this is faster than single look-ups, because cache lines are
+    /// prefetched.
     ///
     /// # Errors
-    /// As [`Part::find`].
+    /// Same as [`Part::find`].
     pub fn find_batch(&self, index: usize, keys: &[ColumnSlice], found: &mut Vec<(u32, u32)>) -> Result<()> {
         let before = found.len();
         match &self.rows {
@@ -288,7 +290,7 @@ impl Part {
         Ok(())
     }
 
-    /// Verifies every byte of the part's file against its checksums, on all cores; what is handed out later
+    /// Verifies every byte of the part's file against its checksums, on all cores. What is handed out later
     /// is not verified again.
     ///
     /// # Errors

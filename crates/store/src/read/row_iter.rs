@@ -2,8 +2,8 @@
 //!
 //! Input: parts and a range of keys. Output: ids of live rows. Does not depend on how parts store their rows.
 //!
-//! Each part gives a run of positions in its own order. Two heaps, built when they are first needed, hold the
-//! parts by their first and by their last row. A table of one part needs no heap.
+//! Each part gives a run of positions in its own order. Two heaps, built when they are first needed, hold
+//! the parts by their first and by their last row. A table with one part needs no heap.
 
 use crate::error::Result;
 use crate::read::heap::Heap;
@@ -13,7 +13,7 @@ use crate::value::Value;
 use std::cmp::Ordering;
 use std::ops::{Bound, Range};
 
-/// Rows in key order. Errors (a damaged file) come as items; after one the iterator is at its end.
+/// Rows in key order. Errors (a damaged file) are returned as items. After an error the iterator ends.
 pub struct RowIter<'a> {
     schema: &'a Schema,
     parts: &'a [Part],
@@ -34,11 +34,11 @@ struct Run {
 struct Head<'a> {
     run: usize,
     row: u32,
-    /// The first value of its key, which mostly decides.
+    /// The first value of its key, which usually decides the comparison.
     first: Value<'a>,
 }
 
-/// Which end of the range a row is taken from.
+/// The end of the range from which a row is taken.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum End {
     Front,

@@ -1,8 +1,8 @@
 //! Pairs equal rows of two lists of parts.
 //!
 //! Input: some rows of each part, in key order. Output: which of them have an equal row on the other side.
-//! Knows nothing of snapshots. A merge of the key columns finds rows with equal keys; then all other columns
-//! are compared.
+//! Does not depend on snapshots. A merge of the key columns finds rows with equal keys. Then all other
+//! columns are compared.
 
 use crate::error::Result;
 use crate::payload::reader::PayloadReader;
@@ -17,10 +17,10 @@ use std::ops::Range;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering as Memory};
 
-/// Rows that one task pairs.
+/// Rows paired by one task.
 const TASK_ROWS: usize = 1 << 14;
-/// If at least one row in so many is a candidate, the key column is read as a whole. Else only the chunks
-/// with candidates are read.
+/// If at least one of this many rows is a candidate, the key column is read as a whole. Otherwise only the
+/// chunks with candidates are read.
 const WHOLE_COLUMN_SHARE: usize = 64;
 
 /// Some rows of one part, in key order.
@@ -75,7 +75,7 @@ impl<'a> Candidates<'a> {
         rows.filter(|(_, is_paired)| !is_paired.load(Memory::Relaxed)).map(|(row, _)| *row)
     }
 
-    /// Returns a column as a whole; none if too few of its rows are of interest.
+    /// Returns a column as a whole; `None` if too few of its rows are candidates.
     #[inline]
     fn column(&self, column: usize) -> Result<Option<&ColumnSlice<'a>>> {
         if !self.reads_columns {
@@ -212,7 +212,7 @@ impl Comparison<'_> {
         Ok(Ordering::Equal)
     }
 
-    /// Says whether two rows with equal keys are equal.
+    /// Returns whether two rows with equal keys are equal.
     #[inline]
     fn is_equal(
         &self,
@@ -225,7 +225,7 @@ impl Comparison<'_> {
         }
         let is_compressed = |kind| matches!(kind, Kind::Payload(codec) if codec != Codec::None);
         let columns = || self.schema.columns.iter().enumerate();
-        // What need not be decompressed comes first.
+        // Compare columns that need no decompression first.
         for (column, _) in columns().filter(|(_, column)| !is_compressed(column.kind)) {
             if old.value(column, old_at)? != new.value(column, new_at)? {
                 return Ok(false);
@@ -243,7 +243,7 @@ impl Comparison<'_> {
     }
 }
 
-/// Returns the first place from `start` on with a hint of at least `least`. Cheap if it is near.
+/// Returns the first place from `start` on whose hint is at least `least`. Fast if that place is near.
 fn skip(hints: &[u64], start: usize, least: u64) -> usize {
     let mut step = 1;
     let mut from = start;

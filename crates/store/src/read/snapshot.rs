@@ -3,9 +3,9 @@
 //! Input: a directory, through a [`Disk`]. Output: tables and attachments. Takes no lock and writes nothing.
 //!
 //! A commit is visible as soon as its record or manifest is in the file, which may be a moment before it is
-//! durable. What is acknowledged is durable. If a crash takes a commit away, it also ends the readers that
-//! saw it. Only if the disk itself fails during a sync may a reader have seen a commit that is taken back
-//! later.
+//! durable. A commit that was acknowledged is durable. A crash that removes a commit also ends the readers
+//! that saw it. Only if the disk itself fails during a sync may a reader have seen a commit that is later
+//! undone.
 
 use crate::error::{Error, Result};
 use crate::read::difference::{Difference, difference};
@@ -24,7 +24,7 @@ pub struct Snapshot {
     pub(crate) state: Arc<State>,
 }
 
-/// Which state of a store it is. Later states are greater.
+/// Identifies a state of a store. Later states are greater.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Version {
     /// How many commits it holds. States with the same number hold the same rows.
@@ -46,18 +46,17 @@ impl Snapshot {
     /// Opens the newest state of the same store. Files that this snapshot has open are not opened again.
     ///
     /// # Errors
-    /// As [`Snapshot::open`].
+    /// Same as [`Snapshot::open`].
     pub fn newest(&self) -> Result<Snapshot> {
         let state = open_state(&self.state.disk, &self.state.directory, &self.state.open_segments())?;
         Ok(Snapshot { state: Arc::new(state) })
     }
 
-    /// Returns whether this is certainly a later state of the store that `older` is a state of, or the same
-    /// state.
+    /// Returns whether this is certainly the same state of the same store as `older`, or a later one.
     ///
-    /// A store that was deleted and made again counts its commits from the beginning, so that numbers do not
-    /// tell. The two states are of one store if they rest on the same manifest or share a segment: a segment
-    /// is known by its random name and its digest.
+    /// A store that was deleted and made again counts its commits from the beginning, so the numbers alone
+    /// do not decide. The two states are of one store if they have the same manifest or share a segment: a
+    /// segment is identified by its random name and its digest.
     pub fn continues(&self, older: &Snapshot) -> bool {
         let (new, old) = (&self.state, &older.state);
         let is_later = self.version() >= older.version() && new.manifest.number >= old.manifest.number;
@@ -72,12 +71,12 @@ impl Snapshot {
 
     /// Returns which rows were added and removed since `older`, an earlier snapshot of the same store.
     ///
-    /// The cost follows what changed, not how many rows there are, with one exception: if a merge put rows
-    /// from before and after `older` into one segment, all columns of all rows of that segment are compared,
-    /// payloads decompressed.
+    /// The cost depends on what changed, not on how many rows there are, with one exception. If a merge put
+    /// rows from before and after `older` into one segment, all columns of all rows of that segment are
+    /// compared, with payloads decompressed.
     ///
     /// # Errors
-    /// [`Error::Schema`] if the two have other tables, or if a file is damaged.
+    /// [`Error::Schema`] if the two have different tables. Also fails if a file is damaged.
     pub fn difference(&self, older: &Snapshot) -> Result<Difference> {
         let schemas: Vec<Schema> =
             older.state.tables.iter().map(|table| Schema::clone(table.schema())).collect();
@@ -85,7 +84,7 @@ impl Snapshot {
         difference(&self.state, &older.state)
     }
 
-    /// Returns which state this is.
+    /// Returns the version of this state.
     pub fn version(&self) -> Version {
         Version { sequence: self.state.sequence, manifest: self.state.manifest.number }
     }

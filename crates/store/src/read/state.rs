@@ -35,12 +35,12 @@ pub(crate) struct State {
 pub(crate) struct OpenSegment {
     pub(crate) entry: SegmentEntry,
     pub(crate) segment: Arc<Segment>,
-    /// Unless the journal killed more.
+    /// Valid unless the journal killed more rows.
     pub(crate) dead: Option<DeadRows>,
 }
 
 impl State {
-    /// Returns where the checksums and sequence numbers of the journal begin.
+    /// Returns the start of the journal's checksums and sequence numbers.
     pub(crate) fn journal_identity(&self) -> JournalIdentity {
         self.manifest.journal_identity()
     }
@@ -49,10 +49,10 @@ impl State {
         self.tables.iter().map(|table| Arc::clone(table.schema())).collect()
     }
 
-    /// Does what a journal record says.
+    /// Applies a journal record.
     ///
     /// # Errors
-    /// What in the record does not fit this state; which is then changed in part and of no use.
+    /// If the record does not fit this state. The state is then partly changed and must not be used.
     pub(crate) fn apply(&mut self, record: &Record) -> Result<(), String> {
         self.sequence += 1;
         self.journal_rows += record.row_count();

@@ -1,6 +1,6 @@
 //! One table of a snapshot: its parts, and look-ups in all of them.
 //!
-//! Input: keys, and names of indexes. Output: ids of live rows. Knows nothing of files, nor of how parts
+//! Input: keys, and names of indexes. Output: ids of live rows. Does not depend on files or on how parts
 //! store their rows.
 
 use crate::error::{Error, Result};
@@ -13,7 +13,7 @@ use crate::value::Value;
 use std::ops::Bound;
 use std::sync::Arc;
 
-/// Stands for the primary key wherever an index is named. No index has this name.
+/// Names the primary key where an index is expected. No index has this name.
 pub const PRIMARY: &str = "";
 
 /// A table as it was when its snapshot was opened. A clone costs a reference count.
@@ -30,8 +30,9 @@ pub(crate) struct TableState {
 }
 
 impl Table {
-    /// Returns a table of rows in memory alone, which answers as one of a snapshot does. Each primary key
-    /// should be there once: of equal ones [`Table::get`] finds the youngest, all else finds each.
+    /// Returns a table of rows in memory only, which answers like a table of a snapshot. Each primary key
+    /// should be there once. If not, [`Table::get`] finds the youngest row, and all other functions find
+    /// each row.
     ///
     /// Memory: 16 bytes a row for each order that is asked for, beside the rows.
     pub fn in_memory(rows: Rows) -> Table {
@@ -65,7 +66,7 @@ impl Table {
         self.part(row).value(column, row.row)
     }
 
-    /// Returns how many rows count.
+    /// Returns the number of live rows.
     pub fn row_count(&self) -> u64 {
         self.parts().iter().map(|part| u64::from(part.live_count())).sum()
     }
@@ -78,7 +79,7 @@ impl Table {
         let Some(index) = self.index_number(index)? else { return self.primary_find(key) };
         check_whole_key(self.schema(), Some(index), key)?;
         let mut found = Vec::new();
-        // The youngest part first: what was written last is asked for most.
+        // Youngest part first: recent rows are looked up most often.
         for (number, part) in self.numbered_parts().rev() {
             part.find(index, key, &mut found)?;
             if let Some(&row) = found.first() {
@@ -101,7 +102,7 @@ impl Table {
     /// Returns all rows with exactly this key of an index, part by part.
     ///
     /// # Errors
-    /// As [`Table::get`].
+    /// Same as [`Table::get`].
     pub fn find(&self, index: &str, key: &[Value]) -> Result<Vec<RowId>> {
         let Some(index) = self.index_number(index)? else {
             return Ok(self.primary_find(key)?.into_iter().collect());
@@ -116,11 +117,11 @@ impl Table {
     }
 
     /// Returns the rows between two keys of an ordered index, or of the primary key ([`PRIMARY`]), in key
-    /// order; rows with equal keys in the order of their primary keys. An end may be the first values of a
-    /// key: it then stands for all keys that begin with it.
+    /// order. Rows with equal keys are in the order of their primary keys. An end may be a prefix of a key:
+    /// it then stands for all keys that begin with it.
     ///
     /// # Errors
-    /// If there is no such index or it has no order, an end does not fit it, or a file is damaged.
+    /// If there is no such index or it is not ordered, an end does not fit it, or a file is damaged.
     pub fn range(&self, index: &str, from: Bound<&[Value]>, to: Bound<&[Value]>) -> Result<RowIter<'_>> {
         let index = self.index_number(index)?;
         if let Some(index) = index.map(|index| &self.schema().indexes[index])

@@ -1,4 +1,4 @@
-//! Verifies a whole store: every byte that a checksum covers, and that all structures agree.
+//! Verifies a whole store: every byte that a checksum covers, and the consistency of all structures.
 //!
 //! Input: a snapshot. Output: all damage found, by file. Repairs nothing.
 
@@ -24,11 +24,12 @@ pub struct FileDamage {
     pub what: String,
 }
 
-/// Reads everything that the snapshot stands on again, and returns all damage.
+/// Reads all files of the snapshot again, and returns all damage.
 ///
-/// For each segment: every checksum, keys in order, every payload, each row exactly once in each index and
-/// there in key order. The manifest, the journal and the files of dead rows, unless a writer has replaced
-/// them since. That no two live rows of a table have the same primary key.
+/// For each segment, checks every checksum, the order of keys, every payload, and that each index holds
+/// each row exactly once and in key order. Checks the manifest, the journal and the files of dead rows,
+/// unless a writer has replaced them since. Checks that no two live rows of a table have the same primary
+/// key.
 pub fn verify(snapshot: &Snapshot) -> Vec<FileDamage> {
     let damage = damage(&snapshot.state);
     let file_of = |error: &Error| error.file().unwrap_or(&snapshot.state.directory).to_owned();
@@ -54,7 +55,7 @@ fn damage(state: &State) -> Vec<Error> {
                 damage.extend(unless_replaced(state, read).err());
             }
         }
-        // Keys that cannot be read need not be compared.
+        // Unreadable keys need not be compared.
         if damage.len() == before {
             damage.extend(verify_keys(state, table).err());
         }
@@ -80,7 +81,7 @@ fn read_manifest(state: &State) -> Result<Manifest> {
     Manifest::decode(&path, &state.disk.read(&path)?)
 }
 
-/// A file that is gone because a newer manifest does not name it is no damage.
+/// A missing file that the newest manifest does not name is no damage.
 fn unless_replaced(state: &State, result: Result<()>) -> Result<()> {
     match result {
         Err(_) if read_manifest(state)?.number != state.manifest.number => Ok(()),
@@ -88,7 +89,7 @@ fn unless_replaced(state: &State, result: Result<()>) -> Result<()> {
     }
 }
 
-/// Checks that each primary key has one live row.
+/// Checks that no two live rows have the same primary key.
 fn verify_keys(state: &State, table: &Table) -> Result<()> {
     let columns = key_columns(table.schema(), None);
     let mut last: Vec<OwnedValue> = Vec::new();

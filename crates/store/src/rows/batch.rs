@@ -1,6 +1,6 @@
 //! Encodes and decodes batches of rows, as journal records hold them (docs/FORMAT.md, "Batch of rows").
 //!
-//! Knows nothing of journals.
+//! Does not depend on journals.
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
 use crate::cursor::{Cursor, put_varint};
@@ -19,15 +19,15 @@ impl Rows {
         }
     }
 
-    /// Reads a batch back from its bytes, all of them.
+    /// Reads a batch from its bytes, which it must fill.
     ///
     /// # Errors
-    /// What is wrong with the bytes, and where. Never takes more memory than a small multiple of the bytes.
+    /// Describes the damage and its offset. Memory is limited to a small multiple of the bytes.
     pub fn decode(schema: &Arc<Schema>, bytes: &[u8]) -> Result<Rows, Damage> {
         let mut cursor = Cursor::new(bytes);
         let row_count = cursor.u32("the row count")?;
-        // Every row has at least a byte in its first column, so that a wrong count is seen before anything is
-        // allocated.
+        // Every row has at least one byte in its first column, so a wrong count is detected before memory
+        // is allocated.
         if row_count > ROWS_PER_SEGMENT_MAX || row_count as usize > cursor.remaining() {
             return Err(Damage::new(0, format!("{row_count} rows in {} bytes", cursor.remaining())));
         }

@@ -65,7 +65,7 @@ impl<'a> ColumnSlice<'a> {
         }
     }
 
-    /// Says whether there is no value.
+    /// Returns whether there is no value.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

@@ -1,6 +1,6 @@
 //! Rows by column: in memory, in a journal record, and as a source of rows.
 //!
-//! All other folders may use it but `file` and `payload`. It knows nothing of files.
+//! Used by all other folders except `file` and `payload`. Does not depend on files.
 
 pub(crate) mod batch;
 pub(crate) mod column;

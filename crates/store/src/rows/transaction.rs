@@ -1,7 +1,7 @@
 //! A transaction: changes that are committed all or nothing.
 //!
 //! Input: rows to put, keys to delete, attachments to set. Output: the [`Transaction`] for
-//! [`crate::Writer::commit`]. Knows nothing of what is in the store.
+//! [`crate::Writer::commit`]. Does not depend on what is in the store.
 
 use crate::rows::in_memory::Rows;
 use crate::value::{OwnedValue, Value};
@@ -41,7 +41,7 @@ impl Transaction {
         self
     }
 
-    /// Says whether nothing is to change.
+    /// Returns whether nothing is to change.
     pub fn is_empty(&self) -> bool {
         self.puts.iter().all(|(_, rows)| rows.is_empty())
             && self.deletes.is_empty()

@@ -1,7 +1,7 @@
 //! Writes the uncompressed columns of a segment: fixed-width values, bytes, and the offsets of bytes.
 //!
 //! Input: one column of some sources, and the order of rows. Output: the column's sections. Each piece is
-//! written while the next one is gathered. Knows nothing of keys or codecs.
+//! written while the next one is gathered. Does not depend on keys or codecs.
 
 use crate::error::{Error, Result};
 use crate::file::sealed_write::SealedWriter;

@@ -1,6 +1,6 @@
 //! Finds rows of a segment by key: by the primary key, which is their order, or through an index.
 //!
-//! Input: keys and ends of ranges. Output: row numbers. Knows nothing of dead rows.
+//! Input: keys and ends of ranges. Output: row numbers. Does not depend on dead rows.
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
 use crate::error::Result;
@@ -47,7 +47,7 @@ impl Segment {
     /// stands for all keys that begin with it.
     ///
     /// # Errors
-    /// As [`Segment::primary_find`].
+    /// Same as [`Segment::primary_find`].
     pub fn primary_range(&self, from: Bound<&[Value]>, to: Bound<&[Value]>) -> Result<Range<u32>> {
         let columns = self.schema.primary.as_slice();
         self.check_ends(columns, from, to)?;
@@ -206,7 +206,7 @@ impl Segment {
         search::confirm(&SegmentSlots { segment: self, hash_index }, slot, key, found)
     }
 
-    /// Says whether a row that an index names has a whole key.
+    /// Returns whether a row that an index names has a whole key.
     #[inline(always)]
     fn has_key(&self, hash_index: &HashIndex, row: u32, key: &[Value]) -> Result<bool> {
         if let (Some(ids), [Value::Id(id)]) = (hash_index.ids, key) {

@@ -1,8 +1,8 @@
 //! A mapped segment: the rows of one table by column, in primary-key order, with their indexes
 //! (docs/FORMAT.md, "Segment").
 //!
-//! Input: the map of a segment file, numbers of columns and rows. Output: values, used in place. Knows
-//! nothing of dead rows. `find.rs` searches by key, `verify.rs` checks everything.
+//! Input: the map of a segment file, numbers of columns and rows. Output: values, used in place. Does not
+//! depend on dead rows. `find.rs` searches by key, `verify.rs` checks everything.
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
 use crate::error::{Error, Result};
@@ -70,7 +70,7 @@ impl Segment {
     ///
     /// # Errors
     /// [`Error::Corrupt`] if the file is cut or damaged, [`Error::Version`] if it is too new,
-    /// [`Error::Schema`] if it has rows of another schema, and what the disk says.
+    /// [`Error::Schema`] if it has rows of another schema, and disk errors.
     pub fn open(disk: &dyn Disk, path: &Path, schema: &Arc<Schema>) -> Result<Segment> {
         let sealed = Sealed::open(disk, path, KIND_SEGMENT)?;
         let layout = read_layout(&sealed, schema)?;
@@ -100,7 +100,7 @@ impl Segment {
         self.sealed.digest()
     }
 
-    /// Checks that it is the file that whoever names it means.
+    /// Checks that this is the file that the caller means.
     ///
     /// # Errors
     /// [`Error::Corrupt`] if its digest is another one.
@@ -186,7 +186,7 @@ impl Segment {
     /// Returns the bytes in a row of a `Bytes` column or of a payload column that is not compressed.
     ///
     /// # Errors
-    /// As [`Segment::value`].
+    /// Same as [`Segment::value`].
     #[inline]
     pub fn bytes(&self, column: usize, row: u32) -> Result<&[u8]> {
         let (blob, offsets) = self.plain_bytes(column)?;
@@ -274,8 +274,8 @@ impl Segment {
         Ok(Some(prepared.get_or_init(|| made)))
     }
 
-    /// Returns a column's dictionary as it is stored, for another segment; none if it has none, or a damaged
-    /// one: whoever reads this segment's rows is told so, and new ones can be written all the same.
+    /// Returns a column's dictionary as stored, for use in another segment. `None` if there is none or it
+    /// is damaged: reading this segment's rows reports the damage, and new rows can be written without it.
     pub(crate) fn dictionary_to_lend(&self, column: usize) -> Option<&[u8]> {
         let Some(ColumnLayout::Rows { dictionary: Some(section), .. }) = self.layout.columns.get(column)
         else {

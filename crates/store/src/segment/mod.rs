@@ -1,7 +1,7 @@
 //! Segments: rows of one table in one sealed file, by column, in primary-key order (docs/FORMAT.md,
 //! "Segment").
 //!
-//! Readers and writers of a store use it. It knows nothing of dead rows, manifests or other segments.
+//! Readers and writers of a store use it. It does not depend on dead rows, manifests or other segments.
 
 pub(crate) mod column_write;
 pub(crate) mod find;

@@ -21,7 +21,7 @@ use zstd::zstd_safe::CDict;
 
 /// Bytes that one thread compresses at a time where rows are compressed on their own.
 const PIECE_BYTES: usize = 1 << 16;
-/// What a row counts for when blocks are filled, besides its bytes: so that empty rows fill them, too.
+/// What a row counts for when blocks are filled, besides its bytes: so that empty rows fill them too.
 const ROW_OVERHEAD_BYTES: usize = 4;
 
 /// Rows gathered one after another.

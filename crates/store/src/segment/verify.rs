@@ -19,9 +19,9 @@ use std::cmp::Ordering;
 const PIECE_ROWS: u32 = 1 << 14;
 
 impl Segment {
-    /// Verifies all checksums, and if they fit, all that they cannot say: that places lie within their
-    /// columns, rows in the order of their keys, that every payload can be decompressed, that every index has
-    /// every row once, under its own key.
+    /// Verifies all checksums. If they match, also verifies what they do not cover: that offsets lie within
+    /// their columns, rows are in the order of their keys, every payload can be decompressed, and every
+    /// index holds every row once, under its own key.
     ///
     /// Returns all damaged chunks, or else the first damage in each column and index. Reads the whole file,
     /// on all cores.
@@ -244,8 +244,8 @@ fn group_at(groups: &[u32], slot: u32) -> &[u32] {
     end.and_then(|end| rest.get(..=end)).unwrap_or_default()
 }
 
-/// Says whether a search for a key comes by a slot: it has the key's tag, and each bucket before it back to
-/// the key's home leads on.
+/// Returns whether a search for a key visits a slot: the slot has the key's tag, and each bucket from the
+/// key's home to the one before it has the key's overflow bit.
 fn finds(buckets: &[Bucket], home_count: u64, hash: u64, (number, tag): (usize, u8)) -> bool {
     let home = usize::try_from(home(hash, home_count)).unwrap_or(usize::MAX);
     let before = buckets.get(home..number);

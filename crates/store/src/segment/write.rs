@@ -5,7 +5,7 @@
 //! depend on how many there are.
 //!
 //! Memory besides the sources: 8 bytes a row for an order; 24 bytes a row while an ordered index is built, 12
-//! for a hash index (and 4 for each row whose key another row has, too), one index at a time; 4 bytes a row
+//! for a hash index (and 4 for each row whose key another row has too), one index at a time; 4 bytes a row
 //! while a column of bytes is written; about 16 MiB of buffers; and while a payload column is merged, one
 //! decompressed block of each source, at most 256 MiB in all.
 
@@ -48,8 +48,8 @@ pub struct SegmentWritten {
 /// bounded as said above.
 ///
 /// # Errors
-/// What is wrong with a source, and what the disk says; [`Error::Limit`](crate::Error::Limit) if there are
-/// too many rows. What was written is then of no use, and the caller removes it.
+/// Damage in a source, and disk errors; [`Error::Limit`](crate::Error::Limit) if there are too many rows.
+/// The file is then unusable, and the caller removes it.
 ///
 /// # Panics
 /// If the rows are not in the order of their primary keys, or a key is there twice:
@@ -124,7 +124,7 @@ fn dictionaries(
     schema.columns.par_iter().enumerate().map(dictionary).collect()
 }
 
-/// Refuses an order that would make wrong answers: only a bug brings one here.
+/// Refuses an order that would cause wrong answers. Only a bug can cause one.
 fn assert_ascending(rows: &RowSet, sources: &[&dyn Source], primary: &[u16]) -> Result<()> {
     const BLOCK_ROWS: u32 = 1 << 16;
     let keys = Keys::new(rows, sources, primary)?;

@@ -74,8 +74,8 @@ impl InKeyOrder<'_> {
         self.sorted.rows.as_ref().map_or(narrow(index as u64), |rows| rows[index])
     }
 
-    /// Says whether the row with this place in key order does not count, or has the key of a later one that
-    /// does.
+    /// Returns whether the row with this place in key order does not count, or has the key of a later one
+    /// that does.
     fn left_out(&self, index: usize) -> LeftOut {
         let hints = &self.sorted.hints;
         // Hints that were not kept can be made again: their key is one column that holds them.

@@ -1,6 +1,6 @@
 //! Puts rows in key order.
 //!
-//! Indexes, segments and writers use it. It knows nothing of what the order is for.
+//! Indexes, segments and writers use it. It does not depend on what the order is for.
 
 pub(crate) mod by_primary;
 pub(crate) mod keys;

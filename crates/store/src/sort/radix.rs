@@ -264,7 +264,7 @@ fn make_hints(keys: &Keys, hints: &mut [u64]) -> (u64, u64) {
     ranges.reduce(|| (u64::MAX, 0), |one, two| (one.0.min(two.0), one.1.max(two.1)))
 }
 
-/// Says whether all rows are in key order as they are.
+/// Returns whether all rows are in key order as they are.
 fn is_sorted(keys: &Keys, hints: &[u64]) -> bool {
     let last = keys.len().saturating_sub(1);
     (0..last).into_par_iter().all(|row| match hints[row as usize].cmp(&hints[row as usize + 1]) {

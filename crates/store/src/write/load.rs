@@ -33,7 +33,7 @@ impl Writer {
     /// Memory: at most 40 bytes a row beside the batches, and what one index takes while it is built.
     ///
     /// # Errors
-    /// As [`Writer::commit`].
+    /// Same as [`Writer::commit`].
     pub fn load(&mut self, table: &str, batches: Vec<Rows>) -> Result<Version> {
         let puts = batches.into_iter().map(|rows| (table.to_owned(), rows)).collect();
         self.load_transaction(Transaction { puts, ..Transaction::default() })
@@ -42,7 +42,7 @@ impl Writer {
     /// Commits a transaction as segments, however small it is.
     ///
     /// # Errors
-    /// As [`Writer::commit`].
+    /// Same as [`Writer::commit`].
     pub fn load_transaction(&mut self, transaction: Transaction) -> Result<Version> {
         self.refuse_if_poisoned()?;
         let group = [transaction];
@@ -54,9 +54,10 @@ impl Writer {
         Ok(self.version())
     }
 
-    /// Commits tables that were loaded into memory as segments, all at once, with named bytes to set; they
-    /// answer meanwhile. Each table's rows are sorted by primary key (which costs nothing if they are, or if
-    /// that order was asked for before); of several rows with one key the youngest is kept.
+    /// Commits tables that were loaded into memory as segments, all at once, with named bytes to set. The
+    /// tables can be searched meanwhile. Each table's rows are sorted by primary key, which costs nothing
+    /// if they are in order or that order was built before. Of several rows with one key the youngest is
+    /// kept.
     ///
     /// Memory beside what is loaded: 8 bytes a row of one table if its rows are not in order, and what
     /// writing one segment takes.
@@ -94,11 +95,11 @@ impl Writer {
     }
 
     /// Seals tables that were loaded into memory, with named bytes, into the store in `directory`, as
-    /// [`Writer::seal_loaded`] does. If there is no store, it is created by the same publish: nobody ever
-    /// finds it without its rows.
+    /// [`Writer::seal_loaded`] does. If there is no store, the same publish creates it, so readers never
+    /// see it without its rows.
     ///
     /// # Errors
-    /// As [`Writer::create`]; of a store that is there as [`Writer::open_or_create`] and
+    /// Same as [`Writer::create`]; for an existing store, same as [`Writer::open_or_create`] and
     /// [`Writer::seal_loaded`].
     pub fn seal_into(
         disk: &Arc<dyn Disk>,
@@ -118,7 +119,8 @@ impl Writer {
         check_schemas(&schemas)?;
         let attached = Transaction { attachments, ..Transaction::default() };
         check_attachments(&Attachments::new(), std::slice::from_ref(&attached))?;
-        // A load that was killed leaves segments that may be large. Where no manifest is, nobody merges.
+        // A load that was killed leaves segments that may be large. Without a manifest, no merge can be
+        // running.
         remove_unnamed(&**disk, directory, None);
         let mut draft = Draft::first(disk, directory, &schemas, options.seed, disk.list(directory)?);
         draft.sequence += 1;
@@ -129,14 +131,14 @@ impl Writer {
         publish_first(draft, options, lock)
     }
 
-    /// Makes the puts and attachments of a transaction all that the store in `directory` has, by one publish:
-    /// in the place of what was there, readable or damaged, of these tables or of others; or of nothing.
-    /// Readers keep what they have open. The rows of one table should be in the order of their primary keys:
-    /// then they are not sorted.
+    /// Replaces the content of the store in `directory` with the puts and attachments of a transaction, by
+    /// one publish. The old store may be readable, damaged, have other tables, or not exist. Readers keep
+    /// what they have open. The rows of one table should be in the order of their primary keys: then they
+    /// are not sorted.
     ///
     /// # Errors
-    /// As [`Writer::create`], but that there may be a store; and [`Error::Version`] if it is one of a newer
-    /// program.
+    /// Same as [`Writer::create`], but an existing store is no error; and [`Error::Version`] if a newer
+    /// program wrote it.
     pub fn load_instead(
         disk: &Arc<dyn Disk>,
         directory: &Path,

@@ -34,11 +34,11 @@ use std::sync::Arc;
 /// How a merge behaves.
 #[derive(Clone, Debug)]
 pub struct MergeOptions {
-    /// Who merges, for whoever finds the store locked: process number and command.
+    /// Shown to processes that find the store locked: process number and command.
     pub holder: String,
-    /// What to do if somebody else merges. For a writer a merge waits in any case.
+    /// What to do if another process merges. A merge always waits for a writer.
     pub wait: Wait,
-    /// The name of the new file comes from it, and from nothing else that is random.
+    /// The only source of randomness; the name of the new file comes from it.
     pub seed: u64,
     /// Whether the store keeps a second copy, as its writers do ([`Options::keeps_copy`]).
     pub keeps_copy: bool,
@@ -72,25 +72,25 @@ struct Plan {
     run: Range<usize>,
 }
 
-/// A merged segment that nothing names yet.
+/// A merged segment that no manifest names yet.
 struct Merged {
     number: names::FileNumber,
     file: UnpublishedFiles,
-    /// None if no row was alive.
+    /// `None` if no row was live.
     segment: Option<Segment>,
 }
 
-/// Merges the segments of the first table where the policy chooses any; none if there is nothing to do.
-/// Called until then, it leaves a store that opens fast. Must not be called by whoever holds a [`Writer`] of
-/// the same store: it waits for it.
+/// Merges the segments of the first table where the policy chooses any; `None` if there is nothing to do.
+/// Call it until it returns `None`, so that the store opens fast. It must not be called while holding a
+/// [`Writer`] of the same store: it would wait for that writer forever.
 ///
 /// Memory: at most 40 bytes for each row of the merged segments, and what one index takes while it is built.
 /// The rows stay in mapped files.
 ///
 /// # Errors
-/// [`disk::Error::Locked`] if somebody else merges and `options.wait` is [`Wait::Refuse`]: a writer that is
-/// being opened holds the lock of merges for a moment, too. If a file is damaged; or what the disk says. The
-/// store is as it was, or merged.
+/// [`disk::Error::Locked`] if another process merges and `options.wait` is [`Wait::Refuse`]. A writer that
+/// is being opened also holds the merge lock for a moment. Also fails if a file is damaged, or on a disk
+/// error. The store is then unchanged, or merged.
 pub fn merge(disk: &Arc<dyn Disk>, directory: &Path, options: &MergeOptions) -> Result<Option<MergeReport>> {
     merge_chosen(disk, directory, options, &policy::choose)
 }
@@ -99,7 +99,7 @@ pub fn merge(disk: &Arc<dyn Disk>, directory: &Path, options: &MergeOptions) -> 
 /// there is none.
 ///
 /// # Errors
-/// As [`merge`].
+/// Same as [`merge`].
 pub fn merge_all(
     disk: &Arc<dyn Disk>,
     directory: &Path,
@@ -118,7 +118,7 @@ fn merge_chosen(
     options: &MergeOptions,
     choose: &dyn Fn(&[SegmentSize]) -> Option<Range<usize>>,
 ) -> Result<Option<MergeReport>> {
-    // Files that no manifest names stay as long as this is held.
+    // Files that no manifest names are kept as long as this lock is held.
     let _merge_lock = disk.lock(&directory.join(names::MERGE_LOCK), &options.holder, options.wait)?;
     let both = options.keeps_copy.then(|| Arc::new(Mirror::new(disk, directory)) as Arc<dyn Disk>);
     let before = Snapshot::open(both.as_ref().unwrap_or(disk), directory)?.state;
@@ -175,7 +175,7 @@ fn write_merged(before: &State, plan: &Plan, seed: u64) -> Result<Merged> {
     Ok(Merged { number, file, segment: Some(segment) })
 }
 
-/// Puts the merged segment in the place of those it was made from; says whether they were still there.
+/// Replaces the segments with the merged one; returns whether they were still there.
 fn publish_merged(
     disk: &Arc<dyn Disk>,
     before: &State,
@@ -189,7 +189,7 @@ fn publish_merged(
     let mut draft = writer.draft(&BTreeMap::new())?;
     let old = &before.manifest.tables[plan.table].segments[plan.run.clone()];
     let segments = &draft.tables[plan.table].segments;
-    // Others only add segments behind, or drop those in which all rows died.
+    // Other writers only append segments, or drop those whose rows are all dead.
     let is_old = |segment: &DraftSegment| old.iter().any(|old| old.number == segment.entry.number);
     let Some(from) = segments.iter().position(is_old) else {
         return Ok(false);
@@ -203,7 +203,7 @@ fn publish_merged(
     Ok(true)
 }
 
-/// Returns the merged segment with the rows dead that died while it was written.
+/// Returns the merged segment, with the rows marked dead that died while it was written.
 fn carry_over(
     before: &State,
     plan: &Plan,
@@ -219,7 +219,7 @@ fn carry_over(
         let now = draft.tables[plan.table].segments.iter().find(|now| now.entry.number == old.number);
         match now {
             Some(now) => now.part.dead.since(&then.dead).try_for_each(|row| kill(&mut part, then, row))?,
-            // All its rows died, and it was left out.
+            // All its rows died, so it was left out.
             None => (0..then.row_count())
                 .filter(|&row| !then.is_dead(row))
                 .try_for_each(|row| kill(&mut part, then, row))?,

@@ -6,16 +6,16 @@ use disk::Wait;
 /// How a writer behaves.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Who writes, for whoever finds the store locked: process number and command.
+    /// Shown to processes that find the store locked: process number and command.
     pub holder: String,
-    /// What to do if somebody else writes.
+    /// What to do if another process writes.
     pub wait: Wait,
-    /// Names of files and identities of journals come from it, and from nothing else that is random.
+    /// The only source of randomness; names of files and identities of journals come from it.
     pub seed: u64,
     /// When commits go to segments.
     pub limits: Limits,
-    /// Whether each file is written twice, the second time below the directory in `copy/`: for what nothing
-    /// can make again.
+    /// Whether each file is written twice, the second time to `copy/` below the directory. For data that
+    /// cannot be made again.
     pub keeps_copy: bool,
 }
 

@@ -1,7 +1,7 @@
 //! Chooses which segments to merge next. Changes nothing.
 //!
-//! Input: the sizes of one table's segments, in order of arrival. Output: a run of neighbours, or none. Knows
-//! nothing of files, rows or schemas.
+//! Input: the sizes of one table's segments, in order of arrival. Output: a run of neighbours, or none.
+//! Does not depend on files, rows or schemas.
 
 use crate::limits::{
     MERGE_SEGMENT_COUNT_MAX, MERGE_SEGMENT_COUNT_MIN, MERGE_SMALL_ROWS, ROWS_PER_SEGMENT_MAX,

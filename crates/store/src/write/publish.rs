@@ -44,7 +44,7 @@ pub(crate) struct Draft {
     pub(crate) written: UnpublishedFiles,
 }
 
-/// Files that nothing names yet. Dropped, it removes them.
+/// Files that no manifest names yet. Dropping this removes them.
 pub(crate) struct UnpublishedFiles {
     disk: Arc<dyn Disk>,
     paths: Vec<PathBuf>,
@@ -74,7 +74,7 @@ impl Draft {
     /// Begins the state after `state`. The rows in the memtables are not in it.
     ///
     /// # Errors
-    /// What the disk says.
+    /// Disk errors.
     pub(crate) fn after(state: &State, seed: u64) -> Result<Draft> {
         let number = state.manifest.number + 1;
         let namer = Namer::new(seed, Maker::Writer, number, state.disk.list(&state.directory)?);
@@ -139,7 +139,7 @@ impl Draft {
     /// Writes rows as new segments of a table, of at most `rows_per_segment` rows each.
     ///
     /// # Errors
-    /// What the disk says, or that a source is damaged.
+    /// Disk errors, or that a source is damaged.
     pub(crate) fn write_rows(&mut self, table: usize, rows: &Survivors, rows_per_segment: u32) -> Result<()> {
         let row_count = rows.len();
         let most = rows_per_segment.clamp(1, ROWS_PER_SEGMENT_MAX) as usize;
@@ -170,8 +170,7 @@ impl Draft {
     /// Makes the draft the store's state, visible and durable.
     ///
     /// # Errors
-    /// What the disk says. Then nobody knows whether the old state is in place or the new one, but it is one
-    /// of them.
+    /// Disk errors. Then either the old state or the new one is in place, and it is unknown which.
     pub(crate) fn publish(&mut self) -> Result<Published> {
         self.write_dead_rows()?;
         let manifest = self.manifest();
@@ -241,7 +240,7 @@ impl Draft {
 
     fn create_journal(&mut self, identity: &JournalIdentity) -> Result<(Box<dyn File>, u64)> {
         let path = self.directory.join(names::journal(identity.manifest));
-        // One of a publish that did not succeed: it holds no record.
+        // Left from a publish that did not succeed; it holds no record.
         self.disk.remove(&path)?;
         self.written.add(&path);
         let mut file = self.disk.create(&path)?;
@@ -317,8 +316,8 @@ pub(crate) fn write_new_segment(
     Ok(segment)
 }
 
-/// Removes what `old` names and `new` does not. Readers that have it open keep it; others read the new
-/// manifest.
+/// Removes files that `old` names and `new` does not. Readers that have them open keep them; others read
+/// the new manifest.
 pub(crate) fn remove_replaced(disk: &dyn Disk, directory: &Path, old: &Manifest, new: &Manifest) {
     let kept = named_files(new);
     for name in named_files(old).into_iter().filter(|name| !kept.contains(name)) {
@@ -327,8 +326,8 @@ pub(crate) fn remove_replaced(disk: &dyn Disk, directory: &Path, old: &Manifest,
     }
 }
 
-/// Removes the files that look like a store's and that its manifest does not name; all of them, if there is
-/// none. What cannot be removed waits for the next writer: a full disk must not keep anybody from opening the
+/// Removes files of the store that its manifest does not name, or all of them if there is no manifest.
+/// Files that cannot be removed are left for the next writer: a full disk must not prevent opening the
 /// store.
 pub(crate) fn remove_unnamed(disk: &dyn Disk, directory: &Path, manifest: Option<&Manifest>) {
     let kept = manifest.map(named_files).unwrap_or_default();

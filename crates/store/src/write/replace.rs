@@ -20,26 +20,25 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Puts the newest state of the store in `from` in the place of whatever store is in `directory`, readable or
-/// not. Readers of that one keep what they have open. Waits for a merge of it and for its writer. The store
-/// in `from` stays as it is, but for its journal, which is sealed.
+/// Replaces the store in `directory`, readable or not, with the newest state of the store in `from`.
+/// Readers of the old store keep what they have open. Waits for a merge of the old store and for its
+/// writer. The journal of the store in `from` is sealed; nothing else in it changes.
 ///
 /// # Errors
-/// If the store in `from` is damaged or being written, or what the disk says: then `directory` holds what it
-/// held, or the new state.
+/// If the store in `from` is damaged or being written, or a disk operation fails. Then `directory` holds
+/// its old state, or the new one.
 pub fn replace(disk: &Arc<dyn Disk>, directory: &Path, from: &Path, options: &Options) -> Result<()> {
     disk.create_directory(directory)?;
     let wait = Wait::Block;
-    // First the lock of merges, as a merge takes them, so that neither waits for the other for ever. Files
-    // that no manifest names stay as long as it is held.
+    // The merge lock first, in the same order as a merge, to avoid a deadlock. Files that no manifest names
+    // are kept as long as it is held.
     let _merge_lock = disk.lock(&directory.join(names::MERGE_LOCK), &options.holder, wait)?;
     let _lock = disk.lock(&directory.join(names::LOCK), &options.holder, wait)?;
     let mut source = Writer::open(disk, from, options.clone())?;
     source.flush()?;
     let state = Arc::clone(source.state());
     let old = manifest_in(&**disk, directory)?;
-    // What nothing names may have the names of what is to come: one that was interrupted copied the same
-    // files.
+    // Unnamed files may have the names of files to come: an interrupted run copied the same files.
     match &old {
         Some(old) => remove_unnamed(&**disk, directory, Some(old)),
         None => remove_segments(&**disk, directory)?,
@@ -101,7 +100,7 @@ fn files_of(entry: &SegmentEntry) -> impl Iterator<Item = String> {
     std::iter::once(entry.number.segment()).chain(dead)
 }
 
-/// Copies a sealed file, durably but for its name.
+/// Copies a sealed file durably, except for its name.
 fn copy(disk: &dyn Disk, from: &Path, to: &Path) -> Result<()> {
     let bytes = disk.map(from)?;
     let mut file = disk.create(to)?;

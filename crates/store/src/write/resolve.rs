@@ -114,7 +114,7 @@ impl<'a> Input<'a> {
     /// Returns an upper bound of the rows that the input adds or kills.
     pub(crate) fn row_count(&self) -> u64 {
         let puts: u64 = self.batches.iter().map(|batch| u64::from(batch.rows.len())).sum();
-        // A put may kill a row, too.
+        // A put may kill a row too.
         puts + self.deletes.len() as u64
     }
 

@@ -1,5 +1,5 @@
-//! The second copy of a store that cannot be made again: how the two are kept equal, and how each is repaired
-//! from the other.
+//! The second copy of a store that cannot be made again: how the two copies are kept equal, and how each is
+//! repaired from the other.
 //!
 //! Input: a store's directory, with its second copy in `copy/`. Output: a directory that is as new as the
 //! newer of the two, or a store that is whole in both. Does not depend on what the rows mean.
@@ -26,17 +26,17 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 impl Snapshot {
-    /// Opens the newest state of a store that keeps a second copy: of the two the newer one. If the store is
-    /// damaged that is an error, whatever the copy holds: [`repair`] mends it.
+    /// Opens the newest state of a store that keeps a second copy, from the newer of the two copies. A
+    /// damaged store is an error, whatever the copy holds; [`repair`] repairs it.
     ///
     /// # Errors
-    /// As [`Snapshot::open`].
+    /// Same as [`Snapshot::open`].
     pub fn open_newer(disk: &Arc<dyn Disk>, directory: &Path) -> Result<Snapshot> {
         let second = directory.join(names::SECOND);
         match (Snapshot::open(disk, directory), Snapshot::open(disk, &second)) {
             (Ok(own), Ok(second)) => Ok(if second.version() > own.version() { second } else { own }),
             (Err(error), Ok(second)) if error.is_not_found() => Ok(second),
-            // What is there and cannot be read is no reason to say that there is nothing.
+            // An existing file that cannot be read does not mean that there is no store.
             (Err(error), Err(damage)) if error.is_not_found() && has_manifest(&**disk, &second)? => {
                 Err(damage)
             }
@@ -50,11 +50,12 @@ pub fn second_copy(directory: &Path) -> PathBuf {
     directory.join(names::SECOND)
 }
 
-/// Returns the disk to write a store on, whose lock is held: where it is to keep a second copy, one that
-/// writes both, after both were made as the newer one is. A damaged copy is mended as [`repair`] does it.
+/// Returns the disk to write a store on, whose lock is held. If the store is to keep a second copy, this
+/// disk writes both copies, after the older one was brought up to date. A damaged copy is repaired as
+/// [`repair`] does.
 ///
 /// # Errors
-/// The store is damaged, or it is not there and the copy is damaged: nothing was changed. What the disk says.
+/// The store is damaged, or it is missing and the copy is damaged: nothing was changed. Disk errors.
 pub(crate) fn writable(disk: &Arc<dyn Disk>, directory: &Path, options: &Options) -> Result<Arc<dyn Disk>> {
     if !options.keeps_copy {
         return Ok(Arc::clone(disk));
@@ -68,7 +69,7 @@ pub(crate) fn writable(disk: &Arc<dyn Disk>, directory: &Path, options: &Options
         (Ok(own), Ok(_)) => put(disk, &own.state, &second)?,
         (Ok(own), Err(_)) if !has_manifest(&**disk, &second)? => put(disk, &own.state, &second)?,
         (Ok(_), Err(_)) => {
-            // It may hold what the other lost without a trace.
+            // It may hold data that the other lost without a trace.
             mend(disk, directory)?;
             put(disk, &Snapshot::open(disk, directory)?.state, &second)?;
         }
@@ -80,8 +81,8 @@ pub(crate) fn writable(disk: &Arc<dyn Disk>, directory: &Path, options: &Options
     Ok(Arc::new(Mirror::new(disk, directory)))
 }
 
-/// Makes the store in the directory `to` what `from` is; what is sound there already stays. The manifest
-/// comes last, so that `to` is what it was or what `from` is.
+/// Makes the store in `to` equal to the one in `from`. Sound files in `to` are kept. The manifest is
+/// written last, so that `to` always holds its old state or the new one.
 fn put(disk: &Arc<dyn Disk>, from: &State, to: &Path) -> Result<()> {
     let disk = &**disk;
     for file in sealed_files(&from.manifest) {
@@ -98,10 +99,10 @@ fn put(disk: &Arc<dyn Disk>, from: &State, to: &Path) -> Result<()> {
     Ok(disk::publish(disk, to, names::MANIFEST, &manifest)?)
 }
 
-/// Mends each file of a store and of its second copy from the other, and returns what is damaged after that.
+/// Repairs each file of a store and of its second copy from the other, and returns the remaining damage.
 ///
 /// # Errors
-/// Somebody else has the lock and `options.wait` says not to wait; what the disk says. No damage is an error.
+/// Another process holds the lock and `options.wait` says not to wait; disk errors. Damage is not an error.
 pub fn repair(disk: &Arc<dyn Disk>, directory: &Path, options: &Options) -> Result<Vec<FileDamage>> {
     let _lock = disk.lock(&directory.join(names::LOCK), &options.holder, options.wait)?;
     mend(disk, directory)?;
@@ -184,8 +185,8 @@ fn with_loss(manifest: &Manifest, damage: FileDamage) -> FileDamage {
     }
 }
 
-/// Returns the manifest of the highest number that can be read, with its bytes. What seems to be of a newer
-/// version is damage where the other can be read: both are written by the same program.
+/// Returns the readable manifest with the highest number, with its bytes. If one copy can be read, a newer
+/// version in the other counts as damage: the same program writes both.
 fn newest_manifest(disk: &dyn Disk, places: &[PathBuf]) -> Result<Option<(Manifest, Vec<u8>)>> {
     let mut newest: Option<(Manifest, Vec<u8>)> = None;
     let mut refused = None;
@@ -206,7 +207,7 @@ fn newest_manifest(disk: &dyn Disk, places: &[PathBuf]) -> Result<Option<(Manife
     }
 }
 
-/// Gives both places the journal with the most records that either has, or both together.
+/// Gives both copies the journal with the most records: that of one copy, or both combined.
 fn mend_journal(disk: &dyn Disk, places: &[PathBuf], manifest: &Manifest) -> Result<()> {
     let name = names::journal(manifest.number);
     let schemas: Vec<Arc<Schema>> = manifest.tables.iter().map(|table| Arc::clone(&table.schema)).collect();

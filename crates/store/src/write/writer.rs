@@ -40,10 +40,10 @@ pub struct Writer {
 }
 
 impl Writer {
-    /// Creates a store with these tables in `directory`, which is created too if need be.
+    /// Creates a store with these tables in `directory`, which is created too if needed.
     ///
     /// # Errors
-    /// If there is a store already, somebody else writes, a schema is not valid, or the disk refuses.
+    /// If a store exists already, another process writes, a schema is not valid, or a disk operation fails.
     pub fn create(
         disk: &Arc<dyn Disk>,
         directory: &Path,
@@ -64,8 +64,8 @@ impl Writer {
     /// Opens the store in `directory` for writing.
     ///
     /// # Errors
-    /// If there is no store, somebody else writes ([`disk::Error::Locked`] names who), a file is damaged,
-    /// missing or of a newer version, or the disk refuses.
+    /// If there is no store, another process writes ([`disk::Error::Locked`] names it), a file is damaged,
+    /// missing or of a newer version, or a disk operation fails.
     pub fn open(disk: &Arc<dyn Disk>, directory: &Path, options: Options) -> Result<Writer> {
         let lock = disk.lock(&directory.join(names::LOCK), &options.holder, options.wait)?;
         let disk = &second_copy::writable(disk, directory, &options)?;
@@ -101,18 +101,19 @@ impl Writer {
         Ok(Snapshot { state: Arc::clone(&self.state) })
     }
 
-    /// Returns which state is the newest.
+    /// Returns the version of the newest state.
     pub fn version(&self) -> Version {
         Version { sequence: self.state.sequence, manifest: self.state.manifest.number }
     }
 
-    /// Returns how many bytes of a commit that was never acknowledged were cut off when the store was opened:
-    /// a writer died there.
+    /// Returns how many bytes of an unacknowledged commit were cut off when the store was opened. They are
+    /// left by a writer that died during the commit.
     pub fn cut_bytes(&self) -> u64 {
         self.cut_bytes
     }
 
-    /// Says whether anything was committed since `version`: whether a plan made on it must be checked again.
+    /// Returns whether anything was committed since `version`, so that a plan based on it must be checked
+    /// again.
     pub fn changed_since(&self, version: &Version) -> bool {
         self.state.sequence != version.sequence
     }
@@ -120,9 +121,9 @@ impl Writer {
     /// Commits a transaction: all of it or nothing. When this returns it is durable.
     ///
     /// # Errors
-    /// If the transaction does not fit the tables or is too large: nothing happened. If a write fails:
-    /// whether it is committed is known when the store is opened again, and until then everything is
-    /// [`Error::Poisoned`].
+    /// If the transaction does not fit the tables or is too large: then nothing is changed. If a write
+    /// fails: then it is unknown whether the transaction is committed until the store is opened again, and
+    /// until then everything is [`Error::Poisoned`].
     pub fn commit(&mut self, transaction: Transaction) -> Result<Version> {
         self.commit_group(std::slice::from_ref(&transaction))
     }
@@ -130,7 +131,7 @@ impl Writer {
     /// Commits several transactions at the cost of one, in their order. All become visible at once.
     ///
     /// # Errors
-    /// As [`Writer::commit`].
+    /// Same as [`Writer::commit`].
     pub fn commit_group(&mut self, group: &[Transaction]) -> Result<Version> {
         self.refuse_if_poisoned()?;
         if group.iter().all(Transaction::is_empty) {
@@ -139,12 +140,12 @@ impl Writer {
         check_attachments(&self.state.attachments, group)?;
         let state = Arc::clone(&self.state);
         let inputs = resolve::by_table(&state, group)?;
-        // A journal of an older version takes no more.
+        // A journal of an older version takes no more records.
         if state.manifest.has_digests()
             && self.may_fit_journal(group, &inputs)
             && let Some((record, bytes)) = self.record(&state, group, &inputs)?
         {
-            // The old state is let go of, so that its rows in memory need not be copied.
+            // Drop the old state, so that its rows in memory need not be copied.
             drop(state);
             self.append(&record, &bytes)?;
         } else {
@@ -153,10 +154,10 @@ impl Writer {
         Ok(self.version())
     }
 
-    /// Moves what the journal holds into segments. A store of an older version is of the newest after that.
+    /// Moves the content of the journal into segments. A store of an older version is upgraded by this.
     ///
     /// # Errors
-    /// As [`Writer::commit`].
+    /// Same as [`Writer::commit`].
     pub fn flush(&mut self) -> Result<Version> {
         self.refuse_if_poisoned()?;
         let manifest = &self.state.manifest;
@@ -166,7 +167,7 @@ impl Writer {
         Ok(self.version())
     }
 
-    /// Says whether the group is worth the work of encoding it for the journal.
+    /// Returns whether the group is worth the work of encoding it for the journal.
     fn may_fit_journal(&self, group: &[Transaction], inputs: &BTreeMap<usize, Input>) -> bool {
         let rows: u64 = inputs.values().map(Input::row_count).sum();
         let bytes: u64 = group
@@ -207,7 +208,7 @@ impl Writer {
     }
 
     fn append(&mut self, record: &Record, bytes: &[u8]) -> Result<()> {
-        // Until both succeed nobody knows what the journal holds.
+        // Until both succeed, the content of the journal is unknown.
         self.is_poisoned = true;
         self.journal.write(bytes)?;
         self.journal.sync()?;
@@ -230,7 +231,7 @@ impl Writer {
     /// Begins the next state, with the rows of all memtables and of `inputs` in new segments.
     ///
     /// # Errors
-    /// As [`Writer::commit`].
+    /// Same as [`Writer::commit`].
     pub(crate) fn draft(&mut self, inputs: &BTreeMap<usize, Input>) -> Result<Draft> {
         let state = Arc::clone(&self.state);
         let mut draft = Draft::after(&state, self.options.seed)?;
@@ -261,7 +262,7 @@ impl Writer {
     /// Adds tables in memory, each with its number, to a draft.
     ///
     /// # Errors
-    /// As [`Writer::commit`].
+    /// Same as [`Writer::commit`].
     pub(crate) fn write_loaded(&mut self, draft: &mut Draft, tables: &[(usize, &Loaded)]) -> Result<()> {
         for &(number, loaded) in tables {
             self.is_poisoned = true;
@@ -274,7 +275,7 @@ impl Writer {
     /// Makes the draft the newest state.
     ///
     /// # Errors
-    /// As [`Writer::commit`].
+    /// Same as [`Writer::commit`].
     pub(crate) fn publish(&mut self, mut draft: Draft) -> Result<()> {
         self.is_poisoned = true;
         let Published { state, journal } = draft.publish()?;
@@ -307,7 +308,7 @@ impl std::fmt::Debug for Writer {
     }
 }
 
-/// Takes the writer's lock of a directory, which is made if need be.
+/// Takes the writer's lock of a directory, which is created if missing.
 pub(crate) fn lock_new(disk: &Arc<dyn Disk>, directory: &Path, options: &Options) -> Result<Lock> {
     disk.create_directory(directory)?;
     Ok(disk.lock(&directory.join(names::LOCK), &options.holder, options.wait)?)
@@ -349,10 +350,11 @@ pub(crate) fn open_locked(
     lock: Lock,
 ) -> Result<Writer> {
     let state = Snapshot::open(disk, directory)?.state;
-    // The last writer may have died between a rename and its sync; what we acknowledge rests on that rename.
+    // The last writer may have died between a rename and its sync. What we acknowledge depends on that
+    // rename.
     disk.sync_directory(directory)?;
-    // Cuts a torn tail, and makes durable what the last writer may have written and not synced: so the next
-    // record is not the only one of the two that survives.
+    // Cuts a torn tail, and makes durable what the last writer may have written but not synced. Otherwise a
+    // crash could keep the next record without the one before it.
     let path = directory.join(names::journal(state.manifest.number));
     let journal = disk.append(&path, state.journal_bytes)?;
     // A merge writes files that no manifest names yet.
@@ -363,7 +365,7 @@ pub(crate) fn open_locked(
     Ok(Writer { options, state, journal, is_poisoned: false, cut_bytes, _lock: lock })
 }
 
-/// Refuses attachments that, with those that are there, no manifest would take.
+/// Refuses attachments that would exceed a manifest's limits together with the existing ones.
 pub(crate) fn check_attachments(attached: &Attachments, group: &[Transaction]) -> Result<()> {
     let mut lengths: BTreeMap<&str, u64> =
         attached.iter().map(|(name, bytes)| (name.as_str(), bytes.len() as u64)).collect();

@@ -32,7 +32,7 @@ pub struct LogFile<'a> {
 /// most have work. `progress` counts blocks and their stored bytes.
 ///
 /// # Errors
-/// Damage, which a transaction of more than [`TRANSACTION_ROWS_MAX`] rows is, too; a row that does not fit
+/// Damage, which a transaction of more than [`TRANSACTION_ROWS_MAX`] rows is too; a row that does not fit
 /// those before it, unless the state leaves those out.
 pub fn apply_log(
     log: LogFile,

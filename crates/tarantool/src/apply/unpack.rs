@@ -3,11 +3,11 @@
 //! Input: the bytes of a log, where its blocks are, and used pieces. Output: pieces, through a [`Sink`]. Does
 //! not know what rows do.
 //!
-//! The size that a block claims limits no memory: a few bytes can stand for 2 GiB, and two bytes for a row.
-//! So a piece ends within a block as soon as it is full, by bytes or by rows; no piece is made while too many
-//! bytes wait; and memory that was needed only once is given back. A piece never ends within a transaction,
-//! since its rows would have to be copied one by one until the transaction ends; the number of rows of a
-//! transaction is limited instead.
+//! The size that a block claims does not limit memory: a few bytes can decompress to 2 GiB, and two bytes
+//! can encode a row. So a piece ends within a block as soon as it is full, by bytes or by rows. No piece is
+//! made while too many bytes wait. Memory that was needed only once is released. A piece never ends within
+//! a transaction, since its rows would have to be copied one by one until the transaction ends. The number
+//! of rows of a transaction is limited instead.
 
 use super::row_place::RowPlace;
 use crate::error::Damage;
@@ -15,20 +15,19 @@ use crate::file::block::{BlockPlace, Unpacker};
 use crate::file::row::rows;
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 
-/// Pieces of a log that are decompressed before they are needed.
+/// Pieces of a log that are decompressed in advance.
 pub const PIECES_AHEAD_MAX: usize = 8;
-/// Rows of one transaction. Whoever wrote it had all of them in memory at once, and so must whoever reads it:
-/// beside its bytes, some 300 for each row.
+/// Rows of one transaction. The program that wrote it had all of them in memory at once, and so must this
+/// one: besides its bytes, each row takes some 300.
 pub const TRANSACTION_ROWS_MAX: usize = 1 << 22;
-/// Bytes of pieces that are made before they are needed, but for the last of them: a piece may be a single
-/// row.
+/// Bytes of pieces that are made in advance, not counting the last one: a piece may be a single row.
 const BYTES_AHEAD_MAX: usize = 16 << 20;
-/// Bytes of rows with which a piece is full.
+/// A piece with this many bytes of rows is full.
 const PIECE_BYTES: usize = 128 << 10;
-/// Rows with which a piece is full: beside its bytes each takes a [`RowPlace`], which may be much more. Usual
-/// rows never get there.
+/// A piece with this many rows is full. Besides its bytes each row takes a [`RowPlace`], which may be much
+/// larger. Usual rows never reach this limit.
 const PIECE_ROWS: usize = 8 << 10;
-/// Bytes of memory with which a piece is used again.
+/// A piece is reused if it has at most this many bytes of memory.
 const KEPT_BYTES_MAX: usize = 4 << 20;
 
 /// The rows of some blocks, or of a part of one.
@@ -36,26 +35,26 @@ const KEPT_BYTES_MAX: usize = 4 << 20;
 pub(super) struct Piece {
     pub(super) bytes: Vec<u8>,
     pub(super) rows: Vec<RowPlace>,
-    /// Bytes, as stored, of the blocks that end in it.
+    /// Stored bytes of the blocks that end in it.
     pub(super) stored_bytes: usize,
-    /// What is wrong behind them.
+    /// The damage after these rows.
     pub(super) damage: Option<Damage>,
 }
 
-/// Where pieces come out, and where they go when they are done with. Whoever takes no more drops both.
+/// Receives full pieces and returns used ones. A receiver that takes no more drops both ends.
 pub(super) type Ends = (Receiver<Piece>, Sender<Piece>);
 
 /// Takes full pieces.
 pub(super) trait Sink {
-    /// Takes a piece, and returns an empty one; none if nobody takes pieces any more.
+    /// Takes a piece, and returns an empty one; `None` if pieces are no longer accepted.
     fn take(&mut self, piece: Piece) -> Option<Piece>;
 }
 
-/// Hands pieces to another thread.
+/// Passes pieces to another thread.
 pub(super) struct OtherThread {
     send: SyncSender<Piece>,
     used: Receiver<Piece>,
-    /// Bytes of the pieces that did not come back.
+    /// Bytes of the pieces that were not returned yet.
     ahead_bytes: usize,
 }
 
@@ -68,7 +67,7 @@ impl OtherThread {
 }
 
 impl Sink for OtherThread {
-    /// Waits while too many bytes are ahead.
+    /// Waits while too many bytes are in advance.
     fn take(&mut self, piece: Piece) -> Option<Piece> {
         self.ahead_bytes += piece.used_bytes();
         self.send.send(piece).ok()?;
@@ -84,7 +83,7 @@ impl Sink for OtherThread {
     }
 }
 
-/// Carries pieces out at once, on the thread that made them; the function says whether to go on.
+/// Applies pieces at once, on the thread that made them. The function returns whether to continue.
 pub(super) struct OneThread<F>(pub(super) F);
 
 impl<F: FnMut(&Piece) -> bool> Sink for OneThread<F> {
@@ -97,14 +96,14 @@ impl<F: FnMut(&Piece) -> bool> Sink for OneThread<F> {
 pub(super) struct Cutter<S> {
     sink: S,
     piece: Piece,
-    /// Rows behind the end of the last transaction.
+    /// Rows after the end of the last transaction.
     open_row_count: usize,
 }
 
 /// Why no more pieces are made.
 enum Stop {
     Damage(Damage),
-    /// Nobody takes them.
+    /// The receiver takes no more.
     Unwanted,
 }
 
@@ -113,7 +112,7 @@ impl<S: Sink> Cutter<S> {
         Cutter { sink, piece: Piece::default(), open_row_count: 0 }
     }
 
-    /// Unpacks blocks into pieces, until there are no more, one is damaged, or nobody takes them.
+    /// Unpacks blocks into pieces, until there are no more, one is damaged, or the receiver takes no more.
     pub(super) fn unpack_all(mut self, bytes: &[u8], blocks: impl Iterator<Item = BlockPlace>) {
         let mut unpacker = Unpacker::default();
         for place in blocks {
@@ -132,17 +131,17 @@ impl<S: Sink> Cutter<S> {
                 }
             }
         }
-        // If nobody takes it, the other side has found something wrong.
+        // If it is not taken, the receiver has found an error.
         let _ = self.sink.take(self.piece);
     }
 
-    /// Takes the rows of a block, as far as they are rows.
+    /// Takes the rows of a block, up to the first that is damaged.
     fn take(&mut self, payload: &[u8], place: &BlockPlace) -> Result<(), Stop> {
         let mut rest = payload;
         loop {
             let taken = self.piece.push(rest, &mut self.open_row_count);
-            // A place among decompressed bytes means nothing to whoever looks into the file: the block's
-            // does.
+            // An offset in decompressed bytes does not help somebody who looks into the file; the block's
+            // offset does.
             let taken = taken.map_err(|damage| Stop::Damage(Damage { offset: place.offset, ..damage }))?;
             rest = rest.get(taken..).unwrap_or_default();
             if rest.is_empty() {
@@ -161,8 +160,8 @@ impl<S: Sink> Cutter<S> {
 }
 
 impl Piece {
-    /// Adds rows from the beginning of `payload`: all, or so many that the piece is full and a transaction
-    /// ends. Returns how many bytes they take.
+    /// Adds rows from the beginning of `payload`: all of them, or as many as fill the piece and end a
+    /// transaction. Returns how many bytes they take.
     fn push(&mut self, payload: &[u8], open_row_count: &mut usize) -> Result<usize, Damage> {
         let begin = self.bytes.len();
         let mut rows = rows(payload);
@@ -187,7 +186,7 @@ impl Piece {
         end.map(|()| taken)
     }
 
-    /// Says whether it is to be handed over, with `more` bytes of its rows still to be copied.
+    /// Returns whether it is to be handed over, with `more` bytes of its rows still to be copied.
     fn is_full(&self, more: usize) -> bool {
         self.bytes.len() + more >= PIECE_BYTES || self.rows.len() >= PIECE_ROWS
     }
@@ -196,7 +195,7 @@ impl Piece {
         self.bytes.len() + self.rows.len() * size_of::<RowPlace>()
     }
 
-    /// Keeps only the memory, if it is not much.
+    /// Clears the piece and keeps its memory, unless that is large.
     fn emptied(mut self) -> Piece {
         if self.bytes.capacity() + self.rows.capacity() * size_of::<RowPlace>() > KEPT_BYTES_MAX {
             return Piece::default();
@@ -298,11 +297,11 @@ mod tests {
         payload.extend(length.to_be_bytes());
         payload.resize(payload.len() + length as usize, 7);
         let (cutter, (receive, give_back)) = new();
-        // Nothing will ever come back: instead of waiting for that, it stops.
+        // No piece will be returned: it must stop instead of waiting.
         drop(give_back);
         cutter.unpack_all(&payload, std::iter::repeat_n(place(&payload), PIECES_AHEAD_MAX - 1));
         assert_eq!(receive.iter().count(), 4);
-        // If all come back, all are made.
+        // If all pieces are returned, all are made.
         let mut count = 0;
         cut(new(), &payload, PIECES_AHEAD_MAX - 1, |piece| count += piece.rows.len());
         assert_eq!(count, PIECES_AHEAD_MAX - 1);

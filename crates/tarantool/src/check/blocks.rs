@@ -82,7 +82,7 @@ impl UncheckedFiles {
     /// Finds the blocks of all snapshots in a directory and of all logs in another.
     ///
     /// # Errors
-    /// What the disk says.
+    /// Disk errors.
     pub fn open(disk: &dyn Disk, directory: &Path, log_directory: &Path) -> Result<UncheckedFiles> {
         let mut files = Vec::new();
         for (directory, kind) in [(directory, FileKind::Snapshot), (log_directory, FileKind::Log)] {

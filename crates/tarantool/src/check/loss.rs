@@ -38,7 +38,8 @@ pub struct RowNumbers {
 }
 
 impl Loss {
-    /// Returns what a hole in a file took. `next` is the vector clock that the next log begins with.
+    /// Returns the loss caused by a hole in a file. `next` is the vector clock that the next log begins
+    /// with.
     pub(crate) fn hole(path: &Path, kind: FileKind, hole: &Hole, next: Option<&VClock>) -> Loss {
         Loss {
             path: path.to_owned(),
@@ -49,8 +50,8 @@ impl Loss {
         }
     }
 
-    /// Returns what is missing before a file, whose rows begin behind `after`, when those before it end with
-    /// `before`.
+    /// Returns what is missing before a file whose rows begin after `after`, if the files before it end
+    /// with `before`.
     pub(crate) fn gap(path: &Path, before: &VClock, after: &VClock) -> Loss {
         let missing = after.iter().filter(|&(replica, last)| before.get(replica) < last);
         let numbers = missing.map(|(replica, last)| RowNumbers {
@@ -67,7 +68,7 @@ impl Loss {
         }
     }
 
-    /// Returns a file of which nothing can be used.
+    /// Returns a file in which nothing is usable.
     pub(crate) fn file(path: &Path, kind: FileKind, length_bytes: usize, what: String) -> Loss {
         Loss { path: path.to_owned(), bytes: 0..length_bytes as u64, kind, what, numbers: Vec::new() }
     }

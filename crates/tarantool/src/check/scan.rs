@@ -13,10 +13,10 @@ use crate::file::row::rows;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-/// How closely a file is looked at.
+/// How thoroughly a file is checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Depth {
-    /// The heads of blocks alone.
+    /// Only the heads of blocks.
     Heads,
     /// The checksums, and the rows of the last block.
     Checksums,
@@ -24,10 +24,10 @@ pub enum Depth {
     Rows,
 }
 
-/// Holes of one file that are named; of more the number is told.
+/// At most this many holes of one file are named. Further ones are only counted.
 pub(crate) const HOLES_MAX: usize = 1000;
 
-/// Bytes between whole blocks, or behind the last.
+/// Bytes between whole blocks, or after the last.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Hole {
     /// Where.
@@ -39,9 +39,9 @@ pub(crate) struct Hole {
     /// Of each replica the number that its first row in the hole would have; of a snapshot, whose rows are
     /// counted, under 0.
     pub(crate) expected: BTreeMap<u32, i64>,
-    /// Of each replica the number of its first row behind the hole.
+    /// For each replica the number of its first row after the hole.
     pub(crate) next: BTreeMap<u32, i64>,
-    /// Holes behind this one that are not named.
+    /// Holes after this one that are not named.
     pub(crate) more: UnlistedHoles,
 }
 
@@ -56,7 +56,7 @@ pub(crate) struct UnlistedHoles {
     pub(crate) end: usize,
 }
 
-/// What lies behind a hole.
+/// What follows a hole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum HoleEnd {
     /// A whole block.
@@ -65,7 +65,7 @@ pub(crate) enum HoleEnd {
     Nothing,
     /// The mark of a closed file, which is the file's end; or the hole lies behind that mark.
     EndMark,
-    /// Nobody knows: too much looked like a block and was none.
+    /// Unknown: too many places looked like a block and were none.
     Unknown,
 }
 
@@ -82,9 +82,9 @@ pub(crate) struct FileScan {
     pub(crate) block_count: u64,
     /// How many rows are in them; 0 if they were not read.
     pub(crate) row_count: u64,
-    /// Of each replica the number that its next row would have, as far as rows were read.
+    /// For each replica the number that its next row would have, as far as rows were read.
     pub(crate) expected: BTreeMap<u32, i64>,
-    /// The replicas of which rows were read.
+    /// The replicas whose rows were read.
     pub(crate) seen: BTreeSet<u32>,
 }
 
@@ -124,7 +124,7 @@ struct Scanner<'a> {
     bytes: &'a [u8],
     input: ScanInput<'a>,
     unpacker: Unpacker,
-    /// What may yet be looked at in vain, by all searches together.
+    /// How much may still be searched in vain, by all searches together.
     budget: SearchBudget,
     scan: FileScan,
     last: Option<BlockPlace>,
@@ -172,7 +172,7 @@ impl Scanner<'_> {
         if let Some(hole) = self.scan.holes.last_mut()
             && hole.behind != HoleEnd::Block
         {
-            // Whoever closed the file had written all of its rows.
+            // The program that closed the file had written all of its rows.
             hole.expected.clear();
             hole.behind = HoleEnd::EndMark;
         }

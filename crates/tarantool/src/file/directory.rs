@@ -61,7 +61,7 @@ pub(crate) fn list(disk: &dyn Disk, directory: &Path, kind: FileKind) -> Result<
 /// Opens a file and reads its header.
 ///
 /// # Errors
-/// What the disk says. A header that cannot be used is in the value.
+/// Disk errors. A header that cannot be used is in the value.
 pub(crate) fn open(
     disk: &dyn Disk,
     named: &Named,

@@ -71,7 +71,7 @@ pub(crate) fn next_block(bytes: &[u8], begin: usize, likely: usize, budget: &mut
     }
 }
 
-/// Says whether a block with a fitting checksum begins at `at`. Takes what that costs from `budget`.
+/// Returns whether a block with a fitting checksum begins at `at`. Takes what that costs from `budget`.
 fn is_whole(bytes: &[u8], at: usize, budget: &mut SearchBudget) -> bool {
     let Ok(Step::Block(place)) = read_head(bytes, at) else { return false };
     budget.charge(&place);

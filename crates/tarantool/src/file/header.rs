@@ -107,8 +107,8 @@ impl Header {
         Ok((header, end + 2))
     }
 
-    /// Says whether `bytes` are what a crash leaves of a file of this kind in which there is nothing yet: a
-    /// part of the header, or none of it, and zeros where nothing was written.
+    /// Returns whether `bytes` are what a crash leaves of a file of this kind in which there is nothing
+    /// yet: a part of the header, or none of it, and zeros where nothing was written.
     pub(crate) fn was_begun(bytes: &[u8], kind: FileKind) -> bool {
         let written = bytes.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1);
         let written = bytes.get(..written).unwrap_or_default();
@@ -140,7 +140,7 @@ impl Header {
         }
     }
 
-    /// Reads one line; says whether it was the vector clock. Words that are not known are stepped over.
+    /// Reads one line; returns whether it was the vector clock. Words that are not known are stepped over.
     fn read_line(&mut self, line: &[u8]) -> Result<bool, &'static str> {
         let text = std::str::from_utf8(line).map_err(|_| "a line of the header is no text")?;
         let (word, value) = text.split_once(':').ok_or("a line of the header has no colon")?;

@@ -65,7 +65,7 @@ impl RowKind {
         }
     }
 
-    /// Says whether it tells of terms, votes and leaders, and not of tuples.
+    /// Returns whether it tells of terms, votes and leaders, and not of tuples.
     pub fn is_of_election(self) -> bool {
         matches!(self, RowKind::Raft | RowKind::Promote | RowKind::Demote)
     }

@@ -38,7 +38,7 @@ impl SnapWriter {
     /// Begins the snapshot that `header` describes. Its rows are of the time `seconds`, since 1970.
     ///
     /// # Errors
-    /// What the disk says.
+    /// Disk errors.
     pub fn create(
         disk: &Arc<dyn Disk>,
         directory: &Path,
@@ -62,7 +62,7 @@ impl SnapWriter {
     /// `group` is 1 for a space that is not replicated.
     ///
     /// # Errors
-    /// What the disk says.
+    /// Disk errors.
     pub fn insert(&mut self, space: u32, group: u64, tuple: &[u8]) -> Result<()> {
         // The head and the body as fixed bytes: most of the time here would go into deciding what never
         // changes.
@@ -90,7 +90,7 @@ impl SnapWriter {
     /// Adds any other row. Its number and time are given here.
     ///
     /// # Errors
-    /// What the disk says.
+    /// Disk errors.
     pub fn row(&mut self, row: &Row) -> Result<()> {
         let row = Row { lsn: self.lsn, tsn: self.lsn, is_commit: true, timestamp: self.seconds, ..*row };
         put_row(&mut self.blocks.payload, &row);
@@ -106,7 +106,7 @@ impl SnapWriter {
     /// Ends the snapshot and makes it durable; returns its path.
     ///
     /// # Errors
-    /// What the disk says; the snapshot then is not there, or not known to be durable.
+    /// Disk errors; the snapshot then is not there, or not known to be durable.
     pub fn finish(mut self) -> Result<PathBuf> {
         self.blocks.end()?;
         let path = self.directory.join(&self.name);
@@ -126,7 +126,7 @@ impl LogWriter {
     /// Begins the log that `header` describes.
     ///
     /// # Errors
-    /// What the disk says.
+    /// Disk errors.
     pub fn create(disk: &Arc<dyn Disk>, directory: &Path, header: &Header) -> Result<LogWriter> {
         let name = header.file_name();
         let mut blocks = Blocks::create(disk.as_ref(), in_progress(directory, &name), header)?;
@@ -146,7 +146,7 @@ impl LogWriter {
     /// Adds a row. A block is closed only behind the last row of a transaction.
     ///
     /// # Errors
-    /// What the disk says.
+    /// Disk errors.
     pub fn row(&mut self, row: &Row) -> Result<()> {
         put_row(&mut self.blocks.payload, row);
         if row.is_commit { self.blocks.close_if_full() } else { Ok(()) }
@@ -156,7 +156,7 @@ impl LogWriter {
     /// transactions.
     ///
     /// # Errors
-    /// What the disk says.
+    /// Disk errors.
     pub fn sync(&mut self) -> Result<()> {
         self.blocks.close()?;
         Ok(self.blocks.file.sync()?)
@@ -165,7 +165,7 @@ impl LogWriter {
     /// Ends the log with the mark of a closed file and makes it durable.
     ///
     /// # Errors
-    /// What the disk says.
+    /// Disk errors.
     pub fn finish(mut self) -> Result<()> {
         self.blocks.end()
     }

@@ -35,9 +35,9 @@ use work::Progress;
 const UNKNOWN_SPACES_MAX: usize = 1000;
 /// Kinds of rows without a tuple that are counted apart; all others count as of kind [`KIND_UNNAMED`].
 const OTHER_KINDS_MAX: usize = 100;
-/// The number that stands for many kinds of rows.
+/// The number that counts for all further kinds of rows.
 pub const KIND_UNNAMED: u64 = u64::MAX;
-/// The number that stands for many spaces that nothing describes.
+/// The number that counts for all further spaces without a definition.
 pub const SPACE_UNNAMED: u32 = u32::MAX;
 
 /// A snapshot to load.
@@ -172,7 +172,7 @@ pub fn load_snapshot(
     gather(tables, done.into_inner().expect("nobody panicked with it").into_values())
 }
 
-/// Puts what the chunks held one behind the other.
+/// Concatenates what the chunks held.
 fn gather(tables: &[SpaceTable], loaded: impl Iterator<Item = Result<Chunk>>) -> Result<SnapshotRows> {
     let mut all = SnapshotRows::default();
     let mut arrived = vec![0; tables.len()];
@@ -247,8 +247,8 @@ impl Job<'_> {
     }
 }
 
-/// Says where the damaged block begins: a place among decompressed bytes means nothing to whoever looks into
-/// the file.
+/// Names the offset of the damaged block: an offset in decompressed bytes does not help somebody who looks
+/// into the file.
 fn at_block(damage: Damage, block: &BlockPlace) -> Damage {
     Damage { offset: block.offset, ..damage }
 }
@@ -315,7 +315,7 @@ impl<'t> ColumnBuilders<'t> {
         self.builders[number].get_or_insert_with(|| ColumnBuilder::new(&self.tables[number])).take(reader)
     }
 
-    /// Takes a row that is not as Tarantool writes most; returns what is behind it.
+    /// Takes a row in an unusual encoding; returns what follows it.
     #[cold]
     fn take_any<'a>(&mut self, rest: &'a [u8]) -> std::result::Result<&'a [u8], Damage> {
         let mut iter = rows(rest);

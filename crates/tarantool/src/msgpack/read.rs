@@ -77,7 +77,7 @@ impl<'a> Reader<'a> {
         self.rest
     }
 
-    /// Says whether everything was read.
+    /// Returns whether everything was read.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.rest.is_empty()
@@ -278,7 +278,7 @@ impl<'a> Reader<'a> {
     /// Steps over `count` values and returns their bytes.
     ///
     /// # Errors
-    /// As [`skip`](Reader::skip).
+    /// Same as [`skip`](Reader::skip).
     #[inline]
     pub fn skip_many(&mut self, count: u64) -> Result<&'a [u8]> {
         match skip::length(self.rest, count).map(|length| self.rest.split_at_checked(length)) {

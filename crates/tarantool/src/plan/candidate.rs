@@ -84,7 +84,7 @@ impl Candidate {
         Begin { clock, is_sure }
     }
 
-    /// Says whether a snapshot has all that was before its rows.
+    /// Returns whether a snapshot has all that was before its rows.
     fn begins_within(&self, snapshot: &VClock) -> bool {
         match self.named {
             // Logs of one instance follow on each other: their sums say which comes first.

@@ -19,11 +19,11 @@ pub enum CutReport {
     Kept(Torn),
 }
 
-/// Cuts the torn end of the last log off, and makes that durable; a file that was closed stays as it is. For
-/// whoever may write there: Tarantool must not run.
+/// Cuts off the torn end of the last log, durably. A file that was closed is not changed. Tarantool must
+/// not run meanwhile.
 ///
 /// # Errors
-/// What the disk says.
+/// Disk errors.
 pub fn cut_torn_tail(disk: &dyn Disk, plan: &Plan) -> Result<Vec<CutReport>> {
     let mut reports = Vec::new();
     for torn in &plan.torn {

@@ -31,7 +31,7 @@ pub use planned::{Plan, PlannedFile, Torn};
 /// Makes a plan of the files in `directory`.
 ///
 /// # Errors
-/// What the disk says; that there is nothing, or no snapshot; damage and gaps, unless they are to be listed.
+/// Disk errors; that there is nothing, or no snapshot; damage and gaps, unless they are to be listed.
 pub fn plan(disk: &dyn Disk, directory: &Path, options: &PlanOptions) -> Result<Plan> {
     let log_directory = options.log_directory.as_deref().unwrap_or(directory);
     let snapshots = directory::list(disk, directory, FileKind::Snapshot)?;

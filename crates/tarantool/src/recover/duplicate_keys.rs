@@ -3,8 +3,8 @@
 //! Input: the rows of a space as the snapshot has them. Output: the same rows, of which only the last counts
 //! for each key, and where in the file the others are. Does not know logs.
 //!
-//! Tarantool never writes such a file, and refuses it. All later work relies on it that no key has two rows:
-//! deleting a row must not uncover another.
+//! Tarantool never writes such a file, and refuses it. All later work relies on unique keys: deleting a row
+//! must not uncover another.
 
 use crate::check::loss::{Loss, RowNumbers, counted_rows};
 use crate::error::{Damage, Error, Result};
@@ -16,14 +16,14 @@ use crate::space::table::SpaceTable;
 use std::path::Path;
 use store::{Loaded, PRIMARY, RowRef, Value};
 
-/// Rows that are named of one space; of more the number is told.
+/// At most this many rows of one space are named. Further ones are only counted.
 const NAMED_MAX: usize = 100;
 
 /// Where the rows of a space came from.
 #[derive(Clone, Copy)]
 pub(crate) struct SnapshotSource<'a> {
     pub(crate) file: SnapshotFile<'a>,
-    /// The blocks of which nothing was taken.
+    /// The blocks that were left out.
     pub(crate) lost: &'a [(BlockPlace, Damage)],
     pub(crate) on_damage: OnDamage,
 }
@@ -35,7 +35,7 @@ struct RowLocation {
     number: i64,
 }
 
-/// Sees to it that of several rows with one primary key only the last counts, and returns which do not.
+/// Keeps only the last of several rows with one primary key, and returns the others.
 ///
 /// # Errors
 /// [`Error::DuplicateKey`], if there are such rows and nothing may be left out.
@@ -88,8 +88,8 @@ fn duplicate_key(path: &Path, space: u32, places: &[RowLocation]) -> Error {
     }
 }
 
-/// Finds rows of a space in their file, by reading it once more: nobody remembers where a row came from. They
-/// are in order of arrival.
+/// Finds rows of a space in their file, by reading it once more, because the place of a row is not
+/// recorded. The rows are in order of arrival.
 fn locate(source: SnapshotSource, space: u32, loaded: &Loaded, wanted: &[RowRef]) -> Vec<RowLocation> {
     let mut starts = vec![0];
     for batch in loaded.batches() {

@@ -4,8 +4,8 @@
 //! Input: a [`Plan`]. Output: [`Recovered`], with a table for each space: its rows in order of arrival, and
 //! its indexes. Does not know how rows are decoded or applied, nor how the store keeps them.
 //!
-//! Without logs, rows go from the snapshot's blocks into columns and stay there. Rows of logs follow after
-//! them, and mark the rows they replace as dead.
+//! Without logs, rows go from the snapshot's blocks into columns and stay there. Rows of logs are appended,
+//! and mark the rows that they replace as dead.
 
 mod duplicate_keys;
 
@@ -34,17 +34,17 @@ use work::Progress;
 /// What was recovered.
 #[derive(Debug)]
 pub struct Recovered {
-    /// A table for each space that has rows that last, by number.
+    /// One table for each space whose rows last (not temporary, and of a known engine), by number.
     pub tables: Vec<RecoveredTable>,
     /// How far the rows reach.
     pub vclock: VClock,
-    /// What could not be represented, or is not understood, one line each.
+    /// What could not be represented or is not understood, one line each.
     pub remarks: Vec<String>,
-    /// What the tables lack, one line each: the rows are not all that Tarantool had.
+    /// What the tables lack compared with the rows that Tarantool had, one line each.
     pub left_out: Vec<String>,
-    /// Rows of logs that did not fit those before them and were left out.
+    /// Rows of logs that did not fit the rows before them and were left out.
     pub rejected: Vec<RejectedRow>,
-    /// How many threads may work on them.
+    /// The number of threads.
     thread_count: usize,
 }
 
@@ -57,13 +57,13 @@ pub struct RecoveredTable {
     pub rows: Loaded,
 }
 
-/// Recovers what a plan names, and builds all indexes, on `thread_count` threads. In [`Mode::Salvage`] what
-/// cannot be read or does not fit is left out. `progress` is told of stored bytes as they are done, by any
-/// thread.
+/// Recovers everything that a plan names, and builds all indexes, on `thread_count` threads. In
+/// [`Mode::Salvage`] anything unreadable or inconsistent is left out. `progress` counts stored bytes as
+/// they are processed, from any thread.
 ///
 /// # Errors
-/// Damage, a gap between files, a row that does not fit, unless they are to be left out; a definition of a
-/// space that is none; rows that are larger than a store takes, or more spaces.
+/// Damage, a gap between files, or a row that does not fit, unless they are to be left out; an invalid
+/// definition of a space; rows or a number of spaces above the limits of a store.
 pub fn recover(plan: &Plan, mode: Mode, thread_count: usize, progress: &dyn Progress) -> Result<Recovered> {
     on_threads(thread_count, || recover_here(plan, mode, thread_count, progress))
 }
@@ -111,8 +111,8 @@ fn recover_here(plan: &Plan, mode: Mode, thread_count: usize, progress: &dyn Pro
     Ok(Recovered { tables, vclock, remarks, left_out, rejected, thread_count })
 }
 
-/// Refuses rows that logs inserted where the snapshot has one with the same key. That is not asked for each
-/// of them; where rows may be missing it is, and an insert replaces.
+/// Refuses rows that logs inserted although the snapshot has a row with the same key. Inserts are not checked
+/// one by one, except where rows may be missing; there an insert replaces.
 fn check_inserts(plan: &Plan, table: &SpaceTable, rows: &Loaded) -> Result<()> {
     let count = if table.primary().is_some() { rows.replaced().len() } else { 0 };
     if count == 0 {
@@ -128,7 +128,7 @@ fn check_inserts(plan: &Plan, table: &SpaceTable, rows: &Loaded) -> Result<()> {
     Err(Error::Refused { path, what })
 }
 
-/// Blocks of a snapshot of which nothing could be taken that are named; of more the number is told.
+/// At most this many unreadable blocks of a snapshot are named. Further ones are only counted.
 const BLOCKS_NAMED_MAX: usize = 1000;
 
 /// What a snapshot holds.
@@ -137,9 +137,9 @@ struct Base {
     spaces: Spaces,
     tables: Vec<(SpaceTable, Loaded)>,
     vclock: VClock,
-    /// What is to be said, but of the tables.
+    /// Messages, except those about the tables.
     remarks: Vec<String>,
-    /// Rows that no table takes.
+    /// Rows without a table.
     left_out: Vec<String>,
 }
 
@@ -178,7 +178,7 @@ impl Base {
         let mut loaded = Vec::with_capacity(tables.len());
         for (number, table) in tables.into_iter().enumerate() {
             let batches = batches.remove(&number).unwrap_or_default();
-            // Under logs only what is asked for is needed.
+            // With logs, only indexes that are used are needed.
             let mut rows = match plan.logs.is_empty() {
                 true => Loaded::build(&table.schema, batches, &[])?,
                 false => Loaded::new(&table.schema, batches, &[])?,
@@ -196,7 +196,7 @@ impl Base {
         })
     }
 
-    /// Returns all there is, if there are no logs.
+    /// Returns all rows of the snapshot, if there are no logs.
     fn recovered(self, thread_count: usize) -> Recovered {
         let Base { tables, vclock, mut remarks, left_out, .. } = self;
         let mut recovered = Vec::with_capacity(tables.len());
@@ -208,7 +208,7 @@ impl Base {
     }
 }
 
-/// Returns what is said of rows of a snapshot that put no tuple anywhere.
+/// Returns the messages about rows of a snapshot without a tuple.
 fn other_line(kind: u64, count: u64) -> Option<String> {
     let rows = counted_rows(count);
     match RowKind::of(kind) {
@@ -254,7 +254,7 @@ fn tables_of(spaces: &Spaces, path: &Path) -> Result<Vec<SpaceTable>> {
     Ok(tables)
 }
 
-/// Refuses more spaces than a store takes, before anything is made of their rows.
+/// Refuses more spaces than a store can hold, before their rows are processed.
 fn check_table_count(count: usize, path: &Path) -> Result<()> {
     if count <= TABLES_MAX {
         return Ok(());
@@ -276,11 +276,11 @@ impl Recovered {
         self.tables.iter().map(|table| table.rows.row_count()).sum()
     }
 
-    /// Looks the last row of each table up through each of its indexes; returns how many look-ups found it.
-    /// When this returns, everything that an answer needs is there.
+    /// Looks up the last row of each table through each of its indexes, and returns how many look-ups found
+    /// it. When this returns, everything that a look-up needs is built.
     ///
     /// # Errors
-    /// If a look-up does not find the row: a mistake of this program.
+    /// If a look-up does not find the row, which is a bug in this program.
     pub fn check(&self) -> Result<u64> {
         on_threads(self.thread_count, || self.check_here())
     }
@@ -297,11 +297,11 @@ impl Recovered {
         Ok(count)
     }
 
-    /// Writes everything into the store in `directory`, which is created if it is not there, with named bytes
-    /// beside it. It is there whole or not at all.
+    /// Writes everything into the store in `directory`, with named bytes. The store is created if missing.
+    /// The write is atomic.
     ///
     /// # Errors
-    /// If a store is there with other tables or with rows, or what the disk says.
+    /// If there is a store with other tables or with rows; disk errors.
     pub fn seal(
         &self,
         disk: &Arc<dyn Disk>,

@@ -121,7 +121,7 @@ impl Space {
         remarks
     }
 
-    /// Says whether snapshots and logs hold rows that last.
+    /// Returns whether snapshots and logs hold rows that last.
     pub fn has_rows(&self) -> bool {
         !matches!(self.engine, Engine::Other(_)) && !self.is_temporary
     }

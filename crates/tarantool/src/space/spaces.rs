@@ -1,6 +1,6 @@
 //! All spaces at some time: the tuples of `_space` and `_index` that define them.
 //!
-//! Keeps the tuples, and parses them when a space is asked for. Knows nothing of rows.
+//! Keeps the tuples, and parses them when a space is asked for. Does not depend on rows.
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
 use super::definition::Space;
@@ -102,7 +102,7 @@ impl Spaces {
     /// Returns the space with this name, if there is one.
     ///
     /// # Errors
-    /// As [`get`](Spaces::get).
+    /// Same as [`get`](Spaces::get).
     pub fn named(&self, name: &str) -> Result<Option<Space>, Damage> {
         for id in self.ids() {
             if let Some(space) = self.get(id)?.filter(|space| space.name == name) {

@@ -190,7 +190,7 @@ fn memory_bytes(rows: &[OwnedRow]) -> usize {
     rows.iter().map(OwnedRow::memory_bytes).sum()
 }
 
-/// Says whether a transaction of `replica` that waits for an answer ends at `lsn` or later.
+/// Returns whether a transaction of `replica` that waits for an answer ends at `lsn` or later.
 fn is_from((waits_for, rows): &(WaitsFor, Vec<OwnedRow>), replica: u32, lsn: i64) -> bool {
     *waits_for == WaitsFor::Answer
         && rows.last().is_some_and(|last| last.head.replica == replica && last.head.lsn >= lsn)

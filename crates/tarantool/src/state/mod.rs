@@ -211,7 +211,7 @@ impl State {
         self.carry_out(rows)
     }
 
-    /// Says whether a transaction waits: by its flags, or in old logs by its spaces; or behind others that
+    /// Returns whether a transaction waits: by its flags, or in old logs by its spaces; or behind others that
     /// do.
     fn waits_for(&self, rows: &[Row]) -> Option<WaitsFor> {
         let is_of_synchronous = |row: &Row| row.body.space.is_some_and(|id| self.tables.is_synchronous(id));

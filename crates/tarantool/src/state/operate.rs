@@ -10,7 +10,7 @@ use store::OwnedValue;
 
 type Put = Result<Option<Vec<u8>>, String>;
 
-/// Changes the tuple with a key; of what is not there nothing is changed.
+/// Changes the tuple with a key. If there is none, nothing is changed.
 pub(super) fn update(
     rows: &mut SpaceRows,
     key: &[OwnedValue],
@@ -34,7 +34,7 @@ pub(super) fn upsert(rows: &mut SpaceRows, tuple: &[u8], operations: &[u8], inde
         return Ok(Some(tuple.to_vec()));
     };
     let new = update::upsert(rows.tuple(found), operations, &context(rows, index_base))?;
-    // Whoever sent it has long been told that it was done; Tarantool leaves such a one out, too.
+    // The client was told long ago that this was done. Tarantool leaves it out too.
     if !rows.has_key(&new, &key) {
         return Ok(None);
     }

@@ -2,19 +2,19 @@
 
 use crate::error::Damage;
 
-/// Rows that do not fit that are named; of more the number is told.
+/// At most this many rows that do not fit are named. Further ones are only counted.
 pub const REJECTED_ROWS_MAX: usize = 1000;
 
 /// What to do with a row that does not fit those before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OnRejectedRow {
-    /// Go no further.
+    /// Stop.
     Refuse,
-    /// Leave it out, and say so.
+    /// Leave it out, and report it.
     LeaveOut,
 }
 
-/// A row that cannot be carried out.
+/// A row that cannot be applied.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RejectedRow {
     /// The number of the row.
@@ -23,7 +23,7 @@ pub struct RejectedRow {
     pub what: String,
 }
 
-/// Why a block's rows cannot be carried out.
+/// Why a block's rows cannot be applied.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ApplyError {
     /// Its bytes are damaged.
@@ -57,7 +57,7 @@ impl RejectedRows {
         RejectedRows { on_rejected_row, named: Vec::new(), count: 0 }
     }
 
-    /// Says whether no row may be left out.
+    /// Returns whether no row may be left out.
     pub(super) fn are_refused(&self) -> bool {
         self.on_rejected_row == OnRejectedRow::Refuse
     }
@@ -77,7 +77,7 @@ impl RejectedRows {
         Ok(())
     }
 
-    /// Returns what is said of those that are not named.
+    /// Returns a message about those that are not named.
     pub(super) fn unnamed_line(&self) -> Option<String> {
         let unnamed = self.count - self.named.len() as u64;
         (unnamed > 0).then(|| format!("{unnamed} more rows of the logs that do not fit those before them"))

@@ -2,7 +2,7 @@
 //!
 //! Input: rows, one by one, in order. Output: the rows that remain. Rows of `_space`, `_index` and
 //! `_truncate` change the spaces too. A space's rows get their new keys when the space is next used, so
-//! several new indexes cost one pass. Knows nothing of transactions.
+//! several new indexes cost one pass. Does not depend on transactions.
 
 use super::operate;
 use super::space_rows::{Before, FinishedSpace, SpaceRows};
@@ -78,7 +78,7 @@ impl Tables {
         &self.spaces
     }
 
-    /// Says whether transactions of a space wait for replicas.
+    /// Returns whether transactions of a space wait for replicas.
     pub(super) fn is_synchronous(&self, id: u32) -> bool {
         self.synchronous.contains(&id)
     }

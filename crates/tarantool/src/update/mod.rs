@@ -17,7 +17,7 @@ use tree::Root;
 
 pub use operation::Context;
 
-/// Carries out all operations, or says why not.
+/// Applies all operations, or returns why not.
 ///
 /// # Errors
 /// Which operation does not fit, and why.
@@ -30,7 +30,7 @@ pub fn update(tuple: &[u8], operations: &[u8], context: &Context) -> Result<Vec<
     Ok(root.bytes(context.double_fields))
 }
 
-/// Carries out the operations that fit.
+/// Applies the operations that fit.
 ///
 /// # Errors
 /// If the operations are none.
@@ -38,7 +38,7 @@ pub fn upsert(tuple: &[u8], operations: &[u8], context: &Context) -> Result<Vec<
     let operations = read_operations(operations, context)?;
     let mut root = Root::new(tuple).map_err(|damage| damage.what.to_owned())?;
     for operation in &operations {
-        // What does not fit is left out: whoever sent it has long been told that it was done.
+        // An operation that does not fit is left out: the client was told long ago that it was done.
         let _ = root.apply(operation);
     }
     Ok(root.bytes(context.double_fields))

@@ -60,7 +60,7 @@ impl<'a> Root<'a> {
         let mut reader = Reader::new(tuple);
         let count = reader.array_len()?;
         // Every field has a byte at least, whatever the count says. One more than that, because fields are
-        // put in, too.
+        // put in too.
         let room = tuple.len().min(count as usize).saturating_add(1);
         let mut fields = Vec::with_capacity(room);
         for _ in 0..count {

@@ -75,7 +75,7 @@ pub(super) struct Marks {
 }
 
 impl Marks {
-    /// Says whether the message carries anything; such a message is plain, whole and alone.
+    /// Returns whether the message carries anything; such a message is plain, whole and alone.
     pub(super) fn any(self) -> bool {
         self.rare || self.phrase || self.subject || self.author || self.attachment || self.accented
     }

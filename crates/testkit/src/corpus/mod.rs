@@ -1,7 +1,7 @@
 //! Makes Maildirs: as many messages as wanted, the same ones for the same options, on every machine.
 //!
 //! Input: [`CorpusOptions`]. Output: files below a directory, and [`facts`] that are known about them without
-//! reading them. Knows nothing of the programs that read the mail.
+//! reading them. Does not depend on the programs that read the mail.
 
 mod body;
 mod date;
@@ -30,7 +30,7 @@ use std::path::Path;
 /// Makes the Maildir that `options` describe in `root`, which is created if it is not there.
 ///
 /// # Errors
-/// What the disk says. A Maildir that is already there is an error: mixing two corpora would make the known
+/// Disk errors. A Maildir that is already there is an error: mixing two corpora would make the known
 /// facts untrue.
 pub fn generate(root: &Path, options: &CorpusOptions) -> io::Result<Corpus> {
     if root.join("cur").exists() {

@@ -1,6 +1,6 @@
 //! What to make, and what was made.
 //!
-//! Plain values. Knows nothing of how mail is made.
+//! Plain values. Does not depend on how mail is made.
 
 use std::thread;
 

@@ -1,6 +1,6 @@
 //! Small messages, very many, very fast: for walks over directories.
 //!
-//! Input: the options. Output: a Maildir. Knows nothing of varied mail.
+//! Input: the options. Output: a Maildir. Does not depend on varied mail.
 
 use super::facts::{COMMON_PHRASE, RARE_WORD, marks};
 use super::folders::{Folder, Habit, Role};

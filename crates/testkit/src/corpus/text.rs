@@ -1,7 +1,7 @@
 //! What messages say: subjects, paragraphs, quotes, blocks of code.
 //!
-//! Input: shapes and random streams. Output: text as a person typed it, in UTF-8 with `\n`. Knows nothing of
-//! headers, charsets and MIME.
+//! Input: shapes and random streams. Output: text as a person typed it, in UTF-8 with `\n`. Does not depend
+//! on headers, charsets and MIME.
 
 use super::facts::{ACCENTED_WORD, COMMON_PHRASE, RARE_WORD};
 use super::people::{Person, capital};

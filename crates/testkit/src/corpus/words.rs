@@ -2,7 +2,7 @@
 //! (Zipf).
 //!
 //! Input: a language and a [`Random`]. Output: words. The first of each list are real words, the others are
-//! built from the language's syllables: a few thousand each, always the same. Knows nothing of mail.
+//! built from the language's syllables: a few thousand each, always the same. Does not depend on mail.
 
 use crate::random::Random;
 use std::collections::HashSet;

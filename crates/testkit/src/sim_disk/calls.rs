@@ -1,6 +1,6 @@
 //! What a program may ask of the disk: [`Disk`], operation by operation.
 //!
-//! Input: calls. Output: what [`SimDisk`] makes of them. Knows nothing of faults.
+//! Input: calls. Output: what [`SimDisk`] makes of them. Does not depend on faults.
 
 use super::file::SimFile;
 use super::operation::Operation;

@@ -1,7 +1,7 @@
 //! A disk in memory that counts, refuses and crashes, and then shows every state it could be found in.
 //!
 //! Input: the operations of a [`disk::Disk`]. Output: the answers that a real disk gives, until a test asks
-//! for a fault. Knows nothing of what the files mean.
+//! for a fault. Does not depend on what the files mean.
 //!
 //! # What is modelled
 //!

@@ -29,13 +29,13 @@ pub enum Operation {
 }
 
 impl Operation {
-    /// Says whether the disk may be another one afterwards, or what is durable on it.
+    /// Returns whether the disk may be another one afterwards, or what is durable on it.
     pub fn changes(&self) -> bool {
         use Operation::{List, Map, Read, ReadRange, Size};
         !matches!(self, List(_) | Read(_) | ReadRange { .. } | Size(_) | Map(_))
     }
 
-    /// Says whether a full disk refuses it.
+    /// Returns whether a full disk refuses it.
     pub fn needs_space(&self) -> bool {
         matches!(self, Operation::Create(_) | Operation::Write { .. } | Operation::CreateDirectory(_))
     }

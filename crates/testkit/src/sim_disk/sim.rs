@@ -1,7 +1,7 @@
 //! The disk itself: its files, the faults that a test orders, and how each operation happens.
 //!
 //! Input: orders of a test, and operations one by one. Output: the state that an operation leaves, or the
-//! error it meets. Knows nothing of what the operations are for.
+//! error it meets. Does not depend on what the operations are for.
 
 use super::fault::{Crashed, Faults, Refusal};
 use super::operation::Operation;
@@ -71,12 +71,12 @@ impl SimDisk {
         self.inner().faults.crash_at = Some(number);
     }
 
-    /// Says whether the crash has happened.
+    /// Returns whether the crash has happened.
     pub fn has_crashed(&self) -> bool {
         self.inner().faults.has_crashed
     }
 
-    /// Says whether `error` is the simulated crash.
+    /// Returns whether `error` is the simulated crash.
     pub fn is_crash(error: &Error) -> bool {
         let Error::Io { source, .. } = error else { return false };
         source.get_ref().and_then(|inner| inner.downcast_ref::<Crashed>()).is_some()

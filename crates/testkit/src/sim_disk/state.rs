@@ -1,7 +1,7 @@
 //! Files and names, each twice: as running programs see them, and as they surely are after a crash.
 //!
-//! Input: changes. Output: what is seen. Knows nothing of faults; which of the possible disks a crash leaves
-//! is `images.rs`'s to choose.
+//! Input: changes. Output: what is seen. Does not depend on faults; which of the possible disks a crash
+//! leaves is `images.rs`'s to choose.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -42,7 +42,7 @@ pub(super) struct Inode {
 /// All of a disk.
 #[derive(Clone, Default)]
 pub(super) struct State {
-    /// Never shorter: whoever has a removed file open goes on.
+    /// Never shorter: a process that has a removed file open can still use it.
     pub(super) inodes: Vec<Inode>,
     pub(super) seen: Names,
     pub(super) durable: Names,
@@ -86,7 +86,7 @@ fn remove_if_same(names: &mut Names, path: &Path, entry: Entry) {
     }
 }
 
-/// Says whether `path` is a directory among `names`.
+/// Returns whether `path` is a directory among `names`.
 pub(super) fn is_directory(names: &Names, path: &Path) -> bool {
     let is_root = path.parent().is_none();
     is_root || names.get(path) == Some(&Entry::Directory)

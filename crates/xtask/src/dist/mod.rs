@@ -60,7 +60,7 @@ pub fn dist(arguments: &DistArguments) -> Result<()> {
 /// Builds all packages of `target` and returns what they are.
 ///
 /// # Errors
-/// As [`dist`].
+/// Same as [`dist`].
 pub fn build(target: &str) -> Result<Packages> {
     let programs = Programs::build(target)?;
     programs.paths().iter().try_for_each(|program| size::check(program))?;

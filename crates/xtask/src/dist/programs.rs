@@ -78,7 +78,7 @@ impl Programs {
         self.target.split('-').next().unwrap_or_default()
     }
 
-    /// Says whether the programs need no library of the system.
+    /// Returns whether the programs need no library of the system.
     pub(super) fn are_static(&self) -> bool {
         self.target.ends_with("-musl")
     }

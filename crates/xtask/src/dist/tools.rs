@@ -16,7 +16,7 @@ fn place() -> PathBuf {
     target_directory().join("tools")
 }
 
-/// Says whether `command` answers `--version` with this version.
+/// Returns whether `command` answers `--version` with this version.
 fn has_version(program: &PathBuf, version: &str) -> bool {
     let answer = output(Command::new(program).arg("--version")).unwrap_or_default();
     String::from_utf8_lossy(&answer).split_whitespace().any(|word| word == version)

@@ -116,7 +116,7 @@ fn deb(packages: &Packages, tried: &Path) -> Result<()> {
     debian::remove(&root, "pneu")
 }
 
-/// Says whether this process may run programs in another root.
+/// Returns whether this process may run programs in another root.
 fn may_change_root(else_what: &str) -> Result<bool> {
     if output(place::change_root(Path::new("/")).arg("/bin/true")).is_ok() {
         return Ok(true);

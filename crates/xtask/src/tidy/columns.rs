@@ -1,7 +1,7 @@
 //! Lines end at column 110.
 //!
-//! Input: a [`Tree`]. Output: findings. Checks code, comments of other files, and prose of Markdown. Knows
-//! nothing of what the lines say.
+//! Input: a [`Tree`]. Output: findings. Checks code, comments of other files, and prose of Markdown. Does not
+//! depend on what the lines say.
 
 use super::finding::Finding;
 use super::source::raw_string_lines;
@@ -64,7 +64,7 @@ fn comment_lines(text: &str) -> Vec<(usize, &str)> {
     text.lines().enumerate().filter(|(_, line)| line.trim_start().starts_with('#')).collect()
 }
 
-/// Says whether the first word of a line ends early enough for a break after it.
+/// Returns whether the first word of a line ends early enough for a break after it.
 fn can_be_broken(line: &str) -> bool {
     let content = line.trim_start().split_once(' ').filter(|(first, _)| is_mark(first));
     let content = content.map_or(line.trim_start(), |(_, content)| content.trim_start());

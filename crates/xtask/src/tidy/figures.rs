@@ -1,6 +1,6 @@
 //! The figures in documents against the run that they are of.
 //!
-//! Input: a [`Tree`]. Output: findings. Knows nothing of what the figures mean.
+//! Input: a [`Tree`]. Output: findings. Does not depend on what the figures mean.
 
 use super::finding::Finding;
 use super::tree::Tree;

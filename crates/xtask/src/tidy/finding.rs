@@ -1,6 +1,6 @@
 //! What a rule reports.
 //!
-//! Knows nothing of the rules.
+//! Does not depend on the rules.
 
 use std::fmt;
 

@@ -1,6 +1,6 @@
 //! docs/FORMAT.md names every magic and every version of what lies on disk.
 //!
-//! Input: a [`Tree`]. Output: findings. Knows nothing of the formats.
+//! Input: a [`Tree`]. Output: findings. Does not depend on the formats.
 
 use super::finding::Finding;
 use super::tree::Tree;

@@ -68,7 +68,7 @@ pub fn check(root: &Path) -> Result<usize> {
 /// Checks the workspace and says how many waivers it has.
 ///
 /// # Errors
-/// As [`check`].
+/// Same as [`check`].
 pub fn run() -> Result<()> {
     let waivers = check(workspace_root())?;
     say(&format!("tidy: all files are in order; {waivers} lint waivers, each with its reason"));

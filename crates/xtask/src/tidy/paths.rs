@@ -33,7 +33,7 @@ fn is_path(word: &str) -> bool {
     BEGINNINGS.iter().any(|beginning| word.starts_with(beginning))
 }
 
-/// Says whether a path is a file, or a folder that holds one. A folder may end with `/`.
+/// Returns whether a path is a file, or a folder that holds one. A folder may end with `/`.
 fn exists(tree: &Tree, path: &str) -> bool {
     let folder = format!("{}/", path.trim_end_matches('/'));
     tree.get(path).is_some() || tree.files().any(|(file, _)| file.starts_with(&folder))

@@ -1,6 +1,6 @@
 //! Every dependency on a stranger has its reason beside it.
 //!
-//! Input: the manifests of a [`Tree`]. Output: findings. Knows nothing of the reasons.
+//! Input: the manifests of a [`Tree`]. Output: findings. Does not depend on the reasons.
 
 use super::finding::Finding;
 use super::tree::Tree;

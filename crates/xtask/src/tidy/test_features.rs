@@ -37,7 +37,7 @@ fn findings(path: &str, text: &str) -> Vec<Finding> {
     switched_on.chain(through).map(finding).collect()
 }
 
-/// Says whether a list of features has the one for tests, of this crate or another.
+/// Returns whether a list of features has the one for tests, of this crate or another.
 fn names_it(features: &Value) -> bool {
     let mut names = features.as_array().into_iter().flatten().filter_map(Value::as_str);
     names.any(|name| name.rsplit('/').next() == Some(FEATURE))

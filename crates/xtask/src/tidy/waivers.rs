@@ -1,6 +1,6 @@
 //! Waivers of lints are counted, and each says why.
 //!
-//! Input: a [`Tree`]. Output: findings and the count. Knows nothing of the lints.
+//! Input: a [`Tree`]. Output: findings and the count. Does not depend on the lints.
 
 use super::finding::Finding;
 use super::source::code_only;

@@ -31,7 +31,7 @@ pub(super) fn words(tree: &Tree) -> Vec<Finding> {
     findings
 }
 
-/// Says whether `line` holds `word`; one that begins with `/` counts only where a path begins, not within
+/// Returns whether `line` holds `word`; one that begins with `/` counts only where a path begins, not within
 /// one.
 fn holds(line: &str, word: &str) -> bool {
     line.match_indices(word).any(|(at, _)| {

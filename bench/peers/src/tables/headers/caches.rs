@@ -39,7 +39,7 @@ impl HeaderCodec {
         if self.is_usual() { program.to_owned() } else { program.with_file_name("pneu-codecs") }
     }
 
-    /// Says whether pneu uses it by itself.
+    /// Returns whether pneu uses it by itself.
     pub(super) fn is_usual(&self) -> bool {
         self.compression == DICTIONARY
     }

@@ -193,7 +193,7 @@ impl Both<'_> {
         Some(other(work.to_owned(), self.restic.as_ref()?.command(arguments), answer))
     }
 
-    /// Makes sure that restic fails for the reason that is meant: it ends with 1 for many others, too. Else
+    /// Makes sure that restic fails for the reason that is meant: it ends with 1 for many others too. Else
     /// it looks nothing up.
     fn check_that_it_is_missing(&mut self, bench: &mut Bench<'_>) {
         let Some(restic) = &self.restic else { return };
@@ -276,7 +276,7 @@ fn files_below(directory: &Path) -> Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-/// Says whether most of a file is on the disk.
+/// Returns whether most of a file is on the disk.
 fn is_no_hole(file: &Path) -> bool {
     file.metadata().is_ok_and(|metadata| metadata.blocks() * 512 > metadata.len() / 2)
 }
@@ -311,7 +311,7 @@ impl Step {
     }
 }
 
-/// Says whether a check found nothing wrong, in the words of either program.
+/// Returns whether a check found nothing wrong, in the words of either program.
 fn says_sound(said: &str) -> bool {
     said.contains("no damage found") || said.contains("no errors were found")
 }

@@ -35,7 +35,7 @@ pub(super) fn work_cold(content: &Content) -> String {
     format!("{}, cold", work(content))
 }
 
-/// Says whether it is measured with nothing in the page cache, too.
+/// Returns whether it is measured with nothing in the page cache too.
 pub(super) fn is_cold(content: &Content) -> bool {
     content.rows == Rows::Snapshot && content.kind == Kind::Tree && content.order == Order::Shuffled
 }

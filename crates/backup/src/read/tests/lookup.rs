@@ -180,7 +180,7 @@ fn tables_that_cannot_be_read_now_are_not_thrown_away() {
     fixture.index();
     fixture.backup();
     assert!(matches!(Cache::open(&fixture.disk(), &fixture.place()), Opened::Usable(_)));
-    // A directory cannot be read as a file, whoever tries.
+    // A directory cannot be read as a file, even by root.
     let manifest = fixture.place().join("manifest");
     let kept = manifest.with_extension("kept");
     fs::rename(&manifest, &kept).unwrap();

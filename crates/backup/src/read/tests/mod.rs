@@ -232,7 +232,7 @@ fn what_is_there_is_not_put_there_twice() {
     let second = path_of(back(&fixture, kept, &folder));
     assert_eq!(second, folder.join("cur/0.x.1:2,S"));
     assert_eq!(back(&fixture, kept, &folder), Back::Present(second));
-    // In one run, too.
+    // In one run too.
     let mut folders = TargetFolders::default();
     let folder = fixture.root().join("other");
     let both = [0, 1].map(|_| put_back(&fixture.repository, kept, &folder, &mut folders).unwrap());

@@ -92,7 +92,7 @@ fn nobody_waits_for_a_cache_that_somebody_else_writes() {
     assert_eq!((load_and_check(&twin, &disk), load_and_check(&twin, &disk)), (3, 3));
     drop(held);
     assert_eq!((load_and_check(&twin, &disk), load_and_check(&twin, &disk)), (3, 0));
-    // The second file names a pack that the cache has, too.
+    // The second file names a pack that the cache has too.
     twin.files.insert(
         file_id(3),
         vec![(pack_id(0), vec![data(1, 0), data(9, 5000)]), (pack_id(7), vec![data(8, 0)])],

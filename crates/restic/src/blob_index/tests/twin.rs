@@ -45,7 +45,7 @@ fn random_file(random: &mut Random, twin: &Twin, next_pack: &mut u64) -> Vec<Nam
     named
 }
 
-/// Does something to the cache. Says whether it may still be used.
+/// Does something to the cache. Returns whether it may still be used.
 fn meddle(random: &mut Random, disk: &SimDisk) -> bool {
     let files = store_files(disk);
     if files.is_empty() {

@@ -1,6 +1,6 @@
 //! Key files: the repository's key, each copy sealed with one password.
 //!
-//! Input: a password. Output: the key. Knows nothing of where the password came from.
+//! Input: a password. Output: the key. Does not depend on where the password came from.
 //!
 //! A key file is plain JSON: who made it and when, the cost and salt of scrypt, and `data`, which is the key
 //! as JSON, sealed with a key that scrypt derives from password and salt
@@ -75,7 +75,7 @@ pub struct KeyFile {
 /// Creates a key, seals it with a password and stores it. Returns the key file's id and the key.
 ///
 /// # Errors
-/// What the storage says; [`Error::Unsupported`] if `cost` is out of bounds.
+/// Storage errors; [`Error::Unsupported`] if `cost` is out of bounds.
 pub fn create(
     storage: &dyn Storage,
     surroundings: &Surroundings,
@@ -90,7 +90,7 @@ pub fn create(
 /// Seals a key with another password and stores it. Returns the key file's id.
 ///
 /// # Errors
-/// As [`create`].
+/// Same as [`create`].
 pub fn add(
     storage: &dyn Storage,
     surroundings: &Surroundings,
@@ -132,7 +132,7 @@ pub fn add(
 /// # Errors
 /// [`Error::WrongPassword`]; [`Error::Damage`] or [`Error::Unsupported`] if no key fits and one of them could
 /// not be tried; [`Error::NoKey`] if there is none at all, [`Error::NoRepository`] if there is no config
-/// either; what the storage says.
+/// either; storage errors.
 pub fn unlock(storage: &dyn Storage, password: &Password) -> Result<(Id, Key)> {
     let list =
         || -> Result<Vec<Id>> { Ok(storage.list(FileKind::Key)?.into_iter().map(|(id, _)| id).collect()) };

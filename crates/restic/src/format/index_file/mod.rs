@@ -1,7 +1,7 @@
 //! Index files: which pack holds which blobs, as JSON.
 //!
-//! Converts between an index file's JSON, decrypted and decompressed, and packs with their blobs. Knows
-//! nothing of how such a file is stored.
+//! Converts between an index file's JSON, decrypted and decompressed, and packs with their blobs. Does not
+//! depend on how such a file is stored.
 //!
 //! ```text
 //! {"packs":[{"id":HEX,"blobs":[{"id":HEX,"type":"data"|"tree","offset":N,"length":N,"uncompressed_length":N},...]},...]}

@@ -1,6 +1,6 @@
 //! The header of a pack: an entry for each blob, in their order.
 //!
-//! Converts between blobs and the header's plain bytes. Knows nothing of how the header is sealed.
+//! Converts between blobs and the header's plain bytes. Does not depend on how the header is sealed.
 //!
 //! ```text
 //! kind u8 | length u32, sealed | id 32                                0 data, 1 tree

@@ -1,6 +1,7 @@
 //! Packs: files that hold many sealed blobs and, at their end, a sealed header that lists them.
 //!
-//! Builds packs from sealed blobs, and reads packs. Knows nothing of what blobs hold or how a pack is stored.
+//! Builds packs from sealed blobs, and reads packs. Does not depend on what blobs hold or how a pack is
+//! stored.
 //!
 //! ```text
 //! blob | blob | ... | header, sealed | length of the sealed header, u32

@@ -18,7 +18,7 @@ use crate::storage::reread::verified;
 ///
 /// # Errors
 /// [`Error::Damage`] if it is no pack: its header must be sound, and its blobs reach from its beginning
-/// exactly to the header. What the storage says.
+/// exactly to the header. Storage errors.
 pub fn list(storage: &dyn Storage, key: &Key, pack: Id, size: u64) -> Result<Vec<PackedBlob>> {
     let name = FileName { kind: FileKind::Pack, id: pack };
     let damage = |what: String| Error::damage(name, what);

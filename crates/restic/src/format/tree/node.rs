@@ -1,6 +1,6 @@
 //! A node: what a tree records of one file or directory.
 //!
-//! Knows nothing of JSON or of how files are read.
+//! Does not depend on JSON or on how files are read.
 
 use crate::encoding::id::Id;
 use crate::encoding::time::Time;

@@ -167,7 +167,7 @@ const BYTES_MAX: usize = 65_536;
 /// disk without any has none.
 ///
 /// # Errors
-/// What the disk says.
+/// Disk errors.
 pub fn extended_attributes(path: &Path) -> io::Result<Vec<ExtendedAttribute<'static>>> {
     let Some(names) = read_attribute(|buffer| rustix::fs::llistxattr(path, buffer))? else {
         return Ok(Vec::new());

@@ -1,6 +1,6 @@
 //! A policy: how many snapshots to keep, and how to group them.
 //!
-//! Parses text such as `7`, `unlimited`, `1y5m7d2h` and `host,paths`. Knows nothing of snapshots.
+//! Parses text such as `7`, `unlimited`, `1y5m7d2h` and `host,paths`. Does not depend on snapshots.
 
 use std::fmt::{Display, Formatter};
 use std::str::FromStr;

@@ -1,7 +1,7 @@
 //! The records of a journal: what one commit changes.
 //!
-//! Input: records, or the bytes of one. Output: the bytes (docs/FORMAT.md, "Journal"), or the record. Knows
-//! nothing of what a record does to tables.
+//! Input: records, or the bytes of one. Output: the bytes (docs/FORMAT.md, "Journal"), or the record. Does
+//! not depend on what a record does to tables.
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
 use crate::commit::journal::sectors::frame;

@@ -1,6 +1,6 @@
 //! Rows in memory, by column: rows to load, rows just committed, rows of a journal record.
 //!
-//! Input: rows of values. Output: columns and values. Knows nothing of files. `batch.rs` encodes them.
+//! Input: rows of values. Output: columns and values. Does not depend on files. `batch.rs` encodes them.
 
 use crate::error::{Error, Result, check_limit};
 use crate::limits::{COLUMN_BYTES_IN_MEMORY_MAX, ROW_BYTES_MAX, ROWS_PER_SEGMENT_MAX};
@@ -17,7 +17,7 @@ pub struct Rows {
     pub(crate) row_count: u32,
 }
 
-/// The values of one column, for whoever makes many rows at once.
+/// The values of one column, for callers that make many rows at once.
 #[derive(Clone, Debug)]
 pub enum Values {
     /// Of a [`Kind::U8`] column.
@@ -34,7 +34,7 @@ pub enum Values {
     Id(Vec<[u8; 32]>),
     /// Of a [`Kind::Bytes`] or [`Kind::Payload`] column.
     Bytes {
-        /// Where each value begins in `blob`, and after the last where it ends.
+        /// Where each value begins in `blob`, and where the last one ends.
         offsets: Vec<u32>,
         /// The values one after another.
         blob: Vec<u8>,
@@ -48,11 +48,11 @@ impl Rows {
         Rows { schema: Arc::clone(schema), columns, row_count: 0 }
     }
 
-    /// Takes whole columns: far faster than row by row.
+    /// Takes whole columns, which is far faster than row by row.
     ///
     /// # Errors
-    /// [`Error::Schema`] if the columns are not those of `schema`, have unequal lengths, or places of bytes
-    /// do not follow one another; [`Error::Limit`] if a row or the batch is too large.
+    /// [`Error::Schema`] if the columns are not those of `schema`, have unequal lengths, or offsets of
+    /// bytes are not ascending; [`Error::Limit`] if a row or the batch is too large.
     pub fn from_columns(schema: &Arc<Schema>, columns: Vec<Values>) -> Result<Rows> {
         let fits =
             columns.iter().map(Values::kind).eq(schema.columns.iter().map(|column| match column.kind {
@@ -86,8 +86,8 @@ impl Rows {
     /// Appends a row: one value for each column.
     ///
     /// # Errors
-    /// [`Error::Schema`] if the values do not fit the columns, [`Error::Limit`] if the row or the batch gets
-    /// too large. Nothing is appended then.
+    /// [`Error::Schema`] if the values do not fit the columns, [`Error::Limit`] if the row or the batch
+    /// gets too large. Then nothing is appended.
     pub fn push(&mut self, row: &[Value]) -> Result<()> {
         self.check(row)?;
         for (values, value) in self.columns.iter_mut().zip(row) {
@@ -152,7 +152,7 @@ impl Rows {
         self.row_count
     }
 
-    /// Says whether there is no row.
+    /// Returns whether there is no row.
     pub fn is_empty(&self) -> bool {
         self.row_count == 0
     }
@@ -391,7 +391,7 @@ fn small(offset: usize) -> u32 {
     u32::try_from(offset).expect("a column in memory is under 4 GiB, which was checked")
 }
 
-/// Refuses a column that would get too large: `present` bytes and `added` ones.
+/// Refuses a column that would get too large with `present` and `added` bytes.
 fn check_column(present: u64, added: u64) -> Result<()> {
     check_limit("bytes in a column in memory", present.saturating_add(added), COLUMN_BYTES_IN_MEMORY_MAX)
 }

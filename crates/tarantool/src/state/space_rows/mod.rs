@@ -256,7 +256,7 @@ impl SpaceRows {
         }
     }
 
-    /// Says whether a tuple has exactly this primary key.
+    /// Returns whether a tuple has exactly this primary key.
     pub(super) fn has_key(&self, tuple: &[u8], key: &[OwnedValue]) -> bool {
         let primary = &self.table.schema.primary;
         let mut is_same = true;

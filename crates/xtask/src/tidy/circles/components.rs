@@ -1,7 +1,7 @@
 //! Circles in a graph of names.
 //!
 //! Input: which name leads to which. Output: the sets of names that lead to each other, and the shortest way
-//! around. Knows nothing of files or Rust.
+//! around. Does not depend on files or Rust.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 

@@ -1,7 +1,7 @@
 //! Which file each name comes from.
 //!
 //! Input: the modules of a crate. Output: which files use which others. Follows re-exports to the file that
-//! defines a name. Knows nothing of circles.
+//! defines a name. Does not depend on circles.
 
 use super::modules::{Crate, Import, Mention, Module};
 use super::uses::{Use, Uses};
@@ -47,14 +47,14 @@ fn put(parsed: &Crate, uses: &mut Uses, user: usize, line: usize, target: Option
     }
 }
 
-/// Says whether the module itself uses what it imports: a re-export may be for others alone.
+/// Returns whether the module itself uses what it imports: a re-export may be for others alone.
 fn is_used(module: &Module, import: &Import) -> bool {
     !import.is_public
         || module.mentions.iter().any(|mention| mention.path[0] == import.name && is_item_like(mention))
 }
 
-/// Says whether the first word of a mention can be an item: a word in small letters that is not called is a
-/// variable.
+/// Returns whether the first word of a mention can be an item: a word in small letters that is not called
+/// is a variable.
 fn is_item_like(mention: &Mention) -> bool {
     mention.path.len() > 1 || mention.is_call || mention.path[0].starts_with(char::is_uppercase)
 }

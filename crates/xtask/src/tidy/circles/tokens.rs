@@ -14,7 +14,7 @@ pub(super) struct Token {
 }
 
 impl Token {
-    /// Says whether this is an identifier or a keyword.
+    /// Returns whether this is an identifier or a keyword.
     pub(super) fn is_word(&self) -> bool {
         self.text.starts_with(|letter: char| letter.is_alphabetic() || letter == '_')
     }
@@ -100,7 +100,7 @@ fn group_length(tokens: &[Token]) -> usize {
     tokens.len()
 }
 
-/// Says whether the token at `index` is `text`.
+/// Returns whether the token at `index` is `text`.
 pub(super) fn is(tokens: &[Token], index: usize, text: &str) -> bool {
     tokens.get(index).is_some_and(|token| token.text == text)
 }
