@@ -3,7 +3,7 @@
 //! Takes a mailbox and the repository that the environment or the configuration names. Returns a mailbox that
 //! also finds the messages that only the archive has. Does not know any command.
 
-use super::repository::{self, LockOptions, ReadLock};
+use super::repository::{self, ConfiguredRepository, LockOptions, ReadLock, RepositoryOptions};
 use crate::amount::count;
 use crate::exit::Outcome;
 use crate::options::Paging;
@@ -137,7 +137,12 @@ impl<'a> LazyArchive<'a> {
             return Ok(opened.as_ref());
         }
         if self.is_paged.get() {
-            bail!("the archive is not opened while a pager has the terminal; use --no-pager");
+            if !ConfiguredRepository::is_named(&RepositoryOptions::default(), self.session)? {
+                return Ok(None);
+            }
+            bail!(
+                "its file is gone, and the archive is not opened while a pager has the terminal; use --no-pager"
+            );
         }
         let opened = self.open()?;
         Ok(self.repository.get_or_init(|| opened).as_ref())
