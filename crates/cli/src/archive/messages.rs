@@ -141,7 +141,8 @@ impl<'a> LazyArchive<'a> {
                 return Ok(None);
             }
             bail!(
-                "its file is gone, and the archive is not opened while a pager has the terminal; use --no-pager"
+                "its file is gone, and the archive is not opened while a pager has the terminal; use \
+                 --no-pager"
             );
         }
         let opened = self.open()?;
