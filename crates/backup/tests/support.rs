@@ -74,7 +74,7 @@ pub(crate) fn options() -> BackupOptions {
 }
 
 pub(crate) fn lock(repository: &Repository) -> restic::Result<HeldLock> {
-    repository.lock(LockKind::Shared, Duration::ZERO, &|_| Ok(()))
+    repository.lock(LockKind::Shared, Duration::ZERO, &|_, _| Ok(()))
 }
 
 /// Surroundings in which we are who we are: what is restored is to be ours.

@@ -65,6 +65,11 @@ pub(crate) fn sentence(what: impl std::fmt::Display, remedy: Option<Remedy>) -> 
     format!("{what}{}", remedy.map_or("", words))
 }
 
+/// Returns a sentence of the repository with what helps, if anything does.
+pub(crate) fn repository_sentence(what: &str, remedy: Option<restic::Remedy>) -> String {
+    format!("{what}{}", remedy.map_or("", words_of_repository))
+}
+
 /// Returns what an error says, with what helps.
 pub(crate) fn explained(error: &anyhow::Error) -> String {
     format!("{error}{}", of(error).unwrap_or_default())

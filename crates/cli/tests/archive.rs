@@ -258,7 +258,7 @@ pub(crate) fn exclusive_lock(repository: &str, password: &str) -> restic::HeldLo
         ..restic::testing::surroundings()
     };
     let repository = restic::Repository::open(Arc::new(storage), &password, None, surroundings).unwrap();
-    repository.lock(restic::LockKind::Exclusive, Duration::ZERO, &|_| Ok(())).unwrap()
+    repository.lock(restic::LockKind::Exclusive, Duration::ZERO, &|_, _| Ok(())).unwrap()
 }
 
 #[test]

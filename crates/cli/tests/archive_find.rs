@@ -67,6 +67,8 @@ fn a_file_is_a_line_as_long_as_it_stays_what_it_was() {
             "{arguments:?}: {run:?}"
         );
     }
+    let forget = home.run(&["archive", "forget", "ffffffffff"]);
+    assert!(forget.err.contains("list them with: pneu archive snapshots"), "{forget:?}");
 }
 
 #[test]

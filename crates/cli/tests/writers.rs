@@ -177,6 +177,7 @@ fn our_prune_gives_way_to_a_backup_of_restic_or_waits_for_it() {
     let mut line = String::new();
     errors.read_line(&mut line).unwrap();
     assert!(line.contains(&format!(" process {}, since ", theirs.id())), "{line}");
+    assert!(line.ends_with("; if that process has ended: pneu archive unlock\n"), "{line}");
     drop(theirs.stdin.take());
     let theirs = end(theirs);
     assert_eq!(theirs.code, Some(0), "{theirs:?}");

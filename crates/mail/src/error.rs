@@ -11,7 +11,7 @@ pub enum Error {
     /// The operating system returned an error.
     #[error("cannot {action} {}: {source}", path.display())]
     Io {
-        /// The operation, as a verb: "read", "open the directory".
+        /// The operation, as a verb with or without its object: "read", "open the directory".
         action: &'static str,
         /// The file or directory.
         path: PathBuf,
@@ -75,7 +75,11 @@ impl Error {
     /// Returns the message without the path, for callers that print the path themselves.
     pub fn reason(&self) -> String {
         match self {
-            Error::Io { action, source, .. } => format!("cannot {action} it: {source}"),
+            Error::Io { action, source, .. } => {
+                // "read it", but "open the directory".
+                let object = if action.contains(" the ") { "" } else { " it" };
+                format!("cannot {action}{object}: {source}")
+            }
             Error::NotAFile { .. } => "it is not a file".to_owned(),
             Error::Damaged { what, .. } => format!("it is a damaged compressed file: {what}"),
             Error::Unreadable { program, .. } => {
@@ -96,5 +100,18 @@ impl Error {
             | Error::Unreadable { path, .. }
             | Error::Changed { path } => path,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reason_names_no_path_and_has_one_object() {
+        let reason = |action| Error::io(action, Path::new("/m"), io::Error::other("no")).reason();
+        assert_eq!(reason("read"), "cannot read it: no");
+        assert_eq!(reason("look at"), "cannot look at it: no");
+        assert_eq!(reason("open the directory"), "cannot open the directory: no");
     }
 }

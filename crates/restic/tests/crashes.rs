@@ -28,7 +28,7 @@ fn open(disk: &SimDisk) -> Result<Repository> {
 
 /// Saves ten files in two directories, which differ from round to round, and then a snapshot.
 fn save(repository: &Repository, round: usize) -> Result<Id> {
-    let lock = repository.lock(restic::LockKind::Shared, std::time::Duration::ZERO, &|_| Ok(()))?;
+    let lock = repository.lock(restic::LockKind::Shared, std::time::Duration::ZERO, &|_, _| Ok(()))?;
     let saver = Saver::new(repository, &lock, TINY)?;
     let mut top = TreeWriter::new();
     for directory in ["cur", "new"] {

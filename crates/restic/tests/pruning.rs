@@ -52,7 +52,7 @@ fn forget(repository: &Repository, snapshot: Id) {
 }
 
 pub(crate) fn prune_all(repository: &Repository, options: &PruneOptions) -> restic::Result<PruneReport> {
-    let lock = repository.lock(LockKind::Exclusive, Duration::ZERO, &|_| Ok(()))?;
+    let lock = repository.lock(LockKind::Exclusive, Duration::ZERO, &|_, _| Ok(()))?;
     let plan = plan_prune(repository, options, &Silent)?;
     let report = prune(&lock, &plan, &Silent)?;
     lock.release()?;
@@ -134,7 +134,7 @@ fn waste_within_the_limit_stays_where_it_is() {
     let data_packs =
         |memory: &MemoryStorage| memory.ids(FileKind::Pack).into_iter().collect::<BTreeSet<Id>>();
     let before = data_packs(&memory);
-    let lock = || repository.lock(LockKind::Exclusive, Duration::ZERO, &|_| Ok(())).unwrap();
+    let lock = || repository.lock(LockKind::Exclusive, Duration::ZERO, &|_, _| Ok(())).unwrap();
     let unlimited = PruneOptions { max_unused: MaxUnused::Unlimited };
     let held = lock();
     let plan = plan_prune(&repository, &unlimited, &Silent).unwrap();

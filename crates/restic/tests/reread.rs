@@ -70,8 +70,8 @@ fn a_bit_that_flips_on_the_way_is_noticed_by_nobody() {
     assert_eq!(Id::of(&repository.load_blob(BlobKind::Tree, &tree).unwrap()), tree);
     assert_eq!(read_all(&repository, &tree), [""; 0]);
     spoil(&memory, 2);
-    let other = repository.lock(LockKind::Shared, Duration::ZERO, &|_| Ok(())).unwrap();
-    let second = repository.lock(LockKind::Shared, Duration::ZERO, &|_| Ok(())).unwrap();
+    let other = repository.lock(LockKind::Shared, Duration::ZERO, &|_, _| Ok(())).unwrap();
+    let second = repository.lock(LockKind::Shared, Duration::ZERO, &|_, _| Ok(())).unwrap();
     assert_eq!(unlock(repository.parts(), WhichLocks::Stale).unwrap(), 0, "who lives is read, too");
     drop((other, second));
     let report = prune_all(&repository, &PruneOptions { max_unused: MaxUnused::Bytes(0) }).unwrap();

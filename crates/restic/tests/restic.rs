@@ -132,7 +132,7 @@ fn a_repository_of_version_1_is_added_to_as_restic_does() {
 fn restic_reads_and_removes_our_locks() {
     let Some((_place, storage, restic)) = place() else { return };
     let repository = init(&storage);
-    let lock = repository.lock(LockKind::Exclusive, Duration::ZERO, &|_| Ok(())).unwrap();
+    let lock = repository.lock(LockKind::Exclusive, Duration::ZERO, &|_, _| Ok(())).unwrap();
     let names: Vec<String> =
         storage.list(FileKind::Lock).unwrap().into_iter().map(|(id, _)| id.to_string()).collect();
     let listed = String::from_utf8(restic.succeed(&["list", "locks", "--no-lock"])).unwrap();

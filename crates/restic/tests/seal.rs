@@ -108,7 +108,7 @@ fn a_lock_of_restic_is_respected_until_it_is_taken_away() {
     for (version, storage) in written_by_restic() {
         let (_, key) = key_file::unlock(&*storage, &password()).unwrap();
         let parts = parts(storage.clone(), key, version);
-        let now = |kind| acquire(&parts, kind, Duration::ZERO, &|_| Ok(()));
+        let now = |kind| acquire(&parts, kind, Duration::ZERO, &|_, _| Ok(()));
         now(LockKind::Shared).unwrap().release().unwrap();
         let said = now(LockKind::Exclusive).unwrap_err().to_string();
         assert!(said.starts_with("memory is locked by root on vm, process "), "{said}");
@@ -164,7 +164,7 @@ fn restic_respects_our_locks() {
     let directory = tempfile::tempdir().unwrap();
     let Some(restic) = testkit::restic(directory.path(), "repository", "pneumatic") else { return };
     let (parts, _) = made(directory.path().join("repository"), Version::Two);
-    let now = |kind| acquire(&parts, kind, Duration::ZERO, &|_| Ok(())).unwrap();
+    let now = |kind| acquire(&parts, kind, Duration::ZERO, &|_, _| Ok(())).unwrap();
     let shared = now(LockKind::Shared);
     restic.succeed(&["snapshots"]);
     let refused = restic.run(&["prune"]);

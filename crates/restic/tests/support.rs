@@ -42,7 +42,7 @@ pub(crate) fn open_with(storage: &Arc<dyn Storage>, cache: Option<CacheDirectory
 }
 
 pub(crate) fn shared_lock(repository: &Repository) -> HeldLock {
-    repository.lock(LockKind::Shared, Duration::ZERO, &|_| Ok(())).unwrap()
+    repository.lock(LockKind::Shared, Duration::ZERO, &|_, _| Ok(())).unwrap()
 }
 
 /// Saves a directory and all below it; returns its tree.

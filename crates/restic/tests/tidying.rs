@@ -141,7 +141,7 @@ fn a_plan_without_a_snapshot_is_carried_out_only_once_that_is_gone() {
     let (_, storage) = memory();
     let repository = init(&storage);
     let (gone, kept) = (save(&repository, 0..30), save(&repository, 20..60));
-    let lock = repository.lock(LockKind::Exclusive, Duration::ZERO, &|_| Ok(())).unwrap();
+    let lock = repository.lock(LockKind::Exclusive, Duration::ZERO, &|_, _| Ok(())).unwrap();
     let all = PruneOptions { max_unused: MaxUnused::Bytes(0) };
     let packs = || storage.list(FileKind::Pack).unwrap().len();
     let before = packs();

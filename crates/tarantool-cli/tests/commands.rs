@@ -331,6 +331,22 @@ fn damage_is_refused_and_salvage_lists_what_is_lost() {
     assert!(run.code == Some(3) && run.out.contains(&format!("recovery   refused: {refused}")), "{run:?}");
 }
 
+/// Where a snapshot is missing, every command that refuses the directory says how to take the rest.
+#[test]
+fn what_can_be_salvaged_is_said_wherever_a_load_is_refused() {
+    let (home, directory) = home();
+    for entry in fs::read_dir(&directory).unwrap().map(Result::unwrap) {
+        if entry.path().extension().is_some_and(|extension| extension == "snap") {
+            fs::remove_file(entry.path()).unwrap();
+        }
+    }
+    for arguments in [&["load", "shop", "--into", "s"][..], &["verify", "shop"], &["info", "shop"]] {
+        let run = home.run(arguments);
+        let said = format!("{}{}", run.out, run.err);
+        assert!(said.contains("put the snapshot back; to take what can be read: --salvage"), "{run:?}");
+    }
+}
+
 /// A flipped bit in the newest snapshot shows when its rows are read: an older one and the logs since hold
 /// the same.
 #[test]

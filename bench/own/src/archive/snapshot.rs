@@ -56,7 +56,7 @@ fn name(number: u64) -> String {
 pub(super) fn save(directory: &Path, blob_count: u64) -> Result<()> {
     let password = Password::new(PASSWORD.into());
     let repository = Repository::open(blobs::storage(directory), &password, None, surroundings())?;
-    let lock = repository.lock(LockKind::Shared, Duration::ZERO, &|_| Ok(()))?;
+    let lock = repository.lock(LockKind::Shared, Duration::ZERO, &|_, _| Ok(()))?;
     let saver = Saver::new(&repository, &lock, SaveOptions::default())?;
     let numbers: Vec<u64> = messages(blob_count).collect();
     let mut mail = TreeWriter::new();

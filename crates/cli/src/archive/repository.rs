@@ -7,6 +7,7 @@ use super::password::{PasswordSource, Typing, typed};
 use crate::environment::{self, RepositoryVariables};
 use crate::output;
 use crate::progress;
+use crate::remedy;
 use crate::session::Session;
 use anyhow::{Context, Result, anyhow, bail};
 use clap::Args;
@@ -191,10 +192,10 @@ impl ConfiguredRepository {
     pub(crate) fn lock(&self, repository: &Repository, kind: LockKind) -> Result<HeldLock> {
         signals::listen().map_err(|error| anyhow!("cannot listen to Ctrl-C: {error}"))?;
         let told = RefCell::new(String::new());
-        let lock = repository.lock(kind, self.options.retry_lock, &|what| {
+        let lock = repository.lock(kind, self.options.retry_lock, &|what, helps| {
             // It is asked each second, and told whenever somebody else has the lock, or left it.
             if told.replace(what.to_owned()) != what {
-                output::complain(what);
+                output::complain(remedy::repository_sentence(what, helps));
             }
             progress::check()
         })?;

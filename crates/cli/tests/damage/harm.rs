@@ -167,7 +167,7 @@ impl Harmed {
     /// Adds a snapshot, the newest, of a tree with any content.
     fn plant(&self, tree: &str) {
         let repository = open(&self.root);
-        let lock = repository.lock(LockKind::Shared, Duration::ZERO, &|_| Ok(())).unwrap();
+        let lock = repository.lock(LockKind::Shared, Duration::ZERO, &|_, _| Ok(())).unwrap();
         let saver = Saver::new(&repository, &lock, SaveOptions::default()).unwrap();
         let tree = saver.save_blob(BlobKind::Tree, None, tree.as_bytes()).unwrap().id;
         saver.finish().unwrap();

@@ -6,6 +6,7 @@ use crate::encoding::id::Id;
 use crate::error::{Error, Result};
 use crate::file_name::{FileKind, FileName};
 use crate::format::unpacked::Parts;
+use crate::remedy::Remedy;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
@@ -17,26 +18,25 @@ const PAUSE_MAX: Duration = Duration::from_secs(60);
 /// How often `told` is called during a wait.
 const ASK: Duration = Duration::from_secs(1);
 
+/// What is called during a wait: with a sentence, and with what helps if the wait is in vain. An error from it
+/// ends the wait.
+pub type Told<'a> = &'a dyn Fn(&str, Option<Remedy>) -> Result<()>;
+
 /// Locks a repository. If another process holds a lock that excludes this one, waits for up to `patience` and
-/// calls `told` at least once a second with a sentence that says which process holds it; an error from `told`
-/// ends the wait. `told` also hears of each lock that is removed because the pneu that wrote it has certainly
+/// calls `told` at least once a second with a sentence that says which process holds it. `told` also hears of
+/// each lock that is removed because the pneu that wrote it has certainly
 /// ended.
 ///
 /// # Errors
 /// [`Error::Locked`], [`Error::UnreadableLock`], storage errors, what `told`
 /// returns.
-pub fn acquire(
-    parts: &Parts,
-    kind: LockKind,
-    patience: Duration,
-    told: &dyn Fn(&str) -> Result<()>,
-) -> Result<HeldLock> {
+pub fn acquire(parts: &Parts, kind: LockKind, patience: Duration, told: Told<'_>) -> Result<HeldLock> {
     let (mut left, mut pause) = (patience, PAUSE_MIN);
     loop {
         match try_once(parts, kind, told) {
             Err(locked @ Error::Locked { .. }) if !left.is_zero() => {
                 let time = pause.min(left);
-                wait(parts, time, &|| told(&locked.to_string()))?;
+                wait(parts, time, &|| told(&locked.to_string(), locked.remedy()))?;
                 left -= time;
                 pause = (pause * 2).min(PAUSE_MAX);
             }
@@ -45,7 +45,7 @@ pub fn acquire(
     }
 }
 
-fn try_once(parts: &Parts, kind: LockKind, told: &dyn Fn(&str) -> Result<()>) -> Result<HeldLock> {
+fn try_once(parts: &Parts, kind: LockKind, told: Told<'_>) -> Result<HeldLock> {
     refuse_others(parts, kind, None, told)?;
     // From here on our own file is removed if anything goes wrong.
     let mut held = HeldLock::write(parts, kind)?;
@@ -68,12 +68,7 @@ fn wait(parts: &Parts, time: Duration, ask: &dyn Fn() -> Result<()>) -> Result<(
 
 /// Fails if another lock excludes one of `kind`. Locks that cannot be read are tried again, because they may
 /// be being written or renewed. Locks of a pneu that has certainly ended are removed.
-fn refuse_others(
-    parts: &Parts,
-    kind: LockKind,
-    own: Option<Id>,
-    told: &dyn Fn(&str) -> Result<()>,
-) -> Result<()> {
+fn refuse_others(parts: &Parts, kind: LockKind, own: Option<Id>, told: Told<'_>) -> Result<()> {
     let mut harmless: BTreeSet<Id> = own.into_iter().collect();
     let mut delays = REREAD.iter();
     loop {
@@ -85,7 +80,9 @@ fn refuse_others(
         for (id, _) in listed {
             match load(parts, id) {
                 Ok(note) if is_taken_away(parts, id, &note) => {
-                    told(&format!("a lock was removed, because its process has ended: {}", note.writer()))?;
+                    let what =
+                        format!("a lock was removed, because its process has ended: {}", note.writer());
+                    told(&what, None)?;
                 }
                 Ok(note) if kind == LockKind::Exclusive || note.kind == LockKind::Exclusive => {
                     let by = note.describe(&parts.surroundings);
@@ -124,7 +121,6 @@ mod tests {
     use crate::format::unpacked;
     use crate::lock::lock_file::Birth;
     use crate::lock::{WhichLocks, unlock};
-    use crate::remedy::Remedy;
     use crate::storage::Storage;
     use crate::testing::{CLOCK_NS, LIVING_PROCESS, MemoryStorage, clock_ns, parts};
     use std::cell::{Cell, RefCell};
@@ -132,7 +128,7 @@ mod tests {
 
     /// As long as it takes in memory.
     const SETTLE: Duration = Duration::from_millis(200);
-    const NOBODY_WAITS: &dyn Fn(&str) -> Result<()> = &|who| panic!("nobody waits: {who}");
+    const NOBODY_WAITS: Told<'static> = &|who, _| panic!("nobody waits: {who}");
 
     fn now(parts: &Parts, kind: LockKind) -> Result<HeldLock> {
         acquire(parts, kind, Duration::ZERO, NOBODY_WAITS)
@@ -279,8 +275,9 @@ mod tests {
         let first = RefCell::new(Some(now(&parts, LockKind::Exclusive).unwrap()));
         let begin = elapsed();
         let asked = Cell::new(0);
-        let waiting = |who: &str| {
+        let waiting = |who: &str, helps: Option<Remedy>| {
             assert!(who.starts_with("memory is locked exclusively by ana"), "{who}");
+            assert_eq!(helps, Some(Remedy::RemoveStaleLocks));
             asked.set(asked.get() + 1);
             if elapsed() - begin >= Duration::from_secs(7) {
                 drop(first.borrow_mut().take());
@@ -299,13 +296,13 @@ mod tests {
         let parts = parts(&storage);
         others(&parts, LockKind::Exclusive);
         let patience = Duration::from_millis(200_500);
-        let refused = acquire(&parts, LockKind::Shared, patience, &|_| Ok(())).unwrap_err();
+        let refused = acquire(&parts, LockKind::Shared, patience, &|_, _| Ok(())).unwrap_err();
         assert!(matches!(refused, Error::Locked { .. }));
         assert_eq!(elapsed(), patience);
         let lists = storage.operations().iter().filter(|operation| *operation == "list locks").count();
         // At 0, 5, 15, 35, 75, 135, 195 and 200.5 seconds.
         assert_eq!(lists, 8);
-        let ended = acquire(&parts, LockKind::Shared, patience, &|_| Err(Error::Interrupted)).unwrap_err();
+        let ended = acquire(&parts, LockKind::Shared, patience, &|_, _| Err(Error::Interrupted)).unwrap_err();
         assert!(matches!(ended, Error::Interrupted) && elapsed() == patience);
     }
 
@@ -345,7 +342,7 @@ mod tests {
             unpacked::save(&parts, FileKind::Lock, &dead.to_json()).unwrap();
             let living = (wanted == LockKind::Shared).then(|| others(&parts, LockKind::Shared));
             let said = RefCell::new(Vec::new());
-            let told = |what: &str| {
+            let told = |what: &str, _: Option<Remedy>| {
                 said.borrow_mut().push(what.to_owned());
                 Ok(())
             };

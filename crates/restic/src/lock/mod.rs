@@ -12,7 +12,7 @@ mod held_lock;
 mod lock_file;
 mod unlock;
 
-pub use acquire::acquire;
+pub use acquire::{Told, acquire};
 pub use held_lock::{HeldLock, LockReleaser};
 pub use lock_file::LockKind;
 pub use unlock::{WhichLocks, unlock};

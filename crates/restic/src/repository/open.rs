@@ -228,12 +228,7 @@ impl Repository {
     ///
     /// # Errors
     /// [`Error::Locked`], or a storage error.
-    pub fn lock(
-        &self,
-        kind: LockKind,
-        patience: Duration,
-        told: &dyn Fn(&str) -> Result<()>,
-    ) -> Result<HeldLock> {
+    pub fn lock(&self, kind: LockKind, patience: Duration, told: lock::Told<'_>) -> Result<HeldLock> {
         lock::acquire(&self.parts, kind, patience, told)
     }
 
