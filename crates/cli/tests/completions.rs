@@ -211,6 +211,7 @@ fn the_data_directory_of_the_line_counts() {
         &["--data", "elsewhere", "find", "query:"][..],
         &["find", "--data=elsewhere", "query:"],
         &["find", "--data", "x", "--data", "elsewhere", "query:"],
+        &["find", "--data", "~/elsewhere", "query:"],
     ] {
         assert_eq!(offered(words), "values\nquery:here\t\n", "{words:?}");
     }

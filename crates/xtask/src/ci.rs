@@ -6,9 +6,10 @@
 use crate::fuzz::{self, FuzzArguments};
 use crate::run::{cargo, run, say};
 use crate::tidy;
-use anyhow::Result;
+use anyhow::{Context, Result};
 use std::env;
 use std::fmt::Write;
+use std::fs;
 use std::time::Instant;
 
 /// A check: its name and what it does.
@@ -33,17 +34,28 @@ const STEPS: [Step; 7] = [
 /// # Errors
 /// The first check that fails.
 pub fn ci() -> Result<()> {
-    let mut table = String::new();
+    let mut table = format!("{:<14}{:>10}{:>10}\n", "", "wall", "CPU");
     for (name, step) in STEPS {
         say(&format!("== {name}"));
-        let begin = Instant::now();
+        let (begin, cpu_before) = (Instant::now(), cpu_seconds()?);
         step()?;
-        let seconds = begin.elapsed().as_secs_f64();
-        say(&format!("== {name}: done in {seconds:.1} s"));
-        writeln!(table, "{name:<14}{seconds:>8.1} s")?;
+        let (wall, cpu) = (begin.elapsed().as_secs_f64(), cpu_seconds()? - cpu_before);
+        say(&format!("== {name}: done in {wall:.1} s, {cpu:.1} s of CPU"));
+        writeln!(table, "{name:<14}{wall:>8.1} s{cpu:>8.1} s")?;
     }
     say(&format!("All checks passed.\n{}", table.trim_end()));
     Ok(())
+}
+
+/// Returns the CPU time of all child processes that have ended, in user and kernel mode: fields 16 and 17 of
+/// proc(5), in ticks of 10 ms.
+fn cpu_seconds() -> Result<f64> {
+    let text = fs::read_to_string("/proc/self/stat").context("cannot read /proc/self/stat")?;
+    // Field 2, the program's name, is in brackets and may hold spaces.
+    let (_, fields) = text.rsplit_once(')').context("/proc/self/stat has no name")?;
+    let ticks: u64 =
+        fields.split_whitespace().skip(13).take(2).filter_map(|field| field.parse::<u64>().ok()).sum();
+    Ok(ticks as f64 / 100.0)
 }
 
 fn formatting() -> Result<()> {
@@ -81,4 +93,19 @@ fn fuzz_targets() -> Result<()> {
         return Ok(());
     }
     fuzz::fuzz(&FuzzArguments { targets: Vec::new(), seconds: FUZZ_SECONDS })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::process::Command;
+
+    #[test]
+    fn the_cpu_time_of_a_child_counts_when_it_has_ended() {
+        let before = cpu_seconds().unwrap();
+        // Some ticks, on any machine.
+        let busy = "i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done";
+        run(Command::new("sh").args(["-c", busy])).unwrap();
+        assert!(cpu_seconds().unwrap() > before);
+    }
 }

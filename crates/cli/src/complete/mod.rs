@@ -12,7 +12,9 @@ use crate::environment::Surroundings;
 use crate::options::Common;
 use crate::session::Session;
 use names::Names;
+use std::ffi::OsStr;
 use std::io::Write;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use terminal::completion::{Candidate, Line, Offered, Wanted};
 
@@ -23,7 +25,8 @@ pub(crate) fn answer(
     surroundings: &Surroundings,
 ) -> ExitCode {
     let answer = line.answer(&definition(), |wanted| {
-        let common = Common { data: wanted.given("data").map(Into::into), ..Common::default() };
+        let data = wanted.given("data").map(|data| without_tilde(data, surroundings.home.as_deref()));
+        let common = Common { data, ..Common::default() };
         match Session::new(&common, surroundings.clone(), definition) {
             Ok(session) => offered(wanted, &session),
             Err(_) => Offered::nothing(),
@@ -50,6 +53,15 @@ fn offered(wanted: &Wanted, session: &Session) -> Offered {
         "DIR" => Offered::Directories,
         "FILE" | "PATH" | "REPOSITORY" => Offered::Files,
         _ => Offered::nothing(),
+    }
+}
+
+/// Returns the path that a word means once the shell has run the line: it replaces a leading "~/" then, not yet.
+fn without_tilde(word: &OsStr, home: Option<&Path>) -> PathBuf {
+    let path = Path::new(word);
+    match (path.strip_prefix("~"), home) {
+        (Ok(rest), Some(home)) => home.join(rest),
+        _ => path.to_owned(),
     }
 }
 

@@ -17,6 +17,12 @@ pub(super) const NAME: &str = "LICENSES-LIBRARIES";
 /// How the files begin that hold licences, in small letters.
 const FILES: [&str; 5] = ["license", "licence", "copying", "notice", "unlicense"];
 
+/// Directories of C sources in a library that has a licence of its own for them.
+const C_SOURCES: [&str; 3] = ["c_src/mimalloc", "c_src/mimalloc2", "third_party/fiat"];
+
+/// What no library of cargo's carries: the standard library, and the C library of static programs.
+const RUNTIME: &str = include_str!("runtime.txt");
+
 /// A library: its name with its version, the licence that it states, and the texts in its source.
 struct Library {
     name: String,
@@ -44,7 +50,11 @@ pub(super) fn of_libraries(target: &str) -> Result<String> {
         if contained.contains(&name) && !package["source"].is_null() {
             let directory =
                 Path::new(field("manifest_path")).parent().context("a manifest has a directory")?;
-            libraries.push(Library { name, licence: field("license").to_owned(), texts: texts(directory)? });
+            let mut found = texts(directory)?;
+            for sources in C_SOURCES.map(|name| directory.join(name)).iter().filter(|path| path.is_dir()) {
+                found.extend(texts(sources)?);
+            }
+            libraries.push(Library { name, licence: field("license").to_owned(), texts: found });
         }
     }
     Ok(page(&libraries))
@@ -81,6 +91,7 @@ fn page(libraries: &[Library]) -> String {
             carriers.entry(text).or_default().push(&library.name);
         }
     }
+    let _ = write!(page, "\n{:-<80}\n{RUNTIME}", "");
     for (text, names) in carriers {
         let _ = write!(page, "\n{:-<80}\n{}\n\n{text}\n", "", names.join(", "));
     }
@@ -112,5 +123,6 @@ mod tests {
         assert!(page.contains("\na 1: MIT\nb 2: MIT\n"), "{page}");
         assert!(page.ends_with("--\na 1, b 2\n\nBe kind.\n"), "{page}");
         assert_eq!(page.matches("Be kind.").count(), 1);
+        assert!(page.contains("\nmusl, in static programs: MIT\n"), "{page}");
     }
 }

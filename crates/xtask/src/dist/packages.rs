@@ -3,7 +3,7 @@
 //! Input: programs, and the files beside them. Output: one file each, in a directory. Does not know what is
 //! in the files.
 
-use super::programs::{NAMES, Programs};
+use super::programs::{NAMES, PROFILE, Programs};
 use super::{share, tools};
 use crate::directory::{copy_tree, renew};
 use crate::run::{output, run, say, target_directory, workspace_root};
@@ -47,7 +47,7 @@ pub(super) fn tarball(programs: &Programs, place: &Path) -> Result<String> {
 pub(super) fn deb(programs: &Programs, place: &Path) -> Result<String> {
     let mut deb = Command::new(tools::cargo_deb()?);
     deb.args(["--quiet", "--no-build", "--no-strip", "--locked", "--package", "pneu-cli"]);
-    deb.args(["--target", programs.target(), "--output"]).arg(place);
+    deb.args(["--profile", PROFILE, "--target", programs.target(), "--output"]).arg(place);
     run(deb.env("SOURCE_DATE_EPOCH", commit_seconds()).current_dir(workspace_root()))?;
     only_with_ending(place, ".deb")
 }
@@ -67,7 +67,7 @@ pub(super) fn wheel(programs: &Programs, place: &Path) -> Result<String> {
     copy_programs(programs, &NAMES[1..], &stage.join("pneu.data/scripts"))?;
     copy_tree(&share::directory(programs), &stage.join("pneu.data/data/share"))?;
     let mut build = Command::new(tools::maturin()?);
-    build.args(["build", "--release", "--locked", "--quiet", "--target", programs.target()]);
+    build.args(["build", "--profile", PROFILE, "--locked", "--quiet", "--target", programs.target()]);
     build.arg("--compatibility").args(WHEEL_SYSTEMS).arg("--out").arg(place);
     build.env("CARGO_TARGET_DIR", target_directory()).env("SOURCE_DATE_EPOCH", commit_seconds());
     run(programs.cross(&mut build).current_dir(&stage))?;

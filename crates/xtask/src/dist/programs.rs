@@ -13,7 +13,10 @@ pub(super) const NAMES: [&str; 2] = ["pneu", "pneu-tarantool"];
 /// The crates of the programs.
 const CRATES: [&str; 2] = ["pneu-cli", "pneu-tarantool"];
 
-/// The release programs of one target.
+/// The profile of packages.
+pub(super) const PROFILE: &str = "shipped";
+
+/// The programs of one target, as packages carry them.
 pub(super) struct Programs {
     target: String,
 }
@@ -31,7 +34,7 @@ impl Programs {
         {
             bail!("{compiler} is not installed; Debian has it in {}", package_of(compiler));
         }
-        let mut build = cargo(&["build", "--release", "--locked", "--target", target]);
+        let mut build = cargo(&["build", "--profile", PROFILE, "--locked", "--target", target]);
         build.args(CRATES.map(|name| ["--package", name]).as_flattened());
         run(programs.cross(&mut build))?;
         Ok(programs)
@@ -90,7 +93,7 @@ impl Programs {
 
     /// Returns the directory that holds them.
     pub(super) fn directory(&self) -> PathBuf {
-        target_directory().join(&self.target).join("release")
+        target_directory().join(&self.target).join(PROFILE)
     }
 
     /// Returns the files, in the order of [`NAMES`].

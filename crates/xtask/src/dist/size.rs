@@ -31,7 +31,7 @@ pub fn check(program: &Path) -> Result<()> {
     if bytes > limit {
         bail!(
             "{} has {bytes} bytes, {limit} are allowed: look for a new dependency or feature (cargo tree), \
-             and give libraries that do little work opt-level \"s\" in Cargo.toml",
+             and do not build for speed (Cargo.toml, opt-level 3) what does little work",
             program.display()
         );
     }
