@@ -5,9 +5,9 @@
 //! not know what is measured.
 //!
 //! Tarantool's own system data is copied from a snapshot that it made; the tuples are written with the crate
-//! `tarantool`. A child process makes the files, so that this process stays small. Without Tarantool, the files
-//! have only the definition of the space. pneu loads these, Tarantool does not, so they have a directory of
-//! their own.
+//! `tarantool`. A child process makes the files, so that this process stays small. Without Tarantool, the
+//! files have only the definition of the space. pneu loads these, Tarantool does not, so they have a
+//! directory of their own.
 
 use super::bare::{self, SPACE_ID};
 use crate::peer::Installed;
