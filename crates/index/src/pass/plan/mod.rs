@@ -1,7 +1,7 @@
 //! Decides from a scan what to do: which rows move, which files to read, which rows to remove, and what to
 //! leave alone.
+//!
 //! Input: a scan. Output: a plan. Pure.
-//! Input: a scan. Output: a plan. Pure, except that [`take_moves`] looks at files.
 
 mod moves;
 
