@@ -1,10 +1,10 @@
-//! Measures the release program `pneu` on generated mail, beside a bare walk of the same directories, and
-//! crates of it alone.
+//! Measures the release program `pneu` on generated mail, beside a plain walk of the same directories, and
+//! some of its crates alone.
 //!
 //! Input: the program, a directory for mail that is kept between runs, a directory for results. Output: a
-//! table and all samples. Does not know how pneu works, but for `engine` and `archive`: it runs the program
-//! as a user does, and checks its answers against what is known of the mail; and no other program: those are
-//! in `bench/peers`, which calls what is here for pneu's side.
+//! table and all samples. Except for `engine` and `archive`, it does not know how pneu works: it runs the
+//! program as a user does, and checks its answers against the known mail. Other programs are measured by
+//! `bench/peers`, which uses this crate for pneu.
 
 pub mod archive;
 pub mod engine;

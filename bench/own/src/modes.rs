@@ -51,7 +51,7 @@ fn one_touched(options: &Options, pneu: &Pneu, name: &str) -> Result<Vec<Series>
         trial(&[], "cleanup <= 2 % of CPU", Some(&touched(&["--no-cleanup"], name))),
         trial(&["--no-cleanup"], "", None),
     ];
-    // Four changes in each round: afterwards all is as it was.
+    // Each round makes four changes that cancel each other.
     take_turns(options.rounds, trials)
 }
 

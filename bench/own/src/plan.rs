@@ -1,6 +1,6 @@
-//! The order of measurements: which parts of pneu.
+//! The order of measurements.
 //!
-//! Input: options. Output: results on disk, written anew after each part. Does not know what the parts
+//! Input: options. Output: results on disk, written again after each part. Does not know what the parts
 //! measure.
 
 use crate::options::{Options, Part};
@@ -9,13 +9,13 @@ use anyhow::{Context, Result};
 use measure::{Report, machine, resume, say, starter};
 use std::fs;
 
-/// Measures one part and adds what it found.
+/// Measures one part and adds its series.
 type MeasurePart = fn(&Options, &mut Report) -> Result<()>;
 
-/// Measures what the options ask for.
+/// Measures the requested parts.
 ///
 /// # Errors
-/// If the program fails, or answers otherwise than it has to.
+/// If the program fails or gives a wrong answer.
 pub fn measure(options: &Options) -> Result<()> {
     starter::start_through_own_program()?;
     fs::create_dir_all(&options.corpora)

@@ -1,4 +1,4 @@
-//! How pneu is called, and what it is compared with.
+//! Commands of pneu, and the walk that it is compared with.
 //!
 //! Input: paths. Output: commands. Does not know what is measured with them.
 
@@ -16,7 +16,7 @@ pub struct Pneu {
 }
 
 impl Pneu {
-    /// Returns the program for `maildir`; the index lies beside it.
+    /// Returns the program for `maildir`. The index is beside it.
     pub fn new(program: &Path, maildir: &Path) -> Pneu {
         Pneu {
             program: program.to_owned(),
@@ -78,10 +78,10 @@ impl Pneu {
         corpora::clear(&self.data)
     }
 
-    /// Returns the bare walk over the Maildir.
+    /// Returns the plain walk of the Maildir.
     ///
     /// # Errors
-    /// If this program does not know where it lies itself.
+    /// If the path of this program is unknown.
     pub fn walk(&self, threads: usize, look: Look) -> Result<Command> {
         walk::command(&self.maildir, threads, look)
     }

@@ -138,7 +138,7 @@ pub(crate) fn queries(
     take_turns(options.query_rounds, trials)
 }
 
-/// What else is asked: what it is, how long it may take, the arguments.
+/// Other queries: name, time limit, arguments.
 const OTHERS: &[(&str, &str, &[&str])] = &[
     ("find --threads, all", "<= 0.3 s", &["find", "--threads"]),
     ("find --threads, newest 50 threads", "<= 20 ms", &["find", "--threads", "--max", "50"]),
@@ -191,7 +191,7 @@ fn opened_messages(pneu: &Pneu) -> Result<String> {
 }
 
 fn arrivals(options: &Options, pneu: &Pneu) -> Result<Vec<Series>> {
-    // The index remembers messages that are gone: each run needs others.
+    // The index remembers messages that are gone, so each run needs new ones.
     let seed = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs() * 1000);
     let mut arrivals = Arrivals::new(&options.corpora, CHANGED, seed);
     let mut deliveries = 0_u64;

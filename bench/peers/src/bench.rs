@@ -9,11 +9,11 @@ use bench_own::Pneu;
 use measure::{Report, machine};
 use std::path::Path;
 
-/// What a table needs to be measured, and where its series go.
+/// What the measurement of a table needs, and where its series go.
 pub(crate) struct Bench<'a> {
     pub(crate) options: &'a Options,
     pub(crate) report: Report,
-    /// Programs by name, those that are there.
+    /// The installed programs by name.
     pub(crate) found: Vec<(&'static str, Installed)>,
     /// The directory of this run, below all runs.
     pub(crate) name: String,
@@ -41,7 +41,7 @@ impl Bench<'_> {
         self.options.slow_rounds()
     }
 
-    /// Writes what was measured so far, so that a long run that is ended loses only what it was at.
+    /// Writes the results so far. If a long run is interrupted, only the current measurement is lost.
     pub(crate) fn save(&mut self) -> Result<()> {
         self.report.set_fact("load after", machine::load());
         self.report.write(&self.options.runs, &self.name).map(drop)

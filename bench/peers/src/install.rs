@@ -1,6 +1,6 @@
-//! Installs the programs that are compared with, as far as that can be done.
+//! Installs the programs to compare with, as far as possible.
 //!
-//! Input: which tables. Output: what was done, and what could not be. Never a failure: what is not there is a
+//! Input: the tables. Output: what was installed, and what could not be. Never fails: a missing program is a
 //! column of dashes.
 
 use crate::options::Part;
@@ -12,7 +12,7 @@ use measure::say;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// What is there where this program can be built with RocksDB: its library, and what reads its header.
+/// The packages for building this program with RocksDB: its library, and a parser for its header.
 const ROCKSDB_PACKAGES: [&str; 2] = ["librocksdb-dev", "libclang-dev"];
 const ROCKSDB_HEADER: &str = "/usr/include/rocksdb/c.h";
 
@@ -24,7 +24,7 @@ pub(crate) struct InstallArguments {
     only: Vec<Part>,
 }
 
-/// Installs what is missing.
+/// Installs the missing programs.
 pub(crate) fn install(arguments: &InstallArguments) -> Result<()> {
     let needed = || peers::ALL.iter().filter(|peer| tables::need(&arguments.only, peer));
     for peer in needed() {
@@ -39,7 +39,7 @@ pub(crate) fn install(arguments: &InstallArguments) -> Result<()> {
     if !missing.is_empty() || needs_rocksdb {
         tried("the list of packages", "apt-get", apt(&["update"]));
     }
-    // Each by itself: one that is not there must not keep the others away.
+    // Installs each on its own, so that one failure does not affect the others.
     for peer in missing {
         tried(peer.name, "apt-get", by_apt(peer.packages));
     }
@@ -62,8 +62,8 @@ fn tried(name: &str, how: &str, done: Result<()>) {
     }
 }
 
-/// Installs the newest version of a Go program, or `version` where nobody says which that is; without one,
-/// what is there stays then.
+/// Installs the newest version of a Go program. If go cannot tell the newest version, installs `version`.
+/// Without `version` that is an error, and the installed program stays.
 fn by_go(program: &str, version: Option<&str>) -> Result<()> {
     let newest = said(Command::new("go").args(["install", &format!("{program}@latest")]));
     let (Err(error), Some(version)) = (newest.as_ref(), version) else { return newest.map(drop) };

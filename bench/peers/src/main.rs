@@ -1,7 +1,6 @@
-//! `bench-peers`: measures pneu beside the programs that people use today, at the same work, on the same
-//! files, in one run.
+//! `bench-peers`: measures pneu beside other mail programs, at the same work, on the same files, in one run.
 //!
-//! Input: the release program, what is installed of the others. Output: tables, plots and all samples. The
+//! Input: the release program, and the other installed programs. Output: tables, plots and all samples. The
 //! only package that knows other programs: each has its file in `peers`, each table its file in `tables`.
 
 mod bench;

@@ -1,4 +1,4 @@
-//! A program of somebody else: where it is, which version it has, where it comes from.
+//! A program to compare with: its path, its version, and its package.
 //!
 //! Input: the environment. Output: a path and a version, or why there is none. Does not know what is
 //! measured.
@@ -8,7 +8,7 @@ use std::env;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// What is known of a program before anybody looked for it.
+/// The fixed properties of a program.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Peer {
     /// Its name, and the heading of its column.
@@ -31,20 +31,21 @@ pub(crate) struct Peer {
 pub(crate) struct Installed {
     /// Where.
     pub(crate) program: PathBuf,
-    /// What it says of itself, one line.
+    /// Its version line.
     pub(crate) version: String,
 }
 
 impl Peer {
-    /// Looks for the program: that of the variable, that which go installed, that of the path.
+    /// Looks for the program: first in its environment variable, then where go installs, then in the search
+    /// path.
     ///
     /// # Errors
-    /// What is said of its column, if there is none.
+    /// If there is none: the note for its column.
     pub(crate) fn find(&self) -> Result<Installed> {
         self.find_in(env::var_os(self.variable).map(PathBuf::from), &directories())
     }
 
-    /// Returns whether somebody named the program that is meant.
+    /// Returns whether the user named the program in its environment variable.
     pub(crate) fn is_named(&self) -> bool {
         env::var_os(self.variable).is_some()
     }
@@ -78,8 +79,8 @@ impl Peer {
         Ok(Installed { version, program })
     }
 
-    /// Returns the name and version of the package that a program came with, if it lies where packages put
-    /// theirs. Not every program knows its version.
+    /// Returns the name and version of the program's package, if the program is in a directory of packages.
+    /// Not every program knows its version.
     fn package_of(&self, program: &Path) -> Option<String> {
         let package = self
             .packages
@@ -104,15 +105,15 @@ fn directories() -> Vec<PathBuf> {
     let path = env::var_os("PATH").unwrap_or_default();
     let mut directories: Vec<PathBuf> = go_directory().into_iter().collect();
     directories.extend(env::split_paths(&path));
-    // Servers lie where not every person's path leads.
+    // Servers are in directories outside the usual search path.
     directories.push(Path::new("/usr/sbin").to_owned());
     directories
 }
 
-/// Runs a command that has to succeed, and returns what it printed.
+/// Runs a command that must succeed, and returns its output.
 ///
 /// # Errors
-/// If it fails: with what it said of that.
+/// If it fails: with its error output.
 pub(crate) fn said(command: &mut Command) -> Result<String> {
     let output = command.output().with_context(|| format!("cannot start {command:?}"))?;
     if !output.status.success() {
@@ -136,8 +137,8 @@ mod tests {
 
     fn script(directory: &Path, text: &str) -> PathBuf {
         let path = directory.join(PEER.program);
-        // Another process writes it: one that this process starts meanwhile would have it open, and a file
-        // that is open for writing cannot be run.
+        // A separate process writes it. If this process wrote it, a process started meanwhile would inherit
+        // the open file, and a file that is open for writing cannot be run.
         let mut written = Command::new("sh");
         written.arg("-c").arg("printf '#!/bin/sh\n%s\n' \"$1\" >\"$2\" && chmod 755 \"$2\"");
         let status = written.arg("sh").arg(text).arg(&path).status().unwrap();

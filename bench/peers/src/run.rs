@@ -1,6 +1,7 @@
-//! One run: which programs are there, which tables are measured, what is written.
+//! One run: finds the programs, measures the tables, writes the results.
 //!
-//! Input: options. Output: results on disk, written anew after each piece. Does not know what tables measure.
+//! Input: options. Output: results on disk, written again after each piece. Does not know what tables
+//! measure.
 
 use crate::bench::Bench;
 use crate::options::Options;
@@ -51,7 +52,7 @@ pub(crate) fn measure(options: &Options) -> Result<()> {
     if failed.is_empty() { Ok(()) } else { bail!("{}", failed.join("; ")) }
 }
 
-/// Looks for all programs, and says of each in the report what was found.
+/// Looks for all programs, and records in the report what was found.
 fn look_for_all(options: &Options, report: &mut Report) -> Result<Vec<(&'static str, Installed)>> {
     report.set_fact("pneu", machine::output(&options.program.display().to_string(), &["--version"])?);
     let mut found = Vec::new();

@@ -1,4 +1,4 @@
-//! What a repository gives back: single messages, a mailbox as of a date, deleted mail, and what would be
+//! Reads from a repository: single messages, a mailbox as of a date, deleted mail, and messages that would be
 //! lost.
 //!
 //! Input: an open repository and its snapshots. Output: what the index searches, and files in the Maildirs.
@@ -32,7 +32,7 @@ pub struct MessageArchive<'a> {
     pub repository: &'a Repository,
 }
 
-/// What becomes of trees that no snapshot names any more, because the snapshots were forgotten earlier.
+/// What happens to trees that no snapshot names any more, because the snapshots were forgotten earlier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unreferenced {
     /// They stay for now.
@@ -48,11 +48,11 @@ pub struct UndeleteReport {
     pub done: Vec<Undeleted>,
     /// Messages that were not gone.
     pub present_count: u64,
-    /// Files that already hold a message which the index takes for deleted, because it does not look there.
+    /// Files that already hold a message which the index considers deleted, because it does not look there.
     pub unindexed: Vec<PathBuf>,
     /// Messages that could not be put back.
     pub problems: Vec<Problem>,
-    /// Whether somebody asked to stop before all was done.
+    /// Whether the user interrupted the operation.
     pub is_interrupted: bool,
 }
 
@@ -73,7 +73,7 @@ impl<'a> MessageArchive<'a> {
         ArchivedMessages::new(reader, (self.lookup(), IfUnreadable::Fail), Vec::new(), progress)
     }
 
-    /// Returns where each message lay, for [`Mailbox::at`]. Uses for each root the snapshot that
+    /// Returns the former place of each message, for [`Mailbox::at`]. Uses for each root the snapshot that
     /// [`crate::choose_snapshots`] chose for it. Walks the trees of these snapshots.
     ///
     /// # Errors
@@ -238,7 +238,7 @@ fn missing_roots(environment: &Environment, roots: &[Root]) -> Result<Vec<PathBu
     Ok(roots.iter().filter(is_missing).map(|root| root.path.clone()).collect())
 }
 
-/// Returns a message's file and the folder that it goes into, or why it cannot be put back.
+/// Returns a message's file and its target folder, or why it cannot be put back.
 fn destination<'a>(
     kept: Option<&'a SnapshotFile>,
     folder: Option<&'a Path>,

@@ -27,10 +27,10 @@ pub struct SnapshotChoice {
     pub missing: Vec<Root>,
 }
 
-/// Chooses for each root the latest snapshot before `end_seconds` (since 1970) that has all of the root.
-/// Prefers snapshots of this host. If no snapshot has any root, chooses the latest one for the paths that
-/// it names: the mail was at another place then. A path of a chosen snapshot that is no root today counts
-/// as a root, named by its last component.
+/// Chooses for each root the latest snapshot before `end_seconds` (since 1970) that has the complete root.
+/// Prefers snapshots of this host. If no snapshot has any root, chooses the latest one for its own paths, as
+/// the mail was then at another place. A path of a chosen snapshot that is not a root today counts as a root,
+/// named by its last component.
 pub fn choose_snapshots(
     snapshots: &[Snapshot],
     roots: &[Root],

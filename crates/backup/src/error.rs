@@ -4,7 +4,7 @@ use crate::remedy::Remedy;
 use std::path::PathBuf;
 use work::Cancelled;
 
-/// A failure that stops what was asked for.
+/// A failure that stops an operation.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The index reports damage, or there is none.
@@ -41,7 +41,7 @@ pub enum Error {
         /// The root.
         path: PathBuf,
     },
-    /// The list of pieces in a snapshot is not what this program writes.
+    /// The list of pieces in a snapshot is malformed.
     #[error("a list of pieces in a snapshot is damaged: {what}")]
     PieceList {
         /// What is wrong with it.
@@ -73,7 +73,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// Returns what helps, if that is known.
+    /// Returns the remedy, if there is one.
     pub fn remedy(&self) -> Option<Remedy> {
         match self {
             Error::Index(error) => error.remedy().map(Remedy::Index),
@@ -95,7 +95,7 @@ impl Error {
         matches!(self, Error::Archive(Missing { .. } | NoBlob { .. }))
     }
 
-    /// Returns whether the user asked to stop.
+    /// Returns whether the user interrupted the operation.
     pub(crate) fn is_interruption(&self) -> bool {
         matches!(self, Error::Interrupted)
     }
@@ -133,14 +133,14 @@ pub type Result<T> = std::result::Result<T, Error>;
 pub struct Problem {
     /// The file or directory.
     pub path: PathBuf,
-    /// What is wrong, for people.
+    /// What is wrong, as a message for people.
     pub what: String,
     /// What helps, if that is known.
     pub remedy: Option<Remedy>,
 }
 
 impl Problem {
-    /// Returns a problem that nothing is known to help against.
+    /// Returns a problem without a remedy.
     pub(crate) fn new(path: impl Into<PathBuf>, what: impl Into<String>) -> Problem {
         Problem { path: path.into(), what: what.into(), remedy: None }
     }

@@ -1,8 +1,8 @@
 //! Backs up mail as snapshots of a restic repository, and brings it back.
 //!
-//! Input: the index, the Maildirs, an open repository. Output: snapshots that hold the Maildirs as they lie
-//! on the disk; and from snapshots messages, deleted mail, and a mailbox as of a date. The crate joins
-//! `index`, which knows messages, and `restic`, which knows snapshots; neither knows the other. Must not know
+//! Input: the index, the Maildirs, an open repository. Output: snapshots that hold the Maildirs as they are
+//! on disk; and from snapshots messages, deleted mail, and a mailbox as of a date. The crate joins `index`,
+//! which knows messages, and `restic`, which knows snapshots; neither knows the other. Must not know
 //! terminals.
 //!
 //! # Cost

@@ -5,7 +5,7 @@ use restic::Snapshot;
 /// The tag of snapshots that keep messages which no other snapshot has, and the directory at the top of such
 /// a snapshot.
 pub const DELETED_TAG: &str = "pneu-deleted";
-/// The directory at the top of a snapshot with what is not in the Maildirs.
+/// The directory at the top of a snapshot for files from outside the Maildirs.
 pub(crate) const PNEU_DIRECTORY: &[u8] = b"/.pneu";
 /// The file in it that lists which pieces make up which message.
 pub(crate) const PIECES: &str = "pieces";
@@ -21,7 +21,7 @@ pub(crate) fn keeps_deleted(snapshot: &Snapshot) -> bool {
     snapshot.tags.iter().any(|tag| tag == DELETED_TAG)
 }
 
-/// Returns where a directory lay before what is in it was kept.
+/// Returns the original path of a directory in a snapshot of deleted messages.
 pub(crate) fn original(directory: &[u8]) -> &[u8] {
     let kept = directory.strip_prefix(b"/").and_then(|rest| rest.strip_prefix(DELETED_TAG.as_bytes()));
     kept.filter(|rest| rest.first() == Some(&b'/')).unwrap_or(directory)

@@ -13,7 +13,7 @@ pub(crate) fn root_of<'a>(below_root: &[u8], directory: &'a Path) -> Option<&'a 
     directory.ancestors().nth(count)
 }
 
-/// Returns the path of what lies in a directory.
+/// Returns the path of an entry in a directory.
 pub(crate) fn child(directory: &[u8], name: &[u8]) -> Vec<u8> {
     [directory, b"/", name].concat()
 }
@@ -24,7 +24,7 @@ pub(crate) fn split(path: &[u8]) -> Option<(&[u8], &[u8])> {
     Some((path.get(..slash)?, path.get(slash + 1..)?))
 }
 
-/// Returns an absolute path as bytes, without a slash at the end, if each of its names is one.
+/// Returns an absolute path as bytes, without a trailing slash, if all its components are plain names.
 pub(crate) fn plain(path: &Path) -> Option<Vec<u8>> {
     let mut components = path.components();
     if components.next() != Some(Component::RootDir) {
@@ -39,7 +39,7 @@ pub(crate) fn plain(path: &Path) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// Returns whether files in the directory of this path hold messages, and whether that is `new`.
+/// Returns the folder of a directory that holds messages, and whether it is `cur` or `new`.
 pub(crate) fn message_place(directory: &[u8]) -> Option<(&[u8], Subdirectory)> {
     let (folder, name) = split(directory)?;
     Subdirectory::ALL

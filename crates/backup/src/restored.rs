@@ -1,7 +1,7 @@
-//! Imports what a restore put beside the mail: tags and saved queries. Also shows the restored configuration.
+//! Imports tags and saved queries that a restore put beside the mail. Also shows the restored configuration.
 //!
-//! Input: roots. Output: what lies in the nearest directory `.pneu` at or above one of them, if the user has
-//! no tags or queries here yet. The author of the Maildir may have written `.pneu` too, so only what
+//! Input: roots. Output: the contents of the nearest directory `.pneu` at or above one of them, if the user
+//! has no tags or queries yet. The author of the Maildir may also have written `.pneu`, so only what
 //! docs/SECURITY.md lists is imported: nothing that names a command, a repository, an address or a path. Must
 //! not know repositories.
 
@@ -18,27 +18,27 @@ use std::path::{Path, PathBuf};
 
 /// The directory below the one that a snapshot was restored into.
 const DIRECTORY: &str = ".pneu";
-/// Most bytes of a file of tags: those of a million messages have 150 MB.
+/// Most bytes of a file of tags. Tags of a million messages take 150 MB.
 const TAGS_BYTES_MAX: u64 = 256 << 20;
 /// Most bytes of a file of saved queries.
 const QUERIES_BYTES_MAX: u64 = 1 << 20;
 /// Most bytes of a configuration.
 pub const CONFIGURATION_BYTES_MAX: u64 = 64 << 10;
-/// A file that others may write may say what others want.
+/// Permission bits that let others write a file, and thereby decide its content.
 const OTHERS_WRITE: u32 = 0o022;
-/// What is read must be what was looked at: no symbolic link is followed, and a pipe does not keep us
-/// waiting.
+/// The file that is read must be the one that was checked: symbolic links are not followed, and a pipe does
+/// not block.
 const READ: OFlags = OFlags::RDONLY
     .union(OFlags::NOFOLLOW)
     .union(OFlags::NONBLOCK)
     .union(OFlags::NOCTTY)
     .union(OFlags::CLOEXEC);
 
-/// Takes in the tags that a restore left beside the mail, unless there are tags here already: those of
-/// messages that lie in the roots beside which they were found. Returns each file and what was taken from it.
+/// Imports the tags that a restore left beside the mail, unless there are tags already. Takes only tags of
+/// messages in the roots beside which the file was found. Returns each file and what was imported from it.
 ///
 /// # Errors
-/// A file is damaged or cannot be read; disk errors. What other files said may have been taken in.
+/// A file is damaged or cannot be read; disk errors. Tags of other files may have been imported.
 pub fn import_restored_tags(environment: &Environment, roots: &[Root]) -> Result<Vec<(PathBuf, TagImport)>> {
     if !index::has_no_tags(environment)? {
         return Ok(Vec::new());
@@ -52,12 +52,11 @@ pub fn import_restored_tags(environment: &Environment, roots: &[Root]) -> Result
     Ok(taken)
 }
 
-/// Takes in the saved queries that a restore left beside the mail, byte for byte, unless some were ever saved
-/// here. Returns the file and how many those are.
+/// Imports the saved queries that a restore left beside the mail, byte for byte, unless there ever were any.
+/// Returns the file and the number of queries.
 ///
 /// # Errors
-/// The file is damaged, cannot be read, or holds control characters; disk errors: then nothing was
-/// changed.
+/// The file is damaged, cannot be read, or contains control characters; disk errors: nothing was changed.
 pub fn import_restored_queries(
     environment: &Environment,
     roots: &[Root],
@@ -74,8 +73,8 @@ pub fn import_restored_queries(
     Ok(index::import_queries(environment, text.as_bytes())?.map(|count| (path, count)))
 }
 
-/// Returns the configuration that a restore left beside the mail, and what it says. It may name programs to
-/// be run: nobody may use it before the user has read it. One that others may write is none.
+/// Returns the path and text of the configuration that a restore left beside the mail. It may name programs
+/// to run, so it must not be used before the user has read it. A file that others may write is ignored.
 ///
 /// # Errors
 /// It cannot be read.
@@ -115,8 +114,7 @@ fn find(root: &Path, name: &str) -> Option<PathBuf> {
     root.ancestors().map(|directory| directory.join(DIRECTORY).join(name)).find(|path| is_own(path))
 }
 
-/// Reads a file that [`find`] found. What became of it meanwhile is looked at again: whoever writes there may
-/// exchange it.
+/// Reads a file that [`find`] found. Checks it again, as it may have been replaced meanwhile.
 fn text_of(path: &Path, bytes_max: u64) -> Result<String> {
     let unread = |source| Error::Io { action: "read", path: path.to_owned(), source };
     let refused = |what| Error::RestoredFile { path: path.to_owned(), what };

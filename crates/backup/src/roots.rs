@@ -8,8 +8,8 @@ use index::{Inventory, Root};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-/// Returns roots with their paths resolved. A root that is not there stays as it is. Asks the disk only for
-/// paths with `..`.
+/// Returns roots with their paths resolved. A missing root stays as it is. Accesses the disk only for paths
+/// with `..`.
 pub fn resolved_roots(roots: &[Root]) -> Vec<Root> {
     roots.iter().map(|root| Root { name: root.name.clone(), path: resolved(&root.path) }).collect()
 }

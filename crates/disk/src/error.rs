@@ -9,7 +9,7 @@ pub enum Error {
     /// The operating system refused.
     #[error("cannot {action} {}: {source}", path.display())]
     Io {
-        /// What was tried, as a verb: "read", "sync".
+        /// The failed operation, as a verb: "read", "sync".
         action: &'static str,
         /// The file or directory.
         path: PathBuf,

@@ -65,7 +65,7 @@ pub fn install() -> io::Result<()> {
 /// A map's place in the table, given back when dropped; it must be dropped before the map is.
 pub(crate) struct Registered {
     slot: Option<&'static Slot>,
-    /// What the slot's `path` points at.
+    /// Owns the bytes that the slot's `path` points to.
     _path: Box<[u8]>,
 }
 

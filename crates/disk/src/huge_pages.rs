@@ -29,8 +29,8 @@ pub fn advise_huge<T>(vector: &Vec<T>) {
         let end = end - end % PAGE_BYTES;
         if end.saturating_sub(start) >= WORTH_BYTES {
             let address = vector.as_ptr().with_addr(start).cast_mut().cast();
-            // SAFETY: The pages lie within memory that the vector owns; the advice changes neither what is in
-            // them nor who may use them. A refusal (a system without large pages) changes nothing either.
+            // SAFETY: The pages are within memory that the vector owns. The advice changes neither their
+            // content nor their access rights. A refusal (on a system without large pages) has no effect.
             unsafe { libc::madvise(address, end - start, libc::MADV_HUGEPAGE) };
         }
     }

@@ -11,7 +11,7 @@ use std::io::{self, Read};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
-/// What may lie at a path.
+/// What a path may refer to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Source {
     /// A regular file, and nothing else.
@@ -20,10 +20,10 @@ pub enum Source {
     Anything,
 }
 
-/// Reads what lies at a path, whole.
+/// Reads the whole content at a path.
 ///
 /// # Errors
-/// What the system says; it is no regular file; it has more than `limit_bytes` bytes.
+/// An error of the system; the path is not a regular file; it has more than `limit_bytes` bytes.
 pub fn read_small(path: &Path, limit_bytes: usize, from: Source) -> io::Result<Vec<u8>> {
     let file = match from {
         Source::File => open_file(path)?,
@@ -35,7 +35,7 @@ pub fn read_small(path: &Path, limit_bytes: usize, from: Source) -> io::Result<V
 /// Reads to the end.
 ///
 /// # Errors
-/// What the reader says; there are more than `limit_bytes` bytes, of which one more is read.
+/// An error of the reader; there are more than `limit_bytes` bytes. At most one byte more is read.
 pub fn read_to_limit(reader: impl Read, limit_bytes: usize) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     reader.take(limit_bytes as u64 + 1).read_to_end(&mut bytes)?;
@@ -48,10 +48,10 @@ pub fn read_to_limit(reader: impl Read, limit_bytes: usize) -> io::Result<Vec<u8
     Ok(bytes)
 }
 
-/// Opens a regular file for reading. Nothing else is waited for or read.
+/// Opens a regular file for reading. Refuses anything else without waiting for it or reading it.
 ///
 /// # Errors
-/// What the system says; it is no regular file.
+/// An error of the system; it is not a regular file.
 pub fn open_file(path: &Path) -> io::Result<File> {
     let opened = OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY).open(path);
     let file = match opened {
@@ -71,7 +71,7 @@ pub fn open_file(path: &Path) -> io::Result<File> {
     }
 }
 
-/// Returns what is said of a pipe, a socket or a device.
+/// Returns the error for a pipe, a socket or a device.
 pub(crate) fn not_a_file() -> io::Error {
     io::Error::other("it is no regular file")
 }

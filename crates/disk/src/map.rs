@@ -58,7 +58,7 @@ impl Map {
     /// Maps all of `file`, which `path` names in errors. An empty file gives an empty owned map.
     ///
     /// # Errors
-    /// What the system says: the file cannot be mapped, or memory addresses ran out.
+    /// An error of the system: the file cannot be mapped, or there is no address space left.
     pub(crate) fn of_file(file: &std::fs::File, path: &Path) -> Result<Map> {
         let length_bytes = file.metadata().map_err(|source| Error::io("map", path, source))?.len();
         if length_bytes == 0 {
@@ -77,10 +77,10 @@ impl Map {
         Ok(Map { bytes, storage: Arc::new(Storage::Mapped { _registered: registered, map }) })
     }
 
-    /// Has the system begin to read `range` (in bytes; cut to the map's length), but for pieces of 128 KiB
-    /// that are in memory, as far as their beginning tells. Does not wait for the disk, unless too much was
-    /// asked of it already. A hint: what is touched and not in memory is read then, with what the system
-    /// guesses around it.
+    /// Asks the system to start reading `range` (in bytes; cut to the map's length). Skips pieces of 128 KiB
+    /// that seem to be in memory, judging by their first page. Does not wait for the disk, unless too many
+    /// requests are pending. This is only a hint: a later access to a page that is not in memory still reads
+    /// it, with the system's usual read-ahead.
     ///
     /// Costs a third of a microsecond for each piece in memory.
     pub fn will_need(&self, range: Range<usize>) {
@@ -96,9 +96,9 @@ impl Map {
     }
 }
 
-/// Returns whether the page of the byte at `place`, which lies within `map`, is in memory. Linux says so of
-/// every page of a file that is neither ours nor ours to write: nothing is asked for then. Where pages are
-/// larger, a question about one that begins elsewhere is refused, and it counts as not in memory.
+/// Returns whether the page of the byte at `place`, which is within `map`, is in memory. If the file is
+/// neither ours nor writable for us, Linux always says yes, and then nothing is requested. Where pages are
+/// larger, a question about an address within a page is refused, and the page counts as not in memory.
 fn is_in_memory(map: &memmap2::Mmap, place: usize) -> bool {
     let mut state = 0;
     let page = map.as_ptr().wrapping_add(place - place % PAGE_BYTES);

@@ -4,10 +4,10 @@
 
 #![expect(unsafe_code, reason = "the instruction is only reachable through an intrinsic marked unsafe")]
 
-/// Begins to load the cache line of `slice[index]`. A hint: never reads, never faults, any `index` is
+/// Starts loading the cache line of `slice[index]`. A hint: never reads, never faults, any `index` is
 /// allowed.
 ///
-/// Worth it where many independent look-ups miss the cache: ask for some ahead, then look at the first.
+/// Useful if many independent look-ups miss the cache: prefetch some of them, then do the first.
 #[inline]
 pub fn prefetch<T>(slice: &[T], index: usize) {
     #[cfg(target_arch = "x86_64")]

@@ -69,8 +69,8 @@ impl Disk for RealDisk {
         let missing: Vec<&Path> =
             directory.ancestors().take_while(|ancestor| !is_directory(ancestor)).collect();
         let found = missing.last().map_or(Some(directory), |path| path.parent());
-        // A run that was killed may have created it and not synced its name. Where we may not read its
-        // parent, it is no work of ours.
+        // A killed run may have created it without syncing its name. If we may not read its parent, this
+        // program did not create it.
         if let Some(above) = found.and_then(Path::parent)
             && let Err(error) = self.sync_directory(above)
             && !error.is_permission_denied()
@@ -182,7 +182,7 @@ fn read_at(path: &Path, offset: u64, length_bytes: usize) -> io::Result<Vec<u8>>
     Ok(bytes)
 }
 
-/// Opens the file, cuts what lies behind `length_bytes`, and makes what is left durable.
+/// Opens the file, cuts it after `length_bytes`, and makes the rest durable.
 fn open_at(path: &Path, length_bytes: u64) -> io::Result<fs::File> {
     let mut file = OpenOptions::new().write(true).open(path)?;
     let found_bytes = file.metadata()?.len();

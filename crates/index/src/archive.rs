@@ -1,11 +1,11 @@
-//! What the index asks of an archive: a place that keeps messages besides the Maildirs.
+//! The interface between the index and an archive: a place that keeps messages besides the Maildirs.
 //!
-//! The caller implements the traits; the `backup` crate does for a repository. Input: SHA-256 of messages.
+//! The caller implements the traits; the `backup` crate does so for a repository. Input: SHA-256 of messages.
 //! Output: whether the archive holds them, and their files. Must not know how an archive keeps messages.
 
 use crate::error::{Error, Result};
 
-/// How many ids are asked about at once.
+/// How many ids one call of [`Archive::holds`] gets.
 pub(crate) const BATCH_COUNT: usize = 4096;
 
 /// An archive that can be asked which messages it holds.
@@ -46,14 +46,13 @@ impl Error {
 
 /// An archive whose message files can be listed and read.
 pub trait ReadableArchive: Archive {
-    /// Calls `visit` once with the key of every message file in the archive. The key is the SHA-256 of the
-    /// file.
+    /// Calls `visit` once for every message file in the archive, with its key: the SHA-256 of the file.
     ///
     /// # Errors
-    /// [`Error::archive`], or what `visit` says.
+    /// [`Error::archive`], or the error of `visit`.
     fn each_key(&self, visit: &mut dyn FnMut([u8; 32]) -> Result<()>) -> Result<()>;
 
-    /// Reads the file with a key, as it was stored. Returns `None` if the archive does not hold it any more.
+    /// Reads the file with this key, as it was stored. Returns `None` if the archive no longer holds it.
     ///
     /// # Errors
     /// [`Error::archive`].
@@ -63,9 +62,8 @@ pub trait ReadableArchive: Archive {
 /// A message file of an archive.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ArchivedFile {
-    /// Its bytes, perhaps compressed.
+    /// The file's bytes, possibly compressed.
     pub bytes: Vec<u8>,
-    /// The earliest time in the names of the file, in seconds since 1970. It is the date of a message without
-    /// one.
+    /// The earliest time in the file's names, in seconds since 1970. It dates a message that has no date.
     pub named_seconds: Option<i64>,
 }

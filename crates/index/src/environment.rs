@@ -1,6 +1,6 @@
-//! What the index is given by the program that uses it: a disk, a place, a seed, a clock and threads.
+//! What the index gets from the program that uses it: a disk, a directory, a seed, a clock and threads.
 //!
-//! Libraries read no environment and no clock by themselves, so that every test can be repeated.
+//! The library reads neither the environment nor the clock itself, so that every test can be repeated.
 
 use crate::error::{Error, Result};
 use disk::Disk;
@@ -9,12 +9,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use work::Context;
 
-/// Seconds since 1970 that a clock may show and be right, 2020 to 2069: this program is younger, and clocks
-/// that have lost their time show 1970, 1980, 2000, 2080 or 2099. Nanoseconds in 64 bits end in 2262.
+/// The times that a clock may plausibly show, in seconds since 1970: 2020 to 2069. This program is younger
+/// than 2020, and clocks that were reset show 1970, 1980, 2000, 2080 or 2099. Times in nanoseconds, in 64
+/// bits, end in 2262.
 pub const CLOCK_SECONDS: RangeInclusive<i64> = 1_577_836_800..=3_155_759_999;
 
-/// Returns the present against which dates of mail are held: a clock that makes no sense must not make all of
-/// them wrong.
+/// Returns the present time for judging dates of mail. If the clock is implausible, returns the last
+/// plausible time, so that not every date counts as wrong.
 pub fn present_for_dates(clock_seconds: i64) -> i64 {
     if CLOCK_SECONDS.contains(&clock_seconds) { clock_seconds } else { *CLOCK_SECONDS.end() }
 }
@@ -22,15 +23,15 @@ pub fn present_for_dates(clock_seconds: i64) -> i64 {
 /// Where the index lives and what it may use.
 #[derive(Clone, Debug)]
 pub struct Environment {
-    /// The disk that holds the index. Mail itself is always read from the operating system's.
+    /// The disk that holds the index. Mail itself is always read from the operating system's file system.
     pub disk: Arc<dyn Disk>,
-    /// The data directory; `index/` and `user/` in it are ours.
+    /// The data directory. `index/` and `user/` in it belong to this crate.
     pub data: PathBuf,
-    /// Makes file names that nobody else makes.
+    /// Seed for file names, so that no other process makes the same ones.
     pub seed: u64,
-    /// Says to others who holds the lock: the process and what it does.
+    /// Describes the lock's holder to other processes: which process, and what it does.
     pub holder: String,
-    /// The clock, and how many threads may work.
+    /// The clock, and how many threads may run.
     pub context: Context,
 }
 
@@ -45,7 +46,7 @@ impl Environment {
         text_directory(&self.index_directory())
     }
 
-    /// Returns the directory of what the user said: tags, and saved queries.
+    /// Returns the directory of the user's own data: tags, and saved queries.
     pub fn user_directory(&self) -> PathBuf {
         self.data.join("user")
     }
@@ -55,10 +56,10 @@ impl Environment {
         self.context.now_ns().div_euclid(1_000_000_000)
     }
 
-    /// Returns the time in seconds since 1970, for whatever is forgotten because of it.
+    /// Returns the time in seconds since 1970, for deciding what is old enough to be forgotten.
     ///
     /// # Errors
-    /// [`Error::Clock`] if the clock makes no sense.
+    /// [`Error::Clock`] if the clock is implausible.
     pub fn credible_seconds(&self) -> Result<i64> {
         let now_seconds = self.now_seconds();
         if CLOCK_SECONDS.contains(&now_seconds) { Ok(now_seconds) } else { Err(Error::Clock { now_seconds }) }

@@ -1,40 +1,40 @@
-//! What can go wrong with the index: sentences that name the file, and what helps as a value.
+//! The errors of the index: sentences that name the file, and the remedy as a value.
 
 use crate::remedy::Remedy;
 use std::path::PathBuf;
 
-/// What is said of a clock that makes no sense, behind what it says.
+/// Follows the time of an implausible clock in the message.
 const NO_CLOCK: &str = "which cannot be: dates may be wrong, and nothing is forgotten; set it right";
 
-/// A failure that stops what was asked for.
+/// A failure that stops an operation.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The tables report damage, a newer version, a full disk.
+    /// An error of the tables: damage, a newer version, a full disk.
     #[error(transparent)]
     Store(TableError),
-    /// The disk refused, or another process holds the lock.
+    /// A disk operation failed, or another process holds the lock.
     #[error(transparent)]
     Disk(#[from] disk::Error),
     /// A Maildir could not be read.
     #[error(transparent)]
     Mail(#[from] mail::Error),
-    /// The text index reports a failure.
+    /// An error of the text index.
     #[error("{what}")]
     Text {
         /// The directory of the text index.
         path: PathBuf,
         /// What is wrong: a sentence that names the file or the directory.
         what: String,
-        /// The reason, as the text engine has it.
+        /// The text engine's error.
         source: Box<dyn std::error::Error + Send + Sync>,
     },
     /// There is no index yet.
     #[error("no index in {}", path.display())]
     NoIndex {
-        /// Where it was looked for.
+        /// Where the index was expected.
         path: PathBuf,
     },
-    /// There is no mail where a first index should begin.
+    /// There is no mail from which to make a first index.
     #[error("no Maildir in {}: {what}", path.display())]
     NoMaildir {
         /// The root.
@@ -50,7 +50,7 @@ pub enum Error {
         /// What is wrong.
         what: &'static str,
     },
-    /// The stored value was written by a newer version, or an older one.
+    /// The index was written by a newer or an older version.
     #[error("the index in {} has version {found}, this program has version {newest}", path.display())]
     Version {
         /// The index directory.
@@ -60,7 +60,7 @@ pub enum Error {
         /// The newest version known.
         newest: u32,
     },
-    /// The store of what the user said was written by a newer version.
+    /// The store of the user's data was written by a newer version.
     #[error("the tags in {} have version {found}, this program knows up to {newest}", path.display())]
     UserVersion {
         /// The store's directory.
@@ -70,17 +70,17 @@ pub enum Error {
         /// The newest version known.
         newest: u32,
     },
-    /// The store of what the user said does not say which version it has.
+    /// The store of the user's data does not say which version it has.
     #[error("the tags in {} are damaged: their version cannot be read; put them back from a \
         backup", path.display())]
     UserDamaged {
         /// The store's directory.
         path: PathBuf,
     },
-    /// What the user said is damaged, and a second copy of it is whole.
+    /// The user's data is damaged, and its second copy is intact.
     #[error("{source}; a second copy in {} is whole", copy.display())]
     WithSecondCopy {
-        /// What is damaged.
+        /// The damage.
         source: Box<Error>,
         /// The copy.
         copy: PathBuf,
@@ -93,7 +93,7 @@ pub enum Error {
         /// Why not.
         what: String,
     },
-    /// A text of tags does not have its form.
+    /// A text of tags is malformed.
     #[error("line {line} of the tags: {what}")]
     TagText {
         /// The line, from 1.
@@ -109,7 +109,7 @@ pub enum Error {
         /// Why not.
         what: String,
     },
-    /// The file of saved queries does not have its form.
+    /// The file of saved queries is malformed.
     #[error("line {line} of the saved queries in {}: {what}", path.display())]
     QueryText {
         /// The file.
@@ -119,34 +119,34 @@ pub enum Error {
         /// What is wrong.
         what: String,
     },
-    /// A query is well formed but asks for what cannot be answered.
+    /// A query is well formed but cannot be answered.
     #[error("{what}")]
     Query {
         /// The place in the query, in bytes.
         span: std::ops::Range<usize>,
         /// What is wrong.
         what: String,
-        /// What helps, if anything does.
+        /// The remedy, if there is one.
         remedy: Option<Remedy>,
     },
     /// A handle names no message.
     #[error("there is no message {handle}")]
     NoSuchMessage {
-        /// What was asked for.
+        /// The handle.
         handle: String,
     },
     /// A short SHA-256 names several messages.
     #[error("{handle} is the beginning of {count} ids; give more of it")]
     Ambiguous {
-        /// What was asked for.
+        /// The handle.
         handle: String,
-        /// How many messages begin so.
+        /// How many messages have ids that begin with it.
         count: usize,
     },
-    /// A commit in the making contradicts itself: a bug, not damage. Nothing was written.
+    /// A commit being built contradicts itself: a bug, not damage. Nothing was written.
     #[error("the pass contradicts itself: {what}; nothing was written")]
     Inconsistent {
-        /// What.
+        /// The contradiction.
         what: &'static str,
     },
     /// A limit was reached.
@@ -157,21 +157,21 @@ pub enum Error {
         /// The most there may be.
         limit: u64,
     },
-    /// An archive of messages reports a failure.
+    /// An error of an archive of messages.
     #[error(transparent)]
     Archive(Box<dyn std::error::Error + Send + Sync>),
-    /// The clock makes no sense.
+    /// The clock is implausible.
     #[error("the clock says {}, {NO_CLOCK}", moment(*now_seconds))]
     Clock {
-        /// What it says, in seconds since 1970.
+        /// The time that it shows, in seconds since 1970.
         now_seconds: i64,
     },
-    /// Somebody asked to stop.
+    /// The user interrupted the operation.
     #[error("interrupted")]
     Interrupted,
 }
 
-/// What is wrong with the tables of the index, or of the tags: a sentence that names the file.
+/// An error of the index's tables or of the tags: a sentence that names the file.
 #[derive(Debug, thiserror::Error)]
 #[error(transparent)]
 pub struct TableError(pub(crate) store::Error);
@@ -183,7 +183,7 @@ impl From<store::Error> for Error {
 }
 
 impl Error {
-    /// Returns what helps, where the program has a command or an option for it.
+    /// Returns the remedy, if the program has a command or an option for it.
     pub fn remedy(&self) -> Option<Remedy> {
         match self {
             Error::NoIndex { .. } => Some(Remedy::MakeIndex),
@@ -197,7 +197,7 @@ impl Error {
         }
     }
 
-    /// Adds that there is a second copy of what is damaged.
+    /// Adds that an intact second copy exists.
     pub(crate) fn kept_in(self, copy: PathBuf) -> Error {
         Error::WithSecondCopy { source: Box::new(self), copy }
     }
@@ -206,7 +206,7 @@ impl Error {
 /// The result of an index operation.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// Returns a time for people, in UTC. Those of clocks end in 1677 and 2262.
+/// Formats a time for people, in UTC. Times kept in nanoseconds end in 1677 and 2262.
 pub fn moment(seconds: i64) -> String {
     const END_SECONDS: i64 = i64::MAX / 1_000_000_000;
     let time = jiff::Timestamp::from_second(seconds);

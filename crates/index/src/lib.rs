@@ -1,8 +1,8 @@
-//! Mail becomes rows and text, questions become answers.
+//! Turns mail into rows and text, and answers queries.
 //!
-//! In: roots with Maildirs, queries. Out: an index that follows the disk, and messages found in it. Joins
-//! `mail`, which knows what a message is, and `store`, which knows how rows live on disk; it must not know
-//! terminals or HTTP. Formats are in docs/FORMAT.md.
+//! Input: roots with Maildirs, and queries. Output: an index that follows the disk, and the messages found in
+//! it. Joins `mail`, which knows what a message is, and `store`, which knows how rows are stored. Must not
+//! know terminals or HTTP. docs/FORMAT.md describes the formats.
 
 mod archive;
 mod check;

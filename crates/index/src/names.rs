@@ -1,7 +1,7 @@
-//! The names that a query may use: folders, and tags that the user gave.
+//! The names that a query may use: folders, and the user's tags.
 //!
-//! Input: an environment. Output: sorted names. For completion while somebody types, so it reads two small
-//! tables, whatever the size of the mailbox, and never a message.
+//! Input: an environment. Output: sorted names. Serves completion while the user types, so it reads two small
+//! tables and no message, whatever the size of the mailbox.
 
 use crate::environment::Environment;
 use crate::error::Result;
@@ -11,7 +11,7 @@ use crate::search::{disk_name, folder_name};
 use crate::user::{self, Tags};
 use std::collections::BTreeSet;
 
-/// Returns the folders of all roots as people read them: `/` for a root, `/lists/rust` below it.
+/// Returns the folders of all roots as they are shown: `/` for a root, `/lists/rust` below it.
 ///
 /// # Errors
 /// [`crate::Error::NoIndex`] if there is no index; damage; a newer version.
@@ -20,8 +20,8 @@ pub fn folder_names(environment: &Environment) -> Result<BTreeSet<String>> {
     Ok(folders.iter().map(folder_name).collect())
 }
 
-/// Returns the directories of all folders as they are on the disk, below their roots and with a slash before
-/// them. Leaves out those whose names are no UTF-8.
+/// Returns the directories of all folders as they are on disk: the path below the root, with a leading slash.
+/// Leaves out names that are not UTF-8.
 ///
 /// # Errors
 /// As [`folder_names`].
@@ -31,7 +31,7 @@ pub fn folder_directories(environment: &Environment) -> Result<BTreeSet<String>>
     Ok(folders.iter().filter(|folder| is_text(&folder.path)).map(disk_name).collect())
 }
 
-/// Returns the tags that the user gave, also to messages that are gone.
+/// Returns all tags, including tags of messages that are gone.
 ///
 /// # Errors
 /// Damage, a newer version.

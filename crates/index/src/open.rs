@@ -1,7 +1,7 @@
 //! Opens the store of the mail tables, or creates it.
 //!
-//! In: an environment. Out: snapshots and writers with the mail part of their commit. Must not know what is
-//! written.
+//! Input: an environment. Output: snapshots and writers, and the mail part of their commit. Must not know
+//! what is written.
 
 use crate::environment::Environment;
 use crate::error::{Error, Result};
@@ -12,7 +12,7 @@ use std::path::Path;
 use store::{Options, Snapshot, Writer};
 use work::Progress;
 
-/// What tells backup programs that the directory can be made again. See https://bford.info/cachedir/.
+/// Tells backup programs that the directory can be made again. See https://bford.info/cachedir/.
 pub(crate) const CACHE_TAG: &[u8] = b"Signature: 8a477f597d28d172789f06886806bc55\n# This directory is made \
     from mail by pneu and may be deleted.\n";
 pub(crate) const CACHE_TAG_NAME: &str = "CACHEDIR.TAG";
@@ -50,7 +50,7 @@ pub(crate) fn create_or_open(environment: &Environment, codec: HeaderCodec) -> R
     Ok(writer.snapshot()?)
 }
 
-/// Tells backup programs what the directory is, if that was not done. The caller holds the writer's lock.
+/// Writes the cache tag if it is missing or different. The caller holds the writer's lock.
 fn tag(environment: &Environment) -> Result<()> {
     let directory = environment.index_directory();
     match environment.disk.read(&directory.join(CACHE_TAG_NAME)) {
@@ -60,7 +60,7 @@ fn tag(environment: &Environment) -> Result<()> {
     }
 }
 
-/// Takes the writer's lock; says for whom it waits.
+/// Takes the writer's lock. If another process holds it, tells the observer which one, and waits.
 ///
 /// # Errors
 /// Damage, a newer version, a directory that cannot be written.
@@ -82,7 +82,7 @@ pub(crate) fn writer(environment: &Environment, observer: &dyn Progress) -> Resu
 /// # Errors
 /// Damage, a newer version.
 pub(crate) fn state(snapshot: &Snapshot, directory: &Path) -> Result<State> {
-    // A store that was created and never written to has none.
+    // A store that was created but never written to has no attachment.
     let Some(bytes) = snapshot.attachment(ATTACHMENT) else { return Ok(State::default()) };
     state::decode(bytes).map_err(|unusable| match unusable {
         Unusable::Damaged => Error::Damaged { path: directory.to_owned(), what: "the state of the index" },
@@ -92,7 +92,7 @@ pub(crate) fn state(snapshot: &Snapshot, directory: &Path) -> Result<State> {
     })
 }
 
-/// Returns the roots that were indexed last.
+/// Returns the roots of the last pass.
 ///
 /// # Errors
 /// [`Error::NoIndex`] if there is no index; damage; a newer version.
@@ -100,7 +100,7 @@ pub fn roots(environment: &Environment) -> Result<Vec<Root>> {
     Ok(state(&snapshot(environment)?, &environment.index_directory())?.roots)
 }
 
-/// Returns how this program writes.
+/// Returns the store options for writing.
 pub(crate) fn options(environment: &Environment, wait: Wait) -> Options {
     Options { holder: environment.holder.clone(), wait, seed: environment.seed, ..Options::default() }
 }

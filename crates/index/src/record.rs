@@ -1,14 +1,14 @@
 //! Header records: the two payloads of a message's row, as bytes.
 //!
-//! In: what was parsed from a message. Out: bytes of two payload columns, and back. A field is a length (u32)
-//! and its bytes, a list is a count (u32) and its fields; a record that ends early or late is damaged. Must
-//! not know tables.
+//! Input: what was parsed from a message. Output: the bytes of two payload columns, and back. A field is a
+//! length (u32) and its bytes; a list is a count (u32) and its fields. A record that is too short or too long
+//! is damaged. Must not know tables.
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
-/// What a list of messages shows.
+/// The fields that a list of messages shows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct LineRecord {
-    /// The sender for people: the name, or else the address.
+    /// The sender's name, or the address if there is no name.
     pub from: String,
     /// The subject, decoded.
     pub subject: String,
@@ -17,7 +17,7 @@ pub(crate) struct LineRecord {
 /// The header fields that a list does not show.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Rest {
-    /// The Message-ID without angle brackets; derived from the content where the message has none.
+    /// The Message-ID without angle brackets. It is derived from the content if the message has none.
     pub message_id: String,
     /// Senders.
     pub from: Vec<Contact>,
@@ -27,7 +27,7 @@ pub struct Rest {
     pub cc: Vec<Contact>,
     /// Recipients of a blind copy.
     pub bcc: Vec<Contact>,
-    /// Message-IDs of earlier messages, oldest first, the one that it answers last.
+    /// Message-IDs of earlier messages, oldest first. The last one is the message that this one answers.
     pub references: Vec<String>,
     /// The mailing list's id.
     pub list_id: String,
@@ -37,11 +37,11 @@ pub struct Rest {
     pub labels: Vec<String>,
     /// The first words of the text.
     pub snippet: String,
-    /// The language of the text (ISO 639-1); empty where it is not certain.
+    /// The language of the text (ISO 639-1); empty if it is uncertain.
     pub language: String,
-    /// Header fields that the configuration named when the message was indexed: name and decoded value.
+    /// The header fields that the configuration named when the message was indexed: name and decoded value.
     pub headers: Vec<(String, String)>,
-    /// What is wrong with the message, a sentence each.
+    /// The message's problems, one sentence each.
     pub problems: Vec<String>,
 }
 
@@ -62,7 +62,7 @@ pub(crate) fn encode_line(line: &LineRecord) -> Vec<u8> {
     out
 }
 
-/// Reads a list line; `None` where it is damaged.
+/// Reads a list line. Returns `None` if it is damaged.
 pub(crate) fn decode_line(bytes: &[u8]) -> Option<LineRecord> {
     let mut input = bytes;
     let line = LineRecord { from: text(&mut input)?, subject: text(&mut input)? };
@@ -95,7 +95,7 @@ pub(crate) fn encode_rest(rest: &Rest) -> Vec<u8> {
     out
 }
 
-/// Reads the other header fields; `None` where they are damaged.
+/// Reads the other header fields. Returns `None` if they are damaged.
 pub(crate) fn decode_rest(bytes: &[u8]) -> Option<Rest> {
     let mut input = bytes;
     let input = &mut input;
@@ -160,8 +160,8 @@ fn text(input: &mut &[u8]) -> Option<String> {
 }
 
 fn texts(input: &mut &[u8]) -> Option<Vec<String>> {
-    // Each text takes at least its length: a count that the input cannot hold fails at its end, before memory
-    // is asked for.
+    // Each text takes at least the four bytes of its length, so a count that is too high fails at the end of
+    // the input, before much memory is allocated.
     (0..count(input)?).map(|_| text(input)).collect()
 }
 

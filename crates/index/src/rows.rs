@@ -1,7 +1,7 @@
-//! Rows of the mail tables as plain values, and their way into and out of the store.
+//! Rows of the mail tables as plain values, and their conversion from and to the store.
 //!
-//! In: parts of a store snapshot. Out: folders and files as values; values as store rows. Must not know how
-//! they are used.
+//! Input: parts of a store snapshot. Output: folders and files as values; values as store rows. Must not know
+//! how they are used.
 
 use crate::error::{Error, Result};
 use crate::tables::{absent, files, folders, messages};
@@ -23,7 +23,7 @@ impl Subdirectory {
     /// Both.
     pub const ALL: [Subdirectory; 2] = [Subdirectory::Cur, Subdirectory::New];
 
-    /// Returns the flags of a file here whose name has these.
+    /// Returns the flags of a file in this directory whose name has the flags `in_name`.
     pub(crate) fn flags(self, in_name: Flags) -> Flags {
         match self {
             Subdirectory::Cur => in_name,
@@ -47,7 +47,7 @@ impl Subdirectory {
         }
     }
 
-    /// Returns the one that a row names.
+    /// Returns the directory with this number.
     pub(crate) fn from_number(number: u8) -> Subdirectory {
         if number == 0 { Subdirectory::Cur } else { Subdirectory::New }
     }
@@ -58,12 +58,12 @@ impl Subdirectory {
     }
 }
 
-/// What is known of one of a folder's two directories.
+/// The state of one of a folder's two directories.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct DirectoryState {
-    /// The directory as it was when it was read whole; zero if it never was.
+    /// The directory's stamp when it was last read completely; zero if it never was.
     pub stamp: Stamp,
-    /// The sum over its committed files.
+    /// The sum of the hashes of its committed files.
     pub fingerprint: Fingerprint,
 }
 
@@ -76,11 +76,11 @@ pub(crate) struct FolderRow {
     pub root: String,
     /// The path below the root.
     pub path: Vec<u8>,
-    /// Whether `.noupdate` was seen.
+    /// Whether `.noupdate` was present.
     pub no_update: bool,
-    /// `cur` and `new`.
+    /// The states of `cur` and `new`.
     pub directories: [DirectoryState; 2],
-    /// The names of keywords, separated by line feeds, that of letter `a` first.
+    /// The names of keywords, separated by line feeds, starting with that of letter `a`.
     pub keyword_names: Vec<u8>,
 }
 
@@ -91,7 +91,7 @@ pub(crate) struct FileRow {
     pub folder: u32,
     /// `cur` or `new`.
     pub subdirectory: Subdirectory,
-    /// The name, exact bytes.
+    /// The file's name, byte for byte.
     pub name: Vec<u8>,
     /// The file's inode.
     pub inode: u64,
@@ -101,11 +101,11 @@ pub(crate) struct FileRow {
     pub mtime_ns: i64,
     /// The file's time of status change, nanoseconds.
     pub ctime_ns: i64,
-    /// Maildir flags, `NEW` among them.
+    /// Maildir flags, including `NEW`.
     pub flags: Flags,
     /// Dovecot keywords.
     pub keywords: u32,
-    /// The message in it.
+    /// The number of its message.
     pub message: u32,
 }
 
@@ -115,7 +115,7 @@ impl FileRow {
         mail::entry_hash(&self.name, self.inode)
     }
 
-    /// Says whether a file has the size and the times that this row has.
+    /// Returns whether a file has the size and the times of this row.
     pub(crate) fn has_stat(&self, stat: &FileStat) -> bool {
         self.size_bytes == stat.size_bytes && self.mtime_ns == stat.mtime_ns && self.ctime_ns == stat.ctime_ns
     }
@@ -165,7 +165,7 @@ fn folder(part: &Part, row: u32) -> Result<FolderRow> {
     })
 }
 
-/// Returns the low and the high half of a number, as two columns hold it.
+/// Returns the low and the high half of a number, for the two columns that hold it.
 pub(crate) fn halves(number: u128) -> (u64, u64) {
     let bytes = number.to_le_bytes();
     let (low, high) = bytes.split_at(8);
@@ -237,7 +237,7 @@ pub(crate) fn push_file(rows: &mut Rows, file: &FileRow) -> Result<()> {
     ])?)
 }
 
-/// Returns the files of a message, in no order.
+/// Returns the files of a message, in no particular order.
 ///
 /// # Errors
 /// Damage in the store.
@@ -246,26 +246,26 @@ pub(crate) fn files_of(table: &Table, message: u32) -> Result<Vec<FileRow>> {
     found.into_iter().map(|id| file(part_of(table, id), id.row)).collect()
 }
 
-/// Returns the part in which a row lies.
+/// Returns the part that holds a row.
 pub(crate) fn part_of(table: &Table, id: RowId) -> &Part {
     table.part(id)
 }
 
-/// Reads the header records of messages, and keeps what many reads share. One for each thread.
+/// Reads the header records of messages, and keeps what reads share. Each thread needs its own.
 #[derive(Debug, Default)]
 pub struct RecordReader(PayloadReader);
 
 impl RecordReader {
-    /// Returns a reader that has read nothing yet.
+    /// Returns a new reader.
     pub fn new() -> RecordReader {
         RecordReader::default()
     }
 }
 
-/// Returns what a list shows of a message.
+/// Returns the fields of a message that a list shows.
 ///
 /// # Errors
-/// Damage in the store, named by `directory`.
+/// Damage in the store; `directory` names the store in the message.
 pub(crate) fn line(
     part: &Part,
     row: u32,
@@ -279,7 +279,7 @@ pub(crate) fn line(
 /// Returns a message's other header fields.
 ///
 /// # Errors
-/// Damage in the store, named by `directory`.
+/// Damage in the store; `directory` names the store in the message.
 pub(crate) fn rest(
     part: &Part,
     row: u32,

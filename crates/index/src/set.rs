@@ -1,9 +1,8 @@
 //! Sets of message numbers: plain bitmaps.
 //!
-//! Numbers are dense, so that a bitmap of a million messages takes 125 kB, whatever is in it: and, or, xor
-//! and not run at memory speed, and a column scan sets bits in any order. A compressed bitmap (roaring)
-//! should save little at this density; the two were not measured side by side. Must not know tables or
-//! queries.
+//! Numbers are dense, so a bitmap of a million messages takes 125 kB whatever it contains. And, or, xor and
+//! not run at memory speed, and a column scan sets bits in any order. A compressed bitmap (roaring) should
+//! save little at this density; the two were not compared by measurement. Must not know tables or queries.
 
 /// A set of message numbers below a bound.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,12 +24,12 @@ impl NumberSet {
         set
     }
 
-    /// Returns the bound: all numbers in it are below.
+    /// Returns the bound; all numbers in the set are below it.
     pub fn bound(&self) -> u32 {
         self.bound
     }
 
-    /// Raises the bound, if it is lower.
+    /// Raises the bound to `bound` if it is lower.
     pub fn grow(&mut self, bound: u32) {
         if bound > self.bound {
             self.words.resize(bound.div_ceil(64) as usize, 0);
@@ -38,7 +37,7 @@ impl NumberSet {
         }
     }
 
-    /// Adds a number; one that is not below the bound is left out.
+    /// Adds a number. Ignores a number that is not below the bound.
     pub fn insert(&mut self, number: u32) {
         if number < self.bound
             && let Some(word) = self.words.get_mut((number / 64) as usize)
@@ -47,44 +46,44 @@ impl NumberSet {
         }
     }
 
-    /// Takes a number out.
+    /// Removes a number.
     pub fn remove(&mut self, number: u32) {
         if let Some(word) = self.words.get_mut((number / 64) as usize) {
             *word &= !(1 << (number % 64));
         }
     }
 
-    /// Says whether a number is in it.
+    /// Returns whether the set contains a number.
     pub fn contains(&self, number: u32) -> bool {
         self.words.get((number / 64) as usize).is_some_and(|word| word & (1 << (number % 64)) != 0)
     }
 
-    /// Returns how many numbers are in it.
+    /// Returns how many numbers the set contains.
     pub fn count(&self) -> u64 {
         self.words.iter().map(|word| u64::from(word.count_ones())).sum()
     }
 
-    /// Says whether nothing is in it.
+    /// Returns whether the set is empty.
     pub fn is_empty(&self) -> bool {
         self.words.iter().all(|word| *word == 0)
     }
 
-    /// Keeps what is also in `other`.
+    /// Keeps the numbers that are also in `other`.
     pub fn and(&mut self, other: &NumberSet) {
         self.each(other, |mine, theirs| mine & theirs);
     }
 
-    /// Adds what is in `other`.
+    /// Adds the numbers of `other`.
     pub fn or(&mut self, other: &NumberSet) {
         self.each(other, |mine, theirs| mine | theirs);
     }
 
-    /// Keeps what is in exactly one of the two.
+    /// Keeps the numbers that are in exactly one of the two sets.
     pub fn xor(&mut self, other: &NumberSet) {
         self.each(other, |mine, theirs| mine ^ theirs);
     }
 
-    /// Takes out what is in `other`.
+    /// Removes the numbers of `other`.
     pub fn minus(&mut self, other: &NumberSet) {
         self.each(other, |mine, theirs| mine & !theirs);
     }
@@ -103,7 +102,7 @@ impl NumberSet {
         })
     }
 
-    /// Both sets come from one snapshot and have one bound.
+    /// Combines two sets word by word. Both come from one snapshot and have the same bound.
     fn each(&mut self, other: &NumberSet, operation: impl Fn(u64, u64) -> u64) {
         assert_eq!(self.bound, other.bound, "sets of one snapshot have one bound");
         for (mine, theirs) in self.words.iter_mut().zip(&other.words) {

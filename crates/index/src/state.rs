@@ -1,6 +1,6 @@
-//! What a commit needs named beside rows: the next numbers, the roots, and the segments of the text index.
+//! What a commit names besides rows: the next numbers, the roots, and the segments of the text index.
 //!
-//! In and out: the bytes of the store's attachment `mail`. Must not know tables or tantivy.
+//! Input and output: the bytes of the store's attachment `mail`. Must not know tables or tantivy.
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
 use crate::record::{bytes, count, put_bytes, put_count};
@@ -12,15 +12,15 @@ use std::path::PathBuf;
 pub(crate) const ATTACHMENT: &str = "mail";
 /// First bytes of the attachment.
 pub const MAGIC: [u8; 8] = *b"PNEUMAIL";
-/// Version of the mail tables, the text index and this attachment; another version is rebuilt.
+/// Version of the mail tables, the text index and this attachment. An index of another version is rebuilt.
 pub const VERSION: u32 = 3;
 
-/// A directory that holds Maildirs, with the name that the configuration gives it.
+/// A directory that holds Maildirs, and its name in the configuration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Root {
-    /// Its name; rows keep this, so that a root may move.
+    /// Its name. Rows store the name, so that a root may move.
     pub name: String,
-    /// Where it is.
+    /// Its path.
     pub path: PathBuf,
 }
 
@@ -31,12 +31,12 @@ pub(crate) struct TextSegment {
     pub id: String,
     /// How many documents are in it.
     pub document_count: u32,
-    /// What tells each of its files from every other, in the order of [`TEXT_ENDINGS`]; 0 for a file that it
-    /// does not have.
+    /// The digest of each of its files, in the order of [`TEXT_ENDINGS`]; 0 for a file that the segment does
+    /// not have.
     pub digests: [u64; TEXT_ENDINGS.len()],
 }
 
-/// How the names of a text segment's files end.
+/// File name extensions of a text segment.
 pub(crate) const TEXT_ENDINGS: [&str; 7] = ["idx", "pos", "term", "fast", "fieldnorm", "store", "words"];
 
 /// The mail part of one commit.
@@ -48,17 +48,17 @@ pub(crate) struct State {
     pub next_folder: u32,
     /// The number that the next node of a thread gets.
     pub next_node: u32,
-    /// The roots that were indexed last.
+    /// The roots of the last pass.
     pub roots: Vec<Root>,
     /// The text index.
     pub text: Vec<TextSegment>,
-    /// Names of header fields, in lower case, of which the index has the values of every message.
+    /// Names, in lower case, of the header fields whose values the index has for every message.
     pub headers: Vec<String>,
 }
 
 impl State {
-    /// Takes note that new messages are read with these header fields: of one that older messages were not
-    /// read with, the index does not have every value.
+    /// Notes that new messages are read with these header fields. If there are older messages, keeps only the
+    /// fields that those were read with too.
     pub(crate) fn read_with_headers(&mut self, names: &[String]) {
         let mut kept: Vec<String> = names.iter().map(|name| name.to_ascii_lowercase()).collect();
         if self.next_message > 0 {
@@ -71,9 +71,9 @@ impl State {
 /// Why an attachment cannot be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Unusable {
-    /// It does not have the form.
+    /// It is malformed.
     Damaged,
-    /// It has this version.
+    /// It has this other version.
     Version(u32),
 }
 
@@ -104,7 +104,7 @@ pub(crate) fn encode(state: &State) -> Vec<u8> {
 /// Reads the attachment.
 ///
 /// # Errors
-/// [`Unusable`] where it is damaged or of another version.
+/// [`Unusable`] if it is damaged or has another version.
 pub(crate) fn decode(input: &[u8]) -> Result<State, Unusable> {
     let mut input = input.strip_prefix(&MAGIC).ok_or(Unusable::Damaged)?;
     match number(&mut input) {
@@ -114,11 +114,11 @@ pub(crate) fn decode(input: &[u8]) -> Result<State, Unusable> {
     }
 }
 
-/// Returns the roots that an attachment names, of this version or an older one; `None` if it is damaged or
+/// Returns the roots in an attachment of this version or an older one. Returns `None` if it is damaged or
 /// newer.
 pub(crate) fn decode_roots(input: &[u8]) -> Option<Vec<Root>> {
     let mut input = input.strip_prefix(&MAGIC)?;
-    // What stands before them: the next numbers, of which version 1 has two.
+    // The next numbers come before the roots. Version 1 has two of them, later versions three.
     let number_count = match number(&mut input)? {
         1 => 2,
         2 | VERSION => 3,

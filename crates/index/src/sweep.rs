@@ -1,12 +1,13 @@
-//! Forgets messages whose last file has been gone for long: their rows go for good.
+//! Forgets messages whose last file has been gone for a long time, by removing their rows.
 //!
-//! In: an environment, how long ago is long, and a place that keeps messages: what it holds stays findable,
-//! and is never forgotten. Out: fewer rows of `messages`, `absent` and `copies`. Documents of the text index
-//! stay until their segment is merged: no query finds a message without a row. What the user said of a
-//! message is in the archive, and stays.
+//! Input: an environment, a minimum age, and an archive. A message that the archive holds stays findable and
+//! is never forgotten. Output: fewer rows of `messages`, `absent` and `copies`. Documents of the text index
+//! stay until their segment is merged, as no query finds a message without a row. Tags of a message are in
+//! the archive, and stay.
 //!
-//! Nothing is forgotten because of a clock that makes no sense: not while it does, and not what a pass noted
-//! under such a clock. That counts as gone since the first sweep that sees it.
+//! An implausible clock never causes a message to be forgotten: nothing is forgotten while the clock is
+//! implausible, and a message that a pass marked absent under such a clock counts as absent since the first
+//! sweep that sees it.
 
 use crate::archive::{Archive, BATCH_COUNT};
 use crate::environment::{CLOCK_SECONDS, Environment};
@@ -18,7 +19,7 @@ use crate::tables::{absent, copies, files, messages};
 use store::{OwnedValue, PRIMARY, Snapshot, Transaction, Value};
 use work::{Progress, Stage};
 
-/// Messages that go in one commit: the lock is let go of in between.
+/// Messages removed in one commit. The lock is released between commits.
 const BATCH_MESSAGE_COUNT: usize = 65_536;
 
 /// A message whose last file is gone.
@@ -30,22 +31,22 @@ pub struct Absent {
     pub from: String,
     /// Its subject.
     pub subject: String,
-    /// When the last file was found gone, in seconds since 1970.
+    /// When the last file was found to be gone, in seconds since 1970.
     pub since_seconds: i64,
 }
 
 /// What a sweep did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Swept {
-    /// Messages that were taken out.
+    /// Messages removed.
     pub forgotten: u64,
-    /// Messages that are as old, and stay because the place holds them.
+    /// Messages that are old enough, but stay because the archive holds them.
     pub held: u64,
-    /// Messages that a clock which made no sense dated, and that count as gone since now.
+    /// Messages marked absent under an implausible clock; they now count as absent since this sweep.
     pub dated: u64,
 }
 
-/// Returns the messages that [`sweep`] would take out now, the longest gone first.
+/// Returns the messages that [`sweep`] would remove now, longest absent first.
 ///
 /// # Errors
 /// There is no index; damage; [`Error::Clock`].
@@ -71,12 +72,12 @@ pub fn sweepable(
     Ok(found)
 }
 
-/// Takes out the messages whose last file was found gone at least `older_than_seconds` ago and that the place
-/// does not hold.
+/// Removes the messages whose last file was found to be gone at least `older_than_seconds` ago and that the
+/// archive does not hold.
 ///
 /// # Errors
-/// There is no index; what the place says; damage, a full disk: what was committed before stays done.
-/// [`Error::Clock`], [`Error::Interrupted`].
+/// There is no index; an error of the archive; damage; a full disk; [`Error::Clock`]; [`Error::Interrupted`].
+/// Earlier commits of the same sweep stay.
 pub fn sweep(
     environment: &Environment,
     older_than_seconds: i64,
@@ -92,7 +93,7 @@ pub fn sweep(
         let Due { old, undated } = due(&snapshot, now_seconds, older_than_seconds)?;
         let (due, held) = not_held(&snapshot, &old, archive, BATCH_MESSAGE_COUNT)?;
         let is_last = due.len() < BATCH_MESSAGE_COUNT;
-        // Those that stay are met again by each commit's turn: the last one sees all of them.
+        // Each round counts all messages that stay, so the last round has the total.
         swept.held = held;
         if !due.is_empty() || !undated.is_empty() {
             let mut transaction = Transaction::default();
@@ -127,8 +128,8 @@ pub fn sweep(
     Ok(swept)
 }
 
-/// Returns those of some messages that a place does not hold, `count_max` at most, and how many of those it
-/// was asked of it does.
+/// Returns at most `count_max` of the messages in `due` that the archive does not hold, and how many of those
+/// it was asked about it does hold.
 fn not_held(
     snapshot: &Snapshot,
     due: &[(u32, i64)],
@@ -143,7 +144,7 @@ fn not_held(
             let row = table.get(PRIMARY, &[Value::U32(*message)])?;
             ids.push(row.map(|row| rows::part_of(&table, row).id_at(messages::SHA256, row.row)).transpose()?);
         }
-        // What has no row is forgotten already, all but its row of absence.
+        // A message without a row is forgotten already; only its row in `absent` is left.
         let known: Vec<[u8; 32]> = ids.iter().flatten().copied().collect();
         let mut held = archive.holds(&known)?.into_iter();
         for (entry, id) in batch.iter().zip(&ids) {
@@ -164,14 +165,14 @@ fn not_held(
 /// Absent messages.
 #[derive(Debug, Default)]
 struct Due {
-    /// Those that are old enough, and since when they are absent; the longest first.
+    /// Those that are old enough, with the time since which they are absent; longest absent first.
     old: Vec<(u32, i64)>,
-    /// Those of which nobody knows since when.
+    /// Those whose time of absence is unknown.
     undated: Vec<u32>,
 }
 
-/// Returns the absent messages that a sweep has to do with. A time in the future is of a clock that was
-/// wrong, and not old.
+/// Returns the absent messages that a sweep handles. A time in the future comes from a wrong clock, and does
+/// not count as old.
 fn due(snapshot: &Snapshot, now_seconds: i64, older_than_seconds: i64) -> Result<Due> {
     let latest = now_seconds.saturating_sub(older_than_seconds);
     let file_table = snapshot.table(files::TABLE)?;
@@ -183,7 +184,7 @@ fn due(snapshot: &Snapshot, now_seconds: i64, older_than_seconds: i64) -> Result
                 found.undated.push(message);
                 continue;
             }
-            // One that has a file is damage, which is no reason to lose more.
+            // An absent message that has a file is damage. It is kept: damage is no reason to lose more.
             if since <= latest && file_table.find(files::BY_MESSAGE, &[Value::U32(message)])?.is_empty() {
                 found.old.push((message, since));
             }

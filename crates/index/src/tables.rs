@@ -1,15 +1,14 @@
 //! The mail tables: their schemas, and the names of their columns.
 //!
-//! docs/FORMAT.md describes each column. This file must not know how rows come to be or what is asked of
-//! them.
+//! docs/FORMAT.md describes each column. Must not know how rows are made or queried.
 
 use store::{Codec, Column, Index, IndexKind, Kind, Schema};
 
-/// Directories that hold messages: a Maildir each.
+/// Directories that hold messages, each a Maildir.
 pub(crate) mod folders {
     /// The table's name.
     pub(crate) const TABLE: &str = "folders";
-    /// Folder number, given once (u32, primary key).
+    /// Folder number, never reused (u32, primary key).
     pub(crate) const NUMBER: usize = 0;
     /// The root's name.
     pub(crate) const ROOT: usize = 1;
@@ -23,7 +22,7 @@ pub(crate) mod folders {
     pub(crate) const DIRECTORY_COLUMNS: usize = 6;
     /// First of the columns that describe `new`.
     pub(crate) const NEW: usize = CUR + DIRECTORY_COLUMNS;
-    /// Names of keywords, separated by line feeds: that of letter `a` first.
+    /// Names of keywords, separated by line feeds, starting with that of letter `a`.
     pub(crate) const KEYWORDS: usize = NEW + DIRECTORY_COLUMNS;
 }
 
@@ -35,7 +34,7 @@ pub(crate) mod files {
     pub(crate) const FOLDER: usize = 0;
     /// 0 in `cur`, 1 in `new` (u8, second of the primary key).
     pub(crate) const PLACE: usize = 1;
-    /// The file's name, exact bytes (third of the primary key).
+    /// The file's name, byte for byte (third of the primary key).
     pub(crate) const NAME: usize = 2;
     /// The file's inode (u64).
     pub(crate) const INODE: usize = 3;
@@ -49,17 +48,17 @@ pub(crate) mod files {
     pub(crate) const FLAGS: usize = 7;
     /// Dovecot keywords a-z as bits (u32).
     pub(crate) const KEYWORDS: usize = 8;
-    /// The message in it (u32).
+    /// The number of its message (u32).
     pub(crate) const MESSAGE: usize = 9;
     /// Index: files of a message.
     pub(crate) const BY_MESSAGE: &str = "message";
 }
 
-/// Messages: one row for one content, however many files hold it.
+/// Messages: one row per content, however many files hold it.
 pub(crate) mod messages {
     /// The table's name.
     pub(crate) const TABLE: &str = "messages";
-    /// Message number (u32, primary key): dense, never used again.
+    /// Message number (u32, primary key): dense, never reused.
     pub(crate) const NUMBER: usize = 0;
     /// SHA-256 of the content (id).
     pub(crate) const SHA256: usize = 1;
@@ -87,19 +86,19 @@ pub(crate) mod messages {
     pub(crate) const BY_SHA256: &str = "sha256";
     /// Index: messages with a Message-ID.
     pub(crate) const BY_MESSAGE_ID: &str = "message-id";
-    /// Index: messages by date, those of one second by SHA-256.
+    /// Index: messages by date, then by SHA-256.
     pub(crate) const BY_DATE: &str = "date";
 }
 
-/// The date of a message that has none: it sorts as the oldest.
+/// The date of a message that has none. It sorts as the oldest.
 pub(crate) const NO_DATE: i64 = i64::MIN;
 
-/// Returns a date as others see it.
+/// Returns the date as an option, `None` for [`NO_DATE`].
 pub(crate) fn dated(date: i64) -> Option<i64> {
     (date != NO_DATE).then_some(date)
 }
 
-/// Returns what the index by Message-ID holds.
+/// Returns the hash under which the index by Message-ID holds an id.
 pub(crate) fn message_id_hash(id: &str) -> u64 {
     xxhash_rust::xxh3::xxh3_64(id.as_bytes())
 }
@@ -110,11 +109,12 @@ pub(crate) mod absent {
     pub(crate) const TABLE: &str = "absent";
     /// Message number (u32, primary key).
     pub(crate) const MESSAGE: usize = 0;
-    /// When the last file was found gone, in seconds since 1970 (i64).
+    /// When the last file was found to be gone, in seconds since 1970 (i64).
     pub(crate) const SINCE: usize = 1;
 }
 
-/// Message-IDs, and which belong together: a union-find. A node whose message was never seen is a ghost.
+/// Message-IDs and the threads that they belong to: a union-find. A ghost is a node whose message was never
+/// seen.
 pub(crate) mod threads {
     /// The table's name.
     pub(crate) const TABLE: &str = "threads";
@@ -122,8 +122,8 @@ pub(crate) mod threads {
     pub(crate) const NODE: usize = 0;
     /// XXH3-64 of the Message-ID (u64).
     pub(crate) const MESSAGE_ID_HASH: usize = 1;
-    /// A node of the same thread with a lower number (u32), or itself: the root, by which the thread is
-    /// known.
+    /// A node of the same thread with a lower number (u32), or the node itself if it is the root. The root
+    /// identifies the thread.
     pub(crate) const ABOVE: usize = 2;
     /// Index: the node of a Message-ID.
     pub(crate) const BY_MESSAGE_ID: &str = "message-id";
@@ -135,7 +135,7 @@ pub(crate) mod copies {
     pub(crate) const TABLE: &str = "copies";
     /// Message number (u32, primary key).
     pub(crate) const NUMBER: usize = 0;
-    /// The first message of which it is a copy (u32); that one has no row here.
+    /// The first message of which this one is a copy (u32). The first one has no row here.
     pub(crate) const FIRST: usize = 1;
 }
 
@@ -143,12 +143,11 @@ pub(crate) mod copies {
 pub(crate) mod contacts {
     /// The table's name.
     pub(crate) const TABLE: &str = "contacts";
-    /// The address as it was written with the name (bytes). Before it stands the primary key, the address in
-    /// lower case.
+    /// The address as written with the name (bytes). Column 0, the primary key, is the address in lower case.
     pub(crate) const ADDRESS: usize = 1;
-    /// The display name that came last (bytes).
+    /// The most recent display name (bytes).
     pub(crate) const NAME: usize = 2;
-    /// The date of the message that the name came with (i64).
+    /// The date of the message with that name (i64).
     pub(crate) const NAMED: usize = 3;
     /// Messages from the address (u32).
     pub(crate) const SENT_COUNT: usize = 4;
@@ -163,11 +162,11 @@ pub(crate) mod contacts {
 /// Stands for "no node".
 pub(crate) const NO_NODE: u32 = u32::MAX;
 
-/// How an index compresses the header records of its messages. It is chosen when the index is made, and is in
-/// its schema from then on; one that is made anew has the default.
+/// How an index compresses the header records of its messages. The codec is chosen when the index is made,
+/// and is part of its schema from then on. A rebuilt index has the default.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum HeaderCodec {
-    /// Not at all.
+    /// No compression.
     None,
     /// LZ4, each record on its own.
     Lz4,
@@ -179,7 +178,7 @@ pub enum HeaderCodec {
 }
 
 impl HeaderCodec {
-    /// Returns the codec of a column, whose dictionary would have so many bytes.
+    /// Returns the codec for a column whose dictionary would have this many bytes.
     fn of_column(self, dictionary_bytes: u32) -> Codec {
         match self {
             HeaderCodec::None => Codec::None,
@@ -246,8 +245,8 @@ fn files_schema() -> Schema {
 }
 
 fn messages_schema(codec: HeaderCodec) -> Schema {
-    // Rows are read in date order, which is not row order: each is compressed on its own, so that one is
-    // decoded alone wherever it lies; ARCHITECTURE.md has the figures.
+    // Rows are read in date order, which is not row order. Each is compressed on its own, so that one row can
+    // be decoded alone. ARCHITECTURE.md has the figures.
     let line = codec.of_column(16 * 1024);
     let rest = codec.of_column(64 * 1024);
     Schema {
@@ -255,9 +254,10 @@ fn messages_schema(codec: HeaderCodec) -> Schema {
         columns: vec![
             column("number", Kind::U32),
             column("sha256", Kind::Id),
-            // XXH3-64 of the Message-ID: rows are found by it through an index alone.
+            // Rows are found by this hash only through an index.
             column("message_id_hash", Kind::U64),
-            // Hash of what a reader sees, low and high half: copies that came different ways have the same.
+            // Low and high half of a hash of what a reader sees. Copies that arrived by different routes have
+            // the same hash.
             column("copy_hash_low", Kind::U64),
             column("copy_hash_high", Kind::U64),
             column("date", Kind::I64),

@@ -1,4 +1,4 @@
-//! Slices of bytes without panics: whatever lies beyond the end is empty.
+//! Slices of bytes without panics: a range beyond the end is empty.
 //!
 //! Does not depend on mail.
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]

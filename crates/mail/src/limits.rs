@@ -1,4 +1,4 @@
-//! Limits on what is read and kept of a message.
+//! Limits on what is read and kept from a message.
 //!
 //! A message beyond a limit is still a message: the rest is left out, and its problems say so. Each constant
 //! gives the reason for its value.
@@ -7,7 +7,7 @@
 /// MiB; anything longer is a log or a dump.
 pub const TEXT_BYTES_MAX: usize = 2 << 20;
 
-/// Other forms of the text that are kept besides the one shown. A letter has one or two, a digest of letters
+/// Other forms of the text that are kept besides the one shown. A single message has one or two, a digest
 /// many.
 pub const FORM_COUNT_MAX: usize = 1_000;
 

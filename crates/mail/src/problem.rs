@@ -30,7 +30,7 @@ macro_rules! problems {
 }
 
 problems! {
-    /// There is no header field.
+    /// The message has no header fields.
     #[error("the message has no header")]
     #[kind("header-missing")]
     NoHeader,

@@ -19,7 +19,7 @@ pub enum Query {
     And(Vec<Query>),
     /// Messages that match any child.
     Or(Vec<Query>),
-    /// Messages that match an odd number of children: what a chain of `xor`, read from the left, means.
+    /// Messages that match an odd number of children. A chain of `xor`, read from the left, means the same.
     Xor(Vec<Query>),
     /// Messages that do not match.
     Not(Box<Query>),
@@ -27,7 +27,7 @@ pub enum Query {
     Leaf(Leaf),
 }
 
-/// One field, or a few at once, and what it must hold.
+/// A condition on one field, or on several at once.
 #[derive(Clone, Debug, Eq)]
 pub struct Leaf {
     /// Where to look; a message matches if any of these fields does.

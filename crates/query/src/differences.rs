@@ -1,8 +1,8 @@
 //! Queries that mean something else here than in mu or notmuch. Output: a table for `docs/query.md`, each row
 //! with the canonical form that a test compares. Knows nothing of how the language is parsed.
 //!
-//! Where mu and notmuch differ, mu's meaning is used. Rows whose last column departs from both say why. A
-//! dash stands for what a manual does not say.
+//! Where mu and notmuch differ, mu's meaning is used. Rows whose last column differs from both give the
+//! reason. A dash means that a manual does not say.
 
 /// A query, and what it means to whom.
 #[derive(Clone, Copy, Debug)]

@@ -9,10 +9,10 @@ use crate::flags::FLAGS;
 use crate::limits;
 use crate::width::{columns, printable};
 
-/// A query that cannot be answered, with the place where it goes wrong.
+/// A query that cannot be answered, with the position of the mistake.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Error {
-    /// The whole query: what was typed, or the saved query that is wrong.
+    /// The whole query: as typed, or the saved query with the mistake.
     pub query: String,
     /// The name of the saved query, if it is one.
     pub saved: Option<String>,
@@ -25,7 +25,7 @@ pub struct Error {
 /// What is wrong with a query.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Problem {
-    /// What stands before a colon looks like the name of a field with a typing mistake.
+    /// The text before a colon looks like a mistyped field name.
     #[error("there is no field \"{typed}\"")]
     UnknownField {
         /// As typed.
@@ -246,7 +246,7 @@ impl fmt::Display for Error {
     /// Writes the problem, the query that was typed or saved, a line with carets, and the suggestion: lines,
     /// the last without a line end.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // What was typed stands in the sentences too.
+        // The sentences also contain text as it was typed.
         let clean = |text: String| text.chars().map(printable).collect::<String>();
         if let Some(name) = &self.saved {
             write!(formatter, "in the saved query \"{}\": ", clean(name.clone()))?;
@@ -297,7 +297,7 @@ impl Error {
     }
 }
 
-/// Returns as much of the end as fits into so many columns.
+/// Returns the longest end that fits into this many columns.
 fn end_within(shown: &[(usize, char)], columns_max: usize) -> &[(usize, char)] {
     let mut used: usize = 0;
     let fits = shown.iter().rev().take_while(|(_, c)| {

@@ -56,7 +56,7 @@ pub enum Field {
     Problem,
 }
 
-/// What a field holds, and thereby which matchers it takes.
+/// The kind of a field's content, which determines the matchers that it takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
     /// Text in words: `Words`, `Prefix`, `Stem`, `Suffix`, `Infix`, `Regex`.
@@ -96,7 +96,7 @@ pub enum RegexScope {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct FieldSet(u32);
 
-/// What the table says of one name.
+/// The table's row for one name.
 #[derive(Clone, Copy, Debug)]
 pub struct FieldInfo {
     /// The name, as the printer writes it.
@@ -115,7 +115,7 @@ pub struct FieldInfo {
     pub example: &'static str,
 }
 
-/// Every name that may stand before a colon: single fields first, then those that stand for several.
+/// Every name that can come before a colon: first names of single fields, then names of several.
 pub const FIELDS: &[FieldInfo] = &[
     one(Field::From, Some('f'), &["from"], "sender: name or address", "from:bob@example.org"),
     one(Field::To, Some('t'), &["to"], "recipient (`To` only)", "to:alice"),
@@ -307,12 +307,12 @@ pub fn find(name: &str) -> Option<&'static FieldInfo> {
     })
 }
 
-/// Says whether a header of this name could stand before a colon in a query.
+/// Returns whether a header of this name can come before a colon in a query.
 pub fn is_header_name(name: &str) -> bool {
     name.starts_with(|c: char| c.is_ascii_alphabetic()) && name.chars().all(is_name_character)
 }
 
-/// Says whether the character may be part of what stands before a colon.
+/// Returns whether a character may be part of a name before a colon.
 pub(crate) fn is_name_character(c: char) -> bool {
     c.is_ascii_alphanumeric() || matches!(c, '_' | '-')
 }

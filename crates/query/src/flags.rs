@@ -34,7 +34,7 @@ pub enum FlagName {
     Personal,
 }
 
-/// What the table says of one flag.
+/// The table's row for one flag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FlagInfo {
     /// The flag.

@@ -8,7 +8,7 @@ const LENGTH_MIN: usize = 3;
 /// From this length on two mistakes are allowed.
 const LENGTH_OF_TWO_MISTAKES: usize = 6;
 
-/// Returns the candidate nearest to what was typed; of equally near ones the first.
+/// Returns the candidate nearest to the typed word; the first of several equally near ones.
 pub fn nearest<'a>(typed: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let typed = typed.to_lowercase();
     let mistakes_max = match typed.chars().count() {

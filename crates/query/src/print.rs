@@ -39,7 +39,7 @@ impl Display for Leaf {
             write!(formatter, "{name}:")?;
         }
         match &self.matcher {
-            // A word that is an operator's name needs quotation marks unless a field stands before it.
+            // A word that is also an operator needs quotation marks unless a field precedes it.
             Matcher::Words(words) => match words.as_slice() {
                 [word] if name.is_some() || !is_operator(word) => formatter.write_str(word),
                 words => write!(formatter, "\"{}\"", words.join(" ")),
@@ -113,7 +113,7 @@ fn chain(children: &[Query], operator: &str, formatter: &mut Formatter<'_>) -> f
     Ok(())
 }
 
-/// Writes parentheses around every operator with children, so that nobody needs to know the precedence.
+/// Writes parentheses around every operator with children, so that readers need not know the precedence.
 fn operand(query: &Query, formatter: &mut Formatter<'_>) -> fmt::Result {
     match query {
         Query::And(_) | Query::Or(_) | Query::Xor(_) => write!(formatter, "({query})"),
@@ -135,8 +135,8 @@ fn range<T: Display + PartialEq>(
     }
 }
 
-/// Writes a regular expression, with quotation marks where it would be read as something else without: not to
-/// its end, or as an address (`file://`).
+/// Writes a regular expression. Adds quotation marks if it would be misread without them: as ending early, or
+/// as an address (`file://`).
 fn slashed(regex: &str, formatter: &mut Formatter<'_>) -> fmt::Result {
     let plain = format!("/{regex}/");
     if !regex.starts_with('/') && regex_literal(&plain) == Some((regex, plain.len())) {

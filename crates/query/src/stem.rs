@@ -2,9 +2,9 @@
 //! Output: whether another word has the same stem, and the prefix that all such words share. Knows neither
 //! the text index nor the configuration.
 //!
-//! Words are compared as the index has them: folded. For most languages the accents that are gone make no
-//! difference, because both words lost theirs; where an ending is told by one (Russian `-ий`, Hungarian
-//! `-ál`), it is not taken off.
+//! Words are compared in the folded form of the index. For most languages the missing accents make no
+//! difference, because both words lack them. An ending that depends on an accent (Russian `-ий`, Hungarian
+//! `-ál`) is not removed.
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
 use rust_stemmers::{Algorithm, Stemmer};
@@ -39,7 +39,7 @@ const CHANGED_LETTER_COUNT: usize = 2;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Languages(u32);
 
-/// Which words of a query stand for all words of their stem.
+/// Which words of a query match all words with the same stem.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stemming {
     /// The languages whose stems count.
@@ -113,7 +113,7 @@ impl Family {
         &self.begin
     }
 
-    /// Says whether a folded word has the stem. The word must begin with `begin`.
+    /// Returns whether a folded word has the stem. The word must begin with `begin`.
     pub fn holds(&self, word: &str) -> bool {
         let has_stem =
             |(algorithm, stem): &(Algorithm, String)| Stemmer::create(*algorithm).stem(word) == stem.as_str();

@@ -19,7 +19,7 @@ use crate::limits::{SIGNED_WORD_BYTES_MAX, WORD_BYTES_MAX};
 /// The words of a text, in order.
 #[derive(Clone, Debug)]
 pub struct Words<'a> {
-    /// What was not looked at yet.
+    /// The rest of the text.
     rest: &'a str,
     /// A stretch of letters that are not all ASCII, folded.
     folded: String,
@@ -35,7 +35,7 @@ pub struct Words<'a> {
     signed: &'a str,
     /// Whether it comes again with a dot before it.
     has_dot: bool,
-    /// The signs that it comes again with behind it; empty for none.
+    /// The signs after it, with which it is repeated as another word; empty if there are none.
     tail: &'static str,
 }
 

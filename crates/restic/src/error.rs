@@ -223,7 +223,7 @@ impl Error {
         )
     }
 
-    /// Returns what helps, if that is known.
+    /// Returns the remedy, if there is one.
     pub fn remedy(&self) -> Option<Remedy> {
         match self {
             Error::NoRepository { .. } => Some(Remedy::MakeRepository),
@@ -272,7 +272,7 @@ pub enum NotFound {
 }
 
 impl NotFound {
-    /// Returns what helps, if that is known.
+    /// Returns the remedy, if there is one.
     pub fn remedy(&self) -> Option<Remedy> {
         matches!(self, NotFound::NoId { .. }).then_some(Remedy::ListSnapshots)
     }
@@ -286,7 +286,8 @@ pub struct KeepsNone {
     pub group: String,
 }
 
-/// Returns the way out for a damaged file, as the end of a sentence; empty if its name does not tell.
+/// Returns the remedy for a damaged file as the end of a sentence. Returns an empty string if its kind is
+/// unknown.
 fn way_out(file: &str) -> &'static str {
     match file.split('/').next() {
         Some("index") => "; \"restic repair index\" rebuilds it from the packs",

@@ -1,6 +1,6 @@
 //! Names of a repository's files: their kinds, the directory of each kind, and the size limit of each kind.
 //!
-//! Does not depend on storages or on what the files hold.
+//! Does not depend on storages or on the contents of files.
 
 use crate::encoding::id::Id;
 use std::fmt::{Display, Formatter};
@@ -23,11 +23,11 @@ pub enum FileKind {
 }
 
 impl FileKind {
-    /// All kinds but the config, of which there may be many files.
+    /// All kinds except the config. There may be many files of each.
     pub const MANY: [FileKind; 5] =
         [FileKind::Key, FileKind::Lock, FileKind::Snapshot, FileKind::Index, FileKind::Pack];
 
-    /// Returns the directory of such files; for the config, its name.
+    /// Returns the directory of files of this kind. For the config, returns its name.
     pub fn directory(self) -> &'static str {
         match self {
             FileKind::Config => "config",
@@ -39,7 +39,7 @@ impl FileKind {
         }
     }
 
-    /// Returns how many bytes a stored file of this kind may have: one that has more is damaged, and is not
+    /// Returns the largest size of a stored file of this kind, in bytes. A larger file is damaged, and is not
     /// read into memory.
     pub fn bytes_max(self) -> u64 {
         match self {

@@ -1,17 +1,17 @@
-//! What the caller lends: a clock, random bytes, and who is at work.
+//! What the caller provides: a clock, random bytes, and the identity of the process.
 //!
-//! Libraries read no environment and no clock by themselves, so that every test can be repeated.
+//! The library reads neither the environment nor the clock itself, so that every test can be repeated.
 
 use std::time::Duration;
 use work::Context;
 
-/// Where and for whom work is done.
+/// The environment of all work.
 #[derive(Clone, Debug)]
 pub struct Surroundings {
-    /// The clock, how many threads may work, and whether the user asked to stop: then nobody waits for a
-    /// storage any more.
+    /// The clock, how many threads may run, and whether the user asked to stop. After that, nothing waits for
+    /// a storage any more.
     pub context: Context,
-    /// Fills with random bytes that nobody can foresee: keys and nonces are made of them.
+    /// Fills a buffer with unpredictable random bytes, for keys and nonces.
     pub fill_random: fn(&mut [u8]),
     /// Waits. Only locks and attempts to reach a storage again wait.
     pub sleep: fn(Duration),
@@ -27,8 +27,8 @@ pub struct Surroundings {
     pub process: u32,
     /// Returns whether a process of this machine is alive.
     pub is_alive: fn(u32) -> bool,
-    /// The run of the kernel and the namespaces in which numbers and start times of processes mean the same;
-    /// `None` where nobody can tell.
+    /// Identifies the run of the kernel and the namespaces in which numbers and start times of processes are
+    /// comparable; `None` if unknown.
     pub place: Option<String>,
     /// Returns when a process of this place began, in a unit that is the same for all of them; `None` if that
     /// cannot be seen.

@@ -27,8 +27,8 @@ thread_local! {
     static RANDOM: Cell<u64> = const { Cell::new(1) };
 }
 
-/// Returns surroundings with a clock and random bytes of the calling thread's own: the clock stands still
-/// unless somebody sleeps.
+/// Returns surroundings whose clock and random bytes belong to the calling thread. The clock advances only
+/// when something sleeps.
 pub fn surroundings() -> Surroundings {
     Surroundings {
         context: Context::new(clock_ns, 2),
@@ -83,8 +83,7 @@ fn fill_random(bytes: &mut [u8]) {
 /// called by one thread at a time.
 type Refuse = Box<dyn FnMut(&str) -> bool + Send>;
 
-/// Changes what was read, which the storage keeps as it is, like a line that cannot be trusted. It is told
-/// the operation.
+/// Changes what is read but not what is stored, like an unreliable line. It gets the name of the operation.
 type Spoil = Box<dyn FnMut(&str, &mut Vec<u8>) + Send>;
 
 /// A storage in memory. Operations are called `create`, `list locks`, `read config`, `size config`, `write
@@ -113,7 +112,7 @@ impl MemoryStorage {
         *lock(&self.refuse) = None;
     }
 
-    /// Lets `spoil` change from now on what is read.
+    /// From now on, `spoil` changes what is read.
     pub fn spoil(&self, spoil: impl FnMut(&str, &mut Vec<u8>) + Send + 'static) {
         *lock(&self.spoil) = Some(Box::new(spoil));
     }
@@ -123,12 +122,12 @@ impl MemoryStorage {
         std::mem::take(&mut *lock(&self.operations))
     }
 
-    /// Puts a file there whatever its name says, as damage does.
+    /// Stores a file whose content need not match its name, as damage does.
     pub fn put(&self, name: FileName, bytes: Vec<u8>) {
         lock(&self.files).insert(name, Arc::new(bytes));
     }
 
-    /// Takes a file away as somebody else does.
+    /// Removes a file, as another process does.
     pub fn take(&self, name: FileName) {
         lock(&self.files).remove(&name);
     }

@@ -16,9 +16,9 @@ pub enum Error {
     Corrupt {
         /// The damaged file.
         path: PathBuf,
-        /// Where the damage was noticed, in bytes from the beginning of the file.
+        /// Where the damage was found, in bytes from the beginning of the file.
         offset: u64,
-        /// What was found and what was expected.
+        /// What was found, and what was expected.
         what: String,
     },
     /// A file was written by a newer program.
@@ -99,7 +99,7 @@ impl Error {
 pub struct Damage {
     /// Where, in bytes from the beginning of the bytes that were read.
     pub offset: u64,
-    /// What was found and what was expected.
+    /// What was found, and what was expected.
     pub what: String,
 }
 

@@ -58,7 +58,7 @@ pub const FOOTER_RESERVED_OFFSET: usize = FOOTER_SECTION_COUNT_OFFSET + 8;
 /// Bytes of the footer.
 pub const FOOTER_BYTES: usize = FOOTER_RESERVED_OFFSET + 24;
 
-/// A directory entry: what the section holds, u32, one of `SECTION_...`.
+/// A directory entry: the kind of the section, u32, one of `SECTION_...`.
 pub const ENTRY_SECTION_OFFSET: usize = 0;
 /// A directory entry: the number of the column or index it belongs to, u32.
 pub const ENTRY_OWNER_OFFSET: usize = ENTRY_SECTION_OFFSET + 4;
@@ -73,7 +73,7 @@ pub const ENTRY_BYTES: usize = ENTRY_DETAIL_OFFSET + 8;
 
 /// A column's values, each as wide as its kind.
 pub const SECTION_FIXED: u32 = 1;
-/// Where each value begins in `SECTION_BLOB`, and where the last one ends: u32 each.
+/// The start of each value in `SECTION_BLOB`, and the end of the last one: u32 each.
 pub const SECTION_OFFSETS_SMALL: u32 = 2;
 /// The same as u64 each, for blobs of 4 GiB and more.
 pub const SECTION_OFFSETS_LARGE: u32 = 3;
@@ -105,7 +105,7 @@ pub const BLOCK_ENTRY_BYTES: usize = BLOCK_LENGTH_OFFSET + 4;
 
 /// A bucket: the tags of its slots, u8 each; 0 is an empty slot.
 pub const BUCKET_TAGS_OFFSET: usize = 0;
-/// A bucket: which keys of this bucket lie in a later one, u32, a bit for each value of bits 8 to 12 of
+/// A bucket: which keys of this bucket are in a later one, u32, one bit for each value of bits 8 to 12 of
 /// their hash.
 pub const BUCKET_OVERFLOW_OFFSET: usize = BUCKET_TAGS_OFFSET + BUCKET_SLOT_COUNT;
 /// A bucket: the rows of its slots, u32 each.

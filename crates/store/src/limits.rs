@@ -39,7 +39,7 @@ pub const ATTACHMENTS_BYTES_MAX: u64 = 32 << 20;
 /// How often a reader starts again because files that it was about to open were replaced.
 pub const OPEN_ATTEMPTS_MAX: u32 = 100;
 
-/// More segments of one table than this are merged, whatever their sizes.
+/// If a table has more segments than this, some are merged, whatever their sizes.
 pub const SEGMENTS_BEFORE_MERGE: usize = 24;
 /// The fewest segments that one merge takes, unless it removes dead rows.
 pub const MERGE_SEGMENT_COUNT_MIN: usize = 4;

@@ -32,7 +32,7 @@ pub struct Column {
     pub kind: Kind,
 }
 
-/// What the values of a column are.
+/// The type of a column's values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// Unsigned, 8 bits.

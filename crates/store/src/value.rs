@@ -139,8 +139,8 @@ pub fn order_i64(number: i64) -> u64 {
     number.cast_unsigned() ^ (1 << 63)
 }
 
-/// Returns the hint of a key: its first 8 normalised bytes as a big-endian number, zeros behind a shorter
-/// key.
+/// Returns the hint of a key: its first 8 normalised bytes as a big-endian number. A shorter key is padded
+/// with zeros.
 ///
 /// If two keys are in order, their hints are in the same order, or equal.
 #[inline]
@@ -241,8 +241,8 @@ pub fn compare_prefix<'a>(row: impl IntoIterator<Item = Value<'a>>, key: &[Value
     Ordering::Equal
 }
 
-/// Returns whether a key lies in a range whose ends may be prefixes: an end then stands for all keys that
-/// begin with it.
+/// Returns whether a key is in a range whose ends may be prefixes. A prefix means all keys that begin with
+/// it.
 pub fn in_range(key: &[Value], from: Bound<&[Value]>, to: Bound<&[Value]>) -> bool {
     let against = |bound: &[Value]| compare_prefix(key.iter().copied(), bound);
     let after_start = match from {
@@ -312,7 +312,7 @@ mod tests {
         fn a_prefix_begins_exactly_the_keys_that_begin_with_it(
             (first, second) in two_keys(), length in 0_usize..3,
         ) {
-            // A whole key that ends in bytes is no prefix: longer bytes begin with it too.
+            // A complete key that ends in bytes is not a prefix, but longer bytes would begin with it.
             let length = length.min(first.len() - 1);
             let prefix = normalised(&first, length);
             let key = normalised(&second, second.len());

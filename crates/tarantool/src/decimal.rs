@@ -8,15 +8,15 @@ use std::fmt;
 /// The digits that a decimal in a tuple may have.
 pub(crate) const DIGITS_MAX: i32 = 38;
 
-/// A decimal number. Its digits have no zeros in front and none behind; 0 has no digits.
+/// A decimal number. Its digits have no leading and no trailing zeros; 0 has no digits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Decimal {
     is_negative: bool,
-    /// Where the first digit stands: 0 for ones, 1 for tens, -1 for tenths.
+    /// The position of the first digit: 0 for ones, 1 for tens, -1 for tenths.
     magnitude: i32,
     digits: Vec<u8>,
-    /// How many digits behind the point are written, zeros included; below 0, how many zeros before it are
-    /// not.
+    /// How many digits are written after the point, including zeros. If negative, how many zeros before the
+    /// point are not written.
     scale: i32,
 }
 
@@ -37,8 +37,8 @@ impl Decimal {
         }
     }
 
-    /// Reads what a msgpack extension holds: the scale, then two digits a byte, and behind the last one the
-    /// sign.
+    /// Parses the content of a msgpack extension: the scale, then two digits per byte, with the sign after
+    /// the last digit.
     pub(crate) fn unpack(bytes: &[u8]) -> Option<Decimal> {
         let mut reader = Reader::new(bytes);
         let scale = i32::try_from(reader.int().ok()?).ok()?;
@@ -111,7 +111,7 @@ impl Decimal {
         self.magnitude
     }
 
-    /// Returns the digits without zeros in front and behind.
+    /// Returns the digits without leading and trailing zeros.
     pub(crate) fn digits(&self) -> &[u8] {
         &self.digits
     }
@@ -126,8 +126,8 @@ impl Decimal {
         Decimal { is_negative: !self.is_negative && !self.digits.is_empty(), ..self.clone() }
     }
 
-    /// Adds, with as many digits behind the point as the longer one has; none if the sum has more digits than
-    /// a tuple can hold.
+    /// Adds two decimals. The sum has as many digits after the point as the longer one. Returns `None` if the
+    /// sum has more digits than a tuple can hold.
     pub(crate) fn add(&self, other: &Decimal) -> Option<Decimal> {
         let scale = self.scale.max(other.scale);
         let (ours, theirs) = (self.scaled(scale)?, other.scaled(scale)?);

@@ -18,9 +18,9 @@ pub enum Error {
     Damage {
         /// The damaged file.
         path: PathBuf,
-        /// Where the damage was noticed, in bytes from the file's beginning.
+        /// Where the damage was found, in bytes from the beginning of the file.
         offset: u64,
-        /// What was found or what was expected.
+        /// What was found, or what was expected.
         what: String,
     },
     /// Rows between two files are missing.
@@ -32,14 +32,14 @@ pub enum Error {
     Gap {
         /// The snapshot or log before the gap.
         before: PathBuf,
-        /// The log behind it.
+        /// The log after it.
         after: PathBuf,
-        /// The vector clock behind the last row that was read.
+        /// The vector clock after the last row that was read.
         ends: String,
-        /// The vector clock before the first row behind the gap.
+        /// The vector clock before the first row after the gap.
         begins: String,
     },
-    /// A key stands twice in a snapshot.
+    /// A key occurs twice in a snapshot.
     #[error(
         "{}: row {row}, in the block at byte {offset}, has the primary key of row {before} in space {space}, \
          where a key can stand only once; Tarantool refuses such a file, too",
@@ -48,7 +48,7 @@ pub enum Error {
     DuplicateKey {
         /// The snapshot.
         path: PathBuf,
-        /// Where the block with the later row begins.
+        /// The offset of the block with the later row.
         offset: u64,
         /// The space.
         space: u32,
@@ -62,7 +62,7 @@ pub enum Error {
     Unsupported {
         /// The file or directory.
         path: PathBuf,
-        /// What it is, and the way out.
+        /// What is unsupported, and the remedy.
         what: String,
     },
     /// Tarantool itself would refuse the directory, but part of it can be recovered.
@@ -113,9 +113,9 @@ pub type Result<T> = std::result::Result<T, Error>;
 /// Small and without anything to drop, because the innermost loops return it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Damage {
-    /// Where, in bytes from the beginning of what was read.
+    /// The offset of the damage, in bytes from the beginning of what was read.
     pub offset: usize,
-    /// What was found or what was expected.
+    /// What was found, or what was expected.
     pub what: &'static str,
 }
 
@@ -125,12 +125,12 @@ impl Damage {
         Damage { offset, what }
     }
 
-    /// Says that the bytes began at `base` of what was really read.
+    /// Moves the damage by `base`, the offset at which the bytes began.
     pub fn behind(self, base: usize) -> Damage {
         Damage { offset: base.saturating_add(self.offset), ..self }
     }
 
-    /// Says which file it is, and where in it the bytes began.
+    /// Returns the error for this damage in a file. `base` is the offset at which the bytes began.
     pub fn in_file(self, path: &Path, base: u64) -> Error {
         let offset = base.saturating_add(self.offset as u64);
         Error::Damage { path: path.to_owned(), offset, what: self.what.to_owned() }

@@ -20,7 +20,7 @@ use std::sync::Arc;
 use store::{PRIMARY, Snapshot, Table, Value};
 use work::Progress;
 
-/// Where a snapshot is written.
+/// The target of a snapshot.
 #[derive(Clone, Copy)]
 pub struct Target<'a> {
     /// The disk.
@@ -34,11 +34,11 @@ pub struct Target<'a> {
 /// A snapshot that was written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Exported {
-    /// Where it is.
+    /// Its path.
     pub path: PathBuf,
     /// How many rows are in it.
     pub row_count: u64,
-    /// What is not as it was.
+    /// What changed in the export, a sentence each.
     pub remarks: Vec<String>,
 }
 
@@ -107,8 +107,8 @@ impl Job<'_> {
         Ok(())
     }
 
-    /// Returns another definition for a space of vinyl: its rows are in the snapshot now, where only those of
-    /// memtx can be.
+    /// Returns another definition for a vinyl space: its rows are now in the snapshot, which can only hold
+    /// rows of memtx.
     fn in_memory(&self, tuple: &[u8], remarks: &mut Vec<String>) -> Result<Option<Vec<u8>>> {
         if self.id != SPACE_SPACE {
             return Ok(None);

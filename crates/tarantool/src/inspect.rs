@@ -1,7 +1,7 @@
 //! Reports on every file of a directory, whether a recovery would read it or not.
 //!
-//! Input: directories. Output: what each file's header says, and what is damaged in it. How files follow on
-//! each other is the business of `plan`.
+//! Input: directories. Output: the header of each file, and its damage. `plan` checks whether files are
+//! consecutive.
 
 use crate::check::loss::Loss;
 use crate::check::scan::{ScanInput, scan};
@@ -13,16 +13,16 @@ use disk::Disk;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// What was found in a file.
+/// The contents of a file.
 #[derive(Debug)]
 pub struct FileReport {
-    /// Where it is.
+    /// Its path.
     pub path: PathBuf,
-    /// What it is.
+    /// Its kind.
     pub kind: FileKind,
     /// How long it is.
     pub length_bytes: u64,
-    /// What it says of itself; or why that cannot be used.
+    /// Its header, or why that cannot be used.
     pub header: std::result::Result<Header, Error>,
     /// How many whole blocks there are.
     pub block_count: u64,
@@ -30,7 +30,7 @@ pub struct FileReport {
     pub row_count: u64,
     /// Whether it was closed.
     pub is_closed: bool,
-    /// What is wrong between and behind whole blocks.
+    /// Damage between and after sound blocks.
     pub damage: Vec<Loss>,
 }
 

@@ -19,8 +19,8 @@ pub enum PathStep {
     Every,
 }
 
-/// Reads the steps of a path; also says whether all of the text was understood, and not only what comes
-/// before a mistake.
+/// Parses the steps of a path. Also returns whether all of the text was understood, or only the part before a
+/// mistake.
 pub(crate) fn steps(text: &str) -> (Vec<PathStep>, Understood) {
     let mut rest = text;
     let mut steps = Vec::new();
@@ -78,7 +78,7 @@ fn bracketed(inside: &str) -> Option<(PathStep, &str)> {
     Some((PathStep::Index(number.checked_sub(1)?), rest))
 }
 
-/// Goes along `path` from the value that `reader` stands at; none if there is nothing.
+/// Follows `path` from the value at the reader's position. Returns `None` if there is no such value.
 ///
 /// # Errors
 /// If values on the way are cut off.
@@ -102,7 +102,7 @@ pub(crate) fn follow<'a>(mut reader: Reader<'a>, path: &[PathStep]) -> Result<Op
     Ok(Some(reader))
 }
 
-/// Goes to the value of `key` in the map that `reader` stands at; returns whether there is one.
+/// Moves to the value of `key` in the map at the reader's position. Returns whether there is one.
 fn go_to_key(reader: &mut Reader, key: &[u8]) -> Result<bool> {
     for _ in 0..reader.map_len()? {
         if reader.peek()? == Class::String {

@@ -1,7 +1,7 @@
 //! Tarantool's snapshots (`.snap`) and logs (`.xlog`).
 //!
 //! Reads directories of such files into a store, and writes a store as files that Tarantool loads. Does not
-//! depend on mail, nor what the rows mean to the program that wrote them.
+//! depend on mail, or on the meaning of rows.
 //!
 //! From the outside in: a directory holds files, a file is a [`header`](Header) and blocks, a block is
 //! [rows](Row), a row is [msgpack]. Bytes that cannot be read are a [`Damage`]; with the file's name it is an

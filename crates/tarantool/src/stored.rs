@@ -1,4 +1,4 @@
-//! What a store says of its spaces, and of the files it was made of.
+//! Reads from a store the definitions of its spaces, and facts about the files that it was made from.
 //!
 //! Input: a snapshot of a store. Output: its spaces, and the header of a Tarantool snapshot with the same
 //! rows. Everything comes from the tables of the spaces that define spaces and from attachments.
@@ -14,8 +14,8 @@ use store::{PRIMARY, Snapshot, Value};
 /// same rows, as text.
 pub const ORIGIN: &str = "tarantool";
 
-/// The name of the attachment that says what a load left out: UTF-8, a line each. There is none if that is
-/// nothing.
+/// The name of the attachment that lists what a load left out: UTF-8, one item per line. It is missing if
+/// nothing was left out.
 pub const LOST: &str = "tarantool lost";
 
 /// Lines of [`LOST`]. Further ones are only counted.
@@ -24,7 +24,7 @@ const LOST_LINES_MAX: usize = 1000;
 /// Bytes of a line of [`LOST`]. Longer lines are cut.
 const LOST_LINE_BYTES_MAX: usize = 400;
 
-/// Returns the attachment for what a load left out, a line each; `None` if that is nothing.
+/// Returns the attachment for what a load left out, one line each; `None` if that is nothing.
 pub fn lost_attachment(lines: &[String]) -> Option<(String, Vec<u8>)> {
     let mut text = String::new();
     for line in lines.iter().take(LOST_LINES_MAX) {
@@ -61,7 +61,7 @@ pub fn stored_header(snapshot: &Snapshot) -> Result<Option<Header>> {
 /// Returns the spaces whose definitions a store holds.
 ///
 /// # Errors
-/// If the store holds no spaces, a definition is none, or a file is damaged.
+/// If the store has no spaces, a definition is invalid, or a file is damaged.
 pub fn stored_spaces(snapshot: &Snapshot) -> Result<Spaces> {
     let mut spaces = Spaces::new();
     for id in [SPACE_SPACE, SPACE_INDEX] {

@@ -7,7 +7,7 @@
 pub(crate) fn on_threads<T: Send>(thread_count: usize, work: impl FnOnce() -> T + Send) -> T {
     match rayon::ThreadPoolBuilder::new().num_threads(thread_count.max(1)).build() {
         Ok(pool) => pool.install(work),
-        // Where the system refuses new threads, the global pool may have some that are there already.
+        // If the system refuses new threads, the global pool may have some already.
         Err(_) => work(),
     }
 }

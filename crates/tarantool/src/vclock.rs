@@ -8,7 +8,7 @@ use std::fmt;
 /// The greatest number of a replica.
 pub const REPLICA_MAX: u32 = 31;
 
-/// The number of the last row of each replica; of those that wrote none, nothing. Replica 0 stands for rows
+/// The number of the last row of each replica. Replicas without rows are missing. Replica 0 stands for rows
 /// that are not replicated.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct VClock(BTreeMap<u32, i64>);

@@ -1,4 +1,4 @@
-//! All integration tests of the crate `xlog`, in one binary.
+//! All integration tests of the crate `tarantool`, in one binary.
 //!
 //! Input: the crate as its users see it. Output: failures. Does not depend on the crate's insides.
 

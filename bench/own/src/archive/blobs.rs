@@ -1,4 +1,4 @@
-//! Which blobs the repository has: each follows from its number.
+//! The blobs of the repository. Each is derived from its number.
 //!
 //! Input: a blob's number. Output: its name, kind and length. Does not depend on what is measured with them.
 
@@ -12,7 +12,7 @@ use testkit::Random;
 pub const PASSWORD: &str = "bench";
 /// Blobs of a pack: with their lengths about 16 MiB, as restic fills packs.
 pub(super) const PACK_BLOBS: u64 = 2500;
-/// One in so many packs holds trees.
+/// One in this many packs holds trees.
 const TREE_PACKS_EVERY: u64 = 20;
 
 /// Returns the name of a blob.
@@ -22,7 +22,7 @@ pub(super) fn blob_id(number: u64) -> Id {
     id
 }
 
-/// Returns the name of a blob that a repository of so many does not have.
+/// Returns the name of a blob that a repository of this size does not have.
 pub fn unknown_id(blob_count: u64) -> String {
     blob_id(blob_count).to_string()
 }

@@ -14,9 +14,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 use work::Silent;
 
-/// What the job says that it did first: what every decoding has to do at least.
+/// Name of the first line: the least work of any decoding.
 pub const BYTES_TOUCHED: &str = "archive: all bytes of the index file of BenchmarkDecodeIndex, added up";
-/// What it says that it did then.
+/// Name of the second line.
 pub const SCANNED: &str = "archive: scan of the index file of BenchmarkDecodeIndex, nothing kept";
 /// And at last.
 pub const DECODED: &str =

@@ -1,9 +1,9 @@
-//! An index file of a repository, loaded again and again: listed, read, decrypted, decompressed, decoded, and
-//! made into an index that answers, on one thread.
+//! Loads an index file of a repository repeatedly: lists, reads, decrypts, decompresses and decodes it, and
+//! makes a searchable index, on one thread.
 //!
-//! Input: where the repository may lie. Output: a line. Does not know who measures.
+//! Input: a directory for the repository. Output: a line. Does not know who measures.
 //!
-//! It is of many packs with a blob each, as in restic's BenchmarkLoadIndex, and lies in memory as there.
+//! The file has many packs with one blob each, and is in memory, as in restic's BenchmarkLoadIndex.
 
 use super::blobs::PASSWORD;
 use super::decode::on_one_thread;
@@ -23,16 +23,16 @@ use std::sync::Arc;
 use std::time::Instant;
 use testkit::Random;
 
-/// What the job says that it did.
+/// Name of the line.
 pub const LOADED: &str = "archive: load an index file of 5,000 packs into an index that answers";
 /// Its entries.
 pub const LOADED_COUNT: u64 = 5000;
 /// How often it is loaded: together about as long as go's benchmarks run.
 const TIMES: u32 = 200;
-/// Where files lie in memory.
+/// A directory in memory.
 const MEMORY: &str = "/dev/shm";
 
-/// Makes the file, loads it, and says what it took once.
+/// Makes the file, loads it, and prints the time of one load.
 pub(super) fn load(directory: &Path, blobs: u64) -> Result<()> {
     let name = directory.file_name().context("a repository has a name")?;
     let place = Path::new(MEMORY).join(name);

@@ -1,11 +1,11 @@
-//! A repository that restic accepts, with as many blobs as one likes: index files, and packs that are holes
-//! but for their headers.
+//! Makes a repository that restic accepts, with any number of blobs: index files, and packs that are holes
+//! except for their headers.
 //!
 //! Input: a directory and a count. Output: a repository with one snapshot. Does not know what is measured
 //! with it.
 //!
-//! `restic check` finds nothing wrong with it; `restic check --read-data` would, since none of the blobs but
-//! the snapshot's own trees is there.
+//! `restic check` finds no fault in it; `restic check --read-data` would, since only the blobs of the
+//! snapshot's own trees exist.
 
 use super::blobs::{PACK_BLOBS, PASSWORD, blob_id, blob_kind, packed_length, plain_length, storage};
 use super::snapshot;

@@ -97,15 +97,15 @@ pub fn open(corpora: &Path, blobs: u64, rounds: usize, report: &mut Report) -> R
     Ok(())
 }
 
-/// Returns where the repository of so many blobs is, and its cache beside it.
+/// Returns the directory of the repository with this many blobs. Its cache is beside it.
 pub fn directory(corpora: &Path, blobs: u64) -> PathBuf {
     corpora.join(format!("archive-{blobs}"))
 }
 
-/// Returns this program, told to do a job.
+/// Returns a command that runs this program for a job.
 ///
 /// # Errors
-/// If it does not know where it lies itself.
+/// If the path of this program is unknown.
 pub fn command(corpora: &Path, job: Job, blobs: u64, rounds: usize) -> Result<Command> {
     let mut command = Command::new(std::env::current_exe()?);
     let name = job.to_possible_value().context("each job has a name")?;

@@ -73,7 +73,7 @@ fn unlock(directory: &Path) -> Result<Repository> {
     })
 }
 
-/// Opens the index and says how long that took and what it takes.
+/// Opens the index, and prints the time and memory that it took.
 fn open(directory: &Path, blob_count: u64, how: &str, goal: &str) -> Result<()> {
     let Repository { files, cache, surroundings } = unlock(directory)?;
     let cache = (!how.contains("memory")).then_some(cache);
@@ -99,7 +99,7 @@ fn open(directory: &Path, blob_count: u64, how: &str, goal: &str) -> Result<()> 
             blob_count,
             "",
         )?;
-        // The snapshot's trees come besides.
+        // The snapshot's trees are additional.
         ensure!(u64::from(count) >= blob_count, "{count} blobs are in the index");
     }
     tell(&open_name(blob_count, how), goal, seconds, blob_count, &note)
@@ -162,7 +162,7 @@ pub(super) fn look_up(directory: &Path, blob_count: u64, rounds: usize) -> Resul
     Ok(())
 }
 
-/// Asks for the first 100,000 ids again and again, and says what one pass takes.
+/// Looks up the first 100,000 ids repeatedly, and prints the time of one pass.
 fn look_up_again(index: &BlobIndex, which: &str, ids: &[Id], blob_count: u64) -> Result<()> {
     let ids = &ids[..ids.len().min(usize::try_from(ASKED_COUNT)?)];
     let mut has = Vec::new();
@@ -187,8 +187,8 @@ fn look_up_again(index: &BlobIndex, which: &str, ids: &[Id], blob_count: u64) ->
     Ok(())
 }
 
-/// Touches a cache line for each of as many ids again and again, in a table of a tag and a row number for
-/// each blob, which is what any table of random keys needs at least, and says what one pass takes.
+/// Touches one cache line for each of as many ids, repeatedly, in a table with a tag and a row number per
+/// blob, and prints the time of one pass. Any table of random keys needs at least this.
 fn touch_again(ids: &[Id], blob_count: u64) -> Result<()> {
     let ids = &ids[..ids.len().min(usize::try_from(ASKED_COUNT)?)];
     let lines = vec![[1_u8; LINE_BYTES]; usize::try_from(blob_count * SLOT_BYTES)?.div_ceil(LINE_BYTES)];

@@ -1,7 +1,7 @@
-//! One snapshot of a repository that `make` made: a mailbox in which each blob of data is a message.
+//! Adds a snapshot to a repository from `make`: a mailbox in which each data blob is a message.
 //!
-//! Input: a repository with so many blobs. Output: trees in packs of their own, and a snapshot. Does not know
-//! what is measured with it.
+//! Input: a repository, and its number of blobs. Output: trees in packs of their own, and a snapshot. Does
+//! not know what is measured with it.
 
 use super::blobs::{self, PASSWORD};
 use anyhow::{Context, Result};
@@ -27,13 +27,13 @@ fn messages(blob_count: u64) -> impl Iterator<Item = u64> {
     (0..blob_count).filter(|&number| blobs::blob_kind(number) == BlobKind::Data)
 }
 
-/// Returns how many files the snapshot of a repository of so many blobs has.
+/// Returns how many files the snapshot has in a repository with this many blobs.
 fn file_count(blob_count: u64) -> u64 {
     messages(blob_count).count() as u64
 }
 
-/// Returns how many blobs that snapshot uses: the messages, and of trees two for each folder, one for all
-/// folders and one for what is around them.
+/// Returns how many blobs the snapshot uses: the messages, and two trees per folder, one for all folders and
+/// one for their parent.
 pub fn used_count(blob_count: u64) -> u64 {
     let files = file_count(blob_count);
     files + 2 * files.div_ceil(FOLDER_MESSAGES as u64) + 2

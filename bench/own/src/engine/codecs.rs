@@ -22,7 +22,7 @@ const SCATTERED_COUNT: u64 = 10_000;
 /// Header fields that a record holds.
 const FIELDS: [&str; 7] = ["from:", "to:", "cc:", "subject:", "date:", "message-id:", "references:"];
 
-/// Returns the records of a Maildir: what a list of messages shows, and a little more.
+/// Returns the records of a Maildir: the fields that a list of messages shows, and a few more.
 fn records(mail: &Path) -> Result<Vec<Vec<u8>>> {
     let mut records = Vec::new();
     let mut directories = vec![mail.to_owned()];

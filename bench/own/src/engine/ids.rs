@@ -1,4 +1,4 @@
-//! Random ids with five small columns, as an index of a backup's blobs has them.
+//! Random ids with five small columns, like an index of a backup's blobs.
 //!
 //! Input: a seed and a count. Output: rows. Does not know what is done with them.
 

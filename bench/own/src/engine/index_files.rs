@@ -1,6 +1,6 @@
-//! Index files of the archive, decoded on one core: as restic writes them, and as nobody does.
+//! Decodes index files of a repository on one core: in restic's form, and in a form that no program writes.
 //!
-//! Input: how often. Output: lines. Does not know who measures.
+//! Input: the number of rounds. Output: lines. Does not know who measures.
 
 use anyhow::{Result, ensure};
 use measure::told;
@@ -62,7 +62,7 @@ fn decode(json: &[u8], found: &mut Found) -> Result<()> {
     Ok(())
 }
 
-/// Makes an index file of random ids, with lengths as those of mails.
+/// Makes an index file of random ids, with the lengths of usual messages.
 fn file(number: u64) -> Vec<u8> {
     let mut random = Random::of(4711, 2, number);
     let id = |random: &mut Random| {
@@ -92,7 +92,7 @@ fn file(number: u64) -> Vec<u8> {
     writer.finish()
 }
 
-/// Puts a space behind each comma, so that no blob is as restic writes it.
+/// Inserts a space after each comma, so that no blob is in restic's form.
 fn spaced(json: &[u8]) -> Vec<u8> {
     let mut spaced = Vec::with_capacity(json.len() * 11 / 10);
     for piece in json.split_inclusive(|byte| *byte == b',') {

@@ -1,4 +1,4 @@
-//! What all jobs share: the line about what was measured, the sign that it is done, the files it leaves.
+//! Shared by all jobs: printing a measured line, signalling the end of a measurement, removing files.
 //!
 //! Does not depend on what the jobs do.
 
@@ -7,13 +7,13 @@ use measure::told;
 use std::io::Write;
 use std::path::Path;
 
-/// Prints what was measured once.
+/// Prints the line of one measurement.
 pub(super) fn tell_line(name: &str, goal: &str, seconds: f64, count: u64, note: &str) -> Result<()> {
     Ok(writeln!(std::io::stdout(), "{}", told::line(format!("store: {name}"), goal, note, seconds, count))?)
 }
 
-/// Says that what is measured is done: a merge is, when its file is written, and before that file is removed.
-/// The first time counts.
+/// Signals that the measurement is done. For a merge, this is after its file was written, and before the file
+/// is removed. Only the first signal counts.
 pub(super) fn ready() -> Result<()> {
     writeln!(std::io::stdout(), "ready")?;
     Ok(())

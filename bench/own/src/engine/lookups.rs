@@ -18,8 +18,8 @@ const LOOKUP_COUNT: u64 = 1_000_000;
 /// Rows that are made together.
 const BATCH_ROWS: usize = 500_000;
 
-/// Ids in order, with the place of the first one for each beginning of so many bits that about one id begins
-/// so.
+/// Sorted ids, with the position of the first one for each prefix. Prefixes have so many bits that each has
+/// about one id.
 struct FanOut<'a> {
     ids: &'a [[u8; 32]],
     starts: Vec<u32>,
@@ -66,7 +66,7 @@ pub(super) fn measure(directory: &Path, entry_count: u64, rounds: usize) -> Resu
     let fan_out = FanOut::new(sorted);
     let filter =
         BinaryFuse8::try_from(sorted.iter().map(front).collect::<Vec<_>>()).map_err(anyhow::Error::msg)?;
-    // Spread over all ids; those that are not there are those of numbers beyond.
+    // Spread over all ids. Unknown ids come from numbers beyond the last one.
     let step = (entry_count / LOOKUP_COUNT).max(1);
     let known: Vec<_> = (0..LOOKUP_COUNT).map(|number| ids::id(number * step % entry_count)).collect();
     let unknown: Vec<_> = (0..LOOKUP_COUNT).map(|number| ids::id(entry_count + number)).collect();

@@ -1,8 +1,9 @@
-//! The merge of many sorted runs of blobs, and of as many runs of packs, into one index of all.
+//! Merges many sorted runs of blobs, and as many runs of packs, into one index.
 //!
-//! Input: a directory. Output: 1,000 segments of each kind, or one of them all. Does not know who measures.
+//! Input: a directory. Output: 1,000 segments of each kind, or one merged from them. Does not know who
+//! measures.
 //!
-//! What comes of it answers at once: it has a hash index of the blobs' ids and one of the packs'. The runs
+//! The result is searchable at once: it has a hash index of the blobs' ids and one of the packs'. The runs
 //! have none, since a merge does not read them.
 
 use super::ids::{self, Hashed};
@@ -24,10 +25,10 @@ const RUN_ENTRIES: u64 = 8_660;
 const RUN_PACKS: u64 = 1_000;
 /// Entries of all runs.
 pub(super) const ENTRY_COUNT: u64 = RUN_COUNT * RUN_ENTRIES;
-/// What a line begins with that says how many bytes were made.
+/// Prefix of the line with the number of bytes made.
 pub(super) const MADE: &str = "made\t";
 
-/// What is merged.
+/// The kind of what is merged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Content {
     Blobs,
@@ -88,8 +89,8 @@ pub(super) fn make(directory: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Merges the runs, each taken so many times, into files in `target`, and says what that took and how many
-/// bytes it made. The runs are open before.
+/// Merges the runs, each taken `times` times, into files in `target`. Prints the time and the number of bytes
+/// made. The runs are opened before.
 pub(super) fn merge(directory: &Path, times: usize, target: &Path, name: &str) -> Result<()> {
     let all = [Content::Blobs, Content::Packs];
     let runs = all.map(|content| opened(directory, content, times));
@@ -114,7 +115,7 @@ pub(super) fn merge(directory: &Path, times: usize, target: &Path, name: &str) -
     Ok(())
 }
 
-/// Returns what a merge makes in `target`.
+/// Returns the paths of the merged files in `target`.
 pub(super) fn target_paths(target: &Path) -> [PathBuf; 2] {
     [Content::Blobs, Content::Packs].map(|content| target_path(target, content))
 }
@@ -123,7 +124,7 @@ fn target_path(target: &Path, content: Content) -> PathBuf {
     target.join(format!("pneu-bench-merged.{}.seg", content.word()))
 }
 
-/// Opens all runs, each so many times.
+/// Opens all runs, each `times` times.
 fn opened(directory: &Path, content: Content, times: usize) -> Result<Vec<Segment>> {
     let schema = content.schema(Hashed::No);
     let open = |number| Segment::open(&RealDisk, &content.run_path(directory, number), &schema);
@@ -147,7 +148,7 @@ fn merged(content: Content, runs: &[Segment], times: usize, path: &Path) -> Resu
     Ok(written.file_bytes)
 }
 
-/// Makes sure that what was made finds some ids through its hash index, and no other.
+/// Checks that the merged file finds some ids through its hash index, and finds no unknown id.
 fn check_that_it_answers(content: Content, path: &Path) -> Result<()> {
     let segment = Segment::open(&RealDisk, path, &content.schema(Hashed::Yes))?;
     let count = RUN_COUNT * content.of_run();

@@ -1,9 +1,10 @@
-//! The crate `store` alone: merges, look-ups, ordered scans, codecs of payloads; and what `archive` decodes.
+//! Measures the crate `store` alone: merges, look-ups, ordered scans, payload codecs; and decoding for
+//! `archive`.
 //!
-//! Input: where files are kept. Output: series. The only part of the measurements that calls crates of pneu
-//! instead of its program. Each job is a process of its own (`run`), which times itself and prints a line for
-//! each thing and round; its peak of anonymous memory is looked at from outside: what is mapped of a file
-//! belongs to the file cache.
+//! Input: a directory for files. Output: series. Unlike other measurements, this calls crates of pneu instead
+//! of its program. Each job runs in its own process (`run`), which times itself and prints a line per
+//! measurement and round. Its peak of anonymous memory is measured from outside, as mapped files belong to
+//! the file cache.
 
 mod codecs;
 mod ids;
@@ -66,11 +67,11 @@ pub const MERGE: &str =
     "store: merge of 1,000 runs of 8,660 blobs and 1,000 packs, with hash indexes, into memory";
 /// The same with twice as many runs.
 pub const MERGE_TWICE: &str = "store: the same with every run twice";
-/// What is said of memory that is all of it: with what is merged.
+/// The note on memory that includes the merged runs.
 pub const WITH_RUNS: &str = "; memory with the mapped runs";
 /// The same as the first, to the disk.
 const MERGE_TO_DISK: &str = "store: the same, once, synced to the disk";
-/// What is wanted of both.
+/// The goal of both merges.
 const MERGE_GOAL: &str = "<= 75 ns and 50 B an entry";
 /// Entries of all runs.
 pub const MERGE_ENTRIES: u64 = merges::ENTRY_COUNT;
@@ -80,7 +81,7 @@ pub const MERGE_ENTRIES: u64 = merges::ENTRY_COUNT;
 pub enum Times {
     /// Once.
     Once,
-    /// Twice: every entry stands in two runs.
+    /// Twice: every entry is in two runs.
     Twice,
 }
 
@@ -121,7 +122,7 @@ pub(crate) fn measure(options: &Options, report: &mut Report) -> Result<()> {
     Ok(())
 }
 
-/// Makes what is merged, if it is not there.
+/// Makes the runs to merge, unless they exist.
 ///
 /// # Errors
 /// If it cannot be written.
@@ -129,16 +130,16 @@ pub fn make_runs(corpora: &Path) -> Result<()> {
     call(corpora, Job::MakeRuns, &[]).map(drop)
 }
 
-/// Returns the directory of what is merged.
+/// Returns the directory of the runs.
 pub fn runs(corpora: &Path) -> PathBuf {
     merges::runs(&corpora.join("engine"))
 }
 
-/// Merges once, into memory, and returns series of one sample each: with the memory that belongs to no file
-/// and what was made, and with the mapped files that were merged besides.
+/// Merges once, into memory. Returns two series with one sample each: one with anonymous memory and the
+/// merged files, and one that also counts the mapped runs.
 ///
 /// # Errors
-/// If the merge fails, or makes something else.
+/// If the merge fails, or makes a wrong result.
 pub fn merge(corpora: &Path, times: Times) -> Result<[Series; 2]> {
     let (job, name) = match times {
         Times::Once => (Job::Merge, MERGE),
@@ -151,7 +152,7 @@ pub fn merge(corpora: &Path, times: Times) -> Result<[Series; 2]> {
     Ok([series, Series::of(&format!("{name}{WITH_RUNS}"), with_runs)])
 }
 
-/// Merges once in a process of its own, which times the merge alone. What is made in memory is memory too.
+/// Merges once in its own process, which times only the merge. Files made in memory count as memory.
 fn merge_by(corpora: &Path, job: Job) -> Result<Sample> {
     let in_memory = match job {
         Job::MergeToDisk => Vec::new(),
@@ -181,7 +182,7 @@ fn command(corpora: &Path, job: Job, more: &[&OsStr]) -> Result<Command> {
     Ok(command)
 }
 
-/// Where files lie in memory: a merge as other programs do it, without a disk.
+/// A directory in memory, to merge without a disk as other programs do.
 const MEMORY: &str = "/dev/shm";
 
 /// Does one job.

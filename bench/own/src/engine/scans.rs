@@ -31,11 +31,11 @@ fn schema() -> Arc<Schema> {
 
 /// Returns a number that no other row has, far from its neighbours' ones.
 fn second(number: u64) -> u64 {
-    // An odd factor: a bijection of 24 bits, of which the rows use a part.
+    // An odd factor gives a bijection of 24 bits. The rows use a part of them.
     number.wrapping_mul(0x9e_3779) & 0xff_ffff
 }
 
-/// Measures scans in index order of which one column is read, and all numbers of rows alone.
+/// Measures scans in index order that read one column, and scans that read only row numbers.
 pub(super) fn measure(directory: &Path, rounds: usize) -> Result<()> {
     let (schema, path) = (schema(), directory.join("numbers.seg"));
     if !path.exists() {

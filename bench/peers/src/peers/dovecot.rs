@@ -1,5 +1,5 @@
-//! Dovecot: an IMAP server with an index of each folder, here without a daemon: its imap process, as somebody
-//! who has logged in already.
+//! Dovecot: an IMAP server with an index per folder. Runs without a daemon, as its imap process with a
+//! logged-in user.
 //!
 //! Input: directories. Output: commands. Does not know what is measured.
 
@@ -20,9 +20,9 @@ pub(crate) const PEER: Peer = Peer {
     module: None,
 };
 
-/// Where its imap process lies, seen from the directory that holds the server.
+/// Paths of its imap process, relative to the server's directory.
 const IMAP: [&str; 3] = ["../lib/dovecot/imap", "../libexec/dovecot/imap", "../../usr/lib/dovecot/imap"];
-/// It serves no mail to root: root becomes nobody, who may read and write as root may.
+/// It serves no mail to root, so root becomes nobody, with the right to read and write as root.
 const AS_NOBODY: &str = "setpriv --reuid=65534 --regid=65534 --clear-groups \
     --inh-caps=+dac_override,+dac_read_search --ambient-caps=+dac_override,+dac_read_search";
 
@@ -33,12 +33,12 @@ pub(crate) struct Dovecot {
     place: PathBuf,
 }
 
-/// What the server is asked after it has opened the folder.
+/// The commands for the server after it has opened the folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fetch {
     /// Nothing more.
     Nothing,
-    /// What a list shows of every message.
+    /// The fields of every message that a list shows.
     All,
     /// The same of the messages from this number on.
     From(u64),
@@ -84,8 +84,8 @@ impl Dovecot {
             [&self.imap, &self.place.join("settings"), &self.place.join("asked"), &self.place.join("pipe")]
                 .map(|path| quoted(&path.display().to_string()));
         let user = if rustix::process::geteuid().is_root() { AS_NOBODY } else { "" };
-        // The server waits only for what can be waited for, a pipe and no file, and leaves when nobody can
-        // write there any more: it holds the other end itself.
+        // The server can only wait for a pipe, not for a file, and ends when the last writer closes the pipe.
+        // So it holds the other end itself.
         let line = format!(
             "rm -f {pipe}; mkfifo {pipe}; exec 0<>{pipe}; cat {asked} >&0; exec {user} {imap} -c {settings} \
              2>/dev/null"

@@ -51,8 +51,8 @@ impl Mairix {
         fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))
     }
 
-    /// Returns the command that brings the database in step. The options: `-F` looks at names alone, `-p`
-    /// drops what is gone.
+    /// Returns the command that updates the database. Of the options, `-F` compares only names, and `-p`
+    /// removes messages that are gone.
     pub(crate) fn index(&self, options: &[&str]) -> Command {
         let mut command = self.command();
         command.args(options);

@@ -65,7 +65,7 @@ impl Mu {
         Some(command)
     }
 
-    /// Returns the command that prints the paths of what a query finds.
+    /// Returns the command that prints the paths of the messages found.
     pub(crate) fn paths(&self, query: &str) -> Command {
         let mut command = self.command("find");
         command.args(["--fields", "l", query]);

@@ -1,5 +1,4 @@
-//! neomutt: a mail reader with a cache of headers, in one of several stores, compressed in one of several
-//! ways.
+//! neomutt: a mail reader with a header cache, in one of several stores and with one of several compressions.
 //!
 //! Input: directories. Output: commands. Does not know what is measured.
 
@@ -23,7 +22,7 @@ pub(crate) const PEER: Peer = Peer {
 /// Every store it ever had.
 pub(crate) const STORES: [&str; 8] =
     ["lmdb", "rocksdb", "tokyocabinet", "kyotocabinet", "gdbm", "qdbm", "bdb", "tdb"];
-/// Every compression it ever had; the empty word is none.
+/// Every compression that it ever had. The empty text means none.
 pub(crate) const COMPRESSIONS: [&str; 4] = ["", "lz4", "zlib", "zstd"];
 
 /// Whether it asks for the times of each file that it has headers of.
@@ -77,7 +76,7 @@ impl Neomutt {
         (store, compression): (&str, &str),
         verify: Verify,
     ) -> Result<Command> {
-        // Whoever sets the path of the cache has set its kind before.
+        // The kind of the cache must be set before its path.
         let mut text = format!("set header_cache_backend={store}\n");
         if !compression.is_empty() {
             text.push_str(&format!("set header_cache_compress_method={compression}\n"));
@@ -89,14 +88,14 @@ impl Neomutt {
     }
 }
 
-/// Returns the command that opens a folder and leaves it, with these settings and those that neomutt and mutt
-/// share. They and the cache lie in `place`.
+/// Returns the command that opens a folder and quits, with these settings and those that neomutt and mutt
+/// share. The settings and the cache are in `place`.
 ///
 /// # Errors
 /// If the settings cannot be written.
 pub(super) fn open_and_leave(program: &Path, folder: &Path, place: &Path, more: &str) -> Result<Command> {
     let cache = place.display();
-    // Without a directory for folders they ask a question that nobody would answer.
+    // Without a directory for folders they ask a question, which would never be answered.
     let text = format!(
         "{more}set header_cache=\"{cache}/cache\"\nset folder=\"{cache}\"\nset sort=date\n{STATUS_FORMAT}"
     );
@@ -108,7 +107,7 @@ pub(super) fn open_and_leave(program: &Path, folder: &Path, place: &Path, more: 
     Ok(in_terminal(&format!("{program} -n -F {settings} -R -f {folder} -e 'push <exit>'")))
 }
 
-/// Returns the words that stand in a line `kind`.
+/// Returns the words in the line of `kind`.
 fn listed<'a>(about: &'a str, kind: &str) -> impl Iterator<Item = &'a str> {
     let line = about.lines().find_map(|line| line.trim().strip_prefix(kind)).unwrap_or_default();
     line.split([',', ' ']).filter(|word| !word.is_empty())

@@ -35,7 +35,8 @@ impl Notmuch {
         &self.home
     }
 
-    /// Writes the configuration for a Maildir: no tags for what is new, nothing left out of answers.
+    /// Writes the configuration for a Maildir: no tags for new messages, and no messages excluded from
+    /// answers.
     ///
     /// # Errors
     /// If it cannot be written.
@@ -58,7 +59,7 @@ impl Notmuch {
         command
     }
 
-    /// Returns the command that prints the paths of what a query finds.
+    /// Returns the command that prints the paths of the messages found.
     pub(crate) fn paths(&self, query: &str) -> Command {
         let mut command = self.command("search");
         command.args(["--output=files", query]);

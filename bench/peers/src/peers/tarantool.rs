@@ -1,4 +1,4 @@
-//! Tarantool: an in-memory database, told what to recover.
+//! Tarantool: an in-memory database, and the scripts that make it recover.
 //!
 //! Input: directories. Output: its commands and scripts. Does not know what is measured.
 

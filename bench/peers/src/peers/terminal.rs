@@ -4,10 +4,10 @@
 
 use std::process::Command;
 
-/// Who asks a question in a terminal waits for ever: after so many seconds it is ended.
+/// A program that asks a question in the terminal would wait forever, so it is ended after this many seconds.
 const SECONDS_MAX: u32 = 1800;
 
-/// Returns the command that runs a line of shell in a terminal; what the terminal shows goes to standard
+/// Returns the command that runs a shell command in a terminal. The terminal's output goes to standard
 /// output.
 pub(crate) fn in_terminal(line: &str) -> Command {
     let mut command = Command::new("script");
@@ -22,7 +22,7 @@ pub(crate) fn quoted(word: &str) -> String {
     format!("'{}'", word.replace('\'', r"'\''"))
 }
 
-/// What the line at the foot of a mail reader begins with, and then comes the number of messages.
+/// Prefix of a mail reader's status line. The number of messages follows.
 const OPENED: &str = "OPENED ";
 /// The mail readers' setting that makes it so.
 pub(crate) const STATUS_FORMAT: &str = "set status_format=\"OPENED %m messages\"\n";

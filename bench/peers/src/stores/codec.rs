@@ -80,7 +80,7 @@ impl Encoder {
     }
 }
 
-/// Compresses a file as one frame that finds what it had before wherever that was.
+/// Compresses a file as one frame with a large window, which finds distant repetitions.
 pub(super) fn pack(file: &Path, packed: &Path) -> Result<()> {
     let mut reader = File::open(file).with_context(|| format!("cannot read {}", file.display()))?;
     let out = File::create(packed).with_context(|| format!("cannot make {}", packed.display()))?;
@@ -123,7 +123,7 @@ enum How {
 }
 
 impl Decoder {
-    /// Returns a decoder with what the encoder left in `place`.
+    /// Returns a decoder that uses the encoder's files in `place`.
     pub(super) fn open(codec: Codec, place: &Path) -> Result<Decoder> {
         let how = match codec {
             Codec::None => How::None,

@@ -1,7 +1,7 @@
 //! Header records in fjall.
 //!
-//! Input: records by key. Output: the same. Does not know how values are compressed; blocks it compresses as
-//! it is told.
+//! Input: records by key. Output: the same. Does not know how values are compressed; compresses blocks if
+//! requested.
 
 use super::codec::Codec;
 use super::records::Record;

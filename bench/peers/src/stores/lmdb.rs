@@ -13,7 +13,7 @@ use std::path::Path;
 
 /// The map is as large as this, which costs nothing until it is used.
 const MAP_BYTES: usize = 8 << 30;
-/// What a cursor is to do, as lmdb.h numbers it: go to the last key, go to the one before.
+/// Cursor operations, as numbered in lmdb.h: go to the last key, go to the one before.
 const LAST: u32 = 6;
 const PREVIOUS: u32 = 12;
 

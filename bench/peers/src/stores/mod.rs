@@ -1,12 +1,11 @@
-//! Header records kept in stores for keys and values, ours among them: filled, read whole, read at the newest
-//! end.
+//! Header records in key-value stores, including ours: filled, read completely, read at the newest end.
 //!
-//! Input: a Maildir's folder, or a file of records made of it. Output: a store on disk, or a line that tells
-//! what was read, the same for all stores. Does not know who measures.
+//! Input: a Maildir's folder, or a file of records made from it. Output: a store on disk, or a line with what
+//! was read, the same for all stores. Does not know who measures.
 //!
-//! Each job is a process of its own. Values are compressed one by one, here, and are the same bytes in every
-//! store; stores that compress blocks themselves are there once more under a second name. Other stores than
-//! ours are behind features of their names.
+//! Each job runs in its own process. This program compresses values one by one, so that they are the same
+//! bytes in every store; stores that compress blocks themselves occur a second time under another name. Each
+//! store except ours is behind a feature of its name.
 
 mod codec;
 #[cfg(feature = "fjall")]
@@ -152,7 +151,7 @@ impl Keeper {
 /// Does one job and prints what it found.
 ///
 /// # Errors
-/// What the disk or the store says.
+/// An error of the disk or the store.
 pub(crate) fn run(arguments: &StoresArguments) -> Result<()> {
     match &arguments.job {
         Job::Records { folder, file } => {
@@ -208,7 +207,7 @@ fn read(
     Ok(())
 }
 
-/// What was read: how many records, and a digest of their keys and values in order.
+/// What was read: the number of records, and a digest of their keys and values in order.
 #[derive(Default)]
 struct Told {
     count: u64,

@@ -1,7 +1,8 @@
-//! Header records: what a list of messages shows, and a little more, by the time in the file's name.
+//! Header records: the fields that a list of messages shows and a few more, keyed by the time in the file's
+//! name.
 //!
-//! Input: a folder of a Maildir. Output: a file of keys and records by key, and they themselves when it is
-//! read. Does not depend on stores.
+//! Input: a folder of a Maildir. Output: a file of keys and records, sorted by key; when it is read, the
+//! records. Does not depend on stores.
 
 use anyhow::{Context, Result, ensure};
 use std::ffi::OsStr;

@@ -1,7 +1,7 @@
 //! Header records in RocksDB.
 //!
-//! Input: records by key. Output: the same. Does not know how values are compressed; blocks it compresses as
-//! it is told.
+//! Input: records by key. Output: the same. Does not know how values are compressed; compresses blocks if
+//! requested.
 
 use super::codec::Codec;
 use super::records::Record;
@@ -17,8 +17,8 @@ const WINDOW_BITS: i32 = -14;
 /// A dictionary is trained on values of this many times its size.
 const TRAINED_ON_TIMES: i32 = 100;
 
-/// What a table holds, as many bytes as RocksDB keeps in memory before it makes one. With a dictionary all of
-/// it waits there for the training.
+/// Size of a table, which is also how much RocksDB keeps in memory before it writes one. With a dictionary,
+/// all of it waits in memory for the training.
 const TABLE_BYTES: usize = 64 << 20;
 
 /// The library, and how it compresses blocks.

@@ -6,13 +6,13 @@ use super::records::Record;
 use anyhow::Result;
 use std::path::Path;
 
-/// What a store compresses together, where it compresses blocks itself.
+/// Bytes that are compressed together in stores that compress blocks themselves.
 pub(super) const BLOCK_BYTES: u32 = 64 << 10;
 /// Bytes of a dictionary.
 pub(super) const DICTIONARY_BYTES: u32 = 64 << 10;
 /// The compression level of zstd.
 pub(super) const LEVEL: i32 = 3;
-/// The level for what is never read.
+/// The level for data that is never read.
 pub(super) const LEVEL_MAX: i32 = 19;
 
 /// A store with records.
@@ -23,7 +23,7 @@ pub(super) trait HeaderStore {
     /// Hands out all records by key.
     fn all(&self, place: &Path, each: &mut Each<'_>) -> Result<()>;
 
-    /// Hands out so many records with the highest keys, the highest first.
+    /// Passes this many records with the highest keys to `each`, highest first.
     fn newest(&self, place: &Path, count: usize, each: &mut Each<'_>) -> Result<()>;
 }
 

@@ -1,7 +1,7 @@
-//! Programs that fail while they are measured: their samples are given up, the run says why, and the others
-//! go on.
+//! Handles programs that fail during a measurement: their samples are discarded, the run gives the reason,
+//! and the other programs continue.
 //!
-//! Input: what failed. Output: the series without samples. Does not know what was measured.
+//! Input: the failures. Output: the series without these samples. Does not know what was measured.
 
 use measure::{Report, Series, say};
 use std::fmt::Display;

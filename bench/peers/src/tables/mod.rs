@@ -1,4 +1,4 @@
-//! The tables, each in its file: what is measured, and what is shown of it.
+//! The tables, one per file: what is measured, and what is shown of it.
 
 pub(crate) mod headers;
 pub(crate) mod index;

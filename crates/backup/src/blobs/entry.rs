@@ -37,11 +37,11 @@ pub(crate) struct Entry {
     pub name: Vec<u8>,
     /// Its metadata.
     pub stat: Stat,
-    /// What is in it.
+    /// Its content.
     pub content: Content,
 }
 
-/// What is in a file or directory.
+/// The content of a file or directory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Content {
     /// The pieces of a file, in order.
@@ -59,7 +59,7 @@ pub(crate) struct EntryView<'a> {
     pub name: &'a [u8],
     /// Its metadata.
     pub stat: &'a Stat,
-    /// What is in it.
+    /// Its content.
     pub content: ContentView<'a>,
 }
 

@@ -1,4 +1,4 @@
-//! What this crate needs of a repository that it reads. Implementations verify what they return.
+//! What this crate needs from a repository to read it. Implementations verify what they return.
 
 use crate::blobs::entry::Entry;
 use crate::blobs::unindexed::UnindexedBlobs;

@@ -50,7 +50,7 @@ impl<'a> Walk<'a> {
     /// `/home` below.
     ///
     /// # Errors
-    /// A tree cannot be read, or trees repeat too often; what `visit` returns;
+    /// A tree cannot be read, or trees repeat too often; errors of `visit`;
     /// [`Error::Interrupted`](crate::Error::Interrupted).
     pub(crate) fn run(
         &mut self,
@@ -63,8 +63,7 @@ impl<'a> Walk<'a> {
     /// Does what [`Walk::run`] does, but notes a tree that cannot be read as a problem and goes on.
     ///
     /// # Errors
-    /// The storage cannot be reached; what `visit` returns;
-    /// [`Error::Interrupted`](crate::Error::Interrupted).
+    /// The storage cannot be reached; errors of `visit`; [`Error::Interrupted`](crate::Error::Interrupted).
     pub(crate) fn run_past(
         &mut self,
         tree: &Id,

@@ -1,4 +1,4 @@
-//! What this crate needs of a repository that it writes to.
+//! What this crate needs from a repository to write to it.
 
 use crate::blobs::entry::EntryView;
 use crate::error::Result;

@@ -84,7 +84,7 @@ impl CachedFile<'_> {
         Ok(self.is_as(stat)? && self.content()? == content)
     }
 
-    /// Returns the state to compare with a file that may be another one.
+    /// Returns the state to compare with a file that may be a different one.
     pub(crate) fn row(&self) -> Result<FileState> {
         row(self.part, self.row)
     }

@@ -2,8 +2,8 @@
 //! opened.
 //!
 //! The cache is a small store below the data directory, one per repository. It can always be made again from
-//! the repository, so what cannot be read counts as unknown. `write` reads and updates it; `read` looks up
-//! pieces in it. Does not depend on the index or the Maildirs.
+//! the repository, so a part that cannot be read counts as unknown. `write` reads and updates it; `read`
+//! looks up pieces in it. Does not depend on the index or the Maildirs.
 
 mod columns;
 mod file;

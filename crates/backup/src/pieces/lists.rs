@@ -1,8 +1,8 @@
-//! Reads the lists of pieces that lie in snapshots.
+//! Reads the lists of pieces in snapshots.
 //!
-//! Each list has all that its writer knew and the archive then had. So of each machine and its roots only the
-//! newest snapshot is read. Of the snapshots that keep deleted messages all are read, since each names only
-//! its own messages.
+//! Each list has everything that its writer knew and that the repository had at the time. Therefore only the
+//! newest snapshot of each machine and its roots is read. All snapshots of deleted messages are read, as each
+//! names only its own messages.
 
 use crate::blobs::entry::Content;
 use crate::blobs::reader::{BlobReader, content};
@@ -13,7 +13,7 @@ use restic::{Id, Snapshot};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 
-/// Most bytes of a list: those of a million large messages.
+/// Most bytes of a list: enough for a million large messages.
 const LIST_BYTES_MAX: u64 = 256 << 20;
 
 /// All lists of a repository, merged.
@@ -45,7 +45,7 @@ impl PieceLists {
 /// group of its own.
 type Group<'a> = (&'a str, &'a [String], Option<usize>);
 
-/// Reads the lists that lie in snapshots.
+/// Reads the lists in snapshots.
 ///
 /// # Errors
 /// The storage cannot be reached; [`Error::Interrupted`]. A damaged list is a problem, unless an older

@@ -1,7 +1,7 @@
-//! Finds the pieces of a message and the message of pieces, for messages that are cut or compressed.
+//! Finds the pieces of a message, and the message of pieces, for messages that are cut or compressed.
 //!
-//! A message that is neither is one blob of its own SHA-256. Asks the cache first, and reads the lists in
-//! snapshots only for what the cache lacks.
+//! Any other message is one blob of its own SHA-256. Asks the cache first, and reads the lists in snapshots
+//! only for messages that the cache does not have.
 
 use crate::blobs::entry::PIECE_BYTES_MIN;
 use crate::cache::Cache;
@@ -13,7 +13,7 @@ use std::sync::OnceLock;
 /// Reads the lists of an archive.
 pub(crate) type Reader<'a> = Box<dyn Fn() -> Result<PieceLists> + Send + Sync + 'a>;
 
-/// What is known of which blobs are which message.
+/// Known relations between blobs and messages.
 pub(crate) struct PieceLookup<'a> {
     tables: Option<Cache>,
     read: Reader<'a>,
@@ -21,15 +21,15 @@ pub(crate) struct PieceLookup<'a> {
 }
 
 impl<'a> PieceLookup<'a> {
-    /// Knows what the tables know; `read` gives what the archive has besides, when that is first needed.
+    /// Returns a lookup in the tables. `read` adds the lists in the repository when they are first needed.
     pub(crate) fn new(tables: Option<Cache>, read: Reader<'a>) -> PieceLookup<'a> {
         PieceLookup { tables, read, lists: OnceLock::new() }
     }
 
-    /// Returns the lists of the archive.
+    /// Returns the lists of the repository.
     ///
     /// # Errors
-    /// The archive cannot be reached; [`Error::Interrupted`].
+    /// The repository cannot be reached; [`Error::Interrupted`].
     pub(crate) fn lists(&self) -> Result<&PieceLists> {
         if let Some(lists) = self.lists.get() {
             return Ok(lists);
@@ -38,12 +38,12 @@ impl<'a> PieceLookup<'a> {
         Ok(self.lists.get_or_init(|| read))
     }
 
-    /// Returns what could not be read of the lists so far, a sentence each.
+    /// Returns the problems of reading lists so far, a sentence each.
     pub(crate) fn problems(&self) -> &[String] {
         self.lists.get().map_or(&[], |lists| &lists.problems)
     }
 
-    /// Returns the pieces of the file of a message that is cut, or compressed, as the tables know it.
+    /// Returns the pieces of the file of a message that is cut or compressed, as far as the tables know it.
     ///
     /// # Errors
     /// Damage in the tables.
@@ -58,8 +58,8 @@ impl<'a> PieceLookup<'a> {
         Ok(ways)
     }
 
-    /// Returns the message in a file of these pieces, if that is known: of a file in one piece that is its
-    /// name, unless it is compressed.
+    /// Returns the message in a file of these pieces, if it is known. For an uncompressed file in one piece,
+    /// it is the id of the piece.
     ///
     /// # Errors
     /// Damage in the tables; as [`PieceLookup::lists`].

@@ -20,7 +20,7 @@ use std::collections::HashMap;
 use std::sync::{Mutex, OnceLock, PoisonError};
 use work::Progress;
 
-/// A compressed message is unpacked up to so many bytes.
+/// A compressed message is unpacked up to this many bytes.
 const UNPACKED_BYTES_MAX: usize = 1 << 30;
 
 /// The messages of an archive.
@@ -39,7 +39,7 @@ pub struct ArchivedMessages<'a> {
     unindexed: OnceLock<UnindexedBlobs>,
 }
 
-/// What was asked for, lies in the archive, and is not found there: no index file names it.
+/// Requested messages that are in the repository but were not found, because no index file names them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct UnindexedMessages {
     /// How many messages.
@@ -50,7 +50,7 @@ pub struct UnindexedMessages {
     pub problems: Vec<String>,
 }
 
-/// What could not be listed or read. All else is still used.
+/// What could not be listed or read. Everything else is still used.
 #[derive(Debug, Default)]
 struct ReadProblems {
     sentences: Vec<String>,
@@ -76,8 +76,8 @@ struct File {
 }
 
 impl<'a> ArchivedMessages<'a> {
-    /// Returns the messages of a repository. `trees` are those of the snapshots whose messages are listed;
-    /// lookups of single messages do not need them. Reads nothing yet.
+    /// Returns the messages of a repository. `trees` are the snapshots' trees whose messages are listed;
+    /// look-ups of single messages do not need them. Reads nothing yet.
     pub(crate) fn new(
         reader: Box<dyn BlobReader + 'a>,
         (lookup, if_unreadable): (PieceLookup<'a>, IfUnreadable),
@@ -89,11 +89,11 @@ impl<'a> ArchivedMessages<'a> {
         ArchivedMessages { reader, lookup, if_unreadable, progress, trees, files, trouble, denied, unindexed }
     }
 
-    /// Returns how many of the messages that were asked for and not found lie in packs that no index file
-    /// names. Reads these packs, once, if any message was not found.
+    /// Returns how many of the messages that were not found are in packs that no index file names. Reads
+    /// these packs once, if any message was not found.
     ///
     /// # Errors
-    /// The archive cannot be reached; [`Error::Interrupted`].
+    /// The repository cannot be reached; [`Error::Interrupted`].
     pub fn unindexed(&self) -> Result<UnindexedMessages> {
         let denied = std::mem::take(&mut *self.denied.lock().unwrap_or_else(PoisonError::into_inner));
         let mut unindexed = UnindexedMessages::default();
@@ -132,7 +132,7 @@ impl<'a> ArchivedMessages<'a> {
         Ok(self.unindexed.get_or_init(|| read))
     }
 
-    /// Returns what could not be listed or read so far, a sentence each.
+    /// Returns the problems of listing and reading so far, a sentence each.
     pub fn problems(&self) -> Vec<String> {
         let mut sentences = self.lookup.problems().to_vec();
         sentences.extend_from_slice(&self.trouble.lock().unwrap_or_else(PoisonError::into_inner).sentences);
@@ -167,26 +167,26 @@ impl<'a> ArchivedMessages<'a> {
         }
         let mut message = Vec::new();
         let unpacked = mail::unpack(&bytes, Compression::of(&bytes), UNPACKED_BYTES_MAX, &mut message);
-        // The pieces may be those of another file by now, so the hash decides.
+        // The pieces may now belong to another file, so the hash decides.
         let is_it = unpacked.is_ok() && Sha256::digest(&message)[..] == sha256[..];
         Ok(is_it.then_some(message))
     }
 
-    /// Returns all lists of pieces that may be the message.
+    /// Returns all lists of pieces that may make up the message.
     fn possible_pieces(&self, message: &[u8; 32]) -> Result<Vec<Vec<Id>>> {
         let mut ways = self.known_pieces(message)?;
         ways.extend(self.lookup.lists()?.list.0.get(message).cloned());
         Ok(ways)
     }
 
-    /// Returns those that need no list in a snapshot.
+    /// Returns the lists of pieces that are known without a list in a snapshot.
     fn known_pieces(&self, message: &[u8; 32]) -> Result<Vec<Vec<Id>>> {
         let mut ways = vec![vec![Id(*message)]];
         ways.append(&mut self.lookup.pieces_of(message)?);
         Ok(ways)
     }
 
-    /// Returns the pieces of a message, if all of them are there.
+    /// Returns the pieces of a message, if all of them exist.
     fn pieces_of(&self, message: &[u8; 32]) -> Result<Option<Vec<Id>>> {
         for pieces in self.known_pieces(message)? {
             if self.reader.holds_pieces(&pieces)?.iter().all(|has| *has) {
@@ -265,9 +265,9 @@ impl Archive for ArchivedMessages<'_> {
     }
 }
 
-/// Skips what is damaged or missing, and once the storage cannot be reached lists and reads nothing more;
-/// [`ArchivedMessages::problems`] tells. Only an interruption is an error. The first call walks the trees of
-/// all snapshots.
+/// Skips damaged and missing parts. Once the storage cannot be reached, lists and reads nothing more; see
+/// [`ArchivedMessages::problems`]. Only an interruption is an error. The first call walks the trees of all
+/// snapshots.
 impl ReadableArchive for ArchivedMessages<'_> {
     fn each_key(&self, visit: &mut dyn FnMut([u8; 32]) -> index::Result<()>) -> index::Result<()> {
         let mut keys: Vec<[u8; 32]> = self.files().map_err(index::Error::archive)?.keys().copied().collect();

@@ -13,7 +13,7 @@ use sha2::{Digest, Sha256};
 use std::collections::HashMap;
 use work::Progress;
 
-/// Returns where each message lay below these roots. Walks the whole tree.
+/// Returns the place of each message below these roots. Walks the whole tree.
 ///
 /// # Errors
 /// A tree or a cut file cannot be read; [`Error::Interrupted`](crate::Error::Interrupted).
@@ -70,7 +70,7 @@ pub(crate) fn moment(
     Ok(moment)
 }
 
-/// Returns the root that a folder lies in, the deepest if several do, and its path below it.
+/// Returns the deepest root that contains a folder, and the folder's path below it.
 fn root_of<'a>(roots: &[Option<Vec<u8>>], folder: &'a [u8]) -> Option<(usize, &'a [u8])> {
     let below = |root: &Option<Vec<u8>>| -> Option<&'a [u8]> {
         let rest = folder.strip_prefix(root.as_deref()?)?;
@@ -80,10 +80,11 @@ fn root_of<'a>(roots: &[Option<Vec<u8>>], folder: &'a [u8]) -> Option<(usize, &'
     found.min_by_key(|(_, below)| below.len())
 }
 
-/// Returns the SHA-256 of a file's message; for a compressed file that is not in the lookup, of its content.
+/// Returns the SHA-256 of a file's message. For a compressed file that is not in the lookup, returns that of
+/// its content.
 ///
 /// # Errors
-/// A piece cannot be read; damage in what is known.
+/// A piece cannot be read; damage in the lookup.
 pub(crate) fn whole(reader: &dyn BlobReader, lookup: &PieceLookup<'_>, pieces: &[Id]) -> Result<[u8; 32]> {
     if let Some(message) = lookup.message_of(pieces)? {
         return Ok(message);

@@ -38,7 +38,7 @@ impl DerefMut for Fixture {
     }
 }
 
-/// What a backup did: how many files were opened, how many trees written.
+/// The work of a backup: how many files were opened, and how many trees were written.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Work {
     pub(crate) opened: usize,
@@ -47,7 +47,7 @@ pub(crate) struct Work {
 }
 
 impl Fixture {
-    /// Begins with two folders of four messages each, and what mail programs keep beside them.
+    /// Makes two folders of four messages each, with other files of mail programs.
     pub(crate) fn new() -> Fixture {
         let fixture = Fixture {
             mailbox: TestMailbox::new(),
@@ -84,14 +84,14 @@ impl Fixture {
         self.environment.disk.clone()
     }
 
-    /// Stores what the index knows now.
+    /// Stores the current contents of the index.
     pub(crate) fn store(&self, cache: Option<&Cache>) -> StoredMail {
         let inventory = Inventory::open(&self.environment).unwrap();
         let context = BackupContext { writer: &self.repository, cache, progress: &Silent };
         store_mail(&context, &inventory, &self.pneu_files).unwrap()
     }
 
-    /// Backs up what the index knows now, and keeps what is to be known.
+    /// Backs up the current contents of the index, and updates the cache.
     pub(crate) fn backup(&self) -> (Id, Counts, Work) {
         let known = Cache::open(&self.disk(), &self.place()).cache();
         let StoredMail { tree, changes, counts, problems } = self.store(known.as_ref());
@@ -125,7 +125,7 @@ impl Fixture {
         }
     }
 
-    /// Returns the tree of the root: directories above it change as they like.
+    /// Returns the tree of the root. The directories above it differ between machines.
     pub(crate) fn root_tree(&self, tree: Id) -> Id {
         match self.listed(tree)[&self.root().display().to_string()].content {
             Content::Directory(tree) => tree,

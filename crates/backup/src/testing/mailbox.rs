@@ -1,5 +1,5 @@
-//! A mailbox with its index, for the unit tests and the integration tests of this crate: both include this
-//! file, which therefore uses only what is public.
+//! A mailbox with its index, for the unit tests and the integration tests of this crate. Both include this
+//! file, so it uses only public items.
 
 use disk::RealDisk;
 use index::{Environment, Mailbox, Order, RecordReader, Root, UpdateOptions};
@@ -23,7 +23,7 @@ pub(crate) fn message(number: usize) -> String {
 }
 
 impl TestMailbox {
-    /// Begins without a message.
+    /// Makes a mailbox without messages.
     pub(crate) fn new() -> TestMailbox {
         let directory = tempfile::tempdir().unwrap();
         let root = directory.path().join("home/Mail");

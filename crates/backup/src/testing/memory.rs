@@ -18,14 +18,14 @@ use work::Progress;
 pub(crate) struct MemoryRepository {
     pub(crate) pieces: Mutex<BTreeMap<Id, Vec<u8>>>,
     pub(crate) trees: Mutex<BTreeMap<Id, Vec<Entry>>>,
-    /// How many pieces and trees were brought since somebody last looked.
+    /// How many pieces and trees were saved since the last call of `brought`.
     pub(crate) brought: Mutex<(usize, usize)>,
-    /// Pieces that are there and that nobody finds.
+    /// Pieces that no index names.
     pub(crate) unindexed: Mutex<UnindexedBlobs>,
 }
 
 impl MemoryRepository {
-    /// Returns how many pieces and trees were brought since this was asked last.
+    /// Returns how many pieces and trees were saved since the last call.
     pub(crate) fn brought(&self) -> (usize, usize) {
         std::mem::take(&mut *self.brought.lock().unwrap())
     }
@@ -74,7 +74,7 @@ impl BlobWriter for MemoryRepository {
     }
 
     fn save_piece(&self, id: Id, content: &[u8]) -> Result<()> {
-        // Nobody looks at content under a name that is there.
+        // Content is not compared with an existing piece of the same id.
         if id != id_of(content) {
             let is_there = self.pieces.lock().unwrap().contains_key(&id);
             return if is_there { Ok(()) } else { Err(restic::Error::NotItsName { id }.into()) };

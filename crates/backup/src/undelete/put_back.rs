@@ -47,7 +47,7 @@ pub(crate) enum Back {
 /// Folders that messages are put back into.
 #[derive(Debug, Default)]
 pub(crate) struct TargetFolders {
-    /// What is in them: files by the unique parts of their names.
+    /// Their contents: files by the unique parts of their names.
     files: HashMap<PathBuf, HashMap<Vec<u8>, Vec<PathBuf>>>,
     /// Directories that must be synced.
     unsynced: BTreeSet<PathBuf>,
@@ -141,7 +141,7 @@ fn listed(folder: &Path) -> Result<HashMap<Vec<u8>, Vec<PathBuf>>> {
     Ok(files)
 }
 
-/// Returns whether a file holds exactly these bytes. One that cannot be read does not.
+/// Returns whether a file holds exactly these bytes. Returns false if it cannot be read.
 fn holds(path: &Path, bytes: &[u8]) -> bool {
     let has_size = |metadata: std::fs::Metadata| metadata.is_file() && metadata.len() == bytes.len() as u64;
     std::fs::metadata(path).is_ok_and(has_size) && std::fs::read(path).is_ok_and(|found| found == bytes)
@@ -153,7 +153,7 @@ fn name_back(name: &[u8]) -> Vec<u8> {
     mail::with_flags(&mail::without_field(name, UID_FIELD), flags)
 }
 
-/// Returns a name with the same flags and another unique part; with the number 0 the same.
+/// Returns a name with the same flags and another unique part. The number 0 returns the same name.
 fn numbered(name: &[u8], number: u32) -> Vec<u8> {
     if number == 0 {
         return name.to_vec();
@@ -205,7 +205,7 @@ fn put(folder: &Path, name: &[u8], (bytes, kept): (&[u8], &SnapshotFile)) -> Res
     Ok(linked?.then_some(path))
 }
 
-/// Creates a file that nobody else writes.
+/// Creates a file with a new name.
 fn begin(directory: &Path, name: &[u8]) -> Result<(PathBuf, File)> {
     let unique = mail::parse_name(name).unique;
     for number in 0..NAME_COUNT_MAX {

@@ -33,7 +33,7 @@ pub struct BackupReport {
     pub counts: Counts,
     /// How much was added to the repository.
     pub saved: SaveStatistics,
-    /// What was left out, sorted by path. All else is in the snapshot.
+    /// Files that were left out, sorted by path. Everything else is in the snapshot.
     pub problems: Vec<Problem>,
 }
 
@@ -105,8 +105,8 @@ pub fn backup(
     Ok(BackupReport { snapshot: id, parent: snapshot.parent, counts, saved, problems })
 }
 
-/// Works on so many threads: who fills a pack stores it, so that as many requests are under way as there are
-/// threads. Where no more can be had, the caller's will do.
+/// Runs `work` on this many threads. The thread that fills a pack also stores it, so that there is one
+/// request per thread. Uses the caller's threads if no others can be started.
 fn on_threads<T: Send>(count: usize, work: impl FnOnce() -> T + Send) -> T {
     match rayon::ThreadPoolBuilder::new().num_threads(count).build() {
         Ok(pool) => pool.install(work),
@@ -141,8 +141,8 @@ fn parent<'a>(
     ours.max_by_key(|(id, snapshot)| (snapshot.time.ns(), *id))
 }
 
-/// Reads what is known from the archive alone: from a snapshot's trees, and from the lists of pieces. What is
-/// damaged is no reason to have no backup: what it says is unknown.
+/// Reads what is known from the repository alone: from a snapshot's trees, and from the lists of pieces.
+/// Damage does not prevent the backup; the damaged parts count as unknown.
 fn of_archive(
     repository: &Repository,
     tree: Option<&Id>,

@@ -16,7 +16,7 @@
 use crate::blobs::entry::Stat;
 use crate::cache::FileState;
 
-/// What the index knows of a file.
+/// The state of a file in the index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct IndexedState {
     /// The file as it was when it was read, with the SHA-256 of its message.

@@ -1,8 +1,8 @@
 //! Lists the files that should be in a directory: messages that the index knows, files that were renamed into
 //! it, and other files.
 //!
-//! Input: the index; where the index does not look, the directory. Output: names, sorted, and what the index
-//! knows of each. Does not look at the files.
+//! Input: the index, or the directory itself where the index does not look. Output: names, sorted, and the
+//! state of each in the index. Does not look at the files.
 
 use crate::blobs::entry::Stat;
 use crate::cache::FileState;
@@ -22,14 +22,14 @@ use std::path::Path;
 pub(crate) struct Expected<'a> {
     /// Its name.
     pub name: Cow<'a, [u8]>,
-    /// The file in the index; none if it is no message, or none that the index knows.
+    /// The file in the index; `None` if it is not a message, or the index does not know it.
     pub listed: Option<Listed<'a>>,
     /// Whether the index knows it under another name, which it had until now.
     pub is_renamed: bool,
 }
 
 impl Expected<'_> {
-    /// Returns what the index knows of the file, which says this of itself now.
+    /// Returns the state of the file in the index. `now` is the file's present metadata.
     pub(crate) fn of_index(&self, now: &Stat) -> Result<Option<IndexedState>> {
         let Some(listed) = &self.listed else { return Ok(None) };
         let mut index = index_row(&listed.file()?);
@@ -55,8 +55,8 @@ fn index_row(file: &StoredFile<'_>) -> IndexedState {
     IndexedState { row, message_bytes: file.message_bytes }
 }
 
-/// Returns the messages that should be in a directory, sorted by name: those that the index
-/// knows, or those that lie there where a file `.noupdate` keeps the index from looking.
+/// Returns the messages that should be in a directory, sorted by name: those in the index, or those on disk
+/// where a file `.noupdate` keeps the index from looking.
 ///
 /// # Errors
 /// Damage in the index; such a directory cannot be read.
@@ -120,7 +120,7 @@ fn in_order(mut expected: Vec<Expected<'_>>) -> Vec<Expected<'_>> {
 fn on_disk(place: &Path, root: &RootBoundary) -> Result<Vec<Vec<u8>>> {
     let mut names = Vec::new();
     mail::read_directory(place, &mut mail::ScanBuffer::new(), |entry| {
-        // Of what cannot be looked at it is said later why.
+        // If an entry cannot be checked, the reason is reported later.
         if entry.is_message_file(root).unwrap_or(true) {
             names.push(entry.name.to_vec());
         }
@@ -129,8 +129,8 @@ fn on_disk(place: &Path, root: &RootBoundary) -> Result<Vec<Vec<u8>>> {
     Ok(names)
 }
 
-/// Returns the names of files in a directory that are stored besides messages: none of one that a link led
-/// to, outside of the root. On the way to a folder there may lie anything.
+/// Returns the names of files in a directory that are stored besides messages. Returns none if a link leads
+/// to a directory outside the root, which may contain anything.
 fn extras(place: &Path, root: &RootBoundary) -> Result<Vec<Vec<u8>>> {
     let wrap = |source| Error::Io { action: "read", path: place.to_owned(), source };
     let mut names = Vec::new();

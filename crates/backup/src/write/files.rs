@@ -59,14 +59,14 @@ pub(crate) struct PresentFile<'a> {
     pieces: Option<Vec<Id>>,
 }
 
-/// What is still to do for a file.
+/// The remaining work for a file.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum State {
-    /// Its content is in the archive, and the last backup knows all of it as it is.
+    /// Its content is in the repository, and the last backup has the file unchanged.
     Same,
     /// Its content is in the archive.
     Saved,
-    /// It must be read. `content` is what it is expected to be.
+    /// It must be read. `content` is its expected content.
     Predicted,
     /// It must be read.
     Unread,
@@ -89,15 +89,15 @@ pub(crate) struct StoredFiles<'a> {
     pub bytes: u64,
     /// Files that were renamed into the folder's other directory.
     pub moved: Vec<Expected<'a>>,
-    /// What was left out.
+    /// Files that were left out, with the reasons.
     pub problems: Vec<Problem>,
 }
 
-/// Stores the files of a directory. `expected` is in the order of names.
+/// Stores the files of a directory. `expected` is sorted by name.
 ///
 /// # Errors
-/// The repository reports a failure, the directory cannot be opened, [`Error::Interrupted`]. What a single
-/// file says is a problem.
+/// The repository reports a failure, the directory cannot be opened, [`Error::Interrupted`]. An error of a
+/// single file is a problem.
 pub(crate) fn store_files<'a>(
     context: &BackupContext<'a>,
     places: &FolderPaths<'_>,
@@ -205,7 +205,7 @@ struct OpenDirectory<'a, 'p> {
 }
 
 impl<'a> OpenDirectory<'a, '_> {
-    /// Stores files, and appends them to what is stored; returns those that are not there.
+    /// Stores files and appends them to `stored`. Returns those that do not exist.
     fn store(&self, expected: Vec<Expected<'a>>, stored: &mut StoredFiles<'a>) -> Result<Vec<Expected<'a>>> {
         let mut lost = Vec::new();
         let mut present = self.look_at_all(expected, (&mut lost, stored))?;
@@ -327,7 +327,7 @@ impl<'a> OpenDirectory<'a, '_> {
         let files = present.iter_mut().filter(|file| file.state != State::Unread);
         let mut ready_count = 0;
         for (file, (count, is_known)) in files.zip(counts) {
-            // Each is asked of, whatever the one before said.
+            // The results for every piece must be consumed, even after a missing one.
             let missing_count = has.by_ref().take(count).filter(|has| !has).count();
             file.state = match (is_known && missing_count == 0, file.state) {
                 (true, State::Same) => State::Same,
@@ -367,7 +367,7 @@ impl<'a> OpenDirectory<'a, '_> {
         for (file, result) in wanted.iter_mut().zip(results) {
             match result? {
                 SavedFile::Saved(stat, sha256, pieces) => {
-                    // Its content may be what it was, and then nothing of it has changed.
+                    // The content may be the same as before; then the file is unchanged.
                     let was = file.known.as_ref().map(|known| known.holds(&stat, sha256)).transpose()?;
                     file.state = if was == Some(true) { State::Same } else { State::Saved };
                     (file.stat, file.content) = (stat, Id(sha256));

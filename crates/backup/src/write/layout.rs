@@ -1,4 +1,4 @@
-//! Which directories a snapshot has, and what is stored of each.
+//! The directories of a snapshot, and what is stored of each.
 //!
 //! Input: roots and folders. Output: all directories, sorted by path. Pure: does not read the disk.
 
@@ -7,10 +7,10 @@ use index::Subdirectory;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// What is stored of a directory, besides directories in it that are stored themselves.
+/// What is stored of a directory, besides subdirectories that are stored themselves.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Directory {
-    /// The messages of this folder, by its place in the list of folders.
+    /// The messages of this folder, by its index in the list of folders.
     pub messages: Option<(usize, Subdirectory)>,
     /// Whether files that are no messages are stored.
     pub has_extras: bool,
@@ -21,15 +21,15 @@ pub(crate) struct Directory {
     pub root_bytes: Option<usize>,
 }
 
-/// All directories by path: without a slash at the end, empty for the top. What lies below a directory has a
-/// longer path that begins with its own.
+/// All directories by path, without a trailing slash; empty for the top. The path of anything below a
+/// directory is longer and begins with the directory's path.
 pub(crate) type Layout = BTreeMap<Vec<u8>, Directory>;
 
-/// A folder: its path below its root, and where it is.
+/// A folder: its path below its root, and its directory.
 pub(crate) type Folder<'a> = (&'a [u8], &'a Path);
 
-/// Returns all directories of these folders. A folder whose path is no plain absolute one is left out, and
-/// its place returned.
+/// Returns all directories of these folders, and the indexes of folders that are left out because their path
+/// is not a plain absolute one.
 pub(crate) fn layout(folders: &[Folder<'_>]) -> (Layout, Vec<usize>) {
     let (mut layout, mut refused) = (Layout::new(), Vec::new());
     layout.insert(Vec::new(), Directory::default());

@@ -16,12 +16,12 @@ const DIRECTORY_MODE: u32 = 0o040_700;
 /// Type and rights of a file in it.
 const FILE_MODE: u32 = 0o100_600;
 
-/// What is in the directory.
+/// The contents of the directory.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct PneuFiles {
     /// Names and contents.
     pub files: Vec<(String, Vec<u8>)>,
-    /// The time of what is new, in nanoseconds since 1970.
+    /// The time for new files, in nanoseconds since 1970.
     pub now_ns: i64,
     /// Whose they are.
     pub uid: u32,
@@ -29,14 +29,14 @@ pub(crate) struct PneuFiles {
     pub gid: u32,
 }
 
-/// The directory, as it was stored.
+/// The directory as stored.
 #[derive(Debug, Default)]
 pub(crate) struct StoredPneuFiles {
     /// Its files sorted by name.
     pub entries: Vec<Entry>,
-    /// How they differ from what was known.
+    /// The difference from the known files.
     pub difference: Difference,
-    /// What it says of itself.
+    /// The directory's metadata.
     pub stat: Stat,
 }
 

@@ -26,17 +26,17 @@ pub(crate) enum SavedFile {
     Saved(Stat, [u8; 32], Vec<Id>),
     /// It is not saved, for this reason.
     Skipped(String),
-    /// There is no file of this name any more.
+    /// There is no file with this name any more.
     Gone,
 }
 
 /// The SHA-256 that a file's content should have if it has this metadata.
 pub(crate) type Predicted<'a> = Option<(&'a Stat, [u8; 32])>;
 
-/// Reads and saves.
+/// Reads and saves a file.
 ///
 /// # Errors
-/// The repository reports a failure. What the file says is an outcome.
+/// The repository reports a failure. An error of the file is an outcome.
 pub(crate) fn save_file(
     writer: &dyn BlobWriter,
     (directory, name): (&OwnedFd, &[u8]),
@@ -53,7 +53,7 @@ pub(crate) fn save_file(
     Ok(SavedFile::Skipped("it changed each time it was read".to_owned()))
 }
 
-/// Reads once; none if the file changed meanwhile.
+/// Reads once. Returns `None` if the file changed meanwhile.
 fn attempt(
     writer: &dyn BlobWriter,
     (directory, name): (&OwnedFd, &[u8]),
@@ -112,8 +112,8 @@ fn whole(file: &mut File, size_bytes: u64) -> std::io::Result<Vec<u8>> {
     Ok(content)
 }
 
-/// Saves a file that is one piece; returns its SHA-256. What it should be is believed only as far as the
-/// archive finds it so, which hashes all that it saves once more.
+/// Saves a file of one piece, and returns its SHA-256. The predicted hash is not trusted: the repository
+/// hashes everything that it saves, and refuses a wrong one.
 fn save_piece(writer: &dyn BlobWriter, content: &[u8], predicted: Option<[u8; 32]>) -> Result<[u8; 32]> {
     if let Some(sha256) = predicted {
         match writer.save_piece(Id(sha256), content) {
@@ -134,7 +134,7 @@ fn open(directory: &OwnedFd, name: &[u8]) -> std::io::Result<(File, Stat)> {
     Ok((file, stat))
 }
 
-/// Hashes what passes through, and keeps what the file said: the archive knows no files.
+/// Hashes what is read, and keeps the error of the file, since the repository does not know files.
 struct Hashing<'a> {
     file: &'a mut File,
     hasher: Sha256,

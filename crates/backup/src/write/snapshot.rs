@@ -1,9 +1,9 @@
-//! Where a backup goes, and the snapshot that names its tree.
+//! The target of a backup, and the snapshot of its tree.
 
 use crate::error::Result;
 use restic::{HeldLock, Id, Repository, SaveOptions, Snapshot, Time};
 
-/// Where a backup goes.
+/// The target of a backup.
 #[derive(Clone, Copy, Debug)]
 pub struct Target<'a> {
     /// The repository.

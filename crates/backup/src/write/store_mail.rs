@@ -1,8 +1,8 @@
 //! Stores all mail: every directory of the layout as a tree, from the deepest up.
 //!
-//! Input: the files that the index knows, the cache, a repository. Output: the tree at the top, the update of
-//! the cache, and what was left out. Of a directory in which nothing changed, neither files nor tree are
-//! written. Writes no snapshot.
+//! Input: the files in the index, the cache, a repository. Output: the tree at the top, the update of the
+//! cache, and what was left out. For an unchanged directory, neither files nor tree are written. Writes no
+//! snapshot.
 
 use crate::blobs::entry::{Content, Entry, EntryView, Stat, look};
 use crate::cache::{Cache, CacheUpdate, CachedDirectory};
@@ -47,7 +47,7 @@ pub struct Counts {
     pub bytes: u64,
 }
 
-/// What was stored.
+/// The stored mail.
 pub(crate) struct StoredMail {
     /// The tree at the top.
     pub tree: Id,
@@ -55,7 +55,7 @@ pub(crate) struct StoredMail {
     pub changes: CacheUpdate,
     /// Counts of files and directories.
     pub counts: Counts,
-    /// What was left out, in order of paths.
+    /// What was left out, sorted by path.
     pub problems: Vec<Problem>,
 }
 
@@ -93,7 +93,7 @@ pub(crate) fn store_mail(
     }
     let done = work.messages()?;
     let mut top = None;
-    // What lies in a directory has a longer path than it, so it comes first here.
+    // The path of an entry is longer than that of its directory, so entries come first in this order.
     for (path, directory) in layout.iter().rev().filter(|(path, _)| !done.contains(*path)) {
         context.progress.check()?;
         if path.is_empty() {
@@ -112,9 +112,9 @@ pub(crate) fn store_mail(
     Ok(StoredMail { tree: top.ok_or(Error::NoMail)?, changes, counts, problems })
 }
 
-/// Refuses to go on without a root: what is in it may be on a disk that is not mounted, and a snapshot
-/// without it would look as if all of it had been deleted. The directory where a disk is mounted is there
-/// without it: so one directory that the index knows messages in must be.
+/// Fails if a root is missing. Its disk may not be mounted, and a snapshot without it would look as if
+/// everything in it had been deleted. The mount point itself exists without the disk, so at least one
+/// directory with messages in the index must exist.
 fn expect_roots(inventory: &Inventory) -> Result<()> {
     let mut is_there: BTreeMap<&Path, Option<bool>> = BTreeMap::new();
     for folder in inventory.folders() {
@@ -136,8 +136,7 @@ fn expect_roots(inventory: &Inventory) -> Result<()> {
     Ok(())
 }
 
-/// Returns whether what lies in the place of a `cur` or `new` may be read: a directory, or a link to one with
-/// mail.
+/// Returns whether a `cur` or `new` may be read: it is a directory, or a link to one with mail.
 fn leads_to_mail(place: &Path, root: &RootBoundary) -> std::io::Result<bool> {
     Ok(!place.symlink_metadata()?.is_symlink() || root.leads_to_place(place)?)
 }
@@ -165,9 +164,9 @@ struct StoredDirectory<'a> {
     number: Option<u32>,
     tree_before: Option<Id>,
     tree: Id,
-    /// Whether that is the tree which the last snapshot has, of which nothing need be noted.
+    /// Whether this is the tree of the last snapshot, so that nothing need be recorded.
     is_known: bool,
-    /// What became of its files, but for themselves: nobody needs them any more.
+    /// The outcome of its files. The files themselves are no longer needed.
     stored: StoredFiles<'a>,
 }
 
@@ -184,8 +183,8 @@ struct Work<'a> {
 }
 
 impl<'a> Shared<'a> {
-    /// Stores a directory in which there are `entries` already, and in which files are expected that were
-    /// renamed into it meanwhile.
+    /// Stores a directory that already has `entries`, and that should have files that were renamed into it
+    /// meanwhile.
     fn store_directory(
         &self,
         path: &[u8],
@@ -349,7 +348,7 @@ impl Work<'_> {
         Ok(folders.into_iter().flatten().map(|(path, _)| path.clone()).collect())
     }
 
-    /// Takes note of a directory, and returns the tree if it is the one at the top.
+    /// Records a directory, and returns the tree if it is the top one.
     fn take(&mut self, path: &[u8], finished: Finished<'_>) -> Result<Option<Id>> {
         let (stat, tree) = match finished {
             Finished::Skipped(problem) => {
@@ -400,9 +399,9 @@ impl Work<'_> {
         let mut list = context.cache.map(Cache::list).transpose()?.unwrap_or_default();
         let asked: Vec<Id> = list.0.values().flatten().copied().collect();
         let mut has = context.writer.has_pieces(&asked)?.into_iter();
-        // Each is asked of, whatever the one before said.
+        // The results for every piece must be consumed, even after a missing one.
         list.0.retain(|_, pieces| has.by_ref().take(pieces.len()).filter(|has| !has).count() == 0);
-        // What was stored now may be on its way.
+        // Newly stored pieces may not be in the repository yet.
         list.0.append(&mut self.new_pieces.0);
         Ok(list)
     }

@@ -27,9 +27,9 @@ pub(crate) struct Unchanged {
     pub bytes: u64,
 }
 
-/// Returns what is in a directory, if it has exactly the files that are `expected`, each as it was, and the
-/// archive has their contents and their tree. What cannot be read is not unchanged: whoever looks at each
-/// file says why.
+/// Returns the contents of a directory if it has exactly the `expected` files, all unchanged, and the
+/// repository has their contents and their tree. A directory that cannot be read counts as changed; the code
+/// that reads each file then reports the reason.
 ///
 /// # Errors
 /// The repository or the cache reports a failure.
@@ -68,10 +68,10 @@ pub(crate) fn unchanged(
 fn are_as_they_were(directory: &OwnedFd, files: &[CachedFile<'_>]) -> Result<bool> {
     let differs = |file: &CachedFile<'_>| match look(directory, file.name) {
         Ok(Some(stat)) => file.is_as(&stat).map(|is_same| !is_same),
-        // The code that stores a link checks where it leads.
+        // The code that stores a link checks its target.
         Ok(None) | Err(_) => Ok(true),
     };
-    // The first that differs, or of which nothing can be said, ends it.
+    // Stops at the first file that differs or cannot be checked.
     let found =
         files.par_iter().with_min_len(LOOK_COUNT).map(differs).find_any(|found| !matches!(found, Ok(false)));
     Ok(!found.transpose()?.unwrap_or(false))

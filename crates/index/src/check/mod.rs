@@ -1,7 +1,7 @@
 //! Checks an index: every checksum, every key order, and that the tables agree with each other and with the
 //! text index.
 //!
-//! In: an environment. Out: a list of damage, empty when all is well. Writes nothing.
+//! Input: an environment. Output: a list of damage, empty if the index is sound. Writes nothing.
 
 mod damage;
 mod places;
@@ -23,10 +23,10 @@ use std::collections::HashMap;
 use std::path::Path;
 use store::Snapshot;
 
-/// How often a check is repeated when a writer replaced files meanwhile.
+/// How often a check is repeated if a writer replaced files meanwhile.
 const TRY_COUNT: usize = 5;
 
-/// Checks.
+/// Checks the newest commit.
 ///
 /// # Errors
 /// There is no index, or it cannot be opened.
@@ -36,7 +36,8 @@ pub fn check(environment: &Environment, depth: Depth) -> Result<Vec<Damage>> {
         let mailbox = Mailbox::open(environment)?;
         let found = check_commit(environment, &mailbox, depth)?;
         tries += 1;
-        // A writer that merged meanwhile removed files of this commit: what seems damage may be its age.
+        // A concurrent merge removes files of this commit, which looks like damage. Check again if there is a
+        // newer commit.
         let is_newest = mailbox.snapshot().version() == open::snapshot(environment)?.version();
         if found.is_empty() || is_newest || tries == TRY_COUNT {
             return Ok(found);
@@ -44,10 +45,10 @@ pub fn check(environment: &Environment, depth: Depth) -> Result<Vec<Damage>> {
     }
 }
 
-/// Checks, and takes what keeps the index from being opened for damage too, if making it anew would mend it.
+/// Checks the index. An error that prevents opening it counts as damage too, if a rebuild would repair it.
 ///
 /// # Errors
-/// There is no index, it is of a newer version, or the disk refuses.
+/// There is no index, the index is newer, or the disk fails.
 pub fn diagnose(environment: &Environment, depth: Depth) -> Result<Vec<Damage>> {
     match check(environment, depth) {
         Err(error) if is_mendable(&error) => {
@@ -60,14 +61,14 @@ pub fn diagnose(environment: &Environment, depth: Depth) -> Result<Vec<Damage>> 
     }
 }
 
-/// Returns what is damaged of what the user said.
+/// Returns the damage in the user's data.
 pub fn damage_of_user(environment: &Environment) -> Vec<Damage> {
     let mut found = Vec::new();
     user::check(environment, Depth::Deep, &mut found);
     found
 }
 
-/// Says whether making the index anew helps against an error of it.
+/// Returns whether rebuilding the index helps against an error.
 fn is_mendable(error: &Error) -> bool {
     match error {
         Error::Damaged { .. } | Error::Text { .. } => true,
@@ -97,7 +98,7 @@ fn check_commit(environment: &Environment, mailbox: &Mailbox, depth: Depth) -> R
     Ok(found)
 }
 
-/// Each message is in the text index once, whether it has text or not.
+/// Checks that each message is in the text index exactly once, whether or not it has text.
 fn in_text(
     mailbox: &Mailbox,
     snapshot: &Snapshot,
@@ -121,7 +122,7 @@ fn in_text(
     })
 }
 
-/// Every record can be read.
+/// Checks that every record can be read.
 fn records(environment: &Environment, snapshot: &Snapshot, found: &mut Vec<Damage>) -> Result<()> {
     let directory = environment.index_directory();
     let mut reader = RecordReader::new();
@@ -131,7 +132,7 @@ fn records(environment: &Environment, snapshot: &Snapshot, found: &mut Vec<Damag
             let both = rows::line(part, row, &mut reader, &directory)
                 .and_then(|_| rows::rest(part, row, &mut reader, &directory));
             match both {
-                // Its bytes were checked before, and a thousand rows may lie where one bit is wrong.
+                // Its checksum error was reported already, and one wrong bit may affect a thousand rows.
                 Err(Error::Store(TableError(store::Error::Corrupt { path, .. })))
                     if is_told(found, &path) => {}
                 Err(error) => found.push(Damage::of_error(directory.clone(), &error, Repair::Rebuild)),
@@ -142,13 +143,13 @@ fn records(environment: &Environment, snapshot: &Snapshot, found: &mut Vec<Damag
     Ok(())
 }
 
-/// Says whether a file is known to be damaged.
+/// Returns whether a file was already reported as damaged.
 fn is_told(found: &[Damage], file: &Path) -> bool {
     found.iter().any(|damage| damage.file == file)
 }
 
-/// Every file's message and folder exist, every message has a file or is absent, every fingerprint is the sum
-/// over its rows.
+/// Checks that every file's message and folder exist, that every message has a file or is absent, and that
+/// every fingerprint is the sum over its rows.
 fn agreement(environment: &Environment, snapshot: &Snapshot, found: &mut Vec<Damage>) -> Result<()> {
     let directory = environment.index_directory();
     let state = open::state(snapshot, &directory)?;

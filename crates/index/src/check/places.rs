@@ -1,8 +1,8 @@
-//! Checks the files of the data directory that no table and no text holds, and names those that are none of
-//! ours.
+//! Checks the files of the data directory that belong neither to the tables nor to the text index, and lists
+//! unknown files.
 //!
-//! In: an environment. Out: damage, and strangers. Must not know what the tables of backups mean: only that
-//! they are stores.
+//! Input: an environment. Output: damage, and unknown files. Must not know what the tables of backups
+//! contain, only that they are stores.
 
 use super::damage::{Damage, Depth, Repair};
 use crate::environment::Environment;
@@ -15,16 +15,15 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use store::is_store_file;
 
-/// Where the tables of backups lie, a store for each repository.
+/// Directory of the tables of backups, one store per repository.
 const ARCHIVE: &str = "archive";
-/// How a file's name ends while it is written.
+/// Suffix of a file's name while it is written.
 const BESIDE: &str = ".new";
 
-/// Says whether a name is one of ours in some directory.
+/// Returns whether a file name in some directory belongs to this program.
 type IsOurs = fn(&str) -> bool;
 
-/// Adds what is damaged besides the index and what the user said: the mark of a cache, and what is known of
-/// backups.
+/// Adds damage outside the index and the user's data: in the cache tag, and in the tables of backups.
 pub(super) fn check(environment: &Environment, depth: Depth, found: &mut Vec<Damage>) -> Result<()> {
     if depth == Depth::Quick {
         return Ok(());
@@ -49,7 +48,7 @@ pub(super) fn check(environment: &Environment, depth: Depth, found: &mut Vec<Dam
     Ok(())
 }
 
-/// Returns the files below the data directory that are none of ours, in order. They are left alone.
+/// Returns the unknown files below the data directory, sorted. They are left alone.
 ///
 /// # Errors
 /// A directory cannot be listed.
@@ -96,7 +95,7 @@ fn is_text_file(name: &str) -> bool {
     name == crate::pass::TEXT_MERGE_LOCK || name.split_once('.').is_some_and(of_segment)
 }
 
-/// Returns the directories in a directory that are named as repositories are; none if it is not there.
+/// Returns the subdirectories that are named like repositories; none if the directory does not exist.
 fn directories_in(disk: &dyn Disk, directory: &Path) -> Result<Vec<PathBuf>> {
     let is_id = |name: &OsString| {
         name.to_str()

@@ -1,14 +1,14 @@
-//! Checks that messages and `threads` agree: every node has its row, every message the node of its
-//! Message-ID, every copy its first.
+//! Checks that messages and `threads` agree: every node has a row, every message has the node of its
+//! Message-ID, and every copy has the same hashes as the first of its group.
 //!
-//! In: a snapshot. Out: sentences. Writes nothing.
+//! Input: a snapshot. Output: sentences. Writes nothing.
 
 use crate::error::Result;
 use crate::tables::{NO_NODE, copies, messages, threads};
 use std::collections::HashMap;
 use store::Snapshot;
 
-/// Calls `damage` for everything that does not agree. Nodes are numbered below `node_count`.
+/// Calls `damage` for every disagreement. Nodes have numbers below `node_count`.
 ///
 /// # Errors
 /// Damage in the store.
@@ -31,21 +31,21 @@ pub(super) fn agree(snapshot: &Snapshot, node_count: u32, damage: &mut impl FnMu
             if let Some(first) = firsts.remove(&number) {
                 let low = part.u64_at(messages::COPY_HASH_LOW, row)?;
                 let high = part.u64_at(messages::COPY_HASH_HIGH, row)?;
-                // Of each group, all must be alike; the first itself may be swept.
+                // All messages of a group must have the same hashes. The first one may be swept.
                 if *seen.entry(first).or_insert([hash, low, high]) != [hash, low, high] {
                     damage(format!("message {number} is marked a copy of message {first}, and is another"));
                 }
             }
         }
     }
-    // A first copy has no row of its own in `copies`, and may be swept.
+    // The first message of a group has no row in `copies`, and may be swept.
     for (number, first) in firsts.into_iter().filter(|(number, first)| number != first) {
         damage(format!("message {number} is marked a copy of message {first}, and has no row"));
     }
     Ok(())
 }
 
-/// Returns the first copy for every message that has one, the first ones among them.
+/// Returns the first message of its group for every message in one, including first messages.
 fn firsts(snapshot: &Snapshot) -> Result<HashMap<u32, u32>> {
     let mut firsts = HashMap::new();
     for part in snapshot.table(copies::TABLE)?.parts() {

@@ -1,7 +1,7 @@
-//! Checks what the user said: tags and saved queries, and the second copy of both.
+//! Checks the user's data: tags and saved queries, and the second copy of both.
 //!
-//! In: an environment. Out: damage, each with what helps. What is wrong here is no reason not to look at the
-//! rest. Writes nothing.
+//! Input: an environment. Output: damage, each with its repair. Damage here does not end the check of other
+//! files. Writes nothing.
 
 use super::damage::{Damage, Depth, Repair, is_damage};
 use crate::environment::Environment;
@@ -13,8 +13,8 @@ use std::ffi::OsStr;
 use std::path::Path;
 use store::FileDamage;
 
-/// Adds what is damaged. A store of a newer version, and one that the disk does not let be read, are no
-/// damage, and said as they are.
+/// Adds what is damaged. A store that is newer, or that the disk does not let us read, is not damage, and is
+/// reported as it is.
 pub(super) fn check(environment: &Environment, depth: Depth, found: &mut Vec<Damage>) {
     let directory = environment.user_directory();
     let opened = user::snapshot(&environment.disk, &directory);
@@ -32,7 +32,7 @@ pub(super) fn check(environment: &Environment, depth: Depth, found: &mut Vec<Dam
         damage.push(FileDamage { file, what });
     }
     if let (Err(error), true) = (opened, damage.is_empty()) {
-        // Its bytes are right, and what they say is not.
+        // The bytes are intact, but their content is wrong.
         found.push(Damage::of_error(directory, &error, Repair::Backup));
         return;
     }
@@ -57,7 +57,7 @@ fn is_damage_of_user(error: &Error) -> bool {
     }
 }
 
-/// Returns the names of files of which no whole copy is left.
+/// Returns the names of files without an intact copy.
 fn damaged_twice<'a>(disk: &dyn Disk, damage: &'a [FileDamage], directory: &Path) -> HashSet<&'a OsStr> {
     let second = store::second_copy(directory);
     let names = |place: &Path| -> HashSet<&'a OsStr> {

@@ -1,9 +1,9 @@
-//! Takes messages into the index that are on no disk, from a place that keeps them: so that deleted mail
-//! stays findable after an index was made anew.
+//! Adds messages from an archive to the index that have no file, so that deleted mail stays findable after
+//! the index was rebuilt.
 //!
-//! In: a place that lists and reads messages. Out: rows and text of those that the index does not know,
-//! absent since now. Published batch by batch; memory holds one batch's rows, and of contents what
-//! [`CHUNK_BYTES`] says or one large message.
+//! Input: an archive that lists and reads messages. Output: rows and text of the messages that the index does
+//! not know, absent from now on. They are published in batches. Memory holds the rows of one batch, and
+//! [`CHUNK_BYTES`] of contents or one large message.
 
 use crate::archive::{ArchivedFile, BATCH_COUNT, ReadableArchive};
 use crate::environment::Environment;
@@ -19,12 +19,12 @@ use std::time::Instant;
 use store::{Snapshot, Transaction, Value};
 use work::{Progress, Stage};
 
-/// Contents that are read before any is parsed.
+/// Bytes of contents that are read before any is parsed.
 const CHUNK_BYTES: usize = 32 << 20;
 /// Messages that are read before any is parsed.
 const CHUNK_COUNT: usize = 512;
 
-/// What was taken in.
+/// What was added.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Adopted {
     /// Messages that the index did not know.
@@ -33,11 +33,11 @@ pub struct Adopted {
     pub damaged: u64,
 }
 
-/// Takes in all messages of a place that the index does not know. They are absent from now on.
+/// Adds all messages of an archive that the index does not know. They are absent from now on.
 ///
 /// # Errors
-/// There is no index; what the place says; damage, a full disk; [`Error::Interrupted`]: what was published
-/// before stays.
+/// There is no index; an error of the archive; damage; a full disk; [`Error::Interrupted`]. What was
+/// published before stays.
 pub fn adopt(
     environment: &Environment,
     archive: &dyn ReadableArchive,
@@ -68,8 +68,8 @@ pub fn adopt(
     done.map(|()| adopted)
 }
 
-/// Returns the keys of contents that no message of the index has as its SHA-256. Those of compressed contents
-/// are among them.
+/// Returns the keys of contents that are not the SHA-256 of any message in the index. Keys of compressed
+/// contents are always among them.
 fn unknown(environment: &Environment, archive: &dyn ReadableArchive) -> Result<VecDeque<[u8; 32]>> {
     let snapshot = open::snapshot(environment)?;
     open::state(&snapshot, &environment.index_directory())?;
@@ -84,7 +84,7 @@ fn unknown(environment: &Environment, archive: &dyn ReadableArchive) -> Result<V
     Ok(queue)
 }
 
-/// Takes in one batch and publishes it.
+/// Adds one batch and publishes it.
 fn batch(
     environment: &Environment,
     archive: &dyn ReadableArchive,
@@ -127,13 +127,13 @@ fn batch(
     Ok(())
 }
 
-/// Reads as many contents as may be in memory at once, and says how many keys were taken off the queue.
+/// Reads as many contents as memory allows, and returns how many keys it took off the queue.
 fn chunk(archive: &dyn ReadableArchive, queue: &mut VecDeque<[u8; 32]>) -> Result<(Vec<ArchivedFile>, u64)> {
     let (mut chunk, mut bytes, mut taken) = (Vec::new(), 0, 0);
     while bytes < CHUNK_BYTES && chunk.len() < CHUNK_COUNT.min(BATCH_COUNT) {
         let Some(key) = queue.pop_front() else { break };
         taken += 1;
-        // What is listed and cannot be read any more was removed meanwhile.
+        // A key that is listed but cannot be read was removed meanwhile.
         if let Some(kept) = archive.read(&key)? {
             bytes += kept.bytes.len();
             chunk.push(kept);

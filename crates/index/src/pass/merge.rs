@@ -1,7 +1,7 @@
-//! Merges segments after a pass, so that queries look into few: the store's and the text index's.
+//! Merges segments of the store and of the text index after a pass, so that queries search few of them.
 //!
-//! In: an environment. Out: fewer segments, the same answers. What is new is visible before this begins; a
-//! pass ends with a bounded amount of merging, and leaves the rest to the next one.
+//! Input: an environment. Output: fewer segments, with the same contents. New rows are published before
+//! merging begins. A pass does a bounded amount of merging, and leaves the rest to the next one.
 
 use crate::environment::Environment;
 use crate::error::Result;
@@ -17,13 +17,13 @@ use work::Silent;
 
 /// Most merges of each kind that one pass does.
 const MERGES_PER_PASS: usize = 4;
-/// Documents of the text index that a pass merges whatever it added: seconds of work.
+/// Documents of the text index that a pass may merge whatever it added: seconds of work.
 const DOCUMENTS_PER_PASS: u64 = 262_144;
-/// Documents that a pass merges for each that it added. Over its life a document is merged once a tier, of
-/// which few mailboxes fill more than four.
+/// Further documents that a pass may merge per document that it added. A document is merged once per tier,
+/// and few mailboxes have more than four tiers.
 const DOCUMENTS_PER_NEW: u64 = 4;
 
-/// Merges what is due after `new_count` messages were added, but not without end.
+/// Merges what is due after `new_count` messages were added, up to a limit.
 ///
 /// # Errors
 /// Damage, a full disk.
@@ -43,7 +43,7 @@ pub(crate) fn merge_due(environment: &Environment, new_count: u64) -> Result<()>
     Ok(())
 }
 
-/// Merges one group of segments of one table; says whether there was one.
+/// Merges one group of segments of one table. Returns whether there was one.
 fn merge_rows(environment: &Environment) -> Result<bool> {
     let options = MergeOptions {
         holder: environment.holder.clone(),
@@ -52,14 +52,14 @@ fn merge_rows(environment: &Environment) -> Result<bool> {
     };
     match store::merge(&environment.disk, &environment.index_directory(), &options) {
         Ok(report) => Ok(report.is_some()),
-        // Somebody else merges: that will do.
+        // Another process is already merging.
         Err(store::Error::Io(disk::Error::Locked { .. })) => Ok(false),
         Err(error) => Err(error.into()),
     }
 }
 
-/// Merges one group of segments of the text index, if there is one of so many documents; returns how many it
-/// had.
+/// Merges one group of segments of the text index with at most `documents_max` documents, if there is one.
+/// Returns how many documents it had.
 fn merge_text(environment: &Environment, documents_max: u64) -> Result<Option<u64>> {
     let disk = environment.disk.as_ref();
     let directory = environment.text_directory();
@@ -81,15 +81,15 @@ fn merge_text(environment: &Environment, documents_max: u64) -> Result<Option<u6
     let mut transaction = Transaction::default();
     transaction.attachments.push((ATTACHMENT.into(), state::encode(&now)));
     writer.commit(transaction)?;
-    // Still under both locks: nobody is writing a segment that is not named yet.
+    // Both locks are still held, so nobody is writing a segment that is not named yet.
     let named = now.text.iter().map(|segment| segment.id.as_str()).collect();
     remove_unnamed(disk, &directory, &named)?;
     drop(lock);
     Ok(Some(text::document_count(&chosen)))
 }
 
-/// Returns the messages that have a row, if there may be documents of others: of swept ones, whose numbers
-/// nobody gets again.
+/// Returns the messages that have a row, if there may be documents of other messages. These are swept
+/// messages, whose numbers are never reused.
 fn known_messages(snapshot: &Snapshot, state: &State) -> Result<Option<NumberSet>> {
     let table = snapshot.table(messages::TABLE)?;
     if text::document_count(&state.text) <= table.row_count() {
@@ -104,7 +104,7 @@ fn known_messages(snapshot: &Snapshot, state: &State) -> Result<Option<NumberSet
     Ok(Some(known))
 }
 
-/// Puts merged segments in the place of the first that went.
+/// Puts merged segments in the place of the first segment that they replace.
 fn exchange(segments: Vec<TextSegment>, merged: TextMerge) -> Vec<TextSegment> {
     let mut new = Some(merged.new);
     let mut out = Vec::with_capacity(segments.len());

@@ -1,8 +1,8 @@
-//! The one pass over the disk: what was added, moved, changed and gone since the last one.
+//! The pass over the disk: finds what was added, moved, changed and removed since the last one.
 //!
-//! Data flows one way: `scan` lists directories and compares them with rows, `plan` decides, `commit` reads
-//! what is new, makes rows of it and publishes them. `adopt` takes in what only an archive has. In: roots.
-//! Out: a new state of the store, and a summary. Must not know terminals or queries.
+//! Data flows one way: `scan` lists directories and compares them with rows, `plan` decides, and `commit`
+//! reads new files, makes rows of them and publishes them. `adopt` adds messages that only an archive has.
+//! Input: roots. Output: a new state of the store, and a summary. Must not know terminals or queries.
 
 mod adopt;
 mod commit;
@@ -33,11 +33,11 @@ pub(crate) use summary::STAYS;
 pub use summary::{Problem, Summary};
 use work::{Progress, Stage};
 
-/// Brings the index in step with the disk.
+/// Updates the index from the disk.
 ///
 /// # Errors
-/// [`Error::Interrupted`] when the observer asked to stop; what was done is published. Damage and a full
-/// disk: the index is then as it was at the last publish.
+/// [`Error::Interrupted`] if the observer cancelled the pass; finished batches are published. Damage and a
+/// full disk: the index is then as it was at the last publish.
 pub fn update(
     environment: &Environment,
     roots: &[Root],
@@ -73,19 +73,19 @@ pub fn update(
     })
 }
 
-/// Brings some folders of the index in step with the disk, and leaves all others as they are. `folders` are
-/// the paths of the directories that have `cur` and `new`, or had them: they may be new or gone. The folders
-/// below them are not meant.
+/// Updates some folders of the index, and leaves all others as they are. `folders` are the paths of
+/// directories that have `cur` and `new`, or had them: they may be new or gone. Folders below them are not
+/// included.
 ///
-/// Every decision is that of [`update`]. A file that left one of these folders for another one of them is
-/// moved, not read again. One that came from any other folder is read, and that folder's row stays until a
-/// pass looks there.
+/// Decides as [`update`] does. A file that moved between two of these folders is moved in the index, not read
+/// again. A file that came from another folder is read, and its old row stays until a pass looks at that
+/// folder.
 ///
-/// Of the roots that hold the folders all directories are listed, but no other `cur` or `new` is read.
+/// Lists all directories of the roots that hold the folders, but reads no other `cur` or `new`.
 ///
 /// # Errors
 /// [`Error::NoIndex`] if there is no index; as [`update`]. A folder that is in no root of the index is a
-/// problem, no error.
+/// problem, not an error.
 pub fn update_folders(
     environment: &Environment,
     folders: &[PathBuf],
@@ -118,8 +118,8 @@ pub fn update_folders(
     Ok(summary)
 }
 
-/// Scans, decides and publishes. `roots_after` says which roots to remember, of the places in the input of
-/// those that stay as they were.
+/// Scans, decides and publishes. `roots_after` gets the indexes of the roots that stay as they were, and
+/// returns which roots to remember.
 fn run(
     input: &Input<'_>,
     options: &UpdateOptions,
@@ -134,7 +134,7 @@ fn run(
         Cleanup::Legacy => Gone::LookedUp(look_up(&scan, &FileRows::new(input.snapshot)?, observer)?),
     };
     if observer.is_cancelled() {
-        // What was not looked up, or not listed, may be there.
+        // The scan is incomplete: files that it did not see may still exist.
         return Err(Error::Interrupted);
     }
     let plan = plan::plan(scan, options.loss, gone);
@@ -156,8 +156,8 @@ fn run(
     done.map(|()| summary)
 }
 
-/// Returns the roots, and after them those that are remembered, are no longer named, and still have rows:
-/// their files count as gone, which a pass does not take for granted.
+/// Returns the roots, followed by the remembered roots that are no longer named but still have rows. Their
+/// files count as gone, which needs the same confirmation as other large losses.
 fn with_forgotten(roots: &[Root], remembered: &[Root], folders: &[rows::FolderRow]) -> Vec<Root> {
     let mut all = roots.to_vec();
     for root in remembered {
@@ -169,8 +169,8 @@ fn with_forgotten(roots: &[Root], remembered: &[Root], folders: &[rows::FolderRo
     all
 }
 
-/// Returns the roots to remember: one of which nothing is known, a mistyped one perhaps, stays as it was
-/// remembered, or is left out.
+/// Returns the roots to remember. An unknown root, perhaps with a mistyped path, keeps its remembered path,
+/// or is left out if it has none.
 fn to_remember(roots: &[Root], remembered: &[Root], kept: &[usize]) -> Vec<Root> {
     let choose = |(index, root): (usize, &Root)| {
         if kept.contains(&index) {

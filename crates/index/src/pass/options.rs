@@ -1,4 +1,4 @@
-//! How a pass runs: what it trusts, and what becomes of rows whose file is gone.
+//! How a pass runs: what it trusts, and what happens to rows whose file is gone.
 
 use crate::tables::HeaderCodec;
 use std::time::Duration;
@@ -6,32 +6,32 @@ use std::time::Duration;
 /// How much the pass trusts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
-    /// Names and inodes; a closer look at drafts.
+    /// Names and inodes. Drafts are checked by size and times.
     Default,
-    /// The times of directories: one that has not changed is not read. Drafts as by default.
+    /// The times of directories: unchanged directories are not read. Drafts are checked as by default.
     Lazy,
     /// Size and times of every file.
     Thorough,
 }
 
-/// What becomes of rows whose file is gone.
+/// What happens to rows whose file is gone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cleanup {
-    /// They go: what the pass did not see is gone.
+    /// They are removed: a file that the pass did not see is gone.
     Pass,
-    /// They stay, until a pass with cleanup.
+    /// They stay until a pass with cleanup.
     Keep,
-    /// They go, after each row's file was looked up on its own: slow, and sharing as little as can be with
-    /// the pass. For comparison.
+    /// They are removed after each row's file was looked up separately. This is slow, and shares as little
+    /// code as possible with the pass. For comparison.
     Legacy,
 }
 
 /// What to do when most of a root's files are gone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Loss {
-    /// Leave that root as it is and say so.
+    /// Leave that root as it is, and report a problem.
     Refuse,
-    /// It is meant.
+    /// Accept the loss.
     Accept,
 }
 
@@ -42,17 +42,17 @@ pub struct UpdateOptions {
     pub mode: Mode,
     /// What to do when most files are gone.
     pub loss: Loss,
-    /// What becomes of rows whose file is gone.
+    /// What happens to rows whose file is gone.
     pub cleanup: Cleanup,
-    /// New messages after which what is done so far is published.
+    /// Publish after this many new messages.
     pub batch_message_count: usize,
-    /// Time after which what is done so far is published.
+    /// Publish after this time.
     pub batch_time: Duration,
-    /// Content of one message that is held in memory; one that is longer is read in pieces.
+    /// Largest message that is held in memory, in bytes. A larger one is read in pieces.
     pub message_bytes_max: usize,
-    /// Names of header fields that are indexed besides those that every message has.
+    /// Names of header fields that are indexed in addition to the standard ones.
     pub headers: Vec<String>,
-    /// How header records are compressed, if this pass makes the index.
+    /// How header records are compressed, if this pass creates the index.
     pub codec: HeaderCodec,
 }
 

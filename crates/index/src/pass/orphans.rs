@@ -1,7 +1,7 @@
-//! Removes files that an interrupted or failed run left: of segments of the text index that nothing names.
+//! Removes segment files of the text index that an interrupted or failed run left and that no commit names.
 //!
-//! In: an environment. Out: fewer files. What the store itself left is removed by whoever opens it to write.
-//! Must not know what is in any of them.
+//! Input: an environment. Output: fewer files. The store removes its own leftovers when it is opened for
+//! writing. Must not know what is in the files.
 
 use crate::environment::Environment;
 use crate::error::{Error, Result};
@@ -10,13 +10,13 @@ use crate::text::remove_unnamed;
 use disk::Wait;
 use store::Writer;
 
-/// Name of the file whose lock says that segments of the text index are being merged.
+/// Name of the lock file that is held while segments of the text index are merged.
 pub(crate) const TEXT_MERGE_LOCK: &str = "merge.lock";
 
-/// Removes what nothing names, unless somebody merges. The caller holds the writer's lock.
+/// Removes files that no commit names, unless a merge is running. The caller holds the writer's lock.
 ///
 /// # Errors
-/// Damage; what the disk says.
+/// Damage; an error of the disk.
 pub(super) fn remove(environment: &Environment, writer: &Writer) -> Result<()> {
     let (disk, directory) = (environment.disk.as_ref(), environment.text_directory());
     match disk.lock(&directory.join(TEXT_MERGE_LOCK), &environment.holder, Wait::Refuse) {
@@ -30,8 +30,8 @@ pub(super) fn remove(environment: &Environment, writer: &Writer) -> Result<()> {
     }
 }
 
-/// Removes what a run that failed left, so that a full disk is not left full. What cannot be removed now,
-/// because another process writes or the disk refuses, the next run removes.
+/// Removes what a failed run left, so that it does not keep a full disk full. If it cannot be removed now,
+/// because another process writes or the disk refuses, the next run removes it.
 pub(super) fn remove_after_failure(environment: &Environment) {
     let options = open::options(environment, Wait::Refuse);
     if let Ok(writer) = Writer::open(&environment.disk, &environment.index_directory(), options) {

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 pub struct Summary {
     /// Files seen.
     pub file_count: u64,
-    /// New files, of them those with new content.
+    /// New files, with new or known content.
     pub added: u64,
     /// Messages that were not known before.
     pub new_messages: u64,
@@ -18,13 +18,13 @@ pub struct Summary {
     pub changed: u64,
     /// Files gone.
     pub gone: u64,
-    /// What could not be read, a sentence each; the rest was done.
+    /// What could not be read, one sentence each; everything else was done.
     pub problems: Vec<Problem>,
-    /// Directories that a file `.noindex` leaves out, with everything below them.
+    /// Directories excluded by a file `.noindex`, with everything below them.
     pub excluded: Vec<PathBuf>,
 }
 
-/// Ends the sentence of a problem with a directory that could not be read.
+/// Ends the message about a directory that could not be read.
 pub(crate) const STAYS: &str = "; what is indexed of it stays";
 
 /// Something that could not be read or was not done; everything else was.
@@ -32,14 +32,14 @@ pub(crate) const STAYS: &str = "; what is indexed of it stays";
 pub struct Problem {
     /// The file or directory.
     pub path: PathBuf,
-    /// What is wrong, for people.
+    /// What is wrong, as a message for people.
     pub what: String,
-    /// What helps, where the program has a command or an option for it.
+    /// The remedy, if the program has a command or an option for it.
     pub remedy: Option<Remedy>,
 }
 
 impl Problem {
-    /// Returns a problem against which the program has no remedy.
+    /// Returns a problem without a remedy.
     pub(crate) fn new(path: PathBuf, what: String) -> Problem {
         Problem { path, what, remedy: None }
     }

@@ -1,8 +1,8 @@
-//! Says what an index made anew lacks: directories that could not be read, or lie on a disk that is not
-//! mounted, and how many messages the old index had of them.
+//! Finds what a rebuilt index lacks: directories that could not be read or whose disk is not mounted, and how
+//! many messages the old index had of them.
 //!
-//! In: what the old index has and what the new one, and what could not be read. Out: sentences. Must not know
-//! how an index is made.
+//! Input: the contents of the old index and of the new one, and the problems of the pass. Output: sentences.
+//! Must not know how an index is made.
 
 use crate::environment::Environment;
 use crate::error::Result;
@@ -13,16 +13,17 @@ use crate::search::Inventory;
 use crate::{open, state::Root};
 use std::path::{Path, PathBuf};
 
-/// What an index has.
+/// The directories of an index.
 #[derive(Debug, Default)]
 pub(super) struct Indexed {
-    /// Directories with messages, and how many files of each.
+    /// Directories with messages, and the number of files in each.
     directories: Vec<(PathBuf, u64)>,
-    /// Folders, and where their roots are.
+    /// Folders, each with its root.
     folders: Vec<(Root, FolderRow)>,
 }
 
-/// Returns what an index has; `None` if it cannot be read, as one that is damaged or of another version.
+/// Returns the directories of an index, or `None` if it cannot be read because it is damaged or of another
+/// version.
 pub(super) fn indexed(environment: &Environment) -> Option<Indexed> {
     read(environment).ok()
 }
@@ -46,15 +47,15 @@ fn read(environment: &Environment) -> Result<Indexed> {
     Ok(indexed)
 }
 
-/// Adds what no pass over the disk can know to be missing, and makes all problems with directories say what
-/// the new index lacks. `before` is the old one, if anything is known of that.
+/// Adds problems for missing folders that the pass could not notice, and completes the problems with
+/// directories by what the new index lacks. `before` is the old index, if it could be read.
 pub(super) fn tell(problems: &mut Vec<Problem>, before: Option<&Indexed>, after: &Indexed) {
     if let Some(before) = before {
         let unseen = unseen(before, after, problems);
         problems.extend(unseen);
     }
     for problem in problems {
-        // A file that cannot be read is named, and that is all there is to say of it.
+        // A problem with a single file needs no addition.
         let Some(what) = problem.what.strip_suffix(STAYS) else { continue };
         let lacking =
             before.map(|before| before.below(&problem.path).saturating_sub(after.below(&problem.path)));
@@ -70,8 +71,8 @@ pub(super) fn tell(problems: &mut Vec<Problem>, before: Option<&Indexed>, after:
     }
 }
 
-/// Returns problems with folders that the old index has, the new one not, and that are not simply gone:
-/// behind a link that leads nowhere, or once on a device that is not there now.
+/// Returns problems with folders that the old index has and the new one lacks, although they may still exist:
+/// behind a dangling link, or on a device that is not mounted now.
 fn unseen(before: &Indexed, after: &Indexed, problems: &[Problem]) -> Vec<Problem> {
     let mut unseen: Vec<Problem> = Vec::new();
     for (root, row) in &before.folders {
@@ -91,7 +92,7 @@ fn unseen(before: &Indexed, after: &Indexed, problems: &[Problem]) -> Vec<Proble
     unseen
 }
 
-/// Returns the link on the way to a folder, its root not included, that leads nowhere.
+/// Returns the dangling link in a folder's path, not counting its root.
 fn dangling<'a>(path: &'a Path, root: &Path) -> Option<&'a Path> {
     let is_dangling = |part: &&Path| part.is_symlink() && !part.exists();
     path.ancestors().take_while(|part| part.starts_with(root)).find(is_dangling)

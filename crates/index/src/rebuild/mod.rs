@@ -1,8 +1,9 @@
-//! Makes an index anew from the mail, beside the old one, which it replaces only when it is whole.
+//! Rebuilds an index from the mail, beside the old one, which it replaces once it is complete.
 //!
-//! In: an environment, roots. Out: a new state in `index/`, by one publish. Readers have the old one until
-//! then; a crash leaves the one or the other. What the user said, in `user/`, is not touched. What could not
-//! be read is not in the new index, and is named with what the old one had of it.
+//! Input: an environment, roots. Output: a new state in `index/`, published at once. Readers use the old one
+//! until then, and a crash leaves either the old or the new one. The user's data in `user/` is not touched.
+//! Directories that could not be read are not in the new index, and are reported with what the old one had of
+//! them.
 
 mod missing;
 
@@ -18,18 +19,17 @@ use std::path::{Path, PathBuf};
 use store::Snapshot;
 use work::Progress;
 
-/// Where a new index is made, below the data directory.
+/// The directory in which a new index is made, below the data directory.
 pub(crate) const PLACE: &str = "rebuild";
-/// The file in it that says who is at work.
+/// The lock file in it.
 const LOCK: &str = "lock";
 
-/// Makes the index anew from the mail in `roots`. There may be none, or one that is damaged or of an older
-/// version.
+/// Rebuilds the index from the mail in `roots`. There may be no index, or a damaged or older one.
 ///
 /// # Errors
-/// [`Error::NoMaildir`] if one of the roots holds no mail: it may not be mounted. [`Error::Version`] if the
-/// index is of a newer version, [`disk::Error::Locked`] if somebody else makes one anew,
-/// [`Error::Interrupted`]; what the disk says. The old index is then as it was.
+/// [`Error::NoMaildir`] if one of the roots holds no mail, perhaps because it is not mounted;
+/// [`Error::Version`] if the index is newer; [`disk::Error::Locked`] if another process is rebuilding it;
+/// [`Error::Interrupted`]; an error of the disk. The old index then stays as it was.
 pub fn rebuild(
     environment: &Environment,
     roots: &[Root],
@@ -39,11 +39,11 @@ pub fn rebuild(
     Ok(rebuild_with(environment, roots, &NoArchive, options, observer)?.0)
 }
 
-/// Does what [`rebuild`] does, and takes in the messages of a place that are on no disk: they are absent in
+/// Rebuilds as [`rebuild`] does, and adds the messages of an archive that have no file. They are absent in
 /// the new index.
 ///
 /// # Errors
-/// As [`rebuild`], and what the place says: then nothing was exchanged.
+/// As [`rebuild`], and an error of the archive: the old index then stays as it was.
 pub fn rebuild_with(
     environment: &Environment,
     roots: &[Root],
@@ -61,7 +61,7 @@ pub fn rebuild_with(
     disk.create_directory(&place)?;
     let _lock = disk.lock(&place.join(LOCK), &environment.holder, Wait::Refuse)?;
     let beside = Environment { data: place, ..environment.clone() };
-    // Of a rebuild that was interrupted: it may be of another version, or damaged.
+    // Left by an interrupted rebuild, so they may be damaged or of another version.
     clear(disk, &beside)?;
     let before = missing::indexed(environment);
     let result = update(&beside, roots, options, observer).and_then(|mut summary| {
@@ -71,23 +71,24 @@ pub fn rebuild_with(
         replace(environment, &beside, observer)?;
         Ok((summary, adopted))
     });
-    // What cannot be removed now is removed by the next one.
+    // If they cannot be removed now, the next rebuild removes them.
     let _ = clear(disk, &beside);
     result
 }
 
-/// Returns the roots that an index remembers, of whatever older version it is; `None` if that cannot be read.
+/// Returns the roots that an index of this or an older version remembers. Returns `None` if they cannot be
+/// read.
 pub fn remembered_roots(environment: &Environment) -> Option<Vec<Root>> {
     let snapshot = Snapshot::open(&environment.disk, &environment.index_directory()).ok()?;
     snapshot.attachment(ATTACHMENT).and_then(state::decode_roots)
 }
 
-/// Puts the index in `beside` in the place of the old one.
+/// Replaces the old index by the one in `beside`.
 fn replace(environment: &Environment, beside: &Environment, observer: &dyn Progress) -> Result<()> {
     let disk = environment.disk.as_ref();
     let (text, new_text) = (environment.text_directory(), beside.text_directory());
     disk.create_directory(&text)?;
-    // Whoever finds this taken removes no files that nothing names yet.
+    // While this lock is held, no process removes segment files that no commit names yet.
     let lock = disk.lock(&text.join(TEXT_MERGE_LOCK), &environment.holder, Wait::Block)?;
     let state = open::state(&open::snapshot(beside)?, &beside.index_directory())?;
     let is_named = |name: &str| state.text.iter().any(|segment| name.starts_with(&segment.id));
@@ -125,7 +126,7 @@ fn refuse_newer(environment: &Environment) -> Result<()> {
     }
 }
 
-/// Removes all files of an index; its directories stay.
+/// Removes all files of an index. Its directories stay.
 fn clear(disk: &dyn Disk, environment: &Environment) -> Result<()> {
     for directory in [environment.index_directory(), environment.text_directory()] {
         for path in files_in(disk, &directory)? {
@@ -135,7 +136,7 @@ fn clear(disk: &dyn Disk, environment: &Environment) -> Result<()> {
     Ok(())
 }
 
-/// Returns the files in a directory, not the directories; none if it is not there.
+/// Returns the files in a directory without its subdirectories; none if it does not exist.
 fn files_in(disk: &dyn Disk, directory: &Path) -> Result<Vec<PathBuf>> {
     match disk.list(directory) {
         Ok(names) => {
@@ -146,7 +147,8 @@ fn files_in(disk: &dyn Disk, directory: &Path) -> Result<Vec<PathBuf>> {
     }
 }
 
-/// Copies a file, durably but for its name. One of the same name is of a rebuild that was interrupted.
+/// Copies a file and syncs its content, but not its name. A file with the same name is left from an
+/// interrupted rebuild.
 fn copy(disk: &dyn Disk, from: &Path, to: &Path) -> Result<()> {
     let bytes = disk.map(from)?;
     disk.remove(to)?;
@@ -155,7 +157,7 @@ fn copy(disk: &dyn Disk, from: &Path, to: &Path) -> Result<()> {
     Ok(file.sync()?)
 }
 
-/// Says whether an index could not be used because it is of an older version.
+/// Returns whether an index could not be used because it is of an older version.
 pub fn is_older(error: &Error) -> bool {
     matches!(error, Error::Version { found, .. } if *found < VERSION)
 }

@@ -1,7 +1,7 @@
-//! Who wrote messages and who got them.
+//! People who wrote or received messages.
 //!
-//! In: words. Out: people whose name or address holds them all, but the user. Counts are of all messages ever
-//! indexed, those that are gone included.
+//! Input: words. Output: the people whose name or address contains all of them, except the user. Counts cover
+//! all messages ever indexed, including those that are gone.
 
 use crate::error::Result;
 use crate::rows::{self, RecordReader};
@@ -11,37 +11,37 @@ use query::fold::fold;
 use std::cmp::Reverse;
 use std::collections::HashSet;
 
-/// Who is meant by people.
+/// Which people to list.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Circle {
-    /// Everybody who wrote a message or got one.
+    /// Everyone who wrote or received a message.
     #[default]
     Everybody,
-    /// Those who wrote to the user in person, and those whom the user wrote to; nobody where no address of
+    /// People who wrote to the user in person, and people whom the user wrote to. Nobody, if no address of
     /// the user is known.
     Partners,
 }
 
-/// Somebody with an address.
+/// A person with an address.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Person {
-    /// The address, as it was written last.
+    /// The address, as it was last written.
     pub address: String,
-    /// The display name that came last; may be empty.
+    /// The most recent display name; may be empty.
     pub name: String,
     /// Messages from this address.
     pub sent_count: u32,
-    /// Messages to it, or with a copy to it.
+    /// Messages to it, including as Cc or Bcc.
     pub received_count: u32,
-    /// Date of the first message that says one, in seconds since 1970.
+    /// Date of the first dated message, in seconds since 1970.
     pub first: Option<i64>,
-    /// Date of the last.
+    /// Date of the last dated message.
     pub last: Option<i64>,
 }
 
 impl Mailbox {
-    /// Returns the people whose name or address holds each of the words, without regard to case and accents;
-    /// those of the most messages first. The user is left out, whose addresses are known.
+    /// Returns the people whose name or address contains each of the words, ignoring case and accents. People
+    /// with the most messages come first. Leaves out the user's known addresses.
     ///
     /// # Errors
     /// Damage in the store.
@@ -78,8 +78,8 @@ impl Mailbox {
         Ok(found)
     }
 
-    /// Returns the addresses, in lower case, of those who wrote to the user in person and of those whom the
-    /// user wrote to, in mail that a search may find.
+    /// Returns the addresses, in lower case, of people who wrote to the user in person and of people whom the
+    /// user wrote to, in mail that a search can find.
     fn partners(&self) -> Result<HashSet<String>> {
         let live = self.live()?;
         let (mut to_user, mut by_user) = (self.personal()?.clone(), self.sent()?);

@@ -1,4 +1,4 @@
-//! How much one commit holds.
+//! How many rows, segments and documents one commit holds.
 //!
 //! Input: a mailbox. Output: counts of rows. Reads no row.
 
@@ -6,7 +6,7 @@ use crate::error::Result;
 use crate::search::mailbox::Mailbox;
 use crate::tables::{HeaderCodec, absent, messages};
 
-/// How much there is.
+/// The size of a commit, in several counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Messages with at least one file.
@@ -21,15 +21,15 @@ pub struct Counts {
     pub store_segments: u64,
     /// Segments of the text index.
     pub text_segments: u64,
-    /// Documents of the text index: one for each message with a row, and those of swept messages until they
-    /// are merged away.
+    /// Documents of the text index: one per message with a row, and those of swept messages until a merge
+    /// drops them.
     pub text_documents: u64,
     /// Rows in the journal that are not sealed yet.
     pub journal_rows: u64,
 }
 
 impl Mailbox {
-    /// Returns how much there is.
+    /// Returns the counts of this commit.
     ///
     /// # Errors
     /// Damage in the store.

@@ -1,9 +1,8 @@
-//! Every file of the mailbox in the order in which directories list it: what a backup walks through.
+//! All files of the mailbox in the order of their directories, for a backup.
 //!
-//! In: one commit. Out: folders by root and path, the files of each in the order of their names, with their
-//! stat as it was when they were read and the SHA-256 of their message. Columns are read in place, and
-//! messages are found by a table of rows that one scan makes (12 bytes a message): no row is looked up. Must
-//! not know what a backup does with it.
+//! Input: one commit. Output: folders by root and path; the files of each by name, with their stat when they
+//! were last read and the SHA-256 of their message. Columns are read in place. One scan makes a table of
+//! message rows (12 bytes per message), so no row is looked up. Must not know what a backup does with it.
 
 use crate::environment::Environment;
 use crate::error::{Error, Result};
@@ -23,10 +22,10 @@ pub struct StoredFolder {
     pub root: String,
     /// The path below the root, as bytes; empty for the root itself.
     pub path: Vec<u8>,
-    /// Where it is.
+    /// Its directory on disk.
     pub directory: PathBuf,
-    /// Whether a file `.noupdate` kept the last pass from looking at its messages: there may be others by
-    /// now, and fewer.
+    /// Whether a file `.noupdate` kept the last pass from reading its messages. If so, messages may have been
+    /// added or removed since.
     pub no_update: bool,
     number: u32,
 }
@@ -34,11 +33,11 @@ pub struct StoredFolder {
 /// A file that holds a message, as it was when it was last read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StoredFile<'a> {
-    /// Its name, exact bytes.
+    /// Its name, byte for byte.
     pub name: &'a [u8],
     /// Its inode.
     pub inode: u64,
-    /// Its size in bytes; of a compressed file that is not the size of its message.
+    /// Its size in bytes. For a compressed file this is not the size of its message.
     pub size_bytes: u64,
     /// Its time of modification in nanoseconds since 1970.
     pub mtime_ns: i64,
@@ -54,10 +53,10 @@ pub struct StoredFile<'a> {
     pub message_bytes: u64,
 }
 
-/// A file that holds a message, by its name: all else is read when it is asked for.
+/// A file that holds a message, with its name. The rest is read on request.
 #[derive(Clone, Copy, Debug)]
 pub struct Listed<'a> {
-    /// Its name, exact bytes.
+    /// Its name, byte for byte.
     pub name: &'a [u8],
     inventory: &'a Inventory,
     part: &'a Part,
@@ -89,8 +88,8 @@ impl StoredFolder {
 }
 
 impl Inventory {
-    /// Opens the newest commit. The text index is not opened: nothing of it is needed, and it takes longer
-    /// than all else.
+    /// Opens the newest commit. Does not open the text index, which is not needed and takes longer than
+    /// everything else.
     ///
     /// # Errors
     /// [`Error::NoIndex`] if there is none; damage; a newer version.
@@ -107,7 +106,7 @@ impl Inventory {
         Ok(Inventory { roots: state.roots, folders, files, messages, message_rows, directory })
     }
 
-    /// Returns the roots that were indexed last.
+    /// Returns the roots of the last pass.
     pub fn roots(&self) -> &[Root] {
         &self.roots
     }
@@ -125,8 +124,8 @@ impl Inventory {
         self.listed(folder, subdirectory)?.iter().map(Listed::file).collect()
     }
 
-    /// Returns the names of the files in `cur` or `new` of a folder, in byte order. All else of a file is
-    /// read when it is asked for: most backups need it of few.
+    /// Returns the names of the files in `cur` or `new` of a folder, in byte order. The rest is read on
+    /// request, as most backups need it for few files.
     ///
     /// # Errors
     /// Damage in the store.
@@ -141,7 +140,7 @@ impl Inventory {
             }
             sources += usize::from(list.len() > before);
         }
-        // Each part gives its rows in order.
+        // Each part returns its rows in order.
         if sources > 1 {
             list.sort_unstable_by_key(|file| file.name);
         }
@@ -163,7 +162,7 @@ impl Inventory {
         })
     }
 
-    /// Returns where the message of a file is.
+    /// Returns the row of a file's message.
     fn message(&self, part: &Part, row: u32) -> Result<(&Part, u32)> {
         let message = part.u32_at(files::MESSAGE, row)?;
         let id = self.message_rows.get(message as usize).copied().flatten();
@@ -174,7 +173,7 @@ impl Inventory {
 }
 
 impl<'a> Listed<'a> {
-    /// Returns all that is known of the file.
+    /// Returns the file with all its fields.
     ///
     /// # Errors
     /// Damage in the store.

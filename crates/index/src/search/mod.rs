@@ -1,16 +1,16 @@
-//! Answers questions from one commit: which messages, in which order, and what they say.
+//! Answers questions from one commit: which messages match, in which order, and their contents.
 //!
-//! In: queries, orders, handles. Out: hits, and messages as values. Takes no lock, writes nothing, is never
-//! blocked by a writer. Each folder uses those before it:
+//! Input: queries, orders, handles. Output: hits, and messages as values. Takes no lock, writes nothing, and
+//! is never blocked by a writer. Each module uses only those before it:
 //!
 //! - `commit`: one commit, and what is derived from all of its rows;
-//! - `mailbox`: a commit as somebody asks it, and one message, folder or file of it;
-//! - `tags`, then `message`: what is known of a found message;
+//! - `mailbox`: a commit with a scope and the user's addresses, and its messages, folders and files;
+//! - `tags`, then `message`: the contents of a found message;
 //! - `order`: sorting;
 //! - `threads`: conversations;
 //! - `answer`: queries and handles.
 //!
-//! `contacts`, `counts` and `inventory` tell what a whole mailbox holds.
+//! `contacts`, `counts` and `inventory` describe a whole mailbox.
 
 mod answer;
 mod commit;

@@ -1,8 +1,8 @@
-//! Tags of messages: those that the user gave, and the labels that the message brought with it.
+//! Tags of messages: the user's tags, and the labels in the message itself.
 //!
-//! In: patterns, hits. Out: message numbers, tags. A message has the tags that were given to its content. One
-//! of which nothing was ever said has those of contents with the same Message-ID, if none of these is there
-//! any more: its headers changed on the way.
+//! Input: patterns, hits. Output: message numbers, tags. A message has the tags of its content. A content
+//! whose tags were never changed inherits the tags of contents with the same Message-ID, unless one of those
+//! still has a file: its headers changed on the way.
 
 use crate::error::Result;
 use crate::rows::{self, FolderRow, RecordReader};
@@ -16,7 +16,7 @@ use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 use store::Value;
 
-/// A message by what tags are kept under.
+/// The fields of a message by which its tags are stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct TaggedMessage {
     /// SHA-256 of its content.
@@ -28,7 +28,7 @@ pub(crate) struct TaggedMessage {
 }
 
 impl Mailbox {
-    /// Returns all tags that the user gave, each with how many messages have it, copies counted once.
+    /// Returns all tags of the user, each with the number of its messages; copies count once.
     ///
     /// # Errors
     /// Damage in the store.
@@ -49,7 +49,7 @@ impl Mailbox {
         Ok(counts)
     }
 
-    /// Returns the tags that the user gave to a hit and to its copies.
+    /// Returns the user's tags of a hit and of its copies.
     ///
     /// # Errors
     /// Damage in the store.
@@ -72,7 +72,7 @@ impl Mailbox {
         Ok(found)
     }
 
-    /// Adds messages with a tag that the user gave and whose folded name is wanted.
+    /// Adds the messages with a tag of the user for whose folded name `wanted` returns true.
     pub(super) fn tagged(&self, wanted: impl Fn(&str) -> bool, found: &mut NumberSet) -> Result<()> {
         let Some(tags) = self.user_tags()? else { return Ok(()) };
         for name in tags.names()? {
@@ -83,8 +83,8 @@ impl Mailbox {
         Ok(())
     }
 
-    /// Returns the tags that a message of which nothing was said has from contents with its Message-ID: none
-    /// if any of these is still there, for then it is another message.
+    /// Returns the tags that a message inherits from contents with its Message-ID, if its own tags were never
+    /// changed. Returns none if one of those contents still has a file: then it is a different message.
     pub(crate) fn inherited_tags(&self, tags: &Tags, message_id_hash: u64) -> Result<BTreeSet<String>> {
         let mut found = BTreeSet::new();
         for sha256 in tags.with_message_id(message_id_hash)? {
@@ -96,7 +96,7 @@ impl Mailbox {
         Ok(found)
     }
 
-    /// Returns the messages of a set and all their copies, as tags know them.
+    /// Returns the messages of a set and all their copies, with the fields by which tags are stored.
     pub(crate) fn tagged_messages(&self, found: &NumberSet) -> Result<Vec<TaggedMessage>> {
         let mut numbers = found.clone();
         self.add_copies(&mut numbers)?;
@@ -105,7 +105,8 @@ impl Mailbox {
         messages.filter_map(Result::transpose).collect()
     }
 
-    /// Returns the message with a content as tags know it, if it has a file in one of these roots.
+    /// Returns the message with this content, with the fields by which tags are stored, if it has a file in
+    /// one of these roots.
     pub(crate) fn tagged_in(&self, sha256: &[u8; 32], roots: &[Root]) -> Result<Option<TaggedMessage>> {
         let Some(number) = self.present_number(sha256)? else { return Ok(None) };
         let is_in = |folder: &FolderRow| roots.iter().any(|root| root.name == folder.root);
@@ -134,8 +135,8 @@ impl Mailbox {
         Ok(())
     }
 
-    /// Returns the message with a content. If that is gone, and so is every other with its Message-ID of
-    /// which something was said, also those that have the Message-ID.
+    /// Returns the message with a content. If it is gone, and so are all other tagged contents with its
+    /// Message-ID, also returns the messages that have the Message-ID.
     fn numbers_of(&self, tags: &Tags, sha256: &[u8; 32]) -> Result<Vec<u32>> {
         let present = self.present()?;
         let number = self.number_of(sha256)?;

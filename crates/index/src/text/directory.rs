@@ -1,8 +1,8 @@
-//! tantivy's files over `disk`: each is a sealed file, checked 64 KiB by 64 KiB when it is read.
+//! tantivy's files on `disk`: each is a sealed file, verified in blocks of 64 KiB when it is read.
 //!
-//! In: file names and bytes from tantivy. Out: sealed files in one directory. Locks are no-ops and small
-//! files (tantivy's lists of its segments) stay in memory: who may write is the store's lock's business, what
-//! exists is the commit's.
+//! Input: file names and bytes from tantivy. Output: sealed files in one directory. Locks are no-ops, and
+//! small files (tantivy's lists of segments) stay in memory: the store's lock decides who may write, and the
+//! commit decides which segments exist.
 
 use crate::error::Error;
 use crate::state::{TEXT_ENDINGS, TextSegment};
@@ -22,14 +22,14 @@ use tantivy::directory::{
 };
 use tantivy::{HasLen, TantivyError};
 
-/// One opening of the directory: real files are shared with every other, small ones are its own.
+/// An opened directory. It shares real files with other openings, but has its own small files.
 #[derive(Clone)]
 pub(crate) struct TextFiles {
     disk: Arc<dyn Disk>,
     path: PathBuf,
     small: Arc<Mutex<HashMap<PathBuf, Vec<u8>>>>,
     held: Arc<Mutex<HashMap<PathBuf, Arc<dyn FileHandle>>>>,
-    /// The files of the segments that it is bound to: their digests, 0 for a file that a segment does not
+    /// The digests of the files of the segments that it is bound to; 0 for a file that a segment does not
     /// have.
     expected: Arc<HashMap<PathBuf, u64>>,
 }
@@ -51,13 +51,13 @@ impl TextFiles {
         TextFiles { expected: Arc::clone(&self.expected), ..TextFiles::new(&self.disk, &self.path) }
     }
 
-    /// Opens the same directory so that of these segments only the files are taken that were committed.
+    /// Opens the same directory, bound to these segments: of each, only the committed files are accepted.
     pub(crate) fn bound_to(&self, segments: &[TextSegment]) -> TextFiles {
         let expected = segments.iter().flat_map(files_of).collect();
         TextFiles { expected: Arc::new(expected), ..TextFiles::new(&self.disk, &self.path) }
     }
 
-    /// Notes what tells the files of segments just written from every other.
+    /// Stores the digests of the files of segments just written.
     ///
     /// # Errors
     /// A file cannot be read back.
@@ -75,18 +75,18 @@ impl TextFiles {
         Ok(())
     }
 
-    /// Opens a file and holds it, so that whoever opens it later by this opening of the directory gets the
-    /// same one.
+    /// Opens a file and keeps it open. Later requests through this opening of the directory get the same
+    /// handle.
     ///
     /// # Errors
-    /// It is gone, or damaged.
+    /// The file is missing or damaged.
     pub(crate) fn hold(&self, path: &Path) -> Result<(), OpenReadError> {
         let handle = self.get_file_handle(path)?;
         self.held.lock().unwrap_or_else(PoisonError::into_inner).insert(path.to_owned(), handle);
         Ok(())
     }
 
-    /// Takes over the files of a segment that another opening of the directory holds.
+    /// Shares the open files of a segment with another opening of the directory.
     pub(crate) fn share(&self, other: &TextFiles, segment: &TextSegment) {
         let held = other.held.lock().unwrap_or_else(PoisonError::into_inner);
         let of_segment =
@@ -94,17 +94,17 @@ impl TextFiles {
         self.held.lock().unwrap_or_else(PoisonError::into_inner).extend(of_segment);
     }
 
-    /// Opens the lists of words of all segments that it is bound to, and holds them.
+    /// Opens the lists of words of all segments that it is bound to, and keeps them open.
     ///
     /// # Errors
-    /// One is gone, or damaged.
+    /// A list is missing or damaged.
     pub(crate) fn hold_word_lists(&self) -> Result<(), OpenReadError> {
         let is_list = |path: &Path| path.extension().is_some_and(|end| end == "words");
         let named = self.expected.iter().filter(|(path, digest)| **digest != 0 && is_list(path));
         named.map(|(path, _)| path).try_for_each(|path| self.hold(path))
     }
 
-    /// Returns the error of the index for what tantivy says.
+    /// Converts an error of tantivy to an error of the index.
     pub(super) fn error(&self, source: TantivyError) -> Error {
         let what = sentence(&self.path, &source);
         Error::Text { path: self.path.clone(), what, source: Box::new(source) }
@@ -120,11 +120,11 @@ impl TextFiles {
     }
 }
 
-/// Removes the files of segments that `named` does not hold. The caller holds the writer's lock, and knows
+/// Removes the files of segments that are not in `named`. The caller holds the writer's lock and makes sure
 /// that no merge runs.
 ///
 /// # Errors
-/// What the disk says.
+/// An error of the disk.
 pub(crate) fn remove_unnamed(disk: &dyn Disk, directory: &Path, named: &HashSet<&str>) -> disk::Result<()> {
     let names = match disk.list(directory) {
         Ok(names) => names,
@@ -133,7 +133,7 @@ pub(crate) fn remove_unnamed(disk: &dyn Disk, directory: &Path, named: &HashSet<
     };
     for name in names {
         let keep = name.to_str().and_then(|text| text.split_once('.')).is_none_or(|(id, end)| {
-            // Only files of a form that this directory writes are ours to remove.
+            // Removes only files whose names have the form that this directory writes.
             id.len() != 32
                 || !id.bytes().all(|byte| byte.is_ascii_hexdigit())
                 || end == "lock"
@@ -146,8 +146,8 @@ pub(crate) fn remove_unnamed(disk: &dyn Disk, directory: &Path, named: &HashSet<
     Ok(())
 }
 
-/// Returns what tantivy says of the text index in `path`, without the form of its values. What we told it of
-/// a file is a sentence with that file's name already.
+/// Returns tantivy's message about the text index in `path`, without debug output. If the error came from our
+/// own directory, its message already names the file.
 fn sentence(path: &Path, error: &TantivyError) -> String {
     let what = match error {
         TantivyError::IoError(io_error)
@@ -177,7 +177,7 @@ fn files_of(segment: &TextSegment) -> impl Iterator<Item = (PathBuf, u64)> + '_ 
     named.map(|(end, digest)| (PathBuf::from(format!("{}.{end}", segment.id)), digest))
 }
 
-/// Verifies that these segments have the files that were committed, and every checksum of them; returns all
+/// Verifies that these segments have the committed files, and verifies all their checksums. Returns all
 /// damage found.
 pub(crate) fn verify(disk: &dyn Disk, directory: &Path, segments: &[TextSegment]) -> Vec<(PathBuf, String)> {
     let mut damage = Vec::new();
@@ -223,7 +223,7 @@ impl Directory for TextFiles {
     }
 
     fn delete(&self, _path: &Path) -> Result<(), DeleteError> {
-        // Files go by `remove_unnamed` alone: a reader may still need them.
+        // Only `remove_unnamed` removes files: a reader may still need them.
         Ok(())
     }
 
@@ -235,7 +235,7 @@ impl Directory for TextFiles {
         let file = self.path.join(path);
         let wrap = |error: store::Error| OpenWriteError::wrap_io_error(io::Error::other(error), file.clone());
         let writer = SealedWriter::create(self.disk.as_ref(), &file, SEALED_KIND).map_err(wrap)?;
-        // The sealed writer gathers 64 KiB itself.
+        // The sealed writer buffers 64 KiB itself.
         Ok(io::BufWriter::with_capacity(1 << 12, Box::new(SealedFile { writer: Mutex::new(Some(writer)) })))
     }
 
@@ -249,7 +249,7 @@ impl Directory for TextFiles {
     }
 
     fn sync_directory(&self) -> io::Result<()> {
-        // Done once for all segments of a commit, by the writer.
+        // The writer syncs the directory once for all segments of a commit.
         Ok(())
     }
 
@@ -286,7 +286,7 @@ impl FileHandle for SealedHandle {
     }
 }
 
-/// tantivy asks for a writer that threads may share; none is ever shared.
+/// tantivy requires a writer that threads may share, but never shares it.
 struct SealedFile {
     writer: Mutex<Option<SealedWriter>>,
 }

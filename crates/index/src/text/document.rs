@@ -1,7 +1,6 @@
-//! A message as the text index sees it, and what takes such documents.
+//! A message as the text index sees it, and a trait for what takes such documents.
 //!
-//! The pass knows only what is here: another search engine can take the documents in place of tantivy's
-//! writer.
+//! The pass knows only these types, so another search engine can replace tantivy's writer.
 
 use crate::error::Result;
 use crate::state::TextSegment;
@@ -11,10 +10,10 @@ use std::borrow::Cow;
 
 /// Longest whole value in bytes.
 const WHOLE_BYTES_MAX: usize = 1024;
-/// How much of a value regular expressions see, in bytes: what is longer is cut at a character.
+/// How much of a value regular expressions see, in bytes. A longer value is cut at a character boundary.
 const VALUE_BYTES_MAX: usize = 1024;
 
-/// Takes documents. Each thread has one of its own.
+/// Takes documents. Each thread has its own.
 pub(crate) trait Documents: Send {
     /// Adds a document.
     ///
@@ -22,7 +21,8 @@ pub(crate) trait Documents: Send {
     /// A full disk.
     fn add(&mut self, document: &Document<'_>) -> Result<()>;
 
-    /// Writes what was added, and returns what the commit has to name. The directory is still to be synced.
+    /// Writes what was added, and returns what the commit has to name. The caller still has to sync the
+    /// directory.
     ///
     /// # Errors
     /// A full disk.
@@ -33,14 +33,14 @@ pub(crate) trait Documents: Send {
 pub(crate) struct Document<'a> {
     /// The message's number.
     pub(super) number: u32,
-    /// Texts in their order. Texts of one field are kept apart: no phrase reaches from one into the next.
+    /// Texts in their order. A phrase never spans two texts of one field.
     pub(super) texts: Vec<(TextField, Cow<'a, str>)>,
     /// Values for columns.
     pub(super) values: Vec<(ValueField, Cow<'a, str>)>,
 }
 
 impl<'a> Document<'a> {
-    /// Begins the document of message `number`.
+    /// Returns an empty document for message `number`.
     pub(crate) fn new(number: u32) -> Document<'a> {
         Document { number, texts: Vec::new(), values: Vec::new() }
     }
@@ -53,7 +53,7 @@ impl<'a> Document<'a> {
         }
     }
 
-    /// Adds a value to a column, as it is; a long one is cut.
+    /// Adds a value to a column, unchanged. A long one is cut.
     pub(crate) fn add_value(&mut self, field: ValueField, value: impl Into<Cow<'a, str>>) {
         let value = value.into();
         let end = value.floor_char_boundary(VALUE_BYTES_MAX);
@@ -75,12 +75,12 @@ impl<'a> Document<'a> {
         self.add_value(ValueField::Header, header_word(name, value));
     }
 
-    /// Adds a whole value, folded; one that is too long for a term is left out.
+    /// Adds a whole value, folded. Leaves it out if it is too long for a term.
     pub(crate) fn add_whole(&mut self, field: TextField, value: &'a str) {
         self.add_exact(field, fold(value));
     }
 
-    /// Adds a whole value as it is; one that is too long for a term is left out.
+    /// Adds a whole value, unchanged. Leaves it out if it is too long for a term.
     pub(crate) fn add_exact(&mut self, field: TextField, value: impl Into<Cow<'a, str>>) {
         let value = value.into();
         if value.len() <= WHOLE_BYTES_MAX {

@@ -1,9 +1,9 @@
-//! The fields of the text index, and the tokenizers that feed them.
+//! The fields of the text index, and the tokenizers for them.
 //!
-//! In: text. Out: folded words with their positions, the same for indexing and for queries (`query::words`).
-//! Beside the words of a header field stand its whole values as they were decoded, in a column with a sorted
-//! list of the distinct ones: regular expressions are held against that list, which is read at the speed of
-//! memory, and not against each message.
+//! Input: text. Output: folded words with their positions, the same for indexing and for queries
+//! (`query::words`). Besides the words of a header field, a column has its whole decoded values, with a
+//! sorted list of the distinct ones. Regular expressions are matched against that list, which is read at
+//! memory speed, and not against each message.
 
 use tantivy::schema::{
     FAST, Field, IndexRecordOption, NumericOptions, Schema, TextFieldIndexing, TextOptions,
@@ -17,9 +17,9 @@ pub(crate) enum TextField {
     From,
     /// Names and addresses of recipients.
     To,
-    /// Those of recipients of a copy.
+    /// Names and addresses of recipients of a copy.
     Cc,
-    /// Those of recipients of a blind copy.
+    /// Names and addresses of recipients of a blind copy.
     Bcc,
     /// The subject.
     Subject,
@@ -31,38 +31,38 @@ pub(crate) enum TextField {
     List,
     /// MIME types, whole.
     Mime,
-    /// Message-IDs that it refers to, whole.
+    /// Message-IDs that the message refers to, whole.
     Reference,
-    /// Labels that other programs put into its header, whole.
+    /// Labels that other programs wrote into its header, whole.
     Label,
-    /// The Message-ID, whole: for patterns; whole ids are found by the table's index.
+    /// The Message-ID, whole, for patterns. The table's index finds complete ids.
     MessageId,
-    /// The text of attached messages and files of text.
+    /// The text of attached messages and of attached text files.
     Embed,
-    /// Words of header fields that the configuration names, each behind the field's name (`header_word`).
+    /// Words of header fields that the configuration names, each after the field's name (`header_word`).
     Header,
     /// The language of the text, whole.
     Language,
-    /// Kinds of what is wrong with it, and the groups of these, whole.
+    /// Kinds of problems of the message and their groups, whole.
     Problem,
 }
 
-/// A column of whole values: those of one header field, as they were decoded.
+/// A column of whole values: the decoded values of one header field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) enum ValueField {
-    /// Senders, `Name <address>` each.
+    /// Senders, each as `Name <address>`.
     From,
     /// Recipients.
     To,
-    /// Those of a copy.
+    /// Recipients of a copy.
     Cc,
-    /// Those of a blind copy.
+    /// Recipients of a blind copy.
     Bcc,
     /// The subject.
     Subject,
     /// Names of attachments.
     File,
-    /// Header fields that the configuration names, each behind its name (`header_word`).
+    /// Header fields that the configuration names, each after its name (`header_word`).
     Header,
 }
 
@@ -71,7 +71,7 @@ pub(crate) enum ValueField {
 enum Form {
     /// Words with their positions.
     Words,
-    /// The same, each behind the name of its header field.
+    /// Words, each after the name of its header field.
     HeaderWords,
     /// One term.
     Whole,
@@ -113,7 +113,7 @@ pub(super) const NUMBER: &str = "number";
 const WORDS: &str = "words";
 const HEADER_WORDS: &str = "header-words";
 const RAW: &str = "raw";
-/// Stands between the name of a header field and a word or value of it; neither holds one.
+/// Separates the name of a header field from a word or value of it; neither contains it.
 const HEADER_SEPARATOR: char = '\0';
 
 impl TextField {
@@ -132,7 +132,7 @@ impl TextField {
 impl ValueField {
     /// Returns the column's place in the schema.
     pub(super) fn field(self) -> Field {
-        // They come after the last field of text.
+        // The columns come after the last field of text.
         Field::from_field_id(TextField::Problem as u32 + 2 + self as u32)
     }
 
@@ -142,8 +142,8 @@ impl ValueField {
     }
 }
 
-/// Returns a word or value of a header field as its terms begin: with the field's name in lower case. Of no
-/// word, how all begin.
+/// Returns the term of a word or value of a header field: the field's name in lower case, then the word. With
+/// an empty word, returns the prefix of all the field's terms.
 pub(crate) fn header_word(name: &str, word: &str) -> String {
     format!("{}{HEADER_SEPARATOR}{word}", name.to_ascii_lowercase())
 }
@@ -176,7 +176,7 @@ pub(super) fn schema() -> Schema {
     builder.build()
 }
 
-/// Returns tantivy's tokenizers with ours among them.
+/// Returns tantivy's tokenizers and ours.
 pub(super) fn tokenizers() -> TokenizerManager {
     let manager = TokenizerManager::default();
     manager.register(WORDS, TextAnalyzer::from(WordTokenizer));
@@ -200,7 +200,7 @@ struct WordStream<'a> {
     token: Token,
 }
 
-/// Takes texts that `header_word` made.
+/// Tokenizes texts that `header_word` made.
 #[derive(Clone)]
 struct HeaderTokenizer;
 

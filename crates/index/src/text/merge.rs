@@ -1,8 +1,8 @@
-//! Merges segments of the text index, so that a query looks into few.
+//! Merges segments of the text index, so that a query searches few of them.
 //!
-//! In: the segments that a commit names. Out: one new segment in their place, or a few. Runs without the
-//! writer's lock, under its own; the caller publishes the exchange. Documents of swept messages are left
-//! behind.
+//! Input: the segments that a commit names. Output: one or more new segments that replace them. A merge runs
+//! without the writer's lock, under its own; the caller publishes the replacement. Documents of swept
+//! messages are dropped.
 
 use crate::error::Result;
 use crate::set::NumberSet;
@@ -23,33 +23,33 @@ use tantivy::{BitSet, IndexSettings, Segment, SegmentReader};
 
 /// Most segments that one merge takes.
 const MERGE_SEGMENT_COUNT_MAX: usize = 16;
-/// Segments of about one size before they are merged.
+/// How many segments of similar size there are before they are merged.
 const TIER_SEGMENT_COUNT: usize = 6;
-/// Segments that a commit may have before some are merged whatever it costs: each is looked into by every
-/// query.
+/// If a commit has more segments than this, some are merged whatever the cost, as every query searches each
+/// of them.
 const SEGMENT_COUNT_MAX: usize = 64;
-/// Segments up to this many documents are one tier; each next tier holds this many times more.
+/// Segments with up to this many documents form the first tier.
 const TIER_FIRST_DOCUMENTS: u32 = 1024;
-/// How many times larger each tier is than the one before it.
+/// How many times more documents each tier has than the one before it.
 const TIER_FACTOR: u32 = 8;
 
-/// Documents that one core merges at least while others merge: it is then seconds of work.
+/// Fewest documents in a group that a core merges in parallel with others: seconds of work.
 const GROUP_DOCUMENTS_MIN: u32 = 16_384;
-/// Segments that one core merges at least: fewer would leave as many segments as there were.
+/// Fewest segments in such a group. With fewer, the merge would leave almost as many segments as before.
 const GROUP_SEGMENT_COUNT_MIN: usize = 3;
 
-/// An exchange of segments.
+/// The replacement of some segments by others.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct TextMerge {
-    /// Ids of the segments that go.
+    /// Ids of the segments that are replaced.
     pub old: Vec<String>,
-    /// The segments that come.
+    /// The segments that replace them.
     pub new: Vec<TextSegment>,
 }
 
-/// Chooses which segments to merge next, or none: those of the smallest tier that has too many, at most
-/// `documents_max` documents together. Only where segments have become very many, some are chosen whatever
-/// they hold.
+/// Chooses which segments to merge next, or none. Takes the smallest tier that has too many segments, and at
+/// most `documents_max` documents in total. If there are far too many segments, chooses some whatever their
+/// size.
 pub(crate) fn choose(segments: &[TextSegment], documents_max: u64) -> Option<Vec<TextSegment>> {
     let due = (0..8).find_map(|tier| {
         let members = segments.iter().filter(|segment| tier_of(segment.document_count) == tier);
@@ -72,16 +72,16 @@ pub(crate) fn choose(segments: &[TextSegment], documents_max: u64) -> Option<Vec
     })
 }
 
-/// Returns how many documents segments hold together.
+/// Returns how many documents some segments have in total.
 pub(crate) fn document_count(segments: &[TextSegment]) -> u64 {
     segments.iter().map(|segment| u64::from(segment.document_count)).sum()
 }
 
-/// Writes the merged segments: one, or one a core if there is much to do; none if nothing is left to be in
-/// them. Nothing names them yet. Documents of messages that `known` does not hold are left behind.
+/// Writes the merged segments: one, or one per core if there is much to do, or none if no document is left.
+/// No commit names them yet. Documents of messages that are not in `known` are dropped.
 ///
 /// # Errors
-/// What tantivy says: a damaged file, a full disk.
+/// An error of tantivy: a damaged file, a full disk.
 pub(crate) fn merge(
     (disk, path): (&Arc<dyn Disk>, &Path),
     chosen: &[TextSegment],
@@ -97,8 +97,9 @@ pub(crate) fn merge(
     Ok(TextMerge { old, new: merged.into_iter().flatten().collect() })
 }
 
-/// Cuts segments into groups that are merged at the same time, each into one: as many as there are threads,
-/// if each is worth it and leaves the tier, so that no document is merged twice in it.
+/// Divides segments into groups that are merged in parallel, each into one segment. There are as many groups
+/// as threads, provided that each group is worth it and its result leaves the tier, so that no document is
+/// merged twice within a tier.
 fn groups(chosen: &[TextSegment], thread_count: usize) -> Vec<Vec<TextSegment>> {
     let tier = chosen.iter().map(|segment| tier_of(segment.document_count)).max().unwrap_or(0);
     let is_worth_it = |group: &Vec<TextSegment>| {
@@ -111,7 +112,7 @@ fn groups(chosen: &[TextSegment], thread_count: usize) -> Vec<Vec<TextSegment>> 
     cut.into_iter().find(|groups| groups.iter().all(is_worth_it)).unwrap_or_else(|| vec![chosen.to_vec()])
 }
 
-/// Cuts segments into groups of about as many documents.
+/// Divides segments into groups with about the same number of documents.
 fn cut_even(chosen: &[TextSegment], count: usize) -> Vec<Vec<TextSegment>> {
     let mut groups = vec![Vec::new(); count];
     let mut sorted = chosen.to_vec();
@@ -144,7 +145,7 @@ fn merge_group(
     Ok(new)
 }
 
-/// Returns which documents of a segment are of known messages.
+/// Returns which documents of a segment belong to known messages.
 fn alive(source: &Segment, known: &NumberSet) -> tantivy::Result<AliveBitSet> {
     let reader = SegmentReader::open(source)?;
     let numbers = reader.fast_fields().u64(NUMBER)?;

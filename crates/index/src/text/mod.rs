@@ -1,8 +1,8 @@
-//! The text index: tantivy's segments, written and read through our own directory, named by the commit that
-//! made them.
+//! The text index: tantivy's segments, written and read through our own directory, and named by the commit
+//! that made them.
 //!
-//! In: messages with their numbers. Out: sets of message numbers. tantivy keeps no lock, no meta file and no
-//! threads here: which segments exist is known only from the store's commit, so that text and rows become
+//! Input: messages with their numbers. Output: sets of message numbers. tantivy keeps no lock, no meta file
+//! and no threads here. Only the store's commit says which segments exist, so that text and rows become
 //! visible together.
 
 mod directory;

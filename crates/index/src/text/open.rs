@@ -1,7 +1,7 @@
 //! Opens the segments of the text index that a commit names, and no others.
 //!
-//! In: files and the names of segments. Out: tantivy's index over them, or a reader of each. tantivy is given
-//! the list of segments that it would otherwise keep in a file. Must not know what is searched.
+//! Input: files and the names of segments. Output: tantivy's index over them, or a reader of each. Gives
+//! tantivy the list of segments that it would otherwise keep in a file. Must not know what is searched.
 
 use crate::state::TextSegment;
 use crate::text::directory::TextFiles;
@@ -9,7 +9,7 @@ use crate::text::fields::{schema, tokenizers};
 use std::path::Path;
 use tantivy::{Index, IndexMeta, SegmentReader};
 
-/// Opens segments, in the order in which they are named.
+/// Opens segments in the given order.
 pub(super) fn open_segments(
     files: &TextFiles,
     segments: &[TextSegment],
@@ -32,7 +32,8 @@ pub(super) fn open_index(files: &TextFiles, segments: &[TextSegment]) -> tantivy
     let own = files.with_own_small_files();
     own.put_small("meta.json", meta(segments)?);
     for segment in segments {
-        // tantivy takes a missing file of positions for a segment without any; every segment of ours has one.
+        // If the file of positions is missing, tantivy assumes a segment without positions. All our segments
+        // have one.
         own.hold(Path::new(&format!("{}.pos", segment.id)))?;
     }
     let mut index = Index::open(own)?;
@@ -57,7 +58,7 @@ fn meta(segments: &[TextSegment]) -> tantivy::Result<Vec<u8>> {
     Ok(serde_json::to_vec(&value).map_err(std::io::Error::other)?)
 }
 
-/// tantivy names files by 32 hex digits and lists them in groups.
+/// Writes an id with dashes. tantivy names files by 32 hex digits, but lists ids in groups.
 fn dashed(id: &str) -> String {
     let parts = [id.get(0..8), id.get(8..12), id.get(12..16), id.get(16..20), id.get(20..32)];
     parts.map(Option::unwrap_or_default).join("-")

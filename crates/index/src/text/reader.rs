@@ -1,7 +1,7 @@
-//! Answers questions about text: which messages hold these words.
+//! Answers questions about text: which messages contain these words.
 //!
-//! In: needles of folded words. Out: sets of message numbers. Reads tantivy's segments one by one, without
-//! its reader, which would take a lock and start threads.
+//! Input: needles of folded words. Output: sets of message numbers. Reads tantivy's segments one by one,
+//! without tantivy's reader, which would take a lock and start threads.
 
 use crate::error::Result;
 use crate::set::NumberSet;
@@ -20,11 +20,11 @@ use tantivy::{DocSet, SegmentReader, TERMINATED, Term};
 /// What to look for in one field.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Needle {
-    /// These words, one after another.
+    /// These words in a row.
     Phrase(Words),
-    /// These words one after another, of which the last may go on.
+    /// These words in a row, where the last may be the beginning of a word.
     Prefix(Words),
-    /// A whole value, as `list` and `mime` have them.
+    /// A whole value, as in `list` and `mime`.
     Whole(String),
     /// The beginning of a whole value.
     WholePrefix(String),
@@ -33,10 +33,10 @@ pub(crate) enum Needle {
 /// Folded words; never empty.
 pub(super) type Words = Vec<String>;
 
-/// The text index as one commit has it.
+/// The text index in one commit.
 pub(crate) struct TextReader {
     files: TextFiles,
-    /// The segments as the commit names them, and as they are open, in the same order.
+    /// The segments as the commit names them, and the opened ones in the same order.
     named: Vec<TextSegment>,
     segments: Vec<SegmentReader>,
 }
@@ -45,14 +45,14 @@ impl TextReader {
     /// Opens the segments that a commit names.
     ///
     /// # Errors
-    /// What tantivy says of a damaged or missing file.
+    /// An error of tantivy: a damaged or missing file.
     pub(crate) fn open(files: &TextFiles, segments: &[TextSegment]) -> Result<TextReader> {
         let files = files.bound_to(segments);
         let opened = open_segments(&files, segments).map_err(|error| files.error(error))?;
         Ok(TextReader { files, named: segments.to_vec(), segments: opened })
     }
 
-    /// Opens the segments that a later commit names. Those that this one has open are not opened again.
+    /// Opens the segments that a later commit names. Reuses those that are open here.
     ///
     /// # Errors
     /// As [`TextReader::open`].
@@ -74,7 +74,7 @@ impl TextReader {
         Ok(TextReader { files, named, segments: readers })
     }
 
-    /// Returns the segments that `older` has not.
+    /// Returns the segments that `older` does not have.
     pub(crate) fn since(&self, older: &TextReader) -> TextReader {
         let both = self.named.iter().zip(&self.segments);
         let new = both.filter(|(segment, _)| !older.named.contains(segment));
@@ -82,28 +82,28 @@ impl TextReader {
         TextReader { files: self.files.clone(), named, segments }
     }
 
-    /// Opens the lists of words that are otherwise opened when a query needs them, and holds them.
+    /// Opens the lists of words and keeps them open. Otherwise they are opened when a query needs them.
     ///
     /// # Errors
-    /// What tantivy says of a damaged or missing file.
+    /// An error of tantivy: a damaged or missing file.
     pub(crate) fn open_word_lists(&self) -> Result<()> {
         self.files.hold_word_lists().map_err(|error| self.files.error(error.into()))
     }
 
-    /// Adds to `found` the messages that hold `needle` in `field`.
+    /// Adds to `found` the messages that have `needle` in `field`.
     ///
     /// # Errors
-    /// What tantivy says of a damaged file.
+    /// An error of tantivy: a damaged file.
     pub(crate) fn find(&self, field: TextField, needle: &Needle, found: &mut NumberSet) -> Result<()> {
         let found = self.segments.iter().try_for_each(|segment| self.find_in(segment, field, needle, found));
         found.map_err(|error| self.files.error(error))
     }
 
-    /// Adds the messages of every distinct word or value of a field that begins with `begin` and of which the
-    /// test likes what follows. Ends early, with some of them, when `is_cancelled` says so.
+    /// Adds the messages of every distinct word or value of a field that begins with `begin` and whose rest
+    /// the test accepts. If `is_cancelled` returns true, ends early with some of them.
     ///
     /// # Errors
-    /// What tantivy says of a damaged file.
+    /// An error of tantivy: a damaged file.
     pub(crate) fn find_terms(
         &self,
         terms: (TextField, &str),
@@ -148,11 +148,11 @@ impl TextReader {
         terms::find(&searched, (field, begin), &Any, found)
     }
 
-    /// Adds the messages of every distinct value in a column that begins with `begin` and of which the test
-    /// likes what follows.
+    /// Adds the messages of every distinct value in a column that begins with `begin` and whose rest the test
+    /// accepts.
     ///
     /// # Errors
-    /// What tantivy says of a damaged file.
+    /// An error of tantivy: a damaged file.
     pub(crate) fn find_values(
         &self,
         field: ValueField,
@@ -163,10 +163,10 @@ impl TextReader {
         values::find(&self.segments, field, begin, test, found).map_err(|error| self.files.error(error))
     }
 
-    /// Returns the message number of every document, those of swept messages included.
+    /// Returns the message number of every document, including documents of swept messages.
     ///
     /// # Errors
-    /// What tantivy says of a damaged file.
+    /// An error of tantivy: a damaged file.
     pub(crate) fn numbers(&self) -> Result<Vec<u32>> {
         let mut all = Vec::new();
         for segment in &self.segments {
@@ -198,7 +198,7 @@ fn phrase_prefix(
     found: &mut NumberSet,
 ) -> tantivy::Result<()> {
     let Some(last) = words.last() else { return Ok(()) };
-    // tantivy takes room for as many words as it is allowed, so it is told how many there are.
+    // tantivy allocates room for as many words as the limit allows, so the limit is their exact number.
     let inverted = segment.inverted_index(field.field())?;
     let mut stream = inverted.terms().range().ge(last).into_stream()?;
     let mut count = 0;

@@ -1,8 +1,8 @@
 //! Tests every distinct word or value of a field.
 //!
-//! In: segments, how the terms begin, a test. Out: the messages of the terms that it likes. The list of terms
-//! is sorted and cut into pieces of about one size, so that all cores take part however the segments are
-//! sized. Terms that may begin with anything are tested in the list of words, where there is one.
+//! Input: segments, a prefix of the terms, a test. Output: the messages of the terms that the test accepts.
+//! The sorted list of terms is divided into pieces of similar size, so that all cores take part whatever the
+//! sizes of segments. Terms with an empty prefix are tested in the list of words, if there is one.
 
 use crate::set::NumberSet;
 use crate::text::directory::TextFiles;
@@ -18,20 +18,20 @@ use tantivy::schema::IndexRecordOption;
 use tantivy::termdict::{TermDictionary, TermStreamer};
 use tantivy::{DocSet, SegmentReader, TERMINATED};
 
-/// Terms of one piece.
+/// Terms in one piece.
 const PIECE_TERM_COUNT: u64 = 1 << 14;
 
-/// Bytes of words for each that is liked, below which it is cheaper to unpack tantivy's list than to look
-/// each word up in it: a look-up costs as much as unpacking a few words of usual length.
+/// If there are fewer bytes of words than this per accepted word, unpacking tantivy's list is cheaper than
+/// looking up each word in it: one look-up costs as much as unpacking a few words of usual length.
 const LOOKUP_BYTES: usize = 50;
 
-/// Where terms are looked for.
+/// Where to search for terms.
 pub(super) struct Searched<'a> {
     /// The files of the segments.
     pub(super) files: &'a TextFiles,
     /// The segments.
     pub(super) segments: &'a [SegmentReader],
-    /// Says whether to end early: asked before each piece.
+    /// Says whether to end early. It is asked before each piece.
     pub(super) is_cancelled: &'a (dyn Fn() -> bool + Sync),
 }
 
@@ -43,16 +43,16 @@ struct Piece<'a> {
 
 /// Where the terms of a piece are tested.
 enum Terms {
-    /// In tantivy's list: from the first of these on, and below the second if there is an end.
+    /// In tantivy's list: from the first key, up to but excluding the second if there is one.
     Between(Vec<u8>, Option<Vec<u8>>),
     /// In the list of words.
     Listed(Arc<WordList>, words::Piece),
 }
 
-/// Adds the messages of the terms that begin with `begin` and of which the test likes what follows.
+/// Adds the messages of the terms that begin with `begin` and whose rest the test accepts.
 ///
 /// # Errors
-/// What tantivy says of a damaged file.
+/// An error of tantivy: a damaged file.
 pub(super) fn find(
     searched: &Searched<'_>,
     (field, begin): (TextField, &str),
@@ -73,8 +73,8 @@ pub(super) fn find(
         if (searched.is_cancelled)() {
             return Ok(set);
         }
-        // A test of its own: what regular expressions keep in memory is not shared between threads without a
-        // price.
+        // Each piece gets its own clone of the test, as sharing the memory of a regular expression between
+        // threads is slow.
         search(piece, field, begin.len(), &test.clone(), &mut set)?;
         Ok(set)
     });
@@ -86,7 +86,7 @@ pub(super) fn find(
     Ok(())
 }
 
-/// Takes the pieces of the list of words, and says whether there is one.
+/// Adds the pieces of the list of words, and returns whether there is a list.
 fn listed<'a>(
     files: &TextFiles,
     segment: &'a SegmentReader,
@@ -105,7 +105,7 @@ fn listed<'a>(
     Ok(pieces.len() > before)
 }
 
-/// Cuts the terms that begin with `begin` into pieces.
+/// Divides the terms that begin with `begin` into pieces.
 fn cut<'a>(
     segment: &'a SegmentReader,
     field: TextField,
@@ -135,13 +135,13 @@ fn cut<'a>(
     Ok(())
 }
 
-/// Returns the place of the first term that is not below `key`.
+/// Returns the ordinal of the first term that is not below `key`.
 fn ordinal(terms: &TermDictionary, key: &[u8]) -> tantivy::Result<u64> {
     let mut stream = terms.range().ge(key).into_stream()?;
     Ok(if stream.advance() { stream.term_ord() } else { terms.num_terms() as u64 })
 }
 
-/// Returns what comes behind everything that begins so; nothing does behind the empty beginning.
+/// Returns the first key after all keys that begin with `begin`. Returns `None` for an empty prefix.
 pub(super) fn behind(begin: &[u8]) -> Option<Vec<u8>> {
     let mut end = begin.to_vec();
     while let Some(last) = end.pop() {
@@ -173,7 +173,8 @@ fn search(
         }
         Terms::Listed(list, part) => listed_infos(terms, &list.words(part)?, test)?,
     };
-    // The words of many documents first: once every document is found, the rest of the list says nothing new.
+    // Starts with the words that are in most documents. Once every document is found, the remaining words add
+    // nothing.
     liked.sort_unstable_by_key(|info| std::cmp::Reverse(info.doc_freq));
     let numbers = piece.segment.fast_fields().u64(NUMBER)?;
     let mut documents = NumberSet::new(piece.segment.max_doc());
@@ -193,7 +194,7 @@ fn search(
     Ok(())
 }
 
-/// Returns what tantivy knows of those terms that `likes` likes.
+/// Returns tantivy's information about the terms that `likes` accepts.
 fn liked_of(mut stream: TermStreamer<'_>, likes: impl Fn(&[u8]) -> bool) -> Vec<TermInfo> {
     let mut liked = Vec::new();
     while stream.advance() {
@@ -204,7 +205,7 @@ fn liked_of(mut stream: TermStreamer<'_>, likes: impl Fn(&[u8]) -> bool) -> Vec<
     liked
 }
 
-/// Returns what tantivy knows of the words in a piece of the list that the test likes.
+/// Returns tantivy's information about the words in a piece of the list that the test accepts.
 fn listed_infos(terms: &TermDictionary, words: &[u8], test: &impl WordTest) -> io::Result<Vec<TermInfo>> {
     let mut liked = Vec::new();
     test.find_all(words, &mut |word| liked.push(word));

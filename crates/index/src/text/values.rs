@@ -1,8 +1,9 @@
 //! Tests every distinct value of a header field.
 //!
-//! In: segments, how the values begin, a test. Out: the messages of the values that it likes. A column has a
-//! sorted list of its distinct values, each stored as what differs from the one before it, and for each
-//! message the places of its values in that list: the list is tested once, then the places are compared.
+//! Input: segments, a prefix of the values, a test. Output: the messages of the values that the test accepts.
+//! A column has a sorted list of its distinct values, each stored as its difference from the one before it,
+//! and for each message the positions of its values in that list. The list is tested once, then positions are
+//! compared.
 
 use crate::set::NumberSet;
 use crate::text::fields::{NUMBER, ValueField};
@@ -13,13 +14,13 @@ use rayon::prelude::*;
 use tantivy::SegmentReader;
 use tantivy::columnar::StrColumn;
 
-/// Values of one piece.
+/// Values in one piece.
 const PIECE_VALUE_COUNT: usize = 1 << 13;
 
-/// Adds the messages of the values that begin with `begin` and of which the test likes what follows.
+/// Adds the messages of the values that begin with `begin` and whose rest the test accepts.
 ///
 /// # Errors
-/// What tantivy says of a damaged file.
+/// An error of tantivy: a damaged file.
 pub(super) fn find(
     segments: &[SegmentReader],
     field: ValueField,
@@ -35,7 +36,7 @@ pub(super) fn find(
         }
         let numbers = segment.fast_fields().u64(NUMBER)?;
         for document in 0..segment.max_doc() {
-            // Message numbers and places in the list of values come from two columns of one segment.
+            // Message numbers and positions in the list of values come from two columns of one segment.
             if column
                 .term_ords(document)
                 .any(|place| u32::try_from(place).is_ok_and(|place| liked.contains(place)))
@@ -47,7 +48,7 @@ pub(super) fn find(
     Ok(())
 }
 
-/// Returns the places of the values that the test likes.
+/// Returns the positions of the values that the test accepts.
 fn liked(column: &StrColumn, begin: &[u8], test: &impl WordTest) -> tantivy::Result<NumberSet> {
     let count = column.num_terms();
     let bound = u32::try_from(count).unwrap_or(u32::MAX);

@@ -1,10 +1,10 @@
-//! Lists of a segment's distinct words, side by side in one file, for questions about parts of words
-//! (docs/FORMAT.md, "Lists of words").
+//! Lists of a segment's distinct words, in one file, for queries about parts of words (docs/FORMAT.md, "Lists
+//! of words").
 //!
-//! In: the terms of a segment just written; later a test. Out: the words that the test likes. tantivy's own
-//! list of terms is compact and dear to unpack; here the words of a field lie one after another and are
-//! searched at the speed of memory. A segment without this file answers by tantivy's list: only many words
-//! are worth it. Must not know what is asked for.
+//! Input: the terms of a segment just written; later a test. Output: the words that the test accepts.
+//! tantivy's own list of terms is compact and expensive to unpack. Here the words of a field are contiguous
+//! and are searched at memory speed. A list pays off only for many words; a segment without this file uses
+//! tantivy's list. Must not know what is searched for.
 
 use crate::state::TextSegment;
 use crate::text::directory::TextFiles;
@@ -17,30 +17,30 @@ use tantivy::SegmentReader;
 use tantivy::directory::error::OpenReadError;
 use tantivy::directory::{Directory, FileHandle, OwnedBytes, TerminatingWrite};
 
-/// Distinct words from which a field of a segment has a list.
+/// Fewest distinct words of a field for which a segment has a list.
 pub(super) const WORD_COUNT_MIN: usize = 1 << 14;
-/// Bytes from which a piece ends behind its last word. A piece is what one thread searches at a time.
+/// A piece ends after the word that reaches this many bytes. One thread searches one piece at a time.
 const PIECE_BYTES: u64 = 1 << 18;
-/// Stands behind each word; no word holds it.
+/// Ends each word; no word contains it.
 const END: u8 = b'\n';
-/// Bytes of a piece in the table: its field's number, where it begins and where it ends.
+/// Bytes of a piece's entry in the table: its field's number, its start and its end.
 const ENTRY_BYTES: usize = 24;
-/// Bytes of what stands at the end: the number of pieces.
+/// Bytes of the tail: the number of pieces.
 const TAIL_BYTES: u64 = 8;
 
 /// A test of words, one by one or many at once.
 pub(crate) trait WordTest: Clone + Send + Sync {
-    /// Says whether it likes a word.
+    /// Returns whether it accepts a word.
     fn likes(&self, word: &[u8]) -> bool;
 
-    /// Calls `each` with the place of every word of `words` that it likes, in order. Behind each word stands
-    /// a line feed, and no word holds one.
+    /// Calls `each` with the range of every word in `words` that it accepts, in order. A line feed ends each
+    /// word, and no word contains one.
     fn find_all(&self, words: &[u8], each: &mut dyn FnMut(Range<usize>)) {
         test_each(words, 0..words.len(), |word| self.likes(word), each);
     }
 }
 
-/// Likes everything.
+/// Accepts every word.
 #[derive(Clone)]
 pub(super) struct Any;
 
@@ -50,8 +50,8 @@ impl WordTest for Any {
     }
 }
 
-/// Calls `each` with the place of every word in `part` of `words` that `likes` likes; the part begins and
-/// ends with whole words.
+/// Calls `each` with the range of every word in `part` of `words` that `likes` accepts. The part begins and
+/// ends at word boundaries.
 pub(crate) fn test_each(
     words: &[u8],
     part: Range<usize>,
@@ -68,7 +68,7 @@ pub(crate) fn test_each(
     }
 }
 
-/// Returns the place of the whole word that holds the byte at `place`.
+/// Returns the range of the word that contains the byte at `place`.
 pub(crate) fn word_around(words: &[u8], place: usize) -> Range<usize> {
     let (before, behind) = words.split_at(place.min(words.len()));
     let start = memchr::memrchr(END, before).map_or(0, |end| end + 1);
@@ -76,21 +76,21 @@ pub(crate) fn word_around(words: &[u8], place: usize) -> Range<usize> {
     start..end
 }
 
-/// Words of one field of a segment that follow each other.
+/// Consecutive words of one field of a segment.
 #[derive(Clone, Debug)]
 pub(super) struct Piece {
     field: u64,
     bytes: Range<u64>,
 }
 
-/// The list of a segment.
+/// The list of words of a segment.
 pub(super) struct WordList {
     file: std::sync::Arc<dyn FileHandle>,
     pieces: Vec<Piece>,
 }
 
 impl WordList {
-    /// Opens the list of a segment; `None` if it has none, or was removed meanwhile.
+    /// Opens the list of a segment. Returns `None` if it has none, or if it was removed meanwhile.
     ///
     /// # Errors
     /// A damaged file.
@@ -110,13 +110,13 @@ impl WordList {
         }
     }
 
-    /// Returns the pieces of a field's list, none if it has no list.
+    /// Returns the pieces of a field's list. There are none if the field has no list.
     pub(super) fn pieces(&self, field: TextField) -> impl Iterator<Item = &Piece> {
         let number = number(field);
         self.pieces.iter().filter(move |piece| piece.field == number)
     }
 
-    /// Returns the words of a piece, each with a line feed behind it.
+    /// Returns the words of a piece, each ended by a line feed.
     ///
     /// # Errors
     /// Damage.
@@ -132,7 +132,7 @@ fn read(file: &dyn FileHandle, range: &Range<u64>) -> io::Result<OwnedBytes> {
     )
 }
 
-/// Reads the table; `None` if it makes no sense.
+/// Reads the table. Returns `None` if it is invalid.
 fn read_table(file: &dyn FileHandle) -> io::Result<Option<Vec<Piece>>> {
     let length = file.len() as u64;
     let Some(table_end) = length.checked_sub(TAIL_BYTES) else { return Ok(None) };
@@ -156,16 +156,17 @@ fn number_at(bytes: &[u8], place: usize) -> u64 {
     found.map_or(0, |bytes| u64::from_le_bytes(*bytes))
 }
 
-/// Writes the lists of segments just written, of those that have many words.
+/// Writes the lists of segments just written, for fields that have many words.
 ///
 /// # Errors
-/// What the disk says.
+/// An error of the disk.
 pub(super) fn write(files: &TextFiles, segments: &[TextSegment]) -> tantivy::Result<()> {
     let index = open_index(files, segments)?;
     for segment in index.searchable_segments()? {
         let reader = SegmentReader::open(&segment)?;
         let mut fields = Vec::new();
-        // Words of configured headers stand behind the header's name and are never asked for without it.
+        // Words of configured headers follow the header's name in a term, and no query searches them without
+        // it.
         for field in TextField::all().filter(|field| *field != TextField::Header) {
             if reader.inverted_index(field.field())?.terms().num_terms() >= WORD_COUNT_MIN {
                 fields.push(field);
@@ -190,7 +191,7 @@ fn write_list(files: &TextFiles, segment: &SegmentReader, fields: &[TextField]) 
         let mut piece = Piece { field: number(*field), bytes: position..position };
         while words.advance() {
             if words.key().contains(&END) {
-                // Only whole values may hold one: their field has no list.
+                // Only whole values may contain a line feed. A field with such a value gets no list.
                 pieces.truncate(of_field);
                 piece.bytes = position..position;
                 break;

@@ -1,7 +1,7 @@
-//! Writes segments of the text index: one writer a thread, no thread of its own.
+//! Writes segments of the text index. Each thread has one writer; writers start no threads.
 //!
-//! In: documents with message numbers. Out: sealed files of new segments, synced but named by nobody until
-//! the caller commits.
+//! Input: documents with message numbers. Output: sealed files of new segments. They are synced, but nothing
+//! names them until the caller commits.
 
 use crate::error::Result;
 use crate::state::TextSegment;
@@ -15,13 +15,13 @@ use std::sync::Arc;
 use tantivy::indexer::SingleSegmentIndexWriter;
 use tantivy::{Index, TantivyDocument};
 
-/// Memory of all segments being written, in bytes. A writer whose share is used up finishes its segment and
-/// begins the next.
+/// Memory for all segments being written, in bytes. A writer that has used up its share finishes its segment
+/// and begins the next.
 const MEMORY_BYTES: usize = 320 << 20;
-/// Least share of a writer: tantivy takes no less than 15 MB.
+/// Smallest share of a writer. tantivy requires at least 15 MB.
 const SHARE_BYTES_MIN: usize = 32 << 20;
 
-/// Returns so many writers into the directory `path`, one for each thread. They share the memory.
+/// Returns `count` writers into the directory `path`, one per thread. They share the memory.
 pub(crate) fn writers(disk: &Arc<dyn Disk>, path: &Path, count: usize) -> Vec<Box<dyn Documents>> {
     let files = TextFiles::new(disk, path);
     (0..count).map(|_| Box::new(TextWriter::new(&files, count)) as Box<dyn Documents>).collect()
@@ -36,7 +36,7 @@ struct TextWriter {
 }
 
 impl TextWriter {
-    /// Begins without a segment; `writer_count` such writers share the memory.
+    /// Returns a writer without a segment. `writer_count` such writers share the memory.
     fn new(files: &TextFiles, writer_count: usize) -> TextWriter {
         TextWriter {
             files: files.clone(),
@@ -106,7 +106,7 @@ pub(super) fn segments(index: &Index) -> tantivy::Result<Vec<TextSegment>> {
 }
 
 fn begin(files: &TextFiles, share_bytes: usize) -> tantivy::Result<SingleSegmentIndexWriter> {
-    // Its own small files: each writer's list of segments is its own.
+    // Each writer has its own list of segments, which is a small file.
     let own = files.with_own_small_files();
     Index::builder().schema(schema()).tokenizers(tokenizers()).single_segment_index_writer(own, share_bytes)
 }

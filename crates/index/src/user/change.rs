@@ -1,7 +1,7 @@
-//! Gives tags to messages and takes them away.
+//! Adds tags to messages and removes them.
 //!
-//! In: messages of one commit of the index, and what to change. Out: one commit of `user/`. What is written
-//! is checked against its newest commit, under its lock; the index and the mail are not touched.
+//! Input: messages of one commit of the index, and the change. Output: one commit of `user/`. The change
+//! applies to the newest commit of `user/`, under its lock. The index and the mail are not touched.
 
 use crate::environment::Environment;
 use crate::error::Result;
@@ -12,7 +12,7 @@ use crate::user::{ATTACHMENT, Tags, check_tag, merge, version_bytes, writer};
 use std::collections::BTreeSet;
 use store::{OwnedValue, Rows, Snapshot, Transaction, Value};
 
-/// What to do with the tags of messages. What is to be added and removed is added.
+/// A change to the tags of messages. A tag that is in both sets is added.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TagChange {
     /// Tags to add.
@@ -24,17 +24,16 @@ pub struct TagChange {
 /// What a change did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TagSummary {
-    /// Messages that were meant, copies counted once.
+    /// Messages that were selected; copies count once.
     pub messages: u64,
-    /// Messages whose tags changed, each copy counted.
+    /// Messages whose tags changed; each copy counts.
     pub changed: u64,
 }
 
-/// Changes the tags of the messages of a set, and of all their copies.
+/// Changes the tags of a set of messages, and of all their copies.
 ///
 /// # Errors
-/// A text that is no tag; damage, a full disk, a data directory that cannot be written: then nothing was
-/// changed.
+/// An invalid tag; damage, a full disk, a data directory that cannot be written: nothing was changed.
 pub fn change_tags(
     environment: &Environment,
     mailbox: &Mailbox,
@@ -77,7 +76,7 @@ pub fn change_tags(
     Ok(summary)
 }
 
-/// Rows in the making.
+/// Rows that are to be written and deleted.
 pub(super) struct Changes {
     contents: Rows,
     tags: Rows,
@@ -85,14 +84,14 @@ pub(super) struct Changes {
 }
 
 impl Changes {
-    /// Begins.
+    /// Returns changes with no rows.
     pub(super) fn new(snapshot: &Snapshot) -> Result<Changes> {
         let empty = |table| Ok(Rows::new(snapshot.table(table)?.schema()));
         let contents: Result<Rows> = empty(contents::TABLE);
         Ok(Changes { contents: contents?, tags: empty(tags::TABLE)?, deletes: Vec::new() })
     }
 
-    /// Gives a message these tags instead of those that it has of its own, if any.
+    /// Gives a message these tags in place of its own ones, if it has any.
     pub(super) fn write(
         &mut self,
         message: &TaggedMessage,

@@ -1,8 +1,8 @@
-//! What the user said and mail does not tell: tags of messages, in a store of its own, `user/`, which
-//! outlives the index; and saved queries, in a file beside it. Nothing can make either again: of each there
-//! is a second copy, in `user/copy/`.
+//! The user's own data, which mail does not contain. Tags of messages are in a store of their own, `user/`,
+//! which outlives the index; saved queries are in a file beside it. Neither can be made again, so each has a
+//! second copy in `user/copy/`.
 //!
-//! In: an environment. Out: snapshots of that store, and writers. Must not know how messages are found.
+//! Input: an environment. Output: snapshots of that store, and writers. Must not know how messages are found.
 
 mod change;
 pub(crate) mod queries;
@@ -25,14 +25,14 @@ pub(crate) use tags::Tags;
 pub use tags::{TAG_BYTES_MAX, check_tag};
 pub use text::{TagImport, export_tags, has_no_tags, import_tags, import_tags_of};
 
-/// Name of the attachment that says which version the tables have.
+/// Name of the attachment that holds the version of the tables.
 const ATTACHMENT: &str = "user";
 /// First bytes of the attachment.
 pub const MAGIC: [u8; 8] = *b"PNEUUSER";
 /// Version of the tables of `user/`.
 pub const VERSION: u32 = 1;
 
-/// Opens the newest commit for reading; there is none until something was said.
+/// Opens the newest commit for reading. Returns `None` if no tag was ever set.
 ///
 /// # Errors
 /// Damage, a newer version.
@@ -47,7 +47,7 @@ pub(crate) fn snapshot(disk: &Arc<dyn Disk>, directory: &Path) -> Result<Option<
     }
 }
 
-/// Takes the writer's lock, waiting for others; creates the store if there is none.
+/// Takes the writer's lock, waiting for it if needed. Creates the store if there is none.
 ///
 /// # Errors
 /// Damage, a newer version, a data directory that cannot be written.
@@ -66,10 +66,10 @@ fn writer(environment: &Environment) -> Result<Writer> {
     Ok(writer)
 }
 
-/// Merges one group of segments if that is due, unless somebody else does.
+/// Merges one group of segments if a merge is due and no other process is merging.
 ///
 /// # Errors
-/// Damage, a full disk: what was committed stays.
+/// Damage, a full disk. What was committed stays.
 fn merge(environment: &Environment) -> Result<()> {
     let options = MergeOptions {
         holder: environment.holder.clone(),
@@ -83,10 +83,10 @@ fn merge(environment: &Environment) -> Result<()> {
     }
 }
 
-/// Says of damage that a second copy is whole, if one is.
+/// Adds to an error about damage that the second copy is intact, if it is.
 fn with_copy(disk: &Arc<dyn Disk>, directory: &Path, error: store::Error) -> Error {
     let copy = store::second_copy(directory);
-    // Both are written by the same program: one that seems to be of a newer version is damaged.
+    // The same program writes both, so a store that seems to be newer than its copy is damaged.
     let is_damage = matches!(error, store::Error::Corrupt { .. } | store::Error::Version { .. });
     match Snapshot::open(disk, &copy) {
         Ok(_) if is_damage => Error::from(error).kept_in(copy),
@@ -94,8 +94,8 @@ fn with_copy(disk: &Arc<dyn Disk>, directory: &Path, error: store::Error) -> Err
     }
 }
 
-/// Gives what an earlier version wrote its second copy, and the newest version. If that cannot be done now
-/// the next one does it: the index goes on without it.
+/// Adds the second copy and the newest version to data that an earlier version wrote. If this fails, the next
+/// call tries again; the index works without it.
 pub(crate) fn keep_twice(environment: &Environment) {
     let directory = environment.user_directory();
     let is_once = |name: &str| {
@@ -110,11 +110,11 @@ pub(crate) fn keep_twice(environment: &Environment) {
     }
 }
 
-/// Mends what the user said from its second copy, and the copy from it, file by file. What neither has stays
-/// as it is.
+/// Repairs the user's data from its second copy, and the copy from the data, file by file. A file that is
+/// damaged in both stays as it is.
 ///
 /// # Errors
-/// What the disk says; a newer version.
+/// An error of the disk; a newer version.
 pub fn repair_user(environment: &Environment) -> Result<()> {
     let directory = environment.user_directory();
     if !environment.disk.list(&directory).is_ok_and(|names| !names.is_empty()) {
@@ -125,7 +125,7 @@ pub fn repair_user(environment: &Environment) -> Result<()> {
     queries::repair(environment)
 }
 
-/// Returns what is damaged of saved queries and of their second copy.
+/// Checks the saved queries and their second copy. Returns the damage in each.
 pub(crate) fn check_queries(environment: &Environment) -> [Option<(PathBuf, String)>; 2] {
     queries::check(environment)
 }
@@ -136,7 +136,7 @@ fn version_bytes() -> Vec<u8> {
 }
 
 fn check_version(snapshot: &Snapshot, directory: &Path) -> Result<()> {
-    // A store that was created and never written to has none.
+    // A store that was created but never written to has no attachment.
     let Some(bytes) = snapshot.attachment(ATTACHMENT) else { return Ok(()) };
     let version = bytes.strip_prefix(&MAGIC).and_then(|rest| <[u8; 4]>::try_from(rest).ok());
     match version.map(u32::from_le_bytes) {

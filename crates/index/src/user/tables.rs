@@ -1,12 +1,12 @@
 //! The tables of the store `user/`: their schemas, and the names of their columns.
 //!
-//! docs/FORMAT.md describes each column. Nothing here can be made again from mail, so rows are keyed by what
-//! a message is (its SHA-256, and its Message-ID where its headers changed on the way), never by a number
-//! that the index gives.
+//! docs/FORMAT.md describes each column. None of this can be made again from mail, so rows are keyed by what
+//! identifies a message (its SHA-256, and its Message-ID in case its headers changed on the way), never by a
+//! number that the index assigns.
 
 use store::{Column, Index, IndexKind, Kind, Schema};
 
-/// Contents of which the user said something, if only that a tag is to go.
+/// Contents whose tags the user changed, even if only to remove one.
 pub(super) mod contents {
     /// The table's name.
     pub(crate) const TABLE: &str = "contents";
@@ -14,7 +14,7 @@ pub(super) mod contents {
     pub(crate) const SHA256: usize = 0;
     /// XXH3-64 of the Message-ID (u64).
     pub(crate) const MESSAGE_ID_HASH: usize = 1;
-    /// The Message-ID, UTF-8: for whoever gets tags without the mail.
+    /// The Message-ID, UTF-8, for readers that get the tags without the mail.
     pub(crate) const MESSAGE_ID: usize = 2;
     /// Index: contents with a Message-ID.
     pub(crate) const BY_MESSAGE_ID: &str = "message-id";

@@ -1,7 +1,7 @@
-//! Tags as one commit of `user/` has them.
+//! The tags in one commit of `user/`.
 //!
-//! In: a snapshot. Out: the tags of a content, and the contents of a tag. Must not know which contents there
-//! are.
+//! Input: a snapshot. Output: the tags of a content, and the contents with a tag. Must not know which
+//! contents the index has.
 
 use crate::error::Result;
 use crate::rows::part_of;
@@ -13,7 +13,7 @@ use store::{PRIMARY, RowId, Snapshot, Table, Value};
 /// Longest tag in bytes.
 pub const TAG_BYTES_MAX: usize = 200;
 
-/// Tags as one commit has them.
+/// The tags in one commit.
 pub(crate) struct Tags {
     snapshot: Snapshot,
     contents: Table,
@@ -21,18 +21,18 @@ pub(crate) struct Tags {
 }
 
 impl Tags {
-    /// Takes the tables out of a snapshot.
+    /// Opens the tables of a snapshot.
     pub(crate) fn new(snapshot: &Snapshot) -> Result<Tags> {
         let (contents, tags) = (snapshot.table(contents::TABLE)?, snapshot.table(tags::TABLE)?);
         Ok(Tags { snapshot: snapshot.clone(), contents, tags })
     }
 
-    /// Returns whether `newest` is the commit they are of.
+    /// Returns whether they belong to the commit `newest`.
     pub(crate) fn are_of(&self, newest: &Snapshot) -> bool {
         newest.version() == self.snapshot.version() && newest.continues(&self.snapshot)
     }
 
-    /// Returns the tags of a content, or none if nothing was ever said of it.
+    /// Returns the tags of a content, or `None` if they were never changed.
     pub(crate) fn own(&self, sha256: &[u8; 32]) -> Result<Option<BTreeSet<String>>> {
         if self.contents.get(PRIMARY, &[Value::Id(sha256)])?.is_none() {
             return Ok(None);
@@ -42,7 +42,7 @@ impl Tags {
         rows.into_iter().map(text).collect::<Result<_>>().map(Some)
     }
 
-    /// Returns the contents with a Message-ID of which something was said.
+    /// Returns the contents in this store with a Message-ID.
     pub(crate) fn with_message_id(&self, hash: u64) -> Result<Vec<[u8; 32]>> {
         let mut found = Vec::new();
         for row in self.contents.find(contents::BY_MESSAGE_ID, &[Value::U64(hash)])? {
@@ -57,7 +57,8 @@ impl Tags {
         let mut names: Vec<String> = Vec::new();
         let mut last: Option<Vec<u8>> = None;
         loop {
-            // The key's first value stands for all keys that begin with it: the next row has the next tag.
+            // A key of the tag alone stands for all keys that begin with it, so the next row has the next
+            // tag.
             let key = last.as_deref().map(|tag| [Value::Bytes(tag)]);
             let from = key.as_ref().map_or(Bound::Unbounded, |key| Bound::Excluded(&key[..]));
             let Some(row) = self.tags.range(PRIMARY, from, Bound::Unbounded)?.next().transpose()? else {
@@ -81,7 +82,7 @@ impl Tags {
         Ok(found)
     }
 
-    /// Returns the hash of a content's Message-ID, or none if nothing was ever said of it.
+    /// Returns the hash of a content's Message-ID, or `None` if its tags were never changed.
     pub(crate) fn message_id_hash(&self, sha256: &[u8; 32]) -> Result<Option<u64>> {
         let row = self.contents.get(PRIMARY, &[Value::Id(sha256)])?;
         let hash = |row: RowId| Ok(part_of(&self.contents, row).u64_at(contents::MESSAGE_ID_HASH, row.row)?);
@@ -89,7 +90,7 @@ impl Tags {
     }
 }
 
-/// Says whether text can be a tag.
+/// Checks that a text can be a tag.
 ///
 /// # Errors
 /// A sentence that says why not.

@@ -1,9 +1,9 @@
-//! All tags as text, and back: for backups, and for people.
+//! Exports all tags as text and imports them, for backups and for people.
 //!
-//! In: the store `user/`, or text. Out: text, or one commit that adds what the text says: all of it where the
-//! user named the text, only what it says of the messages of some roots where it was found beside them. The
-//! format is in docs/FORMAT.md: a line for each content, in the order of their SHA-256, so that two exports
-//! of the same tags are the same bytes. Must not know who keeps the text.
+//! Input: the store `user/`, or text. Output: text, or one commit that adds the tags in it. A text that the
+//! user named is imported whole. Of a text that was found beside some roots, only the tags of messages in
+//! those roots are imported. docs/FORMAT.md describes the format: one line per content, ordered by SHA-256,
+//! so that two exports of the same tags are the same bytes. Must not know who keeps the text.
 
 use crate::environment::Environment;
 use crate::error::{Error, Result};
@@ -16,9 +16,9 @@ use crate::user::{Tags, check_tag, merge, snapshot, writer};
 use std::collections::{BTreeMap, BTreeSet};
 use store::Snapshot;
 
-/// The first line: what it is, and the version of the format.
+/// The first line: the kind of the file and the version of the format.
 const HEADER: &str = "pneu-tags 1";
-/// What begins the first line of every version.
+/// The beginning of the first line in every version.
 const HEADER_START: &str = "pneu-tags ";
 
 /// What an import did.
@@ -26,20 +26,20 @@ const HEADER_START: &str = "pneu-tags ";
 pub struct TagImport {
     /// Contents that the text names.
     pub contents: u64,
-    /// Contents of which nothing was said before, or that got a tag.
+    /// Contents that are new to the store, or that got a tag.
     pub changed: u64,
-    /// Contents that the text names besides, of which nothing was taken.
+    /// Further contents in the text, which were not imported.
     pub left_out: u64,
 }
 
-/// What is said of one content.
+/// The tags of one content, and its Message-ID.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Entry {
     message_id: String,
     tags: BTreeSet<String>,
 }
 
-/// Returns all tags as text; only the first line if nothing was ever said.
+/// Returns all tags as text. If there are none, it is only the first line.
 ///
 /// # Errors
 /// Damage, a newer version.
@@ -64,7 +64,7 @@ pub fn export_tags(environment: &Environment) -> Result<String> {
     Ok(text)
 }
 
-/// Says whether nothing was ever said of any message.
+/// Returns whether no tag was ever set.
 ///
 /// # Errors
 /// Damage, a newer version.
@@ -73,7 +73,7 @@ pub fn has_no_tags(environment: &Environment) -> Result<bool> {
     Ok(user.map(|user| user.table(contents::TABLE)).transpose()?.is_none_or(|table| table.row_count() == 0))
 }
 
-/// Adds to the tags what a text says: all of it in one commit, or nothing. Tags that are there stay.
+/// Adds the tags in a text: all of them in one commit, or none. Existing tags stay.
 ///
 /// # Errors
 /// [`Error::TagText`] with the number of the line that is wrong; damage, a full disk: then nothing was
@@ -86,10 +86,9 @@ pub fn import_tags(environment: &Environment, text: &str) -> Result<TagImport> {
     add(environment, parse(text)?.into_iter().map(message).collect())
 }
 
-/// Adds to the tags what a text says of messages that have a file in one of these roots, as [`import_tags`]
-/// does. What it says of any other is left out: whoever wrote the text is trusted with what lies beside it,
-/// and with nothing else. Each message counts by its content and keeps its own Message-ID, whatever the text
-/// says of it.
+/// Adds the tags that a text has for messages with a file in one of these roots, as [`import_tags`] does.
+/// Other lines are left out: the author of a text is trusted only with the mail beside it. Each message is
+/// identified by its content and keeps its own Message-ID, whatever the text says.
 ///
 /// # Errors
 /// As [`import_tags`]; damage of the index.
@@ -148,7 +147,7 @@ fn entries(user: &Snapshot) -> Result<BTreeMap<[u8; 32], Entry>> {
     for part in user.table(tags::TABLE)?.parts() {
         for row in part.live_rows() {
             let sha256 = part.id_at(tags::SHA256, row)?;
-            // Tags of a content without a row are nobody's.
+            // Tags whose content has no row are ignored.
             if let Some(entry) = entries.get_mut(&sha256) {
                 entry.tags.insert(text(part.bytes(tags::TAG, row)?));
             }
@@ -189,7 +188,7 @@ fn parse(text: &str) -> Result<BTreeMap<[u8; 32], Entry>> {
     Ok(entries)
 }
 
-/// Appends text with `%` and all that separates fields and lines as `%` and two digits.
+/// Appends text, with `%` and every character that separates fields or lines as `%` and two digits.
 fn escape(text: &str, out: &mut String) {
     for character in text.chars() {
         if character == '%' || character.is_ascii_control() || character == ' ' {

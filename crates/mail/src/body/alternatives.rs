@@ -4,8 +4,8 @@
 //! a message is displayed.
 //!
 //! The plain form is shown unless HTML is better. HTML is better if the plain form has few letters and
-//! digits, not counting web addresses, and HTML has several times as many. So a text that only says "view
-//! this in a browser" is not taken for the message.
+//! digits, not counting web addresses, and HTML has several times as many. A text that only says "view this
+//! in a browser" is therefore not shown as the message.
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
 use std::collections::{BTreeMap, HashSet};
@@ -20,7 +20,7 @@ use crate::mime::content_fields::{ContentFields, Disposition};
 use crate::mime::parts::{Body, Part};
 use crate::problem::Problems;
 
-/// With so many letters and digits, a plain text is shown whatever the HTML contains.
+/// A plain text with this many letters and digits is shown whatever the HTML contains.
 const LETTER_COUNT_ENOUGH: usize = 250;
 /// How many times as many letters and digits HTML must have to be better.
 const BETTER_FACTOR: usize = 4;
@@ -146,7 +146,7 @@ impl LetterCounts<'_> {
         indexes.iter().fold(0, |sum, index| sum.saturating_add(self.count(*index)))
     }
 
-    /// Counts those of a part, as far as it matters. Usually the first kilobytes tell.
+    /// Counts those of a part, as far as needed. Usually the first kilobytes are enough.
     fn count(&mut self, index: usize) -> usize {
         const ENOUGH: usize = LETTER_COUNT_ENOUGH * BETTER_FACTOR;
         if let Some(count) = self.known.get(&index) {

@@ -1,8 +1,7 @@
-//! Extracts the HTML of a message as it is.
+//! Extracts the HTML of a message unchanged.
 //!
-//! Input: the bytes of a message. Output: the text of its first HTML part. The caller must sanitise it
-//! before showing it.
-//! Does not depend on HTML.
+//! Input: the bytes of a message. Output: the text of its first HTML part. The caller must sanitise it before
+//! showing it. Does not depend on HTML.
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
 use crate::body::part_text::label;

@@ -14,8 +14,8 @@ use crate::problem::{Problem, Problems};
 use crate::text::html::{html_to_linked_text, html_to_text};
 use crate::text::links::{LinkList, Links};
 
-/// Returns the text of a part, and of HTML the text that is shown. `room` bytes of it are wanted; a few more
-/// tell that there is more.
+/// Returns the text of a part; for HTML, the text that is shown. The caller needs `room` bytes of it. A few
+/// more bytes show that the text is longer.
 pub(crate) fn part_text<'a>(
     content: &ContentFields,
     decoded: &'a [u8],
@@ -25,7 +25,7 @@ pub(crate) fn part_text<'a>(
     linked_part_text(content, decoded, (room, fallback, Links::Ignored), problems).0
 }
 
-/// Returns the same text, and its links if they are wanted.
+/// Returns the same text, and its links if requested.
 pub(crate) fn linked_part_text<'a>(
     content: &ContentFields,
     decoded: &'a [u8],

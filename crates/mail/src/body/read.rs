@@ -3,12 +3,12 @@
 //! Input: parts. Output: the text to be searched, the attachments, and the hashes of the parts. Knows nothing
 //! of the message's own header.
 //!
-//! The text is that of all text parts in the order of the message, including attached ones, those of nested
-//! messages, and the subjects of these. Of a multipart/alternative it has one form, which `alternatives.rs`
-//! chooses. Of the other forms, the lines with a word that the text lacks are kept, so that all words are
-//! found and none is there twice.
+//! The text consists of all text parts in the order of the message, including attached ones, those of nested
+//! messages, and the subjects of nested messages. Of a multipart/alternative it has one form, which
+//! `alternatives.rs` chooses. Of the other forms, only lines with a word that the text lacks are kept, so
+//! that all words are found and none is there twice.
 //!
-//! Ranges of the text tell which of it was attached, as a message or as text.
+//! Ranges mark which parts of the text were attached, as a message or as text.
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
 use std::borrow::Cow;
@@ -158,7 +158,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Returns everything hashed of a part besides its content.
+    /// Returns everything hashed of a part except its content.
     fn header<'a>(&self, part: &'a Part<'_>, mime: &'a str, decoding_key: &'a str) -> PartHeader<'a> {
         let parent = part.parent.and_then(|number| self.parts.get(number));
         let is_related = parent.is_some_and(|parent| parent.content.mime == "multipart/related");
@@ -346,13 +346,12 @@ impl Reader<'_> {
     }
 }
 
-/// Where the pieces of a text are that was appended without white space at its ends, NULs and CRs before line
-/// feeds.
+/// The ranges of appended text after white space at its ends, NULs, and CRs before line feeds were removed.
 struct AddedText {
     place: Range<usize>,
     /// Bytes of white space before it.
     blank: usize,
-    /// Where bytes were left out, in ascending order.
+    /// The offsets of removed bytes, in ascending order.
     left_out: Vec<usize>,
 }
 

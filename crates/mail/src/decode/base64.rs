@@ -54,7 +54,7 @@ pub(crate) struct Base64Decoder {
 }
 
 impl Base64Decoder {
-    /// Decodes a piece of which `following` is the continuation.
+    /// Decodes a piece. `following` is its continuation.
     pub(crate) fn decode(&mut self, piece: &[u8], following: &[u8], decoded: &mut Vec<u8>) {
         let mut rest = piece;
         while !self.is_over {

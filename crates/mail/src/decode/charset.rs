@@ -168,7 +168,7 @@ fn find(label: &str) -> Charset {
         return Charset::Stateful(StatefulCharset::Iso2022Kr, decode_iso_2022_kr);
     }
     if let Some(encoding) = Encoding::for_label(label.as_bytes()) {
-        // Its replacement encoding stands for iso-2022-cn and others that it does not support.
+        // encoding_rs uses its replacement encoding for iso-2022-cn and others that it does not support.
         return if encoding == REPLACEMENT { Charset::Unknown } else { Charset::Known(encoding) };
     }
     // Windows code pages have many names: cp-1252, windows1252, x-cp1252, ms936.

@@ -126,7 +126,7 @@ pub(crate) fn decode_iso_2022_kr(bytes: &[u8]) -> String {
 }
 
 /// Adds a byte, or in a shifted run a pair with the high bits set, and returns the rest. A line end returns
-/// to ASCII. A byte that cannot be half of a pair stands for itself.
+/// to ASCII. A byte that cannot be half of a pair is added alone.
 fn push_shifted<'a>(lifted: &mut Vec<u8>, is_shifted: &mut bool, (byte, next): (u8, &'a [u8])) -> &'a [u8] {
     *is_shifted &= byte != b'\n';
     let is_half = |byte: u8| matches!(byte, 0x21..=0x7e);

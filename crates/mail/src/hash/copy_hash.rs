@@ -31,7 +31,7 @@ const PART: u8 = 1;
 /// Starts a header field.
 const FIELD: u8 = 2;
 
-/// Everything hashed of a part besides its content.
+/// Everything hashed of a part except its content.
 #[derive(Clone, Copy)]
 pub(crate) struct PartHeader<'a> {
     /// Its type. All kinds of nested messages have `message/rfc822`.

@@ -1,4 +1,4 @@
-//! Parses the value of an address field (RFC 5322, 3.4, and what is sent instead of it).
+//! Parses the value of an address field (RFC 5322, 3.4, and common deviations from it).
 //!
 //! Input: the raw value. Output: addresses in order. Groups are flattened: their members are listed like
 //! other addresses. A group without members (`undisclosed-recipients:;`) becomes an entry with a name and no
@@ -276,7 +276,7 @@ mod tests {
             ("=?utf-8?q?Bee, Ann?= <a@b>", "Bee, Ann<a@b>"),
             ("=?utf-8?q?Ann_=3Ca=40b=3E?=", "Ann<a@b>"),
             ("\"=?utf-8?q?J=C3=B6rg?=\" <j@x>", "Jörg<j@x>"),
-            // Quotation marks that were encoded with the name, or stand around it twice.
+            // Quotation marks that were encoded with the name, or enclose it twice.
             ("=?utf-8?q?=22J=C3=B6rg_M=22?= <j@x>", "Jörg M<j@x>"),
             ("=?utf-8?b?IkrDtnI=?= =?utf-8?b?ZyI=?= <j@x>", "Jörg<j@x>"),
             ("\"\\\"=?utf-8?q?J=C3=B6rg?=\\\"\" <j@x>", "Jörg<j@x>"),

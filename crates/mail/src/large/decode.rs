@@ -34,7 +34,7 @@ pub(super) fn each_block(
     }
 }
 
-/// Returns the bytes ahead before `end`, at least `wanted` if there are as many, and whether those are all.
+/// Returns the bytes ahead before `end`, at least `wanted` if there are that many, and whether they are all.
 fn ahead<'w>(window: &'w mut Window<'_>, end: u64, wanted: usize) -> io::Result<(&'w [u8], bool)> {
     let left = usize::try_from(end.saturating_sub(window.position())).unwrap_or(usize::MAX);
     window.fill(wanted.min(left))?;
@@ -100,8 +100,8 @@ fn quoted_printable(window: &mut Window<'_>, end: u64, consume: &mut dyn FnMut(&
     }
 }
 
-/// Returns how many quoted-printable bytes mean the same whatever follows: everything before a last `=` that
-/// may continue, and before one that would then be the last.
+/// Returns how many quoted-printable bytes can be decoded independently of what follows: everything before a
+/// last `=` that may continue, and before another `=` that would then be the last.
 fn certain_length(bytes: &[u8]) -> usize {
     let mut certain = bytes;
     while let Some(last) = memchr::memrchr(b'=', certain) {

@@ -57,10 +57,10 @@ pub struct Extent {
     pub is_cut: bool,
 }
 
-/// What a message is known by.
+/// The identity of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Identity {
-    /// SHA-256 of the message, decompressed. If it was cut, of the file as it is stored.
+    /// SHA-256 of the message, decompressed. If the message was cut, SHA-256 of the stored file.
     pub sha256: [u8; 32],
     /// How many bytes were hashed.
     pub size_bytes: u64,
@@ -219,7 +219,7 @@ impl<'s> LargeMessage<'s> {
     }
 
     fn explained(&self, error: io::Error) -> Error {
-        // Errors of the operating system have a number; those of a decompressor have none.
+        // Errors of the operating system have a number; those of a decompressor do not.
         if self.compression() == Compression::Plain || error.raw_os_error().is_some() {
             return Error::io("read", &self.path, error);
         }

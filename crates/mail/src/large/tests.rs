@@ -175,7 +175,7 @@ fn a_message_that_would_be_gone_back_in_without_end_is_read_once() {
     };
     let found = count(text.as_bytes(), limits);
     assert!((1..20).contains(&found), "{found}");
-    // What is decompressed again is counted in bytes too.
+    // Bytes that are decompressed again are counted too.
     let packed = gzip(text.as_bytes());
     assert_eq!(count(&packed, limits), found);
     let few_bytes = WindowLimits { rewind_bytes: 5 * wide(piece.len()), ..limits };

@@ -24,7 +24,8 @@ pub(super) struct WindowLimits {
     pub(super) small_bytes: usize,
     /// How often the window may go back by reading the source again.
     pub(super) rewind_count: usize,
-    /// Bytes that may be decompressed once more for that: a compressed message begins anew each time.
+    /// Bytes that may be decompressed again for going back. A compressed message starts from its beginning
+    /// each time.
     pub(super) rewind_bytes: u64,
 }
 
@@ -108,7 +109,7 @@ impl<'s> Window<'s> {
         if offset < self.start {
             let Some(left) = self.rewinds_left.checked_sub(1) else { return Ok(false) };
             if self.source.compression != Compression::Plain {
-                // It is likely to be read again as far as it was before.
+                // It will probably be read again up to the same position.
                 let Some(left) = self.rewind_bytes_left.checked_sub(self.position()) else {
                     return Ok(false);
                 };

@@ -243,7 +243,7 @@ mod tests {
         0x00, 0x00, 0x00, 0x3e, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00,
     ];
 
-    /// Unpacks what is recognised as compressed; the content, and how much of it that is.
+    /// Unpacks compressed bytes. Returns the content, and how much was unpacked.
     fn unpacked(packed: &[u8], limit_bytes: usize) -> io::Result<(Vec<u8>, Unpacked)> {
         let compression = Compression::of(packed);
         assert_ne!(compression, Compression::Plain);
@@ -366,7 +366,7 @@ mod tests {
             for index in 10..packed.len() {
                 let mut damaged = packed.clone();
                 damaged[index] ^= 0x10;
-                // The time and the program's name in a gzip header are not checked; all else is.
+                // The time and the program's name in a gzip header are not checked; everything else is.
                 match unpacked(&damaged, 1000) {
                     Ok((unpacked, _)) => assert_eq!(unpacked, content, "flipped at {index}"),
                     Err(error) => assert!(!error.to_string().is_empty()),

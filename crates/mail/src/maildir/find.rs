@@ -1,7 +1,7 @@
 //! Finds the folders below a root, without reading `cur` and `new`.
 //!
 //! Input: a root directory. Output: every Maildir in it, at any depth, each once, and everything that could
-//! not be read, so that unknown is never taken for empty. `walk.rs` says how.
+//! not be read, so that an unknown directory never counts as empty. `walk.rs` describes the walk.
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
 use crate::error::Result;

@@ -1,8 +1,8 @@
 //! Decides which symbolic links in a Maildir are followed: those that lead to mail, or stay below their root.
 //!
-//! Input: a root, and links below it. Output: whether the target may be read. The links of a Maildir are
-//! chosen by whoever packed it. Without this rule, one could lead to a private key, which would then be
-//! indexed, shown and backed up as if it were mail.
+//! Input: a root, and links below it. Output: whether the target may be read. The author of a Maildir chooses
+//! its links. Without this rule, a link could lead to a private key, which would then be indexed, shown and
+//! backed up like mail.
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
 use std::io;

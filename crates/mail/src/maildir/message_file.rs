@@ -1,4 +1,4 @@
-//! Reads a whole message file as it was at one moment, and decompresses it.
+//! Reads a complete message file as it was at one moment, and decompresses it.
 //!
 //! Input: a path, and a limit in bytes. Output: the content with the file's stat from before it was read, in
 //! a buffer that is reused. Does not know what a message is.
@@ -187,7 +187,7 @@ mod tests {
             i64::try_from(self.stats.get()).unwrap()
         }
 
-        /// Reads the file; what was read, and how many calls that took.
+        /// Reads the file. Returns its content, and how many calls that took.
         fn read(&self, limit_bytes: usize) -> Option<(String, usize)> {
             let mut buffer = Vec::new();
             let first = self.stat().unwrap();

@@ -20,7 +20,7 @@ use std::path::Path;
 
 /// A file of this name excludes its folder and everything below it.
 const NO_INDEX: &[u8] = b".noindex";
-/// A file of this name keeps its folder and everything below it as it is in the index.
+/// A file with this name keeps the index from updating its folder and everything below.
 const NO_UPDATE: &[u8] = b".noupdate";
 /// Directories of programs other than mail programs: thousands of directories, or copies of all mail. They
 /// are not entered unless they are folders themselves, because Maildir++ has folders of such names too.
@@ -34,7 +34,7 @@ const LOST_AND_FOUND: &[u8] = b"lost+found";
 pub(crate) enum NoIndex {
     /// It excludes its folder and everything below it.
     LeavesOut,
-    /// It is ignored, to find what it excludes.
+    /// The file has no effect, so that the directories that it would exclude are found.
     MeansNothing,
 }
 
@@ -192,8 +192,8 @@ impl Walk<'_> {
     }
 
     /// Returns whether a directory has a subdirectory `name`, which is `cur` or `new`. A link counts unless
-    /// it is known to lead to anything else: reading it later reports the error, so the folder is not taken
-    /// for empty.
+    /// it is known to lead to something else: reading it later reports the error, so that the folder does not
+    /// count as empty.
     fn has(&mut self, path: &[u8], listing: &Listing, name: &[u8]) -> bool {
         let is_it = |other: &Vec<u8>| other == name;
         if listing.directories.iter().any(is_it) {

@@ -98,7 +98,7 @@ pub(crate) fn flags_of(block: &Block<'_>, parts: &[Part<'_>]) -> ContentFlags {
 
 /// Returns the priority: `HIGH`, `LOW`, or neither.
 ///
-/// A message sent in bulk is low whatever its sender says, as in mu.
+/// A bulk message has low priority whatever its sender set, as in mu.
 fn priority(block: &Block<'_>) -> ContentFlags {
     const BULK: [&[u8]; 3] = [b"bulk", b"junk", b"list"];
     let is_bulk = |value: &[u8]| BULK.iter().any(|word| value.eq_ignore_ascii_case(word));
@@ -108,7 +108,7 @@ fn priority(block: &Block<'_>) -> ContentFlags {
     senders_priority(block)
 }
 
-/// Returns the priority that the sender gave, whatever lists add: that of the first field that names one.
+/// Returns the priority that the sender gave, ignoring what lists add: that of the first field that has one.
 pub(crate) fn senders_priority(block: &Block<'_>) -> ContentFlags {
     let fields = ["x-priority", "priority", "importance", "x-msmail-priority"];
     let mut named = fields.into_iter().flat_map(|name| block.all(name)).filter_map(named_priority);

@@ -70,7 +70,7 @@ pub struct Message {
     /// The text of all parts, with HTML converted to text. Of several forms it has the one that is shown.
     /// Lines end with LF.
     pub text: String,
-    /// The links of what was HTML in the text, if the context asks for them. Nothing else depends on it.
+    /// The links in the HTML parts of the text, if the context asks for them. Nothing else depends on it.
     pub links: LinkList,
     /// The other forms of the text.
     pub other_forms: Vec<OtherForm>,

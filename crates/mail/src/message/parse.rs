@@ -189,7 +189,7 @@ impl Header<'_, '_> {
     }
 }
 
-/// Hashes what a reader sees of the header besides text fields.
+/// Hashes what a reader sees of the header, except text fields.
 ///
 /// From, To, Cc, Bcc and Reply-To count by their parsed addresses, since programs fold and quote them
 /// differently. Bcc counts although only the sender's copy has it: otherwise it would be lost when a copy

@@ -96,7 +96,7 @@ impl ContentFields {
         )
     }
 
-    /// Returns whether the text is code for programs, which nobody searches for.
+    /// Returns whether the text is code for programs, which is not worth searching.
     pub(crate) fn is_code(&self) -> bool {
         matches!(self.mime.as_str(), "text/css" | "text/javascript")
     }

@@ -130,7 +130,7 @@ mod tests {
         [&[tag, 0x80][..], content, &[0, 0]].concat()
     }
 
-    /// Encodes SignedData and its like around a content.
+    /// Encodes content as SignedData or a similar structure.
     fn wrap(kind: &[u8], content: &[u8], constructed: fn(u8, &[u8]) -> Vec<u8>) -> Vec<u8> {
         let inner = [value(6, DATA), constructed(0xa0, content)].concat();
         let signed =

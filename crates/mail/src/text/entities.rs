@@ -1,18 +1,18 @@
 //! Decodes the entities of HTML, in text and in attributes.
 //!
-//! Input: text from an ampersand on, or an attribute. Output: what it stands for. An ampersand that starts no
-//! entity is text. mail-parser's table of entities is used.
+//! Input: text starting with an ampersand, or an attribute. Output: the decoded text. An ampersand that
+//! starts no entity is text. Uses mail-parser's table of entities.
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
 use mail_parser::decoders::html::add_html_token;
 
 /// An entity at the start of a text.
 pub(crate) struct Entity<'a> {
-    /// What it stands for; none if this is no entity.
+    /// The decoded text; `None` if this is not an entity.
     pub(crate) character: Option<String>,
     /// It ends with a semicolon, or is a number.
     is_certain: bool,
-    /// The text after it; after the ampersand, if this is no entity.
+    /// The text after the entity, or after the ampersand if this is not an entity.
     pub(crate) rest: &'a str,
 }
 

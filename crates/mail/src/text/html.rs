@@ -145,7 +145,7 @@ struct Reader<'a> {
     rest: &'a str,
     text: Text,
     hidden: HiddenElements,
-    /// The links so far, if they are wanted.
+    /// The links so far, if requested.
     links: Option<Collector>,
     lacks_double_quote: bool,
     lacks_single_quote: bool,
@@ -220,7 +220,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Takes note of a tag that starts or ends a link.
+    /// Notes a tag that starts or ends a link.
     fn read_link(&mut self, name: &[u8], is_end: bool, attributes: &str) {
         let Some(links) = &mut self.links else { return };
         let (out, is_hidden) = (&self.text.out, self.hidden.is_hidden());

@@ -66,8 +66,8 @@ fn agreed(sample: &str) -> Option<whichlang::Lang> {
     (language == whichlang::detect_language(second)).then_some(language)
 }
 
-/// Returns the languages that a text like this may be in: related ones, and English, for text with much in it
-/// that is no language.
+/// Returns the languages that such a text may be in: related ones, and English, for texts with many words
+/// that belong to no language.
 fn relatives(language: whichlang::Lang) -> Option<&'static [Lang]> {
     Some(match language {
         whichlang::Lang::Deu => &[Lang::Deu, Lang::Nld, Lang::Eng],
@@ -80,7 +80,7 @@ fn relatives(language: whichlang::Lang) -> Option<&'static [Lang]> {
     })
 }
 
-/// Returns the code of ISO 639-1. whatlang has those of ISO 639-3.
+/// Returns the ISO 639-1 code. whatlang has ISO 639-3 codes.
 fn code(language: Lang) -> &'static str {
     match language {
         Lang::Afr => "af",

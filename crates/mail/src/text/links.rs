@@ -1,8 +1,8 @@
-//! Collects where the links of HTML lead.
+//! Collects the targets of links in HTML.
 //!
 //! Input: the tags `a` and `area` with their attributes, and the text written so far. Output: for each link
-//! that leads to another place the range of its text, and its target as a browser reads it. Links within the
-//! page and relative ones lead nowhere in a message. Does not depend on what is shown of a link.
+//! to another place, the range of its text, and its target as a browser reads it. Relative links and links
+//! within the page lead nowhere in a message. Does not depend on how links are shown.
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
 use std::ops::Range;
@@ -27,10 +27,10 @@ pub enum Links {
 pub struct Link {
     /// The range of its text in [`Message::text`](crate::Message::text); empty for a picture.
     pub text: Range<usize>,
-    /// Where it leads. It has a scheme, which may be any, and may contain control characters. A longer one
+    /// The target. It has a scheme, which may be any, and may contain control characters. A target longer
     /// than [`LINK_BYTES_MAX`] is cut, and ends in `…`.
     pub target: String,
-    /// Where the text of its part ends.
+    /// The end of the text of its part.
     pub part_end: usize,
 }
 
@@ -39,7 +39,7 @@ pub struct Link {
 pub struct LinkList {
     /// Each in the order in which they end, [`LINK_COUNT_MAX`] at most.
     pub list: Vec<Link>,
-    /// How many more there were.
+    /// How many links were left out.
     pub left_out_count: usize,
 }
 
@@ -83,8 +83,8 @@ impl Collector {
         }
     }
 
-    /// Ends the open link, if there is one. `out` is the text so far. A link that was hidden where it starts
-    /// and has no text is not there for a reader.
+    /// Ends the open link, if there is one. `out` is the text so far. A link that starts hidden and has no
+    /// text is left out, as a reader cannot see it.
     pub(crate) fn end(&mut self, out: &str) {
         let Some(Open { target, start, is_hidden }) = self.open.take() else { return };
         let written = out.get(start..).unwrap_or_default();

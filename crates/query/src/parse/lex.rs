@@ -2,10 +2,10 @@
 //! operators, parentheses and terms, each with its place. A term's field is resolved, and its quotes, escapes
 //! and stars are removed. Knows neither what a field's values mean nor how tokens are combined.
 //!
-//! A term ends at white space or a parenthesis. Quotation marks may stand around all of a value or a part of
-//! it; within them `""` is a quotation mark, as in notmuch. A backslash takes the meaning from the next
-//! character. `/.../` is taken as it is, up to a slash at the end of the term, parentheses included if they
-//! are balanced; in `"/.../"` white space may stand too.
+//! A term ends at white space or a parenthesis. Quotation marks may enclose a whole value or a part of it;
+//! within them, `""` is a quotation mark, as in notmuch. A backslash removes the special meaning of the next
+//! character. `/.../` is read unchanged, up to a slash at the end of the term, including balanced
+//! parentheses; `"/.../"` may also contain white space.
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
 use std::ops::Range;
@@ -43,7 +43,7 @@ pub(crate) struct Term {
     pub(crate) value: Value,
 }
 
-/// What stands before a colon, and what it means.
+/// The text before a colon, and its meaning.
 #[derive(Clone, Debug)]
 pub(crate) struct FieldPrefix {
     /// As typed.
@@ -64,14 +64,14 @@ pub(crate) enum PrefixTarget {
 #[derive(Clone, Debug)]
 pub(crate) struct Value {
     pub(crate) text: String,
-    /// Its place in the query. Where it is as long as the text, byte for byte the same.
+    /// Its position in the query. If the span is as long as the text, both are equal byte for byte.
     pub(crate) span: Range<usize>,
     pub(crate) shape: Shape,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Shape {
-    /// Text, and how many stars stand before and after it. If there are only stars, they count as after.
+    /// Text, and how many stars come before and after it. If there are only stars, they count as after.
     Text {
         stars_before: usize,
         stars_behind: usize,
@@ -188,8 +188,8 @@ impl<'a> Lexer<'a> {
         Ok(self.push(kind, at, length))
     }
 
-    /// Finds the field that a term begins with. What looks like a field but is not one is text, unless it is
-    /// a mistyped field name.
+    /// Finds the field at the beginning of a term. A prefix that looks like a field but is not one is text,
+    /// unless it is a mistyped field name.
     fn prefix(&self, at: usize) -> Result<Option<FieldPrefix>, Error> {
         let rest = self.rest(at);
         let (typed, behind) = rest
@@ -284,8 +284,8 @@ impl<'a> Lexer<'a> {
     }
 }
 
-/// Returns what stands between the slash at the start and the first one that ends the term, and the length of
-/// it all.
+/// Returns the text between the slash at the start and the first slash that ends the term, and the length of
+/// the whole literal.
 pub(crate) fn regex_literal(rest: &str) -> Option<(&str, usize)> {
     let body = rest.strip_prefix('/')?;
     let (mut depth, mut in_class, mut escaped) = (0_i64, false, false);
@@ -310,7 +310,8 @@ pub(crate) fn regex_literal(rest: &str) -> Option<(&str, usize)> {
     None
 }
 
-/// Returns what stands between `"/` and `/"`, with `""` as a quotation mark, and the length of it all.
+/// Returns the text between `"/` and `/"`, with `""` as a quotation mark, and the length of the whole
+/// literal.
 fn quoted_regex(rest: &str) -> Option<(String, usize)> {
     let body = rest.strip_prefix("\"/")?;
     let mut chars = body.char_indices().peekable();
@@ -333,7 +334,7 @@ fn is_escapable(c: char, quoted: bool) -> bool {
     matches!(c, '"' | '\\' | '*' | '/') || (!quoted && (is_space(c) || matches!(c, '(' | ')' | ':' | '-')))
 }
 
-/// Returns whether the character parts terms: controls are taken for spaces, as in mu.
+/// Returns whether a character separates terms. Control characters count as spaces, as in mu.
 pub(crate) fn is_space(c: char) -> bool {
     c.is_whitespace() || c.is_control()
 }

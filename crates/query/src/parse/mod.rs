@@ -2,7 +2,7 @@
 //! with its place. This file knows operators and parentheses; characters, fields and dates are left to the
 //! files below.
 //!
-//! The name of a saved query stands for that query in parentheses.
+//! The name of a saved query means that query in parentheses.
 //!
 //! ```text
 //! query  = factor { ("or" | "xor") factor }      read from the left
@@ -34,7 +34,7 @@ use lex::{FieldPrefix, PrefixTarget, Term, Token, TokenKind, Value, tokens};
 pub struct Context {
     /// Now, in the time zone of the dates in queries.
     pub now: Zoned,
-    /// Headers that the configuration names: they may be used like fields.
+    /// Headers in the configuration, which can be used like fields.
     pub headers: Vec<String>,
     /// Saved queries by their names.
     pub queries: BTreeMap<String, String>,
@@ -53,9 +53,9 @@ pub fn parse(input: &str, context: &Context) -> Result<Query, Error> {
 
 /// A query that is being read: the one that was typed, or a saved one that it names.
 struct Level<'a> {
-    /// The saved query's name; `None` for what was typed.
+    /// The saved query's name; `None` for the typed query.
     name: Option<&'a str>,
-    /// Where it is named.
+    /// The query that names it.
     outer: Option<&'a Level<'a>>,
     /// How many parentheses and saved queries are open around it.
     depth: usize,
@@ -144,7 +144,7 @@ impl<'a> Parser<'a> {
         Ok(Parsed::Query(join(chain, children)))
     }
 
-    /// Reads what `and` joins. `before` is the operator that stands before it all.
+    /// Reads units joined by `and`. `before` is the operator before the first one.
     fn factor(&mut self, mut before: Option<&'a Token>) -> Result<Parsed, Error> {
         let mut units = Vec::new();
         let mut nothing = None;
@@ -206,7 +206,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Returns what a saved query asks for.
+    /// Returns the tree of a saved query.
     fn saved(&self, typed: &str, value: &Value, span: &Range<usize>) -> Result<Query, Error> {
         let fail = |problem| Err(self.error(value.span.clone(), problem));
         if let Some(what) = term::not_plain(value) {
@@ -230,7 +230,7 @@ impl<'a> Parser<'a> {
             term_count: self.level.term_count,
         };
         let mut query = read(text, self.context, &inner)?;
-        // The code that evaluates it can only point at what was typed.
+        // The code that evaluates it can only point at the typed query.
         query.place_at(span);
         Ok(query)
     }
@@ -257,7 +257,7 @@ impl<'a> Parser<'a> {
         Ok(parsed)
     }
 
-    /// Says what is missing where neither a term nor a parenthesis stands.
+    /// Returns the error for a place where there is neither a term nor a parenthesis.
     fn no_operand(&self, before: Option<&Token>) -> Error {
         if let Some(before) = before {
             return self.error(before.span.clone(), Problem::MissingRight { operator: self.typed(before) });
@@ -275,7 +275,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Takes the query out, or says that there is none.
+    /// Returns the query, or the error that there is none.
     fn asking(&self, parsed: Parsed) -> Result<Query, Error> {
         match parsed {
             Parsed::Query(query) => Ok(query),

@@ -20,7 +20,7 @@ use crate::words::{Dot, asked_words, goes_on, is_paired_script};
 /// What is wrong with a term, and where in the query.
 pub(crate) type TermError = (Range<usize>, Problem);
 
-/// The synonym of `flag` that is notmuch's for `tag`: what is no flag is taken for a tag.
+/// A synonym of `flag`; in notmuch, of `tag`. A value that is not a flag is therefore a tag.
 const FLAG_OR_TAG: &str = "is";
 
 /// Returns what a term searches for, `None` if it contains nothing to search for.
@@ -46,14 +46,14 @@ pub(crate) fn read(
     };
     let fail = |problem| (value.span.clone(), problem);
     match &prefix.target {
-        // Whoever joins terms looks it up.
+        // The caller that joins terms looks it up.
         PrefixTarget::Saved => Ok(None),
         PrefixTarget::Header(name) => {
             let matcher = text(value, Dot::IsPart, stemming)?.ok_or_else(|| fail(Problem::NoWords))?;
             leaf(Target::Header(name.clone()), matcher)
         }
         PrefixTarget::Field(info) if info.kind.is_words() => {
-            // There a dot stands between words, and people leave out what stands before it: `from:.org`,
+            // In these fields a dot separates words, and users may leave out the part before it: `from:.org`,
             // `file:.pdf`.
             let has_names = info.kind == Kind::Address || info.fields.contains(Field::File);
             let dot = if has_names { Dot::Separates } else { Dot::IsPart };
@@ -82,7 +82,7 @@ fn text(value: &Value, dot: Dot, stemming: Stemming) -> Result<Option<Matcher>, 
     if star_inside {
         return fail(Problem::StarInside);
     }
-    // A star before a dot says that something stands there (`*.pdf`).
+    // A star before a dot means that there is something before the dot (`*.pdf`).
     let dot = if stars_before > 0 { Dot::Separates } else { dot };
     let asked = asked_words(&value.text, dot).take(PHRASE_WORD_COUNT_MAX.saturating_add(1));
     let mut found: Vec<String> = asked.map(|word| word.text).collect();
@@ -112,7 +112,8 @@ fn text(value: &Value, dot: Dot, stemming: Stemming) -> Result<Option<Matcher>, 
         (true, true) => Matcher::Infix(last),
         (true, false) => Matcher::Suffix(last),
         (false, true) => Matcher::Prefix { before: found, last },
-        // One such character is indexed only as part of pairs, but where it stands alone.
+        // A single such character is indexed as a word only where it stands alone; elsewhere it is part of
+        // pairs.
         (false, false) if found.is_empty() && is_one_of_a_pair(&last) => Matcher::Infix(last),
         (false, false) => {
             found.push(last);
@@ -121,12 +122,12 @@ fn text(value: &Value, dot: Dot, stemming: Stemming) -> Result<Option<Matcher>, 
     }))
 }
 
-/// Says whether the word is of a script without stems that is indexed in pairs.
+/// Returns whether a word is in a script without stems that is indexed in pairs.
 fn is_paired(word: &str) -> bool {
     word.chars().any(is_paired_script)
 }
 
-/// Says whether the text is most likely a name, which has no stem.
+/// Returns whether the text is probably a name, which has no stem.
 fn is_capital(text: &str) -> bool {
     text.chars().find(|c| c.is_alphanumeric()).is_some_and(char::is_uppercase)
 }

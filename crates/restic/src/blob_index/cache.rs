@@ -95,8 +95,8 @@ impl IndexCache {
         (newest.version().sequence == added.version().sequence).then_some(newest)
     }
 
-    /// Tells backup programs what the directory is, if that was not done. If it cannot be, the next one
-    /// tries.
+    /// Writes the tag that tells backup programs what the directory is, if it is missing. If this fails, the
+    /// next call tries again.
     fn tag(&self) {
         let is_there = self.disk.read(&self.directory.join(TAG_NAME)).is_ok();
         if !is_there && self.disk.create_directory(&self.directory).is_ok() {
@@ -112,7 +112,7 @@ fn options(surroundings: &Surroundings) -> Options {
         holder: format!("process {}", surroundings.process),
         wait: Wait::Refuse,
         seed: u64::from_le_bytes(seed),
-        // Rows are replayed from a journal by each that opens it: more dear than a few small segments.
+        // Each process that opens a journal replays its rows, which costs more than a few small segments.
         limits: Limits { journal_rows: 0, ..Limits::default() },
         ..Options::default()
     }

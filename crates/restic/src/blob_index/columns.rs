@@ -79,7 +79,7 @@ impl Columns {
         self.uncompressed_lengths.reserve_exact(count);
     }
 
-    /// Gives back what was reserved and not needed.
+    /// Frees memory that was reserved but not needed.
     pub(super) fn shrink(&mut self) {
         self.packs.shrink_to_fit();
         self.offsets.shrink_to_fit();
@@ -120,10 +120,10 @@ impl Columns {
         keep(&mut self.uncompressed_lengths, is_kept);
     }
 
-    /// Returns the rows as those of a table.
+    /// Converts the rows to rows of a table.
     ///
     /// # Errors
-    /// If there are more than a batch takes.
+    /// If there are more than a batch can hold.
     pub(super) fn into_rows(self, schema: &Arc<Schema>) -> Result<Rows> {
         let columns = vec![
             Values::U32(self.packs),

@@ -57,7 +57,7 @@ pub(super) struct Layers {
 /// Reads what the cache does not have. Damaged files are put into `damaged` if the origin is lenient.
 ///
 /// # Errors
-/// What index files or their storage say; never because of the cache.
+/// Errors of index files or their storage; never of the cache.
 pub(super) fn load(
     origin: &Origin,
     trust: Trust,
@@ -87,7 +87,7 @@ pub(super) fn load(
     Ok(Layers { sealed: None, loaded: Memory::of(&mut numbered, rows, origin.seed()) })
 }
 
-/// Returns the files that a cache does not have, or none if it has any that is gone.
+/// Returns the files that a cache does not have, or none if the cache has a file that no longer exists.
 fn new_files(sealed: &Sealed, listed: &[(Id, u64)]) -> Option<Vec<(Id, u64)>> {
     let known: HashSet<Id> = sealed.files().ok()?.into_iter().collect();
     let new: Vec<(Id, u64)> = listed.iter().filter(|(id, _)| !known.contains(id)).copied().collect();
@@ -117,7 +117,7 @@ fn add(
     }
 }
 
-/// Reads index files and numbers what they hold; the columns go into the rows.
+/// Reads index files and numbers their contents. The columns become the rows.
 fn read(
     origin: &Origin,
     known: &dyn ExistingRows,
@@ -134,7 +134,7 @@ fn read(
     Ok((numbered, rows))
 }
 
-/// Returns the rows of all tables. Those of blobs are taken out of `numbered`.
+/// Returns the rows of all tables. Moves those of blobs out of `numbered`.
 fn rows(numbered: &mut Numbered, known: &dyn ExistingRows) -> Result<Transaction> {
     let mut transaction = Transaction::new();
     let [data, trees, packs, files, mentions] = &*SCHEMAS;
@@ -163,7 +163,7 @@ impl Origin {
         u64::from_le_bytes(seed)
     }
 
-    /// Returns memory for what is stored in this run.
+    /// Returns memory for blobs that this run stores.
     pub(super) fn memory(&self) -> Memory {
         Memory::new(self.seed())
     }
@@ -291,7 +291,7 @@ impl Layers {
         self.sealed.as_ref().map_or(Ok(()), Sealed::verify)
     }
 
-    /// Returns how many bytes of memory it takes, but for what is mapped from the cache.
+    /// Returns how many bytes of memory it takes, except what is mapped from the cache.
     pub(super) fn memory_bytes(&self) -> usize {
         self.loaded.memory_bytes()
     }

@@ -55,7 +55,7 @@ pub struct BlobIndex {
     renewing: Mutex<()>,
     /// Whether anybody knows numbers of `loaded` or of `renewed`.
     is_numbered: AtomicBool,
-    /// What was stored in this run. Its packs are numbered by themselves.
+    /// Blobs stored in this run. Their packs have numbers of their own.
     added: RwLock<Memory>,
     has_added: AtomicBool,
 }
@@ -210,8 +210,8 @@ impl BlobIndex {
         Ok(())
     }
 
-    /// Returns all blobs and packs with numbers, for whoever looks at all of them. Verifies the cache first,
-    /// every byte of it.
+    /// Returns all blobs and packs with numbers, for callers that look at all of them. First verifies every
+    /// byte of the cache.
     ///
     /// # Errors
     /// Same as [`BlobIndex::has`].
@@ -223,7 +223,7 @@ impl BlobIndex {
         Survey::new(self.layers(), &self.added)
     }
 
-    /// Returns how many bytes of memory it takes, but for what is mapped from the cache.
+    /// Returns how many bytes of memory it takes, except what is mapped from the cache.
     pub fn memory_bytes(&self) -> usize {
         self.layers().memory_bytes() + self.added().memory_bytes()
     }
@@ -240,7 +240,7 @@ impl BlobIndex {
         self.has_added.load(Ordering::Acquire).then(|| self.added())
     }
 
-    /// Makes the cache, which turned out damaged, anew, and asks again.
+    /// Rebuilds the damaged cache, and repeats the look-up.
     #[cold]
     fn again<T>(&self, error: store::Error, ask: impl Fn(&Layers) -> store::Result<T>) -> Result<T> {
         let _turn = self.renewing.lock().unwrap_or_else(PoisonError::into_inner);
@@ -249,7 +249,7 @@ impl BlobIndex {
                 return Err(error.into());
             }
             let renewed = layers::load(&self.origin, Trust::FilesOnly, &Silent, &mut Vec::new())?;
-            // No other thread sets it during this turn.
+            // No other thread sets it while the lock is held.
             let _ = self.renewed.set(renewed);
         }
         Ok(ask(self.layers())?)

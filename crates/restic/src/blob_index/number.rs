@@ -1,4 +1,4 @@
-//! Numbers packs and leaves out rows that are known already.
+//! Numbers packs, and drops rows that are known already.
 //!
 //! A pure step between reading index files and storing their rows. Input: the content of index files, and
 //! what is known. Output: rows for the tables.
@@ -47,10 +47,10 @@ pub(super) struct Numbered {
     pub(super) trees: Vec<Columns>,
 }
 
-/// Numbers what index files hold, after what is known.
+/// Numbers the contents of index files, after the known ones.
 ///
 /// # Errors
-/// If there is more than numbers can count, or what is known cannot be read.
+/// If there are more than 2^32, or the known rows cannot be read.
 pub(super) fn number(known: &dyn ExistingRows, mut files: Vec<FileRows>) -> Result<Numbered> {
     let mut numbering = Numbering {
         known,
@@ -73,7 +73,7 @@ pub(super) fn number(known: &dyn ExistingRows, mut files: Vec<FileRows>) -> Resu
     Ok(out)
 }
 
-/// Returns the error that numbers cannot count so many.
+/// Returns the error for more than 2^32 of something.
 pub(super) fn too_many(what: &str) -> Error {
     Error::Unsupported { file: "index".to_owned(), what: format!("there are 2^32 {what} or more") }
 }

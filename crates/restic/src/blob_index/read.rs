@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use work::Progress;
 
-/// What one index file holds.
+/// The contents of one index file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct FileRows {
     pub(super) id: Id,
@@ -87,7 +87,7 @@ fn read_one(files: &dyn IndexFiles, id: Id) -> Result<FileRows> {
 pub(super) fn decode(id: Id, json: &[u8]) -> Result<FileRows> {
     let file = FileName { kind: FileKind::Index, id };
     let mut rows = FileRows { id, ..FileRows::default() };
-    // Memory that is grown is copied, and twice what is needed.
+    // Growing memory copies it and takes twice the needed space.
     rows.data.reserve(json.len() / BLOB_JSON_BYTES);
     let mut sorted = Vec::new();
     scan(file, json, |pack, blobs| {
@@ -144,15 +144,15 @@ impl FileRows {
     }
 }
 
-/// Returns what blobs of a pack are in order by: for either kind the order of its table.
+/// Returns the sort key of blobs in a pack. It gives the order of either kind's table.
 fn order(blob: &PackedBlob) -> (u32, &Id, u32, u32, BlobKind) {
     (blob.offset, &blob.id, blob.length, blob.uncompressed_length, blob.kind)
 }
 
-/// Returns what could be read. Errors of single files are added to `damaged`, if it is given.
+/// Returns the files that could be read. Errors of single files are added to `damaged`, if it is given.
 ///
 /// # Errors
-/// The first error that has no place there.
+/// The first error that is not added there.
 pub(super) fn sound(
     read: Vec<Result<FileRows>>,
     mut damaged: Option<&mut Vec<Error>>,

@@ -21,7 +21,7 @@ pub(super) struct Sealed {
     mentions: Table,
 }
 
-/// A table of which no row ever dies, so that rows have numbers without gaps: part by part.
+/// A table whose rows never die, so that its rows are numbered without gaps, part by part.
 #[derive(Debug)]
 struct Rows {
     table: Table,
@@ -36,10 +36,10 @@ thread_local! {
 }
 
 impl Sealed {
-    /// Takes the tables of a snapshot.
+    /// Opens the tables of a snapshot.
     ///
     /// # Errors
-    /// If it has others, or files that are damaged where it was looked.
+    /// If it has other tables, or if damage is found in a file.
     pub(super) fn new(snapshot: Snapshot) -> Result<Sealed> {
         let schemas: Vec<_> = SCHEMAS.iter().map(|schema| (**schema).clone()).collect();
         snapshot.expect_schemas(&schemas)?;
@@ -229,7 +229,7 @@ impl Rows {
     fn new(table: Table) -> Result<Rows> {
         let mut starts = Vec::with_capacity(table.parts().len());
         let mut count = 0_u32;
-        // The last part is what a journal holds, of which there is none here; look-ups need not go there.
+        // The last part is the journal, which is empty here, so look-ups skip it.
         for part in table.parts().iter().take_while(|part| part.row_count() > 0) {
             starts.push(count);
             if part.has_dead() {
@@ -249,7 +249,7 @@ impl Rows {
         self.table.parts().iter().zip(&self.starts)
     }
 
-    /// Returns where a row lies.
+    /// Returns the part and the row with a number.
     fn place(&self, number: u32) -> Result<(&Part, u32)> {
         let after = self.starts.partition_point(|&start| start <= number);
         let part =

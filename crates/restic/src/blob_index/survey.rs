@@ -1,8 +1,7 @@
 //! All blobs and packs with numbers, for check and prune, which look at everything.
 //!
-//! Built from verified index files and from what this run stored. Output: blobs by number, packs with the
-//! sizes they should have, and which index file names which pack. Does not judge what is wrong with any of
-//! it.
+//! Input: verified index files, and the packs that this run stored. Output: blobs by number, packs with the
+//! sizes they should have, and which index file names which pack. Does not judge whether any of it is wrong.
 //!
 //! Blobs are numbered from 0 without gaps, so that a bitmap can mark them; so are packs. Each copy of a blob
 //! has its own number. Costs 4 bytes for each blob that is in memory, and 4 bytes per pack.
@@ -17,7 +16,7 @@ use crate::format::blob::{BlobKind, PackedBlob};
 use std::ops::Range;
 use std::sync::{PoisonError, RwLock, RwLockReadGuard};
 
-/// Bytes of a pack's header besides its entries: what sealing adds, and the header's length.
+/// Bytes of a pack's header besides its entries: the overhead of sealing, and the header's length field.
 const HEADER_BYTES: u64 = 32 + 4;
 /// Bytes of a header's entry for a blob that is not compressed.
 const ENTRY_BYTES: u64 = 37;
@@ -44,7 +43,7 @@ pub struct Entry {
     pub number: u32,
     /// The number of its pack.
     pub pack: u32,
-    /// What it is, and where in the pack it lies.
+    /// Its kind, id, position and lengths in the pack.
     pub blob: PackedBlob,
 }
 
@@ -217,7 +216,7 @@ impl<'a> Survey<'a> {
         Ok(mentions.into_iter().map(mention).collect())
     }
 
-    /// Returns a blob of this run with its pack's number among all.
+    /// Returns a blob of this run, with the number of its pack among all packs.
     fn added_row(&self, place: u32) -> (BlobKind, Row) {
         let (kind, row) = self.added().row(place);
         (kind, Row { pack: self.layers.pack_count() + row.pack, ..row })

@@ -58,7 +58,7 @@ fn column(name: &str, kind: Kind) -> Column {
 
 fn by_id(column: usize) -> Option<Index> {
     let columns = vec![u16::try_from(column).expect("a table has few columns")];
-    // Nearly so: a blob may lie in several packs.
+    // Usually unique: a blob may be in several packs.
     Some(Index { name: "by_id".into(), kind: IndexKind::Hash, unique: true, columns })
 }
 

@@ -28,7 +28,7 @@ use work::Progress;
 /// The storage cannot be reached, or [`Error::Interrupted`]. What is wrong with files is in the report.
 pub fn check(repository: &Repository, read_data: ReadData, progress: &dyn Progress) -> Result<CheckReport> {
     let mut report = CheckReport::default();
-    // A separate handle whose index is read now, because that index leaves out what is damaged.
+    // A separate handle whose index is read now. That index leaves out damaged files.
     let repository = &repository.reread();
     // Snapshots first, so that everything they name is in the index.
     let listed = repository.snapshots()?;

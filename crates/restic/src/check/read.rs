@@ -17,7 +17,7 @@ use crate::threads::on_all_threads;
 use std::sync::{Mutex, PoisonError};
 use work::Progress;
 
-/// Faults that are told of one pack; more would not help.
+/// Most faults that are reported for one pack; more would not help.
 const FAULT_COUNT_MAX: usize = 16;
 
 /// Buffers of one thread.
@@ -28,7 +28,7 @@ struct Buffers {
     sealed: Vec<u8>,
 }
 
-/// Reads packs and returns what is wrong with them.
+/// Reads packs and returns their faults.
 pub(super) fn read_packs(
     repository: &Repository,
     survey: &Survey<'_>,
@@ -44,8 +44,7 @@ pub(super) fn read_packs(
         survey.pack_entries(chosen.number, &mut entries)?;
         let blobs: Vec<PackedBlob> = entries.iter().map(|entry| entry.blob).collect();
         let mut found = read_pack(repository, buffers, chosen.id, &blobs)?;
-        // Of a pack that is damaged all of its faults are told, so that this is no single error that is read
-        // again.
+        // Reading a damaged pack yields all of its faults, not a single error, so it is repeated here.
         for _ in 1..READ_COUNT_MAX {
             if found.is_empty() {
                 break;
@@ -61,7 +60,7 @@ pub(super) fn read_packs(
     Ok(faults)
 }
 
-/// Reads one pack and returns what is wrong with it.
+/// Reads one pack and returns its faults.
 ///
 /// # Errors
 /// The storage cannot be reached.

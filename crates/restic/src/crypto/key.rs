@@ -1,6 +1,6 @@
 //! The key that seals everything in a repository.
 //!
-//! Seals bytes and opens them again. Does not depend on what they are or on where the key is kept.
+//! Seals bytes and opens them again. Does not depend on their meaning or on where the key is kept.
 //!
 //! Sealed bytes are `nonce (16) | content | MAC (16)`, as in restic's design under "Keys, Encryption and
 //! MAC" (<https://restic.readthedocs.io/en/stable/100_references.html>). The content is encrypted with
@@ -78,7 +78,7 @@ impl Key {
         Some(Key { bytes, content, code })
     }
 
-    /// Returns what [`Key::from_bytes`] takes. Only a key's own file needs it.
+    /// Returns the bytes for [`Key::from_bytes`]. Only the key file needs them.
     pub(crate) fn bytes(&self) -> &[u8; Key::BYTES] {
         &self.bytes
     }
@@ -186,7 +186,7 @@ mod tests {
         bytes.iter().map(|byte| format!("{byte:02x}")).collect()
     }
 
-    /// Made with Python's `cryptography`: AES in CTR and ECB mode, and Poly1305 of what came out.
+    /// Made with Python's `cryptography`: AES in CTR and ECB mode, and Poly1305 of the result.
     #[test]
     fn seals_as_others_do() {
         let sealed = |nonce: Nonce, plain: &[u8]| {

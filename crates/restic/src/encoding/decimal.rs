@@ -1,6 +1,6 @@
 //! Decimal digits.
 
-/// Appends a number with at least `digit_count` digits, of which there are 20 at most.
+/// Appends a number with at least `digit_count` digits, at most 20.
 pub(crate) fn push_decimal(out: &mut Vec<u8>, number: u64, digit_count: usize) {
     let mut digits = [b'0'; 20];
     let (mut rest, mut begin) = (number, digits.len());

@@ -2,8 +2,8 @@
 
 const DIGITS: &[u8; 16] = b"0123456789abcdef";
 
-/// Returns the bytes that 64 digits stand for, `None` if anything else is among them. Upper case is taken as
-/// well, as restic takes it.
+/// Decodes 64 digits. Returns `None` if there is anything else among them. Accepts upper case, as restic
+/// does.
 ///
 /// Without tables and branches, so that the compiler works on 16 digits or more at once.
 pub(crate) fn decode(digits: &[u8; 64]) -> Option<[u8; 32]> {

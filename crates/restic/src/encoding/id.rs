@@ -19,7 +19,7 @@ impl Id {
         Id(Sha256::digest(bytes).into())
     }
 
-    /// Returns the first digits, as people are shown them.
+    /// Returns the first digits, as shown to people.
     pub fn short(&self) -> String {
         let mut digits = self.to_string();
         digits.truncate(Id::SHORT_DIGITS);
@@ -42,7 +42,7 @@ impl Debug for Id {
     }
 }
 
-/// What is no [`Id`].
+/// A text that is not an [`Id`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("an id has 64 hexadecimal digits, in lower case")]
 pub struct NotAnId;

@@ -28,7 +28,7 @@ const DAYS_TO_1970: i64 = 719_468;
 const DAYS_IN_400_YEARS: i64 = 146_097;
 
 impl Time {
-    /// Returns a time in seconds since 1970 and nanoseconds from there; what is over a second goes to the
+    /// Returns a time from seconds since 1970 and nanoseconds. Nanoseconds beyond a second are added to the
     /// seconds.
     pub fn new(seconds: i64, nanoseconds: u32, offset_seconds: i32) -> Time {
         let more = i64::from(nanoseconds / NS_A_SECOND);
@@ -44,7 +44,7 @@ impl Time {
         Time::new(ns.div_euclid(second), ns.rem_euclid(second) as u32, offset_seconds)
     }
 
-    /// Returns nanoseconds since 1970. Before 1677 and after 2262 it is the nearest time that can be said so.
+    /// Returns nanoseconds since 1970. Before 1677 and after 2262, returns the nearest representable time.
     pub fn ns(&self) -> i64 {
         let ns = i128::from(self.seconds) * i128::from(NS_A_SECOND) + i128::from(self.nanoseconds);
         i64::try_from(ns).unwrap_or(if ns < 0 { i64::MIN } else { i64::MAX })
@@ -158,8 +158,7 @@ fn number(digits: &[u8], limit: i64) -> Option<i64> {
         .filter(|&number| number <= limit)
 }
 
-/// Reads a fraction of a second if there is one. Digits after the ninth are ignored. Returns what follows,
-/// too.
+/// Reads a fraction of a second if there is one. Ignores digits after the ninth. Also returns the rest.
 fn parse_fraction(text: &[u8]) -> Option<(u32, &[u8])> {
     let Some((b'.', rest)) = text.split_first() else { return Some((0, text)) };
     let end = rest.iter().position(|byte| !byte.is_ascii_digit()).unwrap_or(rest.len());
@@ -204,7 +203,7 @@ fn days_since_1970(year: i64, month: i64, day: i64) -> i64 {
     era * DAYS_IN_400_YEARS + day_of_era - DAYS_TO_1970
 }
 
-/// Returns year, month and day: [`days_since_1970`] back.
+/// Returns year, month and day: the inverse of [`days_since_1970`].
 fn date(days: i64) -> (i64, i64, i64) {
     let days = days + DAYS_TO_1970;
     let (era, day) = (days.div_euclid(DAYS_IN_400_YEARS), days.rem_euclid(DAYS_IN_400_YEARS));
@@ -249,7 +248,7 @@ mod tests {
         }
     }
 
-    /// Made with Go 1.26: `json.Marshal(time.Time)`, behind restic's `FixTime` where years are out of range.
+    /// Made with Go 1.26: `json.Marshal(time.Time)`, after restic's `FixTime` if a year is out of range.
     #[test]
     fn what_cannot_be_said_is_written_as_by_restic() {
         let cases = [

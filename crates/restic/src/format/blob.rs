@@ -1,4 +1,4 @@
-//! What a blob is, and where a blob lies.
+//! Blobs: their kinds, lengths and locations.
 //!
 //! Does not depend on how blobs are packed or found.
 
@@ -40,7 +40,7 @@ impl BlobKind {
     }
 }
 
-/// Where one copy of a blob lies.
+/// The location of one copy of a blob.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Location {
     /// The pack.
@@ -60,7 +60,8 @@ impl Location {
     }
 }
 
-/// Returns how many bytes are in a sealed blob. Index files may say anything, even less than sealing takes.
+/// Returns the size of a sealed blob's content in bytes. Index files may contain any length, even one shorter
+/// than the overhead of sealing.
 fn plain_length(length: u32, uncompressed_length: u32) -> u64 {
     match uncompressed_length {
         0 => u64::from(length).saturating_sub(OVERHEAD as u64),
@@ -84,8 +85,8 @@ pub struct PackedBlob {
 }
 
 impl PackedBlob {
-    /// Says what is wrong with the blob's lengths, as the rest of a sentence: nothing that is as long would
-    /// be read into memory.
+    /// Returns what is wrong with the blob's lengths, as the rest of a sentence. A blob with too large a
+    /// length is never read into memory.
     pub(crate) fn length_fault(&self) -> Option<String> {
         let (sealed, plain) = (u64::from(self.length), self.plain_length());
         let limit = match self.kind {

@@ -66,8 +66,8 @@ impl Chunker {
         Chunks { chunker: self, stream, buffer, given_bytes: 0, is_at_end: false }
     }
 
-    /// Returns the length of the chunk at the beginning of `content`; `None` if the chunk is longer. The
-    /// first `known_bytes` are known to hold no cut.
+    /// Returns the length of the chunk at the beginning of `content`, or `None` if the chunk is longer. The
+    /// first `known_bytes` are known to contain no cut.
     fn cut(&self, content: &[u8], known_bytes: usize) -> Option<usize> {
         let content = content.get(..MAX_BYTES).unwrap_or(content);
         let mut at = known_bytes.max(MIN_BYTES - 1);
@@ -88,7 +88,8 @@ impl Chunker {
         (content.len() == MAX_BYTES).then_some(MAX_BYTES)
     }
 
-    /// Returns whether a chunk might end anywhere in a block, whose first 64 bytes are those before it.
+    /// Returns whether a chunk might end anywhere in a block. The first 64 bytes of `block` are the window
+    /// before it.
     fn holds_cut(&self, block: &[u8; BLOCK_BYTES]) -> bool {
         let mut is_cut = false;
         let lanes: [&[u8; WINDOW_BYTES + LANE_BYTES]; LANE_COUNT] = std::array::from_fn(|lane| {
@@ -121,7 +122,7 @@ impl Chunker {
 
 const BLOCK_BYTES: usize = WINDOW_BYTES + LANE_COUNT * LANE_BYTES;
 
-/// Returns the block at `at` with the window before it, unless `content` ends in it.
+/// Returns the block at `at` with the window before it, or `None` if `content` ends within it.
 fn block(content: &[u8], at: usize) -> Option<&[u8; BLOCK_BYTES]> {
     content.get(at - WINDOW_BYTES..)?.first_chunk()
 }
@@ -149,7 +150,7 @@ impl<R: Read> Chunks<'_, R> {
     /// Returns the next chunk; `None` at the end. An empty stream has no chunks.
     ///
     /// # Errors
-    /// What the stream says.
+    /// An error of the stream.
     #[expect(clippy::should_implement_trait, reason = "an iterator could not lend its buffer")]
     pub fn next(&mut self) -> io::Result<Option<&[u8]>> {
         self.buffer.drain(..self.given_bytes);
@@ -187,7 +188,7 @@ mod tests {
     use crate::Id;
     use testkit::Random;
 
-    /// restic's own way: byte by byte, with a ring of the last 64, in which a 1 stands before each chunk.
+    /// restic's own method: byte by byte, with a ring buffer of the last 64 bytes, and a 1 before each chunk.
     fn twin(polynomial: u64, content: &[u8]) -> Vec<usize> {
         let chunker = Chunker::new(polynomial).unwrap();
         let (mut lengths, mut begin) = (Vec::new(), 0);

@@ -1,6 +1,6 @@
 //! Compresses and decompresses blobs and files with zstd.
 //!
-//! Does not know what the bytes are, or whether compressing them is worthwhile.
+//! Does not know the meaning of the bytes, or whether compressing them is worthwhile.
 //!
 //! A frame holds the length of its content and has no checksum, because all content is verified by its
 //! SHA-256. Any valid frame can be read (<https://restic.readthedocs.io/en/stable/100_references.html>,
@@ -41,13 +41,13 @@ pub struct Zstd {
     compression: Compression,
     compressor: Option<CCtx<'static>>,
     decompressor: Option<DCtx<'static>>,
-    /// What was decompressed last of content that is only compared.
+    /// The piece decompressed last, of content that is only compared.
     piece: Vec<u8>,
 }
 
 impl Zstd {
-    /// Returns one for a level of compression. With [`Compression::Off`], what must be compressed anyway is
-    /// compressed as by default.
+    /// Returns one for a compression level. With [`Compression::Off`], content that must be compressed uses
+    /// the default level.
     pub fn new(compression: Compression) -> Zstd {
         Zstd { compression, ..Zstd::default() }
     }
@@ -82,11 +82,11 @@ impl Zstd {
         }
     }
 
-    /// Returns whether the content of `frame` is exactly `plain`, without a copy of it. An error says what is
-    /// wrong, as the rest of a sentence.
+    /// Returns whether the content of `frame` equals `plain`, without copying it. An error is the rest of a
+    /// sentence that says what is wrong.
     ///
     /// # Errors
-    /// What is wrong with the frame.
+    /// If the frame is damaged.
     pub fn holds(&mut self, frame: &[u8], plain: &[u8]) -> Result<bool, String> {
         let zstd = self.decompressor.get_or_insert_with(DCtx::create);
         zstd.init().map_err(sentence)?;

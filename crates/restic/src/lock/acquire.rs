@@ -18,7 +18,7 @@ const PAUSE_MAX: Duration = Duration::from_secs(60);
 /// How often `told` is called during a wait.
 const ASK: Duration = Duration::from_secs(1);
 
-/// What is called during a wait: with a sentence, and with what helps if the wait is in vain. An error from it
+/// Called during a wait with a sentence, and with the remedy if the wait may be in vain. An error from it
 /// ends the wait.
 pub type Told<'a> = &'a dyn Fn(&str, Option<Remedy>) -> Result<()>;
 
@@ -134,7 +134,7 @@ mod tests {
         acquire(parts, kind, Duration::ZERO, NOBODY_WAITS)
     }
 
-    /// Writes the lock of somebody else, who lives.
+    /// Writes a lock of another process that is alive.
     fn others(parts: &Parts, kind: LockKind) -> Id {
         let mut note = LockFile::now(&parts.surroundings, kind);
         note.process = i64::from(LIVING_PROCESS);

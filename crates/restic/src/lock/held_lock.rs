@@ -270,7 +270,7 @@ fn write_file(parts: &Parts, kind: LockKind) -> Result<(Id, i64)> {
     Ok((id, note.time.ns()))
 }
 
-/// A panic leaves nothing half done in what is locked here.
+/// A panic leaves no data behind this mutex half changed.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -403,7 +403,7 @@ mod tests {
             advance(MINUTE * 5);
             held.keeper.look();
             storage.refuse_nothing();
-            // By what stands in the new file there are 2.5 minutes left.
+            // According to the new file, 2.5 minutes are left.
             assert_eq!(held.check().is_err(), is_taken);
             advance(MINUTE * 5);
             assert_eq!(held.check().is_err(), is_taken, "the new file is no proof for itself");
@@ -476,7 +476,7 @@ mod tests {
         held.keeper.wake.notify_all();
         // No test waits for a thread that never comes.
         renewed.recv_timeout(MINUTE).unwrap();
-        // The thread holds the files until the old one is gone.
+        // The thread keeps the list of files locked until the old one is removed.
         assert_ne!(held.id().unwrap(), old);
         assert_eq!(storage.ids(FileKind::Lock), [held.id().unwrap()]);
         assert_eq!(held.kind(), LockKind::Exclusive);

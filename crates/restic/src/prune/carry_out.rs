@@ -1,4 +1,5 @@
-//! Carries out a plan: rewrites what stays of packs that go, then writes index files, then removes.
+//! Carries out a plan: rewrites the used blobs of packs that are removed, writes index files, then removes
+//! files.
 //!
 //! Input: a plan, and the exclusive lock. Output: what was removed.
 

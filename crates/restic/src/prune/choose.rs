@@ -68,7 +68,7 @@ impl MaxUnused {
     }
 }
 
-/// What one pack holds.
+/// The contents of one pack.
 #[derive(Clone, Copy, Debug, Default)]
 struct Tally {
     used_count: u32,

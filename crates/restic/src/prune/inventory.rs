@@ -16,7 +16,7 @@ use crate::trees::walk::shown_path;
 use std::collections::{BTreeSet, HashMap};
 use work::Progress;
 
-/// What a repository holds.
+/// The contents of a repository.
 pub(super) struct Inventory<'a> {
     pub(super) survey: Survey<'a>,
     /// By number: what index files say of them.

@@ -1,10 +1,10 @@
-//! A plan to prune, and what it comes to.
+//! A plan to prune, and its effect in numbers.
 
 use crate::encoding::id::Id;
 use crate::repository::Repository;
 use crate::trees::used::Marks;
 
-/// What a prune will do, and what that amounts to.
+/// What a prune will do, and its effect in numbers.
 #[derive(Debug)]
 pub struct PrunePlan {
     /// Holds the index that numbers blobs and packs. It was read for this plan, so it contains everything
@@ -31,7 +31,7 @@ pub(super) struct PackChoice {
     pub(super) keep: Marks,
 }
 
-/// What a plan amounts to. Bytes are counted as stored in packs.
+/// The effect of a plan. Bytes are counted as stored in packs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PruneFigures {
     /// Blobs that snapshots use, each counted once.

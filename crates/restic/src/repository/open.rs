@@ -78,7 +78,7 @@ impl Repository {
             })?,
         };
         let parts = Parts { storage, key: Arc::new(key), surroundings, version: Version::Two };
-        // The config comes last: what has none is no repository yet.
+        // The config comes last: without one, there is no repository yet.
         let config = config::create(&parts)?;
         Ok(Repository::new(parts, key_id, config, cache))
     }

@@ -74,11 +74,11 @@ impl Repository {
         Err(worst(kind, id, failures))
     }
 
-    /// Reads blobs of one pack with few and large requests, and hands each on with its place in `wanted`. One
-    /// that is damaged is read from another copy.
+    /// Reads blobs of one pack with few and large requests, and passes each to `each` with its position in
+    /// `wanted`. A damaged blob is read from another copy.
     ///
     /// # Errors
-    /// What `each` returns, or that the storage cannot be reached. That a blob cannot be read is told to
+    /// The error of `each`, or the storage cannot be reached. An unreadable blob is an error passed to
     /// `each`.
     pub fn load_from_pack(
         &self,
@@ -108,8 +108,8 @@ impl Repository {
                 if is_open {
                     each(place, Ok(&reading.plain))?;
                 } else {
-                    // Once more by itself: an error in the first request is gone, or has its own sentence,
-                    // and there may be copies.
+                    // Reads it once more on its own: a transient error does not recur, or gets its own
+                    // message, and there may be other copies.
                     match self.load_blob_with(reading, blob.kind, &blob.id) {
                         Err(end) if end.ends_work() => return Err(end),
                         result => each(place, result)?,

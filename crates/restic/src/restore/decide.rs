@@ -13,7 +13,7 @@ use rustix::fs::{FileType, Mode, Stat};
 pub(super) enum Decision {
     /// Create it; its name is free.
     Create,
-    /// Create it and replace what has its name.
+    /// Create it and replace whatever has its name.
     Replace,
     /// Link it to the file of that entry.
     Link(usize),

@@ -19,8 +19,8 @@ const ACTS_AS_OWNER: u32 = 0o6000;
 /// No user and no group has this number.
 const NOBODY: u32 = u32::MAX;
 
-/// Sets all of an open file or directory that can be set. Returns the first thing that could not be, but for
-/// what only an administrator may.
+/// Sets all metadata of an open file or directory. Returns the first failure, except those that only an
+/// administrator could avoid.
 pub(super) fn apply(file: impl AsFd, node: &Node<'_>) -> Option<io::Error> {
     let file = file.as_fd();
     let mut first = None;
@@ -47,7 +47,7 @@ pub(super) fn apply_to_special(directory: &OwnedFd, name: &[u8], node: &Node<'_>
     first
 }
 
-/// Sets what a symbolic link called `name` has of its own. Returns as [`apply`].
+/// Sets the metadata of a symbolic link called `name`. Returns as [`apply`].
 pub(super) fn apply_to_link(directory: &OwnedFd, name: &[u8], node: &Node<'_>) -> Option<io::Error> {
     let mut first = None;
     let name = OsStr::from_bytes(name);

@@ -55,7 +55,7 @@ pub(super) struct Plan {
     /// Parents come before their content.
     pub(super) directories: Vec<Directory>,
     pub(super) entries: Vec<Entry>,
-    /// In the order in which they lie in packs.
+    /// Ordered by their position in packs.
     pub(super) pieces: Vec<Piece>,
     pub(super) problems: Vec<RestoreProblem>,
 }
@@ -89,7 +89,7 @@ impl<'a> Planner<'a> {
         for entry in &plan.entries {
             plan.directories[entry.directory].is_needed = true;
         }
-        // Parents come first: so what is in a directory is seen before the directory.
+        // Parents come first, so a directory's entries are handled before the directory.
         for place in (0..plan.directories.len()).rev() {
             let Directory { parent, is_needed, .. } = plan.directories[place];
             plan.directories[parent].is_needed |= is_needed;

@@ -56,7 +56,7 @@ impl Target {
         Ok(Target { top: Arc::new(top), open: Mutex::default() })
     }
 
-    /// Opens the directory at `path` ("/cur", "" for the target itself), each step of which must be a real
+    /// Opens the directory at `path` ("/cur", "" for the target itself). Each component must be a real
     /// directory.
     pub(super) fn directory(&self, path: &[u8]) -> io::Result<Arc<OwnedFd>> {
         if let Some(known) = self.known().get(path) {

@@ -139,7 +139,7 @@ impl<'a> Work<'a> {
         made
     }
 
-    /// Removes what a killed restore left. Where that fails, so will the rest.
+    /// Removes the remains of a killed restore. If that fails, the restore fails too.
     fn remove_left(&self) {
         let is_left = |name: &[u8]| self.unfinished.is_left(name);
         for (directory, made) in self.plan.directories.iter().zip(&self.made) {
@@ -381,7 +381,8 @@ impl<'a> Work<'a> {
         &self.plan.directories[entry.directory].path
     }
 
-    /// Counts a restored entry and reports what could not be set of it, or reports why it was not restored.
+    /// Counts a restored entry and reports which metadata could not be set, or reports why it was not
+    /// restored.
     fn report_written(&self, entry: &Entry, bytes: usize, result: io::Result<Option<io::Error>>) {
         let unset = match result {
             Ok(unset) => unset,

@@ -96,7 +96,7 @@ impl Scratch {
                 length
             }
         };
-        // What was compressed is needed no more: its place serves for opening what was sealed.
+        // The compressed content is no longer needed, so its buffer is used to open the sealed blob.
         self.compressed.clear();
         self.compressed.extend_from_slice(&self.sealed);
         let Scratch { zstd, compressed, checked, sealed } = self;
@@ -118,7 +118,7 @@ impl Scratch {
         Ok(SealedBlob { kind, id, sealed, uncompressed_length })
     }
 
-    /// Empties the buffers, and gives back what a large blob left.
+    /// Empties the buffers, and frees the memory of a large blob.
     fn give_back(&mut self) {
         for buffer in [&mut self.compressed, &mut self.sealed, &mut self.checked] {
             buffer.clear();

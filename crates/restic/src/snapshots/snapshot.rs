@@ -156,7 +156,7 @@ impl Snapshot {
     /// Reads a snapshot's JSON. An error says what is wrong, as the rest of a sentence.
     ///
     /// # Errors
-    /// What is missing or not as it should be.
+    /// If something is missing or invalid.
     pub fn from_json(json: &[u8]) -> std::result::Result<Snapshot, String> {
         let raw: RawSnapshot = serde_json::from_slice(json).map_err(|error| json_fault(&error))?;
         Ok(Snapshot {
@@ -255,8 +255,8 @@ fn optional_string(json: &mut JsonWriter<'_>, name: &str, text: &str) {
     }
 }
 
-/// What is optional may also be `null`: Go reads that as if it were missing, and writes it for lists that
-/// never were.
+/// Optional fields may also be `null`: Go reads it like a missing field, and writes it for lists that were
+/// never set.
 #[derive(Deserialize)]
 struct RawSnapshot {
     #[serde(deserialize_with = "time")]

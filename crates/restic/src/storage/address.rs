@@ -8,7 +8,7 @@ use std::fmt::{Debug, Display, Formatter};
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// Well above what a busy server takes for a page of a list.
+/// Far longer than a busy server takes for a page of a list.
 pub const IDLE_MAX: Duration = Duration::from_secs(60);
 /// Schemes that restic supports and this program does not.
 const RESTIC_ONLY: [&str; 8] = ["sftp", "rest", "b2", "azure", "gs", "swift", "rclone", "opendal"];
@@ -93,15 +93,15 @@ impl Address {
     }
 }
 
-/// Returns what stands before the first colon, if it looks like the name of a kind of place and not like part
-/// of a path.
+/// Returns the text before the first colon, if it looks like the kind of an address and not like part of a
+/// path.
 fn scheme_of(text: &str) -> Option<&str> {
     let (scheme, _) = text.split_once(':')?;
     let is_name = !scheme.is_empty() && scheme.bytes().all(|letter| letter.is_ascii_alphanumeric());
     is_name.then_some(scheme)
 }
 
-/// Understands what follows `s3:`.
+/// Parses the text after `s3:`.
 fn s3(rest: &str) -> Result<S3Address> {
     let (scheme, rest) = match rest.split_once("://") {
         Some(("https", rest)) => (Scheme::Https, rest),

@@ -28,7 +28,7 @@ const UNFINISHED: &str = ".new";
 const SHARED_FILE: u32 = 0o640;
 const SHARED_DIRECTORY: u32 = 0o770;
 const GROUP_READS: u32 = 0o040;
-/// What is made in such a directory is of its group.
+/// Files in such a directory get its group.
 const GROUP_OF_DIRECTORY: u32 = 0o2000;
 
 /// A directory that keeps a repository.
@@ -40,7 +40,7 @@ pub struct LocalStorage {
     ready: Mutex<BTreeSet<PathBuf>>,
     /// Whether a group shares the repository, once that was looked up.
     is_shared: OnceLock<bool>,
-    /// Where files were removed, which is not durable yet.
+    /// Directories in which files were removed, not yet durably.
     removed: Mutex<BTreeSet<(FileKind, PathBuf)>>,
 }
 
@@ -147,7 +147,7 @@ impl LocalStorage {
         Ok(())
     }
 
-    /// Returns what writes left that were killed, but for keys and locks: those are written without a lock.
+    /// Returns the remains of killed writes, except of keys and locks, which are written without a lock.
     fn unfinished(&self) -> Result<Vec<PathBuf>> {
         let [snapshots, indexes, packs] = [FileKind::Snapshot, FileKind::Index, FileKind::Pack]
             .map(|kind| self.root.join(kind.directory()));

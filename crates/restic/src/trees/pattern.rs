@@ -20,7 +20,7 @@ pub enum Case {
     Ignored,
 }
 
-/// What a user wrote.
+/// A pattern as the user wrote it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pattern {
     parts: Vec<Part>,
@@ -28,7 +28,7 @@ pub struct Pattern {
     case: Case,
 }
 
-/// What is held against one name of a path.
+/// A matcher for one name of a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Part {
     /// `**`: any number of names.
@@ -37,16 +37,16 @@ enum Part {
     Name(Name),
 }
 
-/// What is held against the characters of one name.
+/// A matcher for the characters of one name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Name {
     signs: Vec<Sign>,
-    /// What the bytes of each such name begin and end with: of a million names nearly all are told by that.
+    /// The first and last bytes of every matching name. These reject nearly all of a million names.
     start: Vec<u8>,
     end: Vec<u8>,
 }
 
-/// What is held against characters.
+/// A matcher for characters.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Sign {
     /// Any of them, any number.
@@ -71,14 +71,14 @@ struct Places {
     open: Vec<bool>,
 }
 
-/// Patterns of which any will do.
+/// A set of patterns, of which any one may match.
 ///
 /// Each thread remembers how far the last directory's path led: names of one directory come one after the
 /// other.
 #[derive(Debug)]
 pub struct Patterns {
     patterns: Vec<Pattern>,
-    /// Tells what a thread remembers of these from what it remembers of others.
+    /// Distinguishes what a thread remembers for this set from that for other sets.
     number: u64,
 }
 

@@ -1,7 +1,7 @@
 //! Which rows of a part are dead: replaced or deleted since they were written (docs/FORMAT.md, "Dead rows").
 //!
-//! Input: row numbers, or the content of a `.dead` file. Output: whether a row is dead, or the content.
-//! Does not depend on what the rows hold.
+//! Input: row numbers, or the content of a `.dead` file. Output: whether a row is dead, or the content. Does
+//! not depend on the content of rows.
 //!
 //! Bits are kept in pieces of 65,536 rows. Copies share a piece until one of them changes it. So a commit
 //! that kills one row of a hundred million copies only 8 KiB, and the file holds only pieces that have a

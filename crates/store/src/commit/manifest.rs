@@ -1,4 +1,4 @@
-//! The manifest: what is in the store, as of one publish (docs/FORMAT.md, "Manifest").
+//! The manifest: the content of the store as of one publish (docs/FORMAT.md, "Manifest").
 //!
 //! Input: tables, segments and attachments, or the bytes of a manifest file. Output: the bytes, or the
 //! checked [`Manifest`]. Does not check whether the named files exist.

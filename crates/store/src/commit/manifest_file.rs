@@ -1,4 +1,4 @@
-//! The manifest in a directory: whether there is one, and what a store that replaces it must know of it.
+//! The manifest in a directory: whether it exists, and what a store that replaces it must know about it.
 
 use crate::commit::manifest::Manifest;
 use crate::error::{Error, Result};

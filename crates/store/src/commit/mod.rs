@@ -1,4 +1,4 @@
-//! What a commit leaves on disk besides segments: the manifest, the journal and the dead rows.
+//! What a commit writes besides segments: the manifest, the journal and the dead rows.
 //!
 //! Readers and writers of a store use it. It encodes and decodes; it does not decide the order of writes.
 

@@ -161,8 +161,8 @@ impl Sealed {
 
     /// Verifies the chunks from `first` to `last`, both included. `first` was not verified before.
     ///
-    /// Requests what is not in memory before it is touched. So exactly this much is read, where the system
-    /// would guess how far to read around each touch, and the disk reads ahead while we hash.
+    /// Requests what is not in memory before touching it. Then exactly this much is read, whereas the system
+    /// would guess how far to read around each touch, and the disk reads ahead during hashing.
     #[cold]
     fn verify_new(&self, first: usize, last: usize) -> Result<()> {
         let end = last.saturating_add(1);
@@ -255,7 +255,7 @@ impl fmt::Debug for Sealed {
     }
 }
 
-/// Where the parts of a sealed file lie.
+/// The positions of the parts of a sealed file.
 struct Frame {
     content_length: usize,
     digest: u64,

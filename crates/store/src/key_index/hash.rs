@@ -28,7 +28,7 @@ pub(crate) struct Bucket {
 /// Keys in a bucket, on average.
 const LOAD: u64 = 9;
 /// Number of parts in which distinct keys are counted to estimate their total. Hashing makes all parts
-/// alike.
+/// similar.
 const SAMPLED_PARTS: usize = 16;
 /// Parts whose buckets are built at once and then written.
 const WAVE_PARTS: usize = 64;
@@ -69,7 +69,7 @@ impl Bucket {
         self.overflow & overflow_bit(hash) != 0
     }
 
-    /// Puts a key into a free slot. If none is free, notes that the key lies in a later bucket, and returns
+    /// Puts a key into a free slot. If none is free, notes that the key is in a later bucket, and returns
     /// false.
     #[inline]
     fn insert(&mut self, key: &Pair) -> bool {
@@ -175,8 +175,8 @@ pub(crate) fn build(
     Ok(built)
 }
 
-/// Returns an upper bound of the number of buckets for so many rows. The few buckets at the end, for keys
-/// that did not fit before, are not counted.
+/// Returns an upper bound of the number of buckets for this many rows. Does not count the few buckets at the
+/// end, for keys that did not fit before.
 pub(crate) fn bucket_count_max(row_count: u32) -> u64 {
     let count = u64::from(part_count(row_count));
     u64::from(row_count).div_ceil(LOAD * count).max(1) * count + 64

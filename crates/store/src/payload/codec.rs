@@ -34,14 +34,14 @@ impl Codec {
     }
 }
 
-/// Returns a dictionary trained on rows that lie one after another in `samples`. It is empty if the rows
-/// are too few or too similar.
+/// Returns a dictionary trained on the concatenated rows in `samples`. It is empty if the rows are too few or
+/// too similar.
 pub(crate) fn train(samples: &[u8], lengths: &[usize], dictionary_bytes: u32) -> Vec<u8> {
     zstd::dict::from_continuous(samples, lengths, dictionary_bytes as usize).unwrap_or_default()
 }
 
 /// Returns whether rows can be compressed with a dictionary from another segment. Bytes that begin like a
-/// dictionary but are none would fail in both directions.
+/// dictionary but are not one would fail both to compress and to decompress.
 pub(crate) fn is_dictionary(bytes: &[u8], level: i32) -> bool {
     !bytes.is_empty() && CDict::try_create(bytes, level).is_some()
 }

@@ -31,11 +31,11 @@ pub(crate) type Owner = (u64, usize);
 struct Block {
     owner: Owner,
     first_row: u32,
-    /// Where each row ends, counted from the end of the row lengths.
+    /// The end of each row, counted from the end of the row lengths.
     ends: Vec<u32>,
     /// The row lengths and the rows.
     bytes: Vec<u8>,
-    /// Where in `bytes` the first row begins.
+    /// The start of the first row in `bytes`.
     start: usize,
 }
 

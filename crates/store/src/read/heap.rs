@@ -1,7 +1,7 @@
 //! A binary heap whose comparison may fail, because comparing reads files.
 //!
-//! Input: items, and a function that says which comes first. Output: the first item. Does not depend on what
-//! the items are.
+//! Input: items, and a function that says which comes first. Output: the first item. Does not depend on the
+//! meaning of items.
 
 use crate::error::Result;
 
@@ -83,7 +83,7 @@ mod tests {
             }
             let mut expected = items.clone();
             expected.extend(items.iter().filter(|&&item| item % 5 == 0).map(|&item| item + 51));
-            // 51 more than a multiple of 5 is no multiple of 5 again.
+            // 51 more than a multiple of 5 is not a multiple of 5.
             expected.sort_unstable();
             prop_assert_eq!(found, expected);
         }

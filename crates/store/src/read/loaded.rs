@@ -106,7 +106,7 @@ impl Loaded {
         Ok(loaded)
     }
 
-    /// Marks a row as dead; returns whether it was live.
+    /// Marks a row as dead. Returns whether it was live.
     ///
     /// # Errors
     /// [`Error::Schema`] if there is no such row.
@@ -216,8 +216,8 @@ impl Loaded {
     }
 
     /// Returns the rows between two keys of an ordered index, or of the primary key ([`PRIMARY`]), in key
-    /// order. Rows with equal keys are in order of arrival. An end may be a prefix of a key: it then stands
-    /// for all keys that begin with it.
+    /// order. Rows with equal keys are in order of arrival. An end may be a prefix of a key, which means all
+    /// keys that begin with it.
     ///
     /// # Errors
     /// If there is no such index or it is not ordered, or an end does not fit it.

@@ -3,9 +3,9 @@
 //! Input: rows, in the order of their commits. Output: rows, and their numbers in the order of the primary
 //! key or of an index. Does not depend on files or dead rows.
 //!
-//! An order is built when it is first used, and maintained from then on. So opening a store builds none,
-//! and each commit costs a writer little. There are few rows (those of one journal), so hash indexes are
-//! looked up through an order too.
+//! An order is built on first use, and maintained from then on. So opening a store builds none, and each
+//! commit costs a writer little. There are few rows (those of one journal), so look-ups by a hash index use
+//! an order too.
 
 use crate::error::Result;
 use crate::rows::in_memory::Rows;

@@ -23,7 +23,7 @@ pub struct Part {
     pub(crate) dead: DeadRows,
 }
 
-/// Where a row lies, in one snapshot of its table.
+/// The position of a row in one snapshot of its table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct RowId {
     /// The number of the part in [`Table::parts`](crate::Table::parts).
@@ -32,7 +32,7 @@ pub struct RowId {
     pub row: u32,
 }
 
-/// Where a part's rows lie.
+/// The storage of a part's rows.
 #[derive(Clone, Debug)]
 pub(crate) enum PartRows {
     Segment(Arc<Segment>),
@@ -290,8 +290,8 @@ impl Part {
         Ok(())
     }
 
-    /// Verifies every byte of the part's file against its checksums, on all cores. What is handed out later
-    /// is not verified again.
+    /// Verifies every byte of the part's file against its checksums, on all cores. Later reads do not verify
+    /// it again.
     ///
     /// # Errors
     /// The first damage.

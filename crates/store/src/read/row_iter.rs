@@ -23,7 +23,7 @@ pub struct RowIter<'a> {
     back: Option<Heap<Head<'a>>>,
 }
 
-/// What is left of one part.
+/// The rest of one part.
 struct Run {
     part: u32,
     positions: Range<u32>,

@@ -42,7 +42,7 @@ pub(crate) struct Candidates<'a> {
 pub(crate) enum Equality {
     /// If all their columns are.
     ByContent,
-    /// If the newer one lies in a segment, or all their columns are equal.
+    /// Equal if the newer one is in a segment, or all their columns are equal.
     BySegment,
 }
 
@@ -53,7 +53,7 @@ struct Task<'t, 'a> {
     old_rows: Range<usize>,
 }
 
-/// What is the same for all rows.
+/// What all comparisons share.
 struct Comparison<'s> {
     schema: &'s Schema,
     equality: Equality,

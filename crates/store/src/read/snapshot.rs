@@ -89,7 +89,7 @@ impl Snapshot {
         Version { sequence: self.state.sequence, manifest: self.state.manifest.number }
     }
 
-    /// Returns the attachment of this name as it was last set.
+    /// Returns the latest attachment of this name.
     pub fn attachment(&self, name: &str) -> Option<&[u8]> {
         self.state.attachments.get(name).map(|bytes| &**bytes)
     }

@@ -23,7 +23,7 @@ pub(crate) struct State {
     pub(crate) sequence: u64,
     pub(crate) tables: Vec<Table>,
     pub(crate) attachments: Attachments,
-    /// Where the valid part of the journal ends.
+    /// The end of the valid part of the journal.
     pub(crate) journal_bytes: u64,
     /// How many bytes of a record that is not whole follow.
     pub(crate) torn_bytes: u64,

@@ -31,10 +31,10 @@ pub(crate) struct TableState {
 
 impl Table {
     /// Returns a table of rows in memory only, which answers like a table of a snapshot. Each primary key
-    /// should be there once. If not, [`Table::get`] finds the youngest row, and all other functions find
-    /// each row.
+    /// should occur once. Otherwise [`Table::get`] finds the youngest row, and all other functions find each
+    /// row.
     ///
-    /// Memory: 16 bytes a row for each order that is asked for, beside the rows.
+    /// Memory: 16 bytes per row for each order that is used, besides the rows.
     pub fn in_memory(rows: Rows) -> Table {
         let schema = Arc::clone(rows.schema());
         Table { state: Arc::new(TableState { schema, parts: vec![Part::in_memory(Memtable::of(rows))] }) }
@@ -58,7 +58,7 @@ impl Table {
         &self.state.parts[row.part as usize]
     }
 
-    /// Returns one value of any column but a compressed payload.
+    /// Returns one value of any column except a compressed payload.
     ///
     /// # Errors
     /// If there is no such column, it is compressed, or a file is damaged.
@@ -117,8 +117,8 @@ impl Table {
     }
 
     /// Returns the rows between two keys of an ordered index, or of the primary key ([`PRIMARY`]), in key
-    /// order. Rows with equal keys are in the order of their primary keys. An end may be a prefix of a key:
-    /// it then stands for all keys that begin with it.
+    /// order. Rows with equal keys are in the order of their primary keys. An end may be a prefix of a key,
+    /// which means all keys that begin with it.
     ///
     /// # Errors
     /// If there is no such index or it is not ordered, an end does not fit it, or a file is damaged.

@@ -81,7 +81,7 @@ fn read_manifest(state: &State) -> Result<Manifest> {
     Manifest::decode(&path, &state.disk.read(&path)?)
 }
 
-/// A missing file that the newest manifest does not name is no damage.
+/// Ignores an error if the manifest was replaced meanwhile: the writer may have removed the file.
 fn unless_replaced(state: &State, result: Result<()>) -> Result<()> {
     match result {
         Err(_) if read_manifest(state)?.number != state.manifest.number => Ok(()),

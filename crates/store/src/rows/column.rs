@@ -31,7 +31,7 @@ pub enum ColumnSlice<'a> {
 /// All values of a column of bytes: one after another in `blob`, and where each begins.
 #[derive(Clone, Copy, Debug)]
 pub struct BytesSlice<'a> {
-    /// Where each value begins in `blob`, and after the last where it ends.
+    /// The start of each value in `blob`, and the end of the last one.
     pub offsets: Offsets<'a>,
     /// The values, one after another.
     pub blob: &'a [u8],
@@ -70,7 +70,7 @@ impl<'a> ColumnSlice<'a> {
         self.len() == 0
     }
 
-    /// Returns the value in `row`; none if there is no such row, or if the places found there are damaged.
+    /// Returns the value in `row`, or `None` if there is no such row or its offsets are damaged.
     #[inline]
     pub fn value(&self, row: u32) -> Option<Value<'a>> {
         let index = row as usize;
@@ -87,7 +87,7 @@ impl<'a> ColumnSlice<'a> {
 }
 
 impl<'a> BytesSlice<'a> {
-    /// Returns the value in `row`; none if there is no such row, or if the places found there are damaged.
+    /// Returns the value in `row`, or `None` if there is no such row or its offsets are damaged.
     #[inline]
     pub fn get(&self, row: u32) -> Option<&'a [u8]> {
         let (start, end) = self.offsets.place(row)?;
@@ -96,7 +96,7 @@ impl<'a> BytesSlice<'a> {
 }
 
 impl Offsets<'_> {
-    /// Returns where the value in `row` begins and ends, as they stand there.
+    /// Returns the stored start and end of the value in `row`, unchecked.
     #[inline]
     pub fn place(&self, row: u32) -> Option<(u64, u64)> {
         let index = row as usize;

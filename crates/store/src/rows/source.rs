@@ -1,7 +1,7 @@
 //! A source of rows: rows in memory, or a segment.
 //!
-//! Defines how whole columns and single values are read from any source, and how some rows of several sources
-//! are chosen. Does not depend on what is made of them.
+//! Defines how whole columns and single values are read from any source, and how rows of several sources are
+//! selected. Does not depend on what the rows are used for.
 
 use crate::error::Result;
 use crate::payload::reader::PayloadReader;
@@ -9,7 +9,7 @@ use crate::rows::column::ColumnSlice;
 use crate::rows::in_memory::Rows;
 use crate::value::Value;
 
-/// Where rows come from.
+/// A source of rows.
 pub trait Source: Sync {
     /// Returns how many rows there are.
     fn row_count(&self) -> u32;

@@ -1,17 +1,17 @@
 //! A transaction: changes that are committed all or nothing.
 //!
 //! Input: rows to put, keys to delete, attachments to set. Output: the [`Transaction`] for
-//! [`crate::Writer::commit`]. Does not depend on what is in the store.
+//! [`crate::Writer::commit`]. Does not depend on the content of the store.
 
 use crate::rows::in_memory::Rows;
 use crate::value::{OwnedValue, Value};
 
-/// What is to change. Deletes come first, then puts, in their order: the last put of a key wins.
+/// The changes. Deletes come first, then puts, in their order: the last put of a key wins.
 #[derive(Clone, Debug, Default)]
 pub struct Transaction {
     /// Rows to add, by table. A row replaces the one with the same primary key.
     pub puts: Vec<(String, Rows)>,
-    /// Primary keys of rows to remove, by table. One that is not there is no error.
+    /// Primary keys of rows to remove, by table. A missing row is not an error.
     pub deletes: Vec<(String, Vec<OwnedValue>)>,
     /// Named bytes to set. They become visible together with the rows, and stay until they are set again.
     pub attachments: Vec<(String, Vec<u8>)>,

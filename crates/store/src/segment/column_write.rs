@@ -150,8 +150,7 @@ fn bytes_at<'a>(slices: &[ColumnSlice<'a>], row: RowRef) -> Option<&'a [u8]> {
     }
 }
 
-/// Returns the bytes of neighbouring rows, each of which was found to be readable: they lie one after
-/// another.
+/// Returns the bytes of neighbouring rows, which are contiguous. Each row was read successfully before.
 fn whole_run<'a>(slice: &ColumnSlice<'a>, rows: &Range<usize>) -> &'a [u8] {
     let ColumnSlice::Bytes(values) = slice else { return &[] };
     let place = |row: usize| values.offsets.place(narrow(row as u64)).unwrap_or_default();
@@ -204,8 +203,7 @@ fn gather(
     });
 }
 
-/// Writes where each value begins and after the last where it ends, and says whether 8 bytes each were
-/// needed.
+/// Writes the start of each value and the end of the last one. Returns whether 8 bytes each were needed.
 pub(crate) fn write_offsets(writer: &mut SealedWriter, lengths: &[u32]) -> Result<bool> {
     let total: u64 = lengths.iter().map(|&length| u64::from(length)).sum();
     match u32::try_from(total) {

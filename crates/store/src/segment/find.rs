@@ -43,8 +43,8 @@ impl Segment {
         Ok(is_there.then_some(found))
     }
 
-    /// Returns the rows whose primary key lies between two ends. An end may be a prefix of keys, and then
-    /// stands for all keys that begin with it.
+    /// Returns the rows whose primary key is between two ends. An end may be a prefix of keys, which means
+    /// all keys that begin with it.
     ///
     /// # Errors
     /// Same as [`Segment::primary_find`].
@@ -90,7 +90,7 @@ impl Segment {
         }
     }
 
-    /// Appends all rows with this key to `found`, lower rows first: through a hash or an ordered index.
+    /// Appends all rows with this key to `found`, lower rows first, through a hash or an ordered index.
     ///
     /// # Errors
     /// As [`Segment::primary_find`]; [`Error::Schema`](crate::Error::Schema) also if there is no such index.
@@ -109,11 +109,11 @@ impl Segment {
         self.probe(hash_index, hash_key(key), |slot| self.confirm(hash_index, slot, key, found))
     }
 
-    /// Looks many keys up in a hash index, and appends (number of the key, row) to `found` for each row
-    /// found, in the order of the keys. The keys are given by column: in `keys` a slice for each column of
-    /// the index, all of one length.
+    /// Looks up many keys in a hash index. Appends (number of the key, row) to `found` for each row found, in
+    /// the order of the keys. `keys` has a slice for each column of the index, all of the same length.
     ///
-    /// Faster than one by one where the index does not fit a cache, because its lines are asked for ahead.
+    /// If the index does not fit a cache, this is faster than one look-up at a time, because cache lines are
+    /// prefetched.
     ///
     /// # Errors
     /// As [`Segment::primary_find`]; [`Error::Schema`](crate::Error::Schema) also if there is no such hash

@@ -1,4 +1,4 @@
-//! Where the hash indexes of a segment lie, prepared for look-ups when the segment is opened.
+//! The positions of a segment's hash indexes, prepared for look-ups when the segment is opened.
 //!
 //! Input: a schema and a layout. Output: the sections of each hash index. Reads nothing.
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
@@ -7,7 +7,7 @@ use crate::format::BUCKET_BYTES;
 use crate::schema::{Index, Kind, Schema};
 use crate::segment::layout::{ColumnLayout, IndexLayout, Layout, Section};
 
-/// Where the parts of a hash index lie.
+/// The positions of the parts of a hash index.
 pub(crate) struct HashIndex {
     pub(crate) columns: Box<[u16]>,
     pub(crate) buckets: Section,
@@ -42,7 +42,7 @@ impl HashIndex {
     }
 }
 
-/// Returns where a column lies if its values are ids.
+/// Returns the section of a column if its values are ids.
 fn id_section(schema: &Schema, layout: &Layout, column: usize) -> Option<Section> {
     match (schema.kind(column)?, layout.columns.get(column)?) {
         (Kind::Id, ColumnLayout::Fixed(section)) => Some(*section),

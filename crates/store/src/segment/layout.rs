@@ -24,17 +24,17 @@ pub(crate) struct Section {
     pub(crate) length: u64,
 }
 
-/// Where a segment's parts are.
+/// The positions of a segment's parts.
 #[derive(Debug)]
 pub(crate) struct Layout {
     pub(crate) row_count: u32,
     pub(crate) columns: Vec<ColumnLayout>,
     pub(crate) indexes: Vec<IndexLayout>,
-    /// All that lies in the content, in file order, but the footer.
+    /// All sections of the content except the footer, in file order.
     pub(crate) sections: Vec<Section>,
 }
 
-/// Where a column is.
+/// The position of a column.
 #[derive(Debug)]
 pub(crate) enum ColumnLayout {
     /// Values of one width.
@@ -45,7 +45,7 @@ pub(crate) enum ColumnLayout {
     Blocks { blocks: Section, table: Section },
 }
 
-/// Where the places of values are.
+/// The position of a column's offsets.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct OffsetsSection {
     pub(crate) section: Section,
@@ -53,7 +53,7 @@ pub(crate) struct OffsetsSection {
     pub(crate) is_large: bool,
 }
 
-/// Where an index is.
+/// The position of an index.
 #[derive(Debug)]
 pub(crate) enum IndexLayout {
     Ordered { rows: Section, hints: Section },
@@ -171,7 +171,7 @@ fn read_entries(bytes: &[u8], count: u64) -> std::result::Result<Vec<Entry>, Dam
 struct Walk<'a> {
     entries: &'a [Entry],
     index: usize,
-    /// Where the next section must begin.
+    /// The offset at which the next section must begin.
     position: u64,
 }
 

@@ -21,7 +21,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use zstd::zstd_safe::DDict;
 
-/// A mapped segment. Cheap to open whatever its size; rows are numbered from 0 in primary-key order.
+/// A mapped segment. Opening it is cheap whatever its size. Rows are numbered from 0 in primary-key order.
 pub struct Segment {
     pub(crate) sealed: Sealed,
     pub(crate) schema: Arc<Schema>,
@@ -36,7 +36,7 @@ pub struct Segment {
 /// The number of the next segment to be opened in this process.
 static NEXT_NUMBER: AtomicU64 = AtomicU64::new(0);
 
-/// A block table entry, as it lies in the file.
+/// A block table entry, as stored in the file.
 #[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C)]
 pub(crate) struct BlockEntry {
@@ -138,7 +138,7 @@ impl Segment {
         ids, [u8; 32], Kind::Id
     }
 
-    /// Returns a whole column of any kind but a compressed payload. Verifies all of it.
+    /// Returns a whole column of any kind except a compressed payload. Verifies all of it.
     ///
     /// # Errors
     /// [`Error::Corrupt`] if the column is damaged, [`Error::Schema`] if there is none or it is compressed.
@@ -162,7 +162,7 @@ impl Segment {
         })
     }
 
-    /// Returns one value of any kind of column but a compressed payload.
+    /// Returns one value of any kind of column except a compressed payload.
     ///
     /// # Errors
     /// [`Error::Corrupt`] if the file is damaged there, [`Error::Schema`] if there is no such value or it is
@@ -193,7 +193,7 @@ impl Segment {
         self.stored_row(blob, offsets, row)
     }
 
-    /// Returns a payload, decompressed if it must be. `reader` keeps what was decompressed with it.
+    /// Returns a payload, decompressed if needed. `reader` keeps decompressed data.
     ///
     /// # Errors
     /// [`Error::Corrupt`] if the file is damaged there, [`Error::Schema`] if there is no such value.
@@ -229,7 +229,7 @@ impl Segment {
         self.sealed.corrupt(section.start, format!("row {row} of column {column}: {what}"))
     }
 
-    /// Returns where the values of a column lie that has its bytes as they are.
+    /// Returns the sections of a column that has its bytes uncompressed.
     #[inline]
     fn plain_bytes(&self, column: usize) -> Result<(Section, OffsetsSection)> {
         match (self.layout.columns.get(column), self.schema.kind(column)) {
@@ -241,7 +241,7 @@ impl Segment {
         }
     }
 
-    /// Returns the bytes stored for a row, checked to lie within the column.
+    /// Returns the bytes stored for a row. Checks that they are within the column.
     #[inline]
     pub(crate) fn stored_row(&self, blob: Section, offsets: OffsetsSection, row: u32) -> Result<&[u8]> {
         if row >= self.row_count() {
@@ -284,7 +284,7 @@ impl Segment {
         self.all_of(*section).ok()
     }
 
-    /// Returns the block that has a row, as it is stored.
+    /// Returns the stored block that contains a row.
     fn block_of(&self, codec: Codec, blocks: Section, table: Section, row: u32) -> Result<StoredBlock<'_>> {
         if row >= self.row_count() {
             return Err(self.no_row(row));
@@ -296,7 +296,7 @@ impl Segment {
             .unwrap_or_else(|| Err(self.sealed.corrupt(table.start, format!("no block has row {row}"))))
     }
 
-    /// Returns the block between two table entries, or none if they do not lie within the blocks.
+    /// Returns the block between two table entries, or `None` if they are not within the blocks.
     pub(crate) fn stored_block(
         &self,
         codec: Codec,
@@ -374,7 +374,7 @@ impl Segment {
         self.misused(format!("row {row} of {}", self.row_count()))
     }
 
-    /// Returns an error: the caller asked for what this table does not have.
+    /// Returns the error for a request that does not fit this table.
     #[cold]
     pub(crate) fn misused(&self, what: String) -> Error {
         Error::schema(&self.schema.name, what)

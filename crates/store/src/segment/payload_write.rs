@@ -21,7 +21,7 @@ use zstd::zstd_safe::CDict;
 
 /// Bytes that one thread compresses at a time where rows are compressed on their own.
 const PIECE_BYTES: usize = 1 << 16;
-/// What a row counts for when blocks are filled, besides its bytes: so that empty rows fill them too.
+/// Bytes that a row counts besides its content when blocks are filled, so that empty rows fill them too.
 const ROW_OVERHEAD_BYTES: usize = 4;
 
 /// Rows gathered one after another.
@@ -31,8 +31,7 @@ struct Wave {
     lengths: Vec<u32>,
 }
 
-/// Writes a column whose rows are compressed on their own, and returns the lengths of what was written for
-/// each.
+/// Writes a column whose rows are compressed separately. Returns the stored length of each row.
 pub(crate) fn write_rows(
     writer: &mut SealedWriter,
     column: &ColumnOf,

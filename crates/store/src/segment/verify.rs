@@ -19,9 +19,9 @@ use std::cmp::Ordering;
 const PIECE_ROWS: u32 = 1 << 14;
 
 impl Segment {
-    /// Verifies all checksums. If they match, also verifies what they do not cover: that offsets lie within
-    /// their columns, rows are in the order of their keys, every payload can be decompressed, and every
-    /// index holds every row once, under its own key.
+    /// Verifies all checksums. If they match, also verifies what they do not cover: that offsets are within
+    /// their columns, rows are in the order of their keys, every payload can be decompressed, and every index
+    /// has every row once, under its own key.
     ///
     /// Returns all damaged chunks, or else the first damage in each column and index. Reads the whole file,
     /// on all cores.

@@ -3,11 +3,10 @@
 //! Input: rows of some sources, in the order of their primary keys. Output: one synced segment file. Does not
 //! depend on why the rows are written. Uses all cores of the current rayon pool; the file's bytes do not
 //! depend on how many there are.
-//!
 //! Memory besides the sources: 8 bytes a row for an order; 24 bytes a row while an ordered index is built, 12
-//! for a hash index (and 4 for each row whose key another row has too), one index at a time; 4 bytes a row
-//! while a column of bytes is written; about 16 MiB of buffers; and while a payload column is merged, one
-//! decompressed block of each source, at most 256 MiB in all.
+//! for a hash index (and 4 for each row whose key is not unique), one index at a time; 4 bytes a row while a
+//! column of bytes is written; about 16 MiB of buffers; and while a payload column is merged, one
+//! decompressed block of each source, at most 256 MiB in total.
 
 use crate::error::{Result, check_limit};
 use crate::file::sealed_write::SealedWriter;
@@ -32,7 +31,7 @@ use rayon::prelude::*;
 use std::path::Path;
 use std::sync::Arc;
 
-/// What was written.
+/// The result of writing a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SegmentWritten {
     /// How many rows the segment has.
@@ -41,18 +40,17 @@ pub struct SegmentWritten {
     pub file_bytes: u64,
 }
 
-/// Writes rows of some sources as the new segment file `path` and syncs it; its name is durable only after
+/// Writes rows of some sources as the new segment file `path` and syncs it. Its name is durable only after
 /// its directory is synced.
 ///
-/// The columns are written one after another, then the indexes: what is in memory beside the sources is
-/// bounded as said above.
+/// The columns are written one after another, then the indexes. The module documentation has the bounds of
+/// memory.
 ///
 /// # Errors
 /// Damage in a source, and disk errors; [`Error::Limit`](crate::Error::Limit) if there are too many rows.
 /// The file is then unusable, and the caller removes it.
 ///
-/// # Panics
-/// If the rows are not in the order of their primary keys, or a key is there twice:
+/// If the rows are not in the order of their primary keys, or a key occurs twice.
 /// [`sort_by_primary`](crate::sort_by_primary) makes such an order.
 pub fn write_segment(
     disk: &dyn Disk,
@@ -64,9 +62,9 @@ pub fn write_segment(
     write_content(disk, path, schema, &Content { sources, order, lenders: &[] })
 }
 
-/// What goes into a segment.
+/// The content of a segment.
 pub(crate) struct Content<'a> {
-    /// Where the rows are.
+    /// The sources of the rows.
     pub(crate) sources: &'a [&'a dyn Source],
     /// Which of them, in the order of their primary keys.
     pub(crate) order: Order<'a>,

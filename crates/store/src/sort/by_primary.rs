@@ -28,13 +28,13 @@ impl Sorted {
 }
 
 /// Sorts the live rows of some sources by primary key. Of live rows with the same key the last one is kept:
-/// of the last source that has it, and there the last row.
+/// the last row of the last source that has the key.
 ///
-/// Rows that are all live and in order already cost little and no memory. Else it takes 20 bytes a row while
-/// it runs, of which the answer is 8, and 8 more if any is dead.
+/// If all rows are live and already in order, this costs little time and no memory. Otherwise it takes 20
+/// bytes a row while it runs, 8 of which are the result, and 8 more if any row is dead.
 ///
 /// # Errors
-/// What is wrong with a source; [`Error::Limit`](crate::Error::Limit) if there are more than 2^32 - 1 rows.
+/// Damage in a source; [`Error::Limit`](crate::Error::Limit) if there are more than 2^32 - 1 rows.
 pub fn sort_by_primary(
     schema: &Schema,
     sources: &[&dyn Source],
@@ -55,7 +55,7 @@ pub fn sort_by_primary(
     Ok(Sorted { rows: if kept.rows.is_none() { live } else { kept.rows }, ..kept })
 }
 
-/// Rows in key order, some of which do not count.
+/// Rows in key order, some of which are not kept.
 pub(crate) struct InKeyOrder<'a> {
     pub(crate) keys: &'a Keys<'a>,
     pub(crate) sorted: &'a KeyOrder,
@@ -156,7 +156,7 @@ mod tests {
     }
 
     proptest! {
-        // Texts that differ only behind the 8 bytes of a hint, and keys that come up to many times.
+        // Texts that differ only after the 8 bytes of a hint, and keys that occur several times.
         #[test]
         fn of_equal_keys_the_last_is_kept(
             rows in prop::collection::vec(prop::collection::vec((0_u8..3, 0_usize..3, 0_u8..3), 0..90), 1..4),

@@ -1,7 +1,7 @@
 //! The keys of many rows, for building indexes: their hints, their hashes, their order.
 //!
 //! Input: the key's columns of some sources, and the rows in their order. Output: hints and hashes of whole
-//! ranges, and comparisons. Knows nothing of files, nor of what is built.
+//! ranges, and comparisons. Must not know files, or what is built.
 
 use crate::error::Result;
 use crate::rows::column::{BytesSlice, ColumnSlice};
@@ -187,8 +187,7 @@ impl<'a> Keys<'a> {
         self.damaged.fetch_max(u64::from(position) + 1, Memory::Relaxed);
     }
 
-    /// Returns the error of the source whose key could not be read, if there was one: to be asked after all
-    /// else.
+    /// Returns the error of the source whose key could not be read, if there was one. Call it at the end.
     pub(crate) fn check(&self) -> Result<()> {
         let Some(position) = self.damaged.load(Memory::Relaxed).checked_sub(1) else { return Ok(()) };
         let row = self.rows.at(narrow(position));

@@ -33,7 +33,7 @@ impl Pair {
 
 /// Rows parted together. Their 6 MiB of pairs do not fit a cache, but their parts' ends do.
 const BLOCK_ROWS: u32 = 1 << 19;
-/// Rows that a part should have, so that what follows happens within a core's cache.
+/// Target number of rows in a part, so that the following steps fit a core's cache.
 const PART_ROWS: u32 = 1 << 13;
 /// The most parts: their ends, written to in turn, stay within a core's cache.
 const PART_COUNT_MAX: u32 = 1 << 12;
@@ -48,11 +48,11 @@ struct Block {
     /// [`Pair`]s, as words: the system gives zeros without touching them, which it does for no type but its
     /// own.
     words: Vec<[u32; 3]>,
-    /// Where each part begins in `pairs`, and after the last where it ends.
+    /// The start of each part in `pairs`, and the end of the last one.
     starts: Vec<u32>,
 }
 
-/// Returns into how many parts so many rows should go: a power of two.
+/// Returns the number of parts for this many rows: a power of two.
 pub(crate) fn part_count(row_count: u32) -> u32 {
     (row_count / PART_ROWS).next_power_of_two().min(PART_COUNT_MAX)
 }
@@ -105,7 +105,7 @@ impl Parts {
         self.blocks.iter().map(|block| (block.starts[part + 1] - block.starts[part]) as usize).sum()
     }
 
-    /// Puts the pairs of one part into `out`, rows ascending; what was there before is gone.
+    /// Replaces the content of `out` by the pairs of one part, rows ascending.
     pub(crate) fn gather(&self, part: usize, out: &mut Vec<Pair>) {
         out.clear();
         for block in &self.blocks {

@@ -61,7 +61,7 @@ pub(crate) fn sort_exact(keys: &Keys) -> ExactOrder {
     let make = |rows, out: &mut Vec<u64>| keys.hints(rows, out);
     let parts = partition(keys.len(), count, make, |hint| digit(hint, digits.base, digits.shift));
     let mut rows = vec![0; keys.len() as usize];
-    // Equal keys are in one part: they are seen while its pairs are at hand.
+    // Equal keys are in the same part, so they are found while its pairs are in the cache.
     let has_equal = AtomicBool::new(false);
     split_by_parts(&parts, &mut rows).into_par_iter().for_each_init(
         || (Vec::new(), Vec::new()),
@@ -85,11 +85,11 @@ pub(crate) struct Last {
     pub(crate) replaced: u32,
 }
 
-/// Sorts `rows` by their keys and leaves out all but the last of those with equal keys; none if their hints
-/// ascend as they are.
+/// Sorts `rows` by their keys, and keeps only the last of several rows with equal keys. Returns `None` if
+/// their hints are already ascending.
 ///
-/// Both is done part by part, while a part is in a core's cache. Memory: 20 bytes a row while it runs, of
-/// which the answer is 8.
+/// Both steps are done part by part, while a part is in a core's cache. Memory: 20 bytes a row while it runs,
+/// 8 of which are the result.
 pub(crate) fn sort_last(keys: &Keys, rows: &RowSet) -> Option<Last> {
     let Ends { smallest, largest, is_sorted, .. } = ends(keys);
     if is_sorted {
@@ -127,8 +127,8 @@ pub(crate) fn sort_last(keys: &Keys, rows: &RowSet) -> Option<Last> {
     Some(Last { rows: places, replaced })
 }
 
-/// Puts pairs that are sorted by number in the order of their whole keys, those that stay first, and returns
-/// how many stay: of those with equal keys the one of the last row.
+/// Sorts pairs, which are sorted by number, by their whole keys. Moves the pairs that are kept to the front,
+/// and returns how many they are: of several rows with equal keys, the last one is kept.
 fn keep_last(keys: &Keys, pairs: &mut [Pair]) -> usize {
     let mut kept = 0;
     let mut start = 0;
@@ -204,7 +204,7 @@ fn ends(keys: &Keys) -> Ends {
     blocks.map_init(Vec::new, of_block).reduce(none, both)
 }
 
-/// Cuts what has a place for each row into the places of each part.
+/// Splits a slice with one element per row into one slice per part.
 fn split_by_parts<'a, T>(parts: &Parts, mut places: &'a mut [T]) -> Vec<(usize, &'a mut [T])> {
     let cut = |part| {
         let (of_part, later) = std::mem::take(&mut places).split_at_mut(parts.row_count(part));
@@ -234,7 +234,7 @@ pub(crate) fn sort(keys: &Keys) -> KeyOrder {
     KeyOrder { rows: Some(rows), hints }
 }
 
-/// Where in a hint the digits to sort by lie: above `shift` the rows of a part are equal.
+/// The digits of a hint to sort by. Above `shift`, the hints of a part are equal.
 #[derive(Clone, Copy)]
 pub(crate) struct Digits {
     /// What to subtract first.

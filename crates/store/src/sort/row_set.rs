@@ -19,7 +19,7 @@ const BLOCK_ROWS: u32 = 1 << 12;
 /// Some rows of some sources in some order; a *position* counts in that order.
 #[derive(Debug)]
 pub(crate) struct RowSet<'a> {
-    /// Where each source's rows begin if all follow one another, and after the last where they end.
+    /// The start of each source's rows if the sources are concatenated, and the end of the last one.
     starts: Vec<u64>,
     /// For each block of positions the source of its first one, so that few of many sources are left to
     /// search.
@@ -130,7 +130,7 @@ pub(crate) enum Runs<'a> {
     Chosen(&'a [RowRef]),
 }
 
-/// A fixed-width value that can lie in a column.
+/// A fixed-width value of a column.
 pub(crate) trait Fixed: bytemuck::Pod + Send + Sync {
     /// Returns the column's values if they are of this type.
     fn slice<'a>(column: &ColumnSlice<'a>) -> Option<&'a [Self]>;
@@ -216,7 +216,7 @@ pub(crate) fn fixed_slices<'a, T: Fixed>(columns: &[ColumnSlice<'a>]) -> Vec<&'a
     columns.iter().map(|column| T::slice(column).expect("one schema, so one kind for each column")).collect()
 }
 
-/// Visits the values at a range of positions in order, asking for them ahead where they lie scattered.
+/// Visits the values at a range of positions in order. Prefetches them if they are scattered.
 #[inline]
 pub(crate) fn visit_fixed<T: Fixed>(slices: &[&[T]], runs: &Runs, mut visit: impl FnMut(&T)) {
     match runs {
@@ -249,7 +249,7 @@ pub(crate) fn prefetch_place(column: &[ColumnSlice], rows: &[RowRef], index: usi
     }
 }
 
-/// Asks for the bytes of a row some way ahead, and for the place of those of a row further on.
+/// Prefetches the bytes of a row some way ahead, and the offsets of a row further ahead.
 #[inline]
 pub(crate) fn prefetch_bytes(column: &[ColumnSlice], rows: &[RowRef], index: usize) {
     prefetch_place(column, rows, index);

@@ -27,10 +27,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 impl Writer {
-    /// Commits batches of rows of one table as segments, however few they are. A row replaces the one with
-    /// the same primary key, also among the batches: the last one wins.
+    /// Commits batches of rows of one table as segments, however few they are. A row replaces an existing row
+    /// with the same primary key, also among the batches: the last one wins.
     ///
-    /// Memory: at most 40 bytes a row beside the batches, and what one index takes while it is built.
+    /// Memory: at most 40 bytes a row besides the batches, and the memory for building one index.
     ///
     /// # Errors
     /// Same as [`Writer::commit`].
@@ -55,12 +55,11 @@ impl Writer {
     }
 
     /// Commits tables that were loaded into memory as segments, all at once, with named bytes to set. The
-    /// tables can be searched meanwhile. Each table's rows are sorted by primary key, which costs nothing
-    /// if they are in order or that order was built before. Of several rows with one key the youngest is
-    /// kept.
+    /// tables can be searched meanwhile. Each table's rows are sorted by primary key, which costs nothing if
+    /// they are in order or that order was built before. Of several rows with one key the youngest is kept.
     ///
-    /// Memory beside what is loaded: 8 bytes a row of one table if its rows are not in order, and what
-    /// writing one segment takes.
+    /// Memory besides the loaded tables: 8 bytes a row of one table if its rows are not in order, and the
+    /// memory for writing one segment.
     ///
     /// # Errors
     /// As [`Writer::commit`]; and [`Error::Schema`] if a table has rows already.

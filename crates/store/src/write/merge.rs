@@ -51,7 +51,7 @@ impl Default for MergeOptions {
     }
 }
 
-/// What a merge did.
+/// The result of a merge.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MergeReport {
     /// The table.
@@ -66,7 +66,7 @@ pub struct MergeReport {
     pub file_bytes: u64,
 }
 
-/// What is to be merged.
+/// The segments to merge.
 struct Plan {
     table: usize,
     run: Range<usize>,
@@ -95,8 +95,8 @@ pub fn merge(disk: &Arc<dyn Disk>, directory: &Path, options: &MergeOptions) -> 
     merge_chosen(disk, directory, options, &policy::choose)
 }
 
-/// Merges all segments of the first table that has several, or dead rows, and fits into one segment; none if
-/// there is none.
+/// Merges all segments of the first table that has several segments, or dead rows, and fits into one segment.
+/// Returns `None` if there is no such table.
 ///
 /// # Errors
 /// Same as [`merge`].

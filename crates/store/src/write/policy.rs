@@ -25,11 +25,11 @@ struct Candidate {
     live_row_count: u64,
 }
 
-/// Chooses which segments to merge next, or none. Merging what it chooses until it chooses nothing ends, and
-/// leaves at most [`SEGMENTS_BEFORE_MERGE`] segments.
+/// Chooses which segments to merge next, or none. Merging until it chooses none always
+/// ends, and leaves at most [`SEGMENTS_BEFORE_MERGE`] segments.
 ///
-/// Takes neighbours only, so that rows stay roughly in the order of their arrival; never more than
-/// [`MERGE_SEGMENT_COUNT_MAX`] of them, nor more live rows than fit into one segment. In this order:
+/// Chooses only neighbours, so that rows stay roughly in the order of their arrival, and never more than
+/// [`MERGE_SEGMENT_COUNT_MAX`] segments, or more live rows than fit into one segment. In this order:
 ///
 /// 1. The cheapest run in which no segment is larger than the others together. The merged segment is then at
 ///    least twice as large as the one any of its rows came from, so a row is copied at most log2(rows) times
@@ -60,7 +60,7 @@ fn cheapest(segments: &[SegmentSize], suits: impl Fn(u64, u64) -> bool) -> Optio
     for from in 0..segments.len() {
         let (mut largest, mut total, mut live_row_count) = (0, 0, 0);
         for (to, size) in (from + 1..).zip(segments.iter().skip(from).take(MERGE_SEGMENT_COUNT_MAX)) {
-            // What is small costs the same whatever it holds: a file, an open, a place in every look-up.
+            // A small segment costs the same whatever its size: a file, an open, a step in every look-up.
             let weight = u64::from(size.live_row_count.max(MERGE_SMALL_ROWS));
             largest = weight.max(largest);
             total += weight;

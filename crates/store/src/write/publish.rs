@@ -27,8 +27,8 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Most rows of a segment that takes another's dictionaries. Training takes about 0.1 s: longer than all else
-/// that is done for a thousand rows, and not much beside what is done for more than these.
+/// Most rows of a segment that uses another segment's dictionaries. Training takes about 0.1 s, which is more
+/// than all other work for a thousand rows, and little compared to the work for more rows than this.
 const LENT_ROWS_MAX: usize = 16_384;
 
 /// The next state of a store while it is put together.
@@ -63,7 +63,7 @@ pub(crate) struct DraftSegment {
     pub(crate) entry: SegmentEntry,
 }
 
-/// What a publish leaves to the writer.
+/// The result of a publish for the writer.
 pub(crate) struct Published {
     pub(crate) state: State,
     /// The new journal, empty.
@@ -71,7 +71,7 @@ pub(crate) struct Published {
 }
 
 impl Draft {
-    /// Begins the state after `state`. The rows in the memtables are not in it.
+    /// Begins the state after `state`, without the rows of the memtables.
     ///
     /// # Errors
     /// Disk errors.
@@ -99,7 +99,7 @@ impl Draft {
         })
     }
 
-    /// Begins the first state of a store, without rows. No file in `taken` is written over.
+    /// Begins the first state of a store, without rows. Overwrites no file in `taken`.
     pub(crate) fn first(
         disk: &Arc<dyn Disk>,
         directory: &Path,
@@ -303,7 +303,7 @@ pub(crate) fn lenders<'a>(parts: impl Iterator<Item = &'a Part>, row_count: usiz
     lenders
 }
 
-/// Writes a segment and opens it: what cannot be read back is not published.
+/// Writes a segment and opens it, so that an unreadable segment is never published.
 pub(crate) fn write_new_segment(
     disk: &dyn Disk,
     path: &Path,

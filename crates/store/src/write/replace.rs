@@ -83,7 +83,8 @@ fn tables(state: &State) -> Vec<DraftTable> {
     .collect()
 }
 
-/// Removes the segments of a store whose manifest cannot be read: nobody can open it any more.
+/// Removes the segments of a store whose manifest cannot be read. Without the manifest, nothing can open
+/// them.
 fn remove_segments(disk: &dyn Disk, directory: &Path) -> Result<()> {
     for name in disk.list(directory)? {
         let is_segment = Path::new(&name).extension().is_some_and(|end| end == "seg" || end == "dead");

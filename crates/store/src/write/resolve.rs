@@ -22,7 +22,7 @@ use std::sync::Arc;
 /// Keys that are looked up on all cores, as are more; for fewer waking them costs more than they save.
 const PARALLEL_LOOKUPS_MIN: usize = 512;
 
-/// What a group of transactions puts into one table, and deletes from it.
+/// The puts and deletes of a group of transactions for one table.
 #[derive(Clone, Default)]
 pub(crate) struct Input<'a> {
     /// In their order.
@@ -88,7 +88,7 @@ pub(crate) fn table_number(state: &State, name: &str) -> Result<usize> {
     found.ok_or_else(|| missing_table(name))
 }
 
-/// Returns what the journal has to say of `input`.
+/// Returns the journal entry for `input`.
 ///
 /// # Errors
 /// If a file is damaged.

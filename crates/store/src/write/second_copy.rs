@@ -131,7 +131,7 @@ fn mend(disk: &Arc<dyn Disk>, directory: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Returns all damage of a store and of its second copy; none where there is no store.
+/// Returns all damage of a store and of its second copy; none if there is no store.
 pub fn damage_of(disk: &Arc<dyn Disk>, directory: &Path) -> Vec<FileDamage> {
     damage_in(disk, directory, verify)
 }
@@ -169,7 +169,7 @@ fn damage_in(
     damage
 }
 
-/// Adds how many rows lie in a damaged file.
+/// Adds the number of rows in a damaged file.
 fn with_loss(manifest: &Manifest, damage: FileDamage) -> FileDamage {
     let name = damage.file.file_name().unwrap_or_default();
     let found = manifest.tables.iter().find_map(|table| {

@@ -219,7 +219,7 @@ impl Writer {
         Ok(())
     }
 
-    /// Writes what the journal holds, and the group, as segments, and publishes them.
+    /// Writes the rows of the journal and the group as segments, and publishes them.
     pub(crate) fn seal(&mut self, group: &[Transaction], inputs: &BTreeMap<usize, Input>) -> Result<()> {
         let mut draft = self.draft(inputs)?;
         draft.sequence += u64::from(!group.is_empty());

@@ -1,6 +1,6 @@
 //! Applies the rows of logs to a [`State`], block by block.
 //!
-//! Input: the bytes of a log and where its blocks are. Nothing here knows which logs there are.
+//! Input: the bytes of a log and the positions of its blocks. Does not know which logs there are.
 //!
 //! One thread checks and decompresses blocks and parses their rows while another applies the rows before
 //! them. At most [`PIECES_AHEAD_MAX`] pieces wait between the two, and their bytes are limited too (see
@@ -28,12 +28,12 @@ pub struct LogFile<'a> {
     pub bytes: &'a [u8],
 }
 
-/// Carries out the rows of these blocks of a log, in their order, on `thread_count` threads, of which two at
-/// most have work. `progress` counts blocks and their stored bytes.
+/// Applies the rows of these blocks of a log, in order, on `thread_count` threads, of which at most two are
+/// used. `progress` counts blocks and their stored bytes.
 ///
 /// # Errors
-/// Damage, which a transaction of more than [`TRANSACTION_ROWS_MAX`] rows is too; a row that does not fit
-/// those before it, unless the state leaves those out.
+/// Damage, including a transaction of more than [`TRANSACTION_ROWS_MAX`] rows; a row that does not fit those
+/// before it, unless the state leaves out such rows.
 pub fn apply_log(
     log: LogFile,
     blocks: impl Iterator<Item = BlockPlace> + Send,

@@ -5,7 +5,7 @@
 
 use crate::file::row::{Body, Row, RowKind};
 
-/// Where the parts of a row are in a piece.
+/// The positions of a row's parts in a piece.
 #[derive(Clone, Copy)]
 pub(super) struct RowPlace {
     kind: RowKind,
@@ -23,7 +23,7 @@ pub(super) struct RowPlace {
     body: Span,
 }
 
-/// Some bytes of a piece; none if there is no such part. No part is empty: it is a whole value.
+/// A range of bytes in a piece. An empty one means that the part is missing, as a part is a complete value.
 #[derive(Clone, Copy)]
 struct Span {
     begin: u32,
@@ -52,7 +52,7 @@ impl RowPlace {
         }
     }
 
-    /// Returns the row, but for its time and group, which mean nothing to a state.
+    /// Returns the row, except its time and group, which do not matter to a state.
     #[inline]
     pub(super) fn row<'p>(&self, piece: &'p [u8]) -> Row<'p> {
         let part = |span: Span| (span.length > 0).then(|| span.of(piece));

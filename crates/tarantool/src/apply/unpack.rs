@@ -17,8 +17,8 @@ use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 
 /// Pieces of a log that are decompressed in advance.
 pub const PIECES_AHEAD_MAX: usize = 8;
-/// Rows of one transaction. The program that wrote it had all of them in memory at once, and so must this
-/// one: besides its bytes, each row takes some 300.
+/// Most rows of one transaction. The program that wrote the transaction had all of its rows in memory at
+/// once, and so must this one: each row takes about 300 bytes besides its content.
 pub const TRANSACTION_ROWS_MAX: usize = 1 << 22;
 /// Bytes of pieces that are made in advance, not counting the last one: a piece may be a single row.
 const BYTES_AHEAD_MAX: usize = 16 << 20;
@@ -140,8 +140,8 @@ impl<S: Sink> Cutter<S> {
         let mut rest = payload;
         loop {
             let taken = self.piece.push(rest, &mut self.open_row_count);
-            // An offset in decompressed bytes does not help somebody who looks into the file; the block's
-            // offset does.
+            // An offset in decompressed bytes is of no use to a person who looks into the file, so the
+            // block's offset is reported.
             let taken = taken.map_err(|damage| Stop::Damage(Damage { offset: place.offset, ..damage }))?;
             rest = rest.get(taken..).unwrap_or_default();
             if rest.is_empty() {

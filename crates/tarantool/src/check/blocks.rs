@@ -52,7 +52,7 @@ pub struct CheckedFiles {
 pub(crate) type CheckedBlocks = BTreeMap<(usize, usize), BlockRows>;
 
 impl CheckedFiles {
-    /// Returns what is known of a file.
+    /// Returns the checked blocks of a file.
     pub(crate) fn file(&self, path: &Path) -> Option<&CheckedBlocks> {
         self.files.get(path)
     }
@@ -104,8 +104,8 @@ impl UncheckedFiles {
         blocks.map(|block| block.payload.len() as u64).sum()
     }
 
-    /// Reads all blocks, on `thread_count` threads. `progress` counts blocks and their
-    /// stored bytes. Not to be stopped: what is not read would count as damaged.
+    /// Reads all blocks, on `thread_count` threads. `progress` counts blocks and their stored bytes. It
+    /// cannot be cancelled: unread blocks would count as damaged.
     pub fn check(&self, thread_count: usize, progress: &dyn Progress) -> CheckedFiles {
         let of_file = |(file, ahead): (usize, &UncheckedFile)| {
             let chunks = chunks(&ahead.blocks, thread_count);
@@ -164,7 +164,7 @@ fn blocks(bytes: &[u8], mut at: usize) -> Vec<BlockPlace> {
 /// Reads the rows of a block.
 ///
 /// # Errors
-/// If the block is damaged, or one of its rows is none.
+/// If the block is damaged, or one of its rows is invalid.
 pub(crate) fn read_block(
     unpacker: &mut Unpacker,
     bytes: &[u8],

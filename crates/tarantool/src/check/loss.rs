@@ -1,4 +1,4 @@
-//! What cannot be recovered: where it was, and which rows.
+//! What cannot be recovered: its position, and the lost rows.
 //!
 //! Turns holes in files and gaps between files into [`Loss`]es, one line each. Does not know how they were
 //! found.
@@ -18,7 +18,7 @@ pub struct Loss {
     pub path: PathBuf,
     /// Which bytes of it; none if a file is missing.
     pub bytes: Range<u64>,
-    /// What the file is.
+    /// The kind of the file.
     pub kind: FileKind,
     /// What is wrong.
     pub what: String,
@@ -26,7 +26,7 @@ pub struct Loss {
     pub numbers: Vec<RowNumbers>,
 }
 
-/// Rows that are lost, by number: of a log those of a replica, of a snapshot counted from 0.
+/// Numbers of lost rows: in a log, those of a replica; in a snapshot, counted from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RowNumbers {
     /// The replica; 0 in a snapshot.
@@ -50,8 +50,8 @@ impl Loss {
         }
     }
 
-    /// Returns what is missing before a file whose rows begin after `after`, if the files before it end
-    /// with `before`.
+    /// Returns the loss before a file whose rows begin after `after`, if the files before it end with
+    /// `before`.
     pub(crate) fn gap(path: &Path, before: &VClock, after: &VClock) -> Loss {
         let missing = after.iter().filter(|&(replica, last)| before.get(replica) < last);
         let numbers = missing.map(|(replica, last)| RowNumbers {
@@ -103,7 +103,8 @@ fn hole_numbers(hole: &Hole, next: Option<&VClock>) -> Vec<RowNumbers> {
         let first = hole.expected.get(&replica).copied().unwrap_or(1);
         let last = match (hole.next.get(&replica), next) {
             (Some(&after), _) => Some(after.saturating_sub(1)),
-            // What a later hole begins with is told there, and what the next log misses, before that.
+            // The beginning of a later hole is reported there, and rows missing before the next log are
+            // reported before that log.
             (None, _) if !ends_file => continue,
             (None, Some(clock)) => Some(clock.get(replica)),
             (None, None) => None,

@@ -1,7 +1,7 @@
 //! Checks whole files: which blocks and rows are sound, and what is lost.
 //!
 //! Blocks are read on several threads (`blocks`), then each file is scanned in order (`scan`). A `loss`
-//! describes what could not be read. Nothing here knows spaces, or how files follow on each other.
+//! describes what could not be read. Nothing here knows spaces, or whether files are consecutive.
 
 pub(crate) mod blocks;
 pub(crate) mod loss;

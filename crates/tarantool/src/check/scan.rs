@@ -52,7 +52,7 @@ pub(crate) struct UnlistedHoles {
     pub(crate) count: u64,
     /// How many rows were in them, as far as that is known.
     pub(crate) row_count: u64,
-    /// Where the last of them ends.
+    /// The end of the last of them.
     pub(crate) end: usize,
 }
 
@@ -63,18 +63,18 @@ pub(crate) enum HoleEnd {
     Block,
     /// Nothing: it reaches to the end of the file.
     Nothing,
-    /// The mark of a closed file, which is the file's end; or the hole lies behind that mark.
+    /// The mark of a closed file at the end of the file, either after the hole or before it.
     EndMark,
-    /// Unknown: too many places looked like a block and were none.
+    /// Unknown: too many positions looked like blocks but were not.
     Unknown,
 }
 
-/// What was found in a file.
+/// The result of scanning a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct FileScan {
-    /// Where whole blocks lie, back to back.
+    /// Ranges of consecutive sound blocks.
     pub(crate) pieces: Vec<Range<usize>>,
-    /// What lies between them.
+    /// The holes between them.
     pub(crate) holes: Vec<Hole>,
     /// Whether the file was closed.
     pub(crate) is_closed: bool,
@@ -92,7 +92,7 @@ pub(crate) struct FileScan {
 #[derive(Clone, Copy)]
 pub(crate) struct ScanInput<'a> {
     pub(crate) bytes: &'a [u8],
-    /// Where its blocks begin.
+    /// The offset of its first block.
     pub(crate) begin: usize,
     pub(crate) kind: FileKind,
     pub(crate) depth: Depth,
@@ -131,7 +131,7 @@ struct Scanner<'a> {
 }
 
 impl Scanner<'_> {
-    /// Takes up what is at `at`, and returns where to go on.
+    /// Handles what is at `at`, and returns where to continue.
     fn step(&mut self, at: usize) -> Option<usize> {
         let place = match read_head(self.bytes, at) {
             Ok(Step::Block(place)) => place,
@@ -156,7 +156,7 @@ impl Scanner<'_> {
                 self.last = Some(place);
                 Some(end)
             }
-            // Its length may be right: what follows it is tried before what lies within.
+            // Its length may be right, so what follows the block is tried before what is in it.
             Err(damage) => {
                 self.budget.charge(&place);
                 self.hole(at, place.payload.end, damage.what)
@@ -164,7 +164,7 @@ impl Scanner<'_> {
         }
     }
 
-    /// Takes up bytes behind the end mark.
+    /// Handles bytes after the end mark.
     fn behind_end(&mut self, at: usize, damage: Damage) -> Option<usize> {
         self.scan.is_closed = true;
         let begin = at.saturating_add(END.len());
@@ -228,7 +228,7 @@ impl Scanner<'_> {
         self.scan.row_count = 0;
     }
 
-    /// Checks a block as closely as is wanted.
+    /// Checks a block as closely as requested.
     fn check(&mut self, place: &BlockPlace) -> Result<(), Damage> {
         match self.input.depth {
             Depth::Heads => Ok(()),

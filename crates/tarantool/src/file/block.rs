@@ -29,28 +29,28 @@ pub const SNAPSHOT_PAYLOAD_BYTES_MAX: usize = 128 << 20;
 /// How many times its stored bytes a block can have when decompressed: nothing in zstd's format makes more
 /// than 128 KiB of 4 bytes.
 const RATIO_MAX: usize = (128 << 10) / 4;
-/// What a usual block takes when decompressed: 128 KiB and a row.
+/// Decompressed size of a usual block: 128 KiB and a row.
 const PAYLOAD_BYTES_USUAL: usize = 256 << 10;
-/// What is kept for the next block of what one took when decompressed.
+/// Most memory for a decompressed block that is kept for the next one.
 const PAYLOAD_BYTES_KEPT_MAX: usize = 16 << 20;
 
-/// What lies at a place of a file.
+/// What is found at an offset of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Step {
     /// A block.
     Block(BlockPlace),
-    /// The mark of a file that was closed, and nothing behind it.
+    /// The mark of a closed file, with nothing after it.
     Eof,
     /// Nothing: the file ends without the mark.
     End,
 }
 
-/// Where a block lies.
+/// The position of a block.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BlockPlace {
-    /// Where its head begins.
+    /// The offset of its head.
     pub offset: usize,
-    /// Where its payload lies; the next block begins where it ends.
+    /// The range of its payload. The next block begins at its end.
     pub payload: Range<usize>,
     /// Whether the payload is compressed.
     pub is_compressed: bool,
@@ -58,10 +58,10 @@ pub struct BlockPlace {
     pub checksum: u32,
 }
 
-/// Returns what lies at `offset`. Reads the head alone.
+/// Returns what is at `offset`. Reads only the head.
 ///
 /// # Errors
-/// Damage, if there is no head, or its payload is not all there.
+/// Damage, if there is no head, or its payload is incomplete.
 #[inline]
 pub fn read_head(bytes: &[u8], offset: usize) -> Result<Step, Damage> {
     let rest = bytes.get(offset..).unwrap_or_default();
@@ -107,8 +107,8 @@ pub fn checksum(bytes: &[u8]) -> u32 {
     !crc32c::crc32c_append(u32::MAX, bytes)
 }
 
-/// Checks and decompresses blocks, one after the other. One for each thread: it keeps its memory, but for
-/// that of a huge block.
+/// Checks and decompresses blocks, one after the other. Each thread needs its own. It keeps its memory,
+/// except that of a huge block.
 pub struct Unpacker {
     zstd: Option<DCtx<'static>>,
     out: Vec<u8>,
@@ -249,7 +249,7 @@ mod tests {
         assert!(stored.len() * RATIO_MAX >= 100 << 20, "{} bytes", stored.len());
         let (found, capacity) = unpack(FileKind::Log, &stored);
         assert!(found == Ok(100 << 20) && capacity <= 128 << 20, "{found:?}, {capacity}");
-        // A frame that breaks off has filled what it filled.
+        // A truncated frame has decompressed as far as it goes.
         let (found, capacity) = unpack(FileKind::Log, &stored[..stored.len() / 2]);
         assert!(
             found == Err("a block cannot be decompressed") && capacity <= 64 << 20,

@@ -33,7 +33,7 @@ pub(crate) struct Unopened {
     pub(crate) length_bytes: usize,
     /// Whether a crash can have left it so, before anything was in it.
     pub(crate) was_begun: bool,
-    /// Where the first whole block begins.
+    /// The offset of the first sound block.
     pub(crate) first_block: Option<usize>,
     /// The header, if only something else is wrong.
     pub(crate) header: Option<Header>,

@@ -1,18 +1,18 @@
 //! Searches for the next sound block after damage.
 //!
-//! Input: bytes, and where to begin. Output: where a block with the right checksum begins. Does not know what
-//! is in it.
+//! Input: bytes, and where to begin. Output: the offset of a block with the right checksum. Does not know the
+//! contents of blocks.
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
 use crate::file::block::{BlockPlace, END, Step, check, read_head};
 
 /// The bytes that each block begins with.
 const BEGINNING: [u8; 3] = [0xd5, 0xba, 0x0b];
-/// Bytes whose checksum is computed in vain, for each byte that there is, and besides.
+/// Bytes whose checksum may be computed in vain: this many per byte of the file, and [`WORK_BYTES`] more.
 const WORK_FACTOR: usize = 8;
 const WORK_BYTES: usize = 16 << 20;
 
-/// What a search found.
+/// The result of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Found {
     /// A whole block.
@@ -25,18 +25,18 @@ pub(crate) enum Found {
     Unknown,
 }
 
-/// How many bytes may yet be looked at in vain, in one file: bytes made to look like the beginnings of long
-/// blocks would otherwise take time with the square of their number, whether one search passes them all or
-/// each search finds a small whole block behind the next.
+/// How many bytes may still be examined in vain in one file. Otherwise, bytes that look like the beginnings
+/// of long blocks would take quadratic time, whether one search passes them all or each search finds a small
+/// sound block after the next.
 pub(crate) struct SearchBudget(usize);
 
 impl SearchBudget {
-    /// Returns what so many bytes are worth.
+    /// Returns the budget for a file of this many bytes.
     pub(crate) fn for_bytes(count: usize) -> SearchBudget {
         SearchBudget(count.saturating_mul(WORK_FACTOR).saturating_add(WORK_BYTES))
     }
 
-    /// Takes off what looking at `place` costs.
+    /// Subtracts the cost of examining `place`.
     pub(crate) fn charge(&mut self, place: &BlockPlace) {
         self.0 = self.0.saturating_sub(place.payload.len());
     }
@@ -46,7 +46,7 @@ impl SearchBudget {
     }
 }
 
-/// Returns what lies behind `begin`; a block at `likely` comes before all others. Takes what that costs from
+/// Returns what comes after `begin`. Tries a block at `likely` before all others. Takes the cost from
 /// `budget`.
 pub(crate) fn next_block(bytes: &[u8], begin: usize, likely: usize, budget: &mut SearchBudget) -> Found {
     if is_whole(bytes, likely, budget) {

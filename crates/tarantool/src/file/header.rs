@@ -9,19 +9,19 @@ use std::fmt::Write;
 /// Bytes of the longest header.
 pub const HEADER_BYTES_MAX: usize = 1024 + 833;
 
-/// What a file is.
+/// The kind of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileKind {
     /// Every row, at one moment.
     Snapshot,
-    /// What was done since.
+    /// A log of changes after a snapshot.
     Log,
-    /// Where an engine on disk keeps its runs.
+    /// The runs of an engine that stores data on disk.
     Vinyl,
 }
 
 impl FileKind {
-    /// Returns the word that stands in the first line.
+    /// Returns the word in the first line of the file.
     fn word(self) -> &'static str {
         match self {
             FileKind::Snapshot => "SNAP",
@@ -49,10 +49,10 @@ pub enum FormatVersion {
     V013,
 }
 
-/// What a file says of itself.
+/// The header of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Header {
-    /// What it is.
+    /// The kind of the file.
     pub kind: FileKind,
     /// The version of its format.
     pub version: FormatVersion,
@@ -60,7 +60,7 @@ pub struct Header {
     pub program: String,
     /// The uuid of the database; zeros if it has none.
     pub instance: [u8; 16],
-    /// Of a snapshot what is in it, of a log what was there before its first row.
+    /// For a snapshot, the vector clock of its contents; for a log, the one before its first row.
     pub vclock: VClock,
     /// The same of the log before this one, if there was one.
     pub previous: Option<VClock>,
@@ -72,10 +72,10 @@ impl Header {
         format!("{:020}.{}", self.vclock.signature(), self.kind.extension())
     }
 
-    /// Reads a header; returns it and how many bytes it has.
+    /// Reads a header. Returns it with its length in bytes.
     ///
     /// # Errors
-    /// Damage, if a line is missing or does not hold what it should.
+    /// Damage, if a line is missing or invalid.
     pub fn parse(bytes: &[u8]) -> Result<(Header, usize), Damage> {
         let bytes = bytes.get(..HEADER_BYTES_MAX).unwrap_or(bytes);
         let Some(end) = bytes.windows(2).position(|pair| pair == b"\n\n") else {
@@ -107,8 +107,8 @@ impl Header {
         Ok((header, end + 2))
     }
 
-    /// Returns whether `bytes` are what a crash leaves of a file of this kind in which there is nothing
-    /// yet: a part of the header, or none of it, and zeros where nothing was written.
+    /// Returns whether `bytes` look like an empty file of this kind after a crash: a part of the header, or
+    /// nothing, and zeros where nothing was written.
     pub(crate) fn was_begun(bytes: &[u8], kind: FileKind) -> bool {
         let written = bytes.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1);
         let written = bytes.get(..written).unwrap_or_default();
@@ -160,7 +160,7 @@ impl Header {
         Ok(false)
     }
 
-    /// Returns the header as it stands in a file.
+    /// Returns the header as text, as written in a file.
     pub fn text(&self) -> String {
         let (version, instance) = match self.version {
             FormatVersion::V012 => ("0.12", "Server"),
@@ -181,7 +181,7 @@ impl Header {
     }
 }
 
-/// Reads a uuid as it is written: 8, 4, 4, 4 and 12 hexadecimal digits.
+/// Reads a uuid in its usual form: 8, 4, 4, 4 and 12 hexadecimal digits.
 pub fn parse_uuid(text: &str) -> Option<[u8; 16]> {
     let groups: Vec<&str> = text.split('-').collect();
     if !groups.iter().map(|group| group.len()).eq([8, 4, 4, 4, 12]) {
@@ -194,7 +194,7 @@ pub fn parse_uuid(text: &str) -> Option<[u8; 16]> {
     u128::from_str_radix(&digits, 16).ok().map(u128::to_be_bytes)
 }
 
-/// Returns a uuid as it is written.
+/// Returns a uuid in its usual form.
 pub fn uuid_text(uuid: &[u8; 16]) -> String {
     let digits = format!("{:032x}", u128::from_be_bytes(*uuid));
     [&digits[..8], &digits[8..12], &digits[12..16], &digits[16..20], &digits[20..]].join("-")

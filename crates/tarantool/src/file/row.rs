@@ -1,7 +1,7 @@
-//! One row: what was done, when, and to what.
+//! One row: a change to a space, and its time.
 //!
-//! Reads [`Row`]s that borrow from a block's payload, and writes them. Does not know what spaces hold, nor
-//! how rows are applied.
+//! Reads [`Row`]s that borrow from a block's payload, and writes them. Does not know the contents of spaces,
+//! or how rows are applied.
 //!
 //! A row is a map (the head) and, except for [`RowKind::Nop`], a second map (the body). Unknown keys are
 //! skipped. A head without a type is damage; otherwise any bytes that look like empty maps would be rows.
@@ -20,15 +20,15 @@ pub enum RowKind {
     Replace,
     /// Changes fields of the tuple with a key.
     Update,
-    /// Takes out the tuple with a key.
+    /// Deletes the tuple with a key.
     Delete,
-    /// Changes the tuple with the same key, or puts one if there is none.
+    /// Changes the tuple with the same key, or inserts one if there is none.
     Upsert,
     /// Does nothing, but has a number.
     Nop,
     /// Puts rows by column.
     InsertArrow,
-    /// Takes out the tuples between two keys.
+    /// Deletes the tuples between two keys.
     DeleteRange,
     /// Tells a replica's term and vote.
     Raft,
@@ -40,7 +40,7 @@ pub enum RowKind {
     Confirm,
     /// Takes synchronous transactions back.
     Rollback,
-    /// Any other number. 0 stands for no type, and is never read.
+    /// Any other number. 0 means that there is no type, and is never read.
     Other(u64),
 }
 
@@ -70,7 +70,7 @@ impl RowKind {
         matches!(self, RowKind::Raft | RowKind::Promote | RowKind::Demote)
     }
 
-    /// Returns the number that stands for the kind.
+    /// Returns the number of the kind.
     pub fn number(self) -> u64 {
         match self {
             RowKind::Insert => 2,
@@ -94,7 +94,7 @@ impl RowKind {
 /// A row. Whatever its head does not name is zero.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Row<'a> {
-    /// What it does.
+    /// What the row does.
     pub kind: RowKind,
     /// Which replica wrote it.
     pub replica: u32,
@@ -108,10 +108,10 @@ pub struct Row<'a> {
     pub tsn: i64,
     /// Whether it is the last of its transaction.
     pub is_commit: bool,
-    /// Whether the transaction waits for replicas (bit 1) and for their answers (bit 2); bit 0 stands for the
+    /// Whether the transaction waits for replicas (bit 1) and for their answers (bit 2). Bit 0 marks the
     /// commit.
     pub flags: u64,
-    /// What it does it to.
+    /// What the row changes.
     pub body: Body<'a>,
 }
 
@@ -122,7 +122,7 @@ pub struct Body<'a> {
     pub space: Option<u32>,
     /// The number of the index that the key is of.
     pub index: Option<u32>,
-    /// What the first field is called in an update's operations.
+    /// The number of the first field in an update's operations.
     pub index_base: Option<i64>,
     /// The key.
     pub key: Option<&'a [u8]>,
@@ -130,7 +130,7 @@ pub struct Body<'a> {
     pub tuple: Option<&'a [u8]>,
     /// The operations of an upsert.
     pub ops: Option<&'a [u8]>,
-    /// The body as it stands, whatever its keys.
+    /// The body's bytes, whatever its keys.
     pub bytes: &'a [u8],
 }
 
@@ -260,7 +260,7 @@ fn read_body<'a>(reader: &mut Reader<'a>) -> msgpack::Result<Body<'a>> {
     Ok(body)
 }
 
-/// Reads a key; steps over one that is no number, with its value.
+/// Reads a key. Skips a key that is not a number, together with its value.
 #[inline]
 fn key(reader: &mut Reader) -> msgpack::Result<Option<u64>> {
     if reader.peek()? == msgpack::Class::Unsigned {
@@ -270,7 +270,7 @@ fn key(reader: &mut Reader) -> msgpack::Result<Option<u64>> {
     Ok(None)
 }
 
-/// There are few replicas: what is kept of each of them cannot grow with the rows.
+/// Replica numbers are small, so that memory per replica cannot grow with the rows.
 #[inline]
 fn replica(reader: &mut Reader) -> msgpack::Result<u32> {
     let damage = reader.damage("the number of a replica is over 31");

@@ -35,7 +35,7 @@ pub struct SnapWriter {
 }
 
 impl SnapWriter {
-    /// Begins the snapshot that `header` describes. Its rows are of the time `seconds`, since 1970.
+    /// Creates the snapshot that `header` describes. Its rows get the time `seconds`, since 1970.
     ///
     /// # Errors
     /// Disk errors.
@@ -123,7 +123,7 @@ pub struct LogWriter {
 }
 
 impl LogWriter {
-    /// Begins the log that `header` describes.
+    /// Creates the log that `header` describes.
     ///
     /// # Errors
     /// Disk errors.
@@ -143,7 +143,7 @@ impl LogWriter {
         &self.path
     }
 
-    /// Adds a row. A block is closed only behind the last row of a transaction.
+    /// Adds a row. A block is closed only after the last row of a transaction.
     ///
     /// # Errors
     /// Disk errors.
@@ -152,8 +152,7 @@ impl LogWriter {
         if row.is_commit { self.blocks.close_if_full() } else { Ok(()) }
     }
 
-    /// Closes the present block, whatever is in it, and makes all blocks durable. Called between
-    /// transactions.
+    /// Closes the present block, however small, and makes all blocks durable. Call it between transactions.
     ///
     /// # Errors
     /// Disk errors.
@@ -207,7 +206,7 @@ impl Blocks {
         if self.payload.len() + HEAD_BYTES < BLOCK_BYTES { Ok(()) } else { self.close() }
     }
 
-    /// Writes what was gathered as a block.
+    /// Writes the collected rows as a block.
     fn close(&mut self) -> Result<()> {
         if self.payload.is_empty() {
             return Ok(());

@@ -14,11 +14,11 @@
 //! | datetime | seconds as a signed number, then nanoseconds |
 //! | scalar | the number of the value's class, then the value |
 //!
-//! A part that may be nil has a 0 for nil, or a 1 and the value. What follows from Tarantool 2.6 and may
-//! surprise: nil comes first; NaN is the first of all numbers, before minus infinity; -0.0 is 0; numbers of
-//! different kinds are compared exactly, so 2^53 + 1 as an integer is between two neighbouring doubles. Where
-//! Tarantool has no consistent order, there is one here: Tarantool treats NaN as equal to every number in an
-//! index of doubles, and compares decimals with doubles by 15 digits of the double.
+//! A part that may be nil has a 0 for nil, or a 1 and the value. Some rules of Tarantool 2.6 and later may
+//! surprise: nil comes first; NaN comes before all other numbers, even minus infinity; -0.0 equals 0; numbers
+//! of different kinds are compared exactly, so 2^53 + 1 as an integer is between two neighbouring doubles.
+//! Where Tarantool has no consistent order, there is one here: Tarantool treats NaN as equal to every number
+//! in an index of doubles, and compares decimals with doubles by 15 digits of the double.
 
 mod normalise;
 mod number;

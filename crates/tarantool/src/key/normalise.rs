@@ -54,7 +54,7 @@ const CLASS_BINARY: u8 = 4;
 const CLASS_UUID: u8 = 5;
 const CLASS_DATETIME: u8 = 6;
 
-/// What stands before a part that may be nil.
+/// The byte before a part that may be nil.
 pub(super) const NIL: u8 = 0;
 pub(super) const VALUE: u8 = 1;
 
@@ -140,7 +140,7 @@ fn normalise_value(reader: &mut Reader, part_type: PartType, out: &mut Vec<u8>) 
     Ok(())
 }
 
-/// 8 bytes hold what fits a signed number; the larger ones come behind the largest of those.
+/// 8 bytes hold a number that fits an `i64`. A larger one follows the largest `i64`.
 pub(super) fn put_integer(number: i128, out: &mut Vec<u8>) {
     let low = i64::try_from(number).unwrap_or(i64::MAX);
     out.extend_from_slice(&store::order_i64(low).to_be_bytes());

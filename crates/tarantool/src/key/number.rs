@@ -62,7 +62,7 @@ fn put_double(number: f64, out: &mut Vec<u8>) {
     out.extend_from_slice(&bits.to_be_bytes());
 }
 
-/// Appends a number that lies above `below` and under the next number with a point.
+/// Appends a number that is greater than the double `below` and less than the next double.
 fn put_between(below: f64, decimal: &Decimal, out: &mut Vec<u8>) {
     put_double(below, out);
     let turned = if decimal.is_negative() { 0xff } else { 0 };
@@ -73,10 +73,10 @@ fn put_between(below: f64, decimal: &Decimal, out: &mut Vec<u8>) {
     out.push(turned);
 }
 
-/// Compares a number with a point and a decimal exactly.
+/// Compares a double and a decimal exactly.
 fn compare(number: f64, decimal: &Decimal) -> Ordering {
-    // The smallest decimal is 1e-38, about 2^-126: 126 digits and 53 more behind the point are all that a
-    // number near it has.
+    // The smallest decimal is 1e-38, about 2^-126, so a double near it has at most 126 + 53 digits after the
+    // point.
     match Decimal::of_text(&format!("{number:.200}")) {
         Some(exact) => decimal::compare(&exact, decimal),
         None => number.partial_cmp(&0.0).unwrap_or(Ordering::Less),

@@ -3,8 +3,9 @@
 //! Input: one word for each part of a key. Output: the values that the store looks up. Does not know which
 //! index is meant.
 //!
-//! Text may be quoted as in JSON; unquoted text is used as it is. Bytes are hexadecimal. `null` is nil where
-//! a part may be nil. A scalar is what it looks like: `true`, `12`, `1.5`, and text otherwise or in quotes.
+//! Text may be quoted as in JSON; unquoted text is used unchanged. Bytes are hexadecimal. `null` is nil if
+//! the part may be nil. A scalar is recognised by its form: `true`, `12`, `1.5`, and otherwise, or in quotes,
+//! text.
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
 use super::normalise::{
@@ -15,7 +16,7 @@ use crate::decimal::Decimal;
 use crate::msgpack::Number;
 use store::OwnedValue;
 
-/// Returns the value that a store's column of this kind holds for `text`.
+/// Returns the value of `text` as a store's column of this kind holds it.
 ///
 /// # Errors
 /// What was expected instead of `text`.
@@ -28,8 +29,8 @@ pub fn value_of_text(text: &str, kind: PartKind) -> Result<OwnedValue, String> {
     Ok(OwnedValue::Bytes(out))
 }
 
-/// Returns all values that a tuple may have where it is shown as `text`: `0.1` is a number with a point and
-/// another decimal, and where an index holds numbers of all kinds it may be either. The smallest comes first.
+/// Returns all values that are shown as `text`: `0.1` is both a double and a decimal, which differ, and an
+/// index with numbers of all kinds may hold either. The smallest comes first.
 ///
 /// # Errors
 /// What was expected instead of `text`.
@@ -157,7 +158,7 @@ fn uuid(text: &str) -> Result<Vec<u8>, String> {
         .ok_or_else(|| expected("a UUID", text))
 }
 
-/// Takes off the quotes of JSON; text without quotes is taken as it is.
+/// Removes JSON quotes. Text without quotes stays unchanged.
 fn unquoted(text: &str) -> Result<String, String> {
     let quoted = text.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
     let Some(quoted) = quoted else { return Ok(text.to_owned()) };
@@ -201,7 +202,7 @@ mod tests {
             msgpack::put_double(&mut out, number);
             out
         };
-        // {decimal 0.1}: one place behind the point, digit 1, plus.
+        // {decimal 0.1}: one digit after the point, digit 1, plus.
         let mut decimal = Vec::new();
         msgpack::put_ext(&mut decimal, 1, &[1, 0x1c]);
         for (part_type, is_nullable) in

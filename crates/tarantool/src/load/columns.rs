@@ -9,7 +9,7 @@ use crate::msgpack::Reader;
 use crate::space::table::SpaceTable;
 use store::{Kind, Rows, Value, Values};
 
-/// Bytes of a column with which a batch is closed: a block more, and it still has its places in 32 bits.
+/// A batch is closed at this many bytes in a column. Even with another block, its offsets still fit 32 bits.
 const BATCH_BYTES: usize = 1 << 30;
 
 /// Columns of one space being filled.
@@ -17,9 +17,9 @@ pub(crate) struct ColumnBuilder<'t> {
     table: &'t SpaceTable,
     columns: Vec<Values>,
     row_count: usize,
-    /// Room that is expected to be enough was made.
+    /// Whether memory for the rest of the batch was reserved.
     is_roomy: bool,
-    /// For one key at a time.
+    /// Buffer for one key at a time.
     buffer: Vec<u8>,
     closed: Vec<Vec<Values>>,
 }
@@ -37,10 +37,11 @@ impl<'t> ColumnBuilder<'t> {
         }
     }
 
-    /// Takes the tuple that `reader` stands at.
+    /// Appends the tuple at the reader's position.
     ///
     /// # Errors
-    /// If it is none, or lacks a key. [`rewind`](ColumnBuilder::rewind) makes good what it left behind.
+    /// If it is not a tuple, or lacks a key. Values may have been appended; [`rewind`](ColumnBuilder::rewind)
+    /// removes them.
     #[inline]
     pub(crate) fn take(&mut self, reader: &mut Reader) -> Result<(), Damage> {
         let ColumnBuilder { table, columns, buffer, .. } = self;
@@ -56,19 +57,19 @@ impl<'t> ColumnBuilder<'t> {
         Ok(())
     }
 
-    /// Returns a mark to come back to.
+    /// Returns a mark for [`rewind`](ColumnBuilder::rewind).
     pub(crate) fn mark(&self) -> usize {
         self.row_count
     }
 
-    /// Forgets what came after a mark.
+    /// Removes all rows after a mark.
     pub(crate) fn rewind(&mut self, mark: usize) {
         self.row_count = mark;
         self.columns.iter_mut().for_each(|values| truncate(values, mark));
     }
 
-    /// Is called behind each block, with the number of blocks that may still come: makes room for them when
-    /// the first is there, and closes a batch that is large enough.
+    /// Ends a block. `blocks_left` is the number of blocks that may follow. After the first block, reserves
+    /// memory for them. Closes the batch if it is large enough.
     pub(crate) fn end_block(&mut self, blocks_left: usize) {
         if !self.is_roomy {
             self.is_roomy = true;
@@ -87,7 +88,7 @@ impl<'t> ColumnBuilder<'t> {
         self.row_count = 0;
     }
 
-    /// Returns the columns of each batch; those with numbers of arrival are to be filled in.
+    /// Returns the columns of each batch. Arrival numbers still have to be filled in.
     pub(crate) fn finish(mut self) -> Vec<Vec<Values>> {
         if self.row_count > 0 {
             self.close();
@@ -96,10 +97,10 @@ impl<'t> ColumnBuilder<'t> {
     }
 }
 
-/// Makes rows of the columns of a batch. `arrived` counts rows of the space before it, and is moved on.
+/// Makes rows of the columns of a batch. `arrived` counts the rows of the space so far, and is advanced.
 ///
 /// # Errors
-/// If a row is larger than a store takes.
+/// If a row is larger than the store allows.
 pub(crate) fn rows_of(
     table: &SpaceTable,
     mut columns: Vec<Values>,
@@ -133,7 +134,7 @@ fn push(values: &mut Values, value: Value) {
         (Values::U64(numbers), Value::U64(number)) => numbers.push(number),
         (Values::Bytes { offsets, blob }, Value::Bytes(bytes)) => {
             blob.extend_from_slice(bytes);
-            // What is too large for its place is refused when rows are made of it.
+            // A value that is too large for its offset is refused later, when rows are made of the columns.
             offsets.push(u32::try_from(blob.len()).unwrap_or(u32::MAX));
         }
         _ => unreachable!("columns are made for what the shape gives"),
@@ -158,7 +159,7 @@ fn blob_length(values: &Values) -> usize {
     }
 }
 
-/// Makes room for `more` times what there is, and some more.
+/// Reserves room for `more` times the present size, and some more.
 fn make_room(values: &mut Values, more: usize) {
     match values {
         Values::U64(numbers) => enlarge(numbers, more, usize::MAX),
@@ -177,7 +178,7 @@ fn enlarge<T: Copy>(column: &mut Vec<T>, more: usize, most: usize) {
     *column = larger;
 }
 
-/// Gives room back that is not needed.
+/// Frees unneeded memory.
 fn fit(values: &mut Values) {
     match values {
         Values::U64(numbers) => numbers.shrink_to_fit(),

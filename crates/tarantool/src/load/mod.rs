@@ -1,7 +1,7 @@
 //! Loads the rows of a snapshot into columns, on several threads.
 //!
-//! Input: the bytes of a snapshot, and the tables that its spaces become. Output: batches of rows by space,
-//! in the order of the file. Does not know how they are used.
+//! Input: the bytes of a snapshot, and the tables of its spaces. Output: batches of rows by space, in the
+//! order of the file. Does not know how they are used.
 //!
 //! Blocks are found by their heads alone and divided into chunks of neighbours. Each thread takes the next
 //! chunk and reads its blocks in turn: it checks a block, decompresses it into a buffer that it reuses, reads
@@ -30,14 +30,14 @@ use std::thread;
 use store::{Rows, Values};
 use work::Progress;
 
-/// Spaces without a table whose rows are counted apart; those of all others count as of space
+/// Most spaces without a table whose rows are counted separately. Rows of further ones count under
 /// [`SPACE_UNNAMED`].
 const UNKNOWN_SPACES_MAX: usize = 1000;
-/// Kinds of rows without a tuple that are counted apart; all others count as of kind [`KIND_UNNAMED`].
+/// Most kinds of rows without a tuple that are counted separately. Further ones count under [`KIND_UNNAMED`].
 const OTHER_KINDS_MAX: usize = 100;
-/// The number that counts for all further kinds of rows.
+/// Stands for all further kinds of rows.
 pub const KIND_UNNAMED: u64 = u64::MAX;
-/// The number that counts for all further spaces without a definition.
+/// Stands for all further spaces without a definition.
 pub const SPACE_UNNAMED: u32 = u32::MAX;
 
 /// A snapshot to load.
@@ -45,7 +45,7 @@ pub const SPACE_UNNAMED: u32 = u32::MAX;
 pub struct SnapshotFile<'a> {
     /// Its path, for errors.
     pub path: &'a Path,
-    /// All of it.
+    /// Its content.
     pub bytes: &'a [u8],
     /// Its blocks.
     pub blocks: &'a [BlockPlace],
@@ -56,27 +56,27 @@ pub struct SnapshotFile<'a> {
 pub enum OnDamage {
     /// Load nothing.
     Refuse,
-    /// Load all others, and say which it was.
+    /// Load all other blocks, and list this one.
     LeaveOut,
 }
 
-/// What a snapshot held.
+/// The contents of a snapshot.
 #[derive(Debug, Default)]
 pub struct SnapshotRows {
-    /// For each table that got any, its place among the tables and its rows in the order of the file.
+    /// The rows of each table that has any, in the order of the file, by the table's index.
     pub batches: BTreeMap<usize, Vec<Rows>>,
-    /// How many rows were of spaces without a table, by space; [`SPACE_UNNAMED`] stands for many.
+    /// How many rows are in spaces without a table, by space; [`SPACE_UNNAMED`] stands for several.
     pub unknown: BTreeMap<u32, u64>,
-    /// How many rows put no tuple anywhere, by the number of their kind; [`KIND_UNNAMED`] stands for many.
+    /// How many rows have no tuple, by kind; [`KIND_UNNAMED`] stands for several.
     pub other: BTreeMap<u64, u64>,
-    /// The blocks that were left out, in the order of the file, and what is wrong with each.
+    /// The blocks that were left out, in the order of the file, with their damage.
     pub lost: Vec<(BlockPlace, Damage)>,
 }
 
 /// Returns the blocks of a file from `offset` on, where its header ends.
 ///
 /// # Errors
-/// Damage, if something else lies between them, or the file ends without its mark.
+/// Damage, if there is something else between them, or the file has no end mark.
 pub fn blocks(path: &Path, bytes: &[u8], mut offset: usize) -> Result<Vec<BlockPlace>> {
     let mut found = Vec::new();
     loop {
@@ -93,10 +93,10 @@ pub fn blocks(path: &Path, bytes: &[u8], mut offset: usize) -> Result<Vec<BlockP
     }
 }
 
-/// Reads what a snapshot says of its spaces: these rows come first.
+/// Reads the definitions of spaces in a snapshot. Their rows come first.
 ///
 /// # Errors
-/// Damage; with [`OnDamage::LeaveOut`] only if a definition is none.
+/// Damage; with [`OnDamage::LeaveOut`] only an invalid definition.
 pub fn read_spaces(file: SnapshotFile, on_damage: OnDamage) -> Result<Spaces> {
     let mut spaces = Spaces::new();
     let mut unpacker = Unpacker::for_file(FileKind::Snapshot);
@@ -112,7 +112,7 @@ pub fn read_spaces(file: SnapshotFile, on_damage: OnDamage) -> Result<Spaces> {
     Ok(spaces)
 }
 
-/// Whether definitions of spaces may follow.
+/// Whether more definitions of spaces may follow.
 enum Defined {
     All,
     More,
@@ -139,8 +139,8 @@ fn define(payload: &[u8], spaces: &mut Spaces) -> std::result::Result<Defined, D
 /// their stored bytes.
 ///
 /// # Errors
-/// The first damage in the order of the file, unless it is to be left out; a row that is larger than a store
-/// takes; [`Error::Cancelled`](crate::Error::Cancelled).
+/// The first damage in the order of the file, unless it is left out; a row that is larger than the store
+/// allows; [`Error::Cancelled`](crate::Error::Cancelled).
 pub fn load_snapshot(
     file: SnapshotFile,
     tables: &[SpaceTable],
@@ -172,7 +172,7 @@ pub fn load_snapshot(
     gather(tables, done.into_inner().expect("nobody panicked with it").into_values())
 }
 
-/// Concatenates what the chunks held.
+/// Concatenates the contents of the chunks.
 fn gather(tables: &[SpaceTable], loaded: impl Iterator<Item = Result<Chunk>>) -> Result<SnapshotRows> {
     let mut all = SnapshotRows::default();
     let mut arrived = vec![0; tables.len()];
@@ -193,19 +193,19 @@ fn gather(tables: &[SpaceTable], loaded: impl Iterator<Item = Result<Chunk>>) ->
     Ok(all)
 }
 
-/// Counts rows of a space without a table, by space as long as there are not very many.
+/// Counts rows of a space without a table. Spaces have separate counts up to a limit.
 fn count_unknown(unknown: &mut BTreeMap<u32, u64>, space: u32, count: u64) {
     let is_named = unknown.contains_key(&space) || unknown.len() < UNKNOWN_SPACES_MAX;
     *unknown.entry(if is_named { space } else { SPACE_UNNAMED }).or_default() += count;
 }
 
-/// Counts rows that put no tuple anywhere, by kind as long as there are not very many.
+/// Counts rows without a tuple. Kinds have separate counts up to a limit.
 fn count_other(other: &mut BTreeMap<u64, u64>, kind: u64, count: u64) {
     let is_named = other.contains_key(&kind) || other.len() < OTHER_KINDS_MAX;
     *other.entry(if is_named { kind } else { KIND_UNNAMED }).or_default() += count;
 }
 
-/// What all chunks have in common.
+/// What all chunks share.
 #[derive(Clone, Copy)]
 struct Job<'a> {
     file: SnapshotFile<'a>,
@@ -214,10 +214,10 @@ struct Job<'a> {
     progress: &'a dyn Progress,
 }
 
-/// What a chunk held.
+/// The contents of a chunk.
 #[derive(Default)]
 struct Chunk {
-    /// The columns of each batch, with the place of its table.
+    /// The columns of each batch, with the index of its table.
     columns: Vec<(usize, Vec<Values>)>,
     unknown: BTreeMap<u32, u64>,
     other: BTreeMap<u64, u64>,
@@ -247,8 +247,8 @@ impl Job<'_> {
     }
 }
 
-/// Names the offset of the damaged block: an offset in decompressed bytes does not help somebody who looks
-/// into the file.
+/// Replaces the offset by that of the block: an offset in decompressed bytes is of no use to a person who
+/// looks into the file.
 fn at_block(damage: Damage, block: &BlockPlace) -> Damage {
     Damage { offset: block.offset, ..damage }
 }
@@ -256,15 +256,15 @@ fn at_block(damage: Damage, block: &BlockPlace) -> Damage {
 /// The columns of all tables being filled.
 struct ColumnBuilders<'t> {
     tables: &'t [SpaceTable],
-    /// For each table its columns, once it got a row.
+    /// The columns of each table that has a row.
     builders: Vec<Option<ColumnBuilder<'t>>>,
-    /// The table of the row before, which is mostly that of the next.
+    /// The table of the previous row, which is usually also that of the next one.
     current: usize,
     unknown: BTreeMap<u32, u64>,
     other: BTreeMap<u64, u64>,
 }
 
-/// What was there before a block.
+/// The state before a block.
 struct Marks {
     rows: Vec<usize>,
     unknown: BTreeMap<u32, u64>,
@@ -277,7 +277,7 @@ impl<'t> ColumnBuilders<'t> {
         ColumnBuilders { tables, builders, current: 0, unknown: BTreeMap::new(), other: BTreeMap::new() }
     }
 
-    /// Takes all rows of a block.
+    /// Appends all rows of a block.
     fn take(&mut self, payload: &[u8]) -> std::result::Result<(), Damage> {
         let mut reader = Reader::new(payload);
         while !reader.is_empty() {
@@ -293,7 +293,7 @@ impl<'t> ColumnBuilders<'t> {
         Ok(())
     }
 
-    /// Takes the tuple of a space that `reader` stands at.
+    /// Appends the tuple at the reader's position to a space.
     #[inline]
     fn insert(&mut self, space: u32, reader: &mut Reader) -> std::result::Result<(), Damage> {
         if let Some(table) = self.tables.get(self.current)
@@ -315,7 +315,7 @@ impl<'t> ColumnBuilders<'t> {
         self.builders[number].get_or_insert_with(|| ColumnBuilder::new(&self.tables[number])).take(reader)
     }
 
-    /// Takes a row in an unusual encoding; returns what follows it.
+    /// Appends a row in an unusual encoding. Returns the bytes after it.
     #[cold]
     fn take_any<'a>(&mut self, rest: &'a [u8]) -> std::result::Result<&'a [u8], Damage> {
         let mut iter = rows(rest);
@@ -359,8 +359,8 @@ impl<'t> ColumnBuilders<'t> {
     }
 }
 
-/// Returns space and tuple of a row exactly as Tarantool writes it into a snapshot, the tuple with all that
-/// is behind it: the map {kind: insert, lsn, time}, then the map {space in 4 bytes, tuple}.
+/// Parses a row exactly as Tarantool writes it into a snapshot: the map {kind: insert, lsn, time}, then the
+/// map {space in 4 bytes, tuple}. Returns the space, and the bytes from the tuple on.
 #[inline]
 fn plain_insert(rest: &[u8]) -> Option<(u32, &[u8])> {
     let ([0x83, 0x00, 0x02, 0x03, width], rest) = rest.split_first_chunk::<5>()? else { return None };

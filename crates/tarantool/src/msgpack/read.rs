@@ -8,7 +8,7 @@ use crate::error::Damage;
 /// The result of reading a value.
 pub type Result<T> = std::result::Result<T, Damage>;
 
-/// What the next value is.
+/// The kind of the next value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Class {
     /// Nothing.
@@ -23,15 +23,15 @@ pub enum Class {
     Float,
     /// A number of 64 bits with a point.
     Double,
-    /// Text, which nobody has checked to be UTF-8.
+    /// Text, not verified to be UTF-8.
     String,
     /// Bytes.
     Binary,
-    /// A length, then so many values.
+    /// A length, then that many values.
     Array,
-    /// A length, then so many pairs of values.
+    /// A length, then that many pairs of values.
     Map,
-    /// Bytes with a number that says what they are.
+    /// Bytes with a number for their type.
     Extension,
     /// The byte that no value begins with.
     Never,
@@ -50,7 +50,7 @@ pub enum Number {
     Double(f64),
 }
 
-/// Reads values one after the other. After an error it stands where it stood before.
+/// Reads values one after the other. An error leaves its position unchanged.
 #[derive(Clone, Copy, Debug)]
 pub struct Reader<'a> {
     rest: &'a [u8],
@@ -59,7 +59,7 @@ pub struct Reader<'a> {
 
 #[deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 impl<'a> Reader<'a> {
-    /// Begins at the beginning of `bytes`.
+    /// Returns a reader at the beginning of `bytes`.
     #[inline]
     pub fn new(bytes: &'a [u8]) -> Reader<'a> {
         Reader { rest: bytes, length: bytes.len() }
@@ -71,7 +71,7 @@ impl<'a> Reader<'a> {
         self.length.saturating_sub(self.rest.len())
     }
 
-    /// Returns what was not read yet.
+    /// Returns the bytes that were not read yet.
     #[inline]
     pub fn rest(&self) -> &'a [u8] {
         self.rest
@@ -89,7 +89,7 @@ impl<'a> Reader<'a> {
         Damage::new(self.offset(), what)
     }
 
-    /// Says what the next value is.
+    /// Returns the kind of the next value.
     ///
     /// # Errors
     /// At the end of the bytes.
@@ -185,7 +185,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Reads text, as bytes: nobody has checked that it is UTF-8.
+    /// Reads text as bytes, which are not verified to be UTF-8.
     ///
     /// # Errors
     /// If anything else follows, or nothing.
@@ -218,7 +218,7 @@ impl<'a> Reader<'a> {
         self.jump(ahead, length)
     }
 
-    /// Reads an extension: the number that says what it is, and its bytes.
+    /// Reads an extension: the number of its type, and its bytes.
     ///
     /// # Errors
     /// If anything else follows, or nothing.
@@ -298,7 +298,7 @@ impl<'a> Reader<'a> {
         Ok(value)
     }
 
-    /// Reads the first byte, and `N` bytes behind it.
+    /// Reads the first byte and the `N` bytes after it.
     #[inline]
     fn fixed<const N: usize>(&mut self) -> Result<[u8; N]> {
         let bytes = self.rest.get(1..).and_then(<[u8]>::split_first_chunk::<N>);
@@ -318,7 +318,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Says what a value is by its first byte.
+/// Returns the kind of a value from its first byte.
 #[inline]
 fn class(marker: u8) -> Class {
     match marker {

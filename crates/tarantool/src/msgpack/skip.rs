@@ -7,7 +7,8 @@ use crate::error::Damage;
 /// What is wrong with a value whose bytes end too early.
 pub(super) const CUT_OFF: &str = "a value is cut off";
 
-/// What a first byte says of its value: the bytes up to the values within it, and how many those are.
+/// The shape of a value by its first byte: the bytes before its nested values, and how many of these there
+/// are.
 #[derive(Clone, Copy)]
 struct Shape {
     bytes: u8,
@@ -70,7 +71,7 @@ pub(super) fn length(bytes: &[u8], count: u64) -> Result<usize, Damage> {
     if at > bytes.len() { Err(Damage::new(bytes.len(), CUT_OFF)) } else { Ok(at) }
 }
 
-/// Returns what a value that says its length takes: bytes of the head, bytes behind it, values within.
+/// Returns the sizes of a value with an explicit length: bytes of the head, bytes after it, nested values.
 #[deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 fn long(bytes: &[u8], at: usize, marker: u8) -> Result<(usize, usize, u64), Damage> {
     let (width, extra) = match marker {

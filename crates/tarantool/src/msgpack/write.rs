@@ -70,7 +70,7 @@ pub fn put_bin(out: &mut Vec<u8>, bytes: &[u8]) {
     out.extend_from_slice(bytes);
 }
 
-/// Appends an extension: the number that says what it is, and its bytes.
+/// Appends an extension: the number of its type, and its bytes.
 ///
 /// # Panics
 /// If there are 4 GiB.

@@ -1,7 +1,7 @@
-//! Logs that a plan may use, in order, including those whose header or name is wrong.
+//! The logs that a plan may use, sorted, including logs with a broken header or a wrong name.
 //!
-//! Input: files, opened or not. Output: [`Candidate`]s, and where the rows of each begin. It reports no
-//! losses; `logs` does.
+//! Input: files, opened or not. Output: [`Candidate`]s, and where the rows of each begin. Reports no losses;
+//! `logs` does.
 
 use crate::error::Result;
 use crate::file::block::{Step, Unpacker, read_head};
@@ -24,38 +24,38 @@ pub(super) fn open_all(disk: &dyn Disk, logs: &[Named]) -> Result<Vec<Log>> {
 pub(super) struct Candidate {
     /// The log; its vector clock is empty if its header is broken.
     pub(super) opened: Opened,
-    /// What it is put in order by: the sum of its vector clock, as far as that is known.
+    /// The sort key: the sum of its vector clock, as far as that is known.
     pub(super) signature: i64,
-    /// What its name says, if its header is broken and does not.
+    /// If its header is broken, the sum in its name.
     pub(super) named: Option<i64>,
-    /// If its header is broken, the number before that of the first row of each replica. Nothing tells of
-    /// replicas without rows in it.
+    /// If its header is broken, the number before the first row of each replica. Replicas without rows in the
+    /// log are unknown.
     firsts: BTreeMap<u32, i64>,
 }
 
-/// Where the rows of a log begin.
+/// The position where the rows of a log begin.
 pub(super) struct Begin {
-    /// What is before them, as far as that is known.
+    /// The vector clock before them, as far as it is known.
     pub(super) clock: VClock,
-    /// Whether nothing contradicts that.
+    /// Whether the vector clock is certain.
     is_sure: bool,
 }
 
 impl Begin {
-    /// Returns the vector clock, if it is sure.
+    /// Returns the vector clock if it is certain.
     pub(super) fn sure(&self) -> Option<&VClock> {
         self.is_sure.then_some(&self.clock)
     }
 }
 
 impl Candidate {
-    /// Takes up a log whose header can be used.
+    /// Returns the candidate for a log with a usable header.
     pub(super) fn new(opened: &Opened) -> Candidate {
         let signature = opened.header.vclock.signature();
         Candidate { opened: opened.clone(), signature, named: None, firsts: BTreeMap::new() }
     }
 
-    /// Takes up a log whose header or name is wrong, if there are rows in it.
+    /// Returns the candidate for a log with a broken header or a wrong name, if it has rows.
     pub(super) fn rescue(log: &Unopened) -> Option<Candidate> {
         let begin = log.first_block?;
         let opened =
@@ -64,14 +64,15 @@ impl Candidate {
             return Some(Candidate::new(&opened(header.clone())));
         }
         let firsts = firsts(&log.bytes, begin)?;
-        // Of some replicas alone the rows tell less than the name, of a file under a wrong name more.
+        // If some replicas have no rows here, the rows give less than the name; if the name is wrong, they
+        // give more.
         let told = firsts.values().fold(0, |sum: i64, &lsn| sum.saturating_add(lsn));
         let header = Header::empty(FileKind::Log, FormatVersion::V013);
         let signature = log.signature.max(told);
         Some(Candidate { opened: opened(header), signature, named: Some(log.signature), firsts })
     }
 
-    /// Returns where its rows begin, when those before it reach to `reached`.
+    /// Returns where its rows begin, given that the rows before it reach `reached`.
     pub(super) fn begin(&self, reached: &VClock) -> Begin {
         let Some(named) = self.named else {
             return Begin { clock: self.opened.header.vclock.clone(), is_sure: true };
@@ -84,27 +85,27 @@ impl Candidate {
         Begin { clock, is_sure }
     }
 
-    /// Returns whether a snapshot has all that was before its rows.
+    /// Returns whether a snapshot contains everything before its rows.
     fn begins_within(&self, snapshot: &VClock) -> bool {
         match self.named {
-            // Logs of one instance follow on each other: their sums say which comes first.
+            // Logs of one instance are consecutive, so their sums give the order.
             Some(_) => self.signature <= snapshot.signature(),
             None => snapshot.covers(&self.opened.header.vclock),
         }
     }
 }
 
-/// Returns, in order, the last log that begins at or before a snapshot, and all behind it.
+/// Returns, sorted, the last log that begins at or before a snapshot, and all logs after it.
 pub(super) fn choose(mut logs: Vec<Candidate>, snapshot: &VClock) -> Vec<Candidate> {
     logs.sort_by_key(|log| log.signature);
     let last = logs.iter().rposition(|log| log.begins_within(snapshot)).unwrap_or(0);
-    // Of several that begin there, one is a copy under a wrong name, which may be the shorter one.
+    // If several logs begin there, one is a copy under a wrong name. The copy may be the shorter one.
     let first = logs.get(last).map_or(0, |last| logs.partition_point(|log| log.signature < last.signature));
     logs.split_off(first)
 }
 
-/// Returns the number before that of the first row of each replica, as far as whole blocks follow on each
-/// other from `at` on; nothing if not even the first can be read.
+/// Returns the number before the first row of each replica. Reads consecutive sound blocks from `at` on.
+/// Returns `None` if the first block cannot be read.
 fn firsts(bytes: &[u8], mut at: usize) -> Option<BTreeMap<u32, i64>> {
     let mut unpacker = Unpacker::default();
     let mut firsts = None;

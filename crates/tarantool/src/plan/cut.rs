@@ -1,26 +1,26 @@
-//! Cuts off what a crash tore.
+//! Cuts off a log's end that was torn by a crash.
 //!
-//! Input: a [`Plan`]. Afterwards the torn files end after their last sound block, durably. Does not know how
+//! Input: a [`Plan`]. Afterwards, the torn files durably end after their last sound block. Does not know how
 //! the plan was made.
 
 use super::planned::{Plan, Torn};
 use crate::error::Result;
 use disk::Disk;
 
-/// What was done about a torn end.
+/// What was done to a torn file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CutReport {
     /// The file was cut.
     Cut(Torn),
-    /// Nothing was in the file, not even a header: it was removed.
+    /// The file was empty, without even a header. It was removed.
     Removed(Torn),
-    /// The mark of a closed file is its end: what is damaged before it may yet be told, and it was left as it
-    /// is.
+    /// The file ends with the mark of a closed file. The damage before it was written completely once, so the
+    /// file was left as it is.
     Kept(Torn),
 }
 
-/// Cuts off the torn end of the last log, durably. A file that was closed is not changed. Tarantool must
-/// not run meanwhile.
+/// Durably cuts off the torn end of the last log. A closed file is not changed. Tarantool must not run at the
+/// same time.
 ///
 /// # Errors
 /// Disk errors.

@@ -1,4 +1,4 @@
-//! The logs of a plan: which are used, whether they follow on each other, and how each ends.
+//! The logs of a plan: which are used, whether they are consecutive, and how each ends.
 //!
 //! Input: a snapshot and all logs. Output: the plan. Does not use the disk.
 
@@ -45,13 +45,13 @@ pub(super) fn plan(snapshot: Option<ScannedSnapshot>, logs: &[Log], options: &Pl
     for (place, log) in logs.iter().enumerate() {
         let is_last = place + 1 == logs.len();
         match log {
-            // The last log may have been torn before anything was in it.
+            // A crash may have torn the last log before anything was in it.
             Err(unusable) if is_last && unusable.was_begun => begun = Some(unusable),
-            // What is behind a wrong header, salvage reads.
+            // Salvage reads the rows after a broken header.
             Err(unusable) if chosen.iter().any(|log| log.opened.path == unusable.path) => {
                 planner.unusable(unusable, unusable.first_block)?;
             }
-            // What was wrong before the snapshot is of no matter.
+            // Faults in logs before the snapshot do not matter.
             Err(unusable) if unusable.signature >= begin => {
                 planner.unusable(unusable, None)?;
                 unread = Some(unusable).filter(|unusable| is_last && unusable.header.is_none());
@@ -63,14 +63,14 @@ pub(super) fn plan(snapshot: Option<ScannedSnapshot>, logs: &[Log], options: &Pl
         }
     }
     if begun.is_some() {
-        // Its name alone says where it begins: a sum, which can be compared only if every row is counted.
+        // Only its name says where it begins, as a sum. A sum can be compared only if every row is counted.
         planner.depth = Depth::Rows;
     }
     for (place, log) in chosen.iter().enumerate() {
         planner.log(log, chosen.get(place + 1))?;
     }
     begun.map_or(Ok(()), |begun| planner.begun(begun))?;
-    // No later log tells what is missing before it.
+    // There is no later log that would reveal the rows missing before it.
     if let Some(unread) = unread {
         planner.missed_before(&unread.path, unread.signature, 0)?;
     }
@@ -89,14 +89,14 @@ struct Planner<'a> {
 }
 
 impl Planner<'_> {
-    /// A log whose header cannot be used. Its rows are read from `read_from` on, if that is given.
+    /// Handles a log with an unusable header. Its rows are read from `read_from` on, if that is given.
     fn unusable(&mut self, log: &Unopened, read_from: Option<usize>) -> Result<()> {
         let lost_bytes = read_from.unwrap_or(log.length_bytes);
         let lost = Loss::file(&log.path, FileKind::Log, lost_bytes, what_of(&log.error));
         self.lose(lost, || copy(&log.error))
     }
 
-    /// A last log that was begun, and nothing more.
+    /// Handles a last log that was begun but is empty.
     fn begun(&mut self, log: &Unopened) -> Result<()> {
         if self.missed_before(&log.path, log.signature, log.length_bytes)? == 0 {
             self.torn(&log.path, 0, &log.bytes, what_of(&log.error));
@@ -104,8 +104,8 @@ impl Planner<'_> {
         Ok(())
     }
 
-    /// Lists how many rows are missing before a log of which only the sum of its vector clock is known;
-    /// returns how many.
+    /// Lists how many rows are missing before a log, of whose vector clock only the sum is known. Returns the
+    /// number of missing rows.
     fn missed_before(&mut self, path: &Path, signature: i64, length_bytes: usize) -> Result<i64> {
         let missing = signature.saturating_sub(self.plan.reached.signature()).max(0);
         if missing > 0 {
@@ -124,14 +124,14 @@ impl Planner<'_> {
         last.map_or(otherwise, |file| file.path.as_path()).to_owned()
     }
 
-    /// A log of another instance.
+    /// Handles a log of another instance.
     fn foreign(&mut self, log: &Opened) -> Result<()> {
         let what = "belongs to another instance than the snapshot: move it away";
         let lost = Loss::file(&log.path, FileKind::Log, log.bytes.len(), what.to_owned());
         self.lose(lost, || Error::Unsupported { path: log.path.clone(), what: what.to_owned() })
     }
 
-    /// A log to read. `next` is the one behind it.
+    /// Handles a log to read. `next` is the log after it.
     fn log(&mut self, log: &Candidate, next: Option<&Candidate>) -> Result<()> {
         let opened = &self.join(log)?;
         let clock = &opened.header.vclock;
@@ -151,7 +151,8 @@ impl Planner<'_> {
             self.hole(opened, hole, begin.as_ref())?;
         }
         let is_read_whole = self.depth == Depth::Rows;
-        // What a hole at the end took is listed: it is not missing once more before the next log.
+        // Rows lost in a hole at the end are listed already, and must not be listed again as missing before
+        // the next log.
         if let (Some(clock), true) =
             (begin.as_ref().and_then(Begin::sure), holes.iter().any(|hole| hole.behind != HoleEnd::Block))
         {
@@ -170,23 +171,22 @@ impl Planner<'_> {
         Ok(())
     }
 
-    /// In salvage, goes on where the next log begins.
+    /// In salvage, continues where the next log begins.
     fn skip_to(&mut self, clock: &VClock) {
         if self.plan.mode == Mode::Salvage {
             self.plan.reached = self.plan.reached.union(clock);
         }
     }
 
-    /// Checks that a log begins no later than what was read before it ends. Returns it with all of its vector
-    /// clock.
+    /// Checks that there is no gap before a log. Returns the log with its complete vector clock.
     fn join(&mut self, log: &Candidate) -> Result<Opened> {
         let begin = log.begin(&self.plan.reached);
         let mut opened = log.opened.clone();
         opened.header.vclock = begin.clock;
         let clock = &opened.header.vclock;
         let is_first = self.plan.logs.is_empty();
-        // Between logs, what lies behind the last block is looked at only in part: `ends_before` has compared
-        // that already.
+        // Between logs, only the last block of the previous one may have been read; `ends_before` has
+        // compared that already.
         if !self.plan.reached.covers(clock) && (is_first || self.depth == Depth::Rows) {
             let before = self.last_path(&opened.path);
             let lost = Loss::gap(&opened.path, &self.plan.reached, clock);
@@ -200,8 +200,8 @@ impl Planner<'_> {
         Ok(opened)
     }
 
-    /// Checks that a log ends no earlier than the next begins. Where only its last block was read, that tells
-    /// of its replicas alone.
+    /// Checks that there is no gap between a log and the next one. If only the last block was read, compares
+    /// only the replicas in that block.
     fn ends_before(
         &mut self,
         file: &PlannedFile,
@@ -220,7 +220,7 @@ impl Planner<'_> {
         Err(gap(&file.path, &self.plan.reached, &after))
     }
 
-    /// Something between or behind whole blocks.
+    /// Handles a hole between or after sound blocks.
     fn hole(&mut self, opened: &Opened, hole: &Hole, next: Option<&Begin>) -> Result<()> {
         let path = &opened.path;
         let lost = Loss::hole(path, FileKind::Log, hole, next.and_then(Begin::sure));
@@ -229,7 +229,7 @@ impl Planner<'_> {
             let (keep, length) = (hole.bytes.start, opened.bytes.len());
             let was_closed = hole.behind == HoleEnd::EndMark && length > hole.bytes.end;
             if was_closed || self.plan.mode == Mode::Salvage {
-                // What was closed was whole once: its rows were acknowledged.
+                // A closed file was complete once, so its rows were acknowledged.
                 self.plan.lost.push(lost);
             }
             self.torn(path, keep, &opened.bytes, hole.what.to_owned());
@@ -266,7 +266,7 @@ impl Planner<'_> {
     }
 }
 
-/// Returns how far the rows of a log reach.
+/// Returns the vector clock after the rows of a log.
 fn reached(scan: &FileScan) -> VClock {
     let mut clock = VClock::default();
     let expected: &BTreeMap<u32, i64> = &scan.expected;

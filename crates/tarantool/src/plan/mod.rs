@@ -1,10 +1,10 @@
-//! Plans a recovery: what is read, in which order, and what is wrong with it.
+//! Plans a recovery: which files are read, in which order, and their faults.
 //!
-//! Input: the files of a directory. Output: a [`Plan`], or the reason why there is none. It writes nothing,
-//! and does not know what rows do.
+//! Input: the files of a directory. Output: a [`Plan`], or the reason why there is none. Writes nothing, and
+//! does not know what rows do.
 //!
-//! A plan has the newest sound snapshot, then every log after it. Nothing may be missing between them: the
-//! end of each file is compared with the beginning of the next. Only the last log may end badly, where a
+//! A plan has the newest sound snapshot and every log after it. Nothing may be missing between them: the end
+//! of each file is compared with the beginning of the next. Only the last log may end with damage, where a
 //! crash tore a write.
 
 mod candidate;
@@ -31,7 +31,7 @@ pub use planned::{Plan, PlannedFile, Torn};
 /// Makes a plan of the files in `directory`.
 ///
 /// # Errors
-/// Disk errors; that there is nothing, or no snapshot; damage and gaps, unless they are to be listed.
+/// Disk errors; no files, or no snapshot; damage and gaps, unless they are to be listed.
 pub fn plan(disk: &dyn Disk, directory: &Path, options: &PlanOptions) -> Result<Plan> {
     let log_directory = options.log_directory.as_deref().unwrap_or(directory);
     let snapshots = directory::list(disk, directory, FileKind::Snapshot)?;
@@ -47,8 +47,8 @@ pub fn plan(disk: &dyn Disk, directory: &Path, options: &PlanOptions) -> Result<
         return Err(no_snapshot(directory, log_directory, chosen.refused.into_iter().next(), &logs));
     }
     let logs = opened;
-    // Where the newest snapshot is damaged, an older one and the logs since hold the same, if they reach as
-    // far.
+    // If the newest snapshot is damaged, an older one and the logs since then have the same rows, provided
+    // that they reach as far.
     if let (Some(whole), Some(damaged)) = (&chosen.whole, chosen.refused_signature) {
         let deep = PlanOptions { mode: Mode::Strict, depth: Depth::Rows, ..options.clone() };
         if let Ok(mut plan) = logs::plan(Some(whole.clone()), &logs, &deep)

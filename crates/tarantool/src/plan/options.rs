@@ -1,4 +1,4 @@
-//! How a plan is made: what happens with damage, and how closely files are checked.
+//! How a plan is made: how damage is handled, and how closely files are checked.
 
 use crate::check::blocks::{CheckedBlocks, CheckedFiles};
 use crate::check::scan::Depth;
@@ -10,32 +10,32 @@ use std::sync::Arc;
 pub enum Mode {
     /// Refuse: nothing may be missing.
     Strict,
-    /// Take what is whole, and list what is lost.
+    /// Use the sound parts, and list the losses.
     Salvage,
 }
 
 /// How a plan is made.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlanOptions {
-    /// Where the logs are, if not beside the snapshots.
+    /// The directory of the logs, if it is not that of the snapshots.
     pub log_directory: Option<PathBuf>,
     /// What to do about damage.
     pub mode: Mode,
-    /// How closely to look. Salvage looks at every row in any case.
+    /// How closely to check. Salvage always reads every row.
     pub depth: Depth,
-    /// Blocks that were read already. All others are read one after the other, if they have to be.
+    /// Blocks that were read already. Other blocks are read sequentially if needed.
     pub checked: Option<Arc<CheckedFiles>>,
 }
 
 impl PlanOptions {
-    /// Returns what was read of a file already.
+    /// Returns the blocks of a file that were read already.
     pub(crate) fn checked_file(&self, path: &Path) -> Option<&CheckedBlocks> {
         self.checked.as_ref().and_then(|checked| checked.file(path))
     }
 }
 
 impl Default for PlanOptions {
-    /// Refuses damage, and looks at no more than has to be known before the rows are read anyway.
+    /// Refuses damage, and checks only what must be known before the rows are read.
     fn default() -> PlanOptions {
         PlanOptions { log_directory: None, mode: Mode::Strict, depth: Depth::Heads, checked: None }
     }

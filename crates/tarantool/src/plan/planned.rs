@@ -1,4 +1,4 @@
-//! A plan: which files are read, and what is wrong with them.
+//! A plan: the files to read, and their faults.
 
 use super::options::Mode;
 use crate::check::loss::Loss;
@@ -12,20 +12,21 @@ use disk::Map;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-/// What is to be read, in this order.
+/// The files to read, in this order.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    /// The rows at one moment. Without it, which only salvage allows, logs begin with nothing.
+    /// The snapshot. Only salvage works without one; the logs then start from nothing.
     pub snapshot: Option<PlannedFile>,
-    /// What was done since.
+    /// The logs after it.
     pub logs: Vec<PlannedFile>,
-    /// What is lost.
+    /// The losses.
     pub lost: Vec<Loss>,
-    /// What is worth a sentence, and no loss.
+    /// Remarks that are not losses, a sentence each.
     pub remarks: Vec<String>,
-    /// The end of the last log, if a crash tore it, and a log begun behind it in which there is nothing yet.
+    /// The end of the last log, if a crash tore it, and an empty log after it.
     pub torn: Vec<Torn>,
-    /// How far it all reaches; but for [`crate::Depth::Rows`], only as far as was looked at.
+    /// The vector clock at the end. Unless the depth is [`crate::Depth::Rows`], only as far as files were
+    /// read.
     pub reached: VClock,
     pub(super) mode: Mode,
 }
@@ -33,24 +34,24 @@ pub struct Plan {
 /// A file to read.
 #[derive(Clone, Debug)]
 pub struct PlannedFile {
-    /// Where it is.
+    /// Its path.
     pub path: PathBuf,
-    /// What it says of itself.
+    /// Its header.
     pub header: Header,
-    /// All of it.
+    /// Its content.
     pub bytes: Map,
-    /// Where whole blocks lie, back to back.
+    /// Ranges of consecutive sound blocks.
     pub pieces: Vec<Range<usize>>,
     /// Whether it was closed.
     pub is_closed: bool,
-    /// How many whole blocks there are.
+    /// How many sound blocks there are.
     pub block_count: u64,
     /// How many rows are in them; 0 if they were not read.
     pub row_count: u64,
 }
 
 impl PlannedFile {
-    /// Returns the whole blocks, in order.
+    /// Returns the sound blocks, in order.
     pub fn blocks(&self) -> impl Iterator<Item = BlockPlace> {
         self.pieces.iter().flat_map(move |piece| {
             let mut at = piece.start;
@@ -65,28 +66,28 @@ impl PlannedFile {
     }
 }
 
-/// The end of a log that a crash tore.
+/// The end of a log, torn by a crash.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Torn {
     /// The log.
     pub path: PathBuf,
-    /// Its bytes up to the end of the last whole block; 0 if not even its header is there.
+    /// Its length up to the end of the last sound block, in bytes; 0 if its header is incomplete.
     pub keep_bytes: u64,
-    /// Its bytes altogether.
+    /// Its length in bytes.
     pub length_bytes: u64,
-    /// What is wrong behind the last whole block.
+    /// What is wrong after the last sound block.
     pub what: String,
-    /// Whether its last bytes are the mark of a closed file all the same: all of it was written once, and
+    /// Whether the file nevertheless ends with the mark of a closed file: it was written completely once, and
     /// nothing is cut off.
     pub was_closed: bool,
 }
 
 impl Plan {
-    /// Checks that the log with this place in [`Plan::logs`] follows on rows up to `reached`. Called before
-    /// its rows are carried out, when all before are: of several replicas only this finds every gap.
+    /// Checks that the log with this index in [`Plan::logs`] continues rows up to `reached`. Called after all
+    /// logs before it were applied: with several replicas, only this check finds every gap.
     ///
     /// # Errors
-    /// [`Error::Gap`]; never when what is lost was listed.
+    /// [`Error::Gap`]; never if losses are listed.
     pub fn follows(&self, place: usize, reached: &VClock) -> Result<()> {
         let Some(log) = self.logs.get(place) else { return Ok(()) };
         if self.mode == Mode::Salvage || reached.covers(&log.header.vclock) {
@@ -121,7 +122,7 @@ pub(super) fn planned(opened: &Opened, scan: FileScan) -> PlannedFile {
     }
 }
 
-/// Returns an error without the file's name, which stands elsewhere.
+/// Returns the message of an error without the file's name, which is shown elsewhere.
 pub(super) fn what_of(error: &Error) -> String {
     match error {
         Error::Damage { what, .. } | Error::Unsupported { what, .. } => what.clone(),

@@ -1,9 +1,9 @@
-//! The snapshot of a plan: the newest that is sound, and the newest of which anything can be used.
+//! Chooses the snapshot of a plan: the newest sound one, and the newest one of which anything can be used.
 //!
 //! Input: all snapshots, and all logs. Output: [`Chosen`]. Does not know which logs follow.
 //!
-//! Salvage also uses the rows of a snapshot with a broken header or a wrong name. The name says how far the
-//! rows reach, but only as a sum; the log that begins there or reaches further says of which replicas.
+//! Salvage also uses the rows of a snapshot with a broken header or a wrong name. Its name says how far the
+//! rows reach, but only as a sum. The log that begins there, or reaches further, gives the replicas.
 
 use super::candidate::Log;
 use super::options::{Mode, PlanOptions};
@@ -19,19 +19,19 @@ use crate::vclock::VClock;
 use disk::Disk;
 use std::collections::BTreeMap;
 
-/// Snapshots that come into question.
+/// The snapshots that can be used.
 pub(super) struct Chosen {
-    /// The newest that can be opened, whatever is in it.
+    /// The newest one that can be opened, damaged or not.
     pub(super) newest: Option<ScannedSnapshot>,
-    /// The newest that is whole.
+    /// The newest sound one.
     pub(super) whole: Option<ScannedSnapshot>,
-    /// What is wrong with those that are newer than it, the newest first.
+    /// Errors of the snapshots that are newer than that, newest first.
     pub(super) refused: Vec<Error>,
-    /// What the newest of those reaches to.
+    /// The sum of the vector clock of the newest of these.
     pub(super) refused_signature: Option<i64>,
 }
 
-/// A file that was walked through.
+/// A file that was scanned.
 #[derive(Clone)]
 pub(super) struct ScannedSnapshot {
     pub(super) file: PlannedFile,
@@ -39,7 +39,7 @@ pub(super) struct ScannedSnapshot {
     pub(super) lost: Vec<Loss>,
 }
 
-/// Opens snapshots, the newest first, until one is whole.
+/// Opens snapshots, newest first, until one is sound.
 pub(super) fn choose(
     disk: &dyn Disk,
     snapshots: &[Named],
@@ -84,7 +84,7 @@ pub(super) fn choose(
 }
 
 impl Chosen {
-    /// Takes up a snapshot of which anything can be used, behind those of which nothing can.
+    /// Notes a snapshot of which anything can be used, with the losses of newer ones that cannot be opened.
     fn offer(&mut self, scanned: &ScannedSnapshot, unopened: &mut Vec<Loss>) {
         self.newest.get_or_insert_with(|| ScannedSnapshot {
             lost: std::mem::take(unopened).into_iter().chain(scanned.lost.clone()).collect(),
@@ -118,10 +118,10 @@ fn scan_snapshot(opened: &Opened, options: &PlanOptions) -> ScannedSnapshot {
     ScannedSnapshot { file, holes, lost }
 }
 
-/// What is said of a snapshot whose end is missing.
+/// The message about a snapshot without its end mark.
 const NOT_CLOSED: &str = "the end mark is missing: the file is cut off";
 
-/// Takes up a snapshot whose header or name is wrong, if there are rows in it.
+/// Returns a snapshot with a broken header or a wrong name, if it has rows.
 fn rescue(unusable: &Unopened, logs: &[Log], options: &PlanOptions) -> Option<ScannedSnapshot> {
     let begin = unusable.first_block?;
     let first = first_row(&unusable.bytes, begin)?;
@@ -155,8 +155,8 @@ fn first_row(bytes: &[u8], at: usize) -> Option<i64> {
     Some(first.lsn)
 }
 
-/// Returns the header that a snapshot with this sum in its name had, as far as that is known, and who says
-/// so.
+/// Reconstructs the header of a snapshot with this sum in its name. Also returns the source of the vector
+/// clock, for messages.
 fn header_by_name(signature: i64, logs: &[Log]) -> (Header, &'static str) {
     let mut header = Header::empty(FileKind::Snapshot, FormatVersion::V013);
     let opened = || logs.iter().filter_map(|log| log.as_ref().ok());
@@ -167,7 +167,7 @@ fn header_by_name(signature: i64, logs: &[Log]) -> (Header, &'static str) {
         (header.vclock, header.instance) = (vclock, log.header.instance);
         return (header, "the logs and its name");
     }
-    // Most databases have one replica, and most often that is the first.
+    // Most databases have a single replica, usually the first.
     let replicas: Vec<u32> = opened().flat_map(|log| log.header.vclock.iter()).map(|(id, _)| id).collect();
     let is_one = replicas.windows(2).all(|pair| pair[0] == pair[1]);
     let replica = replicas.first().copied().filter(|_| is_one).unwrap_or(1);
@@ -176,7 +176,7 @@ fn header_by_name(signature: i64, logs: &[Log]) -> (Header, &'static str) {
     (header, "its name alone")
 }
 
-/// Returns the vector clock at which the rows of a log, and all before them, are so many.
+/// Returns the vector clock that has this sum, if the rows of the log reach it.
 fn clock_at(log: &Opened, signature: i64) -> Option<VClock> {
     let mut clock = log.header.vclock.clone();
     if clock.signature() == signature {
@@ -196,7 +196,7 @@ fn clock_at(log: &Opened, signature: i64) -> Option<VClock> {
     None
 }
 
-/// Returns what keeps a snapshot from being whole.
+/// Returns the damage of a snapshot, if it is not sound.
 fn damage_of(scanned: &ScannedSnapshot) -> Option<Error> {
     let path = scanned.file.path.clone();
     let damage =

@@ -1,7 +1,7 @@
 //! Primary keys that occur twice in a snapshot.
 //!
-//! Input: the rows of a space as the snapshot has them. Output: the same rows, of which only the last counts
-//! for each key, and where in the file the others are. Does not know logs.
+//! Input: the rows of a space in a snapshot. Output: the same rows, of which only the last one of each key
+//! counts, and the positions of the others in the file. Does not know logs.
 //!
 //! Tarantool never writes such a file, and refuses it. All later work relies on unique keys: deleting a row
 //! must not uncover another.
@@ -19,7 +19,7 @@ use store::{Loaded, PRIMARY, RowRef, Value};
 /// At most this many rows of one space are named. Further ones are only counted.
 const NAMED_MAX: usize = 100;
 
-/// Where the rows of a space came from.
+/// The source of the rows of a space.
 #[derive(Clone, Copy)]
 pub(crate) struct SnapshotSource<'a> {
     pub(crate) file: SnapshotFile<'a>,
@@ -28,7 +28,7 @@ pub(crate) struct SnapshotSource<'a> {
     pub(crate) on_damage: OnDamage,
 }
 
-/// Where a row stands in its file.
+/// The position of a row in its file.
 #[derive(Clone, Copy)]
 struct RowLocation {
     block_offset: u64,

@@ -31,7 +31,7 @@ use store::limits::TABLES_MAX;
 use store::{Loaded, Options, RowRef, Schema, Value, Writer};
 use work::Progress;
 
-/// What was recovered.
+/// The result of a recovery.
 #[derive(Debug)]
 pub struct Recovered {
     /// One table for each space whose rows last (not temporary, and of a known engine), by number.
@@ -131,7 +131,7 @@ fn check_inserts(plan: &Plan, table: &SpaceTable, rows: &Loaded) -> Result<()> {
 /// At most this many unreadable blocks of a snapshot are named. Further ones are only counted.
 const BLOCKS_NAMED_MAX: usize = 1000;
 
-/// What a snapshot holds.
+/// The contents of a snapshot.
 #[derive(Default)]
 struct Base {
     spaces: Spaces,
@@ -227,8 +227,8 @@ fn unknown_line((space, count): (u32, u64)) -> String {
     }
 }
 
-/// Returns what is said of spaces whose rows are in files of vinyl. Of one that a log makes, the logs have
-/// all rows.
+/// Returns the remarks about spaces whose rows are in files of vinyl. If a log creates such a space, the logs
+/// have all of its rows.
 fn vinyl_lines(spaces: &Spaces, path: &Path) -> Result<Vec<String>> {
     let mut lines = Vec::new();
     for id in spaces.ids() {

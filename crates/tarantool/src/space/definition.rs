@@ -1,4 +1,4 @@
-//! What a space and its indexes look like at some time, and what of them cannot be represented.
+//! The definitions of a space and its indexes at some time, and which parts of them cannot be represented.
 //!
 //! These are plain values: `parse` makes them, and `table` turns them into tables.
 #![deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
@@ -17,11 +17,11 @@ pub struct Space {
     pub engine: Engine,
     /// Whether its rows are never replicated.
     pub is_local: bool,
-    /// Whether its rows are gone after a restart.
+    /// Whether its rows disappear on a restart.
     pub is_temporary: bool,
     /// Whether its transactions wait for replicas.
     pub is_synchronous: bool,
-    /// What is known of its fields, from the first one on.
+    /// What is known of its fields, starting with the first one.
     pub fields: Vec<Field>,
     /// Its indexes, by number.
     pub indexes: Vec<SpaceIndex>,
@@ -34,7 +34,7 @@ pub enum Engine {
     Memtx,
     /// Files of its own; only logs hold some of its rows.
     Vinyl,
-    /// Nothing that lasts: views and the like, by name.
+    /// Nothing durable: views and similar engines, by name.
     Other(String),
 }
 
@@ -80,7 +80,7 @@ pub enum IndexProblem {
 pub struct Part {
     /// The number of the tuple's field, from 0.
     pub field: u32,
-    /// Where in the field the value lies.
+    /// The path of the value within the field.
     pub path: Vec<PathStep>,
     /// The type of the value.
     pub kind: PartKind,
@@ -93,7 +93,7 @@ impl Space {
         u32::try_from(place).ok()
     }
 
-    /// Says what of the space cannot be represented, one line each.
+    /// Returns what cannot be represented of the space, one line each.
     pub fn remarks(&self) -> Vec<String> {
         let space = format!("space {} ({})", self.name, self.id);
         let mut remarks = Vec::new();

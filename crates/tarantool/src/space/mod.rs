@@ -1,7 +1,7 @@
 //! Spaces and their indexes, as the system spaces `_space` and `_index` define them.
 //!
-//! Input: tuples of these two, as a snapshot or a log has them. Output: the definition of a space at that
-//! time, and what of it cannot be represented. Nothing here knows how rows are kept.
+//! Input: tuples of these two, from a snapshot or a log. Output: the definition of a space at that time, and
+//! which parts of it cannot be represented. Nothing here knows how rows are stored.
 //!
 //! Tuples of every version are read: `{field, type}` and `{field = .., type = ..}` as parts, options as a map
 //! or as a list of numbers followed by the parts, flags as a map or as text.

@@ -9,7 +9,7 @@ use crate::msgpack::{Class, Reader, Result};
 
 /// Numbers of the collations that compare bytes: none, binary.
 const COLLATIONS_OF_BYTES: [u64; 2] = [0, 3];
-/// What a part says that has no collation.
+/// The collation of a part that has none.
 const COLLATION_NONE: u64 = u32::MAX as u64;
 
 /// Reads the field number `field` of a tuple as a number of 32 bits.

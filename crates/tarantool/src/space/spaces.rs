@@ -47,10 +47,10 @@ impl Spaces {
         spaces
     }
 
-    /// Takes a tuple of `_space`, and returns the space's number.
+    /// Adds a tuple of `_space`, and returns the space's number.
     ///
     /// # Errors
-    /// If there is no number in it.
+    /// If the tuple has no number.
     pub fn set_space(&mut self, tuple: &[u8]) -> Result<u32, Damage> {
         let id = parse::number(tuple, 0)?;
         self.definitions.entry(id).or_default().space = Some(tuple.to_vec());
@@ -86,10 +86,10 @@ impl Spaces {
         self.definitions.iter().filter(|(_, definition)| definition.space.is_some()).map(|(&id, _)| id)
     }
 
-    /// Returns what a space looks like, if there is one with this number.
+    /// Returns the definition of a space, if there is one with this number.
     ///
     /// # Errors
-    /// If the tuple of `_space` is not one. What is wrong with an index is said there.
+    /// If the tuple of `_space` is invalid. An invalid index is reported in the definition.
     pub fn get(&self, id: u32) -> Result<Option<Space>, Damage> {
         let Some(definition) = self.definitions.get(&id) else { return Ok(None) };
         let Some(tuple) = &definition.space else { return Ok(None) };

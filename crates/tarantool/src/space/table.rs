@@ -208,12 +208,11 @@ impl TupleShape {
         u16::try_from(column).expect("there are at most COLUMNS_MAX columns")
     }
 
-    /// Walks over the tuple that `reader` stands at, once; shows `take` the values of the key columns in
-    /// their order, and returns the tuple's bytes. `buffer` is only there so that none has to be made for
-    /// each tuple.
+    /// Walks once over the tuple at the reader's position. Passes the values of the key columns to `take` in
+    /// order, and returns the tuple's bytes. `buffer` saves an allocation per tuple.
     ///
     /// # Errors
-    /// If the tuple is none, or lacks a key. Some values may have been shown then.
+    /// If it is not a tuple, or lacks a key. Some values may have been passed already.
     #[inline]
     pub fn take<'a>(
         &self,

@@ -15,7 +15,7 @@ const BATCH_BITS: u32 = 18;
 const BATCHES_MAX: usize = 1 << (31 - BATCH_BITS);
 /// Bytes of a column with which a batch is closed early: one tuple more still has its place in 32 bits.
 const BATCH_BYTES: usize = 1 << 30;
-/// What a row takes beside its tuple, about: its keys, and a place in each column.
+/// Approximate bytes per row besides its tuple: its keys, and an entry in each column.
 const ROW_BYTES: usize = 32;
 
 /// Rows by number. Numbers go up, and not all of them are used.
@@ -34,7 +34,8 @@ struct Batch {
 }
 
 impl Batches {
-    /// Begins with no rows; the first one to come is number `arrived` of those that are numbered by arrival.
+    /// Returns batches without rows. The next row gets the arrival number `arrived`, if rows have such
+    /// numbers.
     pub(super) fn new(arrived: u64) -> Batches {
         Batches { batches: Vec::new(), buffer: Vec::new(), arrived, bytes: 0 }
     }
@@ -42,7 +43,7 @@ impl Batches {
     /// Appends a tuple and returns its row's number.
     ///
     /// # Errors
-    /// If it is none, or lacks a key: nothing is appended then.
+    /// If it is not a tuple, or lacks a key: nothing is appended then.
     #[inline]
     pub(super) fn push(&mut self, table: &SpaceTable, tuple: &[u8]) -> Result<u32, Damage> {
         let is_full = |batch: &Batch| {
@@ -115,10 +116,10 @@ impl Batches {
         })
     }
 
-    /// Makes batches for the store of them. Row numbers are places in those: see [`split`].
+    /// Makes batches for the store. Row numbers are positions in them; see [`split`].
     ///
     /// # Errors
-    /// What the store says.
+    /// Errors of the store.
     pub(super) fn finish(self, schema: &Arc<Schema>) -> store::Result<Vec<Rows>> {
         self.batches.into_iter().map(|batch| Rows::from_columns(schema, batch.columns)).collect()
     }

@@ -17,7 +17,7 @@ pub(super) struct KeyTable {
     count: usize,
 }
 
-/// Where a key is in the table, until it changes.
+/// The position of a key in the table, valid until the table changes.
 #[derive(Clone, Copy)]
 pub(super) struct Slot(usize);
 
@@ -69,13 +69,13 @@ impl KeyTable {
         self.put(pack(hash, row));
     }
 
-    /// Takes the row at a place out. Those behind it move up, so that nothing is left to step over.
+    /// Removes the row in a slot. Rows after it move up, so that no empty slot has to be skipped.
     pub(super) fn remove(&mut self, slot: Slot) {
         let mut hole = slot.0;
         let mut at = self.next(hole);
         while self.slots[at] != EMPTY {
             let home = self.home(hash_of(self.slots[at]));
-            // It may move if its home is not behind the hole, going around.
+            // A row may move if its home slot is not after the hole, cyclically.
             let mask = self.slots.len() - 1;
             if (at.wrapping_sub(home) & mask) >= (at.wrapping_sub(hole) & mask) {
                 self.slots[hole] = self.slots[at];

@@ -7,7 +7,7 @@ use crate::file::row::{Body, Row, RowKind};
 use crate::msgpack::{Class, Reader, Result as Read};
 use std::collections::VecDeque;
 
-/// The flag of a transaction that waits, for an answer or only behind another one.
+/// Flag of a transaction that waits, either for an answer or for another transaction before it.
 pub(super) const FLAG_WAIT_SYNC: u64 = 2;
 /// The flag of a transaction that waits for an answer.
 pub(super) const FLAG_WAIT_ACK: u64 = 4;
@@ -123,7 +123,7 @@ fn read(body: &[u8]) -> Read<(u32, i64)> {
     Ok((replica, lsn))
 }
 
-/// Transactions in order, the first of which waits for a verdict.
+/// Waiting transactions in order. The first one waits for a verdict.
 #[derive(Debug, Default)]
 pub(super) struct Limbo {
     waiting: VecDeque<(WaitsFor, Vec<OwnedRow>)>,
@@ -174,7 +174,7 @@ impl Limbo {
         taken
     }
 
-    /// Forgets all behind the first transactions.
+    /// Drops all but the first transactions.
     fn forget(&mut self, count: usize) {
         self.memory_bytes -= self.waiting.drain(count..).map(|(_, rows)| memory_bytes(&rows)).sum::<usize>();
     }

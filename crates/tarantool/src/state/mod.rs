@@ -1,4 +1,4 @@
-//! What is in all spaces, after a snapshot and its logs.
+//! The contents of all spaces after a snapshot and its logs.
 //!
 //! Input: spaces and rows of a snapshot, then rows of logs, block after block. Output: the rows that count.
 //! Does not know files.
@@ -32,7 +32,7 @@ pub use space_rows::FinishedSpace;
 /// Bytes of memory of rows that wait: for the end of their transaction in a later block, or for a verdict.
 pub const WAITING_BYTES_MAX: usize = 1 << 30;
 
-/// What is in all spaces at some time.
+/// The contents of all spaces at some time.
 pub struct State {
     tables: Tables,
     vclock: VClock,
@@ -53,16 +53,16 @@ pub struct Finished {
     pub spaces: Vec<FinishedSpace>,
     /// How far the rows reach.
     pub vclock: VClock,
-    /// What is worth a sentence.
+    /// Remarks, a sentence each.
     pub remarks: Vec<String>,
-    /// What was not carried out, and is in no way to be mended.
+    /// Changes that were not applied and cannot be repaired.
     pub left_out: Vec<String>,
     /// Rows that were left out, at most [`REJECTED_ROWS_MAX`] of them.
     pub rejected: Vec<RejectedRow>,
 }
 
 impl State {
-    /// Begins with the spaces of a snapshot, and with the time it is of.
+    /// Returns a state with the spaces of a snapshot, at the vector clock of the snapshot.
     pub fn new(spaces: Spaces, vclock: VClock, on_rejected_row: OnRejectedRow) -> State {
         State {
             tables: Tables::new(spaces),
@@ -75,10 +75,10 @@ impl State {
         }
     }
 
-    /// Takes the snapshot's rows of a space, made for its table.
+    /// Sets the snapshot's rows of a space. They were made for its table.
     ///
     /// # Errors
-    /// If there is no such space, or its table is another.
+    /// If there is no such space, or it has a different table.
     pub fn set_base(&mut self, id: u32, base: Loaded) -> Result<(), String> {
         self.tables.set_base(id, base)
     }
@@ -96,7 +96,7 @@ impl State {
     /// Carries out the rows of a block. A transaction that does not end in it waits for the next block.
     ///
     /// # Errors
-    /// What is damaged; which row does not fit, unless those are to be left out.
+    /// Damage; a row that does not fit, unless such rows are left out.
     pub fn apply(&mut self, payload: &[u8]) -> Result<(), ApplyError> {
         self.apply_rows(rows(payload))
     }
@@ -138,7 +138,7 @@ impl State {
         self.check_waiting()
     }
 
-    /// Takes a row up where transactions of several replicas may lie between each other.
+    /// Adds a row when transactions of several replicas may be interleaved.
     fn apply_interleaved(&mut self, row: &Row) -> Result<(), ApplyError> {
         let without_end = self.open.take_others(row);
         self.drop_rows(&without_end)?;
@@ -211,8 +211,8 @@ impl State {
         self.carry_out(rows)
     }
 
-    /// Returns whether a transaction waits: by its flags, or in old logs by its spaces; or behind others that
-    /// do.
+    /// Returns what a transaction waits for: according to its flags, in old logs its spaces, or because other
+    /// transactions before it wait.
     fn waits_for(&self, rows: &[Row]) -> Option<WaitsFor> {
         let is_of_synchronous = |row: &Row| row.body.space.is_some_and(|id| self.tables.is_synchronous(id));
         let has_flag = |flag| rows.iter().any(|row| row.flags & flag != 0);
@@ -230,12 +230,12 @@ impl State {
         Ok(())
     }
 
-    /// Carries out a transaction that counts: all of its rows, or none if one does not fit. One that changes
-    /// definitions is carried out row by row, because what depends on them cannot be taken back.
+    /// Carries out a transaction that counts: all of its rows, or none if one does not fit. A transaction
+    /// that changes definitions is applied row by row, because the effects of definitions cannot be undone.
     fn carry_out(&mut self, rows: &[Row]) -> Result<(), RejectedRow> {
         let is_of_system = |row: &Row| row.body.space.is_some_and(|id| id <= SPACE_SYSTEM_MAX);
         let can_be_undone = !self.rejected.are_refused() && rows.len() > 1 && !rows.iter().any(is_of_system);
-        // Where rows are missing, one that takes the old tuple of an insert out may be among them.
+        // If rows are missing, one of them may have deleted the old tuple of an insert.
         let existing = if self.rejected.are_refused() { Existing::Impossible } else { Existing::Possible };
         let mut undo = Vec::new();
         for (place, row) in rows.iter().enumerate() {
@@ -262,10 +262,10 @@ impl State {
         Ok(())
     }
 
-    /// Ends: those that still wait for an answer count.
+    /// Finishes. Transactions that still wait for an answer count.
     ///
     /// # Errors
-    /// What the store says of a row that is too large; a definition that is none.
+    /// Errors of the store for a row that is too large; an invalid definition.
     pub fn finish(mut self) -> Result<Finished, RejectedRow> {
         let rejected_row = |what: String| RejectedRow { lsn: 0, what };
         let mut remarks = Vec::new();
@@ -288,7 +288,7 @@ impl State {
     }
 }
 
-/// Returns what is said of rows that tell of terms, votes and leaders.
+/// Returns the remark about rows with terms, votes and leaders.
 pub(crate) fn elections_line(count: u64) -> Option<String> {
     (count > 0).then(|| {
         format!(

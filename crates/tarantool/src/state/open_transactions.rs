@@ -11,7 +11,8 @@ use super::limbo::OwnedRow;
 use crate::file::row::Row;
 use std::collections::BTreeMap;
 
-/// The group of rows that are not replicated: their replica is 0, whoever's transaction they belong to.
+/// The group of rows that are not replicated. Their replica is 0, whichever replica's transaction they belong
+/// to.
 const GROUP_LOCAL: u64 = 1;
 
 /// Rows that wait for the last one of their transaction, by replica.
@@ -36,7 +37,7 @@ impl OpenTransactions {
         self.rows.values().flatten().next().map(OwnedRow::tsn)
     }
 
-    /// Takes a row up with those of its transaction.
+    /// Adds a row to the others of its transaction.
     pub(super) fn push(&mut self, row: &Row) {
         let replica = self.replica_of(row);
         let row = OwnedRow::new(row);
@@ -49,8 +50,7 @@ impl OpenTransactions {
         self.remove(self.replica_of(row))
     }
 
-    /// Returns rows that wait for an end that will not come: those of the replica's transaction before that
-    /// of this row.
+    /// Removes and returns rows of an older transaction of the same replica, whose end will never come.
     pub(super) fn take_others(&mut self, row: &Row) -> Vec<OwnedRow> {
         let replica = self.replica_of(row);
         let is_other =

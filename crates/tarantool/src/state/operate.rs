@@ -10,7 +10,7 @@ use store::OwnedValue;
 
 type Put = Result<Option<Vec<u8>>, String>;
 
-/// Changes the tuple with a key. If there is none, nothing is changed.
+/// Changes the tuple with a key. If there is none, does nothing.
 pub(super) fn update(
     rows: &mut SpaceRows,
     key: &[OwnedValue],

@@ -57,10 +57,10 @@ impl Tables {
         }
     }
 
-    /// Takes the snapshot's rows of a space, made for its table.
+    /// Sets the snapshot's rows of a space. They were made for its table.
     ///
     /// # Errors
-    /// If there is no such space, or its table is another.
+    /// If there is no such space, or it has a different table.
     pub(super) fn set_base(&mut self, id: u32, base: Loaded) -> Result<(), String> {
         let space = self.spaces.get(id).ok().flatten().ok_or_else(|| format!("there is no space {id}"))?;
         let schema = std::sync::Arc::clone(base.schema());
@@ -122,8 +122,8 @@ impl Tables {
             *self.unkeyed.entry(id).or_default() += 1;
             return Ok(());
         };
-        // Tarantool writes down the primary key of what a request by another index changes; if that is not
-        // what stands here, it found nothing to change.
+        // When a request by another index changes a tuple, Tarantool logs the tuple's primary key. A row that
+        // still names another index changed nothing.
         if row.body.index.is_some_and(|index| index != 0) {
             return Ok(());
         }
@@ -168,7 +168,7 @@ impl Tables {
         }
     }
 
-    /// Takes up what a tuple of a system space says.
+    /// Applies a tuple of a system space.
     fn define(&mut self, id: u32, tuple: &[u8]) -> Result<(), String> {
         let what = |damage: Damage| damage.what.to_owned();
         let changed = match id {
@@ -196,7 +196,7 @@ impl Tables {
         Ok(())
     }
 
-    /// Takes up that a tuple of a system space is gone.
+    /// Applies the deletion of a tuple in a system space.
     fn undefine(&mut self, id: u32, key: &[u8]) -> Result<(), String> {
         let what = |damage: Damage| damage.what.to_owned();
         let [space, index] = match id {
@@ -219,7 +219,7 @@ impl Tables {
         Ok(())
     }
 
-    /// Returns what a row is about to change. None if that is nothing, or if it cannot be carried out or its
+    /// Returns what a row is about to change. Returns `None` if it changes nothing, cannot be applied, or its
     /// space has no usable key.
     pub(super) fn before(&mut self, row: &Row) -> Option<Undo> {
         let space = row.body.space?;
@@ -237,7 +237,7 @@ impl Tables {
         Some(Undo { space, key, tuple })
     }
 
-    /// Puts back what a row changed.
+    /// Undoes the change of a row.
     pub(super) fn take_back(&mut self, undo: &Undo) {
         let Some(rows) = self.rows.get_mut(&undo.space) else { return };
         match &undo.tuple {
@@ -246,11 +246,11 @@ impl Tables {
         }
     }
 
-    /// Returns the rows of every space that has rows that last, and a line for each space with changes that
-    /// could not be made. Adds to `remarks` what is worth a sentence.
+    /// Returns the rows of every space with durable rows, and a line for each space with changes that could
+    /// not be made. Adds remarks to `remarks`.
     ///
     /// # Errors
-    /// What the store says of a row that is too large; a definition that is none.
+    /// Errors of the store for a row that is too large; an invalid definition.
     pub(super) fn finish(
         mut self,
         remarks: &mut Vec<String>,

@@ -1,7 +1,7 @@
 //! Applies the operations of UPDATE and UPSERT to a tuple.
 //!
-//! Input: a tuple and a list of operations, as a log has them. Output: the new tuple. Does not know where
-//! tuples are kept.
+//! Input: a tuple and a list of operations, in the form of a log. Output: the new tuple. Does not know where
+//! tuples are stored.
 //!
 //! An operation that does not fit its tuple makes an update fail; an upsert skips it. Nested fields behave as
 //! in Tarantool, except for the order of a map's pairs when one map is changed twice: that order is
@@ -17,10 +17,10 @@ use tree::Root;
 
 pub use operation::Context;
 
-/// Applies all operations, or returns why not.
+/// Applies all operations, or fails.
 ///
 /// # Errors
-/// Which operation does not fit, and why.
+/// The operation that does not fit, and why.
 pub fn update(tuple: &[u8], operations: &[u8], context: &Context) -> Result<Vec<u8>, String> {
     let operations = read_operations(operations, context)?;
     let mut root = Root::new(tuple).map_err(|damage| damage.what.to_owned())?;
@@ -33,7 +33,7 @@ pub fn update(tuple: &[u8], operations: &[u8], context: &Context) -> Result<Vec<
 /// Applies the operations that fit.
 ///
 /// # Errors
-/// If the operations are none.
+/// If the operations are malformed.
 pub fn upsert(tuple: &[u8], operations: &[u8], context: &Context) -> Result<Vec<u8>, String> {
     let operations = read_operations(operations, context)?;
     let mut root = Root::new(tuple).map_err(|damage| damage.what.to_owned())?;

@@ -14,7 +14,7 @@ const OPERATIONS_MAX: u32 = 4000;
 /// What must be known of a space to change its tuples.
 #[derive(Clone, Copy, Debug)]
 pub struct Context<'a> {
-    /// What the first field is called in the operations.
+    /// The number of the first field in the operations.
     pub index_base: i64,
     /// The fields' names, from the first one on.
     pub fields: &'a [Field],
@@ -28,13 +28,13 @@ pub(super) struct Operation<'a> {
     pub(super) code: u8,
     /// The number of the field from 0, or from the end if below 0.
     pub(super) field: i64,
-    /// Where in the field.
+    /// The path within the field.
     pub(super) path: Vec<PathStep>,
     pub(super) understood: Understood,
     pub(super) argument: Argument<'a>,
 }
 
-/// What an operation puts in or adds.
+/// The operand of an operation.
 #[derive(Clone, Debug)]
 pub(super) enum Argument<'a> {
     Value(&'a [u8]),

@@ -26,7 +26,7 @@ pub(super) struct Root<'a> {
 
 /// A value in it.
 enum Node<'a> {
-    /// As it was, or as it was put in.
+    /// Unchanged, or as inserted.
     Bytes(&'a [u8]),
     /// Changed.
     Set(&'a [u8]),
@@ -40,11 +40,11 @@ enum Node<'a> {
 /// A key as msgpack, and its value.
 type Pair<'a> = (Cow<'a, [u8]>, Node<'a>);
 
-/// Where operations went in an array or a map.
+/// The nested values of an array or a map that operations reached.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Touched {
     Nowhere,
-    /// One way only; to this very value if there is no way on from there.
+    /// Only one nested value; it is the target itself if the path ends there.
     Once(PathStep, Way),
     Often,
 }
@@ -59,8 +59,8 @@ impl<'a> Root<'a> {
     pub(super) fn new(tuple: &'a [u8]) -> Read<Root<'a>> {
         let mut reader = Reader::new(tuple);
         let count = reader.array_len()?;
-        // Every field has a byte at least, whatever the count says. One more than that, because fields are
-        // put in too.
+        // Every field takes at least a byte, whatever the count says. One more, because fields may be
+        // inserted.
         let room = tuple.len().min(count as usize).saturating_add(1);
         let mut fields = Vec::with_capacity(room);
         for _ in 0..count {
@@ -72,7 +72,7 @@ impl<'a> Root<'a> {
     pub(super) fn apply(&mut self, operation: &Operation<'a>) -> Applied {
         let count = i64::try_from(self.fields.len()).unwrap_or(i64::MAX);
         let is_whole = operation.path.is_empty() && operation.understood == Understood::Whole;
-        // A field counted from the end: what is put in comes behind it.
+        // If a field is counted from the end, the new one is inserted after it.
         let end = if is_whole && operation.code == b'!' { count.saturating_add(1) } else { count };
         let field = if operation.field < 0 { operation.field.saturating_add(end) } else { operation.field };
         let index = usize::try_from(field).map_err(|_| NO_SUCH_FIELD)?;
@@ -235,8 +235,8 @@ fn change_value<'a>(node: &mut Node<'a>, operation: &Operation<'a>) -> Applied {
     Ok(())
 }
 
-/// Cuts `cut` bytes out at `offset`, and pastes there. Below 0 both count from the end: an offset of -1 is
-/// behind the last byte.
+/// Removes `cut` bytes at `offset`, and inserts `paste` there. Negative numbers count from the end: an offset
+/// of -1 is after the last byte.
 fn splice(text: &[u8], offset: i64, cut: i64, paste: &[u8]) -> Result<Vec<u8>, &'static str> {
     let length = i64::try_from(text.len()).map_err(|_| "text is too long")?;
     let begin = if offset < 0 { offset.saturating_add(length).saturating_add(1) } else { offset.min(length) };

@@ -1,9 +1,9 @@
-//! restic's own benchmarks of its index, and two of ours in its source: what they merge is what its own
-//! merges.
+//! restic's own benchmarks of its index, and two of ours, added to its source, which merge the same indexes
+//! as its own.
 //!
-//! Input: where its source may be copied to. Output: series. Does not know what they are compared with.
+//! Input: a directory for its source. Output: series. Does not know what they are compared with.
 //!
-//! The source is that of the installed version, as a module of go.
+//! The source is that of the installed version, as a Go module.
 
 use super::PEER;
 use crate::bench::Bench;
@@ -14,7 +14,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// What is added to restic's tests.
+/// The file added to restic's tests.
 const ADDED: &str = include_str!("measured_test.go");
 /// A package of restic, with its tests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,8 +48,7 @@ pub(crate) struct Benchmarks {
 }
 
 impl Benchmarks {
-    /// Returns the tests, built now if they are not there; or none, if there is no restic, no go or no
-    /// source.
+    /// Returns the tests, building them if needed. Returns `None` if restic, go or the source is missing.
     pub(crate) fn kept(bench: &mut Bench<'_>, package: Package) -> Result<Option<Benchmarks>> {
         let Some(restic) = bench.installed(&PEER) else { return Ok(None) };
         let version = restic.version.split_whitespace().nth(1).context("restic does not say its version")?;
@@ -109,8 +108,8 @@ impl Benchmarks {
         Ok(path)
     }
 
-    /// Measures one of those that were added, in a process of its own. Memory is that up to its word: behind
-    /// it, it looks at what it made.
+    /// Measures one of the added benchmarks in its own process. Memory counts up to its signal; after that it
+    /// checks its result.
     pub(crate) fn measure(&self, name: &str) -> Result<Vec<Series>> {
         let watched = watch::run(&mut self.added(name))?;
         let mut all = told::series(&watched)?;
@@ -126,10 +125,10 @@ impl Benchmarks {
         command
     }
 
-    /// Measures some of restic's own benchmarks, in one process: a series of one sample for each, with what
-    /// was allocated as note. One that stands below another, as `BenchmarkLoadIndex/v2`, comes alone.
+    /// Measures some of restic's own benchmarks in one process. Returns a series of one sample for each, with
+    /// the allocations as note. A nested benchmark, such as `BenchmarkLoadIndex/v2`, must be requested alone.
     pub(crate) fn own(&self, names: &[&str]) -> Result<Vec<Series>> {
-        // Its tests read files that lie beside them.
+        // Its tests read files in their directory.
         let mut command = Command::new(self.program().canonicalize()?);
         command.current_dir(self.source().join(self.package.directory()));
         command.args(["-test.run=^$", "-test.benchmem", "-test.timeout=10m"]);
@@ -158,7 +157,7 @@ fn own_series(line: &str) -> Option<Series> {
         fields.get(place.checked_sub(1)?)?.parse().ok()
     };
     let name = fields.first()?.strip_prefix("Benchmark")?;
-    // With one core there is no number of cores behind the name.
+    // With a single core, the name does not end with the number of cores.
     let (name, _) = name.rsplit_once('-').unwrap_or((name, ""));
     let wall_seconds = value("ns/op")? / 1e9;
     let mut series = Series::new(&own_name(&format!("Benchmark{name}")), "");

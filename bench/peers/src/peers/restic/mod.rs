@@ -1,8 +1,8 @@
-//! restic: its commands, and what it prints.
+//! restic: its commands, and their output.
 //!
-//! Input: directories. Output: commands, and what their output says. Does not know what is measured.
+//! Input: directories. Output: commands, and the parsed output. Does not know what is measured.
 //!
-//! Its options are those that it has by itself.
+//! It runs with its default options.
 
 pub(crate) mod benchmarks;
 
@@ -29,7 +29,7 @@ pub(crate) struct Restic {
     cache: PathBuf,
 }
 
-/// What a backup said of itself.
+/// The summary of a backup.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Saved {
     /// The beginning of the snapshot's id.
@@ -80,8 +80,7 @@ impl Restic {
         command
     }
 
-    /// Returns the directory `directory` of a snapshot, as it is stored: it names all that is below by
-    /// content.
+    /// Returns the tree of `directory` in a snapshot, as stored. It identifies everything below by content.
     pub(crate) fn tree(&self, snapshot: &str, directory: &Path) -> Result<String> {
         said(&mut self.command(&["cat", "tree", &format!("{snapshot}:{}", directory.display())]))
     }

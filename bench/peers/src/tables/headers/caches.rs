@@ -11,10 +11,10 @@ use std::path::{Path, PathBuf};
 /// A store and a compression.
 pub(super) type Cache = (&'static str, &'static str);
 
-/// pneu's codecs of header records, by the compressions that they stand beside, and what the program is
-/// called with them in names of series.
+/// pneu's codecs of header records: the neomutt compression beside which each is shown, its option, and the
+/// program's name in series.
 ///
-/// The last one is what it does by itself.
+/// The last one is the default.
 pub(super) const CODECS: [HeaderCodec; 4] = [
     HeaderCodec { compression: "", option: "none", who: "pneu none" },
     HeaderCodec { compression: "lz4", option: "lz4", who: "pneu lz4" },
@@ -33,13 +33,13 @@ pub(super) struct HeaderCodec {
 }
 
 impl HeaderCodec {
-    /// Returns the program that makes an index with this codec: `program` for the usual one. The others are
-    /// those of a program beside it, which has an option for them.
+    /// Returns the program that makes an index with this codec: `program` for the default one. The others
+    /// need a build beside it that has an option for codecs.
     pub(super) fn program(&self, program: &Path) -> PathBuf {
         if self.is_usual() { program.to_owned() } else { program.with_file_name("pneu-codecs") }
     }
 
-    /// Returns whether pneu uses it by itself.
+    /// Returns whether it is pneu's default.
     pub(super) fn is_usual(&self) -> bool {
         self.compression == DICTIONARY
     }
@@ -65,7 +65,7 @@ pub(super) fn best_cache(series: &[Series], label: &str) -> Option<Cache> {
     measured.min_by(|(one, _), (other, _)| one.total_cmp(other)).map(|(_, cache)| cache)
 }
 
-/// Returns the series of the best cache as those of neomutt.
+/// Returns the series of the best cache under the name of neomutt.
 pub(super) fn best(series: &[Series], label: &str) -> Vec<Series> {
     let Some(cache) = best_cache(series, label) else { return Vec::new() };
     let copy = |what: &&str| {

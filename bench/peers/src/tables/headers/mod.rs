@@ -1,9 +1,10 @@
-//! Header cache: a large folder is opened, and header records are kept, by pneu, neomutt, mutt, Dovecot and
+//! Header cache: opens a large folder, and stores header records, with pneu, neomutt, mutt, Dovecot and
 //! embedded databases.
 //!
-//! Input: what is installed, sizes. Output: series, and tables of them.
+//! Input: the installed programs, sizes. Output: series, and tables of them.
 //!
-//! The folder is the INBOX of a Maildir of its own, in which no message lies twice, so that all programs show
+//! The folder is the INBOX of its own Maildir without duplicate messages, so that all programs show the same
+//! number of lines. It is only read.
 //! as many lines. It is only read.
 
 mod caches;
@@ -122,7 +123,7 @@ impl Readers {
         start.of(Trial::new(series, || Ok(Command::new("true"))))
     }
 
-    /// pneu as it is by itself.
+    /// Returns pneu with its default codec.
     fn pneu(&self) -> &Pneu {
         let [.., usual] = &self.pneus;
         usual
@@ -149,7 +150,7 @@ impl Readers {
         trials.collect()
     }
 
-    /// Returns trials of pneu as it is by itself, with its index.
+    /// Returns trials of pneu with its default codec and its index.
     fn pneu_trials(&self, start: Start) -> Vec<Trial<'_>> {
         let series = |work: &str| self.series("pneu", &start.work(work));
         let newest = NEWEST_COUNT.to_string();
@@ -167,7 +168,7 @@ impl Readers {
         trials.into_iter().map(|trial| start.of(trial)).collect()
     }
 
-    /// Brings the index in step, and lists: what the others do when they open a folder.
+    /// Updates the index and lists the folder, as the others do when they open a folder.
     fn pass_and_list(&self) -> Command {
         let line = "\"$0\" --quiet --data \"$1\" index --maildir \"$2\" && exec \"$0\" --data \"$1\" find \
             --sort date";
@@ -257,7 +258,7 @@ impl Readers {
             Fetch::All => self.count,
             Fetch::From(number) => self.count + 1 - number,
         };
-        // Beside answers to what was asked there are a few lines more, and names can be literals on lines of
+        // Besides the requested answers there are a few more lines, and names can be literals on lines of
         // their own.
         ensure!(outcome.sample.lines >= wanted, "{} lines for {wanted} messages", outcome.sample.lines);
         Ok(())
@@ -291,7 +292,7 @@ impl Readers {
     }
 }
 
-/// What of the index is needed for lists: everything but the text.
+/// Returns the size of the index that lists need: everything except the text.
 fn size_of_rows(pneu: &Pneu) -> Result<u64> {
     let store = pneu.data().join("index");
     let text = store.join("text");

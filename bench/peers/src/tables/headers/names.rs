@@ -1,4 +1,4 @@
-//! Names of work: what was done with which folder, and from which state of the page cache.
+//! Names of work: the task, the folder, and the state of the page cache.
 //!
 //! Does not know which program does the work.
 

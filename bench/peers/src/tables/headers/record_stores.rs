@@ -86,7 +86,7 @@ impl Stores {
         }))
     }
 
-    /// What the records take where nothing but their size counts.
+    /// Returns the size of the records if nothing but size matters.
     fn packed(&self) -> Trial<'_> {
         let packed = self.place.join("packed");
         let series = Series::new(&named("floor", &names::work(&self.label, rows::PACKED)), "");

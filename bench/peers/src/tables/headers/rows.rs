@@ -1,6 +1,6 @@
 //! The work of the tables on headers, in words, and their rows.
 //!
-//! Input: sizes. Output: names of work, rows with what is wanted. Does not know how anything is measured.
+//! Input: sizes. Output: names of work, and rows with their goals. Does not know how anything is measured.
 
 use super::caches;
 use super::caches::{CODECS, DICTIONARY};
@@ -202,7 +202,7 @@ fn keeper_rows(label: &str, codec: Codec) -> Vec<Row> {
     rows
 }
 
-/// What is in the page cache.
+/// The state of the page cache.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Start {
     Warm,

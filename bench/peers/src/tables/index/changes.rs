@@ -10,8 +10,8 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Makes a new Maildir `copy` of links to all files of another: files are renamed and removed there, and the
-/// other stays as it is.
+/// Makes a new Maildir `copy` of hard links to all files of another one. Files are renamed and removed in the
+/// copy, and the original stays unchanged.
 pub(super) fn link_all(maildir: &Path, copy: &Path) -> Result<()> {
     corpora::clear(copy)?;
     fs::create_dir_all(copy.parent().context("a Maildir has a parent")?)?;

@@ -21,7 +21,7 @@ pub(super) struct Mailbox {
     pub(super) options: CorpusOptions,
 }
 
-/// What is in a mailbox, and so what is measured on it.
+/// The kind of a mailbox, which determines what is measured on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     /// Very many small messages: everything.
@@ -31,7 +31,7 @@ pub(super) enum Kind {
 }
 
 impl Kind {
-    /// Returns how it is called in the directory of what is kept.
+    /// Returns its name in the directory of kept mailboxes.
     pub(super) fn name(self) -> &'static str {
         match self {
             Kind::Small => "small",

@@ -1,10 +1,10 @@
-//! Index and cleanup: mail is indexed, indexes are kept in step and asked, by pneu, mu, notmuch and mairix.
+//! Index and cleanup: pneu, mu, notmuch and mairix index mail, update their indexes and answer queries.
 //!
-//! Input: what is installed, sizes. Output: series, and a table of them.
+//! Input: the installed programs, sizes. Output: series, and a table of them.
 //!
-//! All programs index the same mailbox, a copy by links of one that is kept, each into an index of its own,
-//! and take turns. What they do only counts if they find the files that lie there, path by path, and answer
-//! queries as pneu does; a program that does not is left out, and the run says so.
+//! All programs index the same mailbox, a hard-linked copy of a kept one, each into its own index, and take
+//! turns. A result counts only if the program finds exactly the files on disk, path by path, and answers
+//! queries as pneu does. A program that does not is left out, and the run says so.
 
 mod changes;
 mod mailboxes;
@@ -36,7 +36,7 @@ use testkit::corpus::facts;
 
 /// How many files change at a time.
 const CHANGED_COUNT: u32 = 1000;
-/// Times that are younger are believed by nobody.
+/// No program trusts times that are more recent than this.
 const SETTLE: Duration = Duration::from_millis(2500);
 /// Queries are measured this many times as often as passes.
 const QUERY_ROUNDS_TIMES: usize = 3;
@@ -59,7 +59,7 @@ pub(crate) fn measure(bench: &mut Bench<'_>) -> Result<()> {
             mailbox: &mailbox,
             maildir,
         };
-        // Hours may lie between the first and the last.
+        // Hours may pass between the first series and the last.
         let measured = side.measure(&mut |series| {
             bench.report.add_all(series);
             bench.save()
@@ -79,7 +79,7 @@ pub(crate) fn measure(bench: &mut Bench<'_>) -> Result<()> {
     Ok(())
 }
 
-/// The fact that names what was left out.
+/// The fact with the programs that were left out.
 const UNEQUAL: &str = "left out because the answers differ";
 
 fn programs(bench: &Bench<'_>, maildir: &Path, place: &Path) -> Vec<Box<dyn Indexer>> {
@@ -100,7 +100,7 @@ fn programs(bench: &Bench<'_>, maildir: &Path, place: &Path) -> Vec<Box<dyn Inde
     all
 }
 
-/// What a query finds: how many lines, and the sum of their hashes.
+/// The result of a query: how many lines, and the sum of their hashes.
 type Answer = (u64, u64);
 
 /// Mailboxes up to this size are compared after every change, larger ones after the first of each kind.
@@ -117,7 +117,7 @@ struct Side<'a> {
 }
 
 impl Side<'_> {
-    /// Measures one thing after the other, and gives away what it has of each.
+    /// Measures one thing after the other, and passes each result to `keep`.
     fn measure(&self, keep: &mut dyn FnMut(Vec<Series>) -> Result<()>) -> Result<()> {
         keep(self.floors()?)?;
         self.first_index(keep)?;
@@ -145,9 +145,10 @@ impl Side<'_> {
         Series::new(&self.named(who, work), "")
     }
 
-    /// Indexes everything anew, round by round.
+    /// Builds all indexes from nothing, round by round.
     fn first_index(&self, keep: &mut dyn FnMut(Vec<Series>) -> Result<()>) -> Result<()> {
-        // Some of them read for minutes, and a system may drop what was not read for one.
+        // Some programs read for minutes, and the system may drop files from the cache that were not read for
+        // one minute.
         let _held = CachedFiles::files(&changes::messages(&self.maildir)?)?;
         for _ in 0..self.options.slow_rounds() {
             let trials = self.programs.iter().map(|program| {
@@ -289,15 +290,15 @@ impl Side<'_> {
         take_turns(self.options.slow_rounds(), trials)
     }
 
-    /// Returns the files that lie there, as an answer.
+    /// Returns the files on disk in the form of an answer.
     fn on_disk(&self) -> Result<Answer> {
         let files = changes::messages(&self.maildir)?;
         let lines = files.iter().map(|file| file.as_os_str().as_bytes());
         Ok((files.len() as u64, child::sum_of_lines(lines)))
     }
 
-    /// Returns the programs that find all files, and answer other questions as pneu does, which may not fail.
-    /// The others are told, and what they did before does not count.
+    /// Returns the programs that find all files, and answer other questions as pneu does; pneu itself must
+    /// not fail. Reports the others, and discards their earlier results.
     fn agreeing(&self, question: Question, work: &str) -> Result<Vec<(&dyn Indexer, Answer)>> {
         let mut agreeing: Vec<(&dyn Indexer, Answer)> = Vec::new();
         let mut expected = if question == Question::All { Some(self.on_disk()?) } else { None };
@@ -352,7 +353,7 @@ fn answer(program: &dyn Indexer, question: Question) -> Result<Answer> {
     Ok((outcome.sample.lines, outcome.line_sum))
 }
 
-/// What is in the page cache.
+/// The state of the page cache.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Start {
     Warm,

@@ -1,7 +1,7 @@
-//! The programs that index mail, called in one way.
+//! The programs that index mail, behind one interface.
 //!
-//! Input: what is to be done. Output: commands, or nothing where a program has no such way. Does not know
-//! what is measured.
+//! Input: a task. Output: commands, or `None` if a program cannot do the task. Does not know what is
+//! measured.
 
 use crate::peers::mairix::Mairix;
 use crate::peers::mu::Mu;
@@ -16,23 +16,23 @@ use testkit::corpus::{COMMON_PHRASE, RARE_WORD};
 /// How a pass is made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Mode {
-    /// All names in all directories, as far as the program looks by itself; what is gone goes.
+    /// Reads all names in all directories, as far as the program does so by default. Removes what is gone.
     Full,
     /// Size and times of every file too.
     Thorough,
     /// Directories whose times have not changed are believed.
     Lazy,
-    /// As full, but what is gone stays.
+    /// Like full, but keeps what is gone.
     Kept,
-    /// As full, with the older way to find what is gone.
+    /// Like full, with the older way to find what is gone.
     Legacy,
-    /// As lazy, but what is gone stays.
+    /// Like lazy, but keeps what is gone.
     LazyKept,
-    /// As lazy, with the older way to find what is gone.
+    /// Like lazy, with the older way to find what is gone.
     LazyLegacy,
 }
 
-/// What is asked.
+/// A question to the index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Question {
     /// All files.
@@ -47,13 +47,13 @@ pub(super) enum Question {
 pub(super) trait Indexer {
     /// The heading of its column.
     fn name(&self) -> &'static str;
-    /// Leaves no index, and what the program wants to be there before the first one.
+    /// Removes the index, and prepares what the program needs before the first one.
     fn forget(&self) -> Result<()>;
     /// The command that brings the index in step.
     fn index(&self, mode: Mode) -> Option<Command>;
     /// The command that prints the path of each file found, one a line.
     fn paths(&self, question: Question) -> Command;
-    /// Where the index lies.
+    /// The directory of the index.
     fn home(&self) -> &Path;
 
     /// The bytes of the index.
@@ -142,7 +142,7 @@ impl Indexer for MuIndexer {
     }
 }
 
-/// notmuch for one Maildir. It looks at directories' times unless it is told not to, and always cleans up.
+/// notmuch for one Maildir. It compares the times of directories unless told otherwise, and always cleans up.
 pub(super) struct NotmuchIndexer {
     pub(super) notmuch: Notmuch,
     pub(super) maildir: PathBuf,

@@ -1,6 +1,6 @@
 //! The work of the table on indexes, in words, and its rows.
 //!
-//! Input: sizes. Output: names of work, rows with what is wanted. Does not know how anything is measured.
+//! Input: sizes. Output: names of work, and rows with their goals. Does not know how anything is measured.
 
 use super::mailboxes::{COLUMNS, Kind, Mailbox, mailboxes};
 use super::programs::{Mode, Question};

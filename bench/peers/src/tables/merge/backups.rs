@@ -1,7 +1,7 @@
-//! Backups of one mailbox by pneu and restic: the first, with nothing changed, after new messages, after
-//! changes of flags.
+//! Backups of one mailbox by pneu and restic: the first one, one without changes, one after new messages, and
+//! one after changes of flags.
 //!
-//! Input: what is installed, sizes. Output: series. Does not know how either program does it.
+//! Input: the installed programs, sizes. Output: series. Does not know how either program works.
 
 use super::names::{ours, theirs};
 use super::pair::{Mailbox, Repositories};
@@ -15,12 +15,12 @@ use measure::walk::Look;
 use measure::{Report, Series, child, cold};
 use std::fs;
 
-/// Messages that arrive before a backup: one for so many.
+/// One message arrives before a backup for this many existing ones.
 const ARRIVAL_SHARE: u32 = 200;
-/// Files that change their flags before a backup: one of so many.
+/// One in this many files changes its flags before a backup.
 const FLAG_SHARE: u32 = 40;
 
-/// What the mailbox of backups is called.
+/// The name of the mailbox for backups.
 pub(super) const MAILBOX: &str = "backup";
 /// What its repositories are called that are kept.
 pub(super) const KEPT: &str = "kept";
@@ -30,7 +30,7 @@ pub(super) fn first_work(messages: u32) -> String {
     format!("first backup of {}", of(messages))
 }
 
-/// What a first backup has to do at least.
+/// The least work of a first backup.
 pub(super) fn read_work(messages: u32) -> String {
     format!("read every message, {}", first_work(messages))
 }
@@ -65,7 +65,7 @@ pub(super) fn walk_cold_work(messages: u32) -> String {
     format!("{}, cold", walk_work(messages))
 }
 
-/// Says how many messages a mailbox has.
+/// Returns the number of messages as text.
 pub(super) fn of(messages: u32) -> String {
     format!("{} messages", counted(messages.into()))
 }
@@ -98,7 +98,7 @@ pub(super) fn unchanged(bench: &mut Bench<'_>) -> Result<()> {
     if rounds == 0 {
         return Ok(());
     }
-    // Takes in what another piece left behind, and warms.
+    // Backs up what an earlier piece left, and warms the caches.
     repositories.backup(Cache::Warm)?;
     for _ in 0..rounds {
         add(&mut bench.report, &unchanged_work(messages), &repositories, Cache::Warm)?;
@@ -151,7 +151,8 @@ pub(super) fn flagged(bench: &mut Bench<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Backs up by both and adds what it took, but for the first round, which warms.
+/// Backs up with both programs, and adds the results, except for the first round, which only warms the
+/// caches.
 fn add_after_first(
     round: usize,
     report: &mut Report,

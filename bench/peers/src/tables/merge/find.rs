@@ -1,6 +1,6 @@
-//! One file name, looked for in 30 snapshots of a mailbox that changed between them.
+//! Finds one file name in 30 snapshots of a mailbox that changed between them.
 //!
-//! Input: what is installed, sizes. Output: series. Does not know how either program does it.
+//! Input: the installed programs, sizes. Output: series. Does not know how either program works.
 
 use super::backups;
 use super::names::{ours, theirs};
@@ -19,9 +19,9 @@ use std::process::Command;
 
 /// Snapshots.
 const SNAPSHOT_COUNT: usize = 30;
-/// One in so many files changes its flags between two snapshots.
+/// One in this many files changes its flags between two snapshots.
 const FLAG_SHARE: u32 = 250;
-/// For so many messages one arrives between two snapshots.
+/// One message arrives between two snapshots for this many existing ones.
 const ARRIVAL_SHARE: u32 = 500;
 
 /// The name of a file that is in all snapshots.
@@ -115,7 +115,7 @@ fn make(mailbox: &Mailbox, messages: u32) -> Result<()> {
     Ok(fs::write(is_made, name)?)
 }
 
-/// Chooses the name of a file that stays as it is.
+/// Chooses the name of a file that does not change.
 fn wanted(maildir: &Path, flagged: &Flagged) -> Result<String> {
     let files = corpora::message_files(maildir)?;
     let stays = files.iter().skip(files.len() / 2).find(|file| !flagged.has(file));

@@ -1,7 +1,7 @@
-//! One index file of 5,000 packs with a blob each, read, decrypted, decompressed, decoded and made into an
-//! index: restic's BenchmarkLoadIndex, and pneu's crate on a file with the same.
+//! Loads one index file of 5,000 packs with one blob each: reads, decrypts, decompresses and decodes it, and
+//! makes an index. Compares restic's BenchmarkLoadIndex with pneu's crate on a file with the same content.
 //!
-//! Input: what is installed. Output: series. Does not know how either does it.
+//! Input: the installed programs. Output: series. Does not know how either program works.
 
 use super::merges::{add_after_first, own_of_restic};
 use crate::bench::Bench;

@@ -1,7 +1,7 @@
-//! Merges of index entries, look-ups and decoding: by pneu's crates, and by restic's own benchmarks and what
-//! was put beside them.
+//! Merges of index entries, look-ups and decoding, by pneu's crates, by restic's own benchmarks, and by those
+//! added to them.
 //!
-//! Input: what is installed. Output: series. Does not know how either does it.
+//! Input: the installed programs. Output: series. Does not know how either program works.
 
 use super::names::theirs;
 use crate::bench::Bench;
@@ -20,10 +20,11 @@ pub(super) const MERGE_FLOOR: &str = "cat of 1,000 runs into a file in memory";
 pub(super) const MERGE_OF_RESTIC: &str = "merge of 1,000 indexes of 1,000 packs";
 /// The same of every index twice.
 pub(super) const MERGE_TWICE_OF_RESTIC: &str = "the same with every index twice";
-/// Where entries are copied to.
+/// The target of the plain copy of entries.
 const COPY: &str = "/dev/shm/pneu-bench-copied";
 
-/// Measures merges, each alone and interleaved, and restic's own, which makes what it merges too.
+/// Measures merges, alone and interleaved, and restic's own benchmark, which also makes the indexes that it
+/// merges.
 pub(super) fn merges(bench: &mut Bench<'_>) -> Result<()> {
     let mut benchmarks = Benchmarks::kept(bench, Package::Index)?;
     let corpora = bench.corpora().to_owned();
@@ -83,8 +84,8 @@ pub(super) fn own_of_restic(
     of_restic(bench, benchmarks, &series, |benchmarks| benchmarks.own(names))
 }
 
-/// Measures something of restic's, if it is there. When it fails, its series are left out, and restic is not
-/// asked any more.
+/// Measures a benchmark of restic's, if available. If it fails, its series are left out, and restic is not
+/// run again.
 fn of_restic(
     bench: &mut Bench<'_>,
     benchmarks: &mut Option<Benchmarks>,
@@ -102,15 +103,15 @@ fn of_restic(
     }
 }
 
-/// restic's benchmarks repeat themselves, and take half a minute to make what they measure: a quick run has
-/// no round that does not count.
+/// restic's benchmarks repeat themselves, and take half a minute to prepare, so a quick run has no warm-up
+/// round.
 fn first_round(bench: &Bench<'_>) -> usize {
     usize::from(bench.options.quick && bench.rounds() > 0)
 }
 
 pub(super) fn add_after_first(round: usize, report: &mut Report, series: Vec<Series>) {
     for mut series in series {
-        // What it says of one round would stand for all.
+        // The note is about a single round, but would be shown for all.
         if let Some((_, note)) = series.note.split_once(" ns each") {
             series.note = note.trim_start_matches("; ").to_owned();
         }

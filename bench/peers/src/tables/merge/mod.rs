@@ -1,8 +1,8 @@
-//! Index merge: what a repository's index does, by the crates of pneu and by restic's own benchmarks on the
-//! identical work; and the real commands of both: backups, restores, finds, and opening, checking and
+//! Index merge: the work of a repository's index, done by pneu's crates and by restic's own benchmarks on
+//! identical data; and commands of both programs: backups, restores, finds, and opening, checking and
 //! counting a large repository.
 //!
-//! Input: sizes, and where files are kept. Output: series, and a table of them.
+//! Input: sizes, and a directory for files. Output: series, and a table of them.
 
 mod backups;
 mod find;

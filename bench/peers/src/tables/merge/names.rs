@@ -1,6 +1,6 @@
 //! The names of series: pneu's and restic's.
 //!
-//! Does not know what they are series of.
+//! Does not know what the series measure.
 
 use measure::named;
 

@@ -1,13 +1,13 @@
-//! A repository of millions of blobs, opened by pneu's crate and by restic's command to look one blob up; and
-//! whether it is sound, what there is in it, and where a file is, by the commands.
+//! A repository of millions of blobs. pneu's crate and restic's command open it to look up one blob. Then
+//! commands check it, count its contents, and find a file in it.
 //!
-//! Input: what is installed, sizes. Output: series. Does not know how either program does it.
+//! Input: the installed programs, sizes. Output: series. Does not know how either program works.
 //!
-//! The blob is one that is not there: then `restic cat blob` does nothing besides opening the repository and
-//! loading its index, without a lock, since pneu's crate takes none either. `restic cat config` is the same
-//! without the index: it shows what deriving the key takes in restic. One snapshot has a file for each blob
-//! of data. What counts it and looks in it has caches that are filled once, since restic copies all trees
-//! into its own.
+//! The blob does not exist, so `restic cat blob` only opens the repository and loads its index, without a
+//! lock, as pneu's crate takes none either. `restic cat config` does the same without the index, and thereby
+//! shows the time that restic takes to derive the key. One snapshot has a file for each data blob. The
+//! commands that count it and search it use caches that are filled once, since restic copies all trees into
+//! its own.
 
 use super::names::{COLUMNS, ours, theirs};
 use super::pair::Ours;
@@ -98,21 +98,21 @@ struct Both<'a> {
 
 /// One thing that is measured.
 struct Step {
-    /// Who does it, if it is not the floor.
+    /// The program, unless this is the floor.
     who: &'static str,
     series: String,
     command: Command,
     answer: Answer,
 }
 
-/// What is to come out.
+/// The expected answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Answer {
-    /// That there is no such blob.
+    /// There is no such blob.
     NotThere,
     /// That all is sound.
     Sound,
-    /// That so many blobs are used.
+    /// This many blobs are used.
     Used(u64),
     /// This at the end of one line.
     Line(String),
@@ -158,7 +158,7 @@ pub(super) fn measure(bench: &mut Bench<'_>) -> Result<()> {
 }
 
 impl Both<'_> {
-    /// Returns what is measured in a round, in order: the first ones fill the caches.
+    /// Returns the steps of a round, in order. The first ones fill the caches.
     fn warm(&self) -> Result<Vec<Step>> {
         let blobs = self.blobs;
         let mut steps = self.looks(&look_first(blobs))?;
@@ -171,7 +171,7 @@ impl Both<'_> {
         Ok(steps)
     }
 
-    /// Returns what is asked of the snapshot, with caches that stay.
+    /// Returns the queries on the snapshot, with caches that are kept.
     fn in_snapshot(&self) -> Result<Vec<Step>> {
         let blobs = self.blobs;
         let used = Answer::Used(archive::used_count(blobs));
@@ -215,7 +215,7 @@ impl Both<'_> {
         let mut steps = vec![own(work.to_owned(), command, Answer::NotThere)];
         let arguments = ["--no-lock", "cat", "blob", &unknown];
         steps.extend(self.other(work, &arguments, Answer::NotThere).map(|mut step| {
-            // It says each time that there is no such blob.
+            // It prints each time that there is no such blob.
             step.command.stderr(Stdio::null());
             step
         }));
@@ -283,11 +283,11 @@ fn is_no_hole(file: &Path) -> bool {
 
 impl Step {
     fn run(&mut self, cache: Cache) -> Result<Outcome> {
-        // Nobody pays for what another one wrote.
+        // Flush pending writes, so that no program pays for those of another.
         rustix::fs::sync();
         cache.prepare()?;
         let command = &mut self.command;
-        // restic ends with 1 when there is no such blob; pneu's crate has made sure of it.
+        // restic exits with 1 if there is no such blob; pneu's crate checks this itself.
         let outcome = match (self.who, &self.answer) {
             (who, Answer::NotThere) if who == COLUMNS[1] => child::ask(command)?,
             _ => child::run(command)?,

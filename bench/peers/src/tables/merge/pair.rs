@@ -1,7 +1,7 @@
-//! One mailbox, backed up by pneu and by restic into a repository each.
+//! One mailbox, backed up by pneu and by restic, each into its own repository.
 //!
-//! Input: how many messages. Output: the mailbox with its index, and repositories of both programs that are
-//! known to be equal. Does not know what is measured with them.
+//! Input: the number of messages. Output: the mailbox with its index, and repositories of both programs that
+//! are verified to be equal. Does not know what is measured with them.
 
 use crate::bench::Bench;
 use crate::peer::said;
@@ -26,8 +26,7 @@ pub(super) struct Mailbox {
 }
 
 impl Mailbox {
-    /// Returns the mailbox with so many messages, made and indexed now if it is not there. Nobody else uses
-    /// it.
+    /// Returns the mailbox with this many messages. Makes and indexes it if needed. Nothing else uses it.
     pub(super) fn kept(bench: &Bench<'_>, name: &str, messages: u32) -> Result<Mailbox> {
         let directory = bench.corpora().join(format!("{name}-{messages}"));
         fs::create_dir_all(&directory).with_context(|| format!("cannot make {}", directory.display()))?;
@@ -60,7 +59,7 @@ impl Mailbox {
         }
     }
 
-    /// Takes away what an earlier run left in the Maildir.
+    /// Removes messages that an earlier run left in the Maildir.
     pub(super) fn without_arrivals(self) -> Result<Mailbox> {
         Arrivals::take_away(self.pneu.maildir())?;
         Ok(self)
@@ -104,17 +103,17 @@ fn our_saved(said: &str) -> Result<Saved> {
 /// A repository of pneu and one of restic, for the same mailbox.
 pub(super) struct Repositories<'a> {
     pub(super) ours: Ours<'a>,
-    /// None, if there is no restic.
+    /// restic with its own repository; `None` if there is no restic.
     theirs: Option<Restic>,
-    /// restic, asked what is in the repository of pneu.
+    /// restic on the repository of pneu.
     judge: Option<Restic>,
     directory: PathBuf,
-    /// Why restic is not asked any more.
+    /// Why restic is not run any more.
     failure: RefCell<Option<String>>,
 }
 
 impl Repositories<'_> {
-    /// Makes both, empty; what was there before is gone.
+    /// Makes both repositories, empty. Removes earlier ones.
     pub(super) fn make(&self) -> Result<()> {
         self.remove()?;
         fs::create_dir_all(&self.directory)?;
@@ -135,13 +134,13 @@ impl Repositories<'_> {
         *self.failure.borrow_mut() = Some(format!("{error:#}"));
     }
 
-    /// Returns why restic is not asked any more.
+    /// Returns why restic is not run any more.
     pub(super) fn failure(&self) -> Option<String> {
         self.failure.borrow().clone()
     }
 
-    /// Makes both and backs up into them, if that is not done yet, and makes them anew if there was no restic
-    /// then.
+    /// Makes both repositories and backs up into them, unless that was done. Makes them again if there was no
+    /// restic at that time.
     pub(super) fn keep(&self) -> Result<()> {
         let is_made = self.directory.join("made");
         if is_made.exists() && self.restic().is_none_or(|restic| restic.repository().exists()) {
@@ -158,11 +157,11 @@ impl Repositories<'_> {
         corpora::clear(&self.directory)
     }
 
-    /// Backs the mailbox up by pneu, then by restic if it is there, and returns what each took and how large
-    /// its repository is. If restic fails, it is not asked any more.
+    /// Backs up the mailbox with pneu, then with restic if available. Returns the cost of each and the size
+    /// of its repository. If restic fails, it is not run again.
     ///
     /// # Errors
-    /// If what they stored is not equal, to the last bit of what they know of each file.
+    /// If the stored data differ in anything known about any file.
     pub(super) fn backup(&self, cache: Cache) -> Result<(Sample, Option<Sample>)> {
         let run = |command: &mut Command| -> Result<Outcome> {
             rustix::fs::sync();

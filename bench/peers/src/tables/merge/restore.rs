@@ -1,6 +1,6 @@
-//! A whole mailbox restored by pneu and by restic, from the same repository.
+//! Restores a whole mailbox with pneu and with restic, from the same repository.
 //!
-//! Input: what is installed, sizes. Output: series. Does not know how either program does it.
+//! Input: the installed programs, sizes. Output: series. Does not know how either program works.
 
 use super::backups::{self, KEPT, MAILBOX};
 use super::names::{ours, theirs};
@@ -23,7 +23,7 @@ pub(super) fn copied(messages: u32) -> String {
     named("floor", &format!("cp -r of the folders of {}, two at a time", backups::of(messages)))
 }
 
-/// Copies what is in one directory into another one.
+/// Copies the contents of one directory into another.
 const COPY: &str = "mkdir \"$1\" && ls -A \"$0\" | xargs -P 2 -I{} cp -r \"$0/{}\" \"$1\"";
 
 /// Measures restores. restic's repository is what both read, if there is one, with a cache each.
@@ -35,7 +35,7 @@ pub(super) fn measure(bench: &mut Bench<'_>) -> Result<()> {
     if bench.rounds() == 0 {
         return Ok(());
     }
-    // So that both have what is in the Maildir now.
+    // So that both repositories have the present contents of the Maildir.
     repositories.backup(Cache::Warm)?;
     mailbox.warm()?;
     let maildir = mailbox.pneu.maildir();
@@ -45,7 +45,7 @@ pub(super) fn measure(bench: &mut Bench<'_>) -> Result<()> {
         repository: restic.map_or(&*repositories.ours.repository, |restic| restic.repository()).to_owned(),
         cache: mailbox.directory.join("reading-cache"),
     };
-    // Fills both caches: pneu has not read this one of restic's, with a cache that nobody else uses.
+    // Fills both caches. pneu has not read restic's repository yet; it uses a separate cache for it.
     child::measure(&mut read.command(&["ls", "latest"]))?;
     if let Some(Err(error)) = restic.map(|restic| child::measure(&mut restic.command(&["ls", "latest"]))) {
         repositories.fail(&error);
@@ -62,7 +62,7 @@ pub(super) fn measure(bench: &mut Bench<'_>) -> Result<()> {
         let mut restore = read.command(&["restore", "--target"]);
         restore.arg(&targets[0]).arg(format!("latest:{}", maildir.display()));
         let mut add = |name: &str, command: &mut Command| -> Result<()> {
-            // Nobody pays for what another one wrote.
+            // Flush pending writes, so that no program pays for those of another.
             rustix::fs::sync();
             let series = Series::of(name, child::measure(command)?);
             tell(&series);

@@ -1,4 +1,4 @@
-//! What is shown side by side, and what is to be reached.
+//! The rows of the table, and their goals.
 //!
 //! Input: sizes. Output: rows, by the names that the pieces give their series. Does not know how they are
 //! measured.
@@ -11,7 +11,7 @@ use bench_own::archive::{self, ASKED_COUNT, DECODED_COUNT, LOADED_COUNT, LOOKUP_
 use bench_own::engine::{MERGE, MERGE_ENTRIES, MERGE_TWICE, WITH_RUNS};
 use measure::{Goal, Quantity, Row};
 
-/// Who is compared with.
+/// The program to compare with.
 const RESTIC: &str = "restic";
 /// 300 MB.
 const FIRST_PEAK_BYTES: f64 = 3e8;
@@ -25,7 +25,7 @@ fn less(times: f64) -> Goal {
     Goal::Times(times, RESTIC)
 }
 
-/// Merges: restic's alone, and its own benchmark, in which it makes what it merges too.
+/// Merges: restic's merge alone, and its own benchmark, which also makes the indexes that it merges.
 fn merge_rows() -> Vec<Row> {
     let memory = |times: f64| Quantity::PeakOfEach(times * MERGE_ENTRIES as f64);
     let wall = |times: f64| Quantity::WallOfEach(times * MERGE_ENTRIES as f64);

@@ -1,7 +1,7 @@
-//! A snapshot with nothing but the description of a space, for when there is no Tarantool that makes one.
+//! Makes a snapshot with only the definition of a space, for use without Tarantool.
 //!
-//! Input: a space. Output: a file that pneu loads, and Tarantool does not: it has none of what Tarantool
-//! keeps about itself.
+//! Input: a space. Output: a file that pneu loads. Tarantool does not load it, as its own system data is
+//! missing.
 
 use crate::peers::tarantool::Space;
 use anyhow::Result;
@@ -11,7 +11,7 @@ use std::sync::Arc;
 use tarantool::msgpack::{put_array_len, put_boolean, put_map_len, put_str, put_uint};
 use tarantool::{FileKind, FormatVersion, Header, SnapWriter, VClock};
 
-/// The number that Tarantool gives the first space that somebody makes.
+/// The number that Tarantool gives the first user-defined space.
 pub(super) const SPACE_ID: u32 = 512;
 
 /// The spaces that describe spaces and their indexes.

@@ -1,12 +1,13 @@
-//! Snapshots and logs of Tarantool to recover: tuples {unsigned, unsigned, text of 1 to 100 letters}, both
-//! numbers indexed.
+//! Snapshots and logs of Tarantool to recover: tuples {unsigned, unsigned, text of 1 to 100 letters}, with
+//! indexes on both numbers.
 //!
-//! Input: how many, and in which order. Output: directories that Tarantool and pneu both load. Does not know
-//! what is measured.
+//! Input: the number of tuples, and their order. Output: directories that both Tarantool and pneu load. Does
+//! not know what is measured.
 //!
-//! What Tarantool keeps about itself is copied from a snapshot that it made; the tuples are written through
-//! the crate `xlog`. They are made by a child, so that this process stays small. Without Tarantool there is
-//! only what describes the space: pneu loads that, Tarantool does not, so such files lie elsewhere.
+//! Tarantool's own system data is copied from a snapshot that it made; the tuples are written with the crate
+//! `tarantool`. A child process makes the files, so that this process stays small. Without Tarantool, the
+//! files have only the definition of the space. pneu loads these, Tarantool does not, so they have a
+//! directory of their own.
 
 use super::bare::{self, SPACE_ID};
 use crate::peer::Installed;

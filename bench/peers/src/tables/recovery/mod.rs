@@ -1,13 +1,12 @@
-//! Recovery: the same snapshots and logs of Tarantool, by pneu and by Tarantool itself, until both indexes
-//! answer.
+//! Recovery: pneu and Tarantool recover the same snapshots and logs, until both indexes can be searched.
 //!
-//! Input: what is installed, sizes, and where files are kept. Output: series, and a table of them. Does not
-//! know how either program does it.
+//! Input: the installed programs, sizes, and a directory for files. Output: series, and a table of them. Does
+//! not know how either program works.
 //!
-//! The clock runs from the start of the process to the line in which it says that it is ready; CPU time and
-//! memory are those up to that line, and in other rows those up to the end, when pneu has written its store.
-//! Memory is the peak of anonymous memory, looked at every few milliseconds: what is mapped of a file belongs
-//! to the file cache.
+//! The clock runs from the start of the process to the line in which it reports that it is ready. CPU time
+//! and memory count up to that line; in other rows they count up to the end, when pneu has written its store.
+//! Memory is the peak of anonymous memory, sampled every few milliseconds; mapped files belong to the file
+//! cache.
 
 mod bare;
 mod files;
@@ -55,7 +54,7 @@ pub(crate) fn table(sizes: &Sizes) -> Table {
     }
 }
 
-/// Returns what is recovered, in order.
+/// Returns the contents to recover, in order.
 fn contents(sizes: &Sizes) -> Vec<Content> {
     let mut contents = Vec::new();
     for &count in &sizes.recovery_rows {
@@ -147,7 +146,7 @@ fn measure_files(bench: &mut Bench<'_>, mut tarantool: Option<&Installed>, files
     if content.count >= REMOVED_FROM { files.remove() } else { Ok(()) }
 }
 
-/// What one round gave.
+/// The results of one round.
 struct Round {
     floor: Sample,
     ours: Sample,
@@ -189,14 +188,14 @@ fn recover_theirs(tarantool: &Installed, files: &Files, cache: Cache) -> Result<
 }
 
 fn watched(command: &mut Command, cache: Cache) -> Result<watch::Watched> {
-    // Nobody pays for what another one wrote.
+    // Flush pending writes, so that no program pays for those of another.
     rustix::fs::sync();
     cache.prepare()?;
     watch::run(command)
 }
 
-/// Makes sure that the space has all rows, by what pneu says of the store: `space 512 bench: indexes first,
-/// second, 16000000 rows in 1 segments`.
+/// Checks that the space has all rows, using pneu's description of the store: `space 512 bench: indexes
+/// first, second, 16000000 rows in 1 segments`.
 fn check_rows(said: &str, count: u64) -> Result<()> {
     let named = format!(" {}: ", files::SPACE);
     let rows = said.lines().filter(|line| line.starts_with("space ")).find_map(|line| {

@@ -1,4 +1,4 @@
-//! What is shown of recoveries, and what is to be reached.
+//! The rows of the table of recoveries, and their goals.
 //!
 //! Input: sizes. Output: rows. Does not know how they are measured.
 
@@ -9,10 +9,10 @@ use measure::{Goal, Growth, Quantity, Row, named};
 /// The programs.
 pub(crate) const COLUMNS: [&str; 2] = ["pneu", "Tarantool"];
 
-/// Who is compared with.
+/// The program to compare with.
 const TARANTOOL: &str = COLUMNS[1];
 
-/// Returns what is done, for people.
+/// Returns the name of the work, as shown.
 pub(super) fn work(content: &Content) -> String {
     let count = counted(content.count);
     let kind = match content.kind {
@@ -60,7 +60,7 @@ pub(super) fn look_up(content: &Content, index: &str) -> String {
     format!("open the sealed store of {}, look up through {index}", work(content))
 }
 
-/// What is wanted of the wall time, and of how many times less than Tarantool's it is.
+/// Returns the goals for the wall time, and for its ratio to Tarantool's.
 fn wanted(content: &Content) -> (Goal, Goal) {
     let seconds = |most, times| (Goal::AtMost(most), Goal::Times(times, TARANTOOL));
     match (content.rows, content.kind, content.count) {

@@ -1,5 +1,5 @@
-//! The floor of a recovery: all blocks of a directory's files are checked and unpacked, each core the next
-//! one, and nothing is kept.
+//! The floor of a recovery: checks and unpacks all blocks of a directory's files, with each core taking the
+//! next block, and keeps nothing.
 //!
 //! Input: a directory. Output: how many bytes were unpacked. Does not know what is measured.
 

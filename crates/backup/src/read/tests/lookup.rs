@@ -1,4 +1,4 @@
-//! What is known of cut and compressed messages from the archive alone.
+//! Finding cut and compressed messages with the repository alone.
 
 use crate::blobs::entry::{Content, Entry, Stat};
 use crate::blobs::writer::BlobWriter;
@@ -70,7 +70,7 @@ fn messages_that_are_no_blob_of_their_name_are_found_in_the_archive_alone() {
             assert_eq!(lookup.message_of(pieces).unwrap(), Some(id_of(message(0).as_bytes()).0));
         }
     }
-    // The next snapshots name them too, as long as the archive has them, though no file is there any more.
+    // Later snapshots name them too as long as the repository has them, although their files are gone.
     for name in ["inbox/cur/50.x:2,", "inbox/cur/80.x:2,Z"] {
         fs::remove_file(fixture.root().join(name)).unwrap();
     }
@@ -101,7 +101,7 @@ fn tables_begun_anew_know_what_the_archive_says() {
     let stored = fixture.store(Some(&known));
     let read = fixture.repository.brought().0;
     fixture.commit(stored.changes);
-    // Small messages are known by the index, the large one by the list: read is what is no message.
+    // The index knows the small messages, the list knows the large one; only other files are read.
     assert_eq!((read, stored.problems), (3, vec![]));
     assert_eq!(
         stored.counts.files_unchanged, 5,
@@ -145,7 +145,7 @@ fn of_each_machine_the_newest_list_that_can_be_read_counts_and_of_what_is_kept_a
     let kept = [4, 5].map(|number| snapshot("a", 3, list(number), &["pneu-deleted"]));
     assert_eq!(found(&[&[old.clone(), other], &kept[..]].concat()), (vec![1, 3, 4, 5], vec![]));
     assert_eq!(found(&[old.clone(), snapshot("a", 2, none, &[])]), (vec![], vec![]));
-    // An older one stands in for one that is damaged.
+    // An older list replaces a damaged one.
     let (missing, damaged) = (snapshot("a", 3, Id([8; 32]), &[]), snapshot("a", 4, tree("x"), &[]));
     assert_eq!(found(&[missing.clone(), new, damaged.clone(), old]), (vec![2], vec![]));
     let (_, problems) = found(&[missing, damaged]);

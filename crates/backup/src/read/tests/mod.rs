@@ -1,5 +1,5 @@
-//! Reading a repository in memory: messages by their SHA-256, mailboxes as they stood, what was deleted, and
-//! what would be lost.
+//! Reading a repository in memory: messages by their SHA-256, mailboxes as of a date, deleted messages, and
+//! messages that would be lost.
 
 use crate::blobs::entry::{Content, Entry, Stat};
 use crate::blobs::writer::BlobWriter;
@@ -51,7 +51,7 @@ fn places(fixture: &Fixture, tree: restic::Id, wanted: &[[u8; 32]]) -> HashMap<[
     best_files(&fixture.repository, &lookup(Some(known(fixture))), &[source], &wanted, &Silent).unwrap()
 }
 
-/// Puts a message back as a program does that was just started, and returns its file.
+/// Puts a message back as a newly started program does, and returns its file.
 fn back(fixture: &Fixture, kept: &SnapshotFile, folder: &Path) -> Back {
     put_back(&fixture.repository, kept, folder, &mut TargetFolders::default()).unwrap()
 }
@@ -92,7 +92,7 @@ fn deleted_mail_is_found_and_read_from_the_archive() {
         assert_eq!(bytes.as_deref(), Some(content.as_bytes()));
     }
     assert_eq!(held.message(&[7; 32]).unwrap(), None);
-    // What is no file and no directory is passed by.
+    // An entry that is neither a file nor a directory is skipped.
     let link = Entry { name: b"link".to_vec(), stat: Stat::default(), content: Content::Other };
     let other = fixture.repository.save_tree(&[link.view()]).unwrap();
     let with_link = ArchivedMessages::new(
@@ -182,7 +182,7 @@ fn deleted_mail_comes_back_into_its_folder() {
     let ids = [message(0), message(1), large()].map(|content| id_of(content.as_bytes()).0);
     let places = places(&fixture, tree, &ids);
     assert_eq!(places.len(), 3);
-    // Another message has the name by now; and the folder of all is gone for a moment.
+    // Another message now has the name; and the folder does not exist for a moment.
     fs::remove_dir_all(fixture.root().join("inbox")).unwrap();
     fixture.put("inbox", "cur", "0.x:2,S", message(70).as_bytes());
     for content in [message(0), message(1), large()] {
@@ -280,8 +280,8 @@ fn what_only_goes_is_lost_and_can_be_kept() {
         let list = find(known, going, staying, all);
         list.iter().map(|lost| String::from_utf8_lossy(&lost.entry.name).into_owned()).collect::<Vec<_>>()
     };
-    // 3 is in both; 1 is on the disk again. A cut message is told by what is in it where the tables do not
-    // know it.
+    // 3 is in both snapshots; 1 is on disk again. A cut message that the tables do not know is identified by
+    // its content.
     for known in [&known, &blind] {
         assert_eq!(names(known, &[first], &[second], None), ["0.x:2,S", "2.x:2,S", "50.x:2,RS"]);
         assert_eq!(names(known, &[first, second], &[], None), ["0.x:2,S", "2.x:2,S", "3.x:2,S", "50.x:2,RS"]);
@@ -342,7 +342,7 @@ fn damaged_trees_are_told_of_and_what_is_gone_is_not_lost_again() {
     let report = find(&going);
     assert_eq!((report.messages.len(), report.problems.len()), (4, 1), "{report:?}");
     assert!(report.problems[0].path.ends_with("inbox/cur"), "{report:?}");
-    // Of what was forgotten a part may be gone by right.
+    // Parts of forgotten snapshots may rightly be gone.
     let report = find(&forgotten);
     assert_eq!((report.messages.len(), report.problems.len()), (4, 0), "{report:?}");
 }
@@ -380,7 +380,7 @@ fn a_message_in_a_compressed_file_is_known_by_its_own_name() {
     assert_eq!(fs::read(back).unwrap(), stored);
 }
 
-/// Somebody who wants work to end.
+/// A user who interrupts the work.
 struct Stop;
 
 impl work::Progress for Stop {
@@ -430,7 +430,7 @@ fn what_goes_and_is_in_no_index_file_is_a_problem_unless_a_maildir_has_it() {
     };
     assert_eq!(asked(None), ["no index file names all of it, nor of 1 others; they are in no Maildir"]);
     assert_eq!(asked(Some(ids[0])), ["no index file names all of it, and it is in no Maildir"]);
-    // What was forgotten before may be gone by right.
+    // Parts of snapshots forgotten earlier may rightly be gone.
     let trees = Trees { going: &[], staying: &[], all: Some(&[tree]) };
     let report =
         find_lost((&fixture.repository, &lookup(None)), &trees, &|ids| Ok(vec![false; ids.len()]), &Silent);

@@ -22,8 +22,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use work::Progress;
 
-/// Names of folders that hold what is about to be deleted, in small letters, as servers and mail programs
-/// make them.
+/// Names, in lower case, that servers and mail programs give to folders for deleted messages.
 const TRASH_FOLDERS: [&str; 5] = ["bin", "deleted", "deleted items", "deleted messages", "trash"];
 
 /// A snapshot that is looked into.
@@ -50,10 +49,10 @@ pub(crate) struct SnapshotFile {
     pub pieces: Vec<Id>,
 }
 
-/// Returns the snapshots in order of preference: those of this host, then others, each the newest first;
-/// those that keep deleted messages last. `is_there` returns whether a directory exists. A root may have been
-/// moved: if a snapshot of this host lacks exactly one root, a path of it that does not exist any more and
-/// has the same last component is taken for that root.
+/// Returns the snapshots in order of preference: those of this host, then others, each newest first;
+/// snapshots of deleted messages come last. `is_there` returns whether a directory exists. A root may have
+/// been moved: if a snapshot of this host lacks exactly one root, and has one path that no longer exists with
+/// the same last component, that path is assumed to be the root.
 pub(crate) fn search_order(
     snapshots: &[Snapshot],
     roots: &[Root],
@@ -76,7 +75,7 @@ pub(crate) fn search_order(
     order.into_iter().map(source).collect()
 }
 
-/// Returns the path that a root had when the snapshot was made, if exactly one can be meant.
+/// Returns the path that a root had when the snapshot was made, if it is unambiguous.
 fn moved(
     snapshot: &Snapshot,
     roots: &[(Vec<u8>, PathBuf)],
@@ -94,7 +93,7 @@ fn moved(
     Some((plain(path)?, root.clone()))
 }
 
-/// Where a directory of a snapshot lies on this machine.
+/// The place of a snapshot's directory on this machine.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum LocalFolder {
     /// Above a root.
@@ -119,15 +118,15 @@ impl SearchedSnapshot {
     }
 }
 
-/// Returns the path of what lies in a directory, from there; empty for the directory itself.
+/// Returns the rest of a path below a directory; empty for the directory itself.
 fn rest_below<'a>(path: &'a [u8], directory: &[u8]) -> Option<&'a [u8]> {
     let rest = path.strip_prefix(directory)?;
     if rest.is_empty() { Some(rest) } else { rest.strip_prefix(b"/") }
 }
 
-/// Returns the best file of each message that any snapshot has. Prefers files below a root that are neither
-/// in a trash folder nor flagged as deleted, then others below a root, then any; within each the first in the
-/// order of `sources`.
+/// Returns the best file of each message in any snapshot. Prefers files below a root that are neither in a
+/// trash folder nor flagged as deleted, then other files below a root, then any; and within each group the
+/// first in `search_order`.
 ///
 /// # Errors
 /// A tree cannot be read; [`Error::Interrupted`](crate::Error::Interrupted).

@@ -1,5 +1,4 @@
-//! Snapshots of other machines, other programs and other times: which file of a message counts, and where it
-//! belongs.
+//! Snapshots of other machines, programs and times: which file of a message is chosen, and its folder.
 
 use super::*;
 use crate::blobs::writer::BlobWriter;
@@ -8,7 +7,7 @@ use crate::testing::snapshots;
 use std::collections::BTreeMap;
 use work::Silent;
 
-/// Saves a tree with these files; the content of each is the text behind the colon.
+/// Saves a tree with these files. The content of each is the text after the colon.
 fn tree(writer: &MemoryRepository, files: &[&str]) -> Id {
     let mut below: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     let mut entries = BTreeMap::new();
@@ -47,7 +46,7 @@ fn roots(paths: &[&str]) -> Vec<Root> {
     paths.iter().enumerate().map(root).collect()
 }
 
-/// Returns where these contents belong: "content: folder name", a folder that is not here in brackets.
+/// Returns the places of these contents as "content: folder name", with brackets for a missing folder.
 fn show(writer: &MemoryRepository, search_order: &[SearchedSnapshot], contents: &[&str]) -> Vec<String> {
     let key = |content: &str| id_of(content.as_bytes()).0;
     let wanted: HashSet<[u8; 32]> = contents.iter().map(|content| key(content)).collect();

@@ -1,4 +1,4 @@
-//! Backups of Maildirs of which something is missing, elsewhere, or not what it was.
+//! Backups of Maildirs in which something is missing, elsewhere, or of another kind than before.
 
 use crate::blobs::entry::EntryView;
 use crate::blobs::writer::BlobWriter;
@@ -31,7 +31,7 @@ fn files_that_are_renamed_or_gone_meanwhile_are_found_again_or_told() {
     assert!(files.contains(&"lists/rust/cur/7.x:2,S".to_owned()), "{files:?}");
     assert_eq!(files.len(), 11);
     assert_eq!(work.problems, ["inbox/cur/1.x:2,S: it went away, and is in no snapshot made now"]);
-    // A folder that is gone is told, and the others are stored.
+    // A missing folder is reported, and the others are stored.
     fs::remove_dir_all(root.join("lists/rust/cur")).unwrap();
     let (tree, _, work) = fixture.backup();
     assert!(
@@ -47,7 +47,7 @@ fn a_directory_that_cannot_be_opened_is_told_and_all_others_are_stored() {
     fixture.index();
     let cur = fixture.root().join("inbox/cur");
     fs::rename(&cur, fixture.root().join("inbox/kept")).unwrap();
-    // Root may read what it has no right to: a file where a directory was is what nobody can open.
+    // Root may read anything, so a file replaces the directory: that cannot be opened as a directory.
     fs::write(&cur, "").unwrap();
     let (tree, _, work) = fixture.backup();
     assert_eq!(work.problems, ["inbox/cur: it is no directory any more; it was left out"]);
@@ -85,7 +85,7 @@ fn a_folder_may_lack_a_directory_and_a_root_may_not() {
         store_mail(&context, &inventory, &PneuFiles::default()).map(|_| ()).unwrap_err().to_string()
     };
     assert!(refused().contains("is a disk not mounted?"), "{}", refused());
-    // Where a disk is mounted there is a directory without it.
+    // The mount point of a disk exists without the disk.
     fs::create_dir(fixture.root()).unwrap();
     assert!(refused().contains("is a disk not mounted?"), "{}", refused());
 }
@@ -139,7 +139,7 @@ fn a_folder_that_the_index_leaves_alone_is_stored_as_it_is() {
     );
     let (again, _, work) = fixture.backup();
     assert_eq!((fixture.root_tree(again), work.opened), (fixture.root_tree(tree), 0));
-    // A directory that is not there is no decision of the user's: it may lie on a disk that is not mounted.
+    // A missing directory does not mean that the user removed it: it may be on a disk that is not mounted.
     fs::remove_dir_all(root.join("inbox/cur")).unwrap();
     let problems = fixture.backup().2.problems;
     assert_eq!(problems, ["inbox/cur: it is not there any more; it was left out"]);
@@ -164,8 +164,8 @@ fn folders_that_are_in_no_backup_on_purpose_are_known() {
     assert_eq!(left_out, ["lists/rust", "old/2019"].map(|folder| fixture.root().join(folder)));
 }
 
-/// A repository beside which a file is renamed as soon as somebody asks for its content: behind the look at
-/// files, before they are read.
+/// A repository that renames a file as soon as its content is looked up: after files were checked, before
+/// they are read.
 struct Renaming<'a> {
     writer: &'a MemoryRepository,
     content: Id,

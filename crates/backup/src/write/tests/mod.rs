@@ -1,4 +1,4 @@
-//! Backups into a repository in memory: what is in the tree, and what was opened for it.
+//! Backups into a repository in memory: the contents of the tree, and the files opened for it.
 
 use crate::blobs::entry::{Content, Entry, PIECE_BYTES_MIN};
 use crate::blobs::writer::BlobWriter;
@@ -73,7 +73,7 @@ fn nothing_is_opened_where_nothing_changed() {
     assert_eq!((fixture.root_tree(again), work.opened), (fixture.root_tree(tree), 0));
     assert_eq!(counts.files_unchanged, 12);
     assert_eq!(counts.directories_unchanged + counts.directories_changed, first.directories_new);
-    // Directories with others in them are written again, and are what they were.
+    // Directories with subdirectories are written again, with the same content.
     let with_others = fixture.listed(tree).values().filter(|entry| entry.stat.is_directory()).count() + 1 - 6;
     assert_eq!(work.trees, with_others);
 }
@@ -180,7 +180,7 @@ fn without_tables_the_trees_of_the_last_snapshot_are_known() {
         (fixture.root_tree(tree), 0)
     );
     assert_eq!((stored.counts.files_unchanged, stored.counts.files_new), (12, 0));
-    // What was read from trees becomes rows.
+    // Entries read from trees become rows.
     fixture.commit(stored.changes);
     let (again, counts, work) = fixture.backup();
     assert_eq!((fixture.root_tree(again), work.opened), (fixture.root_tree(tree), 0));
@@ -279,8 +279,8 @@ fn tags_found_beside_mail_are_those_of_messages_that_lie_there() {
         // Lies there, but says that it is the message of another root.
         &line(&message(50), "m2@example.org", "there"),
         &line(&message(1), "m1@example.org", "both"),
-        // Lies in the other root only; lies nowhere, and has the Message-ID of one in the other root, or of
-        // one here.
+        // One is only in the other root. The others exist nowhere, and have the Message-ID of a message in
+        // the other root, or here.
         &line(&message(3), "m3@example.org", "elsewhere"),
         &line("nowhere", "m4@example.org", "by-id"),
         &line("nowhere here", "m50@example.org", "by-id"),
@@ -309,7 +309,7 @@ fn tables_that_cannot_be_used_are_begun_anew() {
     assert!(Cache::open(&fixture.disk(), &fixture.place()).cache().is_none());
     crate::cache::discard(&*fixture.disk(), &fixture.place()).unwrap();
     let (tree, _, work) = fixture.backup();
-    // The index knows all messages and the archive has them: only what is no message is opened.
+    // The index knows all messages and the repository has them, so only other files are opened.
     assert_eq!((work.opened, fixture.files(tree).len()), (3, 12));
     assert_eq!(fixture.backup().2.opened, 0);
 }

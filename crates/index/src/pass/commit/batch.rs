@@ -1,8 +1,8 @@
-//! One commit in the making: rows that come and go, and the fingerprints that follow them.
+//! Builds one commit: rows to add and remove, and the fingerprints that follow from them.
 //!
-//! In: changes, each with the row that it expects. Out: one transaction. A change whose row is not as
-//! expected is left out: another writer was faster. Fingerprints always equal the sum over the rows that the
-//! commit leaves.
+//! Input: changes, each with the row that it expects. Output: one transaction. A change whose row is not as
+//! expected is skipped, because another writer was faster. Fingerprints always equal the sum over the rows
+//! after the commit.
 
 use crate::environment::Environment;
 use crate::error::{Error, Result};
@@ -19,22 +19,22 @@ use mail::{FileStat, Stamp};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use store::{OwnedValue, PRIMARY, Rows, Snapshot, Table, Transaction, Value, Version, Writer};
 
-/// What a pass does to the list of roots.
+/// A pass's change to the list of roots.
 #[derive(Clone, Debug, Default)]
 pub(in crate::pass) struct RootChange {
-    /// The roots that the plan was made on.
+    /// The roots on which the plan is based.
     pub remembered: Vec<Root>,
     /// The roots to remember.
     pub wanted: Vec<Root>,
 }
 
 impl RootChange {
-    /// Says whether nothing changes.
+    /// Returns whether nothing changes.
     pub(in crate::pass) fn is_none(&self) -> bool {
         self.remembered == self.wanted
     }
 
-    /// Applies the change to the newest list: roots that another writer added meanwhile stay.
+    /// Applies the change to the newest list. Roots that another writer added meanwhile stay.
     fn apply(&self, newest: &[Root]) -> Vec<Root> {
         let is_in = |list: &[Root], root: &Root| list.iter().any(|other| other.name == root.name);
         let others =
@@ -43,13 +43,13 @@ impl RootChange {
     }
 }
 
-/// A commit in the making.
+/// A commit being built.
 pub(in crate::pass) struct Batch<'a> {
     snapshot: Snapshot,
     planned: &'a [PlannedFolder],
     state: State,
     roots_changed: bool,
-    /// Folders by number, as the commit will leave them.
+    /// Folders by number, as they will be after the commit.
     folders: BTreeMap<u32, FolderRow>,
     by_name: HashMap<(String, Vec<u8>), u32>,
     changed_folders: BTreeSet<u32>,
@@ -60,15 +60,15 @@ pub(in crate::pass) struct Batch<'a> {
     /// Messages that lost a file, and messages that got one.
     lost: BTreeSet<u32>,
     gained: BTreeSet<u32>,
-    /// What the names of files say that were added.
+    /// Dates in the names of added files.
     named: NamedDates,
-    /// Whether nobody wrote since the plan was made.
+    /// Whether no other process has written since the plan was made.
     is_trusted: bool,
     now_seconds: i64,
 }
 
 impl<'a> Batch<'a> {
-    /// Begins under the writer's lock.
+    /// Begins a batch, with the writer's lock held.
     pub(in crate::pass) fn begin(
         writer: &Writer,
         environment: &Environment,
@@ -110,32 +110,32 @@ impl<'a> Batch<'a> {
         &self.snapshot
     }
 
-    /// Says whether nobody wrote since the plan was made.
+    /// Returns whether no other process has written since the plan was made.
     pub(in crate::pass) fn is_trusted(&self) -> bool {
         self.is_trusted
     }
 
-    /// Takes note of a message that was read and whose file was not added: it may have no other.
+    /// Notes a message that was read but whose file was not added. It may have no other file.
     pub(in crate::pass) fn left_over(&mut self, message: u32) {
         self.lost.insert(message);
     }
 
-    /// Takes note that the batch's new messages are read with these header fields.
+    /// Notes that the batch's new messages are read with these header fields.
     pub(in crate::pass) fn read_with_headers(&mut self, names: &[String]) {
         self.state.read_with_headers(names);
     }
 
-    /// Returns what the names of files say that were added.
+    /// Returns the dates in the names of added files.
     pub(in crate::pass) fn named_dates(&self) -> &NamedDates {
         &self.named
     }
 
-    /// Returns the numbers that new messages and their threads get.
+    /// Returns the next numbers of messages and nodes.
     pub(in crate::pass) fn next(&self) -> Next {
         Next { message: self.state.next_message, node: self.state.next_node }
     }
 
-    /// Gives a row another place, name, inode or time; its message stays. Says whether it was done.
+    /// Gives a row a new place, name, inode or time; its message stays. Returns whether this was done.
     pub(in crate::pass) fn change(
         &mut self,
         old: &FileRow,
@@ -155,7 +155,7 @@ impl<'a> Batch<'a> {
         self.exchange(old, row)
     }
 
-    /// Exchanges a row for what its file holds now. Says whether it was done.
+    /// Replaces a row after the content of its file changed. Returns whether this was done.
     pub(in crate::pass) fn replace(
         &mut self,
         old: &FileRow,
@@ -167,7 +167,7 @@ impl<'a> Batch<'a> {
         self.exchange(old, row)
     }
 
-    /// Adds a row. Says whether it was done.
+    /// Adds a row. Returns whether this was done.
     pub(in crate::pass) fn add(&mut self, found: &Found, (message, stat): (u32, &FileStat)) -> Result<bool> {
         let mut row = self.row_of(found, message, found.inode)?;
         set_stat(&mut row, stat);
@@ -178,7 +178,7 @@ impl<'a> Batch<'a> {
         Ok(true)
     }
 
-    /// Takes a row out. Says whether it was done.
+    /// Removes a row. Returns whether this was done.
     pub(in crate::pass) fn remove(&mut self, row: &FileRow) -> Result<bool> {
         if !self.is_as_expected(row.folder, row.subdirectory, &row.name, Some(row))? {
             return Ok(false);
@@ -188,7 +188,7 @@ impl<'a> Batch<'a> {
         Ok(true)
     }
 
-    /// Stores the stamps of a folder, or takes out its row when it is gone and has no files left.
+    /// Stores the stamps of a folder, or removes its row if the folder is gone and has no files left.
     pub(in crate::pass) fn finish_folder(
         &mut self,
         index: usize,
@@ -205,7 +205,7 @@ impl<'a> Batch<'a> {
             directory.stamp = stamp.unwrap_or(directory.stamp);
         }
         let is_changed = before != *row;
-        // An empty fingerprint is the sum over no rows.
+        // An empty fingerprint means that there are no rows.
         if is_gone
             && row.directories.iter().all(|directory| directory.fingerprint == mail::Fingerprint::default())
         {
@@ -256,7 +256,7 @@ impl<'a> Batch<'a> {
         Ok(Some(transaction))
     }
 
-    /// A row goes and another comes, under the same name or not.
+    /// Replaces one row by another, with the same or another name.
     fn exchange(&mut self, old: &FileRow, row: FileRow) -> Result<bool> {
         let same_key = (old.folder, old.subdirectory, &old.name) == (row.folder, row.subdirectory, &row.name);
         let expected = self.is_as_expected(old.folder, old.subdirectory, &old.name, Some(old))?
@@ -295,7 +295,8 @@ impl<'a> Batch<'a> {
             .ok_or(Error::Inconsistent { what: "a file's folder has no row" })
     }
 
-    /// Checks a row against the newest commit, unless nobody else wrote since the plan was made.
+    /// Checks that a row is the same in the newest commit, unless no other process has written since the plan
+    /// was made.
     fn is_as_expected(
         &self,
         folder: u32,
@@ -327,7 +328,7 @@ impl<'a> Batch<'a> {
         })
     }
 
-    /// Returns the number of a folder of the plan; a new one gets its number here.
+    /// Returns the number of a folder of the plan. A new folder is assigned a number here.
     fn folder_number(&mut self, index: usize) -> Result<u32> {
         let planned = self
             .planned
@@ -348,7 +349,7 @@ impl<'a> Batch<'a> {
         Ok(number)
     }
 
-    /// Returns the rows of a message's files that were there before and stay.
+    /// Returns the rows of a message's existing files that stay.
     fn files_left(
         &self,
         table: &Table,
@@ -363,7 +364,7 @@ impl<'a> Batch<'a> {
         Ok(left)
     }
 
-    /// Messages that do not say their date have that of the names that their files have now.
+    /// Dates messages without a date of their own by the present names of their files.
     fn redate(&self, ingested: &mut Ingested) -> Result<()> {
         let deleted = self.deleted.iter().collect();
         let file_table = self.snapshot.table(files::TABLE)?;
@@ -387,7 +388,7 @@ impl<'a> Batch<'a> {
         Ok(())
     }
 
-    /// Messages that lost their last file become absent, absent ones that got a file are back.
+    /// Marks messages that lost their last file as absent, and absent messages that got a file as present.
     fn absences(&mut self, transaction: &mut Transaction) -> Result<()> {
         let absent_table = self.snapshot.table(absent::TABLE)?;
         let mut gone = rows::empty(&self.snapshot, absent::TABLE)?;

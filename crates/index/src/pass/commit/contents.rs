@@ -1,7 +1,7 @@
-//! Reads files, each with its id; and what lies in no file, as if it had been read.
+//! Reads files and computes their ids. Also handles archived contents, as if they had been read from files.
 //!
-//! In: files to read. Out: their contents. Memory is bounded: of large files only the beginning is read
-//! together with others. Must not know what is made of them.
+//! Input: files to read. Output: their contents. Memory is bounded: only the beginning of a large file is
+//! read together with others. Must not know what the contents are used for.
 
 use crate::archive::ArchivedFile;
 use crate::pass::plan::Candidate;
@@ -12,57 +12,57 @@ use std::path::{Path, PathBuf};
 
 /// Files that are read before any is parsed.
 pub(super) const CHUNK_FILE_COUNT: usize = 512;
-/// Content up to which a file is read together with others.
+/// Largest file that is read together with others, in bytes. Only this much is read of a larger one.
 pub(super) const SMALL_BYTES: usize = 256 << 10;
 
-/// How often a file is read again because it changed meanwhile.
+/// How often a file is read again because it changed while being read.
 const REREAD_COUNT_MAX: usize = 3;
 
 /// Files that go through a batch together.
 pub(super) struct Chunk {
-    /// Why each is read.
+    /// The files and why each is read.
     pub candidates: Vec<Candidate>,
-    /// Where each lies.
+    /// Their paths.
     pub paths: Vec<PathBuf>,
-    /// What each holds, once they are read: of large ones only the beginning.
+    /// Their contents, once read; of large ones only the beginning.
     pub contents: Vec<mail::Result<Read>>,
 }
 
 impl Chunk {
-    /// Returns files that are not read yet; `folders` says where folders lie, by their place in the plan.
+    /// Returns a chunk of unread files. `folders` returns the path of the folder with an index in the plan.
     pub(super) fn new<'a>(candidates: Vec<Candidate>, folders: impl Fn(usize) -> &'a Path) -> Chunk {
         let path = |candidate: &Candidate| path_of(folders(candidate.found.folder), candidate);
         let paths = candidates.iter().map(path).collect();
         Chunk { candidates, paths, contents: Vec::new() }
     }
 
-    /// Reads the files, on all cores that have nothing else to do.
+    /// Reads the files on all idle cores.
     pub(super) fn read(&mut self) {
         self.contents = self.paths.par_iter().map(|path| read(path, SMALL_BYTES)).collect();
     }
 }
 
-/// A file's content with its id.
+/// The content of a file, and its id.
 pub(super) struct Read {
     /// The beginning, and whether there is more.
     pub content: FileContent,
-    /// The id of all of it; of its beginning while only that was read.
+    /// The id of the whole content, or of its beginning as long as only that was read.
     pub sha256: [u8; 32],
-    /// The length, likewise.
+    /// The size in bytes of the same.
     pub size_bytes: u64,
-    /// The message taken apart, if it was too large to be held, and is not known yet.
+    /// The parsed message, if it was too large for memory and is new.
     pub message: Option<Box<mail::Message>>,
 }
 
-/// How messages are read that are not small.
+/// How larger messages are read.
 pub(super) struct Manner<'a> {
-    /// Up to so many bytes a message is held in memory; others are read in pieces.
+    /// The largest message held in memory, in bytes. Larger ones are read in pieces.
     pub limit_bytes: usize,
-    /// The clock's time, to judge dates by.
+    /// The present time, to judge dates by.
     pub now_seconds: i64,
-    /// Names of header fields that are indexed besides those that every message has.
+    /// Names of header fields that are indexed in addition to the standard ones.
     pub headers: &'a [String],
-    /// Says of an id whether its message is known, so that it need not be taken apart.
+    /// Returns whether the message with an id is known, and need not be parsed.
     pub is_known: &'a (dyn Fn(&[u8; 32]) -> bool + Sync),
 }
 
@@ -92,7 +92,8 @@ pub(super) fn read_large(path: &Path, manner: &Manner<'_>) -> mail::Result<Read>
     }
 }
 
-/// Takes a file's content as if it had been read from a disk; `None` if it is compressed and damaged.
+/// Converts an archived file as if it had been read from disk. Returns `None` if it is compressed and
+/// damaged.
 pub(super) fn read_archived(kept: ArchivedFile, manner: &Manner<'_>) -> Option<Read> {
     let stat = FileStat { size_bytes: kept.bytes.len() as u64, ..FileStat::default() };
     let mut content = FileContent::default();
@@ -117,7 +118,7 @@ pub(super) fn read_archived(kept: ArchivedFile, manner: &Manner<'_>) -> Option<R
     Some(Read { content, sha256, size_bytes, message: None })
 }
 
-/// Hashes a message that is not held, and takes it apart if it is not known.
+/// Hashes a message without holding it in memory, and parses it if it is new.
 fn read_in_pieces(large: &mut LargeMessage<'_>, stat: FileStat, manner: &Manner<'_>) -> mail::Result<Read> {
     let mut content = FileContent::default();
     (content.stat, content.compression) = (stat, large.compression());
@@ -131,7 +132,7 @@ fn read_in_pieces(large: &mut LargeMessage<'_>, stat: FileStat, manner: &Manner<
     Ok(Read { content, sha256, size_bytes, message })
 }
 
-/// Returns where a file lies that is to be read; `folder` is its folder's directory.
+/// Returns the path of a file to read. `folder` is the directory of its folder.
 pub(super) fn path_of(folder: &Path, candidate: &Candidate) -> PathBuf {
     mail::join(&folder.join(candidate.found.subdirectory.name()), &candidate.found.name)
 }

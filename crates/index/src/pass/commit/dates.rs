@@ -1,9 +1,9 @@
-//! Dates messages that do not say when they were written, by the names of their files.
+//! Dates messages without a date of their own by the names of their files.
 //!
-//! In: which messages lost or got files, and what names of files say. Out: rows of `messages` with another
-//! date. A message has the earliest time that a name of its files says. So the order in which files are seen
-//! does not matter, and an index that is made anew says the same. A message without files keeps its date.
-//! This file must not know what is in a message.
+//! Input: the messages that lost or got files, and the times in names of files. Output: rows of `messages`
+//! with new dates. The earliest time in a message's file names is its date. The order in which files are seen
+//! therefore does not matter, and a rebuilt index has the same dates. A message without files keeps its date.
+//! Must not know the contents of messages.
 
 use crate::error::Result;
 use crate::rows;
@@ -12,17 +12,17 @@ use mail::ContentFlags;
 use std::collections::BTreeMap;
 use store::{Kind, PRIMARY, PayloadReader, Rows, Snapshot, Table, Value};
 
-/// The earliest time that names of files say, by message.
+/// The earliest time in file names, by message.
 #[derive(Debug, Default)]
 pub(in crate::pass) struct NamedDates(BTreeMap<u32, i64>);
 
 impl NamedDates {
-    /// Takes note of a name of a file that holds a message.
+    /// Notes the name of a file of a message.
     pub(in crate::pass) fn note(&mut self, message: u32, name: &[u8]) {
         self.note_seconds(message, mail::name_seconds(name));
     }
 
-    /// Takes note of what a name says.
+    /// Notes the time in a name.
     pub(in crate::pass) fn note_seconds(&mut self, message: u32, seconds: Option<i64>) {
         if let Some(seconds) = seconds {
             self.0.entry(message).and_modify(|known| *known = seconds.min(*known)).or_insert(seconds);
@@ -35,8 +35,8 @@ impl NamedDates {
     }
 }
 
-/// Adds the rows of messages whose date is another one by now. `date` says the date of a message that has any
-/// file.
+/// Adds the rows of messages whose date has changed. `date` returns the date of a message from its files, if
+/// it has any.
 ///
 /// # Errors
 /// Damage in the store.
@@ -64,7 +64,7 @@ pub(in crate::pass) fn redate(
     Ok(())
 }
 
-/// Adds a row of `messages` with another date.
+/// Adds a copy of a row of `messages` with another date.
 fn copy_row(table: &Table, (part, row): (&store::Part, u32), date: i64, out: &mut Rows) -> Result<()> {
     let mut payloads = BTreeMap::new();
     for (place, column) in table.schema().columns.iter().enumerate() {

@@ -1,7 +1,7 @@
-//! Turns the contents of files into rows and text, on all cores.
+//! Converts the contents of files to rows and text, on all cores.
 //!
-//! In: files that were read, and which contents are known. Out: rows of `messages`, documents of the text
-//! index, and what each file holds. Of large files only one is in memory at a time. Commits nothing.
+//! Input: files that were read, and the known contents. Output: rows of `messages`, documents of the text
+//! index, and the message of each file. Only one large file is in memory at a time. Commits nothing.
 
 use crate::archive::ArchivedFile;
 use crate::environment::{Environment, present_for_dates};
@@ -22,35 +22,35 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use store::{Rows, Snapshot, Value};
 
-/// Bytes of contents that lie in no file, unpacked, that are parsed together.
+/// Bytes of unpacked archived contents that are parsed together.
 const UNPACKED_BYTES_MAX: usize = 32 << 20;
-/// Documents a thread should at least have: fewer go into one segment of the text index.
+/// Fewest documents per thread. Fewer documents go into one segment of the text index.
 const DOCUMENTS_PER_WRITER_MIN: usize = 64;
 
-/// What came of one file.
+/// The outcome of one file.
 #[derive(Debug)]
 pub(in crate::pass) enum Outcome {
     /// It holds this message.
     Message {
         /// The message's number.
         number: u32,
-        /// The file as it was read.
+        /// The file's stat when it was read.
         stat: FileStat,
     },
-    /// It went away meanwhile: the next pass sees where to.
+    /// It disappeared meanwhile. The next pass finds out where it went.
     Vanished,
     /// It could not be read.
     Unreadable(mail::Error),
 }
 
-/// What a batch of files became.
+/// A batch of files being converted.
 pub(in crate::pass) struct Ingest {
     writers: Vec<Box<dyn Documents>>,
-    /// Parsed and not yet linked, in the order of their numbers.
+    /// Parsed messages that are not linked yet, ordered by number.
     parsed: Vec<Parsed>,
-    /// Linked, but names of files may date them.
+    /// Linked messages that names of files may still date.
     undated: Vec<(Parsed, Links)>,
-    /// What names said of messages that lie in no file.
+    /// Dates in the names of archived messages.
     named: NamedDates,
     rows: Rows,
     linker: Linker,
@@ -63,29 +63,29 @@ pub(in crate::pass) struct Ingest {
     headers: Vec<String>,
 }
 
-/// What a batch leaves to be committed.
+/// The result of a batch, to be committed.
 pub(in crate::pass) struct Ingested {
-    /// Rows of new messages, of their threads, copies and people, by table.
+    /// Rows of new messages, threads, copies and people, by table.
     pub rows: Vec<(&'static str, Rows)>,
     /// New segments of the text index.
     pub text: Vec<TextSegment>,
-    /// The number that the next message gets.
+    /// The next message number.
     pub next_message: u32,
-    /// The number that the next node of a thread gets.
+    /// The next node number.
     pub next_node: u32,
 }
 
-/// The numbers from which a batch goes on.
+/// The next numbers of messages and nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::pass) struct Next {
-    /// That of the next message.
+    /// The next message number.
     pub message: u32,
-    /// That of the next node of a thread.
+    /// The next node number.
     pub node: u32,
 }
 
 impl Ingest {
-    /// Begins a batch that goes on with these numbers.
+    /// Begins a batch with these next numbers.
     pub(in crate::pass) fn new(
         snapshot: &Snapshot,
         next: Next,
@@ -115,17 +115,17 @@ impl Ingest {
         (self.next_message - self.first_message) as usize
     }
 
-    /// Parses files that were read and says what each holds, in their order. [`Ingest::link`] has to follow.
+    /// Parses files that were read, and returns the outcome of each, in order. [`Ingest::link`] must follow.
     /// `snapshot` is the newest commit.
     ///
     /// # Errors
-    /// A full disk, damage in the store; files that cannot be read are an outcome.
+    /// A full disk, damage in the store. A file that cannot be read is an outcome, not an error.
     pub(super) fn parse(&mut self, snapshot: &Snapshot, chunk: &mut Chunk) -> Result<Vec<Outcome>> {
         let mut outcomes = Vec::with_capacity(chunk.paths.len());
         let mut fresh = Vec::new();
         for (mut content, path) in std::mem::take(&mut chunk.contents).into_iter().zip(&chunk.paths) {
             if matches!(&content, Ok(read) if read.content.truncated) {
-                // Whatever is small goes first, so that only one large file is in memory at a time.
+                // Small files go first, so that only one large file is in memory at a time.
                 self.parse_all(std::mem::take(&mut fresh))?;
                 let numbers = &self.numbers;
                 let is_known =
@@ -153,7 +153,7 @@ impl Ingest {
         Ok(outcomes)
     }
 
-    /// Ties what was parsed to each other and to what is known, in the order of numbers: work for one core.
+    /// Links parsed messages to each other and to known ones, ordered by number. Runs on one core.
     ///
     /// # Errors
     /// Damage in the store.
@@ -169,15 +169,16 @@ impl Ingest {
         Ok(())
     }
 
-    /// Takes in contents that lie in no file, and returns how many of them could not be unpacked. Those that
-    /// are known are left out.
+    /// Adds archived contents, and returns how many of them could not be unpacked. Known contents are
+    /// skipped.
     ///
     /// # Errors
     /// A full disk, damage in the store.
     pub(in crate::pass) fn take(&mut self, snapshot: &Snapshot, kept: Vec<ArchivedFile>) -> Result<u64> {
         let (mut fresh, mut fresh_bytes, mut damaged) = (Vec::new(), 0, 0);
         let mut kept = kept.into_iter().peekable();
-        // A few bytes may become many: only as many are unpacked at once as there are cores.
+        // A small compressed content may unpack to a large one, so only as many are unpacked at once as there
+        // are cores.
         while kept.peek().is_some() {
             let some: Vec<ArchivedFile> = kept.by_ref().take(rayon::current_num_threads()).collect();
             let manner = self.manner(&|_| false);
@@ -204,7 +205,7 @@ impl Ingest {
         Ok(damaged)
     }
 
-    /// Finishes the batch. `named` is what names of files say of messages that do not say their date.
+    /// Finishes the batch. `named` has dates from file names, for messages without a date of their own.
     ///
     /// # Errors
     /// A full disk.
@@ -288,7 +289,7 @@ impl Ingest {
     }
 }
 
-/// Returns the number of a content that has one, in this batch or before it.
+/// Returns the number of a known content, from this batch or before it.
 fn known(numbers: &HashMap<[u8; 32], u32>, snapshot: &Snapshot, sha256: &[u8; 32]) -> Result<Option<u32>> {
     if let Some(number) = numbers.get(sha256) {
         return Ok(Some(*number));
@@ -300,7 +301,7 @@ fn known(numbers: &HashMap<[u8; 32], u32>, snapshot: &Snapshot, sha256: &[u8; 32
     }
 }
 
-/// A message's row, without what ties it to others.
+/// A message's row, without its links to others.
 struct Parsed {
     number: u32,
     sha256: [u8; 32],
@@ -313,7 +314,7 @@ struct Parsed {
     rest: Vec<u8>,
 }
 
-/// Adds a message's document to `documents`, and returns what the table holds of the message.
+/// Adds a message's document to `documents`, and returns the values for its row.
 fn parse(
     number: u32,
     read: &Read,
@@ -329,7 +330,7 @@ fn parse(
             &parsed
         }
     };
-    // What was not read whole may differ in the rest: it is a copy of nothing but itself.
+    // A message that was not read completely may differ in the rest, so it counts as a copy of no other.
     let copy_hash = message.copy_hash.filter(|_| !read.content.truncated);
     let sha256_half = u128::from_le_bytes(*read.sha256.first_chunk().expect("an id has 32 bytes"));
     let (low, high) = rows::halves(copy_hash.unwrap_or(sha256_half));
@@ -374,7 +375,7 @@ fn mentions(message: &mail::Message) -> Vec<Mention> {
         .collect()
 }
 
-/// Returns what the text index holds of a message.
+/// Returns the document of a message for the text index.
 fn document(number: u32, message: &mail::Message) -> Document<'_> {
     let mut document = Document::new(number);
     let lists = [
@@ -427,7 +428,7 @@ fn add_problems<'a>(document: &mut Document<'a>, message: &'a mail::Message, is_
     words.into_iter().for_each(|word| document.add_exact(TextField::Problem, word));
 }
 
-/// Returns an address as regular expressions see it.
+/// Returns an address in the form that regular expressions see.
 fn address_line(address: &mail::Address) -> String {
     match (address.name.as_str(), address.address.as_str()) {
         ("", address) => address.to_owned(),

@@ -1,8 +1,8 @@
-//! Ties new messages to what is known: to the thread they belong to, and to the first of their copies.
+//! Links new messages to known ones: to their thread, and to the first of their copies.
 //!
-//! In: Message-IDs and references of new messages, one message at a time. Out: numbers for their rows, and
-//! rows of `threads` and `copies`. Threads are a union-find: which messages belong together does not depend
-//! on the order in which they came. Must not know files or text.
+//! Input: Message-IDs and references of new messages, one message at a time. Output: numbers for their rows,
+//! and rows of `threads` and `copies`. Threads are a union-find, so that the order in which messages arrive
+//! does not change which belong together. Must not know files or text.
 
 use crate::error::{Error, Result};
 use crate::rows;
@@ -11,18 +11,18 @@ use std::collections::hash_map::Entry;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use store::{PRIMARY, RowId, Rows, Snapshot, Table, Value};
 
-/// What a message says of itself and of others.
+/// The identifiers in a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Ids {
     /// Hash of its Message-ID.
     pub own: u64,
-    /// Hashes of the Message-IDs that it names; the last is the message that it answers.
+    /// Hashes of the Message-IDs that it refers to. The last one is the message that it answers.
     pub references: Vec<u64>,
     /// Low and high half of the hash that it shares with its copies.
     pub copy: [u64; 2],
 }
 
-/// Where a message belongs.
+/// The place of a message in its thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Links {
     /// The node of its Message-ID.
@@ -31,44 +31,44 @@ pub(super) struct Links {
     pub parent: u32,
 }
 
-/// Rows that tie the messages of a batch, and the number that the next node gets.
+/// Rows that link the messages of a batch, and the next node number.
 pub(super) struct Linked {
     /// Rows of `threads`.
     pub threads: Rows,
     /// Rows of `copies`.
     pub copies: Rows,
-    /// The number that the next node gets.
+    /// The next node number.
     pub next_node: u32,
 }
 
-/// Ties the messages of one batch.
+/// Links the messages of one batch.
 pub(super) struct Linker {
     threads: Table,
     messages: Table,
     copies: Table,
     next_node: u32,
     first_new: u32,
-    /// Nodes by the hash of their Message-ID, as far as the batch asked for them.
+    /// Nodes by the hash of their Message-ID, for those that the batch has looked up.
     nodes: HashMap<u64, u32>,
-    /// Hashes of new nodes, in the order of their numbers.
+    /// Hashes of new nodes, ordered by number.
     hashes: Vec<u64>,
-    /// What is above nodes that are new, or were looked at.
+    /// The parents of nodes that are new or were looked up.
     above: HashMap<u32, u32>,
     /// Older nodes whose row changes.
     changed: BTreeSet<u32>,
-    /// First messages by Message-ID and the hash that copies share, of all Message-IDs that are loaded.
+    /// First messages by Message-ID and copy hash, for all Message-IDs in `loaded`.
     firsts: HashMap<(u64, [u64; 2]), u32>,
     /// Hashes of the Message-IDs whose first messages were looked up.
     loaded: HashSet<u64>,
     /// Rows of messages that are copies.
     copy_rows: Rows,
-    /// How many rows of known messages were looked at.
+    /// How many rows of known messages were read.
     #[cfg(test)]
     looked_at: u64,
 }
 
 impl Linker {
-    /// Begins; the first new node gets `next_node`.
+    /// Returns a linker whose first new node gets the number `next_node`.
     pub(super) fn new(snapshot: &Snapshot, next_node: u32) -> Result<Linker> {
         Ok(Linker {
             threads: snapshot.table(threads::TABLE)?,
@@ -88,7 +88,7 @@ impl Linker {
         })
     }
 
-    /// Ties message `number`.
+    /// Links message `number`.
     ///
     /// # Errors
     /// Damage in the store; more nodes than there are numbers.
@@ -98,7 +98,7 @@ impl Linker {
         for hash in &ids.references {
             let other = self.node(*hash)?;
             self.join(node, other)?;
-            // A message that names itself answers nobody.
+            // A reference to itself does not make a message an answer.
             parent = if other == node { parent } else { other };
         }
         let first = self.first_copy(number, ids)?;
@@ -127,7 +127,7 @@ impl Linker {
         Ok(Linked { threads: rows, copies: self.copy_rows, next_node: self.next_node })
     }
 
-    /// Returns the node of a Message-ID; a new one gets its number here.
+    /// Returns the node of a Message-ID. A new node is assigned a number here.
     fn node(&mut self, hash: u64) -> Result<u32> {
         if let Some(node) = self.nodes.get(&hash) {
             return Ok(*node);
@@ -151,7 +151,7 @@ impl Linker {
         Ok(node)
     }
 
-    /// Makes two threads one: the root with the lower number stays root.
+    /// Joins two threads. The root with the lower number stays root.
     fn join(&mut self, left: u32, right: u32) -> Result<()> {
         let (left, right) = (self.root(left)?, self.root(right)?);
         let (low, high) = (left.min(right), left.max(right));
@@ -161,11 +161,11 @@ impl Linker {
         Ok(())
     }
 
-    /// Returns the root of a node, and shortens the way to it.
+    /// Returns the root of a node, and shortens the path to it.
     fn root(&mut self, node: u32) -> Result<u32> {
         let mut root = node;
         let mut above = self.above(root)?;
-        // What is above has a lower number, so this ends.
+        // A parent has a lower number, so this ends.
         while above != root {
             root = above;
             above = self.above(root)?;
@@ -173,7 +173,7 @@ impl Linker {
         let mut below = node;
         while below != root {
             let next = self.above(below)?;
-            // Of older rows only those that must are written again.
+            // This alone does not mark an older row as changed, so that few rows are written again.
             self.above.insert(below, root);
             below = next;
         }
@@ -209,14 +209,14 @@ impl Linker {
 
     /// Returns the first message that reads the same as message `number`.
     fn first_copy(&mut self, number: u32, ids: &Ids) -> Result<u32> {
-        // Once for all messages of a Message-ID: there may be many, and none reads as another does.
+        // Read once per Message-ID: there may be many messages with one id that all differ.
         if self.loaded.insert(ids.own) {
             self.load_firsts(ids.own)?;
         }
         Ok(*self.firsts.entry((ids.own, ids.copy)).or_insert(number))
     }
 
-    /// Looks up the first messages of a Message-ID, one for each way that they read.
+    /// Looks up the first message of each group of copies with a Message-ID.
     fn load_firsts(&mut self, id: u64) -> Result<()> {
         for row in self.messages.find(messages::BY_MESSAGE_ID, &[Value::U64(id)])? {
             #[cfg(test)]
@@ -246,7 +246,7 @@ mod tests {
     use std::sync::Arc;
     use work::Silent;
 
-    /// The bodies that the messages with these numbers have.
+    /// Returns the number, Message-ID hash and copy hash of each message.
     fn bodies(snapshot: &Snapshot) -> Vec<(u32, u64, [u64; 2])> {
         let mut bodies = Vec::new();
         for part in snapshot.table(messages::TABLE).unwrap().parts() {
@@ -262,8 +262,8 @@ mod tests {
         bodies
     }
 
-    /// Forty messages of one Message-ID are known, two with each of twenty bodies. However many more come in
-    /// one batch, the known ones are looked at once, and each that comes is a copy of the right one.
+    /// Forty messages with one Message-ID are known, two with each of twenty bodies. However many more come
+    /// in one batch, the known ones are read only once, and each new one is a copy of the right one.
     #[test]
     fn known_messages_of_a_message_id_are_looked_at_once_a_batch() {
         let directory = tempfile::tempdir().unwrap();
@@ -289,7 +289,7 @@ mod tests {
         for (number, &(_, own, bodies)) in (100..).zip(known.iter().chain(&known)) {
             linker.link(number, &Ids { own, references: Vec::new(), copy: bodies }).unwrap();
         }
-        // One with a body that nobody has is the first of its own, and has a copy.
+        // A message with a new body is the first of its group, and the next one is its copy.
         let own = known[0].1;
         for number in [200, 201] {
             linker.link(number, &Ids { own, references: Vec::new(), copy: [1, 2] }).unwrap();

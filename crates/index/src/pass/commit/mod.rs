@@ -1,8 +1,8 @@
-//! Carries a plan out: under the writer's lock, batch by batch, each published whole.
+//! Carries out a plan in batches, each published as a whole under the writer's lock.
 //!
-//! In: a plan made on an older commit. Out: commits. Under the lock every row is checked against the newest
-//! commit: what another writer changed meanwhile is left alone, and the next pass sees it. New numbers are
-//! given only there.
+//! Input: a plan made on an older commit. Output: commits. With the lock held, every row is checked against
+//! the newest commit. Rows that another writer changed meanwhile are left alone for the next pass. New
+//! numbers are assigned only there.
 
 mod batch;
 mod contents;
@@ -37,12 +37,12 @@ pub(in crate::pass) struct Session<'a> {
     roots: &'a RootChange,
     options: &'a UpdateOptions,
     observer: &'a dyn Progress,
-    /// The commit that the plan, or our own last batch, is based on: newer ones are somebody else's.
+    /// The commit that the plan or our own last batch is based on. Newer commits come from other processes.
     trusted: Version,
 }
 
 impl<'a> Session<'a> {
-    /// Begins; `version` is the commit that the plan was made on.
+    /// Returns a session for a plan that was made on commit `version`.
     pub(in crate::pass) fn new(
         environment: &'a Environment,
         roots: &'a RootChange,
@@ -53,11 +53,11 @@ impl<'a> Session<'a> {
         Session { environment, roots, options, observer, trusted: version }
     }
 
-    /// Carries out the plan. Moves come first and what is gone last, so that a file that was copied and then
+    /// Carries out the plan. Moves come first and removals last, so that a file that was copied and then
     /// removed is never absent.
     ///
     /// # Errors
-    /// A full disk, damage; everything published before stays.
+    /// A full disk, damage. Everything published before stays.
     pub(in crate::pass) fn run(&mut self, plan: Plan, summary: &mut Summary) -> Result<()> {
         let Plan { folders, moved, restated, read, gone, .. } = plan;
         if !read.is_empty() {
@@ -85,7 +85,8 @@ impl<'a> Session<'a> {
             let ingest = self.ingest(&mut batch, &folders, &mut queue, (summary, &mut unreadable))?;
             let is_last = queue.is_empty() || self.observer.is_cancelled();
             if is_last {
-                // An interrupted pass does not know of everything new: what seems gone may only have moved.
+                // An interrupted pass has not seen all new files, so a file that seems gone may only have
+                // moved.
                 for row in gone.iter().filter(|_| queue.is_empty()) {
                     summary.gone += u64::from(batch.remove(row)?);
                 }
@@ -98,7 +99,7 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Reads files until the batch is full, there are no more, or somebody asks to stop.
+    /// Reads files until the batch is full, no files are left, or the pass is cancelled.
     fn ingest(
         &mut self,
         batch: &mut Batch<'_>,
@@ -122,7 +123,7 @@ impl<'a> Session<'a> {
         while let Some(mut chunk) = next {
             let outcomes = ingest.parse(&snapshot, &mut chunk)?;
             next = next_chunk(ingest.new_message_count());
-            // One core ties messages to each other and to their files; the others read on meanwhile.
+            // One core links messages to each other and to their files, while the others keep reading.
             let count = chunk.candidates.len() as u64;
             rayon::in_place_scope(|scope| -> Result<()> {
                 if let Some(next) = &mut next {
@@ -154,8 +155,8 @@ impl<'a> Session<'a> {
         let is_trusted = batch.is_trusted();
         let Some(transaction) = batch.finish(ingested)? else { return Ok(()) };
         let version = writer.commit(transaction)?;
-        // The plan knows nothing of what somebody else committed: after that, our own commits are no ground
-        // to stand on either.
+        // The plan does not include what another process committed. After such a commit, our own ones are not
+        // trusted either.
         if is_trusted {
             self.trusted = version;
         }
@@ -163,8 +164,8 @@ impl<'a> Session<'a> {
     }
 }
 
-/// Says whether a file that is to be read lies elsewhere than its row says, and has its row's size and time
-/// of modification: a draft that was only moved or reflagged.
+/// Returns whether a file to read is only moved: it has another place than its row says, but the row's size
+/// and time of modification. Such a file is a draft that was moved or reflagged.
 fn is_moved_only(folders: &[PlannedFolder], candidate: &Candidate) -> bool {
     let (Some(old), Some(folder)) = (&candidate.replaces, folders.get(candidate.found.folder)) else {
         return false;
@@ -177,7 +178,7 @@ fn is_moved_only(folders: &[PlannedFolder], candidate: &Candidate) -> bool {
             .is_some_and(|stat| (stat.size_bytes, stat.mtime_ns) == (old.size_bytes, old.mtime_ns))
 }
 
-/// Moves rows without reading their files; returns how many.
+/// Moves rows without reading their files. Returns how many.
 fn move_unread(
     batch: &mut Batch<'_>,
     folders: &[PlannedFolder],
@@ -198,8 +199,8 @@ fn stat_of(folders: &[PlannedFolder], candidate: &Candidate) -> Option<FileStat>
     mail::stat_file(&mail::join(&place, &found.name)).ok()
 }
 
-/// Returns the folders that are not done while a file is not read: the one where it is, and the one of the
-/// row that it replaces.
+/// Returns the folders that are incomplete while a file is not read: its folder, and the folder of the row
+/// that it replaces.
 fn folders_of(candidate: &Candidate, folders: &[PlannedFolder]) -> impl Iterator<Item = usize> {
     let old = candidate
         .replaces
@@ -208,7 +209,7 @@ fn folders_of(candidate: &Candidate, folders: &[PlannedFolder]) -> impl Iterator
     std::iter::once(candidate.found.folder).chain(old)
 }
 
-/// Takes note of what came of files, in their order.
+/// Records the outcomes of files, in order.
 fn note_all<'a>(
     batch: &mut Batch<'_>,
     folders: &[PlannedFolder],
@@ -233,7 +234,7 @@ fn directory_of(folders: &[PlannedFolder], index: usize) -> &Path {
     folders.get(index).map_or(Path::new(""), |folder| folder.path.as_path())
 }
 
-/// Takes note of a file that was read.
+/// Records a file that was read.
 fn note(
     batch: &mut Batch<'_>,
     candidate: &Candidate,
@@ -253,13 +254,13 @@ fn note(
         }
     };
     if !is_done {
-        // Another writer was faster: the message may be left without a file.
+        // Another writer was faster, so the message may have no file.
         batch.left_over(read.0);
     }
     Ok(())
 }
 
-/// Stores what is known of folders as a whole. A stamp says that everything in the directory is done.
+/// Stores the state of folders. A stamp means that everything in the directory is done.
 fn finish_folders(
     batch: &mut Batch<'_>,
     folders: &[PlannedFolder],
@@ -271,7 +272,7 @@ fn finish_folders(
         if !folder.is_changed && !has_rest {
             continue;
         }
-        // Where another writer was faster, what it did and what we know may not fit together.
+        // If another writer was faster, its changes and our state may not match.
         let is_whole = is_complete && !has_rest && batch.is_trusted();
         let known = folder.row.directories.map(|directory| Some(directory.stamp).filter(|_| has_rest));
         let stamps = [0, 1].map(|place| folder.stamps[place].or(known[place]));
@@ -281,7 +282,7 @@ fn finish_folders(
     Ok(())
 }
 
-/// Returns where a directory lies, without times to trust: something in it is still to be done.
+/// Returns a stamp with device and inode but without times: work is left in the directory.
 fn without_times(stamp: Stamp) -> Stamp {
     Stamp { mtime_ns: 0, ctime_ns: 0, ..stamp }
 }

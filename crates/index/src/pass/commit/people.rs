@@ -1,7 +1,7 @@
-//! Counts who wrote messages and who got them: rows of `contacts`.
+//! Counts the messages that people wrote and received: rows of `contacts`.
 //!
-//! In: addresses of new messages. Out: rows, each with what was known of the address before. What comes out
-//! does not depend on the order of the messages. Must not know files or text.
+//! Input: addresses of new messages. Output: rows, each including the earlier counts of the address. The
+//! result does not depend on the order of the messages. Must not know files or text.
 
 use crate::error::Result;
 use crate::rows::part_of;
@@ -9,31 +9,31 @@ use crate::tables::{NO_DATE, contacts};
 use std::collections::{BTreeMap, HashSet};
 use store::{PRIMARY, Rows, Snapshot, Table, Value};
 
-/// What an address did in a message.
+/// The role of an address in a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Role {
-    /// It wrote it.
+    /// It sent the message.
     Sender,
-    /// It got it.
+    /// It received the message.
     Recipient,
 }
 
 /// An address of a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Mention {
-    /// The address as it is written.
+    /// The address as written.
     pub address: String,
-    /// The display name, or nothing.
+    /// The display name; may be empty.
     pub name: String,
-    /// What it did.
+    /// Its role.
     pub role: Role,
 }
 
-/// What is known of an address.
+/// What is known about an address.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Person {
-    /// The newest name with its date, of two of one second the later in the alphabet; the address as it was
-    /// written with it.
+    /// The newest name with its date, and the address as written with it. Of two names with the same date,
+    /// the one that sorts last.
     name: (i64, String, String),
     sent_count: u32,
     received_count: u32,
@@ -41,20 +41,20 @@ struct Person {
     last: i64,
 }
 
-/// What a batch says of addresses.
+/// The addresses in a batch.
 pub(super) struct People {
     table: Table,
-    /// By address in lower case.
+    /// Keyed by the address in lower case.
     seen: BTreeMap<String, Person>,
 }
 
 impl People {
-    /// Begins with nothing.
+    /// Returns counts with no addresses.
     pub(super) fn new(snapshot: &Snapshot) -> Result<People> {
         Ok(People { table: snapshot.table(contacts::TABLE)?, seen: BTreeMap::new() })
     }
 
-    /// Takes note of a message of the date that it says, if it says one. An address counts once in each role,
+    /// Counts the addresses of a message with this date, if it has one. An address counts once per role,
     /// however often the message names it.
     pub(super) fn note(&mut self, date: Option<i64>, mentions: &[Mention]) {
         let date = date.unwrap_or(NO_DATE);
@@ -101,7 +101,7 @@ impl People {
 
 impl Person {
     fn join(&mut self, other: &Person) {
-        // A name, however old, is better than none.
+        // Any name, however old, is better than none.
         let rank = |person: &Person| (!person.name.1.is_empty(), person.name.clone());
         if rank(other) > rank(self) {
             self.name.clone_from(&other.name);

@@ -1,6 +1,7 @@
-//! Decides from a scan what to do: which rows move, which files to read, what is gone, what is left alone.
+//! Decides from a scan what to do: which rows move, which files to read, which rows to remove, and what to
+//! leave alone.
 //!
-//! In: a scan. Out: a plan. Pure, but for the scan's own values.
+//! Input: a scan. Output: a plan. Pure.
 
 mod moves;
 
@@ -14,42 +15,42 @@ use moves::{Devices, Move, match_moves};
 use std::collections::HashSet;
 use std::path::PathBuf;
 
-/// What is to be done.
+/// The work of a pass.
 #[derive(Debug, Default)]
 pub(in crate::pass) struct Plan {
-    /// The folders that things below name by their place here.
+    /// The folders. Other fields refer to them by index.
     pub folders: Vec<PlannedFolder>,
-    /// Rows that get another name, folder or flags.
+    /// Rows that get a new name, folder or flags.
     pub moved: Vec<Move>,
-    /// Rows that get another inode or other times.
+    /// Rows that get a new inode or new times.
     pub restated: Vec<(FileRow, Found, FileStat)>,
-    /// Files to read, with the row that they replace.
+    /// Files to read, each with the row that it replaces.
     pub read: Vec<Candidate>,
-    /// Rows that go.
+    /// Rows to remove.
     pub gone: Vec<FileRow>,
-    /// Roots, by their place in the scan's input, of which nothing is known or whose losses are refused: they
-    /// stay as remembered.
+    /// Roots, by their index in the scan's input, that are unknown or whose losses are refused. They stay as
+    /// remembered.
     pub kept_roots: Vec<usize>,
-    /// What is known so far.
+    /// The summary so far.
     pub summary: Summary,
 }
 
-/// A folder and what the commit stores of it.
+/// A folder, and what the commit stores about it.
 #[derive(Debug)]
 pub(in crate::pass) struct PlannedFolder {
-    /// Where it is.
+    /// Its path.
     pub path: PathBuf,
-    /// The row as the scan knew it.
+    /// Its row when it was scanned.
     pub row: FolderRow,
     /// Whether it has no row yet.
     pub is_new: bool,
-    /// Whether its row goes when it has no files any more.
+    /// Whether its row is removed once it has no files.
     pub is_gone: bool,
-    /// The stamps of its two directories from before they were read; `None` where they were not.
+    /// The stamps of its two directories before they were read; `None` for a directory that was not read.
     pub read: [Option<Stamp>; 2],
-    /// The stamps to store once everything of the folder is done; `None`: as they are.
+    /// The stamps to store once everything in the folder is done; `None` leaves a stamp as it is.
     pub stamps: [Option<Stamp>; 2],
-    /// The devices on which its two directories are now; 0 where they were not read.
+    /// The devices of its two directories now; 0 for a directory that was not read.
     pub device_now: [u64; 2],
     /// Whether the row itself changed.
     pub is_changed: bool,
@@ -58,14 +59,14 @@ pub(in crate::pass) struct PlannedFolder {
 /// A file to read.
 #[derive(Clone, Debug)]
 pub(in crate::pass) struct Candidate {
-    /// Where it is.
+    /// The file.
     pub found: Found,
     /// The row that it replaces.
     pub replaces: Option<FileRow>,
 }
 
 impl Plan {
-    /// Says whether there is nothing to write.
+    /// Returns whether there is nothing to write.
     pub(in crate::pass) fn is_empty(&self) -> bool {
         self.moved.is_empty()
             && self.restated.is_empty()
@@ -75,18 +76,18 @@ impl Plan {
     }
 }
 
-/// Which rows go.
+/// Which rows are removed.
 #[derive(Debug)]
 pub(in crate::pass) enum Gone {
-    /// Those whose file the scan did not see.
+    /// Rows whose file the scan did not see.
     NotSeen,
     /// None.
     None,
-    /// These, but for those that the scan saw somewhere else.
+    /// These rows, except those whose file the scan saw elsewhere.
     LookedUp(LookedUp),
 }
 
-/// Decides.
+/// Makes the plan.
 pub(in crate::pass) fn plan(scan: Scan, loss: Loss, gone: Gone) -> Plan {
     let mut plan = Plan {
         summary: Summary {
@@ -152,8 +153,8 @@ pub(in crate::pass) fn plan(scan: Scan, loss: Loss, gone: Gone) -> Plan {
     plan
 }
 
-/// Takes files that moved into the plan. What was a draft before it moved, or is one now, may have been
-/// rewritten in place meanwhile: it is looked at, and read if it was.
+/// Adds moved files to the plan. A file that was a draft before it moved, or is one now, may also have been
+/// rewritten in place, so it is added to the files to read. The commit reads it only if it changed.
 fn take_moves(plan: &mut Plan, moved: Vec<Move>) {
     let is_drafts: Vec<bool> = plan.folders.iter().map(|folder| is_drafts_folder(&folder.row.path)).collect();
     let numbers: HashSet<u32> = (plan.folders.iter().zip(&is_drafts))
@@ -178,7 +179,7 @@ fn suspects(suspect: Vec<(FileRow, Found)>) -> impl Iterator<Item = Candidate> {
 }
 
 fn planned(folder: &ScannedFolder, gone: &Gone) -> PlannedFolder {
-    // A folder whose rows stay stays too.
+    // If its rows stay, the folder stays too.
     let is_gone = !folder.is_there && !matches!(gone, Gone::None);
     PlannedFolder {
         path: folder.path.clone(),
@@ -199,7 +200,7 @@ fn planned(folder: &ScannedFolder, gone: &Gone) -> PlannedFolder {
     }
 }
 
-/// Decides which stamps to store. `kept` names directories with rows that stay without a file.
+/// Decides which stamps to store. `kept` names directories with rows that stay although their file is gone.
 fn decide_stamps(folders: &mut [PlannedFolder], kept: &HashSet<(u32, Subdirectory)>, started_ns: i64) {
     for folder in folders {
         for subdirectory in Subdirectory::ALL {
@@ -217,36 +218,36 @@ fn decide_stamps(folders: &mut [PlannedFolder], kept: &HashSet<(u32, Subdirector
     }
 }
 
-/// What a stamp is worth.
+/// Whether a stamp can be trusted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Trust {
-    /// A directory with this stamp is as its rows say.
+    /// A directory with this stamp has exactly the files in its rows.
     Whole,
-    /// Its times could hide a change, or the rows are not all that is to be known.
+    /// Its times could hide a change, or its rows are incomplete.
     None,
 }
 
-/// Returns the stamp to store, or none if the stored one will do. Times that are not to be trusted are left
-/// out; the device is stored in any case: moves between folders are told by it.
+/// Returns the stamp to store, or `None` if the stored one stays. Untrusted times are left out. The device is
+/// always stored, because it identifies moves between folders.
 fn stamp_to_store(read: Stamp, trust: Trust, stored: &Stamp) -> Option<Stamp> {
     let without_times = Stamp { mtime_ns: 0, ctime_ns: 0, ..read };
     let is_same_directory = (read.device, read.inode) == (stored.device, stored.inode);
     match trust {
         Trust::Whole => (read != *stored).then_some(read),
-        // A stored one with other times says as little, as long as the directory does not have it again.
+        // A stored stamp with other times is untrusted too, until the directory has that stamp again.
         Trust::None if is_same_directory && (read != *stored || without_times == *stored) => None,
         Trust::None => Some(without_times),
     }
 }
 
-/// Returns the stamp to store for a directory whose rows are not all that is to be known.
+/// Returns the stamp to store for a directory whose rows are incomplete.
 fn untrusted_stamp(read: Stamp, stored: &Stamp) -> Option<Stamp> {
-    // Where nothing is any more, what is known of where it lay tells moves.
+    // If the directory is gone, its old device and inode are kept, to recognise moves.
     let place = if read == Stamp::default() { *stored } else { read };
     stamp_to_store(place, Trust::None, stored)
 }
 
-/// Answers where rows and files lie.
+/// Finds the folders of rows and files.
 struct Places<'a> {
     folders: &'a [PlannedFolder],
     by_number: std::collections::HashMap<u32, usize>,
@@ -274,17 +275,17 @@ impl Devices for Places<'_> {
     }
 }
 
-/// What a pass may lose.
+/// The values that limit what a pass may remove.
 struct Limits {
     /// Rows of each root.
     row_counts: Vec<u64>,
     /// The root of each folder.
     roots: Vec<usize>,
-    /// Roots on another device than before: these may lose nothing.
+    /// Roots on another device than before. These may lose nothing.
     other_device_roots: Vec<usize>,
 }
 
-/// Takes everything out of the plan that belongs to a root which would lose over half of its files.
+/// Removes from the plan everything that belongs to a root which would lose more than half of its files.
 fn refuse_losses(plan: &mut Plan, limits: &Limits) {
     let by_number = Places::new(&plan.folders).by_number;
     let folder_of = |row: &FileRow| by_number.get(&row.folder).copied();
@@ -334,8 +335,7 @@ fn refuse_losses(plan: &mut Plan, limits: &Limits) {
     distrust(plan, limits, &not_done);
 }
 
-/// Takes the trust from directories of other roots where something is not done because it has to do with a
-/// refused one.
+/// Marks stamps in other roots as untrusted if part of their work was dropped together with a refused root.
 fn distrust(plan: &mut Plan, limits: &Limits, not_done: &HashSet<usize>) {
     let folders = plan.folders.iter_mut().zip(&limits.roots).enumerate();
     for (_, (folder, _)) in

@@ -1,45 +1,45 @@
-//! Decides which of the gone rows and the new files are one file that was moved, renamed or reflagged.
+//! Finds files that were moved, renamed or reflagged: pairs of a row without a file and a file without a row.
 //!
-//! In: everything gone and everything new of a whole pass. Out: pairs. Pure. The same unique part of the name
-//! with the same inode is the same file; between folders it must also lie on the same device, because inodes
-//! are numbered by device.
+//! Input: all rows without a file and all new files of a pass. Output: pairs. Pure. A file with the same
+//! inode and the same unique part of the name is the same file. Between folders, it must also be on the same
+//! device, because inodes are unique only within a device.
 
 use crate::pass::scan::Found;
 use crate::rows::FileRow;
 use std::collections::HashMap;
 
-/// A file that is somewhere else, or has another name, than its row says.
+/// A file that is at another place or has another name than its row says.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::pass) struct Move {
-    /// The row as it is.
+    /// The present row.
     pub old: FileRow,
-    /// Where the file is now.
+    /// The file now.
     pub new: Found,
 }
 
-/// What is left after moves are taken out.
+/// The result of matching.
 #[derive(Debug, Default)]
 pub(super) struct Matched {
     /// Pairs.
     pub moved: Vec<Move>,
-    /// New files that no row fits.
+    /// New files without a matching row.
     pub added: Vec<Found>,
-    /// Rows that no new file fits.
+    /// Rows without a matching new file.
     pub gone: Vec<FileRow>,
 }
 
-/// Says where things lie: the device of a row's folder as it was stored, that of a folder now, and whether
-/// both are one folder.
+/// Knows where rows and files are: the stored device of a row's folder, the present device of a file's
+/// folder, and whether both folders are the same.
 pub(super) trait Devices {
-    /// Returns the device on which the row's file lay.
+    /// Returns the device that the row's file was on.
     fn of_row(&self, row: &FileRow) -> u64;
-    /// Returns the device on which a found file lies.
+    /// Returns the device that a found file is on.
     fn of_found(&self, found: &Found) -> u64;
-    /// Says whether row and file are in the same folder.
+    /// Returns whether row and file are in the same folder.
     fn same_folder(&self, row: &FileRow, found: &Found) -> bool;
 }
 
-/// Matches rows and files. Each row and each file is used once.
+/// Matches rows and files. Uses each row and each file at most once.
 pub(super) fn match_moves(gone: Vec<FileRow>, added: Vec<Found>, devices: &impl Devices) -> Matched {
     let mut by_inode: HashMap<u64, Vec<usize>> = HashMap::with_capacity(gone.len());
     for (index, row) in gone.iter().enumerate() {

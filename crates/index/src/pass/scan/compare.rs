@@ -1,21 +1,21 @@
 //! Compares one directory with its rows: what is new, what is gone, what needs a closer look.
 //!
-//! In: a listing and the rows of that directory. Out: lists of differences. Pure: it asks nothing of the
-//! disk; which of the gone and the new are one moved file is decided in `moves`, after all directories.
+//! Input: a listing and the rows of that directory. Output: lists of differences. Pure: does not access the
+//! disk. `moves` finds moved files after all directories were compared.
 
 use crate::pass::scan::listing::{Entry, Listing};
 use crate::rows::{FileRow, Subdirectory};
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
-/// A file in a directory, with what the listing says of it.
+/// A file in a directory, as listed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::pass) struct Found {
-    /// The folder, by its place in this pass's list.
+    /// The index of its folder in this pass's list.
     pub folder: usize,
     /// `cur` or `new`.
     pub subdirectory: Subdirectory,
-    /// The name, exact bytes.
+    /// Its name, byte for byte.
     pub name: Vec<u8>,
     /// The inode.
     pub inode: u64,
@@ -28,37 +28,36 @@ pub(super) struct Difference {
     pub added: Vec<Found>,
     /// Rows without a file.
     pub gone: Vec<FileRow>,
-    /// Rows whose file has the same name and another inode.
+    /// Rows whose file has the same name but another inode.
     pub other_inode: Vec<(FileRow, Found)>,
-    /// Rows whose file is there as it was listed before, and of which `look_closer` wants the file's own
-    /// times.
+    /// Rows whose file is listed as before, but whose size and times are to be checked.
     pub to_stat: Vec<(FileRow, Found)>,
 }
 
-/// Which files that seem unchanged are looked at one by one.
+/// Which apparently unchanged files are checked one by one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Closer {
     /// All of them.
     All,
-    /// Those with the draft flag.
+    /// Files with the draft flag.
     Drafts,
 }
 
 impl Closer {
-    /// Says whether a name's file is looked at.
+    /// Returns whether a file with this name is checked.
     pub(super) fn wants(self, name: &[u8]) -> bool {
         self == Closer::All || mail::is_draft(name)
     }
 }
 
-/// Takes key, name and inode of a row.
+/// Gets the key, name and inode of a row.
 pub(crate) type Visit<'a, Key> = &'a mut dyn FnMut(Key, &[u8], u64);
 
-/// The rows of one directory, wherever they are kept.
+/// The rows of one directory, however they are stored.
 pub(super) trait StoredRows {
-    /// Which row; given back to `load`.
+    /// Identifies a row; passed to `load`.
     type Key: Copy;
-    /// Why rows cannot be read.
+    /// Error of reading rows.
     type Error;
     /// Calls `visit` with key, name and inode of each row, in any order.
     ///
@@ -75,7 +74,7 @@ pub(super) trait StoredRows {
 /// Compares the listing of one directory with its rows.
 ///
 /// # Errors
-/// What reading the rows says.
+/// The error of reading the rows.
 pub(super) fn compare<K: StoredRows>(
     listing: &Listing,
     at: (usize, Subdirectory),
@@ -114,8 +113,8 @@ pub(super) fn compare<K: StoredRows>(
         fresh.insert(found.name.clone(), found);
     }
     if !fresh.is_empty() {
-        // A name may be listed twice: given twice by a network file system, or removed and made again
-        // meanwhile. Its row is seen.
+        // A name may be listed twice: a network file system may repeat it, or the file was removed and made
+        // again meanwhile. Its row has been matched.
         for (entry, _) in listing.entries().iter().zip(&seen).filter(|(_, seen)| **seen) {
             fresh.remove(listing.name(entry));
         }
@@ -136,12 +135,12 @@ fn found(listing: &Listing, entry: &Entry, (folder, subdirectory): (usize, Subdi
     Found { folder, subdirectory, name: listing.name(entry).to_vec(), inode: entry.inode }
 }
 
-/// Returns half of a hash: enough to find an entry, whose name and inode are then compared.
+/// Returns half of a hash. It is enough to find an entry, whose name and inode are then compared.
 fn short(hash: u128) -> u64 {
     (hash >> 64) as u64
 }
 
-/// Takes a key that is a hash for its hash.
+/// Uses a key that is already a hash as its hash.
 #[derive(Default)]
 pub(super) struct AlreadyHashed(u64);
 

@@ -1,6 +1,6 @@
-//! The rows of `files` as the scan needs them: by directory, without copying names.
+//! Access to the rows of `files` for the scan: by directory, without copying names.
 //!
-//! In: a snapshot. Out: rows of one directory, or one row. Must not know the disk.
+//! Input: a snapshot. Output: rows of one directory, or one row. Must not know the disk.
 
 use crate::error::{Error, Result};
 use crate::pass::scan::compare::{StoredRows, Visit};
@@ -15,7 +15,7 @@ pub(in crate::pass) struct FileRows {
 }
 
 impl FileRows {
-    /// Takes the table out of a snapshot.
+    /// Opens the table of a snapshot.
     ///
     /// # Errors
     /// The table is missing.
@@ -23,7 +23,7 @@ impl FileRows {
         Ok(FileRows { table: snapshot.table(files::TABLE)? })
     }
 
-    /// Returns how many files are known in one directory.
+    /// Returns how many files one directory has in the table.
     ///
     /// # Errors
     /// Damage in the store.
@@ -35,8 +35,7 @@ impl FileRows {
         Ok(count)
     }
 
-    /// Returns a number that is not less than that of the files known in one directory. Cheap: no row is
-    /// looked at.
+    /// Returns an upper bound of [`FileRows::count`]. Cheap: reads no row.
     ///
     /// # Errors
     /// Damage in the store.
@@ -49,12 +48,12 @@ impl FileRows {
         Ok(count)
     }
 
-    /// Returns how many files are known.
+    /// Returns how many files the table has.
     pub(in crate::pass) fn row_count(&self) -> u64 {
         self.table.row_count()
     }
 
-    /// Returns the rows that have the draft flag.
+    /// Returns the rows with the draft flag.
     ///
     /// # Errors
     /// Damage in the store.
@@ -99,12 +98,12 @@ fn directory_key<'v>(folder: u32, subdirectory: Subdirectory) -> [Value<'v>; 2] 
     [Value::U32(folder), Value::U8(subdirectory.number())]
 }
 
-/// What of a file tells that its content may be another one.
+/// Which values of a file indicate that its content may have changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::pass) enum Telling {
     /// Its size and both of its times.
     SizeAndTimes,
-    /// Its size and the time of its last modification. Renaming a file changes the other time and no row.
+    /// Its size and the time of its last modification. Renaming a file changes only the other time.
     SizeAndModification,
 }
 
@@ -116,9 +115,9 @@ pub(in crate::pass) struct DirectoryRows<'a> {
 }
 
 impl DirectoryRows<'_> {
-    /// Returns the rows whose file has another size or other times than they say, as far as these are
-    /// `telling`, by what `look` says of the file of each name. What it cannot say is left out. Only the rows
-    /// that are returned are read whole.
+    /// Returns the rows whose file has a size or times that differ from the row, as far as `telling`
+    /// considers them. `look` returns the stat of the file with a name; files without one are left out. Only
+    /// the returned rows are read completely.
     ///
     /// # Errors
     /// Damage in the store.

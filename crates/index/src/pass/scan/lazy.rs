@@ -1,7 +1,7 @@
-//! Decides which directories a lazy pass leaves unread, and finds the drafts in them.
+//! Decides which directories a lazy pass does not read, and finds the drafts in them.
 //!
-//! In: stored stamps and rows. Out: whether a directory is as it was, and which of its files to look at all
-//! the same. Must not know what a directory holds.
+//! Input: stored stamps and rows. Output: whether a directory is unchanged, and which of its files to check
+//! anyway. Must not know the contents of directories.
 
 use crate::error::Result;
 use crate::pass::scan::compare::{Found, StoredRows};
@@ -11,8 +11,8 @@ use crate::pass::scan::scanned::ScannedFolder;
 use crate::rows::{FileRow, Subdirectory};
 use std::collections::HashMap;
 
-/// Says whether a directory has the stamp that it had when it was last read whole. One that cannot be looked
-/// at has not: whoever reads it finds out why.
+/// Returns whether a directory has the stamp of when it was last read completely. Returns false if its stamp
+/// cannot be read; reading the directory then reports the error.
 pub(super) fn is_unchanged(folder: &ScannedFolder, subdirectory: Subdirectory) -> bool {
     let stored = &folder.row.directories[subdirectory.index()].stamp;
     !folder.is_new
@@ -22,14 +22,14 @@ pub(super) fn is_unchanged(folder: &ScannedFolder, subdirectory: Subdirectory) -
         && mail::stat_directory(&folder.path.join(subdirectory.name())).is_ok_and(|now| now == *stored)
 }
 
-/// Rows of drafts, which programs rewrite in place: the directory says nothing of that.
+/// Rows of drafts. Programs rewrite drafts in place, which does not change the directory.
 #[derive(Default)]
 pub(super) struct Drafts {
     by_directory: HashMap<(usize, Subdirectory), Vec<(FileRow, Found)>>,
 }
 
 impl Drafts {
-    /// Finds them: what has the flag, and all in folders for drafts.
+    /// Finds them: files with the draft flag, and all files in folders for drafts.
     ///
     /// # Errors
     /// Damage in the store.
@@ -58,7 +58,7 @@ impl Drafts {
         Ok(drafts)
     }
 
-    /// Takes out those of one directory.
+    /// Removes and returns those of one directory.
     pub(super) fn take(&mut self, folder: usize, subdirectory: Subdirectory) -> Vec<(FileRow, Found)> {
         self.by_directory.remove(&(folder, subdirectory)).unwrap_or_default()
     }

@@ -1,6 +1,6 @@
-//! What one directory holds: names and inodes, in memory that is used again.
+//! The contents of one directory: names and inodes, in reusable memory.
 //!
-//! In: entries as the directory gives them. Out: the entries and their fingerprint. Must not know rows.
+//! Input: entries in directory order. Output: the entries and their fingerprint. Must not know rows.
 
 use mail::Fingerprint;
 use std::ops::Range;
@@ -17,7 +17,7 @@ pub(super) struct Listing {
 #[derive(Clone, Debug)]
 pub(super) struct Entry {
     name: Range<usize>,
-    /// The inode that the directory gives.
+    /// The inode in the directory entry.
     pub inode: u64,
     /// `mail::entry_hash` of name and inode.
     pub hash: u128,
@@ -33,19 +33,19 @@ impl Listing {
         self.entries.push(Entry { name: start..self.names.len(), inode, hash });
     }
 
-    /// Forgets all entries, keeps the memory.
+    /// Removes all entries but keeps the memory.
     pub(super) fn clear(&mut self) {
         self.names.clear();
         self.entries.clear();
         self.fingerprint = Fingerprint::default();
     }
 
-    /// Returns the sum over all entries.
+    /// Returns the fingerprint of all entries.
     pub(super) fn fingerprint(&self) -> Fingerprint {
         self.fingerprint
     }
 
-    /// Returns the entries, as the directory gave them.
+    /// Returns the entries in directory order.
     pub(super) fn entries(&self) -> &[Entry] {
         &self.entries
     }

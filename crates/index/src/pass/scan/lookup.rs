@@ -1,8 +1,8 @@
-//! Looks up the file of every row on its own: the slow and obvious way to find out what is gone, and the twin
-//! of the one pass.
+//! Looks up the file of every row separately: the slow and obvious way to find out what is gone, for
+//! comparison with the pass.
 //!
-//! In: rows, and which directories are known at all. Out: the rows without a file. It asks neither listings
-//! nor fingerprints nor stamps. Reads nothing but what each file says of itself.
+//! Input: rows, and the directories that are known. Output: the rows without a file. Uses only the stat of
+//! each file, and no listings, fingerprints or stamps.
 
 use crate::error::Result;
 use crate::pass::scan::compare::StoredRows;
@@ -14,17 +14,17 @@ use std::collections::HashSet;
 use std::path::Path;
 use work::Progress;
 
-/// What looking up files gives.
+/// The result of looking up files.
 #[derive(Debug, Default)]
 pub(in crate::pass) struct LookedUp {
     /// Rows whose file is not there.
     pub gone: Vec<FileRow>,
-    /// Files that cannot be looked at: their rows stay.
+    /// Files whose stat cannot be read. Their rows stay.
     pub problems: Vec<Problem>,
 }
 
 impl LookedUp {
-    /// Leaves out some rows: their files are known to be somewhere else now.
+    /// Removes some rows from the result: their files are known to be elsewhere.
     pub(in crate::pass) fn without<'a>(mut self, rows: impl Iterator<Item = &'a FileRow>) -> LookedUp {
         let key = |row: &FileRow| (row.folder, row.subdirectory, row.name.clone());
         let left_out: HashSet<_> = rows.map(key).collect();
@@ -33,7 +33,7 @@ impl LookedUp {
     }
 }
 
-/// Looks up every row of the directories that the scan knows; the others' rows stay.
+/// Looks up every row in the directories that the scan knows. Rows of other directories stay.
 ///
 /// # Errors
 /// Damage in the store.
@@ -74,7 +74,8 @@ fn directory(
     Ok(())
 }
 
-/// Says whether a message is there. In a folder that is left out, by a file `.noindex` perhaps, none is.
+/// Returns whether a message exists. In an excluded folder, for example one with a file `.noindex`, no
+/// message exists.
 fn is_there(folder: &ScannedFolder, directory: &Path, name: &[u8]) -> mail::Result<bool> {
     if !folder.is_there {
         return Ok(false);

@@ -1,7 +1,7 @@
 //! Lists every folder of every root, on all cores, and compares it with its rows.
 //!
-//! In: roots, and the folders of the last commit. Out: one outcome for each directory. Directories that
-//! cannot be read are unknown, never empty. Writes nothing.
+//! Input: roots, and the folders of the last commit. Output: one outcome per directory. A directory that
+//! cannot be read is unknown, never empty. Writes nothing.
 
 mod compare;
 mod file_rows;
@@ -27,7 +27,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use work::Progress;
 
-/// Lists and compares.
+/// Lists and compares all directories.
 ///
 /// # Errors
 /// Damage in the store.
@@ -48,9 +48,9 @@ struct Task {
 
 /// How to look at it.
 enum Work {
-    /// Read it. It has at most so many rows.
+    /// Read it. `row_count_max` is an upper bound of its rows.
     Read { row_count_max: u64 },
-    /// Only at these of its files.
+    /// Check only these files in it.
     Drafts(Vec<(FileRow, Found)>),
 }
 
@@ -81,7 +81,7 @@ fn tasks(input: &Input<'_>, known: &FileRows, scan: &Scan) -> Result<Vec<Task>> 
             tasks.push(Task { folder: index, subdirectory, work });
         }
     }
-    // The largest first, so that no thread is left alone with it at the end.
+    // Largest first, so that no thread starts a large one when the others are done.
     tasks.sort_by_key(|task| std::cmp::Reverse(task.row_count_max()));
     Ok(tasks)
 }
@@ -132,7 +132,8 @@ fn read_directories(
     Ok(())
 }
 
-/// Counts rows where somebody asks: of roots where something is gone, and in directories that were not read.
+/// Counts rows where the counts are needed: in roots where something is gone, and in directories that were
+/// not read.
 fn count_rows(input: &Input<'_>, known: &FileRows, scan: &mut Scan) -> Result<()> {
     let outcomes = || scan.folders.iter().flat_map(|folder| &folder.directories);
     let is_lossy = input.cleanup == Cleanup::Legacy
@@ -165,7 +166,7 @@ fn count_rows(input: &Input<'_>, known: &FileRows, scan: &mut Scan) -> Result<()
         };
     }
     if is_lossy {
-        // What a pass may lose is measured against the whole root, whatever part of it this pass looks at.
+        // Losses are measured against the whole root, even if this pass looks only at part of it.
         for (root, number) in &scan.left_alone {
             for subdirectory in Subdirectory::ALL {
                 row_counts[*root] += known.count(*number, subdirectory)?;
@@ -176,7 +177,7 @@ fn count_rows(input: &Input<'_>, known: &FileRows, scan: &mut Scan) -> Result<()
     Ok(())
 }
 
-/// Counts the rows of directories that were left unread, one by one.
+/// Counts the rows of unread directories, one directory at a time.
 fn count_unchanged(known: &FileRows, folders: &[ScannedFolder]) -> Result<u64> {
     let mut count = 0;
     for folder in folders {

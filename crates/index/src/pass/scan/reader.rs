@@ -1,7 +1,7 @@
 //! Reads one directory and compares it with its rows.
 //!
-//! In: a folder, and which of its directories. Out: what came of it. A directory that cannot be read is
-//! unknown. Must not know the other directories.
+//! Input: a folder, and which of its directories to read. Output: the outcome. A directory that cannot be
+//! read is unknown. Must not know the other directories.
 
 use crate::error::Result;
 use crate::pass::options::Mode;
@@ -14,10 +14,10 @@ use crate::rows::{DirectoryState, FileRow, Subdirectory, file_key};
 use mail::{FileStat, Fingerprint, RootBoundary, ScanBuffer, Stamp};
 use std::path::Path;
 
-/// What is said of links that are not followed.
+/// The message about links that are not followed.
 const ELSEWHERE: &str = "is a link to a file that is no mail; it is not followed";
 
-/// Reads directories one after another with the same memory.
+/// Reads directories one after another, reusing its memory.
 pub(in crate::pass) struct Reader<'a> {
     mode: Mode,
     known: &'a FileRows,
@@ -26,12 +26,12 @@ pub(in crate::pass) struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    /// Takes the memory.
+    /// Allocates the memory.
     pub(in crate::pass) fn new(mode: Mode, known: &'a FileRows) -> Reader<'a> {
         Reader { mode, known, buffer: ScanBuffer::new(), listing: Listing::default() }
     }
 
-    /// Reads `cur` or `new` of the folder that is the scan's number `index`.
+    /// Reads `cur` or `new` of the scan's folder `index`.
     ///
     /// # Errors
     /// Damage in the store.
@@ -90,10 +90,10 @@ impl<'a> Reader<'a> {
         Ok((Outcome::Read(Box::new(directory)), problems))
     }
 
-    /// Looks at the files of a directory whose names and inodes are those of its rows: at all of them, or at
-    /// drafts alone. At all of them, too, if its times changed since it was read: a name went away and came
-    /// back, perhaps with another file that was given the inode of the first. Where no times were stored,
-    /// because they were too young, nothing is made of them: else each second pass would look at every file.
+    /// Checks the files of a directory whose names and inodes equal those of its rows: all of them, or only
+    /// drafts. If the directory's times changed since it was read, checks all: a name may have been removed
+    /// and added again with another file that got the same inode. If no times were stored because they were
+    /// too recent, this is not done; otherwise every second pass would check every file.
     fn look_at_unchanged(
         &self,
         folder: &ScannedFolder,
@@ -103,7 +103,7 @@ impl<'a> Reader<'a> {
     ) -> Result<()> {
         let number = folder.row.number;
         let (index, subdirectory) = at;
-        // One that is gone meanwhile is left to the next pass.
+        // A file that disappeared meanwhile is left to the next pass.
         let look = |name: &[u8]| opened.stat_file(name).ok();
         let outdated = match self.closer(folder) {
             Closer::All => {
@@ -131,10 +131,10 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Reads the names of a directory that seems unchanged by its stamp, without keeping them: in a large
-    /// one, memory for names costs as much as all else that is done about them. Returns the directory and how
-    /// many files there are, with drafts alone in the listing (none if all files are looked at anyway);
-    /// `None` if it is not unchanged after all, or cannot be read.
+    /// Reads the names of a directory with an unchanged stamp without storing them: in a large directory,
+    /// memory for names costs as much as everything else. Returns the directory and its number of files, and
+    /// lists only drafts (none if all files are checked anyway). Returns `None` if the directory has changed
+    /// after all, or cannot be read.
     fn glance(
         &mut self,
         (path, root): (&Path, &RootBoundary),
@@ -161,7 +161,7 @@ impl<'a> Reader<'a> {
                         listing.push(entry.name, entry.inode);
                     }
                 }
-                // It is listed, so that it is told again.
+                // Such a link is listed, so that it is reported again.
                 Ok(false) => is_unknown |= entry.is_unfollowed_link(root),
                 Err(_) => is_unknown = true,
             }
@@ -169,7 +169,7 @@ impl<'a> Reader<'a> {
         (read.is_ok() && !is_unknown && fingerprint == stored.fingerprint).then_some((directory, file_count))
     }
 
-    /// Fills the listing; `None` if the directory cannot be read.
+    /// Fills the listing. Returns `None` if the directory cannot be read.
     fn list(
         &mut self,
         (path, root): (&Path, &RootBoundary),
@@ -200,7 +200,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Returns the rows of the listed drafts that have another size or other times than `look` says.
+    /// Returns the rows of the listed drafts whose size or times differ from those that `look` returns.
     fn outdated_drafts(
         &self,
         folder: u32,
@@ -221,19 +221,19 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Says whether a directory changed since a stamp with times was taken.
+/// Returns whether a directory changed since its stamp was stored with times.
 fn has_other_times(now: &Stamp, stored: &Stamp) -> bool {
     let times = |stamp: &Stamp| (stamp.mtime_ns, stamp.ctime_ns);
     stored.has_times() && times(now) != times(stored)
 }
 
-/// Says whether a folder is one where programs rewrite files in place.
+/// Returns whether programs rewrite files in place in this folder.
 pub(in crate::pass) fn is_drafts_folder(path: &[u8]) -> bool {
     let last = path.rsplit(|byte| matches!(byte, b'/' | b'.')).next().unwrap_or_default();
     last.eq_ignore_ascii_case(b"drafts") || last.eq_ignore_ascii_case(b"draft")
 }
 
-/// Looks at the files whose rows may be outdated.
+/// Checks the files whose rows may be outdated.
 fn look_closer(folder: &Path, difference: Difference, directory: &mut Directory) {
     directory.added = difference.added;
     directory.gone = difference.gone;
@@ -249,7 +249,7 @@ fn look_closer(folder: &Path, difference: Difference, directory: &mut Directory)
     directory.suspect.extend(changed_in_place(folder, difference.to_stat));
 }
 
-/// Returns those rows whose file has another size or other times now.
+/// Returns the rows whose file now has another size or other times.
 pub(in crate::pass) fn changed_in_place(
     folder: &Path,
     rows: impl IntoIterator<Item = (FileRow, Found)>,
@@ -263,7 +263,7 @@ fn root_of(folder: &ScannedFolder) -> &Path {
     folder.path.ancestors().nth(names).unwrap_or(&folder.path)
 }
 
-/// Asks for a file's size and times. One that is gone meanwhile is left to the next pass.
+/// Returns the stat of a file. A file that disappeared meanwhile is left to the next pass.
 fn stat(folder: &Path, found: &Found) -> Option<FileStat> {
     mail::stat_file(&mail::join(&folder.join(found.subdirectory.name()), &found.name)).ok()
 }

@@ -1,8 +1,8 @@
-//! Finds the folders of every root, and says which of them are there, gone, or unknown.
+//! Finds the folders of every root, and decides which of them exist, are gone, or are unknown.
 //!
-//! In: roots, and the folders of the last commit. Out: a scan whose directories are still to be read. A root
-//! or a folder that may only be unmounted or unreadable is unknown, never empty. Must not know what is in
-//! `cur` and `new`.
+//! Input: roots, and the folders of the last commit. Output: a scan whose directories are still to be read. A
+//! root or a folder that may only be unmounted or unreadable is unknown, never empty. Must not know what is
+//! in `cur` and `new`.
 
 use crate::error::{Error, Result};
 use crate::pass::options::Loss;
@@ -30,10 +30,10 @@ pub(in crate::pass) fn find(input: &Input<'_>) -> Scan {
     scan
 }
 
-/// Says whether there is mail to index: a first index of nothing is a mistake in the name of a directory.
+/// Checks that there is mail to index. Without any mail, the path of the root is probably wrong.
 ///
 /// # Errors
-/// [`Error::NoMaildir`] if no root holds a folder.
+/// [`Error::NoMaildir`] if no root has a folder.
 pub(crate) fn expect_mail(roots: &[Root]) -> Result<()> {
     let mut first = None;
     for root in roots {
@@ -104,7 +104,8 @@ fn list_root(scan: &mut Scan, input: &Input<'_>, index: usize, mut known: KnownF
     missing_folders(scan, input, index, (known, &hidden));
 }
 
-/// Returns the names of a folder's keywords: those known if they cannot be read now, or are to be left alone.
+/// Returns the names of a folder's keywords. If they cannot be read now, or the folder is to be left alone,
+/// returns the stored ones.
 fn keyword_names(scan: &mut Scan, folder: &Folder, path: &Path, row: Option<&FolderRow>) -> Vec<u8> {
     let known = || row.map(|row| row.keyword_names.clone()).unwrap_or_default();
     if folder.no_update {
@@ -124,8 +125,8 @@ fn keyword_names(scan: &mut Scan, folder: &Folder, path: &Path, row: Option<&Fol
     }
 }
 
-/// Folders that have rows and were not listed are gone, unless what hides them could not be read, or they lay
-/// on a device that is not mounted there now.
+/// Adds the folders that have rows but were not listed. They are gone, unless an unreadable directory may
+/// hide them, or their device is not mounted now.
 fn missing_folders(
     scan: &mut Scan,
     input: &Input<'_>,
@@ -164,7 +165,7 @@ fn missing_folders(
     }
 }
 
-/// Says whether a folder that is not there lay on another device than what is left of its path.
+/// Returns whether a missing folder was on another device than the existing part of its path.
 pub(crate) fn is_unmounted(path: &Path, root: &Path, row: &FolderRow) -> bool {
     let left = path
         .ancestors()
@@ -179,7 +180,7 @@ fn unknown_root(scan: &mut Scan, index: usize, path: &Path, what: &str) {
     scan.problems.push(Problem::new(path.to_owned(), what.to_owned()));
 }
 
-/// Tells the problems of a listing, and returns the paths at and below which folders may be there unseen.
+/// Reports the problems of a listing, and returns the paths at and below which folders may exist unseen.
 fn hidden_paths(
     scan: &mut Scan,
     (input, root): (&Input<'_>, &Root),
@@ -199,8 +200,8 @@ fn hidden_paths(
             continue;
         }
         let hides_known = known.keys().any(|path| mail::join(&root.path, path).starts_with(&problem.path));
-        // A link that leads nowhere is worth a line only where there were folders: programs keep locks in
-        // such links.
+        // A dangling link is reported only if it hides known folders, as programs also use such links as
+        // locks.
         if is_told && (hides_known || !matches!(problem.kind, FolderProblemKind::Dangling)) {
             scan.problems.push(Problem::new(problem.path.clone(), format!("{problem}{STAYS}")));
         }
@@ -209,8 +210,8 @@ fn hidden_paths(
     hidden
 }
 
-/// Says whether no folder is on the device that it was on. Of a root whose folders are all gone the root's
-/// own device counts.
+/// Returns whether no folder is on its former device. If all folders of a root are gone, compares the device
+/// of the root itself.
 fn is_on_other_device(listed: &Folders, known: &KnownFolders<'_>) -> bool {
     let was_on = |row: &FolderRow, device: u64| {
         row.directories.iter().any(|directory| directory.stamp.device == device)

@@ -1,4 +1,4 @@
-//! What a scan works from, and what it finds: folders, and one outcome for each of their directories.
+//! The input of a scan, and its result: folders, with one outcome for each of their directories.
 
 use crate::environment::Environment;
 use crate::pass::options::{Cleanup, Loss, Mode};
@@ -11,17 +11,17 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use store::Snapshot;
 
-/// What a scan works from.
+/// The input of a scan.
 pub(in crate::pass) struct Input<'a> {
     /// Clock and threads.
     pub environment: &'a Environment,
     /// The last commit.
     pub snapshot: &'a Snapshot,
-    /// The roots: first those to list, then those that are no longer named and still have rows.
+    /// The roots: first those to list, then those that are no longer named but still have rows.
     pub roots: &'a [Root],
     /// How many of the roots are to be listed.
     pub named_count: usize,
-    /// The folders to look at, by their paths; all if there is none. All others are left as they are.
+    /// The paths of the folders to look at; `None` means all. Other folders are left as they are.
     pub only: Option<&'a HashSet<&'a Path>>,
     /// All folders of the last commit.
     pub folders: Vec<FolderRow>,
@@ -29,62 +29,62 @@ pub(in crate::pass) struct Input<'a> {
     pub mode: Mode,
     /// Whether folders that may only be unmounted count as gone.
     pub loss: Loss,
-    /// What becomes of rows whose file is gone.
+    /// What happens to rows whose file is gone.
     pub cleanup: Cleanup,
 }
 
-/// What a scan found.
+/// The result of a scan.
 #[derive(Debug, Default)]
 pub(in crate::pass) struct Scan {
-    /// Every folder of the roots, on the disk or in rows.
+    /// Every folder of the roots, on disk or in rows.
     pub folders: Vec<ScannedFolder>,
     /// What could not be read.
     pub problems: Vec<Problem>,
-    /// Directories that a file `.noindex` leaves out.
+    /// Directories excluded by a file `.noindex`.
     pub excluded: Vec<PathBuf>,
-    /// Roots, by their place in the input, of which nothing is known: missing, empty, unreadable.
+    /// Roots, by their index in the input, that are unknown: missing, empty or unreadable.
     pub unknown_roots: Vec<usize>,
     /// Roots on another device than before.
     pub other_device_roots: Vec<usize>,
-    /// When the scan began, nanoseconds.
+    /// When the scan began, in nanoseconds.
     pub started_ns: i64,
-    /// How many rows each root has in directories of which something is known; empty where nothing is gone.
+    /// How many rows each root has in known directories; empty if nothing is gone.
     pub row_counts: Vec<u64>,
-    /// Rows of directories that were left unread because nothing changed in them.
+    /// Rows of directories that were not read because they are unchanged.
     pub unread_count: u64,
-    /// Folders with rows that this pass does not look at: their roots, by their place in the input, and their
-    /// numbers.
+    /// Folders with rows that this pass does not look at: the index of the root in the input, and the
+    /// folder's number.
     pub left_alone: Vec<(usize, u32)>,
 }
 
 impl Input<'_> {
-    /// Says whether a folder is one to look at.
+    /// Returns whether a folder is to be looked at.
     pub(in crate::pass) fn has(&self, folder: &Path) -> bool {
         self.only.is_none_or(|only| only.contains(folder))
     }
 
-    /// Says whether a folder to look at is here or below.
+    /// Returns whether a folder to look at is here or below.
     pub(in crate::pass) fn has_below(&self, directory: &Path) -> bool {
         self.only.is_none_or(|only| only.iter().any(|folder| folder.starts_with(directory)))
     }
 }
 
-/// A folder and what its two directories hold.
+/// A folder and its two directories.
 #[derive(Debug)]
 pub(in crate::pass) struct ScannedFolder {
     /// The root, by its place in the input.
     pub root: usize,
-    /// Where it is.
+    /// Its path.
     pub path: PathBuf,
-    /// The row, with number 0 and `is_new` if there is none yet.
+    /// Its row; with number 0 and `is_new` if there is none yet.
     pub row: FolderRow,
     /// Whether it has no row yet.
     pub is_new: bool,
-    /// Whether it is still there.
+    /// Whether it still exists.
     pub is_there: bool,
-    /// Whether `.noupdate` says to leave it alone.
+    /// Whether it has a file `.noupdate`, and is left alone.
     pub no_update: bool,
-    /// Which of `cur` and `new` were listed: one that cannot be read then is unknown, not empty.
+    /// Which of `cur` and `new` were listed. If one of these cannot be read, it is unknown, not empty.
     pub has: [bool; 2],
     /// The names of its keywords.
     pub keyword_names: Vec<u8>,
@@ -92,14 +92,14 @@ pub(in crate::pass) struct ScannedFolder {
     pub directories: [Outcome; 2],
 }
 
-/// What came of one directory.
+/// The outcome of one directory.
 #[derive(Debug, Default)]
 pub(in crate::pass) enum Outcome {
-    /// It was not read, or could not be: its rows stay.
+    /// It was not read, or could not be read. Its rows stay.
     #[default]
     Unknown,
-    /// It is as it was when it was last read whole, and was not read. Rows of drafts in it whose file may
-    /// have other content.
+    /// It is unchanged since it was last read completely, and was not read. Holds the rows of drafts in it
+    /// whose content may have changed.
     Unchanged(Vec<(FileRow, Found)>),
     /// It was read.
     Read(Box<Directory>),
@@ -108,7 +108,7 @@ pub(in crate::pass) enum Outcome {
 /// A directory that was read.
 #[derive(Debug, Default)]
 pub(in crate::pass) struct Directory {
-    /// The directory before it was read.
+    /// The state of the directory before it was read.
     pub state: DirectoryState,
     /// Files in it.
     pub file_count: u64,
@@ -116,8 +116,8 @@ pub(in crate::pass) struct Directory {
     pub added: Vec<Found>,
     /// Rows without a file.
     pub gone: Vec<FileRow>,
-    /// Rows whose file is the same, with another inode or another time of status change.
+    /// Rows whose file is the same, but has another inode or time of status change.
     pub restated: Vec<(FileRow, Found, FileStat)>,
-    /// Rows whose file may have other content.
+    /// Rows whose file may have new content.
     pub suspect: Vec<(FileRow, Found)>,
 }

@@ -1,11 +1,11 @@
-//! Devices: a disk that is not mounted, or another in its place. What is stored is changed here, since disks
-//! cannot be.
+//! Devices: a disk that is not mounted, or another disk in its place. The tests change the stored device, as
+//! they cannot change the disk.
 
 use super::Ground;
 use crate::{Loss, UpdateOptions};
 use std::fs;
 
-/// Stores that a folder was on another device than it is.
+/// Stores another device for a folder.
 fn was_elsewhere(ground: &Ground, folder: &str) {
     ground.set_stamp(folder, |stamp| stamp.device += 1);
 }

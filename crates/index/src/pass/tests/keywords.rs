@@ -46,7 +46,7 @@ fn names_that_cannot_be_read_or_are_left_alone_stay() {
         fs::write(ground.root().join(folder).join("dovecot-keywords"), "0 known\n").unwrap();
     }
     ground.update();
-    // A directory in its place cannot be read, for root neither.
+    // Even root cannot read a directory as a file.
     fs::remove_file(ground.root().join("inbox/dovecot-keywords")).unwrap();
     fs::create_dir(ground.root().join("inbox/dovecot-keywords")).unwrap();
     fs::write(ground.root().join("quiet/.noupdate"), "").unwrap();

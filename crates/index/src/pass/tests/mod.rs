@@ -1,6 +1,6 @@
 //! Tests of the pass that look into rows: a small mailbox, and its rows after passes of any mode.
 //!
-//! In: file names and messages. Out: rows as values. What people see is tested in `tests/pass.rs`.
+//! Input: file names and messages. Output: rows as values. `tests/pass.rs` tests what users see.
 
 mod devices;
 mod keywords;
@@ -28,7 +28,7 @@ struct Ground {
 }
 
 impl Ground {
-    /// Begins with an empty root and no index. The clock stands in the future, so that no stamp is too young.
+    /// Makes an empty root without an index. The clock is in the future, so that no stamp is too recent.
     fn new() -> Ground {
         let directory = tempfile::tempdir().unwrap();
         let root = directory.path().join("mail");
@@ -56,8 +56,8 @@ impl Ground {
         ground
     }
 
-    /// Gives every directory that was changed since it was last called a time of its own, long ago: its times
-    /// say from now on whether it changes, however soon that is.
+    /// Gives every directory that changed since the last call its own time long ago, so that any later change
+    /// shows in its times.
     fn age(&self) {
         age(self.root());
     }
@@ -66,7 +66,7 @@ impl Ground {
         !mail::find_folders(self.root()).unwrap().folders.is_empty()
     }
 
-    /// Changes what is stored as the stamps of a folder's directories.
+    /// Changes the stored stamps of a folder's directories.
     fn set_stamp(&self, folder: &str, change: impl Fn(&mut mail::Stamp)) {
         let mut row = self.folder(folder);
         row.directories.iter_mut().for_each(|directory| change(&mut directory.stamp));
@@ -78,7 +78,7 @@ impl Ground {
         writer.commit(transaction).unwrap();
     }
 
-    /// Returns which commit is the newest.
+    /// Returns the version of the newest commit.
     fn version(&self) -> u64 {
         open::snapshot(&self.environment).unwrap().version().sequence
     }
@@ -87,7 +87,7 @@ impl Ground {
         &self.roots[0].path
     }
 
-    /// Makes a folder and writes a message into it whose content says `text`.
+    /// Makes a folder, and writes a message with the body `text` into it.
     fn put(&self, folder: &str, place: &str, name: &str, text: &str) -> PathBuf {
         for each in ["cur", "new", "tmp"] {
             fs::create_dir_all(self.root().join(folder).join(each)).unwrap();
@@ -141,7 +141,7 @@ impl Ground {
     }
 }
 
-/// What a directory is set to that no program sets it to: the count is of calls in this process.
+/// A time that no other program sets: the number of calls in this process.
 const LONG_AGO_SECONDS: u64 = 1_000_000_000;
 
 fn age(directory: &Path) {

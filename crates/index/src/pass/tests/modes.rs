@@ -1,4 +1,4 @@
-//! What each mode trusts, and what becomes of rows without a file.
+//! What each mode trusts, and what happens to rows without a file.
 
 use super::Ground;
 use crate::rows::Subdirectory;
@@ -21,7 +21,7 @@ fn counts(summary: &Summary) -> [u64; 5] {
 #[test]
 fn a_lazy_pass_reads_only_directories_whose_times_changed() {
     let ground = Ground::indexed();
-    // A file that comes without a trace in the directory's times tells who reads it.
+    // A file is added without changing the directory's times, to find out which modes read it.
     let secret = ground.put("a", "cur", "3.a:2,S", "secret");
     let stored = ground.folder("a").directories[Subdirectory::Cur.index()].stamp;
     let past = std::time::UNIX_EPOCH + std::time::Duration::from_nanos(stored.mtime_ns.try_into().unwrap());
@@ -55,7 +55,7 @@ fn a_lazy_pass_reads_what_was_too_young_or_not_whole() {
     };
     assert!(!is_stored(&ground), "it changed a moment ago");
     ground.environment.context.clock_ns = future;
-    // What is not a whole gzip file cannot be read.
+    // An incomplete gzip file cannot be read.
     let broken = ground.put("b", "cur", "3.b:2,S", "");
     fs::write(&broken, [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3, 1, 2, 3]).unwrap();
     assert_eq!(ground.update_with(&lazy()).problems.len(), 1);
@@ -71,7 +71,7 @@ fn a_file_that_took_the_name_and_inode_of_another_is_noticed() {
     for options in [UpdateOptions::default(), lazy()] {
         let ground = Ground::indexed();
         let path = ground.root().join("a/cur/1.a:2,S");
-        // As a file system that gives a new file the inode of one that was just removed.
+        // Like a file system that gives a new file the inode of a file just removed.
         let replace = |text: &str| {
             fs::rename(&path, path.with_file_name("away")).unwrap();
             fs::rename(path.with_file_name("away"), &path).unwrap();
@@ -80,11 +80,11 @@ fn a_file_that_took_the_name_and_inode_of_another_is_noticed() {
         replace("another message");
         assert_eq!(counts(&ground.update_with(&options)), [6, 0, 0, 1, 0], "{options:?}");
         assert_eq!(ground.files()[0].1.size_bytes, 42);
-        // One that only got another name for a while is not read: renaming changes one of its times.
+        // A file that only had another name for a while is not read: renaming changes just one of its times.
         fs::rename(&path, path.with_file_name("away")).unwrap();
         fs::rename(path.with_file_name("away"), &path).unwrap();
         assert_eq!(counts(&ground.update_with(&options)), [6, 0, 0, 0, 0], "{options:?}");
-        // Where the stored times were too young to be trusted, they tell nothing.
+        // Stored times that were too recent to be trusted are not compared.
         ground.set_stamp("a", |stamp| (stamp.mtime_ns, stamp.ctime_ns) = (0, 0));
         replace("yet another message");
         assert_eq!(counts(&ground.update_with(&options)), [6, 0, 0, 0, 0], "{options:?}");
@@ -222,7 +222,7 @@ fn a_file_in_the_place_of_a_directory_is_unknown_to_the_slow_cleanup_too() {
     ground.check();
 }
 
-/// Ten messages in each of two roots, the second beside the first, indexed, every stamp trusted.
+/// Indexes ten messages in each of two roots, the second beside the first. Every stamp is trusted.
 fn two_roots() -> Ground {
     let mut ground = Ground::new();
     let other = ground.directory.path().join("other");
@@ -268,7 +268,7 @@ fn a_moved_draft_that_cannot_be_read_leaves_its_row_to_the_next_pass() {
     let draft = ground.put("a", "cur", "3.a:2,D", "draft");
     ground.age();
     ground.update();
-    // What is not a whole gzip file cannot be read.
+    // An incomplete gzip file cannot be read.
     let moved = ground.root().join("b/cur/3.a:2,D");
     fs::rename(&draft, &moved).unwrap();
     fs::write(&moved, [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3, 1, 2, 3]).unwrap();

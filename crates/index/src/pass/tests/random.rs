@@ -1,4 +1,4 @@
-//! All modes agree with each other and with a naive walk, whatever happened to the mail.
+//! All modes agree with each other and with a naive walk, whatever changes the mail.
 
 use super::Ground;
 use crate::rows::{self, Subdirectory};
@@ -18,7 +18,7 @@ use work::Silent;
 const FOLDERS: [&str; 5] = ["", "a", "a/b", ".c.d", "Drafts"];
 const FLAGS: [&str; 4] = ["", ":2,S", ":2,DS", ":2,FS"];
 
-/// Something that another program does; numbers choose a file or a folder.
+/// A change by another program. Its numbers choose a file or a folder.
 #[derive(Clone, Debug)]
 enum Change {
     Add(usize, Subdirectory),
@@ -46,8 +46,7 @@ fn change() -> impl Strategy<Value = Change> {
     ]
 }
 
-/// A mailbox that changes, and a place for what is removed: a file that is still somewhere keeps its inode
-/// for itself.
+/// A changing mailbox, and a directory for removed files: as they still exist, their inodes are not reused.
 struct World {
     ground: Ground,
     count: usize,
@@ -63,7 +62,7 @@ impl World {
         world
     }
 
-    /// Returns a name and a content that were never there, each content of another length.
+    /// Returns a new name and a new content. Each content has a different length.
     fn fresh(&mut self) -> (String, String) {
         self.count += 1;
         (format!("{}.m", self.count), format!("number {} {}", self.count, "x".repeat(self.count)))
@@ -129,7 +128,7 @@ impl World {
                 fs::write(&new, format!("Subject: replaced\n\n{text}\n")).unwrap();
                 fs::rename(new, path).unwrap();
             }),
-            // Of other files a change in place is not seen by default, which is meant.
+            // For other files, the default mode does not see a change in place; that is intended.
             Change::Rewrite(number) => self.in_place(*number, |world, path, name| {
                 if mail::is_draft(name.as_bytes()) || path.to_str().unwrap().contains("Drafts/") {
                     let (_, text) = world.fresh();
@@ -147,10 +146,10 @@ impl World {
     }
 }
 
-/// What is known of a file: its inode, its size and the SHA-256 of its content.
+/// The state of a file: its inode, its size and the SHA-256 of its content.
 type Facts = (u64, u64, [u8; 32]);
 
-/// Returns every message file below a root: the naive walk.
+/// Returns every message file below a root, by a naive walk.
 fn walk(root: &Path) -> BTreeMap<PathBuf, Facts> {
     let mut found = BTreeMap::new();
     let mut waiting = vec![root.to_owned()];
@@ -170,7 +169,7 @@ fn walk(root: &Path) -> BTreeMap<PathBuf, Facts> {
     found
 }
 
-/// An index that is kept by passes of one kind.
+/// An index that is updated by passes of one kind.
 struct PassedIndex {
     name: &'static str,
     environment: Environment,
@@ -198,7 +197,7 @@ impl PassedIndex {
         summaries
     }
 
-    /// Runs one pass over these folders alone.
+    /// Runs one pass over these folders only.
     fn update_folders(&self, folders: &[PathBuf]) -> Summary {
         let options = UpdateOptions { loss: Loss::Accept, ..self.passes[0].clone() };
         let summary = update_folders(&self.environment, folders, &options, &Silent).unwrap();
@@ -211,7 +210,7 @@ impl PassedIndex {
         open::snapshot(&self.environment).unwrap().version().sequence
     }
 
-    /// Returns what the rows say, by path.
+    /// Returns the contents of the rows, by path.
     fn rows(&self) -> BTreeMap<PathBuf, Facts> {
         let snapshot = open::snapshot(&self.environment).unwrap();
         let folders: HashMap<u32, Vec<u8>> =
@@ -231,7 +230,7 @@ impl PassedIndex {
                 let name = std::ffi::OsStr::from_bytes(&row.name);
                 let path = Path::new(folder).join(row.subdirectory.name()).join(name);
                 assert_eq!(row.flags.contains(mail::Flags::DRAFT), mail::is_draft(&row.name));
-                // Searches look at the columns, lists at the name.
+                // Searches read the columns, lists read the name.
                 let parsed = mail::parse_name(&row.name);
                 assert_eq!(
                     (row.flags, row.keywords),
@@ -261,11 +260,10 @@ fn all_kinds(disk: &SimDisk, ground: &Ground) -> Vec<PassedIndex> {
     ]
 }
 
-/// What tells that a folder changed: the inodes and times of its two directories, and what is known of their
-/// files.
+/// The state of a folder: the inodes and times of its two directories, and the state of their files.
 type FolderFacts = (Vec<Option<(u64, i64, i64)>>, BTreeMap<PathBuf, Facts>);
 
-/// Returns every folder below a root with what tells that it changed.
+/// Returns every folder below a root with its state.
 fn folders_of(root: &Path) -> BTreeMap<PathBuf, FolderFacts> {
     let files = walk(root);
     let facts = |folder: &mail::Folder| {
@@ -282,7 +280,7 @@ fn folders_of(root: &Path) -> BTreeMap<PathBuf, FolderFacts> {
     mail::find_folders(root).unwrap().folders.iter().map(facts).collect()
 }
 
-/// Returns the folders that came, went or changed.
+/// Returns the folders that were added, removed or changed.
 fn changed(before: &BTreeMap<PathBuf, FolderFacts>, after: &BTreeMap<PathBuf, FolderFacts>) -> Vec<PathBuf> {
     let all: BTreeSet<&PathBuf> = before.keys().chain(after.keys()).collect();
     all.into_iter().filter(|path| before.get(*path) != after.get(*path)).cloned().collect()
@@ -306,7 +304,7 @@ proptest! {
             let expected = walk(world.ground.root());
             for kept in &all {
                 kept.update(&world.ground, Loss::Accept);
-                // A root without any folder is taken for one that is not mounted.
+                // A root without any folder is assumed to be unmounted.
                 if world.ground.has_folder() {
                     prop_assert_eq!(&kept.rows(), &expected, "{}", kept.name);
                 }
@@ -327,8 +325,8 @@ proptest! {
             let options = UpdateOptions { mode, ..UpdateOptions::default() };
             let named = PassedIndex::new("named", &disk.fork(), &world.ground, vec![options.clone()]);
             let all = PassedIndex::new("all", &disk.fork(), &world.ground, vec![options]);
-            // The changes of the modes before were not seen by this one. A rename changes a time of its file,
-            // which the pass after sees.
+            // This mode did not see the changes made for the modes before it. A rename changes a time of the
+            // file, which the next pass sees.
             for _ in 0..2 {
                 all.update(&world.ground, Loss::Accept);
                 named.update(&world.ground, Loss::Accept);
@@ -344,8 +342,8 @@ proptest! {
                 let of_named = named.update_folders(&folders);
                 prop_assert_eq!(counts(&of_named), counts(&of_all));
                 prop_assert_eq!(named.rows(), all.rows());
-                // A pass over all finds what it would find after a pass over all: nothing, or times of files
-                // that were renamed.
+                // A full pass finds only what it would find after another full pass: nothing, or changed
+                // times of renamed files.
                 let second = |kept: &PassedIndex| {
                     let before = kept.version();
                     (counts(&kept.update(&world.ground, Loss::Accept).remove(0)), kept.version() - before)

@@ -1,4 +1,4 @@
-//! A pass over some folders alone.
+//! A pass over some folders only.
 
 use super::Ground;
 use crate::{Cleanup, Error, Loss, Mode, Summary, UpdateOptions, update_folders};
@@ -22,7 +22,7 @@ impl Ground {
         fs::rename(self.root().join(from), self.root().join(to)).unwrap();
     }
 
-    /// Returns the paths of files as rows have them.
+    /// Returns the paths of files in the rows.
     fn paths(&self) -> Vec<String> {
         let path = |(folder, row): (String, crate::rows::FileRow)| {
             format!("{folder}/{}/{}", row.subdirectory.name(), String::from_utf8_lossy(&row.name))

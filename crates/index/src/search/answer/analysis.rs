@@ -1,6 +1,6 @@
-//! What a query cost and why, for people who wonder.
+//! Explains how a query was answered and what each step cost.
 //!
-//! In: a plan that was carried out. Out: a tree of plain values. Must not know how it is printed.
+//! Input: a plan that was carried out. Output: a tree of plain values. Must not know how it is printed.
 
 use crate::error::Result;
 use crate::search::answer::eval;
@@ -17,9 +17,9 @@ use query::{FlagName, Query};
 pub struct Analysis {
     /// The query in canonical form.
     pub query: String,
-    /// What was done, in the order in which it was.
+    /// The steps, in the order in which they ran.
     pub root: AnalysisStep,
-    /// How long all of it took, planning included.
+    /// The total time, including planning.
     pub nanoseconds: u64,
 }
 
@@ -28,17 +28,17 @@ pub struct Analysis {
 pub struct AnalysisStep {
     /// An operator, or a term in canonical form.
     pub what: String,
-    /// What answers a term; nothing for an operator.
+    /// The sources that answer a term; empty for an operator.
     pub sources: Vec<&'static str>,
-    /// How many messages it found and how many nanoseconds that took, its children included; nothing if the
-    /// answer was known without it.
+    /// How many messages it found, and how many nanoseconds that took, including its children. `None` if the
+    /// step was not needed.
     pub measured: Option<(u64, u64)>,
-    /// What an operator joins, the cheapest first.
+    /// The operands of an operator, cheapest first.
     pub children: Vec<AnalysisStep>,
 }
 
 impl Mailbox {
-    /// Answers a query and says how. `clock` tells nanoseconds.
+    /// Answers a query and explains how. `clock` returns nanoseconds.
     ///
     /// # Errors
     /// As for [`Mailbox::find`].

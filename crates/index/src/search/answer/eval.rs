@@ -1,9 +1,9 @@
 //! Evaluates a query as set algebra over message numbers.
 //!
-//! In: the tree of a query. Out: the set of messages that match. Every leaf gives a set from the text index
-//! or from a column scan; a message that the scope leaves out is in none, and copies are in it together: a
-//! leaf finds all if it finds one, so that they are one message to every query. The plan says in which order;
-//! what cannot change the answer any more is left out.
+//! Input: the tree of a query. Output: the set of messages that match. Every leaf yields a set from the text
+//! index or from a column scan. A set has no message outside the scope, and contains either all copies of a
+//! message or none, so that copies are one message to every query. The plan determines the order; steps that
+//! can no longer change the result are skipped.
 
 use crate::error::Result;
 use crate::search::answer::plan::{Measured, Node, Step, plan};
@@ -18,7 +18,7 @@ pub(super) fn evaluate(mailbox: &Mailbox, query: &Query) -> Result<NumberSet> {
     Ok(measured(mailbox, query, &|| 0)?.1)
 }
 
-/// Returns the messages that match, and the plan with what each step took. `clock` tells nanoseconds.
+/// Returns the messages that match, and the plan with the cost of each step. `clock` returns nanoseconds.
 pub(super) fn measured<'q>(
     mailbox: &Mailbox,
     query: &'q Query,
@@ -87,13 +87,13 @@ impl Run<'_> {
         Ok(found)
     }
 
-    /// Returns what one answer finds. What a copy says that the scope leaves out does not count, but its tags
-    /// do: they were given to the message, and its headers changed on the way.
+    /// Returns the messages that one answer finds. Copies outside the scope do not count, except for their
+    /// tags: these were given to the message, whose headers changed on the way.
     fn answer(&self, answer: &Answer) -> Result<NumberSet> {
         self.mailbox.check_cancelled()?;
         let mut found = self.mailbox.empty();
         self.answer_of_one(answer, &mut found)?;
-        // What a search that was cut short found is not an answer.
+        // The result of a cancelled search is incomplete.
         self.mailbox.check_cancelled()?;
         if !matches!(answer, Answer::Tagged(_)) {
             found.and(self.live);

@@ -1,7 +1,7 @@
-//! Leaves that are answered from `files` and `folders`: flags, keywords, folders, paths, times of change.
+//! Leaves that `files` and `folders` answer: flags, keywords, folders, paths, times of change.
 //!
-//! In: flags and patterns. Out: message numbers added to a set, without their copies. A message has a flag
-//! when any of its files has it, and is unread when any of them is not seen.
+//! Input: flags and patterns. Output: message numbers, added to a set without their copies. A message has a
+//! flag if any of its files has it, and is unread if any of them is not seen.
 
 use crate::error::Result;
 use crate::rows::{FolderRow, Subdirectory};
@@ -17,7 +17,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use store::Value;
 
-/// Adds messages that have a flag: one of their files has it, or their content.
+/// Adds messages with a flag, either of one of their files or of their content.
 pub(super) fn flag(mailbox: &Mailbox, flag: FlagName, found: &mut NumberSet) -> Result<()> {
     if flag == FlagName::Personal {
         found.or(mailbox.personal()?);
@@ -35,12 +35,12 @@ pub(super) fn flag(mailbox: &Mailbox, flag: FlagName, found: &mut NumberSet) -> 
         FlagName::Seen => with_flags(mailbox, has(Flags::SEEN), found),
         FlagName::Trashed => with_flags(mailbox, has(Flags::TRASHED), found),
         FlagName::New => with_flags(mailbox, has(Flags::NEW), found),
-        // One file that was read marks no other as read.
+        // Reading one file does not mark the others as read.
         _ => with_flags(mailbox, |flags| flags & Flags::SEEN.bits() == 0, found),
     }
 }
 
-/// Adds messages that have a file with flags that are wanted.
+/// Adds messages with a file whose flags pass the test.
 fn with_flags(mailbox: &Mailbox, is_wanted: impl Fn(u16) -> bool, found: &mut NumberSet) -> Result<()> {
     for part in mailbox.file_table().parts() {
         let flags = part.u16s(files::FLAGS, 0..part.row_count())?;
@@ -54,7 +54,7 @@ fn with_flags(mailbox: &Mailbox, is_wanted: impl Fn(u16) -> bool, found: &mut Nu
     Ok(())
 }
 
-/// Adds messages of which a file changed in these seconds, both ends included.
+/// Adds messages with a file that changed in this range of seconds, inclusive.
 pub(super) fn changed(
     mailbox: &Mailbox,
     range: (Option<i64>, Option<i64>),
@@ -73,7 +73,7 @@ pub(super) fn changed(
     Ok(())
 }
 
-/// Adds messages of which a file has a keyword whose name is wanted.
+/// Adds messages with a file that has a wanted keyword.
 pub(super) fn keyword(mailbox: &Mailbox, wanted: &Wanted, found: &mut NumberSet) -> Result<()> {
     let letters: HashMap<u32, u32> =
         mailbox.folders().iter().map(|folder| (folder.number, keyword_letters(folder, wanted))).collect();
@@ -83,7 +83,7 @@ pub(super) fn keyword(mailbox: &Mailbox, wanted: &Wanted, found: &mut NumberSet)
         let folders = part.u32s(files::FOLDER, rows.clone())?;
         let numbers = part.u32s(files::MESSAGE, rows.clone())?;
         for (_, ((keywords, folder), number)) in part.live_values(keywords.iter().zip(folders).zip(numbers)) {
-            // Few files have any.
+            // Few files have keywords.
             if *keywords != 0 && letters.get(folder).is_some_and(|letters| keywords & letters != 0) {
                 found.insert(*number);
             }
@@ -92,8 +92,8 @@ pub(super) fn keyword(mailbox: &Mailbox, wanted: &Wanted, found: &mut NumberSet)
     Ok(())
 }
 
-/// Returns the letters, as bits, that stand for wanted keywords in a folder. A letter that has no name there
-/// is its own name.
+/// Returns the letters, as bits, of the wanted keywords in a folder. A letter without a name there is its own
+/// name.
 fn keyword_letters(folder: &FolderRow, wanted: &Wanted) -> u32 {
     let mut names = folder.keyword_names.split(|byte| *byte == b'\n');
     let mut letters = 0;
@@ -107,7 +107,7 @@ fn keyword_letters(folder: &FolderRow, wanted: &Wanted) -> u32 {
     letters
 }
 
-/// Adds messages that have a file in a folder whose name is wanted.
+/// Adds messages with a file in a folder whose name is wanted.
 pub(super) fn maildir(mailbox: &Mailbox, wanted: &Wanted, found: &mut NumberSet) -> Result<()> {
     for folder in mailbox.folders() {
         if folder_names(folder).iter().any(|name| is_wanted(wanted, name)) {
@@ -117,12 +117,12 @@ pub(super) fn maildir(mailbox: &Mailbox, wanted: &Wanted, found: &mut NumberSet)
     Ok(())
 }
 
-/// Regular expressions see names as they are, without regard to case; all else is compared folded.
+/// Tests a name. Regular expressions see it unchanged and ignore case; all other patterns see it folded.
 fn is_wanted(wanted: &Wanted, name: &str) -> bool {
     if wanted.is_regex() { wanted.is_match(name.as_bytes()) } else { wanted.is_match(fold(name).as_bytes()) }
 }
 
-/// Adds messages that have a file whose path is wanted.
+/// Adds messages with a file whose path is wanted.
 pub(super) fn paths(mailbox: &Mailbox, wanted: &Wanted, found: &mut NumberSet) -> Result<()> {
     for part in mailbox.file_table().parts() {
         for row in part.live_rows() {
@@ -135,7 +135,7 @@ pub(super) fn paths(mailbox: &Mailbox, wanted: &Wanted, found: &mut NumberSet) -
     Ok(())
 }
 
-/// Adds messages that have a file below a directory.
+/// Adds messages with a file below a directory.
 pub(super) fn below(mailbox: &Mailbox, path: &str, found: &mut NumberSet) -> Result<()> {
     let relative = format!("/{}", path.trim_matches('/'));
     let is_below = |directory: &Path, name: &str| {
@@ -158,7 +158,7 @@ pub(super) fn below(mailbox: &Mailbox, path: &str, found: &mut NumberSet) -> Res
     Ok(())
 }
 
-/// Adds messages at a path: that of a file, of a folder, or of a folder's `cur` or `new`.
+/// Adds messages at a path: of a file, of a folder, or of a folder's `cur` or `new`.
 pub(super) fn whole_path(mailbox: &Mailbox, path: &str, found: &mut NumberSet) -> Result<()> {
     for (place, row) in mailbox.rows_at(Path::new(path))? {
         found.insert(mailbox.file_table().part(place).u32_at(files::MESSAGE, row)?);
@@ -193,7 +193,7 @@ pub(super) fn folder_files(
     let mut key = vec![Value::U32(folder.number)];
     key.extend(subdirectory.map(|subdirectory| Value::U8(subdirectory.number())));
     for part in mailbox.file_table().parts() {
-        // Rows of a folder lie together: their column is taken once, not once a row.
+        // Rows of a folder are contiguous, so their column is read once, not row by row.
         let rows: Vec<u32> = part.primary_range(&key)?.collect();
         let (Some(first), Some(last)) = (rows.iter().min(), rows.iter().max()) else { continue };
         let messages = part.u32s(files::MESSAGE, *first..last + 1)?;
@@ -204,7 +204,7 @@ pub(super) fn folder_files(
     Ok(())
 }
 
-/// Says whether any folder has this folded name.
+/// Returns whether any folder has this folded name.
 pub(super) fn is_folder(mailbox: &Mailbox, folded: &str) -> bool {
     mailbox.folders().iter().flat_map(folder_names).any(|name| fold(&name) == folded)
 }

@@ -1,6 +1,6 @@
 //! Finds the messages that a query matches.
 //!
-//! Input: a query and an order. Output: hits, or their number. Of copies one is found.
+//! Input: a query and an order. Output: hits, or their number. One of several copies is found.
 
 use crate::error::Result;
 use crate::search::answer::eval;
@@ -10,10 +10,10 @@ use crate::set::NumberSet;
 use query::Query;
 
 impl Mailbox {
-    /// Returns the messages that a query matches, of copies one, in the order asked for.
+    /// Returns the messages that a query matches, one of each group of copies, in the requested order.
     ///
     /// # Errors
-    /// [`crate::Error::Query`] where the query asks for what cannot be answered; damage in the store.
+    /// [`crate::Error::Query`] if the query cannot be answered; damage in the store.
     pub fn find(&self, query: &Query, order: &Order) -> Result<Hits> {
         self.sorted(&self.distinct(&self.evaluate(query)?, Duplicates::Copies, None)?, order)
     }
@@ -26,7 +26,7 @@ impl Mailbox {
         Ok(self.distinct(&self.evaluate(query)?, Duplicates::Copies, None)?.count())
     }
 
-    /// Returns the messages of a set in the order asked for.
+    /// Returns the messages of a set in the requested order.
     ///
     /// # Errors
     /// Damage in the store.
@@ -34,7 +34,7 @@ impl Mailbox {
         order::sort(self, found, order)
     }
 
-    /// Returns the set of messages that a query matches, all copies among them that a search may find.
+    /// Returns the set of messages that a query matches, including all copies that a search can find.
     ///
     /// # Errors
     /// As for [`Mailbox::find`].

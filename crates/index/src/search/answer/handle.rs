@@ -1,7 +1,7 @@
 //! Finds the message that a handle names: a path, `id:` and a Message-ID, or the beginning of a SHA-256.
 //!
-//! In: what a person typed or another program passed on. Out: hits, absent messages among them. Message
-//! numbers are no handles: an index that is made anew gives other ones.
+//! Input: a handle from a person or from another program. Output: hits, including absent messages. Message
+//! numbers are not handles: a rebuilt index assigns new ones.
 
 use crate::error::{Error, Result};
 use crate::rows;
@@ -11,12 +11,12 @@ use crate::set::NumberSet;
 use crate::tables::{files, messages};
 use std::path::Path;
 
-/// Fewest digits of a SHA-256 that name a message.
+/// Fewest digits of a SHA-256 in a handle.
 const SHA256_DIGITS_MIN: usize = 6;
 
 impl Mailbox {
-    /// Returns the messages that a handle names: one, or several for a Message-ID that several have. Absent
-    /// messages are found by Message-ID and by SHA-256, whatever the scope: [`Mailbox::is_absent`] tells.
+    /// Returns the messages that a handle names: one, or several that share a Message-ID. Absent messages are
+    /// found by Message-ID and by SHA-256, whatever the scope; see [`Mailbox::is_absent`].
     ///
     /// # Errors
     /// [`Error::NoSuchMessage`], [`Error::Ambiguous`]; damage in the store.
@@ -31,7 +31,7 @@ impl Mailbox {
         if hits.is_empty() { Err(Error::NoSuchMessage { handle: handle.to_owned() }) } else { Ok(hits) }
     }
 
-    /// Returns the message in a file.
+    /// Returns the messages in the file at a path.
     ///
     /// # Errors
     /// Damage in the store.

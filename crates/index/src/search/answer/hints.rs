@@ -1,7 +1,7 @@
-//! Says why a query that names a folder found nothing, where that can be told.
+//! Suggests why a query that names a folder found nothing.
 //!
-//! In: a query without an answer. Out: for each folder that it names and that holds no message, what was
-//! probably meant. Must not know how it is said.
+//! Input: a query without results. Output: for each folder in it that holds no message, what the user
+//! probably meant. Must not know how the hint is worded.
 
 use crate::error::Result;
 use crate::rows::FolderRow;
@@ -10,30 +10,30 @@ use crate::search::mailbox::{Mailbox, folder_name, folder_names};
 use query::fold::fold;
 use query::{Field, FieldSet, Leaf, Matcher, Pattern, Query, Target, nearest};
 
-/// Most hints for one query: a query that names more folders is a program's.
+/// Most hints for one query. A query with more folders was probably written by a program.
 const HINT_COUNT_MAX: usize = 3;
 
-/// A folder that a query names and that holds no message.
+/// A folder in a query that holds no message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FolderHint {
-    /// Messages lie in folders below it.
+    /// Folders below it hold messages.
     Below {
         /// Its name.
         folder: String,
-        /// The term that finds those, too.
+        /// The term that also finds those.
         term: String,
     },
     /// There is no such folder.
     Unknown {
         /// Its name.
         folder: String,
-        /// The term for a folder whose name is near, if there is one.
+        /// A term for a folder with a similar name, if there is one.
         term: Option<String>,
     },
 }
 
 impl Mailbox {
-    /// Returns hints for the folders that a query names and that hold no message.
+    /// Returns hints for the folders in a query that hold no message.
     ///
     /// # Errors
     /// Damage in the store.
@@ -85,7 +85,7 @@ impl Mailbox {
         Ok(!found.is_empty())
     }
 
-    /// Returns the folder whose name is nearest, or else one that is called so somewhere below.
+    /// Returns the folder with the most similar name, or else one whose path ends with the name.
     fn near_folder(&self, wanted: &str) -> Option<String> {
         let names: Vec<String> = self.folders().iter().map(folder_name).collect();
         let near = nearest(wanted, names.iter().map(String::as_str));
@@ -94,7 +94,7 @@ impl Mailbox {
     }
 }
 
-/// Returns the whole folder that a term names.
+/// Returns the folder that a term names completely.
 fn folder_of(leaf: &Leaf) -> Option<&str> {
     match (&leaf.target, &leaf.matcher) {
         (Target::Fields(fields), Matcher::Value(Pattern::Whole(folder)))

@@ -1,8 +1,9 @@
-//! Answers queries and handles: which messages are meant.
+//! Answers queries and handles with the messages that they mean.
 //!
-//! In: a query or a handle, and a mailbox. Out: sets of messages, and hits in order. `prepare` says what
-//! answers each leaf, `plan` in which order, `eval` carries it out, with leaves in `values` (columns of
-//! messages), `files` (columns of files) and the text index. Must not know what is shown of a message.
+//! Input: a query or a handle, and a mailbox. Output: sets of messages, and hits in order. `prepare` chooses
+//! what answers each leaf, `plan` chooses the order, and `eval` runs the plan. Leaves are answered by
+//! `values` (columns of messages), `files` (columns of files) and the text index. Must not know which fields
+//! of a message are shown.
 
 mod analysis;
 mod eval;

@@ -1,7 +1,7 @@
-//! Turns what a leaf looks for into a test of one value.
+//! Converts the pattern of a leaf to a test of one value.
 //!
-//! In: a matcher. Out: a test of the bytes of a word, a name or another value. Must not know where values
-//! come from.
+//! Input: a matcher. Output: a test of the bytes of a word, a name or another value. Must not know where
+//! values come from.
 
 use crate::error::{Error, Result};
 use crate::text::{WordTest, test_each, word_around};
@@ -15,38 +15,38 @@ use regex_syntax::hir::{
 };
 use std::ops::Range;
 
-/// Says whether a value, a word or a whole one, is wanted. A thread that tests many takes a clone: each has
-/// memory of its own.
+/// A test of a word or of a whole value. Each thread that tests many values takes its own clone, which has
+/// its own memory.
 #[derive(Clone, Debug)]
 pub(super) enum Wanted {
     /// This value.
     Whole(String),
-    /// Values that begin so.
+    /// Values that begin with this.
     Start(String),
-    /// Values that end so.
+    /// Values that end with this.
     End(String),
-    /// Values that hold this.
+    /// Values that contain this.
     Holds(Box<Finder<'static>>),
-    /// This directory, written without a slash behind, and all below it.
+    /// This directory, written without a trailing slash, and everything below it.
     Below(String),
-    /// Words of one stem; a value is what stands behind the letters that all of them begin with.
+    /// Words with the same stem. The tested value is what follows the letters that all of them begin with.
     Stem(Box<Family>),
-    /// Values in which this is found.
+    /// Values in which this matches.
     Regex(Box<Expression>),
 }
 
-/// A regular expression, for one value and for many.
+/// A regular expression, for single values and for many at once.
 #[derive(Clone, Debug)]
 pub(super) struct Expression {
     /// Searches one value.
     value: Regex,
-    /// Searches values one behind the other, each a line; `None` if that was not asked for, or the expression
-    /// asks where all text begins or ends.
+    /// Searches many values at once, one per line. `None` if that was not prepared, or if the expression has
+    /// an anchor for the start or end of the whole text.
     lines: Option<Regex>,
 }
 
 impl Wanted {
-    /// Says whether a value is wanted.
+    /// Returns whether a value is wanted.
     pub(super) fn is_match(&self, value: &[u8]) -> bool {
         match self {
             Wanted::Whole(whole) => value == whole.as_bytes(),
@@ -59,7 +59,7 @@ impl Wanted {
         }
     }
 
-    /// Says whether values are wanted as they are, and not folded.
+    /// Returns whether values are tested unchanged instead of folded.
     pub(super) fn is_regex(&self) -> bool {
         matches!(self, Wanted::Regex(_))
     }
@@ -72,7 +72,7 @@ impl WordTest for Wanted {
 
     fn find_all(&self, words: &[u8], each: &mut dyn FnMut(Range<usize>)) {
         match self {
-            // No word holds a line feed.
+            // No word contains a line feed.
             Wanted::Holds(part) if part.needle().contains(&b'\n') => {}
             Wanted::Holds(part) => find_many(words, |rest| part.find(rest), each),
             Wanted::Regex(expression) if let Some(lines) = &expression.lines => {
@@ -83,8 +83,8 @@ impl WordTest for Wanted {
     }
 }
 
-/// Finds words by a search through all of them at once. `find` finds the first match in the rest of the
-/// words; no match reaches over a word's end.
+/// Finds words by searching all of them at once. `find` finds the first match in the remaining words. No
+/// match extends over the end of a word.
 fn find_many(words: &[u8], find: impl Fn(&[u8]) -> Option<usize>, each: &mut dyn FnMut(Range<usize>)) {
     let mut start = 0;
     while let Some(found) = words.get(start..).filter(|rest| !rest.is_empty()).and_then(&find) {
@@ -99,7 +99,7 @@ fn find_many(words: &[u8], find: impl Fn(&[u8]) -> Option<usize>, each: &mut dyn
 }
 
 impl Wanted {
-    /// Prepares for words one behind the other.
+    /// Prepares for testing many words at once.
     pub(super) fn for_many(self) -> Wanted {
         match self {
             Wanted::Regex(mut expression) => {
@@ -114,14 +114,14 @@ impl Wanted {
 /// How values are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Spelling {
-    /// Without case and diacritics: values are folded already.
+    /// Ignoring case and diacritics. Values are already folded.
     Folded,
     /// Byte by byte.
     Exact,
 }
 
 impl Spelling {
-    /// Returns a value of a query as values are kept.
+    /// Converts a value in a query to the stored form.
     pub(crate) fn apply(self, value: &str) -> String {
         match self {
             Spelling::Folded => fold(value).into_owned(),
@@ -130,11 +130,11 @@ impl Spelling {
     }
 }
 
-/// Returns the test that a leaf's matcher asks for. `is_known` says whether a value exists, for patterns that
-/// are then that value.
+/// Returns the test for the matcher of a leaf. `is_known` says whether a value exists; a pattern equal to an
+/// existing value stands for that value.
 ///
 /// # Errors
-/// A regular expression that is none, or too large.
+/// An invalid or too large regular expression.
 pub(super) fn wanted(leaf: &Leaf, spelling: Spelling, is_known: impl Fn(&str) -> bool) -> Result<Wanted> {
     Ok(match &leaf.matcher {
         Matcher::Suffix(end) => Wanted::End(end.clone()),
@@ -155,13 +155,13 @@ pub(super) fn wanted(leaf: &Leaf, spelling: Spelling, is_known: impl Fn(&str) ->
     })
 }
 
-/// Says whether a word has a stem, from what stands behind the letters that all words of that stem begin
-/// with.
+/// Returns whether a word has a stem, given the part of the word after the letters that all words of the stem
+/// begin with.
 fn is_of_family(family: &Family, rest: &[u8]) -> bool {
     str::from_utf8(rest).is_ok_and(|rest| family.holds(&[family.begin(), rest].concat()))
 }
 
-/// Says whether a path is a directory or lies below it. The directory is written without a slash behind.
+/// Returns whether a path is a directory or lies below it. The directory has no trailing slash.
 pub(super) fn is_below(path: &[u8], directory: &[u8]) -> bool {
     path.strip_prefix(directory).is_some_and(|rest| matches!(rest.first(), None | Some(b'/')))
 }
@@ -178,7 +178,7 @@ fn holds(part: &str) -> Wanted {
 fn regex(leaf: &Leaf, source: &str) -> Result<Wanted> {
     let built = RegexBuilder::new(source).case_insensitive(true).build();
     let value = built.map_err(|error| {
-        // The first lines repeat the expression, the last one says what is wrong with it.
+        // The first lines repeat the expression; the last one has the reason.
         let reason = error.to_string();
         let reason = reason.lines().last().unwrap_or_default().trim_start_matches("error: ");
         Error::Query {
@@ -190,8 +190,8 @@ fn regex(leaf: &Leaf, source: &str) -> Result<Wanted> {
     Ok(Wanted::Regex(Box::new(Expression { value, lines: None })))
 }
 
-/// Returns the expression for values that lie one behind the other as lines; `None` if it asks where all text
-/// begins or ends.
+/// Returns the expression for many values, one per line. Returns `None` if it has an anchor for the start or
+/// end of the whole text.
 fn of_lines(source: &str) -> Option<Regex> {
     let mut parser = ParserBuilder::new().case_insensitive(true).multi_line(true).utf8(false).build();
     let parsed = parser.parse(source).ok()?;
@@ -202,8 +202,9 @@ fn of_lines(source: &str) -> Option<Regex> {
     Regex::new(&within_lines(parsed).to_string()).ok()
 }
 
-/// Returns an expression that matches what this one does, but no line feed: a match that goes on into the
-/// next line is a match of neither, may hide one, and takes as long as all lines together.
+/// Returns an expression with the same matches, except that none contains a line feed. A match that continues
+/// into the next line would match neither value, might hide another match, and would take as long as all
+/// lines together.
 fn within_lines(expression: Hir) -> Hir {
     match expression.into_kind() {
         HirKind::Empty => Hir::empty(),

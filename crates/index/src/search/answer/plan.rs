@@ -1,8 +1,8 @@
-//! Decides in which order the parts of a query are looked up: what is cheap first, so that what is dear is
-//! often not needed.
+//! Decides the order in which the parts of a query are looked up: cheap ones first, so that expensive ones
+//! are often not needed.
 //!
-//! In: a query and what answers its leaves. Out: a tree of steps. Costs are estimates in microseconds for
-//! 100,000 messages, right to a factor of ten: only their order counts. Looks nothing up.
+//! Input: a query and what answers its leaves. Output: a tree of steps. Costs are estimates in microseconds
+//! for 100,000 messages, accurate to a factor of ten: only their order matters. Looks nothing up.
 
 use crate::error::Result;
 use crate::search::answer::pattern::Wanted;
@@ -15,9 +15,9 @@ use query::{FlagName, Leaf, Query};
 pub(super) struct Step<'q> {
     /// What to do.
     pub node: Node<'q>,
-    /// What it should cost.
+    /// Its estimated cost.
     pub cost: u64,
-    /// What came of it, once it was done.
+    /// Its result, once it has run.
     pub measured: Option<Measured>,
 }
 
@@ -26,32 +26,31 @@ pub(super) struct Step<'q> {
 pub(super) enum Node<'q> {
     /// Takes every message.
     All,
-    /// Takes what all children find.
+    /// Takes the messages that all children find.
     And(Vec<Step<'q>>),
-    /// Takes what any child finds.
+    /// Takes the messages that any child finds.
     Or(Vec<Step<'q>>),
-    /// Takes what an odd number of children find.
+    /// Takes the messages that an odd number of children find.
     Xor(Vec<Step<'q>>),
-    /// Takes what the child does not find.
+    /// Takes the messages that the child does not find.
     Not(Box<Step<'q>>),
-    /// Takes what any answer finds.
+    /// Takes the messages that any answer finds.
     Leaf(&'q Leaf, Vec<Answer>),
 }
 
-/// What came of a step.
+/// The result of a step.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Measured {
     /// How many messages it found.
     pub found: u64,
-    /// How long it took, its children included.
+    /// How long it took, including its children.
     pub nanoseconds: u64,
 }
 
-/// Plans a query. Children of `and` and `or` are put in order of their cost; those of one cost stay as they
-/// were written.
+/// Plans a query. Sorts the children of `and` and `or` by cost; children of equal cost stay in written order.
 ///
 /// # Errors
-/// What `answers` says of the first leaf that has none, in the order of the query.
+/// The error of `answers` for the first leaf that has no answer, in the order of the query.
 pub(super) fn plan<'q>(
     query: &'q Query,
     answers: &impl Fn(&Leaf) -> Result<Vec<Answer>>,
@@ -67,7 +66,7 @@ pub(super) fn plan<'q>(
         Query::All => Node::All,
         Query::And(all) => Node::And(in_order(children(all)?)),
         Query::Or(all) => Node::Or(in_order(children(all)?)),
-        // Nothing ends a chain of xor early.
+        // A chain of xor never ends early.
         Query::Xor(all) => Node::Xor(children(all)?),
         Query::Not(child) => Node::Not(Box::new(plan(child, answers)?)),
         Query::Leaf(leaf) => Node::Leaf(leaf, answers(leaf)?),
@@ -97,7 +96,7 @@ fn cost(answer: &Answer) -> u64 {
         Answer::Dates(..) | Answer::Sizes(..) | Answer::Priority(_) => 100,
         Answer::Values(..) | Answer::Flag(FlagName::Personal) => 5_000,
         Answer::Changed(..) | Answer::Flag(_) => 150,
-        // Few words begin as those of a stem do.
+        // Few words share the first letters of a stem.
         Answer::Terms(_, _, Wanted::Stem(_)) => 500,
         Answer::Terms(TextField::Body, ..) => 20_000,
         Answer::Terms(..) => 2_000,
@@ -116,7 +115,7 @@ mod tests {
         Query::Leaf(Leaf { target, matcher: Matcher::Words(vec![word.to_owned()]), span: 0..0 })
     }
 
-    /// A word costs what a word costs, `slow` what an infix costs, and `wrong` has no answer.
+    /// An ordinary word has the cost of a word, `slow` has the cost of an infix, and `wrong` has no answer.
     fn answers(leaf: &Leaf) -> Result<Vec<Answer>> {
         let Matcher::Words(words) = &leaf.matcher else { unreachable!("only words are asked for here") };
         match words[0].as_str() {

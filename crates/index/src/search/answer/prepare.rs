@@ -1,7 +1,7 @@
-//! Says what answers each leaf of a query, before anything is looked up.
+//! Chooses what answers each leaf of a query, before anything is looked up.
 //!
-//! In: a leaf. Out: answers to be carried out, or an error that points at the leaf. All that can be wrong
-//! with a query is found here, so that it is an error whichever leaf is then looked up first.
+//! Input: a leaf. Output: answers to be carried out, or an error that points at the leaf. All errors of a
+//! query are found here, so that they do not depend on which leaf is looked up first.
 
 use crate::error::{Error, Result};
 use crate::remedy::Remedy;
@@ -14,30 +14,30 @@ use query::fold::fold;
 use query::{Family, Field, FieldSet, FlagName, Leaf, Matcher, Pattern, Priority, Target};
 use std::ops::Range;
 
-/// What is said where nobody told which addresses are the user's own.
+/// The message if no address of the user is configured.
 const OWN_ADDRESSES_UNKNOWN: &str = "which mail is addressed to you in person is not known";
 
-/// One way to a set of messages. A leaf has one for each of its fields; a message that any of them finds
-/// matches.
+/// One source of a set of messages. A leaf has one for each of its fields, and matches a message that any of
+/// them finds.
 #[derive(Clone, Debug)]
 pub(super) enum Answer {
-    /// Dates in a column, both ends included.
+    /// Dates in a column, inclusive.
     Dates(Option<i64>, Option<i64>),
-    /// Sizes in a column, both ends included.
+    /// Sizes in a column, inclusive.
     Sizes(Option<u64>, Option<u64>),
-    /// Times of change in a column of files, both ends included.
+    /// Times of change in a column of files, inclusive.
     Changed(Option<i64>, Option<i64>),
     /// A flag, in a column of files or of messages.
     Flag(FlagName),
     /// A priority, in a column of messages.
     Priority(Priority),
-    /// A whole Message-ID, by the index of the table.
+    /// A whole Message-ID, found by the table's index.
     MessageId(String),
-    /// The thread that holds a Message-ID.
+    /// The thread of a Message-ID.
     Thread(String),
     /// The threads of the messages that an answer finds.
     ThreadsOf(Box<Answer>),
-    /// Tags that the user gave, by their folded names.
+    /// Tags of the user, by their folded names.
     Tagged(Wanted),
     /// Keywords by their names, in a column of files.
     Keyword(Wanted),
@@ -45,22 +45,22 @@ pub(super) enum Answer {
     Maildir(Wanted),
     /// A file, a folder, or a folder's `cur` or `new`.
     Path(String),
-    /// What lies below this directory.
+    /// Everything below this directory.
     Below(String),
     /// Paths of files, one by one.
     Paths(Wanted),
-    /// Words or values that the text index has a list of messages for.
+    /// Words or values that are terms of the text index.
     Text(TextField, Needle),
-    /// Every distinct word or value of a field that begins so; what follows is tested.
+    /// Every distinct word or value of a field that begins with this; the rest is tested.
     Terms(TextField, String, Wanted),
-    /// Every distinct decoded value of a header field that begins so; what follows is tested.
+    /// Every distinct decoded value of a header field that begins with this; the rest is tested.
     Values(ValueField, String, Wanted),
 }
 
-/// Returns what answers a leaf.
+/// Returns the answers for a leaf.
 ///
 /// # Errors
-/// [`Error::Query`] where nothing does: a regular expression that is none, a header that is not indexed.
+/// [`Error::Query`] if there is none: an invalid regular expression, a header that is not indexed.
 pub(super) fn answers(mailbox: &Mailbox, leaf: &Leaf) -> Result<Vec<Answer>> {
     match &leaf.target {
         Target::Header(name) => Ok(vec![header(mailbox, leaf, name)?]),
@@ -74,7 +74,7 @@ pub(super) fn answers(mailbox: &Mailbox, leaf: &Leaf) -> Result<Vec<Answer>> {
             }),
             Matcher::Flag(flag) => Ok(vec![Answer::Flag(*flag)]),
             Matcher::Priority(priority) => Ok(vec![Answer::Priority(*priority)]),
-            // Tags are those that the user gave, and the labels that the message brought with it.
+            // Tags are the user's tags, and the labels in the message itself.
             _ if fields.contains(Field::Tag) => {
                 let given = Answer::Tagged(pattern::wanted(leaf, Spelling::Folded, |_| false)?);
                 Ok(vec![given, text(leaf, Field::Tag)?])
@@ -115,7 +115,7 @@ fn one(mailbox: &Mailbox, leaf: &Leaf, field: Field) -> Result<Answer> {
     }
 }
 
-/// Fields that the text index answers.
+/// Returns the answer of the text index.
 fn text(leaf: &Leaf, field: Field) -> Result<Answer> {
     let Some(text) = text_field(field) else { return Err(unanswerable(leaf, field.info().name)) };
     if let (Matcher::Regex(_), RegexScope::Value, Some(values)) =
@@ -142,7 +142,8 @@ fn text(leaf: &Leaf, field: Field) -> Result<Answer> {
     })
 }
 
-/// A header field that the configuration names. Its words and values stand behind its name.
+/// Returns the answer for a header field that the configuration names. In the text index, its words and
+/// values follow its name.
 fn header(mailbox: &Mailbox, leaf: &Leaf, name: &str) -> Result<Answer> {
     if !mailbox.is_header_indexed(name) {
         return Err(Error::Query {
@@ -199,7 +200,7 @@ fn text_field(field: Field) -> Option<TextField> {
     })
 }
 
-/// Returns the column of a field's decoded values, where it is split into words besides.
+/// Returns the column of a field's decoded values, if the field is also split into words.
 fn value_field(field: Field) -> Option<ValueField> {
     Some(match field {
         Field::From => ValueField::From,

@@ -1,7 +1,7 @@
-//! Leaves that are answered from columns of `messages`: dates, sizes, flags and priorities of the content,
-//! Message-IDs.
+//! Leaves that columns of `messages` answer: dates, sizes, flags and priorities of the content, Message-IDs.
 //!
-//! In: ranges and ids. Out: message numbers added to a set. Columns are scanned in place, at memory speed.
+//! Input: ranges and ids. Output: message numbers, added to a set. Columns are scanned in place, at memory
+//! speed.
 
 use crate::error::Result;
 use crate::rows::{self, RecordReader};
@@ -12,7 +12,7 @@ use mail::ContentFlags;
 use query::{FlagName, Priority};
 use store::Value;
 
-/// Adds messages of these seconds, both ends included. One without a date is of no second.
+/// Adds messages in this range of seconds, inclusive. A message without a date is in no range.
 pub(super) fn dates(
     mailbox: &Mailbox,
     range: (Option<i64>, Option<i64>),
@@ -31,7 +31,7 @@ pub(super) fn dates(
     Ok(())
 }
 
-/// Adds messages of these sizes, both ends included.
+/// Adds messages in this range of sizes, inclusive.
 pub(super) fn sizes(
     mailbox: &Mailbox,
     range: (Option<u64>, Option<u64>),
@@ -50,7 +50,7 @@ pub(super) fn sizes(
     Ok(())
 }
 
-/// Adds messages of which a derived flag is set.
+/// Adds messages with a derived flag.
 pub(super) fn derived(mailbox: &Mailbox, wanted: ContentFlags, found: &mut NumberSet) -> Result<()> {
     for part in mailbox.snapshot().table(messages::TABLE)?.parts() {
         let flags = part.u16s(messages::DERIVED, 0..part.row_count())?;
@@ -64,7 +64,7 @@ pub(super) fn derived(mailbox: &Mailbox, wanted: ContentFlags, found: &mut Numbe
     Ok(())
 }
 
-/// Returns the derived flag that a flag of queries stands for, where it is one.
+/// Returns the derived flag for a flag of queries, if there is one.
 pub(super) fn derived_flag(flag: FlagName) -> Option<ContentFlags> {
     Some(match flag {
         FlagName::Attach => ContentFlags::ATTACHMENT,
@@ -76,7 +76,7 @@ pub(super) fn derived_flag(flag: FlagName) -> Option<ContentFlags> {
     })
 }
 
-/// Adds messages of this priority. Of copies the highest counts.
+/// Adds messages with this priority. The highest priority among copies counts.
 pub(super) fn priority(mailbox: &Mailbox, priority: Priority, found: &mut NumberSet) -> Result<()> {
     let (mut high, mut low) = (mailbox.empty(), mailbox.empty());
     derived(mailbox, ContentFlags::HIGH, &mut high)?;

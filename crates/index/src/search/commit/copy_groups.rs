@@ -1,9 +1,10 @@
 //! Groups of messages that read the same, kept in memory and carried forward from commit to commit.
 //!
-//! Input: rows of the table `copies`. Output: the group of a message, and all groups. Knows nothing of what
-//! is shown.
+//! Input: rows of the table `copies`. Output: the group of a message, and all groups. Must not know what is
+//! shown.
 //!
-//! The groups of one commit share the arrays of an older one; groups that changed since are kept beside them.
+//! The groups of a commit share the arrays of an older one. Groups that changed since then are kept
+//! separately.
 
 use crate::error::Result;
 use crate::set::NumberSet;
@@ -12,16 +13,16 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use store::{RowId, Snapshot, Table};
 
-/// How many changed groups are kept beside the arrays before all are read again.
+/// How many changed groups are kept before all groups are read again.
 const CHANGED_COUNT_MAX: usize = 1 << 12;
 
-/// All groups: the numbers of messages that read the same. A member may have been swept.
+/// All groups: the numbers of messages that read the same. A member may be swept.
 #[derive(Clone, Debug)]
 pub(crate) struct CopyGroups {
     read: Arc<ReadGroups>,
     /// Groups that differ from those that were read, by their first member; empty if a group is gone.
     changed: HashMap<u32, Vec<u32>>,
-    /// The first member of the changed group that each of these messages is, or was, in.
+    /// For each of these messages, the first member of the changed group that it is or was in.
     changed_first: HashMap<u32, u32>,
     members: NumberSet,
 }
@@ -83,7 +84,7 @@ impl CopyGroups {
         Ok(CopyGroups::new(pairs, bound))
     }
 
-    /// Returns the groups of these pairs of a first member and another.
+    /// Returns the groups for pairs of a first member and another member.
     fn new(pairs: Vec<(u32, u32)>, bound: u32) -> CopyGroups {
         let read = ReadGroups::new(pairs);
         let mut members = NumberSet::new(bound);
@@ -91,8 +92,8 @@ impl CopyGroups {
         CopyGroups { read: Arc::new(read), changed: HashMap::new(), changed_first: HashMap::new(), members }
     }
 
-    /// Returns the groups of a later commit: these, with the rows of the older commit that the later one has
-    /// not any more, and the rows of the later one that the older has not.
+    /// Returns the groups of a later commit: these groups, without the rows that only the older commit has,
+    /// and with the rows that only the later one has.
     ///
     /// # Errors
     /// Damage in the store.
@@ -114,7 +115,7 @@ impl CopyGroups {
         let firsts: HashSet<u32> = removed.iter().chain(added).map(|(first, _)| *first).collect();
         let mut groups: HashMap<u32, Vec<u32>> = HashMap::new();
         for first in &firsts {
-            // One that was a member of another group until now begins a group of its own.
+            // A message that was a member of another group until now starts a new group.
             let group = self.group(*first);
             let members = if group.first() == Some(first) { group.to_vec() } else { Vec::new() };
             members.iter().for_each(|number| self.members.remove(*number));
@@ -129,7 +130,7 @@ impl CopyGroups {
         }
         self.changed_first.extend(groups.keys().map(|first| (*first, *first)));
         for (first, mut members) in groups {
-            // A message that stands alone is no copy of anything.
+            // A group with a single message is no group of copies.
             if members.len() < 2 {
                 members.clear();
             }
@@ -151,12 +152,12 @@ impl CopyGroups {
         self.read.groups().filter(is_unchanged).chain(changed)
     }
 
-    /// Returns how many groups there are, about.
+    /// Returns roughly how many groups there are.
     pub(crate) fn count(&self) -> usize {
         self.read.starts.len() + self.changed.len()
     }
 
-    /// Returns the group that a message is in; empty if nothing reads the same.
+    /// Returns the group of a message; empty if it has no copies.
     pub(crate) fn group(&self, number: u32) -> &[u32] {
         match self.changed_first.get(&number).and_then(|first| self.changed.get(first)) {
             Some(group) if group.contains(&number) => group,
@@ -199,7 +200,8 @@ mod tests {
         fn groups_carried_forward_are_those_made_anew(
             commits in vec(vec((0..BOUND, 0..BOUND), 0..6), 1..20),
         ) {
-            // A member with its first, which has a lower number and is never a member itself.
+            // A member, and the first message of its group, which has a lower number and is never a member
+            // itself.
             let mut rows: BTreeMap<u32, u32> = BTreeMap::new();
             let mut groups = CopyGroups::new(Vec::new(), BOUND);
             for commit in commits {

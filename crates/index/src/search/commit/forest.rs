@@ -1,10 +1,10 @@
 //! The root of every node of the thread forest, kept in memory and carried forward from commit to commit.
 //!
-//! Input: rows of the table `threads`. Output: the root of a node. Knows nothing of messages.
+//! Input: rows of the table `threads`. Output: the root of a node. Must not know messages.
 //!
-//! A thread is known by its root, the lowest node of it. Nodes are never removed and threads never split, so
-//! a later commit only adds nodes and joins threads. A forest therefore shares one resolved array with the
-//! forests of older commits and notes beside it what changed since.
+//! The lowest node of a thread is its root and identifies it. Nodes are never removed and threads never
+//! split, so a later commit only adds nodes and joins threads. A forest therefore shares one resolved array
+//! with the forests of older commits, and keeps later changes separately.
 
 use crate::error::{Error, Result};
 use crate::set::NumberSet;
@@ -13,13 +13,13 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use store::{RowId, Snapshot};
 
-/// How many changes a forest notes before it is resolved into a new array.
+/// How many changes a forest keeps before it is resolved into a new array.
 const CHANGE_COUNT_MAX: usize = 1 << 16;
 
 /// The root of every node.
 #[derive(Clone, Debug)]
 pub(crate) struct Forest {
-    /// The root of each node that was there when the table was last read whole.
+    /// The root of each node that existed when the table was last read completely.
     resolved: Arc<[u32]>,
     /// The roots of nodes added since then.
     added: Vec<u32>,
@@ -30,8 +30,8 @@ pub(crate) struct Forest {
 }
 
 impl Forest {
-    /// Reads the table and resolves all nodes. A node's parent has a lower number, so one walk in ascending
-    /// order does it.
+    /// Reads the table and resolves all nodes. The parent of a node has a lower number, so one pass in
+    /// ascending order suffices.
     ///
     /// # Errors
     /// Damage in the store.
@@ -60,8 +60,7 @@ impl Forest {
         }
     }
 
-    /// Returns the forest of a later commit: this one with the rows that the later commit has and this one
-    /// has not.
+    /// Returns the forest of a later commit: this one with the rows that only the later commit has.
     ///
     /// # Errors
     /// The rows do not continue this forest; damage in the store.
@@ -80,7 +79,7 @@ impl Forest {
         Ok(forest.compacted())
     }
 
-    /// Puts `node` below `above`, a lower node or itself. Nodes come in ascending order.
+    /// Puts `node` below `above`, which is a lower node or `node` itself. Nodes come in ascending order.
     fn link(&mut self, node: u32, above: u32) -> Result<()> {
         if above > node || node > self.bound() {
             return Err(OUT_OF_RANGE);
@@ -100,7 +99,7 @@ impl Forest {
         Ok(())
     }
 
-    /// Resolves the notes into a new array when there are many.
+    /// Resolves the changes into a new array if there are many.
     fn compacted(self) -> Forest {
         if self.added.len() + self.joined.len() <= CHANGE_COUNT_MAX {
             return self;
@@ -135,7 +134,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Resolves links one by one, the slow way.
+    /// Resolves links one by one: slow but obvious.
     fn roots(above: &[u32]) -> Vec<u32> {
         let root = |node: usize| {
             let mut node = node;
@@ -162,7 +161,7 @@ mod tests {
                     above.push(parent);
                     forest.link(count, parent).unwrap();
                 } else {
-                    // As the pass does it: the higher of two roots goes below the lower.
+                    // Like the pass, puts the higher of two roots below the lower.
                     let all = roots(&above);
                     let (a, b) = (all[(one % count) as usize], all[(other % count) as usize]);
                     above[a.max(b) as usize] = a.min(b);

@@ -1,8 +1,8 @@
 //! One commit of the index, with what is derived from all of its rows.
 //!
-//! Input: a data directory, or an older commit. Output: tables, the text index, and sets that are made when
-//! they are first needed. Mailboxes share a commit. A newer commit is made of an older one by their
-//! difference, so that it costs what changed. Knows nothing of queries.
+//! Input: a data directory, or an older commit. Output: tables, the text index, and sets that are computed on
+//! first use. Mailboxes share a commit. A newer commit is derived from an older one and their difference, so
+//! that its cost depends on what changed. Must not know queries.
 
 mod copy_groups;
 mod forest;
@@ -22,7 +22,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 use store::{Difference, PRIMARY, RowId, Snapshot, Table, TableDifference, Value};
 
-/// How often opening is tried again when a writer replaced files in the meantime.
+/// How often opening is retried if a writer replaced files in the meantime.
 const OPEN_TRY_COUNT: usize = 20;
 
 /// One commit.
@@ -53,14 +53,14 @@ impl Commit {
         )
     }
 
-    /// Opens the newest commit, if it is another than this one, with what changed since then.
+    /// Opens the newest commit if it differs from this one, and carries forward what this one derived.
     ///
     /// # Errors
     /// As [`Commit::open`].
     pub(crate) fn newer(&self, environment: &Environment) -> Result<Option<Commit>> {
         let newest = self.snapshot.newest()?;
         if !newest.continues(&self.snapshot) {
-            // The index was deleted and made again, or all of its segments were replaced.
+            // The index was deleted and rebuilt, or all of its segments were replaced.
             return Commit::open(environment).map(Some);
         }
         if newest.version() == self.snapshot.version() {
@@ -74,7 +74,8 @@ impl Commit {
         Ok(Some(newer))
     }
 
-    /// Opens a commit; the text index may have moved on between the two openings.
+    /// Opens a commit. Retries if a writer changed the text index between opening the store and opening the
+    /// text.
     fn open_like(
         environment: &Environment,
         open_snapshot: impl Fn() -> Result<Snapshot>,
@@ -103,8 +104,8 @@ impl Commit {
                     });
                 }
                 Err(error) => {
-                    // A file that is gone belongs to an older commit than the newest: look again, unless
-                    // nothing is newer.
+                    // A missing file means that the commit is no longer the newest: try again, unless there
+                    // is no newer one.
                     tries += 1;
                     let newest = open_snapshot()?.version();
                     if newest == snapshot.version() || tries == OPEN_TRY_COUNT {
@@ -115,7 +116,7 @@ impl Commit {
         }
     }
 
-    /// Makes of what an older commit derived what this one would.
+    /// Derives the values of this commit from those of an older one.
     fn carry_forward(&mut self, older: &Commit) -> Result<()> {
         let difference = self.snapshot.difference(&older.snapshot)?;
         let of_table = |name| of_table(&difference, &self.snapshot, name);
@@ -127,7 +128,7 @@ impl Commit {
         }
         if let Some(forest) = older.forest.get() {
             let carried = forest.with_rows(&self.snapshot, &of_table(threads::TABLE)?.added);
-            // A forest that does not continue the older one is read when it is needed.
+            // A forest that does not continue the older one is read on first use.
             self.forest = carried.map_or_else(|_| OnceLock::new(), OnceLock::from);
         }
         if let Some(groups) = older.copies.get() {
@@ -147,7 +148,7 @@ impl Commit {
     ) -> Result<NumberSet> {
         let messages = of_table(difference, &self.snapshot, messages::TABLE)?;
         let absent = of_table(difference, &self.snapshot, absent::TABLE)?;
-        // Only these can have changed; what they are now is looked up.
+        // Only these messages can have changed. Their current state is looked up.
         let mut touched = numbers(&older.snapshot, messages::TABLE, messages::NUMBER, &messages.removed)?;
         touched.extend(numbers(&self.snapshot, messages::TABLE, messages::NUMBER, &messages.added)?);
         touched.extend(numbers(&older.snapshot, absent::TABLE, absent::MESSAGE, &absent.removed)?);
@@ -218,7 +219,7 @@ fn present(snapshot: &Snapshot, bound: u32) -> Result<NumberSet> {
     Ok(present)
 }
 
-/// Returns what a cell holds, made now if it is empty.
+/// Returns the value of a cell; computes it if the cell is empty.
 pub(crate) fn once<T>(cell: &OnceLock<T>, make: impl FnOnce() -> Result<T>) -> Result<&T> {
     if let Some(made) = cell.get() {
         return Ok(made);

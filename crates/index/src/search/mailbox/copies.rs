@@ -1,7 +1,7 @@
-//! Copies: messages that read the same and came different ways. They are one message to whoever asks.
+//! Copies: messages that read the same but arrived by different routes. Queries treat them as one message.
 //!
-//! In: sets of messages. Out: sets with one of each kind, and for one message all its copies. Must not know
-//! queries.
+//! Input: sets of messages. Output: sets with one message per group of copies, and all copies of one message.
+//! Must not know queries.
 
 use crate::error::Result;
 use crate::rows;
@@ -10,24 +10,23 @@ use crate::set::NumberSet;
 use crate::tables::messages;
 use std::collections::HashMap;
 
-/// Which messages are shown once.
+/// Which messages count as the same and are shown once.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Duplicates {
-    /// Those that read the same.
+    /// Messages that read the same.
     #[default]
     Copies,
-    /// Those with the same Message-ID.
+    /// Messages with the same Message-ID.
     MessageId,
 }
 
-/// What comes before age where one of several is chosen: whether it is not preferred, and whether it is
+/// Compared before age when one of several messages is chosen: whether it is not preferred, and whether it is
 /// absent.
 type Rank = (bool, bool);
 
 impl Mailbox {
-    /// Leaves one message of each kind in a set: the oldest, of one second that with the lowest SHA-256.
-    /// Where `preferred` is given, it is one of those if there is any. One with a file goes before one
-    /// without.
+    /// Keeps one message per group: the oldest, then the one with the lowest SHA-256. Messages in `preferred`
+    /// come first, if it is given, then messages with a file.
     ///
     /// # Errors
     /// Damage in the store.
@@ -63,7 +62,7 @@ impl Mailbox {
         Ok(kept)
     }
 
-    /// Returns the date and the SHA-256 of a message: the least of copies is the one to show.
+    /// Returns the date and the SHA-256 of a message. The copy with the lowest values is shown.
     fn age(&self, number: u32) -> Result<Option<(i64, [u8; 32])>> {
         let Some(hit) = self.hit(number)? else { return Ok(None) };
         let table = self.snapshot().table(messages::TABLE)?;
@@ -91,8 +90,8 @@ impl Mailbox {
         Ok(kept)
     }
 
-    /// Adds all copies of the messages of a set, absent and swept ones among them: they are asked together,
-    /// as they are shown.
+    /// Adds all copies of the messages in a set, including absent and swept ones, as copies are queried and
+    /// shown together.
     pub(in crate::search) fn add_copies(&self, found: &mut NumberSet) -> Result<()> {
         let copies = self.copies()?;
         let mut some = found.clone();
@@ -106,8 +105,8 @@ impl Mailbox {
         Ok(())
     }
 
-    /// Returns the other copies of a hit that a search may find, in the order in which one of them would be
-    /// shown.
+    /// Returns the other copies of a hit that a search can find. The one that would be shown first comes
+    /// first.
     pub(in crate::search) fn live_copies(&self, hit: &Hit) -> Result<Vec<Hit>> {
         let group = self.copies()?.group(hit.number);
         let (live, present) = (self.live()?, self.present()?);
@@ -121,7 +120,7 @@ impl Mailbox {
         Ok(others.into_iter().map(|(.., hit)| hit).collect())
     }
 
-    /// Leaves one hit of each message: of copies the one that is shown.
+    /// Keeps one hit per message: of several copies, the one that is shown.
     ///
     /// # Errors
     /// Damage in the store.
@@ -132,13 +131,13 @@ impl Mailbox {
         Ok(hits.into_iter().filter(|hit| kept.contains(hit.number)).collect())
     }
 
-    /// Returns the numbers of a message and of all its copies, absent and swept ones among them.
+    /// Returns the numbers of a message and of all its copies, including absent and swept ones.
     pub(crate) fn copies_of(&self, number: u32) -> Result<Vec<u32>> {
         let group = self.copies()?.group(number);
         Ok(if group.is_empty() { vec![number] } else { group.to_vec() })
     }
 
-    /// Returns a message and all its copies, absent ones among them.
+    /// Returns a message and all its copies, including absent ones.
     ///
     /// # Errors
     /// Damage in the store.

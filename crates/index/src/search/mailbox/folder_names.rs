@@ -1,13 +1,13 @@
-//! The names of a folder, and where it is.
+//! The names of a folder, and its path.
 //!
-//! In: a row of `folders`. Out: its name as people read it, as it is on the disk, and its path. Must not know
-//! which folder is wanted.
+//! Input: a row of `folders`. Output: its name as shown, its name on disk, and its path. Must not know which
+//! folder is wanted.
 
 use crate::rows::FolderRow;
 use crate::state::Root;
 use std::path::{Path, PathBuf};
 
-/// Returns the names by which a folder is found: as people read it, and as it is on the disk.
+/// Returns the names by which a folder is found: its name as shown, and its name on disk.
 pub(in crate::search) fn folder_names(folder: &FolderRow) -> [String; 2] {
     [folder_name(folder), disk_name(folder)]
 }
@@ -17,12 +17,12 @@ pub(crate) fn folder_name(folder: &FolderRow) -> String {
     format!("/{}", mail::readable_folder(&folder.path))
 }
 
-/// Returns the path of a folder below its root, as it is on the disk, with a slash before it.
+/// Returns the path of a folder below its root, as it is on disk, with a leading slash.
 pub(crate) fn disk_name(folder: &FolderRow) -> String {
     format!("/{}", String::from_utf8_lossy(&folder.path))
 }
 
-/// Returns where a folder is.
+/// Returns the path of a folder.
 pub(in crate::search) fn folder_path(roots: &[Root], folder: &FolderRow) -> PathBuf {
     let root = roots.iter().find(|root| root.name == folder.root);
     mail::join(root.map_or(Path::new(""), |root| &root.path), &folder.path)

@@ -1,7 +1,7 @@
 //! Found messages.
 //!
-//! In: numbers and rows of messages. Out: hits, which name a message and its date in one commit. Must not
-//! know why they were found.
+//! Input: numbers and rows of messages. Output: hits, each with a message's number, row and date in one
+//! commit. Must not know why they were found.
 
 use crate::tables::dated;
 use store::RowId;
@@ -9,12 +9,12 @@ use store::RowId;
 /// A found message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hit {
-    /// Its number. An index gives each content one number, for as long as the index lives, and never gives it
-    /// to another one; an index made anew numbers its messages again.
+    /// Its number. An index gives each content a number for the lifetime of the index, and never reuses it. A
+    /// rebuilt index assigns new numbers.
     pub number: u32,
     /// Its row in this commit.
     pub(crate) row: RowId,
-    /// Its date in seconds since 1970; the least number there is, if it has none.
+    /// Its date in seconds since 1970, or the lowest `i64` if it has none.
     pub date: i64,
 }
 
@@ -29,8 +29,8 @@ impl Hit {
 /// Found messages in order.
 #[derive(Clone, Debug, Default)]
 pub struct Hits {
-    /// How many matched, those left out included.
+    /// How many messages matched, including those left out.
     pub total: u64,
-    /// Those wanted.
+    /// The requested hits.
     pub list: Vec<Hit>,
 }

@@ -1,7 +1,7 @@
 //! Looks up one message, folder or file of a mailbox.
 //!
-//! In: a message number, a SHA-256, a folder's number, a path. Out: a hit, a number, rows. Must not know
-//! queries.
+//! Input: a message number, a SHA-256, a folder's number, a path. Output: a hit, a number, rows. Must not
+//! know queries.
 
 use crate::error::Result;
 use crate::rows::{self, FolderRow, Subdirectory, file_key};
@@ -21,7 +21,7 @@ impl Mailbox {
         Ok(Some(Hit { number, row, date }))
     }
 
-    /// Returns the number of a content, whether it has a file or not.
+    /// Returns the number of a content, whether or not it has a file.
     pub(in crate::search) fn number_of(&self, sha256: &[u8; 32]) -> Result<Option<u32>> {
         let table = self.snapshot().table(messages::TABLE)?;
         let Some(row) = table.get(messages::BY_SHA256, &[Value::Id(sha256)])? else { return Ok(None) };

@@ -1,8 +1,7 @@
-//! A mailbox: one commit as somebody asks it, with a scope, the user's addresses, and perhaps a moment in the
-//! past.
+//! A mailbox: one commit with a scope, the user's addresses, and optionally a moment in the past.
 //!
-//! Input: a commit. Output: what queries are answered from. A clone costs a few reference counts. Takes no
-//! lock, writes nothing, is never blocked by a writer.
+//! Input: a commit. Output: the data from which queries are answered. A clone costs a few reference counts.
+//! Takes no lock, writes nothing, and is never blocked by a writer.
 
 mod copies;
 mod folder_names;
@@ -35,15 +34,16 @@ use std::sync::{Arc, OnceLock};
 use store::{Snapshot, Table};
 use work::Cancel;
 
-/// One commit, open for reading for as long as it is kept: its files stay open, whatever a writer removes.
+/// One commit, open for reading as long as the mailbox exists. Its files stay open even if a writer removes
+/// them.
 #[derive(Clone)]
 pub struct Mailbox {
     commit: Arc<Commit>,
-    /// The files and folders of a moment in the past, instead of those of the commit.
+    /// The files and folders of a moment in the past, which replace those of the commit.
     past: Option<Arc<Past>>,
-    /// Absent messages that a search may find.
+    /// Absent messages that a search can find.
     archived: Option<Arc<NumberSet>>,
-    /// The messages that a search may find; made when it is first needed.
+    /// The messages that a search can find; computed on first use.
     live: Arc<OnceLock<NumberSet>>,
     personal: Arc<Personal>,
     user: Arc<UserTags>,
@@ -58,16 +58,16 @@ impl fmt::Debug for Mailbox {
     }
 }
 
-/// Where the files were at a moment in the past.
+/// The files and folders of a moment in the past.
 pub(super) struct Past {
     pub(super) roots: Vec<Root>,
-    /// By number.
+    /// Sorted by number.
     pub(super) folders: Vec<FolderRow>,
     pub(super) files: Table,
     pub(super) present: NumberSet,
 }
 
-/// The user's tags: as of the time they are first needed, or of the time they were read.
+/// The user's tags. They are read on first use, and stay as they were then.
 struct UserTags {
     disk: Arc<dyn Disk>,
     directory: PathBuf,
@@ -147,9 +147,9 @@ impl Mailbox {
         Ok(Some(UserTags { disk, directory, tags: OnceLock::from(tags) }))
     }
 
-    /// Reads now what is otherwise read when it is first needed, and opens every file that a query may need:
-    /// from here on the mailbox shows one state of index and tags, whatever is written or removed. For
-    /// programs that keep mailboxes for long.
+    /// Reads now what is otherwise read on first use, and opens every file that a query may need. From then
+    /// on the mailbox shows one state of index and tags, whatever is written or removed. For programs that
+    /// keep a mailbox for a long time.
     ///
     /// # Errors
     /// Damage.
@@ -161,30 +161,30 @@ impl Mailbox {
         self.text().open_word_lists()
     }
 
-    /// Returns the roots that were indexed last.
+    /// Returns the roots of the last pass.
     pub fn roots(&self) -> &[Root] {
         self.past.as_ref().map_or(&self.state().roots, |past| &past.roots)
     }
 
-    /// Returns the same commit, asked by somebody who has these addresses.
+    /// Returns the same commit for a user with these addresses.
     #[must_use]
     pub fn with_own_addresses(self, own: OwnAddresses) -> Mailbox {
         Mailbox { personal: Arc::new(Personal::new(own)), ..self }
     }
 
-    /// Returns the same commit, asked on behalf of a request that may be stopped: its queries then end with
+    /// Returns the same commit for a request that can be cancelled. Its queries then end with
     /// [`Error::Interrupted`].
     #[must_use]
     pub fn with_cancel(self, cancel: Cancel) -> Mailbox {
         Mailbox { cancel, ..self }
     }
 
-    /// Returns whether the request was stopped.
+    /// Returns whether the request was cancelled.
     pub(super) fn is_cancelled(&self) -> bool {
         self.cancel.is_cancelled()
     }
 
-    /// Refuses to go on with a request that was stopped.
+    /// Fails if the request was cancelled.
     pub(super) fn check_cancelled(&self) -> Result<()> {
         if self.is_cancelled() { Err(Error::Interrupted) } else { Ok(()) }
     }
@@ -220,14 +220,14 @@ impl Mailbox {
         &self.commit.text
     }
 
-    /// Returns those of some names of header fields of which the index has not the values of every message:
-    /// it was made without them.
+    /// Returns the names of those header fields whose values the index does not have for every message,
+    /// because it was made without them.
     pub fn missing_headers<'a>(&self, names: &'a [String]) -> Vec<&'a str> {
         names.iter().map(String::as_str).filter(|name| !self.is_header_indexed(name)).collect()
     }
 
-    /// Says whether the index has the values of a header field that the configuration names. An empty one has
-    /// all.
+    /// Returns whether the index has the values of a header field that the configuration names. An empty
+    /// index has all of them.
     pub(super) fn is_header_indexed(&self, name: &str) -> bool {
         self.state().next_message == 0
             || self.state().headers.iter().any(|known| known.eq_ignore_ascii_case(name))
@@ -248,7 +248,7 @@ impl Mailbox {
         self.past.as_ref().map_or_else(|| self.commit.present(), |past| Ok(&past.present))
     }
 
-    /// Returns the messages that a search may find.
+    /// Returns the messages that a search can find.
     pub(super) fn live(&self) -> Result<&NumberSet> {
         let Some(archived) = &self.archived else { return self.present() };
         once(&self.live, || {
@@ -258,7 +258,7 @@ impl Mailbox {
         })
     }
 
-    /// Returns the user's tags; none if the user never gave any.
+    /// Returns the user's tags, or `None` if no tag was ever set.
     pub(super) fn user_tags(&self) -> Result<Option<&Tags>> {
         self.user.tags()
     }
@@ -276,17 +276,17 @@ impl Mailbox {
         self.personal.addresses()
     }
 
-    /// Returns the messages that are addressed to the user in person; none if no address is known.
+    /// Returns the messages addressed to the user in person; none if no address is known.
     pub(super) fn personal(&self) -> Result<&NumberSet> {
         self.personal.received(&self.commit)
     }
 
-    /// Returns the messages that are from the user; none if no address is known.
+    /// Returns the messages from the user; none if no address is known.
     pub(super) fn sent(&self) -> Result<NumberSet> {
         self.personal.sent(&self.commit)
     }
 
-    /// One more than the largest message number.
+    /// Returns a number above every message number.
     pub(super) fn bound(&self) -> u32 {
         self.commit.bound()
     }

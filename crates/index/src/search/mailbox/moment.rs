@@ -1,9 +1,8 @@
-//! Puts a mailbox back to a moment: its folders and files are those of a list, and not those of today.
+//! Sets a mailbox back to a moment in the past: a list replaces the folders and files of today.
 //!
-//! In: what lay where at that moment. Out: the same commit with other tables of folders and files. All that
-//! is asked of files and folders is then answered from the list: flags, folders, paths, keywords, times of
-//! change, whether a message is there at all. What is asked of messages and threads, and tags, is answered
-//! from the index as it is today. Must not know where the list comes from.
+//! Input: the folders and files of that moment. Output: the same commit with other tables of folders and
+//! files. Flags, folders, paths, keywords, times of change and whether a message exists come from the list.
+//! Messages, threads and tags come from the index as it is today. Must not know where the list comes from.
 
 use crate::error::{Error, Result};
 use crate::rows::{self, FileRow, FolderRow, Subdirectory};
@@ -12,10 +11,10 @@ use crate::state::Root;
 use std::collections::HashSet;
 use store::{Rows, Table};
 
-/// What lay where.
+/// The folders and files at a moment.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Moment {
-    /// Where the roots were.
+    /// The roots and their paths.
     pub roots: Vec<Root>,
     /// The folders.
     pub folders: Vec<MomentFolder>,
@@ -30,18 +29,18 @@ pub struct MomentFolder {
     pub root: String,
     /// The path below the root, as bytes; empty for the root itself.
     pub path: Vec<u8>,
-    /// The content of its file `dovecot-keywords`; empty if it had none.
+    /// The content of its file `dovecot-keywords`; empty if there is none.
     pub keywords: Vec<u8>,
 }
 
 /// A file at a moment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MomentFile {
-    /// Its folder, by its place in the list.
+    /// The index of its folder in the list.
     pub folder: u32,
     /// `cur` or `new`.
     pub subdirectory: Subdirectory,
-    /// Its name, exact bytes.
+    /// Its name, byte for byte.
     pub name: Vec<u8>,
     /// SHA-256 of its message, decompressed.
     pub sha256: [u8; 32],
@@ -53,23 +52,23 @@ pub struct MomentFile {
     pub ctime_ns: i64,
 }
 
-/// What of a moment the index does not know.
+/// The part of a moment that the index does not know.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Unknown {
-    /// Messages that the index has no row of: no query finds them.
+    /// Messages without a row in the index. No query finds them.
     pub messages: u64,
     /// Files that hold them.
     pub files: u64,
 }
 
 impl Mailbox {
-    /// Returns the same commit with the files of a moment. Messages that are absent today count if a file of
-    /// the moment holds them; those of today that none holds do not. The scope is
-    /// [`Scope::Present`](crate::Scope::Present): what was present then.
+    /// Returns the same commit with the files of a moment. Messages that are absent today count as present if
+    /// the moment has a file of them. Messages of today without such a file do not. The scope is
+    /// [`Scope::Present`](crate::Scope::Present), applied to that moment.
     ///
     /// # Errors
     /// [`Error::Inconsistent`] if a file names a folder that is not in the list; a limit of the store; damage
-    /// in it.
+    /// in the store.
     pub fn at(self, moment: &Moment) -> Result<(Mailbox, Unknown)> {
         let mut list = Rows::new(self.file_table().schema());
         let mut present = self.empty();
@@ -107,7 +106,7 @@ fn file_row(file: &MomentFile, message: u32) -> FileRow {
         folder: file.folder,
         subdirectory: file.subdirectory,
         name: file.name.clone(),
-        // Nothing that is asked of a mailbox looks at it.
+        // Nothing in a mailbox reads it.
         inode: 0,
         size_bytes: file.size_bytes,
         mtime_ns: file.mtime_ns,

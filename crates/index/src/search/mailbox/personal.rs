@@ -1,8 +1,8 @@
 //! Which messages are addressed to the user in person: those that name one of the user's own addresses in To,
 //! Cc or Bcc.
 //!
-//! In: the user's addresses. Out: a set of messages. It is found when it is asked for and not kept, so that
-//! addresses may change without any mail being read again.
+//! Input: the user's addresses. Output: a set of messages. It is computed on request and not stored, so that
+//! addresses may change without reading any mail again.
 
 use crate::error::Result;
 use crate::search::commit::{Commit, once};
@@ -10,28 +10,28 @@ use crate::set::NumberSet;
 use crate::text::{TextReader, ValueField, WordTest};
 use std::sync::OnceLock;
 
-/// The fields that name those who receive a message.
+/// The fields that name the recipients of a message.
 const RECEIVED: [ValueField; 3] = [ValueField::To, ValueField::Cc, ValueField::Bcc];
 
-/// The user's own addresses, in lower case; `@example.org` stands for all of that domain, not of those below
-/// it.
+/// The user's own addresses, in lower case. `@example.org` stands for all addresses of that domain, but not
+/// of its subdomains.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct OwnAddresses {
     addresses: Vec<String>,
 }
 
 impl OwnAddresses {
-    /// Returns these addresses, whatever their case.
+    /// Returns a set of these addresses, in any case.
     pub fn new(addresses: &[String]) -> OwnAddresses {
         OwnAddresses { addresses: addresses.iter().map(|address| address.to_lowercase()).collect() }
     }
 
-    /// Says whether none are known.
+    /// Returns whether no address is known.
     pub fn is_empty(&self) -> bool {
         self.addresses.is_empty()
     }
 
-    /// Says whether an address is one of them, without regard to case.
+    /// Returns whether an address is one of them, ignoring case.
     pub fn holds(&self, address: &str) -> bool {
         let address = address.to_lowercase();
         self.addresses
@@ -40,8 +40,8 @@ impl OwnAddresses {
     }
 }
 
-/// Values are addresses as `text` keeps them: alone, or in angle brackets after a name and a space. What
-/// stands after a name of a kilobyte is cut there, and is nobody's.
+/// Tests addresses as the text index stores them: alone, or in angle brackets after a name and a space. An
+/// address after a name of more than a kilobyte is cut off, and matches nobody.
 impl WordTest for OwnAddresses {
     fn likes(&self, value: &[u8]) -> bool {
         let Ok(value) = std::str::from_utf8(value) else { return false };
@@ -58,7 +58,7 @@ pub(crate) struct Personal {
 }
 
 impl Personal {
-    /// Takes addresses; nothing is looked up yet.
+    /// Returns the addresses, with nothing looked up yet.
     pub(crate) fn new(addresses: OwnAddresses) -> Personal {
         Personal { addresses, received: OnceLock::new() }
     }
@@ -84,8 +84,8 @@ impl Personal {
         self.find(commit, &commit.text, &[ValueField::From])
     }
 
-    /// Returns the same for a later commit. What a message says never changes, so only segments of text that
-    /// the older commit has not are searched, and none if there is no new message.
+    /// Returns the same for a later commit. The content of a message never changes, so only new text segments
+    /// are searched, and none if there is no new message.
     ///
     /// # Errors
     /// Damage in the text index.

@@ -1,7 +1,7 @@
-//! Which messages a search may find: those with a file, or absent ones too.
+//! Which messages a search can find: messages with a file, or absent ones too.
 //!
-//! In: what the archive says that it holds. Out: the set of messages that count. Leaves of queries are not
-//! touched: what they find beyond that set is left out.
+//! Input: an archive. Output: the set of messages that can be found. Leaves of queries ignore the scope;
+//! their results outside that set are dropped.
 
 use crate::archive::{Archive, BATCH_COUNT};
 use crate::error::Result;
@@ -9,18 +9,18 @@ use crate::search::mailbox::{Hit, Mailbox};
 use crate::set::NumberSet;
 use crate::tables::messages;
 
-/// Which messages a search may find.
+/// Which messages a search can find.
 ///
-/// An absent message has no file. So it is in no folder, at no path, it has no flag of a file and no keyword,
-/// no file of it ever changed, and it is neither seen nor unread: leaves that ask for any of this do not find
-/// it, and `not` before such a leaf does. Whatever its content says (text, dates, sizes, attachments,
-/// signatures, priority), its thread and its tags are as they were. A copy of a message that has a file
-/// shares what that file says, as always, and the one with the file is shown.
+/// An absent message has no file. It is therefore in no folder and at no path, has no flag of a file, no
+/// keyword and no time of change, and is neither seen nor unread. Leaves about these do not find it, and
+/// `not` before such a leaf does. Leaves about its content (text, dates, sizes, attachments, signatures,
+/// priority), its thread and its tags work as before. If it is a copy of a message with a file, it shares the
+/// properties of that file as all copies do, and the message with the file is shown.
 #[derive(Clone, Copy)]
 pub enum Scope<'a> {
-    /// Those with a file.
+    /// Messages with a file.
     Present,
-    /// Also those whose last file is gone and that this place holds.
+    /// Also messages whose last file is gone and that this archive holds.
     WithAbsent(&'a dyn Archive),
 }
 
@@ -28,7 +28,7 @@ impl Mailbox {
     /// Returns the same commit, searched in another scope.
     ///
     /// # Errors
-    /// What the place says; damage in the store.
+    /// An error of the archive; damage in the store.
     pub fn with_scope(self, scope: Scope<'_>) -> Result<Mailbox> {
         let archived = match scope {
             Scope::Present => None,
@@ -37,7 +37,7 @@ impl Mailbox {
         Ok(self.with_archived(archived))
     }
 
-    /// Says whether no file of a hit, nor of any of its copies, is there.
+    /// Returns whether neither the hit nor any of its copies has a file.
     ///
     /// # Errors
     /// Damage in the store.
@@ -46,7 +46,7 @@ impl Mailbox {
         Ok(!self.copies_of(hit.number)?.iter().any(|number| present.contains(*number)))
     }
 
-    /// Says of each content whether a message with a file has it.
+    /// Returns, for each content, whether a message with a file has it.
     ///
     /// # Errors
     /// Damage in the store.
@@ -54,7 +54,7 @@ impl Mailbox {
         sha256.iter().map(|id| Ok(self.present_number(id)?.is_some())).collect()
     }
 
-    /// Returns the messages without a file that a place holds.
+    /// Returns the messages without a file that an archive holds.
     fn archived(&self, archive: &dyn Archive) -> Result<NumberSet> {
         let present = self.present()?;
         let mut kept = self.empty();

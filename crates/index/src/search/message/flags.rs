@@ -1,7 +1,7 @@
-//! Which flags a message shows: those of its files, and those that follow from its content.
+//! The flags that a message shows: those of its files, and those derived from its content.
 //!
-//! In: sets of flags. Out: rows of the query language's table of flags, so that `flag:NAME` finds what shows
-//! NAME.
+//! Input: sets of flags. Output: rows of the query language's table of flags, so that `flag:NAME` finds
+//! exactly the messages that show NAME.
 
 use mail::{ContentFlags, Flags};
 use query::FlagName;
@@ -9,9 +9,9 @@ use query::flags::{FLAGS, FlagInfo};
 
 /// Returns the flags that a message shows, in the order of the table.
 ///
-/// It has a flag of file names if any of its files has it, those of its copies among them; it is unread if
-/// any of them is not seen, so that one that was read marks no other as read. Without a file nothing is known
-/// of such flags, and it is neither.
+/// A message has a flag of file names if any of its files or its copies' files has it. It is unread if any of
+/// these files is not seen: reading one file does not mark the others as read. Without files, such flags are
+/// unknown, and the message is neither seen nor unread.
 pub fn shown_flags(
     files: impl IntoIterator<Item = Flags>,
     derived: ContentFlags,
@@ -39,8 +39,8 @@ pub fn shown_flags(
     })
 }
 
-/// Returns what two copies say together: all their flags, and the higher priority. They differ in headers of
-/// lists alone.
+/// Joins the flags of two copies: all their flags, and the higher priority. Copies differ only in headers
+/// that mailing lists add.
 pub(super) fn joined(left: ContentFlags, right: ContentFlags) -> ContentFlags {
     let either = left.bits() | right.bits();
     let both = left.bits() & right.bits();

@@ -1,6 +1,6 @@
-//! A found message as a value: what a list shows, and everything else.
+//! A found message as a value: the fields that a list shows, and everything else.
 //!
-//! In: a hit. Out: header fields, files and flags. Reads payloads, never mail.
+//! Input: a hit. Output: header fields, files and flags. Reads payloads, never mail.
 
 mod flags;
 
@@ -18,16 +18,16 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 use store::{Part, Value};
 
-/// What a list shows of a message.
+/// The fields of a message that a list shows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Line {
     /// Date in seconds since 1970, if it has one.
     pub date: Option<i64>,
     /// Size of the content in bytes.
     pub size_bytes: u64,
-    /// Content flags, those of its copies among them.
+    /// Content flags, including those of its copies.
     pub derived: ContentFlags,
-    /// The sender for people.
+    /// The sender, as lists show it.
     pub from: String,
     /// The subject.
     pub subject: String,
@@ -40,7 +40,7 @@ pub struct MessageFile {
     pub root: String,
     /// The folder, as queries name it.
     pub maildir: String,
-    /// Where the file is.
+    /// Its path.
     pub path: PathBuf,
     /// Its flags.
     pub flags: Flags,
@@ -50,36 +50,36 @@ pub struct MessageFile {
     pub changed_seconds: i64,
 }
 
-/// Everything known of a message.
+/// All fields of a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Message {
     /// SHA-256 of the content.
     pub sha256: [u8; 32],
-    /// What a list shows.
+    /// The fields that a list shows.
     pub line: Line,
-    /// The other header fields. The list is that of the first of its copies that has one, configured fields
-    /// are those of all.
+    /// The other header fields. The list id comes from the first copy that has one; configured fields come
+    /// from all copies.
     pub rest: Rest,
-    /// Its tags in their order: those that the user gave, and the labels that it brought with it.
+    /// Its tags, sorted: the user's tags, and the labels in the message.
     pub tags: Vec<String>,
-    /// Its files, in the order of their paths; empty when it is absent.
+    /// Its files, sorted by path; empty if the message is absent.
     pub files: Vec<MessageFile>,
 }
 
 impl Message {
-    /// Returns the flags that any of its files has.
+    /// Returns the flags that at least one of its files has.
     pub fn flags(&self) -> Flags {
         self.files.iter().fold(Flags::NONE, |flags, file| flags | file.flags)
     }
 
-    /// Returns the flags that it shows, in the order of the table.
+    /// Returns the flags that the message shows, in the order of the table.
     pub fn shown_flags(&self) -> impl Iterator<Item = &'static FlagInfo> {
         shown_flags(self.files.iter().map(|file| file.flags), self.line.derived)
     }
 }
 
 impl Mailbox {
-    /// Returns what a list shows of a hit. `reader` keeps what many reads share.
+    /// Returns the fields of a hit that a list shows. `reader` keeps what reads share.
     ///
     /// # Errors
     /// Damage in the store.
@@ -106,7 +106,7 @@ impl Mailbox {
         Ok(rows::rest(part, hit.row.row, reader, self.directory())?.message_id)
     }
 
-    /// Returns everything known of a hit.
+    /// Returns all fields of a hit.
     ///
     /// # Errors
     /// Damage in the store.
@@ -122,7 +122,7 @@ impl Mailbox {
         Ok(Message { sha256, line, tags: tags.into_iter().collect(), rest, files: self.files(hit)? })
     }
 
-    /// Returns the files of a hit and of its copies, in the order of their paths.
+    /// Returns the files of a hit and of its copies, sorted by path.
     ///
     /// # Errors
     /// Damage in the store.
@@ -137,8 +137,7 @@ impl Mailbox {
         Ok(found)
     }
 
-    /// Returns the flags that follow from the content of a hit and of its copies, and from the user's
-    /// addresses.
+    /// Returns the flags derived from the content of a hit and of its copies, and from the user's addresses.
     pub(super) fn derived(&self, hit: &Hit) -> Result<ContentFlags> {
         let table = self.snapshot().table(messages::TABLE)?;
         let own = |hit: &Hit| -> Result<ContentFlags> {
@@ -155,8 +154,8 @@ impl Mailbox {
         Ok(derived)
     }
 
-    /// Returns the header fields of a hit. What lists add may be in one of its copies, and what a
-    /// configuration names in all.
+    /// Returns the header fields of a hit. Fields that mailing lists add may be in any of its copies; fields
+    /// that the configuration names are taken from all of them.
     pub(super) fn rest(&self, hit: &Hit, reader: &mut RecordReader) -> Result<Rest> {
         let table = self.snapshot().table(messages::TABLE)?;
         let mut own = |hit: &Hit| -> Result<Rest> {
@@ -177,8 +176,8 @@ impl Mailbox {
         Ok(rest)
     }
 
-    /// Returns a file; none if it lies in no folder. Takes from its name what the name says: each column that
-    /// is read is another place in the store.
+    /// Returns a file, or `None` if its folder has no row. Takes from the name what the name contains, as
+    /// each column read is another access to the store.
     pub(crate) fn message_file(&self, part: &Part, row: u32) -> Result<Option<MessageFile>> {
         let Some(folder) = self.folder(part.u32_at(files::FOLDER, row)?) else { return Ok(None) };
         let subdirectory = Subdirectory::from_number(part.u8_at(files::PLACE, row)?);

@@ -1,7 +1,7 @@
 //! Sorts by date.
 //!
-//! In: a set of messages. Out: as many hits as are wanted. Where few of many are wanted, this walks the index
-//! by date; otherwise it scans the columns and keeps the first. Must not know the other keys.
+//! Input: a set of messages. Output: as many hits as requested. If only a few of many are requested, walks
+//! the index by date; otherwise scans the columns and keeps the first ones. Must not know the other keys.
 
 use crate::error::Result;
 use crate::rows;
@@ -16,7 +16,7 @@ use std::ops::Bound;
 /// How many index steps cost as much as scanning and sorting one hit.
 const WALK_FACTOR: u64 = 4;
 
-/// Sorts the `total` messages of a set by date and returns as many as are wanted.
+/// Sorts the `total` messages of a set by date and returns as many as requested.
 pub(super) fn sort(
     mailbox: &Mailbox,
     found: &NumberSet,
@@ -52,7 +52,7 @@ fn walk(mailbox: &Mailbox, found: &NumberSet, direction: Direction, wanted: usiz
     Ok(list)
 }
 
-/// Takes the hits out of the columns and sorts them; keeps only as many as are wanted.
+/// Reads the hits from the columns and sorts them. Keeps only as many as requested.
 fn scan(mailbox: &Mailbox, found: &NumberSet, direction: Direction, wanted: usize) -> Result<Vec<Hit>> {
     let mut heap: BinaryHeap<Ranked> = BinaryHeap::new();
     let mut all: Vec<Ranked> = Vec::new();

@@ -1,7 +1,7 @@
-//! Sorts by what is not the date.
+//! Sorts by keys other than the date.
 //!
-//! In: hits. Out: the same in order. Text is compared folded, as people sort it; ids and paths byte by byte.
-//! What is compared is read on all processors. Must not know queries.
+//! Input: hits. Output: the same hits, sorted. Text is compared folded, as people sort it; ids and paths byte
+//! by byte. All processors read the keys. Must not know queries.
 
 use crate::error::Result;
 use crate::record::Contact;
@@ -18,10 +18,10 @@ use rayon::prelude::*;
 use std::os::unix::ffi::OsStrExt;
 use store::Table;
 
-/// Fewer hits than this are read where we are: other threads would not be awake before it is done.
+/// Fewer hits than this are read on the calling thread: waking other threads would take longer.
 const PARALLEL_COUNT_MIN: usize = 512;
 
-/// Sorts hits and keeps as many as are wanted.
+/// Sorts hits and keeps as many as requested.
 pub(super) fn sort(
     mailbox: &Mailbox,
     hits: Vec<Ranked>,
@@ -50,7 +50,7 @@ pub(super) fn sort(
     }
 }
 
-/// How to sort, whatever is compared.
+/// How to sort, for any key.
 #[derive(Clone, Copy)]
 struct Sorter {
     direction: Direction,
@@ -88,7 +88,7 @@ impl Sorter {
     }
 }
 
-/// One hit, and where it is read.
+/// A hit, and where to read its fields.
 struct At<'a> {
     mailbox: &'a Mailbox,
     table: &'a Table,
@@ -117,7 +117,8 @@ impl At<'_> {
         Ok(self.mailbox.files(&self.hit)?.first().map(key))
     }
 
-    /// Returns a number of which the highest bit is 0 if the message has the first of all flags, and so on.
+    /// Returns a number whose highest bit is 0 if the message has the first of all flags, and so on for the
+    /// others.
     fn flags(&self) -> Result<u32> {
         let derived = self.mailbox.derived(&self.hit)?;
         let files = self.mailbox.files(&self.hit)?;
@@ -149,13 +150,13 @@ impl At<'_> {
     }
 }
 
-/// Returns people as lists show them, folded: names, or else addresses.
+/// Returns a list of people as shown, folded: names, or addresses where there is no name.
 fn people(list: &[Contact]) -> String {
     let names = list.iter().map(|one| if one.name.is_empty() { &one.address } else { &one.name });
     names.map(|name| fold(name)).collect::<Vec<_>>().join(", ")
 }
 
-/// Returns a subject as people sort it: folded, without what replies and forwards put before it.
+/// Returns the sort key of a subject: folded, without the prefixes of replies and forwards.
 fn subject_key(subject: &str) -> String {
     let folded = fold(subject);
     let mut rest = folded.trim_start();

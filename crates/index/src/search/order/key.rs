@@ -1,7 +1,7 @@
-//! What found messages are sorted by, and which end comes first.
+//! The sort keys of found messages, and the direction.
 
-/// What to sort by. Messages that are alike in it come by date, those of one second by SHA-256. Of several
-/// files of a message the first counts, in the order of paths, but for flags and times of change.
+/// What to sort by. Messages with equal keys are sorted by date, then by SHA-256. If a message has several
+/// files, the first path counts, except for flags and times of change.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SortKey {
     /// The date.
@@ -11,9 +11,9 @@ pub enum SortKey {
     Size,
     /// The subject, folded, without `Re:` and `Fwd:`.
     Subject,
-    /// The sender: the name, or else the address, folded.
+    /// The sender's name, or the address if there is no name, folded.
     From,
-    /// The recipients, in the same way, one after the other.
+    /// The recipients, likewise, one after the other.
     To,
     /// The recipients of a copy.
     Cc,
@@ -29,17 +29,17 @@ pub enum SortKey {
     Maildir,
     /// The path.
     Path,
-    /// The flags: a message with the first of all flags is smaller than one without.
+    /// The flags: a message with the first flag of the table sorts before one without it.
     Flags,
-    /// The priority: high is smaller than normal, and that than low.
+    /// The priority: high before normal before low.
     Priority,
-    /// The language of the text; what has none is the smallest.
+    /// The language of the text; messages without one come first.
     Language,
-    /// When a file of it last changed.
+    /// When one of its files last changed.
     Changed,
 }
 
-/// Which end comes first.
+/// Which end of the order comes first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Direction {
     /// Smallest or oldest first.

@@ -1,9 +1,9 @@
 //! Puts found messages in order.
 //!
-//! In: a set of numbers. Out: hits, newest first by default. Sorting by date walks the ordered index when few
-//! of many are wanted, so that the newest fifty of a large folder cost the same as those of a small one, and
-//! neither time nor memory grows with the folder (`by_date`). What the other keys compare is in `by_key`.
-//! Must not know queries.
+//! Input: a set of numbers. Output: hits, newest first by default. If only a few of many are requested,
+//! sorting by date walks the ordered index: the newest fifty messages of a large folder then cost as much as
+//! those of a small one, in time and in memory (`by_date`). `by_key` has the other keys. Must not know
+//! queries.
 
 mod by_date;
 mod by_key;
@@ -15,20 +15,20 @@ use crate::search::mailbox::{Hits, Mailbox};
 use crate::set::NumberSet;
 pub use key::{Direction, SortKey};
 
-/// The order of hits, and which of them are wanted.
+/// The order of hits, and which of them to return.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Order {
     /// What to sort by.
     pub key: SortKey,
-    /// Which end first.
+    /// Which end comes first.
     pub direction: Direction,
-    /// How many to leave out at the beginning.
+    /// How many hits to skip at the beginning.
     pub offset: usize,
     /// How many to return at most.
     pub limit: Option<usize>,
 }
 
-/// Sorts.
+/// Sorts a set and returns the requested hits.
 pub(super) fn sort(mailbox: &Mailbox, found: &NumberSet, order: &Order) -> Result<Hits> {
     let total = found.count();
     let wanted = order.limit.map_or(usize::MAX, |limit| limit.saturating_add(order.offset));

@@ -1,7 +1,7 @@
-//! The messages of a set with what orders them by date.
+//! Messages of a set with the values that order them by date.
 //!
-//! In: a set of messages. Out: hits in no order, each with its date and the beginning of its SHA-256.
-//! Messages that are alike in another key are ordered by these. Must not know that key.
+//! Input: a set of messages. Output: hits in no particular order, each with its date and the beginning of its
+//! SHA-256. These order messages whose other key is equal. Must not know that key.
 
 use crate::error::Result;
 use crate::rows;
@@ -12,10 +12,10 @@ use crate::tables::messages;
 use std::cmp::Ordering;
 use store::RowId;
 
-/// How many rows are scanned in the time in which one is looked up.
+/// How many rows can be scanned in the time of one look-up.
 const LOOK_UP_FACTOR: u64 = 512;
 
-/// A hit with all that orders it by date.
+/// A hit with the values that order it by date.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Ranked {
     pub(super) hit: Hit,
@@ -28,7 +28,7 @@ impl Ranked {
         Ranked { hit, sha256: *id.first_chunk().expect("an id has 32 bytes"), descending: false }
     }
 
-    /// Returns the same hit, to be compared in a direction.
+    /// Returns the same hit, compared in this direction.
     pub(super) fn in_direction(self, direction: Direction) -> Ranked {
         Ranked { descending: direction == Direction::Descending, ..self }
     }
@@ -47,8 +47,8 @@ impl PartialOrd for Ranked {
     }
 }
 
-/// Visits all hits, in no order. Few of many are looked up, so that what is not found costs nothing: not a
-/// page of its columns is read.
+/// Visits all hits, in no particular order. If the set is a small part of the table, looks up each message,
+/// so that no column is read completely.
 pub(super) fn each(mailbox: &Mailbox, found: &NumberSet, mut visit: impl FnMut(Ranked)) -> Result<()> {
     let table = mailbox.snapshot().table(messages::TABLE)?;
     if found.count().saturating_mul(LOOK_UP_FACTOR) < table.row_count() {
@@ -75,7 +75,7 @@ pub(super) fn each(mailbox: &Mailbox, found: &NumberSet, mut visit: impl FnMut(R
     Ok(())
 }
 
-/// Returns all hits, in no order.
+/// Returns all hits, in no particular order.
 pub(super) fn all(mailbox: &Mailbox, found: &NumberSet) -> Result<Vec<Ranked>> {
     let mut list = Vec::new();
     each(mailbox, found, |ranked| list.push(ranked))?;

@@ -1,8 +1,8 @@
-//! Conversations: which messages belong together, and how they answer each other.
+//! Conversations: which messages belong together, and which message answers which.
 //!
-//! In: sets of messages. Out: all messages of their threads, as sets or as trees. The roots of all nodes are
-//! resolved when they are first asked for; what is not decided by a message's own parent is read from header
-//! records, for the few threads that need it.
+//! Input: sets of messages. Output: all messages of their threads, as sets or as trees. The roots of all
+//! nodes are resolved on first use. If the parents of messages do not connect a thread, its header records
+//! are read as well; few threads need this.
 
 mod tree;
 
@@ -21,7 +21,8 @@ use tree::{Item, TreePosition};
 /// A conversation.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Thread {
-    /// Its messages: each stands behind what it answers, answers to the same in the order of their dates.
+    /// Its messages. Each comes after the one that it answers; answers to the same message are sorted by
+    /// date.
     pub entries: Vec<ThreadEntry>,
 }
 
@@ -30,9 +31,9 @@ pub struct Thread {
 pub struct ThreadEntry {
     /// The message.
     pub hit: Hit,
-    /// How many messages stand above it.
+    /// How many messages are above it.
     pub depth: u32,
-    /// Whether it was found, or only belongs to what was.
+    /// Whether it was found, or only belongs to a found one.
     pub origin: Origin,
 }
 
@@ -41,36 +42,36 @@ pub struct ThreadEntry {
 pub enum Origin {
     /// It matches.
     Found,
-    /// It is of the same thread as one that does.
+    /// It is in the same thread as a message that matches.
     Related,
 }
 
 /// Conversations in order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Threads {
-    /// How many there are, those left out included.
+    /// How many there are, including those left out.
     pub total: u64,
-    /// Those wanted.
+    /// The requested conversations.
     pub list: Vec<Thread>,
 }
 
-/// Which conversations are wanted, by the date of their newest message.
+/// Which conversations to return, sorted by the date of their newest message.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ThreadOrder {
-    /// Which end first.
+    /// Which end comes first.
     pub direction: Direction,
-    /// Which messages are shown once; of several one that was found, if any was.
+    /// Which messages are shown once. Of several equal messages, one that was found is preferred.
     pub duplicates: Duplicates,
-    /// How many conversations to leave out at the beginning.
+    /// How many conversations to skip at the beginning.
     pub offset: usize,
     /// How many conversations to return at most.
     pub limit: Option<usize>,
 }
 
-/// A message with all that places it.
+/// A message with the values that place it in a conversation.
 #[derive(Clone, Copy, Debug)]
 struct Member {
-    /// The place of its thread in the order.
+    /// The position of its thread in the order.
     rank: u32,
     hit: Hit,
     sha256: [u8; 8],
@@ -79,7 +80,7 @@ struct Member {
 }
 
 impl Mailbox {
-    /// Adds to a set all live messages of the same threads.
+    /// Adds all live messages of the same threads to a set.
     ///
     /// # Errors
     /// Damage in the store.
@@ -89,7 +90,7 @@ impl Mailbox {
         self.live_of_roots(&wanted, roots)
     }
 
-    /// Returns the conversations of the messages of a set, whole.
+    /// Returns the complete conversations of the messages in a set.
     ///
     /// # Errors
     /// Damage in the store.
@@ -101,7 +102,7 @@ impl Mailbox {
         let mut shown = related.clone();
         shown.and(live);
         let shown = self.distinct(&shown, order.duplicates, Some(found))?;
-        // What is absent is not shown, and still tells what it answered.
+        // Absent messages are not shown, but still connect the messages that answer each other.
         related.minus(live);
         related.or(&shown);
         let ranks = rank(self, &shown, roots, order)?;
@@ -117,7 +118,7 @@ impl Mailbox {
         Ok(Threads { total: ranks.total, list })
     }
 
-    /// Returns the conversations of some hits, whole.
+    /// Returns the complete conversations of some hits.
     ///
     /// # Errors
     /// Damage in the store.
@@ -127,8 +128,8 @@ impl Mailbox {
         self.threads(&found, order)
     }
 
-    /// Returns live messages of the thread that a Message-ID belongs to, whether or not that message is
-    /// there.
+    /// Returns the live messages of the thread that a Message-ID belongs to, whether or not there is a
+    /// message with that id.
     pub(super) fn thread_of_id(&self, id: &str) -> Result<NumberSet> {
         let table = self.snapshot().table(threads::TABLE)?;
         let roots = self.forest()?;
@@ -139,7 +140,7 @@ impl Mailbox {
         self.live_of_roots(&wanted, roots)
     }
 
-    /// Returns the roots of the threads that the messages of a set belong to.
+    /// Returns the roots of the threads of the messages in a set.
     fn roots_of(&self, found: &NumberSet, roots: &Forest) -> Result<NumberSet> {
         let mut wanted = NumberSet::new(roots.bound());
         self.each_node(|number, node| {
@@ -178,7 +179,7 @@ impl Mailbox {
     }
 }
 
-/// The places of threads in the order wanted.
+/// The positions of threads in the requested order.
 struct Ranks {
     /// The rank of each root, or [`NO_RANK`].
     of_root: Vec<u32>,
@@ -187,7 +188,7 @@ struct Ranks {
 
 const NO_RANK: u32 = u32::MAX;
 
-/// Puts threads in the order of their newest message.
+/// Sorts threads by their newest message.
 fn rank(mailbox: &Mailbox, related: &NumberSet, roots: &Forest, order: &ThreadOrder) -> Result<Ranks> {
     let mut newest: Vec<Option<(i64, [u8; 8])>> = vec![None; roots.bound() as usize];
     each_member(mailbox, related, roots, |root, member| {
@@ -253,7 +254,7 @@ struct Sets<'a> {
     shown: &'a NumberSet,
 }
 
-/// Makes a tree of the messages of one thread, which come in the order of their dates.
+/// Makes a tree of the messages of one thread, which come sorted by date.
 fn arrange(mailbox: &Mailbox, members: &[Member], sets: &Sets<'_>) -> Result<Thread> {
     let item = |member: &Member| {
         let is_shown = sets.shown.contains(member.hit.number);
@@ -261,7 +262,7 @@ fn arrange(mailbox: &Mailbox, members: &[Member], sets: &Sets<'_>) -> Result<Thr
     };
     let items: Vec<Item> = members.iter().map(item).collect();
     let mut places = tree::by_parents(&items);
-    // Several messages that answer none of the others: what others say of their ancestors may tell.
+    // If several messages have no parent here, the references of the other messages may connect them.
     if places.iter().filter(|place| place.depth == 0).count() > 1 {
         let chains = members.iter().map(|member| chain(mailbox, member)).collect::<Result<Vec<_>>>()?;
         places = tree::by_chains(&items, &chains);
@@ -274,7 +275,7 @@ fn arrange(mailbox: &Mailbox, members: &[Member], sets: &Sets<'_>) -> Result<Thr
     Ok(Thread { entries: places.iter().map(entry).collect() })
 }
 
-/// Returns the nodes that a message names, the oldest first, what it answers last.
+/// Returns the nodes that a message refers to, oldest first. The last one is the message that it answers.
 fn chain(mailbox: &Mailbox, member: &Member) -> Result<Vec<u32>> {
     let table = mailbox.snapshot().table(messages::TABLE)?;
     let part = rows::part_of(&table, member.hit.row);

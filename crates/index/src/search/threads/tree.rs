@@ -1,9 +1,9 @@
 //! How the messages of one thread answer each other: a tree, in the manner of Zawinski's message threading
 //! (<https://www.jwz.org/doc/threading.html>).
 //!
-//! In: messages in the order of their dates, each with its node and that of the message it answers, and the
-//! chains of ancestors that they name. Out: the order in which to show them, with depths. Pure: what came
-//! first to the index does not matter.
+//! Input: messages sorted by date, each with its node and the node of the message that it answers, and the
+//! chains of ancestors that messages name. Output: the order in which to show them, with depths. Pure: the
+//! order in which messages were indexed does not matter.
 
 use crate::tables::NO_NODE;
 use std::collections::HashMap;
@@ -11,32 +11,32 @@ use std::collections::HashMap;
 /// A message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Item {
-    /// The node of its Message-ID; several messages may have the same.
+    /// The node of its Message-ID. Several messages may share one.
     pub node: u32,
     /// The node of the message that it answers, or [`NO_NODE`].
     pub parent: u32,
-    /// Whether it is to be shown; one that is not only tells what stands above others.
+    /// Whether it is shown. A message that is not shown only connects others.
     pub is_shown: bool,
 }
 
 /// Where a message is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct TreePosition {
-    /// Its place among the items.
+    /// Its index among the items.
     pub index: usize,
-    /// How many messages stand above it.
+    /// How many messages are above it.
     pub depth: u32,
 }
 
-/// Arranges messages by what each answers.
+/// Arranges messages by the message that each answers.
 pub(super) fn by_parents(items: &[Item]) -> Vec<TreePosition> {
     let mut links = Links::new(items);
     links.own_parents(items);
     links.places(items)
 }
 
-/// Arranges messages by what each answers, and those whose parent is missing or unknown also by the chains of
-/// ancestors that messages name: `chains` has one for each item, the oldest first.
+/// Arranges messages by the message that each answers. Where that is missing or unknown, uses the chains of
+/// ancestors that messages name. `chains` has one chain per item, oldest first.
 pub(super) fn by_chains(items: &[Item], chains: &[Vec<u32>]) -> Vec<TreePosition> {
     let mut links = Links::new(items);
     links.own_parents(items);
@@ -50,11 +50,11 @@ pub(super) fn by_chains(items: &[Item], chains: &[Vec<u32>]) -> Vec<TreePosition
     links.places(items)
 }
 
-/// A node and what stands above it; one without a message to show has no item.
+/// A node and its parent. It has no item if no message of the node is shown.
 #[derive(Debug, Default)]
 struct Container {
     parent: Option<usize>,
-    /// Towards the top of its tree, which a union-find finds fast.
+    /// A node closer to the root of its tree, as in a union-find.
     towards_top: usize,
     first_item: Option<usize>,
 }
@@ -93,7 +93,7 @@ impl Links {
         index
     }
 
-    /// Puts a node below another, unless it has a parent already or would stand above itself.
+    /// Puts a node below another, unless it already has a parent or would become its own ancestor.
     fn link(&mut self, child: u32, parent: u32) {
         let (child, parent) = (self.container(child), self.container(parent));
         if self.containers[child].parent.is_none() && self.top(parent) != child {
@@ -106,17 +106,18 @@ impl Links {
         let mut top = container;
         while self.containers[top].towards_top != top {
             let next = self.containers[top].towards_top;
-            // Halves the way for the next time.
+            // Halves the path for the next search.
             self.containers[top].towards_top = self.containers[next].towards_top;
             top = next;
         }
         top
     }
 
-    /// Returns for each item the item that it stands below. What has no message to show is passed over; an
-    /// item whose node another one has, too, stands where the first one does.
+    /// Returns the parent item of each item. Nodes without a shown message are skipped. If several items
+    /// share a node, all are placed where the first one is.
     fn parents(&self, items: &[Item]) -> Vec<Option<usize>> {
-        // The nearest message above a ghost, for each container, so that long rows of ghosts are walked once.
+        // For each container, the nearest message above it, so that long chains of ghosts are walked only
+        // once.
         let mut nearest: Vec<Option<Option<usize>>> = vec![None; self.containers.len()];
         let mut way = Vec::new();
         let mut above = |container: usize| {
@@ -168,8 +169,7 @@ impl Links {
 mod tests {
     use super::*;
 
-    /// Items from text: `node` or `node<parent`, in the order of their dates; with a `-` behind, one that is
-    /// not shown.
+    /// Parses items: `node` or `node<parent`, sorted by date. A trailing `-` marks an item that is not shown.
     fn items(text: &str) -> Vec<Item> {
         let number = |text: &str| text.trim_end_matches('-').parse().unwrap();
         let item = |word: &str| match word.split_once('<') {
@@ -181,7 +181,7 @@ mod tests {
         text.split_whitespace().map(item).collect()
     }
 
-    /// Shows places as nodes with a dot for each level.
+    /// Shows positions as nodes, with a dot per level.
     fn shown(items: &[Item], places: &[TreePosition]) -> String {
         let show =
             |place: &TreePosition| format!("{}{}", ".".repeat(place.depth as usize), items[place.index].node);
@@ -195,15 +195,15 @@ mod tests {
             ("1 2 3<1", "1 .3 2"),
             // An answer dated before the question.
             ("2<1 1 3<2", "1 .2 ..3"),
-            // Twice the same Message-ID, and an answer to it.
+            // The same Message-ID twice, and an answer to it.
             ("1 1 2<1", "1 .2 1"),
             // Circles.
             ("1<2 2<1", "2 .1"),
             ("1<1 2<1", "1 .2"),
             ("1<3 2<1 3<2", "3 .1 ..2"),
-            // The parent is missing: both stand alone.
+            // The parent is missing, so both stand alone.
             ("2<9 3<9", "2 3"),
-            // The parent is not shown, and tells what is above.
+            // The parent is not shown, but connects the others.
             ("1 2<1- 3<2", "1 .3"),
             ("1- 2<1 3<1", "2 3"),
             ("", ""),
@@ -222,7 +222,7 @@ mod tests {
             ("1 2 3<2", vec![vec![], vec![], vec![1, 2]], "1 .2 ..3"),
             // A chain that would make a circle.
             ("1 2<1 3<2 4", vec![vec![], vec![1], vec![2], vec![3, 1]], "1 .2 ..3 4"),
-            // Two rows of ghosts.
+            // Two chains of ghosts.
             ("1 2<8 3<9", vec![vec![], vec![1, 7, 8], vec![7, 9]], "1 .2 .3"),
         ] {
             let items = items(text);

@@ -1,9 +1,9 @@
-//! Saved queries: names for questions, as the user gave them. A text file in `user/`, which backups store as
-//! it is.
+//! Saved queries: the names that the user gave to queries. A text file in `user/`, which backups store as it
+//! is.
 //!
-//! In: names and queries. Out: a file that is replaced as a whole, under a lock, after its second copy in
-//! `user/copy/` was. The format is in docs/FORMAT.md. What a query asks is checked by whoever saves it. Must
-//! not know the language of queries.
+//! Input: names and queries. Output: a file that is replaced as a whole, under a lock, after its second copy
+//! in `user/copy/`. docs/FORMAT.md describes the format. The caller that saves a query checks it first. Must
+//! not know the query language.
 
 use crate::environment::Environment;
 use crate::error::{Error, Result};
@@ -14,15 +14,15 @@ use xxhash_rust::xxh3::xxh3_64;
 
 /// The file's name.
 pub(crate) const FILE: &str = "queries";
-/// The file whose lock whoever writes holds.
+/// The lock file that a writer holds.
 pub(crate) const LOCK: &str = "queries.lock";
-/// The first line: what it is, and the version of the format.
+/// The first line: the kind of the file and the version of the format.
 const HEADER: &str = "pneu-queries 2";
-/// The first line of files without a checksum.
+/// The first line of version 1, which has no checksum.
 const HEADER_1: &str = "pneu-queries 1";
-/// What the last line begins with; behind it stands the XXH3-64 of all bytes before the line, in 16 digits.
+/// The beginning of the last line. The XXH3-64 of all bytes before that line follows, in 16 digits.
 const CHECKSUM: &str = "# checksum ";
-/// What begins the first line of every version.
+/// The beginning of the first line in every version.
 const HEADER_START: &str = "pneu-queries ";
 /// Longest name in bytes.
 pub const QUERY_NAME_BYTES_MAX: usize = 64;
@@ -42,12 +42,12 @@ pub fn saved_queries(environment: &Environment) -> Result<BTreeMap<String, Strin
     })
 }
 
-/// Changes the saved queries: `change` is given those that there are, and says whether to save what it made
-/// of them. Returns whether that was done.
+/// Changes the saved queries. `change` gets the current ones, and returns whether to save its changes.
+/// Returns whether they were saved.
 ///
 /// # Errors
-/// As [`saved_queries`]; a name that is none; a full disk, a data directory that cannot be written: then
-/// nothing was changed.
+/// As [`saved_queries`]; an invalid name; a full disk, a data directory that cannot be written: nothing was
+/// changed.
 pub fn change_queries(
     environment: &Environment,
     change: &mut dyn FnMut(&mut BTreeMap<String, String>) -> bool,
@@ -60,7 +60,7 @@ pub fn change_queries(
     let mut text = format!("{HEADER}\n");
     for (name, query) in &queries {
         check_query_name(name).map_err(|what| Error::QueryName { name: name.clone(), what })?;
-        // White space parts words, whichever it is; what a line cannot hold is none of a query.
+        // A query is a single line. Any white space separates words, so control characters become spaces.
         let query: String = query.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
         text.push_str(&format!("{name}\t{}\n", query.trim()));
     }
@@ -68,11 +68,11 @@ pub fn change_queries(
     Ok(true)
 }
 
-/// Returns the bytes of the file, for backups; none if nothing was ever saved. If it is not there or damaged,
-/// those of its second copy.
+/// Returns the bytes of the file, for backups. If it is missing or damaged, returns its second copy. Returns
+/// `None` if nothing was ever saved.
 ///
 /// # Errors
-/// Both are damaged, or cannot be read.
+/// Both are damaged or cannot be read.
 pub fn export_queries(environment: &Environment) -> Result<Option<Vec<u8>>> {
     let sound = [path(environment), second(environment)].iter().find_map(|path| sound_in(environment, path));
     match (sound, first(environment)?) {
@@ -82,7 +82,7 @@ pub fn export_queries(environment: &Environment) -> Result<Option<Vec<u8>>> {
     }
 }
 
-/// Returns the file, or else its second copy, with where that is; none if there is neither.
+/// Returns the file, or else its second copy, with its path. Returns `None` if there is neither.
 fn first(environment: &Environment) -> Result<Option<(PathBuf, Vec<u8>)>> {
     for path in [path(environment), second(environment)] {
         match environment.disk.read(&path) {
@@ -94,7 +94,7 @@ fn first(environment: &Environment) -> Result<Option<(PathBuf, Vec<u8>)>> {
     Ok(None)
 }
 
-/// Looks for damage in the file and in its second copy; says of each what is wrong with it.
+/// Checks the file and its second copy, and returns the damage in each.
 pub(super) fn check(environment: &Environment) -> [Option<(PathBuf, String)>; 2] {
     [path(environment), second(environment)].map(|path| {
         let damage = match environment.disk.read(&path) {
@@ -106,16 +106,15 @@ pub(super) fn check(environment: &Environment) -> [Option<(PathBuf, String)>; 2]
     })
 }
 
-/// Puts the file and its second copy in the place of each other where one is damaged or missing, and the
-/// other is whole.
+/// Replaces a damaged or missing file by its intact second copy, or the copy by the file.
 ///
 /// # Errors
-/// What the disk says.
+/// An error of the disk.
 pub(super) fn repair(environment: &Environment) -> Result<()> {
     let _lock = lock(environment)?;
     let places = [path(environment), second(environment)];
     let sound = places.clone().map(|path| sound_in(environment, &path));
-    // A file that was written by hand may be newer, its copy never is.
+    // The file comes first: somebody may have edited it by hand, so it may be newer than its copy.
     let Some(bytes) = sound.iter().flatten().next() else { return Ok(()) };
     for (place, _) in places.iter().zip(&sound).filter(|(_, sound)| sound.is_none()) {
         publish_at(environment, place, bytes)?;
@@ -123,14 +122,14 @@ pub(super) fn repair(environment: &Environment) -> Result<()> {
     Ok(())
 }
 
-/// Returns the bytes of a file that is whole.
+/// Returns the bytes of a file if it is intact.
 fn sound_in(environment: &Environment, path: &Path) -> Option<Vec<u8>> {
     let bytes = environment.disk.read(path).ok()?;
     parse(&bytes, path.to_owned()).is_ok().then_some(bytes)
 }
 
-/// Gives a file that has none its second copy, and the checksum of the newest version. All of its lines stay
-/// as they are, also those that somebody wrote by hand.
+/// Adds the second copy and the newest version's checksum to a file that lacks them. All of its lines stay as
+/// they are, including those written by hand.
 ///
 /// # Errors
 /// As [`change_queries`].
@@ -150,11 +149,11 @@ fn with_checksum(mut text: String) -> String {
     text
 }
 
-/// Takes in saved queries as they were exported, byte for byte, where none were ever saved. Returns how many
-/// those are; none if there are some.
+/// Imports saved queries as they were exported, byte for byte, if none were ever saved. Returns how many they
+/// are, or `None` if there are queries already.
 ///
 /// # Errors
-/// The file is damaged or of a newer version: then nothing was changed. As [`change_queries`].
+/// The file is damaged or newer: nothing was changed. As [`change_queries`].
 pub fn import_queries(environment: &Environment, bytes: &[u8]) -> Result<Option<usize>> {
     if first(environment)?.is_some() {
         return Ok(None);
@@ -168,7 +167,7 @@ pub fn import_queries(environment: &Environment, bytes: &[u8]) -> Result<Option<
     Ok(Some(count))
 }
 
-/// Says whether text can be the name of a saved query.
+/// Checks that a text can be the name of a saved query.
 ///
 /// # Errors
 /// A sentence that says why not.
@@ -190,7 +189,7 @@ fn path(environment: &Environment) -> PathBuf {
     environment.user_directory().join(FILE)
 }
 
-/// Returns where the second copy of the file lies.
+/// Returns the path of the second copy.
 fn second(environment: &Environment) -> PathBuf {
     store::second_copy(&environment.user_directory()).join(FILE)
 }
@@ -213,7 +212,7 @@ fn publish_at(environment: &Environment, path: &Path, bytes: &[u8]) -> Result<()
     Ok(disk::publish(environment.disk.as_ref(), directory, FILE, bytes)?)
 }
 
-/// Says whether a file of version 2 ends with the checksum of what stands before.
+/// Returns whether a file of version 2 ends with the checksum of what precedes it.
 fn is_checksum_right(text: &str) -> bool {
     let lines = text.strip_suffix('\n').unwrap_or(text);
     let start = lines.rfind('\n').map_or(0, |end| end + 1);

@@ -1,4 +1,4 @@
-//! What is read as saved queries, and what is refused.
+//! Files of saved queries that are accepted, and files that are refused.
 
 use super::*;
 

@@ -7,7 +7,7 @@ use jiff::tz::Offset;
 
 use super::moment::{Clock, Day};
 
-/// What a word in digits said.
+/// The meaning of a word in digits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Digits {
     pub(super) day: Option<Day>,

@@ -102,8 +102,8 @@ pub(super) fn resolve(expression: &Expression, now: &Zoned) -> Result<Moment, St
     })
 }
 
-/// Calendar units are counted in local time, so that a day ago is the same time of day whatever the clocks
-/// did.
+/// Calendar units are counted in local time, so that a day ago is the same time of day even if the clocks
+/// changed.
 fn time_ago(now: &Zoned, ago: Span) -> Result<Moment, String> {
     let then = now.checked_sub(ago).map_err(|_| too_far())?;
     Ok(Moment::Ago(then.timestamp().as_second()))

@@ -61,7 +61,7 @@ enum Unit {
     Year,
 }
 
-/// What was read so far.
+/// What has been read so far.
 struct Reader<'a> {
     now: &'a Zoned,
     expression: Expression,
@@ -234,7 +234,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Reads what `last` and `this` stand before.
+    /// Reads the word after `last` or `this`.
     fn named_period(&mut self, back: i64, lower: &str, name: &str) -> Result<(), String> {
         let today = self.now.date();
         if let Some(weekday) = abbreviated(&WEEKDAYS, lower).filter(|_| back == 1) {
@@ -293,7 +293,7 @@ impl Reader<'_> {
         } else if let (Some(weekday), None) = (self.weekday, self.expression.day) {
             let today = self.now.date();
             let since_sunday = i64::from(today.weekday().to_sunday_zero_offset());
-            // The last such day before today, a week ago at most: in notmuch, too, today is not meant.
+            // The last such day before today, at most a week ago: as in notmuch, today is not meant.
             let back = since_sunday.saturating_sub(weekday).saturating_sub(1).rem_euclid(7).saturating_add(1);
             self.day(Day::Date(days_before(today, back)?))?;
         }

@@ -49,7 +49,7 @@ fn a_damaged_index_file_is_named_and_the_others_can_be_had() {
     sound.files.remove(&file_id(1));
     check(&index, &sound);
 
-    // It is not taken for read: still an error, and once it is whole again it is there.
+    // It does not count as read: loading still fails, and succeeds once the file is intact again.
     load(&files, Some(&place(&disk))).unwrap_err();
     assert_eq!(load_and_check(&twin, &disk), 1);
 }
@@ -62,7 +62,7 @@ fn a_cache_of_another_repository_is_not_used() {
     let files = small().files();
     load(&files, Some(&other)).unwrap();
     assert_eq!(files.take_read().len(), 3);
-    // Somebody copies the directory of the one over that of the other.
+    // The cache of one repository is copied over that of the other.
     for path in store_files(&disk) {
         if path.starts_with(Path::new(CACHES).join(other.repository.to_string())) {
             disk::Disk::remove(&disk, &path).unwrap();

@@ -1,4 +1,4 @@
-//! What the tests of the blob index share: index files in memory, a twin made of maps, and comparisons with
+//! Shared by the tests of the blob index: index files in memory, a twin made of maps, and comparisons with
 //! it.
 
 mod crash;
@@ -39,7 +39,7 @@ impl IndexFiles for TestFiles {
 }
 
 impl TestFiles {
-    /// Returns the names of the files that were read since this was asked.
+    /// Returns the names of the files that were read since the last call.
     fn take_read(&self) -> BTreeSet<Id> {
         let read = std::mem::take(&mut *self.read.lock().unwrap());
         let count = read.len();
@@ -49,7 +49,7 @@ impl TestFiles {
     }
 }
 
-/// What a repository's index files say, as maps.
+/// The contents of a repository's index files, as maps.
 #[derive(Clone, Debug, Default)]
 struct Twin {
     files: BTreeMap<Id, Vec<Named>>,
@@ -234,7 +234,7 @@ fn check_mentions(survey: &Survey, twin: &Twin, packs: &[PackSummary]) {
     }
 }
 
-/// Returns the files of the cache's store but for locks.
+/// Returns the files of the cache's store except locks.
 fn store_files(disk: &SimDisk) -> Vec<PathBuf> {
     let is_store = |path: &PathBuf| {
         path.starts_with(CACHES) && path.parent() != Some(Path::new(CACHES)) && !path.ends_with("lock")

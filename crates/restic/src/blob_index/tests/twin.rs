@@ -45,7 +45,7 @@ fn random_file(random: &mut Random, twin: &Twin, next_pack: &mut u64) -> Vec<Nam
     named
 }
 
-/// Does something to the cache. Returns whether it may still be used.
+/// Damages the cache in a random way. Returns whether it may still be usable.
 fn meddle(random: &mut Random, disk: &SimDisk) -> bool {
     let files = store_files(disk);
     if files.is_empty() {
@@ -94,7 +94,7 @@ fn run(seed: u64) {
         files.read.lock().unwrap().clear();
         check(&index, &twin);
         if place.is_some() {
-            // What was damaged and never touched may be damaged still.
+            // A damaged part that was never read may still be damaged.
             cached = cached.is_some().then_some(names).or_else(|| names_if_sound(&twin, &disk));
         }
         add_and_check(&mut random, &index, &twin, &mut next_pack);

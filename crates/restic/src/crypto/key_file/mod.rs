@@ -195,10 +195,10 @@ enum Unopened {
 }
 
 impl KeyFile {
-    /// Reads a key file. An error says what is wrong, as the rest of a sentence.
+    /// Reads a key file. An error is the rest of a sentence that says what is wrong.
     ///
     /// # Errors
-    /// What is missing or not as it should be.
+    /// If something is missing or invalid.
     pub fn from_json(json: &[u8]) -> std::result::Result<KeyFile, String> {
         let raw: RawKeyFile<'_> = serde_json::from_slice(json).map_err(|error| json_fault(&error))?;
         if raw.kdf != SCRYPT {
@@ -275,7 +275,7 @@ fn derive(password: &Password, salt: &[u8], cost: Cost) -> std::result::Result<K
 
 /// Returns the key as the JSON inside a key file.
 fn key_json(key: &Key) -> Zeroizing<Vec<u8>> {
-    // Long enough from the beginning, so that nothing of it stays where it was too short.
+    // The capacity is large enough from the start: growing would leave parts of the key in freed memory.
     let mut out = Zeroizing::new(Vec::with_capacity(256));
     let (content, code) = key.bytes().split_at(32);
     let (k, r) = code.split_at(16);

@@ -4,7 +4,7 @@ use crate::encoding::id::Id;
 use crate::encoding::time::Time;
 use serde::{Deserialize, Deserializer};
 
-/// Says where JSON is not as it should be, and nothing of what stands there.
+/// Describes a fault in JSON by its position, without quoting the content.
 pub(crate) fn json_fault(error: &serde_json::Error) -> String {
     use serde_json::error::Category;
     let what = match error.classify() {

@@ -30,7 +30,7 @@ pub(crate) struct Scanner<'a> {
     rest: &'a [u8],
 }
 
-/// Text as it stands between its quotes, with escapes that are whole.
+/// The raw text between quotes, with complete escapes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Text<'a> {
     raw: &'a [u8],
@@ -59,7 +59,7 @@ impl<'a> Scanner<'a> {
         self.rest = self.rest.get(count..).unwrap_or_default();
     }
 
-    /// Returns the fault that here is something else than expected.
+    /// Returns the fault for something unexpected at the present position.
     pub(crate) fn expected<T>(&self, what: &str) -> Result<T> {
         self.fault(match self.rest.first() {
             None => format!("expected {what}, found the end"),
@@ -71,7 +71,7 @@ impl<'a> Scanner<'a> {
         Err(Fault { offset: self.offset(), what: what.into() })
     }
 
-    /// Returns the next byte that is no white space, without taking it.
+    /// Returns the next byte that is not white space, without taking it.
     #[inline]
     pub(crate) fn peek(&mut self) -> Option<u8> {
         while let Some((b' ' | b'\n' | b'\t' | b'\r', behind)) = self.rest.split_first() {
@@ -110,7 +110,7 @@ impl<'a> Scanner<'a> {
         Ok(())
     }
 
-    /// Takes what stands between the brackets of an array, value by value.
+    /// Takes the elements of an array, value by value.
     pub(crate) fn array(&mut self, mut value: impl FnMut(&mut Scanner<'a>) -> Result<()>) -> Result<()> {
         self.expect(b'[')?;
         if self.take(b']') {
@@ -218,7 +218,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// Takes a value and returns how it stands there.
+    /// Takes a value and returns its raw bytes.
     pub(crate) fn raw(&mut self) -> Result<&'a [u8]> {
         self.peek();
         let begin = self.rest;
@@ -276,12 +276,12 @@ impl<'a> Scanner<'a> {
 }
 
 impl<'a> Text<'a> {
-    /// Returns how it stands between the quotes, if nothing in it is escaped.
+    /// Returns the raw text between the quotes, if nothing in it is escaped.
     pub(crate) fn plain(&self) -> Option<&'a [u8]> {
         (!self.has_escapes).then_some(self.raw)
     }
 
-    /// Returns what the text says.
+    /// Returns the decoded text.
     pub(crate) fn decode(&self) -> Cow<'a, str> {
         if !self.has_escapes
             && let Ok(text) = str::from_utf8(self.raw)
@@ -300,7 +300,7 @@ impl<'a> Text<'a> {
     }
 }
 
-/// Appends UTF-8; each byte that is none becomes U+FFFD.
+/// Appends text. Each byte that is not UTF-8 becomes U+FFFD.
 fn push_lossy(bytes: &[u8], text: &mut String) {
     for chunk in bytes.utf8_chunks() {
         text.push_str(chunk.valid());
@@ -308,7 +308,7 @@ fn push_lossy(bytes: &[u8], text: &mut String) {
     }
 }
 
-/// Appends what the escape at the beginning stands for and returns the rest.
+/// Appends the character of the escape at the beginning, and returns the rest.
 fn unescape<'a>(from: &'a [u8], text: &mut String) -> &'a [u8] {
     let (character, behind) = match from {
         [b'\\', b'b', behind @ ..] => ('\x08', behind),

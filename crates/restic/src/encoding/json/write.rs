@@ -128,8 +128,8 @@ impl<'a> JsonWriter<'a> {
         self.end_array();
     }
 
-    /// Separates a value from the one before it. Behind these letters there is none; within text they stand
-    /// before a quote.
+    /// Writes a comma if there is a value before this one. After one of these characters there is none; a
+    /// text that ends with one of them is closed by a quote.
     fn begin_value(&mut self) {
         if !matches!(self.out.last(), None | Some(b'{' | b'[' | b':')) {
             self.out.push(b',');
@@ -194,7 +194,7 @@ impl<'a> JsonWriter<'a> {
 
 const HEXADECIMAL: [u8; 16] = *b"0123456789abcdef";
 
-/// Which bytes stand for themselves within text.
+/// The bytes that need no escape in text.
 const PLAIN: [bool; 256] = {
     let mut plain = [false; 256];
     let mut byte = b' ';

@@ -7,7 +7,7 @@ use crate::encoding::hex;
 use crate::encoding::id::Id;
 use crate::format::blob::{BlobKind, PackedBlob};
 
-/// Reads a blob at the beginning of `json`. Returns it with how many bytes it took.
+/// Reads a blob at the beginning of `json`. Returns it with its length in the file.
 pub(super) fn blob(json: &[u8]) -> Option<(PackedBlob, usize)> {
     let rest = json.strip_prefix(b"{\"id\":\"")?;
     let (digits, rest) = rest.split_first_chunk()?;
@@ -35,8 +35,8 @@ const ZEROS: u64 = u64::from_ne_bytes([b'0'; 8]);
 /// could foresee.
 fn number(json: &[u8]) -> Option<(u32, &[u8])> {
     let digits = u64::from_le_bytes(*json.first_chunk()?) ^ ZEROS;
-    // The highest bit of a byte says that it is 10 or more. A carry goes only to bytes after it, and only
-    // from a byte that is no digit itself.
+    // The highest bit of each byte is set if the byte is 10 or more. A carry only affects later bytes, and
+    // only comes from a byte that is itself no digit.
     let others =
         (digits.wrapping_add(u64::from_ne_bytes([0x76; 8])) | digits) & u64::from_ne_bytes([0x80; 8]);
     let count = others.trailing_zeros() / 8;

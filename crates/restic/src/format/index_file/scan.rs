@@ -14,14 +14,14 @@ use crate::error::{Error, Result};
 use crate::file_name::FileName;
 use crate::format::blob::{BlobKind, PackedBlob};
 
-/// Calls `visit` with each pack and its blobs, in the order of the file. A pack that stands twice is passed
-/// on twice.
+/// Calls `visit` with each pack and its blobs, in the order of the file. A pack that is listed twice is
+/// passed on twice.
 ///
 /// `file` is the name for messages. Takes no more memory than the blobs of one pack.
 ///
 /// # Errors
-/// [`Error::Damage`] if it is no index file: what was visited before it counts for nothing then. What `visit`
-/// says.
+/// [`Error::Damage`] if it is not a valid index file; the caller must then discard what was visited. Errors
+/// of `visit`.
 pub fn scan(
     file: FileName,
     json: &[u8],
@@ -90,7 +90,7 @@ impl<Visit: FnMut(&Id, &[PackedBlob]) -> bool> PackReader<Visit> {
     }
 }
 
-/// Reads a blob whatever way it is written.
+/// Reads a blob in any valid spelling.
 fn any_blob(scanner: &mut Scanner<'_>) -> Scanned<PackedBlob> {
     let (mut id, mut kind, mut offset, mut length, mut uncompressed) = (None, None, None, None, None);
     scanner.object(|scanner, key| match key {
@@ -137,7 +137,7 @@ fn size(scanner: &mut Scanner<'_>) -> Scanned<u32> {
     Ok(u32::try_from(size).expect("it is at most u32::MAX"))
 }
 
-/// Reads the value of a key that may stand only once in its object.
+/// Reads the value of a key that may occur only once in its object.
 fn once<'json, T>(
     value: &mut Option<T>,
     scanner: &mut Scanner<'json>,

@@ -105,7 +105,7 @@ fn twin(json: &[u8]) -> serde_json::Result<Packs> {
     file.0.packs.unwrap_or_default().into_iter().map(pack).collect()
 }
 
-// What is scanned.
+// The scanned contents.
 
 fn packs() -> impl Strategy<Value = Packs> {
     let id = || any::<[u8; 32]>().prop_map(Id);
@@ -276,7 +276,7 @@ proptest! {
             }
         }
         let text = String::from_utf8_lossy(&json);
-        // Half of a character in a key is an error for serde, and a key like any other here.
+        // Half of a surrogate pair in a key is an error for serde, but a key like any other here.
         prop_assume!(!text.contains("\\ud"));
         match (twin(text.as_bytes()), scanned(text.as_bytes())) {
             (Ok(expected), Ok(packs)) => prop_assert_eq!(packs, expected, "{}", text),
@@ -323,7 +323,7 @@ fn files_are_written_as_restic_writes_them() {
     assert_eq!(written(&Vec::new()), b"{\"packs\":[]}\n");
 }
 
-/// Says what is wrong with a file in which one thing was exchanged.
+/// Returns the fault of a file in which one text was replaced.
 fn told(from: &str, to: &str) -> String {
     let id = "00".repeat(32);
     let json = format!(

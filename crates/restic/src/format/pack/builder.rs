@@ -76,11 +76,11 @@ impl PackBuilder {
         self.blobs.len() >= header::ENTRY_COUNT_MAX
     }
 
-    /// Adds the header, and returns the pack with what lies where in it. The header is opened and read again
-    /// first, as restic does.
+    /// Adds the header, and returns the pack with the positions of its blobs. First opens and reads the
+    /// header again, as restic does.
     ///
     /// # Errors
-    /// [`Error::Damage`] if the header cannot be read back: a flaw of this machine.
+    /// [`Error::Damage`] if the header cannot be read back: a fault of this machine.
     ///
     /// # Panics
     /// If there are no blobs, or more than [`ENTRY_COUNT_MAX`](super::ENTRY_COUNT_MAX).

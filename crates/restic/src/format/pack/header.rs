@@ -27,7 +27,7 @@ pub fn entry_bytes(blob: &PackedBlob) -> usize {
     if blob.uncompressed_length == 0 { PLAIN_ENTRY_BYTES } else { COMPRESSED_ENTRY_BYTES }
 }
 
-/// Returns how many bytes of a pack are not blobs, if it holds these.
+/// Returns how many bytes of a pack with these blobs are not blobs.
 pub fn header_bytes<'a>(blobs: impl IntoIterator<Item = &'a PackedBlob>) -> u64 {
     blobs.into_iter().fold((OVERHEAD + LENGTH_BYTES) as u64, |bytes, blob| bytes + entry_bytes(blob) as u64)
 }

@@ -1,13 +1,13 @@
 //! Packs: files that hold many sealed blobs and, at their end, a sealed header that lists them.
 //!
-//! Builds packs from sealed blobs, and reads packs. Does not depend on what blobs hold or how a pack is
-//! stored.
+//! Builds packs from sealed blobs, and reads packs. Does not depend on the contents of blobs or on how a pack
+//! is stored.
 //!
 //! ```text
 //! blob | blob | ... | header, sealed | length of the sealed header, u32
 //! ```
 //!
-//! Blobs lie without gaps, so the header has lengths but no offsets; `header.rs` describes its entries.
+//! Blobs are contiguous, so the header has lengths but no offsets; `header.rs` describes its entries.
 
 mod builder;
 mod header;

@@ -17,8 +17,8 @@ use crate::storage::reread::verified;
 /// a long one two.
 ///
 /// # Errors
-/// [`Error::Damage`] if it is no pack: its header must be sound, and its blobs reach from its beginning
-/// exactly to the header. Storage errors.
+/// [`Error::Damage`] if it is not a valid pack: its header must be sound, and its blobs must fill it from its
+/// beginning to the header. Storage errors.
 pub fn list(storage: &dyn Storage, key: &Key, pack: Id, size: u64) -> Result<Vec<PackedBlob>> {
     let name = FileName { kind: FileKind::Pack, id: pack };
     let damage = |what: String| Error::damage(name, what);
@@ -37,10 +37,10 @@ pub fn list(storage: &dyn Storage, key: &Key, pack: Id, size: u64) -> Result<Vec
     })
 }
 
-/// Returns the blobs of a whole pack, and checks its bytes against its name.
+/// Returns the blobs of a complete pack, and verifies its bytes against its name.
 ///
 /// # Errors
-/// [`Error::Damage`], as for [`list`], and if it is not what its name says.
+/// [`Error::Damage`], as for [`list`], and if the content does not match the name.
 pub fn open(key: &Key, pack: Id, bytes: &[u8]) -> Result<Vec<PackedBlob>> {
     let damage = |what: String| Error::damage(FileName { kind: FileKind::Pack, id: pack }, what);
     if Id::of(bytes) != pack {
@@ -52,12 +52,12 @@ pub fn open(key: &Key, pack: Id, bytes: &[u8]) -> Result<Vec<PackedBlob>> {
     tail(key, &mut end, size).map_err(damage)
 }
 
-/// Opens a sealed blob where it is, and puts its content into `plain`, which is cleared. What it holds is
-/// what its name says. An error says what is wrong, as the rest of a sentence; `plain` holds nothing of use
-/// then.
+/// Opens a sealed blob in place, and puts its content into `plain`, which is cleared first. Verifies the
+/// content against its name. An error is the rest of a sentence that says what is wrong; `plain` is then
+/// undefined.
 ///
 /// # Errors
-/// What is wrong with the blob.
+/// If the blob is damaged.
 pub fn open_blob(
     (key, zstd): (&Key, &mut Zstd),
     sealed: &mut [u8],
@@ -81,11 +81,11 @@ pub fn open_blob(
     }
 }
 
-/// Opens a sealed blob where it is, and says whether it holds exactly `plain`, of which no copy is made. An
-/// error says what is wrong, as the rest of a sentence.
+/// Opens a sealed blob in place, and returns whether its content equals `plain`, without copying it. An error
+/// is the rest of a sentence that says what is wrong.
 ///
 /// # Errors
-/// What is wrong with the blob.
+/// If the blob is damaged.
 pub fn compare_blob(
     (key, zstd): (&Key, &mut Zstd),
     sealed: &mut [u8],

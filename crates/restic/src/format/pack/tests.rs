@@ -22,7 +22,7 @@ fn listed(key: &Key, pack: &[u8]) -> Result<Vec<PackedBlob>> {
     list(storage.as_ref(), key, id, pack.len() as u64)
 }
 
-/// Returns what is wrong with a pack.
+/// Returns the fault of a pack.
 fn damage(result: Result<Vec<PackedBlob>>) -> String {
     match result {
         Err(Error::Damage { file, what }) => {
@@ -45,7 +45,7 @@ fn opened(key: &Key, pack: &[u8], blob: &PackedBlob) -> std::result::Result<Vec<
     Ok(plain)
 }
 
-/// Whether a blob is compressed, and what it holds.
+/// Whether a blob is compressed, and its content.
 type Made = (bool, Vec<u8>);
 
 fn built(kind: BlobKind, contents: &[Made]) -> PackBuilder {

@@ -70,7 +70,8 @@ pub(super) fn before(time: &Time, span: &Span, zone: &TimeZone) -> Option<i64> {
     Some(seconds - i64::from(span.hours) * 3600)
 }
 
-/// Returns when a clock of `zone` shows `wall`. Where it does twice or never, it is the time that Go takes.
+/// Returns the time at which a clock of `zone` shows `wall`. If that happens twice or never, returns the time
+/// that Go chooses.
 fn seconds_of(wall: i64, zone: &TimeZone) -> i64 {
     match offset(zone, wall) {
         0 => wall,
@@ -86,7 +87,7 @@ fn epoch() -> DateTime {
     date(1970, 1, 1).at(0, 0, 0, 0)
 }
 
-/// Returns what a clock showed when the time was noted.
+/// Returns the local time that the clock showed.
 fn local(time: &Time) -> DateTime {
     let seconds = time.seconds().saturating_add(i64::from(time.offset_seconds()));
     epoch().saturating_add(SignedDuration::new(seconds, 0))

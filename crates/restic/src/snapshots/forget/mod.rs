@@ -126,7 +126,7 @@ struct Rules<'a> {
     recent: [Recent; 5],
 }
 
-/// A point in time with nanoseconds; what comes later is since then. `None`: everything is.
+/// A point in time with nanoseconds; later snapshots are kept. `None` keeps all.
 #[derive(Clone, Copy)]
 struct Since(Option<(i64, u32)>);
 
@@ -206,7 +206,7 @@ fn plan_group(key: GroupKey, places: &[usize], candidates: &[Candidate<'_>], mut
     group
 }
 
-/// Where a snapshot stands in its group.
+/// The position of a snapshot in its group.
 #[derive(Clone, Copy)]
 struct Age {
     /// How many are newer.

@@ -46,7 +46,7 @@ impl Policy {
 /// How many are kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Count {
-    /// At most so many.
+    /// At most this many.
     Some(u32),
     /// As many as there are.
     All,
@@ -71,7 +71,7 @@ pub struct Span {
     pub hours: u32,
 }
 
-/// By what snapshots are told apart: each group has its own newest, its own hours and days.
+/// The properties that group snapshots: each group has its own newest snapshot, its own hours and days.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GroupBy {
     /// By machine.
@@ -88,7 +88,7 @@ impl Default for GroupBy {
     }
 }
 
-/// What no rule can be read from.
+/// A text that is not a valid rule.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NotAPolicy {
     /// No count.

@@ -30,13 +30,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use tokio::runtime::Runtime;
 
-/// What is sent at once: so much has to go out within [`Limits::idle_max`], on however slow a line.
+/// Bytes sent at a time. They must be sent within [`Limits::idle_max`], however slow the line is.
 const PIECE_BYTES: usize = 64 * 1024;
 /// How many lists are asked for at once.
 const LISTS_AT_ONCE: usize = 16;
 /// Threads that serve connections; the calling threads do the rest.
 const THREAD_COUNT: usize = 2;
-/// What is set aside for an object before its bytes come: what it claims to be may be anything.
+/// Memory reserved for an object before its bytes arrive: the size that it claims may be anything.
 const RESERVED_BYTES_MAX: u64 = 32 * 1024 * 1024;
 /// How long a request may be on its way to make a bucket.
 const SIGNED_FOR: Duration = Duration::from_secs(300);
@@ -62,7 +62,7 @@ impl Default for Limits {
     }
 }
 
-/// A bucket, or what lies below a prefix in it.
+/// A bucket, or the objects below a prefix in it.
 pub struct ObjectStorage {
     address: String,
     prefix: String,
@@ -70,7 +70,7 @@ pub struct ObjectStorage {
     region: String,
     store: AmazonS3,
     http: Http,
-    /// Whether the bucket was seen: then it exists, whatever a server says.
+    /// Whether the bucket was ever found. If so, it exists, whatever a server says.
     is_there: AtomicBool,
     /// `None` only while it is dropped.
     runtime: Option<Runtime>,
@@ -127,7 +127,8 @@ impl ObjectStorage {
         Ok(ObjectStorage { address, prefix, limits, region, store, http, is_there, runtime })
     }
 
-    /// Waits for what is asked of the server. From many threads at once; never from within another such
+    /// Waits for a request to the server. May be called from many threads at once, but never from within
+    /// another such runtime.
     /// runtime.
     fn run<T>(&self, work: impl Future<Output = object_store::Result<T>>) -> object_store::Result<T> {
         let result = self.runtime.as_ref().expect("it is there until the drop").block_on(work);
@@ -258,12 +259,13 @@ impl ObjectStorage {
         code(error) == "NoSuchKey" || self.has_no_bucket(error)
     }
 
-    /// Returns whether there is no bucket and none was ever seen.
+    /// Returns whether there is no bucket, and none was ever found.
     fn has_no_bucket(&self, error: &object_store::Error) -> bool {
         code(error) == "NoSuchBucket" && !self.is_there.load(Ordering::Relaxed)
     }
 
-    /// Returns whether a server denies what must exist, or does not answer like an S3 server.
+    /// Returns whether a server denies the existence of something that must exist, or does not answer like an
+    /// S3 server.
     fn is_out_of_step(&self, error: &object_store::Error) -> bool {
         status(error) == Some(404) && !self.is_absent(error)
     }
@@ -274,7 +276,8 @@ impl ObjectStorage {
     }
 }
 
-/// Returns the URL that the names of objects are added to; the bucket's name only where it is part of the
+/// Returns the URL to which the names of objects are appended. It includes the bucket's name unless that is
+/// part of the host name.
 /// host's.
 fn endpoint(place: &S3Address) -> String {
     let S3Address { scheme, host, bucket, .. } = place;
@@ -282,8 +285,8 @@ fn endpoint(place: &S3Address) -> String {
     format!("{}://{bucket}{host}", scheme.name())
 }
 
-/// Returns whether the bucket is part of the host name. Amazon wants it so; everywhere else the path works
-/// and needs no domain. There is no certificate for a bucket with dots in its name.
+/// Returns whether the bucket is part of the host name. Amazon requires this; on other servers the bucket in
+/// the path works and needs no domain. No certificate covers a bucket with dots in its name.
 fn is_in_host(place: &S3Address) -> bool {
     place.host.ends_with(".amazonaws.com") && !place.bucket.contains('.')
 }

@@ -22,7 +22,7 @@ use tokio::time::timeout;
 
 /// How long a connection may take to be made.
 const CONNECT_MAX: Duration = Duration::from_secs(10);
-/// What is read of an answer that refuses; servers send less.
+/// Most bytes read of an error response; servers send less.
 const REFUSAL_BYTES_MAX: usize = 64 * 1024;
 /// What every list begins with, and within how many bytes.
 const LIST_ELEMENT: &[u8] = b"<ListBucketResult";
@@ -30,10 +30,10 @@ const LIST_ELEMENT_WITHIN_BYTES: usize = 1024;
 /// What one page of a list may have: a thousand names, each of a thousand bytes at most, and some more of
 /// each.
 const LIST_BYTES_MAX: usize = 16 << 20;
-/// What is shown of a server's own words.
+/// Most characters shown of a server's own message.
 const MESSAGE_LETTERS_MAX: usize = 200;
 
-/// Why there is no answer to use.
+/// Why there is no usable response.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum Trouble {
     /// The request did not get through, or the answer did not.
@@ -42,7 +42,7 @@ pub(super) enum Trouble {
     /// Nothing more came, or could be sent.
     #[error("the server did not respond for {0:?}")]
     Stalled(Duration),
-    /// The answer is none that such a server gives: something between us and it has spoken.
+    /// The response cannot come from such a server: something in between sent it.
     #[error("the answer makes no sense: {0}")]
     Senseless(&'static str),
     /// The server's certificate does not prove its identity.
@@ -105,7 +105,7 @@ impl From<Trouble> for HttpError {
 fn causes<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item = &'a (dyn Error + 'static)> {
     std::iter::successors(Some(error), |error: &&'a (dyn Error + 'static)| {
         let error: &'a (dyn Error + 'static) = *error;
-        // It calls the cause of what it wraps its own, and so hides what it wraps.
+        // The error reports the cause of its inner error as its own, and so hides the inner error.
         let wrapped = error.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref);
         wrapped.map(|wrapped| wrapped as &(dyn Error + 'static)).or_else(|| error.source())
     })

@@ -1,4 +1,4 @@
-//! The journal: what was committed since the manifest was published (docs/FORMAT.md, "Journal").
+//! The journal: the commits since the manifest was published (docs/FORMAT.md, "Journal").
 //!
 //! `record.rs` encodes and decodes records, `read.rs` reads a whole journal, `sectors.rs` divides bytes
 //! into sectors, and `version_1.rs` reads journals without sectors. None of them depends on what a record

@@ -93,7 +93,7 @@ fn read_records(
             break;
         };
         let (_, payload) = content.split_at_checked(RECORD_PAYLOAD_OFFSET).unwrap_or_default();
-        // Offsets within the record, whose bytes lie in several sectors.
+        // The offsets in `damage` are relative to the record, whose bytes are in several sectors.
         let record = decode_payload(payload, schemas)
             .map_err(|damage| damage_at(first, format!("record {sequence}: {}", damage.what)))?;
         records.push(record);

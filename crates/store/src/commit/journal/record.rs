@@ -1,4 +1,4 @@
-//! The records of a journal: what one commit changes.
+//! The records of a journal: the changes of one commit.
 //!
 //! Input: records, or the bytes of one. Output: the bytes (docs/FORMAT.md, "Journal"), or the record. Does
 //! not depend on what a record does to tables.
@@ -17,7 +17,7 @@ use crate::schema::Schema;
 use std::sync::Arc;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-/// What one commit changes.
+/// The changes of one commit.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Record {
     /// In ascending order of table number, each table at most once.
@@ -25,7 +25,7 @@ pub(crate) struct Record {
     pub(crate) attachments: Attachments,
 }
 
-/// What one commit changes in one table: first some rows die, then new ones are added.
+/// The changes of one commit in one table: first some rows die, then new ones are added.
 #[derive(Clone, Debug)]
 pub(crate) struct TableChange {
     /// The table's place in the manifest.
@@ -44,11 +44,11 @@ pub(crate) struct Kill {
     pub(crate) rows: Vec<u32>,
 }
 
-/// What a journal holds.
+/// The contents of a journal.
 #[derive(Debug, Default)]
 pub(crate) struct Contents {
     pub(crate) records: Vec<Record>,
-    /// Where the last valid record ends.
+    /// The end of the last valid record.
     pub(crate) valid_bytes: u64,
     /// How many bytes of an unsynced record follow.
     pub(crate) torn_bytes: u64,

@@ -153,7 +153,7 @@ fn in_version_1_a_flipped_bit_in_the_last_record_is_the_shorter_prefix() {
     }
 }
 
-/// What a crash may leave of the last record.
+/// The possible remains of the last record after a crash.
 #[test]
 fn any_of_its_sectors_may_be_left_of_a_record_that_was_not_synced() {
     let (bytes, starts) = sample();
@@ -181,7 +181,7 @@ fn a_zeroed_record_before_another_is_damage() {
     zeroed[starts[1]..starts[2]].fill(0);
     let error = read_bytes(&zeroed).unwrap_err().to_string();
     assert!(error.contains("record 42 before it is damaged, and record 43 is there"), "{error}");
-    // Only the second sector of the later record is left. It lies beyond the end of the record before.
+    // Only the second sector of the later record is left. It is beyond the end of the record before it.
     zeroed[starts[1]..starts[2]].copy_from_slice(&bytes[starts[1]..starts[2]]);
     let mut longer = bytes;
     longer.extend(record(30).encode(IDENTITY.seed, 44, longer.len() as u64).unwrap());
@@ -222,7 +222,8 @@ fn another_journal_or_another_order_is_damage() {
     ] {
         assert!(matches!(read_as(&bytes, &other), Err(Error::Corrupt { .. })), "{other:?}");
     }
-    // Sectors valid at their place, with another record: what was written without the second one.
+    // The sectors are valid at this place, but belong to another record, written after a state without the
+    // second one.
     let mut without_second = bytes[..starts[1]].to_vec();
     without_second.extend(record(30).encode(IDENTITY.seed, 43, starts[1] as u64).unwrap());
     assert!(read_bytes(&without_second).unwrap_err().to_string().contains("record 43 stands where 42"));

@@ -34,7 +34,7 @@ pub enum Values {
     Id(Vec<[u8; 32]>),
     /// Of a [`Kind::Bytes`] or [`Kind::Payload`] column.
     Bytes {
-        /// Where each value begins in `blob`, and where the last one ends.
+        /// The start of each value in `blob`, and the end of the last one.
         offsets: Vec<u32>,
         /// The values one after another.
         blob: Vec<u8>,
@@ -48,7 +48,7 @@ impl Rows {
         Rows { schema: Arc::clone(schema), columns, row_count: 0 }
     }
 
-    /// Takes whole columns, which is far faster than row by row.
+    /// Makes rows of whole columns, which is far faster than row by row.
     ///
     /// # Errors
     /// [`Error::Schema`] if the columns are not those of `schema`, have unequal lengths, or offsets of
@@ -339,8 +339,8 @@ impl Values {
         }
     }
 
-    /// Checks that bytes lie one after another, and returns how many the longest value has; 0 for values of
-    /// fixed width.
+    /// Checks that the offsets of bytes are consecutive. Returns the length of the longest value; 0 for
+    /// values of fixed width.
     fn check(&self, schema: &Schema) -> Result<u64> {
         let Values::Bytes { offsets, blob } = self else { return Ok(0) };
         check_column(0, blob.len() as u64)?;

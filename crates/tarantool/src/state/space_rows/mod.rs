@@ -1,7 +1,7 @@
 //! The rows of one space: those of the snapshot, and the changes of logs to them.
 //!
-//! Input: tuples to put, keys to delete. Output: the tuple that a key has, and at the end all rows. Does not
-//! know transactions, nor what spaces are for.
+//! Input: tuples to put, keys to delete. Output: the tuple of a key, and finally all rows. Does not know
+//! transactions, or the meaning of spaces.
 //!
 //! A row of a log is always appended. For each key that logs put, a hash table has the number of the row that
 //! counts; keys are compared in place. The row that counted before is marked dead: no key ever has two rows.
@@ -54,7 +54,7 @@ const DEAD_BYTES_MIN: usize = 256 << 20;
 /// The rows of a space when all is done.
 #[derive(Debug)]
 pub struct FinishedSpace {
-    /// The space as it was defined last.
+    /// The latest definition of the space.
     pub space: Space,
     /// Its table.
     pub table: SpaceTable,
@@ -101,7 +101,7 @@ impl SpaceRows {
         }
     }
 
-    /// Takes another definition. Rows are made anew from their tuples if their keys are others now.
+    /// Changes the definition. Rows are rebuilt from their tuples if their keys change.
     ///
     /// # Errors
     /// If a tuple lacks a key; a row is too large for a store.
@@ -123,10 +123,10 @@ impl SpaceRows {
         *self = SpaceRows::new(self.space.clone(), None);
     }
 
-    /// Puts a tuple in place of any with its key.
+    /// Puts a tuple, replacing any tuple with the same key.
     ///
     /// # Errors
-    /// If it is none, or lacks a key.
+    /// If it is not a tuple, or lacks a key.
     pub(super) fn put(&mut self, tuple: &[u8], before: Before) -> Result<(), Damage> {
         if self.put.bytes() >= self.count_at_bytes {
             self.drop_dead();
@@ -183,7 +183,8 @@ impl SpaceRows {
             }
             dead_bytes = 0;
         }
-        // As many bytes more as live now: so counting and copying cost no more than what was put meanwhile.
+        // Counts again after as many bytes were added as are alive now, so that counting and copying cost no
+        // more than adding did.
         let live_bytes = self.put.bytes() - dead_bytes;
         self.count_at_bytes = self.put.bytes() + live_bytes + self.dead_bytes_min;
     }
@@ -224,10 +225,10 @@ impl SpaceRows {
         }
     }
 
-    /// Puts a tuple in place of a row, whose key it has.
+    /// Replaces a row by a tuple with the same key.
     ///
     /// # Errors
-    /// If it is none, or lacks a key.
+    /// If it is not a tuple, or lacks a key.
     pub(super) fn replace(&mut self, found: Found, tuple: &[u8]) -> Result<(), Damage> {
         self.put(tuple, Before::Nothing)?;
         if let Found::InBase(row) = found {
@@ -236,7 +237,7 @@ impl SpaceRows {
         Ok(())
     }
 
-    /// Takes out the tuple with this primary key.
+    /// Deletes the tuple with this primary key.
     pub(super) fn delete(&mut self, key: &[OwnedValue]) {
         self.settle();
         match self.find(key) {
@@ -246,8 +247,8 @@ impl SpaceRows {
                     self.by_key.remove(slot);
                 }
                 kill(&mut self.dead, row);
-                // An insert is not looked up in the snapshot. If it should have been refused, what it lies
-                // over does not come out again.
+                // Inserts are not looked up in the snapshot. If this insert should have been refused, the row
+                // that it covers must not reappear.
                 if let Some(row) = self.find_in_base(key) {
                     self.kill_in_base(row);
                 }
@@ -279,10 +280,10 @@ impl SpaceRows {
         Ok(self.table.schema.primary.iter().map(|&column| values[usize::from(column)].clone()).collect())
     }
 
-    /// Reads a primary key as a log has it: an array of its parts.
+    /// Reads a primary key in the form of a log: an array of its parts.
     ///
     /// # Errors
-    /// If it is none.
+    /// If it is malformed.
     pub(super) fn read_key(&self, key: &[u8], index: &TableIndex) -> Result<Vec<OwnedValue>, Damage> {
         let mut reader = Reader::new(key);
         if reader.array_len()? as usize != index.parts.len() {
@@ -345,10 +346,10 @@ impl SpaceRows {
         self.base.as_ref().map_or(0, Loaded::row_count) + self.put.rows().count() as u64 - dead
     }
 
-    /// Hands over all rows.
+    /// Returns all rows.
     ///
     /// # Errors
-    /// What the store says.
+    /// Errors of the store.
     pub(super) fn finish(mut self) -> store::Result<FinishedSpace> {
         self.settle();
         let mut batches = self.base.map(Loaded::into_batches).unwrap_or_default();
