@@ -190,6 +190,9 @@ fn a_deleted_message_brings_what_the_archive_has_of_its_conversation() {
     // Named beside one that is there.
     let both = home.run(&["view", "--thread", "id:question@x", "id:answer@x"]);
     assert_eq!((both.code, both.out.matches("hello of").count()), (Some(0), 3), "{both:?}");
+    // A query that matches only messages that are gone, several of one conversation.
+    let query = home.run(&["view", "--thread", "subject:question or subject:thanks"]);
+    assert_eq!((query.code, query.out.matches("hello of").count()), (Some(0), 3), "{query:?}");
 }
 
 #[test]

@@ -56,7 +56,7 @@ fn offered(wanted: &Wanted, session: &Session) -> Offered {
     }
 }
 
-/// Returns the path that a word means once the shell has run the line: it replaces a leading "~/" then, not yet.
+/// Returns the path that a word will mean when the line is run: only then the shell replaces a leading "~/".
 fn without_tilde(word: &OsStr, home: Option<&Path>) -> PathBuf {
     let path = Path::new(word);
     match (path.strip_prefix("~"), home) {

@@ -118,33 +118,17 @@ fn is_exact(handle: &str) -> bool {
 fn by_query(mailbox: &Mailbox, handle: &str, session: &Session) -> Result<(Hit, usize)> {
     let question = TypedQuery::new(&[handle.to_owned()], session)?;
     let order = Order { limit: Some(1), ..Order::default() };
-    let find =
-        |mailbox: &Mailbox| mailbox.find(&question.query, &order).map_err(|error| question.explain(error));
-    let mut hits = find(mailbox)?;
-    let mut outcome = Outcome::Done;
-    // What only the archive has is there to be shown, too.
-    if hits.total == 0 && ConfiguredRepository::is_named(&RepositoryOptions::default(), session)? {
-        let searched = messages::with_absent(session.mailbox()?, session)?;
-        hits = find(&searched.mailbox)?;
-        outcome = searched.outcome;
-    }
-    match (hits.list.first(), hits.total) {
-        (Some(hit), 1) => Ok((*hit, 0)),
-        (None, _) if outcome == Outcome::Partly => {
-            bail!(
-                "there is no message {handle}, and no message is known to match it as a query: \
-                 some of the archive could not be read"
-            )
+    let hit = with_archive(mailbox, handle, session, &|mailbox| {
+        let hits = mailbox.find(&question.query, &order).map_err(|error| question.explain(error))?;
+        match (hits.list.first(), hits.total) {
+            (Some(_), total @ 2..) => bail!(
+                "{total} messages match {handle}; view shows one: narrow the query, or choose from: pneu \
+                 find --fields 'd f s i' '{handle}'"
+            ),
+            (hit, _) => Ok(hit.copied()),
         }
-        (None, _) => {
-            Err(NotFound(format!("there is no message {handle}, and no message matches it as a query"))
-                .into())
-        }
-        (Some(_), total) => bail!(
-            "{total} messages match {handle}; view shows one: narrow the query, or choose from: pneu find \
-             --fields 'd f s i' '{handle}'"
-        ),
-    }
+    })?;
+    Ok((hit, 0))
 }
 
 /// Returns the messages with a name that is no path, or of a query whose matches are of one thread.
@@ -157,20 +141,48 @@ pub(crate) fn hits_of_one_thread(mailbox: &Mailbox, handle: &str, session: &Sess
         resolved => return Ok(resolved?),
     }
     let question = TypedQuery::new(&[handle.to_owned()], session)?;
-    let found = mailbox.evaluate(&question.query).map_err(|error| question.explain(error))?;
-    let threads = mailbox.threads(&found, &ThreadOrder { limit: Some(1), ..ThreadOrder::default() })?;
-    match (threads.list.first(), threads.total) {
-        (Some(thread), 1) => {
-            let found = thread.entries.iter().filter(|entry| entry.origin == Origin::Found);
-            Ok(found.map(|entry| entry.hit).collect())
+    let order = ThreadOrder { limit: Some(1), ..ThreadOrder::default() };
+    with_archive(mailbox, handle, session, &|mailbox| {
+        let found = mailbox.evaluate(&question.query).map_err(|error| question.explain(error))?;
+        let threads = mailbox.threads(&found, &order)?;
+        match (threads.list.first(), threads.total) {
+            (Some(_), total @ 2..) => bail!(
+                "messages of {total} conversations match {handle}; view shows one: narrow the query, or \
+                 choose from: pneu find --threads=summary '{handle}'"
+            ),
+            (None, _) => Ok(None),
+            (Some(thread), _) => {
+                let found = thread.entries.iter().filter(|entry| entry.origin == Origin::Found);
+                Ok(Some(found.map(|entry| entry.hit).collect()))
+            }
         }
-        // It may match one message that only the archive has.
-        (None, _) => Ok(vec![by_query(mailbox, handle, session)?.0]),
-        (Some(_), total) => bail!(
-            "messages of {total} conversations match {handle}; view shows one: narrow the query, or choose \
-             from: pneu find --threads=summary '{handle}'"
-        ),
+    })
+}
+
+/// Looks for what a query means: in the index, and if nothing matches there, among the messages that only the
+/// archive has, too.
+fn with_archive<T>(
+    mailbox: &Mailbox,
+    handle: &str,
+    session: &Session,
+    find: &dyn Fn(&Mailbox) -> Result<Option<T>>,
+) -> Result<T> {
+    if let Some(found) = find(mailbox)? {
+        return Ok(found);
     }
+    if ConfiguredRepository::is_named(&RepositoryOptions::default(), session)? {
+        let searched = messages::with_absent(session.mailbox()?, session)?;
+        if let Some(found) = find(&searched.mailbox)? {
+            return Ok(found);
+        }
+        if searched.outcome == Outcome::Partly {
+            bail!(
+                "there is no message {handle}, and no message is known to match it as a query: \
+                 some of the archive could not be read"
+            )
+        }
+    }
+    Err(NotFound(format!("there is no message {handle}, and no message matches it as a query")).into())
 }
 
 /// What of a message was asked for.

@@ -33,7 +33,7 @@ pub(crate) fn located(
             Ok(located) => found.push(located),
             Err(error) => {
                 if let Some(earlier) = last_error.replace(error) {
-                    output::complain(remedy::explained(&earlier));
+                    remedy::complain_why(&earlier);
                 }
             }
         }

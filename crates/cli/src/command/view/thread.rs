@@ -175,7 +175,7 @@ impl Shown<'_> {
             let located = match locate::read(&message, Wanted::Message, self.archive) {
                 Ok(located) => located,
                 Err(error) => {
-                    output::complain(remedy::explained(&error));
+                    remedy::complain_why(&error);
                     self.outcome = Outcome::Partly;
                     continue;
                 }
