@@ -5,8 +5,9 @@
 //! index in a temporary directory and removes both at the end.
 //!
 //! Each round changes the flags of 1,000 messages, adds 100 messages and tags one. Three readers look on. One
-//! looks after each commit and after each merge. The second looks once a round, when changes and merges are
-//! both done. The third opens the index anew.
+//! looks after each commit and after each merge, and once more when nothing is new: that is what the answer
+//! alone takes. The second looks once a round, when changes and merges are both done. The third opens the
+//! index anew.
 
 use pneu::{Cancel, Host, Order, Progress, Root, Settings, Stage, TagChange, ThreadOrder, UpdateOptions};
 use std::error::Error;
@@ -58,7 +59,7 @@ fn main() -> Result<()> {
     writeln!(io::stdout(), "memory of three hosts: {} MiB", resident_mib())?;
 
     let mut files = files(&mail)?;
-    let [opened, flags, merges, tags, rounds] = [(); 5].map(|()| Times::default());
+    let [opened, flags, merges, tags, again, rounds] = [(); 6].map(|()| Times::default());
     for round in 0..round_count {
         change_flags(&mut files, round)?;
         put(&mail, round)?;
@@ -69,6 +70,7 @@ fn main() -> Result<()> {
         let view = writer.view()?;
         writer.tag(&view.query(&format!("msgid:{round}-1@example.org"))?, &tag)?;
         tags.add(look(&close)?);
+        again.add(look(&close)?);
         rounds.add(look(&late)?);
         let started = Instant::now();
         answer(&Host::new(settings.clone()))?;
@@ -78,6 +80,7 @@ fn main() -> Result<()> {
     flags.print("after a commit (1,000 flags, 100 messages)")?;
     merges.print("after the merges of a pass")?;
     tags.print("after a tag")?;
+    again.print("again, when nothing is new")?;
     rounds.print("after all of a round at once")?;
     opened.print("opened anew")?;
     writeln!(io::stdout(), "memory of three hosts: {} MiB", resident_mib())?;
