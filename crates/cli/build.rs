@@ -16,12 +16,14 @@ fn main() {
     }
 }
 
-/// Returns whether the C library that starts the program certainly reads the packed form. That of a static
-/// program is the musl of Rust's own, which does. Another program is built here to run here.
+/// Returns whether the C library that starts the program certainly reads the packed form. A static program with
+/// musl carries that of Rust, which does. A program with glibc is built here to run here.
 fn reads_packed_relocations() -> bool {
     let value = |name: &str| env::var(name).unwrap_or_default();
     match (&*value("CARGO_CFG_TARGET_OS"), &*value("CARGO_CFG_TARGET_ENV")) {
-        ("linux", "musl") => true,
+        ("linux", "musl") => {
+            value("CARGO_CFG_TARGET_FEATURE").split(',').any(|feature| feature == "crt-static")
+        }
         ("linux", "gnu") => {
             value("HOST") == value("TARGET") && glibc_version().is_some_and(|version| version >= GLIBC)
         }
