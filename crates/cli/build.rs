@@ -16,8 +16,8 @@ fn main() {
     }
 }
 
-/// Returns whether the C library that starts the program certainly reads the packed form. A static program with
-/// musl carries that of Rust, which does. A program with glibc is built here to run here.
+/// Returns whether the C library that starts the program certainly reads the packed form. A static program
+/// with musl carries that of Rust, which does. A program with glibc is built here to run here.
 fn reads_packed_relocations() -> bool {
     let value = |name: &str| env::var(name).unwrap_or_default();
     match (&*value("CARGO_CFG_TARGET_OS"), &*value("CARGO_CFG_TARGET_ENV")) {

@@ -1,5 +1,6 @@
 //! What errors of the libraries mean for the exit code. docs/OUTPUT.md lists the codes.
 
+use pneu::FileError;
 use terminal::exit::Meaning;
 
 /// The codes that restic has for the same errors.
@@ -9,14 +10,37 @@ const WRONG_PASSWORD: u8 = 12;
 
 /// Returns what an error means.
 pub(crate) fn of(error: &anyhow::Error) -> Meaning {
-    match (error.downcast_ref(), error.downcast_ref(), error.downcast_ref()) {
-        (Some(restic::Error::Interrupted), _, _)
-        | (_, Some(index::Error::Interrupted), _)
-        | (_, _, Some(backup::Error::Interrupted)) => Meaning::Interrupted,
-        (Some(restic::Error::NoRepository { .. }), _, _) => Meaning::Code(NO_REPOSITORY),
-        (Some(restic::Error::Locked { .. }), _, _) => Meaning::Code(LOCKED),
-        (Some(restic::Error::WrongPassword { .. }), _, _) => Meaning::Code(WRONG_PASSWORD),
-        (_, Some(index::Error::NoSuchMessage { .. }), _) => Meaning::NotFound,
+    if let Some(error) = error.downcast_ref() {
+        of_library(error)
+    } else if let Some(error) = error.downcast_ref() {
+        of_repository(error)
+    } else {
+        match (error.downcast_ref(), error.downcast_ref()) {
+            (Some(index::Error::Interrupted), _) | (_, Some(backup::Error::Interrupted)) => {
+                Meaning::Interrupted
+            }
+            _ => Meaning::Failure,
+        }
+    }
+}
+
+fn of_library(error: &pneu::Error) -> Meaning {
+    match error {
+        pneu::Error::Cancelled => Meaning::Interrupted,
+        pneu::Error::NoMatch { .. }
+        | pneu::Error::File(FileError::Absent { .. })
+        | pneu::Error::Index(index::Error::NoSuchMessage { .. }) => Meaning::NotFound,
+        pneu::Error::Repository(error) => of_repository(error),
+        _ => Meaning::Failure,
+    }
+}
+
+fn of_repository(error: &restic::Error) -> Meaning {
+    match error {
+        restic::Error::Interrupted => Meaning::Interrupted,
+        restic::Error::NoRepository { .. } => Meaning::Code(NO_REPOSITORY),
+        restic::Error::Locked { .. } => Meaning::Code(LOCKED),
+        restic::Error::WrongPassword { .. } => Meaning::Code(WRONG_PASSWORD),
         _ => Meaning::Failure,
     }
 }
@@ -36,9 +60,16 @@ mod tests {
         assert_eq!(meaning(locked.into()), Meaning::Code(11));
         assert_eq!(meaning(restic::Error::WrongPassword { address: address() }.into()), Meaning::Code(12));
         assert_eq!(meaning(restic::Error::LockLost { address: address() }.into()), Meaning::Failure);
-        assert_eq!(meaning(index::Error::NoSuchMessage { handle: "id:x".into() }.into()), Meaning::NotFound);
+        let no_message = index::Error::NoSuchMessage { handle: "id:x".into() };
+        assert_eq!(meaning(pneu::Error::from(no_message).into()), Meaning::NotFound);
+        assert_eq!(meaning(pneu::Error::NoMatch { handle: "x".into() }.into()), Meaning::NotFound);
+        let absent = FileError::Absent { name: "id:x".into() };
+        assert_eq!(meaning(pneu::Error::from(absent).into()), Meaning::NotFound);
+        let locked = restic::Error::Locked { address: address(), by: "ana".into() };
+        assert_eq!(meaning(pneu::Error::from(locked).into()), Meaning::Code(11));
         assert_eq!(meaning(restic::Error::Interrupted.into()), Meaning::Interrupted);
         assert_eq!(meaning(index::Error::Interrupted.into()), Meaning::Interrupted);
+        assert_eq!(meaning(pneu::Error::Cancelled.into()), Meaning::Interrupted);
         assert_eq!(meaning(backup::Error::from(restic::Error::Interrupted).into()), Meaning::Interrupted);
         assert_eq!(meaning(backup::Error::Interrupted.into()), Meaning::Interrupted);
     }

@@ -55,8 +55,11 @@ fn main() -> ExitCode {
 
 /// Says once that the clock makes no sense, whatever the command was about.
 fn complain_of_clock(result: &anyhow::Result<exit::Outcome>, session: &session::Session) {
-    let is_clock = |error: &anyhow::Error| matches!(error.downcast_ref(), Some(index::Error::Clock { .. }));
-    if let Err(error) = session.index.credible_seconds()
+    let is_clock = |error: &anyhow::Error| match error.downcast_ref() {
+        Some(pneu::Error::Index(error)) => matches!(error, index::Error::Clock { .. }),
+        _ => matches!(error.downcast_ref(), Some(index::Error::Clock { .. })),
+    };
+    if let Err(error) = session.environment.credible_seconds()
         && !result.as_ref().is_err_and(is_clock)
     {
         output::complain(error);

@@ -4,6 +4,7 @@
 
 use crate::output;
 use index::Remedy;
+use std::borrow::Cow;
 
 /// Returns how a remedy ends the sentence of the error or problem that it helps against.
 pub(crate) fn words(remedy: Remedy) -> &'static str {
@@ -84,28 +85,51 @@ pub(crate) fn complain_why(error: &anyhow::Error) {
 }
 
 /// Returns what helps against an error, if its sentence ends with that of the library.
-fn of(error: &anyhow::Error) -> Option<&'static str> {
+fn of(error: &anyhow::Error) -> Option<Cow<'static, str>> {
     let said = error.to_string();
-    let (library, helps) = if let Some(error) = error.downcast_ref::<index::Error>() {
-        (error.to_string(), error.remedy().map(words))
+    let (library, helps) = if let Some(error) = error.downcast_ref::<pneu::Error>() {
+        (error.to_string(), words_of_library(error))
+    } else if let Some(error) = error.downcast_ref::<index::Error>() {
+        (error.to_string(), error.remedy().map(words).map(Cow::Borrowed))
     } else if let Some(error) = error.downcast_ref::<restic::Error>() {
-        (error.to_string(), error.remedy().map(words_of_repository))
+        (error.to_string(), error.remedy().map(words_of_repository).map(Cow::Borrowed))
     } else if let Some(error) = error.downcast_ref::<restic::select::NotFound>() {
-        (error.to_string(), error.remedy().map(words_of_repository))
+        (error.to_string(), error.remedy().map(words_of_repository).map(Cow::Borrowed))
     } else if let Some(error) = error.downcast_ref::<backup::Error>() {
-        (error.to_string(), error.remedy().map(words_of_backup))
-    } else if let Some(error) = error.downcast_ref::<query::Error>() {
-        (error.to_string(), words_of_query(error))
+        (error.to_string(), error.remedy().map(words_of_backup).map(Cow::Borrowed))
     } else {
         return None;
     };
     helps.filter(|_| said.ends_with(&library))
 }
 
-/// Returns the line below an error of a query that only this program can say.
-fn words_of_query(error: &query::Error) -> Option<&'static str> {
-    matches!(error.problem, query::Problem::UnknownQuery { nearest: None, .. })
-        .then_some("\n\"pneu query\" lists them, and saves one: pneu query NAME QUERY")
+/// Returns how the sentence of an error of the library ends.
+fn words_of_library(error: &pneu::Error) -> Option<Cow<'static, str>> {
+    let words = match error {
+        pneu::Error::SeveralMessages { handle, .. } => {
+            return Some(Cow::Owned(format!(
+                "; view shows one: narrow the query, or choose from: pneu find --fields 'd f s i' '{handle}'"
+            )));
+        }
+        pneu::Error::SeveralThreads { handle, .. } => {
+            return Some(Cow::Owned(format!(
+                "; view shows one: narrow the query, or choose from: pneu find --threads=summary '{handle}'"
+            )));
+        }
+        _ => match error.remedy()? {
+            pneu::Remedy::Index(remedy) => words(remedy),
+            pneu::Remedy::Repository(remedy) => words_of_repository(remedy),
+            pneu::Remedy::Backup(remedy) => words_of_backup(remedy),
+            pneu::Remedy::UpdateAgain => "; run \"pneu index\" to find where it moved",
+            pneu::Remedy::UpdateThoroughly => "; run \"pneu index --thorough\"",
+            pneu::Remedy::SaveQuery => "\n\"pneu query\" lists them, and saves one: pneu query NAME QUERY",
+            pneu::Remedy::RepairRepositoryIndex => {
+                ": index files are missing, which \"restic repair index\" makes anew from the packs"
+            }
+            _ => return None,
+        },
+    };
+    Some(Cow::Borrowed(words))
 }
 
 #[cfg(test)]
@@ -122,6 +146,7 @@ mod tests {
         let expected = "no index in /data; run \"pneu index --maildir DIR\" first";
         assert_eq!(explained(&no_index().into()), expected);
         assert_eq!(explained(&backup::Error::from(no_index()).into()), expected);
+        assert_eq!(explained(&pneu::Error::from(no_index()).into()), expected);
     }
 
     #[test]
@@ -151,10 +176,10 @@ mod tests {
 
     #[test]
     fn an_unknown_saved_query_says_how_to_list_and_save_them() {
-        let context = crate::search::typed_query::context(Default::default(), Default::default());
+        let context = pneu::Settings::new("/data").query_context(Default::default());
         let error = query::parse("query:nobody", &context).unwrap_err();
         assert!(
-            explained(&error.into())
+            explained(&pneu::Error::from(error).into())
                 .ends_with("\n\"pneu query\" lists them, and saves one: pneu query NAME QUERY")
         );
     }

@@ -10,13 +10,14 @@ use crate::output::Output;
 use crate::pager::{self, PagerOptions};
 use anyhow::{Context, Result, anyhow, bail};
 use disk::RealDisk;
-use index::{Environment, Mailbox, OwnAddresses, Root};
+use index::{Environment, Root};
 use pneu::setup::configuration::{self as config, Configuration};
 use pneu::setup::discover::Whereabouts;
 use pneu::setup::roots;
+use pneu::{Host, Settings, View};
 use std::io;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use terminal::screen::Terminal;
 
 /// Where the configuration lies below the directory of all configurations.
@@ -28,7 +29,9 @@ const DATA: &str = "pneu";
 #[derive(Debug)]
 pub(crate) struct Session {
     /// Where the index is, and what the library may use.
-    pub index: Environment,
+    pub environment: Environment,
+    /// Made when the configuration is needed.
+    host: OnceLock<Host>,
     /// The roots that the command line names.
     pub given_roots: Vec<Root>,
     /// What standard output can show.
@@ -78,7 +81,7 @@ impl Session {
             let current = environment::current_directory().context("the current directory is gone")?;
             roots::from_arguments(&common.maildir, &current).map_err(|what| anyhow!(what))?
         };
-        let index = Environment {
+        let environment = Environment {
             disk: Arc::new(RealDisk),
             data,
             seed: environment::seed(),
@@ -94,7 +97,8 @@ impl Session {
             user: surroundings.user,
         };
         Ok(Session {
-            index,
+            environment,
+            host: OnceLock::new(),
             given_roots,
             terminal: Terminal::new(screen.columns, screen.no_color, common.color.unwrap_or_default()),
             stderr_is_terminal: screen.stderr_is_terminal,
@@ -109,30 +113,49 @@ impl Session {
         })
     }
 
-    /// Opens the index for reading.
-    ///
-    /// # Errors
-    /// There is none, it is damaged or newer; the command line names a root that is not in it.
-    pub(crate) fn mailbox(&self) -> Result<Mailbox> {
-        let mailbox = Mailbox::open(&self.index)?;
-        self.expect_given(mailbox.roots())?;
-        Ok(mailbox.with_own_addresses(self.own_addresses()?))
-    }
-
-    /// Returns the user's own addresses, as the configuration has them.
+    /// Returns the library's host of the index.
     ///
     /// # Errors
     /// As [`Session::configured`].
-    pub(crate) fn own_addresses(&self) -> Result<OwnAddresses> {
-        Ok(OwnAddresses::new(&self.configured()?.addresses))
+    pub(crate) fn host(&self) -> Result<&Host> {
+        if let Some(host) = self.host.get() {
+            return Ok(host);
+        }
+        let settings = self.settings(self.read_configuration()?);
+        Ok(self.host.get_or_init(|| Host::new(settings)))
+    }
+
+    fn settings(&self, configuration: Configuration) -> Settings {
+        let zone = environment::now().time_zone().clone();
+        Settings { environment: self.environment.clone(), configuration, zone }
+    }
+
+    /// Opens the index for reading.
+    ///
+    /// # Errors
+    /// There is none, it is damaged or newer; the command line names a root that is not in it; the
+    /// configuration cannot be read.
+    pub(crate) fn view(&self) -> Result<View> {
+        let view = self.host()?.open_view()?;
+        self.expect_given(view.roots())?;
+        Ok(view)
+    }
+
+    /// Opens the index for what can do without it. Whatever is wrong with the index or the configuration is
+    /// no matter.
+    pub(crate) fn view_if_sound(&self) -> Option<View> {
+        match self.host() {
+            Ok(host) => host.open_view().ok(),
+            Err(_) => Host::new(self.settings(Configuration::default())).open_view().ok(),
+        }
     }
 
     /// Returns the roots that are indexed.
     ///
     /// # Errors
-    /// As [`Session::mailbox`].
+    /// As [`Session::view`].
     pub(crate) fn roots(&self) -> Result<Vec<Root>> {
-        let roots = index::roots(&self.index)?;
+        let roots = index::roots(&self.environment)?;
         self.expect_given(&roots)?;
         Ok(roots)
     }
@@ -168,7 +191,7 @@ impl Session {
         }
         let screen = &self.screen;
         // What is wrong with the configuration is no matter for what is about to be shown.
-        let configured = || self.configured().ok().and_then(|configuration| configuration.pager);
+        let configured = || self.configured().ok().and_then(|configuration| configuration.pager.clone());
         let command = screen.own_pager.clone().or_else(configured).or_else(|| screen.pager.clone());
         let options = PagerOptions {
             command: command.as_deref(),
@@ -185,7 +208,11 @@ impl Session {
     ///
     /// # Errors
     /// It cannot be read or says what it may not.
-    pub(crate) fn configured(&self) -> Result<Configuration> {
+    pub(crate) fn configured(&self) -> Result<&Configuration> {
+        Ok(&self.host()?.settings().configuration)
+    }
+
+    fn read_configuration(&self) -> Result<Configuration> {
         let Some(path) = &self.configuration else { return Ok(Configuration::default()) };
         match config::read(path) {
             Ok(text) => config::parse(&text, self.home.as_deref())

@@ -8,7 +8,10 @@ use std::ops::Range;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// A query cannot be understood or answered.
+    /// A query cannot be understood.
+    #[error(transparent)]
+    Parse(#[from] query::Error),
+    /// A query was understood and cannot be answered.
     #[error("{what}")]
     Query {
         /// The place in the text of the query, in bytes.
@@ -18,15 +21,46 @@ pub enum Error {
         /// What helps, if that is known.
         remedy: Option<index::Remedy>,
     },
+    /// No message has this name, and none matches it as a query.
+    #[error("there is no message {handle}, and no message matches it as a query")]
+    NoMatch {
+        /// The name or query.
+        handle: String,
+    },
+    /// The query that was to name one message matches several.
+    #[error("{count} messages match {handle}")]
+    SeveralMessages {
+        /// The query.
+        handle: String,
+        /// How many messages match.
+        count: u64,
+    },
+    /// The query that was to name one thread matches messages of several.
+    #[error("messages of {count} conversations match {handle}")]
+    SeveralThreads {
+        /// The query.
+        handle: String,
+        /// How many threads match.
+        count: u64,
+    },
     /// The request was cancelled, or its deadline passed.
-    #[error("the request was cancelled")]
+    #[error("interrupted")]
     Cancelled,
     /// No file of a message can be read as it is indexed.
     #[error(transparent)]
     File(#[from] FileError),
+    /// A message is in the repository and cannot be read from there.
+    #[error("the archive has the message in a pack that no index file names")]
+    Unindexed,
     /// The index reports a failure.
     #[error(transparent)]
     Index(index::Error),
+    /// The repository reports a failure.
+    #[error(transparent)]
+    Repository(restic::Error),
+    /// Reading mail from the repository failed.
+    #[error(transparent)]
+    Backup(backup::Error),
 }
 
 /// The result of the library's functions.
@@ -36,10 +70,18 @@ impl Error {
     /// Returns what helps, if that is known.
     pub fn remedy(&self) -> Option<Remedy> {
         match self {
+            Error::Parse(error) => {
+                matches!(error.problem, query::Problem::UnknownQuery { nearest: None, .. })
+                    .then_some(Remedy::SaveQuery)
+            }
             Error::Query { remedy, .. } => remedy.map(Remedy::Index),
+            Error::SeveralMessages { .. } | Error::SeveralThreads { .. } => Some(Remedy::NarrowQuery),
             Error::Index(error) => error.remedy().map(Remedy::Index),
             Error::File(error) => error.remedy(),
-            Error::Cancelled => None,
+            Error::Unindexed => Some(Remedy::RepairRepositoryIndex),
+            Error::Repository(error) => error.remedy().map(Remedy::Repository),
+            Error::Backup(error) => error.remedy().map(Remedy::Backup),
+            Error::NoMatch { .. } | Error::Cancelled => None,
         }
     }
 }
@@ -54,8 +96,20 @@ impl From<index::Error> for Error {
     }
 }
 
-impl From<query::Error> for Error {
-    fn from(error: query::Error) -> Error {
-        Error::Query { span: error.span.clone(), what: error.to_string(), remedy: None }
+impl From<restic::Error> for Error {
+    fn from(error: restic::Error) -> Error {
+        match error {
+            restic::Error::Interrupted => Error::Cancelled,
+            other => Error::Repository(other),
+        }
+    }
+}
+
+impl From<backup::Error> for Error {
+    fn from(error: backup::Error) -> Error {
+        match error {
+            backup::Error::Interrupted => Error::Cancelled,
+            other => Error::Backup(other),
+        }
     }
 }

@@ -4,13 +4,21 @@
 //! and is made of the one before by their difference. Writers wait for each other here, in the order in which
 //! they come.
 
+use crate::archive::{ImportSource, Imported};
 use crate::error::Result;
+use crate::saved_queries::{self, QueryRemoval, SavedQueries};
 use crate::settings::Settings;
 use crate::view::View;
-use index::{Environment, Mailbox, Root, Summary, TagChange, TagSummary, UpdateOptions};
+use backup::MessageArchive;
+use index::{
+    Absent, Environment, Mailbox, NoArchive, NumberSet, Root, Summary, Swept, TagChange, TagSummary,
+    UpdateOptions,
+};
 use query::Query;
+use restic::Repository;
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
-use work::{Progress, Stage};
+use work::{Progress, Silent, Stage};
 
 /// The newest state of an index, shared by all threads of a program.
 ///
@@ -19,11 +27,29 @@ use work::{Progress, Stage};
 pub struct Host {
     settings: Arc<Settings>,
     /// The newest state that was opened; none until somebody asks.
-    current: RwLock<Option<Mailbox>>,
+    current: RwLock<Option<State>>,
     /// Held while a newer state is opened, so that it is opened once.
     opening: Mutex<()>,
     /// Held while this process writes: the queue of its writers. Counts them.
     writing: Mutex<u64>,
+}
+
+/// What a view shows.
+#[derive(Clone, Debug)]
+struct State {
+    mailbox: Mailbox,
+    queries: SavedQueries,
+}
+
+/// Whether there is an index, and whether this version can use it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum IndexState {
+    /// There is none yet.
+    Missing,
+    /// It has an older version: [`Host::rebuild`] makes it anew. Holds the roots that it remembers.
+    Outdated(Vec<Root>),
+    /// It can be used. Holds its roots.
+    Usable(Vec<Root>),
 }
 
 impl Host {
@@ -47,20 +73,48 @@ impl Host {
     /// # Errors
     /// There is no index yet; it is damaged, or of a newer version.
     pub fn view(&self) -> Result<View> {
-        if let Some(mailbox) = &*self.current() {
-            return Ok(View::new(Arc::clone(&self.settings), mailbox.clone()));
+        if self.current().is_none() {
+            self.refresh()?;
         }
-        self.refresh()?;
-        let opened = self.current().clone();
-        let mailbox = match opened {
-            Some(mailbox) => mailbox,
+        let current = self.current().clone();
+        match current {
+            Some(state) => Ok(self.view_of(state)),
             // `refresh` leaves none only if it fails.
-            None => self.open()?,
-        };
-        Ok(View::new(Arc::clone(&self.settings), mailbox))
+            None => self.open_view(),
+        }
     }
 
-    /// Takes over the newest commit of the index and of the tags, and returns whether there was a newer one.
+    /// Opens the newest state for a single request. The host does not keep it, and nothing is read before it
+    /// is needed: for a program that ends after it, and for which [`View::pin`] would be waste.
+    ///
+    /// # Errors
+    /// As [`Host::view`].
+    pub fn open_view(&self) -> Result<View> {
+        Ok(self.view_of(State { mailbox: self.open()?, queries: SavedQueries::default() }))
+    }
+
+    fn view_of(&self, State { mailbox, queries }: State) -> View {
+        View::new(Arc::clone(&self.settings), mailbox, queries)
+    }
+
+    /// Returns whether there is an index, and its roots.
+    ///
+    /// # Errors
+    /// It is damaged, or of a newer version.
+    pub fn index_state(&self) -> Result<IndexState> {
+        let environment = &self.settings.environment;
+        match index::roots(environment) {
+            Ok(roots) => Ok(IndexState::Usable(roots)),
+            Err(index::Error::NoIndex { .. }) => Ok(IndexState::Missing),
+            Err(error) if index::is_older(&error) => {
+                Ok(IndexState::Outdated(index::remembered_roots(environment).unwrap_or_default()))
+            }
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Takes over the newest commit of the index and of what the user saved, and returns whether there was a
+    /// newer one.
     /// Views that were made before keep what they show. The cost depends on what changed, not on how much
     /// there is.
     ///
@@ -68,16 +122,46 @@ impl Host {
     /// As [`Host::view`]; the current state then stays.
     pub fn refresh(&self) -> Result<bool> {
         let _opening = locked(&self.opening);
+        let environment = &self.settings.environment;
         let current = self.current().clone();
-        let newer = match &current {
-            Some(mailbox) => mailbox.newer(&self.settings.environment)?,
-            None => Some(self.open()?),
+        // If they cannot be read, the query that names one says so.
+        let read = index::saved_queries(environment).ok();
+        let (mailbox, is_read) = match &current {
+            Some(State { mailbox, queries }) => {
+                (mailbox.newer(environment)?, queries.known() == read.as_ref())
+            }
+            None => (Some(self.open()?), false),
         };
-        let Some(newer) = newer else { return Ok(false) };
-        // Before anybody sees it: a view shows one state of index and tags.
-        newer.pin()?;
-        *self.current.write().unwrap_or_else(PoisonError::into_inner) = Some(newer);
+        if mailbox.is_none() && is_read {
+            return Ok(false);
+        }
+        if let Some(mailbox) = &mailbox {
+            // Before anybody sees it: a view shows one state.
+            mailbox.pin()?;
+        }
+        let Some(mailbox) = mailbox.or(current.map(|state| state.mailbox)) else { return Ok(false) };
+        let queries = read.map(SavedQueries::new).unwrap_or_default();
+        *self.current.write().unwrap_or_else(PoisonError::into_inner) = Some(State { mailbox, queries });
         Ok(true)
+    }
+
+    /// Takes over what this process wrote, if anybody has asked for a view.
+    fn follow(&self) -> Result<()> {
+        if self.current().is_some() {
+            self.refresh()?;
+        }
+        Ok(())
+    }
+
+    /// Writes when all writers before have done so, and takes the result over.
+    fn write<T, E: Into<crate::Error>>(
+        &self,
+        write: impl FnOnce(&Environment) -> std::result::Result<T, E>,
+    ) -> Result<T> {
+        let mut writing = locked(&self.writing);
+        let written = write(&self.environment_of_writer(&mut writing)).map_err(E::into)?;
+        self.follow()?;
+        Ok(written)
     }
 
     /// Returns the environment of the next writer. Each has a seed of its own: what is written twice, because
@@ -93,11 +177,12 @@ impl Host {
         Ok(mailbox.with_own_addresses(self.settings.own_addresses()))
     }
 
-    fn current(&self) -> std::sync::RwLockReadGuard<'_, Option<Mailbox>> {
+    fn current(&self) -> std::sync::RwLockReadGuard<'_, Option<State>> {
         self.current.read().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Brings the index in step with the disk, and takes over the result. Makes the index if there is none.
+    /// The headers that are indexed are those of the configuration.
     ///
     /// # Errors
     /// Damage, a full disk, a directory that cannot be written; [`Error::Cancelled`](crate::Error::Cancelled)
@@ -108,14 +193,54 @@ impl Host {
         options: &UpdateOptions,
         progress: &dyn Progress,
     ) -> Result<Summary> {
-        let mut writing = locked(&self.writing);
-        let environment = self.environment_of_writer(&mut writing);
-        let options =
-            UpdateOptions { headers: self.settings.configuration.headers.clone(), ..options.clone() };
-        let progress = RefreshBeforeMerge { host: self, progress };
-        let summary = index::update(&environment, roots, &options, &progress)?;
-        self.refresh()?;
-        Ok(summary)
+        let options = self.configured(options);
+        let progress = FollowBeforeMerge { host: self, progress };
+        self.write(|environment| index::update(environment, roots, &options, &progress))
+    }
+
+    /// Adds the messages of a repository that the index does not know. They have no file: see
+    /// [`Archive::with_absent`](crate::archive::Archive::with_absent).
+    ///
+    /// # Errors
+    /// There is no index; the repository cannot be reached; as [`Host::update`].
+    pub fn import(
+        &self,
+        source: &ImportSource,
+        options: &UpdateOptions,
+        progress: &dyn Progress,
+    ) -> Result<Imported> {
+        let options = self.configured(options);
+        let imported = source.import(&self.settings, progress, |messages| {
+            let adopt = |environment: &Environment| index::adopt(environment, messages, &options, progress);
+            Ok(((), self.write(adopt)?))
+        });
+        Ok(imported?.1)
+    }
+
+    /// Makes the index anew, from the mail and from what a repository has besides. The new index replaces the
+    /// old one when it is complete.
+    ///
+    /// # Errors
+    /// A root holds no mail; as [`Host::update`] and [`Host::import`]. The old index then stays.
+    pub fn rebuild(
+        &self,
+        roots: &[Root],
+        source: Option<&ImportSource>,
+        options: &UpdateOptions,
+        progress: &dyn Progress,
+    ) -> Result<(Summary, Imported)> {
+        let options = self.configured(options);
+        let Some(source) = source else {
+            let rebuild = |environment: &Environment| index::rebuild(environment, roots, &options, progress);
+            return Ok((self.write(rebuild)?, Imported::default()));
+        };
+        source.import(&self.settings, progress, |messages| {
+            self.write(|environment| index::rebuild_with(environment, roots, messages, &options, progress))
+        })
+    }
+
+    fn configured(&self, options: &UpdateOptions) -> UpdateOptions {
+        UpdateOptions { headers: self.settings.configuration.headers.clone(), ..options.clone() }
     }
 
     /// Changes the tags of all messages that a query matches now, and of their copies.
@@ -124,29 +249,102 @@ impl Host {
     /// A text that cannot be a tag; the query cannot be answered; damage, a full disk: then nothing was
     /// changed.
     pub fn tag(&self, query: &Query, change: &TagChange) -> Result<TagSummary> {
-        let mut writing = locked(&self.writing);
-        let environment = self.environment_of_writer(&mut writing);
-        self.refresh()?;
-        let view = self.view()?;
-        let found = view.matching(query)?;
-        let summary = index::change_tags(&environment, view.mailbox(), &found, change)?;
-        self.refresh()?;
-        Ok(summary)
+        self.write(|environment| {
+            self.follow()?;
+            let view = if self.current().is_some() { self.view() } else { self.open_view() }?;
+            let found = view.matching(query)?;
+            index::change_tags(environment, view.mailbox(), &found, change).map_err(crate::Error::from)
+        })
+    }
+
+    /// Changes the tags of messages that a view found, and of their copies.
+    ///
+    /// # Errors
+    /// A text that cannot be a tag; damage, a full disk: then nothing was changed.
+    pub fn tag_found(&self, (view, found): (&View, &NumberSet), change: &TagChange) -> Result<TagSummary> {
+        self.write(|environment| index::change_tags(environment, view.mailbox(), found, change))
+    }
+
+    /// Returns the saved queries by their names.
+    ///
+    /// # Errors
+    /// They cannot be read or are damaged.
+    pub fn saved_queries(&self) -> Result<BTreeMap<String, String>> {
+        Ok(index::saved_queries(&self.settings.environment)?)
+    }
+
+    /// Saves a query, in place of any of its name.
+    ///
+    /// # Errors
+    /// The text cannot be a name; [`Error::Parse`](crate::Error::Parse) if the query cannot be understood or
+    /// asks for itself; the saved queries are damaged or cannot be written. Nothing was changed then.
+    pub fn save_query(&self, name: &str, text: &str) -> Result<()> {
+        self.write(|environment| saved_queries::save(&self.settings, environment, name, text))
+    }
+
+    /// Removes a saved query, unless another one names it.
+    ///
+    /// # Errors
+    /// The saved queries are damaged or cannot be written. Nothing was changed then.
+    pub fn remove_query(&self, name: &str) -> Result<QueryRemoval> {
+        self.write(|environment| saved_queries::remove(&self.settings, environment, name))
+    }
+
+    /// Returns the messages that [`Host::sweep`] would remove now, longest gone first.
+    ///
+    /// # Errors
+    /// As [`Host::sweep`].
+    pub fn sweepable(&self, older_than_seconds: i64, archive: Option<&Repository>) -> Result<Vec<Absent>> {
+        self.asking(archive, |environment, archive| {
+            Ok(index::sweepable(environment, older_than_seconds, archive)?)
+        })
+    }
+
+    /// Removes the messages from the index whose last file was found to be gone at least `older_than_seconds`
+    /// ago, and that the repository does not hold, if there is one.
+    ///
+    /// # Errors
+    /// There is no index; the clock is not plausible; the repository cannot tell; as [`Host::update`].
+    pub fn sweep(
+        &self,
+        older_than_seconds: i64,
+        archive: Option<&Repository>,
+        progress: &dyn Progress,
+    ) -> Result<Swept> {
+        self.asking(archive, |_, archive| {
+            self.write(|environment| index::sweep(environment, older_than_seconds, archive, progress))
+        })
+    }
+
+    /// Calls `work` with what says which messages must stay.
+    fn asking<T>(
+        &self,
+        archive: Option<&Repository>,
+        work: impl FnOnce(&Environment, &dyn index::Archive) -> Result<T>,
+    ) -> Result<T> {
+        let environment = &self.settings.environment;
+        match archive {
+            Some(repository) => {
+                let archive = MessageArchive { environment, repository };
+                work(environment, &archive.messages_strict(&Silent))
+            }
+            None => work(environment, &NoArchive),
+        }
     }
 }
 
 /// Takes over what a pass changed before its merges begin. A merge by itself changes no row and costs next to
 /// nothing to take over; changes and merges together would have to be told apart row by row.
-struct RefreshBeforeMerge<'a> {
+struct FollowBeforeMerge<'a> {
     host: &'a Host,
     progress: &'a dyn Progress,
 }
 
-impl Progress for RefreshBeforeMerge<'_> {
+impl Progress for FollowBeforeMerge<'_> {
     fn stage(&self, stage: Stage) {
         if stage == Stage::Merge {
-            // If it fails, so does the refresh at the end, which says so.
-            let _ = self.host.refresh();
+            // If it fails, so does the one at the end, which says so.
+            let _ = self.host.follow();
         }
         self.progress.stage(stage);
     }

@@ -5,6 +5,8 @@
 //! - A [`View`] is one state of index and tags, for one request. It is cheap to make, answers queries, and
 //!   stays what it is for as long as it is held, whatever is written meanwhile. A [`Cancel`] or a deadline
 //!   stops its queries.
+//! - An [`archive::Archive`] answers for messages whose files are gone, from the repository that mail is
+//!   backed up to.
 //! - [`setup`] reads the configuration and finds a user's mail and addresses.
 //!
 //! The library reads no environment, prints nothing and starts no thread that outlives a call. Its errors are
@@ -45,26 +47,32 @@
 //! # Ok::<(), pneu::Error>(())
 //! ```
 
+pub mod archive;
 mod error;
+mod handle;
 mod host;
 mod message_file;
 mod remedy;
+mod saved_queries;
 mod settings;
 pub mod setup;
 mod view;
 
 pub use error::{Error, Result};
-pub use host::Host;
+pub use handle::Named;
+pub use host::{Host, IndexState};
 pub use index::Remedy as IndexRemedy;
 pub use index::{
-    Circle, Cleanup, Counts, Direction, Duplicates, FolderHint, Hit, Hits, Line, Loss, Message, MessageFile,
-    Mode, NumberSet, Order, Origin, Person, Problem, Root, SortKey, Summary, TagChange, TagSummary, Thread,
-    ThreadEntry, ThreadOrder, Threads, UpdateOptions,
+    Absent, Adopted, Analysis, AnalysisStep, Circle, Cleanup, Counts, Direction, Duplicates, FolderHint,
+    HeaderCodec, Hit, Hits, Line, Loss, Mailbox, Message, MessageFile, Mode, NumberSet, Order, Origin,
+    Person, Problem, RecordReader, Root, SortKey, Summary, Swept, TagChange, TagSummary, Thread, ThreadEntry,
+    ThreadOrder, Threads, Unknown, UpdateOptions,
 };
 pub use mail::PreferredAlternative;
-pub use message_file::{FileError, MessageContent, current_path};
+pub use message_file::{FileError, MessageContent, Wanted, current_path, handle_of};
 pub use query::Query;
 pub use remedy::Remedy;
+pub use saved_queries::QueryRemoval;
 pub use settings::Settings;
-pub use view::View;
+pub use view::{ProblemCounts, Selection, View};
 pub use work::{Cancel, Progress, Silent, Stage};

@@ -7,6 +7,7 @@
 use crate::remedy::Remedy;
 use index::Message;
 use mail::{Compression, FileContent, Identity, LargeMessage, Links, PreferredAlternative};
+use printable::hex;
 use sha2::{Digest, Sha256};
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
@@ -33,8 +34,11 @@ pub enum FileError {
         path: PathBuf,
     },
     /// The message has no file any more.
-    #[error("the last file of the message is gone; only its header is still indexed")]
-    Absent,
+    #[error("the last file of {name} is gone; only its header is still indexed")]
+    Absent {
+        /// What the message may be called: `id:` and its Message-ID, or its SHA-256.
+        name: String,
+    },
     /// The file cannot be read.
     #[error(transparent)]
     Mail(#[from] mail::Error),
@@ -45,7 +49,7 @@ impl FileError {
         match self {
             FileError::Gone { .. } => Some(Remedy::UpdateAgain),
             FileError::Replaced { .. } => Some(Remedy::UpdateThoroughly),
-            FileError::Absent | FileError::Mail(_) => None,
+            FileError::Absent { .. } | FileError::Mail(_) => None,
         }
     }
 }
@@ -63,6 +67,8 @@ pub struct MessageContent {
     pub sha256: [u8; 32],
     /// Its length in bytes.
     pub size_bytes: u64,
+    /// Whether this is a later version of the message that was asked for.
+    pub is_later_version: bool,
     now_ns: i64,
 }
 
@@ -71,7 +77,7 @@ impl MessageContent {
     pub fn new(path: Option<PathBuf>, content: FileContent, now_ns: i64) -> MessageContent {
         let sha256 = Sha256::digest(&content.bytes).into();
         let size_bytes = content.bytes.len() as u64;
-        MessageContent { path, content, large: None, sha256, size_bytes, now_ns }
+        MessageContent { path, content, large: None, sha256, size_bytes, is_later_version: false, now_ns }
     }
 
     /// Reads a file, whatever is in it.
@@ -112,7 +118,7 @@ impl MessageContent {
         content.truncated = is_cut;
         let message = large.parse(&context(now_ns, PreferredAlternative::Better))?;
         let (path, large) = (Some(path.to_owned()), Some(Box::new(message)));
-        Ok(MessageContent { path, content, large, sha256, size_bytes, now_ns })
+        Ok(MessageContent { path, content, large, sha256, size_bytes, is_later_version: false, now_ns })
     }
 
     /// Returns the message, parsed, with the preferred form of a text that comes in several. A message that
@@ -155,24 +161,47 @@ impl MessageContent {
     }
 }
 
-/// Reads a message from the first of its files that still holds it.
+/// What of a message is wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wanted {
+    /// Exactly the content that the index knows.
+    Content,
+    /// The message, which a draft still is when its editor saved it again.
+    Message,
+}
+
+/// Reads a message from the first of its files that still holds it, or, if that is as good, from the first
+/// that holds a later version of it.
 ///
 /// # Errors
 /// None of its files can be read or holds it.
-pub(crate) fn read(message: &Message, now_ns: i64) -> Result<MessageContent, FileError> {
+pub(crate) fn read(message: &Message, wanted: Wanted, now_ns: i64) -> Result<MessageContent, FileError> {
     let mut error = match message.files.first() {
         Some(file) => FileError::Gone { path: file.path.clone() },
-        None => FileError::Absent,
+        None => FileError::Absent { name: handle_of(message) },
     };
+    let mut rewritten = None;
     for file in &message.files {
         match MessageContent::read_current(&file.path, now_ns) {
             Ok(Some(content)) if content.sha256 == message.sha256 => return Ok(content),
-            Ok(Some(_)) => error = FileError::Replaced { path: file.path.clone() },
+            Ok(Some(content)) => {
+                error = FileError::Replaced { path: file.path.clone() };
+                rewritten = rewritten.or(Some(content));
+            }
             Ok(None) => {}
             Err(other) => error = other.into(),
         }
     }
-    Err(error)
+    let later = rewritten.filter(|content| wanted == Wanted::Message && content.is_version_of(message));
+    later.map(|content| MessageContent { is_later_version: true, ..content }).ok_or(error)
+}
+
+/// Returns a handle that names a message: `id:` and its Message-ID, or its SHA-256 if it has none.
+pub fn handle_of(message: &Message) -> String {
+    match &*message.rest.message_id {
+        "" => hex(&message.sha256),
+        id => format!("id:{id}"),
+    }
 }
 
 /// Returns where a file of a Maildir is now: at its path, or under the name that it got when its flags

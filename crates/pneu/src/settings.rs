@@ -6,6 +6,7 @@ use disk::RealDisk;
 use index::{Environment, OwnAddresses};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
+use std::collections::BTreeMap;
 use std::hash::{BuildHasher, RandomState};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -50,10 +51,16 @@ impl Settings {
         OwnAddresses::new(&self.configuration.addresses)
     }
 
-    /// Returns the time that relative dates in queries are relative to.
-    pub(crate) fn now(&self) -> jiff::Zoned {
+    /// Returns what the meaning of a query depends on, with these saved queries. Relative dates count from
+    /// now.
+    pub fn query_context(&self, queries: BTreeMap<String, String>) -> query::Context {
         let time = Timestamp::from_nanosecond(i128::from(self.environment.context.now_ns()));
-        time.unwrap_or(Timestamp::UNIX_EPOCH).to_zoned(self.zone.clone())
+        query::Context {
+            now: time.unwrap_or(Timestamp::UNIX_EPOCH).to_zoned(self.zone.clone()),
+            headers: self.configuration.headers.clone(),
+            queries,
+            stemming: self.configuration.stemming,
+        }
     }
 }
 

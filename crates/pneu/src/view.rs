@@ -3,28 +3,62 @@
 //! Input: queries, hits. Output: messages as values. A view never changes, and takes no lock.
 
 use crate::error::{Error, Result};
-use crate::message_file::{self, MessageContent};
+use crate::message_file::{self, MessageContent, Wanted};
+use crate::saved_queries::SavedQueries;
 use crate::settings::Settings;
 use index::{
-    Counts, FolderHint, Hit, Hits, Line, Mailbox, Message, NumberSet, Order, RecordReader, ThreadOrder,
-    Threads,
+    Analysis, Circle, Counts, Duplicates, FolderHint, Hit, Hits, Line, Mailbox, Message, NumberSet, Order,
+    Person, RecordReader, Root, ThreadOrder, Threads,
 };
-use query::{Context, Query};
+use query::Query;
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use work::Cancel;
 
-/// One state of the index and the tags. A clone costs a few reference counts.
+/// One state of the index and of what the user saved in it: tags and queries. A clone costs a few reference
+/// counts.
 #[derive(Clone, Debug)]
 pub struct View {
     settings: Arc<Settings>,
     mailbox: Mailbox,
+    queries: SavedQueries,
     cancel: Cancel,
 }
 
+/// Which messages are listed for those that a query matches.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Selection {
+    /// Whether all other messages of their threads are listed, too.
+    pub with_related: bool,
+    /// Which messages count as the same one, and are listed once.
+    pub duplicates: Duplicates,
+}
+
+/// How many messages have problems.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ProblemCounts {
+    /// Messages with any problem, copies counted once.
+    pub messages: u64,
+    /// Groups of problems that any message has, most frequent first. A message may be in several.
+    pub groups: Vec<(&'static str, u64)>,
+}
+
 impl View {
-    pub(crate) fn new(settings: Arc<Settings>, mailbox: Mailbox) -> View {
-        View { settings, mailbox, cancel: Cancel::new() }
+    pub(crate) fn new(settings: Arc<Settings>, mailbox: Mailbox, queries: SavedQueries) -> View {
+        View { settings, mailbox, queries, cancel: Cancel::new() }
+    }
+
+    /// Reads now what is otherwise read on first use. From then on the view shows one state of index, tags
+    /// and saved queries, whatever is written or removed. The views of [`Host::view`](crate::Host::view) are
+    /// so already.
+    ///
+    /// # Errors
+    /// Damage.
+    pub fn pin(&self) -> Result<()> {
+        self.mailbox.pin()?;
+        self.queries.get(&self.settings.environment)?;
+        Ok(())
     }
 
     /// Returns the same state for a request that may be stopped: from then on its queries end with
@@ -34,30 +68,39 @@ impl View {
         View { mailbox: self.mailbox.with_cancel(cancel.clone()), cancel, ..self }
     }
 
-    /// Returns the mailbox of the index.
-    pub(crate) fn mailbox(&self) -> &Mailbox {
+    /// Returns the mailbox of the index, for what reads one message after the other with a
+    /// [`RecordReader`] of its own: lists of many messages, on several threads.
+    pub fn mailbox(&self) -> &Mailbox {
         &self.mailbox
+    }
+
+    /// Returns the same view of another scope or time.
+    pub(crate) fn try_with_mailbox<T>(
+        self,
+        change: impl FnOnce(Mailbox) -> index::Result<(Mailbox, T)>,
+    ) -> Result<(View, T)> {
+        let (mailbox, other) = change(self.mailbox)?;
+        Ok((View { mailbox, ..self }, other))
+    }
+
+    /// Returns the directories whose mail is indexed.
+    pub fn roots(&self) -> &[Root] {
+        self.mailbox.roots()
     }
 
     /// Reads a query. Relative dates count from now; header fields and stems are those of the configuration,
     /// saved queries those of the user.
     ///
     /// # Errors
-    /// [`Error::Query`] with the place in the text; the saved queries cannot be read.
+    /// [`Error::Parse`] with the place in the text; the saved queries cannot be read.
     pub fn query(&self, text: &str) -> Result<Query> {
-        let configuration = &self.settings.configuration;
+        // What is not asked for need not be sound.
         let queries = if text.to_ascii_lowercase().contains(query::fields::SAVED) {
-            index::saved_queries(&self.settings.environment)?
+            self.queries.get(&self.settings.environment)?.clone()
         } else {
             BTreeMap::new()
         };
-        let context = Context {
-            now: self.settings.now(),
-            headers: configuration.headers.clone(),
-            queries,
-            stemming: configuration.stemming,
-        };
-        Ok(query::parse(text, &context)?)
+        Ok(query::parse(text, &self.settings.query_context(queries))?)
     }
 
     /// Returns the messages that a query matches, copies once, in the order asked for.
@@ -82,6 +125,34 @@ impl View {
     /// As [`View::find`].
     pub fn matching(&self, query: &Query) -> Result<NumberSet> {
         Ok(self.mailbox.evaluate(query)?)
+    }
+
+    /// Returns the messages that are listed for those that a query matches.
+    ///
+    /// # Errors
+    /// As [`View::find`].
+    pub fn select(&self, query: &Query, selection: Selection) -> Result<NumberSet> {
+        let mut found = self.matching(query)?;
+        if selection.with_related {
+            found = self.mailbox.with_related(&found)?;
+        }
+        Ok(self.mailbox.distinct(&found, selection.duplicates, None)?)
+    }
+
+    /// Returns the messages of a set in the order asked for.
+    ///
+    /// # Errors
+    /// [`Error::Cancelled`]; damage.
+    pub fn sorted(&self, found: &NumberSet, order: &Order) -> Result<Hits> {
+        Ok(self.mailbox.sorted(found, order)?)
+    }
+
+    /// Returns how a query is answered, and how long each step took.
+    ///
+    /// # Errors
+    /// As [`View::find`].
+    pub fn analyze(&self, query: &Query) -> Result<Analysis> {
+        Ok(self.mailbox.analyze(query, &|| self.settings.environment.context.now_ns())?)
     }
 
     /// Returns the threads of a set of messages, whole, by the date of their newest message.
@@ -130,13 +201,30 @@ impl View {
         Ok(self.mailbox.resolve(handle)?)
     }
 
+    /// Returns whether neither a hit nor any of its copies has a file.
+    ///
+    /// # Errors
+    /// Damage.
+    pub fn is_absent(&self, hit: &Hit) -> Result<bool> {
+        Ok(self.mailbox.is_absent(hit)?)
+    }
+
     /// Reads a message from the first of its files that still holds it, where that file is now: its flags may
     /// have changed since the index saw it.
     ///
     /// # Errors
     /// [`Error::File`] if no file of it can be read or holds it.
     pub fn read(&self, message: &Message) -> Result<MessageContent> {
-        Ok(message_file::read(message, self.settings.environment.context.now_ns())?)
+        self.read_wanted(message, Wanted::Content)
+    }
+
+    /// Does what [`View::read`] does. For [`Wanted::Message`] a later version of the message is as good, such
+    /// as a draft that was saved again.
+    ///
+    /// # Errors
+    /// As [`View::read`].
+    pub fn read_wanted(&self, message: &Message, wanted: Wanted) -> Result<MessageContent> {
+        Ok(message_file::read(message, wanted, self.settings.environment.context.now_ns())?)
     }
 
     /// Returns hints for folders that a query names and that hold no message.
@@ -161,6 +249,31 @@ impl View {
     /// Damage.
     pub fn counts(&self) -> Result<Counts> {
         Ok(self.mailbox.counts()?)
+    }
+
+    /// Returns the people of a circle whose name or address contains all words, the most frequent first.
+    ///
+    /// # Errors
+    /// Damage; the circle needs the user's addresses, and the configuration has none.
+    pub fn people(&self, words: &[String], circle: Circle) -> Result<Vec<Person>> {
+        Ok(self.mailbox.people(words, circle)?)
+    }
+
+    /// Returns how many messages have problems, by groups.
+    ///
+    /// # Errors
+    /// Damage.
+    pub fn problem_counts(&self) -> Result<ProblemCounts> {
+        let messages = self.count(&self.query("problem:*")?)?;
+        let mut counts = ProblemCounts { messages, groups: Vec::new() };
+        if messages > 0 {
+            for group in mail::problem_groups() {
+                counts.groups.push((group, self.count(&self.query(&format!("problem:{group}"))?)?));
+            }
+        }
+        counts.groups.retain(|(_, count)| *count > 0);
+        counts.groups.sort_by_key(|(_, count)| Reverse(*count));
+        Ok(counts)
     }
 
     fn check(&self) -> Result<()> {

@@ -134,7 +134,7 @@ fn errors_are_data_with_a_remedy() {
     assert_eq!(error.remedy(), Some(Remedy::Index(IndexRemedy::MakeIndex)));
     let fixture = Fixture::new();
     let error = fixture.view().query("date:nonsense").unwrap_err();
-    assert!(matches!(&error, Error::Query { span, .. } if *span == (5..13)), "{error:?}");
+    assert!(matches!(&error, Error::Parse(query) if query.span == (5..13)), "{error:?}");
     assert_eq!(error.remedy(), None);
 }
 

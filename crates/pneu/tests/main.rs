@@ -4,6 +4,9 @@
     reason = "clippy takes helpers of integration tests for code that is not tested"
 )]
 
+mod archives;
+mod handles;
 mod hosts;
 mod reading;
+mod saved_queries;
 mod support;

@@ -23,3 +23,22 @@ pub enum Look {
     /// A quotation, and how deep it is nested.
     Quote(usize),
 }
+
+/// Returns bytes as lower-case hexadecimal digits.
+pub fn hex(bytes: &[u8]) -> String {
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    let digit = |half: u8| char::from(DIGITS[usize::from(half & 15)]);
+    bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(*byte)]).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn digits_are_those_of_every_byte() {
+        let all: Vec<u8> = (0..=255).collect();
+        let slow: String = all.iter().map(|byte| format!("{byte:02x}")).collect();
+        assert_eq!(hex(&all), slow);
+    }
+}

@@ -20,6 +20,6 @@ pub use flags::{letters as flag_letters, names as flag_names};
 pub use json::{Json, any_line as json_line_of, line as json_line};
 pub use links::{Link, with_links};
 pub use listed::{Listed, Need, Position, Printer};
-pub use record::{Attachment, Contact, File, Header, OtherForm, Record, Thread, VERSION, hex, priority};
+pub use record::{Attachment, Contact, File, Header, OtherForm, Record, Thread, VERSION, priority};
 pub use sexp::{Sexp, line as sexp_line, thread_line as sexp_thread_line};
 pub use thread::{Author, ThreadMessage, ThreadSummary};

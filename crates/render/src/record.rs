@@ -279,7 +279,7 @@ impl<'a> Record<'a> {
             version: VERSION,
             kind: "message",
             message_id: "",
-            sha256: hex(sha256),
+            sha256: printable::hex(sha256),
             date: calendar(date_unix),
             date_unix,
             size,
@@ -357,24 +357,10 @@ fn addresses(list: &[mail::Address]) -> Vec<Contact<'_>> {
     list.iter().map(|address| Contact { name: &address.name, address: &address.address }).collect()
 }
 
-/// Returns bytes as lower-case hexadecimal digits.
-pub fn hex(bytes: &[u8]) -> String {
-    const DIGITS: &[u8; 16] = b"0123456789abcdef";
-    let digit = |half: u8| char::from(DIGITS[usize::from(half & 15)]);
-    bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(*byte)]).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use std::ffi::OsStr;
-
-    #[test]
-    fn digits_are_those_of_every_byte() {
-        let all: Vec<u8> = (0..=255).collect();
-        let slow: String = all.iter().map(|byte| format!("{byte:02x}")).collect();
-        assert_eq!(hex(&all), slow);
-    }
 
     #[test]
     fn paths_are_text_where_they_can_be() {

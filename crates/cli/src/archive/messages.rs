@@ -1,7 +1,8 @@
 //! Messages whose last file is gone, as searches and views read them from the archive.
 //!
-//! Takes a mailbox and the repository that the environment or the configuration names. Returns a mailbox that
-//! also finds the messages that only the archive has. Does not know any command.
+//! Takes a view and the repository that the environment or the configuration names. Returns a view that also
+//! finds the messages that only the archive has. Says what of it could not be read. Does not know any
+//! command.
 
 use super::repository::{self, ConfiguredRepository, LockOptions, ReadLock, RepositoryOptions};
 use crate::amount::count;
@@ -12,44 +13,40 @@ use crate::progress;
 use crate::sanitise::one_line;
 use crate::session::Session;
 use anyhow::{Result, bail};
-use backup::{ArchivedMessages, MessageArchive, UnindexedMessages};
-use index::{Hit, Mailbox, Scope};
+use backup::UnindexedMessages;
+use pneu::archive::{Archive, Unread};
+use pneu::{Hit, View};
 use restic::Repository;
 use std::cell::{Cell, OnceCell};
 use work::Silent;
 
-/// A mailbox, and whether everything could be read that it is to be searched in.
-pub(crate) struct SearchedMailbox {
-    pub(crate) mailbox: Mailbox,
+/// A view, and whether everything could be read that is to be searched in it.
+pub(crate) struct SearchedView {
+    pub(crate) view: View,
     /// What it is not: [`Outcome::Partly`], which was said why, or [`Outcome::Done`].
     pub(crate) outcome: Outcome,
 }
 
-/// Returns the same mailbox, which also finds messages that only the archive has.
+/// Returns the same view, which also finds messages that only the archive has.
 ///
 /// # Errors
 /// No repository is named, or it cannot be opened or read.
-pub(crate) fn with_absent(mailbox: Mailbox, session: &Session) -> Result<SearchedMailbox> {
+pub(crate) fn with_absent(view: View, session: &Session) -> Result<SearchedView> {
     // Without a lock: only index files are read, and the answer is that of the moment.
     let (_, repository) = repository::open_named(session)?;
-    let archive = MessageArchive { environment: &session.index, repository: &repository };
-    let held = archive.messages(&[], &Silent);
-    let mailbox = mailbox.with_scope(Scope::WithAbsent(&held))?;
-    let outcome = complain(&held)?;
-    Ok(SearchedMailbox { mailbox, outcome })
+    let archive = Archive::new(session.host()?.settings(), &repository, &Silent);
+    let (view, unread) = archive.with_absent(view)?;
+    Ok(SearchedView { view, outcome: complain(unread) })
 }
 
 /// Says what of the archive could not be read or found, so that an answer may lack it.
-///
-/// # Errors
-/// The archive cannot be reached any more.
-pub(crate) fn complain(held: &ArchivedMessages<'_>) -> Result<Outcome> {
-    let mut problems = held.problems();
-    problems.extend(sentences(&held.unindexed()?));
+pub(crate) fn complain(unread: Unread) -> Outcome {
+    let mut problems = unread.problems;
+    problems.extend(sentences(&unread.unindexed));
     for problem in &problems {
         output::complain(one_line(problem));
     }
-    Ok(if problems.is_empty() { Outcome::Done } else { Outcome::Partly })
+    if problems.is_empty() { Outcome::Done } else { Outcome::Partly }
 }
 
 /// Says what lies in the archive and is not found there.
@@ -73,9 +70,6 @@ fn sentences(unindexed: &UnindexedMessages) -> Vec<String> {
     sentences
 }
 
-/// What is said of one message that lies in such a pack.
-pub(crate) const UNINDEXED: &str = "the archive has the message in a pack that no index file names: index \
-    files are missing, which \"restic repair index\" makes anew from the packs";
 /// What brings back what lies in packs that no index file names.
 const WAY_OUT: &str = "index files are missing, which \"restic repair index\" makes anew from the packs";
 
@@ -101,13 +95,9 @@ impl<'a> LazyArchive<'a> {
     ///
     /// # Errors
     /// The repository cannot be opened or locked; a signal; damage in the index.
-    pub(crate) fn open_before_pager(
-        &self,
-        (mailbox, hits): (&Mailbox, &[Hit]),
-        paging: Paging,
-    ) -> Result<()> {
+    pub(crate) fn open_before_pager(&self, (view, hits): (&View, &[Hit]), paging: Paging) -> Result<()> {
         for hit in hits {
-            if mailbox.is_absent(hit)? {
+            if view.is_absent(hit)? {
                 self.opened()?;
                 break;
             }
@@ -124,12 +114,7 @@ impl<'a> LazyArchive<'a> {
         // Under its lock nothing else asks.
         progress::check()?;
         let Some((repository, _)) = self.opened()? else { return Ok(None) };
-        let archive = MessageArchive { environment: &self.session.index, repository };
-        let held = archive.messages(&[], &Silent);
-        match held.message(sha256)? {
-            None if held.is_unindexed(sha256)? => bail!("{UNINDEXED}"),
-            other => Ok(other),
-        }
+        Ok(Archive::new(self.session.host()?.settings(), repository, &Silent).message(sha256)?)
     }
 
     fn opened(&self) -> Result<Option<&(Repository, ReadLock)>> {

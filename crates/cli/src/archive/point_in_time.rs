@@ -1,4 +1,4 @@
-//! The mailbox as of an earlier time, for `--at`: reads the time, chooses the snapshots, and reports the
+//! The mail as of an earlier time, for `--at`: reads the time, chooses the snapshots, and reports the
 //! choice to the user.
 //!
 //! Takes a day or a time as typed, in the user's time zone. Does not know any command.
@@ -10,13 +10,14 @@ use crate::output;
 use crate::progress::Progress;
 use crate::session::Session;
 use anyhow::{Result, anyhow};
-use backup::{ChosenSnapshot, MessageArchive, SnapshotChoice};
-use index::{Mailbox, Root};
+use backup::ChosenSnapshot;
 use jiff::civil::{Date, DateTime};
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
-use restic::{Id, Snapshot};
+use pneu::archive::{Archive, SnapshotsAt};
+use pneu::{Root, View};
 use terminal::signals;
+use work::Silent;
 
 /// A time as typed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,38 +75,29 @@ impl std::fmt::Display for PointInTime {
     }
 }
 
-/// Returns the mailbox as it stood: of each root as the newest snapshot has it that is not later. Says which
-/// those are.
+/// Returns the view of the mail as it was: each root as the newest snapshot has it that is not later. Says
+/// which snapshots those are.
 ///
 /// # Errors
 /// No repository is named, or it cannot be opened or read; there is no such snapshot; a signal.
-pub(crate) fn mailbox(
-    mailbox: Mailbox,
-    at: PointInTime,
-    lock: LockOptions,
-    session: &Session,
-) -> Result<Mailbox> {
+pub(crate) fn view(view: View, at: PointInTime, lock: LockOptions, session: &Session) -> Result<View> {
     let (place, repository) = repository::open_named(session)?;
     let lock = place.lock_to_read(&repository, lock)?;
-    let (ids, snapshots): (Vec<Id>, Vec<Snapshot>) = repository.snapshots()?.complete()?.into_iter().unzip();
+    let archive = Archive::new(session.host()?.settings(), &repository, &Silent);
     let now = environment::now();
-    let end = at.end_seconds(now.time_zone());
-    let host = &repository.surroundings().hostname;
-    let chosen = backup::choose_snapshots(&snapshots, &backup::resolved_roots(mailbox.roots()), host, end);
-    if chosen.snapshots.is_empty() {
+    let snapshots = archive.choose(&view, at.end_seconds(now.time_zone()))?;
+    if snapshots.chosen.snapshots.is_empty() {
         return Err(NotFound(nothing(at, &snapshots, &now)).into());
     }
     if !session.is_quiet {
-        tell(at, &chosen, (&ids, &snapshots), &now);
+        tell(at, &snapshots, &now);
     }
-    let archive = MessageArchive { environment: &session.index, repository: &repository };
     let progress = Progress::start(session.stderr_is_terminal, session.is_quiet)
         .map_err(|error| anyhow!("cannot listen to Ctrl-C: {error}"))?;
-    let moment = archive.moment(&snapshots, &chosen.snapshots, &progress)?;
+    let (view, unknown) = archive.view_at(view, &snapshots, &progress)?;
     progress.finish();
     lock.release()?;
     signals::only_prints();
-    let (mailbox, unknown) = mailbox.at(&moment)?;
     if unknown.messages > 0 && !session.is_quiet {
         let (number, are) =
             (unknown.messages, if unknown.messages == 1 { "message is" } else { "messages are" });
@@ -113,12 +105,12 @@ pub(crate) fn mailbox(
             "{number} {are} of that time not in the index; \"pneu index --archived\" adds what is missing"
         ));
     }
-    Ok(mailbox)
+    Ok(view)
 }
 
 /// Says that no snapshot is old enough.
-fn nothing(at: PointInTime, snapshots: &[Snapshot], now: &Zoned) -> String {
-    match backup::first_snapshot_seconds(snapshots) {
+fn nothing(at: PointInTime, snapshots: &SnapshotsAt, now: &Zoned) -> String {
+    match snapshots.first_seconds() {
         Some(first) => {
             format!("no snapshot is of {at} or before; the first is of {}", shown(first, now.time_zone()))
         }
@@ -127,12 +119,12 @@ fn nothing(at: PointInTime, snapshots: &[Snapshot], now: &Zoned) -> String {
 }
 
 /// Says which snapshots answer.
-fn tell(at: PointInTime, chosen: &SnapshotChoice, (ids, snapshots): (&[Id], &[Snapshot]), now: &Zoned) {
+fn tell(at: PointInTime, SnapshotsAt { all, chosen, .. }: &SnapshotsAt, now: &Zoned) {
     if at.is_to_come(now) {
         output::complain(format!("{at} is in the future; searching the latest backup"));
     }
     for ChosenSnapshot { snapshot, roots } in &chosen.snapshots {
-        let (Some(id), Some(snapshot)) = (ids.get(*snapshot), snapshots.get(*snapshot)) else { continue };
+        let Some((id, snapshot)) = all.get(*snapshot) else { continue };
         let time = shown(snapshot.time.seconds(), now.time_zone());
         // Where one snapshot has all, there is no need to name it all.
         let whose = if chosen.snapshots.len() == 1 { String::new() } else { format!("{}: ", names(roots)) };

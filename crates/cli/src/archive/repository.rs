@@ -102,11 +102,11 @@ impl ConfiguredRepository {
     /// Nobody says, or the address cannot be understood.
     pub(crate) fn new(options: &RepositoryOptions, session: &Session) -> Result<ConfiguredRepository> {
         let variables = environment::repository_variables();
-        let configured = session.configured()?.archive;
+        let configured = session.configured()?.archive.clone();
         let text = address_text(options, &variables, configured.as_ref())?;
         let mut surroundings = environment::archive_surroundings();
         let options_of_storage = StorageOptions {
-            disk: Arc::clone(&session.index.disk),
+            disk: Arc::clone(&session.environment.disk),
             credentials: variables.credentials.clone(),
             idle_max: environment::idle_max(),
             told: Arc::new(|what: &str| output::complain(what)),
@@ -122,7 +122,7 @@ impl ConfiguredRepository {
         };
         let storage = open_storage(&address, &options_of_storage, &surroundings)?;
         let home = variables.cache_home.as_ref().filter(|_| !options.no_cache);
-        let disk = &session.index.disk;
+        let disk = &session.environment.disk;
         let cache = home.map(|home| CacheDirectory { disk: Arc::clone(disk), path: home.join(CACHE) });
         Ok(ConfiguredRepository {
             options: options.clone(),

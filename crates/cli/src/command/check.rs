@@ -7,7 +7,8 @@ use crate::sanitise::one_line;
 use crate::session::Session;
 use anyhow::{Result, anyhow, bail};
 use clap::Args;
-use index::{Damage, Depth, Mailbox, Repair, Root};
+use index::{Damage, Depth, Repair};
+use pneu::Root;
 use pneu::setup::roots;
 use terminal::command_line::Run;
 
@@ -44,15 +45,16 @@ impl Run<Session> for Arguments {
         if self.repair {
             return repair(session);
         }
-        let damages = index::diagnose(&session.index, if self.deep { Depth::Deep } else { Depth::Quick })?;
+        let damages =
+            index::diagnose(&session.environment, if self.deep { Depth::Deep } else { Depth::Quick })?;
         if damages.is_empty() {
             // For its sentence about roots that are not indexed.
-            session.mailbox()?;
+            session.view()?;
         }
         tell(&damages, if self.deep { SOUND } else { SOUND_SO_FAR }, session)?;
         for (remedy, directory) in [
-            (Repair::Rebuild, session.index.index_directory()),
-            (Repair::Copy, session.index.user_directory()),
+            (Repair::Rebuild, session.environment.index_directory()),
+            (Repair::Copy, session.environment.user_directory()),
         ] {
             if wants(&damages, remedy) {
                 output::complain(format!("{} is damaged: run \"pneu check --repair\"", directory.display()));
@@ -90,7 +92,7 @@ fn tell(damages: &[Damage], sound: &str, session: &Session) -> Result<()> {
 
 /// Says which files of the data directory are none of ours.
 fn tell_strangers(session: &Session) -> Result<()> {
-    for path in index::strangers(&session.index)? {
+    for path in index::strangers(&session.environment)? {
         output::complain(one_line(&format!("{} is not a file of pneu; it was left alone", path.display())));
     }
     Ok(())
@@ -111,7 +113,7 @@ fn complain_of_user(damages: &[Damage], session: &Session) {
         output::complain(remedy::sentence(&damage.what, damage.remedy));
     }
     if wants(damages, Repair::Backup) {
-        let directory = session.index.user_directory();
+        let directory = session.environment.user_directory();
         output::complain(format!(
             "both copies of the tags and saved queries in {} are damaged: restore them from a backup",
             directory.display()
@@ -126,13 +128,13 @@ fn wants(damages: &[Damage], repair: Repair) -> bool {
 /// Checks, mends what was said from its second copy, and makes the index anew if it is damaged, or was made
 /// without a header of the configuration.
 fn repair(session: &Session) -> Result<Outcome> {
-    let mut damages = index::diagnose(&session.index, Depth::Deep)?;
+    let mut damages = index::diagnose(&session.environment, Depth::Deep)?;
     tell(&damages, SOUND, session)?;
     if wants(&damages, Repair::Copy) || wants(&damages, Repair::Backup) {
         damages = mend_user(damages, session)?;
     }
     let outcome = if wants(&damages, Repair::Rebuild) {
-        let remembered = index::remembered_roots(&session.index).unwrap_or_default();
+        let remembered = index::remembered_roots(&session.environment).unwrap_or_default();
         super::index::rebuild(session, &roots_of(session, remembered)?)?
     } else {
         add_headers(session)?
@@ -149,10 +151,10 @@ fn repair(session: &Session) -> Result<Outcome> {
 /// Mends what was said from its second copy, and returns what is damaged after that.
 fn mend_user(damages: Vec<Damage>, session: &Session) -> Result<Vec<Damage>> {
     let is_of_user = |damage: &Damage| matches!(damage.repair, Repair::Copy | Repair::Backup);
-    index::repair_user(&session.index)?;
-    let mut after = index::damage_of_user(&session.index);
+    index::repair_user(&session.environment)?;
+    let mut after = index::damage_of_user(&session.environment);
     if after.is_empty() && !session.is_quiet {
-        let directory = session.index.user_directory();
+        let directory = session.environment.user_directory();
         output::complain(format!("{} was repaired from its second copy", directory.display()));
     }
     // No second copy mended these.
@@ -165,23 +167,22 @@ fn mend_user(damages: Vec<Damage>, session: &Session) -> Result<Vec<Damage>> {
 
 /// Makes a sound index anew if it was made without a header of the configuration.
 fn add_headers(session: &Session) -> Result<Outcome> {
-    let mailbox = Mailbox::open(&session.index)?;
-    let configured = session.configured()?.headers;
-    let missing = mailbox.missing_headers(&configured);
+    let view = session.host()?.open_view()?;
+    let missing = view.mailbox().missing_headers(&session.configured()?.headers);
     if missing.is_empty() {
         return Ok(Outcome::Done);
     }
     if !session.is_quiet {
         output::complain(format!("reading all mail again to index the headers {}", missing.join(", ")));
     }
-    super::index::rebuild(session, &roots_of(session, mailbox.roots().to_vec())?)
+    super::index::rebuild(session, &roots_of(session, view.roots().to_vec())?)
 }
 
 /// Returns the roots to index: those that the index remembers; if that cannot be read, those of the
 /// configuration and the command line.
 fn roots_of(session: &Session, remembered: Vec<Root>) -> Result<Vec<Root>> {
-    let known = if remembered.is_empty() { session.configured()?.roots } else { remembered };
-    let roots = roots::joined(&known, session.given_roots.clone()).map_err(|what| anyhow!(what))?;
+    let known = if remembered.is_empty() { &session.configured()?.roots } else { &remembered };
+    let roots = roots::joined(known, session.given_roots.clone()).map_err(|what| anyhow!(what))?;
     if roots.is_empty() {
         bail!(
             "the index is too damaged to tell where your mail is; name the directory: pneu check --repair \

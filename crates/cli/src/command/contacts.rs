@@ -5,7 +5,7 @@ use crate::sanitise::one_line;
 use crate::session::Session;
 use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
-use index::{Circle, Person};
+use pneu::{Circle, Person};
 use serde::Serialize;
 use std::num::NonZeroUsize;
 use terminal::command_line::Run;
@@ -69,13 +69,13 @@ impl Run<Session> for Arguments {
     /// There is no index, or a damaged one.
     fn run(&self, session: &Session) -> Result<Outcome> {
         let circle = if self.personal { Circle::Partners } else { Circle::Everybody };
-        if self.personal && session.own_addresses()?.is_empty() {
+        if self.personal && session.configured()?.addresses.is_empty() {
             bail!(
                 "your addresses are not known; name them in the configuration: \
                  [user] addresses = [\"ana@example.org\"]"
             );
         }
-        let people = session.mailbox()?.people(&self.words, circle)?;
+        let people = session.view()?.people(&self.words, circle)?;
         if people.is_empty() {
             return session.nothing("no person matches");
         }

@@ -1,6 +1,6 @@
 //! `pneu find`: lists the messages that a query matches.
 
-use crate::archive::messages::{self, LazyArchive, SearchedMailbox};
+use crate::archive::messages::{self, LazyArchive, SearchedView};
 use crate::archive::point_in_time::{self, PointInTime};
 use crate::archive::repository::LockOptions;
 use crate::deliver::links::{Earlier, Links};
@@ -22,7 +22,7 @@ use crate::session::Session;
 use crate::words;
 use anyhow::{Context, Result, anyhow, bail};
 use clap::{Args, ValueEnum};
-use index::{Hits, Mailbox, Order};
+use pneu::{Hits, Order, View};
 use render::Json;
 use render::Printer;
 use render::Sexp;
@@ -152,12 +152,13 @@ impl Run<Session> for Arguments {
         self.check()?;
         let command = self.exec.as_deref().map(words::split).transpose();
         let command = command.map_err(|what| anyhow!("--exec: {what}"))?;
-        let question = TypedQuery::new(&self.query, session)?;
-        let SearchedMailbox { mailbox, outcome } = self.mailbox(session)?;
+        let view = session.view()?;
+        let question = TypedQuery::new(&self.query, &view)?;
+        let SearchedView { view, outcome } = self.searched(view, session)?;
         // The process ends behind this: all that is mapped goes with it at once, which takes less than one
         // map after the other.
-        let mailbox = std::mem::ManuallyDrop::new(mailbox);
-        let answer = self.answer((&mailbox, &question), (pieces, command), session);
+        let view = std::mem::ManuallyDrop::new(view);
+        let answer = self.answer((&view, &question), (pieces, command), session);
         match (answer, outcome) {
             (Ok(Outcome::Done | Outcome::Nothing), Outcome::Partly) => Ok(Outcome::Partly),
             // What was not found may be in what could not be read.
@@ -174,52 +175,52 @@ impl Arguments {
     /// Finds messages and does with them what is wanted.
     fn answer(
         &self,
-        (mailbox, question): (&Mailbox, &TypedQuery),
+        (view, question): (&View, &TypedQuery),
         (pieces, command): (Vec<Piece>, Option<Vec<String>>),
         session: &Session,
     ) -> Result<Outcome> {
         if self.analyze {
-            return super::count::analyze(mailbox, question, session);
+            return super::count::analyze(view, question, session);
         }
         if self.format == Format::Count {
-            let count = self.scope.count(mailbox, question)?;
-            return super::count::print(count, (mailbox, question), session);
+            let count = self.scope.count(view, question)?;
+            return super::count::print(count, (view, question), session);
         }
         if self.scope.threads == Some(ThreadForm::Summary) {
-            return self.summaries((mailbox, question), session);
+            return self.summaries((view, question), session);
         }
-        let found = self.scope.find(mailbox, question, &self.order())?;
+        let found = self.scope.find(view, question, &self.order())?;
         let hits = &found.hits;
         if let Some(directory) = &self.links_dir {
-            return self.links(directory, (mailbox, question, &found), session);
+            return self.links(directory, (view, question, &found), session);
         }
         if hits.list.is_empty() {
-            return nothing((mailbox, question, &found), self, session);
+            return nothing((view, question, &found), self, session);
         }
         if let Some(command) = command {
-            return exec::run(mailbox, &hits.list, self.places(), &command);
+            return exec::run(view, &hits.list, self.places(), &command);
         }
         let Some(printer) = self.printer(pieces, session) else {
             let archive = LazyArchive::new(self.lock, session);
-            archive.open_before_pager((mailbox, &hits.list), self.paging)?;
-            return mbox::write((mailbox, &hits.list), archive, session.paged_output(self.paging));
+            archive.open_before_pager((view, &hits.list), self.paging)?;
+            return mbox::write((view, &hits.list), archive, session.paged_output(self.paging));
         };
         let mut output = session.paged_output(self.paging);
-        format::print(mailbox, &found, &*printer, &mut output)?;
+        format::print(view, &found, &*printer, &mut output)?;
         output.finish()?;
         if self.archived && self.format == Format::Paths {
-            return deliver::tell_without_files(mailbox, &hits.list);
+            return deliver::tell_without_files(view, &hits.list);
         }
         Ok(Outcome::Done)
     }
 
     /// Prints a line for each conversation.
-    fn summaries(&self, (mailbox, question): (&Mailbox, &TypedQuery), session: &Session) -> Result<Outcome> {
-        let threads = self.scope.find_threads(mailbox, question, &self.order())?;
+    fn summaries(&self, (view, question): (&View, &TypedQuery), session: &Session) -> Result<Outcome> {
+        let threads = self.scope.find_threads(view, question, &self.order())?;
         if threads.list.is_empty() {
             let hits = Hits { total: threads.total, list: Vec::new() };
             let found = Found { hits, unit: "threads", ..Found::default() };
-            return nothing((mailbox, question, &found), self, session);
+            return nothing((view, question, &found), self, session);
         }
         let (end, terminal) = (self.end(), session.terminal);
         let zone = environment::now().time_zone().clone();
@@ -229,19 +230,18 @@ impl Arguments {
             _ => &|thread, out| threads::plain(thread, (&zone, end, terminal), out),
         };
         let mut output = session.paged_output(self.paging);
-        threads::print(mailbox, &threads, show, &mut output)?;
+        threads::print(view, &threads, show, &mut output)?;
         output.finish()?;
         Ok(Outcome::Done)
     }
 
-    /// Opens the index, as it is to be searched.
-    fn mailbox(&self, session: &Session) -> Result<SearchedMailbox> {
-        let mailbox = session.mailbox()?;
-        let whole = |mailbox| SearchedMailbox { mailbox, outcome: Outcome::Done };
+    /// Returns the view of the time, and with the messages, that are to be searched.
+    fn searched(&self, view: View, session: &Session) -> Result<SearchedView> {
+        let whole = |view| SearchedView { view, outcome: Outcome::Done };
         match (self.at, self.archived) {
-            (Some(at), _) => point_in_time::mailbox(mailbox, at, self.lock, session).map(whole),
-            (None, true) => messages::with_absent(mailbox, session),
-            (None, false) => Ok(whole(mailbox)),
+            (Some(at), _) => point_in_time::view(view, at, self.lock, session).map(whole),
+            (None, true) => messages::with_absent(view, session),
+            (None, false) => Ok(whole(view)),
         }
     }
 
@@ -295,7 +295,7 @@ impl Arguments {
     fn links(
         &self,
         directory: &Path,
-        (mailbox, question, found): (&Mailbox, &TypedQuery, &Found),
+        (view, question, found): (&View, &TypedQuery, &Found),
         session: &Session,
     ) -> Result<Outcome> {
         let directory =
@@ -303,9 +303,9 @@ impl Arguments {
         let mut links =
             Links::open(&directory, if self.clear_links { Earlier::Clear } else { Earlier::Keep })?;
         if found.hits.list.is_empty() {
-            return nothing((mailbox, question, found), self, session);
+            return nothing((view, question, found), self, session);
         }
-        let (count, outcome) = links.add(mailbox, &found.hits.list, self.places())?;
+        let (count, outcome) = links.add(view, &found.hits.list, self.places())?;
         if !session.is_quiet {
             let mut output = session.output();
             let links = if count == 1 { "link" } else { "links" };
@@ -327,12 +327,12 @@ impl Arguments {
 }
 
 fn nothing(
-    (mailbox, question, found): (&Mailbox, &TypedQuery, &Found),
+    (view, question, found): (&View, &TypedQuery, &Found),
     arguments: &Arguments,
     session: &Session,
 ) -> Result<Outcome> {
     session.nothing(match found.hits.total {
-        0 => match question.why_nothing(mailbox)? {
+        0 => match question.why_nothing(view)? {
             Some(why) => format!("no message matches: {why}"),
             None => "no message matches".to_owned(),
         },

@@ -4,7 +4,7 @@
 //! output, and on standard error a line for each file or directory that could not be read.
 
 use crate::amount::count;
-use crate::archive::import::{ArchiveImport, ImportSource, Imported};
+use crate::archive::import::{self, ArchiveImport};
 use crate::archive::repository::NO_REPOSITORY;
 use crate::confirm::confirm_unless_no;
 use crate::exit::Outcome;
@@ -12,16 +12,18 @@ use crate::output;
 use crate::progress::Progress;
 use crate::remedy;
 use crate::sanitise::one_line;
-use crate::search::problems;
 use crate::session::Session;
 use crate::setup::restored::{self, Occasion};
 use crate::words::quoted_path;
 use anyhow::{Result, anyhow, bail};
 use clap::Args;
-use index::{Cleanup, Error, HeaderCodec, Loss, Mode, Root, Summary, UpdateOptions};
+use pneu::archive::Imported;
 use pneu::setup::discover;
 use pneu::setup::find_mail;
 use pneu::setup::roots;
+use pneu::{
+    Cleanup, Error, HeaderCodec, IndexState, Loss, Mode, ProblemCounts, Root, Summary, UpdateOptions,
+};
 use std::time::Duration;
 use terminal::command_line::Run;
 
@@ -103,12 +105,12 @@ impl Run<Session> for Arguments {
     /// # Errors
     /// No root is known; the index is damaged or cannot be written; Ctrl-C.
     fn run(&self, session: &Session) -> Result<Outcome> {
-        let remembered = remembered(session)?;
-        let Some(roots) = roots_or_found(session, &remembered)? else {
+        let state = session.host()?.index_state()?;
+        let Some(roots) = roots_or_found(session, &state)? else {
             return session
                 .nothing("nothing was indexed; name the directory of your mail: pneu index --maildir DIR");
         };
-        let is_first = matches!(remembered, Remembered::Nothing);
+        let is_first = state == IndexState::Missing;
         if is_first {
             restored::configuration(session, &roots);
         }
@@ -116,23 +118,22 @@ impl Run<Session> for Arguments {
             mode: mode(self),
             loss: if self.accept_loss { Loss::Accept } else { Loss::Refuse },
             cleanup: cleanup(self, session),
-            headers: session.configured()?.headers,
             codec: codec(self),
             ..UpdateOptions::default()
         };
-        if matches!(remembered, Remembered::Older(_)) {
+        if matches!(state, IndexState::Outdated(_)) {
             if !session.is_quiet {
                 output::complain("the index has an older version and is rebuilt");
             }
             return rebuild(session, &roots);
         }
-        let import = import_of(self, &remembered, &roots, session)?;
+        let import = import_of(self, &state, &roots, session)?;
+        let host = session.host()?;
         let outcome = work(session, KEPT, &import, |progress| {
-            let summary = index::update(&session.index, &roots, &options, progress)?;
-            let ArchiveImport::From(source) = &import else { return Ok((summary, Imported::default())) };
-            let messages = source.messages(session, progress);
-            let adopted = index::adopt(&session.index, &messages, &options, progress)?;
-            Ok((summary, Imported::new(adopted, &messages)))
+            let summary = host.update(&roots, &options, progress)?;
+            let imported =
+                import.source().map(|source| host.import(source, &options, progress)).transpose()?;
+            Ok((summary, imported.unwrap_or_default()))
         })?;
         let occasion = if is_first { Occasion::First } else { Occasion::Later };
         restored::queries_and_tags(session, &roots, occasion);
@@ -144,11 +145,11 @@ impl Run<Session> for Arguments {
 /// directories could not be read.
 ///
 /// # Errors
-/// As [`Arguments::run`]; [`Error::Interrupted`].
+/// As [`Arguments::run`]; [`Error::Cancelled`].
 pub(crate) fn in_step(session: &Session, progress: &Progress) -> Result<Summary> {
-    let roots = roots(session, &remembered(session)?)?;
-    let options = UpdateOptions { headers: session.configured()?.headers, ..UpdateOptions::default() };
-    let summary = index::update(&session.index, &roots, &options, progress)?;
+    let host = session.host()?;
+    let roots = roots(session, &host.index_state()?)?;
+    let summary = host.update(&roots, &UpdateOptions::default(), progress)?;
     complain(&summary);
     Ok(summary)
 }
@@ -163,17 +164,17 @@ fn complain(summary: &Summary) {
 /// index where the configuration names an archive. What the environment names may be any repository.
 fn import_of(
     arguments: &Arguments,
-    remembered: &Remembered,
+    state: &IndexState,
     roots: &[Root],
     session: &Session,
 ) -> Result<ArchiveImport> {
     if arguments.archived {
-        return match ImportSource::open(session, roots)? {
+        return match import::open(session, roots)? {
             Some(source) => Ok(ArchiveImport::From(Box::new(source))),
             None => bail!("--archived: {NO_REPOSITORY}"),
         };
     }
-    let is_first = matches!(remembered, Remembered::Nothing);
+    let is_first = *state == IndexState::Missing;
     if is_first && session.configured()?.archive.is_some() {
         return Ok(ArchiveImport::if_made(session, roots));
     }
@@ -190,15 +191,10 @@ const BEGUN_IN_VAIN: &str = "interrupted; the index is unchanged; run the same c
 /// # Errors
 /// A root holds no mail; the index cannot be written.
 pub(crate) fn rebuild(session: &Session, roots: &[Root]) -> Result<Outcome> {
-    let options = UpdateOptions { headers: session.configured()?.headers, ..UpdateOptions::default() };
+    let host = session.host()?;
     let import = ArchiveImport::if_named(session, roots);
     work(session, BEGUN_IN_VAIN, &import, |progress| {
-        let ArchiveImport::From(source) = &import else {
-            return Ok((index::rebuild(&session.index, roots, &options, progress)?, Imported::default()));
-        };
-        let messages = source.messages(session, progress);
-        let (summary, adopted) = index::rebuild_with(&session.index, roots, &messages, &options, progress)?;
-        Ok((summary, Imported::new(adopted, &messages)))
+        host.rebuild(roots, import.source(), &UpdateOptions::default(), progress)
     })
 }
 
@@ -207,14 +203,16 @@ fn work(
     session: &Session,
     interrupted: &str,
     import: &ArchiveImport,
-    pass: impl FnOnce(&Progress) -> index::Result<(Summary, Imported)>,
+    pass: impl FnOnce(&Progress) -> pneu::Result<(Summary, Imported)>,
 ) -> Result<Outcome> {
     let progress = Progress::start(session.stderr_is_terminal, session.is_quiet)
         .map_err(|error| anyhow!("cannot listen to Ctrl-C: {error}"))?;
     let result = pass(&progress);
     progress.finish();
     let (summary, imported) = match result {
-        Err(Error::Interrupted | Error::Archive(_)) if work::Progress::is_cancelled(&progress) => {
+        Err(Error::Cancelled | Error::Index(index::Error::Archive(_)))
+            if work::Progress::is_cancelled(&progress) =>
+        {
             output::complain(interrupted);
             return Ok(Outcome::Interrupted);
         }
@@ -224,16 +222,18 @@ fn work(
     if !session.is_quiet {
         let mut output = session.output();
         output.line(&line(&summary, progress.elapsed()))?;
-        if let Some(line) = imported.line() {
+        if let Some(line) = import::line(&imported) {
             output.line(&line)?;
         }
         if summary.added > 0 {
-            problems::line(session)?.iter().try_for_each(|line| output.line(line))?;
+            let problems = session.host()?.open_view()?.problem_counts()?;
+            problem_line(&problems).iter().try_for_each(|line| output.line(line))?;
         }
         output.finish()?;
     }
-    let is_partly =
-        imported.complain() || matches!(import, ArchiveImport::Failed) || !summary.problems.is_empty();
+    let is_partly = import::complain(&imported)
+        || matches!(import, ArchiveImport::Failed)
+        || !summary.problems.is_empty();
     Ok(if is_partly { Outcome::Partly } else { Outcome::Done })
 }
 
@@ -270,33 +270,12 @@ fn codec(arguments: &Arguments) -> HeaderCodec {
     }
 }
 
-/// The roots that an index remembers.
-enum Remembered {
-    /// There is no index.
-    Nothing,
-    /// It is of an older version.
-    Older(Vec<Root>),
-    /// It can be used.
-    Index(Vec<Root>),
-}
-
-fn remembered(session: &Session) -> Result<Remembered> {
-    match index::roots(&session.index) {
-        Ok(roots) => Ok(Remembered::Index(roots)),
-        Err(Error::NoIndex { .. }) => Ok(Remembered::Nothing),
-        Err(error) if index::is_older(&error) => {
-            Ok(Remembered::Older(index::remembered_roots(&session.index).unwrap_or_default()))
-        }
-        Err(error) => Err(error.into()),
-    }
-}
-
 /// Returns the roots to index, as [`roots()`] does, or for a first index all directories with mail that can
 /// be found; none if the user does not want these.
-fn roots_or_found(session: &Session, remembered: &Remembered) -> Result<Option<Vec<Root>>> {
+fn roots_or_found(session: &Session, state: &IndexState) -> Result<Option<Vec<Root>>> {
     let is_said = !session.given_roots.is_empty() || !session.configured()?.roots.is_empty();
-    if is_said || !matches!(remembered, Remembered::Nothing) {
-        return roots(session, remembered).map(Some);
+    if is_said || *state != IndexState::Missing {
+        return roots(session, state).map(Some);
     }
     let found = find_mail::find(&session.whereabouts);
     if found.mail.is_empty() {
@@ -326,11 +305,11 @@ fn roots_or_found(session: &Session, remembered: &Remembered) -> Result<Option<V
 
 /// Returns the roots to index: those of the configuration if it names any, else those that the index
 /// remembers; and with either, those of the command line.
-fn roots(session: &Session, remembered: &Remembered) -> Result<Vec<Root>> {
-    let configured = session.configured()?.roots;
-    let known = match remembered {
-        Remembered::Index(roots) | Remembered::Older(roots) if configured.is_empty() => roots,
-        _ => &configured,
+fn roots(session: &Session, state: &IndexState) -> Result<Vec<Root>> {
+    let configured = &session.configured()?.roots;
+    let known = match state {
+        IndexState::Usable(roots) | IndexState::Outdated(roots) if configured.is_empty() => roots,
+        _ => configured,
     };
     let roots = roots::joined(known, session.given_roots.clone()).map_err(|what| anyhow!(what))?;
     if roots.is_empty() {
@@ -339,7 +318,7 @@ fn roots(session: &Session, remembered: &Remembered) -> Result<Vec<Root>> {
              configuration: pneu init"
         );
     }
-    if matches!(remembered, Remembered::Nothing) {
+    if *state == IndexState::Missing {
         roots.iter().try_for_each(has_maildir)?;
     }
     Ok(roots)
@@ -354,6 +333,21 @@ fn has_maildir(root: &Root) -> Result<()> {
         bail!("{path} holds no Maildir: a directory with \"cur\" and \"new\" in it, at any depth");
     }
     Ok(())
+}
+
+/// Returns a line about messages with problems; none if there are no such messages.
+fn problem_line(ProblemCounts { messages, groups }: &ProblemCounts) -> Option<String> {
+    let has = match messages {
+        0 => return None,
+        1 => "has",
+        _ => "have",
+    };
+    let groups: Vec<String> = groups.iter().map(|(group, count)| format!("{group} {count}")).collect();
+    Some(format!(
+        "{} {has} problems: {}; list them with: pneu find 'problem:*'",
+        count(*messages, "message"),
+        groups.join(", ")
+    ))
 }
 
 /// Returns the summary of a pass.

@@ -6,8 +6,7 @@ use crate::sanitise::one_line;
 use crate::session::Session;
 use anyhow::Result;
 use clap::Args;
-use index::{Error, Mailbox, Root};
-use query::Query;
+use pneu::{Error, Query, Root, View};
 use std::path::Path;
 use terminal::command_line::Run;
 
@@ -28,16 +27,18 @@ impl Run<Session> for Arguments {
         let mut lines = vec![
             ("version", env!("CARGO_PKG_VERSION").to_owned()),
             ("index format", index::format::STATE_VERSION.to_string()),
-            ("data", session.index.data.display().to_string()),
+            ("data", session.environment.data.display().to_string()),
         ];
         if let Some(path) = &session.configuration {
             let note = if path.exists() { "" } else { " (not there)" };
             lines.push(("configuration", format!("{}{note}", path.display())));
         }
         lines.extend(session.configured()?.roots.iter().map(|root| ("configured root", shown(root))));
-        match session.mailbox() {
-            Ok(mailbox) => lines.extend(contents(&mailbox, session)?),
-            Err(error) if matches!(error.downcast_ref(), Some(Error::NoIndex { .. })) => {
+        match session.view() {
+            Ok(view) => lines.extend(contents(&view, session)?),
+            Err(error)
+                if matches!(error.downcast_ref(), Some(Error::Index(index::Error::NoIndex { .. }))) =>
+            {
                 lines.push(("index", "none yet; run \"pneu index --maildir DIR\"".to_owned()));
             }
             Err(error) => return Err(error),
@@ -52,20 +53,20 @@ impl Run<Session> for Arguments {
     }
 }
 
-fn contents(mailbox: &Mailbox, session: &Session) -> Result<Vec<(&'static str, String)>> {
-    let counts = mailbox.counts()?;
-    let mut lines: Vec<_> = mailbox.roots().iter().map(|root| ("root", shown(root))).collect();
+fn contents(view: &View, session: &Session) -> Result<Vec<(&'static str, String)>> {
+    let counts = view.counts()?;
+    let mut lines: Vec<_> = view.roots().iter().map(|root| ("root", shown(root))).collect();
     lines.extend([
         ("messages", counts.messages.to_string()),
-        ("without copies", mailbox.count(&Query::All)?.to_string()),
+        ("without copies", view.count(&Query::All)?.to_string()),
         ("absent messages", counts.absent.to_string()),
         ("files", counts.files.to_string()),
         ("folders", counts.folders.to_string()),
         ("segments", counts.store_segments.to_string()),
         ("text segments", counts.text_segments.to_string()),
         ("journal rows", counts.journal_rows.to_string()),
-        ("index size", people(size(session, &session.index.index_directory()))),
-        ("text size", people(size(session, &session.index.text_directory()))),
+        ("index size", people(size(session, &session.environment.index_directory()))),
+        ("text size", people(size(session, &session.environment.text_directory()))),
     ]);
     Ok(lines)
 }
@@ -77,7 +78,7 @@ fn shown(root: &Root) -> String {
 /// Returns the bytes of the files in a directory, not of those below it. A file that goes away meanwhile has
 /// none.
 pub(crate) fn size(session: &Session, directory: &Path) -> u64 {
-    let names = session.index.disk.list(directory).unwrap_or_default();
+    let names = session.environment.disk.list(directory).unwrap_or_default();
     let metadata = names.iter().filter_map(|name| std::fs::metadata(directory.join(name)).ok());
     metadata.filter(std::fs::Metadata::is_file).map(|metadata| metadata.len()).sum()
 }

@@ -8,7 +8,7 @@ use crate::setup::configuration_file;
 use crate::setup::template;
 use anyhow::{Result, anyhow, bail};
 use clap::Args;
-use index::Root;
+use pneu::Root;
 use pneu::setup::addresses;
 use pneu::setup::discover;
 use pneu::setup::find_mail::{self, has_mail};

@@ -1,16 +1,14 @@
 //! `pneu query`: saves, shows and removes queries under a name.
 //!
-//! The library decides which names are allowed and where queries are stored. This command parses a query,
-//! with all queries that it uses, before it is saved.
+//! The library decides which names are allowed, whether a query can be saved or removed, and where queries
+//! are stored.
 
 use crate::exit::Outcome;
 use crate::sanitise::one_line;
-use crate::search::typed_query;
 use crate::session::Session;
 use anyhow::{Result, bail};
 use clap::Args;
-use pneu::setup::configuration::Configuration;
-use std::collections::BTreeMap;
+use pneu::QueryRemoval;
 use terminal::command_line::Run;
 
 /// Save a query under a name, or list saved queries
@@ -55,7 +53,7 @@ impl Run<Session> for Arguments {
 }
 
 fn list(session: &Session) -> Result<Outcome> {
-    let queries = index::saved_queries(&session.index)?;
+    let queries = session.host()?.saved_queries()?;
     if queries.is_empty() {
         return session.nothing("no query is saved; pneu query NAME QUERY saves one");
     }
@@ -68,7 +66,7 @@ fn list(session: &Session) -> Result<Outcome> {
 }
 
 fn show(name: &str, session: &Session) -> Result<Outcome> {
-    match index::saved_queries(&session.index)?.get(name) {
+    match session.host()?.saved_queries()?.get(name) {
         Some(query) => {
             let mut output = session.output();
             output.line(&one_line(query))?;
@@ -80,17 +78,7 @@ fn show(name: &str, session: &Session) -> Result<Outcome> {
 }
 
 fn save(name: &str, text: &str, session: &Session) -> Result<Outcome> {
-    index::check_query_name(name).map_err(|what| index::Error::QueryName { name: name.to_owned(), what })?;
-    let configured = session.configured()?;
-    let mut mistake = None;
-    index::change_queries(&session.index, &mut |queries| {
-        queries.insert(name.to_owned(), text.to_owned());
-        mistake = mistake_in(name, queries, &configured);
-        mistake.is_none()
-    })?;
-    if let Some(mistake) = mistake {
-        return Err(mistake.into());
-    }
+    session.host()?.save_query(name, text)?;
     if !session.is_quiet {
         let mut output = session.output();
         output.line(&format!("saved: query:{name}"))?;
@@ -100,31 +88,11 @@ fn save(name: &str, text: &str, session: &Session) -> Result<Outcome> {
 }
 
 fn remove(name: &str, session: &Session) -> Result<Outcome> {
-    let configured = session.configured()?;
-    let mut needed_by = Vec::new();
-    let is_removed = index::change_queries(&session.index, &mut |queries| {
-        let sound: Vec<String> = queries
-            .keys()
-            .filter(|other| mistake_in(other, queries, &configured).is_none())
-            .cloned()
-            .collect();
-        let is_there = queries.remove(name).is_some();
-        needed_by = sound;
-        needed_by.retain(|other| other != name && mistake_in(other, queries, &configured).is_some());
-        is_there && needed_by.is_empty()
-    })?;
-    if !needed_by.is_empty() {
-        bail!("{name} is part of {}: change or remove that first", needed_by.join(", "));
+    match session.host()?.remove_query(name)? {
+        QueryRemoval::Removed => Ok(Outcome::Done),
+        QueryRemoval::Unknown => session.nothing(format!("no query is saved as {name}")),
+        QueryRemoval::NeededBy(others) => {
+            bail!("{name} is part of {}: change or remove that first", others.join(", "))
+        }
     }
-    if is_removed { Ok(Outcome::Done) } else { session.nothing(format!("no query is saved as {name}")) }
-}
-
-/// Returns what is wrong with a saved query, or with one that it names.
-fn mistake_in(
-    name: &str,
-    queries: &BTreeMap<String, String>,
-    configured: &Configuration,
-) -> Option<query::Error> {
-    let context = typed_query::context(configured.clone(), queries.clone());
-    query::parse(&format!("{}:{name}", query::fields::SAVED), &context).err()
 }

@@ -9,13 +9,11 @@ use crate::progress::Progress;
 use crate::sanitise::one_line;
 use crate::session::Session;
 use anyhow::{Result, anyhow};
-use backup::MessageArchive;
 use clap::Args;
-use index::{Absent, Archive, Error, NoArchive, Swept};
 use jiff::Timestamp;
+use pneu::{Absent, Error, Swept};
 use restic::Repository;
 use terminal::command_line::Run;
-use work::Silent;
 
 /// How long an hour is in seconds.
 const HOUR: i64 = 3600;
@@ -55,15 +53,9 @@ impl Run<Session> for Arguments {
     /// There is no index, it is damaged or cannot be written; Ctrl-C.
     fn run(&self, session: &Session) -> Result<Outcome> {
         // Opened first for its sentence about roots that are not indexed.
-        session.mailbox()?;
+        session.view()?;
         let repository = if self.no_archive { None } else { named(session)? };
-        let archive =
-            repository.as_ref().map(|repository| MessageArchive { environment: &session.index, repository });
-        let held = archive.map(|archive| archive.messages_strict(&Silent));
-        let archive: &dyn Archive = match &held {
-            Some(held) => held,
-            None => &NoArchive,
-        };
+        let archive = repository.as_ref();
         if self.dry_run { list(self, archive, session) } else { sweep(self, archive, session) }
     }
 }
@@ -85,22 +77,22 @@ fn named(session: &Session) -> Result<Option<Repository>> {
     })
 }
 
-fn list(arguments: &Arguments, archive: &dyn Archive, session: &Session) -> Result<Outcome> {
+fn list(arguments: &Arguments, archive: Option<&Repository>, session: &Session) -> Result<Outcome> {
     let mut output = session.output();
-    for absent in index::sweepable(&session.index, arguments.older_than, archive)? {
+    for absent in session.host()?.sweepable(arguments.older_than, archive)? {
         output.line(&one_line(&line(&absent)))?;
     }
     output.finish()?;
     Ok(Outcome::Done)
 }
 
-fn sweep(arguments: &Arguments, archive: &dyn Archive, session: &Session) -> Result<Outcome> {
+fn sweep(arguments: &Arguments, archive: Option<&Repository>, session: &Session) -> Result<Outcome> {
     let progress = Progress::start(session.stderr_is_terminal, session.is_quiet)
         .map_err(|error| anyhow!("cannot listen to Ctrl-C: {error}"))?;
-    let result = index::sweep(&session.index, arguments.older_than, archive, &progress);
+    let result = session.host()?.sweep(arguments.older_than, archive, &progress);
     progress.finish();
     let swept = match result {
-        Err(Error::Interrupted) => {
+        Err(Error::Cancelled) => {
             output::complain("interrupted; run \"pneu sweep\" again for the rest");
             return Ok(Outcome::Interrupted);
         }

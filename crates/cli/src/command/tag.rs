@@ -12,7 +12,7 @@ use crate::session::Session;
 use anyhow::{Result, anyhow, bail};
 use clap::{Arg, ArgAction, ArgMatches, Args};
 use disk::Source;
-use index::{TagChange, change_tags, import_tags};
+use pneu::TagChange;
 use std::path::{Path, PathBuf};
 use terminal::command_line::Run;
 
@@ -73,12 +73,12 @@ impl Run<Session> for Arguments {
             return list(session);
         }
         let (change, query) = split(&self.words)?;
-        let question = TypedQuery::new(query, session)?;
-        let mailbox = session.mailbox()?;
-        let found = mailbox.evaluate(&question.query).map_err(|error| question.explain(error))?;
-        let summary = change_tags(&session.index, &mailbox, &found, &change)?;
+        let view = session.view()?;
+        let question = TypedQuery::new(query, &view)?;
+        let found = view.matching(&question.query).map_err(|error| question.explain(error))?;
+        let summary = session.host()?.tag_found((&view, &found), &change)?;
         if summary.messages == 0 {
-            let why = question.why_nothing(&mailbox)?.map(|why| format!(": {why}")).unwrap_or_default();
+            let why = question.why_nothing(&view)?.map(|why| format!(": {why}")).unwrap_or_default();
             return session.nothing(format!("no message matches{why}"));
         }
         if !session.is_quiet {
@@ -94,7 +94,7 @@ fn import(path: &Path, session: &Session) -> Result<Outcome> {
     let unread = |error: &dyn std::fmt::Display| anyhow!("cannot read {}: {error}", path.display());
     let bytes = disk::read_small(path, IMPORT_BYTES_MAX, Source::Anything).map_err(|error| unread(&error))?;
     let text = String::from_utf8(bytes).map_err(|error| unread(&error))?;
-    let import = import_tags(&session.index, &text)
+    let import = index::import_tags(&session.environment, &text)
         .map_err(|error| anyhow!("{}: {}", path.display(), remedy::explained(&error.into())))?;
     if !session.is_quiet {
         let mut output = session.output();
@@ -105,7 +105,7 @@ fn import(path: &Path, session: &Session) -> Result<Outcome> {
 }
 
 fn list(session: &Session) -> Result<Outcome> {
-    let tags = session.mailbox()?.tags()?;
+    let tags = session.view()?.tags()?;
     if tags.is_empty() {
         return session.nothing("there are no tags; pneu tag +NAME -- QUERY makes one");
     }

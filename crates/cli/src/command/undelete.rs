@@ -12,10 +12,11 @@ use crate::remedy;
 use crate::sanitise::one_line;
 use crate::search::typed_query::TypedQuery;
 use crate::session::Session;
-use ::index::{Order, Scope};
 use anyhow::{Context, Result, anyhow};
-use backup::{MessageArchive, UndeleteReport};
+use backup::UndeleteReport;
 use clap::Args;
+use pneu::Order;
+use pneu::archive::Archive;
 use restic::Snapshot;
 use std::path::PathBuf;
 use terminal::command_line::Run;
@@ -55,9 +56,8 @@ impl Run<Session> for Arguments {
     /// # Errors
     /// The query cannot be understood; no repository is named, or it cannot be read; there is no index.
     fn run(&self, session: &Session) -> Result<Outcome> {
-        let question = TypedQuery::new(&self.query, session)?;
+        let question = TypedQuery::new(&self.query, &session.view()?)?;
         let (place, repository) = repository::open_named(session)?;
-        let archive = MessageArchive { environment: &session.index, repository: &repository };
         let progress = Progress::start(session.stderr_is_terminal, session.is_quiet)
             .map_err(|error| anyhow!("cannot listen to Ctrl-C: {error}"))?;
         // What came back by other ways since the last pass must not come twice.
@@ -66,14 +66,13 @@ impl Run<Session> for Arguments {
         let snapshots = repository.snapshots()?.complete()?;
         let snapshots: Vec<Snapshot> = snapshots.into_iter().map(|(_, snapshot)| snapshot).collect();
         progress.name("looking");
-        let held = archive.messages(&snapshots, &progress);
-        let mailbox = session.mailbox()?.with_scope(Scope::WithAbsent(&held))?;
-        let searched = messages::complain(&held)?;
-        let hits =
-            mailbox.find(&question.query, &Order::default()).map_err(|error| question.explain(error))?;
+        let archive = Archive::new(session.host()?.settings(), &repository, &progress);
+        let (view, unread) = archive.with_absent(session.view()?)?;
+        let searched = messages::complain(unread);
+        let hits = view.find(&question.query, &Order::default()).map_err(|error| question.explain(error))?;
         let current = environment::current_directory().context("the current directory is gone")?;
         let to = self.to.as_ref().map(|to| current.join(to));
-        let report = archive.undelete((&mailbox, &hits.list), &snapshots, to.as_deref(), &progress)?;
+        let report = archive.undelete((&view, &hits.list), &snapshots, to.as_deref(), &progress)?;
         progress.finish();
         lock.release()?;
         say(&report, session)?;

@@ -129,8 +129,6 @@ fn written(value: &str, typed: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::search::typed_query;
-    use pneu::setup::configuration::Configuration;
     use query::{Leaf, Matcher, Pattern, Query};
     use std::collections::BTreeMap;
 
@@ -153,7 +151,7 @@ mod tests {
 
     #[test]
     fn values_mean_themselves_in_a_query() {
-        let context = typed_query::context(Configuration::default(), BTreeMap::new());
+        let context = pneu::Settings::new("/data").query_context(BTreeMap::new());
         for value in [
             "work",
             "a b",

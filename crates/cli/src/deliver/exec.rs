@@ -9,7 +9,7 @@ use crate::environment::without_secrets;
 use crate::exit::Outcome;
 use crate::format::FileChoice;
 use anyhow::{Result, anyhow};
-use index::{Hit, Mailbox};
+use pneu::{Hit, View};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::process::ExitStatusExt;
@@ -23,14 +23,9 @@ const PATH: &str = "{}";
 ///
 /// # Errors
 /// It cannot be started at all; damage in the store.
-pub(crate) fn run(
-    mailbox: &Mailbox,
-    hits: &[Hit],
-    places: FileChoice,
-    command: &[String],
-) -> Result<Outcome> {
+pub(crate) fn run(view: &View, hits: &[Hit], places: FileChoice, command: &[String]) -> Result<Outcome> {
     let mut troubles = Troubles::default();
-    each_file((mailbox, hits), places, &mut troubles, |_, path, troubles| {
+    each_file((view, hits), places, &mut troubles, |_, path, troubles| {
         let words = words(command, &path);
         let (program, arguments) = words.split_first().ok_or_else(|| anyhow!("a command needs a word"))?;
         let mut process = Command::new(program);

@@ -9,8 +9,8 @@ use super::{Troubles, each_file};
 use crate::exit::Outcome;
 use crate::format::FileChoice;
 use anyhow::{Context, Result, bail};
-use index::{Hit, Mailbox};
-use render::hex;
+use pneu::{Hit, View};
+use printable::hex;
 use sha2::{Digest, Sha256};
 use std::collections::HashSet;
 use std::ffi::{OsStr, OsString};
@@ -73,15 +73,10 @@ impl Links {
     ///
     /// # Errors
     /// Damage in the store; a link cannot be made.
-    pub(crate) fn add(
-        &mut self,
-        mailbox: &Mailbox,
-        hits: &[Hit],
-        places: FileChoice,
-    ) -> Result<(usize, Outcome)> {
+    pub(crate) fn add(&mut self, view: &View, hits: &[Hit], places: FileChoice) -> Result<(usize, Outcome)> {
         let mut troubles = Troubles::default();
         let mut count = 0;
-        each_file((mailbox, hits), places, &mut troubles, |_, path, _| {
+        each_file((view, hits), places, &mut troubles, |_, path, _| {
             count += 1;
             self.link(&path)
         })?;

@@ -10,11 +10,11 @@ use crate::exit::Outcome;
 use crate::output::Output;
 use crate::remedy;
 use crate::sanitise::many_lines;
-use crate::search::locate::{self, Wanted};
+use crate::search::locate;
 use anyhow::Result;
-use index::{Hit, Mailbox, Message, RecordReader};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
+use pneu::{Hit, Message, RecordReader, View, Wanted};
 
 /// Who sent a message that does not say it.
 const NOBODY: &str = "MAILER-DAEMON";
@@ -24,7 +24,7 @@ const NOBODY: &str = "MAILER-DAEMON";
 /// # Errors
 /// Damage in the store; the output cannot be written.
 pub(crate) fn write(
-    (mailbox, hits): (&Mailbox, &[Hit]),
+    (view, hits): (&View, &[Hit]),
     archive: LazyArchive<'_>,
     mut output: Output,
 ) -> Result<Outcome> {
@@ -32,8 +32,8 @@ pub(crate) fn write(
     let mut reader = RecordReader::new();
     let mut entry = Vec::new();
     for hit in hits {
-        let message = mailbox.message(hit, &mut reader)?;
-        let located = match locate::read(&message, Wanted::Message, &archive) {
+        let message = view.mailbox().message(hit, &mut reader)?;
+        let located = match locate::read(view, &message, Wanted::Message, &archive) {
             Ok(located) => located,
             Err(error) => {
                 troubles.add(remedy::explained(&error));

@@ -10,9 +10,8 @@ pub(crate) mod mbox;
 use crate::exit::Outcome;
 use crate::format::FileChoice;
 use crate::output::complain;
-use crate::search::locate;
 use anyhow::Result;
-use index::{Hit, Mailbox, MessageFile, RecordReader};
+use pneu::{Hit, MessageFile, View, handle_of};
 use std::path::PathBuf;
 
 /// Says of each message that could not be done why not, and counts.
@@ -38,34 +37,32 @@ impl Troubles {
 ///
 /// # Errors
 /// Damage in the store.
-pub(crate) fn tell_without_files(mailbox: &Mailbox, hits: &[Hit]) -> Result<Outcome> {
+pub(crate) fn tell_without_files(view: &View, hits: &[Hit]) -> Result<Outcome> {
     let mut troubles = Troubles::default();
-    let mut reader = RecordReader::new();
     for hit in hits {
-        if mailbox.files(hit)?.is_empty() {
-            troubles.add(no_file(mailbox, hit, &mut reader)?);
+        if view.mailbox().files(hit)?.is_empty() {
+            troubles.add(no_file(view, hit)?);
         }
     }
     Ok(troubles.outcome())
 }
 
-fn no_file(mailbox: &Mailbox, hit: &Hit, reader: &mut RecordReader) -> Result<String> {
-    let name = locate::name(&mailbox.message(hit, reader)?);
+fn no_file(view: &View, hit: &Hit) -> Result<String> {
+    let name = handle_of(&view.message(hit)?);
     Ok(format!("{name} has no file, only the archive has it; \"pneu undelete\" puts it back"))
 }
 
 /// Calls `each` with the files of all hits, as they are on the disk now.
 fn each_file(
-    (mailbox, hits): (&Mailbox, &[Hit]),
+    (view, hits): (&View, &[Hit]),
     places: FileChoice,
     troubles: &mut Troubles,
     mut each: impl FnMut(&MessageFile, PathBuf, &mut Troubles) -> Result<()>,
 ) -> Result<()> {
-    let mut reader = RecordReader::new();
     for hit in hits {
-        let files = mailbox.files(hit)?;
+        let files = view.mailbox().files(hit)?;
         if files.is_empty() {
-            troubles.add(no_file(mailbox, hit, &mut reader)?);
+            troubles.add(no_file(view, hit)?);
         }
         for file in places.of(&files) {
             match pneu::current_path(&file.path) {

@@ -3,7 +3,7 @@
 //! Turns an analysis into lines. Does not know how a query is answered.
 
 use crate::sanitise::one_line;
-use index::{Analysis, AnalysisStep};
+use pneu::{Analysis, AnalysisStep};
 use terminal::screen::width;
 
 /// Widest term that the columns behind it make room for.

@@ -6,7 +6,7 @@
 use crate::output::Output;
 use crate::search::scope::{Found, Spot};
 use anyhow::Result;
-use index::{Hit, Mailbox, RecordReader};
+use pneu::{Hit, RecordReader, View};
 use rayon::prelude::*;
 use render::Position;
 use render::{Listed, Printer};
@@ -23,15 +23,10 @@ const TAKEN_COUNT: usize = 64;
 ///
 /// # Errors
 /// Damage in the store; the output cannot be written.
-pub(crate) fn print(
-    mailbox: &Mailbox,
-    found: &Found,
-    printer: &dyn Printer,
-    output: &mut Output,
-) -> Result<()> {
+pub(crate) fn print(view: &View, found: &Found, printer: &dyn Printer, output: &mut Output) -> Result<()> {
     let list = &found.hits.list;
-    let taken = |range: Range<usize>| Imported {
-        mailbox,
+    let taken = |range: Range<usize>| Taken {
+        view,
         all: list,
         hits: list.get(range.clone()).unwrap_or_default(),
         spots: found.spots.get(range).unwrap_or_default(),
@@ -58,8 +53,8 @@ pub(crate) fn print(
 }
 
 /// Messages that are read and printed together.
-struct Imported<'a> {
-    mailbox: &'a Mailbox,
+struct Taken<'a> {
+    view: &'a View,
     /// All that was found.
     all: &'a [Hit],
     hits: &'a [Hit],
@@ -67,15 +62,15 @@ struct Imported<'a> {
     spots: &'a [Spot],
 }
 
-fn printed(taken: &Imported<'_>, printer: &dyn Printer, reader: &mut RecordReader) -> index::Result<Vec<u8>> {
+fn printed(taken: &Taken<'_>, printer: &dyn Printer, reader: &mut RecordReader) -> index::Result<Vec<u8>> {
     let mut out = Vec::new();
     let mut thread = (usize::MAX, String::new());
     for (place, hit) in taken.hits.iter().enumerate() {
-        let mut listed = Listed::read(taken.mailbox, hit, printer.need(), reader)?;
+        let mut listed = Listed::read(taken.view.mailbox(), hit, printer.need(), reader)?;
         if let Some(spot) = taken.spots.get(place) {
             if printer.need().header && thread.0 != spot.first {
                 let first = taken.all.get(spot.first).unwrap_or(hit);
-                thread = (spot.first, taken.mailbox.message_id(first, reader)?);
+                thread = (spot.first, taken.view.mailbox().message_id(first, reader)?);
             }
             listed.position =
                 Some(Position { thread: thread.1.clone(), depth: spot.depth, origin: spot.origin });

@@ -1,6 +1,6 @@
 //! Conversations, one a line.
 //!
-//! Takes conversations and a mailbox. Returns lines: date of the newest message, messages that match and all,
+//! Takes conversations and a view. Returns lines: date of the newest message, messages that match and all,
 //! how many are unread, authors, subject, tags. On a terminal columns are cut to its width. Does not know how
 //! conversations were found.
 
@@ -9,8 +9,8 @@ use crate::format::paths::End;
 use crate::output::Output;
 use crate::sanitise::one_line;
 use anyhow::Result;
-use index::{Mailbox, RecordReader, Thread, Threads};
 use jiff::tz::TimeZone;
+use pneu::{RecordReader, Thread, Threads, View};
 use printable::Look;
 use rayon::prelude::*;
 use render::{Listed, Need, ThreadMessage, ThreadSummary};
@@ -36,20 +36,20 @@ pub(crate) type ShowThread<'a> = dyn Fn(&ThreadSummary, &mut Vec<u8>) + Sync + '
 /// # Errors
 /// Damage in the store; the output cannot be written.
 pub(crate) fn print(
-    mailbox: &Mailbox,
+    view: &View,
     threads: &Threads,
     show: &ShowThread<'_>,
     output: &mut Output,
 ) -> Result<()> {
     let (first, others) = threads.list.split_at(threads.list.len().min(FIRST_COUNT));
-    output.bytes(&printed(mailbox, first, show, &mut RecordReader::new())?)?;
+    output.bytes(&printed(view, first, show, &mut RecordReader::new())?)?;
     if output.terminal.is_terminal() {
         output.flush()?;
     }
     for waiting in others.chunks(WAITING_COUNT) {
         let pieces: Vec<index::Result<Vec<u8>>> = waiting
             .par_chunks(TAKEN_COUNT)
-            .map_init(RecordReader::new, |reader, taken| printed(mailbox, taken, show, reader))
+            .map_init(RecordReader::new, |reader, taken| printed(view, taken, show, reader))
             .collect();
         for piece in pieces {
             output.bytes(&piece?)?;
@@ -59,15 +59,15 @@ pub(crate) fn print(
 }
 
 fn printed(
-    mailbox: &Mailbox,
+    view: &View,
     threads: &[Thread],
     show: &ShowThread<'_>,
     reader: &mut RecordReader,
 ) -> index::Result<Vec<u8>> {
     let mut out = Vec::new();
     for thread in threads {
-        let read = |entry: &index::ThreadEntry| {
-            let listed = Listed::read(mailbox, &entry.hit, Need::ALL, reader)?;
+        let read = |entry: &pneu::ThreadEntry| {
+            let listed = Listed::read(view.mailbox(), &entry.hit, Need::ALL, reader)?;
             Ok(ThreadMessage::new(listed, entry.origin))
         };
         let messages = thread.entries.iter().map(read).collect::<index::Result<Vec<_>>>()?;
@@ -117,7 +117,7 @@ pub(crate) fn plain(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use index::Origin;
+    use pneu::Origin;
     use render::testing::sample;
 
     fn line(terminal: Terminal) -> String {

@@ -1,21 +1,19 @@
-//! Finds the message that the user means, and reads it as it is on the disk now.
+//! Finds the message that the user means, and reads it as it is on the disk now, or as the archive has it.
 //!
 //! Takes a path, `id:` and a Message-ID, a prefix of a SHA-256, or a query that matches one message. Returns
-//! the bytes of the message and where they were read. The index knows where a message was, but files may have
-//! moved or changed since, so what is read is compared with what was asked for. Does not know how a message
-//! is shown.
+//! the bytes of the message, where they were read, and what the user should know of it. Does not know how a
+//! message is shown.
 
 use crate::archive::messages::{self, LazyArchive};
 use crate::archive::repository::{ConfiguredRepository, LockOptions, RepositoryOptions};
 use crate::environment;
-use crate::exit::{NotFound, Outcome};
-use crate::search::typed_query::TypedQuery;
+use crate::exit::Outcome;
+use crate::search::typed_query;
 use crate::session::Session;
-use anyhow::{Result, anyhow, bail};
-use index::{Error, Hit, Mailbox, Message, Order, Origin, RecordReader, ThreadOrder};
+use anyhow::{Result, bail};
 use mail::FileContent;
-use pneu::MessageContent;
-use render::hex;
+use pneu::{Error, Message, MessageContent, View, Wanted, handle_of};
+use printable::hex;
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
 
@@ -42,7 +40,8 @@ impl Located {
     }
 
     fn of(read: MessageContent) -> Located {
-        Located { read, note: None }
+        let note = "the message changed since it was indexed; run \"pneu index --thorough\"";
+        Located { note: read.is_later_version.then(|| note.to_owned()), read }
     }
 }
 
@@ -54,19 +53,20 @@ pub(crate) fn locate(handle: &str, path: &Path, lock: LockOptions, session: &Ses
     if let Some(located) = at_path(path)? {
         return Ok(located);
     }
-    let mailbox = match session.mailbox() {
+    let view = match session.view() {
         Err(error) if handle.contains('/') && is_no_index(&error) => bail!("{} is not there", path.display()),
         other => other?,
     };
-    let (hit, other_count) = hit(&mailbox, handle, session)?;
-    let message = mailbox.message(&hit, &mut RecordReader::new())?;
+    let named = with_archive(&view, handle, session, &View::named)?;
+    let message = view.message(&named.hit)?;
     let by_content = hex(&message.sha256).starts_with(&handle.to_ascii_lowercase());
     let wanted = if by_content { Wanted::Content } else { Wanted::Message };
-    let mut located = read(&message, wanted, &LazyArchive::new(lock, session))?;
-    if other_count > 0 && located.note.is_none() {
-        let have = if other_count == 1 { "more message has" } else { "more messages have" };
+    let mut located = read(&view, &message, wanted, &LazyArchive::new(lock, session))?;
+    if named.other_count > 0 && located.note.is_none() {
+        let have = if named.other_count == 1 { "more message has" } else { "more messages have" };
         located.note = Some(format!(
-            "{other_count} {have} this Message-ID; this is the newest. All of them: pneu find {handle}"
+            "{} {have} this Message-ID; this is the newest. All of them: pneu find {handle}",
+            named.other_count
         ));
     }
     Ok(located)
@@ -83,7 +83,7 @@ pub(crate) fn at_path(path: &Path) -> Result<Option<Located>> {
 }
 
 fn is_no_index(error: &anyhow::Error) -> bool {
-    matches!(error.downcast_ref(), Some(Error::NoIndex { .. }))
+    matches!(error.downcast_ref(), Some(Error::Index(index::Error::NoIndex { .. })))
 }
 
 /// Returns the content that a handle names by the index: the newest, if several have its Message-ID.
@@ -91,162 +91,63 @@ fn is_no_index(error: &anyhow::Error) -> bool {
 /// # Errors
 /// There is no index; there is no such message, or several match.
 pub(crate) fn content_of(handle: &str, session: &Session) -> Result<[u8; 32]> {
-    let mailbox = session.mailbox()?;
-    let (hit, _) = hit(&mailbox, handle, session)?;
-    Ok(mailbox.message(&hit, &mut RecordReader::new())?.sha256)
+    let view = session.view()?;
+    let named = with_archive(&view, handle, session, &View::named)?;
+    Ok(view.message(&named.hit)?.sha256)
 }
 
-/// Returns the newest hit of a handle, and how many others there are.
-fn hit(mailbox: &Mailbox, handle: &str, session: &Session) -> Result<(Hit, usize)> {
-    match mailbox.resolve(handle) {
-        Ok(hits) => {
-            let hits = mailbox.distinct_hits(hits)?;
-            let newest = hits.iter().max_by_key(|hit| hit.date).copied();
-            let newest = newest.ok_or_else(|| NotFound(format!("there is no message {handle}")))?;
-            Ok((newest, hits.len() - 1))
-        }
-        Err(Error::NoSuchMessage { .. }) if !is_exact(handle) => by_query(mailbox, handle, session),
-        Err(error) => Err(error.into()),
-    }
-}
-
-/// Says whether a handle that names no message is certainly no query.
-fn is_exact(handle: &str) -> bool {
-    handle.starts_with("id:") || handle.starts_with("msgid:") || handle.starts_with('/')
-}
-
-fn by_query(mailbox: &Mailbox, handle: &str, session: &Session) -> Result<(Hit, usize)> {
-    let question = TypedQuery::new(&[handle.to_owned()], session)?;
-    let order = Order { limit: Some(1), ..Order::default() };
-    let hit = with_archive(mailbox, handle, session, &|mailbox| {
-        let hits = mailbox.find(&question.query, &order).map_err(|error| question.explain(error))?;
-        match (hits.list.first(), hits.total) {
-            (Some(_), total @ 2..) => bail!(
-                "{total} messages match {handle}; view shows one: narrow the query, or choose from: pneu \
-                 find --fields 'd f s i' '{handle}'"
-            ),
-            (hit, _) => Ok(hit.copied()),
-        }
-    })?;
-    Ok((hit, 0))
-}
-
-/// Returns the messages with a name that is no path, or of a query whose matches are of one thread.
+/// Looks for what a handle means: in the index, and if nothing matches there, among the messages that only
+/// the archive has, too.
 ///
 /// # Errors
-/// There is no such message; several threads match; the query cannot be answered.
-pub(crate) fn hits_of_one_thread(mailbox: &Mailbox, handle: &str, session: &Session) -> Result<Vec<Hit>> {
-    match mailbox.resolve(handle) {
-        Err(Error::NoSuchMessage { .. }) if !is_exact(handle) => {}
-        resolved => return Ok(resolved?),
-    }
-    let question = TypedQuery::new(&[handle.to_owned()], session)?;
-    let order = ThreadOrder { limit: Some(1), ..ThreadOrder::default() };
-    with_archive(mailbox, handle, session, &|mailbox| {
-        let found = mailbox.evaluate(&question.query).map_err(|error| question.explain(error))?;
-        let threads = mailbox.threads(&found, &order)?;
-        match (threads.list.first(), threads.total) {
-            (Some(_), total @ 2..) => bail!(
-                "messages of {total} conversations match {handle}; view shows one: narrow the query, or \
-                 choose from: pneu find --threads=summary '{handle}'"
-            ),
-            (None, _) => Ok(None),
-            (Some(thread), _) => {
-                let found = thread.entries.iter().filter(|entry| entry.origin == Origin::Found);
-                Ok(Some(found.map(|entry| entry.hit).collect()))
-            }
-        }
-    })
-}
-
-/// Looks for what a query means: in the index, and if nothing matches there, among the messages that only the
-/// archive has, too.
-fn with_archive<T>(
-    mailbox: &Mailbox,
+/// Those of `find`; the archive cannot be opened or read.
+pub(crate) fn with_archive<T>(
+    view: &View,
     handle: &str,
     session: &Session,
-    find: &dyn Fn(&Mailbox) -> Result<Option<T>>,
+    find: &dyn Fn(&View, &str) -> pneu::Result<T>,
 ) -> Result<T> {
-    if let Some(found) = find(mailbox)? {
-        return Ok(found);
+    let explain = |error| typed_query::explain(handle, error);
+    let nothing = match find(view, handle) {
+        Err(error @ Error::NoMatch { .. }) => error,
+        other => return other.map_err(explain),
+    };
+    if !ConfiguredRepository::is_named(&RepositoryOptions::default(), session)? {
+        return Err(nothing.into());
     }
-    if ConfiguredRepository::is_named(&RepositoryOptions::default(), session)? {
-        let searched = messages::with_absent(session.mailbox()?, session)?;
-        if let Some(found) = find(&searched.mailbox)? {
-            return Ok(found);
-        }
-        if searched.outcome == Outcome::Partly {
-            bail!(
-                "there is no message {handle}, and no message is known to match it as a query: \
-                 some of the archive could not be read"
-            )
-        }
+    let searched = messages::with_absent(view.clone(), session)?;
+    match find(&searched.view, handle) {
+        Err(Error::NoMatch { .. }) if searched.outcome == Outcome::Partly => bail!(
+            "there is no message {handle}, and no message is known to match it as a query: some of the \
+             archive could not be read"
+        ),
+        other => other.map_err(explain),
     }
-    Err(NotFound(format!("there is no message {handle}, and no message matches it as a query")).into())
-}
-
-/// What of a message was asked for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Wanted {
-    /// Exactly this content.
-    Content,
-    /// The message, which a draft still is when its editor saved it again.
-    Message,
 }
 
 /// Reads the first of a message's files that still holds it; if none does, asks the archive.
 ///
 /// # Errors
 /// None of them can be read or holds it, and the archive does not have it or cannot be asked.
-pub(crate) fn read(message: &Message, wanted: Wanted, archive: &LazyArchive<'_>) -> Result<Located> {
-    let mut trouble = match message.files.first() {
-        Some(file) => anyhow!("{} is gone; run \"pneu index\" to find where it moved", file.path.display()),
-        None => {
-            NotFound(format!("the last file of {} is gone; only its header is still indexed", name(message)))
-                .into()
-        }
-    };
-    let mut rewritten = None;
-    for file in &message.files {
-        match at_path(&file.path) {
-            Ok(Some(located)) if located.sha256 == message.sha256 => {
-                return Ok(located);
-            }
-            Ok(Some(located)) => {
-                trouble = anyhow!(
-                    "{} holds another message now; run \"pneu index --thorough\"",
-                    file.path.display()
-                );
-                rewritten = rewritten.or(Some(located));
-            }
-            Ok(None) => {}
-            Err(error) => trouble = error,
-        }
-    }
-    match rewritten.filter(|located| located.is_version_of(message)) {
-        Some(mut located) if wanted == Wanted::Message => {
-            located.note =
-                Some("the message changed since it was indexed; run \"pneu index --thorough\"".to_owned());
-            Ok(located)
-        }
-        _ => match archive.message(&message.sha256)? {
+pub(crate) fn read(
+    view: &View,
+    message: &Message,
+    wanted: Wanted,
+    archive: &LazyArchive<'_>,
+) -> Result<Located> {
+    match view.read_wanted(message, wanted) {
+        Ok(read) => Ok(Located::of(read)),
+        Err(error @ Error::File(_)) => match archive.message(&message.sha256)? {
             Some(bytes) => Ok(from_archive(message, bytes)),
-            None => Err(trouble),
+            None => Err(error.into()),
         },
+        Err(error) => Err(error.into()),
     }
 }
 
 fn from_archive(message: &Message, bytes: Vec<u8>) -> Located {
     let mut content = FileContent::default();
     content.bytes = bytes;
-    let note = format!("the last file of {} is gone; this is from the archive", name(message));
+    let note = format!("the last file of {} is gone; this is from the archive", handle_of(message));
     Located { note: Some(note), ..Located::new(None, content) }
-}
-
-/// Returns what a message may be called.
-pub(crate) fn name(message: &Message) -> String {
-    match &*message.rest.message_id {
-        "" => hex(&message.sha256),
-        id => format!("id:{id}"),
-    }
 }

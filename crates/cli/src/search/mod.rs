@@ -4,7 +4,6 @@
 //! Does not know formats or commands.
 
 pub(crate) mod locate;
-pub(crate) mod problems;
 pub(crate) mod scope;
 pub(crate) mod sort;
 pub(crate) mod typed_query;

@@ -1,12 +1,12 @@
 //! Options of `find` that choose related messages and duplicates, and the order of conversations.
 //!
-//! Takes the options, a mailbox and a query. Returns messages in order, and the place of each in its
+//! Takes the options, a view and a query. Returns messages in order, and the place of each in its
 //! conversation. Does not know formats.
 
 use crate::search::typed_query::TypedQuery;
 use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
-use index::{Duplicates, Hits, Mailbox, NumberSet, Order, Origin, SortKey, ThreadOrder, Threads};
+use pneu::{Duplicates, Hits, NumberSet, Order, Origin, Selection, SortKey, ThreadOrder, Threads, View};
 
 /// Options that say which messages belong to an answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Args)]
@@ -70,12 +70,12 @@ impl Scope {
     ///
     /// # Errors
     /// The query cannot be answered; threads are to be sorted by something else than dates.
-    pub(crate) fn find(self, mailbox: &Mailbox, question: &TypedQuery, order: &Order) -> Result<Found> {
+    pub(crate) fn find(self, view: &View, question: &TypedQuery, order: &Order) -> Result<Found> {
         if self.threads.is_none() {
-            let hits = mailbox.sorted(&self.set(mailbox, question)?, order)?;
+            let hits = view.sorted(&self.set(view, question)?, order)?;
             return Ok(Found { hits, spots: Vec::new(), unit: "messages" });
         }
-        let threads = self.find_threads(mailbox, question, order)?;
+        let threads = self.find_threads(view, question, order)?;
         let mut all = Found { hits: Hits { total: threads.total, list: Vec::new() }, ..Found::default() };
         all.unit = "threads";
         for thread in threads.list {
@@ -92,39 +92,32 @@ impl Scope {
     ///
     /// # Errors
     /// The query cannot be answered; threads are to be sorted by something else than dates.
-    pub(crate) fn find_threads(
-        self,
-        mailbox: &Mailbox,
-        question: &TypedQuery,
-        order: &Order,
-    ) -> Result<Threads> {
+    pub(crate) fn find_threads(self, view: &View, question: &TypedQuery, order: &Order) -> Result<Threads> {
         if order.key != SortKey::Date {
             bail!("threads are sorted by the date of their newest message; leave out --sort or --threads");
         }
-        let found = mailbox.evaluate(&question.query).map_err(|error| question.explain(error))?;
+        let found = view.matching(&question.query).map_err(|error| question.explain(error))?;
         let Order { direction, offset, limit, .. } = *order;
         let duplicates = self.duplicates();
-        Ok(mailbox.threads(&found, &ThreadOrder { direction, duplicates, offset, limit })?)
+        Ok(view.threads(&found, &ThreadOrder { direction, duplicates, offset, limit })?)
     }
 
     /// Returns how many messages are listed; conversations, if each has one line.
     ///
     /// # Errors
     /// The query cannot be answered.
-    pub(crate) fn count(self, mailbox: &Mailbox, question: &TypedQuery) -> Result<u64> {
+    pub(crate) fn count(self, view: &View, question: &TypedQuery) -> Result<u64> {
         if self.threads == Some(ThreadForm::Summary) {
             let none = Order { limit: Some(0), ..Order::default() };
-            return Ok(self.find_threads(mailbox, question, &none)?.total);
+            return Ok(self.find_threads(view, question, &none)?.total);
         }
-        Ok(self.set(mailbox, question)?.count())
+        Ok(self.set(view, question)?.count())
     }
 
-    fn set(self, mailbox: &Mailbox, question: &TypedQuery) -> Result<NumberSet> {
-        let mut found = mailbox.evaluate(&question.query).map_err(|error| question.explain(error))?;
-        if self.include_related || self.threads.is_some() {
-            found = mailbox.with_related(&found)?;
-        }
-        Ok(mailbox.distinct(&found, self.duplicates(), None)?)
+    fn set(self, view: &View, question: &TypedQuery) -> Result<NumberSet> {
+        let with_related = self.include_related || self.threads.is_some();
+        let selection = Selection { with_related, duplicates: self.duplicates() };
+        view.select(&question.query, selection).map_err(|error| question.explain(error))
     }
 
     fn duplicates(self) -> Duplicates {

@@ -4,7 +4,7 @@
 //! sorted.
 
 use clap::ValueEnum;
-use index::{Direction, SortKey};
+use pneu::{Direction, SortKey};
 
 /// What to sort by: a name, or the letter that `--fields` has for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -2,15 +2,10 @@
 //!
 //! Turns words of the command line into a query. Does not know how queries are answered.
 
-use crate::environment;
 use crate::remedy;
 use crate::sanitise::one_line;
-use crate::session::Session;
 use anyhow::anyhow;
-use index::{Error, FolderHint, Mailbox};
-use pneu::setup::configuration::Configuration;
-use query::{Context, Query, fields};
-use std::collections::BTreeMap;
+use pneu::{Error, FolderHint, Query, View};
 use std::ops::Range;
 use terminal::screen::width;
 
@@ -23,73 +18,46 @@ pub(crate) struct TypedQuery {
 }
 
 impl TypedQuery {
-    /// Reads a query from words, which the shell took apart. None at all asks for every message. The session
+    /// Reads a query from words, which the shell took apart. None at all asks for every message. The view
     /// knows the fields of the configuration, and the saved queries.
     ///
     /// # Errors
-    /// It cannot be understood, and the message shows where; the configuration or the saved queries cannot be
-    /// read.
-    pub(crate) fn new(words: &[String], session: &Session) -> anyhow::Result<TypedQuery> {
-        QueryReader::new(session)?.read(words.join(" "))
+    /// It cannot be understood, and the message shows where; the saved queries cannot be read.
+    pub(crate) fn new(words: &[String], view: &View) -> anyhow::Result<TypedQuery> {
+        TypedQuery::read(words.join(" "), view)
+    }
+
+    /// Reads a query from a text.
+    ///
+    /// # Errors
+    /// As [`TypedQuery::new`].
+    pub(crate) fn read(text: String, view: &View) -> anyhow::Result<TypedQuery> {
+        let query = view.query(&text)?;
+        Ok(TypedQuery { text, query })
     }
 
     /// Makes an error of the library point at its place in the query, if it has one.
     pub(crate) fn explain(&self, error: Error) -> anyhow::Error {
-        match error {
-            Error::Query { span, what, remedy } => {
-                anyhow!("{}\n{}", remedy::sentence(what, remedy), pointed(&self.text, span))
-            }
-            other => other.into(),
-        }
+        explain(&self.text, error)
     }
 
     /// Says why nothing was found, where that can be told: folders that it names, and that hold nothing.
     ///
     /// # Errors
     /// Damage in the index.
-    pub(crate) fn why_nothing(&self, mailbox: &Mailbox) -> anyhow::Result<Option<String>> {
-        let hints: Vec<String> = mailbox.folder_hints(&self.query)?.iter().map(sentence).collect();
+    pub(crate) fn why_nothing(&self, view: &View) -> anyhow::Result<Option<String>> {
+        let hints: Vec<String> = view.folder_hints(&self.query)?.iter().map(sentence).collect();
         Ok((!hints.is_empty()).then(|| hints.join("; ")))
     }
 }
 
-/// Reads queries, one after the other, with one configuration and one state of the saved queries.
-pub(crate) struct QueryReader<'a> {
-    session: &'a Session,
-    configured: Configuration,
-    /// Read when a query first names one: what is not asked for need not be sound.
-    saved: Option<BTreeMap<String, String>>,
-}
-
-impl<'a> QueryReader<'a> {
-    /// Reads the configuration.
-    ///
-    /// # Errors
-    /// The configuration cannot be read.
-    pub(crate) fn new(session: &'a Session) -> anyhow::Result<QueryReader<'a>> {
-        Ok(QueryReader { session, configured: session.configured()?, saved: None })
-    }
-
-    /// Reads the saved queries now, so that later changes of them do not count.
-    ///
-    /// # Errors
-    /// They cannot be read.
-    pub(crate) fn read_saved(&mut self) -> anyhow::Result<()> {
-        self.saved = Some(index::saved_queries(&self.session.index)?);
-        Ok(())
-    }
-
-    /// Reads a query. Dates in it count from now.
-    ///
-    /// # Errors
-    /// It cannot be understood, and the message shows where; the saved queries cannot be read.
-    pub(crate) fn read(&mut self, text: String) -> anyhow::Result<TypedQuery> {
-        if self.saved.is_none() && text.to_ascii_lowercase().contains(fields::SAVED) {
-            self.read_saved()?;
+/// Makes an error of the library point at its place in the text of a query, if it has one.
+pub(crate) fn explain(text: &str, error: Error) -> anyhow::Error {
+    match error {
+        Error::Query { span, what, remedy } => {
+            anyhow!("{}\n{}", remedy::sentence(what, remedy), pointed(text, span))
         }
-        let queries = self.saved.clone().unwrap_or_default();
-        let query = query::parse(&text, &context(self.configured.clone(), queries))?;
-        Ok(TypedQuery { text, query })
+        other => other.into(),
     }
 }
 
@@ -103,12 +71,6 @@ fn sentence(hint: &FolderHint) -> String {
         }
         FolderHint::Unknown { folder, term: None } => format!("there is no folder {folder}"),
     }
-}
-
-/// Returns what the meaning of queries depends on.
-pub(crate) fn context(configured: Configuration, queries: BTreeMap<String, String>) -> Context {
-    let Configuration { headers, stemming, .. } = configured;
-    Context { now: environment::now(), headers, queries, stemming }
 }
 
 /// Returns the query and a line with carets below the place.

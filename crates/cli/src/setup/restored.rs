@@ -61,7 +61,7 @@ pub(crate) fn queries_and_tags(session: &Session, roots: &[Root], occasion: Occa
             output::complain(remedy::explained(&error.into()));
         }
     };
-    match backup::import_restored_queries(&session.index, roots) {
+    match backup::import_restored_queries(&session.environment, roots) {
         Ok(None) => {}
         Ok(Some((path, number))) => {
             let are = if number == 1 { "saved query is" } else { "saved queries are" };
@@ -69,7 +69,7 @@ pub(crate) fn queries_and_tags(session: &Session, roots: &[Root], occasion: Occa
         }
         Err(error) => complain(error),
     }
-    match backup::import_restored_tags(&session.index, roots) {
+    match backup::import_restored_tags(&session.environment, roots) {
         Ok(files) => files.iter().for_each(|file| tell_tags(session, file, occasion)),
         Err(error) => complain(error),
     }

@@ -2,7 +2,7 @@
 //!
 //! Takes addresses and roots. `pneu::setup::configuration` reads the text back.
 
-use index::Root;
+use pneu::Root;
 use std::fmt::Write;
 use std::path::Path;
 

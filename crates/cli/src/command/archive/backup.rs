@@ -106,7 +106,7 @@ impl Run<Session> for Arguments {
         };
         let target = Target { repository: &repository, lock: &lock };
         let roots = session.roots()?;
-        let result = backup::backup(&session.index, &target, &options, &progress);
+        let result = backup::backup(&session.environment, &target, &options, &progress);
         progress.finish();
         let report = match result {
             Err(backup::Error::Interrupted) => {

@@ -27,7 +27,7 @@ pub(super) fn refuse_no_lock(lock: LockOptions, dry_run: Option<DryRun>) -> Resu
 /// A sentence.
 pub(super) fn refuse_wrong_clock(dry_run: Option<DryRun>, session: &Session) -> Result<()> {
     if dry_run.is_none() {
-        session.index.credible_seconds()?;
+        session.environment.credible_seconds()?;
     }
     Ok(())
 }

@@ -249,7 +249,7 @@ fn by_policy(arguments: &Arguments, snapshots: &[(Id, Snapshot)], session: &Sess
         |candidate: &Candidate<'_>| filter.matches(candidate) && (wants_kept || !is_kept(candidate));
     let meant = all.into_iter().enumerate().filter(|(_, candidate)| is_meant(candidate)).collect();
     let (places, candidates): (Vec<usize>, Vec<Candidate<'_>>) =
-        dated(meant, snapshots, session.index.credible_seconds()?)?.into_iter().unzip();
+        dated(meant, snapshots, session.environment.credible_seconds()?)?.into_iter().unzip();
     let now = environment::now();
     let offset = now.offset().seconds();
     let present =

@@ -18,9 +18,8 @@ use crate::session::Session;
 use anyhow::{Result, anyhow};
 use backup::{ArchivedMessages, BackupOptions, LostMessage, MessageArchive, Target, Unreferenced};
 use clap::Args;
-use index::{Mailbox, RecordReader};
 use mail::FileContent;
-use render::hex;
+use pneu::View;
 use restic::{HeldLock, Repository, SaveOptions, Snapshot, Time};
 use terminal::screen::{cut, padding};
 use work::Silent;
@@ -72,11 +71,12 @@ pub(super) fn before(
     output: &mut Output,
 ) -> Result<Looked> {
     let mut is_whole = true;
-    let mailbox = mailbox(keeping, (session, progress), &mut is_whole)?;
+    let view = view(keeping, (session, progress), &mut is_whole)?;
     progress.name("looking for messages that nothing else has");
-    let archive = MessageArchive { environment: &session.index, repository: losing.repository };
+    let archive = MessageArchive { environment: &session.environment, repository: losing.repository };
     let snapshots = (losing.going, losing.staying);
-    let report = archive.lost_messages(mailbox.as_ref(), snapshots, losing.forgotten, progress)?;
+    let report =
+        archive.lost_messages(view.as_ref().map(View::mailbox), snapshots, losing.forgotten, progress)?;
     progress.finish();
     for problem in &report.problems {
         is_whole = false;
@@ -86,12 +86,12 @@ pub(super) fn before(
     let list = &report.messages;
     let is_dry = losing.dry_run.is_some();
     if !session.is_quiet || is_dry {
-        let seen = Seen { has_index: mailbox.is_some(), is_whole };
+        let seen = Seen { has_index: view.is_some(), is_whole };
         output.line(&sentence(list, seen, losing.dry_run))?;
     }
     if is_dry {
         let held = archive.messages(&[], &Silent);
-        let known = MessageSources { mailbox: mailbox.as_ref(), held: &held };
+        let known = MessageSources { view: view.as_ref(), held: &held };
         for lost in list {
             output.line(&known.line(lost, output.terminal.is_terminal()))?;
         }
@@ -104,7 +104,7 @@ pub(super) fn before(
             program_version: concat!("pneu ", env!("CARGO_PKG_VERSION")).to_owned(),
         };
         let target = Target { repository: losing.repository, lock };
-        let id = backup::keep_messages(&session.index, &target, list, &options)?;
+        let id = backup::keep_messages(&session.environment, &target, list, &options)?;
         if !session.is_quiet {
             let messages = count(list.len() as u64, "message");
             output.line(&format!("kept    {}  [{}]  {messages}", id.short(), backup::DELETED_TAG))?;
@@ -122,27 +122,28 @@ pub(super) fn before(
 }
 
 /// Opens the index, in step with the disk; none if there is none.
-fn mailbox(
+fn view(
     keeping: Keeping,
     (session, progress): (&Session, &Progress),
     is_whole: &mut bool,
-) -> Result<Option<Mailbox>> {
-    let mailbox = match Mailbox::open(&session.index) {
-        Err(index::Error::NoIndex { .. }) => return Ok(None),
+) -> Result<Option<View>> {
+    let host = session.host()?;
+    let view = match host.open_view() {
+        Err(pneu::Error::Index(index::Error::NoIndex { .. })) => return Ok(None),
         other => other?,
     };
     if keeping.no_index {
-        return Ok(Some(mailbox));
+        return Ok(Some(view));
     }
     let passed = in_step(session, progress).map_err(|error| match error.downcast_ref() {
-        Some(index::Error::Interrupted) => error,
+        Some(pneu::Error::Cancelled) => error,
         _ => anyhow!(
             "{}. The index may differ from the disk; --no-index uses it as it is",
             remedy::explained(&error)
         ),
     })?;
     *is_whole &= passed.problems.is_empty();
-    Ok(Some(Mailbox::open(&session.index)?))
+    Ok(Some(host.open_view()?))
 }
 
 /// What was asked to find out what would be lost.
@@ -179,7 +180,7 @@ fn sentence(list: &[LostMessage], seen: Seen, dry_run: Option<DryRun>) -> String
 
 /// Who knows what messages are about.
 struct MessageSources<'a> {
-    mailbox: Option<&'a Mailbox>,
+    view: Option<&'a View>,
     held: &'a ArchivedMessages<'a>,
 }
 
@@ -204,10 +205,9 @@ impl MessageSources<'_> {
             let time = local_time(&Time::new(seconds, 0, 0));
             time.rsplit_once(':').map_or(String::new(), |(minutes, _)| minutes.to_owned())
         };
-        let hit =
-            self.mailbox.and_then(|mailbox| Some((mailbox, *mailbox.resolve(&hex(&sha256)).ok()?.first()?)));
-        if let Some((mailbox, hit)) = hit {
-            let line = mailbox.line(&hit, &mut RecordReader::new()).ok()?;
+        let hit = self.view.and_then(|view| Some((view, view.by_sha256(&sha256).ok()??)));
+        if let Some((view, hit)) = hit {
+            let line = view.lines(&[hit]).ok()?.pop()?;
             return Some((line.date.map(when).unwrap_or_default(), line.from, line.subject));
         }
         let mut content = FileContent::default();

@@ -35,7 +35,7 @@ impl Run<Session> for Arguments {
     fn run(&self, session: &Session) -> Result<Outcome> {
         if !self.remove_all {
             // Locks are taken for stale by their age.
-            session.index.credible_seconds()?;
+            session.environment.credible_seconds()?;
         }
         let repository = ConfiguredRepository::new(&self.repository, session)?.open()?;
         let which = if self.remove_all { WhichLocks::All } else { WhichLocks::Stale };

@@ -1,7 +1,6 @@
 //! `pneu archive view`: shows messages and other files from the archive.
 
 use super::select;
-use crate::archive::messages;
 use crate::archive::repository::{ConfiguredRepository, LockOptions, RepositoryOptions};
 use crate::command::view::{self, Format, How};
 use crate::exit::{NotFound, Outcome};
@@ -11,9 +10,9 @@ use crate::sanitise::many_lines;
 use crate::search::locate::{self, Located};
 use crate::session::Session;
 use anyhow::{Result, anyhow, bail};
-use backup::MessageArchive;
 use clap::Args;
 use mail::{Compression, FileContent, Unpacked};
+use pneu::archive::Archive;
 use restic::{BlobKind, Id, Node, NodeKind, Reading, Repository, Snapshot};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
@@ -208,15 +207,12 @@ fn by_content(repository: &Repository, handle: &str, session: &Session) -> Resul
         Ok(id) => id.0,
         Err(_) => locate::content_of(handle, session)?,
     };
-    let archive = MessageArchive { environment: &session.index, repository };
-    let held = archive.messages(&[], &Silent);
-    match held.message(&sha256)? {
+    match Archive::new(session.host()?.settings(), repository, &Silent).message(&sha256)? {
         Some(bytes) => {
             let mut content = FileContent::default();
             content.bytes = bytes;
             Ok(Located::new(None, content))
         }
-        None if held.is_unindexed(&sha256)? => bail!("{}", messages::UNINDEXED),
         None => Err(NotFound(format!("the archive does not have {handle}")).into()),
     }
 }

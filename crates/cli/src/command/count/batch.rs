@@ -1,15 +1,15 @@
 //! Counts for one query after the other, for a program at the other end of two pipes.
 //!
-//! Takes a mailbox and lines, each a query. Prints a line for each as soon as it was read, in the same order:
+//! Takes a view and lines, each a query. Prints a line for each as soon as it was read, in the same order:
 //! the number, or a word if the query has no answer. Does not know where the lines come from.
 
 use crate::exit::Outcome;
 use crate::output::complain;
 use crate::remedy;
-use crate::search::typed_query::QueryReader;
+use crate::search::typed_query::TypedQuery;
 use crate::session::Session;
 use anyhow::{Context, Result, anyhow, bail};
-use index::Mailbox;
+use pneu::{Error, View};
 use std::io::{BufRead, Read};
 
 /// Bytes of a line. No query that can be answered is longer.
@@ -21,11 +21,9 @@ const NO_ANSWER: &str = "error";
 ///
 /// # Errors
 /// The lines cannot be read, the output cannot be written; damage in the index; the work was stopped.
-pub(super) fn count(mailbox: &Mailbox, input: &mut dyn BufRead, session: &Session) -> Result<Outcome> {
-    let mut queries = QueryReader::new(session)?;
+pub(super) fn count(view: &View, input: &mut dyn BufRead, session: &Session) -> Result<Outcome> {
     // Every line is answered from one state, whatever is indexed, tagged and saved meanwhile.
-    mailbox.pin()?;
-    queries.read_saved()?;
+    view.pin()?;
     let mut output = session.output();
     let mut outcome = Outcome::Done;
     let mut line = Vec::new();
@@ -35,7 +33,7 @@ pub(super) fn count(mailbox: &Mailbox, input: &mut dyn BufRead, session: &Sessio
             Line::Whole => true,
             Line::Long => false,
         };
-        match answer(mailbox, &mut queries, is_whole.then_some(&line)) {
+        match answer(view, is_whole.then_some(&line)) {
             Ok(count) => output.line(&count.to_string())?,
             // Nothing that comes after it can be answered either.
             Err(error) if is_about_index(&error) => return Err(error),
@@ -51,16 +49,16 @@ pub(super) fn count(mailbox: &Mailbox, input: &mut dyn BufRead, session: &Sessio
     Ok(outcome)
 }
 
-fn answer(mailbox: &Mailbox, queries: &mut QueryReader<'_>, line: Option<&Vec<u8>>) -> Result<u64> {
+fn answer(view: &View, line: Option<&Vec<u8>>) -> Result<u64> {
     let Some(line) = line else { bail!("the line has more than {LINE_BYTES_MAX} bytes") };
     let text = std::str::from_utf8(line).map_err(|_| anyhow!("the query is not UTF-8 text"))?;
-    let question = queries.read(text.to_owned())?;
-    mailbox.count(&question.query).map_err(|error| question.explain(error))
+    let question = TypedQuery::read(text.to_owned(), view)?;
+    view.count(&question.query).map_err(|error| question.explain(error))
 }
 
 /// Says whether an error is one of the index, and not of a query.
 fn is_about_index(error: &anyhow::Error) -> bool {
-    error.is::<index::Error>()
+    matches!(error.downcast_ref(), Some(Error::Index(_) | Error::Cancelled))
 }
 
 /// What was read.

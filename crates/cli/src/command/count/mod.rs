@@ -9,7 +9,7 @@ use crate::search::typed_query::TypedQuery;
 use crate::session::Session;
 use anyhow::Result;
 use clap::Args;
-use index::Mailbox;
+use pneu::View;
 use std::io;
 use terminal::command_line::Run;
 
@@ -48,16 +48,15 @@ impl Run<Session> for Arguments {
     /// standard input cannot be read.
     fn run(&self, session: &Session) -> Result<Outcome> {
         if self.batch {
-            let mailbox = session.mailbox()?;
-            return batch::count(&mailbox, &mut io::stdin().lock(), session);
+            return batch::count(&session.view()?, &mut io::stdin().lock(), session);
         }
-        let question = TypedQuery::new(&self.query, session)?;
-        let mailbox = session.mailbox()?;
+        let view = session.view()?;
+        let question = TypedQuery::new(&self.query, &view)?;
         if self.analyze {
-            analyze(&mailbox, &question, session)
+            analyze(&view, &question, session)
         } else {
-            let count = mailbox.count(&question.query).map_err(|error| question.explain(error))?;
-            print(count, (&mailbox, &question), session)
+            let count = view.count(&question.query).map_err(|error| question.explain(error))?;
+            print(count, (&view, &question), session)
         }
     }
 }
@@ -66,9 +65,8 @@ impl Run<Session> for Arguments {
 ///
 /// # Errors
 /// The query cannot be answered; damage.
-pub(crate) fn analyze(mailbox: &Mailbox, question: &TypedQuery, session: &Session) -> Result<Outcome> {
-    let clock = || session.index.context.now_ns();
-    let analysis = mailbox.analyze(&question.query, &clock).map_err(|error| question.explain(error))?;
+pub(crate) fn analyze(view: &View, question: &TypedQuery, session: &Session) -> Result<Outcome> {
+    let analysis = view.analyze(&question.query).map_err(|error| question.explain(error))?;
     let mut output = session.output();
     for line in analysis::lines(&analysis) {
         output.line(&line)?;
@@ -83,7 +81,7 @@ pub(crate) fn analyze(mailbox: &Mailbox, question: &TypedQuery, session: &Sessio
 /// The output cannot be written; damage.
 pub(crate) fn print(
     count: u64,
-    (mailbox, question): (&Mailbox, &TypedQuery),
+    (view, question): (&View, &TypedQuery),
     session: &Session,
 ) -> Result<Outcome> {
     let mut output = session.output();
@@ -93,7 +91,7 @@ pub(crate) fn print(
         return Ok(Outcome::Done);
     }
     if !session.is_quiet
-        && let Some(why) = question.why_nothing(mailbox)?
+        && let Some(why) = question.why_nothing(view)?
     {
         complain(why);
     }

@@ -10,9 +10,8 @@ use crate::remedy;
 use crate::search::locate::Located;
 use crate::session::Session;
 use anyhow::{Context, Result};
-use index::{Mailbox, RecordReader};
 use mail::FileContent;
-use render::hex;
+use pneu::Message;
 use std::ffi::OsString;
 use std::io::{self, Read};
 
@@ -81,20 +80,17 @@ pub(super) fn from_standard_input() -> Result<Located> {
 
 /// Returns the message as the index knows it, if it knows that the file that was read holds it. Of what was
 /// read from no file, nothing is said of files.
-pub(super) fn known(located: &Located, session: &Session) -> Option<index::Message> {
-    // Without an index a file can be shown all the same, so that whatever is wrong with the index is no
-    // matter here.
-    let own = session.own_addresses().unwrap_or_default();
-    let mailbox = Mailbox::open(&session.index).ok()?.with_own_addresses(own);
-    let hit = *mailbox.resolve(&hex(&located.sha256)).ok()?.first()?;
-    let message = mailbox.message(&hit, &mut RecordReader::new()).ok()?;
-    known_as(message, located)
+pub(super) fn known(located: &Located, session: &Session) -> Option<Message> {
+    // Without an index a file can be shown all the same.
+    let view = session.view_if_sound()?;
+    let hit = view.by_sha256(&located.sha256).ok()??;
+    known_as(view.message(&hit).ok()?, located)
 }
 
 /// Returns what the index knows of a message that was read, if it knows the file that it was read from.
-pub(super) fn known_as(message: index::Message, located: &Located) -> Option<index::Message> {
+pub(super) fn known_as(message: Message, located: &Located) -> Option<Message> {
     match &located.path {
         Some(path) => message.files.iter().any(|file| file.path == *path).then_some(message),
-        None => Some(index::Message { files: Vec::new(), ..message }),
+        None => Some(Message { files: Vec::new(), ..message }),
     }
 }

@@ -6,17 +6,17 @@
 use super::input::{from_standard_input, known_as, tell};
 use super::options::{Format, How};
 use super::writer::{Place, Writer};
-use crate::archive::messages::{self, LazyArchive, SearchedMailbox};
+use crate::archive::messages::{self, LazyArchive, SearchedView};
 use crate::archive::repository::{ConfiguredRepository, LockOptions, RepositoryOptions};
 use crate::exit::Outcome;
 use crate::output;
 use crate::remedy;
 use crate::sanitise::one_line;
-use crate::search::locate::{self, Wanted};
+use crate::search::locate;
 use crate::session::Session;
 use anyhow::{Result, bail};
-use index::{Error, Hit, Mailbox, Origin, RecordReader, Thread, ThreadOrder};
 use mail::PreferredAlternative;
+use pneu::{Hit, Origin, RecordReader, Thread, ThreadEntry, ThreadOrder, View, Wanted};
 use render::message::ThreadHead;
 use std::collections::HashSet;
 use std::ffi::{OsStr, OsString};
@@ -36,10 +36,10 @@ pub(super) fn show(
             "--format raw shows one message; a conversation is written by: pneu find --threads --format mbox"
         );
     }
-    let mailbox = session.mailbox()?;
+    let view = session.view()?;
     let (mut named, mut last_error) = (Vec::new(), None);
     for name in names {
-        match hits(&mailbox, name, session) {
+        match hits(&view, name, session) {
             Ok(hits) => named.push((name, hits)),
             Err(error) => {
                 if let Some(earlier) = last_error.replace(error) {
@@ -56,26 +56,26 @@ pub(super) fn show(
         remedy::complain_why(&error);
         outcome = Outcome::Partly;
     }
-    let mailbox = match with_absent(mailbox, &named, session)? {
-        SearchedMailbox { mailbox, outcome: Outcome::Done } => mailbox,
-        SearchedMailbox { mailbox, outcome: other } => {
+    let view = match with_absent(view, &named, session)? {
+        SearchedView { view, outcome: Outcome::Done } => view,
+        SearchedView { view, outcome: other } => {
             outcome = other;
-            mailbox
+            view
         }
     };
     let all: Vec<Hit> = named.iter().flat_map(|(_, hits)| hits).copied().collect();
-    let threads = mailbox.threads_of(&all, &ThreadOrder::default())?.list;
+    let threads = view.threads_of(&all, &ThreadOrder::default())?.list;
     let archive = LazyArchive::new(lock, session);
     let hits: Vec<Hit> = threads.iter().flat_map(|thread| &thread.entries).map(|entry| entry.hit).collect();
-    for name in names_without(&mailbox, &named, &hits)? {
+    for name in names_without(&view, &named, &hits)? {
         let name = name.to_string_lossy();
         output::complain(one_line(&format!(
             "the last file of {name} is gone; its conversation is shown without it"
         )));
         outcome = Outcome::Partly;
     }
-    archive.open_before_pager((&mailbox, &hits), how.paging)?;
-    let mut shown = Shown { mailbox: &mailbox, archive: &archive, how, session, writer: None, outcome };
+    archive.open_before_pager((&view, &hits), how.paging)?;
+    let mut shown = Shown { view: &view, archive: &archive, how, session, writer: None, outcome };
     for thread in &threads {
         shown.thread(thread)?;
     }
@@ -90,20 +90,18 @@ pub(super) fn show(
 
 /// Returns the messages with a name. What a path or standard input holds is known by its content, or else by
 /// its Message-ID.
-fn hits(mailbox: &Mailbox, name: &OsStr, session: &Session) -> Result<Vec<Hit>> {
+fn hits(view: &View, name: &OsStr, session: &Session) -> Result<Vec<Hit>> {
     let handle = name.to_string_lossy();
     let located = match &*handle {
         "-" => Some(from_standard_input()?),
         _ => locate::at_path(Path::new(name))?,
     };
     let Some(located) = located else {
-        return locate::hits_of_one_thread(mailbox, &handle, session);
+        return locate::with_archive(view, &handle, session, &View::named_in_one_thread);
     };
-    let hits = match mailbox.resolve(&render::hex(&located.sha256)) {
-        Err(Error::NoSuchMessage { .. }) => {
-            mailbox.by_message_id(&located.parsed(PreferredAlternative::Better).message_id)?
-        }
-        resolved => resolved?,
+    let hits = match view.by_sha256(&located.sha256)? {
+        Some(hit) => vec![hit],
+        None => view.mailbox().by_message_id(&located.parsed(PreferredAlternative::Better).message_id)?,
     };
     if hits.is_empty() {
         bail!("{handle} is not indexed, so that its conversation is not known; run \"pneu index\" first");
@@ -111,29 +109,25 @@ fn hits(mailbox: &Mailbox, name: &OsStr, session: &Session) -> Result<Vec<Hit>> 
     Ok(hits)
 }
 
-/// Returns the same mailbox, with messages that only the archive has, if a name has no others.
-fn with_absent(
-    mailbox: Mailbox,
-    named: &[(&OsString, Vec<Hit>)],
-    session: &Session,
-) -> Result<SearchedMailbox> {
+/// Returns the same view, with messages that only the archive has, if a name has no others.
+fn with_absent(view: View, named: &[(&OsString, Vec<Hit>)], session: &Session) -> Result<SearchedView> {
     let mut is_any_absent = false;
     for (_, hits) in named {
         let mut is_absent = true;
         for hit in hits {
-            is_absent &= mailbox.is_absent(hit)?;
+            is_absent &= view.is_absent(hit)?;
         }
         is_any_absent |= is_absent;
     }
     if !is_any_absent || !ConfiguredRepository::is_named(&RepositoryOptions::default(), session)? {
-        return Ok(SearchedMailbox { mailbox, outcome: Outcome::Done });
+        return Ok(SearchedView { view, outcome: Outcome::Done });
     }
-    messages::with_absent(mailbox, session)
+    messages::with_absent(view, session)
 }
 
 /// Returns the names of which no message is among those that are listed.
 fn names_without<'a>(
-    mailbox: &Mailbox,
+    view: &View,
     named: &[(&'a OsString, Vec<Hit>)],
     listed: &[Hit],
 ) -> Result<Vec<&'a OsString>> {
@@ -142,7 +136,7 @@ fn names_without<'a>(
     for (name, hits) in named {
         let mut is_listed = false;
         for hit in hits {
-            is_listed |= mailbox.copies_of_hit(hit)?.iter().any(|copy| listed.contains(&copy.number));
+            is_listed |= view.mailbox().copies_of_hit(hit)?.iter().any(|copy| listed.contains(&copy.number));
         }
         if !is_listed {
             without.push(*name);
@@ -153,7 +147,7 @@ fn names_without<'a>(
 
 /// Conversations that are being shown.
 struct Shown<'a> {
-    mailbox: &'a Mailbox,
+    view: &'a View,
     archive: &'a LazyArchive<'a>,
     how: How,
     session: &'a Session,
@@ -166,13 +160,13 @@ impl Shown<'_> {
     /// Shows a conversation. Tells of messages that cannot be read.
     fn thread(&mut self, thread: &Thread) -> Result<()> {
         let mut reader = RecordReader::new();
-        let id = |entry: &index::ThreadEntry| self.mailbox.message_id(&entry.hit, &mut reader);
+        let id = |entry: &ThreadEntry| self.view.mailbox().message_id(&entry.hit, &mut reader);
         let ids = thread.entries.iter().map(id).collect::<index::Result<Vec<String>>>()?;
         let known: HashSet<&str> = ids.iter().map(String::as_str).collect();
         let depths: Vec<u32> = thread.entries.iter().map(|entry| entry.depth).collect();
         for ((index, entry), above) in thread.entries.iter().enumerate().zip(above(&depths)) {
-            let message = self.mailbox.message(&entry.hit, &mut reader)?;
-            let located = match locate::read(&message, Wanted::Message, self.archive) {
+            let message = self.view.mailbox().message(&entry.hit, &mut reader)?;
+            let located = match locate::read(self.view, &message, Wanted::Message, self.archive) {
                 Ok(located) => located,
                 Err(error) => {
                     remedy::complain_why(&error);

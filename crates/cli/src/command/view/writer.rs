@@ -54,7 +54,7 @@ impl Writer {
     pub(super) fn message(
         &mut self,
         located: &Located,
-        known: Option<&index::Message>,
+        known: Option<&pneu::Message>,
         place: Option<&Place<'_>>,
     ) -> Result<()> {
         self.count += 1;
@@ -125,7 +125,7 @@ fn separator(terminal: Terminal) -> String {
 fn record<'a>(
     message: &'a mail::Message,
     located: &'a Located,
-    known: Option<&'a index::Message>,
+    known: Option<&'a pneu::Message>,
 ) -> Record<'a> {
     let files = match (known, &located.path) {
         (Some(known), _) => (Vec::new(), known.files.iter().map(File::from_index).collect()),

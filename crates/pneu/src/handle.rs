@@ -1,0 +1,89 @@
+//! The message, or the thread, that a person means.
+//!
+//! Input: a handle: `id:` and a Message-ID, the beginning of a SHA-256, a path, or a query. Output: hits of a
+//! view. Does not read messages.
+
+use crate::error::{Error, Result};
+use crate::view::View;
+use index::{Hit, Order, Origin, ThreadOrder};
+use printable::hex;
+
+/// The message that a handle names.
+#[derive(Clone, Copy, Debug)]
+pub struct Named {
+    /// The message: the newest, if several have the Message-ID.
+    pub hit: Hit,
+    /// How many other messages have the Message-ID.
+    pub other_count: usize,
+}
+
+impl View {
+    /// Returns the message that a handle names: as [`View::resolve`] says, or as the only match of a query.
+    ///
+    /// # Errors
+    /// [`Error::NoMatch`], [`Error::SeveralMessages`]; a handle that is no query and names no message or
+    /// several; the query cannot be understood or answered; damage.
+    pub fn named(&self, handle: &str) -> Result<Named> {
+        match self.resolve(handle) {
+            Ok(hits) => {
+                let hits = self.mailbox().distinct_hits(hits)?;
+                let newest = hits.iter().max_by_key(|hit| hit.date).copied();
+                let hit = newest.ok_or_else(|| no_match(handle))?;
+                Ok(Named { hit, other_count: hits.len() - 1 })
+            }
+            Err(error) if may_be_query(handle, &error) => {
+                let order = Order { limit: Some(1), ..Order::default() };
+                let hits = self.find(&self.query(handle)?, &order)?;
+                match (hits.list.first(), hits.total) {
+                    (None, _) => Err(no_match(handle)),
+                    (Some(hit), 1) => Ok(Named { hit: *hit, other_count: 0 }),
+                    (_, count) => Err(Error::SeveralMessages { handle: handle.to_owned(), count }),
+                }
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Returns the messages that a handle names: as [`View::resolve`] says, or as the matches of a query that
+    /// are all of one thread.
+    ///
+    /// # Errors
+    /// As [`View::named`], with [`Error::SeveralThreads`].
+    pub fn named_in_one_thread(&self, handle: &str) -> Result<Vec<Hit>> {
+        match self.resolve(handle) {
+            Err(error) if may_be_query(handle, &error) => {}
+            resolved => return resolved,
+        }
+        let order = ThreadOrder { limit: Some(1), ..ThreadOrder::default() };
+        let threads = self.threads(&self.matching(&self.query(handle)?)?, &order)?;
+        match (threads.list.first(), threads.total) {
+            (None, _) => Err(no_match(handle)),
+            (Some(thread), 1) => {
+                let found = thread.entries.iter().filter(|entry| entry.origin == Origin::Found);
+                Ok(found.map(|entry| entry.hit).collect())
+            }
+            (_, count) => Err(Error::SeveralThreads { handle: handle.to_owned(), count }),
+        }
+    }
+
+    /// Returns the message with this content, if the index knows it.
+    ///
+    /// # Errors
+    /// Damage.
+    pub fn by_sha256(&self, sha256: &[u8; 32]) -> Result<Option<Hit>> {
+        match self.resolve(&hex(sha256)) {
+            Err(Error::Index(index::Error::NoSuchMessage { .. })) => Ok(None),
+            hits => Ok(hits?.first().copied()),
+        }
+    }
+}
+
+fn no_match(handle: &str) -> Error {
+    Error::NoMatch { handle: handle.to_owned() }
+}
+
+/// Returns whether a handle that cannot be resolved may be a query.
+fn may_be_query(handle: &str, error: &Error) -> bool {
+    let is_exact = handle.starts_with("id:") || handle.starts_with("msgid:") || handle.starts_with('/');
+    !is_exact && matches!(error, Error::Index(index::Error::NoSuchMessage { .. }))
+}

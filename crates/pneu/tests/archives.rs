@@ -1,0 +1,130 @@
+//! A repository answers for messages whose files are gone: they are searched, read, imported and put back.
+
+use crate::support::{Fixture, query, subjects};
+use backup::{BackupOptions, Target};
+use pneu::archive::{Archive, ImportSource};
+use pneu::{Error, FileError, Order, Silent};
+use restic::testing::{CLOCK_NS, MemoryStorage, surroundings};
+use restic::{Cost, LockKind, Password, Repository, SaveOptions};
+use std::fs;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// A second after the backup.
+const BEHIND: i64 = CLOCK_NS / 1_000_000_000 + 1;
+
+fn password() -> Password {
+    Password::new(b"secret".to_vec())
+}
+
+/// Makes a repository in memory with one snapshot of the mailbox.
+fn backed_up(fixture: &Fixture) -> (Repository, Arc<MemoryStorage>) {
+    let (storage, cost) = (MemoryStorage::new(), Cost { n: 2, r: 1, p: 1 });
+    let repository =
+        Repository::init(Arc::clone(&storage) as _, &password(), cost, None, surroundings()).unwrap();
+    let options = BackupOptions {
+        tags: Vec::new(),
+        configuration: None,
+        save: SaveOptions::default(),
+        program_version: "test".to_owned(),
+    };
+    let lock = repository.lock(LockKind::Shared, Duration::ZERO, &|_, _| Ok(())).unwrap();
+    let target = Target { repository: &repository, lock: &lock };
+    backup::backup(&fixture.host.settings().environment, &target, &options, &Silent).unwrap();
+    lock.release().unwrap();
+    (repository, storage)
+}
+
+#[test]
+fn messages_without_files_are_found_and_read() {
+    let fixture = Fixture::new();
+    let gone = fixture.put("2", "second", "more words");
+    fixture.update();
+    let (repository, _) = backed_up(&fixture);
+    fs::remove_file(gone).unwrap();
+    fixture.update();
+    let view = fixture.view();
+    assert_eq!(subjects(&view, "words"), ["first"]);
+    let archive = Archive::new(fixture.host.settings(), &repository, &Silent);
+    let (with_absent, unread) = archive.with_absent(view.clone()).unwrap();
+    assert!(unread.is_empty());
+    assert_eq!(subjects(&with_absent, "words"), ["first", "second"]);
+    let message = view.message(&with_absent.named("second").unwrap().hit).unwrap();
+    let error = view.read(&message).unwrap_err();
+    assert!(matches!(&error, Error::File(FileError::Absent { name }) if name == "id:2@x"), "{error:?}");
+    let bytes = archive.message(&message.sha256).unwrap().unwrap();
+    assert!(String::from_utf8_lossy(&bytes).ends_with("\nmore words\n"));
+    assert_eq!(archive.message(&[0; 32]).unwrap(), None);
+}
+
+#[test]
+fn what_lies_in_packs_that_no_index_file_names_is_unread() {
+    let fixture = Fixture::new();
+    let gone = fixture.put("2", "second", "more words");
+    fixture.update();
+    let (_, storage) = backed_up(&fixture);
+    fs::remove_file(gone).unwrap();
+    fixture.update();
+    for id in storage.ids(restic::FileKind::Index) {
+        storage.take(restic::FileName { kind: restic::FileKind::Index, id });
+    }
+    let repository = Repository::open(storage, &password(), None, surroundings()).unwrap();
+    let archive = Archive::new(fixture.host.settings(), &repository, &Silent);
+    let (view, unread) = archive.with_absent(fixture.view()).unwrap();
+    assert_eq!(unread.unindexed.message_count, 1);
+    assert_eq!(subjects(&view, "words"), ["first"]);
+    let message = view.message(&view.named("id:2@x").unwrap().hit).unwrap();
+    assert!(matches!(archive.message(&message.sha256).unwrap_err(), Error::Unindexed));
+}
+
+#[test]
+fn a_view_of_an_earlier_time_has_the_mail_of_then() {
+    let fixture = Fixture::new();
+    let gone = fixture.put("2", "second", "more words");
+    fixture.update();
+    let (repository, _) = backed_up(&fixture);
+    fs::remove_file(gone).unwrap();
+    fixture.put("3", "third", "later words");
+    fixture.update();
+    let archive = Archive::new(fixture.host.settings(), &repository, &Silent);
+    let snapshots = archive.choose(&fixture.view(), BEHIND).unwrap();
+    let (then, unknown) = archive.view_at(fixture.view(), &snapshots, &Silent).unwrap();
+    assert_eq!((subjects(&then, "words"), unknown.messages), (vec!["first".into(), "second".into()], 0));
+    let none = archive.choose(&fixture.view(), BEHIND - 1).unwrap();
+    assert!(none.chosen.snapshots.is_empty());
+    assert_eq!(none.first_seconds(), Some(BEHIND - 1));
+}
+
+#[test]
+fn an_index_made_anew_imports_what_only_the_repository_has_and_files_come_back() {
+    let fixture = Fixture::new();
+    let gone = fixture.put("2", "second", "more words");
+    fixture.update();
+    let (repository, _) = backed_up(&fixture);
+    fs::remove_file(&gone).unwrap();
+    fs::remove_dir_all(fixture.host.settings().environment.index_directory()).unwrap();
+    fixture.update();
+    let source = ImportSource::read(repository, &fixture.roots).unwrap();
+    let imported = fixture.host.import(&source, &Default::default(), &Silent).unwrap();
+    assert_eq!((imported.adopted.messages, imported.problems.len()), (1, 0));
+    let (_, again) =
+        fixture.host.rebuild(&fixture.roots, Some(&source), &Default::default(), &Silent).unwrap();
+    assert_eq!(again.adopted.messages, 1);
+
+    let repository = source.repository();
+    let snapshots: Vec<_> = repository
+        .snapshots()
+        .unwrap()
+        .complete()
+        .unwrap()
+        .into_iter()
+        .map(|(_, snapshot)| snapshot)
+        .collect();
+    let archive = Archive::new(fixture.host.settings(), repository, &Silent);
+    let (view, _) = archive.with_absent(fixture.view()).unwrap();
+    let hits = view.find(&query(&view, "second"), &Order::default()).unwrap();
+    let report = archive.undelete((&view, &hits.list), &snapshots, None, &Silent).unwrap();
+    assert_eq!(report.done.len(), 1, "{report:?}");
+    fixture.update();
+    assert_eq!(subjects(&fixture.view(), "words"), ["first", "second"]);
+}
