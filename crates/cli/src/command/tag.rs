@@ -7,7 +7,7 @@ use crate::amount::count;
 use crate::exit::Outcome;
 use crate::remedy;
 use crate::sanitise::one_line;
-use crate::search::typed_query::TypedQuery;
+use crate::search::question::TypedQuery;
 use crate::session::Session;
 use anyhow::{Result, anyhow, bail};
 use clap::{Arg, ArgAction, ArgMatches, Args};

@@ -10,7 +10,7 @@ use crate::output;
 use crate::progress::Progress;
 use crate::remedy;
 use crate::sanitise::one_line;
-use crate::search::typed_query::TypedQuery;
+use crate::search::question::TypedQuery;
 use crate::session::Session;
 use anyhow::{Context, Result, anyhow};
 use backup::UndeleteReport;

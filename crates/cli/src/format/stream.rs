@@ -4,7 +4,7 @@
 //! amount waiting to be written stays small, however many there are. Does not know formats.
 
 use crate::output::Output;
-use crate::search::scope::{Found, Spot};
+use crate::search::question::{Found, Spot};
 use anyhow::Result;
 use pneu::{Hit, RecordReader, View};
 use rayon::prelude::*;

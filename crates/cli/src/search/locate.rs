@@ -8,7 +8,7 @@ use crate::archive::messages::{self, LazyArchive};
 use crate::archive::repository::{ConfiguredRepository, LockOptions, RepositoryOptions};
 use crate::environment;
 use crate::exit::Outcome;
-use crate::search::typed_query;
+use crate::search::question;
 use crate::session::Session;
 use anyhow::{Result, bail};
 use mail::FileContent;
@@ -107,7 +107,7 @@ pub(crate) fn with_archive<T>(
     session: &Session,
     find: &dyn Fn(&View, &str) -> pneu::Result<T>,
 ) -> Result<T> {
-    let explain = |error| typed_query::explain(handle, error);
+    let explain = |error| question::explain(handle, error);
     let nothing = match find(view, handle) {
         Err(error @ Error::NoMatch { .. }) => error,
         other => return other.map_err(explain),

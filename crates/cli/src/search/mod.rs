@@ -4,6 +4,5 @@
 //! Does not know formats or commands.
 
 pub(crate) mod locate;
-pub(crate) mod scope;
+pub(crate) mod question;
 pub(crate) mod sort;
-pub(crate) mod typed_query;

@@ -6,7 +6,7 @@
 use crate::exit::Outcome;
 use crate::output::complain;
 use crate::remedy;
-use crate::search::typed_query::TypedQuery;
+use crate::search::question::TypedQuery;
 use crate::session::Session;
 use anyhow::{Context, Result, anyhow, bail};
 use pneu::{Error, View};

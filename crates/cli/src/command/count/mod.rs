@@ -5,7 +5,7 @@ mod batch;
 use crate::exit::Outcome;
 use crate::format::analysis;
 use crate::output::complain;
-use crate::search::typed_query::TypedQuery;
+use crate::search::question::TypedQuery;
 use crate::session::Session;
 use anyhow::Result;
 use clap::Args;

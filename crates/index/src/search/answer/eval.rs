@@ -1,21 +1,51 @@
-//! Evaluates a query as set algebra over message numbers.
+//! Evaluates a query as set algebra over message numbers, and finds the messages that match.
 //!
-//! Input: the tree of a query. Output: the set of messages that match. Every leaf yields a set from the text
-//! index or from a column scan. A set has no message outside the scope, and contains either all copies of a
-//! message or none, so that copies are one message to every query. The plan determines the order; steps that
-//! can no longer change the result are skipped.
+//! Input: the tree of a query, and an order. Output: the set of messages that match, or hits. Every leaf
+//! yields a set from the text index or from a column scan. A set has no message outside the scope, and
+//! contains either all copies of a message or none, so that copies are one message to every query. The
+//! plan determines the order; steps that can no longer change the result are skipped.
 
 use crate::error::Result;
 use crate::search::answer::plan::{Measured, Node, Step, plan};
 use crate::search::answer::prepare::{Answer, answers};
 use crate::search::answer::{files, values};
-use crate::search::mailbox::Mailbox;
+use crate::search::mailbox::{Duplicates, Hits, Mailbox};
+use crate::search::order::{self, Order};
 use crate::set::NumberSet;
 use query::Query;
 
-/// Returns the messages that match.
-pub(super) fn evaluate(mailbox: &Mailbox, query: &Query) -> Result<NumberSet> {
-    Ok(measured(mailbox, query, &|| 0)?.1)
+impl Mailbox {
+    /// Returns the messages that a query matches, one of each group of copies, in the requested order.
+    ///
+    /// # Errors
+    /// [`crate::Error::Query`] if the query cannot be answered; damage in the store.
+    pub fn find(&self, query: &Query, order: &Order) -> Result<Hits> {
+        self.sorted(&self.distinct(&self.evaluate(query)?, Duplicates::Copies, None)?, order)
+    }
+
+    /// Returns how many messages a query matches, copies counted once.
+    ///
+    /// # Errors
+    /// As for [`Mailbox::find`].
+    pub fn count(&self, query: &Query) -> Result<u64> {
+        Ok(self.distinct(&self.evaluate(query)?, Duplicates::Copies, None)?.count())
+    }
+
+    /// Returns the messages of a set in the requested order.
+    ///
+    /// # Errors
+    /// Damage in the store.
+    pub fn sorted(&self, found: &NumberSet, order: &Order) -> Result<Hits> {
+        order::sort(self, found, order)
+    }
+
+    /// Returns the set of messages that a query matches, including all copies that a search can find.
+    ///
+    /// # Errors
+    /// As for [`Mailbox::find`].
+    pub fn evaluate(&self, query: &Query) -> Result<NumberSet> {
+        Ok(measured(self, query, &|| 0)?.1)
+    }
 }
 
 /// Returns the messages that match, and the plan with the cost of each step. `clock` returns nanoseconds.

@@ -8,7 +8,6 @@
 mod analysis;
 mod eval;
 mod files;
-mod find;
 mod handle;
 mod hints;
 mod pattern;
