@@ -88,9 +88,10 @@ fn times(ratio: f64) -> String {
 pub(crate) fn write(text: &mut String, table: &Table, report: &Report) {
     write!(
         text,
-        "\n## {}\n\n{}\n\nMedian (least to most), and how many times ours; for memory the highest peak of \
-         all rounds. A dash is what a program cannot do, or what was not measured.\n\n| work | cache | of it \
-         | want | {} | floor | x floor | reached |\n|---|---|---|---|{}---|---|---|\n",
+        "\n## {}\n\n{}\n\nMedian (minimum to maximum), and the ratio to the first program; for memory, the \
+         highest peak of all rounds. A dash means that a program cannot do this, or that it was not \
+         measured.\n\n| work | cache | measure | goal | {} | floor | x floor | reached |\n|---|---|---|---|{}\
+         ---|---|---|\n",
         table.title,
         table.about,
         table.columns.join(" | "),
@@ -172,7 +173,7 @@ pub(crate) fn readme(report: &Report, directory: &str) -> String {
 fn write_medians(text: &mut String, table: &Table, rows: &[&Row], report: &Report) {
     write!(
         text,
-        "\n| work | of it | want | {} | floor, and how far from it | reached |\n|---|---|---|{}---|---|\n",
+        "\n| work | measure | goal | {} | floor, x floor | reached |\n|---|---|---|{}---|---|\n",
         table.columns.join(" | "),
         "---|".repeat(table.columns.len())
     )
@@ -310,7 +311,7 @@ mod tests {
         let text = readme(&report, "runs/here");
         assert!(text.contains(
             "### Title\n\nAbout.\n\nTheirs 1.0; nobody 7.\n\nGoals: 0 reached, 1 missed.\n\n| \
-                work | of it | want | ours | theirs | nobody | floor, and how far from it |"
+                work | measure | goal | ours | theirs | nobody | floor, x floor |"
         ));
         assert!(text.contains(
             "| work | wall | 3.5 x less than theirs | 2.00 s | 6.00 s, 3.0 x | — | 1.00 s, 2.0 x | **no** |"

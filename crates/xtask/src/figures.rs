@@ -181,7 +181,7 @@ mod tests {
         let mut text = "facts [table](bench/runs/one/table.md)\n".to_owned();
         for (_, section, work) in MAIN {
             text.push_str(&format!(
-                "\n### {section}\n\n| work | of it | want | pneu | mu | mairix | floor | reached |\n|---|\n\
+                "\n### {section}\n\n| work | measure | goal | pneu | mu | mairix | floor | reached |\n|---|\n\
                  | {work} | CPU |  | 9 ms | 9 ms | — | — |  |\n\
                  | {work} | wall |  | 1 ms | 3 ms, 3.0 x | — | — | yes |\n"
             ));

@@ -103,17 +103,17 @@ pub(crate) fn table(sizes: &Sizes) -> Table {
     Table {
         name: "index",
         title: "Index and cleanup".to_owned(),
-        about: "Mailboxes of many small messages in 600 folders, 36 of 137 of them in the INBOX, and one of \
-            messages with text, attachments and threads in 8 folders. mu and notmuch do as they do by \
-            default, with --lazy-check, --nocleanup and MU_NO_INCREMENTAL_CLEANUP, and with --full-scan; \
-            mairix with -F -p (names alone), -p (size and times) and -F (nothing dropped). mu asks for each \
-            file's times whenever it is not lazy, so that its one full pass stands in both rows; its wall \
-            time comes in tenths of a second, since it looks that often whether it is done: compare CPU too; \
-            mairix has no phrases and is asked for all their words. Query: a new process that prints the \
-            paths. The floor of a pass is getdents64 on two threads, with statx where files' times are \
-            looked at, of a lazy one statx of each directory and getdents64 of those that were touched; of a \
-            first index reading every file on two threads; of a query a process that does nothing. Cleanup \
-            is compared with the same pass without."
+        about: "Mailboxes of many small messages in 600 folders, with 36 of 137 messages in the INBOX, and \
+            a mailbox of messages with text, attachments and threads in 8 folders. mu and notmuch run with \
+            their defaults, with --lazy-check, --nocleanup and MU_NO_INCREMENTAL_CLEANUP, and with \
+            --full-scan; mairix runs with -F -p (names only), -p (size and times) and -F (nothing dropped). \
+            mu reads the times of each file unless it is lazy, so its one full pass is in both rows. mu's \
+            wall time is a multiple of 0.1 s, because it polls for its end at that interval: compare CPU, \
+            too. mairix has no phrases; its query has all words of the phrase. Query: a new process that \
+            prints the paths. The floor of a pass is getdents64 on two threads, with statx if files' times \
+            are read; of a lazy pass, statx of each directory and getdents64 of the touched ones; of a \
+            first index, reading every file on two threads; of a query, a process that does nothing. \
+            Cleanup is compared with the same pass without it."
             .to_owned(),
         columns: COLUMNS.to_vec(),
         rows: mailboxes.iter().flat_map(rows).collect(),

@@ -47,12 +47,12 @@ pub(super) fn unchanged_cold_work(messages: u32) -> String {
 
 /// A backup after one in 200 messages arrived.
 pub(super) fn arrived_work(messages: u32) -> String {
-    format!("backup of {} after new ones, one for 200", of(messages))
+    format!("backup of {} plus 1 new message for each 200", of(messages))
 }
 
 /// A backup after one in 40 files was renamed.
 pub(super) fn flagged_work(messages: u32) -> String {
-    format!("backup of {} after changes of flags, one in 40", of(messages))
+    format!("backup of {} after 1 in 40 changed its flags", of(messages))
 }
 
 /// What every backup has to do at least.

@@ -25,16 +25,16 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 /// What restic does where pneu's crate looks a blob up.
-const BESIDE: &str = "by pneu's crate, by restic cat blob --no-lock";
+const BESIDE: &str = "by pneu's crate and by restic cat blob --no-lock";
 
 /// Looking for a blob without a cache; the cache is written.
 pub(super) fn look_first(blobs: u64) -> String {
-    format!("look one blob up in {}, {BESIDE}, no cache yet", counted(blobs))
+    format!("look up one blob in {}, {BESIDE}, no cache yet", counted(blobs))
 }
 
 /// The same with the cache.
 pub(super) fn look(blobs: u64) -> String {
-    format!("look one blob up in {}, {BESIDE}, cached", counted(blobs))
+    format!("look up one blob in {}, {BESIDE}, cached", counted(blobs))
 }
 
 /// The same with the cache, and nothing in the page cache.
