@@ -1,4 +1,4 @@
-//! The work of the tables on headers, in words, and their rows.
+//! The names of the work of the tables on headers, and their rows.
 //!
 //! Input: sizes. Output: names of work, and rows with their goals. Does not know how anything is measured.
 
@@ -13,10 +13,10 @@ use measure::{Goal, Quantity, Row, Table, Trial, named};
 
 /// The programs.
 pub(crate) const PROGRAMS: [&str; 4] = ["pneu", "neomutt", "mutt", "Dovecot"];
-/// The stores of neomutt beside the program that is measured.
+/// The stores of neomutt besides pneu.
 const CACHES: [&str; 9] =
     ["pneu", "lmdb", "rocksdb", "tokyocabinet", "kyotocabinet", "gdbm", "qdbm", "bdb", "tdb"];
-/// The stores that a small program of ours fills.
+/// The stores that our small program fills.
 const KEEPERS: [&str; 8] = [
     "pneu's store",
     "LMDB",

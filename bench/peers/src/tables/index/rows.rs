@@ -1,4 +1,4 @@
-//! The work of the table on indexes, in words, and its rows.
+//! The names of the work of the table on indexes, and its rows.
 //!
 //! Input: sizes. Output: names of work, and rows with their goals. Does not know how anything is measured.
 
@@ -59,25 +59,25 @@ pub(super) const TOUCHED: [Pass; 4] = [
 const FEW: &str = "a query for 17 hits";
 const MANY: &str = "a query for many hits";
 
-/// Queries, in words, and which of the known facts of generated mail they ask for.
+/// Queries, their names, and the number of the known fact about generated mail that each one asks for.
 pub(super) const QUESTIONS: [(Question, &str, usize); 2] =
     [(Question::Few, FEW, 0), (Question::Many, MANY, 1)];
 
-/// How many bytes a gibibyte has.
+/// Bytes of a gibibyte.
 const GIBIBYTE: f64 = 1_073_741_824.0;
 
-/// Returns the work of a mailbox.
+/// Returns the name of work with a mailbox.
 pub(super) fn work(mailbox: &str, work: &str) -> String {
     format!("{mailbox}: {work}")
 }
 
-/// Returns how work is called that began with an empty page cache.
+/// Returns the name of work that began with an empty page cache.
 pub(super) fn cold(work: &str) -> String {
     format!("{work}, cold")
 }
 
-/// Returns all work that counts only if this question is answered rightly after some work: each pass, if
-/// files are missing.
+/// Returns all work that counts only if this query has the right answer after some work: each pass, if files
+/// are missing.
 pub(super) fn many_works(question: Question, after: &str) -> Vec<String> {
     let both = |work: &str| [work.to_owned(), cold(work)];
     if question != Question::All {

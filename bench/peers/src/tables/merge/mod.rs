@@ -47,7 +47,7 @@ pub(crate) fn table(sizes: &Sizes) -> Table {
     }
 }
 
-/// Measures the pieces that were asked for, or all.
+/// Measures the requested pieces, or all.
 pub(crate) fn measure(bench: &mut Bench<'_>) -> Result<()> {
     if !cold::is_possible() {
         say("only root can empty the page cache: there are no cold runs");
